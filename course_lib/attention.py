@@ -1,0 +1,254 @@
+r"""Attention: compare, weigh, blend.
+
+The module reads in the order of the course. First the ladder of lecture 1, three ways to keep a
+sequence in one vector, each of which mends a fault of the one before. Then attention itself, which
+lets a query decide what to remember. Last, lecture 2: many heads.
+
+Sequences are rows, ``(*batch, tokens, d)``. A mask is ``True`` where a query may look. Bad input
+raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do. Only
+``mask`` and ``bias`` are broadcast.
+"""
+
+import math
+
+import torch
+from einops import einsum, rearrange
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.checks import (
+    check_choice,
+    check_divides,
+    check_floating,
+    check_head_axis,
+    check_mask_and_bias,
+    check_number,
+    check_scores,
+    check_shapes,
+    check_size,
+    check_visible,
+)
+
+BACKENDS = ("reference", "torch", "triton")
+
+
+# Lecture 1: a memory of fixed size -----------------------------------------------------------
+
+
+def composite_memory(
+    x: Float[Tensor, "*batch tokens d"], decay: float | int
+) -> Float[Tensor, "*batch d"]:
+    r"""Lay all tokens over one another, the older the fainter: $\sum_i \gamma^{T-i} x_i$.
+
+    A ``decay`` $\gamma$ of 1 forgets nothing and gives Galton's composite photograph; 0 keeps the
+    last token alone. Raises ``ValueError`` for a decay outside [0, 1]. Source: Galton (1878).
+    """
+    check_floating(x=x)
+    check_shapes(x=(x, "*batch tokens d"))
+    check_number("decay", decay, minimum=0, maximum=1)
+    age = torch.arange(x.shape[-2] - 1, -1, -1, dtype=x.dtype, device=x.device)
+    return einsum(decay**age, x, "tokens, ... tokens d -> ... d")
+
+
+def gated_memory(
+    x: Float[Tensor, "*batch tokens d"], gate: Float[Tensor, "*batch tokens"]
+) -> Float[Tensor, "*batch d"]:
+    r"""Let each token in as far as its own gate opens: $\sum_i \sigma(g_i)\, x_i$.
+
+    ``gate`` holds the logits $g_i$. The gates do not compete: all may open at once. Source: the
+    logistic gate of Hochreiter and Schmidhuber (1997).
+    """
+    check_floating(x=x, gate=gate)
+    check_shapes(x=(x, "*batch tokens d"), gate=(gate, "*batch tokens"))
+    return einsum(gate.sigmoid(), x, "... tokens, ... tokens d -> ... d")
+
+
+def pooled_memory(
+    x: Float[Tensor, "*batch tokens d"], score: Float[Tensor, "*batch tokens"]
+) -> Float[Tensor, "*batch d"]:
+    r"""Share one unit of attention among the tokens: $\sum_i \mathrm{softmax}(s)_i\, x_i$.
+
+    Raises ``ValueError`` where every score is -inf or there is no token, since no distribution over
+    nothing exists. Source: Bahdanau, Cho and Bengio (2015), eqs. 5 and 6.
+    """
+    check_floating(x=x, score=score)
+    check_shapes(x=(x, "*batch tokens d"), score=(score, "*batch tokens"))
+    check_scores(score=score)
+    check_visible(score > -math.inf, tuple(score.shape))
+    return einsum(score.softmax(dim=-1), x, "... tokens, ... tokens d -> ... d")
+
+
+# Attention: a query decides what to remember -------------------------------------------------
+
+
+def attention_weights(
+    query: Float[Tensor, "*batch query d"],
+    key: Float[Tensor, "*batch key d"],
+    *,
+    mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+    bias: Float[Tensor, "*#batch #query #key"] | None = None,
+    scale: float | int | None = None,
+) -> Float[Tensor, "*batch query key"]:
+    r"""How much each query looks at each key: $\mathrm{softmax}(QK^\top/\sqrt d + B)$.
+
+    Every row sums to one. ``mask`` is True where a query may look, ``bias`` $B$ is added to the
+    scores, ``scale`` (above 0) takes the place of $1/\sqrt d$. Raises ``ValueError`` for a query
+    that may look at nothing, since no distribution over no keys exists.
+    Source: Vaswani et al. (2017), eq. 1.
+    """
+    _check_attention(query, key, mask=mask, bias=bias, scale=scale)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
+    if bias is not None:
+        score = score + bias
+    if mask is not None:
+        score = score.masked_fill(~mask, -math.inf)
+    return score.softmax(dim=-1)
+
+
+def attention(
+    query: Float[Tensor, "*batch query d"],
+    key: Float[Tensor, "*batch key d"],
+    value: Float[Tensor, "*batch key d_value"],
+    *,
+    mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+    bias: Float[Tensor, "*#batch #query #key"] | None = None,
+    scale: float | int | None = None,
+    backend: str = "reference",
+) -> Float[Tensor, "*batch query d_value"]:
+    r"""Blend the values by the weights: $\mathrm{softmax}(QK^\top/\sqrt d + B)\,V$.
+
+    ``backend`` is ``"reference"`` (the formula), ``"torch"`` (PyTorch's fused operator) or
+    ``"triton"`` (our kernel; a ``RuntimeError`` until there is one). All else, errors included, is
+    as in :func:`attention_weights`. Source: Vaswani et al. (2017), eq. 1.
+    """
+    check_choice("backend", backend, BACKENDS)
+    check_floating(key=key, value=value)
+    check_shapes(key=(key, "*batch key d"), value=(value, "*batch key d_value"))
+    if backend == "reference":
+        weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
+        return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
+    _check_attention(query, key, mask=mask, bias=bias, scale=scale)
+    if backend == "torch":
+        combined = _combined(mask, bias)
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=combined, scale=scale)
+    raise RuntimeError(
+        "backend 'triton' has no kernel in this version of course_lib; "
+        "choose backend 'reference' or 'torch', which give the same output"
+    )
+
+
+def causal_mask(
+    tokens: int, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "query key"]:
+    r"""The mask under which no token sees its future: query $i$ may look at key $j$ if $j \le i$.
+
+    Raises ``ValueError`` for fewer than 0 tokens. Source: Vaswani et al. (2017), section 3.2.3.
+    """
+    check_size("tokens", tokens, minimum=0)
+    position = torch.arange(tokens, device=device)
+    return position[:, None] >= position[None, :]
+
+
+# Lecture 2: many heads ------------------------------------------------------------------------
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Several attentions side by side, each in a subspace of its own.
+
+    $\mathrm{head}_h = \mathrm{attention}(XW^Q_h, CW^K_h, CW^V_h)$, and the output is
+    $[\mathrm{head}_1, \dots, \mathrm{head}_H]\,W^O$. The context $C$ is $X$ itself
+    (self-attention) unless it is given (cross-attention); its features are ``d_context``,
+    ``d_model`` by default. ``dropout`` hides weights while training. Equal to
+    ``torch.nn.MultiheadAttention`` with the same parameters. Raises ``ValueError`` unless ``heads``
+    divides ``d_model``. Source: Vaswani et al. (2017), section 3.2.2.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        *,
+        d_context: int | None = None,
+        dropout: float | int = 0.0,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        check_divides("heads", heads, "d_model", d_model)
+        check_number("dropout", dropout, minimum=0, maximum=1)
+        d_context = d_model if d_context is None else d_context
+        check_size("d_context", d_context)
+        self.heads = heads
+        self.query = nn.Linear(d_model, d_model, bias=bias)
+        self.key = nn.Linear(d_context, d_model, bias=bias)
+        self.value = nn.Linear(d_context, d_model, bias=bias)
+        self.output = nn.Linear(d_model, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch query d_model"],
+        context: Float[Tensor, "*batch key d_context"] | None = None,
+        *,
+        mask: Bool[Tensor, "... #query #key"] | None = None,
+        bias: Float[Tensor, "... #query #key"] | None = None,
+    ) -> Float[Tensor, "*batch query d_model"]:
+        """Project, attend in every head, join the heads, project.
+
+        ``mask`` and ``bias`` are ``(query, key)``, the same for all, or have exactly the axes
+        ``(*batch, head, query, key)``, where an axis of size 1 counts for all.
+        """
+        weights = self.dropout(self.weights(x, context, mask=mask, bias=bias))
+        value = self._split(self.value(x if context is None else context))
+        blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
+        return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
+
+    def weights(
+        self,
+        x: Float[Tensor, "*batch query d_model"],
+        context: Float[Tensor, "*batch key d_context"] | None = None,
+        *,
+        mask: Bool[Tensor, "... #query #key"] | None = None,
+        bias: Float[Tensor, "... #query #key"] | None = None,
+    ) -> Float[Tensor, "*batch {self.heads} query key"]:
+        """How much each query of each head looks at each key, before dropout."""
+        context = x if context is None else context
+        check_floating(parameters=self.query.weight, x=x, context=context)
+        check_shapes(
+            x=(x, f"*batch query {self.query.in_features}"),
+            context=(context, f"*batch key {self.key.in_features}"),
+        )
+        check_head_axis(x, mask=mask, bias=bias)
+        query, key = self._split(self.query(x)), self._split(self.key(context))
+        return attention_weights(query, key, mask=mask, bias=bias)
+
+    def _split(self, x: Float[Tensor, "*batch tokens d_model"]) -> Tensor:
+        return rearrange(x, "... tokens (h d) -> ... h tokens d", h=self.heads)
+
+
+# What the functions above share ---------------------------------------------------------------
+
+
+def _check_attention(
+    query: Tensor,
+    key: Tensor,
+    *,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float | int | None,
+) -> None:
+    check_floating(query=query, key=key)
+    sizes = check_shapes(query=(query, "*batch query d"), key=(key, "*batch key d"))
+    check_size("d, the number of features of query", sizes["d"])
+    scores = (*sizes["*batch"], sizes["query"], sizes["key"])
+    if scale is not None:
+        check_number("scale", scale, positive=True)
+    check_mask_and_bias(mask, bias, scores, query=query)
+
+
+def _combined(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
+    """The one argument that PyTorch takes for both: a bias that is -inf where the mask is False."""
+    if mask is None or bias is None:
+        return mask if bias is None else bias
+    return torch.where(mask, bias, -math.inf)

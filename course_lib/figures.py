@@ -1,0 +1,153 @@
+"""Still figures of the lectures: legible from the back row, in light and in dark.
+
+A figure is shown as SVG inside the page. Its text, axes and ticks have the colour of the text
+around it, so it follows the theme. Its data have colours that stand apart in every common form of
+colour blindness, and on white as on black.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import io
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from IPython.display import HTML, display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from numpy.typing import ArrayLike
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+PALETTE = ("#2b83c6", "#d9650b", "#12976f", "#b8649f", "#a77b00", "#6d7a88")
+"""Blue, orange, green, purple, ochre, grey: after Okabe and Ito (2008), darkened for white."""
+
+INK = "#010203"
+"""Stands for the colour of the surrounding text until the SVG is written."""
+
+STYLE = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 13,
+    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 14,
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.size": 13,
+    "legend.frameon": False,
+    "lines.linewidth": 2.2,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "attention",
+    "text.color": INK,
+    "xtick.color": INK,
+    "xtick.labelsize": 12,
+    "ytick.color": INK,
+    "ytick.labelsize": 12,
+}
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def new(
+    columns: int = 1, rows: int = 1, *, width: float = 7.0, height: float = 3.2, **options: Any
+) -> tuple[Figure, Any]:
+    """A figure in the style of the course, and its axes as ``Figure.subplots`` returns them.
+
+    ``width`` and ``height`` are in inches; ``options`` go to ``Figure.subplots``.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, height), facecolor="none")
+        axes = figure.subplots(rows, columns, subplot_kw={"facecolor": "none"}, **options)
+    return figure, axes
+
+
+def heatmap(
+    axes: Axes,
+    matrix: ArrayLike,
+    *,
+    xlabel: str = "key",
+    ylabel: str = "query",
+    columns: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None,
+    largest: float | None = None,
+) -> AxesImage:
+    """Draws a matrix of weights: the deeper the colour, the larger the weight.
+
+    Zero is transparent, so the map belongs to either theme. ``largest`` is the weight drawn
+    deepest (the largest of the matrix by default).
+    """
+    values = np.asarray(matrix, dtype=float)
+    if values.ndim != len(("row", "column")):
+        raise ValueError(f"matrix needs the axes (row, column), but has the shape {values.shape}")
+    with mpl.rc_context(STYLE):
+        image = axes.imshow(
+            values,
+            cmap=mpl.colors.LinearSegmentedColormap.from_list(
+                "weights", [(*mpl.colors.to_rgb(PALETTE[0]), opacity) for opacity in (0, 1)]
+            ),
+            vmin=0.0,
+            vmax=largest,
+            interpolation="nearest",
+        )
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.spines[:].set_visible(True)
+        if columns is not None:
+            axes.set_xticks(range(len(columns)), columns)
+        if rows is not None:
+            axes.set_yticks(range(len(rows)), rows)
+    return image
+
+
+def svg(figure: Figure) -> str:
+    """The figure as SVG whose ink is ``currentColor``."""
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    drawing = buffer.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    # A fixed width in points would overflow a telephone; the viewBox keeps the proportions.
+    width = re.search(r'width="([\d.]+)pt"', drawing)[1]
+    drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
+    drawing = drawing.replace("<svg ", f'<svg style="width:100%;max-width:{width}pt" ', 1)
+    return drawing.replace(INK, "currentColor")
+
+
+def show(figure: Figure, *, alt: str) -> None:
+    """Displays a figure. ``alt`` says what it shows to whoever cannot see it.
+
+    Raises ``ValueError`` for an empty ``alt``.
+    """
+    if not alt.strip():
+        raise ValueError("alt is empty; say in a sentence what the figure shows")
+    drawing = svg(figure).replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    display(
+        HTML(
+            f'<figure role="img" aria-label="{html.escape(alt)}" '
+            f'style="margin:1rem 0;text-align:center">{drawing}</figure>'
+        )
+    )
+
+
+def source(*pieces: Callable[..., Any] | type) -> None:
+    """Shows the source of functions and classes as it stands in the library, with its file.
+
+    What the page shows is what the notebook runs: nothing is copied by hand.
+    """
+    blocks = []
+    for piece in pieces:
+        original = inspect.unwrap(piece)
+        file = Path(inspect.getsourcefile(original)).resolve().relative_to(REPOSITORY)
+        code = highlight(inspect.getsource(original), PythonLexer(), HtmlFormatter(wrapcode=True))
+        blocks.append(
+            f'<div class="library-source"><p><code>{file.as_posix()}</code></p>{code}</div>'
+        )
+    display(HTML("".join(blocks)))

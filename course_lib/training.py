@@ -1,0 +1,133 @@
+"""What every training loop in the course repeats: a seed, a loop, a count of parameters."""
+
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from course_lib.checks import check_number, check_size, check_tensor
+
+Batch = TypeVar("Batch")
+
+
+def fit(
+    model: nn.Module,
+    loss: Callable[[nn.Module, Batch], Tensor],
+    batches: Iterable[Batch],
+    *,
+    steps: int,
+    learning_rate: float | int = 1e-3,
+    optimizer: Callable[..., Optimizer] = AdamW,
+    clip: float | int | None = None,
+    progress: bool = True,
+    callback: Callable[[int, float], object] | None = None,
+) -> list[float]:
+    r"""Take ``steps`` steps down the gradient of ``loss(model, batch)``; return the loss at each.
+
+    When ``batches`` ends it starts again, as a list or a ``DataLoader`` can; a generator cannot,
+    and has to be long enough. ``optimizer`` is called with the parameters and
+    ``lr=learning_rate``. ``clip`` limits the norm of the gradient. ``callback(step, loss)`` runs
+    after each step. The model is in training mode meanwhile, and then in the mode it came in.
+    The progress bar goes to stderr. Raises ``ValueError`` if the loss is no scalar or does not
+    depend on the parameters, or if the batches run out, and ``FloatingPointError`` that names the
+    step as soon as the loss is nan or infinite; that step changes no parameter.
+    """
+    check_size("steps", steps)
+    check_number("learning_rate", learning_rate, positive=True)
+    if clip is not None:
+        check_number("clip", clip, positive=True)
+    descent = optimizer(model.parameters(), lr=learning_rate)
+    history: list[float] = []
+    supply = _again(batches)
+    was_training = model.training
+    model.train()
+    try:
+        for step in _steps(steps, history, progress=progress):
+            try:
+                batch = next(supply)
+            except StopIteration:
+                raise ValueError(
+                    f"batches ran out at step {step} of {steps}; expected one for each step; "
+                    "pass a list or a DataLoader, which start again, or a longer generator"
+                ) from None
+            value = loss(model, batch)
+            _check_loss(value, step, history)
+            descent.zero_grad()
+            value.backward()
+            if clip is not None:
+                nn.utils.clip_grad_norm_(model.parameters(), clip)
+            descent.step()
+            history.append(value.item())
+            if callback is not None:
+                callback(step, history[-1])
+    finally:
+        model.train(was_training)
+    return history
+
+
+def seed(value: int = 0) -> torch.Generator:
+    """Seed ``random``, NumPy and PyTorch; return a CPU generator of its own, seeded alike.
+
+    Raises ``ValueError`` for a seed outside [0, 2³² − 1], the range that NumPy takes.
+    """
+    check_size("value", value, minimum=0)
+    check_number("value", value, maximum=2**32 - 1)
+    random.seed(value)
+    # PyTorch runs without NumPy; where there is none, there is nothing to seed.
+    with suppress(ModuleNotFoundError):
+        import numpy as np
+
+        np.random.seed(value)  # noqa: NPY002 - the global state is what is to be seeded
+    torch.manual_seed(value)
+    return torch.Generator().manual_seed(value)
+
+
+def parameter_count(model: nn.Module) -> int:
+    """How many numbers training may change; a parameter shared by two layers counts once."""
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+
+
+def _again(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """All batches, then all again, for as long as going through them yields any."""
+    empty = False
+    while not empty:
+        empty = True
+        for batch in batches:
+            empty = False
+            yield batch
+
+
+def _steps(steps: int, history: list[float], *, progress: bool) -> Iterator[int]:
+    if not progress:
+        yield from range(steps)
+        return
+    from tqdm import tqdm
+
+    with tqdm(range(steps), desc="training", unit="step") as bar:
+        for step in bar:
+            yield step
+            bar.set_postfix(loss=f"{history[-1]:.4g}", refresh=False)
+
+
+def _check_loss(value: Tensor, step: int, history: list[float]) -> None:
+    check_tensor(loss=value)
+    if value.dim():
+        raise ValueError(
+            f"loss has shape {tuple(value.shape)}; expected a scalar; reduce it with loss.mean()"
+        )
+    if not value.requires_grad:
+        raise ValueError(
+            "loss does not depend on the parameters; expected one that does; "
+            "compute it from the model's output, without detach(), item() or torch.no_grad()"
+        )
+    if not math.isfinite(value.item()):
+        before = f"{history[-1]:.4g} one step before" if history else "at the very first step"
+        raise FloatingPointError(
+            f"loss is {value.item()} at step {step} ({before}); expected a finite number; lower "
+            "learning_rate, pass clip=1.0, or look at the batch"
+        )

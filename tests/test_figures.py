@@ -1,0 +1,67 @@
+import re
+
+import numpy as np
+import pytest
+
+from course_lib import figures
+from course_lib.attention import attention_weights
+
+
+def displayed_html(monkeypatch, show):
+    shown = []
+    monkeypatch.setattr(figures, "display", lambda piece: shown.append(piece.data))
+    show()
+    return "".join(shown)
+
+
+def test_a_figure_takes_its_ink_from_the_page():
+    figure, axes = figures.new()
+    axes.plot([0, 1], [0, 1])
+    axes.set(xlabel="lag (tokens)", ylabel="weight")
+    drawing = figures.svg(figure)
+    assert "currentColor" in drawing
+    assert figures.INK not in drawing
+    assert "#000000" not in drawing
+    assert "lag (tokens)" in drawing
+
+
+def test_the_same_figure_is_written_the_same_way_twice():
+    def draw():
+        figure, axes = figures.new(2)
+        axes[0].plot([0, 1, 2], [0, 1, 4])
+        figures.heatmap(axes[1], np.eye(3))
+        return figures.svg(figure)
+
+    assert draw() == draw()
+
+
+def test_a_figure_fits_a_narrow_screen():
+    opening = re.match(r"<svg [^>]*>", figures.svg(figures.new(width=9.0)[0]))[0]
+    assert "width:100%" in opening
+    assert "max-width:648pt" in opening
+    assert 'width="' not in opening
+
+
+def test_show_carries_the_escaped_alt_text(monkeypatch):
+    figure, _ = figures.new()
+    page = displayed_html(monkeypatch, lambda: figures.show(figure, alt='a "<b>" curve'))
+    assert 'aria-label="a &quot;&lt;b&gt;&quot; curve"' in page
+
+
+def test_show_refuses_a_figure_without_alt_text():
+    with pytest.raises(ValueError, match="say in a sentence"):
+        figures.show(figures.new()[0], alt="  ")
+
+
+def test_heatmap_refuses_what_is_not_a_matrix():
+    _, axes = figures.new()
+    with pytest.raises(ValueError, match=r"\(row, column\).*\(3,\)"):
+        figures.heatmap(axes, [1.0, 2.0, 3.0])
+
+
+def test_source_shows_the_library_and_names_the_file(monkeypatch):
+    page = displayed_html(monkeypatch, lambda: figures.source(attention_weights))
+    assert "course_lib/attention.py" in page
+    text = re.sub(r"<[^>]+>", "", page)
+    assert "def attention_weights(" in text
+    assert "wrapped_fn" not in text

@@ -1,0 +1,206 @@
+"""The training loop, the seed, and the count of parameters."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib.training import fit, parameter_count, seed
+
+
+def squared_error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+    x, y = batch
+    return (model(x) - y).square().mean()
+
+
+@pytest.fixture
+def line() -> tuple[nn.Module, list[tuple[Tensor, Tensor]]]:
+    """A linear model and four batches of points of the line y = 3 x - 1."""
+    generator = seed(0)
+    x = torch.randn(4, 16, 1, generator=generator)
+    return nn.Linear(1, 1), [(batch, 3 * batch - 1) for batch in x]
+
+
+def test_fit_finds_the_line_through_the_points(line: tuple) -> None:
+    model, batches = line
+    history = fit(model, squared_error, batches, steps=200, learning_rate=0.1, progress=False)
+    assert len(history) == 200
+    assert all(type(value) is float for value in history)
+    assert history[-1] < 1e-2 < history[0]
+    assert model.weight.item() == pytest.approx(3, abs=0.1)
+    assert model.bias.item() == pytest.approx(-1, abs=0.1)
+
+
+def test_fit_steps_as_a_loop_written_out_does(line: tuple) -> None:
+    model, batches = line
+    twin = nn.Linear(1, 1)
+    twin.load_state_dict(model.state_dict())
+    optimizer = torch.optim.AdamW(twin.parameters(), lr=0.01)
+    expected = []
+    for step in range(6):
+        optimizer.zero_grad()
+        loss = squared_error(twin, batches[step % 4])
+        loss.backward()
+        nn.utils.clip_grad_norm_(twin.parameters(), 0.5)
+        optimizer.step()
+        expected.append(loss.item())
+    history = fit(
+        model, squared_error, batches, steps=6, learning_rate=0.01, clip=0.5, progress=False
+    )
+    assert history == expected
+    assert torch.equal(model.weight, twin.weight)
+
+
+def test_fit_uses_the_optimizer_and_the_rate_that_it_is_given(line: tuple) -> None:
+    model, batches = line
+    start = model.weight.detach().clone()
+    squared_error(model, batches[0]).backward()
+    expected = start - 0.25 * model.weight.grad
+    fit(model, squared_error, batches, steps=1, learning_rate=0.25, optimizer=torch.optim.SGD,
+        progress=False)  # fmt: skip
+    torch.testing.assert_close(model.weight.detach(), expected)
+
+
+def test_clip_limits_the_norm_of_the_gradient(line: tuple) -> None:
+    model, batches = line
+    before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
+    fit(model, squared_error, batches, steps=1, learning_rate=1.0, optimizer=torch.optim.SGD,
+        clip=0.125, progress=False)  # fmt: skip
+    after = torch.cat([p.detach().flatten() for p in model.parameters()])
+    assert (after - before).norm().item() == pytest.approx(0.125, rel=1e-4)
+
+
+def test_callback_sees_each_step_and_its_loss(line: tuple) -> None:
+    model, batches = line
+    seen = []
+    history = fit(
+        model, squared_error, batches, steps=5, progress=False, callback=lambda *s: seen.append(s)
+    )
+    assert seen == list(enumerate(history))
+
+
+def test_the_model_trains_in_training_mode_and_comes_back_as_it_was(line: tuple) -> None:
+    model, batches = line
+    modes = []
+    for training in (True, False):
+        model.train(training)
+        fit(model, squared_error, batches, steps=1, progress=False,
+            callback=lambda *_: modes.append(model.training))  # fmt: skip
+        assert model.training is training
+    assert modes == [True, True]
+
+
+def test_the_model_comes_back_as_it_was_after_an_error_too(line: tuple) -> None:
+    model, batches = line
+    with pytest.raises(ValueError, match="ran out"):
+        fit(model.eval(), squared_error, iter(batches), steps=9, progress=False)
+    assert not model.training
+
+
+def test_the_progress_bar_goes_to_stderr_and_can_be_left_out(
+    line: tuple, capsys: pytest.CaptureFixture
+) -> None:
+    model, batches = line
+    fit(model, squared_error, batches, steps=3, progress=False)
+    assert capsys.readouterr() == ("", "")
+    history = fit(model, squared_error, batches, steps=3)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "training: 100%" in err
+    assert f"loss={history[-1]:.4g}" in err
+
+
+def test_a_loader_is_gone_through_again_and_a_generator_once(line: tuple) -> None:
+    model, batches = line
+    x, y = torch.cat([x for x, _ in batches]), torch.cat([y for _, y in batches])
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=32)
+    assert len(fit(model, squared_error, loader, steps=5, progress=False)) == 5
+    assert len(fit(model, squared_error, iter(batches), steps=4, progress=False)) == 4
+    with pytest.raises(ValueError, match=r"batches ran out at step 4 of 5; .* a list"):
+        fit(model, squared_error, iter(batches), steps=5, progress=False)
+    with pytest.raises(ValueError, match="batches ran out at step 0 of 5"):
+        fit(model, squared_error, [], steps=5, progress=False)
+
+
+@pytest.mark.parametrize("poison", [float("nan"), float("inf")])
+def test_a_loss_that_is_not_finite_stops_training_at_its_step(line: tuple, poison: float) -> None:
+    model, batches = line
+    steps = []
+    with pytest.raises(FloatingPointError, match=rf"loss is {poison} at step 2 .*learning_rate"):
+        fit(
+            model,
+            lambda model, batch: squared_error(model, batch) * (poison if len(steps) == 2 else 1),
+            batches,
+            steps=5,
+            progress=False,
+            callback=lambda *_: steps.append(model.weight.detach().clone()),
+        )
+    assert len(steps) == 2
+    assert torch.equal(model.weight, steps[-1])
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"steps": 0}, ValueError, "steps is 0; expected 1 or more"),
+        ({"steps": 2.5}, TypeError, "steps is 2.5, a float"),
+        ({"learning_rate": 0.0}, ValueError, "learning_rate is 0.0; .* above 0"),
+        ({"learning_rate": float("nan")}, ValueError, "learning_rate is nan"),
+        ({"clip": -1.0}, ValueError, "clip is -1.0"),
+        ({"loss": lambda *_: 1.0}, TypeError, "loss is a float; expected a torch.Tensor"),
+        ({"loss": lambda model, batch: model(batch[0])}, ValueError, r"loss has shape \(16, 1\)"),
+        (
+            {"loss": lambda *_: torch.zeros(())},
+            ValueError,
+            "loss does not depend on the parameters",
+        ),
+        (
+            {"loss": lambda model, batch: squared_error(model, batch) / 0},
+            FloatingPointError,
+            "loss is inf at step 0 .*at the very first step",
+        ),
+    ],
+)
+def test_bad_input_to_fit_gets_a_message_that_helps(
+    line: tuple, options: dict, error: type, message: str
+) -> None:
+    model, batches = line
+    options = {"loss": squared_error, "steps": 3, "progress": False} | options
+    with pytest.raises(error, match=message):
+        fit(model, options.pop("loss"), batches, **options)
+
+
+def draws() -> tuple:
+    return random.random(), np.random.rand(), torch.rand(()).item()  # noqa: NPY002, S311
+
+
+def test_the_seed_settles_what_every_library_draws() -> None:
+    first = seed(3)
+    expected = draws()
+    again = seed(3)
+    assert draws() == expected
+    assert torch.equal(torch.rand(4, generator=first), torch.rand(4, generator=again))
+    seed(4)
+    assert all(a != b for a, b in zip(draws(), expected, strict=True))
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("value", "error"), [(-1, ValueError), (2**32, ValueError), (0.5, TypeError)]
+)
+def test_a_seed_that_numpy_cannot_take_is_refused(value: float, error: type) -> None:
+    with pytest.raises(error, match=f"value is {value}"):
+        seed(value)
+
+
+def test_parameters_are_counted_once_and_only_if_they_are_trained() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 4, bias=False))
+    assert parameter_count(model) == (3 * 4 + 4) + (4 * 4 + 4) + 4 * 4
+    model[2].weight = model[1].weight
+    assert parameter_count(model) == (3 * 4 + 4) + (4 * 4 + 4)
+    model[0].requires_grad_(requires_grad=False)
+    assert parameter_count(model) == 4 * 4 + 4
+    assert parameter_count(nn.ReLU()) == 0
