@@ -1,0 +1,66 @@
+"""What this site asks of Sphinx beyond its configuration.
+
+Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
+marked up as a list, and the kernel's widget state, which only scripts from a CDN read, is left out.
+"""
+
+import json
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinxcontrib.bibtex.plugin import register_plugin
+from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
+
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+SOURCE_NUMBER = re.compile(r'<span class="label"><span class="fn-bracket">.*?</span></span>\n')
+
+
+class RoundAuthorYear(AuthorYearReferenceStyle):
+    """Watson (1964) in a sentence, (Watson, 1964) beside it."""
+
+    def __init__(self) -> None:
+        round_brackets = BracketStyle(left="(", right=")")
+        super().__init__(
+            bracket_parenthetical=round_brackets,
+            bracket_textual=round_brackets,
+            bracket_author=round_brackets,
+            bracket_label=round_brackets,
+            bracket_year=round_brackets,
+        )
+
+
+def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Leave out the prose cells that are notes to the speaker of the slides."""
+    if not app.env.doc2path(docname).endswith(".ipynb"):
+        return
+    notebook = json.loads(source[0])
+    notebook["cells"] = [
+        cell
+        for cell in notebook["cells"]
+        if cell["cell_type"] != "markdown"
+        or cell["metadata"].get("slideshow", {}).get("slide_type") != "notes"
+    ]
+    source[0] = json.dumps(notebook)
+
+
+def mend_page(
+    _app: Sphinx, _pagename: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Drop the widget state, and give a list of sources the roles that a screen reader knows."""
+    context["script_files"] = [
+        script
+        for script in context.get("script_files", [])
+        if getattr(script, "attributes", {}).get("type") != WIDGET_STATE
+    ]
+    body = SOURCE_NUMBER.sub("", context.get("body", ""))
+    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx; pages are mended after all other extensions had their say."""
+    register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
+    app.connect("source-read", drop_speakers_notes)
+    app.connect("html-page-context", mend_page, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,52 @@
+// Formulas are set while every slide is laid out; then reveal.js takes over.
+
+const THEME = "slides-theme";
+const LIVE = ".cw-host, .cw, input, select, textarea, summary";
+
+function useTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    // A page opened from a file may not be allowed to remember.
+  }
+}
+
+function otherTheme() {
+  useTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+}
+
+try {
+  useTheme(localStorage.getItem(THEME) ?? "light");
+} catch {
+  useTheme("light");
+}
+
+function present() {
+  document.body.classList.remove("typesetting");
+  // A link within a formula is drawn but not announced, so it must not take the focus.
+  for (const link of document.querySelectorAll("mjx-container a")) link.removeAttribute("href");
+  Reveal.initialize({
+    plugins: [RevealNotes],
+    disableLayout: true,
+    hash: true,
+    slideNumber: "c/t",
+    transition: "none",
+    scrollActivationWidth: 0,
+    // While a figure has the focus, its keys are its own; Escape gives them back.
+    keyboardCondition: (event) => {
+      const live = document.activeElement?.closest(LIVE);
+      if (live && event.key === "Escape") document.activeElement.blur();
+      return !live;
+    },
+    keyboard: { 68: otherTheme },
+  });
+}
+
+window.MathJax = {
+  tex: { tags: "ams" },
+  options: { enableMenu: false, ignoreHtmlClass: "output|highlight", processHtmlClass: "tex" },
+  startup: {
+    pageReady: () => MathJax.startup.defaultPageReady().then(present),
+  },
+};

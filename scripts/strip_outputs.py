@@ -1,0 +1,50 @@
+"""Take the outputs out of notebooks, but for those that are compared in tests.
+
+Usage: python scripts/strip_outputs.py NOTEBOOK…
+"""
+
+import sys
+from pathlib import Path
+
+import nbformat
+
+KEPT = "nbval-check-output"
+# JupyterLab writes these; they say how a notebook was last run or looked at, not what it is.
+TRANSIENT = ("execution", "collapsed", "scrolled", "trusted", "jupyter")
+
+
+def strip(path: Path) -> bool:
+    """Strip one notebook in place; whether that changed it."""
+    before = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(before, as_version=4)
+    for cell in notebook.cells:
+        for name in TRANSIENT:
+            cell.metadata.pop(name, None)
+        if cell.cell_type != "code":
+            continue
+        cell.execution_count = None
+        kept = cell.outputs if KEPT in cell.metadata.get("tags", []) else []
+        cell.outputs = [output for output in kept if output.get("name") != "stderr"]
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = None
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    after = nbformat.writes(notebook).rstrip("\n") + "\n"
+    path.write_text(after, encoding="utf-8")
+    return after != before
+
+
+def main() -> None:
+    """Strip the notebooks named on the command line."""
+    for name in sys.argv[1:]:
+        if strip(Path(name)):
+            print(f"Stripped {name}.")
+
+
+if __name__ == "__main__":
+    main()
