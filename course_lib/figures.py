@@ -21,6 +21,8 @@ from IPython.display import HTML, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.legend import Legend
+from matplotlib.text import Text
 from numpy.typing import ArrayLike
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -109,6 +111,12 @@ def heatmap(
 
 def svg(figure: Figure) -> str:
     """The figure as SVG whose ink is ``currentColor``."""
+    # Text and legends that were added after `new` have the colours of Matplotlib's own style.
+    for text in figure.findobj(Text):
+        if mpl.colors.same_color(text.get_color(), "black"):
+            text.set_color(INK)
+    for legend in figure.findobj(Legend):
+        legend.set_frame_on(False)
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

@@ -22,12 +22,13 @@ def strip(path: Path) -> bool:
             cell.metadata.pop(name, None)
         if cell.cell_type != "code":
             continue
-        cell.execution_count = None
         kept = cell.outputs if KEPT in cell.metadata.get("tags", []) else []
         cell.outputs = [output for output in kept if output.get("name") != "stderr"]
+        # nbval takes an output without a count for one of a cell that never ran.
+        cell.execution_count = 1 if cell.outputs else None
         for output in cell.outputs:
             if "execution_count" in output:
-                output.execution_count = None
+                output.execution_count = 1
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

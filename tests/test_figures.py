@@ -25,6 +25,17 @@ def test_a_figure_takes_its_ink_from_the_page():
     assert "lag (tokens)" in drawing
 
 
+def test_text_and_legend_that_are_added_later_take_the_ink_of_the_page_too():
+    figure, axes = figures.new()
+    axes.plot([0, 1], [0, 1], label="loss")
+    axes.text(0.5, 0.5, "here")
+    axes.legend()
+    drawing = figures.svg(figure)
+    for words in ("loss", "here"):
+        assert re.search(rf"<text [^>]*currentColor[^>]*>{words}</text>", drawing)
+    assert "#ffffff" not in drawing
+
+
 def test_the_same_figure_is_written_the_same_way_twice():
     def draw():
         figure, axes = figures.new(2)

@@ -1,0 +1,8 @@
+"""Live figures of the course: each is alive in JupyterLab and on a page without a kernel."""
+
+from course_lib.widgets.attention_explorer import AttentionExplorer
+from course_lib.widgets.base import Widget
+from course_lib.widgets.party_memory import PartyMemory
+from course_lib.widgets.soft_lookup import SoftLookup
+
+__all__ = ["AttentionExplorer", "PartyMemory", "SoftLookup", "Widget"]

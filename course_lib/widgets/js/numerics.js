@@ -1,0 +1,26 @@
+export function dot(a, b) {
+  let total = 0;
+  for (let i = 0; i < a.length; i += 1) total += a[i] * b[i];
+  return total;
+}
+
+/** softmax(score / temperature). The largest score is subtracted first, so no exponential overflows. */
+export function softmax(score, temperature = 1) {
+  const largest = Math.max(...score);
+  const exponential = Array.from(score, (s) => Math.exp((s - largest) / temperature));
+  const total = exponential.reduce((sum, e) => sum + e, 0);
+  return exponential.map((e) => e / total);
+}
+
+export function sigmoid(x) {
+  return x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
+}
+
+/** Σᵢ weightᵢ rowᵢ */
+export function blend(weights, rows) {
+  const blended = new Array(rows[0].length).fill(0);
+  weights.forEach((weight, i) => {
+    for (let j = 0; j < blended.length; j += 1) blended[j] += weight * rows[i][j];
+  });
+  return blended;
+}
