@@ -120,8 +120,9 @@ def attention(
     r"""Blend the values by the weights: $\mathrm{softmax}(QK^\top/\sqrt d + B)\,V$.
 
     ``backend`` is ``"reference"`` (the formula), ``"torch"`` (PyTorch's fused operator) or
-    ``"triton"`` (our kernel; a ``RuntimeError`` until there is one). All else, errors included, is
-    as in :func:`attention_weights`. Source: Vaswani et al. (2017), eq. 1.
+    ``"triton"`` (our kernel, :func:`course_lib.kernels.flash_attention`: on a GPU, with no mask or
+    the causal one, and no bias). All else, errors included, is as in :func:`attention_weights`.
+    Source: Vaswani et al. (2017), eq. 1.
     """
     check_choice("backend", backend, BACKENDS)
     check_floating(key=key, value=value)
@@ -133,10 +134,7 @@ def attention(
     if backend == "torch":
         combined = _combined(mask, bias)
         return F.scaled_dot_product_attention(query, key, value, attn_mask=combined, scale=scale)
-    raise RuntimeError(
-        "backend 'triton' has no kernel in this version of course_lib; "
-        "choose backend 'reference' or 'torch', which give the same output"
-    )
+    return _in_tiles(query, key, value, mask=mask, bias=bias, scale=scale)
 
 
 def causal_mask(
@@ -245,6 +243,32 @@ def _check_attention(
     if scale is not None:
         check_number("scale", scale, positive=True)
     check_mask_and_bias(mask, bias, scores, query=query)
+
+
+def _in_tiles(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float | int | None,
+) -> Tensor:
+    """Our kernel, for any number of batch axes; the last of them stands for its heads."""
+    from course_lib.kernels import flash_attention
+
+    queries, keys = query.shape[-2], key.shape[-2]
+    if mask is not None:
+        causal = mask.new_ones(queries, keys).tril(keys - queries)
+    if bias is not None or (mask is not None and not (mask == causal).all()):
+        raise ValueError(
+            f"backend 'triton' was given {'a mask' if bias is None else 'a bias'}; expected no "
+            "bias, and no mask but the causal one; choose backend 'reference' or 'torch'"
+        )
+    *batch, heads = query.shape[:-2] or (1,)
+    split = [x.reshape(math.prod(batch), heads, *x.shape[-2:]) for x in (query, key, value)]
+    output = flash_attention(*split, causal=mask is not None, scale=scale)
+    return output.reshape(*query.shape[:-1], value.shape[-1])
 
 
 def _combined(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:

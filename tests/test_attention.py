@@ -606,11 +606,6 @@ def test_bad_input_to_attention_weights_gets_the_same_message(case: str) -> None
         attention_weights(query, key, **options)
 
 
-def test_the_triton_backend_names_those_that_work() -> None:
-    with pytest.raises(RuntimeError, match="'reference' or 'torch'"):
-        attention(X, X, X, backend="triton")
-
-
 @pytest.mark.usefixtures("plain_calls")
 @pytest.mark.parametrize(
     ("call", "error", "message"),

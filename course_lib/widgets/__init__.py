@@ -2,7 +2,8 @@
 
 from course_lib.widgets.attention_explorer import AttentionExplorer
 from course_lib.widgets.base import Widget
+from course_lib.widgets.energy_drift import EnergyDrift
 from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.soft_lookup import SoftLookup
 
-__all__ = ["AttentionExplorer", "PartyMemory", "SoftLookup", "Widget"]
+__all__ = ["AttentionExplorer", "EnergyDrift", "PartyMemory", "SoftLookup", "Widget"]

@@ -112,7 +112,7 @@ function tokenRow(handlers) {
     parts.forEach(({ x, pill, name, link }, key) => {
       const weight = row ? row[key] : 0;
       const distance = Math.abs(x - from) / (cell * count);
-      const height = (4 / 3) * (18 + (reach - 26) * distance ** 0.75);
+      const height = (4 / 3) * (18 + (reach - 26) * distance ** 0.6);
       const bulge = key === query ? Math.min(14, cell * 0.7) : 0;
       setAll(link, {
         d: `M${from} ${reach}C${from - bulge} ${reach - height} ${x + bulge} ${reach - height} ${x} ${reach}`,
@@ -167,7 +167,8 @@ function heatMap(handlers) {
     const flat = Math.max(...names.map((name) => textWidth(name, size))) <= cell - 1;
     setAll(picture, { viewBox: `0 0 ${side} ${side}` });
     view.style.maxWidth = `${side}px`;
-    setAll(cells, { width: count, height: count, style: `inset: ${(100 * margin) / side}% 0 0 ${(100 * margin) / side}%` });
+    const share = `${(100 * (side - margin)) / side}%`;
+    setAll(cells, { width: count, height: count, style: `width: ${share}; height: ${share}` });
     const across = (i) => margin + cell * (i + 0.5);
     const style = `font-size: ${size}px`;
     rows = names.map((name, i) => svg("text", { x: margin - 5, y: across(i) + size * 0.35, "text-anchor": "end", style }, name));
@@ -275,7 +276,7 @@ function render({ model, el }) {
   const legend = html("p", { class: "cw-heat-legend", "aria-hidden": "true" }, "weight 0", html("span", {}), "1");
   const message = html("p", { class: "cw-message", role: "status" });
   const top = topKeys();
-  const controls = html("div", { class: "cw-controls" });
+  const controls = html("div", { class: "cw-controls cw-head-choice" });
   const strip = html("div", { class: "cw-strip" });
   const mapFrame = html("div");
   let hovered = { query: null, key: null };

@@ -116,6 +116,7 @@ class AttentionExplorer(Widget):
                 setattr(self, name, min(getattr(self, name), size - 1))
 
     def describe(self) -> str:
+        """How many tokens, layers and heads, and where the chosen query looks most."""
         row = self._snapshots()[self.step, self.layer, self.head, self.query]
         best = int(row.argmax())
         layers, heads = self.weights.shape[-4:-2]
@@ -127,11 +128,12 @@ class AttentionExplorer(Widget):
         )
 
     def page_state(self) -> dict[str, Any]:
+        """As it stands now, without the field in which new tokens are typed."""
         # A page has no kernel to ask, so it shows no field to type in.
         return {**super().page_state(), "plugged": False, "typed": "", "error": ""}
 
     def _snapshots(self) -> NDArray[np.float32]:
-        return self.weights if self.weights.ndim == 5 else self.weights[None]
+        return self.weights if self.weights.ndim > len(AXES) else self.weights[None]
 
     def _sizes(self) -> dict[str, int]:
         step, layer, head, query, _ = self._snapshots().shape

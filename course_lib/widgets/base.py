@@ -17,6 +17,7 @@ import functools
 import html
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -68,7 +69,8 @@ def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[
     are not finite.
     """
     if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
+        value = value.detach().cpu()
+        value = (value.double() if value.is_floating_point() else value).numpy()
     expected = f"{name} needs the axes ({', '.join(axes)})"
     try:
         array = np.asarray(value)
@@ -82,12 +84,17 @@ def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[
         raise ValueError(f"{expected}, each of at least one entry; given the shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds NaN or infinite values; a picture needs finite numbers")
-    return np.ascontiguousarray(array, dtype=np.float32)
+    largest = float(np.abs(array).max())
+    if largest > float(np.finfo(np.float32).max):
+        raise ValueError(f"{name} reaches {largest:g}, which float32 cannot hold; rescale it")
+    # A copy: what the caller does to the array later must not reach the widget.
+    return np.array(array, dtype=np.float32, order="C")
 
 
 def texts(name: str, value: Any, count: int | None = None) -> list[str]:
     """``value`` as a list of strings, ``count`` of them if given; errors as in ``finite_array``."""
-    if isinstance(value, str) or not all(isinstance(text, str) for text in value):
+    listed = isinstance(value, Iterable) and not isinstance(value, str)
+    if not listed or not all(isinstance(text, str) for text in value):
         raise TypeError(f"{name} must be a list of strings, but was given {value!r}")
     if not value:
         raise ValueError(f"{name} is empty; give at least one string")
