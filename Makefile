@@ -46,7 +46,7 @@ strip: $(READY)
 clean:
 	rm -rf _build .hypothesis .pytest_cache .ruff_cache
 
-$(READY): requirements.txt constraints.txt pyproject.toml scripts/jupyterlab_settings.json
+$(READY): requirements.txt constraints.txt pyproject.toml scripts/jupyterlab_settings.json scripts/jupyter_nbconvert_config.json
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "This course needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." ; \
 	  echo "Name another one: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" ; exit 1 ; }
@@ -55,5 +55,6 @@ $(READY): requirements.txt constraints.txt pyproject.toml scripts/jupyterlab_set
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
 	@mkdir -p $(IPYTHONDIR)/profile_default .venv/share/jupyter/lab/settings
 	@cp scripts/jupyterlab_settings.json .venv/share/jupyter/lab/settings/overrides.json
+	@mkdir -p .venv/etc/jupyter && cp scripts/jupyter_nbconvert_config.json .venv/etc/jupyter/
 	@echo "get_config().IPKernelApp.log_level = 40" > $(IPYTHONDIR)/profile_default/ipython_kernel_config.py
 	@touch $@

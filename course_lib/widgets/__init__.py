@@ -5,5 +5,13 @@ from course_lib.widgets.base import Widget
 from course_lib.widgets.energy_drift import EnergyDrift
 from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.soft_lookup import SoftLookup
+from course_lib.widgets.symplecticity_meter import SymplecticityMeter
 
-__all__ = ["AttentionExplorer", "EnergyDrift", "PartyMemory", "SoftLookup", "Widget"]
+__all__ = [
+    "AttentionExplorer",
+    "EnergyDrift",
+    "PartyMemory",
+    "SoftLookup",
+    "SymplecticityMeter",
+    "Widget",
+]

@@ -173,7 +173,7 @@ class AttentionExplorer(Widget):
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
         try:
-            snapshots = self.steps if np.ndim(weights) == len(AXES) + 1 else None
+            snapshots = self.steps if _axes(weights) == len(AXES) + 1 else None
             self.replace(words, weights, steps=snapshots)
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"
@@ -193,6 +193,8 @@ def _drawable(
     if steps is None:
         array, names = finite_array("weights", weights, AXES), []
     else:
+        if isinstance(steps, str) or not isinstance(steps, Iterable):
+            raise TypeError(f"steps must be a list with a name for each snapshot; given {steps!r}")
         array = finite_array("weights", weights, ("steps", *AXES))
         names = [str(step) for step in steps]
         if len(names) != len(array):
@@ -206,6 +208,13 @@ def _drawable(
         )
     _check_rows(array)
     return words, array, names
+
+
+def _axes(weights: ArrayLike) -> int:
+    """How many axes an array has, or how deep lists are nested, ragged or not."""
+    if hasattr(weights, "ndim"):
+        return weights.ndim
+    return 1 + _axes(weights[0]) if isinstance(weights, list | tuple) and weights else 0
 
 
 def _check_rows(weights: NDArray[np.float32]) -> None:

@@ -12,6 +12,7 @@ from course_lib.widgets.base import Array, Widget, finite_array, number_between,
 
 SIMILARITIES = ("distance", "dot", "cosine")
 REACH = 1.5
+COLDEST, HOTTEST = 0.02, 10.0
 
 
 class SoftLookup(Widget):
@@ -36,7 +37,7 @@ class SoftLookup(Widget):
     values = Array(read_only=True)
     unit = traitlets.Unicode(read_only=True).tag(sync=True)
     query = Array()
-    temperature = traitlets.Float().tag(sync=True)
+    temperature = traitlets.Float(0.3, min=COLDEST, max=HOTTEST).tag(sync=True)
     similarity = traitlets.Enum(SIMILARITIES, default_value="distance").tag(sync=True)
 
     def __init__(
@@ -51,10 +52,8 @@ class SoftLookup(Widget):
         unit: str = "",
         **dom: Any,
     ) -> None:
-        key_array = finite_array("keys", keys, ("keys", "2"))
+        key_array = _points("keys", keys, ("keys", "2"))
         value_array = finite_array("values", values, ("keys",))
-        query_array = finite_array("query", query, ("2",))
-        _check_points(keys=key_array, query=query_array)
         if len(value_array) != len(key_array):
             raise ValueError(
                 f"{len(key_array)} keys were given but {len(value_array)} values; "
@@ -62,14 +61,28 @@ class SoftLookup(Widget):
             )
         self.set_trait("names", texts("names", names, len(key_array)))
         self.set_trait("values", value_array)
-        self.set_trait("unit", unit)
+        self.set_trait("unit", texts("unit", [unit])[0])
         super().__init__(
             key_points=key_array,
-            query=query_array,
-            temperature=number_between("temperature", temperature, 0.02, 10.0),
+            query=_points("query", query, ("2",)),
+            temperature=number_between("temperature", temperature, COLDEST, HOTTEST),
             similarity=one_of("similarity", similarity, SIMILARITIES),
             **dom,
         )
+
+    @traitlets.validate("query")
+    def _check_query(self, proposal: dict[str, Any]) -> NDArray[np.float32]:
+        return _points("query", proposal["value"], ("2",))
+
+    @traitlets.validate("key_points")
+    def _check_key_points(self, proposal: dict[str, Any]) -> NDArray[np.float32]:
+        points = _points("key_points", proposal["value"], ("keys", "2"))
+        if len(points) != len(self.names):
+            raise ValueError(
+                f"key_points holds {len(points)} points, but there are {len(self.names)} keys; "
+                "make another widget for other keys"
+            )
+        return points
 
     def describe(self) -> str:
         """The keys with their values, in words."""
@@ -82,15 +95,14 @@ class SoftLookup(Widget):
         )
 
 
-def _check_points(**points: NDArray[np.float32]) -> None:
-    plane = len(("x", "y"))
-    for name, array in points.items():
-        if array.shape[-1] != plane:
-            raise ValueError(
-                f"{name} must be points of the plane, but have {array.shape[-1]} coordinates; "
-                "give two"
-            )
-        if np.abs(array).max() > REACH:
-            raise ValueError(
-                f"{name} must lie within ±{REACH}, but reach {np.abs(array).max():g}; rescale them"
-            )
+def _points(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[np.float32]:
+    points = finite_array(name, value, axes)
+    if points.shape[-1] != len(("x", "y")):
+        raise ValueError(
+            f"{name} must be points of the plane, but have {points.shape[-1]} coordinates; give two"
+        )
+    if np.abs(points).max() > REACH:
+        raise ValueError(
+            f"{name} must lie within ±{REACH}, but reach {np.abs(points).max():g}; rescale them"
+        )
+    return points

@@ -1,0 +1,206 @@
+"""A real Chromium, and the built book over http and from files.
+
+A page opened through ``open_page`` is watched: when the test ends, it fails if the page logged an
+error, threw one, or asked another host for anything.
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from course_site import SITE
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import TimeoutError as NotInTime
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PATIENCE = 20_000
+
+# The resolver knows no other host, so a page that asks for one cannot succeed by luck.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium: ``CHROME_PATH``, or the first of the usual names on the path."""
+    named = os.environ.get("CHROME_PATH")
+    if named:
+        if shutil.which(named) is None:
+            pytest.fail(f"CHROME_PATH names {named!r}, which is not a program", pytrace=False)
+        return named
+    for name in NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    missing = (
+        f"no Chromium: none of {', '.join(NAMES)} is on the path; install one or set CHROME_PATH"
+    )
+    if os.environ.get("CI"):
+        pytest.fail(missing, pytrace=False)
+    pytest.skip(missing)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    # One for each file: Playwright's event loop must not outlive it, since a notebook test that
+    # runs next in the same process starts one of its own.
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+        """Say nothing: pytest's output is for results."""
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that closes a page mid-answer is no error of the server."""
+
+
+@dataclass
+class Folder:
+    """A folder that is served over http and can also be opened as files."""
+
+    path: Path
+    host: str
+
+    def url(self, page: str, *, scheme: str = "http") -> str:
+        return f"http://{self.host}/{page}" if scheme == "http" else (self.path / page).as_uri()
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[Path], Folder]]:
+    """Serves folders, each on a free port of this machine."""
+    servers = []
+
+    def start(folder: Path) -> Folder:
+        handler = functools.partial(QuietHandler, directory=folder)
+        server = Server(("127.0.0.1", 0), handler)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        servers.append((server, thread))
+        return Folder(folder, f"127.0.0.1:{server.server_port}")
+
+    yield start
+    for server, thread in servers:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site(serve: Callable[[Path], Folder]) -> Folder:
+    """The built book."""
+    if not (SITE / "index.html").is_file():
+        pytest.fail(f"there is no book in {SITE}; run `make book` first", pytrace=False)
+    return serve(SITE)
+
+
+@dataclass
+class Watch:
+    """What the pages of one test did that they must not do."""
+
+    allowed: set[str] = field(default_factory=set)
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+    expected_errors: tuple[str, ...] = ()
+
+    def attach(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self._request(request.url))
+        page.on("websocket", lambda socket: self._request(socket.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(e in message.text for e in self.expected_errors):
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _request(self, url: str) -> None:
+        host = urlsplit(url).netloc
+        if host and host not in self.allowed:
+            self.strangers.append(url)
+
+    def verdict(self) -> None:
+        assert self.strangers == [], "the page asked other hosts"
+        assert self.errors == [], "the page logged errors"
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    watch = Watch()
+    yield watch
+    watch.verdict()
+
+
+@pytest.fixture
+def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a window of its own, and waits until each of its widgets is alive."""
+    contexts = []
+
+    def open_page(
+        url: str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        theme: str = "light",
+        touch: bool = False,
+        scripts: bool = True,
+        reduced_motion: bool = False,
+        init: str = "",
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            has_touch=touch,
+            java_script_enabled=scripts,
+            reduced_motion="reduce" if reduced_motion else "no-preference",
+        )
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        if init:
+            context.add_init_script(init)
+        watch.allowed.add(urlsplit(url).netloc)
+        page = context.new_page()
+        watch.attach(page)
+        page.goto(url)
+        if scripts:
+            all_alive(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def all_alive(page: Page) -> None:
+    """Wait until every widget of the page has started; say which did not."""
+    page.wait_for_load_state("load")
+    asleep = ".cw-host:not([data-alive=true])"
+    try:
+        page.wait_for_function(f"() => document.querySelector('{asleep}') === null")
+    except NotInTime:
+        pytest.fail(f"not alive: {page.locator(asleep).all_inner_texts()}", pytrace=False)

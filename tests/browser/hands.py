@@ -1,0 +1,274 @@
+"""A reader's hand on a widget: with the mouse, with the keyboard, with a finger.
+
+``operate_every_control`` tries all controls of a widget, and those that appear only once a certain
+choice is made. After each operation the widget's state must have changed, and the numbers that it
+displays must be those that course_lib computes from the new state.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from displayed import agrees_with_course_lib, eventually
+from playwright.sync_api import Locator, Page
+
+CONTROLS = "input, select, button, a[href], summary, [tabindex]"
+THUMB = 16
+Point = tuple[float, float]
+
+
+def widgets(page: Page) -> list[Locator]:
+    found = page.locator(".cw-host").all()
+    assert found, "the page has no widget"
+    return found
+
+
+def usable(control: Locator) -> bool:
+    return control.is_visible() and control.is_enabled()
+
+
+def name_of(control: Locator) -> str:
+    """The control as its reader knows it, for messages."""
+    return control.evaluate(
+        """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
+             || el.outerHTML.slice(0, 120)"""
+    )
+
+
+def snapshot(widget: Locator) -> str:
+    """The widget's state in the page, as text."""
+    return widget.evaluate(
+        """(el) => {
+          const { state } = JSON.parse(el.nextElementSibling.textContent);
+          return JSON.stringify(Object.keys(state).map((name) => el.courseModel.get(name)));
+        }"""
+    )
+
+
+@contextmanager
+def changes(widget: Locator, deed: str) -> Iterator[None]:
+    """What is done within must change the widget's state, and its numbers must follow."""
+    before = snapshot(widget)
+    yield
+
+    def changed() -> None:
+        assert snapshot(widget) != before, f"{widget.get_attribute('data-widget')}: {deed} is idle"
+
+    eventually(widget, changed)
+    agrees_with_course_lib(widget)
+
+
+def centre(element: Locator) -> Point:
+    """The middle of an element, which is brought to the middle of the window."""
+    element.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    box = element.bounding_box()
+    assert box is not None, "the element is not displayed"
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def along(slider: Locator, share: float) -> Point:
+    """The point at which a slider stands when it is ``share`` of the way from least to most."""
+    x, y = centre(slider)
+    return x + (share - 0.5) * (slider.bounding_box()["width"] - THUMB), y
+
+
+def elsewhere(slider: Locator) -> float:
+    """A share of the slider's length well away from where it stands."""
+    share = slider.evaluate(
+        """(el) => {
+          const of = (name) => Number(el[name] ?? el.getAttribute(`aria-value${name}`));
+          const value = Number(el.value ?? el.getAttribute("aria-valuenow"));
+          return (value - of("min")) / (of("max") - of("min"));
+        }"""
+    )
+    return 0.2 if share > 0.5 else 0.8
+
+
+def grip(handle: Locator) -> Point:
+    """A point by which a handle can be taken, where no other handle lies on top of it."""
+    centre(handle)
+    point = handle.evaluate(
+        """(el) => {
+          const shares = [0.5, 0.3, 0.7, 0.15, 0.85];
+          for (const shape of [el, ...el.querySelectorAll("*")]) {
+            const box = shape.getBoundingClientRect();
+            for (const across of shares) {
+              for (const down of shares) {
+                const [x, y] = [box.x + across * box.width, box.y + down * box.height];
+                if (el.contains(document.elementFromPoint(x, y))) return [x, y];
+              }
+            }
+          }
+          return null;
+        }"""
+    )
+    assert point is not None, f"{name_of(handle)} lies wholly beneath others"
+    return point[0], point[1]
+
+
+class Hand(ABC):
+    """One way to operate controls."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def operate(self, widget: Locator, control: Locator) -> None:
+        """Operate one control in the way that its kind asks for."""
+        kind = control.evaluate(
+            "el => el.type ?? (el.getAttribute('role') === 'slider' ? 'strip' : 'handle')"
+        )
+        deed = {
+            "range": self.slide,
+            "checkbox": self.press,
+            "button": self.press,
+            "select-one": self.select,
+            "strip": self.point,
+            "handle": self.move,
+        }
+        name = name_of(control)
+        with changes(widget, f"{type(self).__name__} on {name}"):
+            deed[kind](control)
+        if kind == "button" and name_of(control) != name:
+            self.press(control)  # what it started, it also stops
+
+    def select(self, control: Locator) -> None:
+        """The list itself is drawn by the system and lies outside the page."""
+        last = control.evaluate("el => el.selectedIndex === el.length - 1")
+        index = control.evaluate("el => el.selectedIndex")
+        control.select_option(index=index - 1 if last else index + 1)
+
+    @abstractmethod
+    def slide(self, control: Locator) -> None: ...
+
+    @abstractmethod
+    def press(self, control: Locator) -> None: ...
+
+    @abstractmethod
+    def move(self, control: Locator) -> None: ...
+
+    @abstractmethod
+    def point(self, control: Locator) -> None: ...
+
+    @abstractmethod
+    def choose(self, radio: Locator) -> None: ...
+
+
+class Mouse(Hand):
+    """Clicks and drags."""
+
+    def _drag(self, start: Point, end: Point) -> None:
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move(*end, steps=3)
+        self.page.mouse.up()
+
+    def slide(self, control: Locator) -> None:
+        target = elsewhere(control)
+        self._drag(along(control, 1 - target), along(control, target))
+
+    def press(self, control: Locator) -> None:
+        control.click()
+
+    def move(self, control: Locator) -> None:
+        x, y = grip(control)
+        self._drag((x, y), (x + 9, y + 14))
+
+    def point(self, control: Locator) -> None:
+        self.page.mouse.click(*along(control, elsewhere(control)))
+
+    def choose(self, radio: Locator) -> None:
+        label_of(radio).click()
+
+
+class Keyboard(Hand):
+    """Arrow keys and the space bar."""
+
+    def slide(self, control: Locator) -> None:
+        control.focus()
+        self.page.keyboard.press("ArrowLeft" if elsewhere(control) < 0.5 else "ArrowRight")
+
+    def press(self, control: Locator) -> None:
+        control.focus()
+        self.page.keyboard.press("Space")
+
+    def select(self, control: Locator) -> None:
+        control.focus()
+        last = control.evaluate("el => el.selectedIndex === el.length - 1")
+        self.page.keyboard.press("ArrowUp" if last else "ArrowDown")
+
+    def move(self, control: Locator) -> None:
+        control.focus()
+        for key in ("ArrowUp", "ArrowLeft", "Shift+ArrowDown", "Shift+ArrowRight"):
+            self.page.keyboard.press(key)
+
+    def point(self, control: Locator) -> None:
+        self.slide(control)
+
+    def choose(self, radio: Locator) -> None:
+        """Walk along the group, as a reader must, from the choice that is on."""
+        group = radio.get_attribute("name")
+        self.page.locator(f'input[name="{group}"]:checked').focus()
+        for _ in range(self.page.locator(f'input[name="{group}"]').count()):
+            if radio.is_checked():
+                return
+            self.page.keyboard.press("ArrowRight")
+        assert radio.is_checked(), f"the arrow keys never reach {name_of(radio)}"
+
+
+class Finger(Hand):
+    """Taps and swipes of one finger."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.session = page.context.new_cdp_session(page)
+
+    def _touch(self, kind: str, *points: Point) -> None:
+        touches = [{"x": x, "y": y} for x, y in points]
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    def _drag(self, start: Point, end: Point) -> None:
+        (x0, y0), (x1, y1) = start, end
+        self._touch("touchStart", start)
+        for share in (0.25, 0.5, 0.75, 1):
+            self._touch("touchMove", (x0 + share * (x1 - x0), y0 + share * (y1 - y0)))
+        self._touch("touchEnd")
+
+    def slide(self, control: Locator) -> None:
+        target = elsewhere(control)
+        self._drag(along(control, 1 - target), along(control, target))
+
+    def press(self, control: Locator) -> None:
+        control.tap()
+
+    def move(self, control: Locator) -> None:
+        x, y = grip(control)
+        self._drag((x, y), (x + 9, y + 14))
+
+    def point(self, control: Locator) -> None:
+        self.page.touchscreen.tap(*along(control, elsewhere(control)))
+
+    def choose(self, radio: Locator) -> None:
+        label_of(radio).tap()
+
+
+def label_of(control: Locator) -> Locator:
+    return control.page.locator(f'label[for="{control.get_attribute("id")}"]')
+
+
+def operate_every_control(widget: Locator, hand: Hand) -> None:
+    """Operate each control once, and make each choice; fail if a control never shows itself."""
+    controls = widget.locator(CONTROLS).all()
+    radios = [control for control in controls if control.get_attribute("type") == "radio"]
+    left = [control for control in controls if control not in radios]
+
+    def operate_what_shows() -> None:
+        for control in [control for control in left if usable(control)]:
+            hand.operate(widget, control)
+            left.remove(control)
+
+    operate_what_shows()
+    for radio in [radio for radio in radios if not radio.is_checked()]:
+        with changes(widget, f"{type(hand).__name__} on {name_of(radio)}"):
+            hand.choose(radio)
+        operate_what_shows()
+    assert left == [], f"never within reach: {[name_of(control) for control in left]}"

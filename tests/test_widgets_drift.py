@@ -1,0 +1,404 @@
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib import mechanics
+from course_lib.mechanics import integrate
+from course_lib.widgets import EnergyDrift
+from course_lib.widgets.base import Array
+from course_lib.widgets.energy_drift import BINS, METHODS, NUMBERS, SCENES
+
+SYSTEMS = [getattr(mechanics, name)() for name in SCENES]
+STEPS = 500
+
+
+def vector(*numbers):
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+def payload(widget):
+    script = re.search(r'<script type="application/json">(.*?)</script>', widget.static_html())
+    return json.loads(script[1])
+
+
+def decoded(encoded):
+    return Array._decode(encoded, None)
+
+
+def swing(steps=STEPS, dt=0.1, start=1.2, method=mechanics.stoermer_verlet):
+    pendulum = mechanics.Pendulum()
+    return integrate(pendulum, vector(start), vector(0.0), dt=dt, steps=steps, method=method)
+
+
+def relative_error(run):
+    return (run.energy / run.energy[0] - 1).abs().numpy()
+
+
+def drift_first(system, q, p, dt):
+    q = q + dt * system.grad_p(q, p)
+    return q, p - dt * system.grad_q(q, p)
+
+
+def doubling(_system, q, p, _dt):
+    return 2 * q, 2 * p
+
+
+# What the page gets ---------------------------------------------------------------------------
+
+
+def test_a_pendulum_swings_unless_another_system_is_given():
+    widget = EnergyDrift()
+    assert widget.system == "Pendulum"
+    assert widget.methods == ["explicit_euler", "stoermer_verlet"]
+    assert widget.steps == 10_000
+    assert widget.rollouts == []
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_every_canonical_system_starts_where_its_scene_says(system):
+    widget = EnergyDrift(system)
+    scene = SCENES[type(system).__name__]
+    assert np.array_equal(widget.q, np.float32(scene.q))
+    assert np.array_equal(widget.p, np.float32(scene.p))
+    assert widget.dt == scene.dt
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_every_scene_shows_a_bounded_orbit_inside_its_picture(system):
+    scene = SCENES[type(system).__name__]
+    assert len(scene.q) == len(scene.p) == system.dim
+    assert len(scene.reach) == 2 * system.dim
+    run = integrate(system, vector(*scene.q), vector(*scene.p), dt=scene.dt, steps=10_000)
+    assert (torch.cat([run.q, run.p], -1).abs().amax(0) < vector(*scene.reach)).all()
+    assert relative_error(run).max() < 0.01
+    for plane in scene.planes:
+        assert 0 <= plane["x"] < plane["y"] < 2 * system.dim
+        assert len(plane["labels"]) == 2
+
+
+def test_the_page_gets_all_systems_with_their_parameters():
+    state = payload(EnergyDrift(mechanics.Pendulum(length=2.0)))["state"]
+    given_ = {spec["name"]: spec for spec in state["systems"]}
+    assert list(given_) == list(SCENES)
+    assert given_["Pendulum"]["parameters"] == {"mass": 1.0, "length": 2.0, "gravity": 1.0}
+    for system in SYSTEMS:
+        if not isinstance(system, mechanics.Pendulum):
+            name = type(system).__name__
+            assert given_[name]["parameters"] == dataclasses.asdict(system)
+
+
+def test_the_page_gets_every_integrator_by_its_name():
+    state = payload(EnergyDrift())["state"]
+    assert state["method_names"] == [list(pair) for pair in METHODS.items()]
+    assert set(METHODS) == {stepper.__name__ for stepper in mechanics.STEPPERS}
+
+
+@given(st.floats(-3, 3, width=32), st.floats(-2, 2, width=32), st.floats(0.001, 1.0))
+def test_the_start_arrives_on_the_page_bit_by_bit(q, p, dt):
+    state = payload(EnergyDrift(q=[q], p=[p], dt=dt, steps=100))["state"]
+    assert decoded(state["q"]) == np.float32([q])
+    assert decoded(state["p"]) == np.float32([p])
+    assert state["dt"] == dt
+
+
+def test_tensors_and_lists_are_taken_like_arrays():
+    kepler = mechanics.Kepler()
+    from_tensor = EnergyDrift(kepler, q=vector(0.4, 0.0).requires_grad_(), p=vector(0.0, 2.0))
+    from_lists = EnergyDrift(kepler, q=[0.4, 0.0], p=(0, 2))
+    assert np.array_equal(from_tensor.q, from_lists.q)
+    assert np.array_equal(from_tensor.p, from_lists.p)
+
+
+def test_the_words_name_the_system_the_steps_and_the_integrators():
+    words = EnergyDrift(methods=["runge_kutta_4"], dt=0.25, steps=2000).describe()
+    for word in ("pendulum", "2000", "0.25", "Runge–Kutta 4"):
+        assert word in words
+    assert "Euler" not in words
+
+
+def test_a_drift_without_rollouts_weighs_under_60_kilobytes():
+    for system in SYSTEMS:
+        assert len(EnergyDrift(system, methods=list(METHODS)).static_html().encode()) < 60_000
+
+
+# Rollouts that were computed before -----------------------------------------------------------
+
+
+def test_a_rollout_is_drawn_by_the_envelope_of_its_energy_error():
+    run = swing(steps=5000, method=mechanics.explicit_euler)
+    (drawn,) = EnergyDrift(rollouts={"given": run}).rollouts
+    error = relative_error(run)
+    low, high = decoded(drawn["low"]), decoded(drawn["high"])
+    assert drawn["name"] == "given"
+    assert len(low) == len(high) == BINS
+    assert (low <= high).all()
+    assert np.isclose(high.max(), error.max(), rtol=1e-6)
+    assert low.min() == error.min() == 0
+    for at in (0, 100, BINS - 1):
+        inside = error[np.arange(len(error)) * BINS // len(error) == at]
+        assert np.allclose([low[at], high[at]], [inside.min(), inside.max()], rtol=1e-6)
+    assert np.isclose(drawn["largest"], error.max())
+    assert np.isclose(drawn["last"], error[-1])
+    assert drawn["taken"] == 5000
+
+
+def test_a_rollout_is_drawn_by_some_of_its_states_from_the_first_on():
+    run = swing(steps=5000)
+    (drawn,) = EnergyDrift(rollouts={"given": run}).rollouts
+    points = decoded(drawn["points"])
+    states = torch.cat([run.q, run.p], -1).float().numpy()
+    assert NUMBERS / 2 < points.size <= NUMBERS
+    assert np.array_equal(points, states[:: len(states) // len(points) + 1])
+
+
+def test_a_rollout_shorter_than_the_envelope_is_shown_as_it_is():
+    run = swing(steps=3)
+    (drawn,) = EnergyDrift(rollouts={"given": run}).rollouts
+    assert np.allclose(decoded(drawn["low"]), relative_error(run), rtol=1e-6)
+    assert np.array_equal(decoded(drawn["low"]), decoded(drawn["high"]))
+    assert len(decoded(drawn["points"])) == 4
+    assert drawn["taken"] == 3
+
+
+def test_an_error_is_absolute_where_the_energy_starts_at_zero():
+    run = swing(start=0.0, steps=200)
+    shifted = run._replace(energy=run.energy + torch.linspace(0, 3, 201, dtype=torch.float64))
+    (drawn,) = EnergyDrift(q=[0.0], rollouts={"given": shifted}).rollouts
+    assert np.isclose(drawn["largest"], 3)
+
+
+def test_rollouts_keep_their_order_and_their_names():
+    runs = {"fine": swing(dt=0.01), "coarse": swing(dt=0.5)}
+    state = payload(EnergyDrift(rollouts=runs))["state"]
+    assert [rollout["name"] for rollout in state["rollouts"]] == ["fine", "coarse"]
+    assert state["rollouts"][0]["largest"] < state["rollouts"][1]["largest"]
+
+
+def test_names_that_look_like_markup_stay_data():
+    evil = "</script><img src=x onerror=alert(1)>"
+    widget = EnergyDrift(rollouts={evil: swing()})
+    page = widget.static_html()
+    assert "<img" not in page
+    assert page.count("</script>") == 2
+    assert payload(widget)["state"]["rollouts"][0]["name"] == evil
+
+
+# Steppers of your own -------------------------------------------------------------------------
+
+
+def test_a_stepper_of_your_own_is_integrated_as_the_library_does():
+    widget = EnergyDrift(steps=STEPS, dt=0.2, steppers={"mine": drift_first})
+    (drawn,) = widget.rollouts
+    start = vector(*map(float, widget.q)), vector(*map(float, widget.p))
+    run = integrate(mechanics.Pendulum(), *start, dt=0.2, steps=STEPS, method=drift_first)
+    assert np.isclose(drawn["largest"], relative_error(run).max(), rtol=1e-9)
+    assert np.isclose(drawn["last"], relative_error(run)[-1], rtol=1e-9)
+    assert drawn["taken"] == STEPS
+
+
+def test_a_plugged_in_stepper_of_the_library_agrees_with_integrate():
+    widget = EnergyDrift(
+        mechanics.Kepler(), steps=STEPS, steppers={"again": mechanics.runge_kutta_4}
+    )
+    start = (torch.from_numpy(part.astype(np.float64)) for part in (widget.q, widget.p))
+    run = integrate(
+        mechanics.Kepler(), *start, dt=widget.dt, steps=STEPS, method=mechanics.runge_kutta_4
+    )
+    assert np.isclose(widget.rollouts[0]["largest"], relative_error(run).max(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("changed", [{"dt": 0.5}, {"q": np.float32([2.0])}, {"p": np.float32([1])}])
+def test_a_stepper_runs_again_when_the_setting_changes(changed):
+    widget = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
+    before = widget.rollouts[0]["largest"]
+    widget.set_trait(*next(iter(changed.items())))
+    again = EnergyDrift(steps=STEPS, steppers={"mine": drift_first}, **changed)
+    assert widget.rollouts[0]["largest"] != before
+    assert widget.rollouts == again.rollouts
+
+
+def test_a_stepper_runs_again_when_the_page_changes_the_setting():
+    widget = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
+    heard = []
+    widget.observe(lambda change: heard.append(change.new[0]["largest"]), ["rollouts"])
+    widget.set_state({"dt": 0.4})
+    assert widget.dt == 0.4
+    assert heard == [widget.rollouts[0]["largest"]]
+
+
+def test_a_stepper_waits_until_the_state_fits_the_new_system():
+    widget = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
+    pendulum = widget.rollouts[0]["points"]["shape"]
+    widget.system = "Kepler"
+    assert widget.rollouts[0]["points"]["shape"] == pendulum
+    with widget.hold_sync():
+        widget.p = np.float32([0.0, 1.5])
+        widget.q = np.float32([0.6, 0.0])
+    assert widget.rollouts[0]["points"]["shape"][1] == 4
+
+
+def test_given_rollouts_stay_when_the_setting_changes():
+    widget = EnergyDrift(rollouts={"given": swing()})
+    before = widget.rollouts
+    widget.dt = 0.7
+    assert widget.rollouts == before
+
+
+def test_only_steppers_follow_the_setting_and_only_with_a_kernel():
+    assert EnergyDrift(steps=STEPS, steppers={"mine": drift_first}).rollouts_follow
+    given_ = EnergyDrift(rollouts={"given": swing()})
+    assert not given_.rollouts_follow
+    with_kernel = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
+    state = payload(with_kernel)["state"]
+    assert state["rollouts_follow"] is False
+    assert [rollout["name"] for rollout in state["rollouts"]] == ["mine"]
+    assert with_kernel.rollouts_follow
+
+
+def test_given_rollouts_and_steppers_are_shown_together():
+    widget = EnergyDrift(steps=STEPS, rollouts={"given": swing()}, steppers={"mine": drift_first})
+    assert [rollout["name"] for rollout in widget.rollouts] == ["given", "mine"]
+    assert not widget.rollouts_follow
+
+
+def test_a_stepper_that_overflows_is_shown_as_far_as_it_came():
+    widget = EnergyDrift(steps=2000, steppers={"doubling": doubling})
+    (drawn,) = widget.rollouts
+    assert 900 < drawn["taken"] < 1100
+    assert EnergyDrift(steps=2000, steppers={"doubling": doubling}).static_html()
+
+
+def test_a_lost_run_leaves_the_rest_of_the_axis_empty():
+    lost = EnergyDrift(steps=2000, steppers={"doubling": doubling}).rollouts[0]
+    low, high = decoded(lost["low"]), decoded(lost["high"])
+    shown = np.isfinite(high)
+    assert len(low) == len(high) == BINS
+    assert np.array_equal(shown, np.isfinite(low))
+    assert np.array_equal(shown, np.arange(BINS) <= lost["taken"] * BINS // 2001)
+
+
+def test_a_run_whose_energy_overflows_before_its_state_is_shown_up_to_there():
+    euler = {"mine": mechanics.explicit_euler}
+    widget = EnergyDrift(mechanics.HenonHeiles(), steps=STEPS, steppers=euler)
+    (drawn,) = widget.rollouts
+    assert 100 < drawn["taken"] < STEPS
+    assert np.isfinite([drawn["largest"], drawn["last"]]).all()
+    assert np.isfinite(decoded(drawn["points"])).all()
+    assert widget.static_html()
+
+
+def test_a_drift_with_a_stepper_of_your_own_weighs_under_60_kilobytes():
+    for system in SYSTEMS:
+        widget = EnergyDrift(system, steps=STEPS, steppers={"mine": drift_first})
+        assert len(widget.static_html().encode()) < 60_000
+
+
+def test_steppers_may_be_shown_alone():
+    widget = EnergyDrift(methods=[], steps=STEPS, steppers={"mine": drift_first})
+    assert widget.methods == []
+    assert [rollout["name"] for rollout in widget.rollouts] == ["mine"]
+
+
+# Input that cannot be integrated or drawn -----------------------------------------------------
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"system": mechanics.RigidBody()}, TypeError, "system is RigidBody; expected one of"),
+        ({"system": "Pendulum"}, TypeError, "system is str; expected one of HarmonicOscillator"),
+        ({"q": [1.0, 2.0]}, ValueError, "q has 2 coordinates; the system has 1; give 1"),
+        ({"p": []}, ValueError, "p needs the axes"),
+        ({"q": 1.0}, ValueError, "q needs the axes"),
+        ({"q": [np.nan]}, ValueError, "q holds NaN or infinite"),
+        ({"p": [np.inf]}, ValueError, "p holds NaN or infinite"),
+        ({"q": ["up"]}, TypeError, "q needs .* real numbers"),
+        ({"q": [True]}, TypeError, "q needs .* real numbers"),
+        ({"dt": 0.0}, ValueError, "dt must lie between 0.001 and 1.0, but was given 0.0"),
+        ({"dt": 1.5}, ValueError, "dt must lie between"),
+        ({"dt": -0.1}, ValueError, "dt must lie between"),
+        ({"dt": np.nan}, ValueError, "dt must lie between"),
+        ({"dt": "fast"}, TypeError, "dt must be a number"),
+        ({"dt": True}, TypeError, "dt must be a number"),
+        ({"steps": 99}, ValueError, "steps is 99; expected an integer from 100 to 20000"),
+        ({"steps": 20_001}, ValueError, "steps is 20001; expected an integer"),
+        ({"steps": 1e3}, ValueError, "steps is 1000.0; expected an integer"),
+        ({"methods": ["leapfrog"]}, ValueError, "methods holds 'leapfrog'; expected some of exp"),
+        ({"methods": "stoermer_verlet"}, TypeError, "methods must be a list of strings"),
+        ({"methods": []}, ValueError, "methods is empty"),
+        ({"steppers": [drift_first]}, TypeError, "steppers is a list; expected a dict"),
+        ({"steppers": {"mine": 3}}, TypeError, "the stepper 'mine' is 3; expected a function"),
+        ({"rollouts": [1]}, TypeError, "rollouts is a list; expected a dict"),
+        ({"rollouts": {"mine": 3}}, TypeError, "the rollout 'mine' is a int; expected a Traj"),
+        (
+            {"rollouts": {"lost": swing()._replace(energy=torch.full((STEPS + 1,), torch.nan))}},
+            ValueError,
+            "the rollout 'lost' does not start from a finite state and energy",
+        ),
+        (
+            {"rollouts": {"three": None}, "batch": 3},
+            ValueError,
+            r"the rollout 'three' has energies of shape \(3, 11\) .* expected one trajectory",
+        ),
+        (
+            {"system": mechanics.Kepler(), "rollouts": {"swing": None}, "batch": 0},
+            ValueError,
+            r"the rollout 'swing' has .* states of \(11, 1\); expected .* \(steps \+ 1, 2\)",
+        ),
+        (
+            {"system": mechanics.Kepler(), "q": [0, 0], "steppers": {"mine": drift_first}},
+            ValueError,
+            r"q is \(0, 0\), the sun itself",
+        ),
+    ],
+)
+def test_input_that_cannot_be_integrated_or_drawn_is_refused_with_advice(changed, error, message):
+    changed = dict(changed)
+    if "batch" in changed:
+        shape = (3, 1) if changed.pop("batch") else (1,)
+        q = torch.ones(shape, dtype=torch.float64)
+        run = integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=10)
+        changed["rollouts"] = dict.fromkeys(changed["rollouts"], run)
+    system = changed.pop("system", None)
+    with pytest.raises(error, match=message):
+        EnergyDrift(system, **changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("system", "RigidBody"),
+        ("dt", 0.0),
+        ("dt", 2.0),
+        ("plane", -1),
+        ("methods", ["leapfrog"]),
+        ("q", np.float64([1.0])),
+        ("q", np.float32([np.nan])),
+        ("p", np.float32([np.inf])),
+        ("q", [1.0]),
+        ("steps", 100),
+    ],
+)
+def test_a_trait_keeps_its_value_when_it_is_set_to_nonsense(name, value):
+    widget = EnergyDrift()
+    before = getattr(widget, name)
+    with pytest.raises(traitlets.TraitError):
+        setattr(widget, name, value)
+    assert getattr(widget, name) is before
+
+
+def test_python_hears_what_the_page_chooses():
+    widget = EnergyDrift()
+    heard = []
+    widget.observe(lambda change: heard.append(change.name), ["system", "methods", "plane"])
+    widget.set_state({"system": "Kepler", "methods": ["runge_kutta_4"], "plane": 2})
+    assert sorted(heard) == ["methods", "plane", "system"]
+    assert widget.methods == ["runge_kutta_4"]

@@ -1,0 +1,413 @@
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from course_lib.attention import attention_weights, causal_mask
+from course_lib.widgets import AttentionExplorer
+from course_lib.widgets.base import Array
+
+TOKENS = ["the", "cat", "sat"]
+
+
+def weights(*leading, tokens=3, seed=0):
+    """Rows of softmax weights (*leading, tokens, tokens)."""
+    score = np.random.default_rng(seed).normal(size=(*leading, tokens, tokens))
+    return np.exp(score) / np.exp(score).sum(-1, keepdims=True)
+
+
+def explorer(tokens=TOKENS, given_=None, **options):
+    return AttentionExplorer(tokens, weights(2, 3) if given_ is None else given_, **options)
+
+
+def payload(widget):
+    script = re.search(r'<script type="application/json">(.*?)</script>', widget.static_html())
+    return json.loads(script[1])
+
+
+# What is drawn -----------------------------------------------------------------------------------
+
+
+def test_tokens_and_weights_arrive_as_they_were_given():
+    widget = explorer()
+    assert widget.tokens == TOKENS
+    assert widget.weights.shape == (2, 3, 3, 3)
+    np.testing.assert_allclose(widget.weights, weights(2, 3), rtol=1e-6)
+    assert widget.steps == []
+    assert not widget.plugged
+
+
+@pytest.mark.parametrize("convert", [np.asarray, torch.as_tensor, np.ndarray.tolist])
+def test_weights_may_be_an_array_a_tensor_or_nested_lists(convert):
+    given_ = weights(2, 3)
+    np.testing.assert_allclose(explorer(given_=convert(given_)).weights, given_, rtol=1e-6)
+
+
+def test_weights_with_a_gradient_are_taken_without_it():
+    score = torch.randn(1, 1, 3, 3, requires_grad=True)
+    widget = explorer(given_=score.softmax(-1))
+    assert torch.equal(torch.from_numpy(widget.weights), score.softmax(-1).detach())
+
+
+def test_weights_from_the_library_are_drawable_with_and_without_a_mask():
+    x = torch.randn(1, 2, 3, 4)
+    for mask in (None, causal_mask(3)):
+        explorer(given_=attention_weights(x, x, mask=mask))
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        hnp.array_shapes(min_dims=4, max_dims=4, max_side=4).map(lambda s: (*s[:3], s[2])),
+        elements=st.floats(-30, 30),
+    )
+)
+def test_every_softmax_can_be_drawn_and_described(score):
+    given_ = torch.from_numpy(score).softmax(-1)
+    tokens = [f"token {i}" for i in range(score.shape[-1])]
+    widget = AttentionExplorer(tokens, given_)
+    assert tokens[int(given_[0, 0, 0].float().argmax())] in widget.describe()
+    json.dumps(widget.page_state(), allow_nan=False)
+
+
+def test_snapshots_carry_their_names_in_a_fifth_axis():
+    widget = explorer(given_=weights(4, 2, 3), steps=[0, 50, 100, "end"], step=3)
+    assert widget.weights.shape == (4, 2, 3, 3, 3)
+    assert widget.steps == ["0", "50", "100", "end"]
+
+
+def test_the_description_names_the_chosen_head_the_query_and_where_it_looks():
+    given_ = np.zeros((2, 3, 3, 3))
+    given_[..., 0] = 1
+    given_[1, 2, 1] = [0.25, 0.0, 0.75]
+    text = explorer(given_=given_, layer=1, head=2, query=1).describe()
+    assert "layer 2, head 3" in text
+    assert "cat (place 2) looks most at sat (place 3), with weight 0.750" in text
+
+
+def test_the_description_reads_the_chosen_snapshot():
+    given_ = np.zeros((2, 1, 1, 3, 3))
+    given_[0, ..., 0], given_[1, ..., 2] = 1, 1
+    widget = explorer(given_=given_, steps=[0, 9])
+    assert "most at the (place 1)" in widget.describe()
+    widget.step = 1
+    assert "most at sat (place 3)" in widget.describe()
+
+
+def test_what_the_caller_does_to_the_array_later_does_not_reach_the_widget():
+    given_ = weights(2, 3).astype(np.float32)
+    widget = explorer(given_=given_)
+    given_[:] = 0
+    assert widget.weights.sum(-1) == pytest.approx(np.ones((2, 3, 3)), abs=1e-6)
+
+
+# The page ----------------------------------------------------------------------------------------
+
+
+def test_a_page_carries_the_weights_and_no_field_to_type_in():
+    widget = explorer(attention=lambda tokens: weights(2, 3, tokens=len(tokens)))
+    widget.typed = "one two"
+    assert widget.plugged
+    state = payload(widget)["state"]
+    assert state["plugged"] is False
+    assert state["typed"] == state["error"] == ""
+    assert state["tokens"] == ["one", "two"]
+    assert np.array_equal(Array._decode(state["weights"], None), widget.weights)
+
+
+def test_a_token_that_reads_like_markup_stays_inside_its_string():
+    wicked = "</script><img src=x onerror=alert(1)>"
+    page = explorer([wicked, "b", "c"]).static_html()
+    assert "<img" not in page
+    assert page.count("</script>") == 2
+    assert payload(explorer([wicked, "b", "c"]))["state"]["tokens"][0] == wicked
+
+
+def test_thirteen_tokens_two_by_two_heads_and_four_snapshots_weigh_less_than_sixty_kilobytes():
+    widget = explorer(list("odiracmydirac"), weights(4, 2, 2, tokens=13), steps=range(4))
+    assert len(widget.static_html().encode()) < 60_000
+
+
+# Traits ------------------------------------------------------------------------------------------
+
+
+def test_traits_can_be_set_and_observed():
+    widget, seen = explorer(), []
+    widget.observe(lambda change: seen.append((change["name"], change["new"])))
+    widget.layer, widget.head, widget.query = 1, 2, 2
+    widget.temperature, widget.causal = 0.5, True
+    assert seen == [("layer", 1), ("head", 2), ("query", 2), ("temperature", 0.5), ("causal", True)]
+
+
+@pytest.mark.parametrize(("name", "size"), [("layer", 2), ("head", 3), ("query", 3), ("step", 1)])
+def test_a_place_beyond_the_last_is_refused_by_name_and_range(name, size):
+    for place in (size, -1):
+        with pytest.raises(ValueError, match=rf"{name} must lie between 0 and {size - 1}.*{place}"):
+            explorer(**{name: place})
+    widget = explorer()
+    with pytest.raises(ValueError, match=f"{name} must lie between"):
+        setattr(widget, name, size)
+    assert getattr(widget, name) == 0
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, 0.09, 10.1, float("nan"), float("inf")])
+def test_a_temperature_off_the_slider_is_refused(temperature):
+    with pytest.raises(ValueError, match=r"temperature must lie between 0\.1 and 10"):
+        explorer(temperature=temperature)
+    with pytest.raises(ValueError, match="temperature must lie between"):
+        explorer().temperature = temperature
+
+
+def test_tokens_and_weights_cannot_be_set_apart():
+    widget = explorer()
+    with pytest.raises(traitlets.TraitError):
+        widget.tokens = ["a"]
+    with pytest.raises(traitlets.TraitError):
+        widget.weights = np.ones((1, 1, 1, 1), dtype=np.float32)
+
+
+def test_replace_draws_something_else_and_keeps_the_choices_that_still_exist():
+    widget = explorer(layer=1, head=2, query=2)
+    widget.replace(["a", "b"], weights(1, 3, tokens=2))
+    assert (widget.layer, widget.head, widget.query) == (0, 2, 1)
+    assert widget.tokens == ["a", "b"]
+
+
+def test_replace_with_bad_weights_leaves_the_picture_as_it_was():
+    widget = explorer(layer=1)
+    before = widget.weights
+    with pytest.raises(ValueError, match="2 tokens need"):
+        widget.replace(["a", "b"], weights(1, 1))
+    assert widget.tokens == TOKENS
+    assert widget.weights is before
+    assert widget.layer == 1
+
+
+# A function plugged in ---------------------------------------------------------------------------
+
+
+def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn():
+    asked = []
+
+    def my_attention(tokens):
+        asked.append(tokens)
+        return weights(1, 1, tokens=len(tokens), seed=5)
+
+    widget = explorer(attention=my_attention, layer=1, head=2)
+    widget.typed = "  on the   mat "
+    assert asked == [["on", "the", "mat"]]
+    assert widget.tokens == ["on", "the", "mat"]
+    np.testing.assert_allclose(widget.weights, weights(1, 1, seed=5), rtol=1e-6)
+    assert (widget.layer, widget.head) == (0, 0)
+    assert widget.error == ""
+    assert widget.answers == 1
+
+
+def test_the_function_may_change_its_list_without_harm():
+    def greedy(tokens):
+        count = len(tokens)
+        tokens.clear()
+        return weights(1, 1, tokens=count)
+
+    widget = explorer(attention=greedy)
+    widget.typed = "a b"
+    assert widget.tokens == ["a", "b"]
+
+
+def test_an_exception_of_the_function_is_shown_with_its_kind_and_place():
+    def my_attention(tokens):
+        raise KeyError(tokens[0])
+
+    widget = explorer(attention=my_attention)
+    before = widget.weights
+    widget.typed = "dog"
+    assert re.fullmatch(r"KeyError in my_attention, line \d+: 'dog'", widget.error)
+    assert widget.answers == 1
+    assert widget.tokens == TOKENS
+    assert widget.weights is before
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (None, "real numbers"),
+        ("weights", "real numbers"),
+        (np.ones((1, 1, 2, 2)), "sums to 2"),
+        (weights(1, 1), "2 tokens need weights of 2 queries by 2 keys"),
+        (weights(tokens=2), "layers, heads, query, key"),
+        (np.full((1, 1, 2, 2), np.nan), "NaN"),
+        ([[[[1.0], [0.5, 0.5]]]], "differ in length"),
+        (weights(4, 1, 1, tokens=2), "snapshots"),
+    ],
+)
+def test_an_output_that_cannot_be_drawn_is_explained(output, words):
+    widget = explorer(attention=lambda _: output)
+    widget.typed = "a b"
+    assert widget.error.startswith("The function returned something that cannot be drawn: ")
+    assert words in widget.error
+    assert widget.tokens == TOKENS
+
+
+def test_the_next_good_answer_clears_the_error():
+    def fussy(tokens):
+        if len(tokens) < 2:
+            raise ValueError("I need two")
+        return weights(1, 1, tokens=len(tokens))
+
+    widget = explorer(attention=fussy)
+    widget.typed = "a"
+    assert widget.error.endswith(": I need two")
+    widget.typed = "a b"
+    assert widget.error == ""
+    assert widget.answers == 2
+
+
+def test_blanks_alone_are_answered_with_advice_and_not_with_a_call():
+    def never(tokens):
+        raise AssertionError(tokens)
+
+    widget = explorer(attention=never)
+    widget.typed = "   "
+    assert widget.error == "Type at least one token; spaces separate tokens."
+
+
+def test_without_a_function_typing_changes_nothing():
+    widget = explorer()
+    widget.typed = "a b"
+    assert widget.tokens == TOKENS
+    assert widget.answers == 0
+
+
+def test_a_function_that_returns_snapshots_keeps_their_names():
+    widget = explorer(
+        given_=weights(2, 1, 1),
+        steps=["start", "end"],
+        attention=lambda tokens: weights(2, 1, 1, tokens=len(tokens)),
+    )
+    widget.typed = "a b"
+    assert widget.error == ""
+    assert widget.steps == ["start", "end"]
+    assert widget.weights.shape == (2, 1, 1, 2, 2)
+
+
+def test_a_function_without_snapshots_takes_the_place_of_the_snapshots():
+    widget = explorer(
+        given_=weights(2, 1, 1),
+        steps=["start", "end"],
+        step=1,
+        attention=lambda tokens: weights(1, 1, tokens=len(tokens)),
+    )
+    widget.typed = "a b"
+    assert widget.error == ""
+    assert (widget.steps, widget.step) == ([], 0)
+
+
+# What cannot be drawn ----------------------------------------------------------------------------
+
+
+def off_by(amount):
+    given_ = weights(2, 3)
+    given_[1, 0, 2, 0] += amount
+    return given_
+
+
+def test_a_row_that_does_not_sum_to_one_is_named_with_its_sum():
+    with pytest.raises(ValueError, match=r"layer 1, head 0, row 2 sums to 1\.25;.*softmax"):
+        explorer(given_=off_by(0.25))
+    with pytest.raises(ValueError, match="snapshot 0, layer 1, head 0, row 2 sums to"):
+        explorer(given_=off_by(0.25)[None], steps=[0])
+
+
+def test_a_row_may_miss_one_by_a_thousandth_but_not_by_two():
+    explorer(given_=off_by(9e-4))
+    explorer(given_=off_by(-9e-4))
+    for amount in (2e-3, -2e-3):
+        with pytest.raises(ValueError, match="must sum to one"):
+            explorer(given_=off_by(amount))
+
+
+def test_a_negative_weight_is_named():
+    given_ = weights(2, 3)
+    given_[0, 2, 1] = [1.5, -0.5, 0.0]
+    with pytest.raises(ValueError, match=r"layer 0, head 2, row 1 has the weight -0\.5 for key 1"):
+        explorer(given_=given_)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(value):
+    given_ = weights(2, 3)
+    given_[0, 0, 0, 0] = value
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        explorer(given_=given_)
+
+
+@pytest.mark.parametrize(
+    ("given_", "words"),
+    [
+        (weights(), r"the shape \(3, 3\)"),
+        (weights(2), r"layers, heads, query, key.*shape \(2, 3, 3\)"),
+        (weights(4, 2, 3), r"layers, heads, query, key.*shape \(4, 2, 3, 3, 3\)"),
+        (np.zeros((0, 1, 3, 3)), "at least one entry"),
+        ([[[[1.0, 0.0, 0.0], [0.0, 1.0]]]], "differ in length"),
+        (weights(1, 1, tokens=4), "3 tokens need weights of 3 queries by 3 keys"),
+        (np.full((1, 1, 3, 4), 0.25), r"3 tokens need .* \(1, 1, 3, 4\)"),
+    ],
+)
+def test_weights_of_another_shape_are_refused(given_, words):
+    with pytest.raises(ValueError, match=words):
+        explorer(given_=given_)
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize("given_", [np.ones((1, 1, 3, 3), dtype=bool), "abc", None, [[["x"]]]])
+def test_weights_that_are_no_numbers_are_refused(given_):
+    with pytest.raises(TypeError, match="real numbers"):
+        AttentionExplorer(TOKENS, given_)
+
+
+@pytest.mark.parametrize(("steps", "count"), [([0], 1), ([0, 1, 2], 3), ([], 0)])
+def test_each_snapshot_needs_a_name(steps, count):
+    with pytest.raises(ValueError, match=f"steps names {count} snapshots, but weights holds 2"):
+        explorer(given_=weights(2, 1, 1), steps=steps)
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("tokens", "error", "words"),
+    [
+        ("the", TypeError, "list of strings"),
+        ([1, 2, 3], TypeError, "list of strings"),
+        (None, TypeError, "list of strings"),
+        ([], ValueError, "empty"),
+        (["x"] * 65, ValueError, "65 strings, but at most 64"),
+    ],
+)
+def test_tokens_that_cannot_be_drawn_are_refused(tokens, error, words):
+    with pytest.raises(error, match=words):
+        explorer(tokens)
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("attention", 3, "must be a function"),
+        ("layer", 0.0, "layer must be an integer"),
+        ("head", True, "head must be an integer"),
+        ("query", "cat", "query must be an integer"),
+        ("step", None, "step must be an integer"),
+        ("temperature", "hot", "temperature must be a number"),
+        ("causal", 1, "causal must be True or False"),
+        ("steps", 5, "steps must be"),
+    ],
+)
+def test_options_of_another_type_are_refused(option, value, words):
+    with pytest.raises(TypeError, match=words):
+        explorer(**{option: value})
