@@ -56,6 +56,10 @@ STYLE = {
     "ytick.labelsize": 12,
 }
 
+PLACES = re.compile(r' (?:d|points|transform|x|y)="[^"]*"')
+DIGITS = re.compile(r"(\.\d\d)\d+")
+"""A hundredth of a point is finer than any screen; further digits only weigh."""
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -126,6 +130,7 @@ def svg(figure: Figure) -> str:
     width = re.search(r'width="([\d.]+)pt"', drawing)[1]
     drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
     drawing = drawing.replace("<svg ", f'<svg style="width:100%;max-width:{width}pt" ', 1)
+    drawing = PLACES.sub(lambda match: DIGITS.sub(r"\1", match[0]), drawing)
     return drawing.replace(INK, "currentColor")
 
 

@@ -53,6 +53,17 @@ def test_a_figure_fits_a_narrow_screen():
     assert 'width="' not in opening
 
 
+def test_places_are_rounded_and_printed_numbers_are_not():
+    figure, axes = figures.new()
+    axes.plot(np.linspace(0, 1, 50), np.sin(np.linspace(0, 7, 50)))
+    axes.set_title("g = 9.80665")
+    drawing = figures.svg(figure)
+    paths = re.findall(r' d="([^"]*)"', drawing)
+    assert paths
+    assert not any(re.search(r"\.\d{3}", path) for path in paths)
+    assert "g = 9.80665" in drawing
+
+
 def test_show_carries_the_escaped_alt_text(monkeypatch):
     figure, _ = figures.new()
     page = displayed_html(monkeypatch, lambda: figures.show(figure, alt='a "<b>" curve'))

@@ -86,12 +86,12 @@ function tokenRow(handlers) {
     const size = Math.max(SMALLEST_TYPE, Math.min(16, cell * 0.8));
     const widest = Math.max(...tokens.map((token) => textWidth(visibleToken(token), size)));
     const upright = widest <= cell - 2;
-    const reach = Math.max(80, Math.min(190, width * 0.24));
+    const reach = Math.max(80, Math.min(150, width * 0.22));
     const below = upright ? 30 : Math.min(LONGEST_LABEL, widest) + 16;
     setAll(picture, { viewBox: `0 0 ${width} ${reach + below}`, height: reach + below });
     parts = tokens.map((token, i) => {
       const x = left + cell * (i + 0.5);
-      const pill = svg("rect", { x: x - cell / 2 + 1, y: reach, width: cell - 2, height: below, rx: Math.min(6, cell / 3) });
+      const pill = svg("rect", { x: x - cell / 2 + 1, y: reach, width: cell - 2, height: below, rx: Math.min(6, cell / 3), "stroke-width": 2 });
       const name = svg("text", { style: `font-size: ${size}px`, ...(upright
         ? { x, y: reach + 20, "text-anchor": "middle" }
         : { transform: `translate(${x + size * 0.35} ${reach + 8}) rotate(-90)`, "text-anchor": "end" }) },
@@ -121,8 +121,12 @@ function tokenRow(handlers) {
         visibility: weight > THINNEST_LINK ? "visible" : "hidden",
       });
       const chosen = key === query;
-      setAll(pill, { fill: chosen ? "var(--cw-warm)" : "var(--cw-accent)", "fill-opacity": chosen ? 1 : 0.42 * depth(weight) });
-      name.style.fill = chosen ? "var(--cw-on-accent)" : "";
+      setAll(pill, {
+        fill: chosen ? "var(--cw-warm)" : "var(--cw-accent)",
+        "fill-opacity": chosen ? 0.2 : 0.42 * depth(weight),
+        stroke: chosen ? "var(--cw-warm)" : "none",
+      });
+      name.setAttribute("font-weight", chosen ? 700 : 500);
     });
     setAll(surface, { "aria-valuenow": query + 1, "aria-valuetext": spoken });
   }

@@ -26,8 +26,9 @@ METHODS = {
 }
 SHORTEST, LONGEST = 0.001, 1.0
 FEWEST, MOST = 100, 20_000
-BINS = 320
-POINTS = 600
+# What a rollout weighs in the page: stretches of its energy error, numbers of its states.
+BINS = 160
+NUMBERS = 800
 
 PENDULUM_PLANE = {"x": 0, "y": 1, "labels": ["angle q", "momentum p"]}
 ONE_PLANE = {"x": 0, "y": 1, "labels": ["position q", "momentum p"]}
@@ -108,8 +109,8 @@ class EnergyDrift(Widget):
         self,
         system: HamiltonianSystem | None = None,
         *,
-        q: ArrayLike | None = None,
-        p: ArrayLike | None = None,
+        q: ArrayLike | tuple | None = None,
+        p: ArrayLike | tuple | None = None,
         dt: float | None = None,
         steps: int = 10_000,
         methods: list[str] | tuple[str, ...] = ("explicit_euler", "stoermer_verlet"),
@@ -126,7 +127,20 @@ class EnergyDrift(Widget):
         scene = SCENES[name]
         if not isinstance(steps, int) or not FEWEST <= steps <= MOST:
             raise ValueError(f"steps is {steps!r}; expected an integer from {FEWEST} to {MOST}")
-        unknown = [method for method in texts("methods", methods) if method not in METHODS]
+        for label, table in (("steppers", steppers), ("rollouts", rollouts)):
+            if table is not None and not isinstance(table, Mapping):
+                raise TypeError(
+                    f"{label} is a {type(table).__name__}; expected a dict; give each a name, "
+                    f"as in {label}={{'mine': ...}}"
+                )
+        for title, stepper in (steppers or {}).items():
+            if not callable(stepper):
+                raise TypeError(
+                    f"the stepper {title!r} is {stepper!r}; expected a function "
+                    "(system, q, p, dt) -> (q, p)"
+                )
+        named = texts("methods", methods) if methods or not (steppers or rollouts) else []
+        unknown = [method for method in named if method not in METHODS]
         if unknown:
             raise ValueError(f"methods holds {unknown[0]!r}; expected some of {', '.join(METHODS)}")
         self._systems = {kind: getattr(mechanics, kind)() for kind in SCENES} | {name: chosen}
@@ -159,6 +173,12 @@ class EnergyDrift(Widget):
         """As it stands now; without a kernel nothing runs Python's own steppers again."""
         return super().page_state() | {"rollouts_follow": False}
 
+    @traitlets.validate("q", "p")
+    def _finite(self, proposal: Any) -> NDArray[np.float32]:
+        if not np.isfinite(proposal.value).all():
+            raise traitlets.TraitError(f"{proposal.trait.name} holds NaN or infinite values")
+        return proposal.value
+
     def _run_steppers(self, _change: Any = None) -> None:
         system = self._systems[self.system]
         if len(self.q) != system.dim:
@@ -186,8 +206,10 @@ def _spec(kind: str, system: HamiltonianSystem) -> dict[str, Any]:
     }
 
 
-def _state(name: str, value: ArrayLike, dim: int) -> NDArray[np.float32]:
-    state = finite_array(name, value, (f"{dim} coordinates",))
+def _state(name: str, value: ArrayLike | tuple, dim: int) -> NDArray[np.float32]:
+    state = finite_array(
+        name, list(value) if isinstance(value, tuple) else value, (f"{dim} coordinates",)
+    )
     if len(state) != dim:
         raise ValueError(f"{name} has {len(state)} coordinates; the system has {dim}; give {dim}")
     return state
@@ -197,6 +219,11 @@ def _rollout(
     title: str, run: Trajectory, system: HamiltonianSystem, steps: int | None = None
 ) -> dict[str, Any]:
     """A trajectory as it is drawn: the envelope of its energy error, and some of its points."""
+    if not isinstance(run, Trajectory):
+        raise TypeError(
+            f"the rollout {title!r} is a {type(run).__name__}; expected a Trajectory, as integrate "
+            "returns it, of t, q, p and energy"
+        )
     energy = run.energy.detach().double().numpy()
     if energy.ndim != 1 or run.q.shape[-1] != system.dim:
         raise ValueError(
@@ -204,16 +231,31 @@ def _rollout(
             f"{tuple(run.q.shape)}; expected one trajectory, (steps + 1,) and (steps + 1, "
             f"{system.dim})"
         )
+    states = torch.cat((run.q, run.p), dim=-1).detach().double().numpy()
+    finite = np.isfinite(energy) & np.isfinite(states).all(axis=1)
+    if not finite[0]:
+        raise ValueError(f"the rollout {title!r} does not start from a finite state and energy")
+    total = (steps or len(energy) - 1) + 1
+    # A run that is lost on the way ends where its energy or its state stops being finite.
+    kept = len(energy) if finite.all() else int(finite.argmin())
+    energy, states = energy[:kept], states[:kept]
     error = np.abs(energy - energy[0]) / (abs(energy[0]) or 1.0)
-    edges = np.arange(len(error)) * BINS // ((steps or len(error) - 1) + 1)
+    bins = min(BINS, total)
+    edges = np.arange(kept) * bins // total
     starts = np.flatnonzero(np.diff(edges, prepend=-1))
-    every = max(1, len(error) // POINTS)
-    points = torch.cat((run.q, run.p), dim=-1)[::every].detach().float().numpy()
+    # The page draws all bins, over the whole of the axis, up to the first that is infinite.
+    low, high = np.full((2, bins), np.inf, dtype=np.float32)
+    largest = np.finfo(np.float32).max
+    drawn = error.clip(max=largest)
+    low[edges[starts]] = np.minimum.reduceat(drawn, starts)
+    high[edges[starts]] = np.maximum.reduceat(drawn, starts)
+    every = math.ceil(kept * states.shape[1] / NUMBERS)
+    points = states[::every].clip(-largest, largest).astype(np.float32)
     encode = Array._encode
     return {
         "name": title,
-        "low": encode(np.minimum.reduceat(error, starts), None),
-        "high": encode(np.maximum.reduceat(error, starts), None),
+        "low": encode(low, None),
+        "high": encode(high, None),
         "points": encode(points, None),
         "largest": float(error.max()),
         "last": float(error[-1]),
