@@ -30,6 +30,8 @@ from numpy.typing import ArrayLike, NDArray
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./((?:js/)?\w+\.js)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+# A page carries the module once for each widget; comments and indentation stay in the repository.
+UNREAD = re.compile(r"^[ ]*(?:/\*\*.*?\*/\n|//[^\n]*\n)|^[ ]+", re.MULTILINE | re.DOTALL)
 
 
 @functools.cache
@@ -52,13 +54,13 @@ def module_source(name: str) -> str:
                 helpers.append(EXPORT.sub("", inline(helper)))
         return "".join([*helpers, IMPORT.sub("", text)])
 
-    return inline((HERE / name).resolve())
+    return UNREAD.sub("", inline((HERE / name).resolve()))
 
 
 @functools.cache
 def stylesheet() -> str:
     """The one stylesheet of all widgets; it follows the light or dark theme of its host."""
-    return (HERE / "widgets.css").read_text(encoding="utf-8")
+    return UNREAD.sub("", (HERE / "widgets.css").read_text(encoding="utf-8"))
 
 
 def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[np.float32]:
@@ -180,7 +182,7 @@ class Widget(anywidget.AnyWidget):
         payload = {"module": self._esm, "css": self._css, "state": self.page_state()}
         # Within <script> only "<" can begin markup; JSON lets it be written as an escape.
         data = json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-        host = (HERE / "js" / "host.js").read_text(encoding="utf-8")
+        host = module_source("js/host.js")
         return (
             f'<div class="cw-host" data-widget="{type(self).__name__}">'
             f"<p>{html.escape(self.describe())}</p></div>"
