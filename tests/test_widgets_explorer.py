@@ -129,8 +129,8 @@ def test_a_token_that_reads_like_markup_stays_inside_its_string():
     assert payload(explorer([wicked, "b", "c"]))["state"]["tokens"][0] == wicked
 
 
-def test_thirteen_tokens_two_by_two_heads_and_four_snapshots_weigh_less_than_sixty_kilobytes():
-    widget = explorer(list("odiracmydirac"), weights(4, 2, 2, tokens=13), steps=range(4))
+def test_thirteen_tokens_two_by_two_heads_and_five_snapshots_weigh_less_than_sixty_kilobytes():
+    widget = explorer(list("odiracmydirac"), weights(5, 2, 2, tokens=13), steps=range(5))
     assert len(widget.static_html().encode()) < 60_000
 
 

@@ -126,7 +126,7 @@ function tokenRow(handlers) {
         "fill-opacity": chosen ? 0.2 : 0.42 * depth(weight),
         stroke: chosen ? "var(--cw-warm)" : "none",
       });
-      name.setAttribute("font-weight", chosen ? 700 : 500);
+      name.style.fontWeight = chosen ? 700 : "";
     });
     setAll(surface, { "aria-valuenow": query + 1, "aria-valuetext": spoken });
   }
@@ -204,8 +204,8 @@ function heatMap(handlers) {
     cells.getContext("2d").putImageData(pixels, 0, 0);
     band.setAttribute("y", margin + cell * query);
     stairs.setAttribute("visibility", causal ? "visible" : "hidden");
-    rows.forEach((name, i) => name.setAttribute("font-weight", i === query ? 700 : 500));
-    columns.forEach((name, i) => name.setAttribute("font-weight", i === key ? 700 : 500));
+    rows.forEach((name, i) => { name.style.fontWeight = i === query ? 700 : ""; });
+    columns.forEach((name, i) => { name.style.fontWeight = i === key ? 700 : ""; });
   }
 
   const cellAt = (event) => {
