@@ -133,6 +133,8 @@ class Hand(ABC):
 
     def select(self, control: Locator) -> None:
         """The list itself is drawn by the system and lies outside the page."""
+        # Unlike a click this does not scroll, and a widget off screen rests.
+        control.scroll_into_view_if_needed()
         last = control.evaluate("el => el.selectedIndex === el.length - 1")
         index = control.evaluate("el => el.selectedIndex")
         control.select_option(index=index - 1 if last else index + 1)
