@@ -216,14 +216,18 @@ SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
+def scientific_number(text: str) -> float:
+    """The number that a text such as 2.5·10⁻² stands for."""
+    digits, exponent = SCIENTIFIC.fullmatch(text).groups()
+    return float(digits) * 10.0 ** int(exponent.translate(SUPERSCRIPTS))
+
+
 def assert_scientific(text: str, expected: float, *, doubt: float = 0.0) -> None:
     """Assert that ``text`` is ``expected`` to two digits, or within ``doubt`` of it."""
     if text == "0":
         assert expected <= doubt + 1e-300
         return
-    digits, exponent = SCIENTIFIC.fullmatch(text).groups()
-    found = float(digits) * 10.0 ** int(exponent.translate(SUPERSCRIPTS))
-    assert found == pytest.approx(expected, rel=0.051, abs=doubt)
+    assert scientific_number(text) == pytest.approx(expected, rel=0.051, abs=doubt)
 
 
 def energy_errors(system: Any, state: dict[str, Any], method: str, nudge: float) -> Tensor:
@@ -268,6 +272,17 @@ def energy_drift(widget: Locator) -> None:
             assert_scientific(text, float(exact), doubt=doubt)
 
 
+def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
+    """2 S Z A, which the notes take for the gradient; course_lib has no use for it."""
+    C = z @ A @ z.mT
+    one = torch.zeros_like(C[:1])
+    if softmax == "matrix":
+        partition = torch.logsumexp(torch.cat([one[0, :1], C.flatten()]), 0)
+    else:
+        partition = torch.logsumexp(torch.cat([one, C]), 0)
+    return 2 * (C - partition).exp() @ z @ A
+
+
 def symplecticity_meter(widget: Locator) -> None:
     state = state_of(widget)
     z, A, softmax, dt = state["z"], state["A"], state["softmax"], state["dt"]
@@ -277,13 +292,7 @@ def symplecticity_meter(widget: Locator) -> None:
     def force(z: Tensor) -> Tensor:
         if state["formula"] == "full":
             return symplectic.symplectic_attention(z, A, softmax=softmax)
-        C = z @ A @ z.mT
-        one = torch.zeros_like(C[:1])
-        if softmax == "matrix":
-            partition = torch.logsumexp(torch.cat([one[0, :1], C.flatten()]), 0)
-        else:
-            partition = torch.logsumexp(torch.cat([one, C]), 0)
-        return 2 * (C - partition).exp() @ z @ A
+        return shortcut_force(z, A, softmax)
 
     M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
     asymmetry = float((M - M.mT).norm() / M.norm())
@@ -309,9 +318,7 @@ def symplecticity_meter(widget: Locator) -> None:
     assert_scientific(reading["kick"], kick, doubt=1e-13)
     # Twelve coupled coordinates may be chaotic: the largest error is compared in size.
     if math.isfinite(largest):
-        digits, exponent = SCIENTIFIC.fullmatch(reading["energy"]).groups()
-        found = float(digits) * 10.0 ** int(exponent.translate(SUPERSCRIPTS))
-        assert abs(math.log10(found / largest)) < 0.5
+        assert abs(math.log10(scientific_number(reading["energy"]) / largest)) < 0.5
     else:
         assert reading["energy"].startswith("lost at step")
     verdict = widget.locator(".cw-readout").inner_text()

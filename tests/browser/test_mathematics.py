@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 import torch
-from displayed import CHECKS
+from displayed import CHECKS, shortcut_force
 from playwright.sync_api import Browser, Page
 from torch.nn import functional as F
 
@@ -403,17 +403,6 @@ def shortcut(z: torch.Tensor, A: torch.Tensor, softmax: str) -> torch.Tensor:
     return 2 * S @ z @ A
 
 
-def shortcut_of_difference(z: torch.Tensor, A: torch.Tensor, softmax: str) -> torch.Tensor:
-    """The same in closed form, so that it can be differentiated once more."""
-    C = z @ A @ z.mT
-    one = torch.zeros_like(C[:1])
-    if softmax == "matrix":
-        partition = torch.logsumexp(torch.cat([one[0, :1], C.flatten()]), 0)
-    else:
-        partition = torch.logsumexp(torch.cat([one, C]), 0)
-    return 2 * (C - partition).exp() @ z @ A
-
-
 @pytest.mark.parametrize("softmax", ["matrix", "vector"])
 def test_potential_and_force_in_the_page_are_those_of_course_lib(
     javascript: Javascript, random: np.random.Generator, softmax: str
@@ -462,7 +451,7 @@ def test_the_jacobian_in_the_page_is_that_of_autograd(
         def force(z: torch.Tensor, matrix: torch.Tensor = matrix) -> torch.Tensor:
             if formula == "full":
                 return symplectic.symplectic_attention(z, matrix, softmax=softmax)
-            return shortcut_of_difference(z, matrix, softmax)
+            return shortcut_force(z, matrix, softmax)
 
         M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
         assert_close(found, M)
