@@ -47,6 +47,7 @@ from torch import Tensor
 EXAMPLES = 30  # a property; few suffice, since inputs are small and their numbers round
 SECONDS = 5.0  # of processor time a check; all take one or less, unless an attempt is very slow
 
+Attempt = Callable[..., Tensor]
 Holds = Callable[..., bool | str]
 
 
@@ -306,6 +307,17 @@ def _labelled(label: str, *value: object) -> str:
 def close(a: Tensor, b: Tensor) -> bool:
     """Equal up to the rounding of a few operations in float32."""
     return torch.allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def within(answer: Tensor, values: Tensor) -> bool:
+    """Whether each feature lies between its least and its largest among the values."""
+    low, high = values.amin(dim=0) - 1e-4, values.amax(dim=0) + 1e-4
+    return bool(((low <= answer) & (answer <= high)).all())
+
+
+def recognised(answer: Tensor, mistakes: dict[str, Tensor]) -> bool | str:
+    """The hint whose typical mistake gives this very answer, or False."""
+    return next((hint for hint, wrong in mistakes.items() if close(answer, wrong)), False)
 
 
 def _answers(attempt: Callable[..., Tensor], *inputs: object) -> bool:

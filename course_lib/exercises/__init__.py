@@ -1,0 +1,11 @@
+"""The checkers of the exercises: ``from course_lib.exercises import check``, ``check.softmax(fn)``.
+
+An attempt gets a result that is true or false and shows the smallest counterexample and a hint.
+Each lecture has a module of its own here, and importing it adds its checkers to ``check``. How to
+add one: see :mod:`course_lib.checker`.
+"""
+
+from course_lib.checker import check
+from course_lib.exercises import hamiltonian_mechanics, self_attention, soft_lookup
+
+__all__ = ["check", "hamiltonian_mechanics", "self_attention", "soft_lookup"]

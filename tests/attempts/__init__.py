@@ -1,0 +1,1 @@
+"""Right and wrong attempts at the exercises, one module a lecture."""
