@@ -12,12 +12,17 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import quote, urlsplit
 
+import numpy as np
 import pytest
 from course_site import SITE
+from in_the_page import Javascript
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
+
+from course_lib.widgets.base import module_source
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PATIENCE = 20_000
@@ -204,3 +209,32 @@ def all_alive(page: Page) -> None:
         page.wait_for_function(f"() => document.querySelector('{asleep}') === null")
     except NotInTime:
         pytest.fail(f"not alive: {page.locator(asleep).all_inner_texts()}", pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def blank(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+CALL = """async ([address, name, cases]) => {
+  const module = await import(address);
+  return cases.map((given) => module[name](...given));
+}"""
+
+
+@pytest.fixture
+def javascript(blank: Page) -> Javascript:
+    """Calls a function that a module exports, once for each list of arguments."""
+
+    def call(module: str, name: str, cases: list[list[Any]]) -> list[Any]:
+        address = f"data:text/javascript;charset=utf-8,{quote(module_source(module))}"
+        return blank.evaluate(CALL, [address, name, cases])
+
+    return call
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    return np.random.default_rng(20_17)

@@ -9,8 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from displayed import agrees_with_course_lib, eventually
+from displayed import agrees_with_course_lib
 from playwright.sync_api import Locator, Page
+from reading import eventually
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
 THUMB = 16

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from displayed import agrees_with_course_lib, eventually, state_of
+from displayed import agrees_with_course_lib
 from examples import MAKERS, bare_page
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre, widgets
 from playwright.sync_api import Locator, Page
+from reading import eventually, state_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 

@@ -15,8 +15,8 @@ import nbformat
 import pytest
 from conftest import Watch
 from course_site import LECTURES, ROOT, SITE
-from displayed import agrees
 from playwright.sync_api import Browser, Locator, Page, expect
+from reading import agrees
 
 TOKEN = "of-this-test-alone"
 START, RUN = 90, 240

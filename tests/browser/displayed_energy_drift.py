@@ -1,0 +1,51 @@
+"""What EnergyDrift displays, and what course_lib says it should."""
+
+from typing import Any
+
+from playwright.sync_api import Locator
+from reading import assert_scientific, state_of
+from torch import Tensor
+
+from course_lib import mechanics
+
+
+def energy_errors(system: Any, state: dict[str, Any], method: str, nudge: float) -> Tensor:
+    """Relative energy errors of a run that begins ``nudge`` away from where the reader put it."""
+    q, p = state["q"] * (1 + nudge), state["p"] * (1 + nudge)
+    arguments = {"dt": state["dt"], "steps": state["steps"], "method": getattr(mechanics, method)}
+    try:
+        run = mechanics.integrate(system, q, p, **arguments)
+    except mechanics.IntegrationError as error:
+        run = error.trajectory
+    energy = run.energy[run.energy.isfinite()]
+    return (energy - energy[0]).abs() / (energy[0].abs() or 1)
+
+
+def energy_drift(widget: Locator) -> None:
+    state = state_of(widget)
+    spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
+    system = getattr(mechanics, state["system"])(**spec["parameters"])
+    names = dict(state["method_names"])
+    rows = widget.locator(".cw-weights tbody tr")
+    shown_rows = [[cell.strip() for cell in row.split("\t")] for row in rows.all_inner_texts()]
+    assert [row[0] for row in shown_rows][: len(state["methods"])] == [
+        names[method] for method in state["methods"]
+    ]
+    for method, (_, largest, last) in zip(state["methods"], shown_rows, strict=False):
+        errors = energy_errors(system, state, method, 0.0)
+        # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
+        others = energy_errors(system, state, method, 1e-13)
+        if len(errors) < state["steps"] + 1 or last.startswith("lost"):
+            assert last.startswith("lost at step")
+            lost = int(last.removeprefix("lost at step "))
+            assert abs(lost - min(len(errors), len(others))) <= 2 + abs(len(errors) - len(others))
+            continue
+        if len(others) < len(errors):
+            continue
+        rounding = 1e-12
+        for text, exact, other in (
+            (largest, errors.max(), others.max()),
+            (last, errors[-1], others[-1]),
+        ):
+            doubt = rounding + 100 * abs(float(exact - other))
+            assert_scientific(text, float(exact), doubt=doubt)

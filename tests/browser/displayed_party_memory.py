@@ -1,0 +1,60 @@
+"""What PartyMemory displays, and what course_lib says it should."""
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, assert_column, state_of
+from torch import Tensor
+
+from course_lib.attention import (
+    attention,
+    composite_memory,
+    gated_memory,
+    pooled_memory,
+)
+
+
+def party_memory(widget: Locator) -> None:
+    state = state_of(widget)
+    arrived, temperature = state["arrived"], state["temperature"]
+    images = state["images"].flatten(1)[:arrived]
+    score, gate, key = (state[name][:arrived] for name in ("score", "gate", "guest_keys"))
+
+    def asked(x: Tensor) -> Tensor:
+        query = state["queries"][state["questions"].index(state["question"])]
+        return attention(query[None], key, x, scale=1 / temperature)[0]
+
+    remember = {
+        "composite": lambda x: composite_memory(x, 1),
+        "forgetting": lambda x: composite_memory(x, state["decay"]),
+        "gate": lambda x: gated_memory(x, gate + state["door"]),
+        "softmax": lambda x: pooled_memory(x, score / temperature),
+        "query": asked,
+    }[state["mode"]]
+    # What each guest adds to the memory is the memory of the unit vectors.
+    weights, picture = remember(torch.eye(arrived, dtype=torch.float64)), remember(images)
+    total = weights.sum()
+
+    assert widget.locator(".cw-guest-name").all_text_contents() == state["names"]
+    texts = widget.locator(".cw-guest-weight").all_text_contents()
+    assert texts[arrived:] == ["not yet here"] * (len(texts) - arrived)
+    assert [t for t, w in zip(texts, weights, strict=False) if not agrees(t, w)] == []
+    assert_column(widget, ".cw-readout strong", total[None])
+    threads = widget.locator(".cw-threads path").evaluate_all(
+        "paths => paths.map((path) => Number(path.getAttribute('stroke-width')))"
+    )
+    absent = [0.0] * (len(texts) - arrived)
+    assert [t / 22 for t in threads] == pytest.approx([*weights.tolist(), *absent], abs=3e-4)
+    ink = widget.locator(".cw-memory .cw-picture rect").evaluate_all(
+        "pixels => pixels.map((pixel) => Number(pixel.getAttribute('fill-opacity')))"
+    )
+    assert ink == pytest.approx((picture / total.clamp(min=1)).tolist(), abs=6e-5)
+
+    said = widget.locator(".cw-guest-evidence").all_text_contents()[:arrived]
+    evidence = {"gate": gate, "softmax": score}.get(state["mode"])
+    if state["mode"] == "query":
+        evidence = key @ state["queries"][state["questions"].index(state["question"])]
+    if state["mode"] == "forgetting":
+        assert said == [f"{age} ago" for age in range(arrived - 1, -1, -1)]
+    elif evidence is not None:
+        assert all(agrees(s.partition("= ")[2], e) for s, e in zip(said, evidence, strict=True))

@@ -1,0 +1,42 @@
+"""What SoftLookup displays, and what course_lib says it should."""
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import assert_column, state_of
+from torch.nn import functional as F
+
+from course_lib.attention import (
+    attention,
+    attention_weights,
+)
+
+
+def soft_lookup(widget: Locator) -> None:
+    state = state_of(widget)
+    query, key, value = state["query"][None], state["key_points"], state["values"]
+    temperature = state["temperature"]
+    # Softmax takes no notice of what is the same for all keys, so |q|² may be left out.
+    bias = None
+    if state["similarity"] == "distance":
+        score = -(torch.cdist(query, key, compute_mode="donot_use_mm_for_euclid_dist") ** 2)
+        factor, bias = 2, -(key**2).sum(-1)[None] / temperature
+    elif state["similarity"] == "cosine":
+        query, key = F.normalize(query, dim=-1, eps=1e-8), F.normalize(key, dim=-1, eps=1e-8)
+        score, factor = query @ key.mT, 1
+    else:
+        score, factor = query @ key.mT, 1
+    scale = factor / temperature
+    weights = attention_weights(query, key, bias=bias, scale=scale)[0]
+    answer = attention(query, key, value[:, None], bias=bias, scale=scale)[0, 0]
+
+    names = widget.locator(".cw-weights tbody th").all_text_contents()
+    assert names == state["names"]
+    assert_column(widget, ".cw-weights tbody td:nth-child(2)", value)
+    assert_column(widget, ".cw-weights tbody td:nth-child(3)", score[0])
+    assert_column(widget, ".cw-weights tbody td:nth-child(4)", weights)
+    assert_column(widget, ".cw-readout strong", answer[None])
+    bars = widget.locator(".cw-bar").evaluate_all(
+        "bars => bars.map((bar) => Number(bar.style.getPropertyValue('--cw-length')))"
+    )
+    assert bars == pytest.approx(weights.tolist(), abs=1e-6)

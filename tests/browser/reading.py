@@ -1,0 +1,84 @@
+"""How the browser tests read a widget: its state, and the numbers that stand in the page."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from torch import Tensor
+
+from course_lib.widgets.base import Array
+
+NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
+SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def state_of(widget: Locator) -> dict[str, Any]:
+    """The widget's traits, as its model in the page has them now; arrays as float64 tensors."""
+    state = widget.evaluate(
+        """(el) => {
+          const { state } = JSON.parse(el.nextElementSibling.textContent);
+          const now = (name) => [name, el.courseModel.get(name)];
+          return Object.fromEntries(Object.keys(state).map(now));
+        }"""
+    )
+    return {name: decoded(value) for name, value in state.items()}
+
+
+def decoded(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"shape", "base64"}:
+        return torch.from_numpy(Array._decode(value, None)).double()
+    return value
+
+
+def shown(number: str) -> float:
+    return float(number.replace("−", "-"))
+
+
+def agrees(text: str, expected: float | Tensor) -> bool:
+    """Whether ``text`` begins with ``expected``, rounded to as many digits as the text has."""
+    number = NUMBER.match(text.strip())
+    assert number is not None, f"{text!r} begins with no number"
+    digits = len(number[0].partition(".")[2])
+    # Half a unit of the last digit, and room for float32 against float64 at a tie.
+    return shown(number[0]) == pytest.approx(float(expected), abs=0.5 * 10**-digits + 2e-6)
+
+
+def assert_column(widget: Locator, selector: str, expected: Tensor) -> None:
+    texts = widget.locator(selector).all_inner_texts()
+    assert len(texts) == len(expected)
+    wrong = [
+        (text, float(number))
+        for text, number in zip(texts, expected, strict=True)
+        if not agrees(text, number)
+    ]
+    assert wrong == [], f"{selector} displays numbers that course_lib does not compute"
+
+
+def scientific_number(text: str) -> float:
+    """The number that a text such as 2.5·10⁻² stands for."""
+    digits, exponent = SCIENTIFIC.fullmatch(text).groups()
+    return float(digits) * 10.0 ** int(exponent.translate(SUPERSCRIPTS))
+
+
+def assert_scientific(text: str, expected: float, *, doubt: float = 0.0) -> None:
+    """Assert that ``text`` is ``expected`` to two digits, or within ``doubt`` of it."""
+    if text == "0":
+        assert expected <= doubt + 1e-300
+        return
+    assert scientific_number(text) == pytest.approx(expected, rel=0.051, abs=doubt)
+
+
+def eventually(widget: Locator, assertion: Callable[[], None], *, frames: int = 300) -> None:
+    """Assert, after each of the coming frames until it holds."""
+    for _ in range(frames):
+        try:
+            assertion()
+        except AssertionError:
+            widget.evaluate("() => new Promise(requestAnimationFrame)")
+        else:
+            return
+    assertion()

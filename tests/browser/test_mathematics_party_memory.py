@@ -1,0 +1,57 @@
+"""The mathematics of PartyMemory's JavaScript, run in Chromium, against course_lib."""
+
+import numpy as np
+import pytest
+import torch
+from in_the_page import DRAWS, Javascript, assert_close, tensor
+
+from course_lib.attention import (
+    attention,
+    composite_memory,
+    gated_memory,
+    pooled_memory,
+)
+
+
+@pytest.mark.parametrize("mode", ["composite", "forgetting", "gate", "softmax", "query"])
+def test_each_way_of_remembering_a_party_is_that_of_course_lib(
+    javascript: Javascript, random: np.random.Generator, mode: str
+):
+    parties, pictures = [], []
+    for _ in range(DRAWS):
+        guests, d = random.integers(1, 9), random.integers(1, 5)
+        parties.append(
+            {
+                "guests": int(guests),
+                "arrived": int(random.integers(1, guests + 1)),
+                "decay": random.choice([0.0, 1.0, random.uniform()]),
+                "door": random.uniform(-8, 8),
+                "temperature": 10 ** random.uniform(-1, 1),
+                "score": random.normal(scale=3, size=guests).tolist(),
+                "gate": random.normal(scale=3, size=guests).tolist(),
+                "keys": random.normal(size=(guests, d)).tolist(),
+                "query": random.normal(size=d).tolist(),
+            }
+        )
+        pictures.append(random.uniform(size=(guests, 16)).tolist())
+    weights = javascript("party_memory.js", "memoryWeights", [[mode, party] for party in parties])
+    memories = javascript(
+        "party_memory.js", "remember", [list(case) for case in zip(weights, pictures, strict=True)]
+    )
+    for weight, memory, party, picture in zip(weights, memories, parties, pictures, strict=True):
+        arrived, temperature = party["arrived"], party["temperature"]
+        x, score, gate, key = (
+            tensor(numbers)[:arrived]
+            for numbers in (picture, party["score"], party["gate"], party["keys"])
+        )
+        query = tensor(party["query"])[None]
+        expected = {
+            "composite": lambda x: composite_memory(x, 1),
+            "forgetting": lambda x, party=party: composite_memory(x, party["decay"]),
+            "gate": lambda x, gate=gate, party=party: gated_memory(x, gate + party["door"]),
+            "softmax": lambda x, s=score, t=temperature: pooled_memory(x, s / t),
+            "query": lambda x, q=query, k=key, t=temperature: attention(q, k, x, scale=1 / t)[0],
+        }[mode]
+        assert_close(memory, expected(x))
+        assert_close(weight[:arrived], expected(torch.eye(arrived, dtype=torch.float64)))
+        assert weight[arrived:] == [0] * (party["guests"] - arrived)
