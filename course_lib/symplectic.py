@@ -2,9 +2,9 @@ r"""Symplectic attention: attention as the gradient of its own energy, in maps t
 
 The module reads in the order of lecture 12. First the potential, a log-partition function of
 attention scores, and its gradient. Then the layers: each adds a gradient in q to p, or one in p to
-q, so each is symplectic and has an exact inverse. Volume-preserving attention serves where there
-are no canonical pairs, and Lie-Poisson layers for a rigid body. Last come the networks, which are
-stacks of these.
+q, so each is symplectic and has an exact inverse. Last come the networks, which are stacks of
+these. Where there are no canonical pairs, :mod:`course_lib.volume_preserving` serves, and
+:mod:`course_lib.lie_poisson` for a rigid body; their layers can be imported from here as well.
 
 ``q`` and ``p`` are windows ``(*batch, tokens, d)``, where ``d`` counts the features of ``q``, half
 of phase space. Symplectic is meant in the product space of the window's tokens, as
@@ -14,16 +14,46 @@ of phase space. Symplectic is meant in the product space of the window's tokens,
 
 import math
 from collections.abc import Collection, Iterable
+from importlib.util import find_spec
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_choice, check_floating, check_number, check_shapes, check_size
+from course_lib.checks import check_choice, check_floating, check_shapes, check_size
+from course_lib.lie_poisson import LiePoissonLayer, LiePoissonNet
+from course_lib.volume_preserving import (
+    InvertibleStack,
+    VolumePreservingAttention,
+    VolumePreservingLayer,
+    VolumePreservingTransformer,
+)
+
+__all__ = [
+    "GradientLayer",
+    "InvertibleStack",
+    "LiePoissonLayer",
+    "LiePoissonNet",
+    "LinearSymplecticAttention",
+    "SympNet",
+    "SymplecticAttention",
+    "SymplecticLayer",
+    "SymplecticMap",
+    "SymplecticStack",
+    "SymplecticTransformer",
+    "VolumePreservingAttention",
+    "VolumePreservingLayer",
+    "VolumePreservingTransformer",
+    "attention_potential",
+    "symplectic_attention",
+]
 
 SOFTMAX = ("matrix", "vector")
 UPDATE = ("q", "p")
+BACKENDS = ("auto", "reference", "triton")
+KERNEL_DTYPES = (torch.float16, torch.bfloat16, torch.float32)
+KERNEL_FEATURES = 256
 
 
 # Attention from a potential -------------------------------------------------------------------
@@ -44,16 +74,25 @@ def attention_potential(
 
 
 def symplectic_attention(
-    z: Float[Tensor, "*batch tokens d"], A: Float[Tensor, "d d"], *, softmax: str = "matrix"
+    z: Float[Tensor, "*batch tokens d"],
+    A: Float[Tensor, "d d"],
+    *,
+    softmax: str = "matrix",
+    backend: str = "auto",
 ) -> Float[Tensor, "*batch tokens d"]:
     r"""The gradient of :func:`attention_potential` in $Z$: $S Z A^\top + S^\top Z A$.
 
     $S = e^C / (1 + \sum e^C)$, the sum over all entries or over each column. A symmetric $A$ makes
     it $(S + S^\top) Z A$. That is $2 S Z A$ only where $S$ is symmetric too: with the matrix
     softmax, never with the vector softmax. Source: as for the potential, corrected.
+
+    ``backend`` is ``"reference"`` (the formula), ``"triton"`` (our kernel for the vector softmax,
+    :func:`course_lib.kernels.symplectic_flash`) or ``"auto"``: the kernel on a CUDA device for
+    what it takes, the formula for all else.
     """
     _check_attention(z, A, softmax)
-    return _attention_gradient(z, A, softmax)
+    check_choice("backend", backend, BACKENDS)
+    return _attention_gradient(z, A, softmax, backend)
 
 
 # Symplectic layers ----------------------------------------------------------------------------
@@ -236,132 +275,6 @@ class GradientLayer(SymplecticLayer):
         return (self.a * F.linear(x, self.K, self.b).tanh()) @ self.K
 
 
-# Volume-preserving layers ---------------------------------------------------------------------
-
-
-class VolumePreservingAttention(nn.Module):
-    r"""Turn the tokens into one another: $Z \mapsto \Lambda Z$, $\Lambda = (1 + C)^{-1}(1 - C)$.
-
-    $C$ is the skew part of the scores $Z A Z^\top$, so its Cayley transform $\Lambda$ is
-    orthogonal, for windows of any length. The whole map, in which $\Lambda$ depends on $Z$, has
-    Jacobian determinant 1. ``d`` is the number of features of a state, canonical or not. Only the
-    skew part of $A$ enters; ``skew=True`` stores no other, ``skew=False`` a full matrix.
-    Source: Brantner, de Romemont, Kraus and Li (2024).
-    """
-
-    def __init__(self, d: int, *, skew: bool = True) -> None:
-        super().__init__()
-        check_size("d", d)
-        self.d = d
-        self.skew = skew
-        entries = d * (d - 1) // 2 if skew else d * d
-        self.weight = nn.Parameter(torch.randn(entries) / (4 * math.sqrt(d)))
-
-    @property
-    def A(self) -> Float[Tensor, "{self.d} {self.d}"]:  # noqa: N802 - the matrix of the formula
-        r"""The matrix of the scores $Z A Z^\top$."""
-        if not self.skew:
-            return self.weight.unflatten(0, (self.d, self.d))
-        row, column = torch.triu_indices(self.d, self.d, offset=1, device=self.weight.device)
-        upper = self.weight.new_zeros(self.d, self.d).index_put((row, column), self.weight)
-        return upper - upper.mT
-
-    def forward(
-        self, z: Float[Tensor, "*batch tokens {self.d}"]
-    ) -> Float[Tensor, "*batch tokens {self.d}"]:
-        r"""$\Lambda Z$."""
-        one, C = self._scores(z)
-        return torch.linalg.solve(one + C, z - C @ z)
-
-    def inverse(
-        self, z: Float[Tensor, "*batch tokens {self.d}"]
-    ) -> Float[Tensor, "*batch tokens {self.d}"]:
-        r"""$\Lambda^\top Z$: $\Lambda$ commutes with $C$, so $Z$ and $\Lambda Z$ share one $C$."""
-        one, C = self._scores(z)
-        return torch.linalg.solve(one - C, z + C @ z)
-
-    def _scores(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        check_floating(weight=self.weight, z=z)
-        check_shapes(z=(z, f"*batch tokens {self.d}"))
-        score = z @ self.A @ z.mT
-        return torch.eye(z.shape[-2], dtype=z.dtype, device=z.device), (score - score.mT) / 2
-
-
-class VolumePreservingLayer(nn.Module):
-    r"""Token by token, $z \mathrel{+}= a\tanh(Lz + b)$ with a strictly triangular $L$.
-
-    ``triangle`` is ``"lower"``, where each coordinate moves by those before it, or ``"upper"``.
-    The Jacobian is triangular with ones on its diagonal, so its determinant is 1.
-    Source: Brantner, de Romemont, Kraus and Li (2024); the amplitude $a$ is added here.
-    """
-
-    def __init__(self, d: int, *, triangle: str = "lower") -> None:
-        super().__init__()
-        check_size("d", d)
-        check_choice("triangle", triangle, ("lower", "upper"))
-        self.triangle = triangle
-        self.weight = nn.Parameter(torch.randn(d, d) / math.sqrt(d))
-        self.a = nn.Parameter(torch.randn(d) / 4)
-        self.b = nn.Parameter(torch.zeros(d))
-
-    def forward(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        r"""$z + a\tanh(Lz + b)$."""
-        return z + self._move(z)
-
-    def inverse(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        """Substitution: each round sets one more coordinate right, so ``d`` rounds are exact."""
-        start = z
-        for _ in range(z.shape[-1]):
-            start = z - self._move(start)
-        return start
-
-    def _move(self, z: Tensor) -> Tensor:
-        check_floating(weight=self.weight, z=z)
-        check_shapes(z=(z, f"*axes {len(self.b)}"))
-        L = self.weight.tril(-1) if self.triangle == "lower" else self.weight.triu(1)
-        return self.a * F.linear(z, L, self.b).tanh()
-
-
-# Poisson layers -------------------------------------------------------------------------------
-
-
-class LiePoissonLayer(nn.Module):
-    r"""The exact flow of a Hamiltonian $F(a \cdot z)$ on a rigid body: turn about the axis $a$.
-
-    $\dot z = z \times \nabla H$ leaves $a \cdot z$ as it is, so $z$ turns at the constant rate
-    $-F'(a \cdot z)$, here $F'(s) = \sum_i v_i \tanh(w_i s + b_i)$ over ``width`` units, for a unit
-    of time. So the layer keeps $|z|$, volume and the Poisson structure. ``axis`` is 1, 2 or 3.
-    Source: Eldred, Gay-Balmaz, Huraka and Putkaradze (2024).
-    """
-
-    def __init__(self, axis: int, *, width: int = 8) -> None:
-        super().__init__()
-        check_size("width", width)
-        check_size("axis", axis)
-        check_number("axis", axis, maximum=3)
-        self.axis = axis
-        self.w = nn.Parameter(torch.randn(width))
-        self.b = nn.Parameter(torch.randn(width))
-        self.v = nn.Parameter(torch.randn(width) / (4 * width))
-
-    def forward(self, z: Float[Tensor, "*axes 3"]) -> Float[Tensor, "*axes 3"]:
-        """Turn by the angle that the coordinate along the axis sets."""
-        return self._turn(z, 1)
-
-    def inverse(self, z: Float[Tensor, "*axes 3"]) -> Float[Tensor, "*axes 3"]:
-        """Turn back: the angle is the same before and after."""
-        return self._turn(z, -1)
-
-    def _turn(self, z: Tensor, sign: int) -> Tensor:
-        check_floating(w=self.w, z=z)
-        check_shapes(z=(z, "*axes 3"))
-        along, x, y = z.roll(1 - self.axis, dims=-1).unbind(-1)
-        rate = (along[..., None] * self.w + self.b).tanh() @ self.v
-        cos, sin = rate.cos(), -sign * rate.sin()
-        turned = torch.stack([along, cos * x - sin * y, sin * x + cos * y], dim=-1)
-        return turned.roll(self.axis - 1, dims=-1)
-
-
 # Networks -------------------------------------------------------------------------------------
 
 
@@ -431,59 +344,6 @@ class SymplecticTransformer(SymplecticStack):
         )
 
 
-class InvertibleStack(nn.Module):
-    """Invertible layers one after the other, on states ``z`` that need no canonical pairs."""
-
-    def __init__(self, layers: Iterable[nn.Module]) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(layers)
-
-    def forward(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        """One layer after the other."""
-        for layer in self.layers:
-            z = layer(z)
-        return z
-
-    def inverse(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        """The inverse of each layer, the last one first."""
-        for layer in reversed(self.layers):
-            z = layer.inverse(z)
-        return z
-
-
-class VolumePreservingTransformer(InvertibleStack):
-    """Blocks of volume-preserving attention, then ``layers`` pairs of triangular layers.
-
-    ``d`` counts the features of a state ``(*batch, tokens, d)``. The Jacobian determinant is 1.
-    Source: Brantner, de Romemont, Kraus and Li (2024).
-    """
-
-    def __init__(self, d: int, *, blocks: int = 3, layers: int = 2, skew: bool = True) -> None:
-        check_size("blocks", blocks)
-        check_size("layers", layers, minimum=0)
-        pair = ("lower", "upper")
-        super().__init__(
-            layer
-            for _ in range(blocks)
-            for layer in (
-                VolumePreservingAttention(d, skew=skew),
-                *(VolumePreservingLayer(d, triangle=pair[i % 2]) for i in range(2 * layers)),
-            )
-        )
-
-
-class LiePoissonNet(InvertibleStack):
-    """``layers`` turns about the three axes in turn: for a rigid body what a SympNet is for pairs.
-
-    Keeps $|z|$ and the Poisson structure, on states ``(*axes, 3)``.
-    Source: Eldred, Gay-Balmaz, Huraka and Putkaradze (2024).
-    """
-
-    def __init__(self, *, layers: int = 9, width: int = 8) -> None:
-        check_size("layers", layers)
-        super().__init__(LiePoissonLayer(1 + i % 3, width=width) for i in range(layers))
-
-
 # What the functions above share ---------------------------------------------------------------
 
 
@@ -501,9 +361,27 @@ def _log_partition(score: Tensor, softmax: str) -> Tensor:
     return torch.logaddexp(total, torch.zeros_like(total))
 
 
-def _attention_gradient(z: Tensor, A: Tensor, softmax: str) -> Tensor:
+def _attention_gradient(z: Tensor, A: Tensor, softmax: str, backend: str = "auto") -> Tensor:
+    if backend == "triton" or (backend == "auto" and _kernel_takes(z, softmax)):
+        return _in_tiles(z, A, softmax)
     zA = z @ A
     score = zA @ z.mT
     # The difference is never above 0, so the exponential cannot overflow.
     S = (score - _log_partition(score, softmax)).exp()
     return S @ (z @ A.mT) + S.mT @ zA
+
+
+def _kernel_takes(z: Tensor, softmax: str) -> bool:
+    fits = z.dtype in KERNEL_DTYPES and 0 < z.shape[-1] <= KERNEL_FEATURES and z.numel() > 0
+    return softmax == "vector" and z.is_cuda and fits and find_spec("triton") is not None
+
+
+def _in_tiles(z: Tensor, A: Tensor, softmax: str) -> Tensor:
+    if softmax != "vector":
+        raise ValueError(
+            f"backend 'triton' with softmax {softmax!r}; expected 'vector', which the kernel is "
+            "made for; use backend 'reference'"
+        )
+    from course_lib.kernels import symplectic_flash
+
+    return symplectic_flash(z, A)

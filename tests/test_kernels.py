@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from course_lib.attention import attention
-from course_lib.symplectic import symplectic_attention
+from course_lib.symplectic import SymplecticAttention, symplectic_attention
 
 # Kernels learn where they run when they are imported, and Triton looks once more when they first
 # do. The tests of other modules never see the switch.
@@ -315,6 +315,15 @@ def test_the_kernel_is_the_vector_softmax_of_the_library(symmetric):
     z, A = random(2, 3, 21, 6), scores_of_one(6, symmetric=symmetric)
     true = symplectic_attention(z.double(), A.double(), softmax="vector")
     assert distance(symplectic_flash(z, A), true) < 1e-6
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_the_library_calls_the_kernel_where_it_is_asked_to(symmetric):
+    z, A = random(2, 21, 6), scores_of_one(6, symmetric=symmetric)
+    found = symplectic_attention(z, A, softmax="vector", backend="triton")
+    assert torch.equal(found, symplectic_flash(z, A))
+    true = symplectic_attention(z.double(), A.double(), softmax="vector", backend="reference")
+    assert distance(found, true) < 1e-6
 
 
 @pytest.mark.parametrize("d", [1, 2, 40, 128, 256])
@@ -662,3 +671,19 @@ def test_memory_grows_no_faster_than_the_tokens(kernel):
         return torch.cuda.max_memory_allocated() - before
 
     assert peak(32768) < 2.5 * peak(16384)
+
+
+@gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("update", ["q", "p"])
+def test_on_a_gpu_a_layer_of_symplectic_attention_holds_no_matrix_of_scores(update):
+    tokens, d = 8192, 16
+    layer = SymplecticAttention(d, update=update, softmax="vector").cuda()
+    q, p = random(tokens, d), random(tokens, d)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.max_memory_allocated()
+    sum(part.sum() for part in layer(q, p)).backward()
+    assert torch.cuda.max_memory_allocated() - before < 4 * tokens**2 / 8
+    exact = symplectic_attention(q.double(), layer.A.double(), softmax="vector")
+    kernel = symplectic_attention(q, layer.A, softmax="vector")
+    assert distance(kernel, exact) < 1e-5

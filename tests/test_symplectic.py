@@ -2,21 +2,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import solve_ivp
+from seeded import assert_close, jacobian, randn, randomized
 from torch import nn
 
 from course_lib.mechanics import canonical_pair, symplecticity_error
 from course_lib.symplectic import (
     GradientLayer,
-    LiePoissonLayer,
-    LiePoissonNet,
     LinearSymplecticAttention,
     SymplecticAttention,
     SymplecticTransformer,
     SympNet,
-    VolumePreservingAttention,
-    VolumePreservingLayer,
-    VolumePreservingTransformer,
     attention_potential,
     symplectic_attention,
 )
@@ -25,10 +20,6 @@ SOFTMAX = ("matrix", "vector")
 by_softmax = pytest.mark.parametrize("softmax", SOFTMAX)
 by_symmetry = pytest.mark.parametrize("symmetric", [True, False])
 TOKENS, D = 4, 3
-
-
-def randn(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def matrix(*, symmetric, seed=5):
@@ -41,27 +32,10 @@ def gradient_of(potential, z):
     return torch.autograd.grad(potential(z).sum(), z)[0]
 
 
-def jacobian(function, z):
-    return torch.autograd.functional.jacobian(function, z).reshape(z.numel(), z.numel())
-
-
 def asymmetry(function, z):
     """Of the Jacobian, relative; 0 for a gradient, since second derivatives commute."""
     M = jacobian(function, z)
     return ((M - M.T).norm() / M.norm()).item()
-
-
-def assert_close(actual, expected, tolerance=1e-12):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-
-
-def randomized(module, scale=1.0):
-    """In float64, with parameters far from those of a fresh layer."""
-    module = module.double()
-    with torch.no_grad():
-        for seed, parameter in enumerate(module.parameters()):
-            parameter.copy_(scale * randn(*parameter.shape, seed=100 + seed))
-    return module
 
 
 LAYERS = {
@@ -282,104 +256,6 @@ def test_attention_beside_a_context_is_the_part_of_the_gradient_that_moves():
     assert_close(moved, expected)
 
 
-# Volume-preserving layers ---------------------------------------------------------------------
-
-
-VOLUME = {
-    "attention": VolumePreservingAttention(D),
-    "attention, full matrix": VolumePreservingAttention(D, skew=False),
-    "lower": VolumePreservingLayer(D),
-    "upper": VolumePreservingLayer(D, triangle="upper"),
-    "transformer": VolumePreservingTransformer(D),
-    "transformer, full matrix": VolumePreservingTransformer(D, skew=False),
-}
-VOLUME = {name: randomized(module, 0.7) for name, module in VOLUME.items()}
-by_volume = pytest.mark.parametrize("flow", VOLUME.values(), ids=VOLUME)
-
-
-@by_volume
-@pytest.mark.parametrize("tokens", [1, 2, 3, 5, 8])
-def test_the_jacobian_determinant_is_one_for_windows_of_any_length(flow, tokens):
-    assert torch.linalg.det(jacobian(flow, randn(tokens, D))).item() == pytest.approx(1, abs=1e-12)
-
-
-@by_volume
-@pytest.mark.parametrize("batch", [(), (2,), (2, 3), (0,)], ids=str)
-def test_volume_preserving_maps_have_an_inverse(flow, batch):
-    z = randn(*batch, TOKENS, D)
-    with torch.no_grad():
-        assert_close(flow.inverse(flow(z)), z)
-        assert_close(flow(flow.inverse(z)), z)
-
-
-@by_volume
-def test_volume_preserving_maps_are_not_the_identity(flow):
-    z = randn(TOKENS, D)
-    assert (flow(z) - z).norm() > 0.1
-
-
-def test_volume_preserving_attention_turns_the_tokens_by_an_orthogonal_matrix():
-    layer = VOLUME["attention, full matrix"]
-    z = randn(TOKENS, D)
-    C = z @ layer.A @ z.T
-    C = (C - C.T) / 2
-    one = torch.eye(TOKENS).double()
-    turn = (one - C) @ torch.linalg.inv(one + C)
-    assert_close(turn @ turn.T, one)
-    assert_close(layer(z), turn @ z)
-
-
-def test_only_the_skew_part_of_the_matrix_enters():
-    full, skew = VolumePreservingAttention(D, skew=False), VolumePreservingAttention(D)
-    row, column = torch.triu_indices(D, D, offset=1)
-    with torch.no_grad():
-        skew.weight.copy_(((full.A - full.A.T) / 2)[row, column])
-    assert_close(skew.A, -skew.A.T)
-    z = randn(TOKENS, D).float()
-    torch.testing.assert_close(skew(z), full(z))
-
-
-# Poisson layers -------------------------------------------------------------------------------
-
-TURNS = {f"about axis {axis}": randomized(LiePoissonLayer(axis)) for axis in (1, 2, 3)}
-TURNS["net"] = randomized(LiePoissonNet(), 0.5)
-by_turn = pytest.mark.parametrize("flow", TURNS.values(), ids=TURNS)
-
-
-def cross_matrix(z):
-    return torch.linalg.cross(z.expand(3, 3), torch.eye(3).double())
-
-
-@by_turn
-def test_lie_poisson_layers_keep_the_length_the_volume_and_the_poisson_structure(flow):
-    z = randn(3)
-    M, image = jacobian(flow, z), flow(z)
-    assert_close(image.norm(), z.norm())
-    assert torch.linalg.det(M).item() == pytest.approx(1, abs=1e-12)
-    assert_close(M @ cross_matrix(z) @ M.T, cross_matrix(image))
-    assert (image - z).norm() > 0.01
-
-
-@by_turn
-@pytest.mark.parametrize("batch", [(), (5,), (2, 4), (0,)], ids=str)
-def test_lie_poisson_layers_have_an_inverse(flow, batch):
-    z = randn(*batch, 3)
-    assert_close(flow.inverse(flow(z)), z)
-
-
-@pytest.mark.parametrize("axis", [1, 2, 3])
-def test_a_lie_poisson_layer_is_the_flow_of_its_hamiltonian(axis):
-    layer, z = TURNS[f"about axis {axis}"], randn(3)
-
-    def field(_, z):
-        slope = torch.zeros(3).double()
-        slope[axis - 1] = (layer.w * z[axis - 1] + layer.b).tanh() @ layer.v
-        return torch.linalg.cross(torch.from_numpy(z), slope).detach().numpy()
-
-    end = solve_ivp(field, (0, 1), z.numpy(), rtol=1e-11, atol=1e-11).y[:, -1]
-    assert_close(layer(z), torch.from_numpy(end), 1e-8)
-
-
 # Bad input ------------------------------------------------------------------------------------
 
 
@@ -400,6 +276,13 @@ class TestBadInput:
             function(z, randn(D, D).float())
         with pytest.raises(TypeError, match=r"z has dtype torch\.int64"):
             function(z.long(), randn(D, D).long())
+
+    def test_a_backend_that_is_unknown_or_made_for_another_softmax(self):
+        z, A = randn(TOKENS, D), randn(D, D)
+        with pytest.raises(ValueError, match="backend is 'cuda'; expected one of 'auto', 'refer"):
+            symplectic_attention(z, A, backend="cuda")
+        with pytest.raises(ValueError, match="softmax 'matrix'; expected 'vector'"):
+            symplectic_attention(z, A, backend="triton")
 
     @by_map
     def test_q_and_p_of_different_shapes(self, flow):
@@ -427,9 +310,6 @@ class TestBadInput:
             GradientLayer,
             SympNet,
             SymplecticTransformer,
-            VolumePreservingAttention,
-            VolumePreservingLayer,
-            VolumePreservingTransformer,
         ):
             with pytest.raises(ValueError, match="is 0; expected 1 or more"):
                 make(0)
@@ -439,8 +319,6 @@ class TestBadInput:
             SymplecticAttention(D, update="z")
         with pytest.raises(ValueError, match="softmax is 'row'"):
             SymplecticAttention(D, softmax="row")
-        with pytest.raises(ValueError, match="triangle is 'full'"):
-            VolumePreservingLayer(D, triangle="full")
         with pytest.raises(ValueError, match="layers is 0"):
             SympNet(D, layers=0)
         with pytest.raises(ValueError, match="blocks is 0"):
@@ -448,27 +326,12 @@ class TestBadInput:
         with pytest.raises(ValueError, match="width is 0"):
             SympNet(D, width=0)
 
-    @by_volume
-    def test_a_state_of_another_dimension_in_a_volume_preserving_map(self, flow):
-        for call in (flow, flow.inverse):
-            with pytest.raises(ValueError, match=r"z has shape \(4, 2\)"):
-                call(randn(TOKENS, 2))
-
     def test_a_context_that_does_not_fit(self):
         network = NETWORKS["SymplecticTransformer matrix"]
         q = randn(2, 1, D)
         for shape, message in [((2, 3, 2), "context_q has shape"), ((5, 3, D), "batch axes")]:
             with pytest.raises(ValueError, match=message):
                 network(q, q, context=(randn(*shape), randn(*shape)))
-
-    def test_a_rigid_body_has_three_axes(self):
-        for axis in (0, 4):
-            with pytest.raises(ValueError, match=f"axis is {axis}"):
-                LiePoissonLayer(axis)
-        with pytest.raises(ValueError, match=r"z has shape \(2, 4\)"):
-            LiePoissonNet().double()(randn(2, 4))
-        with pytest.raises(ValueError, match="layers is 0"):
-            LiePoissonNet(layers=0)
 
     def test_an_odd_number_of_features_makes_no_pairs(self):
         with pytest.raises(ValueError, match=r"z has shape \(4, 3\), 3 features; expected an even"):
