@@ -25,7 +25,8 @@ from playwright.sync_api import TimeoutError as NotInTime
 from course_lib.widgets.base import module_source
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PATIENCE = 20_000
+# No test measures time by it: a machine that does much else may be slow, and a page is not wrong.
+PATIENCE = 60_000
 
 # The resolver knows no other host, so a page that asks for one cannot succeed by luck.
 ARGUMENTS = [
@@ -81,6 +82,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # a page asks for many files at once
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A browser that closes a page mid-answer is no error of the server."""
@@ -133,11 +135,15 @@ class Watch:
     errors: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     expected_errors: tuple[str, ...] = ()
+    awaited: set[str] = field(default_factory=set)
 
     def attach(self, page: Page) -> None:
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda request: self._request(request.url))
+        page.on("request", lambda request: self.awaited.add(request.url))
+        for end in ("requestfinished", "requestfailed"):
+            page.on(end, lambda request: self.awaited.discard(request.url))
         page.on("websocket", lambda socket: self._request(socket.url))
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -191,7 +197,11 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
         watch.allowed.add(urlsplit(url).netloc)
         page = context.new_page()
         watch.attach(page)
-        page.goto(url)
+        try:
+            page.goto(url)
+        except NotInTime as error:
+            error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
+            raise
         if scripts:
             all_alive(page)
         return page
