@@ -281,7 +281,7 @@ def test_energy_grows_drifts_and_oscillates_as_the_lecture_says():
 def test_the_recorded_loop_and_pytorch_give_the_same_trajectory(system, method, batch, monkeypatch):
     q, p = start(system, *batch)
     fast = integrate(system, q, p, dt=0.1, steps=20, method=method)
-    monkeypatch.setattr(mechanics, "_record", lambda *_: None)
+    monkeypatch.setattr(mechanics, "record", lambda *_: None)
     plain = integrate(system, q, p, dt=0.1, steps=20, method=method)
     for left, right in zip(fast, plain, strict=True):
         torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-13)
@@ -291,7 +291,7 @@ def test_the_recorded_loop_and_pytorch_give_the_same_trajectory(system, method, 
 def test_the_recorded_loop_and_pytorch_agree_on_the_rigid_body(method, monkeypatch):
     z = points(2, 3)
     fast = integrate(RigidBody(), z, dt=0.1, steps=20, method=method)
-    monkeypatch.setattr(mechanics, "_record", lambda *_: None)
+    monkeypatch.setattr(mechanics, "record", lambda *_: None)
     plain = integrate(RigidBody(), z, dt=0.1, steps=20, method=method)
     for left, right in zip(fast, plain, strict=True):
         torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-13)
@@ -485,7 +485,7 @@ def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
     recorded, batch, monkeypatch
 ):
     if not recorded:
-        monkeypatch.setattr(mechanics, "_record", lambda *_: None)
+        monkeypatch.setattr(mechanics, "record", lambda *_: None)
     escaping = torch.full((*batch, 2), 2.0, dtype=torch.float64)
     with pytest.raises(IntegrationError, match=r"Hénon.*step \d+, t = .*dt below 0.1") as caught:
         integrate(HenonHeiles(), escaping, -escaping, dt=0.1, steps=1000)
@@ -502,7 +502,7 @@ def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
 @pytest.mark.parametrize("recorded", [True, False])
 def test_a_fall_into_the_sun_ends_the_run(recorded, monkeypatch):
     if not recorded:
-        monkeypatch.setattr(mechanics, "_record", lambda *_: None)
+        monkeypatch.setattr(mechanics, "record", lambda *_: None)
     # A step of exactly this length lands on the singularity.
     q, p = torch.tensor([1.0, 0.0]).double(), torch.tensor([-7.875, 0.0]).double()
     with pytest.raises(IntegrationError) as caught:

@@ -1,0 +1,143 @@
+r"""One step of an integrator: ``(system, q, p, dt) -> (q, p)``.
+
+``q`` and ``p`` are ``(*batch, dim)``. Bad input raises ``TypeError`` or ``ValueError`` with what
+was given, what was expected and what to do. HLW is Hairer, Lubich and Wanner, Geometric Numerical
+Integration, 2nd edition (2006).
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_lib.checks import check_number
+
+# A contraction by a half gains one bit a sweep, so these are far more than float64 can use.
+SWEEPS = 200
+
+
+def _stepper(*, implicit: bool = False, needs_pairs: bool = False) -> Callable[[Callable], Any]:
+    """Make a stepper ``(system, q, p, dt) -> (q, p)`` of its bare formula.
+
+    The stepper checks its arguments. The formula of an implicit one is an equation: it takes the
+    new state as well, and is swept until that settles. ``needs_pairs`` refuses systems that are
+    not canonical and separable, where the formula would not be explicit.
+    """
+
+    def decorate(formula: Callable) -> Any:
+        @functools.wraps(formula)
+        def step(system: Any, q: Tensor, p: Tensor, dt: float | int) -> tuple[Tensor, Tensor]:
+            check_number("dt", dt, positive=True)
+            system.check(q, p)
+            check_stepper(step, system)
+            if not implicit:
+                return formula(system, q, p, dt)
+            toward = functools.partial(sweep, formula, system, q, p, dt)
+            return settle(toward, (q, p), torch.finfo(q.dtype).eps, torch.all)
+
+        step.implicit, step.needs_pairs = implicit, needs_pairs
+        signature = inspect.signature(formula)
+        arguments = list(signature.parameters.values())[:4]
+        step.__signature__ = signature.replace(parameters=arguments)
+        return step
+
+    return decorate
+
+
+@_stepper()
+def explicit_euler(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+    r"""$z_{n+1} = z_n + h f(z_n)$: order 1, not symplectic; energy grows.
+
+    Source: HLW (2006), section I.1.
+    """
+    q_dot, p_dot = system.field(q, p)
+    return q + dt * q_dot, p + dt * p_dot
+
+
+@_stepper(needs_pairs=True)
+def symplectic_euler(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+    r"""First $p_{n+1} = p_n - h\nabla_q H$, then $q_{n+1} = q_n + h\nabla_p H(p_{n+1})$.
+
+    Order 1, symplectic, explicit for a separable system; raises ``ValueError`` for any other.
+    Source: HLW (2006), section I.1.
+    """
+    p = p - dt * system.grad_q(q, p)
+    q = q + dt * system.grad_p(q, p)
+    return q, p
+
+
+@_stepper(needs_pairs=True)
+def stoermer_verlet(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+    r"""Half a kick, a drift, half a kick: symplectic Euler and its mirror image, $h/2$ each.
+
+    Order 2, symplectic and reversible, explicit for a separable system; raises ``ValueError`` for
+    any other. Source: HLW (2006), section I.1.
+    """
+    p = p - dt / 2 * system.grad_q(q, p)
+    q = q + dt * system.grad_p(q, p)
+    p = p - dt / 2 * system.grad_q(q, p)
+    return q, p
+
+
+@_stepper()
+def runge_kutta_4(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+    r"""Four slopes, weighed $1 : 2 : 2 : 1$: order 4, not symplectic; energy drifts.
+
+    Source: Kutta (1901); HLW (2006), section II.1.
+    """
+    q1, p1 = system.field(q, p)
+    q2, p2 = system.field(q + dt / 2 * q1, p + dt / 2 * p1)
+    q3, p3 = system.field(q + dt / 2 * q2, p + dt / 2 * p2)
+    q4, p4 = system.field(q + dt * q3, p + dt * p3)
+    return q + dt / 6 * (q1 + 2 * q2 + 2 * q3 + q4), p + dt / 6 * (p1 + 2 * p2 + 2 * p3 + p4)
+
+
+@_stepper(implicit=True)
+def implicit_midpoint(  # noqa: PLR0917 - an equation in the old state and the new
+    system: Any, q: Any, p: Any, dt: float | int, q_new: Any, p_new: Any
+) -> Any:
+    r"""$z_{n+1} = z_n + h f\big((z_n + z_{n+1})/2\big)$: order 2, symplectic for every system.
+
+    Keeps quadratic invariants, so the energy of an oscillator and both invariants of a rigid body.
+    The body is the right side of the equation, swept until the new state settles; if it does not,
+    ``dt`` is too long and ``ArithmeticError`` says so. Source: HLW (2006), section I.1.
+    """
+    q_dot, p_dot = system.field((q + q_new) / 2, (p + p_new) / 2)
+    return q + dt * q_dot, p + dt * p_dot
+
+
+STEPPERS = (explicit_euler, symplectic_euler, stoermer_verlet, runge_kutta_4, implicit_midpoint)
+
+
+# What the steppers share ----------------------------------------------------------------------
+
+
+def check_stepper(method: Any, system: Any) -> None:
+    """Raise ``ValueError`` where ``method`` would not be explicit, though it is made so."""
+    if getattr(method, "needs_pairs", False) and not (system.canonical and system.separable):
+        raise ValueError(
+            f"{method.__name__} on a {system.name}; expected a separable system, H = T(p) + V(q), "
+            "where it is explicit; use implicit_midpoint, which takes every system"
+        )
+
+
+def sweep(formula: Callable, *arguments: Any) -> tuple:
+    """The new state by the right side of an implicit equation, and how far it moved, squared."""
+    old, new = arguments[-2:], formula(*arguments)
+    moved = sum(((a - b) * (a - b)).sum(-1) for a, b in zip(new, old, strict=True))
+    return *new, moved / (1 + sum((b * b).sum(-1) for b in old))
+
+
+def settle(toward: Callable, state: tuple, eps: float, everywhere: Callable) -> tuple:
+    """Sweep from one state to the next until rounding is all that moves it."""
+    for _ in range(SWEEPS):
+        *state, moved = toward(*state)
+        if everywhere(moved <= (4 * eps) ** 2):
+            return tuple(state)
+    raise ArithmeticError(
+        f"the implicit equation did not settle in {SWEEPS} sweeps; expected a contraction; "
+        "choose a shorter dt"
+    )
