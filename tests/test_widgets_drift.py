@@ -233,14 +233,37 @@ def test_a_stepper_runs_again_when_the_page_changes_the_setting():
     assert heard == [widget.rollouts[0]["largest"]]
 
 
-def test_a_stepper_waits_until_the_state_fits_the_new_system():
+def test_a_new_system_starts_where_its_scene_does_if_the_old_state_does_not_fit():
     widget = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
-    pendulum = widget.rollouts[0]["points"]["shape"]
     widget.system = "Kepler"
-    assert widget.rollouts[0]["points"]["shape"] == pendulum
-    with widget.hold_sync():
-        widget.p = np.float32([0.0, 1.5])
-        widget.q = np.float32([0.6, 0.0])
+    scene = SCENES["Kepler"]
+    assert (widget.q.tolist(), widget.p.tolist()) == (
+        np.float32(scene.q).tolist(),
+        np.float32(scene.p).tolist(),
+    )
+    assert widget.dt == scene.dt
+    assert widget.rollouts[0]["points"]["shape"][1] == 4
+    assert (
+        widget.rollouts
+        == EnergyDrift(mechanics.Kepler(), steps=STEPS, steppers={"mine": drift_first}).rollouts
+    )
+
+
+def test_a_state_that_fits_the_new_system_stays():
+    widget = EnergyDrift(mechanics.HarmonicOscillator(), q=[0.7], p=[0.1])
+    widget.system = "Pendulum"
+    np.testing.assert_array_equal(widget.q, np.float32([0.7]))
+    np.testing.assert_array_equal(widget.p, np.float32([0.1]))
+
+
+def test_a_page_that_changes_system_and_state_at_once_is_heard():
+    widget = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
+    start = {"q": np.float32([0.8, 0.1]), "p": np.float32([0.1, 1.2])}
+    sent = {name: Array._encode(value, None) for name, value in start.items()}
+    widget.set_state({"system": "Kepler", "dt": 0.01, **sent})
+    for name, value in start.items():
+        np.testing.assert_array_equal(getattr(widget, name), value)
+    assert widget.dt == 0.01
     assert widget.rollouts[0]["points"]["shape"][1] == 4
 
 
@@ -354,7 +377,7 @@ def test_steppers_may_be_shown_alone():
             r"the rollout 'swing' has .* states of \(11, 1\); expected .* \(steps \+ 1, 2\)",
         ),
         (
-            {"system": mechanics.Kepler(), "q": [0, 0], "steppers": {"mine": drift_first}},
+            {"system": mechanics.Kepler(), "q": [0, 0]},
             ValueError,
             r"q is \(0, 0\), the sun itself",
         ),

@@ -149,14 +149,18 @@ class EnergyDrift(Widget):
         self.set_trait("systems", [_spec(kind, item) for kind, item in self._systems.items()])
         self.set_trait("method_names", [list(pair) for pair in METHODS.items()])
         self.set_trait("steps", steps)
+        start_q = _state("q", scene.q if q is None else q, chosen.dim)
+        start_p = _state("p", scene.p if p is None else p, chosen.dim)
+        chosen.check_start(torch.from_numpy(start_q), torch.from_numpy(start_p))
         super().__init__(
             system=name,
-            q=_state("q", scene.q if q is None else q, chosen.dim),
-            p=_state("p", scene.p if p is None else p, chosen.dim),
+            q=start_q,
+            p=start_p,
             dt=number_between("dt", scene.dt if dt is None else dt, SHORTEST, LONGEST),
             methods=list(methods),
             **dom,
         )
+        self.observe(self._enter_scene, names="system")
         self._run_steppers()
         if self._steppers:
             self.observe(self._run_steppers, names=["system", "q", "p", "dt"])
@@ -165,8 +169,8 @@ class EnergyDrift(Widget):
         """Which system is integrated, and how."""
         methods = ", ".join(METHODS[method] for method in self.methods)
         return (
-            f"Phase portrait and relative energy error of the {self._systems[self.system].name} "
-            f"over {self.steps} steps of {self.dt:g}, by {methods}."
+            f"Phase portrait and relative energy error. {self._systems[self.system].name}: "
+            f"{self.steps} steps of {self.dt:g}, by {methods}."
         )
 
     def page_state(self) -> dict[str, Any]:
@@ -179,10 +183,20 @@ class EnergyDrift(Widget):
             raise traitlets.TraitError(f"{proposal.trait.name} holds NaN or infinite values")
         return proposal.value
 
+    def _enter_scene(self, _change: Any) -> None:
+        """Start where the new system's scene does, unless the state fits it as it is."""
+        scene = SCENES[self.system]
+        if len(self.q) == len(self.p) == len(scene.q):
+            return
+        with self.hold_sync(), self.hold_trait_notifications():
+            self.q, self.p = (_state(name, getattr(scene, name), len(scene.q)) for name in "qp")
+            self.dt = scene.dt
+            self.plane = min(self.plane, len(scene.planes) - 1)
+
     def _run_steppers(self, _change: Any = None) -> None:
         system = self._systems[self.system]
-        if len(self.q) != system.dim:
-            # The page changes the system first and its state right after.
+        if len(self.q) != system.dim or len(self.p) != system.dim:
+            # A new system comes first, and its state right after.
             return
         q, p = (torch.from_numpy(state.astype(np.float64)) for state in (self.q, self.p))
         runs = []
