@@ -1,0 +1,208 @@
+r"""Position: telling attention the order of its tokens.
+
+Attention is permutation equivariant, so order has to be put in. Three ways, in the order of
+lecture 5: sinusoids give every position a fingerprint, to be added to the token; a learned table
+does the same with parameters; rotary positions turn queries and keys instead, so that their scores
+see differences alone.
+
+Positions count from 0. Where a function takes a ``position``, it is a tensor ``(tokens,)`` that
+says where each token stands, so that a sequence can begin anywhere. Features go in pairs,
+$(x_0, x_1), (x_2, x_3), \dots$, and pair $i$ of $d$ features has the frequency
+$\omega_i = \mathrm{base}^{-2i/d}$. Angles are computed in float64, so that far positions lose no
+digits. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and
+what to do.
+"""
+
+import torch
+from einops import rearrange
+from jaxtyping import Float, Int, Real
+from torch import Tensor, nn
+
+from course_lib.checks import (
+    check_floating,
+    check_number,
+    check_shapes,
+    check_size,
+    check_tensor,
+)
+
+# Sinusoids: added to the token ----------------------------------------------------------------
+
+
+def sinusoidal(
+    tokens: int,
+    d_model: int,
+    *,
+    base: float | int = 10_000,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "tokens d_model"]:
+    r"""The sinusoids of positions 0 to ``tokens`` - 1, one row for each.
+
+    Row $t$ is $(\sin\omega_0 t, \cos\omega_0 t, \sin\omega_1 t, \cos\omega_1 t, \dots)$. ``dtype``
+    is PyTorch's default unless given. Raises ``ValueError`` for an odd ``d_model``, since sine and
+    cosine come in pairs. Source: Vaswani et al. (2017), section 3.5.
+    """
+    check_size("tokens", tokens, minimum=0)
+    position = torch.arange(tokens, dtype=torch.float64, device=device)
+    table = sinusoidal_at(position, d_model, base=base)
+    return table.to(torch.get_default_dtype() if dtype is None else dtype)
+
+
+def sinusoidal_at(
+    position: Real[Tensor, "*batch tokens"], d_model: int, *, base: float | int = 10_000
+) -> Float[Tensor, "*batch tokens d_model"]:
+    r"""The sinusoids of any positions: fractions, dates of measurements, negative numbers.
+
+    The result has the dtype of ``position``, or PyTorch's default if that is an integer, and can be
+    differentiated in it. All else is as in :func:`sinusoidal`.
+    """
+    check_tensor(position=position)
+    check_shapes(position=(position, "*batch tokens"))
+    angle = _angles(position, d_model, "d_model", base)
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+    floating = position.is_floating_point()
+    return table.to(position.dtype if floating else torch.get_default_dtype())
+
+
+def shift_matrix(
+    offset: float | int,
+    d_model: int,
+    *,
+    base: float | int = 10_000,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "d_model d_model"]:
+    r"""The one matrix $M_k$ that shifts all sinusoids by ``offset`` $k$: $p_{t+k} = M_k\, p_t$.
+
+    It turns each pair $(\sin\omega t, \cos\omega t)$ by the angle $\omega k$, so that it is
+    orthogonal and $M_j M_k = M_{j+k}$. With tokens as rows, ``sinusoidal(...) @ M.T``.
+    Source: Vaswani et al. (2017), section 3.5, who state that it exists.
+    """
+    check_number("offset", offset)
+    position = torch.tensor([offset], dtype=torch.float64, device=device)
+    (angle,) = _angles(position, d_model, "d_model", base)
+    sine, cosine = angle.sin(), angle.cos()
+    turn = torch.stack([cosine, sine, -sine, cosine], dim=-1).reshape(-1, 2, 2)
+    return torch.block_diag(*turn).to(torch.get_default_dtype() if dtype is None else dtype)
+
+
+# A learned table: added to the token ----------------------------------------------------------
+
+
+class LearnedPosition(nn.Module):
+    r"""A vector of parameters for each position, added to the token there: $x_t + P_t$.
+
+    ``forward`` takes sequences of at most ``tokens`` tokens, the first at position 0 unless
+    ``position`` says otherwise, and raises ``ValueError`` where the table has no row: nothing was
+    learned about it. The table is ``.weight``, ``(tokens, d_model)``; its entries begin small
+    (standard deviation 0.02), so that the tokens are heard from the start.
+    Source: Gehring et al. (2017), section 3.1.
+    """
+
+    def __init__(self, tokens: int, d_model: int) -> None:
+        super().__init__()
+        check_size("tokens", tokens)
+        check_size("d_model", d_model)
+        self.weight = nn.Parameter(0.02 * torch.randn(tokens, d_model))
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        *,
+        position: Int[Tensor, "tokens"] | None = None,
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """The tokens, each with the vector of its position added."""
+        rows, d_model = self.weight.shape
+        check_floating(parameters=self.weight, x=x)
+        tokens = check_shapes(x=(x, f"*batch tokens {d_model}"))["tokens"]
+        if position is None:
+            if tokens > rows:
+                raise ValueError(
+                    f"x has {tokens} tokens; expected {rows} at most, the positions that this "
+                    "table has; shorten the sequence, or build a LearnedPosition with more tokens"
+                )
+            return x + self.weight[:tokens]
+        check_position(position, x, whole=True)
+        outside = position[(position < 0) | (position >= rows)]
+        if len(outside):
+            raise ValueError(
+                f"position holds {outside[0].item()}; expected 0 to {rows - 1}, the rows of this "
+                "table; shorten the sequence, or build a LearnedPosition with more tokens"
+            )
+        return x + self.weight[position]
+
+
+# Rotary: turning queries and keys -------------------------------------------------------------
+
+
+def rotary(
+    x: Float[Tensor, "*batch tokens d"],
+    *,
+    position: Real[Tensor, "tokens"] | None = None,
+    base: float | int = 10_000,
+) -> Float[Tensor, "*batch tokens d"]:
+    r"""Turn each pair of features of token $t$ by its angle $\omega_i t$.
+
+    $(x_{2i}, x_{2i+1}) \mapsto (x_{2i}\cos\omega_i t - x_{2i+1}\sin\omega_i t,\;
+    x_{2i}\sin\omega_i t + x_{2i+1}\cos\omega_i t)$. Do it to queries and to keys: lengths stay, and
+    the score of a query at $s$ with a key at $t$ depends on $s - t$ alone. ``position`` is 0, 1, 2,
+    … unless given. Raises ``ValueError`` for an odd ``d``. Source: Su et al. (2021), eq. 34.
+    """
+    check_floating(x=x)
+    sizes = check_shapes(x=(x, "*batch tokens d"))
+    if position is None:
+        position = torch.arange(sizes["tokens"], device=x.device)
+    check_position(position, x)
+    angle = _angles(position, sizes["d"], "d, the number of features of x,", base)
+    cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    first, second = rearrange(x, "... tokens (pair two) -> two ... tokens pair", two=2)
+    turned = [first * cosine - second * sine, first * sine + second * cosine]
+    return rearrange(turned, "two ... tokens pair -> ... tokens (pair two)")
+
+
+# What the functions above share ---------------------------------------------------------------
+
+
+def check_position(position: object, x: Tensor, *, whole: bool = False) -> None:
+    """Raise unless ``position`` is a tensor with one number for each token of ``x``, on its device.
+
+    ``whole`` asks for integers, which a table can look up.
+    """
+    check_tensor(position=position)
+    if position.dtype == torch.bool or position.is_complex():
+        raise TypeError(
+            f"position has dtype {position.dtype}; expected numbers; "
+            "pass torch.arange(start, start + tokens)"
+        )
+    if whole and position.is_floating_point():
+        raise TypeError(
+            f"position has dtype {position.dtype}; expected integers, the rows of a table; "
+            "convert it with position.long()"
+        )
+    check_shapes(x=(x, "*batch tokens d"), position=(position, "tokens"))
+    if position.device != x.device:
+        raise ValueError(
+            f"position is on {position.device} and x on {x.device}; expected one device; "
+            f"move it with position.to({str(x.device)!r})"
+        )
+
+
+def check_even(name: str, d: int) -> None:
+    """Raise ``ValueError`` for a number of features that do not make pairs."""
+    check_size(name, d, minimum=2)
+    if d % 2:
+        raise ValueError(
+            f"{name} is {d}; expected an even number, since features turn in pairs; "
+            f"choose {d - 1} or {d + 1}"
+        )
+
+
+def _angles(
+    position: Tensor, d: int, name: str, base: float | int
+) -> Float[Tensor, "*batch tokens pair"]:
+    """The angle of each pair of features at each position, in float64."""
+    check_even(name, d)
+    check_number("base", base, positive=True)
+    pair = torch.arange(0, d, 2, dtype=torch.float64, device=position.device)
+    return position.double()[..., None] * base ** (-pair / d)

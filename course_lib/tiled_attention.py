@@ -1,0 +1,290 @@
+r"""Attention tile by tile: the whole softmax from pieces, and what each way of computing it moves.
+
+Softmax seems to need a whole row of scores at once. It does not: whoever has seen some of the keys
+knows three things about each query, the largest score, the sum of the weights and the blend of the
+values so far. Two such reports merge into one. So attention may visit the keys in any order, in
+tiles of any size, and keep no (query, key) array. This module is that algorithm in plain PyTorch;
+:mod:`course_lib.kernels.flash_attention` is the same on a GPU.
+
+Sequences are rows, ``(*batch, tokens, d)``. Under ``causal`` the last query sees every key, and
+each query before it one key less.
+Source: Milakov and Gimelshein (2018); Rabe and Staats (2021); Dao et al. (2022).
+"""
+
+import math
+from functools import reduce
+from typing import NamedTuple
+
+import torch
+from einops import einsum
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from course_lib.checks import (
+    check_floating,
+    check_mask,
+    check_number,
+    check_shapes,
+    check_size,
+    check_visible,
+)
+
+FLOAT32_BYTES = 4
+
+
+# The online softmax ----------------------------------------------------------------------------
+
+
+class Partial(NamedTuple):
+    r"""What is known of softmax attention after some of the keys.
+
+    ``maximum`` $m = \max_j s_j$, ``total`` $\ell = \sum_j e^{s_j - m}$ and ``output``
+    $o = \sum_j e^{s_j - m}\, v_j$, where $j$ runs over the keys seen so far. A query that has seen
+    none has $m = -\infty$, $\ell = 0$, $o = 0$. Source: Rabe and Staats (2021), section 2.
+    """
+
+    maximum: Float[Tensor, "*batch query"]
+    total: Float[Tensor, "*batch query"]
+    output: Float[Tensor, "*batch query d"]
+
+
+def partial_attention(
+    query: Float[Tensor, "*batch query d"],
+    key: Float[Tensor, "*batch key d"],
+    value: Float[Tensor, "*batch key d_value"],
+    *,
+    mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+    scale: float | int | None = None,
+) -> Partial:
+    r"""What one tile of keys says to each query: maximum, total and un-normalised output.
+
+    The scores are $s = QK^\top/\sqrt d$; ``scale`` (above 0) takes the place of $1/\sqrt d$ and
+    ``mask`` is True where a query may look. A query that sees no key of this tile gets the empty
+    report, and so does every query of a tile without keys. Raises ``TypeError`` and ``ValueError``
+    for tensors that do not fit together. Source: Dao et al. (2022), algorithm 1, lines 9 and 10.
+    """
+    sizes = _check_inputs(query, key, value, scale=scale)
+    if mask is not None:
+        check_mask(mask, (*sizes["*batch"], sizes["query"], sizes["key"]), query=query)
+    scale = 1 / math.sqrt(sizes["d"]) if scale is None else scale
+    score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
+    if mask is not None:
+        score = score.masked_fill(~mask, -math.inf)
+    # amax refuses a row of no scores.
+    maximum = score.amax(dim=-1) if sizes["key"] else score.new_full(query.shape[:-1], -math.inf)
+    weight = _exp_below(score, maximum[..., None])
+    output = einsum(weight, value, "... query key, ... key d -> ... query d")
+    return Partial(maximum, weight.sum(dim=-1), output)
+
+
+def merge(first: Partial, second: Partial) -> Partial:
+    r"""What is known after both: each side is scaled to the larger maximum, then they add up.
+
+    $m = \max(m_1, m_2)$, $\ell = e^{m_1 - m}\ell_1 + e^{m_2 - m}\ell_2$, and the same for $o$.
+    Associative and commutative, so tiles may be visited in any order and in parallel; the empty
+    report changes nothing. Raises ``ValueError`` for reports on different queries.
+    Source: Milakov and Gimelshein (2018), section 3.1.
+    """
+    _check_reports(first=first, second=second)
+    maximum = torch.maximum(first.maximum, second.maximum)
+    shrink_first = _exp_below(first.maximum, maximum)
+    shrink_second = _exp_below(second.maximum, maximum)
+    total = shrink_first * first.total + shrink_second * second.total
+    output = shrink_first[..., None] * first.output + shrink_second[..., None] * second.output
+    return Partial(maximum, total, output)
+
+
+def finish(partial: Partial) -> Float[Tensor, "*batch query d"]:
+    r"""Divide once, at the end: $o / \ell$, the output of softmax attention over the keys seen.
+
+    Raises ``ValueError`` for a query that saw nothing, since no distribution over nothing exists.
+    Source: Dao (2024), section 3.1.
+    """
+    _check_reports(partial=partial)
+    check_visible(partial.total[..., None] > 0, (*partial.total.shape, 1))
+    return partial.output / partial.total[..., None]
+
+
+def _exp_below(score: Tensor, maximum: Tensor) -> Tensor:
+    """The exponential of score − maximum, and 0 where both are -inf: nothing was seen there."""
+    return (score - maximum.masked_fill(maximum == -math.inf, 0.0)).exp()
+
+
+# Tiles -----------------------------------------------------------------------------------------
+
+
+def tile_plan(
+    query: int, key: int, *, query_tile: int, key_tile: int, causal: bool = False
+) -> list[tuple[slice, list[slice]]]:
+    """The tiles of queries, in order, and with each the tiles of keys that it visits.
+
+    The last tiles may be ragged. Under ``causal`` a tile of keys that lies wholly in the future of
+    its queries is skipped. Raises ``ValueError`` for a tile of no tokens, and for more queries than
+    keys under ``causal``, since the first queries would see nothing.
+    """
+    _check_lengths(query, key, causal=causal, query_tile=query_tile, key_tile=key_tile)
+    plan = []
+    for start in range(0, query, query_tile):
+        rows = slice(start, min(start + query_tile, query))
+        end = rows.stop + key - query if causal else key
+        columns = [slice(first, min(first + key_tile, key)) for first in range(0, end, key_tile)]
+        plan.append((rows, columns))
+    return plan
+
+
+def tiled_attention(
+    query: Float[Tensor, "*batch query d"],
+    key: Float[Tensor, "*batch key d"],
+    value: Float[Tensor, "*batch key d_value"],
+    *,
+    query_tile: int,
+    key_tile: int,
+    causal: bool = False,
+    scale: float | int | None = None,
+) -> Float[Tensor, "*batch query d_value"]:
+    r"""Softmax attention that never holds more than ``query_tile`` × ``key_tile`` scores.
+
+    Equal to $\mathrm{softmax}(QK^\top/\sqrt d)\,V$ for every size of the tiles. Raises
+    ``ValueError`` as :func:`tile_plan` does, and where there is no key.
+    Source: Dao et al. (2022), algorithm 1, with the loops in the order of Dao (2024).
+    """
+    sizes = _check_inputs(query, key, value, scale=scale)
+    queries, keys = sizes["query"], sizes["key"]
+    plan = tile_plan(queries, keys, query_tile=query_tile, key_tile=key_tile, causal=causal)
+    check_visible(None, (*sizes["*batch"], queries, keys))
+    position = torch.arange(keys, device=query.device)
+    output = [value.new_empty(*sizes["*batch"], 0, sizes["d_value"])]
+    for rows, tiles in plan:
+        last_seen = position[keys - queries :][rows] if causal else None
+        reports = (
+            partial_attention(
+                query[..., rows, :],
+                key[..., columns, :],
+                value[..., columns, :],
+                mask=position[columns] <= last_seen[:, None] if causal else None,
+                scale=scale,
+            )
+            for columns in tiles
+        )
+        output.append(finish(reduce(merge, reports)))
+    return torch.cat(output, dim=-2)
+
+
+# What it costs, for one head ---------------------------------------------------------------------
+
+
+def attention_flops(query: int, key: int, d: int, *, causal: bool = False) -> int:
+    r"""Floating point operations of the two matrix products: $4\,T_q T_k\, d$.
+
+    A multiply and an add for each feature of each (query, key) pair in $QK^\top$, and again in
+    $PV$. Under ``causal`` only visible pairs count, $T_q T_k - T_q (T_q - 1)/2$ of them.
+    Source: Dao (2024), section 4.1.
+    """
+    _check_lengths(query, key, causal=causal, d=d)
+    pairs = query * key - (query * (query - 1) // 2 if causal else 0)
+    return 4 * pairs * d
+
+
+def naive_bytes(query: int, key: int, d: int, *, bytes_each: int = 2) -> int:
+    r"""Bytes to and from memory, one operator after the other: $b\,(2T_q d + 2T_k d + 4T_q T_k)$.
+
+    Read $Q$ and $K$, write $S$; read $S$, write $P$; read $P$ and $V$, write $O$; every array once.
+    A causal mask spares nothing of this. Source: Dao et al. (2022), algorithm 0.
+    """
+    _check_lengths(query, key, d=d, bytes_each=bytes_each)
+    return bytes_each * (2 * query * d + 2 * key * d + 4 * query * key)
+
+
+def tiled_bytes(
+    query: int,
+    key: int,
+    d: int,
+    *,
+    query_tile: int,
+    key_tile: int = 64,
+    bytes_each: int = 2,
+    causal: bool = False,
+) -> int:
+    r"""Bytes to and from memory in tiles: $b\,(2T_q d + 2d \sum_i c_i)$.
+
+    $Q$ is read once and $O$ written once; each of the $\lceil T_q/B_q \rceil$ tiles of queries
+    reads the $c_i$ keys and values that it visits. These are all $T_k$, or under ``causal`` whole
+    tiles up to its last query: $c_i = \min(T_k, B_k \lceil e_i / B_k \rceil)$ with
+    $e_i = \min(T_q, (i + 1) B_q) + T_k - T_q$. Source: Dao et al. (2022), theorem 2.
+    """
+    _check_lengths(
+        query,
+        key,
+        causal=causal,
+        d=d,
+        query_tile=query_tile,
+        key_tile=key_tile,
+        bytes_each=bytes_each,
+    )
+    visited = 0
+    for start in range(0, query, query_tile):
+        end = min(query, start + query_tile) + key - query if causal else key
+        visited += min(key, math.ceil(end / key_tile) * key_tile)
+    return bytes_each * (2 * query * d + 2 * visited * d)
+
+
+def on_chip_bytes(d: int, *, query_tile: int, key_tile: int, bytes_each: int = 2) -> int:
+    r"""Bytes that one tile of queries holds on chip: $b\,(B_q + 2B_k)\,d + 4B_q\,(B_k + d + 2)$.
+
+    Its queries, and the keys and values in hand, as they came; the tile of scores and the running
+    output, maximum and total in float32, however long the sequence is.
+    Source: Dao et al. (2022), algorithm 1, line 1.
+    """
+    for name, size in {
+        "d": d,
+        "query_tile": query_tile,
+        "key_tile": key_tile,
+        "bytes_each": bytes_each,
+    }.items():
+        check_size(name, size)
+    loaded = bytes_each * (query_tile + 2 * key_tile) * d
+    return loaded + FLOAT32_BYTES * query_tile * (key_tile + d + 2)
+
+
+# What the functions above share ------------------------------------------------------------------
+
+
+def _check_inputs(
+    query: Tensor, key: Tensor, value: Tensor, *, scale: float | int | None
+) -> dict[str, int | tuple[int, ...]]:
+    check_floating(query=query, key=key, value=value)
+    sizes = check_shapes(
+        query=(query, "*batch query d"),
+        key=(key, "*batch key d"),
+        value=(value, "*batch key d_value"),
+    )
+    check_size("d, the number of features of query", sizes["d"])
+    if scale is not None:
+        check_number("scale", scale, positive=True)
+    return sizes
+
+
+def _check_reports(**reports: Partial) -> None:
+    axes = {"maximum": "*query", "total": "*query", "output": "*query d"}
+    for name, report in reports.items():
+        if not isinstance(report, Partial):
+            raise TypeError(
+                f"{name} is a {type(report).__name__}; expected a Partial; "
+                "make one with Partial(maximum, total, output), or by partial_attention"
+            )
+    parts = {f"{name}.{part}": getattr(reports[name], part) for name in reports for part in axes}
+    check_floating(**parts)
+    check_shapes(**{name: (part, axes[name.split(".")[1]]) for name, part in parts.items()})
+
+
+def _check_lengths(query: int, key: int, *, causal: bool = False, **sizes: int) -> None:
+    check_size("query", query, minimum=0)
+    check_size("key", key, minimum=0)
+    for name, size in sizes.items():
+        check_size(name, size)
+    if causal and query > key:
+        raise ValueError(
+            f"a query may look at nothing: there are {query} queries and {key} keys, and the last "
+            "query sees the last key; expected a key for each query at least; drop the first "
+            "queries, or pass causal=False"
+        )

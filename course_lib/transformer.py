@@ -1,0 +1,434 @@
+r"""The transformer: attention, an MLP and a way around both, stacked.
+
+The module reads in the order of lectures 6 and 7: the block and the stack that read, the block and
+the model that write, and the two joined for translation. What blocks are made of is in
+:mod:`course_lib.transformer_parts`; how a model writes is in :mod:`course_lib.generation`.
+
+Sequences are rows, ``(*batch, tokens, d_model)``, or ids ``(*batch, tokens)``. A mask is ``True``
+where a query may look. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what
+was expected and what to do.
+"""
+
+from collections.abc import Callable, Iterable
+
+import torch
+from einops import rearrange
+from jaxtyping import Bool, Float, Int, Real
+from torch import Tensor, nn
+
+from course_lib.checks import (
+    check_choice,
+    check_divides,
+    check_floating,
+    check_shapes,
+    check_size,
+)
+from course_lib.generation import KeyValueCache, check_not_empty, generate
+from course_lib.transformer_parts import (
+    MLP,
+    POSITIONS,
+    BlockAttention,
+    Residual,
+    TokenEmbedding,
+)
+
+__all__ = [
+    "Decoder",
+    "DecoderBlock",
+    "Encoder",
+    "EncoderBlock",
+    "EncoderDecoder",
+    "KeyValueCache",
+    "TokenEmbedding",
+    "generate",
+]
+
+
+# Lecture 6: blocks that read ------------------------------------------------------------------
+
+
+class EncoderBlock(nn.Module):
+    """Look at the others, then think alone; around both a residual connection.
+
+    ``d_hidden`` is the width of the MLP, 4 ``d_model`` by default. Equal to
+    ``torch.nn.TransformerEncoderLayer`` with the same parameters and ``activation="gelu"``.
+    Source: Vaswani et al. (2017), section 3.1.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        *,
+        d_hidden: int | None = None,
+        dropout: float | int = 0.0,
+        norm: str = "pre",
+    ) -> None:
+        super().__init__()
+        d_hidden = 4 * d_model if d_hidden is None else d_hidden
+        check_size("d_hidden", d_hidden)
+        self.attention = BlockAttention(d_model, heads, dropout=dropout)
+        self.attention_residual = Residual(d_model, dropout=dropout, norm=norm)
+        self.mlp = MLP(d_model, d_hidden, dropout=dropout)
+        self.mlp_residual = Residual(d_model, dropout=dropout, norm=norm)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        *,
+        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
+        bias: Float[Tensor, "... #tokens #tokens"] | None = None,
+        position: Real[Tensor, "tokens"] | None = None,
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """Attention, then the MLP. ``mask``, ``bias`` and ``position`` go to the attention."""
+
+        def attend(seen: Tensor) -> Tensor:
+            return self.attention(seen, mask=mask, bias=bias, position=position)
+
+        return self.mlp_residual(self.attention_residual(x, attend), self.mlp)
+
+
+class Encoder(nn.Module):
+    """A stack of :class:`EncoderBlock`; after pre-norm blocks, one norm at the end.
+
+    Takes tokens that are vectors already, from :class:`TokenEmbedding` or from a detector. Where
+    order matters, add positions to them, or pass ``position`` to turn queries and keys by
+    :func:`course_lib.position.rotary` in every block.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        layers: int,
+        *,
+        d_hidden: int | None = None,
+        dropout: float | int = 0.0,
+        norm: str = "pre",
+    ) -> None:
+        super().__init__()
+        check_size("layers", layers)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(d_model, heads, d_hidden=d_hidden, dropout=dropout, norm=norm)
+            for _ in range(layers)
+        )
+        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        *,
+        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
+        bias: Float[Tensor, "... #tokens #tokens"] | None = None,
+        position: Real[Tensor, "tokens"] | None = None,
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """Every token in the light of the others.
+
+        ``mask`` and ``bias`` are those of :class:`course_lib.attention.MultiHeadAttention`; of a
+        padded batch, with ``real`` True at real tokens, the mask is ``real[:, None, None, :]``.
+        """
+        check_floating(x=x)
+        check_shapes(x=(x, "*batch tokens d_model"))
+        check_not_empty("x", x, axis=-2)
+        for block in self.blocks:
+            x = block(x, mask=mask, bias=bias, position=position)
+        return self.norm(x)
+
+    def attention_weights(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        *,
+        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
+        bias: Float[Tensor, "... #tokens #tokens"] | None = None,
+        position: Real[Tensor, "tokens"] | None = None,
+    ) -> Float[Tensor, "layers *batch heads tokens tokens"]:
+        """How much each token looks at each other in every block."""
+        return _weights_of(
+            [block.attention for block in self.blocks],
+            lambda: self(x, mask=mask, bias=bias, position=position),
+        )
+
+
+# Lecture 7: blocks that write -----------------------------------------------------------------
+
+
+class DecoderBlock(nn.Module):
+    """An encoder block whose tokens never see their future, and, if ``cross``, look at a context.
+
+    With ``cross``, equal to ``torch.nn.TransformerDecoderLayer`` with the same parameters,
+    ``activation="gelu"`` and the causal mask. Source: Vaswani et al. (2017), section 3.1.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        *,
+        d_hidden: int | None = None,
+        dropout: float | int = 0.0,
+        norm: str = "pre",
+        cross: bool = False,
+    ) -> None:
+        super().__init__()
+        d_hidden = 4 * d_model if d_hidden is None else d_hidden
+        check_size("d_hidden", d_hidden)
+        self.cross = cross
+        self.attention = BlockAttention(d_model, heads, dropout=dropout)
+        self.attention_residual = Residual(d_model, dropout=dropout, norm=norm)
+        if cross:
+            self.cross_attention = BlockAttention(d_model, heads, dropout=dropout)
+            self.cross_residual = Residual(d_model, dropout=dropout, norm=norm)
+        self.mlp = MLP(d_model, d_hidden, dropout=dropout)
+        self.mlp_residual = Residual(d_model, dropout=dropout, norm=norm)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        context: Float[Tensor, "*batch source d_model"] | None = None,
+        *,
+        mask: Bool[Tensor, "... #tokens #seen"] | None = None,
+        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
+        position: Real[Tensor, "tokens"] | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """Attention to the past, attention to the context if there is one, then the MLP.
+
+        ``mask`` hides more than the future does; with a ``cache``, its keys count those before.
+        """
+        if self.cross != (context is not None):
+            raise ValueError(
+                "a decoder with cross-attention got no context; expected one; pass what the "
+                "encoder made of the source as context"
+                if self.cross
+                else "context was given to a decoder without cross-attention; expected none; "
+                "leave it out, or build the decoder with cross=True"
+            )
+        visible = _past(x, 0 if cache is None else cache.length(self.attention), mask)
+
+        def look_back(seen: Tensor) -> Tensor:
+            return self.attention(seen, mask=visible, position=position, cache=cache)
+
+        def look_across(seen: Tensor) -> Tensor:
+            return self.cross_attention(seen, context, mask=context_mask, cache=cache)
+
+        x = self.attention_residual(x, look_back)
+        if self.cross:
+            x = self.cross_residual(x, look_across)
+        return self.mlp_residual(x, self.mlp)
+
+
+class Decoder(nn.Module):
+    """A language model: ids in, and for each the logits of the id that comes next.
+
+    Token embedding, a stack of :class:`DecoderBlock`, a norm after pre-norm blocks, and a readout
+    that is the embedding again if ``tied``. ``tokens`` is the longest sequence, ``position`` one of
+    ``"learned"``, ``"sinusoidal"``, ``"rotary"`` and ``"none"``. Source: Radford et al. (2018);
+    Press and Wolf (2017) for the tied readout.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        d_model: int,
+        heads: int,
+        layers: int,
+        *,
+        tokens: int,
+        d_hidden: int | None = None,
+        dropout: float | int = 0.0,
+        norm: str = "pre",
+        position: str = "learned",
+        tied: bool = True,
+        cross: bool = False,
+    ) -> None:
+        super().__init__()
+        check_size("layers", layers)
+        _check_rotary(position, d_model, heads)
+        self.vocabulary = vocabulary
+        self.tokens = tokens
+        self.embedding = TokenEmbedding(
+            vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
+        )
+        self.blocks = nn.ModuleList(
+            DecoderBlock(d_model, heads, d_hidden=d_hidden, dropout=dropout, norm=norm, cross=cross)
+            for _ in range(layers)
+        )
+        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+        self.readout = nn.Linear(d_model, vocabulary, bias=False)
+        if tied:
+            self.readout.weight = self.embedding.token.weight
+
+    def forward(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        cache: KeyValueCache | None = None,
+        *,
+        context: Float[Tensor, "*batch source d_model"] | None = None,
+        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
+    ) -> Float[Tensor, "*batch tokens vocabulary"]:
+        """The logits of the token after each of ``ids``.
+
+        With a ``cache``, ``ids`` are the tokens after those that it holds, and are added to it; the
+        logits are those that the whole sequence would give. With cross-attention, ``context`` is
+        what there is to look at, the same tensor in every call.
+        """
+        start = 0 if cache is None else cache.tokens
+        if cache is not None:
+            cache.check_reader([block.attention for block in self.blocks])
+        x, position = self.embedding(ids, start=start), self.embedding.rotation(ids, start=start)
+        for block in self.blocks:
+            x = block(x, context, context_mask=context_mask, position=position, cache=cache)
+        return self.readout(self.norm(x))
+
+    def attention_weights(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        context: Float[Tensor, "*batch source d_model"] | None = None,
+        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
+    ) -> Float[Tensor, "layers *batch heads tokens tokens"]:
+        """How much each token looks at itself and at those before it in every block."""
+        return _weights_of(
+            [block.attention for block in self.blocks],
+            lambda: self(ids, context=context, context_mask=context_mask),
+        )
+
+    def cross_attention_weights(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        context: Float[Tensor, "*batch source d_model"],
+        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
+    ) -> Float[Tensor, "layers *batch heads tokens source"]:
+        """How much each token looks at each token of the context in every block."""
+        return _weights_of(
+            [block.cross_attention for block in self.blocks if block.cross],
+            lambda: self(ids, context=context, context_mask=context_mask),
+        )
+
+
+class EncoderDecoder(nn.Module):
+    """Reads one sequence, then writes another while looking at the first: translation.
+
+    ``layers`` blocks on each side. ``source_mask`` is True at the tokens of a source, False where
+    it is padded. To write::
+
+        context = model.encode(source)
+        generate(model.decoder, start, steps=20, stop=end, context=context)
+
+    Source: Vaswani et al. (2017), section 3.
+    """
+
+    def __init__(
+        self,
+        source_vocabulary: int,
+        vocabulary: int,
+        d_model: int,
+        heads: int,
+        layers: int,
+        *,
+        tokens: int,
+        d_hidden: int | None = None,
+        dropout: float | int = 0.0,
+        norm: str = "pre",
+        position: str = "learned",
+        tied: bool = True,
+    ) -> None:
+        super().__init__()
+        _check_rotary(position, d_model, heads)
+        shared = {"d_hidden": d_hidden, "dropout": dropout, "norm": norm}
+        self.embedding = TokenEmbedding(
+            source_vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
+        )
+        self.encoder = Encoder(d_model, heads, layers, **shared)
+        self.decoder = Decoder(
+            vocabulary,
+            d_model,
+            heads,
+            layers,
+            tokens=tokens,
+            position=position,
+            tied=tied,
+            cross=True,
+            **shared,
+        )
+
+    def forward(
+        self,
+        source: Int[Tensor, "*batch source"],
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        source_mask: Bool[Tensor, "*batch source"] | None = None,
+    ) -> Float[Tensor, "*batch tokens vocabulary"]:
+        """The logits of the token after each of ``ids``, given the source."""
+        context = self.encode(source, source_mask=source_mask)
+        return self.decoder(ids, context=context, context_mask=_keys(source_mask))
+
+    def encode(
+        self,
+        source: Int[Tensor, "*batch source"],
+        *,
+        source_mask: Bool[Tensor, "*batch source"] | None = None,
+    ) -> Float[Tensor, "*batch source d_model"]:
+        """What the encoder makes of the source: the context of the decoder."""
+        x, position = self.embedding(source), self.embedding.rotation(source)
+        return self.encoder(x, mask=_keys(source_mask), position=position)
+
+    def cross_attention_weights(
+        self,
+        source: Int[Tensor, "*batch source"],
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        source_mask: Bool[Tensor, "*batch source"] | None = None,
+    ) -> Float[Tensor, "layers *batch heads tokens source"]:
+        """How much each token of ``ids`` looks at each token of the source in every block."""
+        context = self.encode(source, source_mask=source_mask)
+        return self.decoder.cross_attention_weights(
+            ids, context=context, context_mask=_keys(source_mask)
+        )
+
+
+# What the classes above share -----------------------------------------------------------------
+
+
+def _past(x: Tensor, before: int, mask: Tensor | None) -> Bool[Tensor, "... #tokens #seen"] | None:
+    """Each token of ``x`` sees the ``before`` tokens before ``x``, and in ``x`` up to itself."""
+    tokens = x.shape[-2]
+    if tokens == 1:
+        return mask
+    past = torch.ones(tokens, before + tokens, dtype=torch.bool, device=x.device).tril(before)
+    return past if mask is None else past & mask
+
+
+def _keys(source_mask: Tensor | None) -> Tensor | None:
+    """A mask over tokens as a mask over keys, for every head and every query."""
+    return None if source_mask is None else rearrange(source_mask, "... key -> ... 1 1 key")
+
+
+def _weights_of(
+    attentions: Iterable[BlockAttention], run: Callable[[], object]
+) -> Float[Tensor, "layers *batch heads query key"]:
+    """The weights that each attention has while ``run`` runs."""
+    weights = []
+
+    def look(attention: BlockAttention, inputs: tuple, given: dict) -> None:
+        shown = {name: value for name, value in given.items() if name != "cache"}
+        weights.append(attention.weights(*inputs, **shown))
+
+    hooks = [layer.register_forward_pre_hook(look, with_kwargs=True) for layer in attentions]
+    try:
+        run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.stack(weights)
+
+
+def _check_rotary(position: str, d_model: int, heads: int) -> None:
+    check_choice("position", position, POSITIONS)
+    check_divides("heads", heads, "d_model", d_model)
+    if position == "rotary" and (d_model // heads) % 2:
+        raise ValueError(
+            f"a head has d_model / heads = {d_model // heads} features; expected an even number "
+            "for rotary positions, which turn them in pairs; choose another d_model or heads"
+        )

@@ -1,0 +1,223 @@
+r"""The parts that transformer blocks are made of.
+
+What a token is before the first block, :class:`TokenEmbedding`; attention with positions and a
+memory, :class:`BlockAttention`; what a token does on its own, :class:`MLP`; and the way around
+each layer, :class:`Residual`. :mod:`course_lib.transformer` puts them together.
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from einops import einsum, rearrange
+from jaxtyping import Bool, Float, Int, Real
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.attention import MultiHeadAttention, attention, attention_weights
+from course_lib.checks import (
+    check_choice,
+    check_floating,
+    check_head_axis,
+    check_number,
+    check_shapes,
+    check_size,
+)
+from course_lib.generation import KeyValueCache, check_ids
+from course_lib.position import LearnedPosition, check_even, rotary, sinusoidal_at
+
+NORMS = ("pre", "post")
+POSITIONS = ("learned", "sinusoidal", "rotary", "none")
+
+
+class TokenEmbedding(nn.Module):
+    r"""From ids to vectors that know their place: $\sqrt{d}\,E_{\mathrm{id}} + p_t$.
+
+    ``position`` names $p$: ``"learned"``, ``"sinusoidal"``, or nothing for ``"rotary"``, which acts
+    in the attention, and for ``"none"``. ``tokens`` is the longest sequence. The rows of $E$ begin
+    small (standard deviation 0.02) and $\sqrt{d}$ lifts them to where positions are, so that $E$
+    can serve to read out too. Source: Vaswani et al. (2017), section 3.4.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        d_model: int,
+        *,
+        tokens: int,
+        dropout: float | int = 0.0,
+        position: str = "learned",
+    ) -> None:
+        super().__init__()
+        check_size("vocabulary", vocabulary)
+        check_size("d_model", d_model)
+        check_size("tokens", tokens)
+        check_choice("position", position, POSITIONS)
+        check_number("dropout", dropout, minimum=0, maximum=1)
+        if position == "sinusoidal":
+            check_even("d_model", d_model)
+        self.vocabulary = vocabulary
+        self.tokens = tokens
+        self.kind = position
+        self.token = nn.Embedding(vocabulary, d_model)
+        nn.init.normal_(self.token.weight, std=0.02)
+        self.learned = LearnedPosition(tokens, d_model) if position == "learned" else None
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, ids: Int[Tensor, "*batch tokens"], *, start: int = 0
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """The vectors of ``ids``, whose first stands at position ``start``.
+
+        Raises ``ValueError`` for an empty sequence, an id outside the vocabulary, and a sequence
+        that ends beyond ``tokens``.
+        """
+        check_ids("ids", ids, self.vocabulary)
+        check_size("start", start, minimum=0)
+        if (end := start + ids.shape[-1]) > self.tokens:
+            raise ValueError(
+                f"the sequence has {end} tokens, {start} of them read before; expected "
+                f"{self.tokens} at most, the positions that the model has; shorten the sequence, "
+                "or build the model with more tokens"
+            )
+        d_model = self.token.embedding_dim
+        x = math.sqrt(d_model) * self.token(ids)
+        position = torch.arange(start, end, device=ids.device)
+        if self.kind == "learned":
+            x = self.learned(x, position=position)
+        elif self.kind == "sinusoidal":
+            x = x + sinusoidal_at(position.double(), d_model).to(x.dtype)
+        return self.dropout(x)
+
+    def rotation(
+        self, ids: Int[Tensor, "*batch tokens"], *, start: int = 0
+    ) -> Int[Tensor, "tokens"] | None:
+        """The ``position`` that blocks have to be given: ``None`` unless it is rotary."""
+        end = start + ids.shape[-1]
+        return torch.arange(start, end, device=ids.device) if self.kind == "rotary" else None
+
+
+class BlockAttention(MultiHeadAttention):
+    """:class:`course_lib.attention.MultiHeadAttention` as a block needs it.
+
+    The result is the same; PyTorch's fused operator does the work unless dropout has to hide
+    weights. ``position`` turns queries and keys of self-attention by
+    :func:`course_lib.position.rotary`. With a ``cache``, keys and values of earlier calls stand
+    before those of ``x``.
+    """
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch query d_model"],
+        context: Float[Tensor, "*batch key d_context"] | None = None,
+        *,
+        mask: Bool[Tensor, "... #query #key"] | None = None,
+        bias: Float[Tensor, "... #query #key"] | None = None,
+        position: Real[Tensor, "query"] | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Float[Tensor, "*batch query d_model"]:
+        """Project, attend in every head, join the heads, project."""
+        check_head_axis(x, mask=mask, bias=bias)
+        query, key, value = self._projected(x, context, position, cache)
+        if self.training and self.dropout.p > 0:
+            weights = self.dropout(attention_weights(query, key, mask=mask, bias=bias))
+            blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
+        elif mask is None and bias is None:
+            # All is checked already, so straight to the operator that `attention` would call.
+            blended = F.scaled_dot_product_attention(query, key, value)
+        else:
+            blended = attention(query, key, value, mask=mask, bias=bias, backend="torch")
+        return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
+
+    def weights(
+        self,
+        x: Float[Tensor, "*batch query d_model"],
+        context: Float[Tensor, "*batch key d_context"] | None = None,
+        *,
+        mask: Bool[Tensor, "... #query #key"] | None = None,
+        bias: Float[Tensor, "... #query #key"] | None = None,
+        position: Real[Tensor, "query"] | None = None,
+    ) -> Float[Tensor, "*batch {self.heads} query key"]:
+        """How much each query of each head looks at each key, before dropout."""
+        check_head_axis(x, mask=mask, bias=bias)
+        query, key, _ = self._projected(x, context, position, None)
+        return attention_weights(query, key, mask=mask, bias=bias)
+
+    def _projected(
+        self,
+        x: Tensor,
+        context: Tensor | None,
+        position: Tensor | None,
+        cache: KeyValueCache | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Query, key and value of every head; of key and value, also what the cache remembers."""
+        if context is not None and position is not None:
+            raise ValueError(
+                "position was given with a context; expected it in self-attention alone, where "
+                "queries and keys stand in one sequence; leave position out"
+            )
+        seen = x if context is None else context
+        check_floating(parameters=self.query.weight, x=x, context=seen)
+        check_shapes(
+            x=(x, f"*batch query {self.query.in_features}"),
+            context=(seen, f"*batch key {self.key.in_features}"),
+        )
+
+        def turned(split: Tensor) -> Tensor:
+            return split if position is None else rotary(split, position=position)
+
+        def key_and_value() -> tuple[Tensor, Tensor]:
+            return turned(self._split(self.key(seen))), self._split(self.value(seen))
+
+        query = turned(self._split(self.query(x)))
+        if cache is None:
+            return query, *key_and_value()
+        if context is None:
+            return query, *cache.extend(self, *key_and_value())
+        return query, *cache.once(self, context, key_and_value)
+
+
+class MLP(nn.Module):
+    r"""What a token does on its own: $W_2\,\mathrm{GELU}(W_1 x + b_1) + b_2$.
+
+    $\mathrm{GELU}(a) = a\,\Phi(a)$ with the normal distribution function $\Phi$. Source: Vaswani et
+    al. (2017), section 3.3, with the nonlinearity of Hendrycks and Gimpel (2016).
+    """
+
+    def __init__(self, d_model: int, d_hidden: int, *, dropout: float | int = 0.0) -> None:
+        super().__init__()
+        self.expand = nn.Linear(d_model, d_hidden)
+        self.contract = nn.Linear(d_hidden, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Widen, bend, narrow."""
+        return self.contract(self.dropout(F.gelu(self.expand(x))))
+
+
+class Residual(nn.Module):
+    r"""A way around a layer $f$, so that it adds to what is known instead of replacing it.
+
+    ``norm="pre"`` gives $x + f(\mathrm{LayerNorm}(x))$, which leaves a clear way through any number
+    of blocks; ``"post"`` gives $\mathrm{LayerNorm}(x + f(x))$, as in the first transformer.
+    ``dropout`` acts on what $f$ adds. Source: He et al. (2016); Vaswani et al. (2017), section 3.1,
+    for post; Xiong et al. (2020) for pre.
+    """
+
+    def __init__(self, d_model: int, *, dropout: float | int = 0.0, norm: str = "pre") -> None:
+        super().__init__()
+        check_choice("norm", norm, NORMS)
+        check_number("dropout", dropout, minimum=0, maximum=1)
+        self.pre = norm == "pre"
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"], layer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """The token, and what the layer adds to it."""
+        check_floating(parameters=self.norm.weight, x=x)
+        check_shapes(x=(x, f"*batch {len(self.norm.weight)}"))
+        if self.pre:
+            return x + self.dropout(layer(self.norm(x)))
+        return self.norm(x + self.dropout(layer(x)))
