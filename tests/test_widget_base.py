@@ -176,7 +176,7 @@ def test_static_html_is_one_placeholder_and_two_scripts(counter):
     payload = json.loads(page.scripts[0])
     assert payload["state"] == counter.page_state()
     assert payload["module"] == module_source("soft_lookup.js")
-    assert payload["css"] == base.stylesheet()
+    assert payload["css"] == base.stylesheet("soft_lookup.js")
 
 
 def test_static_html_asks_no_other_host():

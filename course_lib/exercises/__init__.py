@@ -6,6 +6,23 @@ add one: see :mod:`course_lib.checker`.
 """
 
 from course_lib.checker import check
-from course_lib.exercises import hamiltonian_mechanics, self_attention, soft_lookup
+from course_lib.exercises import (
+    gpu_attention,
+    hamiltonian_mechanics,
+    position,
+    recurrence,
+    self_attention,
+    soft_lookup,
+    symplectic_attention,
+)
 
-__all__ = ["check", "hamiltonian_mechanics", "self_attention", "soft_lookup"]
+__all__ = [
+    "check",
+    "gpu_attention",
+    "hamiltonian_mechanics",
+    "position",
+    "recurrence",
+    "self_attention",
+    "soft_lookup",
+    "symplectic_attention",
+]

@@ -3,15 +3,23 @@
 from course_lib.widgets.attention_explorer import AttentionExplorer
 from course_lib.widgets.base import Widget
 from course_lib.widgets.energy_drift import EnergyDrift
+from course_lib.widgets.gate_explorer import GateExplorer
 from course_lib.widgets.party_memory import PartyMemory
+from course_lib.widgets.position_explorer import PositionExplorer
 from course_lib.widgets.soft_lookup import SoftLookup
 from course_lib.widgets.symplecticity_meter import SymplecticityMeter
+from course_lib.widgets.tile_stepper import TileStepper
+from course_lib.widgets.tiny_gpt import TinyGPT
 
 __all__ = [
     "AttentionExplorer",
     "EnergyDrift",
+    "GateExplorer",
     "PartyMemory",
+    "PositionExplorer",
     "SoftLookup",
     "SymplecticityMeter",
+    "TileStepper",
+    "TinyGPT",
     "Widget",
 ]

@@ -58,9 +58,11 @@ def module_source(name: str) -> str:
 
 
 @functools.cache
-def stylesheet() -> str:
-    """The one stylesheet of all widgets; it follows the light or dark theme of its host."""
-    return UNREAD.sub("", (HERE / "widgets.css").read_text(encoding="utf-8"))
+def stylesheet(module: str) -> str:
+    """What all widgets share, in the light or dark theme of their host, and what one adds to it."""
+    own = (HERE / module).with_suffix(".css")
+    sheets = [HERE / "widgets.css", *([own] if own.is_file() else [])]
+    return "".join(UNREAD.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
 
 
 def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[np.float32]:
@@ -152,7 +154,8 @@ class Array(traitlets.TraitType):
 class Widget(anywidget.AnyWidget):
     """A widget of this course: an ``anywidget`` that is also alive without a kernel.
 
-    A subclass sets ``_module``, the name of its JavaScript file beside this one.
+    A subclass sets ``_module``, the name of its JavaScript file beside this one. A style sheet of
+    the same name, if there is one, is added to ``widgets.css``.
     """
 
     _module: ClassVar[str]
@@ -164,7 +167,7 @@ class Widget(anywidget.AnyWidget):
         # anywidget derives a class of its own from each instance's class; that one has no module.
         if "_module" in vars(cls):
             cls._esm = module_source(cls._module)
-            cls._css = stylesheet()
+            cls._css = stylesheet(cls._module)
         super().__init_subclass__(**kwargs)
 
     def describe(self) -> str:

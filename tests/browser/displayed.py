@@ -10,18 +10,26 @@ from collections.abc import Callable
 
 from displayed_attention_explorer import attention_explorer
 from displayed_energy_drift import energy_drift
+from displayed_gate_explorer import gate_explorer
 from displayed_party_memory import party_memory
+from displayed_position_explorer import position_explorer
 from displayed_soft_lookup import soft_lookup
 from displayed_symplecticity_meter import symplecticity_meter
+from displayed_tile_stepper import tile_stepper
+from displayed_tiny_gpt import tiny_gpt
 from playwright.sync_api import Locator
 from reading import eventually
 
 CHECKS: dict[str, Callable[[Locator], None]] = {
     "AttentionExplorer": attention_explorer,
     "EnergyDrift": energy_drift,
+    "GateExplorer": gate_explorer,
     "PartyMemory": party_memory,
+    "PositionExplorer": position_explorer,
     "SoftLookup": soft_lookup,
     "SymplecticityMeter": symplecticity_meter,
+    "TileStepper": tile_stepper,
+    "TinyGPT": tiny_gpt,
 }
 
 

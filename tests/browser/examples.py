@@ -6,12 +6,17 @@ import numpy as np
 import torch
 
 from course_lib import mechanics
+from course_lib.transformer import Decoder
 from course_lib.widgets import (
     AttentionExplorer,
     EnergyDrift,
+    GateExplorer,
     PartyMemory,
+    PositionExplorer,
     SoftLookup,
     SymplecticityMeter,
+    TileStepper,
+    TinyGPT,
     Widget,
 )
 
@@ -51,20 +56,60 @@ def energy_drift(name: str = "Ada") -> Widget:
     return EnergyDrift(pendulum, q=q, p=p, dt=0.1, steps=500, rollouts={name: run})
 
 
+def gate_explorer(name: str = "Ada") -> Widget:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        cell, readout = torch.nn.LSTM(6, 5), torch.nn.Linear(5, 2)
+    with torch.no_grad():
+        for parameter in (*cell.parameters(), *readout.parameters()):
+            parameter.mul_(3)
+    return GateExplorer(
+        cell, "abcde ", text="bad cab", readout=readout, labels=[name, "b"], unit=2, letter=4
+    )
+
+
+def position_explorer(name: str = "Ada") -> Widget:  # noqa: ARG001 - it takes numbers alone
+    table = np.random.default_rng(8).normal(size=(24, 6))
+    return PositionExplorer(tokens=24, d_model=6, learned=table, base=100)
+
+
 def symplecticity_meter(name: str = "Ada") -> Widget:  # noqa: ARG001 - it takes numbers alone
     random = np.random.default_rng(5)
     return SymplecticityMeter(random.normal(size=(3, 2)), random.normal(size=(2, 2)))
 
 
+def tile_stepper(name: str = "Ada") -> Widget:  # noqa: ARG001 - it takes numbers alone
+    random = np.random.default_rng(6)
+    query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
+    return TileStepper(query, key, value, query_tile=4, key_tile=3, causal=True, step=5)
+
+
+def tiny_gpt(name: str = "Ada") -> Widget:  # noqa: ARG001 - it takes single letters alone
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(9)
+        model = Decoder(7, 8, 2, 2, tokens=12)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return TinyGPT(
+        model, "·abcde<", prompt="bad", written="ce", start="·", stop="·", top_k=5, top_p=0.9
+    )
+
+
 MAKERS = {
     "AttentionExplorer": attention_explorer,
     "EnergyDrift": energy_drift,
+    "GateExplorer": gate_explorer,
     "PartyMemory": party_memory,
+    "PositionExplorer": position_explorer,
     "SoftLookup": soft_lookup,
     "SymplecticityMeter": symplecticity_meter,
+    "TileStepper": tile_stepper,
+    "TinyGPT": tiny_gpt,
 }
 
-TAKE_TEXT = sorted(MAKERS.keys() - {"SymplecticityMeter"})
+WITHOUT_TEXT = {"PositionExplorer", "SymplecticityMeter", "TileStepper", "TinyGPT"}
+TAKE_TEXT = sorted(MAKERS.keys() - WITHOUT_TEXT)
 
 
 def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:

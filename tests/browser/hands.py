@@ -124,6 +124,7 @@ class Hand(ABC):
             "button": self.press,
             "select-one": self.select,
             "strip": self.point,
+            "text": self.write,
             "handle": self.move,
         }
         name = name_of(control)
@@ -131,6 +132,12 @@ class Hand(ABC):
             deed[kind](control)
         if kind == "button" and name_of(control) != name:
             self.press(control)  # what it started, it also stops
+
+    def write(self, control: Locator) -> None:
+        """Take the last letter away: what is left is text of the same kind."""
+        control.focus()
+        self.page.keyboard.press("End")
+        self.page.keyboard.press("Backspace")
 
     def select(self, control: Locator) -> None:
         """The list itself is drawn by the system and lies outside the page."""

@@ -1,0 +1,303 @@
+r"""Recurrence: read a sequence one token at a time, and keep what matters in a state of fixed size.
+
+The module reads in the order of lecture 4. First one step of each cell, one function a formula: the
+plain network, then the two that put gates on its memory, GRU and LSTM. Then the layers that repeat
+a step along a sequence, always with the same weights.
+
+A step gets the two sums that it combines, one from the new token and one from the hidden state,
+``from_input`` $W_{ih}x + b_{ih}$ and ``from_hidden`` $W_{hh}h + b_{hh}$. So the body of a step is
+its formula, and a layer computes ``from_input`` for the whole sequence at once. A cell with gates
+stacks the sums of its gates along the last axis, in the order of their named tuple.
+
+Sequences are rows, ``(*batch, tokens, d_in)``. A state is ``(*batch, d_hidden)``; that of an LSTM
+is a pair of these, the hidden and the cell state. ``torch.nn`` puts an axis of layers in front of a
+state, ``(1, batch, d_hidden)``: ``state.unsqueeze(0)`` and ``state.squeeze(0)`` lead there and
+back. Parameters have the names, shapes and meaning of a ``torch.nn`` layer with ``batch_first``, so
+that ``load_state_dict`` works both ways. Bad input raises ``TypeError`` or ``ValueError`` with what
+was given, what was expected and what to do.
+"""
+
+import math
+from typing import ClassVar, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.checks import check_floating, check_shapes, check_size
+
+# One step, one formula -----------------------------------------------------------------------
+
+
+class GRUGates(NamedTuple):
+    """The reset and the update gate, in (0, 1), and the candidate for a new state, in (-1, 1)."""
+
+    reset: Tensor
+    update: Tensor
+    candidate: Tensor
+
+
+class LSTMGates(NamedTuple):
+    """The input and forget gates, the candidate for the cell in (-1, 1), and the output gate."""
+
+    input: Tensor
+    forget: Tensor
+    candidate: Tensor
+    output: Tensor
+
+
+def rnn_step(
+    from_input: Float[Tensor, "*batch d_hidden"], from_hidden: Float[Tensor, "*batch d_hidden"]
+) -> Float[Tensor, "*batch d_hidden"]:
+    r"""The next hidden state of a plain network: $h' = \tanh(W_{ih}x + b_{ih} + W_{hh}h + b_{hh})$.
+
+    The two sums are given; see :class:`RNN`. Raises ``ValueError`` if their shapes differ.
+    Source: Elman (1990).
+    """
+    check_floating(from_input=from_input, from_hidden=from_hidden)
+    check_shapes(
+        from_input=(from_input, "*batch d_hidden"), from_hidden=(from_hidden, "*batch d_hidden")
+    )
+    return (from_input + from_hidden).tanh()
+
+
+def gru_gates(
+    from_input: Float[Tensor, "*batch stacked"], from_hidden: Float[Tensor, "*batch stacked"]
+) -> GRUGates:
+    r"""What a GRU decides: $r = \sigma(a_r + b_r)$, $z = \sigma(a_z + b_z)$, and a candidate $n$.
+
+    $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $r, z, n$. The reset
+    gate decides how much of the past the candidate sees: $n = \tanh(a_n + r \odot b_n)$. Each gate
+    is ``(*batch, d_hidden)``, where ``stacked`` is 3 ``d_hidden``.
+    Source: Cho et al. (2014), eqs. 5, 6 and 8; $r$ acts after the matrix, as in ``torch.nn.GRU``.
+    """
+    _check_stacked(from_input, from_hidden, GRUGates)
+    a, b = (GRUGates(*sums.chunk(3, dim=-1)) for sums in (from_input, from_hidden))
+    reset = (a.reset + b.reset).sigmoid()
+    update = (a.update + b.update).sigmoid()
+    candidate = (a.candidate + reset * b.candidate).tanh()
+    return GRUGates(reset, update, candidate)
+
+
+def gru_step(
+    from_input: Float[Tensor, "*batch stacked"],
+    from_hidden: Float[Tensor, "*batch stacked"],
+    hidden: Float[Tensor, "*batch d_hidden"],
+) -> Float[Tensor, "*batch d_hidden"]:
+    r"""The next hidden state of a GRU: $h' = (1 - z) \odot n + z \odot h$.
+
+    The gates are those of :func:`gru_gates`: an update gate $z$ at 1 keeps the state as it is.
+    Source: Cho et al. (2014), eq. 7.
+    """
+    gate = gru_gates(from_input, from_hidden)
+    _check_state("hidden", hidden, tuple(gate.update.shape), from_input=from_input)
+    return (1 - gate.update) * gate.candidate + gate.update * hidden
+
+
+def lstm_gates(
+    from_input: Float[Tensor, "*batch stacked"], from_hidden: Float[Tensor, "*batch stacked"]
+) -> LSTMGates:
+    r"""What an LSTM decides: $i, f, o = \sigma(a + b)$ and the candidate $g = \tanh(a_g + b_g)$.
+
+    $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $i, f, g, o$. Each
+    gate is ``(*batch, d_hidden)``, where ``stacked`` is 4 ``d_hidden``.
+    Source: Gers, Schmidhuber and Cummins (2000), who added the forget gate $f$ to the LSTM of
+    Hochreiter and Schmidhuber (1997).
+    """
+    _check_stacked(from_input, from_hidden, LSTMGates)
+    i, f, g, o = (from_input + from_hidden).chunk(4, dim=-1)
+    return LSTMGates(i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid())
+
+
+def lstm_step(
+    from_input: Float[Tensor, "*batch stacked"],
+    from_hidden: Float[Tensor, "*batch stacked"],
+    cell: Float[Tensor, "*batch d_hidden"],
+) -> tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]]:
+    r"""The next states of an LSTM, $h' = o \odot \tanh c'$ and $c' = f \odot c + i \odot g$.
+
+    Returns the pair (hidden, cell).
+
+    The gates are those of :func:`lstm_gates`. The cell state takes no part in them: they see of it
+    what the output gate showed one step earlier, since that is the hidden state.
+    Source: Gers, Schmidhuber and Cummins (2000).
+    """
+    gate = lstm_gates(from_input, from_hidden)
+    _check_state("cell", cell, tuple(gate.forget.shape), from_input=from_input)
+    cell = gate.forget * cell + gate.input * gate.candidate
+    return gate.output * cell.tanh(), cell
+
+
+# The same step along a sequence --------------------------------------------------------------
+
+
+class _Recurrent(nn.Module):
+    """The four parameters that all cells have, and the checks that they share."""
+
+    stacked: ClassVar[int]
+
+    def __init__(self, d_in: int, d_hidden: int) -> None:
+        super().__init__()
+        check_size("d_in", d_in)
+        check_size("d_hidden", d_hidden)
+        self.d_in, self.d_hidden = d_in, d_hidden
+        rows = self.stacked * d_hidden
+        self.weight_ih_l0 = nn.Parameter(torch.empty(rows, d_in))
+        self.weight_hh_l0 = nn.Parameter(torch.empty(rows, d_hidden))
+        self.bias_ih_l0 = nn.Parameter(torch.empty(rows))
+        self.bias_hh_l0 = nn.Parameter(torch.empty(rows))
+        bound = 1 / math.sqrt(d_hidden)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """The sizes, for ``print(model)``."""
+        return f"d_in={self.d_in}, d_hidden={self.d_hidden}"
+
+    def from_input(
+        self, x: Float[Tensor, "*batch tokens d_in"]
+    ) -> Float[Tensor, "*batch tokens stacked"]:
+        """What every token adds to the sums of its step, for the whole sequence at once."""
+        check_floating(parameters=self.weight_ih_l0, x=x)
+        sizes = check_shapes(x=(x, f"*batch tokens {self.d_in}"))
+        check_size("tokens, the length of the sequence x", sizes["tokens"])
+        return F.linear(x, self.weight_ih_l0, self.bias_ih_l0)
+
+    def from_hidden(
+        self, hidden: Float[Tensor, "*batch d_hidden"]
+    ) -> Float[Tensor, "*batch stacked"]:
+        """What the hidden state adds to the sums of a step."""
+        return F.linear(hidden, self.weight_hh_l0, self.bias_hh_l0)
+
+    def _start(self, x: Tensor, name: str, state: Tensor | None) -> Tensor:
+        """The state before the first token: zeros, or what was given, if it fits ``x``."""
+        shape = (*x.shape[:-2], self.d_hidden)
+        if state is None:
+            return x.new_zeros(shape)
+        _check_state(name, state, shape, x=x)
+        return state
+
+
+class RNN(_Recurrent):
+    r"""A plain recurrent network: :func:`rnn_step` along a sequence.
+
+    $h_t = \tanh(W_{ih}x_t + b_{ih} + W_{hh}h_{t-1} + b_{hh})$. Parameters: ``weight_ih_l0`` of
+    shape ``(d_hidden, d_in)``, ``weight_hh_l0`` ``(d_hidden, d_hidden)``, ``bias_ih_l0`` and
+    ``bias_hh_l0``, which matter by their sum alone. Equal to ``torch.nn.RNN`` with the same
+    parameters. Source: Elman (1990).
+    """
+
+    stacked = 1
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_in"],
+        state: Float[Tensor, "*batch d_hidden"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch tokens d_hidden"], Float[Tensor, "*batch d_hidden"]]:
+        """The hidden state after every token, and after the last one; it starts at zero."""
+        from_input = self.from_input(x)
+        hidden = self._start(x, "state", state)
+        outputs = []
+        for token in from_input.unbind(dim=-2):
+            hidden = rnn_step(token, self.from_hidden(hidden))
+            outputs.append(hidden)
+        return torch.stack(outputs, dim=-2), hidden
+
+
+class GRU(_Recurrent):
+    r"""A gated recurrent unit: :func:`gru_step` along a sequence.
+
+    Parameters are those of :class:`RNN` with three times the rows, for the sums of reset gate,
+    update gate and candidate. The candidate's two biases differ in effect, since the reset gate
+    acts on one of them. Equal to ``torch.nn.GRU`` with the same parameters.
+    Source: Cho et al. (2014), section 2.3.
+    """
+
+    stacked = len(GRUGates._fields)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_in"],
+        state: Float[Tensor, "*batch d_hidden"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch tokens d_hidden"], Float[Tensor, "*batch d_hidden"]]:
+        """The hidden state after every token, and after the last one; it starts at zero."""
+        from_input = self.from_input(x)
+        hidden = self._start(x, "state", state)
+        outputs = []
+        for token in from_input.unbind(dim=-2):
+            hidden = gru_step(token, self.from_hidden(hidden), hidden)
+            outputs.append(hidden)
+        return torch.stack(outputs, dim=-2), hidden
+
+
+class LSTM(_Recurrent):
+    r"""A long short-term memory: :func:`lstm_step` along a sequence.
+
+    Parameters are those of :class:`RNN` with four times the rows, for the sums of input gate,
+    forget gate, candidate and output gate. Equal to ``torch.nn.LSTM`` with the same parameters.
+    Source: Gers, Schmidhuber and Cummins (2000).
+    """
+
+    stacked = len(LSTMGates._fields)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_in"],
+        state: tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]]
+        | None = None,
+    ) -> tuple[
+        Float[Tensor, "*batch tokens d_hidden"],
+        tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]],
+    ]:
+        """The hidden state after every token, and the pair (hidden, cell) after the last one.
+
+        ``state`` is such a pair, zeros if it is not given.
+        """
+        from_input = self.from_input(x)
+        given = (None, None) if state is None else state
+        _check_pair(given)
+        hidden, cell = (self._start(x, f"state[{i}]", given[i]) for i in (0, 1))
+        outputs = []
+        for token in from_input.unbind(dim=-2):
+            hidden, cell = lstm_step(token, self.from_hidden(hidden), cell)
+            outputs.append(hidden)
+        return torch.stack(outputs, dim=-2), (hidden, cell)
+
+
+# What the functions above share ---------------------------------------------------------------
+
+
+def _check_stacked(from_input: Tensor, from_hidden: Tensor, gates: type[tuple]) -> None:
+    """Raise unless both are ``(*batch, stacked)``, and hold one sum for each of the ``gates``."""
+    check_floating(from_input=from_input, from_hidden=from_hidden)
+    check_shapes(
+        from_input=(from_input, "*batch stacked"), from_hidden=(from_hidden, "*batch stacked")
+    )
+    names = gates._fields
+    if from_input.shape[-1] % len(names):
+        raise ValueError(
+            f"from_input has shape {tuple(from_input.shape)}; expected (*batch, {len(names)} * "
+            f"d_hidden), the sums of {', '.join(names)}; join them with torch.cat(..., dim=-1)"
+        )
+
+
+def _check_state(name: str, state: Tensor, shape: tuple[int, ...], **like: Tensor) -> None:
+    """Raise unless ``state`` has this shape, and the dtype and device of the tensor ``like``."""
+    check_floating(**like, **{name: state})
+    if tuple(state.shape) != shape:
+        ((source, tensor),) = like.items()
+        raise ValueError(
+            f"{name} has shape {tuple(state.shape)}; expected (*batch, d_hidden) = {shape} for "
+            f"{source} of shape {tuple(tensor.shape)}; if it is a state of torch.nn, remove its "
+            f"axis of layers with {name}.squeeze(0)"
+        )
+
+
+def _check_pair(state: object) -> None:
+    if not (isinstance(state, tuple) and len(state) == len(("hidden", "cell"))):
+        length = f" of {len(state)}" if isinstance(state, tuple) else ""
+        raise TypeError(
+            f"state is a {type(state).__name__}{length}; expected a tuple of 2, hidden and cell; "
+            "pass state=(hidden, cell), as forward returns it"
+        )

@@ -1,0 +1,213 @@
+"""What GateExplorer displays, and what course_lib says it should."""
+
+import math
+import re
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, state_of
+from torch import Tensor, nn
+
+from course_lib import recurrent
+from course_lib.widgets.gate_explorer import PARAMETERS, Rows
+
+READ = """(el) => {
+  const texts = (selector) => [...el.querySelectorAll(selector)].map((e) => e.textContent);
+  const slider = el.querySelector("[role=slider]");
+  const lines = [...el.querySelectorAll(".cw-g-equations tr")];
+  const filled = (patch) => [patch.getAttribute("fill"), patch.getAttribute("fill-opacity")];
+  const seen = (e) => e.getAttribute("display") !== "none";
+  const columns = [...slider.querySelectorAll("g[transform]")].filter(seen);
+  const stacks = [...el.querySelectorAll(".cw-g-picture g[transform]")]
+    .filter((g) => seen(g) && !slider.contains(g));
+  return {
+    letter: Number(slider.getAttribute("aria-valuenow")) - 1,
+    letters: Number(slider.getAttribute("aria-valuemax")),
+    said: slider.getAttribute("aria-valuetext"),
+    title: el.querySelector(".cw-g-equations caption").textContent,
+    lines: lines.map((line) => ({
+      name: line.querySelector("th").textContent,
+      symbols: line.querySelector(".cw-g-symbols").textContent,
+      numbers: line.querySelector("span + span").textContent,
+      value: line.querySelector(".cw-number").textContent,
+      shown: line.classList.contains("cw-g-shown"),
+    })),
+    patches: columns.map((column) => [...column.querySelectorAll("rect")].map(filled)),
+    bars: stacks.map((stack) => [...stack.children].map((bar) => bar.getAttribute("height"))),
+    rows: texts(".cw-g-picture svg > g:last-child .cw-g-small").slice(3).map(Number),
+    opinion: el.querySelector(".cw-g-opinion").textContent,
+    shares: texts(".cw-g-opinion strong"),
+    hints: texts(".cw-hint"),
+    message: el.querySelector(".cw-g-message").textContent,
+    typed: el.querySelector("input[type=text]").value,
+  };
+}"""
+NAMES = {
+    "forget gate": "forget",
+    "input gate": "input",
+    "output gate": "output",
+    "reset gate": "reset",
+    "update gate": "update",
+    "hidden state": "hidden",
+}
+EVALUATED = {
+    "σ": lambda x: 1 / (1 + math.exp(-x)),
+    "tanh": math.tanh,
+}
+
+
+def gate_explorer(widget: Locator) -> None:
+    state, page = state_of(widget), widget.evaluate(READ)
+    told = quantities(state)
+    steps, units = told["hidden"].shape
+    letter, text = page["letter"], state["text"]
+    assert page["letters"] == steps == len(text)
+    unit = int(re.match(r"Unit (\d+) at", page["title"])[1]) - 1
+    spelled = text.replace(" ", "␣")
+    assert page["title"] == f"Unit {unit + 1} at letter {letter + 1} of {steps}, {spelled[letter]}"
+
+    largest = max(float(told[name].abs().max()) for name in told)
+    if "vote" in told:
+        largest = max(largest, float(state["readout"].abs().max()) * 2)
+    lines = {NAMES.get(line["name"], line["name"]): line for line in page["lines"]}
+    assert list(lines) == state["quantities"]
+    for name, line in lines.items():
+        assert agrees(line["value"], told[name][letter, unit]), name
+        # The numbers in the equation are rounded to two digits, so what they come to is too.
+        assert arithmetic(line["numbers"]) == pytest.approx(
+            float(told[name][letter, unit]), abs=0.005 * (4 + largest)
+        )
+        assert line["shown"] == (name == state["quantity"])
+    quantity = told[state["quantity"]]
+    assert agrees(page["said"].split(". ")[0].rpartition(" ")[2], quantity[letter, unit])
+
+    order = [row - 1 for row in page["rows"]]
+    assert sorted(order) == list(range(units))
+    height = {
+        "number": -torch.arange(units, dtype=torch.float64),
+        "value": quantity[min(state["letter"], steps - 1)],
+        "memory": kept(told).log().mean(0).exp() if state["kind"] != "RNN" else None,
+    }[state["order"]]
+    assert (height[order].diff() <= 1e-9).all()
+    assert_map(page, state, told, order)
+    assert_opinion(page, state, told)
+    assert_memory(page, state, told, unit)
+    if page["typed"] == text:
+        assert page["message"] == ""
+    else:
+        assert page["message"].endswith(f"Below you still see {spelled}.")
+
+
+def quantities(state: dict[str, Any]) -> dict[str, Tensor]:
+    """Every quantity that can be looked at, (letters, units), computed by course_lib.recurrent."""
+    rows = torch.from_numpy(Rows.exactly(state["gates"]))
+    letters = len(state["alphabet"])
+    units = rows.shape[1] - letters - 2
+    layer = getattr(recurrent, state["kind"])(letters, units).double()
+    weights = rows.split([letters, units, 1, 1], dim=1)
+    shapes = layer.state_dict()
+    layer.load_state_dict(
+        {
+            name: weight.reshape(shapes[name].shape)
+            for name, weight in zip(PARAMETERS, weights, strict=True)
+        }
+    )
+    places = torch.tensor([state["alphabet"].index(letter) for letter in state["text"]])
+    x = nn.functional.one_hot(places, letters).double()
+    with torch.no_grad():
+        outputs, _ = layer(x)
+        hidden = torch.cat([outputs.new_zeros(1, units), outputs])
+        sums = layer.from_input(x), layer.from_hidden(hidden[:-1])
+        told = {"hidden": outputs}
+        if state["kind"] == "GRU":
+            told |= recurrent.gru_gates(*sums)._asdict()
+        if state["kind"] == "LSTM":
+            told |= recurrent.lstm_gates(*sums)._asdict()
+            cells = [outputs.new_zeros(units)]
+            for step in range(len(x)):
+                cells.append(recurrent.lstm_step(*(s[step] for s in sums), cells[-1])[1])
+            told["cell"] = torch.stack(cells[1:])
+    if "vote" in state["quantities"]:
+        first, second = state["readout"][:, :-1]
+        told["vote"] = (first - second) * outputs
+    return told
+
+
+def kept(told: dict[str, Tensor]) -> Tensor:
+    return told["forget"] if "forget" in told else told["update"]
+
+
+def assert_map(
+    page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], order: list[int]
+) -> None:
+    """Each patch is as full as its number, of the tone of its sign."""
+    name = state["quantity"]
+    value = told[name]
+    scale = 1.0
+    if name == "cell":
+        scale = max(1, math.ceil(value.abs().max()))
+    if name == "vote":
+        first, second = state["readout"][:, :-1]
+        scale = float((first - second).abs().max())
+    depth = value[:, order] / scale
+    found = torch.tensor([[float(full) for _, full in column] for column in page["patches"]])
+    assert found.shape == depth.shape
+    assert found.double().numpy() == pytest.approx(depth.abs().numpy(), abs=6e-5)
+    tones = {tone for column in page["patches"] for tone, _ in column}
+    signs = [tone for column in page["patches"] for tone, _ in column]
+    if name in ("forget", "input", "output", "reset", "update"):
+        assert tones == {"var(--cw-ink)"}
+        return
+    plus, minus = ("series-0", "series-1") if name == "vote" else ("series-2", "series-3")
+    for tone, number in zip(signs, depth.flatten().tolist(), strict=True):
+        assert tone == f"var(--cw-{plus if number >= 0 else minus})"
+
+
+def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor]) -> None:
+    """The softmax of the readout after each letter, and where its largest entry changes."""
+    labels = state["labels"]
+    if not labels:
+        assert page["shares"] == []
+        return
+    readout = state["readout"]
+    shares = (told["hidden"] @ readout[:, :-1].mT + readout[:, -1]).softmax(-1)
+    bars = [[float(height) for height in column] for column in page["bars"]]
+    assert torch.tensor(bars).double().numpy() == pytest.approx(shares.numpy(), abs=1e-6)
+    now = shares[page["letter"]]
+    assert all(agrees(text, share) for text, share in zip(page["shares"], now, strict=True))
+    read = state["text"][: page["letter"] + 1].replace(" ", "␣")
+    assert page["opinion"].startswith(f"After {read}{labels[0]}")
+    leader = shares.argmax(-1).tolist()
+    turns = [t + 1 for t in range(1, len(leader)) if leader[t] != leader[t - 1]]
+    said = next(hint for hint in page["hints"] if hint.startswith("The model"))
+    assert [int(place) for place in re.findall(r"\(letter (\d+)\)", said)] == turns
+    assert ("never" in said) == (not turns)
+
+
+def assert_memory(
+    page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], unit: int
+) -> None:
+    """How much of its state the unit keeps at each letter, and when half of it is gone."""
+    said = [hint for hint in page["hints"] if hint.startswith("Over this text")]
+    if state["kind"] == "RNN":
+        assert said == []
+        return
+    share = float(kept(told)[:, unit].log().mean().exp())
+    text = said[0].partition(" keeps ")[2]
+    assert said[0].startswith(f"Over this text unit {unit + 1} keeps")
+    assert agrees(text, share)
+    half = math.log(0.5) / math.log(share)
+    lasting = text.partition("after ")[2]
+    if half > 99:
+        assert lasting == "more than 99 letters."
+    else:
+        assert float(lasting.split()[0]) == pytest.approx(half, abs=0.051)
+
+
+def arithmetic(numbers: str) -> float:
+    """What an equation such as ``= 0.71·(−0.52) + σ(1.20 − 0.30)`` comes to."""
+    assert re.fullmatch(r"= (?:σ|tanh|[\d.()·+− ])+", numbers), numbers
+    text = numbers.removeprefix("= ").replace("·", "*").replace("−", "-")
+    return float(eval(text, {"__builtins__": {}}, EVALUATED))  # noqa: S307 - matched above

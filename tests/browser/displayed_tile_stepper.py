@@ -1,0 +1,196 @@
+"""What TileStepper displays, and what course_lib says it should."""
+
+import math
+import re
+from functools import reduce
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, scientific_number, state_of
+from torch import Tensor
+
+from course_lib.attention import attention, causal_mask
+from course_lib.tiled_attention import (
+    Partial,
+    finish,
+    merge,
+    naive_bytes,
+    on_chip_bytes,
+    partial_attention,
+    tile_plan,
+    tiled_bytes,
+)
+
+Visit = tuple[slice, slice]
+MOST_SHOWN = 4
+STORY = re.compile(
+    r"Query (\d+): the maximum rises from (\S+) to (\S+), so what was known shrinks by "
+    r"e\^\((\S+)\) = (\S+), then the tile adds: ℓ\s= (\S+) · (\S+) \+ (\S+) = (\S+)\."
+)
+
+
+def visits_of(state: dict[str, Any]) -> list[Visit]:
+    tiling = {name: state[name] for name in ("query_tile", "key_tile", "causal")}
+    plan = tile_plan(len(state["query"]), len(state["key"]), **tiling)
+    return [(rows, columns) for rows, tiles in plan for columns in tiles]
+
+
+def visible(state: dict[str, Any]) -> Tensor:
+    queries, keys = len(state["query"]), len(state["key"])
+    if not state["causal"]:
+        return torch.ones(queries, keys, dtype=torch.bool)
+    return causal_mask(keys)[keys - queries :]
+
+
+def report_of(state: dict[str, Any], visit: Visit) -> Partial:
+    """What the tile of one visit says; a visit of no keys says nothing."""
+    rows, columns = visit
+    return partial_attention(
+        state["query"][rows],
+        state["key"][columns],
+        state["value"][columns],
+        mask=visible(state)[rows, columns],
+        scale=state["scale"],
+    )
+
+
+def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
+    """For each tile of queries, by its first query, the last tile of keys that it visits."""
+    return {rows.start: columns for rows, columns in visits_of(state)}
+
+
+def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
+    """Bytes after these visits, in tiles and naively, counted array by array."""
+    query, key, value = state["query"], state["key"], state["value"]
+    settled = torch.zeros(len(query), len(key), dtype=torch.bool)
+    outputs, tiled = 0, 0
+    for rows, columns in visits:
+        if columns.start == 0:
+            tiled += query[rows].numel()
+        tiled += key[columns].numel() + value[columns].numel()
+        settled[rows, columns] = True
+        if columns == last_tiles(state)[rows.start]:
+            outputs += query[rows].numel()
+            settled[rows] = True
+    arrays = [query[settled.any(1)], key[settled.any(0)], value[settled.any(0)]]
+    # S is written and read, P is written and read.
+    naive = sum(array.numel() for array in arrays) + 4 * int(settled.sum())
+    return (tiled + outputs) * state["bytes_each"], (naive + outputs) * state["bytes_each"]
+
+
+def tile_stepper(widget: Locator) -> None:
+    state = state_of(widget)
+    plan, step = visits_of(state), state["step"]
+    visits = plan[:step]
+    page = widget.evaluate(
+        """(el) => {
+          const texts = (within, what) =>
+            [...within.querySelectorAll(what)].map((e) => e.textContent);
+          const slider = el.querySelector("[role=slider]");
+          const layer = (name) => el.querySelector(`[data-layer=${name}]`);
+          return {
+            place: Number(slider.getAttribute("aria-valuenow")),
+            places: Number(slider.getAttribute("aria-valuemax")),
+            rows: [...el.querySelectorAll(".cw-tile-rows tbody tr")]
+              .map((row) => texts(row, "th, td")),
+            heads: texts(el.querySelector(".cw-tile-rows thead"), "th"),
+            readings: Object.fromEntries([...el.querySelectorAll("[data-reading]")]
+              .map((e) => [e.dataset.reading, e.textContent])),
+            bars: Object.fromEntries([...el.querySelectorAll("[data-bar]")]
+              .map((e) => [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
+            weights: [...layer("cells").children]
+              .map((e) => Number(e.getAttribute("fill-opacity"))),
+            visited: (layer("visited").getAttribute("d").match(/M/g) ?? []).length,
+            verdict: el.querySelector(".cw-tile-verdict").textContent,
+          };
+        }"""
+    )
+    assert (page["place"], page["places"]) == (step, len(plan))
+    assert page["visited"] == max(0, step - 1)
+    assert_tally(state, visits, page)
+    assert_reports(state, visits, page)
+    assert_outputs(state, visits, page["verdict"], page["readings"].get("difference"))
+
+
+def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
+    queries, keys, d = len(state["query"]), len(state["key"]), state["query"].shape[1]
+    each = {"bytes_each": state["bytes_each"]}
+    tiles = {name: state[name] for name in ("query_tile", "key_tile")}
+    tiled, naive = moved(state, visits)
+    totals = {
+        "tiled": tiled_bytes(queries, keys, d, **tiles, **each, causal=state["causal"]),
+        "naive": naive_bytes(queries, keys, d, **each),
+    }
+    expected = {
+        "tiled-moved": tiled,
+        "naive-moved": naive,
+        "tiled-total": totals["tiled"],
+        "naive-total": totals["naive"],
+        "tiled-held": on_chip_bytes(d, **tiles, **each),
+        "naive-held": state["bytes_each"] * queries * keys,
+    }
+    found = {name: int(page["readings"][name].replace(",", "")) for name in expected}
+    assert found == expected
+    longest = max(totals.values())
+    assert page["bars"] == pytest.approx({"tiled": tiled / longest, "naive": naive / longest})
+
+
+def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
+    rows, columns = visits[-1] if visits else (visits_of(state)[0][0], slice(0, 0))
+    empty = report_of(state, (rows, slice(0, 0)))
+    earlier = [report_of(state, visit) for visit in visits[:-1] if visit[0] == rows]
+    before = reduce(merge, earlier, empty)
+    tile = report_of(state, (rows, columns))
+    after = merge(before, tile)
+
+    finished = columns == last_tiles(state)[rows.start]
+    shown_output = finish(after) if finished else after.output
+    assert all(head.endswith("/ℓ") == finished for head in page["heads"][4:])
+    assert [int(row[0]) for row in page["rows"]] == list(range(rows.start + 1, rows.stop + 1))
+    factors = (before.maximum - after.maximum).exp()
+    for r, (_, maximum, factor, total, *output) in enumerate(page["rows"]):
+        if after.maximum[r] == -math.inf:
+            assert maximum == "−∞"
+        else:
+            assert agrees(maximum, after.maximum[r])
+        assert factor == "–" if before.total[r] == 0 else agrees(factor, factors[r])
+        assert agrees(total, after.total[r])
+        assert len(output) == min(MOST_SHOWN, state["query"].shape[1])
+        assert all(agrees(text, o) for text, o in zip(output, shown_output[r], strict=False))
+
+    score = state["scale"] * state["query"][rows] @ state["key"][columns].mT
+    weights = (score - after.maximum[:, None]).exp().masked_fill(~visible(state)[rows, columns], 0)
+    assert page["weights"] == pytest.approx(weights.flatten().tolist(), abs=6e-5)
+    assert_story(page["readings"]["story"], rows.start, before, tile, after)
+
+
+def assert_story(story: str, first: int, before: Partial, tile: Partial, after: Partial) -> None:
+    """The numbers of a sentence on the query whose report was rescaled most, if one was."""
+    fell = before.maximum - after.maximum
+    told = STORY.fullmatch(story)
+    assert (told is not None) == bool(((fell < 0) & (before.total > 0)).any())
+    if told is None:
+        return
+    r = int(told[1]) - 1 - first
+    assert fell[r] == fell.min()
+    factor, added = fell[r].exp(), (tile.maximum - after.maximum)[r].exp() * tile.total[r]
+    numbers = [before.maximum[r], after.maximum[r], fell[r], factor]
+    numbers += [factor, before.total[r], added, after.total[r]]
+    assert all(agrees(text, n) for text, n in zip(told.groups()[1:], numbers, strict=True))
+
+
+def assert_outputs(
+    state: dict[str, Any], visits: list[Visit], verdict: str, difference: str | None
+) -> None:
+    whole = attention(
+        state["query"], state["key"], state["value"], mask=visible(state), scale=state["scale"]
+    )
+    waiting = [rows.start for rows, _ in visits_of(state)[len(visits) :]]
+    written = min(waiting, default=len(whole))
+    assert f"written: {written} of {len(whole)}." in verdict
+    assert (difference is None) == (written == 0)
+    if difference not in (None, "0"):
+        size = float(whole.abs().max())
+        assert scientific_number(difference) < 1e-12 * max(1.0, size)

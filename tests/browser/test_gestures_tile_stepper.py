@@ -1,0 +1,130 @@
+"""What TileStepper does with the hand: it is dragged, it plays, and it keeps its place."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from displayed_tile_stepper import tile_stepper, visits_of
+from examples import MAKERS, bare_page
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from hands import centre, widgets
+from playwright.sync_api import Locator, Page
+from reading import eventually, state_of
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+RECORD_STEPS = """(el) => {
+  window.courseSteps = [];
+  el.courseModel.on("change:step", () => window.courseSteps.push(el.courseModel.get("step")));
+}"""
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+    def shown(**options: object) -> Locator:
+        page = bare_page(tmp_path, MAKERS["TileStepper"]())
+        [widget] = widgets(open_page(page, **options))
+        return widget
+
+    return shown
+
+
+def agrees(widget: Locator) -> None:
+    eventually(widget, lambda: tile_stepper(widget))
+
+
+def point_in(widget: Locator, query: int, key: int) -> tuple[float, float]:
+    """The middle of a score in the matrix."""
+    state = state_of(widget)
+    ground = widget.locator("[role=slider] > path").first
+    centre(ground)
+    box = ground.bounding_box()
+    across, down = (key + 0.5) / len(state["key"]), (query + 0.5) / len(state["query"])
+    return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+
+def test_a_click_in_the_matrix_takes_the_tile_that_lies_there(shown: Callable[..., Locator]):
+    widget = shown()
+    widget.page.mouse.click(*point_in(widget, 5, 4))
+    [place] = [
+        i + 1
+        for i, (rows, columns) in enumerate(visits_of(state_of(widget)))
+        if rows.start <= 5 < rows.stop and columns.start <= 4 < columns.stop
+    ]
+    assert state_of(widget)["step"] == place
+    agrees(widget)
+
+
+def test_a_click_on_a_skipped_tile_finishes_its_queries(shown: Callable[..., Locator]):
+    widget = shown()
+    widget.page.mouse.click(*point_in(widget, 0, 10))
+    first = visits_of(state_of(widget))[0][0]
+    step = state_of(widget)["step"]
+    assert step == sum(rows == first for rows, _ in visits_of(state_of(widget)))
+    agrees(widget)
+
+
+def test_a_drag_across_the_matrix_passes_the_tiles_on_its_way(shown: Callable[..., Locator]):
+    widget = shown()
+    page = widget.page
+    widget.evaluate(RECORD_STEPS)
+    start, end = point_in(widget, 9, 0), point_in(widget, 9, 10)
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=20)
+    page.mouse.up()
+    tiles = visits_of(state_of(widget))
+    assert page.evaluate("() => courseSteps") == list(range(len(tiles) - 3, len(tiles) + 1))
+    agrees(widget)
+
+
+def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator]):
+    widget = shown(init=COUNT_FRAMES)
+    page, play = widget.page, widget.get_by_role("button", name="Play")
+    tiles, start = len(visits_of(state_of(widget))), state_of(widget)["step"]
+    widget.evaluate(RECORD_STEPS)
+    play.click()
+    page.wait_for_function("tiles => courseSteps.at(-1) === tiles", arg=tiles)
+    assert page.evaluate("() => courseSteps") == list(range(start + 1, tiles + 1))
+    play.wait_for()
+    agrees(widget)
+    assert f"written: {len(state_of(widget)['query'])} of" in widget.inner_text()
+    assert page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_a_hand_on_the_buttons_stops_the_play(shown: Callable[..., Locator]):
+    widget = shown()
+    widget.get_by_role("button", name="Play").click()
+    assert widget.get_by_role("button", name="Stop").is_visible()
+    widget.get_by_role("button", name="Back").click()
+    assert widget.get_by_role("button", name="Play").is_visible()
+    agrees(widget)
+
+
+def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(
+    shown: Callable[..., Locator],
+):
+    widget = shown(reduced_motion=True)
+    widget.get_by_role("button", name="To the end").click()
+    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+    agrees(widget)
+
+
+def test_after_the_last_tile_comes_the_beginning(shown: Callable[..., Locator]):
+    widget = shown()
+    widget.locator("[role=slider]").press("End")
+    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+    widget.get_by_role("button", name="Next").click()
+    assert state_of(widget)["step"] == 0
+    agrees(widget)
+
+
+def test_a_finished_run_stays_finished_under_other_tiles(shown: Callable[..., Locator]):
+    widget = shown()
+    widget.locator("[role=slider]").press("End")
+    for name in ("Queries a tile", "Keys a tile"):
+        widget.get_by_role("slider", name=name).press("ArrowRight")
+        assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+        agrees(widget)
+    widget.get_by_role("checkbox", name="Causal").click()
+    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+    agrees(widget)

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+import torch
+from traitlets import TraitError
+
+from course_lib.tiled_attention import naive_bytes, tiled_bytes
+from course_lib.widgets.tile_stepper import TileStepper
+
+RANDOM = np.random.default_rng(15)
+QUERY, KEY, VALUE = (RANDOM.normal(size=(tokens, 3)) for tokens in (10, 12, 12))
+
+
+def stepper(**given) -> TileStepper:
+    return TileStepper(**{"query": QUERY, "key": KEY, "value": VALUE, **given})
+
+
+def test_the_stepper_takes_arrays_tensors_and_lists():
+    found = TileStepper(torch.tensor(QUERY), KEY.tolist(), VALUE)
+    np.testing.assert_allclose(found.query, QUERY, rtol=1e-6)
+    np.testing.assert_allclose(found.key, KEY, rtol=1e-6)
+    np.testing.assert_allclose(found.value, VALUE, rtol=1e-6)
+
+
+def test_the_scale_is_one_over_root_d_unless_it_is_given():
+    assert stepper().scale == pytest.approx(3**-0.5)
+    assert stepper(scale=2.0).scale == 2
+
+
+def test_the_description_counts_the_bytes_of_both_algorithms():
+    text = stepper(query_tile=5, key_tile=4, causal=True, bytes_each=4).describe()
+    moved = tiled_bytes(10, 12, 3, query_tile=5, key_tile=4, causal=True, bytes_each=4)
+    assert "10 queries to 12 keys with 3 features" in text
+    assert "0 of 5 tiles are visited" in text
+    assert f"move {moved:,} bytes" in text
+    assert f"{naive_bytes(10, 12, 3, bytes_each=4):,}." in text
+
+
+def test_the_stepper_stands_where_it_was_put():
+    # Tiles of 4 by 6 over 10 by 12: three times two.
+    assert stepper(query_tile=4, key_tile=6, step=6).step == 6
+
+
+def test_the_largest_stepper_weighs_less_than_60_kb_in_the_page():
+    query, key, value = RANDOM.normal(size=(3, 24, 8))
+    assert len(TileStepper(query, key, value).static_html().encode()) < 60_000
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"query": [[1.0], [2.0, 3.0]]}, ValueError, "query needs the axes"),
+        ({"key": np.ones(3)}, ValueError, r"key needs the axes \(tokens, d\)"),
+        ({"value": np.full((12, 3), np.inf)}, ValueError, "NaN or infinite"),
+        ({"query": [["a", "b", "c"]]}, TypeError, "real numbers"),
+        ({"query": np.ones((10, 4))}, ValueError, "query has 4 features and key 3"),
+        ({"value": np.ones((11, 3))}, ValueError, r"value has the shape \(11, 3\)"),
+        ({"query": np.ones((25, 3))}, ValueError, "at most 24 tokens and 8 features"),
+        ({"query_tile": 0}, ValueError, "query_tile must lie between 1 and 10"),
+        ({"key_tile": 13}, ValueError, "key_tile must lie between 1 and 12"),
+        ({"query_tile": 2.0}, TypeError, "query_tile must be an integer"),
+        ({"step": 10}, ValueError, "step must lie between 0 and 9, the number of tiles"),
+        ({"step": -1}, ValueError, "step must lie between 0 and 9"),
+        ({"causal": 1}, TypeError, "causal must be True or False"),
+        (
+            {"query": np.ones((13, 3)), "causal": True},
+            ValueError,
+            "causal needs a key for each query, but there are 13 queries and 12 keys",
+        ),
+        ({"scale": 0.0}, ValueError, "scale must lie between"),
+        ({"scale": "one"}, TypeError, "scale must be a number"),
+        ({"bytes_each": 3}, ValueError, "bytes_each must be one of 1, 2, 4, 8"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_with_a_reason(given, error, message):
+    with pytest.raises(error, match=message):
+        stepper(**given)
+
+
+def test_a_trait_set_later_is_checked_too():
+    found = stepper()
+    with pytest.raises(ValueError, match="step must lie between 0 and 9"):
+        found.step = 99
+    with pytest.raises(ValueError, match="key_tile must lie between 1 and 12"):
+        found.key_tile = 0
+    with pytest.raises(TraitError):
+        found.query = found.query
+
+
+def test_a_step_stays_within_the_plan_when_larger_tiles_shorten_it():
+    found = stepper(query_tile=2, key_tile=2, step=30)
+    found.query_tile = 10
+    assert found.step == 6
+    found.causal = True
+    assert found.step == 6
+    found.key_tile = 12
+    assert found.step == 1
+
+
+def test_what_the_page_sends_in_one_message_is_checked_as_a_whole():
+    found = stepper(query_tile=10, key_tile=12, step=1)
+    found.set_state({"query_tile": 1, "key_tile": 1, "step": 120})
+    assert found.step == 120
