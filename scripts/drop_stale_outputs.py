@@ -1,8 +1,8 @@
 """Drop cached notebook outputs when the library or its requirements have changed.
 
 The cache of Jupyter Book knows a notebook by its code alone. An output also depends on course_lib,
-on its JavaScript and data, and on the installed versions. This script keeps a fingerprint of all
-of them beside the cache, and empties the cache when the fingerprint is another.
+on its JavaScript and data, on measured results, and on the installed versions. This script keeps a
+fingerprint of all of them beside the cache, and empties the cache when the fingerprint is another.
 """
 
 import hashlib
@@ -18,8 +18,9 @@ def fingerprint() -> str:
     """A hash of the name and content of every file that an output depends on."""
     library = [path for path in (ROOT / "course_lib").rglob("*") if path.is_file()]
     library = [path for path in library if "__pycache__" not in path.parts]
+    results = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
     digest = hashlib.sha256()
-    for path in [ROOT / "requirements.txt", ROOT / "constraints.txt", *sorted(library)]:
+    for path in [ROOT / "requirements.txt", ROOT / "constraints.txt", *results, *sorted(library)]:
         digest.update(str(path.relative_to(ROOT)).encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
