@@ -69,7 +69,8 @@ def gru_gates(
 
     $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $r, z, n$. The reset
     gate decides how much of the past the candidate sees: $n = \tanh(a_n + r \odot b_n)$. Each gate
-    is ``(*batch, d_hidden)``, where ``stacked`` is 3 ``d_hidden``.
+    is ``(*batch, d_hidden)``, where ``stacked`` is 3 ``d_hidden``. Raises ``ValueError`` if it is
+    no multiple of 3, or if the two shapes differ.
     Source: Cho et al. (2014), eqs. 5, 6 and 8; $r$ acts after the matrix, as in ``torch.nn.GRU``.
     """
     _check_stacked(from_input, from_hidden, GRUGates)
@@ -88,6 +89,7 @@ def gru_step(
     r"""The next hidden state of a GRU: $h' = (1 - z) \odot n + z \odot h$.
 
     The gates are those of :func:`gru_gates`: an update gate $z$ at 1 keeps the state as it is.
+    Raises ``ValueError`` unless ``hidden`` has a number for each gate; nothing is broadcast.
     Source: Cho et al. (2014), eq. 7.
     """
     gate = gru_gates(from_input, from_hidden)
@@ -101,7 +103,8 @@ def lstm_gates(
     r"""What an LSTM decides: $i, f, o = \sigma(a + b)$ and the candidate $g = \tanh(a_g + b_g)$.
 
     $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $i, f, g, o$. Each
-    gate is ``(*batch, d_hidden)``, where ``stacked`` is 4 ``d_hidden``.
+    gate is ``(*batch, d_hidden)``, where ``stacked`` is 4 ``d_hidden``. Raises ``ValueError`` if it
+    is no multiple of 4, or if the two shapes differ.
     Source: Gers, Schmidhuber and Cummins (2000), who added the forget gate $f$ to the LSTM of
     Hochreiter and Schmidhuber (1997).
     """
@@ -117,10 +120,9 @@ def lstm_step(
 ) -> tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]]:
     r"""The next states of an LSTM, $h' = o \odot \tanh c'$ and $c' = f \odot c + i \odot g$.
 
-    Returns the pair (hidden, cell).
-
-    The gates are those of :func:`lstm_gates`. The cell state takes no part in them: they see of it
-    what the output gate showed one step earlier, since that is the hidden state.
+    Returns the pair (hidden, cell). The gates are those of :func:`lstm_gates`. They see nothing of
+    the cell but what the output gate showed one step earlier, since that is the hidden state.
+    Raises ``ValueError`` unless ``cell`` has a number for each gate; nothing is broadcast.
     Source: Gers, Schmidhuber and Cummins (2000).
     """
     gate = lstm_gates(from_input, from_hidden)
@@ -185,7 +187,8 @@ class RNN(_Recurrent):
     $h_t = \tanh(W_{ih}x_t + b_{ih} + W_{hh}h_{t-1} + b_{hh})$. Parameters: ``weight_ih_l0`` of
     shape ``(d_hidden, d_in)``, ``weight_hh_l0`` ``(d_hidden, d_hidden)``, ``bias_ih_l0`` and
     ``bias_hh_l0``, which matter by their sum alone. Equal to ``torch.nn.RNN`` with the same
-    parameters. Source: Elman (1990).
+    parameters. Raises ``ValueError`` for an empty sequence, for other features than ``d_in``, and
+    for a state that does not fit. Source: Elman (1990).
     """
 
     stacked = 1
@@ -210,8 +213,8 @@ class GRU(_Recurrent):
 
     Parameters are those of :class:`RNN` with three times the rows, for the sums of reset gate,
     update gate and candidate. The candidate's two biases differ in effect, since the reset gate
-    acts on one of them. Equal to ``torch.nn.GRU`` with the same parameters.
-    Source: Cho et al. (2014), section 2.3.
+    acts on one of them. Equal to ``torch.nn.GRU`` with the same parameters; errors as
+    in :class:`RNN`. Source: Cho et al. (2014), section 2.3.
     """
 
     stacked = len(GRUGates._fields)
@@ -235,7 +238,8 @@ class LSTM(_Recurrent):
     r"""A long short-term memory: :func:`lstm_step` along a sequence.
 
     Parameters are those of :class:`RNN` with four times the rows, for the sums of input gate,
-    forget gate, candidate and output gate. Equal to ``torch.nn.LSTM`` with the same parameters.
+    forget gate, candidate and output gate. Equal to ``torch.nn.LSTM`` with the same parameters;
+    errors as in :class:`RNN`, and ``TypeError`` for a state that is no pair.
     Source: Gers, Schmidhuber and Cummins (2000).
     """
 
