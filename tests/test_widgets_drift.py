@@ -317,6 +317,15 @@ def test_a_run_whose_energy_overflows_before_its_state_is_shown_up_to_there():
     assert widget.static_html()
 
 
+def test_a_drift_with_five_rollouts_weighs_under_60_kilobytes():
+    system = mechanics.CoupledOscillators()
+    state = torch.tensor([1.0, 0.5], dtype=torch.float64)
+    run = integrate(system, state, state, dt=0.3, steps=10_000)
+    rollouts = {f"a learned model, number {i}": run for i in range(5)}
+    widget = EnergyDrift(system, q=state, p=state, dt=0.3, rollouts=rollouts)
+    assert len(widget.static_html().encode()) < 60_000
+
+
 def test_a_drift_with_a_stepper_of_your_own_weighs_under_60_kilobytes():
     for system in SYSTEMS:
         widget = EnergyDrift(system, steps=STEPS, steppers={"mine": drift_first})

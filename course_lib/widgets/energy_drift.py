@@ -29,6 +29,7 @@ FEWEST, MOST = 100, 20_000
 # What a rollout weighs in the page: stretches of its energy error, numbers of its states.
 BINS = 160
 NUMBERS = 800
+ALL_NUMBERS = 1200  # of all rollouts together, so that the page stays light
 
 PENDULUM_PLANE = {"x": 0, "y": 1, "labels": ["angle q", "momentum p"]}
 ONE_PLANE = {"x": 0, "y": 1, "labels": ["position q", "momentum p"]}
@@ -145,7 +146,13 @@ class EnergyDrift(Widget):
             raise ValueError(f"methods holds {unknown[0]!r}; expected some of {', '.join(METHODS)}")
         self._systems = {kind: getattr(mechanics, kind)() for kind in SCENES} | {name: chosen}
         self._steppers = dict(steppers or {})
-        self._given = [_rollout(title, run, chosen) for title, run in (rollouts or {}).items()]
+        self._numbers = min(
+            NUMBERS, ALL_NUMBERS // max(1, len(rollouts or {}) + len(self._steppers))
+        )
+        self._given = [
+            _rollout(title, run, chosen, numbers=self._numbers)
+            for title, run in (rollouts or {}).items()
+        ]
         self.set_trait("systems", [_spec(kind, item) for kind, item in self._systems.items()])
         self.set_trait("method_names", [list(pair) for pair in METHODS.items()])
         self.set_trait("steps", steps)
@@ -207,7 +214,7 @@ class EnergyDrift(Widget):
                 )
             except IntegrationError as error:
                 run = error.trajectory
-            runs.append(_rollout(title, run, system, self.steps))
+            runs.append(_rollout(title, run, system, self.steps, numbers=self._numbers))
         self.rollouts = [*self._given, *runs]
         self.rollouts_follow = bool(self._steppers) and not self._given
 
@@ -230,7 +237,12 @@ def _state(name: str, value: ArrayLike | tuple, dim: int) -> NDArray[np.float32]
 
 
 def _rollout(
-    title: str, run: Trajectory, system: HamiltonianSystem, steps: int | None = None
+    title: str,
+    run: Trajectory,
+    system: HamiltonianSystem,
+    steps: int | None = None,
+    *,
+    numbers: int,
 ) -> dict[str, Any]:
     """A trajectory as it is drawn: the envelope of its energy error, and some of its points."""
     if not isinstance(run, Trajectory):
@@ -263,7 +275,7 @@ def _rollout(
     drawn = error.clip(max=largest)
     low[edges[starts]] = np.minimum.reduceat(drawn, starts)
     high[edges[starts]] = np.maximum.reduceat(drawn, starts)
-    every = math.ceil(kept * states.shape[1] / NUMBERS)
+    every = math.ceil(kept * states.shape[1] / numbers)
     points = states[::every].clip(-largest, largest).astype(np.float32)
     encode = Array._encode
     return {

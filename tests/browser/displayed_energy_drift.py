@@ -38,7 +38,9 @@ def energy_drift(widget: Locator) -> None:
         if len(errors) < state["steps"] + 1 or last.startswith("lost"):
             assert last.startswith("lost at step")
             lost = int(last.removeprefix("lost at step "))
-            assert abs(lost - min(len(errors), len(others))) <= 2 + abs(len(errors) - len(others))
+            # What grows without bound does so at a rate that rounding sways a little.
+            slack = 2 + 0.01 * lost + 10 * abs(len(errors) - len(others))
+            assert abs(lost - min(len(errors), len(others))) <= slack
             continue
         if len(others) < len(errors):
             continue

@@ -1,0 +1,206 @@
+"""What TinyGPT displays, and what course_lib says it should."""
+
+import math
+import re
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, assert_scientific, state_of
+from torch import Tensor
+
+from course_lib.generation import next_token_probabilities
+from course_lib.widgets.tiny_gpt import decoder_of
+
+READ = """(el) => {
+  const text = (selector) => el.querySelector(selector).textContent;
+  const variable = (e, name) => e.style.getPropertyValue(name);
+  const parts = (e) => [...e.style.transform.matchAll(/-?\\d[\\d.]*/g)].map(Number);
+  const strip = el.querySelector(".cw-t-text");
+  const chart = el.querySelector(".cw-t-bars svg");
+  const columns = [...chart.children].filter((e) => e.querySelector(".cw-t-fill"));
+  return {
+    tiles: [...strip.children].map((tile) => ({
+      text: tile.textContent,
+      kind: tile.className.split(" ")[0].replace("cw-t-", ""),
+      here: tile.classList.contains("cw-t-here"),
+      share: variable(tile, "--share"),
+    })),
+    place: ["min", "now", "max"].map((name) => Number(strip.getAttribute(`aria-value${name}`))),
+    said: strip.getAttribute("aria-valuetext"),
+    odds: text(".cw-t-odds"),
+    heading: text(".cw-t-heading"),
+    top: Number(chart.querySelectorAll(".cw-t-small")[1].textContent),
+    columns: columns.map((column) => ({
+      cut: column.classList.contains("cw-t-cut"),
+      at: parts(column),
+      fill: parts(column.querySelector(".cw-t-fill"))[2],
+      outline: Number(column.querySelector(".cw-t-outline").getAttribute("height")),
+      room: Number(column.querySelector(".cw-t-ring").getAttribute("height")) - 24,
+      ring: column.querySelector(".cw-t-ring").getAttribute("visibility") === "visible",
+      chosen: column.querySelector("text").classList.contains("cw-t-chosen"),
+    })),
+    captions: [...chart.querySelectorAll(".cw-t-caption")].map((e) => e.textContent),
+    rank: Number(chart.getAttribute("aria-valuenow")),
+    readout: text(".cw-t-readout"),
+    kept: text(".cw-t-readout + p"),
+    remark: text(".cw-t-buttons p"),
+    cards: [...el.querySelectorAll(".cw-t-card")].map((card) => ({
+      label: card.getAttribute("aria-label"),
+      most: card.querySelector("strong").textContent,
+      letters: [...card.querySelectorAll("span")].map((e) => e.textContent),
+      weights: [...card.querySelectorAll("span")].map((e) => variable(e, "--weight")),
+    })),
+    typed: el.querySelector("input[type=text]").value,
+    message: text(".cw-t-message"),
+  };
+}"""
+SETTINGS = ("temperature", "top_k", "top_p")
+
+
+def tiny_gpt(widget: Locator) -> None:
+    state, page = state_of(widget), widget.evaluate(READ)
+    letters, facts = state["alphabet"], state["facts"]
+    lead = state["start"] >= 0
+    text = state["prompt"] + state["written"]
+    ids = [*([state["start"]] if lead else []), *map(letters.index, text)]
+    finished = state["stop"] >= 0 and text.endswith(letters[state["stop"]])
+    full = len(ids) > facts["tokens"]
+    last = len(text) - 1 if finished or full else len(text)
+    place = last if state["place"] < 0 else max(1 - lead, min(state["place"], last))
+    assert page["place"] == [2 - lead, place + 1, last + 1]
+
+    model = decoder_of(facts, state["weights"]).double()
+    with torch.no_grad():
+        read = torch.tensor(ids[: facts["tokens"]])
+        own = model(read).softmax(-1)
+        logits = model(read)[place + lead - 1]
+        attention = model.attention_weights(read[: place + lead])[:, :, -1]
+    probability = next_token_probabilities(logits, **{name: state[name] for name in SETTINGS})
+
+    shares = own[torch.arange(len(ids) - 1), torch.tensor(ids[1:], dtype=torch.long)]
+    assert_text(page, state, ids, shares, place, coming=last == len(text))
+    chosen = letters.index(text[place]) if place < len(text) else None
+    assert_bars(page, state, logits, probability, chosen)
+    assert_cut(page, state, logits, probability)
+    assert_heads(page, spelled(letters, ids[: place + lead]), attention)
+    remarks = [words for words, holds in (("the end", finished), ("positions", full)) if holds]
+    assert bool(page["remark"]) == bool(remarks)
+    assert not remarks or remarks[0] in page["remark"]
+    if page["typed"] == state["prompt"]:
+        assert page["message"] == ""
+
+
+def spelled(letters: str, ids: list[int]) -> list[str]:
+    return [{" ": "␣", "\n": "⏎"}.get(letters[i], letters[i]) for i in ids]
+
+
+def assert_text(
+    page: dict[str, Any],
+    state: dict[str, Any],
+    ids: list[int],
+    shares: Tensor,
+    place: int,
+    *,
+    coming: bool,
+) -> None:
+    """A tile for each letter, of the tint of its probability, and the product of all."""
+    lead = int(state["start"] >= 0)
+    names = spelled(state["alphabet"], ids)
+    tiles = page["tiles"]
+    assert [tile["text"] for tile in tiles] == names + ["?"] * coming
+    kinds = ["mark"] * lead + ["typed"] * len(state["prompt"]) + ["written"] * len(state["written"])
+    assert [tile["kind"] for tile in tiles] == kinds + ["coming"] * coming
+    assert [i for i, tile in enumerate(tiles) if tile["here"]] == [place + lead]
+    found = [float(tile["share"] or "nan") for tile in tiles]
+    expected = [math.nan, *shares.sqrt().tolist(), *([math.nan] * coming)]
+    assert found == pytest.approx(expected, abs=1e-4, nan_ok=True)
+    before = "".join(names[lead : place + lead]) or "the start"
+    if place + lead < len(ids):
+        who = "you typed" if place < len(state["prompt"]) else "the model wrote"
+        assert page["heading"] == f"After {before} {who} {names[place + lead]}, out of:"
+        assert agrees(page["said"].rpartition(" ")[2], shares[place + lead - 1])
+    else:
+        assert page["heading"] == f"After {before}, what comes next?"
+    if len(shares):
+        assert page["odds"].startswith("The model gives" if lead else "Given its first letter")
+        product = re.search(r"(?:\d\.\d·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", page["odds"])[0]
+        assert_scientific(product, float(shares.prod()))
+    else:
+        assert page["odds"] == "Nothing is written yet."
+
+
+def assert_bars(
+    page: dict[str, Any],
+    state: dict[str, Any],
+    logits: Tensor,
+    probability: Tensor,
+    chosen: int | None,
+) -> None:
+    """Outlined the model's softmax, filled what is drawn from, in the order that was asked for."""
+    own, columns = logits.softmax(-1), page["columns"]
+    assert len(columns) == len(state["alphabet"])
+    height = torch.tensor([column["room"] for column in columns], dtype=torch.float64)
+    assert page["top"] >= max(own.max(), probability.max()) - 1e-6
+    for name, expected in (("outline", own), ("fill", probability)):
+        found = torch.tensor([column[name] for column in columns], dtype=torch.float64)
+        assert (found / height * page["top"]).tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+    assert [column["cut"] for column in columns] == (probability == 0).tolist()
+    order = sorted(range(len(columns)), key=lambda i: columns[i]["at"][::-1])
+    ranked = logits.sort(descending=True, stable=True).indices.tolist()
+    assert order == (ranked if state["order"] == "probability" else sorted(ranked))
+    assert [i for i, column in enumerate(columns) if column["chosen"]] == (
+        [] if chosen is None else [chosen]
+    )
+    # The option is the one that was chosen, or the one at which the mouse points.
+    [option] = [i for i, column in enumerate(columns) if column["ring"]]
+    assert page["rank"] == order.index(option) + 1
+    name, _, numbers = page["readout"].rpartition(": the model says ")
+    assert name == spelled(state["alphabet"], [option])[0]
+    said, drawn = numbers.split(", drawn with ")
+    assert agrees(said, own[option])
+    assert agrees(drawn, probability[option])
+
+
+def assert_cut(
+    page: dict[str, Any], state: dict[str, Any], logits: Tensor, probability: Tensor
+) -> None:
+    """How many letters top-k leaves, and how many top-p leaves of these."""
+    count = len(state["alphabet"])
+    by_k = next_token_probabilities(
+        logits, temperature=state["temperature"], top_k=state["top_k"]
+    ).count_nonzero()
+    by_p = int(probability.count_nonzero())
+    assert by_k == state["top_k"]
+    expected = {}
+    if by_k < count:
+        expected["top-k"] = int(by_k)
+    if by_p < by_k:
+        expected["top-p"] = by_p
+    found = re.findall(r"(top-[kp]) [\d.]+ leaves (\d+)", page["kept"], re.IGNORECASE)
+    assert {name.lower(): int(left) for name, left in found} == expected
+    assert ("None of the" in page["kept"]) == (not expected)
+    shown = [caption for caption in page["captions"] if caption]
+    by_rank = state["order"] == "probability"
+    assert shown == ([f"{name} keeps {left}" for name, left in expected.items()] if by_rank else [])
+    assert ("no choice" in page["kept"]) == (by_p == 1)
+
+
+def assert_heads(page: dict[str, Any], names: list[str], attention: Tensor) -> None:
+    """The text once for each head, its letters as blue as the head looks at them."""
+    layers, heads, tokens = attention.shape
+    assert len(page["cards"]) == layers * heads
+    for card, row in zip(page["cards"], attention.flatten(0, 1), strict=True):
+        assert card["letters"] == names
+        weights = [float(weight) for weight in card["weights"]]
+        assert weights == pytest.approx(row.sqrt().tolist(), abs=1e-4)
+        name, _, weight = card["most"].rpartition(" ")
+        assert agrees(weight, row.max())
+        best = int(re.search(r"place (\d+) of (\d+)", card["label"])[1]) - 1
+        assert row[best] >= row.max() - 1e-6
+        assert name == names[best]
+        assert card["label"].endswith(f"of {tokens}, weight {weight}")
+    labels = [card["label"].partition(" looks")[0] for card in page["cards"]]
+    pairs = [(layer + 1, head + 1) for layer in range(layers) for head in range(heads)]
+    assert labels == [f"Layer {layer}, head {head}" for layer, head in pairs]

@@ -1,0 +1,375 @@
+"""What TinyGPT does while its reader types, writes, looks back and chooses otherwise."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from displayed_tiny_gpt import tiny_gpt
+from examples import bare_page
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from hands import centre, widgets
+from playwright.sync_api import Locator, Page, expect
+from reading import eventually, state_of
+
+from course_lib.generation import next_token_probabilities
+from course_lib.transformer import Decoder
+from course_lib.widgets import TinyGPT
+from course_lib.widgets.tiny_gpt import decoder_of
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+ALPHABET = "·abcde <"
+
+
+def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> TinyGPT:
+    shape = {name: options.pop(name) for name in ("norm", "position") if name in options}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(13)
+        model = Decoder(len(alphabet), 12, 2, 2, tokens=tokens, **shape)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(0.4 * torch.randn_like(parameter))
+            # An end of text would come too soon for most of these tests.
+            model.embedding.token.weight[0] -= 1.5 * model.norm.weight if "norm" not in shape else 0
+    return TinyGPT(model, alphabet, **{"prompt": "bad", "start": "·", "stop": "·"} | options)
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+    """Opens a page with one TinyGPT, and gives it."""
+
+    def shown(window: dict[str, object] | None = None, **options: object) -> Locator:
+        page = open_page(bare_page(tmp_path, gpt(**options)), **(window or {}))
+        [widget] = widgets(page)
+        return widget
+
+    return shown
+
+
+def agrees(widget: Locator) -> None:
+    eventually(widget, lambda: tiny_gpt(widget))
+
+
+def push(widget: Locator, name: str) -> None:
+    widget.get_by_role("button", name=name).click()
+
+
+def texts(widget: Locator) -> tuple[str, str]:
+    state = state_of(widget)
+    return state["prompt"], state["written"]
+
+
+def says(widget: Locator, words: str) -> None:
+    """Assert that the message beside the prompt holds these words."""
+
+    def said() -> None:
+        message = widget.locator(".cw-t-message").inner_text()
+        assert words in message if words else message == ""
+
+    eventually(widget, said)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"position": "rotary"},
+        {"position": "sinusoidal", "norm": "post"},
+        {"position": "none"},
+        {"start": None},
+        {"start": None, "stop": None, "tokens": 1, "prompt": "a"},
+        {"prompt": "", "tokens": 1},
+        {"prompt": ""},
+        {"written": "ad·"},
+        {"prompt": "abcdeabcd", "written": "e"},
+    ],
+    ids=str,
+)
+def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(
+    shown: Callable[..., Locator], options: dict[str, object]
+):
+    widget = shown(**options)
+    agrees(widget)
+    for order in ("alphabet", "probability"):
+        for place in range(len("".join(texts(widget))) + 1):
+            settings = [("order", order), ("place", place), ("top_k", 3 + place % 6)]
+            settings += [("top_p", [1, 0.5, 0.05][place % 3]), ("temperature", 0.1 + place % 5)]
+            widget.evaluate(
+                """(el, changes) => {
+                  for (const [name, to] of changes) el.courseModel.set(name, to);
+                }""",
+                settings,
+            )
+            agrees(widget)
+
+
+def test_the_bars_move_while_a_beginning_is_typed(shown: Callable[..., Locator]):
+    widget = shown(prompt="")
+    widget.get_by_label("Type a beginning").click()
+    for letter in "bad cab":
+        widget.page.keyboard.type(letter)
+        agrees(widget)
+    assert texts(widget) == ("bad cab", "")
+
+
+def test_typing_takes_away_what_was_written_after_another_beginning(
+    shown: Callable[..., Locator],
+):
+    widget = shown(written="ce")
+    widget.get_by_label("Type a beginning").press("End")
+    widget.page.keyboard.type("a")
+    assert texts(widget) == ("bada", "")
+    agrees(widget)
+    push(widget, "Undo")
+    assert texts(widget) == ("bad", "ce")
+    assert widget.get_by_label("Type a beginning").input_value() == "bad"
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("baX", "never seen X. It knows a b c d e ␣ <."),
+        ("<img src=x>", "never seen i, m, g, s, r, =, x, >."),
+        ("ba·", "· stands for the start or the end"),
+        ("abcdeabcde", "That is 10 letters; the model has room for 9."),
+    ],
+)
+def test_a_beginning_that_cannot_be_read_is_refused_in_words_and_not_run(
+    shown: Callable[..., Locator], typed: str, words: str
+):
+    widget = shown()
+    field = widget.get_by_label("Type a beginning")
+    field.fill(typed)
+    says(widget, words)
+    says(widget, "Below you still see bad.")
+    assert field.input_value() == typed
+    assert field.get_attribute("aria-invalid") == "true"
+    assert texts(widget) == ("bad", "")
+    agrees(widget)
+    field.fill("<<")
+    says(widget, "")
+    assert field.get_attribute("aria-invalid") == "false"
+    agrees(widget)
+
+
+def test_an_empty_beginning_needs_a_start(shown: Callable[..., Locator]):
+    widget = shown()
+    widget.get_by_label("Type a beginning").fill("")
+    says(widget, "")
+    assert texts(widget) == ("", "")
+    agrees(widget)
+    widget = shown(start=None)
+    widget.get_by_label("Type a beginning").fill("")
+    says(widget, "Type at least one letter: the model has no mark of the start")
+    assert texts(widget) == ("bad", "")
+    agrees(widget)
+
+
+def test_the_smallest_temperature_is_remarked_upon(shown: Callable[..., Locator]):
+    widget = shown(temperature=0.1)
+    agrees(widget)
+    assert "the smallest temperature here" in widget.locator(".cw-t-readout + p").inner_text()
+
+
+def drawn(state: dict[str, object], text: str, u: float) -> str:
+    """The letter at which the probabilities, as course_lib computes them, add up to more than u."""
+    ids = torch.tensor([ALPHABET.index(letter) for letter in "·" + text])
+    with torch.no_grad():
+        logits = decoder_of(state["facts"], state["weights"]).double()(ids)[-1]
+    settings = {name: state[name] for name in ("temperature", "top_k", "top_p")}
+    sums = next_token_probabilities(logits, **settings).cumsum(0)
+    return ALPHABET[int((sums <= u).sum())]
+
+
+def test_each_letter_is_drawn_with_the_next_number_of_the_seed(shown: Callable[..., Locator]):
+    def stirred(h: int) -> int:
+        h = ((h ^ (h >> 16)) * 0x7FEB352D) % 2**32
+        h = ((h ^ (h >> 15)) * 0x846CA68B) % 2**32
+        return h ^ (h >> 16)
+
+    widget = shown(seed=5, temperature=1.3, top_p=0.9)
+    for n in range(6):
+        before = state_of(widget)
+        push(widget, "One letter")
+        after = state_of(widget)
+        u = stirred((stirred(5) + (n + 1) * 0x9E3779B9) % 2**32) / 2**32
+        # After the end of a text another one begins.
+        kept = "" if before["written"].endswith("·") else before["written"]
+        assert after["written"] == kept + drawn(before, before["prompt"] + kept, u)
+        assert after["draws"] == n + 1
+        agrees(widget)
+
+
+def written_to_the_end(widget: Locator) -> str:
+    push(widget, "▶ Write")
+    widget.get_by_role("button", name="▶ Write").wait_for()
+    prompt, written = texts(widget)
+    assert written.endswith("·") or len(prompt + written) == 10
+    agrees(widget)
+    return written
+
+
+def test_write_goes_on_to_the_end_and_the_same_state_writes_the_same_text(
+    shown: Callable[..., Locator],
+):
+    first = written_to_the_end(shown(seed=3, temperature=2))
+    again = shown(seed=3, temperature=2)
+    assert written_to_the_end(again) == first
+    assert "Write begins another one" in again.locator(".cw-t-buttons p").inner_text()
+    assert written_to_the_end(again) != first
+
+
+def test_write_can_be_stopped(shown: Callable[..., Locator]):
+    widget = shown(prompt="a", tokens=64)
+    push(widget, "▶ Write")
+    eventually(widget, lambda: widget.get_by_role("button", name="■ Stop").click(timeout=5000))
+    held = texts(widget)
+    agrees(widget)
+    assert texts(widget) == held
+    assert 1 <= len(held[1]) < 63
+
+
+def test_readers_who_asked_for_less_motion_get_the_text_at_once(shown: Callable[..., Locator]):
+    widget = shown({"reduced_motion": True}, seed=3, temperature=2)
+    push(widget, "▶ Write")
+    prompt, written = texts(widget)
+    assert written.endswith("·") or len(prompt + written) == 10
+    agrees(widget)
+
+
+def test_undo_takes_back_letter_by_letter_and_brings_back_what_was_cleared(
+    shown: Callable[..., Locator],
+):
+    widget = shown()
+    undo, clear = (widget.get_by_role("button", name=name) for name in ("Undo", "Clear"))
+    agrees(widget)
+    assert undo.is_disabled()
+    assert clear.is_disabled()
+    seen = [texts(widget)]
+    for _ in range(3):
+        push(widget, "One letter")
+        seen.append(texts(widget))
+    push(widget, "Clear")
+    assert texts(widget) == ("bad", "")
+    for expected in seen[::-1]:
+        push(widget, "Undo")
+        assert texts(widget) == expected
+        agrees(widget)
+    assert undo.is_disabled()
+
+
+def test_a_letter_that_is_clicked_shows_what_else_it_could_have_been(
+    shown: Callable[..., Locator],
+):
+    widget = shown(written="ce")
+    tiles = widget.locator(".cw-t-text span")
+    tiles.nth(2).click()
+    assert state_of(widget)["place"] == 1
+    agrees(widget)
+    assert "After b you typed a" in widget.locator(".cw-t-heading").first.inner_text()
+    # The start was not chosen, so that a click on it means the first letter.
+    tiles.nth(0).click()
+    assert state_of(widget)["place"] == 0
+    agrees(widget)
+    tiles.nth(6).click()
+    assert state_of(widget)["place"] == -1
+    agrees(widget)
+
+
+def test_arrow_keys_walk_along_the_text(shown: Callable[..., Locator]):
+    widget = shown(written="ce")
+    widget.get_by_role("slider", name="Letter whose choice is shown").focus()
+    for key, place in [
+        ("ArrowLeft", 4),
+        ("ArrowLeft", 3),
+        ("ArrowRight", 4),
+        ("ArrowRight", -1),
+        ("ArrowRight", -1),
+        ("Home", 0),
+        ("ArrowLeft", 0),
+        ("End", -1),
+    ]:
+        widget.page.keyboard.press(key)
+        assert state_of(widget)["place"] == place
+        agrees(widget)
+
+
+def bar(widget: Locator, place: int) -> tuple[float, float]:
+    chart = widget.get_by_role("slider", name="Letter to look at")
+    x, y = centre(chart)
+    width = chart.bounding_box()["width"]
+    shares = widget.evaluate(
+        """(el) => {
+          const chart = el.querySelector(".cw-t-bars svg");
+          const cell = Number(chart.querySelector(".cw-t-ring").getAttribute("width")) + 1;
+          return [30, cell].map((part) => part / chart.viewBox.baseVal.width);
+        }"""
+    )
+    return x - width / 2 + width * (shares[0] + shares[1] * (place + 0.5)), y
+
+
+def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_instead(
+    shown: Callable[..., Locator],
+):
+    widget = shown(written="ce", order="alphabet", place=1)
+    page, readout = widget.page, widget.locator(".cw-t-readout")
+    page.mouse.move(*bar(widget, 4))
+    expect(readout).to_have_text(re.compile("^d: "))
+    agrees(widget)
+    assert state_of(widget)["option"] == -1
+    page.mouse.click(*bar(widget, 4))
+    # What was typed before that place stays, and the choice comes after it.
+    assert texts(widget) == ("b", "d")
+    agrees(widget)
+    page.mouse.move(0, 0)
+    push(widget, "Undo")
+    assert texts(widget) == ("bad", "ce")
+    agrees(widget)
+
+
+def test_a_letter_can_be_chosen_with_the_keyboard(shown: Callable[..., Locator]):
+    widget = shown(order="alphabet")
+    widget.get_by_role("slider", name="Letter to look at").focus()
+    for key, option in [("Home", 0), ("ArrowRight", 1), ("ArrowUp", 2), ("ArrowLeft", 1)]:
+        widget.page.keyboard.press(key)
+        assert state_of(widget)["option"] == option
+        agrees(widget)
+    widget.page.keyboard.press("Enter")
+    assert texts(widget) == ("bad", "a")
+    assert state_of(widget)["draws"] == 0
+    agrees(widget)
+
+
+def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., Locator]):
+    widget = shown()
+    letter = widget.locator(".cw-t-card").nth(3).locator("span").nth(2)
+    letter.scroll_into_view_if_needed()
+    letter.hover()
+    line = widget.locator(".cw-t-look").inner_text()
+    assert line.startswith("Layer 2, head 2 looks at a (place 3 of 4) with weight 0.")
+    share = float(letter.evaluate("el => el.style.getPropertyValue('--weight')"))
+    assert float(line.rpartition(" ")[2].rstrip(".")) == pytest.approx(share**2, abs=6e-4)
+
+
+@pytest.mark.parametrize("width", [390, 1920])
+def test_ninety_six_letters_and_sixty_four_positions_fit_the_window(
+    shown: Callable[..., Locator], width: int
+):
+    alphabet = "".join(map(chr, range(32, 127))) + "·"
+    text = "".join(alphabet[3 * i % 95] for i in range(63))
+    widget = shown({"width": width}, alphabet=alphabet, tokens=64, prompt=text)
+    agrees(widget)
+    root = widget.locator(".cw")
+    assert root.evaluate("el => el.scrollWidth <= el.clientWidth")
+    frame = root.bounding_box()
+    for part in (".cw-t-text", ".cw-t-bars", ".cw-t-cards"):
+        box = widget.locator(part).bounding_box()
+        assert frame["x"] < box["x"]
+        assert box["x"] + box["width"] < frame["x"] + frame["width"]
+
+
+def test_a_text_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator]):
+    widget = shown({"init": COUNT_FRAMES}, seed=3, temperature=2)
+    written_to_the_end(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0

@@ -1,0 +1,354 @@
+import base64
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from course_lib.generation import next_token_probabilities
+from course_lib.training import parameter_count
+from course_lib.transformer import Decoder, Encoder
+from course_lib.transformer_parts import POSITIONS
+from course_lib.widgets import TinyGPT
+from course_lib.widgets.tiny_gpt import _packed, decoder_of, unpacked
+
+# The widget checks what it is given itself, and its messages are what is tested here.
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+ALPHABET = "·abcde"
+LATIN = "·abcdefghijklmnopqrstuvwxyz"
+MOST_BYTES = 250_000
+
+
+def decoder(vocabulary=6, d_model=8, heads=2, layers=2, *, tokens=8, seed=0, **options):
+    torch.manual_seed(seed)
+    model = Decoder(vocabulary, d_model, heads, layers, tokens=tokens, **options)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return model.eval()
+
+
+def widget(model=None, alphabet=ALPHABET, **options):
+    return TinyGPT(
+        decoder() if model is None else model,
+        alphabet,
+        **{"prompt": "bad", "start": "·", "stop": "·"} | options,
+    )
+
+
+def payload(shown):
+    script = re.search(r'<script type="application/json">(.*?)</script>', shown.static_html())
+    return json.loads(script[1])
+
+
+# The journey of the weights ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("position", POSITIONS)
+def test_every_kind_of_decoder_arrives_as_it_left_but_for_the_rounding(position, norm, tied):
+    model = decoder(position=position, norm=norm, tied=tied)
+    state = payload(widget(model))["state"]
+    there = decoder_of(state["facts"], state["weights"])
+    ids = torch.randint(6, (5, 8))
+    with torch.no_grad():
+        assert torch.allclose(there(ids), model(ids), rtol=0, atol=0.01)
+    assert not there.training
+    assert (there.readout.weight is there.embedding.token.weight) == tied
+    assert {name: value.shape for name, value in there.state_dict().items()} == {
+        name: value.shape for name, value in model.state_dict().items()
+    }
+
+
+@given(st.integers(11, 16), st.integers(0, 2**32 - 1), st.floats(-8, 8))
+def test_a_number_is_off_by_at_most_half_a_step_of_its_row(bits, seed, exponent):
+    random = np.random.default_rng(seed)
+    rows, columns = random.integers(1, 7, size=2)
+    matrix = (10**exponent * random.normal(size=(rows, columns))).astype(np.float32)
+    matrix[0, 0] = 0
+    packed = _packed({"w": torch.from_numpy(matrix)}, most_bits=bits)
+    [there] = unpacked(packed, [(rows, columns)])
+    # A step has 8 significant bits, so it is up to a 128th larger than the row needs.
+    step = np.abs(matrix).max(axis=1, keepdims=True) / (2 ** (bits - 1) - 1) * (1 + 1 / 127)
+    assert (np.abs(there - matrix.astype(np.float64)) <= 0.5 * step + 2.0**-100).all()
+    assert there[0, 0] == 0
+
+
+@given(st.integers(11, 16), st.integers(0, 2**32 - 1))
+def test_what_was_rounded_once_is_not_rounded_again_on_the_way_through_float32(bits, seed):
+    matrix = torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 5)))
+    packed = _packed({"w": matrix}, most_bits=bits)
+    [single] = unpacked(packed, [(3, 5)])
+    stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
+    counts = [
+        int("".join(map(str, stream[i * bits : (i + 1) * bits])), 2) - 2 ** (bits - 1)
+        for i in range(15)
+    ]
+    halves = np.frombuffer(base64.b64decode(packed["steps"]), dtype="<u2").astype(np.uint32)
+    steps = np.repeat((halves << 16).view(np.float32).astype(np.float64), 5)
+    np.testing.assert_array_equal(single.ravel().astype(np.float64), counts * steps)
+
+
+def test_rows_of_zeros_and_of_tiny_numbers_arrive_as_finite_numbers():
+    matrix = torch.tensor([[0.0, 0.0], [1e-38, -1e-38], [1.0, -1.0]])
+    [there] = unpacked(_packed({"w": matrix}), [(3, 2)])
+    assert np.isfinite(there).all()
+    assert np.abs(there - matrix.numpy()).max() <= 1.0 / 65534 * (1 + 1 / 127)
+
+
+def test_the_model_of_the_widget_is_in_float32_what_the_page_computes_with():
+    shown = widget()
+    state = payload(shown)["state"]
+    ids = torch.randint(6, (4, 8))
+    with torch.no_grad():
+        ours = shown.model(ids)
+        theirs = decoder_of(state["facts"], state["weights"]).double()(ids)
+    assert ours.dtype == torch.float32
+    assert torch.allclose(ours.double(), theirs, rtol=0, atol=1e-4)
+
+
+def test_what_rounding_costs_is_the_difference_of_two_losses():
+    model = decoder(27, 16, 2, 2, tokens=12)
+    shown = widget(model, LATIN)
+    ids, targets = torch.randint(27, (2, 20, 12))
+    targets[:, 9:] = -100
+    before, after = shown.losses(ids, targets)
+    for loss, decoded in ((before, model), (after, shown.model)):
+        with torch.no_grad():
+            logits = decoded.double()(ids)
+        assert loss == pytest.approx(F.cross_entropy(logits.mT, targets).item(), abs=1e-9)
+    assert before != after
+    assert abs(before - after) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("shape", "bits"),
+    [
+        ({"d_model": 32, "heads": 4, "layers": 2}, 16),
+        ({"d_model": 48, "heads": 4, "layers": 3, "tokens": 14}, 13),
+        ({"d_model": 48, "heads": 4, "layers": 3, "tokens": 64, "d_hidden": 228}, 11),
+    ],
+)
+def test_a_page_carries_as_many_bits_as_fit_into_its_budget(shape, bits):
+    model = decoder(27, **shape)
+    assert parameter_count(model) <= 100_000
+    shown = widget(model, LATIN, prompt="mar")
+    assert shown.bits == bits
+    assert len(shown.static_html().encode()) <= MOST_BYTES
+
+
+def test_the_largest_model_loses_little():
+    shape = {"d_model": 48, "heads": 4, "layers": 3, "tokens": 64, "d_hidden": 228}
+    shown = widget(decoder(27, **shape), LATIN)
+    before, after = shown.losses(*torch.randint(27, (2, 16, 64)))
+    assert abs(before - after) < 5e-3 * before
+
+
+def test_training_the_model_further_does_not_reach_the_widget():
+    model = decoder()
+    shown = widget(model)
+    ids, targets = torch.randint(6, (2, 3, 8))
+    before = shown.losses(ids, targets)
+    with torch.no_grad():
+        model.embedding.token.weight.zero_()
+    assert shown.losses(ids, targets) == before
+
+
+def test_making_and_describing_a_widget_draws_no_random_numbers():
+    model = decoder()
+    before = torch.get_rng_state()
+    shown = widget(model)
+    shown.describe()
+    shown.losses(*torch.zeros(2, 1, 3, dtype=torch.long))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is():
+    model = decoder(dropout=0.5).double().train()
+    shown = widget(model)
+    assert model.training
+    assert next(model.parameters()).dtype == torch.float64
+    ids = torch.randint(6, (8,))
+    with torch.no_grad():
+        assert torch.allclose(shown.model(ids), model.eval()(ids).float(), rtol=0, atol=0.01)
+
+
+# Words -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", ["·", None])
+def test_the_description_says_what_course_lib_expects_next(start):
+    shown = widget(start=start, temperature=0.7, top_k=4, top_p=0.8, written="e")
+    text = shown.describe()
+    assert "“bade”" in text
+    ids = torch.tensor([0, 2, 1, 4, 5] if start else [2, 1, 4, 5])
+    with torch.no_grad():
+        logits = shown.model.double()(ids)[-1]
+    probability = next_token_probabilities(logits, temperature=0.7, top_k=4, top_p=0.8)
+    best = probability.argsort(descending=True, stable=True)[0]
+    assert f"first: {ALPHABET[best]} {probability[best]:.3f}" in text
+
+
+def test_the_description_of_a_finished_or_a_full_text_expects_nothing():
+    assert widget(written="·").describe().endswith("It is finished.")
+    assert widget(prompt="abcdeab", written="c").describe().endswith("It is finished.")
+    assert "may come next" in widget(prompt="abcdeab").describe()
+
+
+def test_letters_that_read_like_markup_stay_inside_their_string():
+    shown = TinyGPT(decoder(), "·</ab>", prompt="</a>", start="·")
+    assert "</a>" not in shown.static_html()
+    assert "&lt;/a&gt;" in shown.static_html()
+    assert payload(shown)["state"]["prompt"] == "</a>"
+
+
+# Traits ------------------------------------------------------------------------------------------
+
+
+def test_without_cuts_every_letter_is_kept():
+    shown = widget()
+    assert (shown.top_k, shown.top_p, shown.temperature) == (6, 1.0, 0.8)
+    assert (shown.start, shown.stop, shown.place, shown.option, shown.draws) == (0, 0, -1, -1, 0)
+    assert (widget(start=None, stop=None).start, widget(stop=None).stop) == (-1, -1)
+
+
+def test_a_longer_prompt_takes_the_room_of_what_was_written():
+    shown = widget(prompt="ab", written="cde")
+    shown.prompt = "aba"
+    assert shown.written == "cde"
+    shown.prompt = "ababab"
+    assert shown.written == ""
+
+
+def test_prompt_and_written_that_come_together_from_the_page_are_taken_together():
+    shown = widget(prompt="ab", written="cdeab")
+    shown.set_state({"written": "", "prompt": "ababab", "draws": 3, "place": -1})
+    assert (shown.prompt, shown.written, shown.draws) == ("ababab", "", 3)
+    shown.set_state({"prompt": "a", "written": "bababa"})
+    assert (shown.prompt, shown.written) == ("a", "bababa")
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "words"),
+    [
+        ("prompt", "aXb", "'X', which the alphabet '·abcde' does not have"),
+        ("prompt", "a·", "'·', which stands for the start or the end"),
+        ("prompt", "abcdeabc", "prompt has 8 letters; expected 7 at most"),
+        ("written", "X", "'X', which the alphabet"),
+        ("written", "·a", "goes on after '·'"),
+        ("written", "abcdeabcd", "expected 8 at most, since the model has 8 positions"),
+        ("order", "fame", "order must be one of probability, alphabet"),
+        ("temperature", 0.0, "temperature must lie between 0.1 and 5"),
+        ("temperature", math.nan, "temperature must lie between"),
+        ("top_k", 0, "top_k must lie between 1 and 6"),
+        ("top_k", 7, "top_k must lie between 1 and 6"),
+        ("top_p", 0.0, "top_p must lie between 0.05 and 1"),
+        ("top_p", 1.01, "top_p must lie between"),
+        ("seed", -1, "seed must lie between 0"),
+        ("place", 8, "place must lie between -1 and 7"),
+    ],
+)
+def test_a_trait_out_of_range_is_refused_and_leaves_the_widget_as_it_was(trait, value, words):
+    shown = widget()
+    before = getattr(shown, trait)
+    with pytest.raises(ValueError, match=words):
+        setattr(shown, trait, value)
+    assert getattr(shown, trait) == before
+    with pytest.raises(ValueError, match=words):
+        widget(**{trait: value})
+
+
+@pytest.mark.parametrize(("trait", "value"), [("option", 6), ("option", -2), ("draws", -1)])
+def test_what_only_the_page_sets_has_its_range_too(trait, value):
+    with pytest.raises(ValueError, match=f"{trait} must lie between"):
+        setattr(widget(), trait, value)
+
+
+@pytest.mark.parametrize("trait", ["facts", "weights", "alphabet", "start", "stop"])
+def test_what_the_model_is_cannot_be_changed(trait):
+    shown = widget()
+    with pytest.raises(traitlets.TraitError, match="read-only"):
+        setattr(shown, trait, getattr(shown, trait))
+
+
+# What cannot run in the page ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: nn.Linear(5, 4), TypeError, "model is a Linear; expected a course_lib.transf"),
+        (lambda: "gpt", TypeError, "model is a str"),
+        (lambda: Encoder(8, 2, 1), TypeError, "model is a Encoder"),
+        (lambda: decoder(cross=True), ValueError, "model has cross-attention"),
+        (
+            lambda: decoder(d_model=64, layers=3),
+            ValueError,
+            "150,\\d+ parameters; expected 100,000",
+        ),
+        (lambda: decoder(tokens=65), ValueError, "65 positions; expected 64 at most"),
+        (lambda: decoder(heads=8, layers=4), ValueError, "32 heads in all layers; expected 24"),
+        (lambda: decoder(97), ValueError, "97 letters; expected 96 at most"),
+        (
+            lambda: decoder(d_model=2, d_hidden=18_000, layers=1),
+            ValueError,
+            "would weigh more than 201,000 bytes",
+        ),
+    ],
+)
+def test_a_model_that_cannot_run_in_the_page_is_refused(make, error, words):
+    with pytest.raises(error, match=words):
+        widget(make())
+
+
+def test_a_model_whose_training_has_diverged_is_refused():
+    model = decoder()
+    with torch.no_grad():
+        model.blocks[0].mlp.expand.weight[0, 0] = math.nan
+    with pytest.raises(ValueError, match=r"model\.blocks\.0\.mlp\.expand\.weight holds NaN"):
+        widget(model)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "error", "words"),
+    [
+        (list(ALPHABET), TypeError, "expected a string whose character i is id i"),
+        (None, TypeError, "alphabet is None"),
+        ("·abcda", ValueError, "alphabet repeats 'a'"),
+        ("·abcd", ValueError, "alphabet has 5 characters and model 6 ids"),
+        ("·abcdef", ValueError, "alphabet has 7 characters and model 6 ids"),
+    ],
+)
+def test_an_alphabet_that_does_not_fit_is_refused(alphabet, error, words):
+    with pytest.raises(error, match=words):
+        widget(alphabet=alphabet)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"start": "X"}, ValueError, "start is 'X'; expected one character of the alphabet"),
+        ({"stop": "ab"}, ValueError, "stop is 'ab'; expected one character"),
+        ({"stop": 0}, TypeError, "stop is 0; expected a character of the alphabet, or None"),
+        ({"prompt": "", "start": None}, ValueError, "has no start to read instead"),
+        ({"prompt": None}, TypeError, "prompt is None; expected a string"),
+        ({"written": ["a"]}, TypeError, "written is \\['a'\\]; expected a string"),
+        ({"prompt": "abcdeab", "written": "cd"}, ValueError, "have 9 letters; expected 8 at most"),
+        ({"temperature": "hot"}, TypeError, "temperature must be a number"),
+        ({"top_p": "all"}, TypeError, "top_p must be a number"),
+        ({"top_k": 2.5}, TypeError, "top_k must be an integer"),
+        ({"seed": True}, TypeError, "seed must be an integer"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        widget(**options)
