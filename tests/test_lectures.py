@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import nbformat
@@ -233,6 +234,14 @@ def test_every_claim_has_a_title_and_a_label_of_its_own(lecture: NotebookNode):
 
 
 # 5. The experiment -----------------------------------------------------------------------------
+
+
+def test_no_two_lectures_share_a_label():
+    places = defaultdict(list)
+    for path in LECTURES:
+        for label in re.findall(r"^:label: *(\S+)", prose(nbformat.read(path, 4)), re.MULTILINE):
+            places[label].append(path.stem)
+    assert {label: stems for label, stems in places.items() if len(stems) > 1} == {}
 
 
 def test_a_lecture_sets_its_seed_before_it_draws_anything_random(lecture: NotebookNode):
