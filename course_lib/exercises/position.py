@@ -106,6 +106,14 @@ def _turned(x: Tensor, position: Tensor, frequency: Tensor) -> Tensor:
 
 
 @rotary.property(
+    "where a token stands is said by position, not by its row",
+    hint="Give all tokens the same position, and reverse the rows. What should happen to the answer?",
+)
+def _(attempt: Attempt, x: Tensor, position: Tensor) -> bool:
+    return close(attempt(x, position).flip(0), attempt(x.flip(0), position.flip(0)))
+
+
+@rotary.property(
     "a token at position 0 stays as it is",
     hint="The angle is a product with the position. Which angle is that at 0? And does what you "
     "took apart come together again in the same order?",
@@ -123,14 +131,6 @@ def _(attempt: Attempt, x: Tensor, position: Tensor) -> bool:
 )
 def _(attempt: Attempt, x: Tensor, position: Tensor) -> bool:
     return close(attempt(x, position).norm(dim=-1), x.norm(dim=-1))
-
-
-@rotary.property(
-    "where a token stands is said by position, not by its row",
-    hint="Give all tokens the same position, and swap two rows. What should happen?",
-)
-def _(attempt: Attempt, x: Tensor, position: Tensor) -> bool:
-    return close(attempt(x, position).flip(0), attempt(x.flip(0), position.flip(0)))
 
 
 @rotary.property(

@@ -167,7 +167,7 @@ WRONG = {
     ),
     "another base": (
         "sinusoidal",
-        table(frequency=lambda i, d: 100.0 ** (-2 * i / d)),
+        table(frequency=lambda i, d: 1_000.0 ** (-2 * i / d)),
         "the frequency of its pair",
         "tokens = 2\n  d_model = 4",
         "By what factor",
@@ -205,7 +205,7 @@ WRONG = {
         turn(angles=lambda t, f: torch.arange(len(t))[:, None] * f),
         "not by its row",
         "position = tensor([0, 0])",
-        "swap two rows",
+        "reverse the rows",
     ),
     "by the square of the position": (
         "rotary",
@@ -251,7 +251,7 @@ WRONG = {
     ),
     "pairs with another base": (
         "rotary",
-        turn(frequency=lambda i, d: 100.0 ** (-2 * i / d)),
+        turn(frequency=lambda i, d: 1_000.0 ** (-2 * i / d)),
         "times the position",
         "x = tensor([[0., 0., 0., 1.]])",
         "by hand",
