@@ -107,7 +107,8 @@ def _turned(x: Tensor, position: Tensor, frequency: Tensor) -> Tensor:
 
 @rotary.property(
     "where a token stands is said by position, not by its row",
-    hint="Give all tokens the same position, and reverse the rows. What should happen to the answer?",
+    hint="Give all tokens the same position, and reverse the rows. What should happen to the "
+    "answer?",
 )
 def _(attempt: Attempt, x: Tensor, position: Tensor) -> bool:
     return close(attempt(x, position).flip(0), attempt(x.flip(0), position.flip(0)))
