@@ -19,7 +19,6 @@ from course_lib.widgets.tiny_gpt import decoder_of, unpacked
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-MODULE = "tiny_gpt.js"
 ALPHABET = "·abcdefgh"
 MASK = 2**32 - 1
 
@@ -46,8 +45,8 @@ def test_erf_and_gelu_are_those_of_torch_to_the_last_digits(
     javascript: Javascript, random: np.random.Generator
 ):
     x = [*random.normal(scale=3, size=DRAWS).tolist(), 0.0, 1e-300, 5.9, 6.1, -6.1, 40.0, -40.0]
-    erf = javascript(MODULE, "erf", [[z] for z in x])
-    gelu = javascript(MODULE, "gelu", [[z] for z in x])
+    erf = javascript("tiny_gpt.js", "erf", [[z] for z in x])
+    gelu = javascript("tiny_gpt.js", "gelu", [[z] for z in x])
     np.testing.assert_allclose(erf, torch.erf(tensor(x)), rtol=1e-13, atol=0)
     np.testing.assert_allclose(gelu, F.gelu(tensor(x)), rtol=1e-12, atol=1e-14)
 
@@ -58,12 +57,12 @@ def test_layer_norm_and_an_affine_map_are_those_of_torch(
     for _ in range(30):
         d, rows = random.integers(1, 12, size=2)
         x, weight, bias = random.normal(scale=3, size=(3, d)).tolist()
-        [found] = javascript(MODULE, "layerNorm", [[x, {"weight": weight, "bias": bias}]])
+        [found] = javascript("tiny_gpt.js", "layerNorm", [[x, {"weight": weight, "bias": bias}]])
         assert_close(found, F.layer_norm(tensor(x), (d,), tensor(weight), tensor(bias)))
         W, b = random.normal(size=(rows, d)), random.normal(size=rows)
         given = {"weight": W.ravel().tolist(), "bias": b.tolist()}
         for options, shift in ((given, tensor(b)), ({"weight": given["weight"]}, None)):
-            [found] = javascript(MODULE, "affine", [[options, x]])
+            [found] = javascript("tiny_gpt.js", "affine", [[options, x]])
             assert_close(found, F.linear(tensor(x), tensor(W), shift))
 
 
@@ -75,7 +74,7 @@ def test_a_query_against_all_keys_is_attention_in_every_head(
         query = tensor(random.normal(size=heads * d))
         keys, values = tensor(random.normal(size=(2, tokens, heads * d)))
         [found] = javascript(
-            MODULE, "attend", [[query.tolist(), keys.tolist(), values.tolist(), heads]]
+            "tiny_gpt.js", "attend", [[query.tolist(), keys.tolist(), values.tolist(), heads]]
         )
         split = [x.reshape(-1, heads, d).transpose(0, 1) for x in (query, keys, values)]
         assert_close(found["weights"], attention_weights(*split[:2])[:, 0])
@@ -86,11 +85,11 @@ def test_sinusoids_and_rotary_turns_are_those_of_course_lib(
     javascript: Javascript, random: np.random.Generator
 ):
     table = sinusoidal(50, 10, dtype=torch.float64)
-    assert_close(javascript(MODULE, "sinusoids", [[t, 10] for t in range(50)]), table)
+    assert_close(javascript("tiny_gpt.js", "sinusoids", [[t, 10] for t in range(50)]), table)
     for _ in range(30):
         heads, d = int(random.integers(1, 5)), 2 * int(random.integers(1, 5))
         x, t = tensor(random.normal(size=heads * d)), int(random.integers(64))
-        [found] = javascript(MODULE, "turned", [[x.tolist(), heads, t]])
+        [found] = javascript("tiny_gpt.js", "turned", [[x.tolist(), heads, t]])
         expected = rotary(x.reshape(heads, 1, d), position=torch.tensor([t]))
         assert_close(found, expected.flatten())
 
@@ -119,7 +118,7 @@ def test_logits_and_attention_in_the_page_are_those_of_the_decoder_that_travelle
     # The last but one shares a beginning with the last, and the first nothing with the second.
     texts[2] = texts[1][:5] + texts[2][:4]
     state = widget.page_state()
-    runs = javascript(MODULE, "readTexts", [[state["facts"], state["weights"], texts]])[0]
+    runs = javascript("tiny_gpt.js", "readTexts", [[state["facts"], state["weights"], texts]])[0]
     double = widget.model.double()
     for run, ids in zip(runs, texts, strict=True):
         with torch.no_grad():
@@ -147,7 +146,7 @@ def test_the_largest_model_in_the_page_agrees_with_pytorch_to_a_ten_thousandth(
     ids = torch.randint(27, (64,))
     state = widget.page_state()
     arguments = [state["facts"], state["weights"], [ids.tolist()]]
-    [[run]] = javascript(MODULE, "readTexts", [arguments])
+    [[run]] = javascript("tiny_gpt.js", "readTexts", [arguments])
     with torch.no_grad():
         expected = widget.model(ids)
     np.testing.assert_allclose([r["logits"] for r in run], expected, rtol=0, atol=1e-4)
@@ -159,8 +158,8 @@ def test_what_was_read_before_does_not_change_what_is_read_after(
     state = widget_of(random_decoder()).page_state()
     texts = [random.integers(3, size=random.integers(1, 11)).tolist() for _ in range(30)]
     given = state["facts"], state["weights"]
-    [together] = javascript(MODULE, "readTexts", [[*given, texts]])
-    apart = javascript(MODULE, "readTexts", [[*given, [text]] for text in texts])
+    [together] = javascript("tiny_gpt.js", "readTexts", [[*given, texts]])
+    apart = javascript("tiny_gpt.js", "readTexts", [[*given, [text]] for text in texts])
     assert together == [run for [run] in apart]
 
 
@@ -171,7 +170,7 @@ def test_weights_arrive_in_javascript_bit_by_bit(
     widget = widget_of(random_decoder(**options))
     for bits in (11, 13, 16):
         packed = repacked(widget, bits)
-        [there] = javascript(MODULE, "unpackDecoder", [[widget.facts, packed]])
+        [there] = javascript("tiny_gpt.js", "unpackDecoder", [[widget.facts, packed]])
         here = decoder_of(widget.facts, packed).state_dict()
         for name, found in (
             ("embedding.token.weight", there["token"]),
@@ -205,7 +204,7 @@ def test_the_choice_of_the_next_letter_is_that_of_course_lib(
     cases += [[[0.0] * n, 1.0, n, k / n] for n in range(2, 13) for k in range(1, n + 1)]
     cases += [[[1e4, 0.0, -1e4], 0.1, 3, 0.05], [[3.0, 1.0, 2.0], 1.0, 1, 1.0]]
     for found, (logits, temperature, top_k, top_p) in zip(
-        javascript(MODULE, "chooseAmong", cases), cases, strict=True
+        javascript("tiny_gpt.js", "chooseAmong", cases), cases, strict=True
     ):
         options = {"temperature": temperature, "top_k": top_k}
         expected = next_token_probabilities(tensor(logits), **options, top_p=top_p)
@@ -230,7 +229,7 @@ def test_draws_are_those_of_the_documented_generator(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [*random.integers(0, 2**32, size=(DRAWS, 2)).tolist(), [0, 0], [MASK, MASK - 1]]
-    for found, (seed, n) in zip(javascript(MODULE, "uniform", cases), cases, strict=True):
+    for found, (seed, n) in zip(javascript("tiny_gpt.js", "uniform", cases), cases, strict=True):
         state = stirred(seed) + (n + 1) * 0x9E3779B9
         assert found == stirred(state) / 2**32
         assert 0 <= found < 1
@@ -238,8 +237,8 @@ def test_draws_are_those_of_the_documented_generator(
 
 def test_draws_of_one_seed_and_first_draws_of_many_are_spread_evenly(javascript: Javascript):
     count, bins = 20_000, 50
-    along = javascript(MODULE, "uniform", [[7, n] for n in range(count)])
-    across = javascript(MODULE, "uniform", [[seed, 0] for seed in range(count)])
+    along = javascript("tiny_gpt.js", "uniform", [[7, n] for n in range(count)])
+    across = javascript("tiny_gpt.js", "uniform", [[seed, 0] for seed in range(count)])
     for draws in (along, across):
         found, _ = np.histogram(draws, bins=bins, range=(0, 1))
         chi_squared = ((found - count / bins) ** 2 / (count / bins)).sum()
@@ -255,7 +254,7 @@ def test_a_letter_is_drawn_as_often_as_its_probability_says(
     probability[2] = 0
     probability /= probability.sum()
     steps = (np.arange(1000) + 0.5) / 1000
-    ids = javascript(MODULE, "drawFrom", [[probability.tolist(), u] for u in steps.tolist()])
+    ids = javascript("tiny_gpt.js", "drawFrom", [[probability.tolist(), u] for u in steps.tolist()])
     found = np.bincount(ids, minlength=6) / 1000
     np.testing.assert_allclose(found, probability, atol=1.1e-3)
     assert found[2] == 0
@@ -266,7 +265,7 @@ def test_the_ends_of_the_unit_interval_draw_letters_that_have_a_probability(
 ):
     short = [0.0, 0.3, 0.7 - 1e-12, 0.0]
     cases = [[short, 0.0], [short, 1 - 2**-32], [short, 1 - 1e-16], [[1.0], 0.999]]
-    assert javascript(MODULE, "drawFrom", cases) == [1, 2, 2, 0]
+    assert javascript("tiny_gpt.js", "drawFrom", cases) == [1, 2, 2, 0]
 
 
 # Words ------------------------------------------------------------------------------------------
@@ -290,7 +289,7 @@ def test_the_ends_of_the_unit_interval_draw_letters_that_have_a_probability(
 def test_a_beginning_that_the_model_cannot_read_is_told_why(
     javascript: Javascript, text: str, start: int, said: str
 ):
-    [found] = javascript(MODULE, "proofread", [[text, "·ab <", start, 0, 5]])
+    [found] = javascript("tiny_gpt.js", "proofread", [[text, "·ab <", start, 0, 5]])
     assert said in found
     assert bool(found) == bool(said)
 
