@@ -9,18 +9,15 @@ a training step takes more than ``BUDGET`` times that of torch. Run from the roo
 """
 
 import argparse
-import datetime as dt
-import json
-import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from benchmarks.report import write
 from course_lib.recurrent import GRU, LSTM, RNN
 
 BATCH = 64
@@ -28,7 +25,6 @@ TOKENS = 128
 FEATURES = 128
 BUDGET = 4.0
 PAIRS = ((RNN, nn.RNN), (GRU, nn.GRU), (LSTM, nn.LSTM))
-RESULTS = Path(__file__).parent / "results"
 
 
 def forward(model: nn.Module, x: Tensor) -> Tensor:
@@ -104,21 +100,7 @@ def main() -> None:
     sizes = {"batch": BATCH, "tokens": TOKENS, "features": FEATURES}
     rows = [measure(*pair, **sizes, rounds=arguments.rounds) for pair in PAIRS]
     print(table(rows))
-    result = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": " ".join(["python -m benchmarks.recurrent", *sys.argv[1:]]),
-        **sizes,
-        "dtype": "float32",
-        "budget_ratio": BUDGET,
-        "rows": rows,
-    }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "recurrent-cpu.json"
-    path.write_text(json.dumps(result, indent=2) + "\n")
-    print(f"written to {path}")
+    write("recurrent-cpu", "recurrent", **sizes, dtype="float32", budget_ratio=BUDGET, rows=rows)
     slow = [row["cell"] for row in rows if row["training"]["ratio"] > BUDGET]
     if slow:
         sys.exit(f"{', '.join(slow)} missed the budget of {BUDGET} times torch")

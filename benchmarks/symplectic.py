@@ -9,12 +9,9 @@ the machine is slow. Run from the root of the project::
 """
 
 import argparse
-import datetime as dt
 import json
 import os
-import platform
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,19 +21,19 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
+from benchmarks.report import write
 from course_lib.symplectic import attention_potential, symplectic_attention
 
 FEATURES = 16
 BATCH = 8
 ROUNDS = 15
-RESULTS = Path(__file__).parent / "results"
 # The profiler reports each of its starts and stops otherwise.
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 
 def closed_form(z: Tensor, A: Tensor, softmax: str) -> Tensor:
     """The gradient by its formula."""
-    return symplectic_attention(z, A, softmax=softmax)
+    return symplectic_attention(z, A, softmax=softmax, backend="reference")
 
 
 def autograd(z: Tensor, A: Tensor, softmax: str) -> Tensor:
@@ -152,22 +149,15 @@ def main() -> None:
         for tokens in arguments.tokens
     ]
     print(table(rows))
-    name = torch.cuda.get_device_name() if device == "cuda" else platform.machine()
-    result = {
-        "device": name,
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": " ".join(["python -m benchmarks.symplectic", *sys.argv[1:]]),
-        "batch": BATCH,
-        "features": FEATURES,
-        "dtype": "float32",
-        "rows": rows,
-    }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"symplectic-{device}.json"
-    path.write_text(json.dumps(result, indent=2) + "\n")
-    print(f"written to {path}")
+    write(
+        f"symplectic-{device}",
+        "symplectic",
+        device=torch.cuda.get_device_name() if device == "cuda" else None,
+        batch=BATCH,
+        features=FEATURES,
+        dtype="float32",
+        rows=rows,
+    )
 
 
 if __name__ == "__main__":

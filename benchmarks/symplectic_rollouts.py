@@ -10,19 +10,15 @@ the equations, goes beside them. The recipe is the lecture's. Run from the root 
 """
 
 import argparse
-import datetime as dt
-import json
 import math
-import platform
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import torch
 from einops import rearrange
 from scipy import stats
 from torch import Tensor, nn
 
+from benchmarks.report import write
 from course_lib.mechanics import CoupledOscillators, IntegrationError, integrate, stoermer_verlet
 from course_lib.symplectic import SymplecticTransformer, SympNet
 from course_lib.training import fit, parameter_count, seed
@@ -32,7 +28,6 @@ STEP, TOKENS, STEPS = 0.3, 4, 10_000
 TRAJECTORIES, LENGTH, STARTS = 200, 60, 20
 UPDATES, BATCH = 1500, 64
 DATA_SEED = 10
-RESULTS = Path(__file__).parent / "results"
 
 Window = tuple[Tensor, Tensor]
 Picked = tuple[Tensor, Tensor]
@@ -235,22 +230,15 @@ def main() -> None:
     )
     rows.append({"model": "Störmer–Verlet", "seed": None, "parameters": 0, **judged(exact.energy)})
     print(table(rows))
-    result = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": " ".join(["python -m benchmarks.symplectic_rollouts", *sys.argv[1:]]),
-        "step": STEP,
-        "starts": STARTS,
-        "updates": UPDATES,
-        "dtype": "float64",
-        "rows": rows,
-    }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "symplectic_rollouts.json"
-    path.write_text(json.dumps(result, indent=2) + "\n")
-    print(f"written to {path}")
+    write(
+        "symplectic_rollouts",
+        "symplectic_rollouts",
+        step=STEP,
+        starts=STARTS,
+        updates=UPDATES,
+        dtype="float64",
+        rows=rows,
+    )
 
 
 if __name__ == "__main__":

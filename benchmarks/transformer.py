@@ -11,18 +11,14 @@ decoder that writes. Run from the root of the project::
 """
 
 import argparse
-import datetime as dt
-import json
-import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from benchmarks.report import write
 from course_lib.generation import generate
 from course_lib.transformer import Decoder, DecoderBlock, EncoderBlock
 
@@ -30,7 +26,6 @@ from course_lib.transformer import Decoder, DecoderBlock, EncoderBlock
 SIZES = [(1, 16, 64, 4), (32, 16, 64, 4), (64, 32, 64, 4), (16, 128, 128, 4), (8, 256, 256, 8)]
 ROUNDS = 11
 WRITTEN = (16, 64, 256)
-RESULTS = Path(__file__).parent / "results"
 
 Run = Callable[[], Tensor]
 
@@ -180,20 +175,7 @@ def main() -> None:
     rows = [measure(make, size) for make in (encoders, decoders) for size in SIZES]
     written = [measure_cache(steps) for steps in WRITTEN]
     print(table(rows, written))
-    result = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": " ".join(["python -m benchmarks.transformer", *sys.argv[1:]]),
-        "dtype": "float32",
-        "rows": rows,
-        "written": written,
-    }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "transformer-cpu.json"
-    path.write_text(json.dumps(result, indent=2) + "\n")
-    print(f"written to {path}")
+    write("transformer-cpu", "transformer", dtype="float32", rows=rows, written=written)
 
 
 if __name__ == "__main__":

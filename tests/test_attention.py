@@ -1,8 +1,6 @@
 """Attention against PyTorch's own, against plain loops, and against its mathematical properties."""
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -698,17 +696,3 @@ def test_bad_input_to_multi_head_attention_gets_a_message_that_helps(
 
 def mha(d_context: int | None = None) -> MultiHeadAttention:
     return MultiHeadAttention(4, 2, d_context=d_context).double()
-
-
-def test_the_module_needs_torch_einops_and_jaxtyping_alone() -> None:
-    program = """
-import importlib.abc, sys
-class Refuse(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in {"beartype", "hypothesis", "IPython", "anywidget", "ipywidgets",
-                                  "matplotlib", "tqdm", "triton", "scipy", "sklearn"}:
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Refuse())
-import course_lib.attention, course_lib.checks, course_lib.training
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -1,8 +1,6 @@
 """The choice of the next token against plain Python, and writing against reading all again."""
 
 import math
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -384,17 +382,3 @@ def test_bad_input_gets_a_message_that_helps(call: object, error: type, message:
 
 def test_a_cache_is_empty_at_first() -> None:
     assert KeyValueCache().tokens == 0
-
-
-def test_the_module_needs_torch_einops_and_jaxtyping_alone() -> None:
-    program = """
-import importlib.abc, sys
-class Refuse(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in {"beartype", "hypothesis", "IPython", "anywidget", "ipywidgets",
-                                  "matplotlib", "tqdm", "triton", "scipy", "sklearn"}:
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Refuse())
-import course_lib.generation
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -1,8 +1,6 @@
 """Positions against plain loops and complex numbers, and against the claims made for them."""
 
 import math
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -277,17 +275,3 @@ def test_bad_input_gets_a_message_that_helps(call: object, error: type, message:
 
 def table(tokens: int) -> LearnedPosition:
     return LearnedPosition(tokens, 4).double()
-
-
-def test_the_module_needs_torch_einops_and_jaxtyping_alone() -> None:
-    program = """
-import importlib.abc, sys
-class Refuse(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in {"beartype", "hypothesis", "IPython", "anywidget", "ipywidgets",
-                                  "matplotlib", "tqdm", "triton", "scipy", "sklearn"}:
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Refuse())
-import course_lib.position
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -2,8 +2,6 @@
 
 import math
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -441,18 +439,6 @@ def test_a_bad_step_is_named(case: str) -> None:
 def test_bad_sizes_are_named(cell: type, sizes: tuple, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         cell(*sizes)
-
-
-def test_the_module_imports_nothing_of_the_notebook() -> None:
-    heavy = ["IPython", "anywidget", "beartype", "hypothesis", "ipywidgets", "matplotlib"]
-    program = (
-        "import sys, course_lib.recurrent; "
-        f"sys.exit(', '.join(name for name in {heavy} if name in sys.modules) or None)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pairs

@@ -1,0 +1,39 @@
+"""The topic modules work on a bare machine: a GPU and PyTorch, no notebook and no plots."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import importlib.abc, sys
+class Refuse(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in {"beartype", "hypothesis", "IPython", "anywidget", "ipywidgets",
+                                  "matplotlib", "tqdm", "triton", "scipy", "sklearn"}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Refuse())
+"""
+TOPICS = [
+    "attention",
+    "checks",
+    "generation",
+    "mechanics",
+    "position",
+    "recurrent",
+    "symplectic",
+    "tiled_attention",
+    "training",
+    "transformer",
+]
+
+
+def test_topic_modules_need_torch_einops_and_jaxtyping_alone() -> None:
+    imports = "\n".join(f"import course_lib.{topic}" for topic in TOPICS)
+    subprocess.run([sys.executable, "-c", PROGRAM + imports], check=True, timeout=120)
+
+
+def test_a_module_that_needs_more_would_be_refused() -> None:
+    program = [sys.executable, "-c", PROGRAM + "import course_lib.figures"]
+    with pytest.raises(subprocess.CalledProcessError):
+        subprocess.run(program, check=True, timeout=120, stderr=subprocess.DEVNULL)
