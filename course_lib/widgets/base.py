@@ -2,8 +2,9 @@
 
 In Jupyter a widget is an ordinary ``anywidget``: its traits travel over the kernel's comm, both
 ways. On a static page there is no kernel, so the widget also writes itself as ``text/html``: its
-state as data, its module as text, and a model object that keeps the state in the page. The page
-asks nobody for anything. It works over http, from ``file://``, in ``nbconvert`` and in slides.
+state as data, its module and style as deflated text, and a model object that keeps the state in the
+page. The page asks nobody for anything. It works over http, from ``file://``, in ``nbconvert`` and
+in slides.
 
 To write a widget, subclass :class:`Widget`, name its module, declare its traits, and say in
 :meth:`Widget.describe` what the picture shows. The module exports its mathematics as pure
@@ -17,6 +18,7 @@ import functools
 import html
 import json
 import re
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -63,6 +65,13 @@ def stylesheet(module: str) -> str:
     own = (HERE / module).with_suffix(".css")
     sheets = [HERE / "widgets.css", *([own] if own.is_file() else [])]
     return "".join(UNREAD.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
+
+
+@functools.cache
+def packed_code(module: str) -> str:
+    """The module and its style for a page, which carries both once for each widget: deflated."""
+    code = json.dumps({"module": module_source(module), "css": stylesheet(module)})
+    return base64.b64encode(zlib.compress(code.encode(), level=9)).decode("ascii")
 
 
 def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[np.float32]:
@@ -182,7 +191,7 @@ class Widget(anywidget.AnyWidget):
 
     def static_html(self) -> str:
         """The widget as a piece of any web page: needs no kernel, no network and no other file."""
-        payload = {"module": self._esm, "css": self._css, "state": self.page_state()}
+        payload = {"code": packed_code(self._module), "state": self.page_state()}
         # Within <script> only "<" can begin markup; JSON lets it be written as an escape.
         data = json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
         host = module_source("js/host.js")

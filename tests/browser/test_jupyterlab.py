@@ -23,6 +23,13 @@ START, RUN = 90, 240
 UNTOUCHED = re.compile(r"\[ \]:")
 NUMBERED = re.compile(r"\[\d+\]:")
 
+# anywidget gives a model two seconds to start, and afterwards lets it follow Python no more. A
+# machine that runs other tests as well may need longer, and the page is not wrong for it.
+UNHURRIED = """
+const timeout = AbortSignal.timeout.bind(AbortSignal);
+AbortSignal.timeout = (milliseconds) => timeout(30 * milliseconds);
+"""
+
 # Added to the copy of the lecture. Python reports each change in a file, and answers one with
 # another change, so that the page must follow Python too.
 PROBE = """
@@ -151,6 +158,7 @@ def running(lab: Lab, browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme="light")
     context.set_default_timeout(60_000)
     page = context.new_page()
+    page.add_init_script(UNHURRIED)
     watch.attach(page)
     page.goto(f"http://{lab.host}/lab/tree/{LECTURES[0].name}?token={TOKEN}&reset")
     run_all_cells(page)

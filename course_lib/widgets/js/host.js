@@ -3,8 +3,15 @@
 (() => {
   const payload = document.currentScript.previousElementSibling;
   const el = payload.previousElementSibling;
-  const { module: source, css, state } = JSON.parse(payload.textContent);
+  const { code, state } = JSON.parse(payload.textContent);
   const listeners = new Map();
+
+  /** Module and style, which travel as base64 of deflated JSON. */
+  function unpacked(base64) {
+    const deflated = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const inflated = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(inflated).json();
+  }
 
   function emit(event) {
     for (const listener of [...(listeners.get(event) ?? [])]) listener();
@@ -24,17 +31,18 @@
     },
     off: (event, listener) => listeners.get(event)?.delete(listener),
   };
-  const style = document.createElement("style");
-  style.textContent = css;
-  document.head.append(style);
-  import(`data:text/javascript;charset=utf-8,${encodeURIComponent(source)}`)
-    .then((widget) => widget.default.render({ model, el }))
-    .then(() => {
-      el.dataset.alive = "true";
-      el.courseModel = model;
-    })
-    .catch((error) => {
-      el.prepend(`This figure could not start: ${error.message}`);
-      throw error;
-    });
+  async function start() {
+    const { module, css } = await unpacked(code);
+    const style = document.createElement("style");
+    style.textContent = css;
+    document.head.append(style);
+    const widget = await import(`data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`);
+    await widget.default.render({ model, el });
+    el.dataset.alive = "true";
+    el.courseModel = model;
+  }
+  start().catch((error) => {
+    el.prepend(`This figure could not start: ${error.message}`);
+    throw error;
+  });
 })();
