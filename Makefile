@@ -23,7 +23,7 @@ book: $(READY)
 test: book
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@OMP_NUM_THREADS=1 $(BIN)/pytest --nbval-lax -n $(JOBS) --dist loadgroup
+	@OMP_NUM_THREADS=1 $(BIN)/pytest --nbval-lax -n $(JOBS) --dist loadfile
 
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/jupyter_lab_config.py

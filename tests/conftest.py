@@ -1,6 +1,7 @@
 """What all tests share."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import jaxtyping
 import pytest
@@ -11,16 +12,12 @@ settings.register_profile("course", derandomize=True, database=None, deadline=No
 settings.load_profile("course")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What stays on one worker: a file, whose tests share fixtures; of tests of pages, one page.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Replace the scheduler that ``--dist`` names, where there is more than one worker."""
+    from scheduler import FilesAndPages
 
-    Pages are many and slow: a file of them on one worker would let the others wait at the end.
-    """
-    for item in items:
-        page = item.callspec.params.get("page_path") if hasattr(item, "callspec") else None
-        group = f"{item.path.stem} {page}" if page else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
+    return FilesAndPages(config, log)
 
 
 @pytest.fixture
