@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from course_site import SITE
 from in_the_page import Javascript
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
 from course_lib.widgets.base import module_source
@@ -167,9 +167,16 @@ def watch() -> Iterator[Watch]:
     watch.verdict()
 
 
+def without_typesetting(route: Route) -> None:
+    route.fulfill(body="", content_type="text/javascript")
+
+
 @pytest.fixture
 def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
-    """Opens a page in a window of its own, and waits until each of its widgets is alive."""
+    """Opens a page in a window of its own, and waits until each of its widgets is alive.
+
+    Half of the time to open a lecture goes into its ``formulas``; a test of widgets can leave them.
+    """
     contexts = []
 
     def open_page(
@@ -182,6 +189,7 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
         scripts: bool = True,
         reduced_motion: bool = False,
         init: str = "",
+        formulas: bool = True,
     ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": height},
@@ -194,6 +202,8 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
         context.set_default_timeout(PATIENCE)
         if init:
             context.add_init_script(init)
+        if not formulas:
+            context.route("**/_static/mathjax/**", without_typesetting)
         watch.allowed.add(urlsplit(url).netloc)
         page = context.new_page()
         watch.attach(page)

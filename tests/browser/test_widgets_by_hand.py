@@ -17,7 +17,7 @@ def page_path(request: pytest.FixtureRequest) -> str:
 def test_every_control_answers_to_the_mouse(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path))
+    page = open_page(site.url(page_path), formulas=False)
     for widget in widgets(page):
         operate_every_control(widget, Mouse(page))
 
@@ -25,7 +25,7 @@ def test_every_control_answers_to_the_mouse(
 def test_every_control_answers_to_the_keyboard(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path))
+    page = open_page(site.url(page_path), formulas=False)
     for widget in widgets(page):
         operate_every_control(widget, Keyboard(page))
 
@@ -33,7 +33,7 @@ def test_every_control_answers_to_the_keyboard(
 def test_every_control_answers_to_a_finger_on_a_small_screen(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), width=390, height=844, touch=True)
+    page = open_page(site.url(page_path), width=390, height=844, touch=True, formulas=False)
     for widget in widgets(page):
         operate_every_control(widget, Finger(page))
 
@@ -41,7 +41,7 @@ def test_every_control_answers_to_a_finger_on_a_small_screen(
 def test_tab_reaches_every_control_and_leaves_the_widget_again(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path))
+    page = open_page(site.url(page_path), formulas=False)
     for widget in widgets(page):
         stops = widget.evaluate(
             """(el, selector) => {

@@ -27,7 +27,7 @@ def test_every_widget_is_alive_and_displays_what_course_lib_computes(
 
 
 def test_every_control_has_a_name(site: Folder, open_page: Callable[..., Page], page_path: str):
-    page = open_page(site.url(page_path))
+    page = open_page(site.url(page_path), formulas=False)
     for widget in widgets(page):
         nameless = widget.locator(CONTROLS).evaluate_all(
             """(controls) => controls.filter((e) => e.tabIndex >= 0
@@ -41,7 +41,7 @@ def test_every_control_has_a_name(site: Folder, open_page: Callable[..., Page], 
 def test_widgets_fit_the_window_and_their_controls_are_within_reach(
     site: Folder, open_page: Callable[..., Page], page_path: str, width: int
 ):
-    page = open_page(site.url(page_path), width=width, touch=width < 600)
+    page = open_page(site.url(page_path), width=width, touch=width < 600, formulas=False)
     for widget in widgets(page):
         spilled = widget.evaluate(
             """(el) => [...el.querySelectorAll("*")].filter((e) => e.checkVisibility()
@@ -67,7 +67,7 @@ def test_widgets_fit_the_window_and_their_controls_are_within_reach(
 def test_every_text_of_a_widget_stands_out_from_its_ground(
     site: Folder, open_page: Callable[..., Page], page_path: str, theme: str
 ):
-    page = open_page(site.url(page_path), theme=theme)
+    page = open_page(site.url(page_path), theme=theme, formulas=False)
     assert page.evaluate("() => document.documentElement.dataset.theme") == theme
     for widget in widgets(page):
         faint = widget.evaluate(CONTRAST)
@@ -113,7 +113,7 @@ CONTRAST = """(el) => {
 def test_a_widget_follows_the_theme_button_at_once(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), theme="light")
+    page = open_page(site.url(page_path), theme="light", formulas=False)
     paper = "el => getComputedStyle(el.querySelector('.cw')).backgroundColor"
     before = [widget.evaluate(paper) for widget in widgets(page)]
     for _ in range(3):
@@ -137,7 +137,7 @@ LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
 def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), reduced_motion=True)
+    page = open_page(site.url(page_path), reduced_motion=True, formulas=False)
     for widget in widgets(page):
         for slider in widget.locator("input[type=range]:visible").all():
             Keyboard(page).slide(slider)
@@ -148,7 +148,7 @@ def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
 def test_a_widget_that_nobody_touches_asks_for_no_frame(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), init=COUNT_FRAMES)
+    page = open_page(site.url(page_path), init=COUNT_FRAMES, formulas=False)
     for widget in widgets(page):
         centre(widget)
         assert page.evaluate(FRAMES_WHILE_IDLE) == 0
