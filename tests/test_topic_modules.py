@@ -18,6 +18,7 @@ TOPICS = [
     "attention",
     "checks",
     "generation",
+    "masked_language_model",
     "mechanics",
     "position",
     "recurrent",

@@ -390,7 +390,7 @@ function render({ model, el }) {
 
   const [id, messageId] = [uniqueId("cw-text"), uniqueId("cw-message")];
   const field = html("input", { id, type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": messageId });
-  const message = html("span", { id: messageId, class: "cw-g-message", role: "status" });
+  const message = html("span", { id: messageId, class: "cw-complaint", role: "status" });
   const problemOf = (text) => proofread(text, model.get("alphabet"), model.get("longest"));
   field.addEventListener("input", () => {
     hovered = {};
@@ -487,7 +487,7 @@ function render({ model, el }) {
   const root = widgetRoot(
     el,
     "Gate explorer: what a recurrent network remembers of a name",
-    html("div", { class: "cw-g-text" }, html("label", { for: id }, "Type a name"), field, message),
+    html("div", { class: "cw-typing" }, html("label", { for: id }, "Type a name"), field, message),
     html("div", { class: "cw-controls" }, ...radioRows.map(({ row }) => row)),
     html("div", { class: "cw-columns" },
       html("div", {}, opinions, frame, html("p", { class: "cw-g-legend" }, low, ramp, high), meaning),

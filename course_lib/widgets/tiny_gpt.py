@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import base64
-from itertools import starmap
 from typing import Any
 
-import numpy as np
 import torch
 import traitlets
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
-from course_lib.widgets.base import Widget, finite_array, number_between, one_of
+from course_lib.widgets.base import Widget, number_between, one_of
+from course_lib.widgets.letters import check_alphabet, check_letters, id_of, visible
+from course_lib.widgets.packed_weights import (
+    check_size_of_model,
+    model_of,
+    pack,
+    parameters_of,
+    transformer_facts,
+    transformer_shapes,
+)
 
 MOST_PARAMETERS = 100_000
 MOST_WEIGHT_BYTES = 201_000
-FEWEST_BITS, MOST_BITS = 11, 16
-SMALLEST_STEP = 2.0**-100
+FEWEST_BITS = 11
 MOST_LETTERS = 96
 MOST_TOKENS = 64
 MOST_HEADS = 24
@@ -96,10 +100,11 @@ class TinyGPT(Widget):
         **dom: Any,
     ) -> None:
         facts = _facts_of(model)
-        _check_alphabet(alphabet, facts["vocabulary"])
-        self._original = {name: value.detach().clone() for name, value in _parameters(model)}
+        check_alphabet(alphabet, facts["vocabulary"])
+        self._original = parameters_of(model, transformer_shapes(facts))
         self.set_trait("facts", facts)
-        self.set_trait("weights", _packed(self._original))
+        weights = pack(self._original, most_bytes=MOST_WEIGHT_BYTES, fewest_bits=FEWEST_BITS)
+        self.set_trait("weights", weights)
         self.set_trait("alphabet", alphabet)
         self.set_trait("start", _place_of("start", start, alphabet))
         self.set_trait("stop", _place_of("stop", stop, alphabet))
@@ -150,11 +155,11 @@ class TinyGPT(Widget):
     def describe(self) -> str:
         """The model, the text so far, and the letters that are most probable after it."""
         facts = self.facts
-        count = sum(rows * columns for rows, columns in _shapes(facts).values())
+        count = sum(rows * columns for rows, columns in transformer_shapes(facts).values())
         text = self.prompt + self.written
         said = (
             f"A decoder of {count:,} parameters, {facts['layers']} layers of {facts['heads']} "
-            f"heads each, that writes letter by letter. So far: “{_visible(text)}”."
+            f"heads each, that writes letter by letter. So far: “{visible(text)}”."
         )
         ids = [*([self.start] if self.start >= 0 else []), *map(self.alphabet.index, text)]
         if self._finished(text) or len(ids) > facts["tokens"]:
@@ -166,7 +171,7 @@ class TinyGPT(Widget):
         )
         best = probability.sort(descending=True, stable=True)
         listed = ", ".join(
-            f"{_visible(self.alphabet[place])} {share:.3f}"
+            f"{visible(self.alphabet[place])} {share:.3f}"
             for share, place in zip(best.values[:3], best.indices[:3], strict=True)
         )
         return f"{said} What may come next, the most probable first: {listed}."
@@ -179,7 +184,7 @@ class TinyGPT(Widget):
         return self.facts["tokens"] - (self.start >= 0)
 
     def _check_prompt(self, prompt: str) -> None:
-        _check_letters("prompt", prompt, self.alphabet)
+        check_letters("prompt", prompt, self.alphabet)
         marks = {self.alphabet[mark] for mark in (self.start, self.stop) if mark >= 0}
         if found := sorted(marks & set(prompt)):
             raise ValueError(
@@ -198,7 +203,7 @@ class TinyGPT(Widget):
             )
 
     def _check_written(self, prompt: str, written: str) -> None:
-        _check_letters("written", written, self.alphabet)
+        check_letters("written", written, self.alphabet)
         if self.stop >= 0 and self.alphabet[self.stop] in written[:-1]:
             raise ValueError(
                 f"written {written!r} goes on after {self.alphabet[self.stop]!r}, where a text "
@@ -254,98 +259,11 @@ def decoder_of(facts: dict[str, Any], packed: dict[str, Any]) -> Decoder:
     """The decoder, in float32 and in evaluation mode, whose weights travel as ``packed``."""
     names = ("vocabulary", "d_model", "heads", "layers")
     options = {name: value for name, value in facts.items() if name not in names}
-    # A decoder begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        decoder = Decoder(*(facts[name] for name in names), **options)
-    values = unpacked(packed, list(_shapes(facts).values()))
-    shapes = decoder.state_dict()
-    state = {
-        name: torch.from_numpy(matrix).reshape(shapes[name].shape)
-        for name, matrix in zip(_shapes(facts), values, strict=True)
-    }
-    decoder.load_state_dict(state, strict=not facts["tied"])
-    return decoder.eval()
 
+    def make() -> Decoder:
+        return Decoder(*(facts[name] for name in names), **options)
 
-def unpacked(packed: dict[str, Any], shapes: list[tuple[int, int]]) -> list[NDArray[np.float32]]:
-    """The matrices that :func:`_packed` made, one after another, rounded as they were."""
-    bits = packed["bits"]
-    stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
-    sizes = list(starmap(np.multiply, shapes))
-    weights = 1 << np.arange(bits - 1, -1, -1)
-    counts = stream[: sum(sizes) * bits].reshape(-1, bits) @ weights - 2 ** (bits - 1)
-    halves = np.frombuffer(base64.b64decode(packed["steps"]), dtype="<u2")
-    steps = (halves.astype(np.uint32) << 16).view(np.float32)
-    matrices, row = [], 0
-    for count, (rows, columns) in zip(np.split(counts, np.cumsum(sizes)[:-1]), shapes, strict=True):
-        step = steps[row : row + rows, None]
-        matrices.append(count.reshape(rows, columns).astype(np.float32) * step)
-        row += rows
-    return matrices
-
-
-def _packed(parameters: dict[str, Tensor], *, most_bits: int = MOST_BITS) -> dict[str, Any]:
-    """Every row in steps of its own, as fine as the bits allow; a vector is one row.
-
-    A step is a float32 of which the upper half is sent: 8 significant bits. Times a whole number of
-    16 bits it is a float32 again, so no rounding is left to the page.
-    """
-    matrices = [
-        finite_array(f"model.{name}", value.reshape(-1, value.shape[-1]), ("rows", "columns"))
-        for name, value in parameters.items()
-    ]
-    numbers, rows = sum(m.size for m in matrices), sum(len(m) for m in matrices)
-    bits = min(most_bits, (MOST_WEIGHT_BYTES * 3 // 4 - 2 * rows) * 8 // numbers)
-    if bits < FEWEST_BITS:
-        raise ValueError(
-            f"model has {numbers:,} parameters in {rows:,} rows, which would weigh more than "
-            f"{MOST_WEIGHT_BYTES:,} bytes in the page; train one with wider or fewer layers"
-        )
-    limit = 2 ** (bits - 1) - 1
-    counts, halves = [], []
-    for matrix in matrices:
-        fine = np.maximum(np.abs(matrix).max(axis=1) / np.float32(limit), np.float32(SMALLEST_STEP))
-        half = ((fine.view(np.uint32) + 0xFFFF) >> 16).astype("<u2")
-        step = (half.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-        nearest = np.rint(matrix / step[:, None]).clip(-limit, limit)
-        counts.append(nearest.astype(np.int64).ravel() + 2 ** (bits - 1))
-        halves.append(half)
-    stream = (np.concatenate(counts)[:, None] >> np.arange(bits - 1, -1, -1)) & 1
-    return {
-        "bits": bits,
-        "steps": base64.b64encode(np.concatenate(halves).tobytes()).decode("ascii"),
-        "base64": base64.b64encode(np.packbits(stream.astype(np.uint8))).decode("ascii"),
-    }
-
-
-def _shapes(facts: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Every parameter in the order in which it travels, which JavaScript repeats, with its rows."""
-    d, hidden = facts["d_model"], facts["d_hidden"]
-
-    def affine(name: str, rows: int, columns: int) -> dict[str, tuple[int, int]]:
-        return {f"{name}.weight": (rows, columns), f"{name}.bias": (1, rows)}
-
-    shapes = {"embedding.token.weight": (facts["vocabulary"], d)}
-    if facts["position"] == "learned":
-        shapes["embedding.learned.weight"] = (facts["tokens"], d)
-    for layer in range(facts["layers"]):
-        block = f"blocks.{layer}"
-        for part in ("query", "key", "value", "output"):
-            shapes |= affine(f"{block}.attention.{part}", d, d)
-        shapes |= {f"{block}.attention_residual.norm.{part}": (1, d) for part in ("weight", "bias")}
-        shapes |= affine(f"{block}.mlp.expand", hidden, d)
-        shapes |= affine(f"{block}.mlp.contract", d, hidden)
-        shapes |= {f"{block}.mlp_residual.norm.{part}": (1, d) for part in ("weight", "bias")}
-    if facts["norm"] == "pre":
-        shapes |= {"norm.weight": (1, d), "norm.bias": (1, d)}
-    if not facts["tied"]:
-        shapes["readout.weight"] = (facts["vocabulary"], d)
-    return shapes
-
-
-def _parameters(model: Decoder) -> list[tuple[str, Tensor]]:
-    state = model.state_dict()
-    return [(name, state[name]) for name in _shapes(_facts_of(model))]
+    return model_of(make, transformer_shapes(facts), packed, strict=not facts["tied"])
 
 
 # What cannot run in the page --------------------------------------------------------------------
@@ -357,83 +275,24 @@ def _facts_of(model: object) -> dict[str, Any]:
         raise TypeError(
             f"model is a {type(model).__name__}; expected a course_lib.transformer.Decoder"
         )
-    block = model.blocks[0]
-    if block.cross:
+    if model.blocks[0].cross:
         raise ValueError(
             "model has cross-attention, for which the page has no source to look at; expected a "
             "Decoder made with cross=False"
         )
-    facts = {
-        "vocabulary": model.vocabulary,
-        "d_model": model.embedding.token.embedding_dim,
-        "heads": block.attention.heads,
-        "layers": len(model.blocks),
-        "tokens": model.tokens,
-        "d_hidden": block.mlp.expand.out_features,
-        "position": model.embedding.kind,
-        "norm": "pre" if block.mlp_residual.pre else "post",
-        "tied": model.readout.weight is model.embedding.token.weight,
-    }
-    parameters = sum(rows * columns for rows, columns in _shapes(facts).values())
-    if parameters > MOST_PARAMETERS:
-        raise ValueError(
-            f"model has {parameters:,} parameters; expected {MOST_PARAMETERS:,} at most, which a "
-            "page can carry; train a smaller one"
-        )
-    limits = {
-        "positions": (facts["tokens"], MOST_TOKENS),
-        "letters": (facts["vocabulary"], MOST_LETTERS),
-        "heads in all layers": (facts["heads"] * facts["layers"], MOST_HEADS),
-    }
-    for name, (count, most) in limits.items():
-        if count > most:
-            raise ValueError(
-                f"model has {count} {name}; expected {most} at most, which the picture can show; "
-                "train a smaller one"
-            )
+    facts = transformer_facts(model.embedding, model.blocks)
+    facts["tied"] = model.readout.weight is model.embedding.token.weight
+    check_size_of_model(
+        facts,
+        transformer_shapes(facts),
+        most_parameters=MOST_PARAMETERS,
+        most_tokens=MOST_TOKENS,
+        most_letters=MOST_LETTERS,
+        most_heads=MOST_HEADS,
+    )
     return facts
-
-
-def _check_alphabet(alphabet: object, vocabulary: int) -> None:
-    if not isinstance(alphabet, str):
-        raise TypeError(
-            f"alphabet is {alphabet!r}; expected a string whose character i is id i; "
-            "join a list of letters with ''.join(letters)"
-        )
-    repeated = [letter for letter in dict.fromkeys(alphabet) if alphabet.count(letter) > 1]
-    if repeated:
-        raise ValueError(
-            f"alphabet repeats {', '.join(map(repr, repeated))}; expected distinct characters, "
-            "since the place of a letter is its id"
-        )
-    if len(alphabet) != vocabulary:
-        raise ValueError(
-            f"alphabet has {len(alphabet)} characters and model {vocabulary} ids; expected one "
-            "character for each id, the mark of start and end included"
-        )
 
 
 def _place_of(name: str, mark: object, alphabet: str) -> int:
     """The id of ``start`` or ``stop``; -1 if there is none."""
-    if mark is None:
-        return -1
-    if not isinstance(mark, str):
-        raise TypeError(f"{name} is {mark!r}; expected a character of the alphabet, or None")
-    if len(mark) != 1 or mark not in alphabet:
-        raise ValueError(
-            f"{name} is {mark!r}; expected one character of the alphabet {alphabet!r}, or None"
-        )
-    return alphabet.index(mark)
-
-
-def _check_letters(name: str, text: str, alphabet: str) -> None:
-    strange = [letter for letter in dict.fromkeys(text) if letter not in alphabet]
-    if strange:
-        raise ValueError(
-            f"{name} {text!r} holds {', '.join(map(repr, strange))}, which the alphabet "
-            f"{alphabet!r} does not have; write it with letters of the alphabet"
-        )
-
-
-def _visible(text: str) -> str:
-    return text.replace(" ", "␣").replace("\n", "⏎")
+    return -1 if mark is None else id_of(name, mark, alphabet, others=", or None")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from displayed_attention_explorer import attention_explorer
 from displayed_energy_drift import energy_drift
 from displayed_gate_explorer import gate_explorer
+from displayed_letter_hider import letter_hider
 from displayed_party_memory import party_memory
 from displayed_position_explorer import position_explorer
 from displayed_soft_lookup import soft_lookup
@@ -24,6 +25,7 @@ CHECKS: dict[str, Callable[[Locator], None]] = {
     "AttentionExplorer": attention_explorer,
     "EnergyDrift": energy_drift,
     "GateExplorer": gate_explorer,
+    "LetterHider": letter_hider,
     "PartyMemory": party_memory,
     "PositionExplorer": position_explorer,
     "SoftLookup": soft_lookup,

@@ -40,7 +40,7 @@ READ = """(el) => {
     opinion: el.querySelector(".cw-g-opinion").textContent,
     shares: texts(".cw-g-opinion strong"),
     hints: texts(".cw-hint"),
-    message: el.querySelector(".cw-g-message").textContent,
+    message: el.querySelector(".cw-complaint").textContent,
     typed: el.querySelector("input[type=text]").value,
   };
 }"""

@@ -18,8 +18,8 @@ READ = """(el) => {
   const variable = (e, name) => e.style.getPropertyValue(name);
   const parts = (e) => [...e.style.transform.matchAll(/-?\\d[\\d.]*/g)].map(Number);
   const strip = el.querySelector(".cw-t-text");
-  const chart = el.querySelector(".cw-t-bars svg");
-  const columns = [...chart.children].filter((e) => e.querySelector(".cw-t-fill"));
+  const chart = el.querySelector(".cw-l-bars svg");
+  const columns = [...chart.children].filter((e) => e.querySelector(".cw-l-fill"));
   return {
     tiles: [...strip.children].map((tile) => ({
       text: tile.textContent,
@@ -31,29 +31,29 @@ READ = """(el) => {
     said: strip.getAttribute("aria-valuetext"),
     odds: text(".cw-t-odds"),
     heading: text(".cw-t-heading"),
-    top: Number(chart.querySelectorAll(".cw-t-small")[1].textContent),
+    top: Number(chart.querySelectorAll(".cw-l-small")[1].textContent),
     columns: columns.map((column) => ({
-      cut: column.classList.contains("cw-t-cut"),
+      cut: column.classList.contains("cw-l-cut"),
       at: parts(column),
-      fill: parts(column.querySelector(".cw-t-fill"))[2],
-      outline: Number(column.querySelector(".cw-t-outline").getAttribute("height")),
-      room: Number(column.querySelector(".cw-t-ring").getAttribute("height")) - 24,
-      ring: column.querySelector(".cw-t-ring").getAttribute("visibility") === "visible",
-      chosen: column.querySelector("text").classList.contains("cw-t-chosen"),
+      fill: parts(column.querySelector(".cw-l-fill"))[2],
+      outline: Number(column.querySelector(".cw-l-outline").getAttribute("height")),
+      room: Number(column.querySelector(".cw-l-ring").getAttribute("height")) - 24,
+      ring: column.querySelector(".cw-l-ring").getAttribute("visibility") === "visible",
+      chosen: column.querySelector("text").classList.contains("cw-l-chosen"),
     })),
-    captions: [...chart.querySelectorAll(".cw-t-caption")].map((e) => e.textContent),
+    captions: [...chart.querySelectorAll(".cw-l-caption")].map((e) => e.textContent),
     rank: Number(chart.getAttribute("aria-valuenow")),
     readout: text(".cw-t-readout"),
     kept: text(".cw-t-readout + p"),
     remark: text(".cw-t-buttons p"),
-    cards: [...el.querySelectorAll(".cw-t-card")].map((card) => ({
+    cards: [...el.querySelectorAll(".cw-l-card")].map((card) => ({
       label: card.getAttribute("aria-label"),
       most: card.querySelector("strong").textContent,
       letters: [...card.querySelectorAll("span")].map((e) => e.textContent),
       weights: [...card.querySelectorAll("span")].map((e) => variable(e, "--weight")),
     })),
     typed: el.querySelector("input[type=text]").value,
-    message: text(".cw-t-message"),
+    message: text(".cw-complaint"),
   };
 }"""
 SETTINGS = ("temperature", "top_k", "top_p")

@@ -6,11 +6,13 @@ import numpy as np
 import torch
 
 from course_lib import mechanics
+from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.transformer import Decoder
 from course_lib.widgets import (
     AttentionExplorer,
     EnergyDrift,
     GateExplorer,
+    LetterHider,
     PartyMemory,
     PositionExplorer,
     SoftLookup,
@@ -68,6 +70,18 @@ def gate_explorer(name: str = "Ada") -> Widget:
     )
 
 
+def letter_hider(name: str = "Ada") -> Widget:  # noqa: ARG001 - it takes single letters alone
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(10)
+        model = MaskedLanguageModel(8, 8, 2, 2, tokens=9)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return LetterHider(
+        model, "·abcde<f", mask="·", word="badface", hidden=[2, 5], words=["cab", "deface", "bead"]
+    )
+
+
 def position_explorer(name: str = "Ada") -> Widget:  # noqa: ARG001 - it takes numbers alone
     table = np.random.default_rng(8).normal(size=(24, 6))
     return PositionExplorer(tokens=24, d_model=6, learned=table, base=100)
@@ -100,6 +114,7 @@ MAKERS = {
     "AttentionExplorer": attention_explorer,
     "EnergyDrift": energy_drift,
     "GateExplorer": gate_explorer,
+    "LetterHider": letter_hider,
     "PartyMemory": party_memory,
     "PositionExplorer": position_explorer,
     "SoftLookup": soft_lookup,
@@ -108,7 +123,7 @@ MAKERS = {
     "TinyGPT": tiny_gpt,
 }
 
-WITHOUT_TEXT = {"PositionExplorer", "SymplecticityMeter", "TileStepper", "TinyGPT"}
+WITHOUT_TEXT = {"LetterHider", "PositionExplorer", "SymplecticityMeter", "TileStepper", "TinyGPT"}
 TAKE_TEXT = sorted(MAKERS.keys() - WITHOUT_TEXT)
 
 

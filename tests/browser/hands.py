@@ -116,7 +116,7 @@ class Hand(ABC):
     def operate(self, widget: Locator, control: Locator) -> None:
         """Operate one control in the way that its kind asks for."""
         kind = control.evaluate(
-            "el => el.type ?? (el.getAttribute('role') === 'slider' ? 'strip' : 'handle')"
+            "el => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
         )
         deed = {
             "range": self.slide,
@@ -124,6 +124,7 @@ class Hand(ABC):
             "button": self.press,
             "select-one": self.select,
             "strip": self.point,
+            "list": self.pick,
             "text": self.write,
             "handle": self.move,
         }
@@ -160,6 +161,10 @@ class Hand(ABC):
     def point(self, control: Locator) -> None: ...
 
     @abstractmethod
+    def pick(self, control: Locator) -> None:
+        """Select something in a list, or take it out."""
+
+    @abstractmethod
     def choose(self, radio: Locator) -> None: ...
 
 
@@ -185,6 +190,9 @@ class Mouse(Hand):
 
     def point(self, control: Locator) -> None:
         self.page.mouse.click(*along(control, elsewhere(control)))
+
+    def pick(self, control: Locator) -> None:
+        self.page.mouse.click(*centre(control))
 
     def choose(self, radio: Locator) -> None:
         label_of(radio).click()
@@ -213,6 +221,9 @@ class Keyboard(Hand):
 
     def point(self, control: Locator) -> None:
         self.slide(control)
+
+    def pick(self, control: Locator) -> None:
+        self.press(control)
 
     def choose(self, radio: Locator) -> None:
         """Walk along the group, as a reader must, from the choice that is on."""
@@ -256,6 +267,9 @@ class Finger(Hand):
 
     def point(self, control: Locator) -> None:
         self.page.touchscreen.tap(*along(control, elsewhere(control)))
+
+    def pick(self, control: Locator) -> None:
+        self.page.touchscreen.tap(*centre(control))
 
     def choose(self, radio: Locator) -> None:
         label_of(radio).tap()

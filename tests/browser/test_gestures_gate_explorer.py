@@ -52,7 +52,7 @@ def says(widget: Locator, words: str) -> None:
     """Assert that the message beside the text holds these words."""
 
     def said() -> None:
-        message = widget.locator(".cw-g-message").inner_text()
+        message = widget.locator(".cw-complaint").inner_text()
         assert words in message if words else message == ""
 
     eventually(widget, said)

@@ -65,7 +65,7 @@ def says(widget: Locator, words: str) -> None:
     """Assert that the message beside the prompt holds these words."""
 
     def said() -> None:
-        message = widget.locator(".cw-t-message").inner_text()
+        message = widget.locator(".cw-complaint").inner_text()
         assert words in message if words else message == ""
 
     eventually(widget, said)
@@ -301,8 +301,8 @@ def bar(widget: Locator, place: int) -> tuple[float, float]:
     width = chart.bounding_box()["width"]
     shares = widget.evaluate(
         """(el) => {
-          const chart = el.querySelector(".cw-t-bars svg");
-          const cell = Number(chart.querySelector(".cw-t-ring").getAttribute("width")) + 1;
+          const chart = el.querySelector(".cw-l-bars svg");
+          const cell = Number(chart.querySelector(".cw-l-ring").getAttribute("width")) + 1;
           return [30, cell].map((part) => part / chart.viewBox.baseVal.width);
         }"""
     )
@@ -343,10 +343,10 @@ def test_a_letter_can_be_chosen_with_the_keyboard(shown: Callable[..., Locator])
 
 def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., Locator]):
     widget = shown()
-    letter = widget.locator(".cw-t-card").nth(3).locator("span").nth(2)
+    letter = widget.locator(".cw-l-card").nth(3).locator("span").nth(2)
     letter.scroll_into_view_if_needed()
     letter.hover()
-    line = widget.locator(".cw-t-look").inner_text()
+    line = widget.locator(".cw-l-look").inner_text()
     assert line.startswith("Layer 2, head 2 looks at a (place 3 of 4) with weight 0.")
     share = float(letter.evaluate("el => el.style.getPropertyValue('--weight')"))
     assert float(line.rpartition(" ")[2].rstrip(".")) == pytest.approx(share**2, abs=6e-4)
@@ -363,7 +363,7 @@ def test_ninety_six_letters_and_sixty_four_positions_fit_the_window(
     root = widget.locator(".cw")
     assert root.evaluate("el => el.scrollWidth <= el.clientWidth")
     frame = root.bounding_box()
-    for part in (".cw-t-text", ".cw-t-bars", ".cw-t-cards"):
+    for part in (".cw-t-text", ".cw-l-bars", ".cw-l-cards"):
         box = widget.locator(part).bounding_box()
         assert frame["x"] < box["x"]
         assert box["x"] + box["width"] < frame["x"] + frame["width"]

@@ -1,21 +1,18 @@
 """The mathematics of TinyGPT's JavaScript, run in Chromium, against PyTorch and course_lib."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from torch.nn import functional as F
 
-from course_lib.attention import attention, attention_weights
 from course_lib.generation import next_token_probabilities
-from course_lib.position import rotary, sinusoidal
 from course_lib.transformer import Decoder
 from course_lib.transformer_parts import POSITIONS
-from course_lib.widgets import TinyGPT, tiny_gpt
-from course_lib.widgets.tiny_gpt import decoder_of, unpacked
+from course_lib.widgets import TinyGPT
+from course_lib.widgets.packed_weights import pack
+from course_lib.widgets.tiny_gpt import decoder_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -36,62 +33,6 @@ def random_decoder(seed: int = 0, **options: object) -> Decoder:
 
 def widget_of(model: Decoder) -> TinyGPT:
     return TinyGPT(model, ALPHABET, start="·", stop="·")
-
-
-# The parts --------------------------------------------------------------------------------------
-
-
-def test_erf_and_gelu_are_those_of_torch_to_the_last_digits(
-    javascript: Javascript, random: np.random.Generator
-):
-    x = [*random.normal(scale=3, size=DRAWS).tolist(), 0.0, 1e-300, 5.9, 6.1, -6.1, 40.0, -40.0]
-    erf = javascript("tiny_gpt.js", "erf", [[z] for z in x])
-    gelu = javascript("tiny_gpt.js", "gelu", [[z] for z in x])
-    np.testing.assert_allclose(erf, torch.erf(tensor(x)), rtol=1e-13, atol=0)
-    np.testing.assert_allclose(gelu, F.gelu(tensor(x)), rtol=1e-12, atol=1e-14)
-
-
-def test_layer_norm_and_an_affine_map_are_those_of_torch(
-    javascript: Javascript, random: np.random.Generator
-):
-    for _ in range(30):
-        d, rows = random.integers(1, 12, size=2)
-        x, weight, bias = random.normal(scale=3, size=(3, d)).tolist()
-        [found] = javascript("tiny_gpt.js", "layerNorm", [[x, {"weight": weight, "bias": bias}]])
-        assert_close(found, F.layer_norm(tensor(x), (d,), tensor(weight), tensor(bias)))
-        W, b = random.normal(size=(rows, d)), random.normal(size=rows)
-        given = {"weight": W.ravel().tolist(), "bias": b.tolist()}
-        for options, shift in ((given, tensor(b)), ({"weight": given["weight"]}, None)):
-            [found] = javascript("tiny_gpt.js", "affine", [[options, x]])
-            assert_close(found, F.linear(tensor(x), tensor(W), shift))
-
-
-def test_a_query_against_all_keys_is_attention_in_every_head(
-    javascript: Javascript, random: np.random.Generator
-):
-    for _ in range(30):
-        heads, d, tokens = random.integers(1, 6, size=3).tolist()
-        query = tensor(random.normal(size=heads * d))
-        keys, values = tensor(random.normal(size=(2, tokens, heads * d)))
-        [found] = javascript(
-            "tiny_gpt.js", "attend", [[query.tolist(), keys.tolist(), values.tolist(), heads]]
-        )
-        split = [x.reshape(-1, heads, d).transpose(0, 1) for x in (query, keys, values)]
-        assert_close(found["weights"], attention_weights(*split[:2])[:, 0])
-        assert_close(found["blended"], attention(*split)[:, 0].flatten())
-
-
-def test_sinusoids_and_rotary_turns_are_those_of_course_lib(
-    javascript: Javascript, random: np.random.Generator
-):
-    table = sinusoidal(50, 10, dtype=torch.float64)
-    assert_close(javascript("tiny_gpt.js", "sinusoids", [[t, 10] for t in range(50)]), table)
-    for _ in range(30):
-        heads, d = int(random.integers(1, 5)), 2 * int(random.integers(1, 5))
-        x, t = tensor(random.normal(size=heads * d)), int(random.integers(64))
-        [found] = javascript("tiny_gpt.js", "turned", [[x.tolist(), heads, t]])
-        expected = rotary(x.reshape(heads, 1, d), position=torch.tensor([t]))
-        assert_close(found, expected.flatten())
 
 
 # The whole --------------------------------------------------------------------------------------
@@ -170,7 +111,7 @@ def test_weights_arrive_in_javascript_bit_by_bit(
     widget = widget_of(random_decoder(**options))
     for bits in (11, 13, 16):
         packed = repacked(widget, bits)
-        [there] = javascript("tiny_gpt.js", "unpackDecoder", [[widget.facts, packed]])
+        [there] = javascript("js/transformer.js", "unpackTransformer", [[widget.facts, packed]])
         here = decoder_of(widget.facts, packed).state_dict()
         for name, found in (
             ("embedding.token.weight", there["token"]),
@@ -296,9 +237,6 @@ def test_a_beginning_that_the_model_cannot_read_is_told_why(
 
 def repacked(widget: TinyGPT, bits: int) -> dict[str, object]:
     """The widget's weights once more, in a number of bits that its size would not ask for."""
-    packed = tiny_gpt._packed(widget._original, most_bits=bits)
+    packed = pack(widget._original, most_bytes=10**6, fewest_bits=bits, most_bits=bits)
     assert packed["bits"] == bits
-    shapes = list(tiny_gpt._shapes(widget.facts).values())
-    counts = list(itertools.starmap(np.multiply, shapes))
-    assert sum(counts) == sum(matrix.size for matrix in unpacked(packed, shapes))
     return packed

@@ -1,0 +1,195 @@
+import { html, number, svg, uniqueId } from "./dom.js";
+
+export const visible = (letter) => ({ " ": "␣", "\n": "⏎" })[letter] ?? letter;
+export const firstNumbers = (count) => Array.from({ length: count }, (_, i) => i);
+export const clamped = (value, low, high) => Math.max(low, Math.min(high, value));
+export const three = (value) => number(value, 3);
+
+const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
+
+/** Sets what differs: an attribute that stays costs nothing. */
+export function setChanged(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  }
+}
+
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Shows the first `count` of `nodes`, which only grow: what stays is not laid out again. */
+export function showFirst(parent, nodes, count) {
+  while (nodes.length < count) nodes.push(html("span"));
+  while (parent.children.length > count) parent.lastChild.remove();
+  parent.append(...nodes.slice(parent.children.length, count));
+}
+
+/** The arrow keys, Home and End move, as on a slider; Enter does what `onEnter` does. */
+export function walk(element, moveBy, onEnter) {
+  element.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && onEnter) onEnter();
+    else if (MOVES[event.key]) moveBy(MOVES[event.key]);
+    else return;
+    event.preventDefault();
+  });
+}
+
+/** What keeps the model from reading a text of letters that it does not know; nothing if it can. */
+export function unknownLetters(typed, known) {
+  const strange = [...new Set(typed)].filter((letter) => !known.includes(letter));
+  return strange.length ? `The model has never seen ${strange.map(visible).join(", ")}. It knows ${known.map(visible).join(" ")}.` : "";
+}
+
+/** A line to type in, bound to a trait; beside it stands what keeps the model from reading it. */
+export function typingLine(model, trait, { label, problemOf, accept, refuse }) {
+  const [id, messageId] = [uniqueId("cw-text"), uniqueId("cw-message")];
+  const field = html("input", { id, type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": messageId });
+  const message = html("span", { id: messageId, class: "cw-complaint", role: "status" });
+  field.addEventListener("input", () => {
+    if (problemOf(field.value)) refuse();
+    else accept(field.value);
+  });
+  const follow = () => {
+    if (field.value !== model.get(trait)) field.value = model.get(trait);
+  };
+  follow();
+  model.on(`change:${trait}`, follow);
+
+  /** Says what is wrong and what the picture shows meanwhile; whether anything is. */
+  function judge(still) {
+    const problem = problemOf(field.value);
+    say(message, problem && `${problem} Below you still see ${still}.`);
+    setChanged(field, { "aria-invalid": problem !== "" });
+    return problem !== "";
+  }
+  const line = html("div", { class: "cw-typing" }, html("label", { for: id }, label), field, message);
+  return { line, judge, stop: () => model.off(`change:${trait}`, follow) };
+}
+
+const LEFT = 30;
+const NARROWEST = 11;
+const WIDEST = 30;
+const TOPS = [0.1, 0.25, 0.5, 1];
+
+/**
+ * Two bars for each letter of the alphabet: outlined its share `own`, filled that of `choice`, as
+ * `chooseAmong` of tiny_gpt.js gives it. A click or Enter takes a letter, the mouse previews one.
+ */
+export function letterBars(names, title, handlers) {
+  const drawing = svg("svg", { role: "slider", tabindex: 0, "aria-label": title, "aria-valuemin": 1, "aria-valuemax": names.length });
+  const axis = svg("path", { class: "cw-l-axis" });
+  const cuts = svg("path", { class: "cw-l-cuts" });
+  const captions = firstNumbers(2).map(() => svg("text", { class: "cw-l-small cw-l-caption" }));
+  const columns = names.map((name) => {
+    const ring = svg("rect", { class: "cw-l-ring", rx: 3 });
+    const fill = svg("rect", { class: "cw-l-fill", width: 1, height: 1, y: -1 });
+    const outline = svg("rect", { class: "cw-l-outline" });
+    const label = svg("text", { y: 16, "text-anchor": "middle" }, name);
+    return { ring, fill, outline, label, group: svg("g", {}, ring, fill, outline, label) };
+  });
+  const tops = svg("g");
+  drawing.append(axis, ...columns.map(({ group }) => group), tops, cuts, ...captions);
+  let geometry = {};
+  let shown = [];
+
+  function place(width) {
+    if (geometry.width === width) return;
+    const rows = Math.ceil(names.length / Math.max(1, Math.floor((width - LEFT) / NARROWEST)));
+    const each = Math.ceil(names.length / rows);
+    const cell = Math.min(WIDEST, (width - LEFT) / each);
+    const bar = rows > 1 ? 80 : 150;
+    geometry = { width, rows, each, cell, bar, line: bar + 38 };
+    setChanged(drawing, { viewBox: `0 0 ${width} ${rows * geometry.line}` });
+    for (const { ring, label } of columns) {
+      setChanged(ring, { x: 0.5, y: -bar - 2, width: cell - 1, height: bar + 24 });
+      setChanged(label, { x: cell / 2, style: `font-size: ${Math.min(15, cell + 1)}px` });
+    }
+    setChanged(axis, { d: firstNumbers(rows).map((row) => `M${LEFT - 4} ${at(row)}h${each * cell + 4}m${-each * cell - 4} ${-bar}h${each * cell + 4}`).join("") });
+    tops.replaceChildren(...firstNumbers(rows).flatMap((row) => [0, 1].map((end) => svg("text", { class: "cw-l-small", "text-anchor": "end", x: LEFT - 7, y: at(row) - end * bar + 4 }))));
+  }
+  const at = (row) => row * geometry.line + geometry.bar + 14;
+  const spot = (i) => [LEFT + (i % geometry.each) * geometry.cell, at(Math.floor(i / geometry.each))];
+
+  function draw({ order, own, choice, chosen, option, byRank, spoken }) {
+    const { cell, bar } = geometry;
+    const top = TOPS.find((limit) => limit >= Math.max(...own, ...choice.probability) - 1e-9) ?? 1;
+    [...tops.children].forEach((text, i) => say(text, i % 2 ? String(top) : "0"));
+    shown = order;
+    order.forEach((id, i) => {
+      const { ring, fill, outline, label, group } = columns[id];
+      const cut = choice.probability[id] === 0;
+      setChanged(group, { style: `transform: translate(${spot(i).map((x) => `${x.toFixed(2)}px`).join(", ")})`, class: cut ? "cw-l-cut" : "" });
+      setChanged(fill, { style: `transform: translate(1.5px) scale(${(cell - 3).toFixed(2)}, ${((bar * choice.probability[id]) / top).toFixed(3)})` });
+      const height = (bar * own[id]) / top;
+      setChanged(outline, { x: 1.5, y: (-height).toFixed(3), width: (cell - 3).toFixed(2), height: height.toFixed(3) });
+      setChanged(label, { class: id === chosen ? "cw-l-chosen" : "" });
+      setChanged(ring, { visibility: id === option ? "visible" : "hidden" });
+    });
+    const edges = [["top-k", choice.leftByK, names.length], ["top-p", choice.leftByP, choice.leftByK]].map(([name, left, of]) =>
+      (byRank && left < of ? { name, where: spot(left - 1), left } : null));
+    setChanged(cuts, { d: edges.map((edge) => (edge ? `M${edge.where[0] + cell} ${edge.where[1]}v${-bar}` : "")).join("") });
+    captions.forEach((caption, i) => {
+      const edge = edges[i];
+      say(caption, edge ? `${edge.name} keeps ${edge.left}` : "");
+      if (!edge) return;
+      const beyond = edge.where[0] + cell > geometry.width - 110;
+      setChanged(caption, { x: edge.where[0] + cell + (beyond ? -4 : 4), y: edge.where[1] - bar + 12 + 15 * i, "text-anchor": beyond ? "end" : "start" });
+    });
+    setChanged(drawing, { "aria-valuenow": order.indexOf(option) + 1, "aria-valuetext": spoken });
+  }
+
+  const under = ({ clientX, clientY }) => {
+    const box = drawing.getBoundingClientRect();
+    const [x, y] = [clientX - box.left, clientY - box.top].map((part) => (part * geometry.width) / box.width);
+    const column = clamped(Math.floor((x - LEFT) / geometry.cell), 0, geometry.each - 1);
+    const row = clamped(Math.floor(y / geometry.line), 0, geometry.rows - 1);
+    return shown[clamped(row * geometry.each + column, 0, names.length - 1)];
+  };
+  drawing.addEventListener("click", (event) => handlers.take(under(event)));
+  drawing.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "mouse") handlers.preview(under(event));
+  });
+  drawing.addEventListener("pointerleave", () => handlers.preview(null));
+  walk(drawing, handlers.moveBy, () => handlers.take(null));
+  return { drawing, place, draw };
+}
+
+/** What every head looked at: the text once for each, its letters tinted by their weights. */
+export function headCards(layers, heads) {
+  const cards = firstNumbers(layers).flatMap((layer) => firstNumbers(heads).map((head) => {
+    const most = html("strong");
+    const body = html("div", { "aria-hidden": "true" });
+    const card = html("div", { class: "cw-l-card", role: "img" }, html("p", {}, heads > 1 || layers > 1 ? `Layer ${layer + 1}, head ${head + 1}` : "The head", most), body);
+    return { layer, head, most, body, card, letters: [] };
+  }));
+  const line = html("p", { class: "cw-hint cw-l-look" });
+  const all = html("div", { class: "cw-l-cards" }, ...cards.map(({ card }) => card));
+  const idle = "The bluer a letter, the harder the head looks at it. Point at one or tap it for its weight.";
+  let now = null;
+
+  function draw(names, attention) {
+    now = { names, attention };
+    for (const { layer, head, most, body, card, letters } of cards) {
+      const row = attention[layer][head];
+      showFirst(body, letters, row.length);
+      row.forEach((weight, t) => {
+        say(letters[t], names[t]);
+        setChanged(letters[t], { style: `--weight: ${Math.sqrt(weight).toFixed(4)}` });
+      });
+      const best = row.indexOf(Math.max(...row));
+      say(most, `${names[best]} ${three(row[best])}`);
+      setChanged(card, { "aria-label": `Layer ${layer + 1}, head ${head + 1} looks most at ${names[best]}, place ${best + 1} of ${row.length}, weight ${three(row[best])}` });
+    }
+    say(line, idle);
+  }
+  function point({ target }) {
+    const card = cards.find(({ body }) => body === target.parentNode);
+    const t = card ? card.letters.indexOf(target) : -1;
+    say(line, t < 0 ? idle : `Layer ${card.layer + 1}, head ${card.head + 1} looks at ${now.names[t]} (place ${t + 1} of ${now.names.length}) with weight ${three(now.attention[card.layer][card.head][t])}.`);
+  }
+  all.addEventListener("pointermove", point);
+  all.addEventListener("click", point);
+  return { all, line, draw };
+}
+

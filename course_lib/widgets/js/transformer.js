@@ -1,0 +1,177 @@
+import { softmax } from "./numerics.js";
+
+/** (2/√π) ∫₀ˣ e^(−t²) dt, by a series of positive terms: nothing cancels. */
+export function erf(x) {
+  const z = Math.abs(x);
+  if (z > 6) return Math.sign(x);
+  let [term, total] = [z, z];
+  for (let n = 1; term > 1e-17 * total; n += 1) {
+    term *= (2 * z * z) / (2 * n + 1);
+    total += term;
+  }
+  return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * Math.exp(-z * z) * total;
+}
+
+/** x Φ(x), with the normal distribution function Φ. */
+export function gelu(x) {
+  return (x / 2) * (1 + erf(x * Math.SQRT1_2));
+}
+
+/** Mean 0 and variance 1 over the entries of `x`, then a scale and a shift for each. */
+export function layerNorm(x, { weight, bias }) {
+  const mean = x.reduce((sum, entry) => sum + entry, 0) / x.length;
+  const variance = x.reduce((sum, entry) => sum + (entry - mean) ** 2, 0) / x.length;
+  const scale = 1 / Math.sqrt(variance + 1e-5);
+  return x.map((entry, i) => (entry - mean) * scale * weight[i] + bias[i]);
+}
+
+/** Wx + b; the rows of `weight` stand one after another. */
+export function affine({ weight, bias }, x) {
+  const columns = x.length;
+  const result = new Float64Array(weight.length / columns);
+  for (let row = 0; row < result.length; row += 1) {
+    let sum = bias ? bias[row] : 0;
+    for (let i = 0, at = row * columns; i < columns; i += 1, at += 1) sum += weight[at] * x[i];
+    result[row] = sum;
+  }
+  return result;
+}
+
+/** The frequency of each pair of `d` features: 10000^(−2i/d). */
+const frequency = (pair, d) => 10000 ** ((-2 * pair) / d);
+
+/** Rotary position: in each head, pair i turned by the angle ωᵢ t. */
+export function turned(x, heads, position) {
+  const d = x.length / heads;
+  const result = Float64Array.from(x);
+  for (let at = 0; at < x.length; at += 2) {
+    const angle = position * frequency((at % d) / 2, d);
+    result[at] = x[at] * Math.cos(angle) - x[at + 1] * Math.sin(angle);
+    result[at + 1] = x[at] * Math.sin(angle) + x[at + 1] * Math.cos(angle);
+  }
+  return result;
+}
+
+/** The sinusoids of a position: sin ω₀t, cos ω₀t, sin ω₁t, … */
+export function sinusoids(position, d) {
+  return Array.from({ length: d }, (_, i) => {
+    const angle = position * frequency(i >> 1, d);
+    return i % 2 ? Math.cos(angle) : Math.sin(angle);
+  });
+}
+
+/** One query against all keys so far, in every head: its weights, and the values blended by them. */
+export function attend(query, keys, values, heads) {
+  const d = query.length / heads;
+  const blended = new Float64Array(query.length);
+  const weights = [];
+  for (let from = 0; from < query.length; from += d) {
+    const scores = keys.map((key) => {
+      let score = 0;
+      for (let i = from; i < from + d; i += 1) score += query[i] * key[i];
+      return score / Math.sqrt(d);
+    });
+    const row = softmax(scores);
+    row.forEach((weight, t) => {
+      for (let i = from; i < from + d; i += 1) blended[i] += weight * values[t][i];
+    });
+    weights.push(row);
+  }
+  return { blended, weights };
+}
+
+/** The numbers behind a base64 text of whole numbers of `bits` bits each, and a step for each row. */
+function* packedRows({ bits, steps, base64 }) {
+  const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const [stream, halves] = [bytesOf(base64), bytesOf(steps)];
+  const step = new DataView(new ArrayBuffer(4));
+  const middle = 2 ** (bits - 1);
+  let [byte, held, count] = [0, 0, 0];
+  let columns = yield;
+  for (let row = 0; ; row += 1) {
+    // The upper half of a float32; its lower half is zero.
+    step.setUint16(0, halves[2 * row] + 256 * halves[2 * row + 1]);
+    const entries = new Float64Array(columns);
+    for (let i = 0; i < columns; i += 1) {
+      while (count < bits) {
+        held = (held << 8) | stream[byte];
+        byte += 1;
+        count += 8;
+      }
+      count -= bits;
+      entries[i] = ((held >> count) - middle) * step.getFloat32(0);
+      held &= (1 << count) - 1;
+    }
+    columns = yield entries;
+  }
+}
+
+/**
+ * The encoder or decoder that travelled: token embedding, learned positions, blocks, the norm after
+ * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
+ */
+export function unpackTransformer(facts, packed) {
+  const rows = packedRows(packed);
+  rows.next();
+  const vector = (size) => rows.next(size).value;
+  const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers } = facts;
+  const matrix = (count, columns) => {
+    const all = new Float64Array(count * columns);
+    for (let row = 0; row < count; row += 1) all.set(vector(columns), row * columns);
+    return all;
+  };
+  const linear = (count, columns) => ({ weight: matrix(count, columns), bias: vector(count) });
+  const norm = () => ({ weight: vector(d), bias: vector(d) });
+  const token = matrix(vocabulary, d);
+  const learned = facts.position === "learned" ? matrix(tokens, d) : null;
+  const blocks = Array.from({ length: layers }, () => ({
+    query: linear(d, d), key: linear(d, d), value: linear(d, d), output: linear(d, d), attentionNorm: norm(),
+    expand: linear(hidden, d), contract: linear(d, hidden), mlpNorm: norm(),
+  }));
+  const last = facts.norm === "pre" ? norm() : null;
+  return { ...facts, token, learned, blocks, last, readout: { weight: facts.tied ? token : matrix(vocabulary, d) } };
+}
+
+/** For each block a memory of keys and values, empty, for `throughBlocks` to fill. */
+export const emptyMemory = ({ blocks }) => blocks.map(() => ({ keys: [], values: [] }));
+
+/**
+ * Reads ids that stand behind those in the memory. In each block every one of them looks at all that
+ * was read before, at itself and at the others: an encoder reads a word at once, a decoder a letter
+ * at a time. Gives the logits of each id, and by layer and head where it looked.
+ */
+export function throughBlocks(transformer, memory, ids) {
+  const { d_model: d, heads, position, last, readout } = transformer;
+  const start = memory[0].keys.length;
+  const pre = transformer.norm === "pre";
+  const turn = (x, i) => (position === "rotary" ? turned(x, heads, start + i) : x);
+  const around = (tokens, norm, layer) => {
+    const added = layer(pre ? tokens.map((x) => layerNorm(x, norm)) : tokens);
+    const sums = tokens.map((x, i) => x.map((entry, k) => entry + added[i][k]));
+    return pre ? sums : sums.map((x) => layerNorm(x, norm));
+  };
+  const place = (t) => {
+    if (position === "learned") return transformer.learned.subarray(t * d, (t + 1) * d);
+    return position === "sinusoidal" ? sinusoids(t, d) : new Float64Array(d);
+  };
+  let tokens = ids.map((id, i) => {
+    const shift = place(start + i);
+    return transformer.token.slice(id * d, (id + 1) * d).map((entry, k) => Math.sqrt(d) * entry + shift[k]);
+  });
+  const attention = transformer.blocks.map((block, layer) => {
+    const { keys, values } = memory[layer];
+    let looked;
+    tokens = around(tokens, block.attentionNorm, (seen) => {
+      keys.push(...seen.map((x, i) => turn(affine(block.key, x), i)));
+      values.push(...seen.map((x) => affine(block.value, x)));
+      looked = seen.map((x, i) => attend(turn(affine(block.query, x), i), keys, values, heads));
+      return looked.map(({ blended }) => affine(block.output, blended));
+    });
+    tokens = around(tokens, block.mlpNorm, (seen) => seen.map((x) => affine(block.contract, affine(block.expand, x).map(gelu))));
+    return looked.map(({ weights }) => weights);
+  });
+  return tokens.map((x, i) => ({
+    logits: Array.from(affine(readout, last ? layerNorm(x, last) : x)),
+    attention: attention.map((rows) => rows[i]),
+  }));
+}

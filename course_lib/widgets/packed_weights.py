@@ -1,0 +1,182 @@
+"""The weights of a trained transformer on their way into a page, where JavaScript runs it.
+
+They travel rounded: a parameter is a whole number of a few bits times the step of its row, which is
+a bfloat16. ``js/transformer.js`` unpacks them; :func:`unpack` does the same in Python, so that the
+lecture can hold the very model that the page computes with.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable
+from itertools import starmap
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from course_lib.transformer_parts import TokenEmbedding
+from course_lib.widgets.base import finite_array
+
+MOST_BITS = 16
+SMALLEST_STEP = 2.0**-100
+Model = TypeVar("Model", bound=nn.Module)
+Shapes = dict[str, tuple[int, int]]
+
+
+def pack(
+    parameters: dict[str, Tensor],
+    *,
+    most_bytes: int,
+    fewest_bits: int,
+    most_bits: int = MOST_BITS,
+) -> dict[str, Any]:
+    """Every row in steps of its own, as fine as ``most_bytes`` of base64 allow; a vector is a row.
+
+    A step is a float32 of which the upper half is sent: 8 significant bits. Times a whole number of
+    16 bits it is a float32 again, so no rounding is left to the page. Raises ``ValueError`` for
+    NaN and infinity, and for a model that would get less than ``fewest_bits`` a parameter.
+    """
+    matrices = [
+        finite_array(f"model.{name}", value.reshape(-1, value.shape[-1]), ("rows", "columns"))
+        for name, value in parameters.items()
+    ]
+    numbers, rows = sum(m.size for m in matrices), sum(len(m) for m in matrices)
+    bits = min(most_bits, (most_bytes * 3 // 4 - 2 * rows) * 8 // numbers)
+    if bits < fewest_bits:
+        raise ValueError(
+            f"model has {numbers:,} parameters in {rows:,} rows, which would weigh more than "
+            f"{most_bytes:,} bytes in the page; train one with wider or fewer layers"
+        )
+    limit = 2 ** (bits - 1) - 1
+    counts, halves = [], []
+    for matrix in matrices:
+        fine = np.maximum(np.abs(matrix).max(axis=1) / np.float32(limit), np.float32(SMALLEST_STEP))
+        half = ((fine.view(np.uint32) + 0xFFFF) >> 16).astype("<u2")
+        step = (half.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        nearest = np.rint(matrix / step[:, None]).clip(-limit, limit)
+        counts.append(nearest.astype(np.int64).ravel() + 2 ** (bits - 1))
+        halves.append(half)
+    stream = (np.concatenate(counts)[:, None] >> np.arange(bits - 1, -1, -1)) & 1
+    return {
+        "bits": bits,
+        "steps": base64.b64encode(np.concatenate(halves).tobytes()).decode("ascii"),
+        "base64": base64.b64encode(np.packbits(stream.astype(np.uint8))).decode("ascii"),
+    }
+
+
+def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[NDArray[np.float32]]:
+    """The matrices that :func:`pack` made, one after another, rounded as they were."""
+    bits, shapes = packed["bits"], list(shapes)
+    stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
+    sizes = list(starmap(np.multiply, shapes))
+    weights = 1 << np.arange(bits - 1, -1, -1)
+    counts = stream[: sum(sizes) * bits].reshape(-1, bits) @ weights - 2 ** (bits - 1)
+    halves = np.frombuffer(base64.b64decode(packed["steps"]), dtype="<u2")
+    steps = (halves.astype(np.uint32) << 16).view(np.float32)
+    matrices, row = [], 0
+    for count, (rows, columns) in zip(np.split(counts, np.cumsum(sizes)[:-1]), shapes, strict=True):
+        step = steps[row : row + rows, None]
+        matrices.append(count.reshape(rows, columns).astype(np.float32) * step)
+        row += rows
+    return matrices
+
+
+# Transformers -----------------------------------------------------------------------------------
+
+
+def transformer_facts(embedding: TokenEmbedding, blocks: nn.ModuleList) -> dict[str, Any]:
+    """All that has to be known of an encoder or a decoder besides its weights."""
+    block = blocks[0]
+    return {
+        "vocabulary": embedding.vocabulary,
+        "d_model": embedding.token.embedding_dim,
+        "heads": block.attention.heads,
+        "layers": len(blocks),
+        "tokens": embedding.tokens,
+        "d_hidden": block.mlp.expand.out_features,
+        "position": embedding.kind,
+        "norm": "pre" if block.mlp_residual.pre else "post",
+    }
+
+
+def transformer_shapes(facts: dict[str, Any], *, stack: str = "") -> Shapes:
+    """Every parameter in the order in which it travels, which JavaScript repeats, with its rows.
+
+    The blocks and the last norm are named as parts of ``stack``, such as ``"encoder."``. The
+    readout is a parameter of its own unless ``facts["tied"]``.
+    """
+    d, hidden = facts["d_model"], facts["d_hidden"]
+
+    def affine(name: str, rows: int, columns: int) -> Shapes:
+        return {f"{name}.weight": (rows, columns), f"{name}.bias": (1, rows)}
+
+    shapes = {"embedding.token.weight": (facts["vocabulary"], d)}
+    if facts["position"] == "learned":
+        shapes["embedding.learned.weight"] = (facts["tokens"], d)
+    for layer in range(facts["layers"]):
+        block = f"{stack}blocks.{layer}"
+        for part in ("query", "key", "value", "output"):
+            shapes |= affine(f"{block}.attention.{part}", d, d)
+        shapes |= {f"{block}.attention_residual.norm.{part}": (1, d) for part in ("weight", "bias")}
+        shapes |= affine(f"{block}.mlp.expand", hidden, d)
+        shapes |= affine(f"{block}.mlp.contract", d, hidden)
+        shapes |= {f"{block}.mlp_residual.norm.{part}": (1, d) for part in ("weight", "bias")}
+    if facts["norm"] == "pre":
+        shapes |= {f"{stack}norm.weight": (1, d), f"{stack}norm.bias": (1, d)}
+    if not facts["tied"]:
+        shapes["readout.weight"] = (facts["vocabulary"], d)
+    return shapes
+
+
+def parameters_of(model: nn.Module, shapes: Shapes) -> dict[str, Tensor]:
+    """A copy of every parameter, which further training does not reach."""
+    state = model.state_dict()
+    return {name: state[name].detach().clone() for name in shapes}
+
+
+def model_of(
+    make: Callable[[], Model], shapes: Shapes, packed: dict[str, Any], *, strict: bool = True
+) -> Model:
+    """The model that ``make`` makes, in evaluation mode, with the weights that travel."""
+    # A model begins with random weights, which are replaced at once: nobody's draws are used up.
+    with torch.random.fork_rng(devices=[]):
+        model = make()
+    there = model.state_dict()
+    state = {
+        name: torch.from_numpy(matrix).reshape(there[name].shape)
+        for name, matrix in zip(shapes, unpack(packed, shapes.values()), strict=True)
+    }
+    model.load_state_dict(state, strict=strict)
+    return model.eval()
+
+
+def check_size_of_model(
+    facts: dict[str, Any],
+    shapes: Shapes,
+    *,
+    most_parameters: int,
+    most_tokens: int,
+    most_letters: int,
+    most_heads: int,
+) -> None:
+    """Raise ``ValueError`` for more parameters, positions, letters or heads than a page takes."""
+    parameters = sum(rows * columns for rows, columns in shapes.values())
+    if parameters > most_parameters:
+        raise ValueError(
+            f"model has {parameters:,} parameters; expected {most_parameters:,} at most, which a "
+            "page can carry; train a smaller one"
+        )
+    limits = {
+        "positions": (facts["tokens"], most_tokens),
+        "letters": (facts["vocabulary"], most_letters),
+        "heads in all layers": (facts["heads"] * facts["layers"], most_heads),
+    }
+    for name, (count, most) in limits.items():
+        if count > most:
+            raise ValueError(
+                f"model has {count} {name}; expected {most} at most, which the picture can show; "
+                "train a smaller one"
+            )

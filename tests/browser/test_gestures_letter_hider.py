@@ -1,0 +1,303 @@
+"""What LetterHider does while its reader types, hides, shows and looks."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from displayed_letter_hider import letter_hider
+from examples import bare_page
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from hands import centre, widgets
+from playwright.sync_api import Locator, Page, expect
+from reading import eventually, state_of
+
+from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.widgets import LetterHider
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+ALPHABET = "ab·cde <"
+
+
+def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> LetterHider:
+    shape = {name: options.pop(name) for name in ("norm", "position") if name in options}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(14)
+        model = MaskedLanguageModel(len(alphabet), 12, 2, 2, tokens=tokens, **shape)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(0.4 * torch.randn_like(parameter))
+    return LetterHider(model, alphabet, **{"mask": "·", "word": "bead cab"} | options)
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+    """Opens a page with one LetterHider, and gives it."""
+
+    def shown(window: dict[str, object] | None = None, **options: object) -> Locator:
+        page = open_page(bare_page(tmp_path, hider(**options)), **(window or {}))
+        [widget] = widgets(page)
+        return widget
+
+    return shown
+
+
+def agrees(widget: Locator) -> None:
+    eventually(widget, lambda: letter_hider(widget))
+
+
+def chosen(widget: Locator) -> tuple[str, list[int], int]:
+    state = state_of(widget)
+    return state["word"], state["hidden"], state["place"]
+
+
+def tile(widget: Locator, place: int) -> Locator:
+    return widget.get_by_role("option").nth(place)
+
+
+def says(widget: Locator, words: str) -> None:
+    """Assert that the message beside the word holds these words."""
+
+    def said() -> None:
+        message = widget.locator(".cw-complaint").inner_text()
+        assert words in message if words else message == ""
+
+    eventually(widget, said)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"position": "rotary"},
+        {"position": "sinusoidal", "norm": "post"},
+        {"position": "none"},
+        {"word": "a", "tokens": 1},
+        {"word": "<<<<"},
+        {"alphabet": "x·y", "word": "xyyx"},
+    ],
+    ids=str,
+)
+def test_every_place_of_a_word_with_any_letters_hidden_is_what_course_lib_computes(
+    shown: Callable[..., Locator], options: dict[str, object]
+):
+    widget = shown(**options)
+    agrees(widget)
+    count = len(chosen(widget)[0])
+    for hidden in ([], [0], list(range(count)), list(range(0, count, 2))):
+        for place in {-1, 0, count // 2, count - 1}:
+            widget.evaluate(
+                """(el, [hidden, place]) => {
+                  el.courseModel.set("hidden", hidden);
+                  el.courseModel.set("place", place);
+                }""",
+                [hidden, place],
+            )
+            agrees(widget)
+
+
+def test_a_click_hides_a_letter_and_the_next_one_shows_it_again(shown: Callable[..., Locator]):
+    widget = shown()
+    for place, hidden in [(2, [2]), (2, []), (2, [2]), (0, [0, 2]), (7, [0, 2, 7])]:
+        tile(widget, place).click()
+        assert chosen(widget) == ("bead cab", hidden, place)
+        agrees(widget)
+
+
+def test_a_click_on_another_hidden_letter_looks_at_it_first(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1, 4])
+    agrees(widget)
+    for place, hidden in [(4, [1, 4]), (1, [1, 4]), (1, [4]), (4, [4]), (4, [])]:
+        tile(widget, place).click()
+        assert chosen(widget)[1:] == (hidden, place)
+        agrees(widget)
+
+
+def test_letters_are_hidden_and_shown_with_the_keyboard(shown: Callable[..., Locator]):
+    widget = shown()
+    letters = widget.get_by_role("listbox")
+    letters.focus()
+    for key, hidden, place in [
+        ("ArrowRight", [], 1),
+        ("Enter", [1], 1),
+        ("ArrowDown", [1], 2),
+        ("Space", [1, 2], 2),
+        ("End", [1, 2], 7),
+        ("ArrowRight", [1, 2], 7),
+        ("ArrowUp", [1, 2], 6),
+        ("ArrowLeft", [1, 2], 5),
+        ("Home", [1, 2], 0),
+        ("Space", [0, 1, 2], 0),
+        ("Enter", [1, 2], 0),
+    ]:
+        widget.page.keyboard.press(key)
+        assert chosen(widget)[1:] == (hidden, place)
+        agrees(widget)
+    active = letters.get_attribute("aria-activedescendant")
+    assert tile(widget, 0).get_attribute("id") == active
+
+
+def test_a_tap_beside_a_letter_means_the_nearest(shown: Callable[..., Locator]):
+    widget = shown({"width": 390, "touch": True}, word="abcdeabcde")
+    centre(widget.get_by_role("listbox"))
+    # The last row has room to its right, which belongs to its last letter.
+    box = tile(widget, 9).bounding_box()
+    frame = widget.get_by_role("listbox").bounding_box()
+    right = min(box["x"] + box["width"] + 20, frame["x"] + frame["width"] - 2)
+    assert right > box["x"] + box["width"]
+    widget.page.touchscreen.tap(right, box["y"] + 20)
+    assert chosen(widget)[1:] == ([9], 9)
+    agrees(widget)
+
+
+def test_buttons_hide_vowels_all_letters_or_none(shown: Callable[..., Locator]):
+    widget = shown()
+    for name, hidden, place in [
+        ("Hide vowels", [1, 2, 6], 1),
+        ("Hide all", list(range(8)), 1),
+        ("Show all", [], 1),
+    ]:
+        widget.get_by_role("button", name=name).click()
+        assert chosen(widget)[1:] == (hidden, place)
+        agrees(widget)
+    assert shown(alphabet="xyz·", word="xyz").get_by_role("button").all_inner_texts() == [
+        "Hide all",
+        "Show all",
+    ]
+
+
+def test_examples_are_shown_whole(shown: Callable[..., Locator]):
+    widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5)
+    widget.get_by_role("button", name="deed").click()
+    assert chosen(widget) == ("deed", [], 3)
+    agrees(widget)
+    assert widget.get_by_label("Type a word").input_value() == "deed"
+    widget.get_by_role("button", name="ab").click()
+    assert chosen(widget) == ("ab", [], 1)
+    agrees(widget)
+
+
+def test_what_is_hidden_stays_hidden_while_the_word_is_typed_further(
+    shown: Callable[..., Locator],
+):
+    widget = shown(hidden=[1, 6], place=6)
+    widget.get_by_label("Type a word").press("End")
+    for key, word, hidden, place in [
+        ("e", "bead cabe", [1, 6], 6),
+        ("Backspace", "bead cab", [1, 6], 6),
+        ("Backspace", "bead ca", [1, 6], 6),
+        ("Backspace", "bead c", [1], 5),
+        ("a", "bead ca", [1], 5),
+    ]:
+        widget.page.keyboard.press(key)
+        assert chosen(widget) == (word, hidden, place)
+        agrees(widget)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("", "Type at least one letter."),
+        ("baX", "never seen X. It knows a b c d e ␣ <."),
+        ("<img src=x>", "never seen i, m, g, s, r, =, x, >."),
+        ("ba·", "· stands for a hidden letter"),
+        ("abcdeabcdea", "That is 11 letters; the model has room for 10."),
+    ],
+)
+def test_a_word_that_cannot_be_read_is_refused_in_words_and_not_run(
+    shown: Callable[..., Locator], typed: str, words: str
+):
+    widget = shown(hidden=[1])
+    field = widget.get_by_label("Type a word")
+    field.fill(typed)
+    says(widget, words)
+    says(widget, "Below you still see bead␣cab.")
+    assert field.input_value() == typed
+    assert field.get_attribute("aria-invalid") == "true"
+    assert chosen(widget)[:2] == ("bead cab", [1])
+    agrees(widget)
+    field.fill("<<")
+    says(widget, "")
+    assert field.get_attribute("aria-invalid") == "false"
+    assert chosen(widget)[:2] == ("<<", [1])
+    agrees(widget)
+
+
+def bar(widget: Locator, place: int) -> tuple[float, float]:
+    chart = widget.get_by_role("slider", name="Letter whose numbers")
+    x, y = centre(chart)
+    width = chart.bounding_box()["width"]
+    shares = widget.evaluate(
+        """(el) => {
+          const chart = el.querySelector(".cw-l-bars svg");
+          const cell = Number(chart.querySelector(".cw-l-ring").getAttribute("width")) + 1;
+          return [30, cell].map((part) => part / chart.viewBox.baseVal.width);
+        }"""
+    )
+    return x - width / 2 + width * (shares[0] + shares[1] * (place + 0.5)), y
+
+
+def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(
+    shown: Callable[..., Locator],
+):
+    widget = shown(hidden=[1])
+    page, readout = widget.page, widget.locator(".cw-h-readout")
+    # The bars leave the mask out, so the third is that of the fourth id.
+    page.mouse.move(*bar(widget, 2))
+    expect(readout).to_contain_text("c: ")
+    agrees(widget)
+    assert state_of(widget)["option"] == -1
+    page.mouse.click(*bar(widget, 2))
+    assert state_of(widget)["option"] == 3
+    page.mouse.move(0, 0)
+    agrees(widget)
+    expect(readout).to_contain_text("c: ")
+    tile(widget, 3).click()
+    assert state_of(widget)["option"] == -1
+    expect(readout).to_contain_text("d, the true letter: ")
+
+
+def test_a_bar_can_be_chosen_with_the_keyboard(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1])
+    widget.get_by_role("slider", name="Letter whose numbers").focus()
+    # The mask, id 2, is stepped over.
+    for key, option in [("Home", 0), ("ArrowRight", 1), ("ArrowUp", 3), ("End", 7), ("Enter", 7)]:
+        widget.page.keyboard.press(key)
+        assert state_of(widget)["option"] == option
+        agrees(widget)
+
+
+def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1, 2])
+    letter = widget.locator(".cw-l-card").nth(3).locator("span").nth(3)
+    letter.scroll_into_view_if_needed()
+    letter.hover()
+    line = widget.locator(".cw-l-look").inner_text()
+    assert line.startswith("Layer 2, head 2 looks at d (place 4 of 8) with weight 0.")
+    share = float(letter.evaluate("el => el.style.getPropertyValue('--weight')"))
+    assert float(line.rpartition(" ")[2].rstrip(".")) == pytest.approx(share**2, abs=6e-4)
+
+
+@pytest.mark.parametrize("width", [390, 1920])
+def test_the_longest_word_of_the_largest_alphabet_fits_the_window(
+    shown: Callable[..., Locator], width: int
+):
+    alphabet = "".join(map(chr, range(64, 127))) + "·"
+    word = "".join(alphabet[5 * i % 63] for i in range(24))
+    hidden = list(range(0, 24, 2))
+    widget = shown({"width": width}, alphabet=alphabet, tokens=24, word=word, hidden=hidden)
+    agrees(widget)
+    root = widget.locator(".cw")
+    assert root.evaluate("el => el.scrollWidth <= el.clientWidth")
+    frame = root.bounding_box()
+    for part in (".cw-h-word", ".cw-l-bars", ".cw-l-cards"):
+        box = widget.locator(part).bounding_box()
+        assert frame["x"] < box["x"]
+        assert box["x"] + box["width"] < frame["x"] + frame["width"]
+
+
+def test_a_word_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator]):
+    widget = shown({"init": COUNT_FRAMES}, hidden=[0])
+    tile(widget, 3).click()
+    agrees(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0

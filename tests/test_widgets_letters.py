@@ -1,0 +1,333 @@
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.training import parameter_count
+from course_lib.transformer import Decoder
+from course_lib.transformer_parts import POSITIONS
+from course_lib.widgets import LetterHider
+from course_lib.widgets.letter_hider import expected_letters, masked_model_of
+
+# The widget checks what it is given itself, and its messages are what is tested here.
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+ALPHABET = "ab·cde"
+LATIN = "·abcdefghijklmnopqrstuvwxyz"
+MASK = 2
+MOST_BYTES = 60_000
+LARGEST = {"d_model": 32, "heads": 4, "layers": 2, "tokens": 16, "d_hidden": 128}
+
+
+def encoder(vocabulary=6, d_model=8, heads=2, layers=2, *, tokens=8, seed=0, **options):
+    torch.manual_seed(seed)
+    model = MaskedLanguageModel(vocabulary, d_model, heads, layers, tokens=tokens, **options)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return model.eval()
+
+
+def widget(model=None, alphabet=ALPHABET, **options):
+    return LetterHider(
+        encoder() if model is None else model,
+        alphabet,
+        **{"mask": "·", "word": "bead", "hidden": [1]} | options,
+    )
+
+
+def payload(shown):
+    script = re.search(r'<script type="application/json">(.*?)</script>', shown.static_html())
+    return json.loads(script[1])
+
+
+# What is expected --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model():
+    return encoder().double()
+
+
+@given(size=st.integers(1, 8), seed=st.integers(0, 2**32 - 1))
+def test_a_letter_is_expected_from_those_that_are_not_hidden(model, size, seed):
+    random = np.random.default_rng(seed)
+    ids = torch.from_numpy(random.choice([0, 1, 3, 4, 5], size=size))
+    hidden = np.flatnonzero(random.uniform(size=size) < 0.5).tolist()
+    found = expected_letters(model, ids, hidden=hidden, mask=MASK)
+    assert found.shape == (size, 6)
+    for t in range(size):
+        seen = [MASK if i in hidden or i == t else int(ids[i]) for i in range(size)]
+        with torch.no_grad():
+            logits = model(torch.tensor(seen))[t]
+        letters = [0, 1, 3, 4, 5]
+        assert torch.allclose(found[t, letters], F.softmax(logits[letters], dim=0))
+        assert found[t, MASK] == 0
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_what_a_hidden_letter_is_changes_nothing(model, seed):
+    random = np.random.default_rng(seed)
+    ids = torch.from_numpy(random.choice([0, 1, 3, 4, 5], size=6))
+    other = ids.clone()
+    other[[1, 4]] = torch.from_numpy(random.choice([0, 1, 3, 4, 5], size=2))
+    found, again = (expected_letters(model, x, hidden=[1, 4], mask=MASK) for x in (ids, other))
+    assert torch.equal(found, again)
+
+
+def test_expecting_letters_changes_neither_the_word_nor_the_model(model):
+    ids = torch.tensor([0, 1, 3])
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    expected_letters(model, ids, hidden=[0], mask=MASK)
+    assert ids.tolist() == [0, 1, 3]
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_the_widget_expects_what_its_model_expects():
+    shown = widget(hidden=[0, 2])
+    ids = torch.tensor([ALPHABET.index(letter) for letter in "bead"])
+    expected = expected_letters(shown.model.double(), ids, hidden=[0, 2], mask=MASK)
+    assert torch.equal(shown.expected(), expected)
+
+
+# The journey of the weights ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("position", POSITIONS)
+def test_every_kind_of_model_arrives_as_it_left_but_for_the_rounding(position, norm):
+    model = encoder(position=position, norm=norm)
+    state = payload(widget(model))["state"]
+    there = masked_model_of(state["facts"], state["weights"])
+    ids = torch.randint(6, (5, 8))
+    with torch.no_grad():
+        assert torch.allclose(there(ids), model(ids), rtol=0, atol=0.01)
+    assert not there.training
+    assert {name: value.shape for name, value in there.state_dict().items()} == {
+        name: value.shape for name, value in model.state_dict().items()
+    }
+
+
+def test_what_rounding_costs_is_the_difference_of_two_losses():
+    model = encoder(27, **LARGEST)
+    shown = widget(model, LATIN)
+    ids = torch.randint(1, 27, (20, 16))
+    real = torch.arange(16) < torch.randint(3, 17, (20, 1))
+    hidden = (torch.rand(20, 16) < 0.4) & real
+    found = shown.losses(ids, hidden, real=real)
+    for loss, decoded in zip(found, (model, shown.model), strict=True):
+        with torch.no_grad():
+            logits = decoded.double()(ids.masked_fill(hidden, 0), real=real)
+        assert loss == pytest.approx(F.cross_entropy(logits[hidden], ids[hidden]).item(), abs=1e-9)
+    assert found[0] != found[1]
+
+
+def test_the_largest_model_loses_little():
+    shown = widget(encoder(27, **LARGEST), LATIN)
+    before, after = shown.losses(torch.randint(1, 27, (50, 16)), torch.rand(50, 16) < 0.4)
+    assert abs(before - after) < 0.01 * before
+
+
+@pytest.mark.parametrize(
+    ("shape", "bits"),
+    [
+        ({"d_model": 24, "heads": 4, "layers": 2, "tokens": 16}, 14),
+        ({"d_model": 32, "heads": 4, "layers": 2, "tokens": 16, "d_hidden": 72}, 11),
+        (LARGEST, 8),
+        (LARGEST | {"d_hidden": 148}, 7),
+    ],
+    ids=str,
+)
+def test_a_page_carries_as_many_bits_as_fit_into_its_budget(shape, bits):
+    model = encoder(27, **shape)
+    assert parameter_count(model) <= 30_000
+    words = ["strengthsstrengt"] * 8
+    shown = widget(model, LATIN, word="strengthsstrengt", hidden=range(16), words=words)
+    assert shown.bits == bits
+    assert len(shown.static_html().encode()) < MOST_BYTES
+
+
+def test_training_the_model_further_does_not_reach_the_widget():
+    model = encoder()
+    shown = widget(model)
+    ids, hidden = torch.zeros(1, 3, dtype=torch.long), torch.ones(1, 3, dtype=torch.bool)
+    before = shown.losses(ids, hidden)
+    with torch.no_grad():
+        model.embedding.token.weight.zero_()
+    assert shown.losses(ids, hidden) == before
+
+
+def test_making_and_describing_a_widget_draws_no_random_numbers():
+    model = encoder()
+    before = torch.get_rng_state()
+    widget(model).describe()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is():
+    model = encoder(dropout=0.5).double().train()
+    shown = widget(model)
+    assert model.training
+    assert next(model.parameters()).dtype == torch.float64
+    ids = torch.randint(6, (8,))
+    with torch.no_grad():
+        assert torch.allclose(shown.model(ids), model.eval()(ids).float(), rtol=0, atol=0.01)
+
+
+# Words -------------------------------------------------------------------------------------------
+
+
+def test_the_description_says_what_is_seen_and_what_is_guessed():
+    shown = widget(hidden=[3, 1])
+    text = shown.describe()
+    assert "Of “bead” it sees “b?a?”." in text
+    expected = shown.expected()
+    for t in (1, 3):
+        best = ALPHABET[expected[t].argmax()]
+        said = f"{best} {expected[t].max():.3f} for letter {t + 1}, {'bead'[t]}"
+        assert said in text
+    assert f"{parameter_count(encoder()):,} parameters" in text
+
+
+def test_the_description_of_a_word_of_which_all_is_seen_guesses_nothing():
+    assert widget(hidden=[]).describe().endswith("it sees “bead”. No letter is hidden.")
+
+
+def test_letters_that_read_like_markup_stay_inside_their_string():
+    shown = LetterHider(encoder(), "·</ab>", mask="·", word="</a>")
+    assert "</a>" not in shown.static_html()
+    assert "&lt;/a&gt;" in shown.static_html()
+    assert payload(shown)["state"]["word"] == "</a>"
+
+
+# Traits ------------------------------------------------------------------------------------------
+
+
+def test_at_first_nothing_is_hidden_and_no_place_is_chosen():
+    shown = LetterHider(encoder(), ALPHABET, mask="·", word="bead")
+    assert (shown.hidden, shown.place, shown.option, shown.words) == ([], -1, -1, [])
+    assert shown.mask == MASK
+
+
+def test_hidden_places_are_put_in_order_and_said_once():
+    shown = widget(hidden=(place for place in (3, 0, 3)))
+    assert shown.hidden == [0, 3]
+    shown.hidden = [2, 1, 2]
+    assert shown.hidden == [1, 2]
+
+
+def test_a_shorter_word_has_fewer_places():
+    shown = widget(hidden=[0, 3], place=3)
+    shown.word = "be"
+    assert (shown.hidden, shown.place) == ([0], -1)
+    shown.word = "beaded"
+    assert (shown.hidden, shown.place) == ([0], -1)
+
+
+def test_word_and_places_that_come_together_from_the_page_are_taken_together():
+    shown = widget()
+    shown.set_state({"place": 5, "hidden": [0, 5], "word": "beaded", "option": 3})
+    assert (shown.word, shown.hidden, shown.place, shown.option) == ("beaded", [0, 5], 5, 3)
+    shown.set_state({"word": "a", "hidden": [0], "place": 0, "option": -1})
+    assert (shown.word, shown.hidden, shown.place, shown.option) == ("a", [0], 0, -1)
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "words"),
+    [
+        ("word", "", "word is empty; expected one letter at least"),
+        ("word", "aXb", "'X', which the alphabet 'ab·cde' does not have"),
+        ("word", "a·", "'·', which stands for a hidden letter; write the true letter"),
+        ("word", "abcdeabcd", "has 9 letters; expected 8 at most, the positions"),
+        ("hidden", [4], "hidden must lie between 0 and 3, since it counts from 0 and 'bead' has 4"),
+        ("hidden", [-1], "hidden must lie between 0 and 3"),
+        ("place", 4, "place must lie between -1 and 3"),
+        ("place", -2, "place must lie between -1 and 3"),
+        ("option", 6, "option must lie between -1 and 5"),
+        ("option", 2, "option is 2, the id of the mask; expected that of a letter"),
+    ],
+)
+def test_a_trait_out_of_range_is_refused_and_leaves_the_widget_as_it_was(trait, value, words):
+    shown = widget()
+    before = getattr(shown, trait)
+    with pytest.raises(ValueError, match=words):
+        setattr(shown, trait, value)
+    assert getattr(shown, trait) == before
+    with pytest.raises(ValueError, match=words):
+        widget(**{trait: value})
+
+
+@pytest.mark.parametrize("trait", ["facts", "weights", "alphabet", "mask", "words"])
+def test_what_the_model_is_cannot_be_changed(trait):
+    shown = widget()
+    with pytest.raises(traitlets.TraitError, match="read-only"):
+        setattr(shown, trait, getattr(shown, trait))
+
+
+# What cannot run in the page ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: nn.Linear(5, 4), TypeError, "model is a Linear; expected a course_lib.masked_la"),
+        (lambda: "bert", TypeError, "model is a str"),
+        (lambda: Decoder(6, 8, 2, 1, tokens=8), TypeError, "model is a Decoder"),
+        (lambda: encoder(d_model=40), ValueError, "40,080 parameters; expected 30,000"),
+        (lambda: encoder(tokens=25), ValueError, "25 positions; expected 24 at most"),
+        (lambda: encoder(heads=8, layers=3), ValueError, "24 heads in all layers; expected 16"),
+        (lambda: encoder(65), ValueError, "65 letters; expected 64 at most"),
+        (
+            lambda: encoder(d_model=2, d_hidden=5_900, layers=1),
+            ValueError,
+            "would weigh more than 38,800 bytes",
+        ),
+    ],
+)
+def test_a_model_that_cannot_run_in_the_page_is_refused(make, error, words):
+    with pytest.raises(error, match=words):
+        widget(make())
+
+
+def test_a_model_whose_training_has_diverged_is_refused():
+    model = encoder()
+    with torch.no_grad():
+        model.encoder.blocks[0].mlp.expand.weight[0, 0] = math.nan
+    with pytest.raises(ValueError, match=r"model\.encoder\.blocks\.0\.mlp\.expand\.weight holds N"):
+        widget(model)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"alphabet": list(ALPHABET)}, TypeError, "expected a string whose character i is id i"),
+        ({"alphabet": "ab·cda"}, ValueError, "alphabet repeats 'a'"),
+        ({"alphabet": "ab·cd"}, ValueError, "alphabet has 5 characters and model 6 ids"),
+        ({"mask": "X"}, ValueError, "mask is 'X'; expected one character of the alphabet 'ab·cde'"),
+        ({"mask": "ab"}, ValueError, "mask is 'ab'; expected one character"),
+        ({"mask": 2}, TypeError, "mask is 2; expected a character of the alphabet"),
+        ({"word": None}, TypeError, "word is None; expected a string of letters"),
+        ({"hidden": 1}, TypeError, "hidden is 1; expected the places of the hidden letters"),
+        ({"hidden": "b"}, TypeError, "hidden is 'b'; expected the places"),
+        ({"hidden": [True]}, TypeError, "hidden is \\[True\\]; expected the places"),
+        ({"hidden": [1.0]}, TypeError, "hidden is \\[1.0\\]; expected the places"),
+        ({"place": 1.0}, TypeError, "place must be an integer; given 1.0"),
+        ({"option": True}, TypeError, "option must be an integer; given True"),
+        ({"words": "bead"}, TypeError, "words must be a list of strings"),
+        ({"words": ["bead", 3]}, TypeError, "words must be a list of strings"),
+        ({"words": ["b"] * 9}, ValueError, "words holds 9 strings; expected 8 at most"),
+        ({"words": ["bead", "X"]}, ValueError, "words 'X' holds 'X', which the alphabet"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        widget(**options)

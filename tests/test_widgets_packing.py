@@ -1,0 +1,68 @@
+import base64
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.widgets.packed_weights import pack, unpack
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+
+def packed_in(bits, matrix, *, most_bytes=10**6):
+    return pack({"w": matrix}, most_bytes=most_bytes, fewest_bits=bits, most_bits=bits)
+
+
+@given(st.integers(7, 16), st.integers(0, 2**32 - 1), st.floats(-8, 8))
+def test_a_number_is_off_by_at_most_half_a_step_of_its_row(bits, seed, exponent):
+    random = np.random.default_rng(seed)
+    rows, columns = random.integers(1, 7, size=2)
+    matrix = (10**exponent * random.normal(size=(rows, columns))).astype(np.float32)
+    matrix[0, 0] = 0
+    packed = packed_in(bits, torch.from_numpy(matrix))
+    [there] = unpack(packed, [(rows, columns)])
+    # A step has 8 significant bits, so it is up to a 128th larger than the row needs.
+    step = np.abs(matrix).max(axis=1, keepdims=True) / (2 ** (bits - 1) - 1) * (1 + 1 / 127)
+    assert (np.abs(there - matrix.astype(np.float64)) <= 0.5 * step + 2.0**-100).all()
+    assert there[0, 0] == 0
+
+
+@given(st.integers(7, 16), st.integers(0, 2**32 - 1))
+def test_what_was_rounded_once_is_not_rounded_again_on_the_way_through_float32(bits, seed):
+    matrix = torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 5)))
+    packed = packed_in(bits, matrix)
+    [single] = unpack(packed, [(3, 5)])
+    stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
+    counts = [
+        int("".join(map(str, stream[i * bits : (i + 1) * bits])), 2) - 2 ** (bits - 1)
+        for i in range(15)
+    ]
+    halves = np.frombuffer(base64.b64decode(packed["steps"]), dtype="<u2").astype(np.uint32)
+    steps = np.repeat((halves << 16).view(np.float32).astype(np.float64), 5)
+    np.testing.assert_array_equal(single.ravel().astype(np.float64), counts * steps)
+
+
+def test_rows_of_zeros_and_of_tiny_numbers_arrive_as_finite_numbers():
+    matrix = torch.tensor([[0.0, 0.0], [1e-38, -1e-38], [1.0, -1.0]])
+    [there] = unpack(packed_in(16, matrix), [(3, 2)])
+    assert np.isfinite(there).all()
+    assert np.abs(there - matrix.numpy()).max() <= 1.0 / 65534 * (1 + 1 / 127)
+
+
+@given(st.integers(2000, 9000), st.integers(0, 2**32 - 1))
+def test_a_parameter_has_as_many_bits_as_the_bytes_allow(most_bytes, seed):
+    rows, columns = np.random.default_rng(seed).integers(1, 38, size=2)
+    packed = pack({"w": torch.ones(rows, columns)}, most_bytes=most_bytes, fewest_bits=7)
+    # Base64 writes three bytes as four characters, and fills the last four up.
+    assert len(packed["base64"]) + len(packed["steps"]) <= most_bytes + 6
+    finer = packed["bits"] + 1
+    assert finer == 17 or (rows * columns * finer / 8 + 2 * rows) * 4 / 3 > most_bytes - 4
+
+
+def test_a_matrix_that_gets_too_few_bits_is_refused_with_its_size():
+    words = "model has 1,500 parameters in 30 rows, which would weigh more than 1,800 bytes"
+    with pytest.raises(ValueError, match=words):
+        packed_in(7, torch.ones(30, 50), most_bytes=1800)
+    assert packed_in(6, torch.ones(30, 50), most_bytes=1800)["bits"] == 6
