@@ -7,6 +7,8 @@ add one: see :mod:`course_lib.checker`.
 
 from course_lib.checker import check
 from course_lib.exercises import (
+    decoder,
+    encoder,
     gpu_attention,
     hamiltonian_mechanics,
     position,
@@ -18,6 +20,8 @@ from course_lib.exercises import (
 
 __all__ = [
     "check",
+    "decoder",
+    "encoder",
     "gpu_attention",
     "hamiltonian_mechanics",
     "position",

