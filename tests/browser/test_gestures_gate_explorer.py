@@ -8,6 +8,7 @@ import torch
 from displayed_gate_explorer import gate_explorer
 from examples import bare_page
 from hands import centre, widgets
+from letters import says
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
 
@@ -46,16 +47,6 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locat
 
 def agrees(widget: Locator) -> None:
     eventually(widget, lambda: gate_explorer(widget))
-
-
-def says(widget: Locator, words: str) -> None:
-    """Assert that the message beside the text holds these words."""
-
-    def said() -> None:
-        message = widget.locator(".cw-complaint").inner_text()
-        assert words in message if words else message == ""
-
-    eventually(widget, said)
 
 
 @pytest.mark.parametrize(

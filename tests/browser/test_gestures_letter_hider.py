@@ -9,6 +9,7 @@ from displayed_letter_hider import letter_hider
 from examples import bare_page
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre, widgets
+from letters import bar, says
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of
 
@@ -18,6 +19,7 @@ from course_lib.widgets import LetterHider
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "ab·cde <"
+BARS = "Letter whose numbers"
 
 
 def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> LetterHider:
@@ -54,16 +56,6 @@ def chosen(widget: Locator) -> tuple[str, list[int], int]:
 
 def tile(widget: Locator, place: int) -> Locator:
     return widget.get_by_role("option").nth(place)
-
-
-def says(widget: Locator, words: str) -> None:
-    """Assert that the message beside the word holds these words."""
-
-    def said() -> None:
-        message = widget.locator(".cw-complaint").inner_text()
-        assert words in message if words else message == ""
-
-    eventually(widget, said)
 
 
 @pytest.mark.parametrize(
@@ -223,31 +215,17 @@ def test_a_word_that_cannot_be_read_is_refused_in_words_and_not_run(
     agrees(widget)
 
 
-def bar(widget: Locator, place: int) -> tuple[float, float]:
-    chart = widget.get_by_role("slider", name="Letter whose numbers")
-    x, y = centre(chart)
-    width = chart.bounding_box()["width"]
-    shares = widget.evaluate(
-        """(el) => {
-          const chart = el.querySelector(".cw-l-bars svg");
-          const cell = Number(chart.querySelector(".cw-l-ring").getAttribute("width")) + 1;
-          return [30, cell].map((part) => part / chart.viewBox.baseVal.width);
-        }"""
-    )
-    return x - width / 2 + width * (shares[0] + shares[1] * (place + 0.5)), y
-
-
 def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(
     shown: Callable[..., Locator],
 ):
     widget = shown(hidden=[1])
     page, readout = widget.page, widget.locator(".cw-h-readout")
     # The bars leave the mask out, so the third is that of the fourth id.
-    page.mouse.move(*bar(widget, 2))
+    page.mouse.move(*bar(widget, BARS, 2))
     expect(readout).to_contain_text("c: ")
     agrees(widget)
     assert state_of(widget)["option"] == -1
-    page.mouse.click(*bar(widget, 2))
+    page.mouse.click(*bar(widget, BARS, 2))
     assert state_of(widget)["option"] == 3
     page.mouse.move(0, 0)
     agrees(widget)

@@ -9,7 +9,8 @@ import torch
 from displayed_tiny_gpt import tiny_gpt
 from examples import bare_page
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import centre, widgets
+from hands import widgets
+from letters import bar, says
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of
 
@@ -21,6 +22,7 @@ from course_lib.widgets.tiny_gpt import decoder_of
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "·abcde <"
+BARS = "Letter to look at"
 
 
 def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> TinyGPT:
@@ -59,16 +61,6 @@ def push(widget: Locator, name: str) -> None:
 def texts(widget: Locator) -> tuple[str, str]:
     state = state_of(widget)
     return state["prompt"], state["written"]
-
-
-def says(widget: Locator, words: str) -> None:
-    """Assert that the message beside the prompt holds these words."""
-
-    def said() -> None:
-        message = widget.locator(".cw-complaint").inner_text()
-        assert words in message if words else message == ""
-
-    eventually(widget, said)
 
 
 @pytest.mark.parametrize(
@@ -295,30 +287,16 @@ def test_arrow_keys_walk_along_the_text(shown: Callable[..., Locator]):
         agrees(widget)
 
 
-def bar(widget: Locator, place: int) -> tuple[float, float]:
-    chart = widget.get_by_role("slider", name="Letter to look at")
-    x, y = centre(chart)
-    width = chart.bounding_box()["width"]
-    shares = widget.evaluate(
-        """(el) => {
-          const chart = el.querySelector(".cw-l-bars svg");
-          const cell = Number(chart.querySelector(".cw-l-ring").getAttribute("width")) + 1;
-          return [30, cell].map((part) => part / chart.viewBox.baseVal.width);
-        }"""
-    )
-    return x - width / 2 + width * (shares[0] + shares[1] * (place + 0.5)), y
-
-
 def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_instead(
     shown: Callable[..., Locator],
 ):
     widget = shown(written="ce", order="alphabet", place=1)
     page, readout = widget.page, widget.locator(".cw-t-readout")
-    page.mouse.move(*bar(widget, 4))
+    page.mouse.move(*bar(widget, BARS, 4))
     expect(readout).to_have_text(re.compile("^d: "))
     agrees(widget)
     assert state_of(widget)["option"] == -1
-    page.mouse.click(*bar(widget, 4))
+    page.mouse.click(*bar(widget, BARS, 4))
     # What was typed before that place stays, and the choice comes after it.
     assert texts(widget) == ("b", "d")
     agrees(widget)

@@ -1,0 +1,29 @@
+"""What widgets that read typed text have in common: a message beside the field, bars of letters."""
+
+from hands import Point, centre
+from playwright.sync_api import Locator
+from reading import eventually
+
+
+def says(widget: Locator, words: str) -> None:
+    """Assert that the message beside the field holds these words, or that there is none."""
+
+    def said() -> None:
+        message = widget.locator(".cw-complaint").inner_text()
+        assert words in message if words else message == ""
+
+    eventually(widget, said)
+
+
+def bar(widget: Locator, chart: str, place: int) -> Point:
+    """The middle of a bar, counted from 0, in the first row of the chart of this name."""
+    drawing = widget.get_by_role("slider", name=chart)
+    x, y = centre(drawing)
+    width = drawing.bounding_box()["width"]
+    margin, cell = drawing.evaluate(
+        """(svg) => {
+          const cell = Number(svg.querySelector(".cw-l-ring").getAttribute("width")) + 1;
+          return [30, cell].map((part) => part / svg.viewBox.baseVal.width);
+        }"""
+    )
+    return x - width / 2 + width * (margin + cell * (place + 0.5)), y
