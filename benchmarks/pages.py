@@ -14,10 +14,11 @@ in ``benchmarks/README.md``, and exits with 1 if a budget is missed. How things 
 - *Widget weight*: the bytes of one widget's payload: its state, its module and the stylesheet.
 - *Alive*: from the start of the navigation to the moment at which the last widget of the page has
   drawn itself; the median of several openings, each in a window with an empty cache.
-- *Input to frame*: the mouse drags the finest slider of each widget through 200 moves. Chromium
-  delivers such a move at the start of a frame. The clock runs from that delivery to the first task
-  after the frame, and so covers the handler, the drawing, style, layout and painting on the main
-  thread, but not the screen. The part spent in handlers is reported too.
+- *Input to frame*: the mouse drags the finest slider of each widget through 200 moves; one that has
+  no slider gets 200 keys in its row of letters. Chromium delivers such an input at the start of a
+  frame. The clock runs from that delivery to the first task after the frame, and so covers the
+  handler, the drawing, style, layout and painting on the main thread, but not the screen. The part
+  spent in handlers is reported too.
 - *Cold build*: ``make book`` without ``_build``. *Warm build*: ``make book`` after one line of
   prose was added to a page and taken away again. Installation is no part of either.
 """
@@ -26,6 +27,7 @@ import argparse
 import datetime as dt
 import functools
 import http.server
+import itertools
 import json
 import os
 import platform
@@ -85,7 +87,7 @@ WHEN_ALIVE = """
 
 # One sample for each `input` event that the slider delivers. The first task after a frame is the
 # message that the frame's own callback posts.
-WATCH_SLIDER = """(slider) => {
+WATCH_INPUT = """(control, kind) => {
   window.courseSamples = [];
   let from = 0;
   let handlers = 0;
@@ -94,11 +96,11 @@ WATCH_SLIDER = """(slider) => {
     window.courseSamples.push({ total: performance.now() - from, handlers });
     from = 0;
   };
-  window.addEventListener("input", (event) => {
-    if (event.target === slider && !from) from = performance.now();
+  window.addEventListener(kind, (event) => {
+    if (event.target === control && !from) from = performance.now();
   }, true);
-  window.addEventListener("input", (event) => {
-    if (event.target !== slider) return;
+  window.addEventListener(kind, (event) => {
+    if (event.target !== control) return;
     handlers = performance.now() - from;
     requestAnimationFrame(() => port2.postMessage(null));
   });
@@ -205,11 +207,16 @@ def weights(page: Page) -> dict[str, Any]:
 
 
 def inputs(page: Page) -> list[dict[str, float]]:
-    """From input to frame, for the finest slider of each widget."""
-    return [drag(page, finest_slider(widget)) for widget in page.locator(".cw-host").all()]
+    """From input to frame, for the finest slider of each widget, or for its row of letters."""
+    measured = []
+    for widget in page.locator(".cw-host").all():
+        slider = finest_slider(widget)
+        row = widget.locator("[role=listbox], [role=slider]").first
+        measured.append(walk(page, row) if slider is None else drag(page, slider))
+    return measured
 
 
-def finest_slider(widget: Locator) -> Locator:
+def finest_slider(widget: Locator) -> Locator | None:
     """The slider with the most places; choices are made in turn until one with 50 shows."""
     places = "el => (el.max - el.min) / el.step"
     best, most = None, 0.0
@@ -221,15 +228,13 @@ def finest_slider(widget: Locator) -> Locator:
                 best, most = slider, slider.evaluate(places)
         if most > 50:  # noqa: PLR2004 - fine enough for the mouse to find a new place each time
             break
-    if best is None:
-        raise ValueError("this widget has no slider to measure; add another measure here")
     return best
 
 
 def drag(page: Page, slider: Locator) -> dict[str, float]:
     """Drag the slider to and fro until 200 moves have been answered."""
     slider.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    slider.evaluate(WATCH_SLIDER)
+    slider.evaluate(WATCH_INPUT, "input")
     box = slider.bounding_box()
     middle, reach = box["x"] + box["width"] / 2, 0.4 * box["width"]
     page.mouse.move(middle, box["y"] + box["height"] / 2)
@@ -245,6 +250,29 @@ def drag(page: Page, slider: Locator) -> dict[str, float]:
         page.mouse.move(middle + share * reach, box["y"] + box["height"] / 2)
         seen = page.evaluate(NEXT_SAMPLE, seen)
     page.mouse.up()
+    return summary(page)
+
+
+def walk(page: Page, row: Locator) -> dict[str, float]:
+    """Go along a row of letters again and again, turning over those that can be, for 200 keys."""
+    row.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    row.evaluate(WATCH_INPUT, "keydown")
+    row.focus()
+    if row.get_attribute("role") == "listbox":
+        keys = ["Home", *["Space", "ArrowRight"] * (row.get_by_role("option").count() - 1), "Space"]
+    else:
+        keys = ["Home", *["ArrowRight"] * row.evaluate("el => el.ariaValueMax - el.ariaValueMin")]
+    seen = 0
+    for key in itertools.islice(itertools.cycle(keys), MOVES):
+        page.keyboard.press(key)
+        before, seen = seen, page.evaluate(NEXT_SAMPLE, seen)
+        if seen == before:
+            raise RuntimeError(f"the row did not answer {key}, after {seen} keys")
+    return summary(page)
+
+
+def summary(page: Page) -> dict[str, float]:
+    """Median and 95th percentile of what was measured."""
     samples = page.evaluate("() => courseSamples")[:MOVES]
     total = sorted(sample["total"] for sample in samples)
     return {

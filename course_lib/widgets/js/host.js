@@ -6,11 +6,16 @@
   const { code, state } = JSON.parse(payload.textContent);
   const listeners = new Map();
 
-  /** Module and style, which travel as base64 of deflated JSON. */
-  function unpacked(base64) {
-    const deflated = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    const inflated = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Response(inflated).json();
+  /** Module and style, which travel as base64 of deflated JSON. A Blob would wait for the browser. */
+  async function unpacked(base64) {
+    const inflater = new DecompressionStream("deflate");
+    const writer = inflater.writable.getWriter();
+    writer.write(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+    writer.close();
+    const reader = inflater.readable.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+    return JSON.parse(text);
   }
 
   function emit(event) {
