@@ -14,11 +14,12 @@ in ``benchmarks/README.md``, and exits with 1 if a budget is missed. How things 
 - *Widget weight*: the bytes of one widget's payload: its state, its module and the stylesheet.
 - *Alive*: from the start of the navigation to the moment at which the last widget of the page has
   drawn itself; the median of several openings, each in a window with an empty cache.
-- *Input to frame*: the mouse drags the finest slider of each widget through 200 moves; one that has
-  no slider gets 200 keys in its row of letters. Chromium delivers such an input at the start of a
-  frame. The clock runs from that delivery to the first task after the frame, and so covers the
-  handler, the drawing, style, layout and painting on the main thread, but not the screen. The part
-  spent in handlers is reported too.
+- *Input to frame*: the mouse drags the finest slider of each widget through 200 moves, which
+  Chromium delivers at the start of a frame. A widget that has no slider gets 200 keys in its row of
+  letters; a key comes at any time, so up to a frame of waiting is counted with it. The clock runs
+  from the delivery to the first task after the frame, and so covers the handler, the drawing,
+  style, layout and painting on the main thread, but not the screen. The part spent in handlers is
+  reported too.
 - *Cold build*: ``make book`` without ``_build``. *Warm build*: ``make book`` after one line of
   prose was added to a page and taken away again. Installation is no part of either.
 """

@@ -22,3 +22,11 @@ def randomized(module, scale=1.0):
         for seed, parameter in enumerate(module.parameters()):
             parameter.copy_(scale * randn(*parameter.shape, seed=100 + seed))
     return module
+
+
+def perturbed(module, scale):
+    """Ready for evaluation, with random numbers added, so that every parameter matters."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(scale * torch.randn_like(parameter))
+    return module.eval()

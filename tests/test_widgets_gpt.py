@@ -5,6 +5,7 @@ import re
 import pytest
 import torch
 import traitlets
+from seeded import perturbed
 from torch import nn
 from torch.nn import functional as F
 
@@ -26,10 +27,7 @@ MOST_BYTES = 250_000
 def decoder(vocabulary=6, d_model=8, heads=2, layers=2, *, tokens=8, seed=0, **options):
     torch.manual_seed(seed)
     model = Decoder(vocabulary, d_model, heads, layers, tokens=tokens, **options)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    return model.eval()
+    return perturbed(model, 0.3)
 
 
 def widget(model=None, alphabet=ALPHABET, **options):

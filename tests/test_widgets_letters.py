@@ -8,6 +8,7 @@ import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from seeded import perturbed
 from torch import nn
 from torch.nn import functional as F
 
@@ -31,10 +32,7 @@ LARGEST = {"d_model": 32, "heads": 4, "layers": 2, "tokens": 16, "d_hidden": 128
 def encoder(vocabulary=6, d_model=8, heads=2, layers=2, *, tokens=8, seed=0, **options):
     torch.manual_seed(seed)
     model = MaskedLanguageModel(vocabulary, d_model, heads, layers, tokens=tokens, **options)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    return model.eval()
+    return perturbed(model, 0.3)
 
 
 def widget(model=None, alphabet=ALPHABET, **options):

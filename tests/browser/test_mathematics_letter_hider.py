@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from seeded import perturbed
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.transformer_parts import POSITIONS
@@ -21,10 +22,7 @@ def widget_of(seed: int = 0, **options: object) -> LetterHider:
     torch.manual_seed(seed)
     shape = {"d_model": 12, "heads": 3, "layers": 2, "tokens": 10} | options
     model = MaskedLanguageModel(len(ALPHABET), **shape)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.5 * torch.randn_like(parameter))
-    return LetterHider(model.eval(), ALPHABET, mask="·", word="bad")
+    return LetterHider(perturbed(model, 0.5), ALPHABET, mask="·", word="bad")
 
 
 def random_word(random: np.random.Generator, most: int = 10) -> tuple[list[int], list[int]]:

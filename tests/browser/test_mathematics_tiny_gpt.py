@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from seeded import perturbed
 
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
@@ -25,10 +26,7 @@ def random_decoder(seed: int = 0, **options: object) -> Decoder:
     torch.manual_seed(seed)
     shape = {"d_model": 12, "heads": 3, "layers": 2, "tokens": 10} | options
     model = Decoder(len(ALPHABET), **shape)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.5 * torch.randn_like(parameter))
-    return model.eval()
+    return perturbed(model, 0.5)
 
 
 def widget_of(model: Decoder) -> TinyGPT:
