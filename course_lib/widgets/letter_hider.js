@@ -257,7 +257,7 @@ function render({ model, el }) {
     const part = (shares) => open.map((id) => shares[id]);
     const rank = ranking(here.probability).indexOf(option) + 1;
     const numbers = `${names[option]}${option === ids[place] ? ", the true letter" : ""}: ${three(here.probability[option])}, guess ${rank} of ${open.length}; with every letter hidden ${three(blind.probability[option])}`;
-    bars.place(frame.clientWidth || 360);
+    bars.place(width);
     bars.draw({
       order: firstNumbers(open.length), own: part(blind.probability), byRank: false,
       choice: { probability: part(here.probability), leftByK: open.length, leftByP: open.length },
@@ -284,9 +284,14 @@ function render({ model, el }) {
     region,
   );
   root.classList.add("cw-letters");
+  let width = frame.clientWidth || 360;
   const { request, stop: rest } = frameScheduler(root, draw);
   const unlisten = onChange(model, ["word", "hidden", "place", "option"], () => request());
-  const resized = new ResizeObserver(() => request());
+  // To ask the frame for its width while drawing would lay the page out once more.
+  const resized = new ResizeObserver(([{ contentRect }]) => {
+    width = contentRect.width || width;
+    request();
+  });
   resized.observe(frame);
   return () => {
     rest();

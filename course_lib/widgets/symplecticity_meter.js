@@ -19,45 +19,111 @@ function product(a, b) {
 }
 const combine = (f, a, b) => a.map((row, i) => row.map((x, j) => f(x, b[i][j])));
 const sum = (a, b) => combine((x, y) => x + y, a, b);
-const scores = (z, A) => product(product(z, A), transpose(z));
+const rows = (values, count) => Array.from({ length: count }, (_, i) => Array.from(values.subarray((i * values.length) / count, ((i + 1) * values.length) / count)));
 
-/** log(1 + Σ exp(x)): the largest exponent, or the 1, is taken out first. */
-function logOnePlusSum(values) {
-  const largest = Math.max(0, ...values);
+/**
+ * log(1 + Σ exp x) over `count` scores, of which the first stands at `start` and each next one
+ * `stride` further. Each score is replaced by its share, its derivative. The largest exponent, or
+ * the 1, is taken out first.
+ */
+function weigh(scores, start, stride, count) {
+  let largest = 0;
+  for (let k = 0; k < count; k += 1) largest = Math.max(largest, scores[start + k * stride]);
   let total = Math.exp(-largest);
-  for (const value of values) total += Math.exp(value - largest);
+  for (let k = 0; k < count; k += 1) {
+    const at = start + k * stride;
+    scores[at] = Math.exp(scores[at] - largest);
+    total += scores[at];
+  }
+  for (let k = 0; k < count; k += 1) scores[start + k * stride] /= total;
   return largest + Math.log(total);
 }
 
-/** log(1 + Σ_mn exp C_mn) for "matrix", Σ_n log(1 + Σ_m exp C_mn) for "vector"; C = Z A Zᵀ. */
-export function attentionPotential(z, A, softmax) {
-  const C = scores(z, A);
-  if (softmax === "matrix") return logOnePlusSum(C.flatMap((row) => Array.from(row)));
-  return transpose(C).reduce((total, column) => total + logOnePlusSum(column), 0);
-}
+/**
+ * Potential, force and weights of windows that are flattened row by row; C = Z A Zᵀ.
+ * Potential: log(1 + Σ_mn exp C_mn) for "matrix", Σ_n log(1 + Σ_m exp C_mn) for "vector".
+ * Force: S Z Aᵀ + Sᵀ Z A for "full", 2 S Z A for "shortcut", S being the potential's derivative by C.
+ */
+function attentionField(tokens, d, A, softmax, formula) {
+  const [ZA, ZAt] = [new Float64Array(tokens * d), new Float64Array(tokens * d)];
+  const S = new Float64Array(tokens * tokens);
+  // A step asks three times, at two places only: what was found at the last place is kept.
+  const seen = new Float64Array(tokens * d).fill(NaN);
+  let potential = 0;
 
-/** S: the weights whose log-partition function is the potential. */
-function attentionShares(z, A, softmax) {
-  const C = scores(z, A);
-  if (softmax === "matrix") {
-    const partition = logOnePlusSum(C.flatMap((row) => Array.from(row)));
-    return C.map((row) => row.map((c) => Math.exp(c - partition)));
+  function isSeen(z) {
+    for (let i = 0; i < seen.length; i += 1) if (seen[i] !== z[i]) return false;
+    return true;
   }
-  const partitions = transpose(C).map((column) => logOnePlusSum(column));
-  return C.map((row) => row.map((c, n) => Math.exp(c - partitions[n])));
+  function attend(z) {
+    if (isSeen(z)) return;
+    seen.set(z);
+    for (let m = 0; m < tokens; m += 1) {
+      for (let j = 0; j < d; j += 1) {
+        let [right, left] = [0, 0];
+        for (let i = 0; i < d; i += 1) {
+          right += z[m * d + i] * A[i][j];
+          left += z[m * d + i] * A[j][i];
+        }
+        ZA[m * d + j] = right;
+        ZAt[m * d + j] = left;
+      }
+    }
+    for (let m = 0; m < tokens; m += 1) {
+      for (let n = 0; n < tokens; n += 1) {
+        let score = 0;
+        for (let j = 0; j < d; j += 1) score += ZA[m * d + j] * z[n * d + j];
+        S[m * tokens + n] = score;
+      }
+    }
+    if (softmax === "matrix") {
+      potential = weigh(S, 0, 1, tokens * tokens);
+    } else {
+      potential = 0;
+      for (let n = 0; n < tokens; n += 1) potential += weigh(S, n, tokens, tokens);
+    }
+  }
+  return {
+    potential(z) {
+      attend(z);
+      return potential;
+    },
+    force(z, out) {
+      attend(z);
+      for (let m = 0; m < tokens; m += 1) {
+        for (let j = 0; j < d; j += 1) {
+          let total = 0;
+          for (let n = 0; n < tokens; n += 1) {
+            total += formula === "full"
+              ? S[m * tokens + n] * ZAt[n * d + j] + S[n * tokens + m] * ZA[n * d + j]
+              : 2 * S[m * tokens + n] * ZA[n * d + j];
+          }
+          out[m * d + j] = total;
+        }
+      }
+    },
+    weights(z) {
+      attend(z);
+      return S;
+    },
+  };
 }
 
-/** S Z Aᵀ + Sᵀ Z A for "full"; 2 S Z A for "shortcut". */
+const flat = (z) => Float64Array.from(z.flat());
+
+export function attentionPotential(z, A, softmax) {
+  return attentionField(z.length, z[0].length, A, softmax, "full").potential(flat(z));
+}
+
 export function attentionForce(z, A, softmax, formula) {
-  const S = attentionShares(z, A, softmax);
-  const ZA = product(z, A);
-  if (formula === "shortcut") return product(S, ZA).map((row) => row.map((x) => 2 * x));
-  return sum(product(S, product(z, transpose(A))), product(transpose(S), ZA));
+  const force = new Float64Array(z.length * z[0].length);
+  attentionField(z.length, z[0].length, A, softmax, formula).force(flat(z), force);
+  return rows(force, z.length);
 }
 
 /** The derivative of `attentionForce` in the direction `dz`, in closed form. */
 function forceDerivative(z, dz, A, softmax, formula) {
-  const S = attentionShares(z, A, softmax);
+  const S = rows(attentionField(z.length, z[0].length, A, softmax, formula).weights(flat(z)), z.length);
   const dC = sum(product(product(dz, A), transpose(z)), product(product(z, A), transpose(dz)));
   const weighed = combine((s, c) => s * c, S, dC);
   const columnTotals = transpose(weighed).map((column) => column.reduce((total, x) => total + x, 0));
@@ -95,22 +161,19 @@ export function kickSymplecticityError(M, step) {
 
 /** H = |p|²/2 + |q|²/2 + Σ(q), moved by Störmer–Verlet with the chosen force in place of ∇Σ. */
 export function attentionRollout(z, A, softmax, formula, dt, steps) {
-  const [tokens, d] = [z.length, z[0].length];
-  const dim = tokens * d;
-  const window = (q) => Array.from({ length: tokens }, (_, t) => q.subarray(t * d, (t + 1) * d));
+  const dim = z.length * z[0].length;
+  const field = attentionField(z.length, z[0].length, A, softmax, formula);
   const halfSquare = (x) => x.reduce((total, value) => total + value * value, 0) / 2;
   const system = {
     dim,
-    energy: (q, p) => halfSquare(p) + halfSquare(q) + attentionPotential(window(q), A, softmax),
+    energy: (q, p) => halfSquare(p) + halfSquare(q) + field.potential(q),
     gradQ: (q, out) => {
-      attentionForce(window(q), A, softmax, formula).forEach((row, t) => {
-        for (let j = 0; j < d; j += 1) out[t * d + j] = q[t * d + j] + row[j];
-      });
+      field.force(q, out);
+      for (let i = 0; i < dim; i += 1) out[i] += q[i];
     },
     gradP: (p, out) => out.set(p),
   };
-  const q = Float64Array.from(z.flatMap((row) => Array.from(row)));
-  return integrate(system, "stoermer_verlet", q, new Float64Array(dim), dt, steps);
+  return integrate(system, "stoermer_verlet", flat(z), new Float64Array(dim), dt, steps);
 }
 
 const SIDE = 320;

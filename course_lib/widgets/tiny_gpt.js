@@ -315,7 +315,7 @@ function render({ model, el }) {
       ? `${lead ? "" : "Given its first letter, "}${lead ? "The" : "the"} model gives ${spelling(text)} the probability ${scientific(known.reduce((product, share) => product * share, 1))}: the product of the letters’ own.`
       : "Nothing is written yet.");
 
-    bars.place(frame.clientWidth || 360);
+    bars.place(width);
     const numbers = `${visible(letters[option])}: the model says ${three(own[option])}, drawn with ${three(choice.probability[option])}`;
     bars.draw({ order: shownOrder(choice), own, choice, chosen: here ? text[place] : null, option, byRank: model.get("order") === "probability", spoken: numbers });
     say(readout, `${numbers}.`);
@@ -346,9 +346,14 @@ function render({ model, el }) {
     region,
   );
   root.classList.add("cw-gpt");
+  let width = frame.clientWidth || 360;
   const { request, stop: rest } = frameScheduler(root, draw);
   const unlisten = onChange(model, ["prompt", "written", "temperature", "top_k", "top_p", "place", "option", "order"], () => request());
-  const resized = new ResizeObserver(() => request());
+  // To ask the frame for its width while drawing would lay the page out once more.
+  const resized = new ResizeObserver(([{ contentRect }]) => {
+    width = contentRect.width || width;
+    request();
+  });
   resized.observe(frame);
   return () => {
     pause();

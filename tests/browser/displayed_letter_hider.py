@@ -7,17 +7,17 @@ import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, state_of
+from reading_letters import READ_LETTERS
 from torch import Tensor
 
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
-READ = """(el) => {
+READ = (
+    f"(el) => {{{READ_LETTERS}"
+    """
   const text = (selector) => el.querySelector(selector).textContent;
   const variable = (e, name) => e.style.getPropertyValue(name);
-  const parts = (e) => [...e.style.transform.matchAll(/-?\\d[\\d.]*/g)].map(Number);
   const list = el.querySelector("[role=listbox]");
-  const chart = el.querySelector(".cw-l-bars svg");
-  const columns = [...chart.children].filter((e) => e.querySelector(".cw-l-fill"));
   return {
     tiles: [...list.children].map((tile) => ({
       id: tile.id,
@@ -38,29 +38,15 @@ READ = """(el) => {
     active: list.getAttribute("aria-activedescendant"),
     score: text(".cw-h-buttons p"),
     heading: text(".cw-h-heading"),
-    top: Number(chart.querySelectorAll(".cw-l-small")[1].textContent),
-    columns: columns.map((column) => ({
-      name: column.querySelector("text").textContent,
-      at: parts(column),
-      fill: parts(column.querySelector(".cw-l-fill"))[2],
-      outline: Number(column.querySelector(".cw-l-outline").getAttribute("height")),
-      room: Number(column.querySelector(".cw-l-ring").getAttribute("height")) - 24,
-      ring: column.querySelector(".cw-l-ring").getAttribute("visibility") === "visible",
-      chosen: column.querySelector("text").classList.contains("cw-l-chosen"),
-    })),
-    captions: [...chart.querySelectorAll(".cw-l-caption")].map((e) => e.textContent).join(""),
-    rank: Number(chart.getAttribute("aria-valuenow")),
+    ...bars,
     readout: text(".cw-h-readout"),
     doubt: text(".cw-h-readout + p"),
-    cards: [...el.querySelectorAll(".cw-l-card")].map((card) => ({
-      most: card.querySelector("strong").textContent,
-      letters: [...card.querySelectorAll("span")].map((e) => e.textContent),
-      weights: [...card.querySelectorAll("span")].map((e) => variable(e, "--weight")),
-    })),
+    cards,
     typed: el.querySelector("input[type=text]").value,
     message: text(".cw-complaint"),
   };
 }"""
+)
 
 
 def letter_hider(widget: Locator) -> None:
@@ -167,7 +153,7 @@ def assert_bars(
         assert shares == pytest.approx(expected[ids].tolist(), abs=1e-4)
     in_order = sorted(range(len(ids)), key=lambda i: columns[i]["at"][::-1])
     assert in_order == list(range(len(ids)))
-    assert page["captions"] == ""
+    assert page["captions"] == ["", ""]
     assert [i for i, column in enumerate(columns) if column["chosen"]] == [ids.index(true)]
     # The option is the one that was chosen, or the one at which the mouse points.
     [i] = [i for i, column in enumerate(columns) if column["ring"]]

@@ -8,18 +8,18 @@ import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, assert_scientific, state_of
+from reading_letters import READ_LETTERS
 from torch import Tensor
 
 from course_lib.generation import next_token_probabilities
 from course_lib.widgets.tiny_gpt import decoder_of
 
-READ = """(el) => {
+READ = (
+    f"(el) => {{{READ_LETTERS}"
+    """
   const text = (selector) => el.querySelector(selector).textContent;
   const variable = (e, name) => e.style.getPropertyValue(name);
-  const parts = (e) => [...e.style.transform.matchAll(/-?\\d[\\d.]*/g)].map(Number);
   const strip = el.querySelector(".cw-t-text");
-  const chart = el.querySelector(".cw-l-bars svg");
-  const columns = [...chart.children].filter((e) => e.querySelector(".cw-l-fill"));
   return {
     tiles: [...strip.children].map((tile) => ({
       text: tile.textContent,
@@ -31,31 +31,16 @@ READ = """(el) => {
     said: strip.getAttribute("aria-valuetext"),
     odds: text(".cw-t-odds"),
     heading: text(".cw-t-heading"),
-    top: Number(chart.querySelectorAll(".cw-l-small")[1].textContent),
-    columns: columns.map((column) => ({
-      cut: column.classList.contains("cw-l-cut"),
-      at: parts(column),
-      fill: parts(column.querySelector(".cw-l-fill"))[2],
-      outline: Number(column.querySelector(".cw-l-outline").getAttribute("height")),
-      room: Number(column.querySelector(".cw-l-ring").getAttribute("height")) - 24,
-      ring: column.querySelector(".cw-l-ring").getAttribute("visibility") === "visible",
-      chosen: column.querySelector("text").classList.contains("cw-l-chosen"),
-    })),
-    captions: [...chart.querySelectorAll(".cw-l-caption")].map((e) => e.textContent),
-    rank: Number(chart.getAttribute("aria-valuenow")),
+    ...bars,
     readout: text(".cw-t-readout"),
     kept: text(".cw-t-readout + p"),
     remark: text(".cw-t-buttons p"),
-    cards: [...el.querySelectorAll(".cw-l-card")].map((card) => ({
-      label: card.getAttribute("aria-label"),
-      most: card.querySelector("strong").textContent,
-      letters: [...card.querySelectorAll("span")].map((e) => e.textContent),
-      weights: [...card.querySelectorAll("span")].map((e) => variable(e, "--weight")),
-    })),
+    cards,
     typed: el.querySelector("input[type=text]").value,
     message: text(".cw-complaint"),
   };
 }"""
+)
 SETTINGS = ("temperature", "top_k", "top_p")
 
 

@@ -81,15 +81,12 @@ export function letterBars(names, title, handlers) {
   const axis = svg("path", { class: "cw-l-axis" });
   const cuts = svg("path", { class: "cw-l-cuts" });
   const captions = firstNumbers(2).map(() => svg("text", { class: "cw-l-small cw-l-caption" }));
-  const columns = names.map((name) => {
-    const ring = svg("rect", { class: "cw-l-ring", rx: 3 });
-    const fill = svg("rect", { class: "cw-l-fill", width: 1, height: 1, y: -1 });
-    const outline = svg("rect", { class: "cw-l-outline" });
-    const label = svg("text", { y: 16, "text-anchor": "middle" }, name);
-    return { ring, fill, outline, label, group: svg("g", {}, ring, fill, outline, label) };
-  });
+  const ring = svg("rect", { class: "cw-l-ring", rx: 3 });
+  // All bars of a kind are one path: a browser lays out and paints two hundred shapes more slowly.
+  const [fill, outline, cutOutline] = ["cw-l-fill", "cw-l-outline", "cw-l-outline cw-l-cut"].map((name) => svg("path", { class: name }));
+  const labels = names.map((name) => svg("text", { "text-anchor": "middle" }, name));
   const tops = svg("g");
-  drawing.append(axis, ...columns.map(({ group }) => group), tops, cuts, ...captions);
+  drawing.append(axis, ring, fill, outline, cutOutline, ...labels, tops, cuts, ...captions);
   let geometry = {};
   let shown = [];
 
@@ -101,31 +98,38 @@ export function letterBars(names, title, handlers) {
     const bar = rows > 1 ? 80 : 150;
     geometry = { width, rows, each, cell, bar, line: bar + 38 };
     setChanged(drawing, { viewBox: `0 0 ${width} ${rows * geometry.line}` });
-    for (const { ring, label } of columns) {
-      setChanged(ring, { x: 0.5, y: -bar - 2, width: cell - 1, height: bar + 24 });
-      setChanged(label, { x: cell / 2, style: `font-size: ${Math.min(15, cell + 1)}px` });
-    }
+    setChanged(ring, { width: cell - 1, height: bar + 24 });
+    for (const label of labels) setChanged(label, { style: `font-size: ${Math.min(15, cell + 1)}px` });
     setChanged(axis, { d: firstNumbers(rows).map((row) => `M${LEFT - 4} ${at(row)}h${each * cell + 4}m${-each * cell - 4} ${-bar}h${each * cell + 4}`).join("") });
     tops.replaceChildren(...firstNumbers(rows).flatMap((row) => [0, 1].map((end) => svg("text", { class: "cw-l-small", "text-anchor": "end", x: LEFT - 7, y: at(row) - end * bar + 4 }))));
   }
   const at = (row) => row * geometry.line + geometry.bar + 14;
   const spot = (i) => [LEFT + (i % geometry.each) * geometry.cell, at(Math.floor(i / geometry.each))];
+  const box = (i, height) => {
+    const [x, y] = spot(i);
+    const width = (geometry.cell - 3).toFixed(2);
+    return `M${(x + 1.5).toFixed(2)} ${y}h${width}v${(-height).toFixed(3)}h-${width}z`;
+  };
 
   function draw({ order, own, choice, chosen, option, byRank, spoken }) {
     const { cell, bar } = geometry;
     const top = TOPS.find((limit) => limit >= Math.max(...own, ...choice.probability) - 1e-9) ?? 1;
+    const boxes = (wanted, shares) => order.map((id, i) => (wanted(id) ? box(i, (bar * shares[id]) / top) : "")).join("");
+    const isCut = (id) => choice.probability[id] === 0;
     [...tops.children].forEach((text, i) => say(text, i % 2 ? String(top) : "0"));
     shown = order;
+    setChanged(fill, { d: boxes((id) => !isCut(id), choice.probability) });
+    setChanged(outline, { d: boxes((id) => !isCut(id), own) });
+    setChanged(cutOutline, { d: boxes(isCut, own) });
     order.forEach((id, i) => {
-      const { ring, fill, outline, label, group } = columns[id];
-      const cut = choice.probability[id] === 0;
-      setChanged(group, { style: `transform: translate(${spot(i).map((x) => `${x.toFixed(2)}px`).join(", ")})`, class: cut ? "cw-l-cut" : "" });
-      setChanged(fill, { style: `transform: translate(1.5px) scale(${(cell - 3).toFixed(2)}, ${((bar * choice.probability[id]) / top).toFixed(3)})` });
-      const height = (bar * own[id]) / top;
-      setChanged(outline, { x: 1.5, y: (-height).toFixed(3), width: (cell - 3).toFixed(2), height: height.toFixed(3) });
-      setChanged(label, { class: id === chosen ? "cw-l-chosen" : "" });
-      setChanged(ring, { visibility: id === option ? "visible" : "hidden" });
+      const [x, y] = spot(i);
+      setChanged(labels[id], {
+        transform: `translate(${(x + cell / 2).toFixed(2)} ${y + 16})`,
+        class: `${isCut(id) ? "cw-l-cut" : ""}${id === chosen ? " cw-l-chosen" : ""}`,
+      });
     });
+    const [x, y] = spot(order.indexOf(option));
+    setChanged(ring, { x: (x + 0.5).toFixed(2), y: y - bar - 2 });
     const edges = [["top-k", choice.leftByK, names.length], ["top-p", choice.leftByP, choice.leftByK]].map(([name, left, of]) =>
       (byRank && left < of ? { name, where: spot(left - 1), left } : null));
     setChanged(cuts, { d: edges.map((edge) => (edge ? `M${edge.where[0] + cell} ${edge.where[1]}v${-bar}` : "")).join("") });
