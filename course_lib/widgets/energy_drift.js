@@ -1,7 +1,7 @@
 import { decodeArray, encodeArray } from "./js/array.js";
 import { announcer, button, checks, select, slider } from "./js/controls.js";
 import { contourSegments, segmentPath } from "./js/contour.js";
-import { html, number, scientific, superscript, svg, widgetRoot } from "./js/dom.js";
+import { html, number, say, scientific, setChanged, showFirst, superscript, svg, widgetRoot } from "./js/dom.js";
 import { draggable } from "./js/drag.js";
 import { frameScheduler, onChange } from "./js/frame.js";
 import { integrate, SYSTEMS } from "./js/mechanics.js";
@@ -118,9 +118,19 @@ function render({ model, el }) {
   }
   const chart = svg("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, "aria-hidden": "true" }, ...decades, endTime);
   const table = html("tbody", {});
+  const rows = [];
+  const newRow = () =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row", class: "cw-series-name" }, html("span", { class: "cw-swatch", "aria-hidden": "true" }), html("span")),
+      html("td", { class: "cw-number cw-error" }),
+      html("td", { class: "cw-number cw-error" }),
+    );
   const note = html("p", { class: "cw-hint" });
   const { region, announce } = announcer(describe);
   let results = [];
+  let drawn = {};
 
   function describe() {
     const parts = results.map(({ text, largest }) => `${text}: largest energy error ${largest.toExponential(1)}`);
@@ -143,11 +153,14 @@ function render({ model, el }) {
   function drawOrbit(system, q, p) {
     const { reach } = spec();
     if (system.dim > 1) {
-      orbit.setAttribute("d", "");
+      setChanged(orbit, { d: "" });
+      drawn = {};
       return;
     }
-    const field = new Float64Array(GRID * GRID);
     const energy = system.energy(q, p);
+    if (drawn.system === model.get("system") && drawn.energy === energy) return;
+    drawn = { system: model.get("system"), energy };
+    const field = new Float64Array(GRID * GRID);
     for (let row = 0; row < GRID; row += 1) {
       for (let column = 0; column < GRID; column += 1) {
         const point = [reach[0] * ((2 * column) / (GRID - 1) - 1), reach[1] * (1 - (2 * row) / (GRID - 1))];
@@ -219,24 +232,23 @@ function render({ model, el }) {
     drift.paint();
     drawOrbit(system, q, p);
     const all = [...q, ...p];
-    handle.setAttribute("transform", `translate(${SIDE * placement.across(all[axes.x])} ${SIDE * placement.down(all[axes.y])})`);
-    handle.setAttribute("aria-label", `start at ${axes.labels[0]} = ${number(all[axes.x])}, ${axes.labels[1]} = ${number(all[axes.y])}; arrow keys move it`);
-    xLabel.textContent = axes.labels[0];
-    yLabel.textContent = axes.labels[1];
+    setChanged(handle, {
+      transform: `translate(${SIDE * placement.across(all[axes.x])} ${SIDE * placement.down(all[axes.y])})`,
+      "aria-label": `start at ${axes.labels[0]} = ${number(all[axes.x])}, ${axes.labels[1]} = ${number(all[axes.y])}; arrow keys move it`,
+    });
+    say(xLabel, axes.labels[0]);
+    say(yLabel, axes.labels[1]);
     endTime.textContent = `time t = ${number(dt * steps, dt * steps < 100 ? 1 : 0)}`;
-    table.replaceChildren(
-      ...results.map(({ text, colour, largest, last, taken }) =>
-        html(
-          "tr",
-          {},
-          html("th", { scope: "row", class: "cw-series-name" }, html("span", { class: "cw-swatch", style: `background: ${colour}`, "aria-hidden": "true" }), text),
-          html("td", { class: "cw-number cw-error" }, scientific(largest)),
-          html("td", { class: "cw-number cw-error" }, taken < steps ? `lost at step ${taken + 1}` : scientific(last)),
-        ),
-      ),
-    );
+    showFirst(table, rows, results.length, newRow);
+    results.forEach(({ text, colour, largest, last, taken }, i) => {
+      const [name, worst, end] = rows[i].children;
+      setChanged(name.firstChild, { style: `background: ${colour}` });
+      say(name.lastChild, text);
+      say(worst, scientific(largest));
+      say(end, taken < steps ? `lost at step ${taken + 1}` : scientific(last));
+    });
     const absent = model.get("rollouts").length > 0 && !atStart() ? " Runs that were computed in Python are shown for the first setting only; press “Back to the start” to see them." : "";
-    note.textContent = `${title}. Drag the round point, or Tab to it and use the arrow keys.${system.dim === 1 ? " The dashed line is the exact orbit." : ""}${absent}`;
+    say(note, `${title}. Drag the round point, or Tab to it and use the arrow keys.${system.dim === 1 ? " The dashed line is the exact orbit." : ""}${absent}`);
     announce();
   }
 

@@ -1,7 +1,7 @@
 import { announcer, button } from "./js/controls.js";
-import { html, number, uniqueId, widgetRoot } from "./js/dom.js";
+import { html, number, say, setChanged, uniqueId, widgetRoot } from "./js/dom.js";
 import { frameScheduler, onChange } from "./js/frame.js";
-import { clamped, firstNumbers, headCards, letterBars, say, setChanged, three, typingLine, unknownLetters, visible } from "./js/letters.js";
+import { clamped, firstNumbers, headCards, letterBars, three, typingLine, unknownLetters, visible } from "./js/letters.js";
 import { softmax } from "./js/numerics.js";
 import { emptyMemory, throughBlocks, unpackTransformer } from "./js/transformer.js";
 

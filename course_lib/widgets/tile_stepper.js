@@ -1,6 +1,6 @@
 import { decodeRows } from "./js/array.js";
 import { announcer, button, slider, toggle } from "./js/controls.js";
-import { html, number, scientific, svg, uniqueId, widgetRoot } from "./js/dom.js";
+import { html, number, say, scientific, setChanged, showFirst, svg, uniqueId, widgetRoot } from "./js/dom.js";
 import { pointIn } from "./js/drag.js";
 import { frameScheduler, onChange } from "./js/frame.js";
 import { blend, dot, softmax } from "./js/numerics.js";
@@ -112,7 +112,6 @@ const MOST_SHOWN = 4;
 const PLAY = "▶ Play";
 const TO_THE_END = "▶ To the end";
 
-const setEach = (element, attributes) => Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
 const counted = (items) => `${items[0] + 1}${items[1] - items[0] > 1 ? `–${items[1]}` : ""}`;
 const several = (one, more, items) => `${items[1] - items[0] > 1 ? more : one} ${counted(items)}`;
 const grouped = (bytes) => bytes.toLocaleString("en");
@@ -161,6 +160,7 @@ function scorePicture(queries, keys, handlers) {
 
   const every = (size, count) => Array.from({ length: Math.ceil(count / size) - 1 }, (_, i) => (i + 1) * size * cell);
   const lines = (down, right) => down.map((y) => `M${LEFT} ${TOP + y}h${width}`).join("") + right.map((x) => `M${LEFT + x} ${TOP}v${height}`).join("");
+  const squares = [];
   cellGrid.setAttribute("d", lines(every(1, queries), every(1, keys)));
 
   function draw(visits, step, { queryTile, keyTile, causal }, weights) {
@@ -173,18 +173,21 @@ function scorePicture(queries, keys, handlers) {
     tileGrid.setAttribute("d", box(LEFT, TOP, width, height) + lines(every(queryTile, queries), every(keyTile, keys)));
     stairs.setAttribute("visibility", causal ? "visible" : "hidden");
     band.setAttribute("visibility", hand ? "visible" : "hidden");
-    cells.replaceChildren();
     const done = hand ? (hand.last ? hand.rows[1] : hand.rows[0]) : 0;
     written.setAttribute("d", done > 0 ? box(beyond, TOP, STRIP, done * cell) : "");
+    const shares = weights.flat();
+    showFirst(cells, squares, shares.length, () => svg("rect", { width: cell, height: cell }));
     if (!hand) {
       onChip.setAttribute("d", "");
       running.setAttribute("d", "");
       return;
     }
     const [[r0, r1], [c0, c1]] = [hand.rows, hand.columns];
-    setEach(band, { x: LEFT + c0 * cell, y: TOP + r0 * cell, width: (c1 - c0) * cell, height: (r1 - r0) * cell });
-    cells.append(...weights.flatMap((row, i) => row.map((weight, j) =>
-      svg("rect", { x: LEFT + (c0 + j) * cell, y: TOP + (r0 + i) * cell, width: cell, height: cell, "fill-opacity": weight.toFixed(4) }))));
+    setChanged(band, { x: LEFT + c0 * cell, y: TOP + r0 * cell, width: (c1 - c0) * cell, height: (r1 - r0) * cell });
+    shares.forEach((weight, i) => {
+      const [down, right] = [Math.floor(i / (c1 - c0)), i % (c1 - c0)];
+      setChanged(squares[i], { x: LEFT + (c0 + right) * cell, y: TOP + (r0 + down) * cell, "fill-opacity": weight.toFixed(4) });
+    });
     const [x, w] = [LEFT + c0 * cell, (c1 - c0) * cell];
     const [y, h] = [TOP + r0 * cell, (r1 - r0) * cell];
     onChip.setAttribute("d", box(beside, y, STRIP, h) + box(x, keysAt, w, STRIP) + box(x, valuesAt, w, STRIP));
@@ -212,23 +215,24 @@ function scorePicture(queries, keys, handlers) {
 function reportTable(features) {
   const shownFeatures = Math.min(features, MOST_SHOWN);
   const caption = html("caption");
-  const head = html("tr");
+  const heads = Array.from({ length: 4 + shownFeatures }, () => html("th", { scope: "col" }));
   const body = html("tbody");
-  const table = html("table", { class: "cw-weights cw-tile-rows" }, caption, html("thead", {}, head), body);
-  const column = (text) => html("th", { scope: "col" }, text);
+  const table = html("table", { class: "cw-weights cw-tile-rows" }, caption, html("thead", {}, html("tr", {}, ...heads)), body);
+  const rows = [];
+  const newRow = () => html("tr", {}, html("th", { scope: "row" }), ...heads.slice(1).map(() => html("td", { class: "cw-number" })));
 
   function draw(title, { inHand, reports, output }, finished) {
-    caption.textContent = title;
+    say(caption, title);
     const outputs = Array.from({ length: shownFeatures }, (_, i) => `o${"₁₂₃₄"[i]}${finished ? "/ℓ" : ""}`);
-    head.replaceChildren(...["query", "m", "factor", "ℓ", ...outputs].map(column));
-    body.replaceChildren(...reports.map(({ before, after }, r) => {
+    ["query", "m", "factor", "ℓ", ...outputs].forEach((text, i) => say(heads[i], text));
+    showFirst(body, rows, reports.length, newRow);
+    reports.forEach(({ before, after }, r) => {
       const factor = before.maximum === -Infinity ? "–" : number(Math.exp(before.maximum - after.maximum), 3);
       const blended = finished ? output[inHand[0] + r] : after.output;
       const numbers = [finite(after.maximum, 2), factor, number(after.total), ...blended.slice(0, shownFeatures).map((o) => number(o))];
-      const row = html("tr", {}, html("th", { scope: "row" }, String(inHand[0] + r + 1)), ...numbers.map((text) => html("td", { class: "cw-number" }, text)));
-      row.classList.toggle("cw-rescaled", factor !== "–" && after.maximum > before.maximum);
-      return row;
-    }));
+      [String(inHand[0] + r + 1), ...numbers].forEach((text, i) => say(rows[r].children[i], text));
+      rows[r].classList.toggle("cw-rescaled", factor !== "–" && after.maximum > before.maximum);
+    });
   }
   return { table, draw };
 }
@@ -251,7 +255,7 @@ function tally() {
   function draw(readings) {
     const longest = Math.max(...Object.values(readings).map(({ total }) => total));
     for (const [name, { moved, total, held }] of Object.entries(readings)) {
-      both[name].cells.forEach((cell, i) => { cell.textContent = grouped([moved, total, held][i]); });
+      both[name].cells.forEach((cell, i) => say(cell, grouped([moved, total, held][i])));
       both[name].bar.style.setProperty("--cw-length", String(moved / longest));
       both[name].bar.style.setProperty("--cw-full", String(total / longest));
     }
@@ -308,8 +312,8 @@ function render({ model, el }) {
   const scores = scorePicture(queries, keys, { choose, moveBy });
   const reports = reportTable(d);
   const bytes = tally();
-  const room = html("div", {}, reports.table);
   const story = html("p", { class: "cw-tile-story", "data-reading": "story" });
+  const column = html("div", { class: "cw-tile-right", style: `--queries: ${queries}` }, reports.table, story);
   const verdict = html("p", { class: "cw-tile-verdict" });
   let spoken = "";
   const { region, announce } = announcer(() => spoken);
@@ -341,13 +345,12 @@ function render({ model, el }) {
       : [];
     scores.draw(visits, step, plan, weights);
     const place = hand ? `tile ${step} of ${visits.length}: ${several("query", "queries", hand.rows)}, ${several("key", "keys", hand.columns)}` : `before the first of ${visits.length} tiles`;
-    setEach(scores.surface, { "aria-valuemax": visits.length, "aria-valuenow": step, "aria-valuetext": place });
+    setChanged(scores.surface, { "aria-valuemax": visits.length, "aria-valuenow": step, "aria-valuetext": place });
     const finished = hand?.last ?? false;
-    // The last tile may have fewer queries; what stands below the table stays where it is.
-    room.style.minHeight = `${3.2 + 1.42 * plan.queryTile}rem`;
-    reports.draw(`${place[0].toUpperCase()}${place.slice(1)}${finished ? "; finished and written" : ""}`, run, finished);
+    column.style.setProperty("--tile", plan.queryTile);
+    reports.draw(`${place[0].toUpperCase()}${place.slice(1)}${finished ? "; finished" : ""}`, run, finished);
     const words = inWords(run, hand);
-    story.textContent = words;
+    say(story, words);
     const [moved, total] = [step, visits.length].map((count) => numbersMoved(visits, count, queries, keys, d));
     const held = {
       tiled: onChipBytes(d, plan.queryTile, plan.keyTile, bytesEach),
@@ -406,8 +409,9 @@ function render({ model, el }) {
       html("div", { class: "cw-tile-left" }, scores.picture,
         html("p", { class: "cw-tile-legend", "aria-hidden": "true" },
           ...[["warm", "on chip"], ["spent", "visited, forgotten"], ["written", "written"], ["hatched", "skipped"]].map(([kind, text]) =>
-            html("span", {}, html("i", { class: `cw-swatch cw-tile-${kind}` }), text)))),
-      html("div", { class: "cw-tile-right" }, room, story, bytes.table)),
+            html("span", {}, html("i", { class: `cw-swatch cw-tile-${kind}` }), text))),
+        bytes.table),
+      column),
     verdict,
     html("p", { class: "cw-hint" }, `Click or drag in the matrix, or Tab to it and use the arrow keys. The colour of the tile in hand is the weight e^(s − m). The naive algorithm writes S, reads it to write P = softmax(S), and reads P; its bytes so far are those for the scores that the tiles have settled, and it holds S in memory.${d > MOST_SHOWN ? ` The table shows ${MOST_SHOWN} of ${d} features.` : ""} A number takes ${bytesEach} byte${bytesEach > 1 ? "s" : ""}, on chip 4 where the tiles add up.`),
     region,

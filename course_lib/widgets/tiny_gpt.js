@@ -1,7 +1,7 @@
 import { announcer, button, choices, slider } from "./js/controls.js";
-import { html, number, scientific, widgetRoot } from "./js/dom.js";
+import { html, number, say, scientific, setChanged, showFirst, widgetRoot } from "./js/dom.js";
 import { frameScheduler, onChange } from "./js/frame.js";
-import { clamped, firstNumbers, headCards, letterBars, say, setChanged, showFirst, three, typingLine, unknownLetters, visible, walk } from "./js/letters.js";
+import { clamped, firstNumbers, headCards, letterBars, three, typingLine, unknownLetters, visible, walk } from "./js/letters.js";
 import { softmax } from "./js/numerics.js";
 import { emptyMemory, throughBlocks, unpackTransformer } from "./js/transformer.js";
 
@@ -106,7 +106,7 @@ function textStrip(handlers) {
   const tiles = [];
 
   function draw({ names, kinds, shares, place, lead, first, last, spoken }) {
-    showFirst(strip, tiles, names.length);
+    showFirst(strip, tiles, names.length, () => html("span"));
     names.forEach((name, i) => {
       say(tiles[i], name);
       setChanged(tiles[i], {

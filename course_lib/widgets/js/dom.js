@@ -42,6 +42,24 @@ export function widgetRoot(el, label, ...children) {
   return root;
 }
 
+/** Sets what differs: an attribute that stays costs nothing. */
+export function setChanged(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  }
+}
+
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Shows the first `count` of `nodes`, which grow as `make` makes them: what stays is not laid out again. */
+export function showFirst(parent, nodes, count, make) {
+  while (nodes.length < count) nodes.push(make());
+  while (parent.children.length > count) parent.lastChild.remove();
+  parent.append(...nodes.slice(parent.children.length, count));
+}
+
 /** A number with a fixed count of digits and a true minus sign. */
 export function number(value, digits = 2) {
   return value.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "−");

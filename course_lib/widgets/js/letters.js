@@ -1,4 +1,4 @@
-import { html, number, svg, uniqueId } from "./dom.js";
+import { html, number, say, setChanged, showFirst, svg, uniqueId } from "./dom.js";
 
 export const visible = (letter) => ({ " ": "␣", "\n": "⏎" })[letter] ?? letter;
 export const firstNumbers = (count) => Array.from({ length: count }, (_, i) => i);
@@ -6,24 +6,6 @@ export const clamped = (value, low, high) => Math.max(low, Math.min(high, value)
 export const three = (value) => number(value, 3);
 
 const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
-
-/** Sets what differs: an attribute that stays costs nothing. */
-export function setChanged(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
-  }
-}
-
-export function say(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-/** Shows the first `count` of `nodes`, which only grow: what stays is not laid out again. */
-export function showFirst(parent, nodes, count) {
-  while (nodes.length < count) nodes.push(html("span"));
-  while (parent.children.length > count) parent.lastChild.remove();
-  parent.append(...nodes.slice(parent.children.length, count));
-}
 
 /** The arrow keys, Home and End move, as on a slider; Enter does what `onEnter` does. */
 export function walk(element, moveBy, onEnter) {
@@ -176,7 +158,7 @@ export function headCards(layers, heads) {
     now = { names, attention };
     for (const { layer, head, most, body, card, letters } of cards) {
       const row = attention[layer][head];
-      showFirst(body, letters, row.length);
+      showFirst(body, letters, row.length, () => html("span"));
       row.forEach((weight, t) => {
         say(letters[t], names[t]);
         setChanged(letters[t], { style: `--weight: ${Math.sqrt(weight).toFixed(4)}` });
