@@ -6,10 +6,16 @@ export function dot(a, b) {
 
 /** softmax(score / temperature). The largest score is subtracted first, so no exponential overflows. */
 export function softmax(score, temperature = 1) {
-  const largest = Math.max(...score);
-  const exponential = Array.from(score, (s) => Math.exp((s - largest) / temperature));
-  const total = exponential.reduce((sum, e) => sum + e, 0);
-  return exponential.map((e) => e / total);
+  let largest = -Infinity;
+  for (const s of score) if (s > largest) largest = s;
+  const weights = new Array(score.length);
+  let total = 0;
+  for (let i = 0; i < score.length; i += 1) {
+    weights[i] = Math.exp((score[i] - largest) / temperature);
+    total += weights[i];
+  }
+  for (let i = 0; i < weights.length; i += 1) weights[i] /= total;
+  return weights;
 }
 
 export function sigmoid(x) {
