@@ -19,7 +19,7 @@ function product(a, b) {
 }
 const combine = (f, a, b) => a.map((row, i) => row.map((x, j) => f(x, b[i][j])));
 const sum = (a, b) => combine((x, y) => x + y, a, b);
-const rows = (values, count) => Array.from({ length: count }, (_, i) => Array.from(values.subarray((i * values.length) / count, ((i + 1) * values.length) / count)));
+const inRows = (values, count) => Array.from({ length: count }, (_, i) => Array.from(values.subarray((i * values.length) / count, ((i + 1) * values.length) / count)));
 
 /**
  * log(1 + Σ exp x) over `count` scores, of which the first stands at `start` and each next one
@@ -55,7 +55,7 @@ function attentionField(tokens, d, A, softmax, formula) {
     for (let i = 0; i < seen.length; i += 1) if (seen[i] !== z[i]) return false;
     return true;
   }
-  function attend(z) {
+  function attendTo(z) {
     if (isSeen(z)) return;
     seen.set(z);
     for (let m = 0; m < tokens; m += 1) {
@@ -85,11 +85,11 @@ function attentionField(tokens, d, A, softmax, formula) {
   }
   return {
     potential(z) {
-      attend(z);
+      attendTo(z);
       return potential;
     },
     force(z, out) {
-      attend(z);
+      attendTo(z);
       for (let m = 0; m < tokens; m += 1) {
         for (let j = 0; j < d; j += 1) {
           let total = 0;
@@ -103,7 +103,7 @@ function attentionField(tokens, d, A, softmax, formula) {
       }
     },
     weights(z) {
-      attend(z);
+      attendTo(z);
       return S;
     },
   };
@@ -118,12 +118,12 @@ export function attentionPotential(z, A, softmax) {
 export function attentionForce(z, A, softmax, formula) {
   const force = new Float64Array(z.length * z[0].length);
   attentionField(z.length, z[0].length, A, softmax, formula).force(flat(z), force);
-  return rows(force, z.length);
+  return inRows(force, z.length);
 }
 
 /** The derivative of `attentionForce` in the direction `dz`, in closed form. */
 function forceDerivative(z, dz, A, softmax, formula) {
-  const S = rows(attentionField(z.length, z[0].length, A, softmax, formula).weights(flat(z)), z.length);
+  const S = inRows(attentionField(z.length, z[0].length, A, softmax, formula).weights(flat(z)), z.length);
   const dC = sum(product(product(dz, A), transpose(z)), product(product(z, A), transpose(dz)));
   const weighed = combine((s, c) => s * c, S, dC);
   const columnTotals = transpose(weighed).map((column) => column.reduce((total, x) => total + x, 0));

@@ -1,7 +1,7 @@
 """A real Chromium, and the built book over http and from files.
 
-A page opened through ``open_page`` is watched: when the test ends, it fails if the page logged an
-error, threw one, or asked another host for anything.
+A page opened through ``open_page`` or ``look_at`` is watched: when the test ends, it fails if the
+page logged an error, threw one, or asked another host for anything.
 """
 
 import functools
@@ -18,8 +18,9 @@ from urllib.parse import quote, urlsplit
 import numpy as np
 import pytest
 from course_site import SITE
+from frames import COUNT_FRAMES, SOME_FRAMES
 from in_the_page import Javascript
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, ViewportSize, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
 from course_lib.widgets.base import module_source
@@ -27,9 +28,25 @@ from course_lib.widgets.base import module_source
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # No test measures time by it: a machine that does much else may be slow, and a page is not wrong.
 PATIENCE = 60_000
+# As many as the tests of one page take.
+MOST_WINDOWS = 4
+
+# A window costs half as much without the two pages that Chromium hides in it, for its address bar,
+# and without the renderer that it keeps in reserve. The first of these lists is Playwright's own,
+# which ours replaces. Chromium passes over a name that it does not know.
+SWITCHED_OFF = [
+    *("AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync", "AimEnabled"),
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades"),
+    *("LensOverlay", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"),
+    *("PaintHolding", "PreconnectToSearch", "TcpPortRandomizationWin"),
+    *("ThirdPartyStoragePartitioning", "msEdgeUpdateLaunchServicesPreferredVersion"),
+    "msForceBrowserSignIn",
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"),
+]
 
 # The resolver knows no other host, so a page that asks for one cannot succeed by luck.
 ARGUMENTS = [
+    f"--disable-features={','.join(SWITCHED_OFF)}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -171,54 +188,124 @@ def without_typesetting(route: Route) -> None:
     route.fulfill(body="", content_type="text/javascript")
 
 
-@pytest.fixture
-def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
-    """Opens a page in a window of its own, and waits until each of its widgets is alive.
+def opened(
+    browser: Browser,
+    watch: Watch,
+    url: str,
+    *,
+    width: int = 1280,
+    height: int = 900,
+    theme: str = "light",
+    touch: bool = False,
+    scripts: bool = True,
+    reduced_motion: bool = False,
+    init: str = "",
+    formulas: bool = True,
+) -> Page:
+    """Open a page in a window of its own, and wait until each of its widgets is alive.
 
     Half of the time to open a lecture goes into its ``formulas``; a test of widgets can leave them.
     """
-    contexts = []
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=theme,
+        has_touch=touch,
+        java_script_enabled=scripts,
+        reduced_motion="reduce" if reduced_motion else "no-preference",
+    )
+    context.set_default_timeout(PATIENCE)
+    if init:
+        context.add_init_script(init)
+    if not formulas:
+        context.route("**/_static/mathjax/**", without_typesetting)
+    watch.allowed.add(urlsplit(url).netloc)
+    page = context.new_page()
+    watch.attach(page)
+    try:
+        page.goto(url)
+        if scripts:
+            all_alive(page)
+    except BaseException as error:
+        if isinstance(error, NotInTime):
+            error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
+        context.close()
+        raise
+    return page
 
-    def open_page(
+
+@pytest.fixture
+def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a window that no other test has; takes the options of ``opened``."""
+    pages = []
+
+    def open_page(url: str, **options: Any) -> Page:
+        pages.append(opened(browser, watch, url, **options))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        page.context.close()
+
+
+@dataclass
+class Windows:
+    """The windows that tests share, the oldest first; each has a watch of its own."""
+
+    browser: Browser
+    shared: dict[tuple[object, ...], tuple[Page, Watch]] = field(default_factory=dict)
+
+    def take(self, url: str, size: ViewportSize, **options: Any) -> tuple[Page, Watch]:
+        key = (url, *options.items())
+        if key not in self.shared:
+            if len(self.shared) == MOST_WINDOWS:
+                self.close_oldest()
+            watch = Watch()
+            page = opened(self.browser, watch, url, **size, **options, init=COUNT_FRAMES)
+            self.shared[key] = page, watch
+        page, watch = self.shared[key]
+        if page.viewport_size != size:
+            page.set_viewport_size(size)
+            page.evaluate(SOME_FRAMES)
+        return page, watch
+
+    def close_oldest(self) -> None:
+        page, _ = self.shared.pop(next(iter(self.shared)))
+        page.context.close()
+
+
+@pytest.fixture(scope="module")
+def windows(browser: Browser) -> Iterator[Windows]:
+    windows = Windows(browser)
+    yield windows
+    while windows.shared:
+        windows.close_oldest()
+
+
+@pytest.fixture
+def look_at(windows: Windows) -> Iterator[Callable[..., Page]]:
+    """Opens a page for a test that only reads it: such tests share a window, one after the other.
+
+    What goes wrong in it fails the test that looks, and each that looks later.
+    """
+    taken = []
+
+    def look_at(
         url: str,
         *,
         width: int = 1280,
         height: int = 900,
         theme: str = "light",
         touch: bool = False,
-        scripts: bool = True,
-        reduced_motion: bool = False,
-        init: str = "",
         formulas: bool = True,
     ) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme=theme,
-            has_touch=touch,
-            java_script_enabled=scripts,
-            reduced_motion="reduce" if reduced_motion else "no-preference",
-        )
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        if init:
-            context.add_init_script(init)
-        if not formulas:
-            context.route("**/_static/mathjax/**", without_typesetting)
-        watch.allowed.add(urlsplit(url).netloc)
-        page = context.new_page()
-        watch.attach(page)
-        try:
-            page.goto(url)
-        except NotInTime as error:
-            error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
-            raise
-        if scripts:
-            all_alive(page)
-        return page
+        size = ViewportSize(width=width, height=height)
+        taken.append(windows.take(url, size, theme=theme, touch=touch, formulas=formulas))
+        return taken[-1][0]
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    yield look_at
+    for page, watch in taken:
+        page.evaluate(SOME_FRAMES)  # what it did until now has been heard of when this returns
+        watch.verdict()
 
 
 def all_alive(page: Page) -> None:

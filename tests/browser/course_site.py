@@ -19,7 +19,7 @@ def pages(*, with_widgets: bool = False) -> list[str]:
         if page.parts[0] in ("_static", "_sources", "_templates"):
             continue
         text = path.read_text(encoding="utf-8")
-        # The root only sends the reader on; test_site.py follows it.
+        # The root only sends the reader on; test_pages.py follows it.
         sends_on = 'http-equiv="refresh"' in text.lower()
         if not sends_on and ('class="cw-host"' in text or not with_widgets):
             found.append(page.as_posix())

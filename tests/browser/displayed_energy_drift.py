@@ -1,7 +1,9 @@
 """What EnergyDrift displays, and what course_lib says it should."""
 
-from typing import Any
+import functools
+import json
 
+import torch
 from playwright.sync_api import Locator
 from reading import assert_scientific, state_of
 from torch import Tensor
@@ -9,12 +11,28 @@ from torch import Tensor
 from course_lib import mechanics
 
 
-def energy_errors(system: Any, state: dict[str, Any], method: str, nudge: float) -> Tensor:
-    """Relative energy errors of a run that begins ``nudge`` away from where the reader put it."""
-    q, p = state["q"] * (1 + nudge), state["p"] * (1 + nudge)
-    arguments = {"dt": state["dt"], "steps": state["steps"], "method": getattr(mechanics, method)}
+# Most operations of a hand leave most runs as they were.
+@functools.cache
+def energy_errors(
+    *,
+    system: str,
+    parameters: str,
+    q: tuple[float, ...],
+    p: tuple[float, ...],
+    dt: float,
+    steps: int,
+    method: str,
+) -> Tensor:
+    """Relative energy errors of a run; the system's ``parameters`` are JSON."""
     try:
-        run = mechanics.integrate(system, q, p, **arguments)
+        run = mechanics.integrate(
+            getattr(mechanics, system)(**json.loads(parameters)),
+            torch.tensor(q, dtype=torch.float64),
+            torch.tensor(p, dtype=torch.float64),
+            dt=dt,
+            steps=steps,
+            method=getattr(mechanics, method),
+        )
     except mechanics.IntegrationError as error:
         run = error.trajectory
     energy = run.energy[run.energy.isfinite()]
@@ -24,7 +42,14 @@ def energy_errors(system: Any, state: dict[str, Any], method: str, nudge: float)
 def energy_drift(widget: Locator) -> None:
     state = state_of(widget)
     spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
-    system = getattr(mechanics, state["system"])(**spec["parameters"])
+    run = {name: state[name] for name in ("system", "dt", "steps")}
+    run["parameters"] = json.dumps(spec["parameters"])
+
+    def errors_of(method: str, *, nudge: float) -> Tensor:
+        """The errors of a run that begins ``nudge`` away from where the reader put it."""
+        start = {name: tuple((state[name] * (1 + nudge)).tolist()) for name in ("q", "p")}
+        return energy_errors(**run, **start, method=method)
+
     names = dict(state["method_names"])
     rows = widget.locator(".cw-weights tbody tr")
     shown_rows = [[cell.strip() for cell in row.split("\t")] for row in rows.all_inner_texts()]
@@ -32,9 +57,9 @@ def energy_drift(widget: Locator) -> None:
         names[method] for method in state["methods"]
     ]
     for method, (_, largest, last) in zip(state["methods"], shown_rows, strict=False):
-        errors = energy_errors(system, state, method, 0.0)
+        errors = errors_of(method, nudge=0.0)
         # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
-        others = energy_errors(system, state, method, 1e-13)
+        others = errors_of(method, nudge=1e-13)
         if len(errors) < state["steps"] + 1 or last.startswith("lost"):
             assert last.startswith("lost at step")
             lost = int(last.removeprefix("lost at step "))

@@ -15,3 +15,6 @@ FRAMES_WHILE_IDLE = """async () => {
   for (let i = 0; i < 20; i += 1) await new Promise(courseFrame);
   return courseFrames - before;
 }"""
+SOME_FRAMES = """async () => {
+  for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
+}"""

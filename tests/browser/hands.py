@@ -28,49 +28,61 @@ def usable(control: Locator) -> bool:
     return control.is_visible() and control.is_enabled()
 
 
+NAME = """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
+  || el.outerHTML.slice(0, 120)"""
+KIND = "(el) => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
+STATE = """(el) => {
+  el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
+  return JSON.stringify(el.courseNames.map((name) => el.courseModel.get(name)));
+}"""
+
+
 def name_of(control: Locator) -> str:
     """The control as its reader knows it, for messages."""
-    return control.evaluate(
-        """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
-             || el.outerHTML.slice(0, 120)"""
-    )
+    return control.evaluate(NAME)
 
 
 def snapshot(widget: Locator) -> str:
     """The widget's state in the page, as text."""
-    return widget.evaluate(
-        """(el) => {
-          const { state } = JSON.parse(el.nextElementSibling.textContent);
-          return JSON.stringify(Object.keys(state).map((name) => el.courseModel.get(name)));
-        }"""
-    )
+    return widget.evaluate(STATE)
 
 
 @contextmanager
 def changes(widget: Locator, deed: str) -> Iterator[None]:
     """What is done within must change the widget's state, and its numbers must follow."""
-    before = snapshot(widget)
+    # The state stays in the page: that of a language model is long.
+    widget.evaluate(f"(el) => {{ el.courseBefore = ({STATE})(el); }}")
     yield
 
     def changed() -> None:
-        assert snapshot(widget) != before, f"{widget.get_attribute('data-widget')}: {deed} is idle"
+        now = widget.evaluate(f"(el) => ({STATE})(el) !== el.courseBefore")
+        assert now, f"{widget.get_attribute('data-widget')}: {deed} is idle"
 
     eventually(widget, changed)
     agrees_with_course_lib(widget)
 
 
+def spot(element: Locator, share: float = 0.5, margin: float = 0) -> Point:
+    """The point ``share`` of the way along an element, brought to the middle of the window."""
+    x, y, width, height = element.evaluate(
+        """(el) => {
+          el.scrollIntoView({ block: "center", behavior: "instant" });
+          const box = el.getBoundingClientRect();
+          return [box.x, box.y, box.width, box.height];
+        }"""
+    )
+    assert width > 0 or height > 0, "the element is not displayed"
+    return x + width / 2 + (share - 0.5) * (width - margin), y + height / 2
+
+
 def centre(element: Locator) -> Point:
     """The middle of an element, which is brought to the middle of the window."""
-    element.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    box = element.bounding_box()
-    assert box is not None, "the element is not displayed"
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return spot(element)
 
 
 def along(slider: Locator, share: float) -> Point:
     """The point at which a slider stands when it is ``share`` of the way from least to most."""
-    x, y = centre(slider)
-    return x + (share - 0.5) * (slider.bounding_box()["width"] - THUMB), y
+    return spot(slider, share, THUMB)
 
 
 def elsewhere(slider: Locator) -> float:
@@ -115,9 +127,7 @@ class Hand(ABC):
 
     def operate(self, widget: Locator, control: Locator) -> None:
         """Operate one control in the way that its kind asks for."""
-        kind = control.evaluate(
-            "el => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
-        )
+        kind, name = control.evaluate(f"(el) => [({KIND})(el), ({NAME})(el)]")
         deed = {
             "range": self.slide,
             "checkbox": self.press,
@@ -128,7 +138,6 @@ class Hand(ABC):
             "text": self.write,
             "handle": self.move,
         }
-        name = name_of(control)
         with changes(widget, f"{type(self).__name__} on {name}"):
             deed[kind](control)
         if kind == "button" and name_of(control) != name:
@@ -144,9 +153,8 @@ class Hand(ABC):
         """The list itself is drawn by the system and lies outside the page."""
         # Unlike a click this does not scroll, and a widget off screen rests.
         control.scroll_into_view_if_needed()
-        last = control.evaluate("el => el.selectedIndex === el.length - 1")
-        index = control.evaluate("el => el.selectedIndex")
-        control.select_option(index=index - 1 if last else index + 1)
+        index, count = control.evaluate("el => [el.selectedIndex, el.length]")
+        control.select_option(index=index - 1 if index == count - 1 else index + 1)
 
     @abstractmethod
     def slide(self, control: Locator) -> None: ...
@@ -281,9 +289,10 @@ def label_of(control: Locator) -> Locator:
 
 def operate_every_control(widget: Locator, hand: Hand) -> None:
     """Operate each control once, and make each choice; fail if a control never shows itself."""
-    controls = widget.locator(CONTROLS).all()
-    radios = [control for control in controls if control.get_attribute("type") == "radio"]
-    left = [control for control in controls if control not in radios]
+    controls = widget.locator(CONTROLS)
+    kinds = controls.evaluate_all(f"(all) => all.map({KIND})")
+    radios = [controls.nth(i) for i, kind in enumerate(kinds) if kind == "radio"]
+    left = [controls.nth(i) for i, kind in enumerate(kinds) if kind != "radio"]
 
     def operate_what_shows() -> None:
         for control in [control for control in left if usable(control)]:

@@ -20,9 +20,9 @@ def state_of(widget: Locator) -> dict[str, Any]:
     """The widget's traits, as its model in the page has them now; arrays as float64 tensors."""
     state = widget.evaluate(
         """(el) => {
-          const { state } = JSON.parse(el.nextElementSibling.textContent);
+          el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
           const now = (name) => [name, el.courseModel.get(name)];
-          return Object.fromEntries(Object.keys(state).map(now));
+          return Object.fromEntries(el.courseNames.map(now));
         }"""
     )
     return {name: decoded(value) for name, value in state.items()}

@@ -1,0 +1,300 @@
+"""Every page of the built book, and every widget on it before a hand touches it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import axe_playwright_python
+import pytest
+from conftest import Folder
+from course_site import SITE, pages
+from displayed import agrees_with_course_lib
+from frames import FRAMES_WHILE_IDLE
+from hands import CONTROLS, Keyboard, centre, usable, widgets
+from playwright.sync_api import Page
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+KILOBYTE = 1000
+MOST = 60 * KILOBYTE
+MORE = {"TinyGPT": 250 * KILOBYTE}  # it carries a whole language model
+
+# Ended and not waited for: a window that paints no frame ends no transition. One may begin another.
+END_TRANSITIONS = """() => {
+  const running = () => document.getAnimations().filter((a) => a instanceof CSSTransition);
+  for (let round = 0; round < 10 && running().length; round += 1) {
+    for (const transition of running()) transition.finish();
+  }
+  return running().length;
+}"""
+
+of_every_page = pytest.mark.parametrize("page_path", pages())
+of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
+
+
+# The blocks of code all of whose tokens are of kinds that blocks before them have shown. A token's
+# classes, and those around its block, decide its colour and its ground.
+CODE_SEEN_BEFORE = """() => {
+  const kinds = new Set();
+  return [...document.querySelectorAll("pre")].filter((block) => {
+    const around = [];
+    for (let at = block; at !== document.body; at = at.parentElement) around.push(at.className);
+    const count = kinds.size;
+    for (const token of [block, ...block.querySelectorAll("*")]) {
+      const within = [];
+      for (let at = token; at !== block; at = at.parentElement) within.push(at.className);
+      kinds.add(JSON.stringify([within, around]));
+    }
+    return kinds.size === count;
+  });
+}"""
+
+
+def violations(page: Page, *, passed_over: str = "() => []") -> list[str]:
+    """What axe-core finds: rule, why it matters, and where. No rule is left out."""
+    page.evaluate(AXE)
+    found: list[dict[str, Any]] = page.evaluate(
+        # To preload would be to fetch the stylesheets again, and to trip over what they import.
+        f"""async () => {{
+          const options = {{ resultTypes: ["violations"], preload: false }};
+          const context = {{ include: [document], exclude: ({passed_over})() }};
+          return (await axe.run(context, options)).violations;
+        }}"""
+    )
+    return [
+        f"{violation['id']}: {violation['help']}: {node['html'][:160]} {node['target']}"
+        for violation in found
+        for node in violation["nodes"]
+    ]
+
+
+@of_every_page
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_either_theme(
+    site: Folder, look_at: Callable[..., Page], page_path: str, theme: str
+):
+    # Most of the elements belong to formulas, which have the colour of their text, and to code,
+    # which repeats itself: the light shows all of it, the dark each kind of token.
+    page = look_at(site.url(page_path), theme=theme, formulas=theme == "light")
+    assert page.evaluate("() => document.documentElement.dataset.theme") == theme
+    assert page.evaluate(END_TRANSITIONS) == 0
+    passed_over = CODE_SEEN_BEFORE if theme == "dark" else "() => []"
+    assert violations(page, passed_over=passed_over) == []
+
+
+@of_every_page
+@pytest.mark.parametrize("width", [390, 1920])
+def test_a_page_fits_the_window(
+    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
+):
+    page = look_at(site.url(page_path), width=width, touch=width < 600)
+    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= width
+
+
+@of_every_page
+def test_a_page_opens_from_a_file(site: Folder, look_at: Callable[..., Page], page_path: str):
+    page = look_at(site.url(page_path, scheme="file"))
+    assert page.locator("main h1:visible").first.inner_text().strip()
+
+
+def payloads(page: Page) -> list[tuple[str, int]]:
+    """The bytes of each widget of the page: its state, its module and the stylesheet."""
+    texts = page.locator(".cw-host").evaluate_all(
+        "hosts => hosts.map((el) => [el.dataset.widget, el.nextElementSibling.textContent])"
+    )
+    return [(kind, len(text.encode())) for kind, text in texts]
+
+
+@of_every_page
+def test_a_page_weighs_less_than_a_megabyte_and_a_widget_less_than_60_kilobytes(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path))
+    figures = page.locator("main img").evaluate_all("images => images.map((i) => i.currentSrc)")
+    drawn = {SITE / urlsplit(src).path.lstrip("/") for src in figures if site.host in src}
+    assert sum(path.stat().st_size for path in {SITE / page_path, *drawn}) < 1000 * KILOBYTE
+    heavy = [(kind, size) for kind, size in payloads(page) if size >= MORE.get(kind, MOST)]
+    assert heavy == []
+
+
+def test_the_root_leads_to_the_first_page(site: Folder, open_page: Callable[..., Page]):
+    page = open_page(site.url(""))
+    page.wait_for_url("**/book/index.html")
+    assert page.locator("main h1:visible").first.inner_text().startswith("Attention")
+
+
+def test_the_reader_can_search(site: Folder, open_page: Callable[..., Page]):
+    page = open_page(site.url("search.html?q=softmax"))
+    page.locator("#search-results li a").first.wait_for()
+    assert page.locator("#search-results li a").count() >= 2
+
+
+def test_the_theme_chosen_stays_chosen_on_the_next_page(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url("book/index.html"), theme="light")
+    for _ in range(3):
+        page.locator(".theme-switch-button").first.click()
+        if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
+            break
+    page.goto(site.url("book/notation.html"))
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+
+
+# Widgets ---------------------------------------------------------------------------------------
+
+
+@of_every_page_with_widgets
+@pytest.mark.parametrize("scheme", ["http", "file"])
+def test_every_widget_is_alive_and_displays_what_course_lib_computes(
+    site: Folder, look_at: Callable[..., Page], page_path: str, scheme: str
+):
+    page = look_at(site.url(page_path, scheme=scheme))
+    for widget in widgets(page):
+        assert widget.get_attribute("data-alive") == "true"
+        agrees_with_course_lib(widget)
+
+
+@of_every_page_with_widgets
+def test_every_control_has_a_name(site: Folder, look_at: Callable[..., Page], page_path: str):
+    page = look_at(site.url(page_path))
+    for widget in widgets(page):
+        nameless = widget.locator(CONTROLS).evaluate_all(
+            """(controls) => controls.filter((e) => e.tabIndex >= 0
+              && !(e.labels?.length && e.labels[0].textContent.trim())
+              && !e.getAttribute("aria-label") && !e.textContent.trim()).map((e) => e.outerHTML)"""
+        )
+        assert nameless == []
+
+
+@of_every_page_with_widgets
+@pytest.mark.parametrize("width", [390, 1920])
+def test_widgets_fit_the_window_and_their_controls_are_within_reach(
+    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
+):
+    page = look_at(site.url(page_path), width=width, touch=width < 600)
+    for widget in widgets(page):
+        spilled = widget.evaluate(
+            """(el) => [...el.querySelectorAll("*")].filter((e) => e.checkVisibility()
+              && !e.closest(".cw-announcer")
+              && (e.getBoundingClientRect().right > innerWidth + 1
+                  || e.getBoundingClientRect().left < -1)
+              && !e.closest("[data-scrolls]")).map((e) => e.outerHTML.slice(0, 200))"""
+        )
+        assert spilled == [], f"{widget.get_attribute('data-widget')} reaches out of the window"
+        for control in filter(usable, widget.locator(CONTROLS).all()):
+            x, y = centre(control)
+            hit = control.evaluate(
+                """(el, [x, y]) => {
+                  const top = document.elementFromPoint(x, y);
+                  return el.closest(".cw-host").contains(top);
+                }""",
+                [x, y],
+            )
+            assert hit, f"{control.get_attribute('aria-label')} cannot be touched at {x}, {y}"
+
+
+@of_every_page_with_widgets
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_text_of_a_widget_stands_out_from_its_ground(
+    site: Folder, look_at: Callable[..., Page], page_path: str, theme: str
+):
+    page = look_at(site.url(page_path), theme=theme, formulas=theme == "light")
+    assert page.evaluate("() => document.documentElement.dataset.theme") == theme
+    for widget in widgets(page):
+        faint = widget.evaluate(CONTRAST)
+        assert faint == []
+
+
+# WCAG 2.2, criterion 1.4.3. An SVG text stands on its own halo, or else on the widget's paper.
+CONTRAST = """(el) => {
+  const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (colour) => {
+    brush.clearRect(0, 0, 1, 1);
+    brush.fillStyle = colour;
+    brush.fillRect(0, 0, 1, 1);
+    return brush.getImageData(0, 0, 1, 1).data;
+  };
+  const luminance = (colour) => {
+    const [r, g, b] = [...rgb(colour)].map((v) => v / 255)
+      .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (let at = e; at; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (at === e && at instanceof SVGTextElement && style.stroke !== "none") return style.stroke;
+      if (rgb(style.backgroundColor)[3] === 255) return style.backgroundColor;
+    }
+    return "white";
+  };
+  const faint = [];
+  for (const e of el.querySelectorAll("*")) {
+    const own = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
+    if (!own || !e.checkVisibility() || e.closest(".cw-announcer, option")) continue;
+    const style = getComputedStyle(e);
+    const ink = e instanceof SVGElement ? style.fill : style.color;
+    const [a, b] = [luminance(ink), luminance(ground(e))].sort((x, y) => y - x);
+    const contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < 4.5) faint.push([e.textContent.slice(0, 40), ink, ground(e), contrast]);
+  }
+  return faint;
+}"""
+
+
+@of_every_page_with_widgets
+def test_a_widget_follows_the_theme_button_at_once(
+    site: Folder, open_page: Callable[..., Page], page_path: str
+):
+    page = open_page(site.url(page_path), theme="light", formulas=False)
+    paper = "el => getComputedStyle(el.querySelector('.cw')).backgroundColor"
+    before = [widget.evaluate(paper) for widget in widgets(page)]
+    for _ in range(3):
+        page.locator(".theme-switch-button").first.click()
+        if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
+            break
+    after = [widget.evaluate(paper) for widget in widgets(page)]
+    assert all(a != b for a, b in zip(after, before, strict=True))
+
+
+# What moves for longer than a hundredth of a second: the theme shortens all motion to less.
+LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
+  const style = getComputedStyle(e);
+  const lasts = (times) => times.split(",").some((time) => parseFloat(time) > 0.01);
+  return (style.animationName !== "none" && lasts(style.animationDuration))
+    || lasts(style.transitionDuration)
+    || e.getAnimations().some((a) => a.effect.getComputedTiming().endTime > 10);
+}).map((e) => e.outerHTML.slice(0, 200))"""
+
+
+@of_every_page_with_widgets
+def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
+    site: Folder, open_page: Callable[..., Page], page_path: str
+):
+    page = open_page(site.url(page_path), reduced_motion=True, formulas=False)
+    for widget in widgets(page):
+        for slider in widget.locator("input[type=range]:visible").all():
+            Keyboard(page).slide(slider)
+        moving = widget.evaluate(LASTING_MOTION)
+        assert moving == []
+
+
+@of_every_page_with_widgets
+def test_a_widget_that_nobody_touches_asks_for_no_frame(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), theme="dark", formulas=False)
+    for widget in widgets(page):
+        centre(widget)
+        assert page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+@of_every_page_with_widgets
+def test_a_page_without_scripts_says_what_each_widget_shows(
+    site: Folder, open_page: Callable[..., Page], page_path: str
+):
+    page = open_page(site.url(page_path), scripts=False)
+    for widget in widgets(page):
+        words = widget.locator("p")
+        assert words.is_visible()
+        assert len(words.inner_text().split()) >= 8
