@@ -14,7 +14,6 @@ what to do.
 """
 
 import torch
-from einops import rearrange
 from jaxtyping import Float, Int, Real
 from torch import Tensor, nn
 
@@ -156,9 +155,9 @@ def rotary(
     check_position(position, x)
     angle = _angles(position, sizes["d"], "d, the number of features of x,", base)
     cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    first, second = rearrange(x, "... tokens (pair two) -> two ... tokens pair", two=2)
-    turned = [first * cosine - second * sine, first * sine + second * cosine]
-    return rearrange(turned, "two ... tokens pair -> ... tokens (pair two)")
+    first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
+    turned = first * cosine - second * sine, first * sine + second * cosine
+    return torch.stack(turned, dim=-1).flatten(-2)
 
 
 # What the functions above share ---------------------------------------------------------------

@@ -361,14 +361,6 @@ def _log_partition(score: Tensor, softmax: str) -> Tensor:
     return torch.logaddexp(total, torch.zeros_like(total))
 
 
-def _weights(score: Tensor, softmax: str) -> Tensor:
-    r"""$e^C / (1 + \sum e^C)$: a softmax with one more score, a zero for looking at nothing."""
-    if softmax == "matrix":
-        pairs = F.pad(score.flatten(-2), (0, 1)).softmax(dim=-1)[..., :-1]
-        return pairs.unflatten(-1, score.shape[-2:])
-    return F.pad(score, (0, 0, 0, 1)).softmax(dim=-2)[..., :-1, :]
-
-
 def _attention_gradient(
     z: Tensor, A: Tensor, softmax: str, backend: str = "auto", *, symmetric: bool = False
 ) -> Tensor:
@@ -376,7 +368,9 @@ def _attention_gradient(
     if backend == "triton" or (backend == "auto" and _kernel_takes(z, softmax)):
         return _in_tiles(z, A, softmax)
     zA = z @ A
-    S = _weights(zA @ z.mT, softmax)
+    score = zA @ z.mT
+    # The difference is never above 0, so the exponential cannot overflow.
+    S = (score - _log_partition(score, softmax)).exp()
     if symmetric:
         return (S + S.mT) @ zA
     return S @ (z @ A.mT) + S.mT @ zA

@@ -163,18 +163,16 @@ class BlockAttention(MultiHeadAttention):
             context=(seen, f"*batch key {self.key.in_features}"),
         )
 
-        def turned(split: Tensor) -> Tensor:
-            return split if position is None else rotary(split, position=position)
-
         def key_and_value() -> tuple[Tensor, Tensor]:
-            return turned(self._split(self.key(seen))), self._split(self.value(seen))
+            return self._split(self.key(seen)), self._split(self.value(seen))
 
-        query = turned(self._split(self.query(x)))
-        if cache is None:
-            return query, *key_and_value()
-        if context is None:
-            return query, *cache.extend(self, *key_and_value())
-        return query, *cache.once(self, context, key_and_value)
+        query = self._split(self.query(x))
+        if context is not None and cache is not None:
+            return query, *cache.once(self, context, key_and_value)
+        key, value = key_and_value()
+        if position is not None:
+            query, key = rotary(torch.stack([query, key]), position=position)
+        return query, *((key, value) if cache is None else cache.extend(self, key, value))
 
 
 class MLP(nn.Module):
