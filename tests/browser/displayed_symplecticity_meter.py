@@ -6,18 +6,18 @@ import torch
 from playwright.sync_api import Locator
 from reading import assert_scientific, scientific_number, state_of
 from torch import Tensor
+from torch.nn import functional as F
 
 from course_lib import mechanics, symplectic
+
+CHAOTIC = 0.1  # decades between errors of runs whose starts differ by rounding
 
 
 def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
     """2 S Z A, which the notes take for the gradient; course_lib has no use for it."""
     C = z @ A @ z.mT
-    one = torch.zeros_like(C[:1])
-    if softmax == "matrix":
-        partition = torch.logsumexp(torch.cat([one[0, :1], C.flatten()]), 0)
-    else:
-        partition = torch.logsumexp(torch.cat([one, C]), 0)
+    scores = C.flatten(-2)[..., None] if softmax == "matrix" else C
+    partition = torch.logsumexp(F.pad(scores, (0, 0, 1, 0)), dim=-2, keepdim=True)
     return 2 * (C - partition).exp() @ z @ A
 
 
@@ -37,16 +37,20 @@ def symplecticity_meter(widget: Locator) -> None:
     kick = mechanics.symplecticity_error(
         lambda q, p: (q, p - dt * force(q)), z, torch.zeros_like(z)
     )
-    q, p, energies = z, torch.zeros_like(z), []
+    # Twelve coupled coordinates may be chaotic, and what runs away does so at a rate that rounding
+    # sways. Starts that differ by as much as rounding say how large the error may be.
+    nudges = 1 + 1e-13 * torch.arange(-4, 5, dtype=z.dtype)
+    q = z * nudges[:, None, None]
+    p, energies = torch.zeros_like(q), []
     with torch.no_grad():
         for _ in range(state["steps"] + 1):
             potential = symplectic.attention_potential(q, A, softmax=softmax)
-            energies.append((p.square().sum() + q.square().sum()) / 2 + potential)
+            energies.append((p.square() + q.square()).sum((-2, -1)) / 2 + potential)
             p = p - dt / 2 * (q + force(q))
             q = q + dt * p
             p = p - dt / 2 * (q + force(q))
     energy = torch.stack(energies)
-    largest = float((energy - energy[0]).abs().max() / energy[0].abs())
+    largest = ((energy - energy[0]).abs().amax(0) / energy[0].abs()).tolist()
 
     reading = {
         name: widget.locator(f"[data-reading={name}]").inner_text()
@@ -54,10 +58,13 @@ def symplecticity_meter(widget: Locator) -> None:
     }
     assert_scientific(reading["asymmetry"], asymmetry, doubt=1e-13)
     assert_scientific(reading["kick"], kick, doubt=1e-13)
-    # Twelve coupled coordinates may be chaotic: the largest error is compared in size.
-    if math.isfinite(largest):
-        assert abs(math.log10(scientific_number(reading["energy"]) / largest)) < 0.5
-    else:
-        assert reading["energy"].startswith("lost at step")
+    sizes = [math.log10(error) for error in largest if math.isfinite(error)]
+    least, most = min(sizes, default=0), max(sizes, default=0)
+    spread = most - least
+    if len(sizes) < len(largest) or spread > CHAOTIC:
+        most = math.inf  # where such starts part, one of many runs away
+    lost = reading["energy"].startswith("lost at step")
+    size = math.inf if lost else math.log10(scientific_number(reading["energy"]))
+    assert least - spread - 0.5 <= size <= most + 0.5
     verdict = widget.locator(".cw-readout").inner_text()
     assert ("is not symmetric" in verdict) == (asymmetry > 1e-10)
