@@ -164,8 +164,9 @@ class Watch:
         page.on("websocket", lambda socket: self._request(socket.url))
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(e in message.text for e in self.expected_errors):
-            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+        text = f"{message.text} ({message.location.get('url', '')})"
+        if message.type == "error" and not any(e in text for e in self.expected_errors):
+            self.errors.append(text)
 
     def _request(self, url: str) -> None:
         host = urlsplit(url).netloc
