@@ -59,8 +59,8 @@ def symplecticity_meter(widget: Locator) -> None:
     assert_scientific(reading["asymmetry"], asymmetry, doubt=1e-13)
     assert_scientific(reading["kick"], kick, doubt=1e-13)
     sizes = [math.log10(error) for error in largest if math.isfinite(error)]
-    least, most = min(sizes, default=0), max(sizes, default=0)
-    spread = most - least
+    least, most = min(sizes, default=math.inf), max(sizes, default=math.inf)
+    spread = most - least if sizes else 0
     if len(sizes) < len(largest) or spread > CHAOTIC:
         most = math.inf  # where such starts part, one of many runs away
     lost = reading["energy"].startswith("lost at step")
