@@ -186,6 +186,7 @@ function render({ model, el }) {
       hovered = id;
       request();
     },
+    resized: () => request(),
     moveBy: (move) => {
       const at = open.indexOf(lookedAt(state()));
       commit({ option: open[clamped(at + move, 0, open.length - 1)] });
@@ -212,10 +213,9 @@ function render({ model, el }) {
   // The picture ---------------------------------------------------------------------------------
 
   const [score, heading, legend, readout, doubt] = firstNumbers(5).map(() => html("p"));
-  [heading.className, readout.className] = ["cw-h-heading", "cw-h-readout"];
+  [heading.className, readout.className] = ["cw-l-heading", "cw-l-readout"];
   for (const line of [score, legend, doubt]) line.className = "cw-hint";
   say(legend, "Filled: what the model expects. Outlined: what it expects when every letter is hidden.");
-  const frame = html("div", { class: "cw-l-bars" }, bars.drawing);
   let spoken = "";
   const { region, announce } = announcer(() => spoken);
 
@@ -257,7 +257,6 @@ function render({ model, el }) {
     const part = (shares) => open.map((id) => shares[id]);
     const rank = ranking(here.probability).indexOf(option) + 1;
     const numbers = `${names[option]}${option === ids[place] ? ", the true letter" : ""}: ${three(here.probability[option])}, guess ${rank} of ${open.length}; with every letter hidden ${three(blind.probability[option])}`;
-    bars.place(width);
     bars.draw({
       order: firstNumbers(open.length), own: part(blind.probability), byRank: false,
       choice: { probability: part(here.probability), leftByK: open.length, leftByP: open.length },
@@ -278,26 +277,19 @@ function render({ model, el }) {
     tiles.list,
     html("div", { class: "cw-h-buttons" }, ...sets, score),
     html("p", { class: "cw-hint" }, "Click a letter to hide it, and again to show it. ✓ or ✗: whether the first guess is true, and which guess the true letter is."),
-    html("div", { class: "cw-columns" },
-      html("div", {}, heading, frame, readout, doubt, legend),
-      html("div", {}, html("p", { class: "cw-h-heading" }, "Where each head looks from there"), cards.all, cards.line)),
+    html("div", { class: "cw-columns cw-l-columns" },
+      html("div", {}, heading, bars.frame, readout, doubt, legend),
+      html("div", {}, html("p", { class: "cw-l-heading" }, "Where each head looks from there"), cards.all, cards.line)),
     region,
   );
   root.classList.add("cw-letters");
-  let width = frame.clientWidth || 360;
   const { request, stop: rest } = frameScheduler(root, draw);
   const unlisten = onChange(model, ["word", "hidden", "place", "option"], () => request());
-  // To ask the frame for its width while drawing would lay the page out once more.
-  const resized = new ResizeObserver(([{ contentRect }]) => {
-    width = contentRect.width || width;
-    request();
-  });
-  resized.observe(frame);
   return () => {
     rest();
     unlisten();
     typing.stop();
-    resized.disconnect();
+    bars.stop();
   };
 }
 

@@ -242,6 +242,7 @@ function render({ model, el }) {
       hovered = id;
       request();
     },
+    resized: () => request(),
     moveBy: byHand((move) => {
       const now = state();
       const order = shownOrder(now.amongst(now.place));
@@ -260,11 +261,10 @@ function render({ model, el }) {
   });
 
   const [heading, odds, readout, kept, remark] = firstNumbers(5).map(() => html("p"));
-  heading.className = "cw-t-heading";
+  heading.className = "cw-l-heading";
   odds.className = "cw-t-odds";
   for (const line of [kept, remark]) line.className = "cw-hint";
-  readout.className = "cw-t-readout";
-  const frame = html("div", { class: "cw-l-bars" }, bars.drawing);
+  readout.className = "cw-l-readout";
   let spoken = "";
   const { region, announce } = announcer(() => spoken);
 
@@ -315,7 +315,6 @@ function render({ model, el }) {
       ? `${lead ? "" : "Given its first letter, "}${lead ? "The" : "the"} model gives ${spelling(text)} the probability ${scientific(known.reduce((product, share) => product * share, 1))}: the product of the letters’ own.`
       : "Nothing is written yet.");
 
-    bars.place(width);
     const numbers = `${visible(letters[option])}: the model says ${three(own[option])}, drawn with ${three(choice.probability[option])}`;
     bars.draw({ order: shownOrder(choice), own, choice, chosen: here ? text[place] : null, option, byRank: model.get("order") === "probability", spoken: numbers });
     say(readout, `${numbers}.`);
@@ -339,28 +338,21 @@ function render({ model, el }) {
       slider(model, "temperature", { label: "Temperature", min: 0.1, max: 5, logarithmic: true, format: (t) => number(t) }),
       slider(model, "top_k", { label: "Top-k", min: 1, max: letters.length, step: 1, format: (k) => (k < letters.length ? String(k) : "all") }),
       slider(model, "top_p", { label: "Top-p", min: 0.05, max: 1, step: 0.05, format: (p) => (p < 1 ? number(p) : "all") })),
-    html("div", { class: "cw-columns" },
-      html("div", {}, heading, choices(model, "order", { label: "Letters by", options: [["probability", "probability"], ["alphabet", "alphabet"]] }), frame, readout, kept,
+    html("div", { class: "cw-columns cw-l-columns" },
+      html("div", {}, heading, choices(model, "order", { label: "Letters by", options: [["probability", "probability"], ["alphabet", "alphabet"]] }), bars.frame, readout, kept,
         html("p", { class: "cw-hint" }, "Outlined: the model’s own say. Filled: what is drawn from. Click a bar to write its letter.")),
-      html("div", {}, html("p", { class: "cw-t-heading" }, "Where each head looked"), cards.all, cards.line)),
+      html("div", {}, html("p", { class: "cw-l-heading" }, "Where each head looked"), cards.all, cards.line)),
     region,
   );
   root.classList.add("cw-gpt");
-  let width = frame.clientWidth || 360;
   const { request, stop: rest } = frameScheduler(root, draw);
   const unlisten = onChange(model, ["prompt", "written", "temperature", "top_k", "top_p", "place", "option", "order"], () => request());
-  // To ask the frame for its width while drawing would lay the page out once more.
-  const resized = new ResizeObserver(([{ contentRect }]) => {
-    width = contentRect.width || width;
-    request();
-  });
-  resized.observe(frame);
   return () => {
     pause();
     rest();
     unlisten();
     typing.stop();
-    resized.disconnect();
+    bars.stop();
   };
 }
 

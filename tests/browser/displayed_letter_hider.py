@@ -37,10 +37,10 @@ READ = (
     })),
     active: list.getAttribute("aria-activedescendant"),
     score: text(".cw-h-buttons p"),
-    heading: text(".cw-h-heading"),
+    heading: text(".cw-l-heading"),
     ...bars,
-    readout: text(".cw-h-readout"),
-    doubt: text(".cw-h-readout + p"),
+    readout: text(".cw-l-readout"),
+    doubt: text(".cw-l-readout + p"),
     cards,
     typed: el.querySelector("input[type=text]").value,
     message: text(".cw-complaint"),
@@ -145,7 +145,7 @@ def assert_bars(
     letters, mask, columns = state["alphabet"], state["mask"], page["columns"]
     ids = [id_ for id_ in range(len(letters)) if id_ != mask]
     assert [column["name"] for column in columns] == [spelled(letters[id_]) for id_ in ids]
-    height = torch.tensor([column["room"] for column in columns], dtype=torch.float64)
+    height = torch.tensor([column["scale"] for column in columns], dtype=torch.float64)
     assert page["top"] >= max(here.max(), blind.max()) - 1e-6
     for name, expected in (("outline", blind), ("fill", here)):
         found = torch.tensor([column[name] for column in columns], dtype=torch.float64)

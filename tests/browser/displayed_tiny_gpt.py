@@ -30,10 +30,10 @@ READ = (
     place: ["min", "now", "max"].map((name) => Number(strip.getAttribute(`aria-value${name}`))),
     said: strip.getAttribute("aria-valuetext"),
     odds: text(".cw-t-odds"),
-    heading: text(".cw-t-heading"),
+    heading: text(".cw-l-heading"),
     ...bars,
-    readout: text(".cw-t-readout"),
-    kept: text(".cw-t-readout + p"),
+    readout: text(".cw-l-readout"),
+    kept: text(".cw-l-readout + p"),
     remark: text(".cw-t-buttons p"),
     cards,
     typed: el.querySelector("input[type=text]").value,
@@ -126,7 +126,7 @@ def assert_bars(
     """Outlined the model's softmax, filled what is drawn from, in the order that was asked for."""
     own, columns = logits.softmax(-1), page["columns"]
     assert len(columns) == len(state["alphabet"])
-    height = torch.tensor([column["room"] for column in columns], dtype=torch.float64)
+    height = torch.tensor([column["scale"] for column in columns], dtype=torch.float64)
     assert page["top"] >= max(own.max(), probability.max()) - 1e-6
     for name, expected in (("outline", own), ("fill", probability)):
         found = torch.tensor([column[name] for column in columns], dtype=torch.float64)

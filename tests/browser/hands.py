@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from displayed import agrees_with_course_lib
 from playwright.sync_api import Locator, Page
-from reading import eventually
+from reading import STATE, eventually
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
 THUMB = 16
@@ -31,10 +31,7 @@ def usable(control: Locator) -> bool:
 NAME = """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
   || el.outerHTML.slice(0, 120)"""
 KIND = "(el) => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
-STATE = """(el) => {
-  el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
-  return JSON.stringify(el.courseNames.map((name) => el.courseModel.get(name)));
-}"""
+SNAPSHOT = f"(el) => JSON.stringify(({STATE})(el))"
 
 
 def name_of(control: Locator) -> str:
@@ -44,18 +41,18 @@ def name_of(control: Locator) -> str:
 
 def snapshot(widget: Locator) -> str:
     """The widget's state in the page, as text."""
-    return widget.evaluate(STATE)
+    return widget.evaluate(SNAPSHOT)
 
 
 @contextmanager
 def changes(widget: Locator, deed: str) -> Iterator[None]:
     """What is done within must change the widget's state, and its numbers must follow."""
     # The state stays in the page: that of a language model is long.
-    widget.evaluate(f"(el) => {{ el.courseBefore = ({STATE})(el); }}")
+    widget.evaluate(f"(el) => {{ el.courseBefore = ({SNAPSHOT})(el); }}")
     yield
 
     def changed() -> None:
-        now = widget.evaluate(f"(el) => ({STATE})(el) !== el.courseBefore")
+        now = widget.evaluate(f"(el) => ({SNAPSHOT})(el) !== el.courseBefore")
         assert now, f"{widget.get_attribute('data-widget')}: {deed} is idle"
 
     eventually(widget, changed)

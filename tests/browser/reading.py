@@ -15,17 +15,16 @@ NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
+# The names are kept: that page data is long, and is parsed once.
+STATE = """(el) => {
+  el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
+  return Object.fromEntries(el.courseNames.map((name) => [name, el.courseModel.get(name)]));
+}"""
+
 
 def state_of(widget: Locator) -> dict[str, Any]:
     """The widget's traits, as its model in the page has them now; arrays as float64 tensors."""
-    state = widget.evaluate(
-        """(el) => {
-          el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
-          const now = (name) => [name, el.courseModel.get(name)];
-          return Object.fromEntries(el.courseNames.map(now));
-        }"""
-    )
-    return {name: decoded(value) for name, value in state.items()}
+    return {name: decoded(value) for name, value in widget.evaluate(STATE).items()}
 
 
 def decoded(value: Any) -> Any:

@@ -13,9 +13,12 @@ READ_LETTERS = """
   const near = (at) => (other) => Math.hypot(at[0] - other.at[0], at[1] - other.at[1]) < 0.1;
   const heightAt = (at, shown) => shown.find(near(at))?.height ?? 0;
   const ring = chart.querySelector(".cw-l-ring");
-  const room = numberOf(ring, "height") - 24;
   const middle = numberOf(ring, "x") + numberOf(ring, "width") / 2;
-  const ringed = [middle, numberOf(ring, "y") + room + 2];
+  const ringed = [middle, numberOf(ring, "y") + numberOf(ring, "height") - 24 + 2];
+  const ticks = [...chart.querySelectorAll("g .cw-l-small")];
+  const nothing = ticks.find((tick) => tick.textContent === "0");
+  const top = ticks.find((tick) => tick.textContent !== "0");
+  const scale = numberOf(nothing, "y") - numberOf(top, "y");
   const kinds = [".cw-l-fill", ".cw-l-outline:not(.cw-l-cut)", ".cw-l-outline.cw-l-cut"];
   const [filled, kept, cut] = kinds.map(boxes);
   const columns = [...chart.querySelectorAll(":scope > text:not(.cw-l-small)")].map((label) => {
@@ -24,7 +27,7 @@ READ_LETTERS = """
     return {
       name: label.textContent,
       at,
-      room,
+      scale,
       cut: label.classList.contains("cw-l-cut"),
       chosen: label.classList.contains("cw-l-chosen"),
       fill: heightAt(at, filled),
@@ -34,7 +37,7 @@ READ_LETTERS = """
   });
   const bars = {
     columns,
-    top: Number(chart.querySelectorAll(".cw-l-small:not(.cw-l-caption)")[1].textContent),
+    top: Number(top.textContent),
     captions: [...chart.querySelectorAll(".cw-l-caption")].map((e) => e.textContent),
     rank: numberOf(chart, "aria-valuenow"),
   };

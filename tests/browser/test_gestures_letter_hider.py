@@ -219,7 +219,7 @@ def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(
     shown: Callable[..., Locator],
 ):
     widget = shown(hidden=[1])
-    page, readout = widget.page, widget.locator(".cw-h-readout")
+    page, readout = widget.page, widget.locator(".cw-l-readout")
     # The bars leave the mask out, so the third is that of the fourth id.
     page.mouse.move(*bar(widget, BARS, 2))
     expect(readout).to_contain_text("c: ")

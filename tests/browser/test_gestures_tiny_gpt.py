@@ -161,7 +161,7 @@ def test_an_empty_beginning_needs_a_start(shown: Callable[..., Locator]):
 def test_the_smallest_temperature_is_remarked_upon(shown: Callable[..., Locator]):
     widget = shown(temperature=0.1)
     agrees(widget)
-    assert "the smallest temperature here" in widget.locator(".cw-t-readout + p").inner_text()
+    assert "the smallest temperature here" in widget.locator(".cw-l-readout + p").inner_text()
 
 
 def drawn(state: dict[str, object], text: str, u: float) -> str:
@@ -259,7 +259,7 @@ def test_a_letter_that_is_clicked_shows_what_else_it_could_have_been(
     tiles.nth(2).click()
     assert state_of(widget)["place"] == 1
     agrees(widget)
-    assert "After b you typed a" in widget.locator(".cw-t-heading").first.inner_text()
+    assert "After b you typed a" in widget.locator(".cw-l-heading").first.inner_text()
     # The start was not chosen, so that a click on it means the first letter.
     tiles.nth(0).click()
     assert state_of(widget)["place"] == 0
@@ -291,7 +291,7 @@ def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_inste
     shown: Callable[..., Locator],
 ):
     widget = shown(written="ce", order="alphabet", place=1)
-    page, readout = widget.page, widget.locator(".cw-t-readout")
+    page, readout = widget.page, widget.locator(".cw-l-readout")
     page.mouse.move(*bar(widget, BARS, 4))
     expect(readout).to_have_text(re.compile("^d: "))
     agrees(widget)

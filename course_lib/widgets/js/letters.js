@@ -53,6 +53,8 @@ const LEFT = 30;
 const NARROWEST = 11;
 const WIDEST = 30;
 const TOPS = [0.1, 0.25, 0.5, 1];
+const [ABOVE, BELOW] = [14, 24];
+const LOWEST = 30;
 
 /**
  * Two bars for each letter of the alphabet: outlined its share `own`, filled that of `choice`, as
@@ -67,26 +69,35 @@ export function letterBars(names, title, handlers) {
   // All bars of a kind are one path: a browser lays out and paints two hundred shapes more slowly.
   const [fill, outline, cutOutline] = ["cw-l-fill", "cw-l-outline", "cw-l-outline cw-l-cut"].map((name) => svg("path", { class: name }));
   const labels = names.map((name) => svg("text", { "text-anchor": "middle" }, name));
-  const tops = svg("g");
-  drawing.append(axis, ring, fill, outline, cutOutline, ...labels, tops, cuts, ...captions);
+  const ticks = svg("g");
+  drawing.append(axis, ring, fill, outline, cutOutline, ...labels, ticks, cuts, ...captions);
+  const frame = html("div", { class: "cw-l-bars" }, drawing);
+  let width = 0;
   let geometry = {};
   let shown = [];
 
-  function place(width) {
-    if (geometry.width === width) return;
+  function place(byRank) {
+    if (geometry.width === width && geometry.byRank === byRank) return;
     const rows = Math.ceil(names.length / Math.max(1, Math.floor((width - LEFT) / NARROWEST)));
     const each = Math.ceil(names.length / rows);
     const cell = Math.min(WIDEST, (width - LEFT) / each);
-    const bar = rows > 1 ? 80 : 150;
-    geometry = { width, rows, each, cell, bar, line: bar + 38 };
-    setChanged(drawing, { viewBox: `0 0 ${width} ${rows * geometry.line}` });
-    setChanged(ring, { width: cell - 1, height: bar + 24 });
+    // The letter of rank r has a share of at most 1/r: by rank, all rows but the first can be low.
+    const tall = rows === 1 ? 150 : byRank ? 130 : 80;
+    const most = (row) => (byRank ? 1 / (row * each + 1) : 1);
+    const rooms = firstNumbers(rows).map((row) => clamped(Math.ceil((tall * most(row)) / TOPS[0]), LOWEST, tall));
+    const base = firstNumbers(rows).map((row) => rooms.slice(0, row + 1).reduce((y, room) => y + ABOVE + room, row * BELOW));
+    geometry = { width, byRank, rows, each, cell, tall, rooms, base };
+    setChanged(drawing, { viewBox: `0 0 ${width} ${base[rows - 1] + BELOW}` });
+    setChanged(ring, { width: cell - 1 });
     for (const label of labels) setChanged(label, { style: `font-size: ${Math.min(15, cell + 1)}px` });
-    setChanged(axis, { d: firstNumbers(rows).map((row) => `M${LEFT - 4} ${at(row)}h${each * cell + 4}m${-each * cell - 4} ${-bar}h${each * cell + 4}`).join("") });
-    tops.replaceChildren(...firstNumbers(rows).flatMap((row) => [0, 1].map((end) => svg("text", { class: "cw-l-small", "text-anchor": "end", x: LEFT - 7, y: at(row) - end * bar + 4 }))));
+    const heads = base.filter((_, row) => rooms[row] === tall).map((y) => y - tall);
+    setChanged(axis, { d: [...base, ...heads].map((y) => `M${LEFT - 4} ${y}h${each * cell + 4}`).join("") });
+    const tick = (y) => svg("text", { class: "cw-l-small", "text-anchor": "end", x: LEFT - 7, y: y + 4 }, "0");
+    geometry.tops = heads.map(tick);
+    ticks.replaceChildren(...base.map(tick), ...geometry.tops);
   }
-  const at = (row) => row * geometry.line + geometry.bar + 14;
-  const spot = (i) => [LEFT + (i % geometry.each) * geometry.cell, at(Math.floor(i / geometry.each))];
+  const rowOf = (i) => Math.floor(i / geometry.each);
+  const spot = (i) => [LEFT + (i % geometry.each) * geometry.cell, geometry.base[rowOf(i)]];
   const box = (i, height) => {
     const [x, y] = spot(i);
     const width = (geometry.cell - 3).toFixed(2);
@@ -94,11 +105,13 @@ export function letterBars(names, title, handlers) {
   };
 
   function draw({ order, own, choice, chosen, option, byRank, spoken }) {
-    const { cell, bar } = geometry;
+    width ||= frame.clientWidth || 360;
+    place(byRank);
+    const { cell, tall, rooms } = geometry;
     const top = TOPS.find((limit) => limit >= Math.max(...own, ...choice.probability) - 1e-9) ?? 1;
-    const boxes = (wanted, shares) => order.map((id, i) => (wanted(id) ? box(i, (bar * shares[id]) / top) : "")).join("");
+    const boxes = (wanted, shares) => order.map((id, i) => (wanted(id) ? box(i, (tall * shares[id]) / top) : "")).join("");
     const isCut = (id) => choice.probability[id] === 0;
-    [...tops.children].forEach((text, i) => say(text, i % 2 ? String(top) : "0"));
+    for (const text of geometry.tops) say(text, String(top));
     shown = order;
     setChanged(fill, { d: boxes((id) => !isCut(id), choice.probability) });
     setChanged(outline, { d: boxes((id) => !isCut(id), own) });
@@ -110,17 +123,19 @@ export function letterBars(names, title, handlers) {
         class: `${isCut(id) ? "cw-l-cut" : ""}${id === chosen ? " cw-l-chosen" : ""}`,
       });
     });
-    const [x, y] = spot(order.indexOf(option));
-    setChanged(ring, { x: (x + 0.5).toFixed(2), y: y - bar - 2 });
+    const ringed = order.indexOf(option);
+    const [x, y] = spot(ringed);
+    const room = rooms[rowOf(ringed)];
+    setChanged(ring, { x: (x + 0.5).toFixed(2), y: y - room - 2, height: room + BELOW });
     const edges = [["top-k", choice.leftByK, names.length], ["top-p", choice.leftByP, choice.leftByK]].map(([name, left, of]) =>
-      (byRank && left < of ? { name, where: spot(left - 1), left } : null));
-    setChanged(cuts, { d: edges.map((edge) => (edge ? `M${edge.where[0] + cell} ${edge.where[1]}v${-bar}` : "")).join("") });
+      (byRank && left < of ? { name, where: spot(left - 1), high: rooms[rowOf(left - 1)], left } : null));
+    setChanged(cuts, { d: edges.map((edge) => (edge ? `M${edge.where[0] + cell} ${edge.where[1]}v${-edge.high}` : "")).join("") });
     captions.forEach((caption, i) => {
       const edge = edges[i];
       say(caption, edge ? `${edge.name} keeps ${edge.left}` : "");
       if (!edge) return;
       const beyond = edge.where[0] + cell > geometry.width - 110;
-      setChanged(caption, { x: edge.where[0] + cell + (beyond ? -4 : 4), y: edge.where[1] - bar + 12 + 15 * i, "text-anchor": beyond ? "end" : "start" });
+      setChanged(caption, { x: edge.where[0] + cell + (beyond ? -4 : 4), y: edge.where[1] - edge.high + 12 + 15 * i, "text-anchor": beyond ? "end" : "start" });
     });
     setChanged(drawing, { "aria-valuenow": order.indexOf(option) + 1, "aria-valuetext": spoken });
   }
@@ -129,7 +144,7 @@ export function letterBars(names, title, handlers) {
     const box = drawing.getBoundingClientRect();
     const [x, y] = [clientX - box.left, clientY - box.top].map((part) => (part * geometry.width) / box.width);
     const column = clamped(Math.floor((x - LEFT) / geometry.cell), 0, geometry.each - 1);
-    const row = clamped(Math.floor(y / geometry.line), 0, geometry.rows - 1);
+    const row = clamped(geometry.base.filter((bottom) => y > bottom + BELOW).length, 0, geometry.rows - 1);
     return shown[clamped(row * geometry.each + column, 0, names.length - 1)];
   };
   drawing.addEventListener("click", (event) => handlers.take(under(event)));
@@ -138,7 +153,13 @@ export function letterBars(names, title, handlers) {
   });
   drawing.addEventListener("pointerleave", () => handlers.preview(null));
   walk(drawing, handlers.moveBy, () => handlers.take(null));
-  return { drawing, place, draw };
+  // To ask the frame for its width at each draw would lay the page out once more.
+  const observer = new ResizeObserver(([{ contentRect }]) => {
+    width = contentRect.width || width;
+    handlers.resized();
+  });
+  observer.observe(frame);
+  return { frame, draw, stop: () => observer.disconnect() };
 }
 
 /** What every head looked at: the text once for each, its letters tinted by their weights. */
