@@ -1,4 +1,4 @@
-"""How many frames a page asks for, so that a test sees work where none should be."""
+"""Time in a page: how many frames it asks for, so that a test sees work where none should be."""
 
 # Counts the frames that the page asks for; `courseFrame` is the browser's own way to wait for one.
 COUNT_FRAMES = """
@@ -15,6 +15,25 @@ FRAMES_WHILE_IDLE = """async () => {
   for (let i = 0; i < 20; i += 1) await new Promise(courseFrame);
   return courseFrames - before;
 }"""
+# A hand inside the page: one from outside may come too late where the machine does much else.
+# Presses a button once a trait has changed so many times, and notes what the buttons said then.
+PRESS_AFTER_CHANGES = """(el, [trait, changes, name]) => {
+  let left = changes;
+  el.courseModel.on(`change:${trait}`, () => {
+    left -= 1;
+    if (left !== 0) return;
+    setTimeout(() => {
+      const buttons = [...el.querySelectorAll("button")];
+      el.courseButtons = buttons.map((button) => button.textContent);
+      buttons.find((button) => button.textContent.includes(name)).click();
+    });
+  });
+}"""
+BUTTONS_WHEN_PRESSED = """async (el) => {
+  while (!el.courseButtons) await new Promise(requestAnimationFrame);
+  return el.courseButtons;
+}"""
+HALF_A_SECOND = "() => new Promise((pass) => setTimeout(pass, 500))"
 SOME_FRAMES = """async () => {
   for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
 }"""

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 from displayed_tile_stepper import tile_stepper, visits_of
 from examples import MAKERS, bare_page
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import (
+    BUTTONS_WHEN_PRESSED,
+    COUNT_FRAMES,
+    FRAMES_WHILE_IDLE,
+    HALF_A_SECOND,
+    PRESS_AFTER_CHANGES,
+)
 from hands import centre, widgets
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
@@ -93,11 +99,14 @@ def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator])
 
 def test_a_hand_on_the_buttons_stops_the_play(shown: Callable[..., Locator]):
     widget = shown()
+    widget.evaluate(PRESS_AFTER_CHANGES, ["step", 2, "Back"])
     widget.get_by_role("button", name="Play").click()
-    assert widget.get_by_role("button", name="Stop").is_visible()
-    widget.get_by_role("button", name="Back").click()
+    assert any("Stop" in name for name in widget.evaluate(BUTTONS_WHEN_PRESSED))
     assert widget.get_by_role("button", name="Play").is_visible()
+    held = state_of(widget)["step"]
     agrees(widget)
+    widget.evaluate(HALF_A_SECOND)
+    assert state_of(widget)["step"] == held
 
 
 def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(

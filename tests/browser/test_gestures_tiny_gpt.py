@@ -8,7 +8,13 @@ import pytest
 import torch
 from displayed_tiny_gpt import tiny_gpt
 from examples import bare_page
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import (
+    BUTTONS_WHEN_PRESSED,
+    COUNT_FRAMES,
+    FRAMES_WHILE_IDLE,
+    HALF_A_SECOND,
+    PRESS_AFTER_CHANGES,
+)
 from hands import widgets
 from letters import bar, says
 from playwright.sync_api import Locator, Page, expect
@@ -214,12 +220,15 @@ def test_write_goes_on_to_the_end_and_the_same_state_writes_the_same_text(
 
 def test_write_can_be_stopped(shown: Callable[..., Locator]):
     widget = shown(prompt="a", tokens=64)
+    widget.evaluate(PRESS_AFTER_CHANGES, ["written", 3, "■ Stop"])
     push(widget, "▶ Write")
-    eventually(widget, lambda: widget.get_by_role("button", name="■ Stop").click(timeout=5000))
+    assert "■ Stop" in widget.evaluate(BUTTONS_WHEN_PRESSED)
+    assert widget.get_by_role("button", name="▶ Write").is_visible()
     held = texts(widget)
     agrees(widget)
+    widget.evaluate(HALF_A_SECOND)  # long enough for five letters
     assert texts(widget) == held
-    assert 1 <= len(held[1]) < 63
+    assert 3 <= len(held[1]) < 63
 
 
 def test_readers_who_asked_for_less_motion_get_the_text_at_once(shown: Callable[..., Locator]):
