@@ -34,8 +34,8 @@ AbortSignal.timeout = (milliseconds) => timeout(30 * milliseconds);
 # while one of them is starting (enterprise_gateway, issue 1395), and JupyterLab asks again.
 LIST_OF_KERNELS = "/api/kernels?"
 
-# Added to the copy of the lecture. Python reports each change in a file, and answers one with
-# another change, so that the page must follow Python too.
+# Added to the copy of the lecture. Python reports each change in a file, which is whole whenever it
+# is read, and answers one with another change, so that the page must follow Python too.
 PROBE = """
 import json
 from pathlib import Path
@@ -49,7 +49,8 @@ def report(change):
     if change["name"] == "similarity":
         probe.temperature = 2.5
     seen = {name: getattr(probe, name) for name in ("temperature", "similarity")}
-    Path("seen.json").write_text(json.dumps(seen | {"query": probe.query.tolist()}))
+    Path("written.json").write_text(json.dumps(seen | {"query": probe.query.tolist()}))
+    Path("written.json").replace("seen.json")
 
 
 probe.observe(report, ["temperature", "similarity", "query"])
@@ -213,7 +214,7 @@ def seen_by_python(lab: Lab, page: Page, name: str, expected: Callable[[object],
     path = lab.folder / "seen.json"
     value = None
     for _ in range(600):
-        if path.exists() and path.read_text().endswith("}"):
+        if path.exists():
             value = json.loads(path.read_text())[name]
             if expected(value):
                 return value
