@@ -15,7 +15,7 @@ NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
-# The names are kept: that page data is long, and is parsed once.
+# What the page carries for a widget is long, so it is parsed once, for the names of the traits.
 STATE = """(el) => {
   el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
   return Object.fromEntries(el.courseNames.map((name) => [name, el.courseModel.get(name)]));
