@@ -73,16 +73,19 @@ BUDGETS = {
 
 WHEN_ALIVE = """
   window.courseAlive = new Promise((resolve) => {
-    const look = () => {
+    let last = 0;
+    const look = (changes) => {
+      if (changes.some((change) => change.attributeName)) last = performance.now();
       const hosts = [...document.querySelectorAll(".cw-host")];
+      // Only when all is read is it known which widget was the last.
       if (document.readyState === "loading" || hosts.some((el) => !el.dataset.alive)) return;
       observer.disconnect();
-      resolve(performance.now());
+      resolve(last);
     };
     const observer = new MutationObserver(look);
     const alive = { attributes: true, attributeFilter: ["data-alive"] };
     observer.observe(document, { subtree: true, childList: true, ...alive });
-    document.addEventListener("DOMContentLoaded", look);
+    document.addEventListener("DOMContentLoaded", () => look(observer.takeRecords()));
   });
 """
 

@@ -44,6 +44,8 @@ STYLE = {
     "axes.titlesize": 14,
     "figure.constrained_layout.use": True,
     "font.family": "sans-serif",
+    # Every text in the SVG repeats this list; Matplotlib's own, of ten families, only weighs.
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": 13,
     "legend.frameon": False,
     "lines.linewidth": 2.2,
@@ -126,10 +128,12 @@ def svg(figure: Figure) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     drawing = buffer.getvalue()
     drawing = drawing[drawing.index("<svg") :]
-    # A fixed width in points would overflow a telephone; the viewBox keeps the proportions.
-    width = re.search(r'width="([\d.]+)pt"', drawing)[1]
+    # A fixed width in points would overflow a telephone; the proportions give the height, also
+    # to a browser that has not drawn what is inside.
+    width, height = (re.search(rf'{side}="([\d.]+)pt"', drawing)[1] for side in ("width", "height"))
     drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
-    drawing = drawing.replace("<svg ", f'<svg style="width:100%;max-width:{width}pt" ', 1)
+    style = f"width:100%;max-width:{width}pt;aspect-ratio:{width}/{height}"
+    drawing = drawing.replace("<svg ", f'<svg style="{style}" ', 1)
     drawing = PLACES.sub(lambda match: DIGITS.sub(r"\1", match[0]), drawing)
     return drawing.replace(INK, "currentColor")
 
@@ -137,14 +141,20 @@ def svg(figure: Figure) -> str:
 def show(figure: Figure, *, alt: str) -> None:
     """Displays a figure. ``alt`` says what it shows to whoever cannot see it.
 
+    Axes in several columns are marked as ``side-by-side``: on a telephone the page scrolls such a
+    figure, whose text would be too small to read were it made to fit.
+
     Raises ``ValueError`` for an empty ``alt``.
     """
     if not alt.strip():
         raise ValueError("alt is empty; say in a sentence what the figure shows")
     drawing = svg(figure).replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    specs = [axes.get_subplotspec() for axes in figure.axes]
+    columns = max((spec.get_gridspec().ncols for spec in specs if spec), default=1)
+    arrangement = "side-by-side" if columns > 1 else "single"
     display(
         HTML(
-            f'<figure role="img" aria-label="{html.escape(alt)}" '
+            f'<figure class="{arrangement}" role="img" aria-label="{html.escape(alt)}" '
             f'style="margin:1rem 0;text-align:center">{drawing}</figure>'
         )
     )

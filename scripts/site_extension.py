@@ -1,7 +1,8 @@
 """What this site asks of Sphinx beyond its configuration.
 
 Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
-marked up as a list, and the kernel's widget state, which only scripts from a CDN read, is left out.
+marked up as a list, a comma stays with the formula before it, and the kernel's widget state, which
+only scripts from a CDN read, is left out.
 """
 
 import json
@@ -15,6 +16,9 @@ from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferen
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SOURCE_NUMBER = re.compile(r'<span class="label"><span class="fn-bracket">.*?</span></span>\n')
+FORMULA_AND_PUNCTUATION = re.compile(
+    r'<span class="math notranslate nohighlight">[^<]*</span>[,.;:!?)\]’”]+'
+)
 
 
 class RoundAuthorYear(AuthorYearReferenceStyle):
@@ -48,13 +52,18 @@ def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
 def mend_page(
     _app: Sphinx, _pagename: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
-    """Drop the widget state, and give a list of sources the roles that a screen reader knows."""
+    """Drop the widget state, and mend what Sphinx wrote.
+
+    A list of sources gets the roles that a screen reader knows. A browser may break a line after
+    any formula, even before a comma, unless a style forbids it.
+    """
     context["script_files"] = [
         script
         for script in context.get("script_files", [])
         if getattr(script, "attributes", {}).get("type") != WIDGET_STATE
     ]
     body = SOURCE_NUMBER.sub("", context.get("body", ""))
+    body = FORMULA_AND_PUNCTUATION.sub(r'<span class="unbroken">\g<0></span>', body)
     context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 

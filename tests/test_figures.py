@@ -50,6 +50,7 @@ def test_a_figure_fits_a_narrow_screen():
     opening = re.match(r"<svg [^>]*>", figures.svg(figures.new(width=9.0)[0]))[0]
     assert "width:100%" in opening
     assert "max-width:648pt" in opening
+    assert "aspect-ratio:648/230.4" in opening
     assert 'width="' not in opening
 
 
@@ -68,6 +69,23 @@ def test_show_carries_the_escaped_alt_text(monkeypatch):
     figure, _ = figures.new()
     page = displayed_html(monkeypatch, lambda: figures.show(figure, alt='a "<b>" curve'))
     assert 'aria-label="a &quot;&lt;b&gt;&quot; curve"' in page
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "arrangement"),
+    [(1, 1, "single"), (2, 1, "single"), (1, 2, "side-by-side"), (2, 3, "side-by-side")],
+)
+def test_show_says_whether_axes_stand_side_by_side(monkeypatch, rows, columns, arrangement):
+    figure, _ = figures.new(columns, rows)
+    page = displayed_html(monkeypatch, lambda: figures.show(figure, alt="nothing yet"))
+    assert page.startswith(f'<figure class="{arrangement}" ')
+
+
+def test_a_colour_bar_does_not_stand_side_by_side(monkeypatch):
+    figure, axes = figures.new()
+    figure.colorbar(figures.heatmap(axes, np.eye(3)))
+    page = displayed_html(monkeypatch, lambda: figures.show(figure, alt="a map"))
+    assert page.startswith('<figure class="single" ')
 
 
 def test_show_refuses_a_figure_without_alt_text():

@@ -28,6 +28,30 @@ END_TRANSITIONS = """() => {
   return running().length;
 }"""
 
+# A formula in a line of text cannot be scrolled. Folded solutions are opened for the look.
+FORMULAS_CUT_OR_APART = """async () => {
+  await window.MathJax?.startup?.promise;
+  const folded = [...document.querySelectorAll(".toggle-hidden")];
+  for (const e of folded) e.classList.remove("toggle-hidden");
+  const found = [];
+  for (const span of document.querySelectorAll("span.math")) {
+    if (!span.checkVisibility()) continue;
+    const formula = span.querySelector("mjx-container").getBoundingClientRect();
+    const after = span.nextSibling;
+    if (formula.right > span.getBoundingClientRect().right + 1) found.push(["cut", span]);
+    if (after instanceof Text && /^[,.;:!?)]/.test(after.data)) {
+      const mark = document.createRange();
+      mark.setStart(after, 0);
+      mark.setEnd(after, 1);
+      const apart = mark.getBoundingClientRect().left < formula.right - 1;
+      if (apart) found.push([`apart from ${after.data[0]}`, span]);
+    }
+  }
+  const texts = found.map(([what, span]) => `${what}: ${span.textContent}`);
+  for (const e of folded) e.classList.add("toggle-hidden");
+  return texts;
+}"""
+
 of_every_page = pytest.mark.parametrize("page_path", pages())
 of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
 
@@ -107,6 +131,14 @@ def test_a_page_fits_the_window(
 ):
     page = look_at(site.url(page_path), width=width, touch=width < 600)
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= width
+
+
+@of_every_page
+def test_on_a_telephone_a_formula_in_a_line_is_whole_and_keeps_the_comma_behind_it(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=390, touch=True)
+    assert page.evaluate(FORMULAS_CUT_OR_APART) == []
 
 
 @of_every_page
