@@ -33,23 +33,26 @@ FORMULAS_CUT_OR_APART = """async () => {
   await window.MathJax?.startup?.promise;
   const folded = [...document.querySelectorAll(".toggle-hidden")];
   for (const e of folded) e.classList.remove("toggle-hidden");
-  const found = [];
-  for (const span of document.querySelectorAll("span.math")) {
-    if (!span.checkVisibility()) continue;
+  const outOfLine = (span) => {
     const formula = span.querySelector("mjx-container").getBoundingClientRect();
     const after = span.nextSibling;
-    if (formula.right > span.getBoundingClientRect().right + 1) found.push(["cut", span]);
+    const found = [];
+    if (formula.right > span.getBoundingClientRect().right + 1) found.push("cut");
     if (after instanceof Text && /^[,.;:!?)]/.test(after.data)) {
       const mark = document.createRange();
       mark.setStart(after, 0);
       mark.setEnd(after, 1);
       const apart = mark.getBoundingClientRect().left < formula.right - 1;
-      if (apart) found.push([`apart from ${after.data[0]}`, span]);
+      if (apart) found.push(`apart from ${after.data[0]}`);
     }
+    return found.map((what) => `${what}: ${span.textContent}`);
+  };
+  try {
+    const formulas = [...document.querySelectorAll("span.math")];
+    return formulas.filter((span) => span.checkVisibility()).flatMap(outOfLine);
+  } finally {
+    for (const e of folded) e.classList.add("toggle-hidden"); // other tests look at this window too
   }
-  const texts = found.map(([what, span]) => `${what}: ${span.textContent}`);
-  for (const e of folded) e.classList.add("toggle-hidden");
-  return texts;
 }"""
 
 of_every_page = pytest.mark.parametrize("page_path", pages())
