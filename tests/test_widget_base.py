@@ -9,8 +9,10 @@ import pytest
 import torch
 import traitlets
 
-from course_lib.widgets import SoftLookup, base
-from course_lib.widgets.base import Array, Widget, module_source
+from course_lib.widgets import SoftLookup, traits
+from course_lib.widgets.base import Widget
+from course_lib.widgets.modules import HERE, module_source, stylesheet
+from course_lib.widgets.traits import Array
 
 # Widgets check what they are given themselves, and their messages are what is tested here.
 pytestmark = pytest.mark.usefixtures("plain_calls")
@@ -71,7 +73,7 @@ class Page(HTMLParser):
 
 # The module as text ----------------------------------------------------------------------------
 
-MODULES = sorted(path.name for path in base.HERE.glob("*.js"))
+MODULES = sorted(path.name for path in HERE.glob("*.js"))
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -83,7 +85,7 @@ def test_a_module_as_text_imports_nothing(module):
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_as_text_holds_each_helper_exactly_once(module):
     source = module_source(module)
-    for helper in (base.HERE / "js").glob("*.js"):
+    for helper in (HERE / "js").glob("*.js"):
         exported = re.findall(r"^export (?:function|const) (\w+)", helper.read_text(), re.MULTILINE)
         definitions = [
             len(re.findall(rf"^(?:export )?(?:function|const) {name}\b", source, re.MULTILINE))
@@ -95,7 +97,7 @@ def test_a_module_as_text_holds_each_helper_exactly_once(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_as_text_keeps_its_own_exports_and_no_others(module):
-    own = re.findall(r"^export \S+ ?\w*", (base.HERE / module).read_text(), re.MULTILINE)
+    own = re.findall(r"^export \S+ ?\w*", (HERE / module).read_text(), re.MULTILINE)
     assert re.findall(r"^export \S+ ?\w*", module_source(module), re.MULTILINE) == own
     assert "export default" in "".join(own)
 
@@ -178,12 +180,12 @@ def test_static_html_is_one_placeholder_and_two_scripts(counter):
     assert payload["state"] == counter.page_state()
     code = json.loads(zlib.decompress(base64.b64decode(payload["code"])))
     assert code["module"] == module_source("soft_lookup.js")
-    assert code["css"] == base.stylesheet("soft_lookup.js")
+    assert code["css"] == stylesheet("soft_lookup.js")
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_nothing_in_a_page_asks_another_host(module):
-    code = module_source(module) + base.stylesheet(module)
+    code = module_source(module) + stylesheet(module)
     text = soft_lookup().static_html() + code
     assert set(re.findall(r"https?://[\w.]+", text)) == {"http://www.w3.org"}, (
         "names of formats only"
@@ -264,7 +266,7 @@ def test_a_widget_must_describe_itself():
     ids=["lists", "tuples", "integers", "half", "gradient", "tensor", "bfloat16", "transposed"],
 )
 def test_data_may_be_any_array_of_real_numbers(value):
-    array = base.finite_array("data", value, ("rows", "columns"))
+    array = traits.finite_array("data", value, ("rows", "columns"))
     assert array.dtype == np.float32
     assert array.flags.c_contiguous
     np.testing.assert_array_equal(array, [[1, 2], [3, 4]])
@@ -299,7 +301,7 @@ def test_a_widget_keeps_its_data_when_the_caller_changes_theirs():
 )  # fmt: skip
 def test_data_that_cannot_be_drawn_is_refused(value, error, message):
     with pytest.raises(error, match=message) as caught:
-        base.finite_array("data", value, ("rows", "columns"))
+        traits.finite_array("data", value, ("rows", "columns"))
     assert "data" in str(caught.value)
 
 
@@ -317,7 +319,7 @@ def test_data_that_cannot_be_drawn_is_refused(value, error, message):
 )
 def test_names_that_cannot_be_shown_are_refused(value, error, message):
     with pytest.raises(error, match=message) as caught:
-        base.texts("names", value, 2)
+        traits.texts("names", value, 2)
     assert "names" in str(caught.value)
 
 
@@ -329,18 +331,18 @@ def test_names_that_cannot_be_shown_are_refused(value, error, message):
 )  # fmt: skip
 def test_a_number_outside_its_range_is_refused(value, error):
     with pytest.raises(error, match="level must"):
-        base.number_between("level", value, 0.0, 1.0)
+        traits.number_between("level", value, 0.0, 1.0)
 
 
 def test_the_ends_of_a_range_belong_to_it():
-    assert base.number_between("level", 0, 0.0, 1.0) == 0.0
-    assert base.number_between("level", np.float32(1), 0.0, 1.0) == 1.0
+    assert traits.number_between("level", 0, 0.0, 1.0) == 0.0
+    assert traits.number_between("level", np.float32(1), 0.0, 1.0) == 1.0
 
 
 @pytest.mark.parametrize("value", ["euclid", None, ["dot"], 3], ids=str)
 def test_a_choice_that_is_not_offered_is_refused(value):
     with pytest.raises(ValueError, match="similarity must be one of distance, dot"):
-        base.one_of("similarity", value, ("distance", "dot"))
+        traits.one_of("similarity", value, ("distance", "dot"))
 
 
 @pytest.mark.parametrize(

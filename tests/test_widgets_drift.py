@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from course_lib import mechanics
 from course_lib.mechanics import integrate
 from course_lib.widgets import EnergyDrift
-from course_lib.widgets.base import Array
 from course_lib.widgets.energy_drift import BINS, METHODS, NUMBERS, SCENES
+from course_lib.widgets.traits import Array
 
 SYSTEMS = [getattr(mechanics, name)() for name in SCENES]
 STEPS = 500

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from course_lib.attention import attention_weights, causal_mask
 from course_lib.widgets import AttentionExplorer
-from course_lib.widgets.base import Array
+from course_lib.widgets.traits import Array
 
 TOKENS = ["the", "cat", "sat"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from course_lib.widgets import PartyMemory
-from course_lib.widgets.base import Array
+from course_lib.widgets.traits import Array
 
 GUESTS, HEIGHT, WIDTH = 3, 2, 4
 NAMES = ["Ada", "Ben", "Cleo"]

@@ -10,7 +10,8 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
-from course_lib.widgets.base import Array, Widget, finite_array, number_between, texts
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, number_between, texts
 
 AXES = ("layers", "heads", "query", "key")
 MOST_TOKENS = 64

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, IntegrationError, Trajectory
-from course_lib.widgets.base import Array, Widget, finite_array, number_between, texts
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, number_between, texts
 
 METHODS = {
     "explicit_euler": "explicit Euler",

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from course_lib.recurrent import gru_step, lstm_step, rnn_step
-from course_lib.widgets.base import Array, Widget, finite_array, one_of, texts
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, one_of, texts
 
 MOST_UNITS = 64
 MOST_LETTERS = 24

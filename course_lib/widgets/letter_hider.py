@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from course_lib.masked_language_model import MaskedLanguageModel, masked_loss
-from course_lib.widgets.base import Widget, number_between, texts
+from course_lib.widgets.base import Widget
 from course_lib.widgets.letters import check_alphabet, check_letters, id_of, visible
 from course_lib.widgets.packed_weights import (
     check_size_of_model,
@@ -19,6 +19,7 @@ from course_lib.widgets.packed_weights import (
     transformer_facts,
     transformer_shapes,
 )
+from course_lib.widgets.traits import number_between, texts
 
 MOST_PARAMETERS = 30_000
 MOST_WEIGHT_BYTES = 38_800

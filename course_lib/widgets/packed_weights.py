@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from course_lib.transformer_parts import TokenEmbedding
-from course_lib.widgets.base import finite_array
+from course_lib.widgets.traits import finite_array
 
 MOST_BITS = 16
 SMALLEST_STEP = 2.0**-100

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from course_lib.checks import check_number, check_size
 from course_lib.position import check_even, rotary, sinusoidal
-from course_lib.widgets.base import Array, Widget, finite_array, one_of
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, one_of
 
 MOST_TOKENS = 48
 MOST_FEATURES = 32

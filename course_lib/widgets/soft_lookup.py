@@ -8,7 +8,8 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
-from course_lib.widgets.base import Array, Widget, finite_array, number_between, one_of, texts
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, number_between, one_of, texts
 
 SIMILARITIES = ("distance", "dot", "cosine")
 REACH = 1.5

@@ -7,7 +7,8 @@ from typing import Any
 import traitlets
 from numpy.typing import ArrayLike
 
-from course_lib.widgets.base import Array, Widget, finite_array, number_between, one_of
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, number_between, one_of
 
 SOFTMAXES = ("vector", "matrix")
 MATRICES = ("symmetric", "general")

@@ -9,7 +9,8 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from course_lib.tiled_attention import naive_bytes, tile_plan, tiled_bytes
-from course_lib.widgets.base import Array, Widget, finite_array, number_between
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Array, finite_array, number_between
 
 MOST_TOKENS = 24
 MOST_FEATURES = 8

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
-from course_lib.widgets.base import Widget, number_between, one_of
+from course_lib.widgets.base import Widget
 from course_lib.widgets.letters import check_alphabet, check_letters, id_of, visible
 from course_lib.widgets.packed_weights import (
     check_size_of_model,
@@ -21,6 +21,7 @@ from course_lib.widgets.packed_weights import (
     transformer_facts,
     transformer_shapes,
 )
+from course_lib.widgets.traits import number_between, one_of
 
 MOST_PARAMETERS = 100_000
 MOST_WEIGHT_BYTES = 201_000

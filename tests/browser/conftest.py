@@ -23,7 +23,7 @@ from in_the_page import Javascript
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, ViewportSize, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
-from course_lib.widgets.base import module_source
+from course_lib.widgets.modules import module_source
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # No test measures time by it: a machine that does much else may be slow, and a page is not wrong.

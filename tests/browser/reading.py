@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import Locator
 from torch import Tensor
 
-from course_lib.widgets.base import Array
+from course_lib.widgets.traits import Array
 
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")

@@ -11,7 +11,8 @@ from displayed import CHECKS
 from in_the_page import DRAWS, Javascript, assert_close, tensor
 
 from course_lib import widgets
-from course_lib.widgets.base import HERE, Array
+from course_lib.widgets.modules import HERE
+from course_lib.widgets.traits import Array
 
 
 def test_softmax_is_that_of_torch(javascript: Javascript, random: np.random.Generator):

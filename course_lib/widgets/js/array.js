@@ -1,4 +1,4 @@
-/** A float32 array that travels as base64, as `{shape, values}`. See `Array` in base.py. */
+/** A float32 array that travels as base64, as `{shape, values}`. See `Array` in traits.py. */
 export function decodeArray({ shape, base64 }) {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return { shape, values: new Float32Array(bytes.buffer) };

@@ -1,4 +1,4 @@
-// The kernel's stand-in on a page without one. `base.py` writes it into the output as a classic
+// The kernel's stand-in on a page without one. `page.py` writes it into the output as a classic
 // script that runs right behind its payload; it is never part of a widget's own module.
 (() => {
   const payload = document.currentScript.previousElementSibling;
