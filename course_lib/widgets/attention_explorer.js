@@ -1,8 +1,8 @@
-import { decodeArray } from "./js/array.js";
-import { announcer, choices, slider, toggle } from "./js/controls.js";
-import { html, number, svg, uniqueId, widgetRoot } from "./js/dom.js";
-import { pointIn } from "./js/drag.js";
-import { frameScheduler, onChange } from "./js/frame.js";
+import { decodeArray } from "./js/old/array.js";
+import { announcer, choices, slider, toggle } from "./js/old/controls.js";
+import { html, number, svg, uniqueId, widgetRoot } from "./js/old/dom.js";
+import { pointIn } from "./js/old/drag.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
 
 /**
  * The softmax of score / temperature from the softmax of score: w^(1/temperature), renormalised.

@@ -1,11 +1,11 @@
-import { decodeArray, encodeArray } from "./js/array.js";
-import { announcer, button, checks, select, slider } from "./js/controls.js";
-import { contourSegments, segmentPath } from "./js/contour.js";
-import { html, number, say, scientific, setChanged, showFirst, superscript, svg, widgetRoot } from "./js/dom.js";
-import { draggable } from "./js/drag.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { integrate, SYSTEMS } from "./js/mechanics.js";
-import { themeColours } from "./js/theme.js";
+import { decodeArray, encodeArray } from "./js/old/array.js";
+import { announcer, button, checks, select, slider } from "./js/old/controls.js";
+import { contourSegments, segmentPath } from "./js/maths/contour.js";
+import { html, number, say, scientific, setChanged, showFirst, superscript, svg, widgetRoot } from "./js/old/dom.js";
+import { draggable } from "./js/old/drag.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { integrate, SYSTEMS } from "./js/maths/mechanics.js";
+import { themeColours } from "./js/old/theme.js";
 
 /** Energies and relative energy errors of one method; absolute errors where the energy starts at 0. */
 export function energyDrift({ system, parameters, method, q, p, dt, steps }) {

@@ -1,7 +1,7 @@
-import { decodeArray, decodeRows } from "./js/array.js";
-import { html, number, svg, uniqueId, widgetRoot } from "./js/dom.js";
-import { frameScheduler, onChange, whenQuiet } from "./js/frame.js";
-import { dot, sigmoid, softmax } from "./js/numerics.js";
+import { decodeArray, decodeRows } from "./js/old/array.js";
+import { html, number, svg, uniqueId, widgetRoot } from "./js/old/dom.js";
+import { frameScheduler, onChange, whenQuiet } from "./js/old/frame.js";
+import { dot, sigmoid, softmax } from "./js/maths/numerics.js";
 
 /** A matrix that travels in 16 bits an entry, as a list of rows. See `Rows` in gate_explorer.py. */
 export function unpackRows({ shape: [rows, columns], steps, base64 }) {

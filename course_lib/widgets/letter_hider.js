@@ -1,9 +1,9 @@
-import { announcer, button } from "./js/controls.js";
-import { html, number, say, setChanged, uniqueId, widgetRoot } from "./js/dom.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { clamped, firstNumbers, headCards, letterBars, three, typingLine, unknownLetters, visible } from "./js/letters.js";
-import { softmax } from "./js/numerics.js";
-import { emptyMemory, throughBlocks, unpackTransformer } from "./js/transformer.js";
+import { announcer, button } from "./js/old/controls.js";
+import { html, number, say, setChanged, uniqueId, widgetRoot } from "./js/old/dom.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { clamped, firstNumbers, headCards, letterBars, three, typingLine, unknownLetters, visible } from "./js/old/letters.js";
+import { softmax } from "./js/maths/numerics.js";
+import { emptyMemory, throughBlocks, unpackTransformer } from "./js/maths/transformer.js";
 
 /** The softmax of the logits without that of the mask, which gets nothing. */
 export function withoutMask(logits, mask) {

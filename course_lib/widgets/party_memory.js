@@ -1,8 +1,8 @@
-import { decodeArray, decodeRows } from "./js/array.js";
-import { announcer, button, choices, select, slider } from "./js/controls.js";
-import { html, number, svg, widgetRoot } from "./js/dom.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { blend, dot, sigmoid, softmax } from "./js/numerics.js";
+import { decodeArray, decodeRows } from "./js/old/array.js";
+import { announcer, button, choices, select, slider } from "./js/old/controls.js";
+import { html, number, svg, widgetRoot } from "./js/old/dom.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { blend, dot, sigmoid, softmax } from "./js/maths/numerics.js";
 
 /**
  * The weight of each guest under one way of remembering. Of `guests`, the first `arrived` are there;

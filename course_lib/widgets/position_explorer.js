@@ -1,10 +1,10 @@
-import { decodeArray, decodeRows } from "./js/array.js";
-import { announcer, choices, slider } from "./js/controls.js";
-import { html, number, scientific, svg, widgetRoot } from "./js/dom.js";
-import { draggable, pointIn } from "./js/drag.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { dot } from "./js/numerics.js";
-import { themeColours } from "./js/theme.js";
+import { decodeArray, decodeRows } from "./js/old/array.js";
+import { announcer, choices, slider } from "./js/old/controls.js";
+import { html, number, scientific, svg, widgetRoot } from "./js/old/dom.js";
+import { draggable, pointIn } from "./js/old/drag.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { dot } from "./js/maths/numerics.js";
+import { themeColours } from "./js/old/theme.js";
 
 /** The angle by which each pair of features turns from one position to the next: base^(−2i/d). */
 export function pairFrequencies(d, base) {

@@ -1,8 +1,8 @@
-import { decodeRows } from "./js/array.js";
-import { announcer, choices, slider } from "./js/controls.js";
-import { html, number, scientific, superscript, svg, widgetRoot } from "./js/dom.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { integrate } from "./js/mechanics.js";
+import { decodeRows } from "./js/old/array.js";
+import { announcer, choices, slider } from "./js/old/controls.js";
+import { html, number, scientific, superscript, svg, widgetRoot } from "./js/old/dom.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { integrate } from "./js/maths/mechanics.js";
 
 const zeros = (rows, columns) => Array.from({ length: rows }, () => new Float64Array(columns));
 const transpose = (a) => Array.from(a[0], (_, j) => Float64Array.from(a, (row) => row[j]));

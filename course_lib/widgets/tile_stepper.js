@@ -1,9 +1,9 @@
-import { decodeRows } from "./js/array.js";
-import { announcer, button, slider, toggle } from "./js/controls.js";
-import { html, number, say, scientific, setChanged, showFirst, svg, uniqueId, widgetRoot } from "./js/dom.js";
-import { pointIn } from "./js/drag.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { blend, dot, softmax } from "./js/numerics.js";
+import { decodeRows } from "./js/old/array.js";
+import { announcer, button, slider, toggle } from "./js/old/controls.js";
+import { html, number, say, scientific, setChanged, showFirst, svg, uniqueId, widgetRoot } from "./js/old/dom.js";
+import { pointIn } from "./js/old/drag.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { blend, dot, softmax } from "./js/maths/numerics.js";
 
 /**
  * The tiles in the order in which they are visited: `rows` and `columns` are `[first, end]`, and

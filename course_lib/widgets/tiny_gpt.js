@@ -1,9 +1,9 @@
-import { announcer, button, choices, slider } from "./js/controls.js";
-import { html, number, say, scientific, setChanged, showFirst, widgetRoot } from "./js/dom.js";
-import { frameScheduler, onChange } from "./js/frame.js";
-import { clamped, firstNumbers, headCards, letterBars, three, typingLine, unknownLetters, visible, walk } from "./js/letters.js";
-import { softmax } from "./js/numerics.js";
-import { emptyMemory, throughBlocks, unpackTransformer } from "./js/transformer.js";
+import { announcer, button, choices, slider } from "./js/old/controls.js";
+import { html, number, say, scientific, setChanged, showFirst, widgetRoot } from "./js/old/dom.js";
+import { frameScheduler, onChange } from "./js/old/frame.js";
+import { clamped, firstNumbers, headCards, letterBars, three, typingLine, unknownLetters, visible, walk } from "./js/old/letters.js";
+import { softmax } from "./js/maths/numerics.js";
+import { emptyMemory, throughBlocks, unpackTransformer } from "./js/maths/transformer.js";
 
 /** Reads texts, given as ids. What a text shares with the one before it is not read again. */
 function textReader(decoder) {

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bare import bare_page
 from displayed import agrees_with_course_lib
-from examples import MAKERS, bare_page
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre, widgets
+from kinds import WIDGETS
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
 
@@ -19,7 +20,9 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locat
     """Opens a page with one widget of a kind, and gives that widget."""
 
     def shown(kind: str, *, below: str = "", **options: object) -> Locator:
-        return widgets(open_page(bare_page(tmp_path, MAKERS[kind](), below=below), **options))[0]
+        return widgets(
+            open_page(bare_page(tmp_path, WIDGETS[kind].make(), below=below), **options)
+        )[0]
 
     return shown
 
@@ -94,7 +97,7 @@ def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(
     agrees_with_course_lib(widget)
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", WIDGETS)
 def test_a_widget_out_of_sight_rests_and_catches_up_when_it_is_seen_again(
     shown: Callable[..., Locator], kind: str
 ):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from displayed_gate_explorer import gate_explorer
-from examples import bare_page
+from bare import bare_page
 from hands import centre, widgets
+from kinds.gate_explorer import displayed as gate_explorer
 from letters import says
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of

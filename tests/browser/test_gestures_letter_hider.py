@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from displayed_letter_hider import letter_hider
-from examples import bare_page
+from bare import bare_page
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre, widgets
+from kinds.letter_hider import displayed as letter_hider
 from letters import bar, says
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from displayed_position_explorer import position_explorer, sides_of
-from examples import MAKERS, bare_page
+from bare import bare_page
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Point, centre, label_of, widgets
+from kinds import WIDGETS
+from kinds.position_explorer import displayed as position_explorer
+from kinds.position_explorer import sides_of
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
 
@@ -21,7 +23,7 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locat
     """Opens a page with the example, or with another PositionExplorer, and gives it."""
 
     def shown(explorer: PositionExplorer | None = None, **options: object) -> Locator:
-        address = bare_page(tmp_path, explorer or MAKERS["PositionExplorer"]())
+        address = bare_page(tmp_path, explorer or WIDGETS["PositionExplorer"].make())
         [widget] = widgets(open_page(address, **options))
         return widget
 

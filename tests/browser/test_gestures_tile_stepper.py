@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from displayed_tile_stepper import tile_stepper, visits_of
-from examples import MAKERS, bare_page
+from bare import bare_page
 from frames import (
     BUTTONS_WHEN_PRESSED,
     COUNT_FRAMES,
@@ -14,6 +13,9 @@ from frames import (
     PRESS_AFTER_CHANGES,
 )
 from hands import centre, widgets
+from kinds import WIDGETS
+from kinds.tile_stepper import displayed as tile_stepper
+from kinds.tile_stepper import visits_of
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
 
@@ -27,7 +29,7 @@ RECORD_STEPS = """(el) => {
 @pytest.fixture
 def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
     def shown(**options: object) -> Locator:
-        page = bare_page(tmp_path, MAKERS["TileStepper"]())
+        page = bare_page(tmp_path, WIDGETS["TileStepper"].make())
         [widget] = widgets(open_page(page, **options))
         return widget
 

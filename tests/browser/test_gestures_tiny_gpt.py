@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from displayed_tiny_gpt import tiny_gpt
-from examples import bare_page
+from bare import bare_page
 from frames import (
     BUTTONS_WHEN_PRESSED,
     COUNT_FRAMES,
@@ -16,6 +15,7 @@ from frames import (
     PRESS_AFTER_CHANGES,
 )
 from hands import widgets
+from kinds.tiny_gpt import displayed as tiny_gpt
 from letters import bar, says
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of

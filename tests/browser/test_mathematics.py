@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from displayed import CHECKS
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from kinds import WIDGETS
 
 from course_lib import widgets
 from course_lib.widgets.modules import HERE
@@ -24,13 +24,13 @@ def test_softmax_is_that_of_torch(javascript: Javascript, random: np.random.Gene
         for _ in range(DRAWS)
     ]
     for found, (score, temperature) in zip(
-        javascript("js/numerics.js", "softmax", cases), cases, strict=True
+        javascript("js/maths/numerics.js", "softmax", cases), cases, strict=True
     ):
         assert_close(found, torch.softmax(tensor(score) / temperature, -1))
 
 
 def test_softmax_without_a_temperature_has_temperature_one(javascript: Javascript):
-    [found] = javascript("js/numerics.js", "softmax", [[[0.0, math.log(3)]]])
+    [found] = javascript("js/maths/numerics.js", "softmax", [[[0.0, math.log(3)]]])
     assert_close(found, [0.25, 0.75])
 
 
@@ -38,7 +38,7 @@ def test_sigmoid_is_that_of_torch_however_far_out(
     javascript: Javascript, random: np.random.Generator
 ):
     points = [*random.normal(scale=5, size=DRAWS).tolist(), 0.0, -745.0, 745.0, -1e9, 1e9]
-    found = javascript("js/numerics.js", "sigmoid", [[x] for x in points])
+    found = javascript("js/maths/numerics.js", "sigmoid", [[x] for x in points])
     assert_close(found, torch.sigmoid(tensor(points)))
 
 
@@ -46,12 +46,12 @@ def test_dot_and_blend_are_matrix_products(javascript: Javascript, random: np.ra
     weights = [random.normal(size=random.integers(1, 9)) for _ in range(DRAWS)]
     rows = [random.normal(size=(len(w), random.integers(1, 7))) for w in weights]
     blends = javascript(
-        "js/numerics.js",
+        "js/maths/numerics.js",
         "blend",
         [[w.tolist(), r.tolist()] for w, r in zip(weights, rows, strict=True)],
     )
     dots = javascript(
-        "js/numerics.js",
+        "js/maths/numerics.js",
         "dot",
         [[w.tolist(), r[:, 0].tolist()] for w, r in zip(weights, rows, strict=True)],
     )
@@ -68,7 +68,7 @@ def test_a_contour_crosses_each_edge_of_the_grid_where_the_field_does(
         rows, columns = random.integers(2, 8, size=2).tolist()
         cases.append([random.normal(size=rows * columns).tolist(), rows, columns, random.normal()])
     for segments, (values, rows, columns, level) in zip(
-        javascript("js/contour.js", "contourSegments", cases), cases, strict=True
+        javascript("js/maths/contour.js", "contourSegments", cases), cases, strict=True
     ):
         field = np.reshape(values, (rows, columns)) - level
         expected = []
@@ -109,7 +109,7 @@ def test_a_matrix_of_python_arrives_row_by_row(javascript: Javascript):
     assert rows == matrix.tolist()
 
 
-@pytest.mark.parametrize("kind", CHECKS)
+@pytest.mark.parametrize("kind", WIDGETS)
 def test_no_function_that_a_widget_exports_is_left_untested(kind: str):
     module = getattr(widgets, kind)._module
     source = (HERE / module).read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from displayed_position_explorer import sides_of
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from kinds.position_explorer import sides_of
 from torch import Tensor
 
 from course_lib.position import rotary, shift_matrix, sinusoidal_at

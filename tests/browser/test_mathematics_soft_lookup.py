@@ -36,8 +36,10 @@ def test_a_soft_lookup_is_attention_with_its_similarity_as_score(
     javascript: Javascript, random: np.random.Generator, similarity: str
 ):
     cases = soft_lookups(random, similarity)
-    answers = javascript("soft_lookup.js", "softLookup", cases)
-    scores = javascript("soft_lookup.js", "lookupScores", [[q, k, s] for q, k, _, s, _ in cases])
+    answers = javascript("js/maths/lookup.js", "softLookup", cases)
+    scores = javascript(
+        "js/maths/lookup.js", "lookupScores", [[q, k, s] for q, k, _, s, _ in cases]
+    )
     for answer, score, (*given, _, temperature) in zip(answers, scores, cases, strict=True):
         query, key, value = tensor(given[0])[None], tensor(given[1]), tensor(given[2])[:, None]
         bias = None
@@ -55,5 +57,7 @@ def test_a_soft_lookup_is_attention_with_its_similarity_as_score(
 
 
 def test_the_cosine_with_a_query_of_no_length_is_zero_and_not_nan(javascript: Javascript):
-    [found] = javascript("soft_lookup.js", "lookupScores", [[[0, 0], [[1, 0], [0, 0]], "cosine"]])
+    [found] = javascript(
+        "js/maths/lookup.js", "lookupScores", [[[0, 0], [[1, 0], [0, 0]], "cosine"]]
+    )
     assert found == [0, 0]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from displayed_symplecticity_meter import shortcut_force
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from kinds.symplecticity_meter import shortcut_force
 
 from course_lib import mechanics, symplectic
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from displayed_tile_stepper import moved, visible, visits_of
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from kinds.tile_stepper import moved, visible, visits_of
 
 from course_lib.attention import attention
 from course_lib.tiled_attention import (

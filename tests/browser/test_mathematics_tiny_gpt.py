@@ -109,7 +109,9 @@ def test_weights_arrive_in_javascript_bit_by_bit(
     widget = widget_of(random_decoder(**options))
     for bits in (11, 13, 16):
         packed = repacked(widget, bits)
-        [there] = javascript("js/transformer.js", "unpackTransformer", [[widget.facts, packed]])
+        [there] = javascript(
+            "js/maths/transformer.js", "unpackTransformer", [[widget.facts, packed]]
+        )
         here = decoder_of(widget.facts, packed).state_dict()
         for name, found in (
             ("embedding.token.weight", there["token"]),

@@ -1,6 +1,5 @@
 """Widgets away from the book: on a bare page, in nbconvert's HTML, in slides; with hostile data."""
 
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,30 +7,25 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bare import bare_page
 from conftest import Folder, Watch
-from course_site import LECTURES, ROOT, SITE, pages
-from displayed import CHECKS, agrees_with_course_lib
-from examples import MAKERS, TAKE_TEXT, bare_page, soft_lookup
+from course_site import LECTURES, ROOT
+from displayed import agrees_with_course_lib
 from hands import Keyboard, Mouse, operate_every_control, snapshot, widgets
+from kinds import TAKE_TEXT, WIDGETS
+from kinds.soft_lookup import make as soft_lookup
 from playwright.sync_api import Page
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "html"]
 
 
-def test_every_widget_that_stands_on_a_page_is_tested_here_too():
-    texts = [(SITE / page).read_text(encoding="utf-8") for page in pages(with_widgets=True)]
-    kinds = {kind for text in texts for kind in re.findall(r'data-widget="(\w+)"', text)}
-    assert kinds <= set(CHECKS)
-    assert set(CHECKS) == set(MAKERS)
-
-
 @pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", WIDGETS)
 def test_a_widget_is_alive_on_a_bare_page_opened_from_a_file(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
-    page = open_page(bare_page(tmp_path, MAKERS[kind]()))
+    page = open_page(bare_page(tmp_path, WIDGETS[kind].make()))
     [widget] = widgets(page)
     operate_every_control(widget, Mouse(page))
 
@@ -41,7 +35,7 @@ def test_a_widget_is_alive_on_a_bare_page_opened_from_a_file(
 def test_markup_in_the_data_is_shown_as_text_and_never_run(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
-    page = open_page(bare_page(tmp_path, MAKERS[kind](HOSTILE)))
+    page = open_page(bare_page(tmp_path, WIDGETS[kind].make(HOSTILE)))
     [widget] = widgets(page)
     operate_every_control(widget, Keyboard(page))
     assert page.title() == "bare"
@@ -50,13 +44,13 @@ def test_markup_in_the_data_is_shown_as_text_and_never_run(
 
 
 @pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", TAKE_TEXT)
 def test_markup_in_the_data_stays_text_where_there_are_no_scripts(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
-    page = open_page(bare_page(tmp_path, MAKERS[kind](HOSTILE)), scripts=False)
+    page = open_page(bare_page(tmp_path, WIDGETS[kind].make(HOSTILE)), scripts=False)
     assert page.locator("img").count() == 0
-    assert MAKERS[kind](HOSTILE).describe() in page.locator(".cw-host p").text_content()
+    assert WIDGETS[kind].make(HOSTILE).describe() in page.locator(".cw-host p").text_content()
 
 
 @pytest.mark.usefixtures("plain_calls")

@@ -1,10 +1,36 @@
-/** A float32 array that travels as base64, as `{shape, values}`. See `Array` in traits.py. */
-export function decodeArray({ shape, base64 }) {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  return { shape, values: new Float32Array(bytes.buffer) };
+// How traits travel. A codec says how a trait's value is read from the model and written back.
+
+/**
+ * @template T
+ * @typedef {{ decode: (travelled: any) => T, encode: (value: T) => any }} Codec
+ */
+
+/** @param {string} base64 @returns {Uint8Array} */
+export function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** A two-dimensional array as a list of rows. */
+/**
+ * A float32 array that travels as base64. See `Array` in traits.py.
+ * @param {{ shape: number[], base64: string }} encoded
+ */
+export function decodeArray({ shape, base64 }) {
+  return { shape, values: new Float32Array(bytesOf(base64).buffer) };
+}
+
+/**
+ * The inverse of `decodeArray`.
+ * @param {number[]} shape
+ * @param {ArrayLike<number>} values
+ */
+export function encodeArray(shape, values) {
+  const bytes = new Uint8Array(Float32Array.from(values).buffer);
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return { shape, base64: btoa(binary) };
+}
+
+/** @param {{ shape: number[], base64: string }} encoded @returns {number[][]} */
 export function decodeRows(encoded) {
   const { shape, values } = decodeArray(encoded);
   const [rows, columns] = shape;
@@ -13,10 +39,23 @@ export function decodeRows(encoded) {
   );
 }
 
-/** The inverse of `decodeArray`, for a widget that writes an array back to its model. */
-export function encodeArray(shape, values) {
-  const bytes = new Uint8Array(Float32Array.from(values).buffer);
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return { shape, base64: btoa(binary) };
-}
+/** Numbers, texts, lists: what JSON carries as it is. @type {Codec<any>} */
+export const plain = { decode: (value) => value, encode: (value) => value };
+
+/** @type {Codec<{ shape: number[], values: Float32Array }>} */
+export const array = {
+  decode: decodeArray,
+  encode: ({ shape, values }) => encodeArray(shape, values),
+};
+
+/** A list of numbers. @type {Codec<number[]>} */
+export const vector = {
+  decode: (encoded) => Array.from(decodeArray(encoded).values),
+  encode: (values) => encodeArray([values.length], values),
+};
+
+/** A list of rows of numbers. @type {Codec<number[][]>} */
+export const rows = {
+  decode: decodeRows,
+  encode: (values) => encodeArray([values.length, values[0].length], values.flat()),
+};

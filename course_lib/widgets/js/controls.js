@@ -1,134 +1,120 @@
-import { html, uniqueId } from "./dom.js";
-import { whenQuiet } from "./frame.js";
-
-function commit(model, name, value) {
-  model.set(name, value);
-  model.save_changes();
-}
+import { clamp } from "./maths/numerics.js";
+import { html, nothing } from "./vendor/lit-html/lit-html.js";
 
 /**
- * A labelled slider bound to a trait. On a logarithmic slider equal distances are equal ratios.
- * The trait may also be moved from Python; the slider then follows.
+ * A labelled slider for the control `name`. On a logarithmic slider equal distances are equal ratios.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, min: number, max: number, step?: number, logarithmic?: boolean,
+ *   format?: (value: number) => string }} options
  */
-export function slider(model, name, { label, min, max, step, logarithmic = false, format = String }) {
+export function slider(
+  ui,
+  name,
+  { label, min, max, step = 1, logarithmic = false, format = String },
+) {
   const toSlider = logarithmic ? Math.log : (value) => value;
   // Rounding keeps 0.30000000000000004 out of the trait that Python sees.
   const fromSlider = logarithmic
-    ? (position) => Number(Math.min(max, Math.max(min, Math.exp(position))).toPrecision(4))
+    ? (position) => Number(clamp(Math.exp(position), min, max).toPrecision(4))
     : (position) => Number(position.toPrecision(12));
-  const id = uniqueId("cw-slider");
-  const input = html("input", {
-    id,
-    type: "range",
-    min: toSlider(min),
-    max: toSlider(max),
-    step: logarithmic ? (Math.log(max) - Math.log(min)) / 100 : step,
-    "data-trait": name,
-  });
-  const output = html("output", { for: id });
-
-  function show() {
-    const value = model.get(name);
-    input.value = String(toSlider(value));
-    output.textContent = format(value);
-    input.setAttribute("aria-valuetext", format(value));
-  }
-  input.addEventListener("input", () => commit(model, name, fromSlider(Number(input.value))));
-  model.on(`change:${name}`, show);
-  show();
-  return html("div", { class: "cw-control" }, html("label", { for: id }, label), input, output);
+  const id = `${ui.id}-${name}`;
+  const value = ui.now[name];
+  const input = ({ target }) => ui.set({ [name]: fromSlider(Number(target.value)) });
+  // The ends come before the value: a browser cuts a value to the ends that it knows.
+  return html`<div class="cw-control">
+    <label for=${id}>${label}</label>
+    <input id=${id} type="range" data-trait=${name} aria-valuetext=${format(value)}
+      min=${toSlider(min)} max=${toSlider(max)}
+      step=${logarithmic ? Math.log(max / min) / 100 : step}
+      .value=${String(toSlider(value))} @input=${input}>
+    <output for=${id}>${format(value)}</output>
+  </div>`;
 }
 
-/** A labelled drop-down list bound to a trait; `options` is a list of `[value, text]`. */
-export function select(model, name, { label, options }) {
-  const id = uniqueId("cw-select");
-  const list = html(
-    "select",
-    { id, "data-trait": name },
-    ...options.map(([value, text]) => html("option", { value }, text)),
-  );
-
-  function show() {
-    list.value = String(model.get(name));
-  }
-  list.addEventListener("change", () => {
-    const [value] = options[list.selectedIndex];
-    commit(model, name, value);
-  });
-  model.on(`change:${name}`, show);
-  show();
-  return html("div", { class: "cw-control" }, html("label", { for: id }, label), list);
+/**
+ * A labelled drop-down list.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, options: [any, string][] }} choice
+ */
+export function select(ui, name, { label, options }) {
+  const id = `${ui.id}-${name}`;
+  const change = ({ target }) => ui.set({ [name]: options[target.selectedIndex][0] });
+  const option = ([value, text]) =>
+    html`<option value=${value} .selected=${value === ui.now[name]}>${text}</option>`;
+  return html`<div class="cw-control">
+    <label for=${id}>${label}</label>
+    <select id=${id} data-trait=${name} @change=${change}>${options.map(option)}</select>
+  </div>`;
 }
 
-/** A labelled check box bound to a boolean trait. */
-export function toggle(model, name, { label }) {
-  const id = uniqueId("cw-toggle");
-  const box = html("input", { id, type: "checkbox", "data-trait": name });
-
-  function show() {
-    box.checked = model.get(name);
-  }
-  box.addEventListener("change", () => commit(model, name, box.checked));
-  model.on(`change:${name}`, show);
-  show();
-  return html("div", { class: "cw-control cw-toggle" }, box, html("label", { for: id }, label));
+/** A labelled check box. @param {any} ui @param {string} name @param {{ label: string }} options */
+export function toggle(ui, name, { label }) {
+  const id = `${ui.id}-${name}`;
+  const change = ({ target }) => ui.set({ [name]: target.checked });
+  return html`<div class="cw-control cw-toggle">
+    <input id=${id} type="checkbox" data-trait=${name} .checked=${ui.now[name]} @change=${change}>
+    <label for=${id}>${label}</label>
+  </div>`;
 }
 
-/** A row of choices of which one is on, bound to a trait; `options` is a list of `[value, text]`. */
-export function choices(model, name, { label, options }) {
-  const group = uniqueId("cw-choices");
-  const radios = options.map(([value, text]) => {
-    const id = uniqueId("cw-choice");
-    const radio = html("input", { id, type: "radio", name: group, value, "data-trait": name });
-    radio.addEventListener("change", () => commit(model, name, value));
-    return { value, radio, item: html("span", { class: "cw-choice" }, radio, html("label", { for: id }, text)) };
-  });
-
-  function show() {
-    for (const { value, radio } of radios) radio.checked = value === model.get(name);
-  }
-  model.on(`change:${name}`, show);
-  show();
-  return html(
-    "fieldset",
-    { class: "cw-choices" },
-    html("legend", {}, label),
-    ...radios.map(({ item }) => item),
-  );
+/**
+ * A row of choices of which one is on; nothing if there is no choice.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, options: [any, string][], choose?: (value: any) => void }} choice
+ */
+export function choices(
+  ui,
+  name,
+  { label, options, choose = (value) => ui.set({ [name]: value }) },
+) {
+  if (options.length < 2) return nothing;
+  const item = ([value, text], i) => {
+    const id = `${ui.id}-${name}-${i}`;
+    return html`<span class="cw-choice">
+      <input id=${id} type="radio" name=${`${ui.id}-${name}`} value=${value} data-trait=${name}
+        .checked=${value === ui.now[name]} @change=${() => choose(value)}>
+      <label for=${id}>${text}</label>
+    </span>`;
+  };
+  return group(label, options.map(item));
 }
 
-/** A row of check boxes bound to a list trait: the values that are on, in the order of `options`. */
-export function checks(model, name, { label, options }) {
-  const boxes = options.map(([value, text, colour]) => {
-    const id = uniqueId("cw-check");
-    const box = html("input", { id, type: "checkbox", value, "data-trait": name });
-    const swatch = colour ? [html("span", { class: "cw-swatch", style: `background: ${colour}`, "aria-hidden": "true" })] : [];
-    box.addEventListener("change", () => {
-      commit(model, name, boxes.filter((other) => other.box.checked).map((other) => other.value));
-    });
-    return { value, box, item: html("span", { class: "cw-choice" }, box, ...swatch, html("label", { for: id }, text)) };
-  });
-
-  function show() {
-    for (const { value, box } of boxes) box.checked = model.get(name).includes(value);
-  }
-  model.on(`change:${name}`, show);
-  show();
-  return html("fieldset", { class: "cw-choices" }, html("legend", {}, label), ...boxes.map(({ item }) => item));
+/**
+ * A row of check boxes for a list: the values that are on, in the order of `options`.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, options: [any, string, string?][] }} choice with a colour each, if any
+ */
+export function checks(ui, name, { label, options }) {
+  const item = ([value, text, colour], i) => {
+    const id = `${ui.id}-${name}-${i}`;
+    const change = ({ target }) => {
+      const on = new Set(ui.now[name]);
+      on[target.checked ? "add" : "delete"](value);
+      ui.set({ [name]: options.map(([other]) => other).filter((other) => on.has(other)) });
+    };
+    return html`<span class="cw-choice">
+      <input id=${id} type="checkbox" value=${value} data-trait=${name}
+        .checked=${ui.now[name].includes(value)} @change=${change}>
+      ${colour ? swatch(colour) : nothing}<label for=${id}>${text}</label>
+    </span>`;
+  };
+  return group(label, options.map(item));
 }
 
-/** A push button. */
-export function button(text, onPress) {
-  const element = html("button", { type: "button", class: "cw-button" }, text);
-  element.addEventListener("click", onPress);
-  return element;
-}
+const group = (label, items) =>
+  html`<fieldset class="cw-choices"><legend>${label}</legend>${items}</fieldset>`;
 
-/** A line that is not seen but read aloud by a screen reader, once the reader's hand rests. */
-export function announcer(describe) {
-  const region = html("div", { class: "cw-announcer", role: "status", "aria-live": "polite" });
-  const announce = whenQuiet(500, () => {
-    region.textContent = describe();
-  });
-  return { region, announce };
-}
+/** A small square of a colour. @param {string} colour */
+export const swatch = (colour) =>
+  html`<span class="cw-swatch" style="background: ${colour}" aria-hidden="true"></span>`;
+
+/** The colour of the i-th of several things that are told apart. @param {number} i */
+export const series = (i) => `var(--cw-series-${i % 6})`;
+
+/** A push button. @param {string} text @param {() => void} press */
+export const button = (text, press, { disabled = false } = {}) =>
+  html`<button type="button" class="cw-button" ?disabled=${disabled} @click=${press}>${text}</button>`;

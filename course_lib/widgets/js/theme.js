@@ -1,28 +1,36 @@
 /**
- * The colours that a canvas needs as numbers: CSS custom properties of `root`, read afresh when the
- * page changes its theme. `colours()[name]` is `[red, green, blue]`.
+ * The colours of the host's theme, for canvases: `ink("accent")` is what `var(--cw-accent)` is, as
+ * text, and `rgb("accent")` as three numbers. `version` counts the themes seen so far.
+ * @param {HTMLElement} root
+ * @param {() => void} changed is told when the page takes another theme
  */
-export function themeColours(root, names, onThemeChange) {
-  let known = null;
+export function themeOf(root, changed) {
+  /** @type {Map<string, string>} */
+  const known = new Map();
   const probe = document.createElement("canvas").getContext("2d");
+  const theme = { version: 0, ink, rgb, stop: () => observer.disconnect() };
 
-  function toNumbers(colour) {
-    probe.fillStyle = colour;
-    const hex = probe.fillStyle;
-    return [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
+  /** @param {string} name @returns {string} */
+  function ink(name) {
+    let colour = known.get(name);
+    if (colour === undefined) {
+      colour = getComputedStyle(root).getPropertyValue(`--cw-${name}`).trim();
+      known.set(name, colour);
+    }
+    return colour;
   }
-  function read() {
-    const style = getComputedStyle(root);
-    return Object.fromEntries(names.map((name) => [name, toNumbers(style.getPropertyValue(`--cw-${name}`).trim())]));
+  /** @param {string} name @returns {number[]} */
+  function rgb(name) {
+    probe.fillStyle = ink(name);
+    const hex = String(probe.fillStyle);
+    return [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16));
   }
   const observer = new MutationObserver(() => {
-    known = null;
-    onThemeChange();
+    known.clear();
+    theme.version += 1;
+    changed();
   });
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   observer.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
-  return {
-    colours: () => (known ??= read()),
-    stop: () => observer.disconnect(),
-  };
+  return theme;
 }

@@ -1,4 +1,4 @@
-"""What LetterHider displays, and what course_lib says it should."""
+"""LetterHider: a small one, what it displays, and what course_lib says it should."""
 
 import re
 from typing import Any
@@ -10,6 +10,8 @@ from reading import agrees, state_of
 from reading_letters import READ_LETTERS
 from torch import Tensor
 
+from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 READ = (
@@ -49,7 +51,19 @@ READ = (
 )
 
 
-def letter_hider(widget: Locator) -> None:
+def make() -> LetterHider:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(10)
+        model = MaskedLanguageModel(8, 8, 2, 2, tokens=9)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return LetterHider(
+        model, "·abcde<f", mask="·", word="badface", hidden=[2, 5], words=["cab", "deface", "bead"]
+    )
+
+
+def displayed(widget: Locator) -> None:
     state, page = state_of(widget), widget.evaluate(READ)
     letters, mask, word = state["alphabet"], state["mask"], state["word"]
     ids = torch.tensor([letters.index(letter) for letter in word])

@@ -22,7 +22,9 @@ export const SYSTEMS = {
     dim: 1,
     energy: (q, p) => {
       const half = Math.sin(q[0] / 2);
-      return (p[0] * p[0]) / (2 * mass * length * length) + mass * gravity * length * 2 * half * half;
+      return (
+        (p[0] * p[0]) / (2 * mass * length * length) + mass * gravity * length * 2 * half * half
+      );
     },
     gradQ: (q, out) => {
       out[0] = mass * gravity * length * Math.sin(q[0]);
@@ -90,7 +92,8 @@ export const SYSTEMS = {
 /** Room for the intermediate stages of any stepper, so that no step has to make arrays. */
 function stages(dim) {
   const room = {};
-  for (const name of ["a", "b", "q1", "p1", "a1", "b1", "a2", "b2", "a3", "b3"]) room[name] = new Float64Array(dim);
+  for (const name of ["a", "b", "q1", "p1", "a1", "b1", "a2", "b2", "a3", "b3"])
+    room[name] = new Float64Array(dim);
   return room;
 }
 

@@ -1,10 +1,11 @@
-"""What TileStepper displays, and what course_lib says it should."""
+"""TileStepper: a small one, what it displays, and what course_lib says it should."""
 
 import math
 import re
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -22,6 +23,7 @@ from course_lib.tiled_attention import (
     tile_plan,
     tiled_bytes,
 )
+from course_lib.widgets import TileStepper
 
 Visit = tuple[slice, slice]
 MOST_SHOWN = 4
@@ -80,7 +82,13 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     return (tiled + outputs) * state["bytes_each"], (naive + outputs) * state["bytes_each"]
 
 
-def tile_stepper(widget: Locator) -> None:
+def make() -> TileStepper:
+    random = np.random.default_rng(6)
+    query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
+    return TileStepper(query, key, value, query_tile=4, key_tile=3, causal=True, step=5)
+
+
+def displayed(widget: Locator) -> None:
     state = state_of(widget)
     plan, step = visits_of(state), state["step"]
     visits = plan[:step]

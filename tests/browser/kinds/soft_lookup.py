@@ -1,4 +1,4 @@
-"""What SoftLookup displays, and what course_lib says it should."""
+"""SoftLookup: a small one, what it displays, and what course_lib says it should."""
 
 import pytest
 import torch
@@ -10,9 +10,20 @@ from course_lib.attention import (
     attention,
     attention_weights,
 )
+from course_lib.widgets import SoftLookup
 
 
-def soft_lookup(widget: Locator) -> None:
+def make(name: str = "Ada") -> SoftLookup:
+    return SoftLookup(
+        names=[name, "Ben", "Cleo"],
+        keys=[[-0.9, 0.8], [1.0, 0.4], [0.2, -1.0]],
+        values=[3.0, 40.0, 12.5],
+        query=[-0.2, 0.1],
+        unit=name,
+    )
+
+
+def displayed(widget: Locator) -> None:
     state = state_of(widget)
     query, key, value = state["query"][None], state["key_points"], state["values"]
     temperature = state["temperature"]

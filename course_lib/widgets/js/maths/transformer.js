@@ -125,11 +125,24 @@ export function unpackTransformer(facts, packed) {
   const token = matrix(vocabulary, d);
   const learned = facts.position === "learned" ? matrix(tokens, d) : null;
   const blocks = Array.from({ length: layers }, () => ({
-    query: linear(d, d), key: linear(d, d), value: linear(d, d), output: linear(d, d), attentionNorm: norm(),
-    expand: linear(hidden, d), contract: linear(d, hidden), mlpNorm: norm(),
+    query: linear(d, d),
+    key: linear(d, d),
+    value: linear(d, d),
+    output: linear(d, d),
+    attentionNorm: norm(),
+    expand: linear(hidden, d),
+    contract: linear(d, hidden),
+    mlpNorm: norm(),
   }));
   const last = facts.norm === "pre" ? norm() : null;
-  return { ...facts, token, learned, blocks, last, readout: { weight: facts.tied ? token : matrix(vocabulary, d) } };
+  return {
+    ...facts,
+    token,
+    learned,
+    blocks,
+    last,
+    readout: { weight: facts.tied ? token : matrix(vocabulary, d) },
+  };
 }
 
 /** For each block a memory of keys and values, empty, for `throughBlocks` to fill. */
@@ -156,7 +169,9 @@ export function throughBlocks(transformer, memory, ids) {
   };
   let tokens = ids.map((id, i) => {
     const shift = place(start + i);
-    return transformer.token.slice(id * d, (id + 1) * d).map((entry, k) => Math.sqrt(d) * entry + shift[k]);
+    return transformer.token
+      .slice(id * d, (id + 1) * d)
+      .map((entry, k) => Math.sqrt(d) * entry + shift[k]);
   });
   const attention = transformer.blocks.map((block, layer) => {
     const { keys, values } = memory[layer];
@@ -167,7 +182,9 @@ export function throughBlocks(transformer, memory, ids) {
       looked = seen.map((x, i) => attend(turn(affine(block.query, x), i), keys, values, heads));
       return looked.map(({ blended }) => affine(block.output, blended));
     });
-    tokens = around(tokens, block.mlpNorm, (seen) => seen.map((x) => affine(block.contract, affine(block.expand, x).map(gelu))));
+    tokens = around(tokens, block.mlpNorm, (seen) =>
+      seen.map((x) => affine(block.contract, affine(block.expand, x).map(gelu))),
+    );
     return looked.map(({ weights }) => weights);
   });
   return tokens.map((x, i) => ({

@@ -1,4 +1,4 @@
-"""What PositionExplorer displays, and what course_lib says it should."""
+"""PositionExplorer: a small one, what it displays, and what course_lib says it should."""
 
 import math
 import re
@@ -12,6 +12,7 @@ from reading import NUMBER, agrees, scientific_number, shown, state_of
 from torch import Tensor
 
 from course_lib.position import rotary, sinusoidal
+from course_lib.widgets import PositionExplorer
 
 READ = """(el) => {
   const reading = (e) => [e.dataset.reading, e.textContent];
@@ -74,7 +75,12 @@ def sides_of(state: dict[str, Any]) -> tuple[Tensor, Tensor]:
     return rotary(query, base=base), rotary(key, base=base)
 
 
-def position_explorer(widget: Locator) -> None:
+def make() -> PositionExplorer:
+    table = np.random.default_rng(8).normal(size=(24, 6))
+    return PositionExplorer(tokens=24, d_model=6, learned=table, base=100)
+
+
+def displayed(widget: Locator) -> None:
     state, page = state_of(widget), widget.evaluate(READ)
     queries, keys = sides_of(state)
     score = queries @ keys.mT

@@ -1,7 +1,8 @@
-"""What SymplecticityMeter displays, and what course_lib says it should."""
+"""SymplecticityMeter: a small one, what it displays, and what course_lib says it should."""
 
 import math
 
+import numpy as np
 import torch
 from playwright.sync_api import Locator
 from reading import assert_scientific, scientific_number, state_of
@@ -9,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib import mechanics, symplectic
+from course_lib.widgets import SymplecticityMeter
 
 CHAOTIC = 0.1  # decades between errors of runs whose starts differ by rounding
 
@@ -21,7 +23,12 @@ def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
     return 2 * (C - partition).exp() @ z @ A
 
 
-def symplecticity_meter(widget: Locator) -> None:
+def make() -> SymplecticityMeter:
+    random = np.random.default_rng(5)
+    return SymplecticityMeter(random.normal(size=(3, 2)), random.normal(size=(2, 2)))
+
+
+def displayed(widget: Locator) -> None:
     state = state_of(widget)
     z, A, softmax, dt = state["z"], state["A"], state["softmax"], state["dt"]
     if state["matrix"] == "symmetric":

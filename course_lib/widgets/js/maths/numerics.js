@@ -30,3 +30,9 @@ export function blend(weights, rows) {
   });
   return blended;
 }
+
+/** @param {number} value */
+export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+
+/** 0, 1, …, count − 1. @param {number} count @returns {number[]} */
+export const upTo = (count) => Array.from({ length: count }, (_, i) => i);

@@ -1,5 +1,6 @@
-"""What PartyMemory displays, and what course_lib says it should."""
+"""PartyMemory: a small one, what it displays, and what course_lib says it should."""
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -12,9 +13,22 @@ from course_lib.attention import (
     gated_memory,
     pooled_memory,
 )
+from course_lib.widgets import PartyMemory
 
 
-def party_memory(widget: Locator) -> None:
+def make(name: str = "Ada") -> PartyMemory:
+    random = np.random.default_rng(3)
+    return PartyMemory(
+        images=random.uniform(size=(4, 6, 5)),
+        names=[name, "Ben", "Cleo", "Dora"],
+        score=random.normal(size=4),
+        keys=random.normal(size=(4, 3)),
+        queries={name: random.normal(size=3), "Who is fun?": random.normal(size=3)},
+        arrived=3,
+    )
+
+
+def displayed(widget: Locator) -> None:
     state = state_of(widget)
     arrived, temperature = state["arrived"], state["temperature"]
     images = state["images"].flatten(1)[:arrived]

@@ -1,4 +1,4 @@
-"""What TinyGPT displays, and what course_lib says it should."""
+"""TinyGPT: a small one, what it displays, and what course_lib says it should."""
 
 import math
 import re
@@ -12,6 +12,8 @@ from reading_letters import READ_LETTERS
 from torch import Tensor
 
 from course_lib.generation import next_token_probabilities
+from course_lib.transformer import Decoder
+from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
 READ = (
@@ -44,7 +46,19 @@ READ = (
 SETTINGS = ("temperature", "top_k", "top_p")
 
 
-def tiny_gpt(widget: Locator) -> None:
+def make() -> TinyGPT:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(9)
+        model = Decoder(7, 8, 2, 2, tokens=12)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return TinyGPT(
+        model, "·abcde<", prompt="bad", written="ce", start="·", stop="·", top_k=5, top_p=0.9
+    )
+
+
+def displayed(widget: Locator) -> None:
     state, page = state_of(widget), widget.evaluate(READ)
     letters, facts = state["alphabet"], state["facts"]
     lead = state["start"] >= 0

@@ -1,7 +1,8 @@
-"""What AttentionExplorer displays, and what course_lib says it should."""
+"""AttentionExplorer: a small one, what it displays, and what course_lib says it should."""
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -12,6 +13,7 @@ from course_lib.attention import (
     attention_weights,
     causal_mask,
 )
+from course_lib.widgets import AttentionExplorer
 
 
 def retempered_rows(state: dict[str, Any]) -> Tensor:
@@ -28,7 +30,13 @@ def retempered_rows(state: dict[str, Any]) -> Tensor:
     return rows
 
 
-def attention_explorer(widget: Locator) -> None:
+def make(name: str = "Ada") -> AttentionExplorer:
+    logits = np.random.default_rng(4).normal(size=(2, 3, 5, 5))
+    weights = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    return AttentionExplorer([name, "b", "c", "b", "c"], weights)
+
+
+def displayed(widget: Locator) -> None:
     state = state_of(widget)
     rows, tokens = retempered_rows(state), state["tokens"]
     page = widget.evaluate(

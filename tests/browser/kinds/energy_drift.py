@@ -1,4 +1,4 @@
-"""What EnergyDrift displays, and what course_lib says it should."""
+"""EnergyDrift: a small one, what it displays, and what course_lib says it should."""
 
 import functools
 import json
@@ -9,6 +9,7 @@ from reading import assert_scientific, state_of
 from torch import Tensor
 
 from course_lib import mechanics
+from course_lib.widgets import EnergyDrift
 
 
 # Most operations of a hand leave most runs as they were.
@@ -39,7 +40,14 @@ def energy_errors(
     return (energy - energy[0]).abs() / (energy[0].abs() or 1)
 
 
-def energy_drift(widget: Locator) -> None:
+def make(name: str = "Ada") -> EnergyDrift:
+    pendulum = mechanics.Pendulum()
+    q, p = torch.tensor([1.2], dtype=torch.float64), torch.tensor([0.0], dtype=torch.float64)
+    run = mechanics.integrate(pendulum, q, p, dt=0.1, steps=500)
+    return EnergyDrift(pendulum, q=q, p=p, dt=0.1, steps=500, rollouts={name: run})
+
+
+def displayed(widget: Locator) -> None:
     state = state_of(widget)
     spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
     run = {name: state[name] for name in ("system", "dt", "steps")}

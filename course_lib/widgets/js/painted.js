@@ -1,0 +1,41 @@
+import { Directive, directive } from "./vendor/lit-html/directive.js";
+import { noChange } from "./vendor/lit-html/lit-html.js";
+
+/**
+ * Paints a canvas: `<canvas ${painted(ui, { width, height, inputs, paint })}></canvas>`.
+ *
+ * `paint(context)` draws in pixels of the page, `width` by `height` of them; the canvas has as many
+ * as the device needs. With `cells: true` one pixel is one cell, and a style stretches it. It paints
+ * again only if one of `inputs`, the size or the theme has changed.
+ */
+class Painted extends Directive {
+  /** @type {unknown[]} */
+  seen = [];
+
+  render() {
+    return noChange;
+  }
+
+  /** @param {any} part @param {any} given */
+  update({ element: canvas }, [ui, { width, height, inputs, paint, cells = false }]) {
+    const density = cells ? 1 : devicePixelRatio;
+    const seen = [width, height, density, ui.theme.version, ...inputs];
+    if (seen.every((value, i) => Object.is(value, this.seen[i]))) return noChange;
+    this.seen = seen;
+    // A canvas that is given a size, even its own, is blank again.
+    canvas.width = Math.round(width * density);
+    canvas.height = Math.round(height * density);
+    const context = canvas.getContext("2d");
+    context.scale(density, density);
+    paint(context);
+    return noChange;
+  }
+}
+
+/**
+ * @type {(ui: any, picture: {
+ *   width: number, height: number, inputs: unknown[], cells?: boolean,
+ *   paint: (context: CanvasRenderingContext2D) => void,
+ * }) => unknown}
+ */
+export const painted = directive(Painted);

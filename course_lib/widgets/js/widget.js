@@ -1,0 +1,222 @@
+import { framesOf } from "./frames.js";
+import { themeOf } from "./theme.js";
+import { html, nothing, render } from "./vendor/lit-html/lit-html.js";
+
+const REST_MILLISECONDS = 500;
+let widgets = 0;
+
+/**
+ * @typedef {any} State by name: the decoded traits, the local state and what `derive` adds
+ * @typedef {import("./array.js").Codec<any>} Codec
+ *
+ * @typedef {object} Ui what the kit offers to `derive`, `view` and `advance`
+ * @property {State} now what the last frame showed
+ * @property {string} id begins the ids of this widget's elements; no other widget has it
+ * @property {(changes: State) => void} set changes controls and local state
+ * @property {(on: boolean) => void} play starts or ends calls of `advance`; `now.playing` tells
+ * @property {(name: string, fallback: number) => number} width of `<… data-measure="name">`
+ * @property {(name: string, inputs: unknown[], compute: () => any) => any} memo computes again only
+ *   if an input is another one
+ * @property {{ version: number, ink: (name: string) => string, rgb: (name: string) => number[] }} theme
+ *
+ * @typedef {object} Spec
+ * @property {string} label what a screen reader calls the widget
+ * @property {string} [name] a class for its style sheet
+ * @property {Record<string, Codec>} data traits that the reader cannot change
+ * @property {Record<string, Codec>} controls traits that the reader changes; reset restores them
+ * @property {State} [local] what the reader does that Python need not know, as it begins
+ * @property {(now: State) => boolean} [whole] whether the traits fit together yet; if they do not,
+ *   the last picture stays
+ * @property {(now: State, ui: Ui) => State} [derive] what follows from the state
+ * @property {(now: State, ui: Ui) => unknown} view the picture: a template
+ * @property {(now: State) => string} words the picture in words, read aloud when the hand rests
+ * @property {(now: State) => string} began where the widget began, in a few words
+ * @property {(now: State, ui: Ui, seconds: number) => void} [advance] the next moment, while it plays
+ */
+
+/**
+ * A widget whose picture is a function of its state. This is the only file that knows the host.
+ * @param {Spec} spec
+ */
+export function widget(spec) {
+  return { render: (/** @type {any} */ { model, el }) => mount(spec, model, el) };
+}
+
+function mount(spec, model, el) {
+  const { root, region, frame } = frameOf(spec, el);
+  const names = Object.keys({ ...spec.data, ...spec.controls });
+  const traits = traitsOf(model, { ...spec.data, ...spec.controls });
+  const first = Object.fromEntries(
+    Object.keys(spec.controls).map((name) => [name, model.get(name)]),
+  );
+  const begun = { ...spec.local, playing: false };
+  let local = begun;
+  let spoken = "";
+
+  const read = () => ({ ...traits(), ...local });
+  const theme = themeOf(root, () => frames.request());
+  const widths = widthsOf(root, () => frames.request());
+  const frames = framesOf(root, { draw, advance: (seconds) => spec.advance(read(), ui, seconds) });
+  const speak = whenQuiet(REST_MILLISECONDS, () => {
+    region.textContent = spoken;
+  });
+
+  function set(changes) {
+    for (const [name, value] of Object.entries(changes)) {
+      if (name in spec.controls) model.set(name, spec.controls[name].encode(value));
+      else if (name in local) local = { ...local, [name]: value };
+      else throw new Error(`${name} is neither a control nor local state of this widget`);
+    }
+    model.save_changes();
+    frames.request();
+  }
+  function play(on) {
+    local = { ...local, playing: on };
+    frames.play(on);
+  }
+  function reset() {
+    frames.play(false);
+    local = begun;
+    for (const [name, value] of Object.entries(first)) model.set(name, value);
+    model.save_changes();
+    frames.request();
+  }
+  const ui = { now: {}, id: uniqueId(), set, play, width: widths.of, memo: memory(), theme };
+
+  function picture() {
+    const state = read();
+    if (spec.whole && !spec.whole(state)) return false;
+    ui.now = state;
+    ui.now = { ...state, ...spec.derive?.(state, ui) };
+    const body = spec.view(ui.now, ui);
+    spoken = spec.words(ui.now);
+    frame(html`${body}${foot(began, reset)}`);
+    return true;
+  }
+  function draw() {
+    try {
+      if (!picture()) return;
+      // What had no width before has one now that it stands in the page.
+      if (widths.look()) picture();
+      speak();
+    } catch (error) {
+      const said = html`<p role="alert">This picture cannot be drawn: ${error.message}</p>`;
+      frame(html`${said}${foot(began, reset)}`);
+      reportError(error);
+    }
+  }
+  const began = spec.began(read());
+  for (const name of names) model.on(`change:${name}`, frames.request);
+  draw();
+  return () => {
+    for (const name of names) model.off(`change:${name}`, frames.request);
+    for (const part of [frames, theme, widths, speak]) part.stop();
+    frame(nothing);
+    root.remove();
+  };
+}
+
+function uniqueId() {
+  widgets += 1;
+  return `cw-${Math.random().toString(36).slice(2, 8)}-${widgets}`;
+}
+
+/** The themed, labelled element that holds everything, deaf to the shortcuts of JupyterLab. */
+function frameOf({ label, name = "" }, el) {
+  const root = document.createElement("div");
+  root.className = `cw ${name}`.trim();
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", label);
+  root.dataset.lmSuppressShortcuts = "true";
+  // Some shortcuts look at the focused element alone, so it must be deaf itself.
+  root.addEventListener("focusin", ({ target }) => {
+    /** @type {HTMLElement} */ (target).dataset.lmSuppressShortcuts = "true";
+  });
+  const region = document.createElement("div");
+  region.className = "cw-announcer";
+  region.setAttribute("role", "status");
+  root.append(region);
+  el.replaceChildren(root);
+  return { root, region, frame: (template) => render(template, root, { renderBefore: region }) };
+}
+
+function foot(began, reset) {
+  return html`<p class="cw-foot">
+    <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
+    <span>to ${began}</span>
+  </p>`;
+}
+
+/** Reads the traits; each is decoded once a change. */
+function traitsOf(model, codecs) {
+  const seen = {};
+  return () => {
+    const now = {};
+    for (const [name, codec] of Object.entries(codecs)) {
+      const travelled = model.get(name);
+      if (!(name in seen) || !Object.is(seen[name].travelled, travelled)) {
+        seen[name] = { travelled, value: codec.decode(travelled) };
+      }
+      now[name] = seen[name].value;
+    }
+    return now;
+  };
+}
+
+/** Remembers, under each name, the last result and what it was made of. */
+function memory() {
+  const results = {};
+  return (name, inputs, compute) => {
+    const known = results[name];
+    if (known && inputs.every((input, i) => Object.is(input, known.inputs[i]))) return known.result;
+    const result = compute();
+    results[name] = { inputs, result };
+    return result;
+  };
+}
+
+/** The widths of what carries `data-measure`, without asking the page for a layout at each frame. */
+function widthsOf(root, changed) {
+  const widths = {};
+  const watched = new Map();
+  const observer = new ResizeObserver((entries) => {
+    const news = entries.map(({ target, contentRect }) =>
+      note(target.getAttribute("data-measure"), contentRect.width),
+    );
+    if (news.includes(true)) changed();
+  });
+  function note(name, width) {
+    // Nothing has no width, and what is hidden keeps the one it had.
+    if (!width || Math.abs(width - (widths[name] ?? 0)) < 0.5) return false;
+    widths[name] = width;
+    return true;
+  }
+  function look() {
+    let news = false;
+    for (const element of root.querySelectorAll("[data-measure]")) {
+      const name = element.getAttribute("data-measure");
+      if (watched.get(name) === element) continue;
+      if (watched.has(name)) observer.unobserve(watched.get(name));
+      watched.set(name, element);
+      observer.observe(element);
+      news = note(name, element.clientWidth) || news;
+    }
+    return news;
+  }
+  return {
+    look,
+    of: (name, fallback) => widths[name] ?? fallback,
+    stop: () => observer.disconnect(),
+  };
+}
+
+/** Acts once calls have been quiet for so long. */
+function whenQuiet(milliseconds, action) {
+  let timer = 0;
+  const call = () => {
+    clearTimeout(timer);
+    timer = setTimeout(action, milliseconds);
+  };
+  call.stop = () => clearTimeout(timer);
+  return call;
+}
