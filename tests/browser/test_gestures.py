@@ -95,21 +95,3 @@ def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(
     eventually(widget, lambda: query_shown(3))
     assert state_of(widget)["query"] == 3
     agrees_with_course_lib(widget)
-
-
-@pytest.mark.parametrize("kind", WIDGETS)
-def test_a_widget_out_of_sight_rests_and_catches_up_when_it_is_seen_again(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, below='<div style="height: 400vh"></div>', init=COUNT_FRAMES)
-    page = widget.page
-    page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
-    page.evaluate(FRAMES_WHILE_IDLE)
-    before = page.evaluate("() => courseFrames")
-    if kind == "PartyMemory":
-        widget.evaluate("el => el.courseModel.set('mode', 'softmax')")
-    widget.evaluate("el => el.courseModel.set('temperature', 2.25)")
-    page.evaluate(FRAMES_WHILE_IDLE)
-    assert page.evaluate("() => courseFrames") == before
-    page.evaluate("() => window.scrollTo(0, 0)")
-    agrees_with_course_lib(widget)

@@ -1,4 +1,4 @@
-"""Widgets away from the book: on a bare page, in nbconvert's HTML, in slides; with hostile data."""
+"""Widgets away from the book: in the HTML that nbconvert writes, and in slides."""
 
 import subprocess
 import sys
@@ -7,64 +7,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from bare import bare_page
 from conftest import Folder, Watch
 from course_site import LECTURES, ROOT
 from displayed import agrees_with_course_lib
-from hands import Keyboard, Mouse, operate_every_control, snapshot, widgets
-from kinds import TAKE_TEXT, WIDGETS
-from kinds.soft_lookup import make as soft_lookup
+from hands import Keyboard, operate_every_control, widgets
 from playwright.sync_api import Page
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "html"]
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("kind", WIDGETS)
-def test_a_widget_is_alive_on_a_bare_page_opened_from_a_file(
-    open_page: Callable[..., Page], tmp_path: Path, kind: str
-):
-    page = open_page(bare_page(tmp_path, WIDGETS[kind].make()))
-    [widget] = widgets(page)
-    operate_every_control(widget, Mouse(page))
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("kind", TAKE_TEXT)
-def test_markup_in_the_data_is_shown_as_text_and_never_run(
-    open_page: Callable[..., Page], tmp_path: Path, kind: str
-):
-    page = open_page(bare_page(tmp_path, WIDGETS[kind].make(HOSTILE)))
-    [widget] = widgets(page)
-    operate_every_control(widget, Keyboard(page))
-    assert page.title() == "bare"
-    assert page.locator("img").count() == 0
-    assert HOSTILE in widget.text_content()
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("kind", TAKE_TEXT)
-def test_markup_in_the_data_stays_text_where_there_are_no_scripts(
-    open_page: Callable[..., Page], tmp_path: Path, kind: str
-):
-    page = open_page(bare_page(tmp_path, WIDGETS[kind].make(HOSTILE)), scripts=False)
-    assert page.locator("img").count() == 0
-    assert WIDGETS[kind].make(HOSTILE).describe() in page.locator(".cw-host p").text_content()
-
-
-@pytest.mark.usefixtures("plain_calls")
-def test_two_widgets_of_one_kind_on_one_page_keep_apart(
-    open_page: Callable[..., Page], tmp_path: Path
-):
-    page = open_page(bare_page(tmp_path, soft_lookup(), soft_lookup("Zoe")))
-    first, second = widgets(page)
-    before = snapshot(second)
-    operate_every_control(first, Mouse(page))
-    assert snapshot(second) == before
-    agrees_with_course_lib(second)
-    identifiers = page.locator("[id]").evaluate_all("elements => elements.map((e) => e.id)")
-    assert len(set(identifiers)) == len(identifiers)
 
 
 # Exported notebooks ----------------------------------------------------------------------------

@@ -1,0 +1,300 @@
+"""What every widget does, whatever it shows: tried with a small one of each kind on a bare page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bare import bare_page
+from contrast import FAINT_TEXTS
+from displayed import agrees_with_course_lib
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
+from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
+from kinds import TAKE_TEXT, WIDGETS
+from playwright.sync_api import Locator, Page
+
+from course_lib.widgets.modules import module_source
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
+of_every_kind = pytest.mark.parametrize("kind", WIDGETS)
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+    """Opens a page with one widget of a kind, and gives that widget."""
+
+    def shown(kind: str, *names: str, below: str = "", **options: object) -> Locator:
+        page = open_page(bare_page(tmp_path, WIDGETS[kind].make(*names), below=below), **options)
+        return widgets(page)[0]
+
+    return shown
+
+
+# A hand on it ----------------------------------------------------------------------------------
+
+
+@of_every_kind
+@pytest.mark.parametrize(
+    ("hand", "window"),
+    [
+        (Mouse, {}),
+        (Keyboard, {}),
+        (Finger, {"width": 390, "height": 844, "touch": True}),
+    ],
+    ids=["mouse", "keyboard", "finger"],
+)
+def test_every_control_answers_and_reset_brings_all_back(
+    shown: Callable[..., Locator], kind: str, hand: type[Hand], window: dict[str, object]
+):
+    widget = shown(kind, **window)
+    agrees_with_course_lib(widget)
+    before = snapshot(widget)
+    operate_every_control(widget, hand(widget.page))
+    widget.get_by_role("button", name="Reset").click()
+    assert snapshot(widget) == before
+    agrees_with_course_lib(widget)
+
+
+@of_every_kind
+def test_tab_reaches_every_control_and_leaves_the_widget_again(
+    shown: Callable[..., Locator], kind: str
+):
+    widget = shown(kind, below='<button type="button">next</button>')
+    stops = widget.evaluate(
+        """(el, selector) => {
+          const stop = (e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility()
+            && (e.type !== "radio" || e.checked);
+          const stops = [...el.querySelectorAll(selector)].filter(stop);
+          el.courseStops = stops;
+          stops[0].focus();
+          return stops.length;
+        }""",
+        CONTROLS,
+    )
+    reached = []
+    for _ in range(stops):
+        reached.append(widget.evaluate("el => el.courseStops.indexOf(document.activeElement)"))
+        outline = widget.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", "the control that has the focus does not show it"
+        widget.page.keyboard.press("Tab")
+    assert reached == list(range(stops))
+    assert not widget.evaluate("el => el.contains(document.activeElement)"), "Tab is trapped"
+
+
+@of_every_kind
+def test_two_of_a_kind_on_a_page_share_nothing(
+    open_page: Callable[..., Page], tmp_path: Path, kind: str
+):
+    make = WIDGETS[kind].make
+    page = open_page(bare_page(tmp_path, make(), make()))
+    first, second = widgets(page)
+    before = snapshot(second)
+    operate_every_control(first, Mouse(page))
+    assert snapshot(second) == before
+    agrees_with_course_lib(second)
+    identifiers = page.locator("[id]").evaluate_all("elements => elements.map((e) => e.id)")
+    assert len(set(identifiers)) == len(identifiers)
+
+
+# Data is data ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", TAKE_TEXT)
+def test_markup_in_the_data_is_shown_as_text_and_never_run(
+    shown: Callable[..., Locator], kind: str
+):
+    widget = shown(kind, HOSTILE)
+    operate_every_control(widget, Keyboard(widget.page))
+    assert widget.page.title() == "bare"
+    assert widget.page.locator("img").count() == 0
+    assert HOSTILE in widget.text_content()
+
+
+@pytest.mark.parametrize("kind", TAKE_TEXT)
+def test_markup_in_the_data_stays_text_where_there_are_no_scripts(
+    shown: Callable[..., Locator], kind: str
+):
+    widget = shown(kind, HOSTILE, scripts=False)
+    assert widget.page.locator("img").count() == 0
+    assert WIDGETS[kind].make(HOSTILE).describe() in widget.locator("p").text_content()
+
+
+@pytest.mark.parametrize("kind", TAKE_TEXT)
+@pytest.mark.parametrize("name", ["__proto__", "constructor", "toString"])
+def test_names_that_javascript_knows_are_names_like_others(
+    shown: Callable[..., Locator], kind: str, name: str
+):
+    widget = shown(kind, name)
+    agrees_with_course_lib(widget)
+    assert name in widget.text_content()
+
+
+# How it looks ----------------------------------------------------------------------------------
+
+SPILLED = """(el) => {
+  const box = el.querySelector(".cw").getBoundingClientRect();
+  return [...el.querySelectorAll("*")].filter((e) => e.checkVisibility()
+    && !e.closest(".cw-announcer, [data-scrolls]")
+    && (e.getBoundingClientRect().right > box.right + 1
+        || e.getBoundingClientRect().left < box.left - 1)).map((e) => e.outerHTML.slice(0, 200));
+}"""
+
+
+@of_every_kind
+@pytest.mark.parametrize("width", [200, 390, 1920])
+def test_a_widget_keeps_within_its_frame_and_its_frame_within_the_window(
+    shown: Callable[..., Locator], kind: str, width: int
+):
+    widget = shown(kind, width=width, touch=width < 600)
+    assert widget.evaluate(SPILLED) == []
+    assert widget.evaluate("() => document.scrollingElement.scrollWidth") <= width
+
+
+@of_every_kind
+def test_a_change_of_theme_leaves_no_pixel_of_the_old_one(shown: Callable[..., Locator], kind: str):
+    turn_dark = "() => { document.documentElement.dataset.theme = 'dark'; }"
+    picture = shown(kind)
+    picture.evaluate(turn_dark)
+    picture.evaluate(SOME_FRAMES)
+    turned = picture.locator(".cw").screenshot(animations="disabled")
+    born = shown(kind, init=DARK_FROM_THE_START)
+    assert born.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    assert turned == born.locator(".cw").screenshot(animations="disabled")
+
+
+DARK_FROM_THE_START = """
+new MutationObserver((_, observer) => {
+  if (!document.documentElement) return;
+  observer.disconnect();
+  document.documentElement.dataset.theme = "dark";
+}).observe(document, { childList: true });
+"""
+
+
+@of_every_kind
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_text_of_a_widget_stands_out_from_its_ground(
+    shown: Callable[..., Locator], kind: str, theme: str
+):
+    widget = shown(kind)
+    widget.evaluate("(_, theme) => { document.documentElement.dataset.theme = theme; }", theme)
+    widget.evaluate(SOME_FRAMES)
+    assert widget.evaluate(FAINT_TEXTS) == []
+
+
+@of_every_kind
+def test_every_control_has_a_name(shown: Callable[..., Locator], kind: str):
+    nameless = (
+        shown(kind)
+        .locator(CONTROLS)
+        .evaluate_all(
+            """(controls) => controls.filter((e) => e.tabIndex >= 0
+              && !(e.labels?.length && e.labels[0].textContent.trim())
+              && !e.getAttribute("aria-label") && !e.textContent.trim()).map((e) => e.outerHTML)"""
+        )
+    )
+    assert nameless == []
+
+
+# What moves for longer than a hundredth of a second: the theme shortens all motion to less.
+LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
+  const style = getComputedStyle(e);
+  const lasts = (times) => times.split(",").some((time) => parseFloat(time) > 0.01);
+  return (style.animationName !== "none" && lasts(style.animationDuration))
+    || lasts(style.transitionDuration)
+    || e.getAnimations().some((a) => a.effect.getComputedTiming().endTime > 10);
+}).map((e) => e.outerHTML.slice(0, 200))"""
+
+
+@of_every_kind
+def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
+    shown: Callable[..., Locator], kind: str
+):
+    widget = shown(kind, reduced_motion=True, init=COUNT_FRAMES)
+    for slider in widget.locator("input[type=range]:visible").all():
+        Keyboard(widget.page).slide(slider)
+    assert widget.evaluate(LASTING_MOTION) == []
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+# What it leaves alone --------------------------------------------------------------------------
+
+
+@of_every_kind
+def test_a_widget_that_nobody_touches_asks_for_no_frame(shown: Callable[..., Locator], kind: str):
+    widget = shown(kind, init=COUNT_FRAMES)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+@of_every_kind
+def test_a_widget_out_of_sight_rests_and_catches_up_when_it_is_seen_again(
+    shown: Callable[..., Locator], kind: str
+):
+    widget = shown(kind, below='<div style="height: 400vh"></div>', init=COUNT_FRAMES)
+    page = widget.page
+    page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(FRAMES_WHILE_IDLE)
+    before = page.evaluate("() => courseFrames")
+    if kind == "PartyMemory":
+        widget.evaluate("el => el.courseModel.set('mode', 'softmax')")
+    widget.evaluate("el => el.courseModel.set('temperature', 2.25)")
+    page.evaluate(FRAMES_WHILE_IDLE)
+    assert page.evaluate("() => courseFrames") == before
+    page.evaluate("() => window.scrollTo(0, 0)")
+    agrees_with_course_lib(widget)
+
+
+# A model that counts who listens, and hosts that count who observes.
+MOUNT_AND_TEAR_DOWN = """async ([address, state]) => {
+  const observed = new Set();
+  for (const name of ["ResizeObserver", "IntersectionObserver", "MutationObserver"]) {
+    const Own = window[name];
+    window[name] = class extends Own {
+      observe(...given) { observed.add(this); super.observe(...given); }
+      disconnect() { observed.delete(this); super.disconnect(); }
+    };
+  }
+  const listening = [];
+  const model = {
+    get: (name) => state[name],
+    set: (name, value) => { state[name] = value; },
+    save_changes: () => {},
+    on: (event, listener) => listening.push([event, listener]),
+    off: (event, listener) => {
+      const at = listening.findIndex(([e, l]) => e === event && l === listener);
+      if (at >= 0) listening.splice(at, 1);
+    },
+  };
+  const el = document.createElement("div");
+  document.body.append(el);
+  const widget = await import(address);
+  const stop = await widget.default.render({ model, el });
+  const count = () => ({
+    listeners: listening.length, observers: observed.size, nodes: el.childNodes.length,
+  });
+  const alive = count();
+  stop();
+  const frames = courseFrames;
+  await new Promise((pass) => setTimeout(pass, 700)); // an announcement waits for half a second
+  return { alive, left: count(), frames: courseFrames - frames };
+}"""
+
+
+@of_every_kind
+def test_a_widget_that_is_taken_down_leaves_nothing_behind(
+    open_page: Callable[..., Page], tmp_path: Path, kind: str
+):
+    (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
+    page = open_page((tmp_path / "empty.html").as_uri(), init=COUNT_FRAMES)
+    widget = WIDGETS[kind].make()
+    address = page.evaluate(
+        "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
+        module_source(widget._module),
+    )
+    found = page.evaluate(MOUNT_AND_TEAR_DOWN, [address, widget.page_state()])
+    assert found["alive"]["listeners"] > 0
+    assert found["alive"]["observers"] > 0
+    assert found["alive"]["nodes"] == 1
+    assert found["left"] == {"listeners": 0, "observers": 0, "nodes": 0}
+    assert found["frames"] == 0
