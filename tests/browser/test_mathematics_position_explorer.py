@@ -29,7 +29,7 @@ def test_a_row_of_the_table_in_the_page_is_that_of_course_lib(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [[places(random), features(random), bases(random)] for _ in range(DRAWS)]
-    found = javascript("position_explorer.js", "sinusoidRow", cases)
+    found = javascript("js/maths/position.js", "sinusoidRow", cases)
     for row, (position, d, base) in zip(found, cases, strict=True):
         assert_close(row, sinusoidal_at(tensor([position]), d, base=base)[0])
 
@@ -38,7 +38,7 @@ def test_the_frequencies_in_the_page_are_the_angles_by_which_one_position_turns(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [[features(random), bases(random)] for _ in range(DRAWS)]
-    found = javascript("position_explorer.js", "pairFrequencies", cases)
+    found = javascript("js/maths/position.js", "pairFrequencies", cases)
     for frequency, (d, base) in zip(found, cases, strict=True):
         turned = rotary(tensor([[1.0, 0.0] * (d // 2)]), position=torch.tensor([1]), base=base)
         x, y = turned.unflatten(-1, (-1, 2))[0].mT
@@ -54,7 +54,7 @@ def test_a_turned_row_in_the_page_is_that_of_rotary(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = turns(random)
-    found = javascript("position_explorer.js", "rotaryRow", cases)
+    found = javascript("js/maths/position.js", "rotaryRow", cases)
     for turned, (row, position, base) in zip(found, cases, strict=True):
         assert_close(turned, rotary(tensor([row]), position=tensor([position]), base=base)[0])
 
@@ -63,7 +63,7 @@ def test_a_shifted_row_in_the_page_is_the_shift_matrix_times_the_row(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = turns(random)
-    found = javascript("position_explorer.js", "shiftRow", cases)
+    found = javascript("js/maths/position.js", "shiftRow", cases)
     for shifted, (row, offset, base) in zip(found, cases, strict=True):
         matrix = shift_matrix(offset, len(row), base=base, dtype=torch.float64)
         assert_close(shifted, matrix @ tensor(row))
@@ -93,7 +93,7 @@ def test_what_the_score_multiplies_in_the_page_is_what_course_lib_multiplies(
                 x = state[name].tolist()
                 cases += [[kind, x, position, given] for position in range(state["tokens"])]
                 expected += list(side)
-    found = javascript("position_explorer.js", "positionRow", cases)
+    found = javascript("js/maths/position.js", "positionRow", cases)
     for row, wanted in zip(found, expected, strict=True):
         assert_close(row, wanted)
 
@@ -111,7 +111,7 @@ def test_the_scores_in_the_page_are_the_product_of_the_matrices(
 ):
     drawn = two_sides(random)
     cases = [[queries.tolist(), keys.tolist()] for queries, keys in drawn]
-    found = javascript("position_explorer.js", "scoreMatrix", cases)
+    found = javascript("js/maths/position.js", "scoreMatrix", cases)
     for score, (queries, keys) in zip(found, drawn, strict=True):
         assert_close(score, queries @ keys.mT)
 
@@ -121,7 +121,7 @@ def test_the_pairs_in_the_page_add_up_to_the_score(
 ):
     drawn = [(queries[0], keys[0]) for queries, keys in two_sides(random)]
     cases = [[query.tolist(), key.tolist()] for query, key in drawn]
-    found = javascript("position_explorer.js", "pairScores", cases)
+    found = javascript("js/maths/position.js", "pairScores", cases)
     for shares, (query, key) in zip(found, drawn, strict=True):
         assert_close(shares, (query * key).unflatten(0, (-1, 2)).sum(-1))
         assert_close(sum(shares), query @ key)
@@ -132,7 +132,7 @@ def test_the_differences_in_the_page_gather_the_diagonals(
 ):
     scores = [queries @ keys.mT for queries, keys in two_sides(random)]
     cases = [[score.tolist()] for score in scores]
-    found = javascript("position_explorer.js", "byDifference", cases)
+    found = javascript("js/maths/position.js", "byDifference", cases)
     for gathered, score in zip(found, scores, strict=True):
         last = len(score) - 1
         # s − t = difference is the diagonal that lies so many places below the main one.
@@ -146,11 +146,11 @@ def test_the_angle_between_hands_in_the_page_is_that_of_complex_numbers(
     javascript: Javascript, random: np.random.Generator
 ):
     drawn = random.normal(size=(DRAWS, 2, 2))
-    found = javascript("position_explorer.js", "handAngle", drawn.tolist())
+    found = javascript("js/maths/position.js", "handAngle", drawn.tolist())
     start, end = (drawn[:, i, 0] + 1j * drawn[:, i, 1] for i in range(2))
     assert_close(found, np.degrees(np.angle(end / start)))
 
 
 def test_a_hand_without_length_makes_no_angle(javascript: Javascript):
-    [found] = javascript("position_explorer.js", "handAngle", [[[0, 0], [1, 2]]])
+    [found] = javascript("js/maths/position.js", "handAngle", [[[0, 0], [1, 2]]])
     assert found == 0

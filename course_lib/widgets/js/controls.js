@@ -2,27 +2,26 @@ import { clamp } from "./maths/numerics.js";
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 
 /**
- * A labelled slider for the control `name`. On a logarithmic slider equal distances are equal ratios.
+ * A labelled slider for the control `name`, or for a `value` that `set` changes. On a logarithmic
+ * slider equal distances are equal ratios.
  * @param {any} ui
  * @param {string} name
  * @param {{ label: string, min: number, max: number, step?: number, logarithmic?: boolean,
- *   format?: (value: number) => string }} options
+ *   format?: (value: number) => string, value?: number, set?: (value: number) => void,
+ *   accent?: string }} options `accent` is a colour
  */
-export function slider(
-  ui,
-  name,
-  { label, min, max, step = 1, logarithmic = false, format = String },
-) {
-  const toSlider = logarithmic ? Math.log : (value) => value;
+export function slider(ui, name, options) {
+  const { label, min, max, step = 1, logarithmic = false, format = String, accent } = options;
+  const { value = ui.now[name], set = (changed) => ui.set({ [name]: changed }) } = options;
+  const toSlider = logarithmic ? Math.log : (given) => given;
   // Rounding keeps 0.30000000000000004 out of the trait that Python sees.
   const fromSlider = logarithmic
     ? (position) => Number(clamp(Math.exp(position), min, max).toPrecision(4))
     : (position) => Number(position.toPrecision(12));
   const id = `${ui.id}-${name}`;
-  const value = ui.now[name];
-  const input = ({ target }) => ui.set({ [name]: fromSlider(Number(target.value)) });
+  const input = ({ target }) => set(fromSlider(Number(target.value)));
   // The ends come before the value: a browser cuts a value to the ends that it knows.
-  return html`<div class="cw-control">
+  return html`<div class="cw-control" style=${accent ? `--cw-accent: ${accent}` : nothing}>
     <label for=${id}>${label}</label>
     <input id=${id} type="range" data-trait=${name} aria-valuetext=${format(value)}
       min=${toSlider(min)} max=${toSlider(max)}

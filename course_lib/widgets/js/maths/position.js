@@ -1,0 +1,108 @@
+import { dot } from "./numerics.js";
+
+/**
+ * The angle by which each pair of features turns from one position to the next: base^(−2i/d).
+ * @param {number} d
+ * @param {number} base
+ * @returns {number[]}
+ */
+export function pairFrequencies(d, base) {
+  return Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
+}
+
+/**
+ * The sinusoids of one position, fractions too: (sin ω₀t, cos ω₀t, sin ω₁t, cos ω₁t, …).
+ * @param {number} position
+ * @param {number} d
+ * @param {number} base
+ * @returns {number[]}
+ */
+export function sinusoidRow(position, d, base) {
+  return pairFrequencies(d, base).flatMap((frequency) => [
+    Math.sin(frequency * position),
+    Math.cos(frequency * position),
+  ]);
+}
+
+/**
+ * Each pair (x, y) of a row turned by its angle ω·position, from x towards y.
+ * @param {number[]} row
+ * @param {number} position
+ * @param {number} base
+ * @returns {number[]}
+ */
+export function rotaryRow(row, position, base) {
+  return pairFrequencies(row.length, base).flatMap((frequency, i) => {
+    const [x, y] = handOf(row, i);
+    const [cosine, sine] = [Math.cos(frequency * position), Math.sin(frequency * position)];
+    return [x * cosine - y * sine, x * sine + y * cosine];
+  });
+}
+
+/**
+ * The sinusoids of t + offset from those of t: the one turn M_offset, whatever t is.
+ * @param {number[]} row
+ * @param {number} offset
+ * @param {number} base
+ */
+export function shiftRow(row, offset, base) {
+  return rotaryRow(row, -offset, base);
+}
+
+/**
+ * What the score multiplies at a position: the query or key `x` itself, its table's row, or `x` turned.
+ * @param {string} kind
+ * @param {number[]} x
+ * @param {number} position
+ * @param {{ base: number, learned: number[][] }} given
+ * @returns {number[]}
+ */
+export function positionRow(kind, x, position, { base, learned }) {
+  if (kind === "sinusoidal") return sinusoidRow(position, x.length, base);
+  if (kind === "learned") return learned[position];
+  return kind === "rotary" ? rotaryRow(x, position, base) : x;
+}
+
+/**
+ * The score of each row of the query's side with each of the key's side.
+ * @param {number[][]} queries
+ * @param {number[][]} keys
+ */
+export function scoreMatrix(queries, keys) {
+  return queries.map((query) => keys.map((key) => dot(query, key)));
+}
+
+/** The two features of a pair: where its clock hand points. @param {number[]} row @param {number} pair */
+export const handOf = (row, pair) => [row[2 * pair], row[2 * pair + 1]];
+
+/**
+ * What each pair of features adds to the score: the dot product of two hands.
+ * @param {number[]} query
+ * @param {number[]} key
+ */
+export function pairScores(query, key) {
+  return Array.from({ length: query.length / 2 }, (_, i) => dot(handOf(query, i), handOf(key, i)));
+}
+
+/**
+ * Least, mean and most of the scores with the same s − t, from −(T − 1) to T − 1.
+ * @param {number[][]} scores
+ */
+export function byDifference(scores) {
+  const last = scores.length - 1;
+  return Array.from({ length: 2 * last + 1 }, (_, place) => {
+    const alike = scores.flatMap((row, s) => row[s - place + last] ?? []);
+    const mean = alike.reduce((sum, score) => sum + score, 0) / alike.length;
+    return { least: Math.min(...alike), mean, most: Math.max(...alike), count: alike.length };
+  });
+}
+
+/**
+ * The angle from one hand to another in degrees, −180 to 180, positive from the first axis towards
+ * the second.
+ * @param {number[]} from
+ * @param {number[]} to
+ */
+export function handAngle([x0, y0], [x1, y1]) {
+  return (Math.atan2(x0 * y1 - y0 * x1, x0 * x1 + y0 * y1) * 180) / Math.PI;
+}
