@@ -7,9 +7,8 @@ page logged an error, threw one, or asked another host for anything.
 import functools
 import http.server
 import os
-import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 import pytest
+from chromium import NO_CHROMIUM, asked_once, fetch, installed, playwrights_own
 from course_site import SITE
 from frames import COUNT_FRAMES, SOME_FRAMES
 from in_the_page import Javascript
@@ -25,7 +25,6 @@ from playwright.sync_api import TimeoutError as NotInTime
 
 from course_lib.widgets.modules import module_source
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # No test measures time by it: a machine that does much else may be slow, and a page is not wrong.
 PATIENCE = 60_000
 # As many as the tests of one page take.
@@ -62,24 +61,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Give all tests that lack a Chromium one place, so that the summary has one line for them."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and NO_CHROMIUM in report.longrepr[2]:
+        report.longrepr = (__file__, 1, report.longrepr[2])
+    return report
+
+
 @pytest.fixture(scope="session")
-def chromium() -> str:
-    """The path of a Chromium: ``CHROME_PATH``, or the first of the usual names on the path."""
-    named = os.environ.get("CHROME_PATH")
-    if named:
-        if shutil.which(named) is None:
-            pytest.fail(f"CHROME_PATH names {named!r}, which is not a program", pytrace=False)
-        return named
-    for name in NAMES:
-        found = shutil.which(name)
-        if found:
-            return found
-    missing = (
-        f"no Chromium: none of {', '.join(NAMES)} is on the path; install one or set CHROME_PATH"
-    )
-    if os.environ.get("CI"):
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of a Chromium; without one, Playwright's own, which the first worker fetches."""
+    try:
+        found = installed()
+    except ValueError as error:
+        pytest.fail(str(error), pytrace=False)
+    if found:
+        return found
+    own = playwrights_own()
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    fault = asked_once(shared / "chromium", lambda: fetch(own))
+    if fault and os.environ.get("CI"):
+        pytest.fail(fault, pytrace=False)
+    if fault:
+        pytest.skip(fault)
+    return own
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,256 @@
+"""What a machine without a browser gets: from .ci/run with apt-get, from the tests themselves."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from chromium import INSTALLER, NAMES, WHAT_TO_DO, asked_once, fetch, installed
+
+ROOT = Path(__file__).resolve().parents[1]
+CLOSING_LINE = "===== 3 passed, 1 skipped in 0.01s ====="
+# What .ci/run needs of any Debian. Nothing else is on its path but the stubs of a test.
+TOOLS = ("bash", "dirname", "env", "grep", "id", "mktemp", "rm", "tail", "tee")
+
+
+class Machine:
+    """A machine whose programs write down that they were called, and with what."""
+
+    def __init__(self, folder: Path) -> None:
+        self.programs = folder / "bin"
+        self.log = folder / "log"
+        self.programs.mkdir()
+        self.log.touch()
+        for tool in TOOLS:
+            (self.programs / tool).symlink_to(shutil.which(tool))
+
+    def has(self, *names: str, answer: str = "exit 0") -> None:
+        for name in names:
+            program = self.programs / name
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >> "{self.log}"\n{answer}\n')
+            program.chmod(0o755)
+
+    def runs_ci(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(ROOT / ".ci" / "run")],
+            env={"PATH": str(self.programs), "TMPDIR": str(self.log.parent), **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def calls(self, name: str) -> list[str]:
+        return [line for line in self.log.read_text().splitlines() if line.startswith(f"{name} ")]
+
+    def installs(self) -> set[str]:
+        return {
+            word
+            for call in self.calls("apt-get")
+            if " install " in call
+            for word in call.split(" install ")[1].split()
+            if not word.startswith("-")
+        }
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """It lacks a browser and nothing else."""
+    machine = Machine(tmp_path)
+    machine.has("apt-get", "python3")
+    machine.has("sudo", answer='exec "$@"')
+    machine.has("make", answer=f'[ "$1" = book ] || echo "{CLOSING_LINE}"')
+    return machine
+
+
+def test_without_a_browser_ci_installs_chromium_before_it_tests(machine):
+    result = machine.runs_ci()
+    assert result.returncode == 0, result.stderr
+    assert machine.installs() == {"chromium", "fonts-dejavu-core"}
+    calls = machine.log.read_text().splitlines()
+    assert calls.index("make test") > calls.index(machine.calls("apt-get")[-1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_with_a_browser_on_the_path_ci_installs_nothing(machine, name):
+    machine.has(name)
+    assert machine.runs_ci().returncode == 0
+    assert machine.calls("apt-get") == []
+
+
+def test_with_a_browser_named_by_chrome_path_ci_installs_nothing(machine, tmp_path):
+    browser = tmp_path / "my browser"
+    browser.write_text("#!/bin/sh\n")
+    browser.chmod(0o755)
+    assert machine.runs_ci(CHROME_PATH=str(browser)).returncode == 0
+    assert machine.calls("apt-get") == []
+
+
+def test_a_chrome_path_that_leads_nowhere_stops_ci_at_once(machine):
+    machine.has("chromium")
+    result = machine.runs_ci(CHROME_PATH="/not/there")
+    assert result.returncode == 1
+    assert "CHROME_PATH names '/not/there', which is not a program" in result.stderr
+    assert machine.log.read_text() == ""
+
+
+def test_ci_installs_make_where_it_is_missing(machine):
+    machine.has("chromium")
+    (machine.programs / "make").unlink()
+    result = machine.runs_ci()
+    assert machine.installs() == {"make"}
+    assert result.returncode == 127, "the stub of apt-get brings no make"
+
+
+def test_ci_installs_what_python_needs_to_make_an_environment(machine):
+    machine.has("chromium")
+    machine.has("python3", answer="exit 1")
+    assert machine.runs_ci().returncode == 0
+    assert machine.installs() == {"python3-venv"}
+
+
+def test_without_apt_get_ci_leaves_the_browser_to_the_tests(machine):
+    (machine.programs / "apt-get").unlink()
+    assert machine.runs_ci().returncode == 0
+    assert machine.calls("make") == ["make test", "make book"]
+
+
+def test_ci_runs_the_two_commands_of_the_readme_and_ends_with_pytests_closing_line(machine):
+    machine.has("chromium")
+    result = machine.runs_ci()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert sorted(machine.calls("make")) == ["make book", "make test"]
+    assert all(f"\n{call} " in readme for call in machine.calls("make"))
+    assert result.stdout.splitlines()[-1] == CLOSING_LINE
+
+
+def test_ci_fails_with_the_tests_and_still_ends_with_their_closing_line(machine):
+    machine.has("chromium")
+    closing = CLOSING_LINE.replace("passed", "failed")
+    machine.has("make", answer=f'echo "{closing}"; echo "make: Error 1"; exit 2')
+    result = machine.runs_ci()
+    assert result.returncode == 2
+    assert machine.calls("make") == ["make test"]
+    assert result.stdout.splitlines()[-1] == closing
+
+
+def test_chrome_path_comes_before_the_path(machine, monkeypatch):
+    machine.has("my-browser", "chromium")
+    monkeypatch.setenv("PATH", str(machine.programs))
+    monkeypatch.setenv("CHROME_PATH", "my-browser")
+    assert installed() == "my-browser"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_browser_on_the_path_is_found(machine, monkeypatch, name):
+    monkeypatch.setenv("PATH", str(machine.programs))
+    monkeypatch.delenv("CHROME_PATH", raising=False)
+    assert installed() is None
+    machine.has(name)
+    assert installed() == str(machine.programs / name)
+
+
+def test_a_chrome_path_that_leads_nowhere_is_named(monkeypatch):
+    monkeypatch.setenv("CHROME_PATH", "/not/there")
+    with pytest.raises(ValueError, match="CHROME_PATH names '/not/there', which is not a program"):
+        installed()
+
+
+def test_playwright_has_the_installer_and_knows_its_options():
+    command = [*INSTALLER, "--dry-run"]
+    dry = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "chromium" in dry.stdout
+    assert "headless" not in dry.stdout.lower()
+
+
+def stub(path: Path, script: str) -> str:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_chromium_that_was_fetched_and_starts_is_right(tmp_path):
+    own = tmp_path / "chrome"
+    install = f'printf "#!/bin/sh\\necho Chromium 1" > "{own}"; chmod +x "{own}"'
+    assert fetch(str(own), installer=[stub(tmp_path / "install", install)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("install", "reason"),
+    [
+        ("echo 'at a.js' >&2; echo 'Error: getaddrinfo ENOTFOUND' >&2; exit 1", "getaddrinfo"),
+        ("exit 3", "install ended with 3"),
+        ("sleep 60 & wait", "install took more than 0.5 s"),
+        ("true", "No such file or directory"),
+        (
+            "printf '#!/bin/sh\necho error: no libnss3.so >&2; exit 127' > chrome; chmod +x chrome",
+            "error: no libnss3.so",
+        ),
+    ],
+    ids=["no network", "silent", "slow", "nothing came", "does not start"],
+)
+def test_a_chromium_that_cannot_be_had_says_why_and_what_to_do(
+    tmp_path, monkeypatch, install, reason
+):
+    monkeypatch.chdir(tmp_path)
+    patience = 0.5 if "sleep" in install else 60
+    began = time.monotonic()
+    installer = [stub(tmp_path / "install", install)]
+    fault = fetch(str(tmp_path / "chrome"), installer=installer, patience=patience)
+    assert time.monotonic() - began < 30
+    assert reason in fault
+    assert "\n" not in fault
+    assert fault.endswith(WHAT_TO_DO)
+
+
+def test_workers_that_ask_at_once_fetch_once_and_get_the_same_answer(tmp_path):
+    install = stub(tmp_path / "install", f'echo asked >> "{tmp_path}/log"; sleep 0.5; exit 3')
+    worker = (
+        "import sys, pathlib; from chromium import asked_once, fetch\n"
+        "answer, install = sys.argv[1:]\n"
+        "print(asked_once(pathlib.Path(answer), lambda: fetch('none', installer=[install])))"
+    )
+    command = [sys.executable, "-c", worker, str(tmp_path / "answer"), install]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    workers = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        for _ in range(2)
+    ]
+    said = {worker.communicate(timeout=60)[0] for worker in workers}
+    assert (tmp_path / "log").read_text() == "asked\n"
+    assert len(said) == 1
+    assert "ended with 3" in said.pop()
+
+
+def test_what_went_well_is_not_asked_again(tmp_path):
+    answers = iter(["", "asked twice"])
+    given = [asked_once(tmp_path / "answer", lambda: next(answers)) for _ in range(2)]
+    assert given == ["", ""]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ci", "outcome"), [("", " skipped"), ("true", " error")])
+def test_without_a_browser_and_a_network_browser_tests_skip_but_fail_in_ci(machine, ci, outcome):
+    environment = {
+        **os.environ,
+        "PATH": str(machine.programs),
+        "CHROME_PATH": "",
+        "CI": ci,
+        "PLAYWRIGHT_BROWSERS_PATH": str(machine.programs / "none"),
+        "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",  # nobody listens there
+    }
+    some_tests = min((ROOT / "tests" / "browser").glob("test_mathematics_*.py"))
+    command = [sys.executable, "-m", "pytest", str(some_tests), "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    closing = result.stdout.splitlines()[-1]
+    assert outcome in closing, result.stdout
+    assert ("skipped" in closing) != ("error" in closing)
+    said = [line for line in result.stdout.splitlines() if WHAT_TO_DO in line]
+    assert all("ECONNREFUSED" in line for line in said)
+    skipped = [line for line in said if line.startswith("SKIPPED")]
+    assert len(skipped) == (not ci), result.stdout
