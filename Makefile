@@ -13,7 +13,6 @@ export IPYTHONDIR := $(CURDIR)/.venv/.ipython
 .DELETE_ON_ERROR:
 
 book: $(READY)
-	@$(BIN)/python scripts/drop_stale_outputs.py
 	@$(BIN)/jupyter-book build . -q $(STRICT)
 	@$(BIN)/python scripts/check_site.py _build/html
 	@echo "Open _build/html/index.html in a browser."

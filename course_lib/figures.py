@@ -24,9 +24,8 @@ from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from numpy.typing import ArrayLike
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+
+from course_lib.listings import REPOSITORY, listing
 
 PALETTE = ("#2b83c6", "#d9650b", "#12976f", "#b8649f", "#a77b00", "#6d7a88")
 """Blue, orange, green, purple, ochre, grey: after Okabe and Ito (2008), darkened for white."""
@@ -61,8 +60,6 @@ STYLE = {
 PLACES = re.compile(r' (?:d|points|transform|x|y)="[^"]*"')
 DIGITS = re.compile(r"(\.\d\d)\d+")
 """A hundredth of a point is finer than any screen; further digits only weigh."""
-
-REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def new(
@@ -169,8 +166,5 @@ def source(*pieces: Callable[..., Any] | type) -> None:
     for piece in pieces:
         original = inspect.unwrap(piece)
         file = Path(inspect.getsourcefile(original)).resolve().relative_to(REPOSITORY)
-        code = highlight(inspect.getsource(original), PythonLexer(), HtmlFormatter(wrapcode=True))
-        blocks.append(
-            f'<div class="library-source"><p><code>{file.as_posix()}</code></p>{code}</div>'
-        )
+        blocks.append(listing(file.as_posix(), original.__qualname__))
     display(HTML("".join(blocks)))

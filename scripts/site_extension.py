@@ -2,17 +2,26 @@
 
 Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
 marked up as a list, a comma stays with the formula before it, and the kernel's widget state, which
-only scripts from a CDN read, is left out.
+only scripts from a CDN read, is left out. Lectures run side by side, and only if what they import
+has changed; figures and listings get the code of today when a page is written.
 """
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+from depends_on import everything
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
+from todays_code import with_todays_code
+
+from course_lib.listings import REPOSITORY
+
+LOGGER = logging.getLogger(__name__)
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SOURCE_NUMBER = re.compile(r'<span class="label"><span class="fn-bracket">.*?</span></span>\n')
@@ -50,9 +59,9 @@ def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def mend_page(
-    _app: Sphinx, _pagename: str, _template: str, context: dict[str, Any], _doctree: object
+    _app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
-    """Drop the widget state, and mend what Sphinx wrote.
+    """Drop the widget state, bind the code of today, and mend what Sphinx wrote.
 
     A list of sources gets the roles that a screen reader knows. A browser may break a line after
     any formula, even before a comma, unless a style forbids it.
@@ -64,11 +73,23 @@ def mend_page(
     ]
     body = SOURCE_NUMBER.sub("", context.get("body", ""))
     body = FORMULA_AND_PUNCTUATION.sub(r'<span class="unbroken">\g<0></span>', body)
-    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    body = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    context["body"] = with_todays_code(
+        body, lambda fault: LOGGER.warning("%s", fault, location=pagename)
+    )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register with Sphinx; pages are mended after all other extensions had their say."""
+    """Register with Sphinx; pages are mended after all other extensions had their say.
+
+    Sphinx knows a page by its text. What is read into all pages, and what is written into them,
+    also stand as settings, so that a change reads or writes all pages again.
+    """
+    source = Path(app.srcdir)
+    app.add_config_value("pages_read_by", everything(source, "scripts/site_extension.py"), "env")
+    written = everything(source, "book/_static", "book/root") + everything(REPOSITORY, "course_lib")
+    app.add_config_value("pages_written_with", written, "html")
+    app.setup_extension("lecture_outputs")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
     app.connect("source-read", drop_speakers_notes)
     app.connect("html-page-context", mend_page, priority=900)

@@ -3,13 +3,14 @@
 Usage: python scripts/slides.py lectures --cache _build/.jupyter_cache --output _build/slides
 
 The outputs are those of the book, from its cache, so nothing runs twice; a notebook that the cache
-does not know is executed. A cell's ``slideshow.slide_type`` says where it stands. Solutions stay
-out of slides.
+does not know is executed. Figures and listings get the code of today. A cell's
+``slideshow.slide_type`` says where it stands. Solutions stay out of slides.
 """
 
 import argparse
 import html
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -22,6 +23,7 @@ from nbconvert.filters import ansi2html
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from slides_prose import Prose, highlight
+from todays_code import with_todays_code
 
 HERE = Path(__file__).parent
 ASSETS = HERE / "slides_static"
@@ -167,6 +169,7 @@ def write_slides(lectures: Path, cache: Path, output: Path) -> None:
     labels = Prose.labels(cell.source for nb in notebooks.values() for cell in nb.cells)
     page = (ASSETS / "lecture.html").read_text(encoding="utf-8")
     for stem, notebook in notebooks.items():
+        faults: list[str] = []
         prose = Prose(
             folder=lectures,
             references=HERE.parent / "book" / "references.bib",
@@ -174,7 +177,9 @@ def write_slides(lectures: Path, cache: Path, output: Path) -> None:
             labels=labels,
             glued=glued(notebook),
         )
-        body = slides_html(cells_html(notebook, prose))
+        body = with_todays_code(slides_html(cells_html(notebook, prose)), faults.append)
+        if faults:
+            sys.exit("\n".join(f"{stem}: {fault}" for fault in faults))
         text = page.replace("{{ title }}", html.escape(titles[stem])).replace("{{ slides }}", body)
         (output / f"{stem}.html").write_text(text, encoding="utf-8")
     listed = "\n".join(

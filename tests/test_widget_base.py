@@ -134,6 +134,7 @@ def test_static_html_is_one_placeholder_and_two_scripts(counter):
     page = Page(counter.static_html())
     assert page.tags == ["div", "p", "script", "script"]
     payload = json.loads(page.scripts[0])
+    assert payload["module"] == "soft_lookup.js"
     assert payload["state"] == counter.page_state()
     code = json.loads(zlib.decompress(base64.b64decode(payload["code"])))
     assert code["module"] == module_source("soft_lookup.js")

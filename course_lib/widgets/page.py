@@ -1,4 +1,9 @@
-"""A widget as a piece of any web page: its state, its code, and the kernel's stand-in."""
+"""A widget as a piece of any web page: its state, its code, and the kernel's stand-in.
+
+A piece is complete in itself, so it lives wherever an output is taken. Whoever writes a whole page
+passes its pieces through :func:`with_current_code`: the page then carries the code of today, once a
+kind, and a change of code runs no lecture.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +11,94 @@ import base64
 import functools
 import html
 import json
+import re
 import zlib
+from collections.abc import Callable
 from typing import Any
 
-from course_lib.widgets.modules import module_source, stylesheet
+from course_lib.widgets.modules import HERE, module_source, stylesheet
+
+FORMAT = 2
+"""Of what a piece carries; raised when an output of yesterday can no longer be read."""
+
+MODULE = re.compile(r"\w+\.js")
+PIECE = re.compile(
+    r'<div class="cw-host" data-widget="(?P<kind>[^"]*)">(?P<words><p>[^<]*</p>)</div>'
+    r'(?:<script type="application/json">(?P<payload>[^<]*)</script>'
+    r"<script>.*?</script>)?",
+    re.DOTALL,
+)
+START = "courseFigure(document.currentScript);\n"
 
 
 @functools.cache
 def packed_code(module: str) -> str:
-    """The module and its style for a page, which carries both once for each widget: deflated."""
+    """The module and its style as they travel: deflated."""
     code = json.dumps({"module": module_source(module), "css": stylesheet(module)})
     return base64.b64encode(zlib.compress(code.encode(), level=9)).decode("ascii")
 
 
 def static_html(kind: str, module: str, description: str, state: dict[str, Any]) -> str:
     """A widget of a ``kind`` with its ``state``: needs no kernel, no network and no other file."""
-    payload = {"code": packed_code(module), "state": state}
+    words = f"<p>{html.escape(description)}</p>"
+    payload = {"format": FORMAT, "module": module, "state": state, "code": packed_code(module)}
+    return _piece(kind, words, payload, _host() + START)
+
+
+def with_current_code(body: str, complain: Callable[[str], object]) -> str:
+    """A page's ``body`` in which every widget has the code of today.
+
+    The first widget of a kind carries it, and the first of all the kernel's stand-in. A widget that
+    cannot start says so where its figure would be, above its description; ``complain`` gets the
+    same sentence.
+    """
+    carried: set[str] = set()
+
+    def current(piece: re.Match[str]) -> str:
+        kind, words = piece["kind"], piece["words"]
+        try:
+            payload = _payload(piece["payload"])
+            module = payload["module"]
+            code = {} if module in carried else {"code": packed_code(module)}
+        except ValueError as error:
+            complain(f"the figure {kind} could not start: {error}")
+            alert = f'<p role="alert">{html.escape(f"This figure could not start: {error}.")}</p>'
+            return f'<div class="cw-host" data-widget="{kind}">{alert}{words}</div>'
+        script = START if carried else _host() + START
+        carried.add(module)
+        return _piece(kind, words, payload | code, script)
+
+    return PIECE.sub(current, body)
+
+
+def _host() -> str:
+    return module_source("js/host.js")
+
+
+def _piece(kind: str, words: str, payload: dict[str, Any], script: str) -> str:
     # Within <script> only "<" can begin markup; JSON lets it be written as an escape.
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    host = module_source("js/host.js")
     return (
-        f'<div class="cw-host" data-widget="{kind}">'
-        f"<p>{html.escape(description)}</p></div>"
+        f'<div class="cw-host" data-widget="{kind}">{words}</div>'
         f'<script type="application/json">{data}</script>'
-        f"<script>{host}</script>"
+        f"<script>{script}</script>"
     )
+
+
+def _payload(text: str | None) -> dict[str, Any]:
+    """What a piece carries, less its code; ``ValueError`` if a page of today cannot show it."""
+    again = "run its notebook again (make clean book)"
+    try:
+        payload = json.loads(text or "")
+    except ValueError as error:
+        raise ValueError(f"its output is not whole; {again}") from error
+    found = payload.get("format", 1) if isinstance(payload, dict) else None
+    if found != FORMAT:
+        raise ValueError(
+            f"its output has the format {found}, and this version reads {FORMAT}; {again}"
+        )
+    module = payload.get("module")
+    if not isinstance(module, str) or not MODULE.fullmatch(module) or not (HERE / module).is_file():
+        raise ValueError(f"course_lib.widgets has no module {module!r} any more; {again}")
+    payload.pop("code", None)
+    return payload

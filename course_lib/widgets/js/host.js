@@ -1,53 +1,79 @@
 // The kernel's stand-in on a page without one. `page.py` writes it into the output as a classic
-// script that runs right behind its payload; it is never part of a widget's own module.
+// script that runs right behind its payload; it is never part of a widget's own module. A page may
+// carry the code of a kind once, with its first figure: the others of that kind find it here.
 (() => {
-  const payload = document.currentScript.previousElementSibling;
-  const el = payload.previousElementSibling;
-  const { code, state } = JSON.parse(payload.textContent);
-  const listeners = new Map();
+  const FORMAT = 2;
+  const modules = new Map();
 
   /** Module and style, which travel as base64 of deflated JSON. A Blob would wait for the browser. */
   async function unpacked(base64) {
+    const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const inflater = new DecompressionStream("deflate");
     const writer = inflater.writable.getWriter();
-    writer.write(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
-    writer.close();
     const reader = inflater.readable.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+    async function read() {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+    }
+    await Promise.all([writer.write(packed), writer.close(), read()]);
     return JSON.parse(text);
   }
 
-  function emit(event) {
-    for (const listener of [...(listeners.get(event) ?? [])]) listener();
-  }
-  const model = {
-    get: (name) => state[name],
-    set: (name, value) => {
-      if (Object.is(state[name], value)) return;
-      state[name] = value;
-      emit(`change:${name}`);
-      emit("change");
-    },
-    save_changes: () => {},
-    on: (event, listener) => {
-      if (!listeners.has(event)) listeners.set(event, new Set());
-      listeners.get(event).add(listener);
-    },
-    off: (event, listener) => listeners.get(event)?.delete(listener),
-  };
-  async function start() {
+  async function loaded(code) {
     const { module, css } = await unpacked(code);
+    const widget = await import(`data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`);
     const style = document.createElement("style");
     style.textContent = css;
     document.head.append(style);
-    const widget = await import(`data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`);
-    await widget.default.render({ model, el });
+    return widget.default;
+  }
+
+  function modelOf(state) {
+    const listeners = new Map();
+    const emit = (event) => {
+      for (const listener of [...(listeners.get(event) ?? [])]) listener();
+    };
+    return {
+      get: (name) => state[name],
+      set: (name, value) => {
+        if (Object.is(state[name], value)) return;
+        state[name] = value;
+        emit(`change:${name}`);
+        emit("change");
+      },
+      save_changes: () => {},
+      on: (event, listener) => {
+        if (!listeners.has(event)) listeners.set(event, new Set());
+        listeners.get(event).add(listener);
+      },
+      off: (event, listener) => listeners.get(event)?.delete(listener),
+    };
+  }
+
+  async function start(el, payload) {
+    const { format, module, state, code } = JSON.parse(payload);
+    if (format !== FORMAT) {
+      throw new Error(`its output has the format ${format ?? 1}, and this page reads ${FORMAT}`);
+    }
+    if (code !== undefined) modules.set(module, loaded(code));
+    if (!modules.has(module)) throw new Error(`this page carries no code for ${module}`);
+    const widget = await modules.get(module);
+    const model = modelOf(state);
+    await widget.render({ model, el });
     el.dataset.alive = "true";
     el.courseModel = model;
   }
-  start().catch((error) => {
-    el.prepend(`This figure could not start: ${error.message}`);
-    throw error;
-  });
+
+  globalThis.courseFigure = (script) => {
+    const payload = script.previousElementSibling;
+    const el = payload.previousElementSibling;
+    const words = [...el.childNodes];
+    start(el, payload.textContent).catch((error) => {
+      const alert = document.createElement("p");
+      alert.setAttribute("role", "alert");
+      alert.textContent = `This figure could not start: ${error.message}`;
+      el.replaceChildren(alert, ...words);
+      throw error;
+    });
+  };
 })();

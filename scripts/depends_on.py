@@ -1,0 +1,182 @@
+"""What a notebook's outputs depend on besides its own code: one hash, for each notebook its own.
+
+Followed are the modules of ``course_lib`` that its cells import, what these import in turn, the
+data and measurements that either names, and the pinned versions. A comment, a docstring, a widget's
+JavaScript and its style are no part of it: pages get those anew whenever they are written.
+"""
+
+import ast
+import functools
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+LIBRARY = "course_lib"
+VERSIONS = ("requirements.txt", "constraints.txt")
+DATA = ("course_lib/data", "benchmarks/results")
+MODULE = re.compile(rf"{LIBRARY}(?:\.\w+)+")
+SHOWS_TEXT = {"getsource", "getsourcelines", "getdoc", "__doc__"}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Import(NamedTuple):
+    """A module, the names that are taken from it, and what they are called where they come to."""
+
+    module: str
+    names: frozenset[str] = frozenset()
+    here: frozenset[str] = frozenset()
+
+
+class Code:
+    """What a piece of Python imports from the library, and which names and strings stand in it."""
+
+    def __init__(self, text: str, *, package: str = "") -> None:
+        tree = ast.parse(text)
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+                del node.body[0]
+        self.meaning = ast.dump(tree)
+        self.strings = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        self.attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        self.imports = [found for node in nodes for found in _imports(node, package)]
+        self.imports += [Import(text) for text in self.strings if MODULE.fullmatch(text)]
+        self.defined = {
+            name
+            for node in tree.body
+            for name in [getattr(node, "name", ""), *_assigned(node)]
+            if name
+        }
+        self.only_gathers = all(
+            isinstance(node, ast.Import | ast.ImportFrom) or _assigned(node) == ["__all__"]
+            for node in tree.body
+        )
+
+
+def _assigned(node: ast.AST) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _imports(node: ast.AST, package: str) -> Iterator[Import]:
+    """The imports of one statement; of ``from x import y``, both x and the module that y may be."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(alias.name)
+    if isinstance(node, ast.ImportFrom):
+        above = package.split(".")[: len(package.split(".")) - node.level + 1]
+        parts = [*(above if node.level else []), *([node.module] if node.module else [])]
+        module = ".".join(parts)
+        for alias in node.names:
+            here = frozenset([alias.asname or alias.name])
+            yield Import(module, frozenset([alias.name]), here)
+            yield Import(f"{module}.{alias.name}", here=here)
+
+
+def file_of(root: Path, module: str) -> Path | None:
+    """The file of a module of the library, or None if the library has no such module."""
+    if module.partition(".")[0] != LIBRARY:
+        return None
+    path = root.joinpath(*module.split("."))
+    choices = (path / "__init__.py", path.with_name(f"{path.name}.py"))
+    return next((choice for choice in choices if choice.is_file()), None)
+
+
+@functools.cache
+def _code(text: str, package: str) -> Code:
+    return Code(text, package=package)
+
+
+def code_of(path: Path, module: str) -> Code:
+    """What stands in the file of a module of the library."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    return _code(path.read_text(encoding="utf-8"), package)
+
+
+def _wanted(root: Path, index: Code, names: frozenset[str]) -> Iterator[str]:
+    """The modules behind some names of a package that only gathers names from its modules.
+
+    Such a package imports all of itself. What a notebook does not name does not change its outputs.
+    A module that is gathered whole is wanted for each name that it defines, since checkers are
+    reached as ``check.softmax``.
+    """
+    for module, taken, here in index.imports:
+        path = file_of(root, module)
+        if path is None:
+            continue
+        offered = here if taken else here | code_of(path, module).defined
+        if "*" in names or offered & names:
+            yield module
+
+
+def modules_behind(root: Path, code: Code) -> dict[Path, Code]:
+    """The files of the library that ``code`` imports, directly or by way of others."""
+    found: dict[Path, Code] = {}
+    done = set()
+    todo = [(it.module, it.names | code.attributes) for it in code.imports]
+    while todo:
+        module, names = todo.pop()
+        path = file_of(root, module)
+        if path is None or (module, names) in done:
+            continue
+        done.add((module, names))
+        if "." in module:
+            todo.append((module.rpartition(".")[0], names))
+        inner = code_of(path, module)
+        if path.name == "__init__.py" and inner.only_gathers:
+            todo += [(name, names) for name in _wanted(root, inner, names)]
+        elif path not in found:
+            found[path] = inner
+            todo += [(it.module, it.names | inner.attributes) for it in inner.imports]
+    return found
+
+
+def data_behind(root: Path, codes: Iterable[Code]) -> set[Path]:
+    """The bundled data and measurements whose name, or whose folder's name, stands in the code."""
+    named = {part for code in codes for text in code.strings for part in text.split("/")}
+    files = [path for folder in DATA for path in (root / folder).rglob("*") if path.is_file()]
+    return {
+        path
+        for path in files
+        if path.suffix not in {".py", ".pyc"} and {path.name, path.parent.name} & named
+    }
+
+
+def everything(root: Path, *folders: str) -> str:
+    """A hash of the name and content of every file in some folders; of a file, of itself."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted([root / folder, *(root / folder).rglob("*")]):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(f"{path.relative_to(root)}\0".encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def fingerprint(root: Path, cells: Iterable[str]) -> str:
+    """A hash of all that the outputs of a notebook with these code cells depend on.
+
+    A notebook that shows source with ``inspect`` depends on every letter of what it imports, and
+    one that is not Python on everything.
+    """
+    try:
+        code = Code("\n".join(TransformerManager().transform_cell(cell) for cell in cells))
+    except SyntaxError:
+        return everything(root, *VERSIONS, LIBRARY, *DATA)
+    modules = modules_behind(root, code)
+    shows_text = SHOWS_TEXT & (code.attributes | {n for it in code.imports for n in it.names})
+    lines = [everything(root, *VERSIONS)]
+    for path, inner in sorted(modules.items()):
+        text = path.read_text(encoding="utf-8") if shows_text else inner.meaning
+        lines.append(f"{path.relative_to(root)} {hashlib.sha256(text.encode()).hexdigest()}")
+    data = sorted(data_behind(root, [code, *modules.values()]))
+    lines.append(everything(root, *(str(path.relative_to(root)) for path in data)))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,0 +1,150 @@
+"""The outputs of the lectures, each made once: dropped when they no longer hold, made side by side.
+
+Jupyter Book takes outputs from its cache, and executes what the cache does not know, one notebook
+after another. Its cache knows a notebook by its code alone. Before Sphinx reads a page, outputs
+whose fingerprint is not that of today leave the cache, and what is missing in it is executed,
+``JOBS`` notebooks at a time (2 unless the environment says otherwise). One that fails is left to
+Jupyter Book, which runs it alone and reports what it always does.
+"""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from depends_on import fingerprint
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.cache.db import NbCacheRecord
+from jupyter_cache.cache.main import JupyterCacheBase
+from myst_nb.core.config import NbParserConfig
+from myst_nb.core.read import create_nb_reader
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+import course_lib
+
+LIBRARY_ROOT = Path(course_lib.__file__).resolve().parent.parent
+LOGGER = logging.getLogger(__name__)
+
+
+def jobs() -> int:
+    """How many lectures run at a time."""
+    given = os.environ.get("JOBS", str(min(2, os.cpu_count() or 1)))
+    if not given.isdecimal() or int(given) < 1:
+        raise ExtensionError(f"JOBS is {given!r}; give the number of lectures to run at a time")
+    return int(given)
+
+
+def notebook_of(env: BuildEnvironment, docname: str) -> NotebookNode | None:
+    """The notebook behind a page, as Jupyter Book reads it; None if the page is plain prose."""
+    path = Path(env.doc2path(docname))
+    text = path.read_text(encoding="utf-8")
+    reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+    return reader and reader.read(text)
+
+
+def record_of(cache: JupyterCacheBase, notebook: NotebookNode) -> NbCacheRecord | None:
+    """The cache's record of a notebook's outputs, if it has them."""
+    try:
+        return cache.match_cache_notebook(notebook)
+    except KeyError:
+        return None
+
+
+def depends_on(notebook: NotebookNode) -> str:
+    """The fingerprint of all that the notebook's outputs depend on besides its code."""
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return fingerprint(LIBRARY_ROOT, cells)
+
+
+def is_ours(config: NbParserConfig) -> bool:
+    """Whether Jupyter Book keeps outputs in its cache and runs notebooks where they lie."""
+    return config.execution_mode == "cache" and not config.execution_in_temp
+
+
+def without_outputs(
+    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
+) -> list[str]:
+    """The pages to read again, since the cache has no outputs for them that still hold."""
+    if not is_ours(env.mystnb_config):
+        return []
+    cache = get_cache(env.mystnb_config.execution_cache_path)
+    found = []
+    for docname in sorted(env.found_docs - removed):
+        notebook = notebook_of(env, docname)
+        if notebook is None:
+            continue
+        record = record_of(cache, notebook)
+        if record is not None and (record.data or {}).get("depends_on") != depends_on(notebook):
+            cache.remove_cache(record.pk)
+            record = None
+        if record is None:
+            found.append(docname)
+    return found
+
+
+def make_outputs(_app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Execute the notebooks among the pages to be read whose outputs the cache does not have."""
+    if not is_ours(env.mystnb_config):
+        return
+    cache = get_cache(env.mystnb_config.execution_cache_path)
+    missing = {}
+    for docname in docnames:
+        notebook = notebook_of(env, docname)
+        if notebook is not None and record_of(cache, notebook) is None:
+            missing[docname] = notebook
+
+    async def make_all() -> None:
+        gate = asyncio.Semaphore(jobs())
+        await asyncio.gather(*(make(docname, gate) for docname in missing))
+
+    async def make(docname: str, gate: asyncio.Semaphore) -> None:
+        notebook, path = missing[docname], Path(env.doc2path(docname))
+        async with gate:
+            before = depends_on(notebook)
+            start = time.perf_counter()
+            try:
+                await execute(notebook, path.parent, env.mystnb_config)
+            except (CellExecutionError, CellTimeoutError) as error:
+                LOGGER.warning(
+                    "%s failed; it runs again, alone", type(error).__name__, location=docname
+                )
+                return
+            seconds = time.perf_counter() - start
+        LOGGER.info("ran %s in %.0f s", docname, seconds)
+        data = {"execution_seconds": seconds, "depends_on": before}
+        bundle = CacheBundleIn(notebook, str(path), data=data)
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+    asyncio.run(make_all())
+
+
+async def execute(notebook: NotebookNode, folder: Path, config: NbParserConfig) -> None:
+    """Run a notebook as Jupyter Book does: in its own folder, up to the first error."""
+    await NotebookClient(
+        notebook,
+        timeout=config.execution_timeout,
+        allow_errors=config.execution_allow_errors,
+        record_timing=False,  # it would stand in the cells, and the cache knows them by all of that
+        resources={"metadata": {"path": str(folder)}},
+    ).async_execute()
+
+
+def one_thread_each(_app: Sphinx) -> None:
+    """Compute on one thread in every kernel, so that no number depends on the machine's cores."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.connect("builder-inited", one_thread_each)
+    app.connect("env-get-outdated", without_outputs)
+    app.connect("env-before-read-docs", make_outputs)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
