@@ -1,414 +1,249 @@
-import { decodeArray } from "./js/old/array.js";
-import { announcer, choices, slider, toggle } from "./js/old/controls.js";
-import { html, number, svg, uniqueId, widgetRoot } from "./js/old/dom.js";
-import { pointIn } from "./js/old/drag.js";
-import { frameScheduler, onChange } from "./js/old/frame.js";
-
-/**
- * The softmax of score / temperature from the softmax of score: w^(1/temperature), renormalised.
- * Logarithms are shifted by the largest, so no power underflows. A weight of zero stays zero.
- */
-export function retempered(weights, temperature) {
-  const score = Array.from(weights, Math.log);
-  const largest = Math.max(...score);
-  const power = score.map((s) => Math.exp((s - largest) / temperature));
-  const total = power.reduce((sum, p) => sum + p, 0);
-  return power.map((p) => p / total);
-}
-
-/** The causal softmax from the full one: the keys up to the query share all. Null if they have none. */
-export function masked(weights, query) {
-  const past = Array.from(weights, (w, key) => (key <= query ? w : 0));
-  const total = past.reduce((sum, w) => sum + w, 0);
-  return total > 0 ? past.map((w) => w / total) : null;
-}
-
-/** The places of the largest weights, largest first; of equals, the earlier first. */
-export function largestFirst(weights, count) {
-  const order = Array.from(weights, (_, key) => key);
-  return order.sort((a, b) => weights[b] - weights[a] || a - b).slice(0, count);
-}
+import { array, plain } from "./js/array.js";
+import { choices, slider, toggle } from "./js/controls.js";
+import { bold, depth, heatMap, mapLayout, NARROWEST_NAMED, SMALLEST_TYPE } from "./js/heat_map.js";
+import { alongALine } from "./js/keys.js";
+import { shortened, widest } from "./js/lettering.js";
+import { clamp, upTo } from "./js/maths/numerics.js";
+import { headRows, largestFirst } from "./js/maths/weights.js";
+import { pointIn } from "./js/plane.js";
+import { weightTable } from "./js/table.js";
+import { number, visible } from "./js/text.js";
+import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
 
 const TOP = 5;
 const WIDEST_LINK = 13;
 const THINNEST_LINK = 0.002;
-const SMALLEST_TYPE = 9;
-const MAP_SIDE = 380;
 const LONGEST_LABEL = 84;
-const INVISIBLE = { " ": "␣", "\n": "↵", "\t": "⇥", "": "∅" };
+const NOWHERE = { query: null, key: null };
 
-const visibleToken = (token) => INVISIBLE[token] ?? token;
-/** Depth of colour of a weight. The root lifts small weights out of the ground; the legend shows it. */
-const depth = (weight) => Math.sqrt(weight);
-
-const ruler = { context: null };
-function textWidth(text, size) {
-  ruler.context ??= document.createElement("canvas").getContext("2d");
-  ruler.context.font = `500 ${size}px system-ui, sans-serif`;
-  return ruler.context.measureText(text).width;
-}
-function shortened(text, room, size) {
-  if (textWidth(text, size) <= room) return text;
-  let letters = [...text];
-  while (letters.length > 1 && textWidth(`${letters.join("")}…`, size) > room) letters = letters.slice(0, -1);
-  return `${letters.join("")}…`;
-}
-function setAll(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-}
-const upTo = (count) => Array.from({ length: count }, (_, i) => i);
+/** @returns {[number, string][]} */
 const numbered = (count) => upTo(count).map((i) => [i, String(i + 1)]);
+const placed = (tokens, i) => `${visible(tokens[i])} (place ${i + 1})`;
 
-/** Queries by keys of one head at one step, as the page shows them; a row with no mass is null. */
-function shownRows({ values, shape }, { step, layer, head, temperature, causal }) {
-  const [, layers, heads, queries, keys] = shape;
-  const start = ((step * layers + layer) * heads + head) * queries;
-  return upTo(queries).map((query) => {
-    const row = values.subarray((start + query) * keys, (start + query + 1) * keys);
-    const allowed = causal ? masked(row, query) : row;
-    return allowed && retempered(allowed, temperature);
-  });
+/** Where the tokens stand in their row, `width` pixels wide. */
+function rowLayout(tokens, width) {
+  const cell = Math.min(64, width / tokens.length);
+  const size = clamp(0.8 * cell, SMALLEST_TYPE, 16);
+  const names = tokens.map(visible);
+  const longest = widest(names, size);
+  const upright = longest <= cell - 2;
+  const left = (width - cell * tokens.length) / 2;
+  const layout = { width, cell, left, size, upright, reach: clamp(0.22 * width, 80, 150) };
+  return {
+    ...layout,
+    names: upright ? names : names.map((name) => shortened(name, LONGEST_LABEL, size)),
+    below: upright ? 30 : Math.min(LONGEST_LABEL, longest) + 16,
+    legible: cell >= NARROWEST_NAMED,
+    across: (i) => left + cell * (i + 0.5),
+  };
+}
+
+function derive(now, ui) {
+  const { tokens, weights, hovered, temperature, causal, answers, asked } = now;
+  const [steps, layers, heads] = [1, ...weights.shape].slice(-5);
+  // New weights may be fewer than those that were chosen from.
+  const within = (name, count) => Math.min(now[name], count - 1);
+  const [step, layer, head] = [
+    within("step", steps),
+    within("layer", layers),
+    within("head", heads),
+  ];
+  const query = within("query", tokens.length);
+  const pointed = {
+    query: Math.min(hovered.query ?? query, tokens.length - 1),
+    key: hovered.key < tokens.length ? hovered.key : null,
+  };
+  const matrix = ui.memo("matrix", [weights, step, layer, head, temperature, causal], () =>
+    headRows(weights, { step, layer, head, temperature, causal }),
+  );
+  const widths = [ui.width("row", 600), ui.width("map", 320)];
+  return {
+    ...{ counts: { steps, layers, heads }, step, layer, head, query, pointed },
+    ...{ matrix, row: matrix[pointed.query] },
+    awaited: asked === answers,
+    layout: ui.memo("row", [tokens, widths[0]], () => rowLayout(tokens, widths[0])),
+    map: ui.memo("map", [tokens, widths[1]], () => mapLayout(tokens.map(visible), widths[1])),
+  };
+}
+
+function preview(ui, query, key) {
+  const { hovered } = ui.now;
+  if (query !== hovered.query || key !== hovered.key) ui.set({ hovered: { query, key } });
+}
+const choose = (ui, query) => ui.set({ query, hovered: NOWHERE });
+const leave = (ui) => () => preview(ui, null, null);
+
+function link({ row, pointed, layout }, key) {
+  const { reach, cell, names, across } = layout;
+  const [from, to, weight] = [across(pointed.query), across(key), row ? row[key] : 0];
+  const distance = Math.abs(to - from) / (cell * names.length);
+  const top = reach - (4 / 3) * (18 + (reach - 26) * distance ** 0.6);
+  const bulge = key === pointed.query ? Math.min(14, 0.7 * cell) : 0;
+  return svg`<path d="M${from} ${reach}C${from - bulge} ${top} ${to + bulge} ${top} ${to} ${reach}"
+    stroke-width=${WIDEST_LINK * weight} stroke-opacity=${0.35 + 0.55 * weight}
+    visibility=${weight > THINNEST_LINK ? "visible" : "hidden"}></path>`;
+}
+
+function pill({ row, pointed, layout }, i) {
+  const { reach, below, cell, size, upright, legible, names, across } = layout;
+  const [chosen, x, width] = [i === pointed.query, across(i), Math.max(cell / 2, cell - 2)];
+  const place = upright
+    ? `translate(${x} ${reach + 20})`
+    : `translate(${x + 0.35 * size} ${reach + 8}) rotate(-90)`;
+  const name = svg`<text transform=${place} text-anchor=${upright ? "middle" : "end"}
+    style="font-size: ${size}px; font-weight: ${bold(chosen)}">${names[i]}</text>`;
+  return svg`<rect x=${x - width / 2} y=${reach} width=${width} height=${below}
+    rx=${Math.min(6, cell / 3)} stroke-width="2" stroke=${chosen ? "var(--cw-warm)" : "none"}
+    fill=${chosen ? "var(--cw-warm)" : "var(--cw-accent)"}
+    fill-opacity=${chosen ? 0.2 : 0.42 * depth(row ? row[i] : 0)}></rect>
+    ${legible || chosen ? name : nothing}`;
 }
 
 /** The tokens in a row, with an arc from the query to each key. */
-function tokenRow(handlers) {
-  const links = svg("g", { fill: "none", "stroke-linecap": "round", stroke: "var(--cw-accent)" });
-  const labels = svg("g");
-  const surface = svg("g", { class: "cw-handle", tabindex: 0, role: "slider", "aria-label": "Query token", "aria-valuemin": 1 });
-  surface.append(links, labels);
-  const picture = svg("svg", { class: "cw-token-row" }, surface);
-  let parts = [];
-  let geometry = null;
-
-  function place(tokens, width) {
-    const cell = Math.min(64, width / tokens.length);
-    const left = (width - cell * tokens.length) / 2;
-    const size = Math.max(SMALLEST_TYPE, Math.min(16, cell * 0.8));
-    const widest = Math.max(...tokens.map((token) => textWidth(visibleToken(token), size)));
-    const upright = widest <= cell - 2;
-    const reach = Math.max(80, Math.min(150, width * 0.22));
-    const below = upright ? 30 : Math.min(LONGEST_LABEL, widest) + 16;
-    setAll(picture, { viewBox: `0 0 ${width} ${reach + below}`, height: reach + below });
-    parts = tokens.map((token, i) => {
-      const x = left + cell * (i + 0.5);
-      const pill = svg("rect", { x: x - cell / 2 + 1, y: reach, width: cell - 2, height: below, rx: Math.min(6, cell / 3), "stroke-width": 2 });
-      const name = svg("text", { style: `font-size: ${size}px`, ...(upright
-        ? { x, y: reach + 20, "text-anchor": "middle" }
-        : { transform: `translate(${x + size * 0.35} ${reach + 8}) rotate(-90)`, "text-anchor": "end" }) },
-      upright ? visibleToken(token) : shortened(visibleToken(token), LONGEST_LABEL, size));
-      return { x, pill, name, link: svg("path") };
-    });
-    links.replaceChildren(...parts.map(({ link }) => link));
-    // A ground without gaps, so that the hand always points at something.
-    const ground = svg("rect", { width, height: reach + below, fill: "transparent" });
-    labels.replaceChildren(ground, ...parts.flatMap(({ pill, name }) => [pill, name]));
-    surface.setAttribute("aria-valuemax", tokens.length);
-    geometry = { left, cell, reach, count: tokens.length };
-  }
-
-  function draw(query, row, spoken) {
-    const { reach, cell, count } = geometry;
-    const from = parts[query].x;
-    parts.forEach(({ x, pill, name, link }, key) => {
-      const weight = row ? row[key] : 0;
-      const distance = Math.abs(x - from) / (cell * count);
-      const height = (4 / 3) * (18 + (reach - 26) * distance ** 0.6);
-      const bulge = key === query ? Math.min(14, cell * 0.7) : 0;
-      setAll(link, {
-        d: `M${from} ${reach}C${from - bulge} ${reach - height} ${x + bulge} ${reach - height} ${x} ${reach}`,
-        "stroke-width": WIDEST_LINK * weight,
-        "stroke-opacity": 0.35 + 0.55 * weight,
-        visibility: weight > THINNEST_LINK ? "visible" : "hidden",
-      });
-      const chosen = key === query;
-      setAll(pill, {
-        fill: chosen ? "var(--cw-warm)" : "var(--cw-accent)",
-        "fill-opacity": chosen ? 0.2 : 0.42 * depth(weight),
-        stroke: chosen ? "var(--cw-warm)" : "none",
-      });
-      name.style.fontWeight = chosen ? 700 : "";
-    });
-    setAll(surface, { "aria-valuenow": query + 1, "aria-valuetext": spoken });
-  }
-
-  const tokenAt = (event) => {
-    const { left, cell, count } = geometry;
-    return Math.max(0, Math.min(count - 1, Math.floor((pointIn(picture, event)[0] - left) / cell)));
+function tokenRow(now, ui) {
+  const { width, left, cell, reach, below } = now.layout;
+  const last = now.tokens.length - 1;
+  const at = (event) => {
+    const [x] = pointIn(event.currentTarget.ownerSVGElement, event);
+    return clamp(Math.floor((x - left) / cell), 0, last);
   };
-  surface.addEventListener("click", (event) => handlers.choose(tokenAt(event)));
-  surface.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "mouse") handlers.preview(tokenAt(event), null);
-  });
-  surface.addEventListener("pointerleave", () => handlers.preview(null, null));
-  surface.addEventListener("keydown", (event) => {
-    const move = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity }[event.key];
-    if (!move) return;
-    event.preventDefault();
-    handlers.moveBy(move);
-  });
-  return { picture, surface, place, draw };
-}
-
-/** The whole head at once: queries down, keys across. */
-function heatMap(handlers) {
-  const cells = html("canvas", { "aria-hidden": "true" });
-  const picture = svg("svg", { "aria-hidden": "true" });
-  const view = html("div", { class: "cw-heat" }, cells, picture);
-  let rows = [];
-  let columns = [];
-  let geometry = null;
-  const band = svg("rect", { fill: "none", stroke: "var(--cw-warm)", "stroke-width": 2, rx: 2 });
-  const stairs = svg("path", { fill: "none", stroke: "var(--cw-edge)", "stroke-dasharray": "3 3" });
-
-  function place(tokens, width) {
-    const count = tokens.length;
-    const side = Math.min(MAP_SIDE, width);
-    const size = Math.max(SMALLEST_TYPE, Math.min(13, (0.85 * (side - 30)) / count));
-    const names = tokens.map((token) => shortened(visibleToken(token), LONGEST_LABEL, size));
-    const margin = Math.ceil(Math.max(...names.map((name) => textWidth(name, size)))) + 24;
-    const cell = (side - margin) / count;
-    const legible = cell >= SMALLEST_TYPE - 1;
-    const flat = Math.max(...names.map((name) => textWidth(name, size))) <= cell - 1;
-    setAll(picture, { viewBox: `0 0 ${side} ${side}` });
-    view.style.maxWidth = `${side}px`;
-    const share = `${(100 * (side - margin)) / side}%`;
-    setAll(cells, { width: count, height: count, style: `width: ${share}; height: ${share}` });
-    const across = (i) => margin + cell * (i + 0.5);
-    const style = `font-size: ${size}px`;
-    rows = names.map((name, i) => svg("text", { x: margin - 5, y: across(i) + size * 0.35, "text-anchor": "end", style }, name));
-    columns = names.map((name, i) => svg("text", { style, ...(flat
-      ? { x: across(i), y: margin - 6, "text-anchor": "middle" }
-      : { transform: `translate(${across(i) + size * 0.35} ${margin - 5}) rotate(-90)` }) }, name));
-    const axis = { style: "font-size: 12px; fill: var(--cw-muted)", "text-anchor": "middle" };
-    const middle = (margin + side) / 2;
-    stairs.setAttribute("d", `M${margin + cell} ${margin}${upTo(count - 1).map(() => `v${cell}h${cell}`).join("")}`);
-    picture.replaceChildren(
-      svg("text", { ...axis, x: middle, y: 11 }, "key →"),
-      svg("text", { ...axis, transform: `translate(11 ${middle}) rotate(-90)` }, "← query"),
-      svg("rect", { x: margin, y: margin, width: side - margin, height: side - margin, fill: "transparent", stroke: "var(--cw-line)" }),
-      ...(legible ? [...rows, ...columns] : []),
-      stairs,
-      band,
-    );
-    setAll(band, { x: margin, width: side - margin, height: cell });
-    geometry = { margin, cell, count };
-  }
-
-  function draw(matrix, query, key, causal) {
-    const { margin, cell, count } = geometry;
-    const [red, green, blue] = getComputedStyle(view).getPropertyValue("--cw-heat").split(",").map(Number);
-    const pixels = new ImageData(count, count);
-    matrix.forEach((row, i) => {
-      row?.forEach((weight, j) => pixels.data.set([red, green, blue, Math.round(255 * depth(weight))], 4 * (i * count + j)));
-    });
-    cells.getContext("2d").putImageData(pixels, 0, 0);
-    band.setAttribute("y", margin + cell * query);
-    stairs.setAttribute("visibility", causal ? "visible" : "hidden");
-    rows.forEach((name, i) => { name.style.fontWeight = i === query ? 700 : ""; });
-    columns.forEach((name, i) => { name.style.fontWeight = i === key ? 700 : ""; });
-  }
-
-  const cellAt = (event) => {
-    const { margin, cell, count } = geometry;
-    const [key, query] = pointIn(picture, event).map((x) => Math.floor((x - margin) / cell));
-    return query >= 0 && query < count ? { query, key: key >= 0 && key < count ? key : null } : null;
-  };
-  picture.addEventListener("click", (event) => {
-    const place = cellAt(event);
-    if (place) handlers.choose(place.query);
-  });
-  picture.addEventListener("pointermove", (event) => {
-    const place = event.pointerType === "mouse" ? cellAt(event) : null;
-    handlers.preview(place?.query ?? null, place?.key ?? null);
-  });
-  picture.addEventListener("pointerleave", () => handlers.preview(null, null));
-  return { view, place, draw };
+  const moveBy = (step) => choose(ui, clamp(now.query + step, 0, last));
+  const point = (event) => event.pointerType === "mouse" && preview(ui, at(event), null);
+  // A ground without gaps, so that the hand always points at something.
+  return html`<svg class="cw-token-row" viewBox="0 0 ${width} ${reach + below}">
+    <g class="cw-handle" tabindex="0" role="slider" aria-label="Query token" aria-valuemin="1"
+      aria-valuemax=${last + 1} aria-valuenow=${now.pointed.query + 1} aria-valuetext=${words(now)}
+      @click=${(event) => choose(ui, at(event))} @pointermove=${point} @pointerleave=${leave(ui)}
+      @keydown=${alongALine(moveBy)}>
+      <g fill="none" stroke-linecap="round" stroke="var(--cw-accent)">
+        ${now.tokens.map((_, i) => link(now, i))}
+      </g>
+      <rect width=${width} height=${reach + below} fill="transparent"></rect>
+      ${now.tokens.map((_, i) => pill(now, i))}
+    </g>
+  </svg>`;
 }
 
 /** The keys that the query looks at most, with numbers: what the picture says, in words. */
-function topKeys() {
-  const lines = upTo(TOP).map(() => {
-    const cells = { key: html("th", { scope: "row" }), place: html("td", { class: "cw-number" }), weight: html("td", { class: "cw-number" }) };
-    const bar = html("span", { class: "cw-bar", style: "--cw-bar: var(--cw-accent)" });
-    return { ...cells, bar, line: html("tr", {}, ...Object.values(cells), html("td", { class: "cw-bar-cell", "aria-hidden": "true" }, bar)) };
+function topKeys({ tokens, layer, head, pointed, row }) {
+  const line = (key) => ({
+    name: visible(tokens[key]),
+    colour: "var(--cw-accent)",
+    numbers: [String(key + 1), number(row[key], 3)],
+    length: row[key],
   });
-  const caption = html("caption");
-  const heads = ["key", "place", "weight"].map((text) => html("th", { scope: "col" }, text));
-  const table = html("table", { class: "cw-weights cw-top-keys" }, caption,
-    html("thead", {}, html("tr", {}, ...heads, html("td", { "aria-hidden": "true" }))),
-    html("tbody", {}, ...lines.map(({ line }) => line)));
+  return weightTable({
+    caption: `Layer ${layer + 1}, head ${head + 1}: where the query ${placed(tokens, pointed.query)} looks`,
+    heading: "key",
+    columns: ["place", "weight"],
+    rows: row ? largestFirst(row, TOP).map(line) : [],
+  });
+}
 
-  function draw(tokens, title, row) {
-    caption.textContent = title;
-    const best = row ? largestFirst(row, TOP) : [];
-    lines.forEach(({ key, place, weight, bar, line }, i) => {
-      line.hidden = i >= best.length;
-      if (line.hidden) return;
-      key.textContent = visibleToken(tokens[best[i]]);
-      place.textContent = String(best[i] + 1);
-      weight.textContent = number(row[best[i]], 3);
-      bar.style.setProperty("--cw-length", String(row[best[i]]));
-    });
+function message({ awaited, error, tokens, pointed: { query, key }, row }) {
+  if (awaited) return "Python is computing…";
+  if (error) return error;
+  if (!row) {
+    return (
+      `Under the causal mask the query ${visible(tokens[query])} may look at nothing: all its ` +
+      "weight lies on later tokens."
+    );
   }
-  return { table, draw };
+  if (key === null) return "";
+  return `${placed(tokens, query)} looks at ${placed(tokens, key)} with weight ${number(row[key], 3)}.`;
 }
 
 /** The field in which new tokens are typed for the plugged-in Python function. */
-function tokenField(model, onAsk) {
-  const id = uniqueId("cw-tokens");
-  const field = html("input", { id, type: "text", value: model.get("tokens").join(" "), autocomplete: "off", spellcheck: "false" });
-  const form = html("form", { class: "cw-control cw-ask" }, html("label", { for: id }, "Your tokens"), field,
-    html("button", { type: "submit", class: "cw-button" }, "Ask Python"));
+function tokenField({ tokens, field, typed, answers }, ui) {
+  const id = `${ui.id}-field`;
+  const text = field ?? tokens.join(" ");
+  const submit = (event) => {
+    event.preventDefault();
+    // Blanks alone are an answer too: Python says what is missing.
+    const asking = text || " ";
+    if (asking !== typed) ui.set({ typed: asking, asked: answers });
+  };
   // JupyterLab prevents the default of Enter, which would submit the form.
-  field.addEventListener("keydown", (event) => {
+  const enter = (event) => {
     if (event.key !== "Enter" || event.isComposing) return;
     event.preventDefault();
-    form.requestSubmit();
-  });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (field.value === model.get("typed")) return;
-    onAsk();
-    // Blanks alone are an answer too: Python says what is missing.
-    model.set("typed", field.value || " ");
-    model.save_changes();
-  });
-  return form;
+    event.currentTarget.form.requestSubmit();
+  };
+  return html`<form class="cw-control cw-ask" @submit=${submit}>
+    <label for=${id}>Your tokens</label>
+    <input id=${id} type="text" autocomplete="off" spellcheck="false" .value=${text}
+      @input=${({ target }) => ui.set({ field: target.value })} @keydown=${enter}>
+    <button type="submit" class="cw-button">Ask Python</button>
+  </form>`;
 }
 
-function render({ model, el }) {
-  const legend = html("p", { class: "cw-heat-legend", "aria-hidden": "true" }, "weight 0", html("span", {}), "1");
-  const message = html("p", { class: "cw-message", role: "status" });
-  const top = topKeys();
-  const controls = html("div", { class: "cw-controls cw-head-choice" });
-  const strip = html("div", { class: "cw-strip" });
-  const mapFrame = html("div");
-  let hovered = { query: null, key: null };
-  let asking = false;
-  let decoded = { from: null };
-  let laidOut = "";
-  let controlled = "";
-
-  function arrays() {
-    const encoded = model.get("weights");
-    if (decoded.from !== encoded) {
-      const { shape, values } = decodeArray(encoded);
-      decoded = { from: encoded, values, shape: shape.length === 5 ? shape : [1, ...shape] };
-    }
-    return decoded;
-  }
-
-  function commit(query) {
-    hovered = { query: null, key: null };
-    model.set("query", query);
-    model.save_changes();
-    request();
-  }
-  const handlers = {
-    choose: commit,
-    moveBy: (move) => commit(Math.max(0, Math.min(model.get("tokens").length - 1, model.get("query") + move))),
-    preview: (query, key) => {
-      if (query === hovered.query && key === hovered.key) return;
-      hovered = { query, key };
-      request();
-    },
-  };
-  const row = tokenRow(handlers);
-  const map = heatMap(handlers);
-  strip.append(row.picture);
-  mapFrame.append(map.view, legend);
-
-  function buildControls([steps, layers, heads]) {
-    const names = model.get("steps");
-    const signature = JSON.stringify([steps, layers, heads, names]);
-    if (signature === controlled) return;
-    controlled = signature;
-    controls.replaceChildren(
-      ...(layers > 1 ? [choices(model, "layer", { label: "Layer", options: numbered(layers) })] : []),
-      ...(heads > 1 ? [choices(model, "head", { label: "Head", options: numbered(heads) })] : []),
-      ...(steps > 1 ? [slider(model, "step", { label: "Training step", min: 0, max: steps - 1, step: 1, format: (i) => names[i] ?? String(i) })] : []),
-      slider(model, "temperature", { label: "Temperature τ", min: 0.1, max: 10, logarithmic: true, format: (t) => number(t) }),
-      toggle(model, "causal", { label: "Causal mask" }),
-    );
-  }
-
-  function layOut(tokens) {
-    const widths = [strip.clientWidth || 600, mapFrame.clientWidth || 320];
-    const signature = JSON.stringify([tokens, widths]);
-    if (signature === laidOut) return;
-    laidOut = signature;
-    row.place(tokens, widths[0]);
-    map.place(tokens, widths[1]);
-  }
-
-  function inWords(tokens, query, weights) {
-    const name = `query ${visibleToken(tokens[query])}, place ${query + 1} of ${tokens.length}`;
-    if (!weights) return `${name}: nothing to look at`;
-    const [best] = largestFirst(weights, 1);
-    return `${name}: looks most at ${visibleToken(tokens[best])}, place ${best + 1}, weight ${number(weights[best], 3)}`;
-  }
-
-  let spoken = "";
-  const { region, announce } = announcer(() => spoken);
-
-  function draw() {
-    const tokens = model.get("tokens");
-    const array = arrays();
-    // Tokens and weights change together, but a host may report one before the other.
-    if (array.shape[3] !== tokens.length) return;
-    const chosen = Object.fromEntries(["step", "layer", "head", "temperature", "causal"].map((name) => [name, model.get(name)]));
-    const query = Math.min(hovered.query ?? model.get("query"), tokens.length - 1);
-    const [steps, layers, heads] = array.shape;
-    if (chosen.step >= steps || chosen.layer >= layers || chosen.head >= heads) return;
-    buildControls(array.shape);
-    layOut(tokens);
-    const matrix = shownRows(array, chosen);
-    const weights = matrix[query];
-    const key = hovered.key;
-    spoken = inWords(tokens, query, weights);
-    row.draw(query, weights, spoken);
-    map.draw(matrix, query, key, chosen.causal);
-    top.draw(tokens, `Layer ${chosen.layer + 1}, head ${chosen.head + 1}: where the query ${visibleToken(tokens[query])} (place ${query + 1}) looks`, weights);
-    message.textContent = spokenMessage(tokens, query, key, weights);
-    announce();
-  }
-
-  function spokenMessage(tokens, query, key, weights) {
-    if (asking) return "Python is computing…";
-    const error = model.get("plugged") ? model.get("error") : "";
-    if (error) return error;
-    if (!weights) return `Under the causal mask the query ${visibleToken(tokens[query])} may look at nothing: all its weight lies on later tokens.`;
-    if (key === null) return "";
-    return `${visibleToken(tokens[query])} (place ${query + 1}) looks at ${visibleToken(tokens[key])} (place ${key + 1}) with weight ${number(weights[key], 3)}.`;
-  }
-
-  const field = model.get("plugged") ? [tokenField(model, () => { asking = true; request(); })] : [];
-  const root = widgetRoot(
-    el,
-    "Attention explorer: who looks at whom",
-    ...field,
-    controls,
-    strip,
-    html("div", { class: "cw-columns" }, mapFrame, html("div", {}, top.table, message,
-      html("p", { class: "cw-hint" }, "Point at a token or at a row of the map to see where it looks; click or tap to stay there. With the keyboard: Tab to the tokens, then the arrow keys."))),
-    region,
-  );
-  const { request, stop } = frameScheduler(root, draw);
-  const unlisten = onChange(model, ["tokens", "weights", "steps", "layer", "head", "query", "step", "temperature", "causal", "error"], () => request());
-  const answered = () => {
-    asking = false;
-    request();
-  };
-  model.on("change:answers", answered);
-  const resized = new ResizeObserver(() => request());
-  resized.observe(strip);
-  resized.observe(mapFrame);
-  return () => {
-    stop();
-    unlisten();
-    model.off("change:answers", answered);
-    resized.disconnect();
-  };
+function controls({ counts: { steps, layers, heads }, steps: names }, ui) {
+  const training = { label: "Training step", min: 0, max: steps - 1, format: (i) => names[i] };
+  const temperature = { label: "Temperature τ", min: 0.1, max: 10, logarithmic: true };
+  return html`<div class="cw-controls cw-head-choice">
+    ${choices(ui, "layer", { label: "Layer", options: numbered(layers) })}
+    ${choices(ui, "head", { label: "Head", options: numbered(heads) })}
+    ${steps > 1 ? slider(ui, "step", training) : nothing}
+    ${slider(ui, "temperature", { ...temperature, format: number })}
+    ${toggle(ui, "causal", { label: "Causal mask" })}
+  </div>`;
 }
 
-export default { render };
+function view(now, ui) {
+  return html`${now.plugged ? tokenField(now, ui) : nothing} ${controls(now, ui)}
+    <div class="cw-strip" data-measure="row">${tokenRow(now, ui)}</div>
+    <div class="cw-columns">
+      <div data-measure="map">
+        ${heatMap(ui, {
+          layout: now.map,
+          matrix: now.matrix,
+          axes: ["query", "key"],
+          pointed: [now.pointed.query, now.pointed.key],
+          stairs: now.causal,
+          point: (query, key) => preview(ui, query, key),
+          choose: (query) => choose(ui, query),
+        })}
+        <p class="cw-heat-legend" aria-hidden="true">weight 0 <span></span> 1</p>
+      </div>
+      <div class="cw-top-keys">
+        ${topKeys(now)}
+        <p class="cw-message" role="status">${message(now)}</p>
+        <p class="cw-hint">Point at a token or at a row of the map to see where it looks; click or
+          tap to stay there. With the keyboard: Tab to the tokens, then the arrow keys.</p>
+      </div>
+    </div>`;
+}
+
+function words({ tokens, pointed: { query }, row }) {
+  const place = (i) => `${visible(tokens[i])}, place ${i + 1}`;
+  const name = `query ${place(query)} of ${tokens.length}`;
+  if (!row) return `${name}: nothing to look at`;
+  const [best] = largestFirst(row, 1);
+  return `${name}: looks most at ${place(best)}, weight ${number(row[best], 3)}`;
+}
+
+export default widget({
+  label: "Attention explorer: who looks at whom",
+  data: {
+    tokens: plain,
+    weights: array,
+    steps: plain,
+    plugged: plain,
+    answers: plain,
+    error: plain,
+  },
+  controls: {
+    ...{ layer: plain, head: plain, query: plain, step: plain, typed: plain },
+    ...{ temperature: plain, causal: plain },
+  },
+  local: { hovered: NOWHERE, field: null, asked: null },
+  // Tokens and weights change together, but a host may report one before the other.
+  whole: ({ tokens, weights }) => weights.shape.at(-1) === tokens.length,
+  derive,
+  view,
+  words,
+  began: ({ tokens, query, layer, head, temperature, causal }) =>
+    `layer ${layer + 1}, head ${head + 1}, query ${placed(tokens, query)}, ` +
+    `τ = ${number(temperature)}${causal ? ", causal" : ""}`,
+});

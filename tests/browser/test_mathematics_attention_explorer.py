@@ -25,7 +25,7 @@ def test_retempered_weights_are_the_softmax_of_the_score_over_the_temperature(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [[row, 10 ** random.uniform(-1, 1)] for row in rows_of_weights(random)]
-    found = javascript("attention_explorer.js", "retempered", cases)
+    found = javascript("js/maths/weights.js", "retempered", cases)
     for weights, (row, temperature) in zip(found, cases, strict=True):
         assert_close(weights, torch.softmax(tensor(row).log() / temperature, -1))
 
@@ -34,7 +34,7 @@ def test_masked_weights_are_attention_under_the_causal_mask(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [[row, int(random.integers(len(row)))] for row in rows_of_weights(random)]
-    found = javascript("attention_explorer.js", "masked", cases)
+    found = javascript("js/maths/weights.js", "masked", cases)
     for weights, (row, query) in zip(found, cases, strict=True):
         if sum(row[: query + 1]) == 0:
             assert weights is None
@@ -53,6 +53,6 @@ def test_the_largest_weights_come_first_and_of_equals_the_earlier(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [[random.integers(0, 4, size=9).tolist(), 5] for _ in range(DRAWS)]
-    found = javascript("attention_explorer.js", "largestFirst", cases)
+    found = javascript("js/maths/weights.js", "largestFirst", cases)
     for order, (weights, count) in zip(found, cases, strict=True):
         assert order == np.argsort(-np.array(weights), kind="stable")[:count].tolist()

@@ -44,8 +44,8 @@ def displayed(widget: Locator) -> None:
           const slider = el.querySelector("[role=slider]");
           const canvas = el.querySelector(".cw-heat canvas");
           const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-          const table = el.querySelector(".cw-top-keys");
-          const lines = [...table.querySelectorAll("tbody tr")].filter((line) => !line.hidden);
+          const table = el.querySelector(".cw-top-keys table");
+          const lines = [...table.querySelectorAll("tbody tr")];
           return {
             place: Number(slider.getAttribute("aria-valuenow")),
             said: slider.getAttribute("aria-valuetext"),

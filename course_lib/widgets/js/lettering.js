@@ -1,0 +1,30 @@
+const FACE = "system-ui, sans-serif";
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** How wide a text is in a drawing, in pixels. @param {string} text @param {number} size of its type */
+export function textWidth(text, size) {
+  ruler.font = `500 ${size}px ${FACE}`;
+  return ruler.measureText(text).width;
+}
+
+/** @param {string[]} texts @param {number} size */
+export const widest = (texts, size) => Math.max(...texts.map((text) => textWidth(text, size)));
+
+/**
+ * A text, cut with an ellipsis if it is wider than the room it has; one letter always stays.
+ * @param {string} text
+ * @param {number} room in pixels
+ * @param {number} size of its type
+ */
+export function shortened(text, room, size) {
+  if (textWidth(text, size) <= room) return text;
+  const letters = [...text];
+  const cut = (count) => `${letters.slice(0, count).join("")}…`;
+  let [fits, overflows] = [1, letters.length];
+  while (overflows - fits > 1) {
+    const middle = Math.floor((fits + overflows) / 2);
+    if (textWidth(cut(middle), size) <= room) fits = middle;
+    else overflows = middle;
+  }
+  return cut(fits);
+}

@@ -1,0 +1,47 @@
+import { softmax, upTo } from "./numerics.js";
+
+/**
+ * The softmax of score / temperature from the softmax of score: w^(1/temperature), renormalised.
+ * A weight of zero stays zero.
+ * @param {ArrayLike<number>} weights
+ * @param {number} temperature
+ * @returns {number[]}
+ */
+export const retempered = (weights, temperature) =>
+  softmax(Array.from(weights, Math.log), temperature);
+
+/**
+ * The causal softmax from the full one: the keys up to the query share all. Null if they have none.
+ * @param {ArrayLike<number>} weights
+ * @param {number} query
+ */
+export function masked(weights, query) {
+  const past = Array.from(weights, (w, key) => (key <= query ? w : 0));
+  const total = past.reduce((sum, w) => sum + w, 0);
+  return total > 0 ? past.map((w) => w / total) : null;
+}
+
+/**
+ * The places of the largest weights, largest first; of equals, the earlier first.
+ * @param {ArrayLike<number>} weights
+ * @param {number} count
+ */
+export function largestFirst(weights, count) {
+  const order = upTo(weights.length);
+  return order.sort((a, b) => weights[b] - weights[a] || a - b).slice(0, count);
+}
+
+/**
+ * Queries by keys of one head at one step; a query with no weight on what it may see is null.
+ * @param {{ shape: number[], values: Float32Array }} weights (steps,) layers, heads, queries, keys
+ * @param {{ step: number, layer: number, head: number, temperature: number, causal: boolean }} chosen
+ */
+export function headRows({ shape, values }, { step, layer, head, temperature, causal }) {
+  const [layers, heads, queries, keys] = shape.slice(-4);
+  const start = ((step * layers + layer) * heads + head) * queries;
+  return upTo(queries).map((query) => {
+    const row = values.subarray((start + query) * keys, (start + query + 1) * keys);
+    const allowed = causal ? masked(row, query) : row;
+    return allowed && retempered(allowed, temperature);
+  });
+}

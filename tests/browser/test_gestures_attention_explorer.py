@@ -1,0 +1,111 @@
+"""What AttentionExplorer does besides its controls: theme, odd tokens, a function of Python."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bare import bare_page
+from displayed import agrees_with_course_lib
+from hands import widgets
+from kinds.attention_explorer import displayed, make
+from playwright.sync_api import Locator, Page, expect
+from reading import eventually, state_of
+
+from course_lib.widgets import AttentionExplorer
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+DARK = "() => { document.documentElement.dataset.theme = 'dark'; }"
+# The colour of the first cell of the map, and that which the theme says it should be.
+INKS = """(el) => {
+  const probe = document.createElement("canvas").getContext("2d");
+  const root = getComputedStyle(el.querySelector(".cw"));
+  probe.fillStyle = root.getPropertyValue("--cw-accent");
+  probe.fillRect(0, 0, 1, 1);
+  const ink = (context) => [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  return [ink(el.querySelector(".cw-heat canvas").getContext("2d")), ink(probe)];
+}"""
+SPILLED = """(el) => [...el.querySelectorAll("*")].filter((e) => e.checkVisibility()
+  && !e.closest(".cw-announcer") && e.getBoundingClientRect().right > innerWidth + 1
+).map((e) => e.outerHTML.slice(0, 200))"""
+SET = "(el, [name, value]) => el.courseModel.set(name, value)"
+
+
+def equal_weights(tokens: int) -> np.ndarray:
+    return np.full((1, 1, tokens, tokens), 1 / tokens)
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+    def shown(widget: AttentionExplorer, **options: object) -> Locator:
+        return widgets(open_page(bare_page(tmp_path, widget), **options))[0]
+
+    return shown
+
+
+def test_the_map_takes_the_ink_of_another_theme_at_once(shown: Callable[..., Locator]):
+    widget = shown(make())
+    light, _ = widget.evaluate(INKS)
+    widget.evaluate(DARK)
+
+    def follows() -> None:
+        ink, wanted = widget.evaluate(INKS)
+        # A canvas keeps colours multiplied by their opacity, so a faint one is a little off.
+        assert np.abs(np.subtract(ink, wanted)).max() <= 3
+        assert ink != light
+
+    eventually(widget, follows, frames=3)
+
+
+def test_tokens_may_be_called_as_what_every_object_has(shown: Callable[..., Locator]):
+    tokens = ["__proto__", "constructor", "toString", " "]
+    widget = shown(AttentionExplorer(tokens, equal_weights(4)))
+    agrees_with_course_lib(widget)
+    named = widget.locator(".cw-top-keys tbody th").all_inner_texts()
+    assert named == ["__proto__", "constructor", "toString", "␣"]
+
+
+def test_many_long_tokens_fit_a_narrow_window(shown: Callable[..., Locator]):
+    tokens = [f"{'Donaudampfschiff' * 5}{i}" for i in range(64)]
+    widget = shown(AttentionExplorer(tokens, equal_weights(64)), width=200)
+    assert widget.evaluate(SPILLED) == []
+    sizes = widget.locator("svg rect").evaluate_all("all => all.map((e) => e.width.baseVal.value)")
+    assert min(sizes) > 0
+    agrees_with_course_lib(widget)
+
+
+def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(
+    shown: Callable[..., Locator],
+):
+    widget = shown(make())
+    before = state_of(widget)["tokens"]
+    other = AttentionExplorer(["x", "y"], equal_weights(2), layer=0).page_state()
+    widget.evaluate(SET, ["layer", 1])
+    widget.evaluate(SET, ["tokens", other["tokens"]])
+    cells = widget.locator(".cw-heat canvas")
+    eventually(widget, lambda: expect(cells).to_have_attribute("width", str(len(before))))
+    expect(widget.locator(".cw-top-keys caption")).to_contain_text("Ada")
+    widget.evaluate(SET, ["weights", other["weights"]])
+    expect(cells).to_have_attribute("width", "2")
+    # There is one layer now: it is drawn until Python says which one was meant.
+    expect(widget.locator(".cw-top-keys caption")).to_contain_text("Layer 1")
+
+
+def test_a_question_to_python_is_awaited_until_it_is_answered(shown: Callable[..., Locator]):
+    widget = shown(make())
+    widget.evaluate(SET, ["plugged", True])
+    field, said = widget.get_by_label("Your tokens"), widget.locator(".cw-message")
+    expect(field).to_have_value("Ada b c b c")
+    field.fill("boom")
+    field.press("Enter")
+    assert state_of(widget)["typed"] == "boom"
+    expect(said).to_have_text("Python is computing…")
+    widget.evaluate(SET, ["error", "not for mirrors"])
+    expect(said).to_have_text("Python is computing…")
+    widget.evaluate(SET, ["answers", 1])
+    expect(said).to_have_text("not for mirrors")
+    expect(field).to_have_value("boom")
+    field.fill("")
+    widget.get_by_role("button", name="Ask Python").click()
+    assert state_of(widget)["typed"] == " "
+    eventually(widget, lambda: displayed(widget))
