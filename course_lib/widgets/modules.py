@@ -15,7 +15,7 @@ IMPORT = re.compile(r'\bimport\s*\{([^}]*)\}\s*from\s*"(\.{1,2}/[\w./-]+\.js)";?
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|class\b)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 EXPORT_LIST = re.compile(r"\bexport\s*\{([^}]*)\};?\n?")
-LEFT_OVER = re.compile(r"^(?:import|export(?! default))\b[^\n]{0,80}", re.MULTILINE)
+LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
 
 class Module(NamedTuple):
@@ -38,6 +38,7 @@ def module_source(name: str) -> str:
     written: dict[Path, str] = {}
     entry = HERE / name
     text = _behind_its_helpers(entry, written, ())
+    _refuse_what_is_left(entry, EXPORT.sub("", text.replace("export default ", "")))
     return "".join(written.values()) + text
 
 
@@ -84,13 +85,17 @@ def _in_a_scope(helper: Path, written: dict[Path, str], chain: tuple[Path, ...])
     """A helper as one constant that holds what it exports; its other names are its own."""
     text = _behind_its_helpers(helper, written, chain)
     text = EXPORT_LIST.sub("", EXPORT.sub("", text)).rstrip()
-    if left := LEFT_OVER.search(text):
-        raise ValueError(
-            f"{helper.name} says {left[0]!r}; expected imports of names from files, and exported "
-            "functions, constants and classes"
-        )
+    _refuse_what_is_left(helper, text)
     offers = _renamed(_read(helper).offers)
     return f"const {_scope(helper)} = (() => {{\n{text}\nreturn {{ {offers} }};\n}})();\n"
+
+
+def _refuse_what_is_left(path: Path, text: str) -> None:
+    if left := LEFT_OVER.search(text):
+        raise ValueError(
+            f"{path.name} says {left[0]!r}; expected imports of names from files, and exported "
+            "functions, constants and classes"
+        )
 
 
 def _scope(helper: Path) -> str:

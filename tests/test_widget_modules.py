@@ -1,0 +1,132 @@
+"""How a widget's JavaScript becomes one text."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from course_lib.widgets import modules
+from course_lib.widgets.modules import HERE, module_source, stylesheet
+
+MODULES = sorted(path.name for path in HERE.glob("*.js"))
+WIDEST = 100
+NODE = shutil.which("node", path=Path(sys.executable).parent) or "node"
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Writes files into a folder of widgets, and gives the text of ``widget.js`` among them."""
+    monkeypatch.setattr(modules, "HERE", tmp_path)
+
+    def written(**files: str) -> str:
+        for name, text in files.items():
+            (tmp_path / f"{name}.js").write_text(text, encoding="utf-8")
+        module_source.cache_clear()
+        try:
+            return module_source("widget.js")
+        finally:
+            module_source.cache_clear()
+
+    return written
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_as_text_imports_nothing(module: str):
+    assert not re.search(r"^\s*import\b", module_source(module), re.MULTILINE)
+    assert not re.search(r"\bfrom\s+[\"']", module_source(module))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_as_text_exports_its_widget_alone(module: str):
+    exports = re.findall(r"^export \w+", module_source(module), re.MULTILINE)
+    assert exports == ["export default"]
+
+
+def test_each_helper_stands_once_and_before_what_uses_it(written: Callable[..., str]):
+    text = written(
+        widget='import { a } from "./left.js";\nimport { b } from "./right.js";\n'
+        "export default a + b;\n",
+        left='import { c } from "./deep.js";\nexport const a = c;\n',
+        right='import { c } from "./deep.js";\nexport const b = c;\n',
+        deep="export const c = 1;\n",
+    )
+    assert text.count("const c = 1;") == 1
+    places = [text.index(part) for part in ("c = 1", "const a = c", "const b = c", "default a + b")]
+    assert places == sorted(places)
+
+
+def test_helpers_may_use_the_same_names_within(written: Callable[..., str]):
+    text = written(
+        widget='import { one } from "./left.js";\nimport { two as other } from "./right.js";\n'
+        "process.stdout.write(JSON.stringify([one(), other]));\n",
+        left="const secret = 1;\nexport function one() {\n  return secret;\n}\n",
+        right="const secret = 2;\nexport { secret as two };\n",
+    )
+    told = {"input": text, "capture_output": True, "text": True}
+    done = subprocess.run([NODE, "--input-type=module"], check=False, **told)
+    assert done.stdout == "[1,2]", done.stderr
+
+
+def test_comments_and_indentation_stay_behind_but_licences_do_not(written: Callable[..., str]):
+    text = written(
+        widget="/*! Licence of another */\n/**\n * Documentation\n */\n// remark\n"
+        "export default /** @type {number} */ (\n  3\n);\n"
+    )
+    assert text == "/*! Licence of another */\nexport default /** @type {number} */ (\n3\n);\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"widget": 'import { a } from "./b.js";\n'}, "widget.js imports b.js, which is not there"),
+        (
+            {"widget": 'import { x, y } from "./b.js";\n', "b": "export const x = 1;\n"},
+            "imports y from b.js, which exports x",
+        ),
+        (
+            {
+                "widget": 'import { a } from "./b.js";\n',
+                "b": 'import { c } from "./c.js";\nexport const a = c;\n',
+                "c": 'import { a } from "./b.js";\nexport const c = a;\n',
+            },
+            "c.js imports b.js, which leads back to it",
+        ),
+        (
+            {
+                "widget": 'import { a } from "./b.js";\n',
+                "b": 'export const a = 1;\nexport * from "./c.js";\n',
+            },
+            "expected imports of names from files",
+        ),
+        ({"widget": 'import * as all from "./b.js";\n'}, "expected imports of names from files"),
+    ],
+    ids=["not there", "not exported", "in a circle", "all exported", "all imported"],
+)
+def test_what_cannot_be_written_into_one_text_is_refused(
+    written: Callable[..., str], files: dict[str, str], message: str
+):
+    with pytest.raises(ValueError, match=message):
+        written(**files)
+
+
+def test_lines_can_be_read_beside_the_page():
+    long = [
+        f"{path.relative_to(HERE)}:{number}"
+        for path in HERE.rglob("*.js")
+        if "vendor" not in path.parts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > WIDEST
+    ]
+    assert long == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_in_a_widget_asks_another_host(module: str):
+    text = module_source(module) + stylesheet(module)
+    names_of_formats = {"http://www.w3.org"}
+    assert set(re.findall(r"https?://[\w.]+", text)) <= names_of_formats
+    assert not re.findall(r"\b(?:src|href)=|url\((?!#)|@import|fetch\(|XMLHttpRequest", text)
