@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from bare import bare_page
 from displayed import agrees_with_course_lib
-from examples import bare_page, soft_lookup, tile_stepper
 from hands import Keyboard, operate_every_control, widgets
+from kinds.soft_lookup import make as soft_lookup
+from kinds.tile_stepper import make as tile_stepper
 from playwright.sync_api import Browser, Page
 from reading import state_of
 
