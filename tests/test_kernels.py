@@ -134,6 +134,7 @@ def run_python(program, **environment):
 # Attention -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @tolerance
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("queries", "keys"), [(64, 64), (37, 53), (70, 70), (33, 97)])
@@ -143,6 +144,7 @@ def test_attention_and_its_gradients_are_those_of_float64(dtype, error, causal, 
     assert max(attention_errors(query, key, value, causal=causal)) < error
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.integers(1, 50), st.integers(0, 50), st.booleans())
 def test_any_lengths_will_do(queries, more, causal):
@@ -302,6 +304,7 @@ def scores_of_one(d, dtype=torch.float32, *, symmetric=False):
     return ((A + A.mT) / 2 if symmetric else A).to(dtype)
 
 
+@pytest.mark.slow
 @tolerance
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize(("tokens", "d"), [(64, 16), (37, 3), (53, 24)])
@@ -369,6 +372,7 @@ def test_symplectic_scores_of_ten_thousand_leave_everything_finite(dtype, symmet
 # As operators of PyTorch -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pytorch_finds_no_fault_with_the_operators():
     query, key, value = (random(1, 1, 20, 16).requires_grad_() for _ in range(3))
     options = {"causal": True, "scale": 0.25}
@@ -383,6 +387,7 @@ def test_pytorch_finds_no_fault_with_the_operators():
         torch.library.opcheck(symplectic._gradient_backward, (output, z, A, level))
 
 
+@pytest.mark.slow
 def test_torch_compile_takes_the_operators_whole():
     # In a process of its own, for the compiler cannot see through run-time type checkers.
     program = """
@@ -457,6 +462,7 @@ for kernel, arguments, options in launches:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("capability", "descriptors"), [(80, False), (90, False), (90, True)])
 def test_the_kernels_compile_for_ampere_and_hopper(tmp_path, capability, descriptors):
     program = COMPILE.replace("sys.argv[1]", f"'{capability}'")
@@ -561,6 +567,7 @@ def test_symplectic_attention_refuses_float64():
         symplectic_flash(torch.ones(3, 4).double(), torch.ones(4, 4).double())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [
