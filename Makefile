@@ -55,7 +55,7 @@ lecture: known-lecture $(READY)
 	  -k "$(LECTURE) or $(LECTURE:$(N)_%=%):"
 	@$(BIN)/python scripts/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
 	@$(BIN)/jupyter-book build $(ONE) -q $(STRICT)
-	@SITE=$(ONE)/_build/html $(PYTEST) tests/browser -m book -k $(LECTURE)
+	@SITE=$(ONE)/_build/html $(PYTEST) tests/browser -m book -k "$(LECTURE) and not slides"
 	@echo "Open $(ONE)/_build/html/lectures/$(LECTURE).html in a browser."
 
 known-lecture:
