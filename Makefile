@@ -1,4 +1,4 @@
-# book · test · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
+# book · test · check · widget · lecture · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
 PYTHON ?= python3
 JOBS ?= 2
 
@@ -9,7 +9,16 @@ STRICT := -W --keep-going -n
 # Lectures run under a kernel profile of their own: nothing from the reader's, no log lines.
 export IPYTHONDIR := $(CURDIR)/.venv/.ipython
 
-.PHONY: book test lab slides handout strip clean
+# What W and N may be, and what they name.
+WIDGETS := $(notdir $(basename $(wildcard course_lib/widgets/*.js)))
+LECTURES := $(sort $(notdir $(basename $(wildcard lectures/*.ipynb))))
+LECTURE := $(filter $(N)_%,$(LECTURES))
+ONE := _build/lecture
+
+# Two workers share two cores, so each computes on one thread.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile
+
+.PHONY: book test check lint widget known-widget lecture known-lecture lab slides handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -17,12 +26,40 @@ book: $(READY)
 	@$(BIN)/python scripts/check_site.py _build/html
 	@echo "Open _build/html/index.html in a browser."
 
-# One process for all tests, so that its last line speaks for everything. Two workers share two
-# cores, so each computes on one thread.
-test: book
+# One process for all tests, so that its last line speaks for everything.
+test: lint book
+	@$(PYTEST) --nbval-lax
+
+# An answer within a minute.
+check: lint
+	@$(PYTEST) tests --ignore=tests/browser -m "not slow"
+
+lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@OMP_NUM_THREADS=1 $(BIN)/pytest --nbval-lax -n $(JOBS) --dist loadfile
+	@$(BIN)/python scripts/check_javascript.py
+
+# One widget on a bare page: the tests that have its module or its class in their names.
+widget: known-widget $(READY)
+	@$(PYTEST) $(wildcard tests/test_widget*.py) tests/browser -m "not book" \
+	  -k "$(W) or $(subst _,,$(W))"
+
+known-widget:
+	@$(if $(filter 1,$(words $(filter $(W),$(WIDGETS)))),,\
+	  echo "There is no widget W='$(W)'; name one of: $(WIDGETS)" >&2; exit 2)
+
+# One lecture: its cells, its contract, its exercises; then its page, between the prose of the others.
+lecture: known-lecture $(READY)
+	@$(PYTEST) --nbval-lax lectures/$(LECTURE).ipynb tests/test_lectures.py tests/test_exercises.py \
+	  -k "$(LECTURE) or $(LECTURE:$(N)_%=%):"
+	@$(BIN)/python scripts/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
+	@$(BIN)/jupyter-book build $(ONE) -q $(STRICT)
+	@SITE=$(ONE)/_build/html $(PYTEST) tests/browser -m book -k "$(LECTURE) and not slides"
+	@echo "Open $(ONE)/_build/html/lectures/$(LECTURE).html in a browser."
+
+known-lecture:
+	@$(if $(filter 1,$(words $(LECTURE))),,\
+	  echo "There is no lecture N='$(N)'; give the number of one of: $(LECTURES)" >&2; exit 2)
 
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/jupyter_lab_config.py
@@ -43,7 +80,7 @@ strip: $(READY)
 	@$(BIN)/python scripts/strip_outputs.py $(wildcard lectures/*.ipynb)
 
 clean:
-	rm -rf _build .hypothesis .pytest_cache .ruff_cache
+	rm -rf _build node_modules .hypothesis .pytest_cache .ruff_cache
 
 $(READY): requirements.txt constraints.txt pyproject.toml scripts/jupyterlab_settings.json scripts/jupyter_nbconvert_config.json
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -40,16 +40,20 @@ def strip_notebook(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def main() -> None:
-    """Write the copy that the command line names."""
-    copy = Path(sys.argv[1])
+def copy_the_book(copy: Path) -> list[Path]:
+    """Copy what the book is built from; return the notebooks of the copy."""
     shutil.rmtree(copy, ignore_errors=True)
     for folder in ("book", "lectures", "scripts"):
         ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         shutil.copytree(ROOT / folder, copy / folder, ignore=ignored)
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, copy)
-    for path in sorted((copy / "lectures").glob("*.ipynb")):
+    return sorted((copy / "lectures").glob("*.ipynb"))
+
+
+def main() -> None:
+    """Write the copy that the command line names."""
+    for path in copy_the_book(Path(sys.argv[1])):
         strip_notebook(path)
 
 

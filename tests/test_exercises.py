@@ -35,6 +35,7 @@ RIGHT, WRONG = gathered("RIGHT"), gathered("WRONG")
 EXERCISES = sorted(vars(check))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_right_attempt_passes_in_one_line(case: str) -> None:
     name, attempt = RIGHT[case]
@@ -49,6 +50,7 @@ def answer_to(case: str) -> Result:
     return getattr(check, name)(attempt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_attempt_gets_its_counterexample_and_its_hint(case: str) -> None:
     *_, sentence, transcript, hint = WRONG[case]
@@ -66,6 +68,7 @@ SPOILERS = re.compile(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXERCISES)
 def test_no_checker_tells_the_solution(name: str) -> None:
     exercise = getattr(check, name)

@@ -138,6 +138,7 @@ def run_python(program, **environment):
 # The interpreter takes 32 tokens a program and 16 a step, and its time grows with the number of
 # both. With 37 queries and 53 keys two programs meet tiles that all their queries see, tiles cut by
 # the diagonal and tiles cut by the end. A dtype changes rounding, not tiles.
+@pytest.mark.slow
 @tolerance
 @pytest.mark.parametrize("causal", [False, True])
 def test_attention_and_its_gradients_are_those_of_float64(dtype, error, causal):
@@ -160,6 +161,7 @@ def test_tiles_may_end_with_the_sequence_or_beside_it(causal, queries, keys):
     assert max(attention_errors(query, key, value + 1, causal=causal)) < 1e-5
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.integers(1, 50), st.integers(0, 50), st.booleans())
 def test_any_lengths_will_do(queries, more, causal):
@@ -319,6 +321,7 @@ def scores_of_one(d, dtype=torch.float32, *, symmetric=False):
     return ((A + A.mT) / 2 if symmetric else A).to(dtype)
 
 
+@pytest.mark.slow
 @tolerance
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_the_gradient_and_its_derivatives_are_those_of_float64(dtype, error, symmetric):

@@ -119,6 +119,7 @@ def test_dropout_acts_in_training_alone() -> None:
     assert torch.equal(model(ids), model(ids))
 
 
+@pytest.mark.slow
 def test_a_model_learns_to_look_to_both_sides() -> None:
     """The middle of three tokens is the sum of its neighbours: neither side alone tells it."""
     torch.manual_seed(0)

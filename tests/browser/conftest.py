@@ -59,6 +59,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            if "site" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.book)
 
 
 @pytest.hookimpl(wrapper=True)
