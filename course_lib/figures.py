@@ -25,7 +25,8 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from numpy.typing import ArrayLike
 
-from course_lib.listings import REPOSITORY, listing
+from course_lib import listings
+from course_lib.listings import REPOSITORY
 
 PALETTE = ("#2b83c6", "#d9650b", "#12976f", "#b8649f", "#a77b00", "#6d7a88")
 """Blue, orange, green, purple, ochre, grey: after Okabe and Ito (2008), darkened for white."""
@@ -162,9 +163,15 @@ def source(*pieces: Callable[..., Any] | type) -> None:
 
     What the page shows is what the notebook runs: nothing is copied by hand.
     """
-    blocks = []
-    for piece in pieces:
-        original = inspect.unwrap(piece)
-        file = Path(inspect.getsourcefile(original)).resolve().relative_to(REPOSITORY)
-        blocks.append(listing(file.as_posix(), original.__qualname__))
-    display(HTML("".join(blocks)))
+    display(HTML("".join(listings.listing(*_address(piece)) for piece in pieces)))
+
+
+def excerpt(piece: Callable[..., Any] | type, first: str, last: str) -> None:
+    """Shows some lines of a long function: from the first that begins so to the next that does."""
+    display(HTML(listings.excerpt(*_address(piece), first, last)))
+
+
+def _address(piece: Callable[..., Any] | type) -> tuple[str, str]:
+    original = inspect.unwrap(piece)
+    file = Path(inspect.getsourcefile(original)).resolve().relative_to(REPOSITORY)
+    return file.as_posix(), original.__qualname__

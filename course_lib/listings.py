@@ -8,6 +8,7 @@ import ast
 import functools
 import html
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from pygments.lexers import PythonLexer
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LISTING = re.compile(
-    r'<div class="library-source" data-source="(?P<file>[^":]*):(?P<name>[^"]*)">'
+    r'<div class="library-source" data-source="(?P<file>[^":]*):(?P<name>[^"]*)"'
+    r'(?: data-first="(?P<first>[^"]*)" data-last="(?P<last>[^"]*)")?>'
     r".*?</pre></div>\n</div>",
     re.DOTALL,
 )
@@ -29,12 +31,24 @@ def listing(file: str, name: str) -> str:
 
     Raises ``ValueError`` if the file defines no such name, or two of it.
     """
-    code = highlight(source(REPOSITORY / file, name), PythonLexer(), HtmlFormatter(wrapcode=True))
-    address = html.escape(f"{file}:{name}")
-    return (
-        f'<div class="library-source" data-source="{address}">'
-        f"<p><code>{html.escape(file)}</code></p>{code}</div>"
+    caption = f"<p><code>{html.escape(file)}</code></p>"
+    address = f'data-source="{html.escape(f"{file}:{name}")}"'
+    return _block(address, caption, source(REPOSITORY / file, name))
+
+
+def excerpt(file: str, name: str, first: str, last: str) -> str:
+    """Some lines of a definition: from the first that begins so to the next that does.
+
+    Raises ``ValueError`` if there is no such definition, or no such line in it.
+    """
+    lines = source(REPOSITORY / file, name).split("\n")
+    start = _line(lines, first, 0, name)
+    shown = lines[start : _line(lines, last, start, name) + 1]
+    address = " ".join(
+        f'data-{what}="{html.escape(value)}"'
+        for what, value in (("source", f"{file}:{name}"), ("first", first), ("last", last))
     )
+    return _block(address, "", textwrap.dedent("\n".join(shown)))
 
 
 def with_current_source(body: str, complain: Callable[[str], object]) -> str:
@@ -44,12 +58,13 @@ def with_current_source(body: str, complain: Callable[[str], object]) -> str:
     """
 
     def current(old: re.Match[str]) -> str:
-        file, name = html.unescape(old["file"]), html.unescape(old["name"])
+        given = {key: html.unescape(it) for key, it in old.groupdict().items() if it is not None}
         try:
-            return listing(file, name)
+            return excerpt(**given) if "first" in given else listing(**given)
         except ValueError as error:
-            complain(f"the source of {name} cannot be listed: {error}")
-            alert = html.escape(f"The source of {name} cannot be listed: {error}.")
+            fault = f"the source of {given['name']} cannot be listed: {error}"
+            complain(fault)
+            alert = html.escape(f"{fault[0].upper()}{fault[1:]}.")
             return f'<div class="library-source"><p role="alert">{alert}</p></div>'
 
     return LISTING.sub(current, body)
@@ -60,7 +75,10 @@ def source(path: Path, name: str) -> str:
     if not path.is_file():
         raise ValueError(f"there is no file {path.name} to list {name!r} from")
     text = path.read_text(encoding="utf-8")
-    found: list[ast.AST] = [_tree(text)]
+    try:
+        found: list[ast.AST] = [_tree(text)]
+    except SyntaxError as error:
+        raise ValueError(f"{path.name} is no Python: {error.msg}, line {error.lineno}") from error
     for part in name.split("."):
         found = [it for outer in found for it in _definitions(outer) if it.name == part]
     if len(found) != 1:
@@ -69,6 +87,18 @@ def source(path: Path, name: str) -> str:
     [node] = found
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return "\n".join(text.split("\n")[first - 1 : node.end_lineno]) + "\n"
+
+
+def _block(address: str, caption: str, code: str) -> str:
+    shown = highlight(code, PythonLexer(), HtmlFormatter(wrapcode=True))
+    return f'<div class="library-source" {address}>{caption}{shown}</div>'
+
+
+def _line(lines: list[str], begins: str, after: int, name: str) -> int:
+    for number, line in enumerate(lines[after:], start=after):
+        if line.strip().startswith(begins):
+            return number
+    raise ValueError(f"no line of {name!r} begins with {begins!r} any more")
 
 
 @functools.lru_cache(maxsize=8)

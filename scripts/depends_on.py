@@ -92,7 +92,12 @@ def file_of(root: Path, module: str) -> Path | None:
 
 @functools.cache
 def _code(text: str, package: str) -> Code:
-    return Code(text, package=package)
+    try:
+        return Code(text, package=package)
+    except SyntaxError:  # whoever imports it will hear of that
+        unread = Code("")
+        unread.meaning = text
+        return unread
 
 
 def code_of(path: Path, module: str) -> Code:

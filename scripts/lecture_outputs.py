@@ -21,7 +21,7 @@ from jupyter_cache.cache.main import JupyterCacheBase
 from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import create_nb_reader
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -117,6 +117,11 @@ def make_outputs(_app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> No
                     "%s failed; it runs again, alone", type(error).__name__, location=docname
                 )
                 return
+            except DeadKernelError as error:
+                raise ExtensionError(
+                    f"the kernel of {docname} died; if memory is short, run one lecture at a time "
+                    "(JOBS=1)"
+                ) from error
             seconds = time.perf_counter() - start
         LOGGER.info("ran %s in %.0f s", docname, seconds)
         data = {"execution_seconds": seconds, "depends_on": before}

@@ -146,6 +146,12 @@ def test_a_notebook_that_looks_at_source_itself_depends_on_every_letter(library,
     assert not holds_after(library, cells, name, LIBRARY[name].replace("Weigh.", "Weigh!"))
 
 
+def test_a_module_that_does_not_parse_is_a_change_and_no_error(library):
+    cells = ["from course_lib import attention"]
+    assert not holds_after(library, cells, "course_lib/attention.py", "def (")
+    assert not holds_after(library, cells, "course_lib/attention.py", "def [")
+
+
 def test_a_string_that_is_no_docstring_is_part_of_the_outputs(library):
     name = "course_lib/checks.py"
     (library / name).write_text('def checked(x):\n    return "one"\n')

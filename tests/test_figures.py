@@ -105,3 +105,13 @@ def test_source_shows_the_library_and_names_the_file(monkeypatch):
     text = re.sub(r"<[^>]+>", "", page)
     assert "def attention_weights(" in text
     assert "wrapped_fn" not in text
+
+
+def test_an_excerpt_shows_a_part_of_the_library(monkeypatch):
+    page = displayed_html(
+        monkeypatch, lambda: figures.excerpt(attention_weights, "score =", "return score")
+    )
+    text = re.sub(r"<[^>]+>", "", page)
+    assert text.startswith("score = ")
+    assert "return score" in text
+    assert "def " not in text

@@ -3,8 +3,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lecture_outputs
 import nbformat
 import pytest
+from sphinx.errors import ExtensionError
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 SETTINGS = """
@@ -120,9 +122,22 @@ def test_a_lecture_runs_again_only_if_what_it_imports_has_changed(book):
     assert book.runs() == ["ada", "ada", "ben"]
 
 
-@pytest.mark.parametrize("jobs", ["0", "-1", "two", "1.5"])
-def test_a_number_of_jobs_that_is_none_is_refused(book, jobs):
-    book.lecture("ada", "1")
-    done = book.build(JOBS=jobs)
+def test_a_kernel_that_dies_fails_the_build(book):
+    book.lecture("ada", "import os\nos._exit(1)")
+    done = book.build()
     assert done.returncode != 0
-    assert f"JOBS is '{jobs}'; give the number of lectures" in done.stderr
+    assert "the kernel of lectures/ada died; if memory is short" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "two", "1.5", ""])
+def test_a_number_of_jobs_that_is_none_is_refused(monkeypatch, jobs):
+    monkeypatch.setenv("JOBS", jobs)
+    with pytest.raises(ExtensionError, match=f"JOBS is '{jobs}'; give the number of lectures"):
+        lecture_outputs.jobs()
+
+
+def test_on_one_core_one_lecture_runs_at_a_time(monkeypatch):
+    monkeypatch.delenv("JOBS", raising=False)
+    for cores, expected in ((1, 1), (2, 2), (64, 2), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert lecture_outputs.jobs() == expected
