@@ -1,17 +1,45 @@
-"""Which tests share a worker."""
+"""Which tests share a worker, and which of them start first."""
 
+import math
 import re
+from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
 PAGE = re.compile(r"\w+/\w+\.html")
+SECONDS = "scheduler/seconds"  # by file or page, in pytest's own cache
 
 
 class FilesAndPages(LoadScopeScheduling):
     """A file stays on one worker, since its tests share fixtures; of tests of pages, one page does.
 
-    Pages are many and slow: a file of them on one worker would let the others wait at the end.
+    Pages are many and slow: a file of them on one worker would let the others wait at the end. For
+    the same reason, what took longest in its last run starts first. What never ran goes before it,
+    in the order of collection.
     """
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.cache = getattr(self.config, "cache", None)  # pytest may run without one
+        self.expected = self.cache.get(SECONDS, {}) if self.cache else {}
+        self.taken: dict[str, float] = {}
+
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        """Note how long it took, for the next run."""
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        self.taken[scope] = self.taken.get(scope, 0) + duration
+        super().mark_test_complete(node, item_index, duration)
+
+    def remove_node(self, node: Any) -> str | None:
+        """Keep what was noted when a worker is done."""
+        if self.cache:
+            self.cache.set(SECONDS, self.expected | self.taken)
+        return super().remove_node(node)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        longest = max(self.workqueue, key=lambda scope: self.expected.get(scope, math.inf))
+        self.workqueue.move_to_end(longest, last=False)
+        super()._assign_work_unit(node)
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")

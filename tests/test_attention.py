@@ -439,144 +439,35 @@ def test_multi_head_attention_runs_under_autocast() -> None:
 
 # Bad input ------------------------------------------------------------------------------------
 
+# Most bad input is refused by the shared checks, whose every message is in test_checks.py. Here one
+# case for each check and argument shows that it is asked.
+
 X = randn(2, 3, 4)
 MASK = torch.ones(3, 3, dtype=torch.bool)
-ROW_OF_FALSE = torch.tensor([[True, True, True], [False, False, False], [True, True, True]])
-ROW_OF_INF = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~ROW_OF_FALSE, -math.inf)
+HIDES_THE_REST = torch.tensor([0, 0, -math.inf], dtype=torch.float64)[None]
 
 BAD_ATTENTION = {
-    "integers": ((X.long(), X, X), {}, TypeError, r"query has dtype torch.int64; .* query.float()"),
-    "integer value": ((X, X, X.long()), {}, TypeError, r"value has dtype torch.int64.*value.float"),
-    "an array": ((X.numpy(), X, X), {}, TypeError, r"query is a numpy.ndarray; .*as_tensor\(query"),
-    "a list": ((X, X, [1.0]), {}, TypeError, r"value is a list; expected a torch.Tensor"),
-    "mixed dtypes": (
-        (X, X.float(), X.float()),
-        {},
-        TypeError,
-        r"key has dtype torch.float32 and q",
-    ),
-    "mixed value": (
-        (X, X, X.float()),
-        {},
-        TypeError,
-        r"value has dtype .* value.to\(torch.float64",
-    ),
-    "mixed devices": ((X, X.to("meta"), X.to("meta")), {}, ValueError, r"key is on meta and query"),
+    "query": ((X.long(), X, X), {}, TypeError, r"query has dtype torch.int64"),
+    "dtypes": ((X, X.float(), X.float()), {}, TypeError, r"key has dtype torch.float32 and query"),
+    "dtype of values": ((X, X, X.float()), {}, TypeError, r"value has dtype torch.float32 and key"),
     "no features": ((X[..., :0], X[..., :0], X), {}, ValueError, r"d, the number of features .* 0"),
-    "other d": (
+    "shape": (
         (X, X[..., :3], X),
         {},
         ValueError,
-        r"key has shape \(2, 3, 3\); .* d = 4, as in qu",
+        r"key has shape \(2, 3, 3\).* d = 4, as in query",
     ),
-    "other batch": ((X[:1], X, X), {}, ValueError, r"\*batch = \(1,\), as in query .* got \(2,\)"),
-    "fewer axes": ((X[0], X, X), {}, ValueError, r"\*batch = \(\), as in query of shape \(3, 4\)"),
-    "one axis": ((X[0, 0], X, X), {}, ValueError, r"query has shape \(4,\); .* at least 2 axes"),
-    "other keys": ((X, X, X[:, :2]), {}, ValueError, r"value has shape .* key = 3, as in key"),
-    "float mask": (
+    "keys": ((X, X, X[:, :2]), {}, ValueError, r"value has shape .* key = 3, as in key"),
+    "mask": ((X, X, X), {"mask": MASK[:2]}, ValueError, r"mask has shape \(2, 3\); .*\(2, 3, 3\)"),
+    "bias": ((X, X, X), {"bias": X[:, :2, :3]}, ValueError, r"bias has shape .*\(2, 3, 3\)"),
+    "nothing to look at": (
         (X, X, X),
-        {"mask": MASK.float()},
-        TypeError,
-        r"mask has dtype torch.float32; .*",
-    ),
-    "integer mask": (
-        (X, X, X),
-        {"mask": MASK.long()},
-        TypeError,
-        r"expected torch.bool, True where",
-    ),
-    "mask as list": ((X, X, X), {"mask": [[True]]}, TypeError, r"mask is a list"),
-    "mask too small": (
-        (X, X, X),
-        {"mask": MASK[:2]},
-        ValueError,
-        r"mask has shape \(2, 3\); .*\(2, ",
-    ),
-    "mask too large": ((X, X, X), {"mask": MASK.expand(1, 2, 3, 3)}, ValueError, r"mask has shape"),
-    "mask of keys": ((X, X, X), {"mask": MASK[0]}, ValueError, r"two axes at least.*unsqueeze"),
-    "mask elsewhere": (
-        (X, X, X),
-        {"mask": MASK.to("meta")},
-        ValueError,
-        r"mask is on meta and query",
-    ),
-    "boolean bias": (
-        (X, X, X),
-        {"bias": MASK},
-        TypeError,
-        r"bias has dtype torch.bool; .* as mask",
-    ),
-    "integer bias": ((X, X, X), {"bias": MASK.long()}, TypeError, r"bias has dtype torch.int64"),
-    "float32 bias": (
-        (X, X, X),
-        {"bias": MASK.float()},
-        TypeError,
-        r"bias has dtype torch.float32 and",
-    ),
-    "bias of nan": (
-        (X, X, X),
-        {"bias": MASK.double() * math.nan},
-        ValueError,
-        r"bias holds nan or \+inf",
-    ),
-    "bias of inf": ((X, X, X), {"bias": MASK.double() / 0}, ValueError, r"bias holds nan or \+inf"),
-    "bias too small": (
-        (X, X, X),
-        {"bias": X[:, :2, :3]},
-        ValueError,
-        r"bias has shape \(2, 2, 3\)",
-    ),
-    "nothing by mask": (
-        (X, X, X),
-        {"mask": ROW_OF_FALSE},
-        ValueError,
-        r"look at nothing: in row \(1,",
-    ),
-    "nothing by bias": (
-        (X, X, X),
-        {"bias": ROW_OF_INF},
-        ValueError,
-        r"look at nothing: in row \(1,",
-    ),
-    "nothing in a batch": (
-        (X, X, X),
-        {"mask": torch.stack([MASK, ROW_OF_FALSE])},
-        ValueError,
-        r"look at nothing: in row \(1, 1\)",
-    ),
-    "nothing by both": (
-        (X, X, X),
-        {"mask": MASK.triu(), "bias": torch.tensor([0, 0, -math.inf], dtype=torch.float64)[None]},
+        {"mask": MASK.triu(), "bias": HIDES_THE_REST},
         ValueError,
         r"look at nothing: in row \(2,\)",
     ),
-    "no keys": ((X, X[:, :0], X[:, :0]), {}, ValueError, r"scores have shape \(2, 3, 0\)"),
-    "scale of zero": ((X, X, X), {"scale": 0.0}, ValueError, r"scale is 0.0; .* above 0"),
-    "negative scale": ((X, X, X), {"scale": -1.0}, ValueError, r"scale is -1.0; .* above 0"),
-    "scale of nan": (
-        (X, X, X),
-        {"scale": math.nan},
-        ValueError,
-        r"scale is nan; expected a finite",
-    ),
-    "scale of inf": (
-        (X, X, X),
-        {"scale": math.inf},
-        ValueError,
-        r"scale is inf; expected a finite",
-    ),
-    "scale as tensor": (
-        (X, X, X),
-        {"scale": X[0, 0, 0]},
-        TypeError,
-        r"scale is a torch.Tensor; .*fl",
-    ),
-    "unknown backend": (
-        (X, X, X),
-        {"backend": "jax"},
-        ValueError,
-        r"backend is 'jax'; .*'reference'",
-    ),
+    "scale": ((X, X, X), {"scale": 0.0}, ValueError, r"scale is 0.0; .* above 0"),
+    "backend": ((X, X, X), {"backend": "jax"}, ValueError, r"backend is 'jax'; .*'reference'"),
 }
 
 
@@ -615,29 +506,16 @@ def test_bad_input_to_attention_weights_gets_the_same_message(case: str) -> None
             r"x has shape \(4,\); expected \(\*bat",
         ),
         (lambda: composite_memory(X, 1.1), ValueError, r"decay is 1.1; .* in \[0, 1\]"),
-        (lambda: composite_memory(X, -0.1), ValueError, r"decay is -0.1"),
-        (lambda: composite_memory(X, math.nan), ValueError, r"decay is nan"),
-        (lambda: composite_memory(X, decay=True), TypeError, r"decay is a bool"),
-        (lambda: composite_memory(X, "all"), TypeError, r"decay is a str; expected a number"),
-        (lambda: gated_memory(X, X[..., 0].long()), TypeError, r"gate has dtype torch.int64"),
         (
             lambda: gated_memory(X, X[..., 0].float()),
             TypeError,
             r"gate has dtype torch.float32 and x",
         ),
         (lambda: gated_memory(X, X), ValueError, r"gate has shape \(2, 3, 4\)"),
-        (
-            lambda: gated_memory(X, X[0, :, 0]),
-            ValueError,
-            r"gate has shape \(3,\); .*\*batch = \(2,\)",
-        ),
         (lambda: pooled_memory(X, X[:, :2, 0]), ValueError, r"tokens = 3, as in x .* got 2"),
         (lambda: pooled_memory(X, X[..., 0] / 0), ValueError, r"score holds nan or \+inf"),
         (lambda: pooled_memory(X, -X[..., 0].abs() / 0), ValueError, r"nothing: in row \(0,\)"),
-        (lambda: pooled_memory(X[:, :0], X[:, :0, 0]), ValueError, r"scores have shape \(2, 0\)"),
         (lambda: causal_mask(-1), ValueError, r"tokens is -1; expected 0 or more"),
-        (lambda: causal_mask(2.0), TypeError, r"tokens is 2.0, a float; expected an integer"),
-        (lambda: causal_mask(tokens=True), TypeError, r"tokens is True, a bool"),
     ],
 )
 def test_bad_input_to_the_ladder_gets_a_message_that_helps(
@@ -652,13 +530,9 @@ def test_bad_input_to_the_ladder_gets_a_message_that_helps(
     ("call", "error", "message"),
     [
         (lambda: MultiHeadAttention(8, 3), ValueError, r"heads is 3, .* 8; .* from 1, 2, 4, 8"),
-        (lambda: MultiHeadAttention(8, 0), ValueError, r"heads is 0; expected 1 or more"),
-        (lambda: MultiHeadAttention(8, 2.0), TypeError, r"heads is 2.0, a float"),
-        (lambda: MultiHeadAttention(0, 1), ValueError, r"d_model is 0; expected 1 or more"),
         (lambda: MultiHeadAttention(8, 2, d_context=0), ValueError, r"d_context is 0"),
         (lambda: MultiHeadAttention(8, 2, dropout=1.5), ValueError, r"dropout is 1.5; .*\[0, 1\]"),
         (lambda: mha()(X.float()), TypeError, r"x has dtype torch.float32 and parameters"),
-        (lambda: mha()(X.long()), TypeError, r"x has dtype torch.int64"),
         (lambda: mha()(X, X.float()), TypeError, r"context has dtype torch.float32"),
         (lambda: mha()(X[..., :3]), ValueError, r"x has shape \(2, 3, 3\); .*\*batch, query, 4"),
         (lambda: mha(d_context=5)(X), ValueError, r"context has shape .*key, 5\); got 4"),
@@ -673,18 +547,7 @@ def test_bad_input_to_the_ladder_gets_a_message_that_helps(
             ValueError,
             r"bias has shape .*head axis with bias.unsqu",
         ),
-        (
-            lambda: mha()(X, mask=MASK.expand(3, 2, 3, 3)),
-            ValueError,
-            r"mask has shape \(3, 2, 3, 3\)",
-        ),
-        (
-            lambda: mha()(X, mask=MASK.expand(2, 3, 3, 3)),
-            ValueError,
-            r"mask has shape \(2, 3, 3, 3\)",
-        ),
         (lambda: mha()(X, mask=MASK.float()), TypeError, r"mask has dtype torch.float32"),
-        (lambda: mha()(X, mask=ROW_OF_FALSE), ValueError, r"look at nothing: in row \(1,\)"),
     ],
 )
 def test_bad_input_to_multi_head_attention_gets_a_message_that_helps(

@@ -10,6 +10,8 @@ from course_lib import checks
 
 X = torch.zeros(2, 3, 4)
 HALF = X.half()
+KEYS = torch.ones_like(X, dtype=torch.bool)  # one query, the last of the second window, sees none
+KEYS[1, 2] = False
 
 
 def test_good_input_passes_without_a_word() -> None:
@@ -95,17 +97,29 @@ def test_a_number_that_hides_some_keys_leaves_the_others_visible() -> None:
         (lambda: shapes("*batch a b c d"), ValueError, r"\(\*batch, a, b, c, d\), at least 4 axes"),
         (lambda: shapes("*batch 5"), ValueError, r"expected \(\*batch, 5\); got 4"),
         (
+            lambda: checks.check_shapes(x=(X[:1], "*batch a b"), y=(X, "*batch a b")),
+            ValueError,
+            r"y has shape .*with \*batch = \(1,\), as in x of shape .*; got \(2,\)",
+        ),
+        (
+            lambda: checks.check_shapes(x=(X[0], "*batch a b"), y=(X, "*batch a b")),
+            ValueError,
+            r"\*batch = \(\), as in x of shape \(3, 4\)",
+        ),
+        (
             lambda: shapes("a b b"),
             ValueError,
             r"with b = 3, as in x .*; got 4",
         ),
         (lambda: mask(X), TypeError, r"mask has dtype torch.float32; .*True where.*mask.bool\(\)"),
+        (lambda: mask(X.long()), TypeError, r"expected torch.bool, True where"),
         (lambda: mask([True]), TypeError, r"mask is a list"),
         (lambda: mask(X.bool()[:, :2]), ValueError, r"mask has shape \(2, 2, 4\); .*\(2, 3, 4\)"),
         (lambda: mask(X.bool()[0, 0]), ValueError, r"mask has shape \(4,\); .*two axes at least"),
         (lambda: mask(X.bool()[None]), ValueError, r"mask has shape \(1, 2, 3, 4\)"),
         (lambda: mask(X.bool().to("meta")), ValueError, r"mask is on meta and query on cpu"),
         (lambda: bias(X.bool()), TypeError, r"bias has dtype torch.bool; .* pass it as mask"),
+        (lambda: bias(X.long()), TypeError, r"bias has dtype torch.int64"),
         (lambda: bias(HALF), TypeError, r"bias has dtype torch.float16 and query"),
         (lambda: bias(X + math.inf), ValueError, r"bias holds nan or \+inf; .*bias.isfinite"),
         (lambda: bias(X * math.nan), ValueError, r"bias holds nan or \+inf"),
@@ -116,6 +130,16 @@ def test_a_number_that_hides_some_keys_leaves_the_others_visible() -> None:
             r"in row \(0, 0\) every key",
         ),
         (lambda: checks.check_visible(None, (2, 3, 0)), ValueError, r"shape \(2, 3, 0\)"),
+        (
+            lambda: checks.check_mask_and_bias(KEYS, None, (2, 3, 4), query=X),
+            ValueError,
+            r"in row \(1, 2\) every key",
+        ),
+        (
+            lambda: checks.check_mask_and_bias(None, KEYS.float().log(), (2, 3, 4), query=X),
+            ValueError,
+            r"in row \(1, 2\)",
+        ),
         (
             lambda: checks.check_head_axis(X, mask=X),
             ValueError,
@@ -133,6 +157,8 @@ def test_a_number_that_hides_some_keys_leaves_the_others_visible() -> None:
             ValueError,
             r"q is inf; expected a finite number;",
         ),
+        (lambda: number(-0.1), ValueError, r"decay is -0.1; expected a finite number in \[0, 1\]"),
+        (lambda: checks.check_number("lr", -1, positive=True), ValueError, r"lr is -1; .* above 0"),
         (lambda: checks.check_size("heads", 0), ValueError, r"heads is 0; expected 1 or more"),
         (lambda: checks.check_size("heads", 2.0), TypeError, r"heads is 2.0, a float; .*truncated"),
         (lambda: checks.check_size("heads", value=True), TypeError, r"heads is True, a bool"),
@@ -146,6 +172,9 @@ def test_a_number_that_hides_some_keys_leaves_the_others_visible() -> None:
             ValueError,
             r"h is 4.* d = 6; .* 1, 2, 3, 6",
         ),
+        (lambda: checks.check_divides("h", 0, "d", 6), ValueError, r"h is 0; expected 1 or more"),
+        (lambda: checks.check_divides("h", 2.0, "d", 6), TypeError, r"h is 2.0, a float"),
+        (lambda: checks.check_divides("h", 2, "d", 0), ValueError, r"d is 0; expected 1 or more"),
         (lambda: checks.check_choice("n", "x", ("a", "b")), ValueError, r"n is 'x'; .* 'a', 'b'"),
     ],
 )

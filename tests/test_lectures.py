@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -151,6 +152,7 @@ def test_something_to_play_with_comes_before_any_derivation(lecture: NotebookNod
 # 3. Code of the library is imported ------------------------------------------------------------
 
 
+@cache
 def public_api() -> set[str]:
     """The functions and classes that the topic modules of course_lib define."""
     found = set()

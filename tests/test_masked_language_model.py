@@ -132,7 +132,7 @@ def test_a_model_learns_to_look_to_both_sides() -> None:
         model,
         lambda model, batch: masked_loss(model(batch), ids, hidden),
         [seen],
-        steps=300,
+        steps=150,
         learning_rate=1e-2,
         progress=False,
     )

@@ -1,5 +1,6 @@
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -72,6 +73,12 @@ def reference(system, q, p, time):
     z = torch.cat([q, p]).numpy()
     end = solve_ivp(field, (0, time), z, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
     return torch.from_numpy(end)
+
+
+@cache
+def state_at_one(system):
+    """Where :func:`start` has moved to at time 1."""
+    return reference(system, *start(system), 1.0)
 
 
 # Systems --------------------------------------------------------------------------------------
@@ -209,11 +216,10 @@ def test_implicit_midpoint_keeps_both_invariants_of_the_rigid_body():
 @by_system
 def test_halving_the_step_divides_the_error_by_two_to_the_order(system, method, order):
     q, p = start(system)
-    exact = reference(system, q, p, 1.0)
     errors = []
     for steps in (64, 128):
         orbit = integrate(system, q, p, dt=1 / steps, steps=steps, method=method)
-        errors.append((torch.cat([orbit.q[-1], orbit.p[-1]]) - exact).norm().item())
+        errors.append((torch.cat([orbit.q[-1], orbit.p[-1]]) - state_at_one(system)).norm().item())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
@@ -277,14 +283,22 @@ def test_energy_grows_drifts_and_oscillates_as_the_lecture_says():
 
 @by_stepper
 @by_system
-@pytest.mark.parametrize("batch", [(), (3,), (2, 3), (0,)], ids=str)
+@pytest.mark.parametrize("batch", [(), (2, 3)], ids=["as floats", "as arrays"])
 def test_the_recorded_loop_and_pytorch_give_the_same_trajectory(system, method, batch, monkeypatch):
     q, p = start(system, *batch)
-    fast = integrate(system, q, p, dt=0.1, steps=20, method=method)
+    fast = integrate(system, q, p, dt=0.1, steps=5, method=method)
     monkeypatch.setattr(mechanics, "record", lambda *_: None)
-    plain = integrate(system, q, p, dt=0.1, steps=20, method=method)
+    plain = integrate(system, q, p, dt=0.1, steps=5, method=method)
     for left, right in zip(fast, plain, strict=True):
         torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-13)
+
+
+@by_stepper
+def test_a_batch_of_no_trajectories_has_its_shape_in_either_loop(method, monkeypatch):
+    q, p = start(Kepler(), 0)
+    assert integrate(Kepler(), q, p, dt=0.1, steps=5, method=method).q.shape == (0, 6, 2)
+    monkeypatch.setattr(mechanics, "record", lambda *_: None)
+    assert integrate(Kepler(), q, p, dt=0.1, steps=5, method=method).q.shape == (0, 6, 2)
 
 
 @pytest.mark.parametrize("method", [explicit_euler, runge_kutta_4, implicit_midpoint])
@@ -488,7 +502,7 @@ def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
         monkeypatch.setattr(mechanics, "record", lambda *_: None)
     escaping = torch.full((*batch, 2), 2.0, dtype=torch.float64)
     with pytest.raises(IntegrationError, match=r"Hénon.*step \d+, t = .*dt below 0.1") as caught:
-        integrate(HenonHeiles(), escaping, -escaping, dt=0.1, steps=1000)
+        integrate(HenonHeiles(), escaping, -escaping, dt=0.1, steps=60)
     error = caught.value
     assert error.time == pytest.approx(0.1 * error.step)
     assert error.trajectory.q.shape == (*batch, error.step, 2)

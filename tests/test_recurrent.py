@@ -304,14 +304,11 @@ def test_a_layer_runs_under_autocast(cell: type) -> None:
 BAD_INPUT = {
     "empty sequence": (lambda: randn(2, 0, 3), ValueError, "tokens, the length of the sequence x"),
     "wrong features": (lambda: randn(2, 5, 4), ValueError, r"x has shape \(2, 5, 4\).*got 4"),
-    "one axis": (lambda: randn(3), ValueError, r"x has shape \(3,\).*tokens, 3\), at least 2 axes"),
     "other dtype": (
         lambda: randn(2, 5, 3, dtype=torch.float32),
         TypeError,
         r"x has dtype torch.float32 and parameters has torch.float64.*x\.to\(torch.float64\)",
     ),
-    "ids": (lambda: torch.zeros(2, 5, 3).long(), TypeError, r"x has dtype torch.int64.*float"),
-    "list": (lambda: [[[1.0, 2.0, 3.0]]], TypeError, "x is a list; expected a torch.Tensor"),
 }
 
 
@@ -334,8 +331,6 @@ BAD_STATE = {
         TypeError,
         r"has dtype torch.float32 and x has torch.float64",
     ),
-    "integers": (lambda: torch.zeros(2, 4).long(), TypeError, "has dtype torch.int64"),
-    "number": (lambda: 0.0, TypeError, "is a float; expected a torch.Tensor"),
 }
 
 
@@ -431,9 +426,8 @@ def test_a_bad_step_is_named(case: str) -> None:
     [
         ((0, 4), ValueError, "d_in is 0; expected 1 or more"),
         ((3, -1), ValueError, "d_hidden is -1; expected 1 or more"),
-        ((3, 4.0), TypeError, "d_hidden is 4.0, a float; expected an integer"),
     ],
-    ids=["d_in", "d_hidden", "float"],
+    ids=["d_in", "d_hidden"],
 )
 @pytest.mark.usefixtures("plain_calls")
 def test_bad_sizes_are_named(cell: type, sizes: tuple, error: type, message: str) -> None:

@@ -369,10 +369,11 @@ def test_the_attention_weights_of_a_decoder_see_the_past_alone() -> None:
 # The cache --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("batch", [(), (3,), (2, 3)], ids=str)
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize(
+    ("batch", "dtype"), [((2, 3), torch.float32), ((), torch.float64)], ids=str
+)
 def test_cached_decoding_equals_the_full_computation(
     batch: tuple[int, ...], norm: str, position: str, dtype: torch.dtype
 ) -> None:
@@ -568,8 +569,6 @@ MODEL = decoder()
             r"mask has shape \(2, 3, 3\).*insert a head axis",
         ),
         (lambda: encoder(X[0, 0]), ValueError, r"x has shape \(8,\); expected .*at least 2 axes"),
-        (lambda: encoder([1.0]), TypeError, r"x is a list; expected a torch.Tensor"),
-        (lambda: encoder(X.long()), TypeError, r"x has dtype torch.int64"),
         # Ids
         (lambda: MODEL(IDS[:, :0]), ValueError, r"ids has shape \(2, 0\), a sequence of no tokens"),
         (lambda: MODEL(IDS[0, 0]), ValueError, r"ids has shape \(\); expected .* at least 1 axes"),
