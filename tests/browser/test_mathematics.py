@@ -102,3 +102,20 @@ def test_a_matrix_of_python_arrives_row_by_row(javascript: Javascript):
     matrix = np.arange(6, dtype=np.float32).reshape(2, 3)
     [rows] = javascript("js/array.js", "decodeRows", [[Array._encode(matrix, None)]])
     assert rows == matrix.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1234.5, "1234.50"),
+        (-0.25, "−0.25"),
+        (-0.001, "0.00"),
+        (1e30, "1.0·10³⁰"),
+        (-3.4e38, "−3.4·10³⁸"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "not a number"),
+    ],
+)
+def test_a_number_can_be_read_however_large_it_is(javascript: Javascript, value: float, text: str):
+    assert javascript("js/text.js", "number", [[value, 2]]) == [text]

@@ -46,7 +46,7 @@ def test_reading_a_text_in_the_page_is_that_of_torch_and_of_course_lib(
         random.integers(0, letters, size=random.integers(1, 25)).tolist() for letters, _, _ in cells
     ]
     runs = javascript(
-        "gate_explorer.js",
+        "js/maths/recurrent.js",
         "readText",
         [
             [kind, rows, letters, units, text]
@@ -79,13 +79,13 @@ def test_the_sums_and_the_gates_of_a_step_are_those_of_course_lib(
         for (letters, _, rows), state, text in zip(cells, states, texts, strict=True)
     ]
     if kind == "RNN":
-        steps = javascript("gate_explorer.js", "rnnStep", cases)
+        steps = javascript("js/maths/recurrent.js", "rnnStep", cases)
     elif kind == "GRU":
-        steps = javascript("gate_explorer.js", "gruStep", cases)
+        steps = javascript("js/maths/recurrent.js", "gruStep", cases)
     else:
-        steps = javascript("gate_explorer.js", "lstmStep", cases)
+        steps = javascript("js/maths/recurrent.js", "lstmStep", cases)
     sums = javascript(
-        "gate_explorer.js", "gateSums", [[*case[:3], case[3]["hidden"]] for case in cases]
+        "js/maths/recurrent.js", "gateSums", [[*case[:3], case[3]["hidden"]] for case in cases]
     )
     for step, both, cell, state, text in zip(steps, sums, cells, states, texts, strict=True):
         letters, units, _ = cell
@@ -134,7 +134,7 @@ def test_an_opinion_is_the_softmax_of_the_readout(
     readouts = [random.normal(scale=3, size=(labels, units + 1)) for labels, units in shapes]
     hidden = [random.uniform(-1, 1, size=units) for _, units in shapes]
     cases = [[r.tolist(), h.tolist()] for r, h in zip(readouts, hidden, strict=True)]
-    opinions = javascript("gate_explorer.js", "opinion", cases)
+    opinions = javascript("js/maths/recurrent.js", "opinion", cases)
     for found, (readout, state) in zip(opinions, cases, strict=True):
         linear = nn.Linear(len(state), len(readout)).double()
         linear.load_state_dict({"weight": tensor(readout)[:, :-1], "bias": tensor(readout)[:, -1]})
@@ -148,8 +148,8 @@ def test_votes_and_bias_add_up_to_the_log_odds(javascript: Javascript, random: n
         for count in units
     ]
     for found, opinion, (readout, _) in zip(
-        javascript("gate_explorer.js", "votes", cases),
-        javascript("gate_explorer.js", "opinion", cases),
+        javascript("js/maths/recurrent.js", "votes", cases),
+        javascript("js/maths/recurrent.js", "opinion", cases),
         cases,
         strict=True,
     ):
@@ -167,7 +167,7 @@ def test_the_model_changes_its_mind_where_another_label_takes_the_lead(javascrip
         [[unsure, male, unsure]],
         [[[0.2, 0.3, 0.5], [0.3, 0.4, 0.3], [0.5, 0.4, 0.1]]],
     ]
-    found = javascript("gate_explorer.js", "mindChanges", cases)
+    found = javascript("js/maths/recurrent.js", "mindChanges", cases)
     assert found == [[], [], [1], [1, 3], [1, 2], [1, 2]]
 
 
@@ -175,8 +175,8 @@ def test_what_a_unit_keeps_at_each_letter_multiplies_to_what_it_keeps_of_the_tex
     javascript: Javascript, random: np.random.Generator
 ):
     gates = [random.uniform(size=random.integers(1, 25)).tolist() for _ in range(DRAWS)]
-    shares = javascript("gate_explorer.js", "keptShare", [[g] for g in gates])
-    halves = javascript("gate_explorer.js", "halfLife", [[share] for share in shares])
+    shares = javascript("js/maths/recurrent.js", "keptShare", [[g] for g in gates])
+    halves = javascript("js/maths/recurrent.js", "halfLife", [[share] for share in shares])
     for share, half, gate in zip(shares, halves, gates, strict=True):
         assert_close(share ** len(gate), math.prod(gate))
         assert_close(share**half, 0.5)
@@ -185,7 +185,7 @@ def test_what_a_unit_keeps_at_each_letter_multiplies_to_what_it_keeps_of_the_tex
 def test_what_keeps_all_lasts_forever_and_what_keeps_nothing_is_gone_at_once(
     javascript: Javascript,
 ):
-    assert javascript("gate_explorer.js", "halfLife", [[1], [0]]) == [math.inf, 0]
+    assert javascript("js/maths/recurrent.js", "halfLife", [[1], [0]]) == [math.inf, 0]
 
 
 def test_units_are_sorted_with_the_largest_first_and_equals_in_their_order(
@@ -193,7 +193,9 @@ def test_units_are_sorted_with_the_largest_first_and_equals_in_their_order(
 ):
     values = [random.integers(0, 4, size=random.integers(1, 12)).tolist() for _ in range(DRAWS)]
     for found, value in zip(
-        javascript("gate_explorer.js", "descending", [[v] for v in values]), values, strict=True
+        javascript("js/maths/recurrent.js", "descending", [[v] for v in values]),
+        values,
+        strict=True,
     ):
         assert found == torch.argsort(tensor(value), descending=True, stable=True).tolist()
 
@@ -226,7 +228,7 @@ def test_an_equation_in_numbers_comes_to_what_it_says(
     cells = [random_cell(random, kind) for _ in range(30)]
     texts = [random.integers(0, letters, size=4).tolist() for letters, _, _ in cells]
     runs = javascript(
-        "gate_explorer.js",
+        "js/maths/recurrent.js",
         "readText",
         [[kind, rows, n, u, text] for (n, u, rows), text in zip(cells, texts, strict=True)],
     )
@@ -238,7 +240,7 @@ def test_an_equation_in_numbers_comes_to_what_it_says(
     ]
     names = {"σ": lambda x: 1 / (1 + math.exp(-x)), "tanh": math.tanh}
     for found, (_, name, step, unit) in zip(
-        javascript("gate_explorer.js", "equation", cases), cases, strict=True
+        javascript("js/maths/recurrent.js", "equation", cases), cases, strict=True
     ):
         assert found["value"] == step[name][unit]
         assert re.fullmatch(r"(?:σ|tanh|[\d.()·+− ])+", found["numbers"])
