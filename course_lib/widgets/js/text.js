@@ -8,8 +8,11 @@ export const visible = (text) => (Object.hasOwn(INVISIBLE, text) ? INVISIBLE[tex
 /** @param {string[]} letters */
 export const spelled = (letters, gap = "") => letters.map(visible).join(gap);
 
-/** A number with a fixed count of digits and a true minus sign. @param {number} value */
+const HUGE = 1e9;
+
+/** A number with a fixed count of digits and a true minus sign; a huge one as 2.5·10¹². @param {number} value */
 export function number(value, digits = 2) {
+  if (!(Math.abs(value) < HUGE)) return `${value < 0 ? "−" : ""}${scientific(Math.abs(value))}`;
   return value
     .toFixed(digits)
     .replace(/^-(?=0(\.0*)?$)/, "")

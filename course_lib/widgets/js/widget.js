@@ -10,7 +10,7 @@ let widgets = 0;
  * @typedef {import("./array.js").Codec<any>} Codec
  *
  * @typedef {object} Ui what the kit offers to `derive`, `view` and `advance`
- * @property {State} now what the last frame showed
+ * @property {State} now the state with what follows from it, changes since the last frame included
  * @property {string} id begins the ids of this widget's elements; no other widget has it
  * @property {(changes: State) => void} set changes controls and local state
  * @property {(on: boolean) => void} play starts or ends calls of `advance`; `now.playing` tells
@@ -22,7 +22,7 @@ let widgets = 0;
  * @typedef {object} Spec
  * @property {string} label what a screen reader calls the widget
  * @property {string} [name] a class for its style sheet
- * @property {Record<string, Codec>} data traits that the reader cannot change
+ * @property {Record<string, Pick<Codec, "decode">>} data traits that the reader cannot change
  * @property {Record<string, Codec>} controls traits that the reader changes; reset restores them
  * @property {State} [local] what the reader does that Python need not know, as it begins
  * @property {(now: State) => boolean} [whole] whether the traits fit together yet; if they do not,
@@ -50,8 +50,7 @@ function mount(spec, model, el) {
     Object.keys(spec.controls).map((name) => [name, model.get(name)]),
   );
   const begun = { ...spec.local, playing: false };
-  let local = begun;
-  let spoken = "";
+  let [local, now, fresh, spoken] = [begun, {}, false, ""];
 
   const read = () => ({ ...traits(), ...local });
   const theme = themeOf(root, () => frames.request());
@@ -68,28 +67,51 @@ function mount(spec, model, el) {
       else throw new Error(`${name} is neither a control nor local state of this widget`);
     }
     model.save_changes();
+    changed();
+  }
+  function changed() {
+    fresh = false;
     frames.request();
   }
   function play(on) {
     local = { ...local, playing: on };
+    fresh = false;
     frames.play(on);
   }
   function reset() {
-    frames.play(false);
+    play(false);
     local = begun;
     for (const [name, value] of Object.entries(first)) model.set(name, value);
     model.save_changes();
-    frames.request();
+    changed();
   }
-  const ui = { now: {}, id: uniqueId(), set, play, width: widths.of, memo: memory(), theme };
+  const ui = {
+    // Two keys may come within one frame: the second begins where the first has led.
+    get now() {
+      if (!fresh) look();
+      return now;
+    },
+    id: uniqueId(),
+    set,
+    play,
+    width: widths.of,
+    memo: memory(),
+    theme,
+  };
 
-  function picture() {
+  /** Brings `now` up to date, if the traits fit together. */
+  function look() {
     const state = read();
     if (spec.whole && !spec.whole(state)) return false;
-    ui.now = state;
-    ui.now = { ...state, ...spec.derive?.(state, ui) };
-    const body = spec.view(ui.now, ui);
-    spoken = spec.words(ui.now);
+    fresh = true;
+    now = state;
+    now = { ...state, ...spec.derive?.(state, ui) };
+    return true;
+  }
+  function picture() {
+    if (!look()) return false;
+    const body = spec.view(now, ui);
+    spoken = spec.words(now);
     frame(html`${body}${foot(began, reset)}`);
     return true;
   }
@@ -106,10 +128,10 @@ function mount(spec, model, el) {
     }
   }
   const began = spec.began(read());
-  for (const name of names) model.on(`change:${name}`, frames.request);
+  for (const name of names) model.on(`change:${name}`, changed);
   draw();
   return () => {
-    for (const name of names) model.off(`change:${name}`, frames.request);
+    for (const name of names) model.off(`change:${name}`, changed);
     for (const part of [frames, theme, widths, speak]) part.stop();
     frame(nothing);
     root.remove();
