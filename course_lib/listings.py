@@ -33,7 +33,7 @@ def listing(file: str, name: str) -> str:
     """
     caption = f"<p><code>{html.escape(file)}</code></p>"
     address = f'data-source="{html.escape(f"{file}:{name}")}"'
-    return _block(address, caption, source(REPOSITORY / file, name))
+    return _block(address, caption, source_of(REPOSITORY / file, name))
 
 
 def excerpt(file: str, name: str, first: str, last: str) -> str:
@@ -41,7 +41,7 @@ def excerpt(file: str, name: str, first: str, last: str) -> str:
 
     Raises ``ValueError`` if there is no such definition, or no such line in it.
     """
-    lines = source(REPOSITORY / file, name).split("\n")
+    lines = source_of(REPOSITORY / file, name).split("\n")
     start = _line(lines, first, 0, name)
     shown = lines[start : _line(lines, last, start, name) + 1]
     address = " ".join(
@@ -70,7 +70,7 @@ def with_current_source(body: str, complain: Callable[[str], object]) -> str:
     return LISTING.sub(current, body)
 
 
-def source(path: Path, name: str) -> str:
+def source_of(path: Path, name: str) -> str:
     """The lines of a definition in a file, from its first decorator on."""
     if not path.is_file():
         raise ValueError(f"there is no file {path.name} to list {name!r} from")

@@ -78,7 +78,7 @@ def bound(page):
 )
 def test_the_source_found_in_the_text_is_what_python_finds(piece):
     piece = inspect.unwrap(piece)
-    found = listings.source(Path(inspect.getsourcefile(piece)), piece.__qualname__)
+    found = listings.source_of(Path(inspect.getsourcefile(piece)), piece.__qualname__)
     assert found == inspect.getsource(piece)
 
 
@@ -93,7 +93,7 @@ def test_the_source_found_in_the_text_is_what_python_finds(piece):
     ],
 )
 def test_a_definition_is_found_wherever_it_stands(library, name, first, last):
-    found = listings.source(library, name)
+    found = listings.source_of(library, name)
     assert found.startswith(first)
     assert found.endswith(f"{last}\n")
 
@@ -109,7 +109,7 @@ def test_a_definition_is_found_wherever_it_stands(library, name, first, last):
 )
 def test_what_cannot_be_found_once_is_refused(library, name, message):
     with pytest.raises(ValueError, match=message):
-        listings.source(library, name)
+        listings.source_of(library, name)
 
 
 @pytest.mark.usefixtures("library")
