@@ -108,7 +108,7 @@ function tokenRow(now, ui) {
     const [x] = pointIn(event.currentTarget.ownerSVGElement, event);
     return clamp(Math.floor((x - left) / cell), 0, last);
   };
-  const moveBy = (step) => choose(ui, clamp(now.query + step, 0, last));
+  const moveBy = (step) => choose(ui, clamp(ui.now.query + step, 0, last));
   const point = (event) => event.pointerType === "mouse" && preview(ui, at(event), null);
   // A ground without gaps, so that the hand always points at something.
   return html`<svg class="cw-token-row" viewBox="0 0 ${width} ${reach + below}">

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bare import bare_page
 from frames import (
@@ -18,6 +19,8 @@ from kinds.tile_stepper import displayed as tile_stepper
 from kinds.tile_stepper import visits_of
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
+
+from course_lib.widgets import TileStepper
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 RECORD_STEPS = """(el) => {
@@ -139,3 +142,25 @@ def test_a_finished_run_stays_finished_under_other_tiles(shown: Callable[..., Lo
     widget.get_by_role("checkbox", name="Causal").click()
     assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
     agrees(widget)
+
+
+def test_its_height_is_the_same_at_every_step(shown: Callable[..., Locator]):
+    widget = shown()
+    heights = set()
+    for step in range(len(visits_of(state_of(widget))) + 1):
+        widget.evaluate("(el, step) => el.courseModel.set('step', step)", step)
+        agrees(widget)
+        heights.add(widget.bounding_box()["height"])
+    assert len(heights) == 1
+
+
+def test_numbers_as_large_as_they_may_be_are_written_in_powers_of_ten(
+    open_page: Callable[..., Page], tmp_path: Path
+):
+    query, key, value = 3e37 * np.random.default_rng(0).normal(size=(3, 6, 2))
+    stepper = TileStepper(query, key, value, query_tile=3, key_tile=2, step=3)
+    [widget] = widgets(open_page(bare_page(tmp_path, stepper)))
+    numbers = widget.locator(".cw-tile-rows .cw-number").all_inner_texts()
+    assert any("·10³⁷" in text for text in numbers)
+    assert all(len(text) <= 9 for text in numbers)
+    assert "NaN" not in widget.inner_html()

@@ -50,7 +50,7 @@ def tiling(state: dict[str, Any]) -> dict[str, Any]:
 
 def visits_in_the_page(javascript: Javascript, drawn: list[dict[str, Any]]) -> list[Any]:
     cases = [[len(s["query"]), len(s["key"]), *tiling(s).values()] for s in drawn]
-    return javascript("tile_stepper.js", "tileVisits", cases)
+    return javascript("js/maths/tiles.js", "tileVisits", cases)
 
 
 def assert_reports(found: dict[str, Any], expected: Partial, row: int = 0) -> None:
@@ -95,7 +95,7 @@ def test_a_report_in_the_page_is_that_of_course_lib(
         expected.append(
             partial_attention(arrays[0][None], *arrays[1:], mask=mask, scale=state["scale"])
         )
-    found = javascript("tile_stepper.js", "partialAttention", cases)
+    found = javascript("js/maths/tiles.js", "partialAttention", cases)
     for report, wanted in zip(found, expected, strict=True):
         assert_reports(report, wanted)
 
@@ -105,7 +105,7 @@ def test_merging_in_the_page_is_merging_in_course_lib(
 ):
     pairs = [(random_report(random), random_report(random)) for _ in range(DRAWS)]
     cases = [[as_object(first), as_object(second)] for first, second in pairs]
-    found = javascript("tile_stepper.js", "mergePartials", cases)
+    found = javascript("js/maths/tiles.js", "mergePartials", cases)
     for report, pair in zip(found, pairs, strict=True):
         assert_reports(report, merge(*pair))
 
@@ -119,7 +119,7 @@ def test_a_whole_row_in_the_page_is_softmax_attention(
         query, key, value = state["query"][:1], state["key"], state["value"]
         cases.append([query[0].tolist(), key.tolist(), value.tolist(), state["scale"], seen])
         expected.append(attention(query, key[:seen], value[:seen], scale=state["scale"])[0])
-    found = javascript("tile_stepper.js", "wholeRow", cases)
+    found = javascript("js/maths/tiles.js", "wholeRow", cases)
     for row, wanted in zip(found, expected, strict=True):
         assert_close(row, wanted)
 
@@ -133,7 +133,7 @@ def run_in_the_page(
         given = {name: state[name].tolist() for name in ("query", "key", "value")}
         given |= {name: state[name] for name in ("scale", "causal")}
         cases.append([given, plan, step])
-    return javascript("tile_stepper.js", "tiledRun", cases)
+    return javascript("js/maths/tiles.js", "tiledRun", cases)
 
 
 def test_a_finished_run_in_the_page_is_tiled_attention(
@@ -182,13 +182,13 @@ def test_the_numbers_moved_in_the_page_are_those_of_the_arrays_that_move(
         lengths = len(state["query"]), len(state["key"]), state["query"].shape[1]
         visits, each = visits_of(state), {"bytes_each": state["bytes_each"]}
         for step in (int(random.integers(0, len(plan) + 1)), len(plan)):
-            cases.append([plan, step, *lengths])
+            cases.append([plan, step, *lengths[1:]])
             expected.append((state["bytes_each"], *moved(state, visits[:step])))
         assert expected[-1][1:] == (
             tiled_bytes(*lengths, **tiling(state), **each),
             naive_bytes(*lengths, **each),
         )
-    found = javascript("tile_stepper.js", "numbersMoved", cases)
+    found = javascript("js/maths/tiles.js", "numbersMoved", cases)
     for (bytes_each, tiled, naive), numbers in zip(expected, found, strict=True):
         assert numbers["tiled"] * bytes_each == tiled
         assert numbers["naive"] * bytes_each == naive
@@ -199,7 +199,7 @@ def test_the_bytes_on_chip_in_the_page_are_those_of_course_lib(
     javascript: Javascript, random: np.random.Generator, bytes_each: int
 ):
     sizes = random.integers(1, 30, size=(DRAWS, 3)).tolist()
-    found = javascript("tile_stepper.js", "onChipBytes", [[*size, bytes_each] for size in sizes])
+    found = javascript("js/maths/tiles.js", "onChipBytes", [[*size, bytes_each] for size in sizes])
     assert found == [
         on_chip_bytes(d, query_tile=query_tile, key_tile=key_tile, bytes_each=bytes_each)
         for d, query_tile, key_tile in sizes

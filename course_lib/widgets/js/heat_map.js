@@ -1,6 +1,6 @@
 import { shortened, widest } from "./lettering.js";
 import { clamp } from "./maths/numerics.js";
-import { painted } from "./painted.js";
+import { inked } from "./painted.js";
 import { pointIn } from "./plane.js";
 import { html, svg } from "./vendor/lit-html/lit-html.js";
 
@@ -54,19 +54,6 @@ function namesOf({ labels, size, longest, margin, cell }, pointed) {
   });
 }
 
-function cells(ui, count, matrix) {
-  const paint = (context) => {
-    const [pixels, ink] = [new ImageData(count, count), ui.theme.rgb("accent")];
-    matrix.forEach((row, i) => {
-      row?.forEach((weight, j) => {
-        pixels.data.set([...ink, Math.round(255 * depth(weight))], 4 * (i * count + j));
-      });
-    });
-    context.putImageData(pixels, 0, 0);
-  };
-  return painted(ui, { width: count, height: count, inputs: [matrix], paint, cells: true });
-}
-
 /**
  * A square matrix of weights as a heat map, names beside its rows and above its columns.
  * @param {any} ui
@@ -95,7 +82,7 @@ export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choo
   const share = `${(100 * field) / side}%`;
   return html`<div class="cw-heat" style="max-width: ${side}px">
     <canvas aria-hidden="true" style="width: ${share}; height: ${share}"
-      ${cells(ui, count, matrix)}></canvas>
+      ${inked(ui, matrix, { width: count, ink: "accent", opacity: depth })}></canvas>
     <svg aria-hidden="true" viewBox="0 0 ${side} ${side}" @click=${click} @pointermove=${move}
       @pointerleave=${() => point(null, null)}>
       <text class="cw-heat-axis" x=${middle} y="11">${axes[1]} →</text>

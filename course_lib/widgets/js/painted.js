@@ -39,3 +39,25 @@ class Painted extends Directive {
  * }) => unknown}
  */
 export const painted = directive(Painted);
+
+/**
+ * The cells of a matrix in a single ink, one pixel each: the larger a weight in [0, 1], the more
+ * opaque. A row may be missing.
+ * @param {any} ui
+ * @param {(ArrayLike<number> | null)[]} matrix
+ * @param {{ width: number, ink: string, opacity?: (weight: number) => number }} options `width` in
+ *   cells
+ */
+export function inked(ui, matrix, { width, ink, opacity = (weight) => weight }) {
+  const height = matrix.length;
+  const paint = (context) => {
+    const [pixels, rgb] = [new ImageData(width, height), ui.theme.rgb(ink)];
+    matrix.forEach((row, i) => {
+      for (let j = 0; row && j < width; j += 1) {
+        pixels.data.set([...rgb, Math.round(255 * opacity(row[j]))], 4 * (i * width + j));
+      }
+    });
+    context.putImageData(pixels, 0, 0);
+  };
+  return painted(ui, { width, height, inputs: [matrix], paint, cells: true });
+}

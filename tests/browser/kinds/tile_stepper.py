@@ -98,6 +98,8 @@ def displayed(widget: Locator) -> None:
             [...within.querySelectorAll(what)].map((e) => e.textContent);
           const slider = el.querySelector("[role=slider]");
           const layer = (name) => el.querySelector(`[data-layer=${name}]`);
+          const canvas = el.querySelector(".cw-tile-picture canvas");
+          const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
           return {
             place: Number(slider.getAttribute("aria-valuenow")),
             places: Number(slider.getAttribute("aria-valuemax")),
@@ -108,8 +110,7 @@ def displayed(widget: Locator) -> None:
               .map((e) => [e.dataset.reading, e.textContent])),
             bars: Object.fromEntries([...el.querySelectorAll("[data-bar]")]
               .map((e) => [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
-            weights: [...layer("cells").children]
-              .map((e) => Number(e.getAttribute("fill-opacity"))),
+            alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
             visited: (layer("visited").getAttribute("d").match(/M/g) ?? []).length,
             verdict: el.querySelector(".cw-tile-verdict").textContent,
           };
@@ -169,8 +170,10 @@ def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, A
         assert all(agrees(text, o) for text, o in zip(output, shown_output[r], strict=False))
 
     score = state["scale"] * state["query"][rows] @ state["key"][columns].mT
-    weights = (score - after.maximum[:, None]).exp().masked_fill(~visible(state)[rows, columns], 0)
-    assert page["weights"] == pytest.approx(weights.flatten().tolist(), abs=6e-5)
+    weights = torch.zeros(len(state["query"]), len(state["key"]), dtype=torch.float64)
+    weights[rows, columns] = (score - after.maximum[:, None]).exp()
+    weights.masked_fill_(~visible(state), 0)
+    assert page["alpha"] == pytest.approx((255 * weights).flatten().tolist(), abs=0.51)
     assert_story(page["readings"]["story"], rows.start, before, tile, after)
 
 

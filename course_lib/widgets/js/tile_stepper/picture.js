@@ -1,0 +1,136 @@
+import { alongALine } from "../keys.js";
+import { clamp, upTo } from "../maths/numerics.js";
+import { inked } from "../painted.js";
+import { pointIn } from "../plane.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { placeInWords } from "./words.js";
+
+const MATRIX = 264;
+const [LEFT, TOP, RIGHT, BOTTOM] = [34, 46, 34, 20];
+const WIDTH = LEFT + MATRIX + RIGHT;
+const STRIP = 11;
+// Strips of memory: queries left, outputs right of the matrix, keys and values above it.
+const [BESIDE, KEYS_AT, VALUES_AT] = [LEFT - STRIP - 6, TOP - 2 * STRIP - 10, TOP - STRIP - 6];
+
+const NOTHING = { rows: [0, 0], columns: [0, 0] };
+
+const moveBy = (ui, move) => ui.set({ step: clamp(ui.now.step + move, 0, ui.now.plan.length) });
+
+/** Takes the tile in which a score lies; in a skipped tile: the last visit of its row. */
+function choose(ui, place) {
+  const [column, row] = place;
+  const { plan, shape } = ui.now;
+  const [q, k] = [clamp(row, 0, shape[0] - 1), clamp(column, 0, shape[1] - 1)];
+  const lies = ({ rows: [first, end], columns, last }) =>
+    first <= q && q < end && (last || k < columns[1]);
+  ui.set({ step: plan.findIndex(lies) + 1 });
+}
+
+const box = (x, y, width, height) => `M${x} ${y}h${width}v${height}h${-width}z`;
+const cellOf = ([queries, keys]) => MATRIX / Math.max(queries, keys);
+/** @param {any} visit @param {number} cell */
+const placeOf = ({ rows: [top, bottom], columns: [left, right] }, cell) => ({
+  ...{ x: LEFT + left * cell, y: TOP + top * cell },
+  ...{ width: (right - left) * cell, height: (bottom - top) * cell },
+});
+const tilePath = (visit, cell) => {
+  const { x, y, width, height } = placeOf(visit, cell);
+  return box(x, y, width, height);
+};
+
+/** What lies in memory, and what of it is in hand. */
+function strips({ hand, shape }) {
+  const cell = cellOf(shape);
+  const [height, width, beyond] = [shape[0] * cell, shape[1] * cell, LEFT + shape[1] * cell + 6];
+  const above = (x, w) => box(x, KEYS_AT, w, STRIP) + box(x, VALUES_AT, w, STRIP);
+  const whole = box(BESIDE, TOP, STRIP, height) + box(beyond, TOP, STRIP, height);
+  const at = hand && placeOf(hand, cell);
+  const done = hand ? hand.rows[hand.last ? 1 : 0] : 0;
+  return svg`<path d=${whole + above(LEFT, width)} fill="var(--cw-panel)"
+      stroke="var(--cw-edge)"></path>
+    <path data-layer="on-chip" fill="var(--cw-warm)"
+      d=${at ? box(BESIDE, at.y, STRIP, at.height) + above(at.x, at.width) : ""}></path>
+    <path fill="none" stroke="var(--cw-warm)" stroke-width="2"
+      d=${at ? box(beyond, at.y, STRIP, at.height) : ""}></path>
+    <path data-layer="written" fill="var(--cw-accent)"
+      d=${done ? box(beyond, TOP, STRIP, done * cell) : ""}></path>
+    <text x=${BESIDE + STRIP / 2} y=${TOP + height + 16} text-anchor="middle">Q</text>
+    <text x=${beyond + STRIP / 2} y=${TOP + height + 16} text-anchor="middle">O</text>
+    <text x=${LEFT - 7} y=${KEYS_AT + STRIP - 1} text-anchor="end">K</text>
+    <text x=${LEFT - 7} y=${VALUES_AT + STRIP - 1} text-anchor="end">V</text>
+    <text x=${LEFT} y="10" class="cw-tile-axis">keys →</text>
+    <text transform="translate(8 ${TOP}) rotate(-90)" text-anchor="end"
+      class="cw-tile-axis">← queries</text>`;
+}
+
+function grid({ shape: [queries, keys] }, cell, query_tile, key_tile) {
+  const inner = (size, count) =>
+    upTo(Math.ceil(count / size))
+      .slice(1)
+      .map((i) => i * size * cell);
+  const down = inner(query_tile, queries).map((y) => `M${LEFT} ${TOP + y}h${keys * cell}`);
+  const across = inner(key_tile, keys).map((x) => `M${LEFT + x} ${TOP}v${queries * cell}`);
+  return down.join("") + across.join("");
+}
+
+/** The tiles that the plan leaves out: all of them lie behind the last visit of their queries. */
+const skippedTiles = ({ plan, shape }) =>
+  plan
+    .filter(({ last }) => last)
+    .map(({ rows, columns }) => ({ rows, columns: [columns[1], shape[1]] }))
+    .filter(({ columns: [first, end] }) => first < end);
+
+function scores(now, ui) {
+  const { plan, step, hand, shape, causal, query_tile, key_tile } = now;
+  const [cell, [queries, keys]] = [cellOf(shape), shape];
+  const pathOf = (tiles) => tiles.map((tile) => tilePath(tile, cell)).join("");
+  const border = box(LEFT, TOP, keys * cell, queries * cell);
+  const treads = `v${cell}h${cell}`.repeat(queries - 1);
+  const stairs = `M${LEFT + (keys - queries + 1) * cell} ${TOP}${treads}`;
+  const at = (event) =>
+    pointIn(event.currentTarget.ownerSVGElement, event).map((x, axis) =>
+      Math.floor((x - (axis ? TOP : LEFT)) / cell),
+    );
+  const take = (event) => choose(ui, at(event));
+  const hold = ({ button: pressed, currentTarget, pointerId }) =>
+    pressed === 0 && currentTarget.setPointerCapture(pointerId);
+  const drag = (event) => event.currentTarget.hasPointerCapture(event.pointerId) && take(event);
+  const { x, y, width, height } = placeOf(hand ?? NOTHING, cell);
+  return svg`<g class="cw-handle" tabindex="0" role="slider" aria-label="Tile in hand"
+    aria-valuemin="0" aria-valuemax=${plan.length} aria-valuenow=${step}
+    aria-valuetext=${placeInWords(now)} @click=${take} @pointerdown=${hold} @pointermove=${drag}
+    @keydown=${alongALine((move) => moveBy(ui, move))}>
+    <path d=${border} fill="transparent"></path>
+    <path data-layer="visited" d=${pathOf(plan.slice(0, Math.max(0, step - 1)))}
+      fill="var(--cw-accent)" fill-opacity="0.3"></path>
+    <path data-layer="skipped" d=${pathOf(skippedTiles(now))} fill="url(#${ui.id}-hatch)"></path>
+    <path d=${grid(now, cell, 1, 1)} stroke="var(--cw-line)" stroke-width="0.5"></path>
+    <path d=${border + grid(now, cell, query_tile, key_tile)} fill="none"
+      stroke="var(--cw-edge)"></path>
+    <path d=${causal ? stairs : ""} fill="none" stroke="var(--cw-ink)" stroke-width="1.5"
+      stroke-dasharray="3 3"></path>
+    <rect data-layer="band" x=${x} y=${y} width=${width} height=${height} fill="none"
+      stroke="var(--cw-warm)" stroke-width="3" visibility=${hand ? "visible" : "hidden"}></rect>
+  </g>`;
+}
+
+/** The score matrix between its queries and outputs, beneath its keys and values. */
+export function picture(now, ui) {
+  const { shape, weights } = now;
+  const [queries, keys] = shape;
+  const height = TOP + queries * cellOf(shape) + BOTTOM;
+  const share = (length, of) => `${(100 * length) / of}%`;
+  const [wide, high] = [keys, queries].map((count) => count * cellOf(shape));
+  return html`<div class="cw-tile-picture">
+    <canvas aria-hidden="true" style="left: ${share(LEFT, WIDTH)}; top: ${share(TOP, height)};
+      width: ${share(wide, WIDTH)}; height: ${share(high, height)}"
+      ${inked(ui, weights, { width: keys, ink: "warm" })}></canvas>
+    <svg viewBox="0 0 ${WIDTH} ${height}">
+      <defs><pattern id="${ui.id}-hatch" width="6" height="6" patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)">
+        <path d="M0 0V6" stroke="var(--cw-edge)" stroke-width="2"></path>
+      </pattern></defs>
+      ${strips(now)} ${scores(now, ui)}
+    </svg>
+  </div>`;
+}
