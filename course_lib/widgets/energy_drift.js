@@ -1,351 +1,288 @@
-import { decodeArray, encodeArray } from "./js/old/array.js";
-import { announcer, button, checks, select, slider } from "./js/old/controls.js";
-import { contourSegments, segmentPath } from "./js/maths/contour.js";
-import { html, number, say, scientific, setChanged, showFirst, superscript, svg, widgetRoot } from "./js/old/dom.js";
-import { draggable } from "./js/old/drag.js";
-import { frameScheduler, onChange } from "./js/old/frame.js";
-import { integrate, SYSTEMS } from "./js/maths/mechanics.js";
-import { themeColours } from "./js/old/theme.js";
+import { colourOf, derive, rollouts, SIDE, specOf } from "./energy_drift_runs.js";
+import { plain, vector } from "./js/array.js";
+import { bodies, STAGE } from "./js/bodies.js";
+import { checks, select, series, slider, swatch } from "./js/controls.js";
+import { clamp } from "./js/maths/numerics.js";
+import { painted } from "./js/painted.js";
+import { inkOf, pixels } from "./js/pixels.js";
+import { dragging } from "./js/plane.js";
+import { playButton } from "./js/play.js";
+import { number, scientific, superscript } from "./js/text.js";
+import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
 
-/** Energies and relative energy errors of one method; absolute errors where the energy starts at 0. */
-export function energyDrift({ system, parameters, method, q, p, dt, steps }) {
-  const mechanics = SYSTEMS[system](parameters);
-  const run = integrate(mechanics, method, q, p, dt, steps);
-  const unit = Math.abs(run.energy[0]) || 1;
-  const error = new Float64Array(run.taken + 1);
-  for (let n = 0; n <= run.taken; n += 1) error[n] = Math.abs(run.energy[n] - run.energy[0]) / unit;
-  return { ...run, error };
-}
-
-/** The least and the largest of `values` in each of `bins` equal stretches of 0 … `length - 1`. */
-export function envelope(values, length, bins) {
-  const low = new Float64Array(bins).fill(Infinity);
-  const high = new Float64Array(bins).fill(-Infinity);
-  for (let n = 0; n < values.length; n += 1) {
-    const bin = Math.min(bins - 1, Math.floor((n * bins) / length));
-    if (values[n] < low[bin]) low[bin] = values[n];
-    if (values[n] > high[bin]) high[bin] = values[n];
-  }
-  return { low, high };
-}
-
-const SIDE = 320;
-const PIXELS = 640;
-const GRID = 61;
-const BINS = 320;
+const DOTS = 640;
+const HEIGHT = 200;
+const [COLUMNS, ROWS] = [960, 320];
 const WASH = 56;
-const FLOOR = -16;
-const CEILING = 2;
-const COLOURS = { explicit_euler: 1, symplectic_euler: 2, stoermer_verlet: 0, runge_kutta_4: 3, implicit_midpoint: 4 };
-const ROLLOUT_COLOURS = [5, 1, 2, 3, 4];
+const [FLOOR, CEILING] = [-16, 2];
+const NEAR_RIM = 0.98;
+const KEY_STEP = 0.02;
 
 const heightOf = (error) => (CEILING - Math.log10(Math.max(error, 1e-300))) / (CEILING - FLOOR);
+const at = (time) => `t = ${number(time, time < 100 ? 2 : 1)}`;
 
-/** An image whose pixels are set one by one, in the coordinates 0 … 1. */
-function pixelCanvas(label) {
-  const canvas = html("canvas", { width: PIXELS, height: PIXELS, role: "img", "aria-label": label });
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(PIXELS, PIXELS);
-  const words = new Uint32Array(image.data.buffer);
-  const inkOf = ([red, green, blue], alpha = 255) => ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-  return {
-    canvas,
-    clear: () => words.fill(0),
-    dot(x, y, ink) {
-      const column = (x * (PIXELS - 1)) | 0;
-      const row = (y * (PIXELS - 1)) | 0;
-      if (!(x >= 0 && y >= 0 && column < PIXELS - 1 && row < PIXELS - 1)) return;
-      const at = row * PIXELS + column;
-      words[at] = ink;
-      words[at + 1] = ink;
-      words[at + PIXELS] = ink;
-      words[at + PIXELS + 1] = ink;
-    },
-    /** A vertical stroke in `column`; a wash goes only where nothing is drawn yet. */
-    stroke(column, top, bottom, ink, { wash = false } = {}) {
-      const first = Math.max(0, Math.min(PIXELS - 4, (top * PIXELS) | 0));
-      const last = Math.max(first + 3, Math.min(PIXELS - 1, (bottom * PIXELS) | 0));
-      for (let at = first * PIXELS + column; at <= last * PIXELS + column; at += PIXELS) {
-        if (!wash || words[at] === 0) words[at] = ink;
-      }
-    },
-    paint: () => context.putImageData(image, 0, 0),
-    inkOf,
-  };
+function paintPortrait({ all }, { theme, memo }, context) {
+  const { image, clear, dot } = memo("dots", [], () => pixels(DOTS, DOTS));
+  clear();
+  for (const { xs, ys, colour } of all) {
+    const ink = inkOf(theme.rgb(`series-${colour}`));
+    for (let n = 0; n < xs.length; n += 1) dot(xs[n], ys[n], ink);
+  }
+  context.putImageData(image, 0, 0);
 }
 
-function render({ model, el }) {
-  const systems = model.get("systems");
-  const labels = Object.fromEntries(model.get("method_names"));
-  const steps = model.get("steps");
-  const start = { system: model.get("system"), dt: model.get("dt"), q: model.get("q"), p: model.get("p") };
-  const seriesColour = (index) => `var(--cw-series-${index})`;
-  const spec = () => systems.find(({ name }) => name === model.get("system"));
-  const plane = () => spec().planes[Math.min(model.get("plane"), spec().planes.length - 1)];
-  const rollouts = () => (atStart() ? model.get("rollouts") : []);
-  const atStart = () =>
-    model.get("rollouts_follow") ||
-    (model.get("system") === start.system && model.get("dt") === start.dt && model.get("q").base64 === start.q.base64 && model.get("p").base64 === start.p.base64);
-
-  const phase = pixelCanvas("Phase portrait: the points that each integrator visits");
-  const drift = pixelCanvas("Relative energy error against time, on a logarithmic axis");
-  const orbit = svg("path", { fill: "none", stroke: "var(--cw-edge)", "stroke-width": 1.5, "stroke-dasharray": "5 4" });
-  const xLabel = svg("text", { x: SIDE - 6, y: SIDE / 2 - 8, "text-anchor": "end", class: "cw-halo" });
-  const yLabel = svg("text", { x: SIDE / 2 + 8, y: 16, class: "cw-halo" });
-  const handle = svg(
-    "g",
-    { class: "cw-handle", tabindex: 0, role: "button", "aria-roledescription": "movable start", style: "touch-action: none; cursor: grab" },
-    svg("circle", { r: 24, fill: "transparent" }),
-    svg("circle", { r: 8, fill: "var(--cw-ink)", stroke: "var(--cw-paper)", "stroke-width": 2.5 }),
-  );
-  const portrait = svg(
-    "svg",
-    { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": "Phase portrait" },
-    svg("path", { d: `M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}`, stroke: "var(--cw-line)" }),
-    orbit,
-    xLabel,
-    yLabel,
-    handle,
-  );
-  const endTime = svg("text", { x: SIDE - 6, y: SIDE - 8, "text-anchor": "end", class: "cw-halo" });
-  const decades = [];
-  for (let decade = FLOOR + 2; decade < CEILING; decade += 4) {
-    const y = ((CEILING - decade) / (CEILING - FLOOR)) * SIDE;
-    decades.push(
-      svg("path", { d: `M0 ${y}H${SIDE}`, stroke: "var(--cw-line)" }),
-      svg("text", { x: 6, y: y - 5, class: "cw-halo" }, `10${superscript(decade)}`),
-    );
-  }
-  const chart = svg("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, "aria-hidden": "true" }, ...decades, endTime);
-  const table = html("tbody", {});
-  const rows = [];
-  const newRow = () =>
-    html(
-      "tr",
-      {},
-      html("th", { scope: "row", class: "cw-series-name" }, html("span", { class: "cw-swatch", "aria-hidden": "true" }), html("span")),
-      html("td", { class: "cw-number cw-error" }),
-      html("td", { class: "cw-number cw-error" }),
-    );
-  const note = html("p", { class: "cw-hint" });
-  const { region, announce } = announcer(describe);
-  let results = [];
-  let drawn = {};
-
-  function describe() {
-    const parts = results.map(({ text, largest }) => `${text}: largest energy error ${largest.toExponential(1)}`);
-    return `${spec().title}, ${steps} steps of ${model.get("dt")}. ${parts.join("; ")}.`;
-  }
-
-  function state() {
-    return { q: Array.from(decodeArray(model.get("q")).values), p: Array.from(decodeArray(model.get("p")).values) };
-  }
-
-  function place({ reach, period }, { x, y }, dim) {
-    // An angle is drawn between −π and π, however often the pendulum has gone round.
-    const wrapped = (value, axis) => (period && axis < dim ? value - period * Math.round(value / period) : value);
-    return {
-      across: (value) => (wrapped(value, x) / reach[x] + 1) / 2,
-      down: (value) => (1 - wrapped(value, y) / reach[y]) / 2,
-    };
-  }
-
-  function drawOrbit(system, q, p) {
-    const { reach } = spec();
-    if (system.dim > 1) {
-      setChanged(orbit, { d: "" });
-      drawn = {};
-      return;
-    }
-    const energy = system.energy(q, p);
-    if (drawn.system === model.get("system") && drawn.energy === energy) return;
-    drawn = { system: model.get("system"), energy };
-    const field = new Float64Array(GRID * GRID);
-    for (let row = 0; row < GRID; row += 1) {
-      for (let column = 0; column < GRID; column += 1) {
-        const point = [reach[0] * ((2 * column) / (GRID - 1) - 1), reach[1] * (1 - (2 * row) / (GRID - 1))];
-        field[row * GRID + column] = system.energy([point[0]], [point[1]]) - energy;
-      }
-    }
-    orbit.setAttribute("d", segmentPath(contourSegments(field, GRID, GRID, 0), SIDE / (GRID - 1), 0));
-  }
-
-  function drawPhase(run, dim, { x, y }, { across, down }, ink) {
-    const [xs, ys] = [x, y].map((axis) => ({ values: axis < dim ? run.q : run.p, offset: axis % dim }));
-    for (let n = 0; n <= run.taken; n += 1) {
-      phase.dot(across(xs.values[n * dim + xs.offset]), down(ys.values[n * dim + ys.offset]), ink);
+/** The largest errors as a line, what lies between them and the smallest as a wash beneath it. */
+function paintCurve({ low, high, share }, colour, { stroke }) {
+  const [line, wash] = [inkOf(colour), inkOf(colour, WASH)];
+  const columnOf = (bin) => Math.min(COLUMNS, Math.floor((bin * COLUMNS * share) / low.length));
+  for (let bin = 0; bin < low.length && low[bin] < Infinity; bin += 1) {
+    const top = heightOf(high[bin]);
+    // Neighbouring columns touch, so that a steep curve stays one line.
+    const before = bin > 0 ? heightOf(high[bin - 1]) : top;
+    for (let column = columnOf(bin); column < columnOf(bin + 1); column += 1) {
+      stroke(column, [Math.min(top, before), Math.max(top, before)], line);
+      stroke(column, [top, heightOf(low[bin])], wash, true);
     }
   }
+}
 
-  /** The largest errors as a line, what lies between them and the smallest as a wash beneath it. */
-  function drawEnvelope({ low, high }, colour) {
-    const [line, wash] = [drift.inkOf(colour), drift.inkOf(colour, WASH)];
-    const columns = (bin) => [Math.floor((bin * PIXELS) / low.length), Math.floor(((bin + 1) * PIXELS) / low.length)];
-    for (let bin = 0; bin < low.length && low[bin] < Infinity; bin += 1) {
-      const top = heightOf(high[bin]);
-      // Neighbouring columns touch, so that a steep curve stays one line.
-      const before = bin > 0 ? heightOf(high[bin - 1]) : top;
-      const [from, to] = columns(bin);
-      for (let column = from; column < to; column += 1) {
-        drift.stroke(column, Math.min(top, before), Math.max(top, before), line);
-        drift.stroke(column, top, heightOf(low[bin]), wash, { wash: true });
-      }
-    }
-  }
+function paintChart({ all }, { theme, memo }, context) {
+  const picture = memo("chart", [], () => pixels(COLUMNS, ROWS));
+  picture.clear();
+  for (const run of all) paintCurve(run, theme.rgb(`series-${run.colour}`), picture);
+  context.putImageData(picture.image, 0, 0);
+}
 
-  function draw() {
-    const { name, parameters, title } = spec();
-    const { q, p } = state();
-    const dt = model.get("dt");
-    const system = SYSTEMS[name](parameters);
-    if (q.length !== system.dim) return;
-    const axes = plane();
-    const placement = place(spec(), axes, system.dim);
-    const colours = theme.colours();
-    phase.clear();
-    drift.clear();
-    results = model.get("methods").map((method) => {
-      const run = energyDrift({ system: name, parameters, method, q, p, dt, steps });
-      const colour = colours[`series-${COLOURS[method]}`];
-      drawPhase(run, system.dim, axes, placement, phase.inkOf(colour));
-      drawEnvelope(envelope(run.error, steps + 1, BINS), colour);
-      return {
-        text: labels[method],
-        colour: seriesColour(COLOURS[method]),
-        largest: run.error.reduce((largest, e) => Math.max(largest, e), 0),
-        last: run.error[run.taken],
-        taken: run.taken,
-      };
-    });
-    rollouts().forEach((rollout, i) => {
-      const colour = ROLLOUT_COLOURS[i % ROLLOUT_COLOURS.length];
-      const ink = phase.inkOf(colours[`series-${colour}`]);
-      const points = decodeArray(rollout.points);
-      const width = 2 * system.dim;
-      for (let at = 0; at < points.values.length; at += width) {
-        phase.dot(placement.across(points.values[at + axes.x]), placement.down(points.values[at + axes.y]), ink);
-      }
-      drawEnvelope({ low: decodeArray(rollout.low).values, high: decodeArray(rollout.high).values }, colours[`series-${colour}`]);
-      results.push({ text: rollout.name, colour: seriesColour(colour), largest: rollout.largest, last: rollout.last, taken: rollout.taken });
-    });
-    phase.paint();
-    drift.paint();
-    drawOrbit(system, q, p);
-    const all = [...q, ...p];
-    setChanged(handle, {
-      transform: `translate(${SIDE * placement.across(all[axes.x])} ${SIDE * placement.down(all[axes.y])})`,
-      "aria-label": `start at ${axes.labels[0]} = ${number(all[axes.x])}, ${axes.labels[1]} = ${number(all[axes.y])}; arrow keys move it`,
-    });
-    say(xLabel, axes.labels[0]);
-    say(yLabel, axes.labels[1]);
-    endTime.textContent = `time t = ${number(dt * steps, dt * steps < 100 ? 1 : 0)}`;
-    showFirst(table, rows, results.length, newRow);
-    results.forEach(({ text, colour, largest, last, taken }, i) => {
-      const [name, worst, end] = rows[i].children;
-      setChanged(name.firstChild, { style: `background: ${colour}` });
-      say(name.lastChild, text);
-      say(worst, scientific(largest));
-      say(end, taken < steps ? `lost at step ${taken + 1}` : scientific(last));
-    });
-    const absent = model.get("rollouts").length > 0 && !atStart() ? " Runs that were computed in Python are shown for the first setting only; press “Back to the start” to see them." : "";
-    say(note, `${title}. Drag the round point, or Tab to it and use the arrow keys.${system.dim === 1 ? " The dashed line is the exact orbit." : ""}${absent}`);
-    announce();
-  }
+function stage({ spec, scene, runs, bound }) {
+  const standing = runs.map(({ method, colour, state }) => ({
+    name: method,
+    colour: series(colour),
+    q: state?.q,
+  }));
+  return html`<div class="cw-layers">
+    <svg viewBox="0 0 ${STAGE} ${STAGE}" role="img" class="cw-stage"
+      aria-label="${spec.title}, as each integrator moves it">
+      ${scene.inThePlane ? dashed(bound) : nothing}${scene.scenery}${bodies(scene, standing)}
+    </svg>
+  </div>`;
+}
 
-  function moveStart(point) {
-    const { reach } = spec();
-    const { x, y } = plane();
-    const { q, p } = state();
-    const all = [...q, ...p];
-    const clamp = (value, axis) => Number(Math.max(-0.98 * reach[axis], Math.min(0.98 * reach[axis], value)).toFixed(4));
-    all[x] = clamp(point[0], x);
-    all[y] = clamp(point[1], y);
-    model.set("q", encodeArray([q.length], all.slice(0, q.length)));
-    model.set("p", encodeArray([q.length], all.slice(q.length)));
-    model.save_changes();
-  }
-  draggable(handle, portrait, {
-    moveTo: ([x, y]) => {
-      const { reach } = spec();
-      const axes = plane();
-      moveStart([reach[axes.x] * ((2 * x) / SIDE - 1), reach[axes.y] * (1 - (2 * y) / SIDE)]);
-    },
-    moveBy: ([dx, dy]) => {
-      const { reach } = spec();
-      const axes = plane();
-      const { q, p } = state();
-      const all = [...q, ...p];
-      moveStart([all[axes.x] + dx * 0.02 * reach[axes.x], all[axes.y] + dy * 0.02 * reach[axes.y]]);
+const dashed = (d) => svg`<path d=${d} fill="none" stroke="var(--cw-edge)" stroke-width="1.5"
+  stroke-dasharray="5 4"></path>`;
+
+/** Where the runs are at the shown time. */
+function moments({ runs, place }) {
+  return runs.map(({ method, colour, state }) => {
+    const point = state && place.pointOf([...state.q, ...state.p]);
+    if (!point || place.inside(point).some((part, i) => part !== point[i])) return nothing;
+    const [x, y] = place.toPixel(point);
+    return svg`<circle class="cw-moment" data-run=${method} pointer-events="none" cx=${x} cy=${y} r="5"
+      fill=${series(colour)} stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
+  });
+}
+
+/** Moves the start to a point of the plane that is shown, not quite to its rim. */
+function moveStart({ q, p, axes: { x, y }, spec }, point, ui) {
+  const all = [...q, ...p];
+  [x, y].forEach((axis, i) => {
+    const rim = NEAR_RIM * spec.reach[axis];
+    all[axis] = Number(clamp(point[i], -rim, rim).toFixed(4));
+  });
+  ui.set({ q: all.slice(0, q.length), p: all.slice(q.length) });
+}
+
+const startOf = ({ q, p, place }) => place.inside(place.pointOf([...q, ...p]));
+
+function startHandle(now, ui) {
+  const { x, y, labels } = now.axes;
+  const grip = dragging({
+    moveTo: (pixel) => moveStart(ui.now, ui.now.place.toData(pixel), ui),
+    moveBy: (step) => {
+      const moved = (part, i) => part + KEY_STEP * step[i] * now.spec.reach[[x, y][i]];
+      moveStart(ui.now, startOf(ui.now).map(moved), ui);
     },
   });
-
-  function begin({ system, dt, q, p }) {
-    model.set("system", system);
-    model.set("plane", 0);
-    model.set("dt", dt);
-    model.set("q", q);
-    model.set("p", p);
-    model.save_changes();
-  }
-  const planes = html("div", {});
-  const firstPoint = ({ q, p }) => ({ q: encodeArray([q.length], q), p: encodeArray([p.length], p) });
-  function newSystem() {
-    const { name, q, p, dt, planes: offered } = spec();
-    const here = state();
-    if (here.q.length !== q.length || shown !== name) {
-      if (shown !== null) begin({ system: name, dt, ...firstPoint({ q, p }) });
-      shown = name;
-      planes.replaceChildren(
-        ...(offered.length > 1 ? [select(model, "plane", { label: "Plane", options: offered.map(({ labels: [a, b] }, i) => [i, `${b} against ${a}`]) })] : []),
-      );
-    }
-  }
-  let shown = null;
-  newSystem();
-
-  const root = widgetRoot(
-    el,
-    "Energy drift of integrators",
-    html(
-      "div",
-      { class: "cw-controls" },
-      select(model, "system", { label: "System", options: systems.map(({ name, title }) => [name, title]) }),
-      planes,
-      slider(model, "dt", { label: "Step size", min: 0.001, max: 1, logarithmic: true, format: (dt) => number(dt, 3) }),
-      checks(model, "methods", {
-        label: "Integrators",
-        options: model.get("method_names").map(([method, text]) => [method, text, seriesColour(COLOURS[method])]),
-      }),
-      button("Back to the start", () => begin(start)),
-    ),
-    html(
-      "div",
-      { class: "cw-columns" },
-      html("div", {}, html("div", { class: "cw-layers" }, phase.canvas, portrait), html("p", { class: "cw-hint" }, "Phase portrait")),
-      html("div", {}, html("div", { class: "cw-layers" }, drift.canvas, chart), html("p", { class: "cw-hint" }, "Relative energy error |H − H₀| / |H₀| against time")),
-    ),
-    html(
-      "table",
-      { class: "cw-weights" },
-      html("caption", {}, `Energy error over ${steps.toLocaleString("en")} steps`),
-      html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "integrator"), html("th", { scope: "col" }, "largest"), html("th", { scope: "col" }, "at the end"))),
-      table,
-    ),
-    note,
-    region,
-  );
-  // The first drawing already asks for the colours, before the scheduler has been returned.
-  let scheduler = null;
-  const theme = themeColours(root, [0, 1, 2, 3, 4, 5].map((i) => `series-${i}`), () => scheduler?.request());
-  scheduler = frameScheduler(root, draw);
-  const unlistenSystem = onChange(model, ["system"], newSystem);
-  const unlisten = onChange(model, ["system", "plane", "dt", "q", "p", "methods", "rollouts"], scheduler.request);
-  return () => {
-    scheduler.stop();
-    theme.stop();
-    unlisten();
-    unlistenSystem();
-  };
+  const all = [...now.q, ...now.p];
+  const [px, py] = now.place.toPixel(startOf(now));
+  return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable start"
+    aria-label="start at ${labels[0]} = ${number(all[x])}, ${labels[1]} = ${number(all[y])}; arrow keys
+      move it"
+    transform="translate(${px} ${py})" @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
+    <circle r="24" fill="transparent"></circle>
+    <circle r="9" fill="var(--cw-ink)" stroke="var(--cw-paper)" stroke-width="2.5"></circle>
+  </g>`;
 }
 
-export default { render };
+function portrait(now, ui) {
+  const { methods, shown, place, spec, q, p, dt, bound } = now;
+  const paint = (context) => paintPortrait(now, ui, context);
+  const inputs = [methods, shown, place, spec, q, p, dt];
+  const dots = { width: DOTS, height: DOTS, inputs, paint, cells: true };
+  return html`<div class="cw-layers">
+    <canvas role="img" aria-label="Phase portrait: the points that each integrator visits"
+      ${painted(ui, dots)}></canvas>
+    <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label="Phase portrait">
+      <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
+      ${q.length === 1 ? dashed(bound) : nothing}
+      <text x=${SIDE - 6} y=${SIDE / 2 - 8} text-anchor="end" class="cw-halo">${now.axes.labels[0]}</text>
+      <text x=${SIDE / 2 + 8} y="16" class="cw-halo">${now.axes.labels[1]}</text>
+      ${startHandle(now, ui)}${moments(now)}
+    </svg>
+  </div>`;
+}
+
+function decade(power) {
+  const y = ((CEILING - power) / (CEILING - FLOOR)) * HEIGHT;
+  return svg`<path d="M0 ${y}H4000" stroke="var(--cw-line)"></path>
+    <text x="6" y=${y - 5} class="cw-halo">10${superscript(power)}</text>`;
+}
+
+function chart(now, ui) {
+  const { methods, shown, spec, q, p, dt, time, end } = now;
+  const width = ui.width("chart", 640);
+  const paint = (context) => paintChart(now, ui, context);
+  const inputs = [methods, shown, spec, q, p, dt];
+  const curves = { width: COLUMNS, height: ROWS, inputs, paint, cells: true };
+  const x = (time / end) * width;
+  return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
+    <canvas role="img" aria-label="Relative energy error against time, on a logarithmic axis"
+      ${painted(ui, curves)}></canvas>
+    <svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
+      ${[-14, -10, -6, -2].map(decade)}
+      <text x=${width - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time ${at(end)}</text>
+      <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)"></path>
+    </svg>
+  </div>`;
+}
+
+function transport({ end, time, dt }, ui) {
+  const begin = () => {
+    if (ui.now.time >= ui.now.end) ui.set({ time: 0 });
+  };
+  const line = { label: "Time", min: 0, max: end, step: dt, format: at };
+  return html`<div class="cw-controls" style="margin-top: 0.75rem" data-time=${time}>
+    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}${slider(ui, "time", line)}
+  </div>`;
+}
+
+/** What a run comes to. */
+function fate({ taken, whole, last }, steps) {
+  if (taken >= steps) return scientific(last);
+  if (taken < 0) return "no energy";
+  return whole ? `ends at step ${taken}` : `lost at step ${taken + 1}`;
+}
+
+function table({ all, steps }) {
+  const row = (run) => html`<tr>
+    <th scope="row" class="cw-series-name">
+      ${swatch(series(run.colour))}<span>${run.name}</span>
+    </th>
+    <td class="cw-number cw-error">${scientific(run.largest)}</td>
+    <td class="cw-number cw-error">${fate(run, steps)}</td>
+  </tr>`;
+  return html`<div style="overflow-x: auto"><table class="cw-weights">
+    <caption>Energy error over ${steps.toLocaleString("en")} steps</caption>
+    <thead>
+      <tr><th scope="col">integrator</th><th scope="col">largest</th><th scope="col">at the end</th></tr>
+    </thead>
+    <tbody>${all.map(row)}</tbody>
+  </table></div>`;
+}
+
+/** Which runs leave the picture, or all numbers, and when. */
+function losses({ runs, dt, steps }) {
+  const told = ({ name, taken, outside }) => {
+    if (taken < 0) return `${name} cannot start: the energy here is no finite number.`;
+    const [step, lost] = [taken + 1, taken < steps];
+    const deeds = [
+      outside >= 0 && `leaves the picture at ${at(outside * dt)}`,
+      lost && `loses all at step ${step}, ${at(step * dt)}: its energy outgrows all numbers`,
+    ].filter(Boolean);
+    return deeds.length ? `${name} ${deeds.join(" and ")}.` : "";
+  };
+  return runs.map(told).filter(Boolean).map(capital).join(" ");
+}
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+function note({ spec, shown, rollouts, q, scene }) {
+  const orbit = q.length === 1 ? " The dashed line is the exact orbit." : "";
+  const rim = scene.inThePlane ? " The true body never crosses the dashed line." : "";
+  const absent =
+    rollouts.length > shown.length
+      ? " Runs that were computed in Python belong to the first setting; Reset leads back to it."
+      : "";
+  return (
+    `${spec.title}. Play moves the bodies, a second for each unit of time. Drag the round point, ` +
+    `or Tab to it and use the arrow keys.${orbit}${rim}${absent}`
+  );
+}
+
+function controls({ systems, spec, method_names }, ui) {
+  const enter = (name) => {
+    const { q, p, dt } = systems.find((other) => other.name === name);
+    ui.set({ system: name, plane: 0, dt, q, p, time: 0 });
+  };
+  const step = { label: "Step size", min: 0.001, max: 1, logarithmic: true };
+  const planes = spec.planes.map(({ labels: [a, b] }, i) => [i, `${b} against ${a}`]);
+  return html`<div class="cw-controls">
+    ${select(ui, "system", {
+      label: "System",
+      options: systems.map(({ name, title }) => [name, title]),
+      choose: enter,
+    })}
+    ${planes.length > 1 ? select(ui, "plane", { label: "Plane", options: planes }) : nothing}
+    ${slider(ui, "dt", { ...step, format: (dt) => number(dt, 3) })}
+    ${checks(ui, "methods", {
+      label: "Integrators",
+      options: method_names.map(([method, text]) => [method, text, series(colourOf(method))]),
+    })}
+  </div>`;
+}
+
+function view(now, ui) {
+  return html`${controls(now, ui)}
+    <div class="cw-columns">
+      <div>${stage(now)}<p class="cw-hint">Motion</p></div>
+      <div>${portrait(now, ui)}<p class="cw-hint">Phase portrait</p></div>
+    </div>
+    ${transport(now, ui)} ${chart(now, ui)}
+    <p class="cw-hint">Relative energy error |H − H₀| / |H₀| against time</p>
+    ${table(now)}
+    <p class="cw-message">${losses(now)}</p>
+    <p class="cw-hint">${note(now)}</p>`;
+}
+
+function words(now) {
+  const errors = now.all.map(
+    ({ name, largest }) => `${name}: largest energy error ${spoken(largest)}`,
+  );
+  return `${now.spec.title}, ${now.steps} steps of ${now.dt}. ${errors.join("; ")}. ${losses(now)}`;
+}
+const spoken = (value) => (Number.isFinite(value) ? value.toExponential(1) : "beyond all numbers");
+
+export default widget({
+  label: "Energy drift of integrators",
+  data: {
+    systems: plain,
+    method_names: plain,
+    steps: plain,
+    rollouts,
+    rollouts_follow: plain,
+  },
+  controls: { system: plain, plane: plain, dt: plain, q: vector, p: vector, methods: plain },
+  local: { time: 0 },
+  whole: (now) => [now.q, now.p].every((part) => part.length === specOf(now)?.q.length),
+  derive,
+  view,
+  words,
+  began: (now) =>
+    `${specOf(now).title}, q = ${now.q.map((part) => number(part)).join(", ")}, p = ${now.p.map((part) => number(part)).join(", ")}, ` +
+    `steps of ${number(now.dt, 3)}`,
+  // A second of the page is a unit of time. At the end the bodies stand still, to be looked at.
+  advance: ({ time, dt, steps }, ui, seconds) => {
+    const end = dt * steps;
+    ui.set({ time: Math.min(end, time + seconds) });
+    if (time + seconds >= end) ui.play(false);
+  },
+});

@@ -35,11 +35,15 @@ export function slider(ui, name, options) {
  * A labelled drop-down list.
  * @param {any} ui
  * @param {string} name
- * @param {{ label: string, options: [any, string][] }} choice
+ * @param {{ label: string, options: [any, string][], choose?: (value: any) => void }} choice
  */
-export function select(ui, name, { label, options }) {
+export function select(
+  ui,
+  name,
+  { label, options, choose = (value) => ui.set({ [name]: value }) },
+) {
   const id = `${ui.id}-${name}`;
-  const change = ({ target }) => ui.set({ [name]: options[target.selectedIndex][0] });
+  const change = ({ target }) => choose(options[target.selectedIndex][0]);
   const option = ([value, text]) =>
     html`<option value=${value} .selected=${value === ui.now[name]}>${text}</option>`;
   return html`<div class="cw-control">

@@ -2,7 +2,9 @@
 
 import functools
 import json
+from typing import Any
 
+import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import assert_scientific, state_of
@@ -11,10 +13,28 @@ from torch import Tensor
 from course_lib import mechanics
 from course_lib.widgets import EnergyDrift
 
+STAGE = 320
+ROD = 120
+READ_MOTION = """(el) => {
+  const placesOf = (circles) => circles.map((c) => [Number(c.getAttribute("cx")),
+    Number(c.getAttribute("cy"))]);
+  const byRun = (selector) => Object.fromEntries([...el.querySelectorAll(selector)].map((part) =>
+    [part.dataset.run, placesOf(part.matches("circle") ? [part] : [...part.children].filter(
+      (child) => child.matches("circle")))]));
+  const cursor = el.querySelector(".cw-cursor");
+  return {
+    time: Number(el.querySelector("[data-time]").dataset.time),
+    cursor: Number(/^M([^ ]+) /.exec(cursor.getAttribute("d"))[1])
+      / cursor.ownerSVGElement.viewBox.baseVal.width,
+    bodies: byRun(".cw-body"),
+    moments: byRun(".cw-moment"),
+  };
+}"""
+
 
 # Most operations of a hand leave most runs as they were.
 @functools.cache
-def energy_errors(
+def trajectory(
     *,
     system: str,
     parameters: str,
@@ -23,8 +43,8 @@ def energy_errors(
     dt: float,
     steps: int,
     method: str,
-) -> Tensor:
-    """Relative energy errors of a run; the system's ``parameters`` are JSON."""
+) -> tuple[Tensor, Tensor]:
+    """States and relative energy errors of a run; the system's ``parameters`` are JSON."""
     try:
         run = mechanics.integrate(
             getattr(mechanics, system)(**json.loads(parameters)),
@@ -36,8 +56,60 @@ def energy_errors(
         )
     except mechanics.IntegrationError as error:
         run = error.trajectory
-    energy = run.energy[run.energy.isfinite()]
-    return (energy - energy[0]).abs() / (energy[0].abs() or 1)
+    kept = int(run.energy.isfinite().long().cumprod(0).sum())
+    energy = run.energy[:kept]
+    error = (energy - energy[0]).abs() / (energy[0].abs() or 1)
+    return torch.cat((run.q, run.p), -1)[:kept], error
+
+
+def state_at(states: Tensor, moment: float) -> Tensor | None:
+    """The state after so many steps, on the straight line between two; None once it is lost."""
+    before, part = int(moment), moment % 1
+    if before + (part > 0) >= len(states):
+        return None
+    return torch.lerp(states[before], states[before + (part > 0)], part)
+
+
+def balls_of(spec: dict[str, Any], state: Tensor, lane: float) -> Tensor:
+    """Where the balls of a system stand on the stage."""
+    reach, middle = torch.tensor(spec["reach"], dtype=state.dtype), STAGE / 2
+    q = state[: len(state) // 2]
+    share = q / reach[: len(q)]
+    if spec["name"] == "Pendulum":
+        return middle + ROD * torch.stack((q.sin(), q.cos()), -1)
+    if spec["name"] == "HarmonicOscillator":
+        return torch.stack((middle + 120 * share, torch.full_like(q, lane)), -1)
+    if spec["name"] == "CoupledOscillators":
+        rest = STAGE * torch.tensor([1 / 3, 2 / 3], dtype=q.dtype)
+        return torch.stack((rest + 45 * share, torch.full_like(q, lane)), -1)
+    return middle + middle * torch.stack((share[0], -share[1]))[None]
+
+
+def point_of(spec: dict[str, Any], plane: dict[str, Any], state: Tensor) -> Tensor:
+    """Where a state stands in the phase portrait; an angle between −π and π."""
+    turned = state.clone()
+    if spec["period"]:
+        turned[: len(state) // 2] -= (
+            spec["period"] * (state[: len(state) // 2] / spec["period"]).round()
+        )
+    share = (turned / torch.tensor(spec["reach"], dtype=state.dtype))[[plane["x"], plane["y"]]]
+    return (STAGE / 2 * (1 + share * torch.tensor([1, -1])))[None]
+
+
+def assert_place(found: list[list[float]] | None, exact: Tensor, other: Tensor) -> None:
+    """Assert that balls stand where they should, or are absent where that is off the picture."""
+    # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
+    doubt = 1e-6 + 1000 * float((exact - other).abs().max())
+    if not doubt < STAGE:
+        return
+    outside = float((exact - STAGE / 2).abs().max()) - STAGE / 2
+    if found is None:
+        assert outside > -doubt
+    else:
+        assert outside < doubt
+        torch.testing.assert_close(
+            torch.tensor(found, dtype=exact.dtype), exact, rtol=0, atol=doubt
+        )
 
 
 def make(name: str = "Ada") -> EnergyDrift:
@@ -53,10 +125,28 @@ def displayed(widget: Locator) -> None:
     run = {name: state[name] for name in ("system", "dt", "steps")}
     run["parameters"] = json.dumps(spec["parameters"])
 
-    def errors_of(method: str, *, nudge: float) -> Tensor:
-        """The errors of a run that begins ``nudge`` away from where the reader put it."""
+    def run_of(method: str, *, nudge: float) -> tuple[Tensor, Tensor]:
+        """A run that begins ``nudge`` away from where the reader put it."""
         start = {name: tuple((state[name] * (1 + nudge)).tolist()) for name in ("q", "p")}
-        return energy_errors(**run, **start, method=method)
+        return trajectory(**run, **start, method=method)
+
+    motion = widget.evaluate(READ_MOTION)
+    end = state["dt"] * state["steps"]
+    assert 0 <= motion["time"] <= end
+    assert motion["cursor"] == pytest.approx(motion["time"] / end, abs=1e-6)
+    moment = min(state["steps"], motion["time"] / state["dt"])
+    plane = spec["planes"][min(state["plane"], len(spec["planes"]) - 1)]
+    for i, method in enumerate(state["methods"]):
+        exact, other = (state_at(run_of(method, nudge=by)[0], moment) for by in (0.0, 1e-13))
+        body, point = (motion[part].get(method) for part in ("bodies", "moments"))
+        if exact is None and other is None:
+            assert body is None
+            assert point is None
+        if exact is None or other is None:
+            continue
+        lane = STAGE * (i + 0.5) / len(state["methods"])
+        assert_place(body, *(balls_of(spec, where, lane) for where in (exact, other)))
+        assert_place(point, *(point_of(spec, plane, where) for where in (exact, other)))
 
     names = dict(state["method_names"])
     rows = widget.locator(".cw-weights tbody tr")
@@ -65,9 +155,9 @@ def displayed(widget: Locator) -> None:
         names[method] for method in state["methods"]
     ]
     for method, (_, largest, last) in zip(state["methods"], shown_rows, strict=False):
-        errors = errors_of(method, nudge=0.0)
+        errors = run_of(method, nudge=0.0)[1]
         # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
-        others = errors_of(method, nudge=1e-13)
+        others = run_of(method, nudge=1e-13)[1]
         if len(errors) < state["steps"] + 1 or last.startswith("lost"):
             assert last.startswith("lost at step")
             lost = int(last.removeprefix("lost at step "))

@@ -1,3 +1,7 @@
+const LINE_GRID = 61;
+// No segment leads to a hole without a bottom, where a planet meets its sun.
+const DEEPEST = -1e12;
+
 /**
  * Marching squares: the segments `[x0, y0, x1, y1]`, in grid units, on which a field crosses `level`.
  * `field` has `rows * columns` values, row by row.
@@ -33,4 +37,22 @@ export function segmentPath(segments, scale, shift) {
       return `M${from}L${to}`;
     })
     .join("");
+}
+
+/**
+ * The line on which a function of two coordinates has a value, as the `d` of an SVG path on a square
+ * of `side` that reaches from −`reach` to `reach`.
+ * @param {(x: number, y: number) => number} valueAt
+ * @param {number[]} reach
+ * @param {number} value
+ * @param {number} side
+ */
+export function levelLine(valueAt, [rx, ry], value, side) {
+  const last = LINE_GRID - 1;
+  const field = Float64Array.from({ length: LINE_GRID * LINE_GRID }, (_, i) => {
+    const [column, row] = [i % LINE_GRID, Math.floor(i / LINE_GRID)];
+    const height = valueAt(rx * ((2 * column) / last - 1), ry * (1 - (2 * row) / last));
+    return Math.max(DEEPEST, height);
+  });
+  return segmentPath(contourSegments(field, LINE_GRID, LINE_GRID, value), side / last, 0);
 }

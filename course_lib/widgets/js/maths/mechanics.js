@@ -1,6 +1,8 @@
 // Hamiltonian systems and the steppers of course_lib.mechanics, on plain arrays. Each stepper moves
 // `q` and `p` in place, so that ten thousand steps make no garbage.
 
+import { upTo } from "./numerics.js";
+
 function sigmoidPair(x) {
   const s = x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
   return [s, s * (1 - s)];
@@ -198,4 +200,61 @@ export function integrate(system, stepper, q, p, dt, steps) {
     energy[taken] = value;
   }
   return { q: qs, p: ps, energy, taken };
+}
+
+/**
+ * A run of one of `SYSTEMS` with its relative energy errors, absolute ones where the energy starts
+ * at 0. `taken` counts the steps whose error is a finite number; it is −1 if not even the start's is.
+ * @param {{ system: string, parameters: any, method: string, q: number[], p: number[], dt: number,
+ *   steps: number }} setting
+ */
+export function energyDrift({ system, parameters, method, q, p, dt, steps }) {
+  const run = integrate(SYSTEMS[system](parameters), method, q, p, dt, steps);
+  const unit = Math.abs(run.energy[0]) || 1;
+  const error = new Float64Array(run.taken + 1);
+  let [taken, largest] = [-1, 0];
+  while (taken < run.taken) {
+    const next = Math.abs(run.energy[taken + 1] - run.energy[0]) / unit;
+    if (!Number.isFinite(next)) break;
+    taken += 1;
+    error[taken] = next;
+    if (next > largest) largest = next;
+  }
+  return { ...run, taken, error: error.subarray(0, taken + 1), largest };
+}
+
+/**
+ * Where a run stands after `moment` steps; between two steps, on the straight line from one to the
+ * other. Nothing once the run is lost.
+ * @param {{ q: Float64Array, p: Float64Array, taken: number }} run
+ * @param {number} dim
+ * @param {number} moment
+ */
+export function stateAt({ q, p, taken }, dim, moment) {
+  const before = Math.floor(moment);
+  const part = moment - before;
+  if (before + (part > 0 ? 1 : 0) > taken) return null;
+  const at = (values, i) => {
+    const [from, to] = [values[before * dim + i], values[(before + 1) * dim + i]];
+    return part > 0 ? from + part * (to - from) : from;
+  };
+  const both = upTo(dim);
+  return { q: both.map((i) => at(q, i)), p: both.map((i) => at(p, i)) };
+}
+
+/**
+ * The least and the largest of `values` in each of `bins` equal stretches of 0 … `length - 1`.
+ * @param {ArrayLike<number>} values
+ * @param {number} length
+ * @param {number} bins
+ */
+export function envelope(values, length, bins) {
+  const low = new Float64Array(bins).fill(Infinity);
+  const high = new Float64Array(bins).fill(-Infinity);
+  for (let n = 0; n < values.length; n += 1) {
+    const bin = Math.min(bins - 1, Math.floor((n * bins) / length));
+    if (values[n] < low[bin]) low[bin] = values[n];
+    if (values[n] > high[bin]) high[bin] = values[n];
+  }
+  return { low, high };
 }

@@ -1,0 +1,109 @@
+// The systems of maths/mechanics.js as bodies on a stage: bob and rod, masses and springs, planet
+// and sun.
+
+import { upTo } from "./maths/numerics.js";
+import { plane } from "./plane.js";
+import { nothing, svg } from "./vendor/lit-html/lit-html.js";
+
+/** The side of the square stage. */
+export const STAGE = 320;
+const MIDDLE = STAGE / 2;
+const ROD = 120;
+const WALLS = [12, STAGE - 12];
+const COILS = 24;
+const COIL_HEIGHT = [0, 6, 0, -6];
+const BALL = 13;
+
+/** A zigzag between two places at one height. */
+function spring(from, to, y) {
+  const points = upTo(COILS + 1).map(
+    (i) => `${from + ((to - from) * i) / COILS} ${y + COIL_HEIGHT[i % 4]}`,
+  );
+  return `M${points.join("L")}`;
+}
+
+/** A wall to hold on to, over the whole height. */
+const wall = (x) =>
+  svg`<path d="M${x} 0V${STAGE}" stroke="var(--cw-edge)" stroke-width="3"></path>`;
+const disc = ([x, y], r) => svg`<circle cx=${x} cy=${y} r=${r} fill="var(--cw-edge)"></circle>`;
+
+/** Balls on springs from wall to wall, or to the last ball; each run has a lane of its own. */
+function onSprings({ rests, stretch, masses, walls }) {
+  const heaviest = Math.max(...masses);
+  return ({ reach }) => ({
+    lanes: true,
+    radii: masses.map((mass) => BALL * Math.cbrt(mass / heaviest)),
+    places: (q, y) => q.map((part, i) => [rests[i] + (stretch * part) / reach[i], y]),
+    ties: (places, y) => {
+      const ends = [walls[0], ...places.map(([x]) => x), ...walls.slice(1)];
+      return upTo(ends.length - 1).map((i) => spring(ends[i], ends[i + 1], y));
+    },
+    scenery: walls.map(wall),
+  });
+}
+
+/** A point that moves in the plane, about the middle. */
+const inThePlane =
+  (scenery) =>
+  ({ reach: [x, y] }) => {
+    const field = plane({ x: [-x, x], y: [-y, y], width: STAGE, height: STAGE });
+    return {
+      lanes: false,
+      inThePlane: true,
+      radii: [BALL],
+      places: (q) => [field.toPixel(q)],
+      ties: () => [],
+      scenery,
+    };
+  };
+
+const SCENES = {
+  HarmonicOscillator: () =>
+    onSprings({ rests: [MIDDLE], stretch: 120, masses: [1], walls: [WALLS[0]] }),
+  Pendulum: () => () => ({
+    lanes: false,
+    radii: [BALL],
+    places: ([angle]) => [[MIDDLE + ROD * Math.sin(angle), MIDDLE + ROD * Math.cos(angle)]],
+    ties: ([[x, y]]) => [`M${MIDDLE} ${MIDDLE}L${x} ${y}`],
+    scenery: [disc([MIDDLE, MIDDLE], 4)],
+  }),
+  CoupledOscillators: ({ mass1, mass2 }) =>
+    onSprings({
+      rests: [STAGE / 3, (2 * STAGE) / 3],
+      stretch: 45,
+      masses: [mass1, mass2],
+      walls: WALLS,
+    }),
+  Kepler: () => inThePlane([disc([MIDDLE, MIDDLE], 9)]),
+  HenonHeiles: () => inThePlane([]),
+};
+
+/**
+ * How a system stands on the stage: `places` and `radii` of its balls, the `ties` between them, and
+ * the `scenery` that does not move. Runs that would hide each other stand in `lanes`.
+ * @param {{ name: string, parameters: any, reach: number[] }} spec
+ * @returns {any}
+ */
+export const sceneOf = (spec) => SCENES[spec.name](spec.parameters)(spec);
+
+const onStage = (places) => places.flat().every((place) => place >= 0 && place <= STAGE);
+
+/**
+ * One body for each run that has a place on the stage.
+ * @param {any} scene
+ * @param {{ name: string, colour: string, q: number[] | null }[]} runs
+ */
+export function bodies({ lanes, radii, places, ties }, runs) {
+  return runs.map(({ name, colour, q }, i) => {
+    const y = lanes ? (STAGE * (i + 0.5)) / runs.length : MIDDLE;
+    const balls = q ? places(q, y) : [];
+    if (!q || !onStage(balls)) return nothing;
+    // Runs that stay together lie on one another, the later ones smaller.
+    const shrink = lanes ? 1 : 1 - 0.15 * i;
+    const tie = (d) => svg`<path d=${d} fill="none" stroke=${colour} stroke-width="2"></path>`;
+    const ball = ([cx, cy], j) =>
+      svg`<circle cx=${cx} cy=${cy} r=${shrink * radii[j]} fill=${colour} stroke="var(--cw-paper)"
+        stroke-width="1.5"></circle>`;
+    return svg`<g class="cw-body" data-run=${name}>${ties(balls, y).map(tie)}${balls.map(ball)}</g>`;
+  });
+}
