@@ -25,21 +25,28 @@ from course_lib.widgets.traits import (
 
 AXES = ("layers", "heads", "query", "key")
 TOLERANCE = 1e-3
+SIGN = "has the weight {:g}; weights must not be negative; apply softmax to scores first"
+SUM = (
+    "sums to {:.4g}; each row of weights must sum to one over the keys (the last axis); apply "
+    "softmax, or divide each row by its sum"
+)
 
 
 def _softmaxed(_widget: Any, weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """The weights, if each row is a distribution over the keys."""
-    sums = weights.sum(axis=-1, dtype=np.float64)
-    refused = {
-        "has a negative weight; apply softmax to scores first": weights.min(axis=-1) < 0,
-        "sums to {:.4g}; each row of weights must sum to one over the keys (the last axis); apply "
-        "softmax, or divide each row by its sum": np.abs(sums - 1) > TOLERANCE,
-    }
-    for said, rows in refused.items():
-        for place in np.argwhere(rows)[:1]:
+    least, sums = weights.min(axis=-1), weights.sum(axis=-1, dtype=np.float64)
+    for rows, given, said in (
+        (
+            least < 0,
+            least,
+            "has the weight {:g}; weights must not be negative; apply softmax first",
+        ),
+        (np.abs(sums - 1) > TOLERANCE, sums, SUM),
+    ):
+        for place in map(tuple, np.argwhere(rows)[:1]):
             names = ("snapshot", "layer", "head", "row")[-len(place) :]
             row = ", ".join(f"{name} {i}" for name, i in zip(names, place, strict=True))
-            raise ValueError(f"{row} {said.format(sums[tuple(place)])}")
+            raise ValueError(f"{row} {said.format(given[place])}")
     return weights
 
 
@@ -79,9 +86,9 @@ class AttentionExplorer(Widget):
     head = Index(of=lambda self: self.weights.shape[-3])
     query = Index(of=lambda self: len(self.tokens))
     step = Index(of=lambda self: max(1, len(self.steps)))
-    temperature = Number(0.1, 10.0)
-    causal = Switch()
-    plugged = Data()
+    temperature = Number(0.1, 10.0, default=1.0)
+    causal = Switch(default=False)
+    plugged = Data(lambda self: self._attention is not None)
     typed = Text(default="", longest=math.inf)
     answers = Data(0)
     error = Data("")
@@ -93,33 +100,15 @@ class AttentionExplorer(Widget):
         *,
         attention: Callable[[list[str]], ArrayLike] | None = None,
         steps: Iterable[object] | None = None,
-        layer: int = 0,
-        head: int = 0,
-        query: int = 0,
-        step: int = 0,
-        temperature: float = 1.0,
-        causal: bool = False,
-        **dom: Any,
+        **given: Any,
     ) -> None:
         if attention is not None and not callable(attention):
             raise TypeError(
                 "attention must be a function from a list of tokens to weights with the axes "
-                f"({', '.join(AXES)}), but was given {attention!r}"
+                f"({', '.join(AXES)}), but was given {brief(attention)}"
             )
         self._attention = attention
-        super().__init__(
-            tokens=tokens,
-            steps=_names(steps),
-            weights=weights,
-            layer=layer,
-            head=head,
-            query=query,
-            step=step,
-            temperature=temperature,
-            causal=causal,
-            plugged=attention is not None,
-            **dom,
-        )
+        super().__init__(tokens=tokens, steps=_names(steps), weights=weights, **given)
 
     def replace(
         self, tokens: list[str], weights: ArrayLike, *, steps: Iterable[object] | None = None
@@ -181,7 +170,7 @@ class AttentionExplorer(Widget):
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
         try:
-            snapshots = self.steps if _depth(weights) == len(AXES) + 1 else None
+            snapshots = (self.steps or None) if _depth(weights) == len(AXES) + 1 else None
             self.replace(words, weights, steps=snapshots)
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"

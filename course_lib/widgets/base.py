@@ -14,6 +14,8 @@ the picture shows. The module exports its mathematics as pure functions and, by 
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import anywidget
@@ -23,6 +25,27 @@ import traitlets
 from course_lib.widgets import page
 from course_lib.widgets.modules import module_source, stylesheet
 from course_lib.widgets.traits import Trait, WrongValueError
+
+
+def _signature(arguments: Iterable[inspect.Parameter | None]) -> inspect.Signature:
+    return inspect.Signature(sorted(filter(None, arguments), key=lambda argument: argument.kind))
+
+
+class _Constructor:
+    """The signature of a widget's constructor, as help shows it: its own, and that of its traits.
+
+    A constructor that a subclass writes itself has by place what it names, and passes on the rest.
+    """
+
+    def __get__(self, _widget: object, kind: type[Widget]) -> inspect.Signature:
+        passed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        own = list(inspect.signature(kind.__init__).parameters.values())[1:]
+        own = {argument.name: argument for argument in own if argument.kind not in passed}
+        written = bool(own)
+        for trait in kind._declared().values():
+            if (a := trait.argument) and a.name not in own:
+                own[a.name] = a.replace(kind=a.KEYWORD_ONLY) if written else a
+        return _signature(own.values())
 
 
 class Widget(anywidget.AnyWidget):
@@ -35,6 +58,7 @@ class Widget(anywidget.AnyWidget):
     """
 
     _module: ClassVar[str]
+    __signature__ = _Constructor()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name, attribute in vars(cls).items():
@@ -46,13 +70,19 @@ class Widget(anywidget.AnyWidget):
             cls._css = stylesheet(cls._module)
         super().__init_subclass__(**kwargs)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *by_place: Any, **given: Any) -> None:
+        arguments = _signature(trait.argument for trait in self._declared().values())
+        inherited = ipywidgets.DOMWidget.class_traits().keys() - arguments.parameters
+        dom = {name: given.pop(name) for name in inherited & given.keys()}
+        try:
+            values = arguments.bind(*by_place, **given).arguments
+        except TypeError as error:
+            kind = type(self).__name__
+            raise TypeError(f"{error}; expected {kind}{self.__signature__}") from None
         for name, trait in self._declared().items():
-            if given.get(name, trait) is None and trait.dynamic:
-                del given[name]
-            elif trait.read_only and name in given:
-                self.set_trait(name, given.pop(name))
-        super().__init__(**self._in_order(given))
+            if trait.called in values and not (values[trait.called] is None and trait.dynamic):
+                self.set_trait(name, values[trait.called])
+        super().__init__(**dom)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the page sends as a whole, or not at all; then tell the page why.

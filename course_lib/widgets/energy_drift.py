@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 import traitlets
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
 from course_lib import mechanics
@@ -24,8 +24,8 @@ from course_lib.widgets.traits import (
     Integer,
     Number,
     Several,
-    Text,
     brief,
+    named,
 )
 
 METHODS = {
@@ -114,9 +114,9 @@ class EnergyDrift(Widget):
 
     _module = "energy_drift.js"
 
-    systems = Data()
+    systems = Data(lambda self: [_spec(*item) for item in self._systems.items()])
     method_names = Data([list(pair) for pair in METHODS.items()])
-    steps = Integer(100, 20_000, read_only=True)
+    steps = Integer(100, 20_000, default=10_000, read_only=True)
     system = Choice(*SCENES)
     plane = Index(of=lambda self: len(self._scene().planes))
     dt = Number(0.001, 1.0, default=lambda self: self._scene().dt)
@@ -130,14 +130,10 @@ class EnergyDrift(Widget):
         self,
         system: HamiltonianSystem | None = None,
         *,
-        q: ArrayLike | tuple | None = None,
-        p: ArrayLike | tuple | None = None,
-        dt: float | None = None,
-        steps: int = 10_000,
         methods: list[str] | tuple[str, ...] = ("explicit_euler", "stoermer_verlet"),
         steppers: Mapping[str, Callable[..., tuple[Tensor, Tensor]]] | None = None,
         rollouts: Mapping[str, Trajectory] | None = None,
-        **dom: Any,
+        **given: Any,
     ) -> None:
         chosen = mechanics.Pendulum() if system is None else system
         name = type(chosen).__name__
@@ -146,10 +142,10 @@ class EnergyDrift(Widget):
                 f"system is {name}; expected one of {', '.join(SCENES)} from course_lib.mechanics"
             )
         self._systems = {kind: getattr(mechanics, kind)() for kind in SCENES} | {name: chosen}
-        self._steppers, given = _named(steppers, "steppers"), _named(rollouts, "rollouts")
-        if not (methods or self._steppers or given):
+        self._steppers, runs = named("steppers", steppers), named("rollouts", rollouts)
+        if not (methods or self._steppers or runs):
             raise ValueError(f"methods is empty; give at least one of {', '.join(METHODS)}")
-        if (count := len(self._steppers) + len(given)) > MOST_RUNS:
+        if (count := len(self._steppers) + len(runs)) > MOST_RUNS:
             raise ValueError(
                 f"{count} steppers and rollouts were given; expected {MOST_RUNS} at most, whose "
                 "colours can be told apart; show fewer"
@@ -162,18 +158,9 @@ class EnergyDrift(Widget):
                 )
         self._numbers = min(NUMBERS, ALL_NUMBERS // max(1, count))
         self._given = [
-            _rollout(title, run, chosen, numbers=self._numbers) for title, run in given.items()
+            _rollout(title, run, chosen, numbers=self._numbers) for title, run in runs.items()
         ]
-        super().__init__(
-            systems=[_spec(kind, item) for kind, item in self._systems.items()],
-            steps=steps,
-            system=name,
-            q=q,
-            p=p,
-            dt=dt,
-            methods=methods,
-            **dom,
-        )
+        super().__init__(system=name, methods=methods, **given)
         if self._steppers:
             self.observe(self._run_again, names=["system", "q", "p", "dt"])
 
@@ -223,17 +210,6 @@ class EnergyDrift(Widget):
                 run = error.trajectory
             runs.append(_rollout(title, run, self._canonical(), self.steps, numbers=self._numbers))
         return [*self._given, *runs]
-
-
-def _named(table: Mapping[str, Any] | None, argument: str) -> dict[str, Any]:
-    """A table whose names can be read, or an empty one for none."""
-    if table is not None and not isinstance(table, Mapping):
-        raise TypeError(
-            f"{argument} is a {type(table).__name__}; expected a dict; give each a name, as in "
-            f"{argument}={{'mine': ...}}"
-        )
-    name = Text(called=argument)
-    return {name.validate(None, title): item for title, item in (table or {}).items()}
 
 
 def _spec(kind: str, system: HamiltonianSystem) -> dict[str, Any]:

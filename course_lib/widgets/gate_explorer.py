@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from course_lib.recurrent import gru_step, lstm_step, rnn_step
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, Choice, Data, Index, Several, Text, finite_array
+from course_lib.widgets.traits import Array, Choice, Data, Index, Several, Text
 
 MOST_UNITS = 64
 MOST_LETTERS = 24
@@ -97,7 +97,7 @@ class GateExplorer(Widget):
     kind = Data()
     alphabet = Text(shortest=1, longest=math.inf, distinct=True, read_only=True)
     longest = Data(MOST_LETTERS)
-    gates = Rows("sums", "terms", read_only=True)
+    gates = Rows("sums", "terms", read_only=True, called="cell")
     labels = Several(
         Text(), "labels", least=2, most=6, distinct=True, optional=True, read_only=True
     )
@@ -110,7 +110,7 @@ class GateExplorer(Widget):
         offered=lambda self: self.quantities,
         default=lambda self: "cell" if self.kind == "LSTM" else "hidden",
     )
-    order = Choice(offered=lambda self: self.orders)
+    order = Choice(offered=lambda self: self.orders, default="number")
     unit = Index(of=lambda self: self._units())
     letter = Index(of=lambda self: len(self.text), default=lambda self: len(self.text) - 1)
 
@@ -119,29 +119,15 @@ class GateExplorer(Widget):
         cell: nn.Module,
         alphabet: str,
         *,
-        text: str,
         readout: nn.Linear | None = None,
         labels: Iterable[str] | None = None,
-        quantity: str | None = None,
-        order: str = "number",
-        unit: int = 0,
-        letter: int | None = None,
-        **dom: Any,
+        **given: Any,
     ) -> None:
         self.set_trait("alphabet", alphabet)
-        kind, rows = _rows(cell, self.alphabet)
-        super().__init__(
-            kind=kind,
-            gates=rows,
-            labels=labels,
-            readout=_readout(readout, labels, len(rows) // KINDS[kind].sums),
-            text=text,
-            quantity=quantity,
-            order=order,
-            unit=unit,
-            letter=letter,
-            **dom,
-        )
+        self.set_trait("kind", _kind_of(cell))
+        rows = _rows(cell, self.kind, self.alphabet)
+        weights = _readout(readout, labels, len(rows) // KINDS[self.kind].sums)
+        super().__init__(alphabet, rows, labels=labels, readout=weights, **given)
 
     def describe(self) -> str:
         """The network, the text, what can be looked at, and what the model thinks of the text."""
@@ -186,15 +172,18 @@ class GateExplorer(Widget):
         return logits.softmax(0).tolist()
 
 
-def _rows(cell: object, alphabet: str) -> tuple[str, NDArray[np.float32]]:
-    """The kind of a cell, and its parameters side by side: letters, units, and two biases."""
-    mro = type(cell).__mro__
-    kind = next((base.__name__ for base in mro if base.__name__ in KINDS), None)
+def _kind_of(cell: object) -> str:
+    kind = next((base.__name__ for base in type(cell).__mro__ if base.__name__ in KINDS), None)
     if kind is None or not isinstance(cell, nn.Module):
         raise TypeError(
             f"cell is a {type(cell).__name__}; expected an RNN, GRU or LSTM of "
             "course_lib.recurrent or torch.nn"
         )
+    return kind
+
+
+def _rows(cell: nn.Module, kind: str, alphabet: str) -> Tensor:
+    """The parameters of a cell side by side: those of letters, of units, and two biases."""
     parameters = dict(cell.named_parameters())
     _check_plain(cell, parameters)
     missing = [name for name in PARAMETERS if name not in parameters]
@@ -224,7 +213,7 @@ def _rows(cell: object, alphabet: str) -> tuple[str, NDArray[np.float32]]:
                 f"torch.nn.{kind} with {letters} letters and {units} units"
             )
     wide = [parameter if parameter.dim() > 1 else parameter[:, None] for parameter in given]
-    return kind, finite_array("cell", torch.cat(wide, dim=1), ("sums", "terms"))
+    return torch.cat(wide, dim=1)
 
 
 def _check_plain(cell: nn.Module, parameters: dict[str, Tensor]) -> None:

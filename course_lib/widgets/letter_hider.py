@@ -70,10 +70,12 @@ class LetterHider(ModelWidget):
     _stack = STACK
 
     mask = Mark()
-    words = Several(Text(**WORD), most=8, read_only=True)
+    words = Several(Text(**WORD), most=8, default=(), read_only=True)
     word = Text(**WORD)
     hidden = Several(
-        Index(of=lambda self: len(self.word)), rule=lambda _, places: sorted(set(places))
+        Index(of=lambda self: len(self.word)),
+        default=(),
+        rule=lambda _, places: sorted(set(places)),
     )
     place = Index(of=lambda self: len(self.word), unset=True)
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True, rule=_no_mask)
@@ -82,27 +84,9 @@ class LetterHider(ModelWidget):
         self,
         model: MaskedLanguageModel,
         alphabet: str,
-        *,
-        mask: str,
-        word: str,
-        hidden: Iterable[int] = (),
-        place: int = -1,
-        option: int = -1,
-        words: Iterable[str] = (),
-        **dom: Any,
+        **given: Any,
     ) -> None:
-        super().__init__(
-            model,
-            _facts_of(model),
-            alphabet,
-            mask=mask,
-            words=words,
-            word=word,
-            hidden=hidden,
-            place=place,
-            option=option,
-            **dom,
-        )
+        super().__init__(model, _facts_of(model), alphabet, **given)
 
     @property
     def model(self) -> MaskedLanguageModel:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import traitlets
+
 from course_lib.widgets.traits import Trait, brief
 
 
 class Mark(Trait):
-    """A character of the widget's ``alphabet``, kept as its id; -1 for ``None``, if ``optional``."""
+    """A character of the widget's ``alphabet``, kept as its id; ``optional``, -1 for ``None``."""
 
     def __init__(self, *, optional: bool = False) -> None:
-        super().__init__(read_only=True)
+        super().__init__(
+            default=(lambda _: None) if optional else traitlets.Undefined, read_only=True
+        )
         self.optional = optional
 
     def _check(self, widget: Any, value: Any) -> int:

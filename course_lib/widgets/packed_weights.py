@@ -201,7 +201,7 @@ class ModelWidget(Widget):
         rule=_a_character_for_each_id,
         read_only=True,
     )
-    weights = Data()
+    weights = Data(lambda self: self._packed())
 
     def __init__(
         self, model: nn.Module, facts: dict[str, Any], alphabet: str, **given: Any
@@ -211,18 +211,17 @@ class ModelWidget(Widget):
         state = model.state_dict()
         # A copy of every parameter, which further training does not reach.
         self._original = {name: state[name].detach().clone() for name in shapes}
-        limits = self._limits
-        super().__init__(
-            facts=facts,
-            alphabet=alphabet,
-            weights=pack(self._original, most_bytes=limits.weight_bytes, fewest_bits=limits.bits),
-            **given,
-        )
+        self.set_trait("facts", facts)
+        super().__init__(alphabet=alphabet, **given)
 
     @property
     def bits(self) -> int:
         """How many bits a parameter has on its way to the page."""
         return self.weights["bits"]
+
+    def _packed(self) -> dict[str, Any]:
+        limits = self._limits
+        return pack(self._original, most_bytes=limits.weight_bytes, fewest_bits=limits.bits)
 
     def _both(self) -> tuple[nn.Module, nn.Module]:
         """The model before and after rounding, in float64."""

@@ -18,6 +18,7 @@ from course_lib.widgets.traits import (
     Text,
     brief,
     finite_array,
+    named,
 )
 
 MODES = ("composite", "forgetting", "gate", "softmax", "query")
@@ -55,15 +56,20 @@ class PartyMemory(Widget):
     )
     names = Several(Text(), "guests", read_only=True)
     score = Array("guests", optional=True, read_only=True)
-    gate = Array("guests", optional=True, read_only=True)
+    gate = Array(
+        "guests",
+        optional=True,
+        default=lambda self: self.score if self.score.size else None,
+        read_only=True,
+    )
     guest_keys = Array("guests", "d", optional=True, read_only=True, called="keys")
     queries = Array("questions", "d", optional=True, read_only=True)
-    questions = Several(Text(), "questions", read_only=True)
+    questions = Data(lambda self: self._questions)
     modes = Data(lambda self: self._offered())
-    mode = Choice(*MODES, offered=lambda self: self.modes, needs=NEEDS)
-    decay = Number(0.0, 1.0)
-    door = Number(-8.0, 8.0)
-    temperature = Number(0.05, 20.0)
+    mode = Choice(*MODES, offered=lambda self: self.modes, needs=NEEDS, default="composite")
+    decay = Number(0.0, 1.0, default=0.5)
+    door = Number(-8.0, 8.0, default=0.0)
+    temperature = Number(0.05, 20.0, default=1.0)
     question = Choice(offered=lambda self: self.questions or [""])
     arrived = Integer(1, lambda self: len(self.names), default=lambda self: len(self.names))
 
@@ -72,34 +78,26 @@ class PartyMemory(Widget):
         images: ArrayLike,
         names: list[str],
         *,
-        score: ArrayLike | None = None,
-        gate: ArrayLike | None = None,
         keys: ArrayLike | None = None,
         queries: Mapping[str, ArrayLike] | None = None,
-        mode: str = "composite",
-        decay: float = 0.5,
-        door: float = 0.0,
-        temperature: float = 1.0,
         question: str | int = 0,
-        arrived: int | None = None,
-        **dom: Any,
+        **given: Any,
     ) -> None:
-        questions, rows = _asked(keys, queries)
+        if (keys is None) != (queries is None):
+            there, missing = ("queries", "keys") if keys is None else ("keys", "queries")
+            raise ValueError(
+                f"{there} were given without {missing}; a lookup needs both, or neither"
+            )
+        table = named("queries", queries)
+        rows = [finite_array(f"queries[{name!r}]", row, ("d",)) for name, row in table.items()]
+        self._questions = list(table)
         super().__init__(
-            images=images,
-            names=names,
-            score=score,
-            gate=score if gate is None else gate,
-            guest_keys=keys,
-            queries=rows,
-            questions=questions,
-            mode=mode,
-            decay=decay,
-            door=door,
-            temperature=temperature,
-            question=_text_of(question, questions),
-            arrived=arrived,
-            **dom,
+            images,
+            names,
+            keys=keys,
+            queries=None if queries is None else rows,
+            question=_text_of(question, self._questions),
+            **given,
         )
 
     def describe(self) -> str:
@@ -113,23 +111,6 @@ class PartyMemory(Widget):
     def _offered(self) -> list[str]:
         there = (True, True, self.gate.size, self.score.size, self.questions)
         return [mode for mode, numbers in zip(MODES, there, strict=True) if numbers]
-
-
-def _asked(
-    keys: ArrayLike | None, queries: Mapping[str, ArrayLike] | None
-) -> tuple[list[str], list[Any] | None]:
-    """The questions and the rows of their queries."""
-    if (keys is None) != (queries is None):
-        given, missing = ("queries", "keys") if keys is None else ("keys", "queries")
-        raise ValueError(f"{given} were given without {missing}; a lookup needs both, or neither")
-    if queries is None:
-        return [], None
-    if not isinstance(queries, Mapping):
-        raise TypeError(
-            f"queries is a {type(queries).__name__}; expected a dict from question to query"
-        )
-    rows = [finite_array(f"queries[{brief(name)}]", row, ("d",)) for name, row in queries.items()]
-    return list(queries), rows
 
 
 def _text_of(question: str | int, questions: list[str]) -> str:

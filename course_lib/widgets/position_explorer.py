@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
 from course_lib.checks import check_size
@@ -62,9 +62,9 @@ class PositionExplorer(Widget):
 
     _module = "position_explorer.js"
 
-    tokens = Integer(2, 48, read_only=True)
-    d_model = Integer(2, 32, rule=_even, read_only=True)
-    base = Number(1, 1e9, read_only=True)
+    tokens = Integer(2, 48, default=32, read_only=True)
+    d_model = Integer(2, 32, default=16, rule=_even, read_only=True)
+    base = Number(1, 1e9, default=10_000, read_only=True)
     learned = Array("rows", "d_model", optional=True, rule=_first_rows, read_only=True)
     query = Array("d_model", default=lambda self: self._drawn()[0], read_only=True)
     key = Array("d_model", default=lambda self: self._drawn()[1], read_only=True)
@@ -72,7 +72,8 @@ class PositionExplorer(Widget):
     kind = Choice(
         *NAMES,
         offered=lambda self: self.kinds,
-        needs={"learned": "learned, the weight of a trained LearnedPosition,"},
+        needs={"learned": "a trained table as learned"},
+        default="sinusoidal",
     )
     # The query stands behind the key, as in a model that reads from left to right.
     query_position = Index(of=lambda self: self.tokens, default=lambda self: 2 * self.tokens // 3)
@@ -81,37 +82,10 @@ class PositionExplorer(Widget):
         of=lambda self: self.d_model // 2, default=lambda self: min(1, self.d_model // 2 - 1)
     )
 
-    def __init__(
-        self,
-        *,
-        tokens: int = 32,
-        d_model: int = 16,
-        kind: str = "sinusoidal",
-        learned: ArrayLike | None = None,
-        query: ArrayLike | None = None,
-        key: ArrayLike | None = None,
-        base: float | int = 10_000,
-        seed: int = 0,
-        query_position: int | None = None,
-        key_position: int | None = None,
-        pair: int | None = None,
-        **dom: Any,
-    ) -> None:
+    def __init__(self, *, seed: int = 0, **given: Any) -> None:
         check_size("seed", seed, minimum=0)
         self._seed = seed
-        super().__init__(
-            tokens=tokens,
-            d_model=d_model,
-            base=base,
-            learned=learned,
-            query=query,
-            key=key,
-            kind=kind,
-            query_position=query_position,
-            key_position=key_position,
-            pair=pair,
-            **dom,
-        )
+        super().__init__(**given)
 
     def describe(self) -> str:
         """The score of the two positions, and whether it knows more than their difference."""

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import ArrayLike
-
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Array, Choice, Number, Several, Text
 
@@ -33,33 +29,10 @@ class SoftLookup(Widget):
     names = Several(Text(), "keys", read_only=True)
     key_points = Array("keys", "xy=2", within=REACH, most={"keys": MOST_KEYS}, called="keys")
     values = Array("keys", read_only=True)
-    unit = Text(read_only=True)
-    query = Array("xy=2", within=REACH)
-    temperature = Number(0.02, 10.0)
-    similarity = Choice("distance", "dot", "cosine")
-
-    def __init__(
-        self,
-        names: list[str],
-        keys: ArrayLike,
-        values: ArrayLike,
-        *,
-        query: ArrayLike = (0.0, 0.0),
-        temperature: float = 0.3,
-        similarity: str = "distance",
-        unit: str = "",
-        **dom: Any,
-    ) -> None:
-        super().__init__(
-            names=names,
-            key_points=keys,
-            values=values,
-            unit=unit,
-            query=query,
-            temperature=temperature,
-            similarity=similarity,
-            **dom,
-        )
+    query = Array("xy=2", within=REACH, default=(0.0, 0.0))
+    temperature = Number(0.02, 10.0, default=0.3)
+    similarity = Choice("distance", "dot", "cosine", default="distance")
+    unit = Text(default="", read_only=True)
 
     def describe(self) -> str:
         """The keys with their values, in words."""

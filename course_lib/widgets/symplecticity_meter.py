@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import ArrayLike
-
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Array, Choice, Data, Number
 
@@ -31,23 +27,10 @@ class SymplecticityMeter(Widget):
     z = Array("tokens", "d", most={"tokens d": 24}, read_only=True)
     A = Array("d", "d", read_only=True)
     steps = Data(2_000)
-    softmax = Choice("vector", "matrix")
-    matrix = Choice("symmetric", "general")
-    formula = Choice("full", "shortcut")
-    dt = Number(0.01, 0.3)
-
-    def __init__(
-        self,
-        z: ArrayLike,
-        A: ArrayLike,
-        *,
-        softmax: str = "vector",
-        matrix: str = "symmetric",
-        formula: str = "shortcut",
-        dt: float = 0.05,
-        **dom: Any,
-    ) -> None:
-        super().__init__(z=z, A=A, softmax=softmax, matrix=matrix, formula=formula, dt=dt, **dom)
+    softmax = Choice("vector", "matrix", default="vector")
+    matrix = Choice("symmetric", "general", default="symmetric")
+    formula = Choice("full", "shortcut", default="shortcut")
+    dt = Number(0.01, 0.3, default=0.05)
 
     def describe(self) -> str:
         """Which formula is on trial."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from course_lib.tiled_attention import naive_bytes, tile_plan, tiled_bytes
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Array, Choice, Integer, Number, Switch
@@ -50,38 +48,11 @@ class TileStepper(Widget):
     scale = Number(
         1e-3, 1e3, default=lambda self: 1 / math.sqrt(self.query.shape[1]), read_only=True
     )
-    bytes_each = Choice(1, 2, 4, 8, read_only=True)
-    query_tile = Integer(1, lambda self: len(self.query))
-    key_tile = Integer(1, lambda self: len(self.key))
-    causal = Switch(rule=_a_key_for_each_query)
-    step = Integer(0, lambda self: self._tiles())
-
-    def __init__(
-        self,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        *,
-        query_tile: int = 4,
-        key_tile: int = 4,
-        causal: bool = False,
-        scale: float | None = None,
-        step: int = 0,
-        bytes_each: int = 2,
-        **dom: Any,
-    ) -> None:
-        super().__init__(
-            query=query,
-            key=key,
-            value=value,
-            scale=scale,
-            bytes_each=bytes_each,
-            query_tile=query_tile,
-            key_tile=key_tile,
-            causal=causal,
-            step=step,
-            **dom,
-        )
+    bytes_each = Choice(1, 2, 4, 8, default=2, read_only=True)
+    query_tile = Integer(1, lambda self: len(self.query), default=4)
+    key_tile = Integer(1, lambda self: len(self.key), default=4)
+    causal = Switch(default=False, rule=_a_key_for_each_query)
+    step = Integer(0, lambda self: self._tiles(), default=0)
 
     def describe(self) -> str:
         """How many tiles there are, and what they move against the naive algorithm."""

@@ -79,58 +79,31 @@ class TinyGPT(ModelWidget):
     start = Mark(optional=True)
     stop = Mark(optional=True)
     prompt = Text(
-        alphabet=lambda self: self.alphabet, longest=lambda self: self._room(), rule=_without_marks
+        alphabet=lambda self: self.alphabet,
+        longest=lambda self: self._room(),
+        default="",
+        rule=_without_marks,
     )
     # The last letter is not read, so there may be one more than the model can read.
     written = Text(
         alphabet=lambda self: self.alphabet,
         longest=lambda self: self._room() + 1 - len(self.prompt),
+        default="",
         rule=_not_beyond_the_end,
     )
-    temperature = Number(0.1, 5.0)
+    temperature = Number(0.1, 5.0, default=0.8)
     top_k = Integer(
         1, lambda self: self.facts["vocabulary"], default=lambda self: self.facts["vocabulary"]
     )
     top_p = Number(0.05, 1.0, default=lambda _: 1.0)
-    seed = Integer(0, LARGEST_SEED)
+    seed = Integer(0, LARGEST_SEED, default=0)
     draws = Integer(0, LARGEST_SEED, default=0)
     place = Index(of=lambda self: self._room() + 1, unset=True)
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True)
-    order = Choice("probability", "alphabet")
+    order = Choice("probability", "alphabet", default="probability")
 
-    def __init__(
-        self,
-        model: Decoder,
-        alphabet: str,
-        *,
-        prompt: str = "",
-        written: str = "",
-        temperature: float | int = 0.8,
-        top_k: int | None = None,
-        top_p: float | int | None = None,
-        start: str | None = None,
-        stop: str | None = None,
-        seed: int = 0,
-        place: int = -1,
-        order: str = "probability",
-        **dom: Any,
-    ) -> None:
-        super().__init__(
-            model,
-            _facts_of(model),
-            alphabet,
-            start=start,
-            stop=stop,
-            prompt=prompt,
-            written=written,
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-            seed=seed,
-            place=place,
-            order=order,
-            **dom,
-        )
+    def __init__(self, model: Decoder, alphabet: str, **given: Any) -> None:
+        super().__init__(model, _facts_of(model), alphabet, **given)
 
     @property
     def model(self) -> Decoder:

@@ -9,8 +9,9 @@ the declarations, and when the text changes alone, the index settles within it.
 from __future__ import annotations
 
 import base64
+import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,7 +36,7 @@ def brief(value: object) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
 
 
-def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[np.float32]:
+def finite_array(name: str, value: ArrayLike | tuple, axes: tuple[str, ...]) -> NDArray[np.float32]:
     """``value`` as float32 with one axis for each name in ``axes``.
 
     Takes NumPy arrays, tensors and nested lists. Raises ``TypeError`` for what holds no real
@@ -68,9 +69,10 @@ def finite_array(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[
 class Trait(traitlets.TraitType):
     """What all traits of widgets share.
 
-    A ``default`` may be a function of the widget; then ``None`` in a constructor stands for it.
-    ``rule(widget, value)`` returns the value or raises, where a widget asks for more than its type.
-    Messages name the trait as it is ``called``, where the constructor's argument has another name.
+    A constructor takes a trait without ``default`` by place, one with it by name. It may be a
+    function of the widget; then ``None`` stands for it. ``rule(widget, value)`` returns the value
+    or raises, where a widget asks for more than its type. A trait is ``called`` as the constructor
+    calls it, if that is not its name.
     """
 
     def __init__(
@@ -90,6 +92,14 @@ class Trait(traitlets.TraitType):
         """Hear from traitlets how the widget's author has named the trait."""
         super().class_init(cls, name)
         self.called = self.called or str(name)
+
+    @property
+    def argument(self) -> inspect.Parameter | None:
+        """What a constructor takes for it, if anything."""
+        if self.dynamic is None and self.default_value is traitlets.Undefined:
+            return inspect.Parameter(self.called, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        default = None if self.dynamic else self.default_value
+        return inspect.Parameter(self.called, inspect.Parameter.KEYWORD_ONLY, default=default)
 
     def default(self, obj: Any = None) -> Any:
         """The value of a trait that was not given."""
@@ -123,17 +133,19 @@ class Trait(traitlets.TraitType):
                 for _, axis, size in trait.sizes(widget, getattr(widget, name)):
                     known[axis] = size, f", as in {trait.called}"
         for label, axis, size in self.sizes(widget, value):
-            expected, where = known.setdefault(axis, (int(axis) if axis.isdigit() else size, ""))
-            if size != expected:
+            same = (int(axis), "") if axis.isdigit() else known.setdefault(axis, (size, ""))
+            if size != same[0]:
                 raise ValueError(
-                    f"{self.called} has the size {size} along {label}; expected {expected}{where}; "
-                    "give as many entries"
+                    f"{self.called} has the size {size} along {label}; expected {same[0]}{same[1]};"
+                    " give as many entries"
                 )
         return value
 
 
 class Data(Trait):
-    """What the widget itself has computed for its page, of any kind that JSON can hold."""
+    """What the widget itself computes for its page, of any kind that JSON holds: no argument."""
+
+    argument = None
 
     def __init__(self, default: Any = traitlets.Undefined) -> None:
         super().__init__(default=default, read_only=True)
@@ -151,7 +163,7 @@ class Switch(Trait):
 class Number(Trait):
     """A real number in ``[low, high]``, kept as a float."""
 
-    def __init__(self, low: float, high: float, **options: Any) -> None:
+    def __init__(self, low: float | int, high: float | int, **options: Any) -> None:
         super().__init__(**options)
         self.low, self.high = low, high
 
@@ -191,7 +203,8 @@ class Integer(Trait):
     def _check(self, widget: Any, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise TypeError(f"{self.called} must be an integer, but was given {brief(value)}")
-        if not self.low <= value <= (last := self._last(widget)):
+        last = self._last(widget)
+        if not self.low <= value <= last:
             why = self.why.format(last + 1)
             raise ValueError(
                 f"{self.called} must lie between {self.low} and {last}{why}, but was given {value}"
@@ -261,7 +274,7 @@ class Text(Trait):
         *,
         alphabet: Callable[[Any], str] | None = None,
         shortest: int = 0,
-        longest: float | Callable[[Any], int] = LONGEST_NAME,
+        longest: float | int | Callable[[Any], int] = LONGEST_NAME,
         distinct: bool = False,
         **options: Any,
     ) -> None:
@@ -273,13 +286,13 @@ class Text(Trait):
         """The text, if there is room for it."""
         return value if len(value) <= self._room(widget) else ""
 
-    def _room(self, widget: Any) -> float:
+    def _room(self, widget: Any) -> float | int:
         return self.longest(widget) if callable(self.longest) else self.longest
 
     def _check(self, widget: Any, value: Any) -> str:
         if not isinstance(value, str):
-            kind = "characters, such as 'abc'" if self.distinct else "letters"
-            raise TypeError(f"{self.called} is {brief(value)}; expected a string of {kind}")
+            joined = "; join a list of letters with ''.join(letters)" if self.distinct else ""
+            raise TypeError(f"{self.called} is {brief(value)}; expected a string{joined}")
         if len(value) < self.shortest:
             raise ValueError(f"{self.called} is empty; expected one letter at least")
         given = f"{self.called} {brief(value)}"
@@ -303,6 +316,17 @@ class Text(Trait):
         return value
 
 
+def named(argument: str, table: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A table whose names can be read in the picture; an empty one for ``None``."""
+    if table is not None and not isinstance(table, Mapping):
+        raise TypeError(
+            f"{argument} is a {type(table).__name__}; expected a dict; give each a name, as in "
+            f"{argument}={{'mine': ...}}"
+        )
+    name = Text(shortest=1, called=argument)
+    return {name.validate(None, title): item for title, item in (table or {}).items()}
+
+
 class Several(Trait):
     """A list of ``least`` to ``most`` values that ``each`` takes; one for each entry of an axis.
 
@@ -315,12 +339,12 @@ class Several(Trait):
         axis: str = "",
         *,
         least: int = 0,
-        most: float = math.inf,
+        most: float | int = math.inf,
         distinct: bool = False,
         optional: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**({"default": lambda _: None} if optional else {}) | options)
         self.each, self.axis, self.least, self.most = each, axis, least, most
         self.distinct, self.optional = distinct, optional
 
@@ -345,10 +369,12 @@ class Several(Trait):
             kind = "strings" if isinstance(self.each, Text | Choice) else "integers"
             raise TypeError(f"{self.called} must be a list of {kind}, but was given {brief(value)}")
         values = [self.each.validate(widget, one) for one in value]
+        if not values and self.least:
+            raise ValueError(f"{self.called} is empty; give {self.least} at least")
         if not self.least <= len(values) <= self.most:
             raise ValueError(
                 f"{self.called} has {len(values)} entries; expected {self.least} to {self.most}, "
-                "which can be told apart; give as many"
+                "which can be told apart; give more or fewer"
             )
         if self.distinct and len(set(values)) < len(values):
             raise ValueError(f"{self.called} repeats an entry in {brief(values)}; rename one")
@@ -368,12 +394,12 @@ class Array(Trait):
     def __init__(
         self,
         *axes: str | Callable[[Any], tuple[str, ...]],
-        within: float | tuple[float, float] = math.inf,
+        within: float | int | tuple[int, int] = math.inf,
         most: dict[str, int] | None = None,
         optional: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**({"default": lambda _: None} if optional else {}) | options)
         self.axes, self.most, self.optional = axes, most or {}, optional
         self.low, self.high = within if isinstance(within, tuple) else (-within, within)
         self.tag(to_json=self._encode, from_json=self._received)
