@@ -4,7 +4,6 @@ import re
 import numpy as np
 import pytest
 import torch
-import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -145,33 +144,6 @@ def test_traits_can_be_set_and_observed():
     assert seen == [("layer", 1), ("head", 2), ("query", 2), ("temperature", 0.5), ("causal", True)]
 
 
-@pytest.mark.parametrize(("name", "size"), [("layer", 2), ("head", 3), ("query", 3), ("step", 1)])
-def test_a_place_beyond_the_last_is_refused_by_name_and_range(name, size):
-    for place in (size, -1):
-        with pytest.raises(ValueError, match=rf"{name} must lie between 0 and {size - 1}.*{place}"):
-            explorer(**{name: place})
-    widget = explorer()
-    with pytest.raises(ValueError, match=f"{name} must lie between"):
-        setattr(widget, name, size)
-    assert getattr(widget, name) == 0
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, 0.09, 10.1, float("nan"), float("inf")])
-def test_a_temperature_off_the_slider_is_refused(temperature):
-    with pytest.raises(ValueError, match=r"temperature must lie between 0\.1 and 10"):
-        explorer(temperature=temperature)
-    with pytest.raises(ValueError, match="temperature must lie between"):
-        explorer().temperature = temperature
-
-
-def test_tokens_and_weights_cannot_be_set_apart():
-    widget = explorer()
-    with pytest.raises(traitlets.TraitError):
-        widget.tokens = ["a"]
-    with pytest.raises(traitlets.TraitError):
-        widget.weights = np.ones((1, 1, 1, 1), dtype=np.float32)
-
-
 def test_replace_draws_something_else_and_keeps_the_choices_that_still_exist():
     widget = explorer(layer=1, head=2, query=2)
     widget.replace(["a", "b"], weights(1, 3, tokens=2))
@@ -182,7 +154,7 @@ def test_replace_draws_something_else_and_keeps_the_choices_that_still_exist():
 def test_replace_with_bad_weights_leaves_the_picture_as_it_was():
     widget = explorer(layer=1)
     before = widget.weights
-    with pytest.raises(ValueError, match="2 tokens need"):
+    with pytest.raises(ValueError, match="size 3 along query; expected 2"):
         widget.replace(["a", "b"], weights(1, 1))
     assert widget.tokens == TOKENS
     assert widget.weights is before
@@ -240,11 +212,11 @@ def test_an_exception_of_the_function_is_shown_with_its_kind_and_place():
         (None, "real numbers"),
         ("weights", "real numbers"),
         (np.ones((1, 1, 2, 2)), "sums to 2"),
-        (weights(1, 1), "2 tokens need weights of 2 queries by 2 keys"),
+        (weights(1, 1), "size 3 along query; expected 2"),
         (weights(tokens=2), "layers, heads, query, key"),
         (np.full((1, 1, 2, 2), np.nan), "NaN"),
         ([[[[1.0], [0.5, 0.5]]]], "differ in length"),
-        (weights(4, 1, 1, tokens=2), "snapshots"),
+        (weights(4, 1, 1, tokens=2), "layers, heads, query, key"),
     ],
 )
 def test_an_output_that_cannot_be_drawn_is_explained(output, words):
@@ -309,105 +281,29 @@ def test_a_function_without_snapshots_takes_the_place_of_the_snapshots():
     assert (widget.steps, widget.step) == ([], 0)
 
 
-# What cannot be drawn ----------------------------------------------------------------------------
-
-
-def off_by(amount):
-    given_ = weights(2, 3)
-    given_[1, 0, 2, 0] += amount
-    return given_
-
-
-def test_a_row_that_does_not_sum_to_one_is_named_with_its_sum():
-    with pytest.raises(ValueError, match=r"layer 1, head 0, row 2 sums to 1\.25;.*softmax"):
-        explorer(given_=off_by(0.25))
-    with pytest.raises(ValueError, match="snapshot 0, layer 1, head 0, row 2 sums to"):
-        explorer(given_=off_by(0.25)[None], steps=[0])
-
-
-def test_a_row_may_miss_one_by_a_thousandth_but_not_by_two():
-    explorer(given_=off_by(9e-4))
-    explorer(given_=off_by(-9e-4))
-    for amount in (2e-3, -2e-3):
-        with pytest.raises(ValueError, match="must sum to one"):
-            explorer(given_=off_by(amount))
-
-
-def test_a_negative_weight_is_named():
-    given_ = weights(2, 3)
-    given_[0, 2, 1] = [1.5, -0.5, 0.0]
-    with pytest.raises(ValueError, match=r"layer 0, head 2, row 1 has the weight -0\.5 for key 1"):
+def test_a_row_may_miss_one_by_a_thousandth():
+    for amount in (9e-4, -9e-4):
+        given_ = weights(2, 3)
+        given_[1, 0, 2, 0] += amount
         explorer(given_=given_)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_not_finite_are_refused(value):
-    given_ = weights(2, 3)
-    given_[0, 0, 0, 0] = value
-    with pytest.raises(ValueError, match="NaN or infinite"):
-        explorer(given_=given_)
+def test_words_that_cannot_be_drawn_are_refused_before_the_function_is_asked():
+    def never(tokens):
+        raise AssertionError(tokens)
+
+    widget = explorer(attention=never)
+    widget.typed = " ".join("x" * 65)
+    assert widget.error.startswith("tokens has 65 entries; expected 1 to 64")
+    widget.typed = "x" * 10_000
+    assert widget.error.startswith("tokens 'x")
+    assert widget.error.endswith(
+        "has 10000 letters; expected 80 at most, for which there is room; shorten it"
+    )
+    assert widget.tokens == TOKENS
 
 
-@pytest.mark.parametrize(
-    ("given_", "words"),
-    [
-        (weights(), r"the shape \(3, 3\)"),
-        (weights(2), r"layers, heads, query, key.*shape \(2, 3, 3\)"),
-        (weights(4, 2, 3), r"layers, heads, query, key.*shape \(4, 2, 3, 3, 3\)"),
-        (np.zeros((0, 1, 3, 3)), "at least one entry"),
-        ([[[[1.0, 0.0, 0.0], [0.0, 1.0]]]], "differ in length"),
-        (weights(1, 1, tokens=4), "3 tokens need weights of 3 queries by 3 keys"),
-        (np.full((1, 1, 3, 4), 0.25), r"3 tokens need .* \(1, 1, 3, 4\)"),
-    ],
-)
-def test_weights_of_another_shape_are_refused(given_, words):
-    with pytest.raises(ValueError, match=words):
-        explorer(given_=given_)
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("given_", [np.ones((1, 1, 3, 3), dtype=bool), "abc", None, [[["x"]]]])
-def test_weights_that_are_no_numbers_are_refused(given_):
-    with pytest.raises(TypeError, match="real numbers"):
-        AttentionExplorer(TOKENS, given_)
-
-
-@pytest.mark.parametrize(("steps", "count"), [([0], 1), ([0, 1, 2], 3), ([], 0)])
-def test_each_snapshot_needs_a_name(steps, count):
-    with pytest.raises(ValueError, match=f"steps names {count} snapshots, but weights holds 2"):
-        explorer(given_=weights(2, 1, 1), steps=steps)
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("tokens", "error", "words"),
-    [
-        ("the", TypeError, "list of strings"),
-        ([1, 2, 3], TypeError, "list of strings"),
-        (None, TypeError, "list of strings"),
-        ([], ValueError, "empty"),
-        (["x"] * 65, ValueError, "65 strings, but at most 64"),
-    ],
-)
-def test_tokens_that_cannot_be_drawn_are_refused(tokens, error, words):
-    with pytest.raises(error, match=words):
-        explorer(tokens)
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("option", "value", "words"),
-    [
-        ("attention", 3, "must be a function"),
-        ("layer", 0.0, "layer must be an integer"),
-        ("head", True, "head must be an integer"),
-        ("query", "cat", "query must be an integer"),
-        ("step", None, "step must be an integer"),
-        ("temperature", "hot", "temperature must be a number"),
-        ("causal", 1, "causal must be True or False"),
-        ("steps", 5, "steps must be"),
-    ],
-)
-def test_options_of_another_type_are_refused(option, value, words):
-    with pytest.raises(TypeError, match=words):
-        explorer(**{option: value})
+@pytest.mark.parametrize("token", ["__proto__", "constructor"])
+def test_a_token_may_have_the_name_of_what_javascript_keeps_for_itself(token):
+    state = payload(explorer([token, "b", token]))["state"]
+    assert state["tokens"] == [token, "b", token]

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 import torch
-import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -256,6 +255,16 @@ def test_a_state_that_fits_the_new_system_stays():
     np.testing.assert_array_equal(widget.p, np.float32([0.1]))
 
 
+def test_a_planet_does_not_start_in_the_sun_because_springs_rested_there():
+    widget = EnergyDrift(mechanics.CoupledOscillators(), q=[0.0, 0.0], p=[1.0, 0.0], steps=STEPS)
+    widget.plane = 1
+    widget.system = "Kepler"
+    np.testing.assert_array_equal(widget.q, np.float32(SCENES["Kepler"].q))
+    widget.plane = 2
+    widget.system = "Pendulum"
+    assert widget.plane == 0
+
+
 def test_a_page_that_changes_system_and_state_at_once_is_heard():
     widget = EnergyDrift(steps=STEPS, steppers={"mine": drift_first})
     start = {"q": np.float32([0.8, 0.1]), "p": np.float32([0.1, 1.2])}
@@ -296,6 +305,24 @@ def test_a_stepper_that_overflows_is_shown_as_far_as_it_came():
     (drawn,) = widget.rollouts
     assert 900 < drawn["taken"] < 1100
     assert EnergyDrift(steps=2000, steppers={"doubling": doubling}).static_html()
+
+
+@pytest.mark.parametrize("at", [1, 50])
+@pytest.mark.parametrize("value", [np.inf, np.nan, 1e308])
+def test_a_rollout_that_blows_up_is_told_and_carries_finite_numbers(at, value):
+    run = swing(steps=100, start=1e-160)
+    energy = run.energy.clone()
+    energy[0], energy[at:] = 1e-300, value
+    lost = run._replace(energy=energy)
+    widget = EnergyDrift(rollouts={"wild": lost, "calm": swing()})
+    wild, calm = widget.rollouts
+    assert (wild["lost"], wild["taken"]) == (True, at - 1)
+    assert not calm["lost"]
+    assert np.isfinite([wild["largest"], wild["last"]]).all()
+    assert np.isfinite(decoded(wild["points"])).all()
+    assert f"wild is lost at step {at}." in widget.describe()
+    assert "calm is lost" not in widget.describe()
+    assert widget.static_html()
 
 
 def test_a_lost_run_leaves_the_rest_of_the_axis_empty():
@@ -339,92 +366,6 @@ def test_steppers_may_be_shown_alone():
 
 
 # Input that cannot be integrated or drawn -----------------------------------------------------
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
-        ({"system": mechanics.RigidBody()}, TypeError, "system is RigidBody; expected one of"),
-        ({"system": "Pendulum"}, TypeError, "system is str; expected one of HarmonicOscillator"),
-        ({"q": [1.0, 2.0]}, ValueError, "q has 2 coordinates; the system has 1; give 1"),
-        ({"p": []}, ValueError, "p needs the axes"),
-        ({"q": 1.0}, ValueError, "q needs the axes"),
-        ({"q": [np.nan]}, ValueError, "q holds NaN or infinite"),
-        ({"p": [np.inf]}, ValueError, "p holds NaN or infinite"),
-        ({"q": ["up"]}, TypeError, "q needs .* real numbers"),
-        ({"q": [True]}, TypeError, "q needs .* real numbers"),
-        ({"dt": 0.0}, ValueError, "dt must lie between 0.001 and 1.0, but was given 0.0"),
-        ({"dt": 1.5}, ValueError, "dt must lie between"),
-        ({"dt": -0.1}, ValueError, "dt must lie between"),
-        ({"dt": np.nan}, ValueError, "dt must lie between"),
-        ({"dt": "fast"}, TypeError, "dt must be a number"),
-        ({"dt": True}, TypeError, "dt must be a number"),
-        ({"steps": 99}, ValueError, "steps is 99; expected an integer from 100 to 20000"),
-        ({"steps": 20_001}, ValueError, "steps is 20001; expected an integer"),
-        ({"steps": 1e3}, ValueError, "steps is 1000.0; expected an integer"),
-        ({"methods": ["leapfrog"]}, ValueError, "methods holds 'leapfrog'; expected some of exp"),
-        ({"methods": "stoermer_verlet"}, TypeError, "methods must be a list of strings"),
-        ({"methods": []}, ValueError, "methods is empty"),
-        ({"steppers": [drift_first]}, TypeError, "steppers is a list; expected a dict"),
-        ({"steppers": {"mine": 3}}, TypeError, "the stepper 'mine' is 3; expected a function"),
-        ({"rollouts": [1]}, TypeError, "rollouts is a list; expected a dict"),
-        ({"rollouts": {"mine": 3}}, TypeError, "the rollout 'mine' is a int; expected a Traj"),
-        (
-            {"rollouts": {"lost": swing()._replace(energy=torch.full((STEPS + 1,), torch.nan))}},
-            ValueError,
-            "the rollout 'lost' does not start from a finite state and energy",
-        ),
-        (
-            {"rollouts": {"three": None}, "batch": 3},
-            ValueError,
-            r"the rollout 'three' has energies of shape \(3, 11\) .* expected one trajectory",
-        ),
-        (
-            {"system": mechanics.Kepler(), "rollouts": {"swing": None}, "batch": 0},
-            ValueError,
-            r"the rollout 'swing' has .* states of \(11, 1\); expected .* \(steps \+ 1, 2\)",
-        ),
-        (
-            {"system": mechanics.Kepler(), "q": [0, 0]},
-            ValueError,
-            r"q is \(0, 0\), the sun itself",
-        ),
-    ],
-)
-def test_input_that_cannot_be_integrated_or_drawn_is_refused_with_advice(changed, error, message):
-    changed = dict(changed)
-    if "batch" in changed:
-        shape = (3, 1) if changed.pop("batch") else (1,)
-        q = torch.ones(shape, dtype=torch.float64)
-        run = integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=10)
-        changed["rollouts"] = dict.fromkeys(changed["rollouts"], run)
-    system = changed.pop("system", None)
-    with pytest.raises(error, match=message):
-        EnergyDrift(system, **changed)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("system", "RigidBody"),
-        ("dt", 0.0),
-        ("dt", 2.0),
-        ("plane", -1),
-        ("methods", ["leapfrog"]),
-        ("q", np.float64([1.0])),
-        ("q", np.float32([np.nan])),
-        ("p", np.float32([np.inf])),
-        ("q", [1.0]),
-        ("steps", 100),
-    ],
-)
-def test_a_trait_keeps_its_value_when_it_is_set_to_nonsense(name, value):
-    widget = EnergyDrift()
-    before = getattr(widget, name)
-    with pytest.raises(traitlets.TraitError):
-        setattr(widget, name, value)
-    assert getattr(widget, name) is before
 
 
 def test_python_hears_what_the_page_chooses():

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import torch
-from traitlets import TraitError
 
 from course_lib.position import LearnedPosition, rotary, sinusoidal
 from course_lib.widgets.position_explorer import PositionExplorer
@@ -83,46 +82,3 @@ def test_the_largest_explorer_weighs_less_than_60_kb_in_the_page():
     table = RANDOM.normal(size=(48, 32))
     found = PositionExplorer(tokens=48, d_model=32, learned=table)
     assert len(found.static_html().encode()) < 60_000
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"d_model": 5}, ValueError, "d_model is 5; expected an even number"),
-        ({"d_model": 0}, ValueError, "d_model is 0; expected 2 or more"),
-        ({"d_model": 34}, ValueError, "d_model is 34; expected 32 at most"),
-        ({"tokens": 1}, ValueError, "tokens is 1; expected 2 or more"),
-        ({"tokens": 49}, ValueError, "tokens is 49; expected 48 at most"),
-        ({"tokens": 8.0}, TypeError, "tokens is 8.0.*expected an integer"),
-        ({"kind": "relative"}, ValueError, "kind must be one of none, sinusoidal, learned, rotary"),
-        ({"kind": "learned"}, ValueError, 'kind is "learned", but no table was given'),
-        ({"learned": np.ones(6)}, ValueError, r"learned needs the axes \(tokens, d_model\)"),
-        ({"learned": np.ones((8, 4))}, ValueError, r"\(8, 4\); expected d_model = 6 columns"),
-        ({"learned": np.ones((7, 6))}, ValueError, r"\(7, 6\); expected a row for each of 8"),
-        ({"learned": np.full((8, 6), np.nan)}, ValueError, "learned holds NaN"),
-        ({"query": [np.inf] * 6}, ValueError, "query holds NaN or infinite"),
-        ({"query": [1.0, 2.0]}, ValueError, "query has 2 entries; expected d_model = 6"),
-        ({"key": [["a"]]}, TypeError, "key needs the axes"),
-        ({"base": 0.5}, ValueError, r"base is 0.5; expected a finite number in \[1, "),
-        ({"base": "ten"}, TypeError, "base is a str; expected a number"),
-        ({"seed": -1}, ValueError, "seed is -1"),
-        ({"query_position": 8}, ValueError, "query_position must lie between 0 and 7"),
-        ({"key_position": -1}, ValueError, "key_position must lie between 0 and 7"),
-        ({"pair": 3}, ValueError, "pair must lie between 0 and 2.*number of pairs is 3"),
-        ({"pair": 1.0}, TypeError, "pair must be an integer"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_with_a_reason(given, error, message):
-    with pytest.raises(error, match=message):
-        explorer(**given)
-
-
-def test_a_trait_set_later_is_checked_too():
-    found = explorer()
-    with pytest.raises(ValueError, match="kind must be one of none, sinusoidal, rotary"):
-        found.kind = "learned"
-    with pytest.raises(ValueError, match="query_position must lie between 0 and 7"):
-        found.query_position = 99
-    with pytest.raises(TraitError):
-        found.tokens = 9

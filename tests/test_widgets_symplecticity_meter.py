@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 import torch
-from traitlets import TraitError
 
 from course_lib.widgets.symplecticity_meter import SymplecticityMeter
 
@@ -31,32 +29,7 @@ def test_the_meter_weighs_less_than_60_kb_in_the_page():
     assert len(SymplecticityMeter(WINDOW, MATRIX).static_html().encode()) < 60_000
 
 
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"z": [[1.0], [2.0, 3.0]]}, ValueError, "z needs the axes"),
-        ({"z": [1.0, 2.0]}, ValueError, r"\(tokens, d\)"),
-        ({"z": np.full((3, 4), np.nan)}, ValueError, "NaN or infinite"),
-        ({"z": [["a", "b"]]}, TypeError, "real numbers"),
-        ({"z": np.ones((7, 4))}, ValueError, "at most 24"),
-        ({"A": np.eye(3)}, ValueError, r"z has 4 features, so A must be \(4, 4\)"),
-        ({"A": np.ones((4, 3))}, ValueError, r"must be \(4, 4\)"),
-        ({"softmax": "row"}, ValueError, "softmax must be one of vector, matrix"),
-        ({"matrix": "skew"}, ValueError, "matrix must be one of symmetric, general"),
-        ({"formula": "2SZA"}, ValueError, "formula must be one of full, shortcut"),
-        ({"dt": 0.0}, ValueError, "dt must lie between 0.01 and 0.3"),
-        ({"dt": "fast"}, TypeError, "dt must be a number"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_with_a_reason(given, error, message):
-    with pytest.raises(error, match=message):
-        SymplecticityMeter(**{"z": WINDOW, "A": MATRIX, **given})
-
-
-def test_a_trait_set_later_is_checked_too():
-    meter = SymplecticityMeter(WINDOW, MATRIX)
-    with pytest.raises(TraitError):
-        meter.formula = "guess"
-    with pytest.raises(TraitError):
-        meter.z = meter.z
+def test_a_matrix_of_zeros_is_a_formula_like_any_other():
+    meter = SymplecticityMeter(np.zeros((2, 2)), np.zeros((2, 2)))
+    assert not meter.A.any()
+    assert "2 tokens" in meter.describe()

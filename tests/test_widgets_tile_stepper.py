@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import torch
-from traitlets import TraitError
 
 from course_lib.tiled_attention import naive_bytes, tiled_bytes
 from course_lib.widgets.tile_stepper import TileStepper
@@ -43,48 +42,6 @@ def test_the_stepper_stands_where_it_was_put():
 def test_the_largest_stepper_weighs_less_than_60_kb_in_the_page():
     query, key, value = RANDOM.normal(size=(3, 24, 8))
     assert len(TileStepper(query, key, value).static_html().encode()) < 60_000
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"query": [[1.0], [2.0, 3.0]]}, ValueError, "query needs the axes"),
-        ({"key": np.ones(3)}, ValueError, r"key needs the axes \(tokens, d\)"),
-        ({"value": np.full((12, 3), np.inf)}, ValueError, "NaN or infinite"),
-        ({"query": [["a", "b", "c"]]}, TypeError, "real numbers"),
-        ({"query": np.ones((10, 4))}, ValueError, "query has 4 features and key 3"),
-        ({"value": np.ones((11, 3))}, ValueError, r"value has the shape \(11, 3\)"),
-        ({"query": np.ones((25, 3))}, ValueError, "at most 24 tokens and 8 features"),
-        ({"query_tile": 0}, ValueError, "query_tile must lie between 1 and 10"),
-        ({"key_tile": 13}, ValueError, "key_tile must lie between 1 and 12"),
-        ({"query_tile": 2.0}, TypeError, "query_tile must be an integer"),
-        ({"step": 10}, ValueError, "step must lie between 0 and 9, the number of tiles"),
-        ({"step": -1}, ValueError, "step must lie between 0 and 9"),
-        ({"causal": 1}, TypeError, "causal must be True or False"),
-        (
-            {"query": np.ones((13, 3)), "causal": True},
-            ValueError,
-            "causal needs a key for each query, but there are 13 queries and 12 keys",
-        ),
-        ({"scale": 0.0}, ValueError, "scale must lie between"),
-        ({"scale": "one"}, TypeError, "scale must be a number"),
-        ({"bytes_each": 3}, ValueError, "bytes_each must be one of 1, 2, 4, 8"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_with_a_reason(given, error, message):
-    with pytest.raises(error, match=message):
-        stepper(**given)
-
-
-def test_a_trait_set_later_is_checked_too():
-    found = stepper()
-    with pytest.raises(ValueError, match="step must lie between 0 and 9"):
-        found.step = 99
-    with pytest.raises(ValueError, match="key_tile must lie between 1 and 12"):
-        found.key_tile = 0
-    with pytest.raises(TraitError):
-        found.query = found.query
 
 
 def test_a_step_stays_within_the_plan_when_larger_tiles_shorten_it():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,12 +12,42 @@ import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, finite_array, number_between, texts
+from course_lib.widgets.traits import (
+    Array,
+    Data,
+    Index,
+    Number,
+    Several,
+    Switch,
+    Text,
+    brief,
+)
 
 AXES = ("layers", "heads", "query", "key")
-MOST_TOKENS = 64
-COLDEST, HOTTEST = 0.1, 10.0
 TOLERANCE = 1e-3
+SIGN = "has the weight {:g}; weights must not be negative; apply softmax to scores first"
+SUM = (
+    "sums to {:.4g}; each row of weights must sum to one over the keys (the last axis); apply "
+    "softmax, or divide each row by its sum"
+)
+
+
+def _softmaxed(_widget: Any, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The weights, if each row is a distribution over the keys."""
+    least, sums = weights.min(axis=-1), weights.sum(axis=-1, dtype=np.float64)
+    for rows, given, said in (
+        (
+            least < 0,
+            least,
+            "has the weight {:g}; weights must not be negative; apply softmax first",
+        ),
+        (np.abs(sums - 1) > TOLERANCE, sums, SUM),
+    ):
+        for place in map(tuple, np.argwhere(rows)[:1]):
+            names = ("snapshot", "layer", "head", "row")[-len(place) :]
+            row = ", ".join(f"{name} {i}" for name, i in zip(names, place, strict=True))
+            raise ValueError(f"{row} {said.format(given[place])}")
+    return weights
 
 
 class AttentionExplorer(Widget):
@@ -48,19 +79,19 @@ class AttentionExplorer(Widget):
 
     _module = "attention_explorer.js"
 
-    tokens = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    weights = Array(read_only=True)
-    steps = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    layer = traitlets.Int().tag(sync=True)
-    head = traitlets.Int().tag(sync=True)
-    query = traitlets.Int().tag(sync=True)
-    step = traitlets.Int().tag(sync=True)
-    temperature = traitlets.Float(1.0).tag(sync=True)
-    causal = traitlets.Bool(default_value=False).tag(sync=True)
-    plugged = traitlets.Bool(default_value=False, read_only=True).tag(sync=True)
-    typed = traitlets.Unicode().tag(sync=True)
-    answers = traitlets.Int(read_only=True).tag(sync=True)
-    error = traitlets.Unicode(read_only=True).tag(sync=True)
+    tokens = Several(Text(), least=1, most=64, read_only=True)
+    steps = Several(Text(), read_only=True)
+    weights = Array(lambda self: self._axes(), rule=_softmaxed, read_only=True)
+    layer = Index(of=lambda self: self.weights.shape[-4])
+    head = Index(of=lambda self: self.weights.shape[-3])
+    query = Index(of=lambda self: len(self.tokens))
+    step = Index(of=lambda self: max(1, len(self.steps)))
+    temperature = Number(0.1, 10.0, default=1.0)
+    causal = Switch(default=False)
+    plugged = Data(lambda self: self._attention is not None)
+    typed = Text(default="", longest=math.inf)
+    answers = Data(0)
+    error = Data("")
 
     def __init__(
         self,
@@ -69,37 +100,15 @@ class AttentionExplorer(Widget):
         *,
         attention: Callable[[list[str]], ArrayLike] | None = None,
         steps: Iterable[object] | None = None,
-        layer: int = 0,
-        head: int = 0,
-        query: int = 0,
-        step: int = 0,
-        temperature: float = 1.0,
-        causal: bool = False,
-        **dom: Any,
+        **given: Any,
     ) -> None:
         if attention is not None and not callable(attention):
             raise TypeError(
                 "attention must be a function from a list of tokens to weights with the axes "
-                f"({', '.join(AXES)}), but was given {attention!r}"
+                f"({', '.join(AXES)}), but was given {brief(attention)}"
             )
-        if not isinstance(causal, bool):
-            raise TypeError(f"causal must be True or False, but was given {causal!r}")
-        places = {"layer": layer, "head": head, "query": query, "step": step}
-        for name, place in places.items():
-            if isinstance(place, bool) or not isinstance(place, int):
-                raise TypeError(f"{name} must be an integer that counts from 0; given {place!r}")
-        words, array, names = _drawable(tokens, weights, steps)
         self._attention = attention
-        self.set_trait("tokens", words)
-        self.set_trait("weights", array)
-        self.set_trait("steps", names)
-        self.set_trait("plugged", attention is not None)
-        super().__init__(
-            **places,
-            temperature=number_between("temperature", temperature, COLDEST, HOTTEST),
-            causal=causal,
-            **dom,
-        )
+        super().__init__(tokens=tokens, steps=_names(steps), weights=weights, **given)
 
     def replace(
         self, tokens: list[str], weights: ArrayLike, *, steps: Iterable[object] | None = None
@@ -108,13 +117,10 @@ class AttentionExplorer(Widget):
 
         Layer, head, query and step stay where they are, or move to the last that there is.
         """
-        words, array, names = _drawable(tokens, weights, steps)
-        with self.hold_sync():
-            self.set_trait("tokens", words)
-            self.set_trait("weights", array)
-            self.set_trait("steps", names)
-            for name, size in self._sizes().items():
-                setattr(self, name, min(getattr(self, name), size - 1))
+        with self.hold_sync(), self.hold_trait_notifications():
+            self.set_trait("tokens", tokens)
+            self.set_trait("steps", _names(steps))
+            self.set_trait("weights", weights)
 
     def describe(self) -> str:
         """How many tokens, layers and heads, and where the chosen query looks most."""
@@ -136,24 +142,10 @@ class AttentionExplorer(Widget):
     def _snapshots(self) -> NDArray[np.float32]:
         return self.weights if self.weights.ndim > len(AXES) else self.weights[None]
 
-    def _sizes(self) -> dict[str, int]:
-        step, layer, head, query, _ = self._snapshots().shape
-        return {"step": step, "layer": layer, "head": head, "query": query}
-
-    @traitlets.validate("step", "layer", "head", "query")
-    def _within(self, proposal: dict[str, Any]) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        size = self._sizes()[name]
-        if not 0 <= value < size:
-            raise ValueError(
-                f"{name} must lie between 0 and {size - 1}, since it counts from 0 and there "
-                f"{'is' if size == 1 else 'are'} {size}, but was given {value}"
-            )
-        return value
-
-    @traitlets.validate("temperature")
-    def _lukewarm(self, proposal: dict[str, Any]) -> float:
-        return number_between("temperature", proposal["value"], COLDEST, HOTTEST)
+    def _axes(self) -> tuple[str, ...]:
+        count = len(self.tokens)
+        snapshots = (f"steps={len(self.steps)}",) if self.steps else ()
+        return (*snapshots, "layers", "heads", f"query={count}", f"key={count}")
 
     @traitlets.observe("typed")
     def _recompute(self, change: dict[str, Any]) -> None:
@@ -169,76 +161,38 @@ class AttentionExplorer(Widget):
         if not words:
             return "Type at least one token; spaces separate tokens."
         try:
+            words = self.traits()["tokens"].validate(self, words)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        try:
             weights = self._attention(list(words))
         except Exception as error:  # noqa: BLE001 - whatever it raises, its author wants to read it
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
         try:
-            snapshots = self.steps if _axes(weights) == len(AXES) + 1 else None
+            snapshots = (self.steps or None) if _depth(weights) == len(AXES) + 1 else None
             self.replace(words, weights, steps=snapshots)
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"
         return ""
 
 
-def _drawable(
-    tokens: list[str], weights: ArrayLike, steps: Iterable[object] | None
-) -> tuple[list[str], NDArray[np.float32], list[str]]:
-    """Tokens, weights and names of the snapshots, once they fit together."""
-    words = texts("tokens", tokens)
-    if len(words) > MOST_TOKENS:
-        raise ValueError(
-            f"tokens holds {len(words)} strings, but at most {MOST_TOKENS} can be read in a "
-            "picture; show a part of the sequence"
-        )
+def _names(steps: Iterable[object] | None) -> list[str]:
+    """What the snapshots are called; nothing if there are none."""
     if steps is None:
-        array, names = finite_array("weights", weights, AXES), []
-    else:
-        if isinstance(steps, str) or not isinstance(steps, Iterable):
-            raise TypeError(f"steps must be a list with a name for each snapshot; given {steps!r}")
-        array = finite_array("weights", weights, ("steps", *AXES))
-        names = [str(step) for step in steps]
-        if len(names) != len(array):
-            raise ValueError(
-                f"steps names {len(names)} snapshots, but weights holds {len(array)}; name each"
-            )
-    if array.shape[-2:] != (len(words), len(words)):
-        raise ValueError(
-            f"{len(words)} tokens need weights of {len(words)} queries by {len(words)} keys, but "
-            f"weights has the shape {array.shape}"
-        )
-    _check_rows(array)
-    return words, array, names
+        return []
+    if isinstance(steps, str) or not isinstance(steps, Iterable):
+        raise TypeError(f"steps must be a list with a name for each snapshot; given {brief(steps)}")
+    if not (names := [str(step) for step in steps]):
+        raise ValueError("steps is empty; give a name for each snapshot, or leave steps out")
+    return names
 
 
-def _axes(weights: ArrayLike) -> int:
+def _depth(weights: ArrayLike) -> int:
     """How many axes an array has, or how deep lists are nested, ragged or not."""
     if hasattr(weights, "ndim"):
         return weights.ndim
-    return 1 + _axes(weights[0]) if isinstance(weights, list | tuple) and weights else 0
-
-
-def _check_rows(weights: NDArray[np.float32]) -> None:
-    if (weights < 0).any():
-        place = tuple(int(i) for i in np.argwhere(weights < 0)[0])
-        raise ValueError(
-            f"{_place(place)} has the weight {weights[place]:g} for key {place[-1]}; weights must "
-            "not be negative; apply softmax to scores first"
-        )
-    sums = weights.sum(axis=-1, dtype=np.float64)
-    wrong = np.argwhere(np.abs(sums - 1) > TOLERANCE)
-    if len(wrong):
-        place = tuple(int(i) for i in wrong[0])
-        raise ValueError(
-            f"{_place((*place, 0))} sums to {sums[place]:.4g}; each row of weights must sum to one "
-            "over the keys (the last axis); apply softmax, or divide each row by its sum"
-        )
-
-
-def _place(index: tuple[int, ...]) -> str:
-    *snapshot, layer, head, query, _ = index
-    first = f"snapshot {snapshot[0]}, " if snapshot else ""
-    return f"{first}layer {layer}, head {head}, row {query}"
+    return 1 + _depth(weights[0]) if isinstance(weights, list | tuple) and weights else 0
 
 
 def _count(number: int, noun: str) -> str:

@@ -10,13 +10,23 @@ from typing import Any
 import numpy as np
 import torch
 import traitlets
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, IntegrationError, Trajectory
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, finite_array, number_between, texts
+from course_lib.widgets.traits import (
+    Array,
+    Choice,
+    Data,
+    Index,
+    Integer,
+    Number,
+    Several,
+    brief,
+    named,
+)
 
 METHODS = {
     "explicit_euler": "explicit Euler",
@@ -25,8 +35,8 @@ METHODS = {
     "runge_kutta_4": "Runge–Kutta 4",
     "implicit_midpoint": "implicit midpoint",
 }
-SHORTEST, LONGEST = 0.001, 1.0
-FEWEST, MOST = 100, 20_000
+FARTHEST = 1000.0  # from the origin; the picture itself ends at about 3
+MOST_RUNS = 5  # rollouts and steppers, which their colours tell apart
 # What a rollout weighs in the page: stretches of its energy error, numbers of its states.
 BINS = 160
 NUMBERS = 800
@@ -75,6 +85,16 @@ SCENES = {
 }
 
 
+def _coordinates(drift: Any) -> tuple[str]:
+    return (f"coordinates={drift._canonical().dim}",)
+
+
+def _startable(drift: Any, q: NDArray[np.float32]) -> NDArray[np.float32]:
+    start = torch.from_numpy(q)
+    drift._canonical().check_start(start, torch.zeros_like(start))
+    return q
+
+
 class EnergyDrift(Widget):
     r"""Phase portrait and energy error $|H_n - H_0| / |H_0|$ of several integrators, side by side.
 
@@ -94,31 +114,26 @@ class EnergyDrift(Widget):
 
     _module = "energy_drift.js"
 
-    systems = traitlets.List(traitlets.Dict(), read_only=True).tag(sync=True)
-    method_names = traitlets.List(traitlets.List(), read_only=True).tag(sync=True)
-    steps = traitlets.Int(10_000, read_only=True).tag(sync=True)
-    rollouts = traitlets.List(traitlets.Dict()).tag(sync=True)
-    rollouts_follow = traitlets.Bool(default_value=False).tag(sync=True)
-
-    system = traitlets.Enum(tuple(SCENES)).tag(sync=True)
-    plane = traitlets.Int(0, min=0).tag(sync=True)
-    dt = traitlets.Float(min=SHORTEST, max=LONGEST).tag(sync=True)
-    q = Array()
-    p = Array()
-    methods = traitlets.List(traitlets.Enum(tuple(METHODS))).tag(sync=True)
+    systems = Data(lambda self: [_spec(*item) for item in self._systems.items()])
+    method_names = Data([list(pair) for pair in METHODS.items()])
+    steps = Integer(100, 20_000, default=10_000, read_only=True)
+    system = Choice(*SCENES)
+    plane = Index(of=lambda self: len(self._scene().planes))
+    dt = Number(0.001, 1.0, default=lambda self: self._scene().dt)
+    q = Array(_coordinates, within=FARTHEST, default=lambda self: self._scene().q, rule=_startable)
+    p = Array(_coordinates, within=FARTHEST, default=lambda self: self._scene().p)
+    methods = Several(Choice(*METHODS))
+    rollouts = Data(lambda self: self._runs())
+    rollouts_follow = Data(lambda self: bool(self._steppers) and not self._given)
 
     def __init__(
         self,
         system: HamiltonianSystem | None = None,
         *,
-        q: ArrayLike | tuple | None = None,
-        p: ArrayLike | tuple | None = None,
-        dt: float | None = None,
-        steps: int = 10_000,
         methods: list[str] | tuple[str, ...] = ("explicit_euler", "stoermer_verlet"),
         steppers: Mapping[str, Callable[..., tuple[Tensor, Tensor]]] | None = None,
         rollouts: Mapping[str, Trajectory] | None = None,
-        **dom: Any,
+        **given: Any,
     ) -> None:
         chosen = mechanics.Pendulum() if system is None else system
         name = type(chosen).__name__
@@ -126,98 +141,75 @@ class EnergyDrift(Widget):
             raise TypeError(
                 f"system is {name}; expected one of {', '.join(SCENES)} from course_lib.mechanics"
             )
-        scene = SCENES[name]
-        if not isinstance(steps, int) or not FEWEST <= steps <= MOST:
-            raise ValueError(f"steps is {steps!r}; expected an integer from {FEWEST} to {MOST}")
-        for label, table in (("steppers", steppers), ("rollouts", rollouts)):
-            if table is not None and not isinstance(table, Mapping):
-                raise TypeError(
-                    f"{label} is a {type(table).__name__}; expected a dict; give each a name, "
-                    f"as in {label}={{'mine': ...}}"
-                )
-        for title, stepper in (steppers or {}).items():
+        self._systems = {kind: getattr(mechanics, kind)() for kind in SCENES} | {name: chosen}
+        self._steppers, runs = named("steppers", steppers), named("rollouts", rollouts)
+        if not (methods or self._steppers or runs):
+            raise ValueError(f"methods is empty; give at least one of {', '.join(METHODS)}")
+        if (count := len(self._steppers) + len(runs)) > MOST_RUNS:
+            raise ValueError(
+                f"{count} steppers and rollouts were given; expected {MOST_RUNS} at most, whose "
+                "colours can be told apart; show fewer"
+            )
+        for title, stepper in self._steppers.items():
             if not callable(stepper):
                 raise TypeError(
-                    f"the stepper {title!r} is {stepper!r}; expected a function "
+                    f"the stepper {title!r} is {brief(stepper)}; expected a function "
                     "(system, q, p, dt) -> (q, p)"
                 )
-        named = texts("methods", methods) if methods or not (steppers or rollouts) else []
-        unknown = [method for method in named if method not in METHODS]
-        if unknown:
-            raise ValueError(f"methods holds {unknown[0]!r}; expected some of {', '.join(METHODS)}")
-        self._systems = {kind: getattr(mechanics, kind)() for kind in SCENES} | {name: chosen}
-        self._steppers = dict(steppers or {})
-        self._numbers = min(
-            NUMBERS, ALL_NUMBERS // max(1, len(rollouts or {}) + len(self._steppers))
-        )
+        self._numbers = min(NUMBERS, ALL_NUMBERS // max(1, count))
         self._given = [
-            _rollout(title, run, chosen, numbers=self._numbers)
-            for title, run in (rollouts or {}).items()
+            _rollout(title, run, chosen, numbers=self._numbers) for title, run in runs.items()
         ]
-        self.set_trait("systems", [_spec(kind, item) for kind, item in self._systems.items()])
-        self.set_trait("method_names", [list(pair) for pair in METHODS.items()])
-        self.set_trait("steps", steps)
-        start_q = _state("q", scene.q if q is None else q, chosen.dim)
-        start_p = _state("p", scene.p if p is None else p, chosen.dim)
-        chosen.check_start(torch.from_numpy(start_q), torch.from_numpy(start_p))
-        super().__init__(
-            system=name,
-            q=start_q,
-            p=start_p,
-            dt=number_between("dt", scene.dt if dt is None else dt, SHORTEST, LONGEST),
-            methods=list(methods),
-            **dom,
-        )
-        self.observe(self._enter_scene, names="system")
-        self._run_steppers()
+        super().__init__(system=name, methods=methods, **given)
         if self._steppers:
-            self.observe(self._run_steppers, names=["system", "q", "p", "dt"])
+            self.observe(self._run_again, names=["system", "q", "p", "dt"])
 
     def describe(self) -> str:
         """Which system is integrated, and how."""
         methods = ", ".join(METHODS[method] for method in self.methods)
+        lost = [run for run in self.rollouts if run["lost"]]
+        told = "".join(f" {run['name']} is lost at step {run['taken'] + 1}." for run in lost)
         return (
-            f"Phase portrait and relative energy error. {self._systems[self.system].name}: "
-            f"{self.steps} steps of {self.dt:g}, by {methods}."
+            f"Phase portrait and relative energy error. {self._canonical().name}: "
+            f"{self.steps} steps of {self.dt:g}, by {methods}.{told}"
         )
 
     def page_state(self) -> dict[str, Any]:
         """As it stands now; without a kernel nothing runs Python's own steppers again."""
         return super().page_state() | {"rollouts_follow": False}
 
-    @traitlets.validate("q", "p")
-    def _finite(self, proposal: Any) -> NDArray[np.float32]:
-        if not np.isfinite(proposal.value).all():
-            raise traitlets.TraitError(f"{proposal.trait.name} holds NaN or infinite values")
-        return proposal.value
+    def _canonical(self) -> HamiltonianSystem:
+        return self._systems[self.system]
 
+    def _scene(self) -> Scene:
+        return SCENES[self.system]
+
+    @traitlets.observe("system")
     def _enter_scene(self, _change: Any) -> None:
-        """Start where the new system's scene does, unless the state fits it as it is."""
-        scene = SCENES[self.system]
-        if len(self.q) == len(self.p) == len(scene.q):
-            return
-        with self.hold_sync(), self.hold_trait_notifications():
-            self.q, self.p = (_state(name, getattr(scene, name), len(scene.q)) for name in "qp")
-            self.dt = scene.dt
-            self.plane = min(self.plane, len(scene.planes) - 1)
+        """Start where the new system's scene does, unless it can start from the state as it is."""
+        try:
+            self.traits()["q"].validate(self, self.q)
+        except ValueError:
+            scene = self._scene()
+            with self.hold_sync(), self.hold_trait_notifications():
+                self.q, self.p, self.dt = scene.q, scene.p, scene.dt
 
-    def _run_steppers(self, _change: Any = None) -> None:
-        system = self._systems[self.system]
-        if len(self.q) != system.dim or len(self.p) != system.dim:
-            # A new system comes first, and its state right after.
-            return
+    def _run_again(self, _change: Any) -> None:
+        self.set_trait("rollouts", self._runs())
+
+    def _runs(self) -> list[dict[str, Any]]:
+        """The rollouts that were given, and those of the reader's own steppers from here."""
         q, p = (torch.from_numpy(state.astype(np.float64)) for state in (self.q, self.p))
         runs = []
         for title, stepper in self._steppers.items():
             try:
                 run = mechanics.integrate(
-                    system, q, p, dt=self.dt, steps=self.steps, method=stepper
+                    self._canonical(), q, p, dt=self.dt, steps=self.steps, method=stepper
                 )
             except IntegrationError as error:
                 run = error.trajectory
-            runs.append(_rollout(title, run, system, self.steps, numbers=self._numbers))
-        self.rollouts = [*self._given, *runs]
-        self.rollouts_follow = bool(self._steppers) and not self._given
+            runs.append(_rollout(title, run, self._canonical(), self.steps, numbers=self._numbers))
+        return [*self._given, *runs]
 
 
 def _spec(kind: str, system: HamiltonianSystem) -> dict[str, Any]:
@@ -226,15 +218,6 @@ def _spec(kind: str, system: HamiltonianSystem) -> dict[str, Any]:
     return {"name": kind, "title": title, "parameters": dataclasses.asdict(system)} | {
         key: list(value) if isinstance(value, tuple) else value for key, value in scene.items()
     }
-
-
-def _state(name: str, value: ArrayLike | tuple, dim: int) -> NDArray[np.float32]:
-    state = finite_array(
-        name, list(value) if isinstance(value, tuple) else value, (f"{dim} coordinates",)
-    )
-    if len(state) != dim:
-        raise ValueError(f"{name} has {len(state)} coordinates; the system has {dim}; give {dim}")
-    return state
 
 
 def _rollout(
@@ -259,14 +242,15 @@ def _rollout(
             f"{system.dim})"
         )
     states = torch.cat((run.q, run.p), dim=-1).detach().double().numpy()
-    finite = np.isfinite(energy) & np.isfinite(states).all(axis=1)
+    with np.errstate(all="ignore"):
+        error = np.abs(energy - energy[0]) / (abs(energy[0]) or 1.0)
+    finite = np.isfinite(error) & np.isfinite(states).all(axis=1)
     if not finite[0]:
         raise ValueError(f"the rollout {title!r} does not start from a finite state and energy")
     total = (steps or len(energy) - 1) + 1
     # A run that is lost on the way ends where its energy or its state stops being finite.
-    kept = len(energy) if finite.all() else int(finite.argmin())
-    energy, states = energy[:kept], states[:kept]
-    error = np.abs(energy - energy[0]) / (abs(energy[0]) or 1.0)
+    kept = len(error) if finite.all() else int(finite.argmin())
+    error, states = error[:kept], states[:kept]
     bins = min(BINS, total)
     edges = np.arange(kept) * bins // total
     starts = np.flatnonzero(np.diff(edges, prepend=-1))
@@ -286,5 +270,6 @@ def _rollout(
         "points": encode(points, None),
         "largest": float(error.max()),
         "last": float(error[-1]),
-        "taken": len(error) - 1,
+        "taken": kept - 1,
+        "lost": kept < total,
     }

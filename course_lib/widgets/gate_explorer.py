@@ -9,17 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-import traitlets
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from course_lib.recurrent import gru_step, lstm_step, rnn_step
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, finite_array, one_of, texts
+from course_lib.widgets.traits import Array, Choice, Data, Index, Several, Text
 
 MOST_UNITS = 64
 MOST_LETTERS = 24
-MOST_LABELS = 6
 FINEST = 32767
 VOTE = "vote"
 PARAMETERS = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
@@ -96,56 +94,40 @@ class GateExplorer(Widget):
 
     _module = "gate_explorer.js"
 
-    kind = traitlets.Unicode(read_only=True).tag(sync=True)
-    alphabet = traitlets.Unicode(read_only=True).tag(sync=True)
-    longest = traitlets.Int(MOST_LETTERS, read_only=True).tag(sync=True)
-    gates = Rows(read_only=True)
-    labels = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    readout = Array(read_only=True)
-    quantities = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    orders = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    text = traitlets.Unicode().tag(sync=True)
-    quantity = traitlets.Unicode().tag(sync=True)
-    order = traitlets.Unicode("number").tag(sync=True)
-    unit = traitlets.Int().tag(sync=True)
-    letter = traitlets.Int().tag(sync=True)
+    kind = Data()
+    alphabet = Text(shortest=1, longest=math.inf, distinct=True, read_only=True)
+    longest = Data(MOST_LETTERS)
+    gates = Rows("sums", "terms", read_only=True, called="cell")
+    labels = Several(
+        Text(), "labels", least=2, most=6, distinct=True, optional=True, read_only=True
+    )
+    readout = Array("labels", "units and bias", optional=True, read_only=True)
+    quantities = Data(lambda self: self._quantities())
+    # A plain network keeps no share of its state, so it has no memory to sort by.
+    orders = Data(lambda self: [name for name in ORDERS if name != "memory" or self.kind != "RNN"])
+    text = Text(alphabet=lambda self: self.alphabet, shortest=1, longest=MOST_LETTERS)
+    quantity = Choice(
+        offered=lambda self: self.quantities,
+        default=lambda self: "cell" if self.kind == "LSTM" else "hidden",
+    )
+    order = Choice(offered=lambda self: self.orders, default="number")
+    unit = Index(of=lambda self: self._units())
+    letter = Index(of=lambda self: len(self.text), default=lambda self: len(self.text) - 1)
 
     def __init__(
         self,
         cell: nn.Module,
         alphabet: str,
         *,
-        text: str,
         readout: nn.Linear | None = None,
         labels: Iterable[str] | None = None,
-        quantity: str | None = None,
-        order: str = "number",
-        unit: int = 0,
-        letter: int | None = None,
-        **dom: Any,
+        **given: Any,
     ) -> None:
-        kind, rows = _rows(cell, _distinct(alphabet))
-        units = len(rows) // KINDS[kind].sums
-        names, weights = _readout(readout, labels, units)
-        voting = (VOTE,) if len(names) == len(("for", "against")) else ()
-        self.set_trait("kind", kind)
         self.set_trait("alphabet", alphabet)
-        self.set_trait("gates", rows)
-        self.set_trait("labels", names)
-        self.set_trait("readout", weights)
-        self.set_trait("quantities", [*KINDS[kind].quantities, *voting])
-        # A plain network keeps no share of its state, so it has no memory to sort by.
-        self.set_trait("orders", [name for name in ORDERS if name != "memory" or kind != "RNN"])
-        first = "cell" if kind == "LSTM" else "hidden"
-        text = _readable(text, alphabet)
-        super().__init__(
-            text=text,
-            quantity=first if quantity is None else quantity,
-            order=order,
-            unit=_integer("unit", unit),
-            letter=len(text) - 1 if letter is None else _integer("letter", letter),
-            **dom,
-        )
+        self.set_trait("kind", _kind_of(cell))
+        rows = _rows(cell, self.kind, self.alphabet)
+        weights = _readout(readout, labels, len(rows) // KINDS[self.kind].sums)
+        super().__init__(alphabet, rows, labels=labels, readout=weights, **given)
 
     def describe(self) -> str:
         """The network, the text, what can be looked at, and what the model thinks of the text."""
@@ -166,6 +148,10 @@ class GateExplorer(Widget):
     def _units(self) -> int:
         return len(self.gates) // KINDS[self.kind].sums
 
+    def _quantities(self) -> list[str]:
+        voting = [VOTE] if len(self.labels) == len(("for", "against")) else []
+        return [*KINDS[self.kind].quantities, *voting]
+
     def _opinion(self) -> list[float]:
         """The softmax of the readout after the last letter, with the weights that travel."""
         letters, units = len(self.alphabet), self._units()
@@ -185,85 +171,19 @@ class GateExplorer(Widget):
         logits = readout[:, :-1] @ hidden + readout[:, -1]
         return logits.softmax(0).tolist()
 
-    @traitlets.validate("text")
-    def _known(self, proposal: dict[str, Any]) -> str:
-        return _readable(proposal["value"], self.alphabet)
 
-    @traitlets.validate("quantity", "order")
-    def _offered(self, proposal: dict[str, Any]) -> str:
-        name = proposal["trait"].name
-        offered = self.quantities if name == "quantity" else self.orders
-        return one_of(name, proposal["value"], tuple(offered))
-
-    @traitlets.validate("unit", "letter")
-    def _within(self, proposal: dict[str, Any]) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        size = self._units() if name == "unit" else len(self.text)
-        if not 0 <= value < size:
-            raise ValueError(
-                f"{name} must lie between 0 and {size - 1}, since it counts from 0 and there "
-                f"{'is' if size == 1 else 'are'} {size}, but was given {value}"
-            )
-        return value
-
-    @traitlets.observe("text")
-    def _stay_within(self, change: dict[str, Any]) -> None:
-        self.letter = min(self.letter, len(change["new"]) - 1)
-
-
-def _distinct(alphabet: object) -> str:
-    """The alphabet, if it is a string of one or more characters, no two alike."""
-    if not isinstance(alphabet, str):
-        raise TypeError(
-            f"alphabet is {alphabet!r}; expected a string of distinct characters; "
-            "join a list of letters with ''.join(letters)"
-        )
-    if not alphabet:
-        raise ValueError("alphabet is empty; expected the letters that the cell was trained on")
-    repeated = [letter for letter in dict.fromkeys(alphabet) if alphabet.count(letter) > 1]
-    if repeated:
-        raise ValueError(
-            f"alphabet repeats {', '.join(map(repr, repeated))}; expected distinct characters, "
-            "since the place of a letter says which entry of the one-hot vector is one"
-        )
-    return alphabet
-
-
-def _readable(text: object, alphabet: str) -> str:
-    """The text, if the network can read it and the page can show it."""
-    if not isinstance(text, str):
-        raise TypeError(f"text is {text!r}; expected a string of letters of the alphabet")
-    if not text:
-        raise ValueError("text is empty; expected one letter at least")
-    if len(text) > MOST_LETTERS:
-        raise ValueError(
-            f"text has {len(text)} letters, but at most {MOST_LETTERS} fit into the picture; "
-            "show a part of it"
-        )
-    strange = [letter for letter in dict.fromkeys(text) if letter not in alphabet]
-    if strange:
-        raise ValueError(
-            f"text {text!r} holds {', '.join(map(repr, strange))}, which the alphabet "
-            f"{alphabet!r} does not have; write it with letters of the alphabet"
-        )
-    return text
-
-
-def _integer(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an integer that counts from 0; given {value!r}")
-    return value
-
-
-def _rows(cell: object, alphabet: str) -> tuple[str, NDArray[np.float32]]:
-    """The kind of a cell, and its parameters side by side: letters, units, and two biases."""
-    mro = type(cell).__mro__
-    kind = next((base.__name__ for base in mro if base.__name__ in KINDS), None)
+def _kind_of(cell: object) -> str:
+    kind = next((base.__name__ for base in type(cell).__mro__ if base.__name__ in KINDS), None)
     if kind is None or not isinstance(cell, nn.Module):
         raise TypeError(
             f"cell is a {type(cell).__name__}; expected an RNN, GRU or LSTM of "
             "course_lib.recurrent or torch.nn"
         )
+    return kind
+
+
+def _rows(cell: nn.Module, kind: str, alphabet: str) -> Tensor:
+    """The parameters of a cell side by side: those of letters, of units, and two biases."""
     parameters = dict(cell.named_parameters())
     _check_plain(cell, parameters)
     missing = [name for name in PARAMETERS if name not in parameters]
@@ -293,7 +213,7 @@ def _rows(cell: object, alphabet: str) -> tuple[str, NDArray[np.float32]]:
                 f"torch.nn.{kind} with {letters} letters and {units} units"
             )
     wide = [parameter if parameter.dim() > 1 else parameter[:, None] for parameter in given]
-    return kind, finite_array("cell", torch.cat(wide, dim=1), ("sums", "terms"))
+    return torch.cat(wide, dim=1)
 
 
 def _check_plain(cell: nn.Module, parameters: dict[str, Tensor]) -> None:
@@ -314,30 +234,19 @@ def _check_plain(cell: nn.Module, parameters: dict[str, Tensor]) -> None:
         raise ValueError(f"cell uses {cell.nonlinearity}; expected an RNN with tanh")
 
 
-def _readout(
-    readout: object, labels: Iterable[str] | None, units: int
-) -> tuple[list[str], NDArray[np.float32]]:
-    """The labels and, for each, its weights and its bias; none without a readout."""
+def _readout(readout: object, labels: Iterable[str] | None, units: int) -> Tensor | None:
+    """For each label its weights and its bias; none without a readout."""
     if (readout is None) != (labels is None):
         given, absent = ("labels", "readout") if readout is None else ("readout", "labels")
         raise ValueError(f"{given} was given without {absent}; give both, or neither")
     if readout is None:
-        return [], np.zeros((0, units + 1), dtype=np.float32)
-    names = texts("labels", labels)
-    if not 1 < len(names) <= MOST_LABELS:
-        raise ValueError(
-            f"labels holds {len(names)} strings; expected 2 to {MOST_LABELS}, which colours tell "
-            "apart"
-        )
-    if len(set(names)) < len(names):
-        raise ValueError(f"labels repeats a string in {names}; expected distinct labels")
+        return None
     if not isinstance(readout, nn.Linear):
         raise TypeError(f"readout is a {type(readout).__name__}; expected a torch.nn.Linear")
-    if tuple(readout.weight.shape) != (len(names), units):
+    if readout.in_features != units:
         raise ValueError(
-            f"readout takes {readout.in_features} features to {readout.out_features}; expected "
-            f"nn.Linear({units}, {len(names)}), from the hidden state to the labels"
+            f"readout takes {readout.in_features} features; expected {units}, the units of the "
+            f"hidden state; make it as nn.Linear({units}, ...)"
         )
-    bias = readout.weight.new_zeros(len(names)) if readout.bias is None else readout.bias
-    weights: ArrayLike = torch.cat([readout.weight, bias[:, None]], dim=1)
-    return names, finite_array("readout", weights, ("labels", "units and bias"))
+    bias = readout.weight.new_zeros(len(readout.weight)) if readout.bias is None else readout.bias
+    return torch.cat([readout.weight, bias[:, None]], dim=1)

@@ -8,9 +8,10 @@ lecture can hold the very model that the page computes with.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterable
 from itertools import starmap
-from typing import Any, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -18,12 +19,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from course_lib.transformer_parts import TokenEmbedding
-from course_lib.widgets.traits import finite_array
+from course_lib.widgets.base import Widget
+from course_lib.widgets.traits import Data, Text, finite_array
 
 MOST_BITS = 16
 SMALLEST_STEP = 2.0**-100
 Model = TypeVar("Model", bound=nn.Module)
 Shapes = dict[str, tuple[int, int]]
+SIZES = ("vocabulary", "d_model", "heads", "layers")
 
 
 def pack(
@@ -87,7 +90,9 @@ def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[ND
 # Transformers -----------------------------------------------------------------------------------
 
 
-def transformer_facts(embedding: TokenEmbedding, blocks: nn.ModuleList) -> dict[str, Any]:
+def transformer_facts(
+    embedding: TokenEmbedding, blocks: nn.ModuleList, *, tied: bool
+) -> dict[str, Any]:
     """All that has to be known of an encoder or a decoder besides its weights."""
     block = blocks[0]
     return {
@@ -99,6 +104,7 @@ def transformer_facts(embedding: TokenEmbedding, blocks: nn.ModuleList) -> dict[
         "d_hidden": block.mlp.expand.out_features,
         "position": embedding.kind,
         "norm": "pre" if block.mlp_residual.pre else "post",
+        "tied": tied,
     }
 
 
@@ -131,52 +137,118 @@ def transformer_shapes(facts: dict[str, Any], *, stack: str = "") -> Shapes:
     return shapes
 
 
-def parameters_of(model: nn.Module, shapes: Shapes) -> dict[str, Tensor]:
-    """A copy of every parameter, which further training does not reach."""
-    state = model.state_dict()
-    return {name: state[name].detach().clone() for name in shapes}
-
-
 def model_of(
-    make: Callable[[], Model], shapes: Shapes, packed: dict[str, Any], *, strict: bool = True
+    kind: type[Model],
+    facts: dict[str, Any],
+    packed: dict[str, Any],
+    *,
+    stack: str = "",
+    leave_out: tuple[str, ...] = (),
 ) -> Model:
-    """The model that ``make`` makes, in evaluation mode, with the weights that travel."""
+    """The model of a ``kind``, in evaluation mode, with the weights that travel.
+
+    ``leave_out`` names the facts that its constructor does not take.
+    """
+    options = {name: facts[name] for name in facts if name not in (*SIZES, *leave_out)}
     # A model begins with random weights, which are replaced at once: nobody's draws are used up.
     with torch.random.fork_rng(devices=[]):
-        model = make()
-    there = model.state_dict()
+        model = kind(*(facts[name] for name in SIZES), **options)
+    there, shapes = model.state_dict(), transformer_shapes(facts, stack=stack)
     state = {
         name: torch.from_numpy(matrix).reshape(there[name].shape)
         for name, matrix in zip(shapes, unpack(packed, shapes.values()), strict=True)
     }
-    model.load_state_dict(state, strict=strict)
+    # A readout that is tied to the embedding is a parameter under two names, of which one travels.
+    model.load_state_dict(state, strict=not facts["tied"])
     return model.eval()
 
 
-def check_size_of_model(
-    facts: dict[str, Any],
-    shapes: Shapes,
-    *,
-    most_parameters: int,
-    most_tokens: int,
-    most_letters: int,
-    most_heads: int,
-) -> None:
-    """Raise ``ValueError`` for more parameters, positions, letters or heads than a page takes."""
-    parameters = sum(rows * columns for rows, columns in shapes.values())
-    if parameters > most_parameters:
+class Limits(NamedTuple):
+    """What a page can carry of a model, and what its picture can show."""
+
+    parameters: int
+    tokens: int
+    letters: int
+    heads: int
+    weight_bytes: int
+    bits: int
+
+
+def _a_character_for_each_id(widget: Any, alphabet: str) -> str:
+    if len(alphabet) != (ids := widget.facts["vocabulary"]):
         raise ValueError(
-            f"model has {parameters:,} parameters; expected {most_parameters:,} at most, which a "
-            "page can carry; train a smaller one"
+            f"alphabet has {len(alphabet)} characters and model {ids} ids; expected one character "
+            "for each id, marks such as that of a start included"
         )
-    limits = {
-        "positions": (facts["tokens"], most_tokens),
-        "letters": (facts["vocabulary"], most_letters),
-        "heads in all layers": (facts["heads"] * facts["layers"], most_heads),
-    }
-    for name, (count, most) in limits.items():
-        if count > most:
+    return alphabet
+
+
+class ModelWidget(Widget):
+    """A widget whose page runs a trained transformer.
+
+    A subclass sets its ``_limits``, its ``model``, made of the weights that travel, and the
+    ``_stack`` in which :func:`transformer_shapes` finds the blocks.
+    """
+
+    _limits: ClassVar[Limits]
+    _stack: ClassVar[str] = ""
+
+    facts = Data()
+    alphabet = Text(
+        shortest=1,
+        longest=math.inf,
+        distinct=True,
+        rule=_a_character_for_each_id,
+        read_only=True,
+    )
+    weights = Data(lambda self: self._packed())
+
+    def __init__(
+        self, model: nn.Module, facts: dict[str, Any], alphabet: str, **given: Any
+    ) -> None:
+        shapes = transformer_shapes(facts, stack=self._stack)
+        self._check_size(facts, shapes)
+        state = model.state_dict()
+        # A copy of every parameter, which further training does not reach.
+        self._original = {name: state[name].detach().clone() for name in shapes}
+        self.set_trait("facts", facts)
+        super().__init__(alphabet=alphabet, **given)
+
+    @property
+    def bits(self) -> int:
+        """How many bits a parameter has on its way to the page."""
+        return self.weights["bits"]
+
+    def _packed(self) -> dict[str, Any]:
+        limits = self._limits
+        return pack(self._original, most_bytes=limits.weight_bytes, fewest_bits=limits.bits)
+
+    def _both(self) -> tuple[nn.Module, nn.Module]:
+        """The model before and after rounding, in float64."""
+        before, after = self.model.double(), self.model.double()
+        before.load_state_dict(self._original, strict=False)
+        return before, after
+
+    def _size(self) -> str:
+        shapes = transformer_shapes(self.facts, stack=self._stack)
+        count = sum(rows * columns for rows, columns in shapes.values())
+        layers, heads = self.facts["layers"], self.facts["heads"]
+        return f"{count:,} parameters, {layers} layers of {heads} heads each"
+
+    def _check_size(self, facts: dict[str, Any], shapes: Shapes) -> None:
+        parameters = sum(rows * columns for rows, columns in shapes.values())
+        if parameters > self._limits.parameters:
             raise ValueError(
-                f"model has {count} {name}; expected {most} at most, which the picture can show; "
-                "train a smaller one"
+                f"model has {parameters:,} parameters; expected {self._limits.parameters:,} at "
+                "most, which a page can carry; train a smaller one"
             )
+        for name, count, most in (
+            ("positions", facts["tokens"], self._limits.tokens),
+            ("letters", facts["vocabulary"], self._limits.letters),
+            ("heads in all layers", facts["heads"] * facts["layers"], self._limits.heads),
+        ):
+            if count > most:
+                raise ValueError(
+                    f"model has {count} {name}; expected {most} at most, which the picture can "
+                    "show; train a smaller one"
+                )

@@ -6,25 +6,35 @@ from typing import Any
 
 import numpy as np
 import torch
-import traitlets
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
-from course_lib.checks import check_number, check_size
+from course_lib.checks import check_size
 from course_lib.position import check_even, rotary, sinusoidal
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, finite_array, one_of
+from course_lib.widgets.traits import Array, Choice, Data, Index, Integer, Number
 
-MOST_TOKENS = 48
-MOST_FEATURES = 32
-LARGEST_BASE = 1e9
-KINDS = ("none", "sinusoidal", "learned", "rotary")
 NAMES = {
     "none": "no positions",
     "sinusoidal": "sinusoids",
     "learned": "a learned table",
     "rotary": "rotary positions",
 }
+
+
+def _even(_widget: Any, d_model: int) -> int:
+    check_even("d_model", d_model)
+    return d_model
+
+
+def _first_rows(explorer: Any, table: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The rows of a learned table that are shown, all of which must be there if it is."""
+    if 0 < len(table) < explorer.tokens:
+        raise ValueError(
+            f"learned has the shape {table.shape}; expected a row for each of {explorer.tokens} "
+            f"tokens; pass tokens={len(table)}, or train a table with more rows"
+        )
+    return table[: explorer.tokens]
 
 
 class PositionExplorer(Widget):
@@ -52,61 +62,30 @@ class PositionExplorer(Widget):
 
     _module = "position_explorer.js"
 
-    tokens = traitlets.Int(read_only=True).tag(sync=True)
-    d_model = traitlets.Int(read_only=True).tag(sync=True)
-    base = traitlets.Float(read_only=True).tag(sync=True)
-    learned = Array(read_only=True)
-    query = Array(read_only=True)
-    key = Array(read_only=True)
-    kinds = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    kind = traitlets.Unicode("sinusoidal").tag(sync=True)
-    query_position = traitlets.Int().tag(sync=True)
-    key_position = traitlets.Int().tag(sync=True)
-    pair = traitlets.Int().tag(sync=True)
+    tokens = Integer(2, 48, default=32, read_only=True)
+    d_model = Integer(2, 32, default=16, rule=_even, read_only=True)
+    base = Number(1, 1e9, default=10_000, read_only=True)
+    learned = Array("rows", "d_model", optional=True, rule=_first_rows, read_only=True)
+    query = Array("d_model", default=lambda self: self._drawn()[0], read_only=True)
+    key = Array("d_model", default=lambda self: self._drawn()[1], read_only=True)
+    kinds = Data(lambda self: [kind for kind in NAMES if kind != "learned" or self.learned.size])
+    kind = Choice(
+        *NAMES,
+        offered=lambda self: self.kinds,
+        needs={"learned": "a trained table as learned"},
+        default="sinusoidal",
+    )
+    # The query stands behind the key, as in a model that reads from left to right.
+    query_position = Index(of=lambda self: self.tokens, default=lambda self: 2 * self.tokens // 3)
+    key_position = Index(of=lambda self: self.tokens, default=lambda self: self.tokens // 2)
+    pair = Index(
+        of=lambda self: self.d_model // 2, default=lambda self: min(1, self.d_model // 2 - 1)
+    )
 
-    def __init__(
-        self,
-        *,
-        tokens: int = 32,
-        d_model: int = 16,
-        kind: str = "sinusoidal",
-        learned: ArrayLike | None = None,
-        query: ArrayLike | None = None,
-        key: ArrayLike | None = None,
-        base: float | int = 10_000,
-        seed: int = 0,
-        query_position: int | None = None,
-        key_position: int | None = None,
-        pair: int | None = None,
-        **dom: Any,
-    ) -> None:
-        tokens, d_model = _checked_sizes(tokens, d_model)
-        one_of("kind", kind, KINDS)
-        if kind == "learned" and learned is None:
-            raise ValueError(
-                'kind is "learned", but no table was given; '
-                "pass the weight of a trained LearnedPosition as learned"
-            )
-        check_number("base", base, minimum=1, maximum=LARGEST_BASE)
+    def __init__(self, *, seed: int = 0, **given: Any) -> None:
         check_size("seed", seed, minimum=0)
-        drawn = np.random.default_rng(seed).normal(size=(2, d_model))
-        self.set_trait("tokens", tokens)
-        self.set_trait("d_model", d_model)
-        self.set_trait("base", float(base))
-        self.set_trait("learned", _table(learned, tokens, d_model))
-        self.set_trait("query", _vector("query", query, drawn[0]))
-        self.set_trait("key", _vector("key", key, drawn[1]))
-        self.set_trait("kinds", [k for k in KINDS if k != "learned" or learned is not None])
-        # The query stands behind the key, as in a model that reads from left to right.
-        chosen = {
-            "query_position": 2 * tokens // 3 if query_position is None else query_position,
-            "key_position": tokens // 2 if key_position is None else key_position,
-            "pair": min(1, d_model // 2 - 1) if pair is None else pair,
-        }
-        for name, value in chosen.items():
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be an integer that counts from 0; given {value!r}")
-        super().__init__(kind=kind, **chosen, **dom)
+        self._seed = seed
+        super().__init__(**given)
 
     def describe(self) -> str:
         """The score of the two positions, and whether it knows more than their difference."""
@@ -138,61 +117,5 @@ class PositionExplorer(Widget):
             return query, key
         return rotary(query, base=self.base), rotary(key, base=self.base)
 
-    @traitlets.validate("kind")
-    def _offered(self, proposal: dict[str, Any]) -> str:
-        return one_of("kind", proposal["value"], tuple(self.kinds))
-
-    @traitlets.validate("query_position", "key_position", "pair")
-    def _within(self, proposal: dict[str, Any]) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        size, of = (self.d_model // 2, "pairs") if name == "pair" else (self.tokens, "positions")
-        if not 0 <= value < size:
-            raise ValueError(
-                f"{name} must lie between 0 and {size - 1}, since it counts from 0 and the number "
-                f"of {of} is {size}, but was given {value}"
-            )
-        return value
-
-
-def _checked_sizes(tokens: object, d_model: object) -> tuple[int, int]:
-    check_size("tokens", tokens, minimum=2)
-    check_even("d_model", d_model)
-    if tokens > MOST_TOKENS:
-        raise ValueError(
-            f"tokens is {tokens}; expected {MOST_TOKENS} at most, whose scores can be told apart "
-            "in the picture; show fewer positions"
-        )
-    if d_model > MOST_FEATURES:
-        raise ValueError(
-            f"d_model is {d_model}; expected {MOST_FEATURES} at most, whose clocks can be told "
-            "apart in the picture; show fewer features"
-        )
-    return int(tokens), int(d_model)
-
-
-def _table(learned: ArrayLike | None, tokens: int, d_model: int) -> NDArray[np.float32]:
-    """The rows of the learned table that are shown; none if there is no table."""
-    if learned is None:
-        return np.zeros((0, d_model), dtype=np.float32)
-    table = finite_array("learned", learned, ("tokens", "d_model"))
-    if table.shape[1] != d_model:
-        raise ValueError(
-            f"learned has the shape {table.shape}; expected d_model = {d_model} columns; "
-            f"pass d_model={table.shape[1]}, or a table with {d_model} features"
-        )
-    if len(table) < tokens:
-        raise ValueError(
-            f"learned has the shape {table.shape}; expected a row for each of {tokens} tokens; "
-            f"pass tokens={len(table)}, or train a table with more rows"
-        )
-    return table[:tokens]
-
-
-def _vector(name: str, given: ArrayLike | None, drawn: NDArray[np.float64]) -> NDArray[np.float32]:
-    vector = finite_array(name, drawn if given is None else given, ("d_model",))
-    if vector.shape != drawn.shape:
-        raise ValueError(
-            f"{name} has {len(vector)} entries; expected d_model = {len(drawn)}; "
-            "pass one number for each feature"
-        )
-    return vector
+    def _drawn(self) -> NDArray[np.float64]:
+        return np.random.default_rng(self._seed).normal(size=(2, self.d_model))

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import traitlets
-from numpy.typing import ArrayLike, NDArray
-
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, finite_array, number_between, one_of, texts
+from course_lib.widgets.traits import Array, Choice, Number, Several, Text
 
-SIMILARITIES = ("distance", "dot", "cosine")
 REACH = 1.5
-COLDEST, HOTTEST = 0.02, 10.0
+MOST_KEYS = 24  # more of them, 24 pixels wide each, cover one another, and the table has a row each
 
 
 class SoftLookup(Widget):
@@ -23,8 +16,8 @@ class SoftLookup(Widget):
     the squared distance of query and key (Nadaraya–Watson), their dot product, or their cosine.
     Query and keys are dragged by hand; thin lines join the queries that get the same answer.
 
-    ``names`` are the keys' labels, ``keys`` their points ``(keys, 2)`` within ±1.5, ``values`` the
-    number ``(keys,)`` that each returns, ``unit`` what the numbers count.
+    ``names`` are the labels of up to 24 keys, ``keys`` their points ``(keys, 2)`` within ±1.5,
+    ``values`` the number ``(keys,)`` that each returns, ``unit`` what the numbers count.
 
     Traits, synced both ways: ``query`` (2,), ``key_points``, ``temperature``, ``similarity``.
     Raises ``TypeError`` and ``ValueError`` for data that cannot be drawn.
@@ -33,57 +26,13 @@ class SoftLookup(Widget):
 
     _module = "soft_lookup.js"
 
-    names = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    key_points = Array()
-    values = Array(read_only=True)
-    unit = traitlets.Unicode(read_only=True).tag(sync=True)
-    query = Array()
-    temperature = traitlets.Float(0.3, min=COLDEST, max=HOTTEST).tag(sync=True)
-    similarity = traitlets.Enum(SIMILARITIES, default_value="distance").tag(sync=True)
-
-    def __init__(
-        self,
-        names: list[str],
-        keys: ArrayLike,
-        values: ArrayLike,
-        *,
-        query: ArrayLike = (0.0, 0.0),
-        temperature: float = 0.3,
-        similarity: str = "distance",
-        unit: str = "",
-        **dom: Any,
-    ) -> None:
-        key_array = _points("keys", keys, ("keys", "2"))
-        value_array = finite_array("values", values, ("keys",))
-        if len(value_array) != len(key_array):
-            raise ValueError(
-                f"{len(key_array)} keys were given but {len(value_array)} values; "
-                "each key needs one"
-            )
-        self.set_trait("names", texts("names", names, len(key_array)))
-        self.set_trait("values", value_array)
-        self.set_trait("unit", texts("unit", [unit])[0])
-        super().__init__(
-            key_points=key_array,
-            query=_points("query", query, ("2",)),
-            temperature=number_between("temperature", temperature, COLDEST, HOTTEST),
-            similarity=one_of("similarity", similarity, SIMILARITIES),
-            **dom,
-        )
-
-    @traitlets.validate("query")
-    def _check_query(self, proposal: dict[str, Any]) -> NDArray[np.float32]:
-        return _points("query", proposal["value"], ("2",))
-
-    @traitlets.validate("key_points")
-    def _check_key_points(self, proposal: dict[str, Any]) -> NDArray[np.float32]:
-        points = _points("key_points", proposal["value"], ("keys", "2"))
-        if len(points) != len(self.names):
-            raise ValueError(
-                f"key_points holds {len(points)} points, but there are {len(self.names)} keys; "
-                "make another widget for other keys"
-            )
-        return points
+    names = Several(Text(), "keys", read_only=True)
+    key_points = Array("keys", "xy=2", within=REACH, most={"keys": MOST_KEYS}, called="keys")
+    values = Array("keys", read_only=True)
+    query = Array("xy=2", within=REACH, default=(0.0, 0.0))
+    temperature = Number(0.02, 10.0, default=0.3)
+    similarity = Choice("distance", "dot", "cosine", default="distance")
+    unit = Text(default="", read_only=True)
 
     def describe(self) -> str:
         """The keys with their values, in words."""
@@ -94,16 +43,3 @@ class SoftLookup(Widget):
             "Soft lookup: a query is dragged among keys in the plane and gets a blend of their "
             f"values. {pairs} {self.unit}.".replace(" .", ".")
         )
-
-
-def _points(name: str, value: ArrayLike, axes: tuple[str, ...]) -> NDArray[np.float32]:
-    points = finite_array(name, value, axes)
-    if points.shape[-1] != len(("x", "y")):
-        raise ValueError(
-            f"{name} must be points of the plane, but have {points.shape[-1]} coordinates; give two"
-        )
-    if np.abs(points).max() > REACH:
-        raise ValueError(
-            f"{name} must lie within ±{REACH}, but reach {np.abs(points).max():g}; rescale them"
-        )
-    return points

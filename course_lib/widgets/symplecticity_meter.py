@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import traitlets
-from numpy.typing import ArrayLike
-
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, finite_array, number_between, one_of
-
-SOFTMAXES = ("vector", "matrix")
-MATRICES = ("symmetric", "general")
-FORMULAS = ("full", "shortcut")
-SHORTEST, LONGEST = 0.01, 0.3
-MOST_ENTRIES = 24
+from course_lib.widgets.traits import Array, Choice, Data, Number
 
 
 class SymplecticityMeter(Widget):
@@ -35,47 +24,13 @@ class SymplecticityMeter(Widget):
 
     _module = "symplecticity_meter.js"
 
-    z = Array(read_only=True)
-    A = Array(read_only=True)
-    steps = traitlets.Int(2_000, read_only=True).tag(sync=True)
-
-    softmax = traitlets.Enum(SOFTMAXES).tag(sync=True)
-    matrix = traitlets.Enum(MATRICES).tag(sync=True)
-    formula = traitlets.Enum(FORMULAS).tag(sync=True)
-    dt = traitlets.Float(min=SHORTEST, max=LONGEST).tag(sync=True)
-
-    def __init__(
-        self,
-        z: ArrayLike,
-        A: ArrayLike,
-        *,
-        softmax: str = "vector",
-        matrix: str = "symmetric",
-        formula: str = "shortcut",
-        dt: float = 0.05,
-        **dom: Any,
-    ) -> None:
-        window = finite_array("z", z, ("tokens", "d"))
-        square = finite_array("A", A, ("d", "d"))
-        d = window.shape[1]
-        if square.shape != (d, d):
-            raise ValueError(
-                f"A has the shape {square.shape}; z has {d} features, so A must be ({d}, {d})"
-            )
-        if window.size > MOST_ENTRIES:
-            raise ValueError(
-                f"z has {window.size} entries; the meter draws at most {MOST_ENTRIES}; "
-                "give fewer tokens or features"
-            )
-        self.set_trait("z", window)
-        self.set_trait("A", square)
-        super().__init__(
-            softmax=one_of("softmax", softmax, SOFTMAXES),
-            matrix=one_of("matrix", matrix, MATRICES),
-            formula=one_of("formula", formula, FORMULAS),
-            dt=number_between("dt", dt, SHORTEST, LONGEST),
-            **dom,
-        )
+    z = Array("tokens", "d", most={"tokens d": 24}, read_only=True)
+    A = Array("d", "d", read_only=True)
+    steps = Data(2_000)
+    softmax = Choice("vector", "matrix", default="vector")
+    matrix = Choice("symmetric", "general", default="symmetric")
+    formula = Choice("full", "shortcut", default="shortcut")
+    dt = Number(0.01, 0.3, default=0.05)
 
     def describe(self) -> str:
         """Which formula is on trial."""

@@ -1,0 +1,89 @@
+"""A small widget of each kind, made again with other arguments."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from seeded import perturbed
+from torch import nn
+
+from course_lib import mechanics, widgets
+from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.mechanics import Trajectory
+from course_lib.transformer import Decoder
+from course_lib.widgets import Widget
+
+RANDOM = np.random.default_rng(0)
+QUERY, KEY, VALUE = (RANDOM.normal(size=(tokens, 3)) for tokens in (10, 12, 12))
+TABLE = RANDOM.normal(size=(10, 6))
+UNIFORM = np.full((2, 3, 3, 3), 1 / 3)
+
+
+def seeded(make: type[nn.Module], *sizes: int, **options: Any) -> nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return perturbed(make(*sizes, **options), 0.3)
+
+
+def decoder(vocabulary: int = 6, d: int = 8, **options: Any) -> nn.Module:
+    sizes = {"heads": 2, "layers": 2, "tokens": 8} | options
+    return seeded(Decoder, vocabulary, d, sizes.pop("heads"), sizes.pop("layers"), **sizes)
+
+
+def encoder(vocabulary: int = 6, d: int = 8, **options: Any) -> nn.Module:
+    sizes = {"heads": 2, "layers": 2, "tokens": 8} | options
+    heads, layers = sizes.pop("heads"), sizes.pop("layers")
+    return seeded(MaskedLanguageModel, vocabulary, d, heads, layers, **sizes)
+
+
+def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
+    q = torch.full(shape, 1.2, dtype=torch.float64)
+    return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
+
+
+ARGUMENTS = {
+    "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
+    "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100},
+    "GateExplorer": lambda: {
+        "cell": seeded(nn.LSTM, 5, 4),
+        "alphabet": "abcde",
+        "text": "bead",
+        "readout": seeded(nn.Linear, 4, 2),
+        "labels": ["f", "m"],
+    },
+    "LetterHider": lambda: {
+        "model": encoder(),
+        "alphabet": "ab·cde",
+        "mask": "·",
+        "word": "bead",
+        "hidden": [1],
+        "words": ["cab"],
+    },
+    "PartyMemory": lambda: {
+        "images": np.linspace(0, 1, 24).reshape(3, 2, 4),
+        "names": ["Ada", "Ben", "Cleo"],
+        "score": [0.0, 1.0, -2.0],
+        "keys": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
+        "queries": {"Who sings?": [2.0, 0.0], "Who cooks?": [0.0, 2.0]},
+    },
+    "PositionExplorer": lambda: {"tokens": 8, "d_model": 6},
+    "SoftLookup": lambda: {
+        "names": ["Ada", "Ben"],
+        "keys": [[0.0, 0.5], [1.0, -1.0]],
+        "values": [1.0, 2.0],
+    },
+    "SymplecticityMeter": lambda: {"z": np.arange(12.0).reshape(3, 4) / 10, "A": np.eye(4)},
+    "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE},
+    "TinyGPT": lambda: {
+        "model": decoder(),
+        "alphabet": "·abcde",
+        "prompt": "bad",
+        "start": "·",
+        "stop": "·",
+    },
+}
+
+
+def make(kind: str, /, **changes: Any) -> Widget:
+    """A valid widget, but for the arguments that the test changes."""
+    return getattr(widgets, kind)(**ARGUMENTS[kind]() | changes)

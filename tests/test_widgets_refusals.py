@@ -1,0 +1,573 @@
+"""What a widget refuses: in its constructor, on assignment, and from the page. A table for all."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from small_widgets import (
+    ARGUMENTS,
+    QUERY,
+    TABLE,
+    UNIFORM,
+    decoder,
+    encoder,
+    make,
+    seeded,
+    swing,
+)
+from torch import nn
+
+from course_lib import mechanics, widgets
+from course_lib.transformer import Decoder, Encoder
+from course_lib.widgets.traits import Array
+
+# Widgets check what they are given themselves, and their messages are what is tested here.
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+LONG = "x" * 81
+LOST = swing()._replace(energy=torch.full((101,), torch.nan))
+
+
+def off(amount: float) -> np.ndarray:
+    weights = UNIFORM.copy()
+    weights[1, 0, 2, 0] += amount
+    return weights
+
+
+def diverged(model: nn.Module) -> nn.Module:
+    with torch.no_grad():
+        next(model.parameters())[0, 0] = torch.nan
+    return model
+
+
+def cell(kind: str = "LSTM", letters: int = 5, units: int = 4, **options: object) -> nn.Module:
+    return seeded(getattr(nn, kind), letters, units, **options)
+
+
+# Of each rule one case. What a trait's type asks of its values is tested in test_traits.py; here
+# stands which trait has which bounds, and what goes together.
+REFUSED = [
+    ("AttentionExplorer", "tokens", [], "tokens is empty; give 1 at least"),
+    ("AttentionExplorer", "tokens", ["x"] * 65, "tokens has 65 entries; expected 1 to 64"),
+    ("AttentionExplorer", "tokens", [LONG, "b", "c"], "has 81 letters; expected 80"),
+    ("AttentionExplorer", "weights", UNIFORM[0], r"layers, heads, query, key.*\(3, 3, 3\)"),
+    ("AttentionExplorer", "weights", UNIFORM[None], r"layers, heads, query, key.*\(1, 2, 3"),
+    ("AttentionExplorer", "weights", np.full((1, 1, 3, 4), 0.25), "size 4 along key; expected 3"),
+    ("AttentionExplorer", "weights", np.full((1, 1, 4, 4), 0.25), "size 4 along query; expected 3"),
+    ("AttentionExplorer", "weights", off(0.25), r"layer 1, head 0, row 2 sums to 1\.25;.*softmax"),
+    ("AttentionExplorer", "weights", off(2e-3), "must sum to one"),
+    ("AttentionExplorer", "weights", off(-2e-3), "must sum to one"),
+    ("AttentionExplorer", "weights", off(-0.5), r"layer 1, head 0, row 2 has the weight -0\.1"),
+    ("AttentionExplorer", "steps", [0, 1], "weights needs the axes"),
+    ("AttentionExplorer", "steps", [], "steps is empty"),
+    ("AttentionExplorer", "steps", 5, TypeError("steps must be a list")),
+    ("AttentionExplorer", "steps", "ab", TypeError("steps must be a list")),
+    ("AttentionExplorer", "attention", 3, TypeError("attention must be a function")),
+    ("AttentionExplorer", "layer", 2, "layer must lie between 0 and 1, since it counts from 0"),
+    ("AttentionExplorer", "head", 3, "head must lie between 0 and 2"),
+    ("AttentionExplorer", "query", 3, "query must lie between 0 and 2"),
+    ("AttentionExplorer", "step", 1, "step must lie between 0 and 0"),
+    ("AttentionExplorer", "step", None, TypeError("step must be an integer")),
+    ("AttentionExplorer", "temperature", 0.09, "temperature must lie between 0.1 and 10"),
+    ("AttentionExplorer", "causal", 1, TypeError("causal must be True or False")),
+    (
+        "EnergyDrift",
+        "system",
+        mechanics.RigidBody(),
+        TypeError("system is RigidBody; expected one"),
+    ),
+    ("EnergyDrift", "system", "Kepler", TypeError("system is str; expected one of")),
+    ("EnergyDrift", "q", [1.0], "q has the size 1 along coordinates; expected 2"),
+    ("EnergyDrift", "q", [1e38, 0], r"q must lie within \[-1000, 1000\], but reaches"),
+    ("EnergyDrift", "p", [0, 1e38], r"p must lie within \[-1000, 1000\]"),
+    ("EnergyDrift", "q", [0, 0], r"q is \(0, 0\), the sun itself"),
+    ("EnergyDrift", "dt", 0.0, "dt must lie between 0.001 and 1.0, but was given 0.0"),
+    ("EnergyDrift", "steps", 99, "steps must lie between 100 and 20000"),
+    ("EnergyDrift", "steps", 1e3, TypeError("steps must be an integer")),
+    ("EnergyDrift", "plane", 3, "plane must lie between 0 and 2"),
+    ("EnergyDrift", "methods", ["leapfrog"], "methods must be one of explicit_euler.*'leapfrog'"),
+    ("EnergyDrift", "methods", "explicit_euler", TypeError("methods must be a list of strings")),
+    ("EnergyDrift", "methods", [], "methods is empty"),
+    ("EnergyDrift", "steppers", [len], TypeError("steppers is a list; expected a dict")),
+    ("EnergyDrift", "steppers", {"mine": 3}, TypeError("the stepper 'mine' is 3; expected a fun")),
+    ("EnergyDrift", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
+    (
+        "EnergyDrift",
+        "rollouts",
+        {"mine": 3},
+        TypeError("the rollout 'mine' is a int; expected a T"),
+    ),
+    ("EnergyDrift", "rollouts", {LONG: swing()}, "has 81 letters; expected 80"),
+    ("EnergyDrift", "rollouts", {1: swing()}, TypeError("rollouts is 1; expected a string")),
+    ("EnergyDrift", "rollouts", dict.fromkeys(map(str, range(1300)), 1), "1300 steppers and roll"),
+    ("EnergyDrift", "rollouts", dict.fromkeys("abcdef", 1), "6 steppers and rollouts.*5 at most"),
+    (
+        "EnergyDrift",
+        "rollouts",
+        {"r": swing()},
+        r"states of \(101, 1\); expected .*\(steps \+ 1, 2",
+    ),
+    ("EnergyDrift", "rollouts", {"r": swing(5, (3, 1))}, r"energies of shape \(3, 6\)"),
+    ("GateExplorer", "alphabet", "", "alphabet is empty"),
+    ("GateExplorer", "alphabet", "abcda", "alphabet repeats 'a'"),
+    (
+        "GateExplorer",
+        "alphabet",
+        list("abcde"),
+        TypeError(r"alphabet is \['a'.*''.join\(letters\)"),
+    ),
+    ("GateExplorer", "alphabet", "abcdef", "cell takes 5 features, but the alphabet has 6 letters"),
+    ("GateExplorer", "text", "", "text is empty; expected one letter at least"),
+    ("GateExplorer", "text", "a" * 25, "text 'a*' has 25 letters; expected 24 at most"),
+    ("GateExplorer", "text", "aXb", "'X', which the alphabet 'abcde' does not have"),
+    ("GateExplorer", "text", None, TypeError("text is None; expected a string")),
+    ("GateExplorer", "quantity", "reset", "quantity must be one of forget"),
+    ("GateExplorer", "order", "fame", "order must be one of number, value, memory"),
+    ("GateExplorer", "unit", 4, "unit must lie between 0 and 3"),
+    ("GateExplorer", "letter", 4, "letter must lie between 0 and 3"),
+    (
+        "GateExplorer",
+        "cell",
+        nn.Linear(5, 4),
+        TypeError("cell is a Linear; expected an RNN, GRU or"),
+    ),
+    ("GateExplorer", "cell", "LSTM", TypeError("cell is a str")),
+    ("GateExplorer", "cell", nn.LSTMCell(5, 4), TypeError("cell is a LSTMCell")),
+    ("GateExplorer", "cell", cell(num_layers=2), "more than one layer"),
+    ("GateExplorer", "cell", cell(bidirectional=True), "cell is bidirectional"),
+    ("GateExplorer", "cell", cell(proj_size=2), "projects its hidden state"),
+    ("GateExplorer", "cell", cell("RNN", nonlinearity="relu"), "cell uses relu"),
+    ("GateExplorer", "cell", cell(bias=False), "no parameter bias_ih_l0, bias_hh_l0"),
+    ("GateExplorer", "cell", cell(units=65), "65 units, but at most 64"),
+    ("GateExplorer", "cell", diverged(cell()), "cell holds NaN"),
+    ("GateExplorer", "labels", None, "readout was given without labels"),
+    ("GateExplorer", "readout", None, "labels was given without readout"),
+    ("GateExplorer", "labels", ["f"], "labels has 1 entries; expected 2 to 6"),
+    ("GateExplorer", "labels", list("abcdefg"), "labels has 7 entries; expected 2 to 6"),
+    ("GateExplorer", "labels", ["f", "f"], r"labels repeats an entry in \['f', 'f'\]"),
+    ("GateExplorer", "labels", ["f", "m", "x"], "readout has the size 2 along labels; expected 3"),
+    ("GateExplorer", "labels", [], "labels is empty; give 2 at least"),
+    ("GateExplorer", "labels", ["f", LONG], "has 81 letters; expected 80"),
+    (
+        "GateExplorer",
+        "readout",
+        nn.Linear(5, 2),
+        r"readout takes 5 features; .*nn.Linear\(4, ...\)",
+    ),
+    (
+        "GateExplorer",
+        "readout",
+        torch.ones(2, 4),
+        TypeError("readout is a Tensor; expected a torch"),
+    ),
+    ("LetterHider", "alphabet", "ab·cda", "alphabet repeats 'a'"),
+    ("LetterHider", "alphabet", "ab·cd", "alphabet has 5 characters and model 6 ids"),
+    ("LetterHider", "mask", "X", "mask is 'X'; expected one character of the alphabet 'ab·cde'"),
+    ("LetterHider", "mask", "ab", "mask is 'ab'; expected one character"),
+    ("LetterHider", "mask", 2, TypeError("mask is 2; expected a character of the alphabet")),
+    ("LetterHider", "word", "", "word is empty; expected one letter at least"),
+    ("LetterHider", "word", "aXb", "'X', which the alphabet 'ab·cde' does not have"),
+    ("LetterHider", "word", "a·", "'·', which stands for a hidden letter; write the true letter"),
+    ("LetterHider", "word", "abcdeabcd", "has 9 letters; expected 8 at most"),
+    ("LetterHider", "word", None, TypeError("word is None; expected a string")),
+    ("LetterHider", "hidden", [4], "hidden must lie between 0 and 3"),
+    ("LetterHider", "hidden", 1, TypeError("hidden must be a list of integers")),
+    ("LetterHider", "hidden", "b", TypeError("hidden must be a list of integers")),
+    ("LetterHider", "hidden", [True], TypeError("hidden must be an integer")),
+    ("LetterHider", "place", 4, "place must lie between -1 and 3"),
+    ("LetterHider", "option", 6, "option must lie between -1 and 5"),
+    ("LetterHider", "option", 2, "option is 2, the id of the mask; expected that of a letter"),
+    ("LetterHider", "words", "bead", TypeError("words must be a list of strings")),
+    ("LetterHider", "words", ["bead", 3], TypeError("words is 3; expected a string")),
+    ("LetterHider", "words", ["b"] * 9, "words has 9 entries; expected 0 to 8"),
+    ("LetterHider", "words", ["bead", "X"], "words 'X' holds 'X', which the alphabet"),
+    (
+        "LetterHider",
+        "model",
+        nn.Linear(5, 4),
+        TypeError("model is a Linear; expected a course_lib"),
+    ),
+    ("LetterHider", "model", Decoder(6, 8, 2, 1, tokens=8), TypeError("model is a Decoder")),
+    ("LetterHider", "model", encoder(6, 40), "40,080 parameters; expected 30,000"),
+    ("LetterHider", "model", encoder(tokens=25), "25 positions; expected 24 at most"),
+    ("LetterHider", "model", encoder(heads=8, layers=3), "24 heads in all layers; expected 16"),
+    ("LetterHider", "model", encoder(65), "65 letters; expected 64 at most"),
+    ("LetterHider", "model", encoder(6, 2, d_hidden=5_900, layers=1), "more than 38,800 bytes"),
+    ("LetterHider", "model", diverged(encoder()), r"model\.embedding\.token\.weight holds NaN"),
+    ("PartyMemory", "images", np.zeros((3, 8)), r"axes \(guests, height, width\)"),
+    ("PartyMemory", "images", np.full((3, 2, 4), 2), r"images must lie within \[0, 1\]"),
+    ("PartyMemory", "images", np.zeros((9, 2, 4)), "size 9 along guests; expected 8 at most"),
+    ("PartyMemory", "images", np.zeros((3, 28, 28)), "size 784 along height times width"),
+    (
+        "PartyMemory",
+        "names",
+        ["Ada", "Ben"],
+        "names has the size 2 along guests; expected 3, as in",
+    ),
+    ("PartyMemory", "names", [1, 2, 3], TypeError("names is 1; expected a string")),
+    ("PartyMemory", "names", ["Ada", "Ben", LONG], "has 81 letters; expected 80"),
+    ("PartyMemory", "score", [1.0, 2.0], "score has the size 2 along guests; expected 3"),
+    ("PartyMemory", "score", [1.0, 2.0, 1e39], r"score reaches 1e\+39, which float32 cannot hold"),
+    ("PartyMemory", "gate", [1.0], "gate has the size 1 along guests; expected 3"),
+    ("PartyMemory", "keys", [[1.0, 2.0]], "keys has the size 1 along guests; expected 3"),
+    ("PartyMemory", "keys", None, "queries were given without keys"),
+    ("PartyMemory", "queries", None, "keys were given without queries"),
+    ("PartyMemory", "queries", [[1.0, 0.0]], TypeError("queries is a list; expected a dict")),
+    ("PartyMemory", "queries", {}, "queries needs the axes"),
+    ("PartyMemory", "queries", {1: [1.0, 0.0]}, TypeError("queries is 1; expected a string")),
+    (
+        "PartyMemory",
+        "queries",
+        {"Who?": [1.0]},
+        "queries has the size 1 along d; expected 2, as in",
+    ),
+    ("PartyMemory", "queries", {"Who?": [np.nan, 1]}, r"queries\['Who\?'\] holds NaN"),
+    ("PartyMemory", "queries", {LONG: [1.0, 0.0]}, "has 81 letters; expected 80"),
+    ("PartyMemory", "mode", "telepathy", "mode must be one of composite"),
+    ("PartyMemory", "decay", 1.5, "decay must lie between 0.0 and 1.0"),
+    ("PartyMemory", "door", np.nan, "door must lie between -8.0 and 8.0"),
+    ("PartyMemory", "temperature", 0.0, "temperature must lie between 0.05 and 20.0"),
+    ("PartyMemory", "question", 2, "question is 2; expected 0 to 1"),
+    ("PartyMemory", "question", "Who drives?", "question must be one of Who sings"),
+    ("PartyMemory", "question", 0.5, TypeError("question must be its text or its index")),
+    ("PartyMemory", "arrived", 0, "arrived must lie between 1 and 3"),
+    ("PositionExplorer", "tokens", 49, "tokens must lie between 2 and 48"),
+    ("PositionExplorer", "d_model", 34, "d_model must lie between 2 and 32"),
+    ("PositionExplorer", "d_model", 5, "d_model is 5; expected an even number"),
+    (
+        "PositionExplorer",
+        "kind",
+        "relative",
+        "kind must be one of none, sinusoidal, learned, rotary",
+    ),
+    (
+        "PositionExplorer",
+        "kind",
+        "learned",
+        "kind 'learned' needs a trained table as learned; pass",
+    ),
+    (
+        "PositionExplorer",
+        "learned",
+        TABLE[:, :4],
+        "size 4 along d_model; expected 6, as in d_model",
+    ),
+    ("PositionExplorer", "learned", TABLE[:7], r"\(7, 6\); expected a row for each of 8"),
+    ("PositionExplorer", "query", [1.0, 2.0], "query has the size 2 along d_model; expected 6"),
+    ("PositionExplorer", "key", [np.inf] * 6, "key holds NaN or infinite"),
+    ("PositionExplorer", "base", 0.5, "base must lie between 1 and 1000000000.0"),
+    ("PositionExplorer", "seed", -1, "seed is -1"),
+    ("PositionExplorer", "query_position", 8, "query_position must lie between 0 and 7"),
+    ("PositionExplorer", "key_position", -1, "key_position must lie between 0 and 7"),
+    ("PositionExplorer", "pair", 3, "pair must lie between 0 and 2"),
+    ("SoftLookup", "names", ["Ada"], "keys has the size 2 along keys; expected 1, as in names"),
+    ("SoftLookup", "names", ["Ada", LONG], "names 'x*….* has 81 letters; expected 80 at most"),
+    ("SoftLookup", "keys", [[0, 0, 0], [1, 1, 1]], "keys has the size 3 along xy; expected 2"),
+    ("SoftLookup", "keys", [[0, 0], [1, 2]], r"keys must lie within \[-1.5, 1.5\], but reaches"),
+    ("SoftLookup", "keys", np.zeros((10_000, 2)), "size 10000 along keys; expected 24 at most"),
+    ("SoftLookup", "values", [1, 2, 3], "values has the size 3 along keys; expected 2"),
+    ("SoftLookup", "unit", LONG, "unit 'x*….* has 81 letters"),
+    ("SoftLookup", "query", [0, 9], "query must lie within"),
+    ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
+    ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
+    ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
+    (
+        "SymplecticityMeter",
+        "z",
+        np.ones((7, 4)),
+        "size 28 along tokens times d; expected 24 at most",
+    ),
+    ("SymplecticityMeter", "A", np.eye(3), "A has the size 3 along d; expected 4, as in z"),
+    ("SymplecticityMeter", "A", np.ones((4, 3)), "A has the size 3 along d; expected 4, as in z"),
+    ("SymplecticityMeter", "softmax", "row", "softmax must be one of vector, matrix"),
+    ("SymplecticityMeter", "matrix", "skew", "matrix must be one of symmetric, general"),
+    ("SymplecticityMeter", "formula", "2SZA", "formula must be one of full, shortcut"),
+    ("SymplecticityMeter", "dt", 0.0, "dt must lie between 0.01 and 0.3"),
+    (
+        "TileStepper",
+        "query",
+        np.ones((10, 4)),
+        "key has the size 3 along d; expected 4, as in query",
+    ),
+    ("TileStepper", "value", np.ones((11, 3)), "value has the size 11 along tokens; expected 12"),
+    ("TileStepper", "query", np.ones((25, 3)), "size 25 along tokens; expected 24 at most"),
+    ("TileStepper", "query", np.ones((10, 9)), "size 9 along d; expected 8 at most"),
+    ("TileStepper", "scale", 0.0, "scale must lie between 0.001 and 1000"),
+    ("TileStepper", "bytes_each", 3, "bytes_each must be one of 1, 2, 4, 8"),
+    ("TileStepper", "query_tile", 0, "query_tile must lie between 1 and 10"),
+    ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
+    ("TileStepper", "step", 10, "step must lie between 0 and 9"),
+    ("TileStepper", "causal", 1, TypeError("causal must be True or False")),
+    ("TinyGPT", "alphabet", "·abcd", "alphabet has 5 characters and model 6 ids"),
+    (
+        "TinyGPT",
+        "start",
+        "X",
+        "start is 'X'; expected one character of the alphabet '·abcde', or N",
+    ),
+    ("TinyGPT", "stop", 0, TypeError("stop is 0; expected a character of the alphabet, or None")),
+    ("TinyGPT", "prompt", "aXb", "'X', which the alphabet '·abcde' does not have"),
+    ("TinyGPT", "prompt", "a·", "'·', which stands for the start or the end"),
+    ("TinyGPT", "prompt", "abcdeabc", "prompt 'abcdeabc' has 8 letters; expected 7 at most"),
+    ("TinyGPT", "prompt", None, TypeError("prompt is None; expected a string")),
+    ("TinyGPT", "written", "X", "'X', which the alphabet"),
+    ("TinyGPT", "written", "·a", "goes on after '·'"),
+    ("TinyGPT", "written", "abcdea", "written 'abcdea' has 6 letters; expected 5 at most"),
+    ("TinyGPT", "temperature", 0.0, "temperature must lie between 0.1 and 5"),
+    ("TinyGPT", "top_k", 7, "top_k must lie between 1 and 6"),
+    ("TinyGPT", "top_p", 1.01, "top_p must lie between 0.05 and 1.0"),
+    ("TinyGPT", "seed", -1, "seed must lie between 0"),
+    ("TinyGPT", "draws", -1, "draws must lie between 0"),
+    ("TinyGPT", "place", 8, "place must lie between -1 and 7"),
+    ("TinyGPT", "option", 6, "option must lie between -1 and 5"),
+    ("TinyGPT", "order", "fame", "order must be one of probability, alphabet"),
+    (
+        "TinyGPT",
+        "model",
+        nn.Linear(5, 4),
+        TypeError("model is a Linear; expected a course_lib.tra"),
+    ),
+    ("TinyGPT", "model", Encoder(8, 2, 1), TypeError("model is a Encoder")),
+    ("TinyGPT", "model", decoder(cross=True), "model has cross-attention"),
+    ("TinyGPT", "model", decoder(6, 64, layers=3), r"150,\d+ parameters; expected 100,000"),
+    ("TinyGPT", "model", decoder(tokens=65), "65 positions; expected 64 at most"),
+    ("TinyGPT", "model", decoder(heads=8, layers=4), "32 heads in all layers; expected 24"),
+    ("TinyGPT", "model", decoder(97), "97 letters; expected 96 at most"),
+    ("TinyGPT", "model", decoder(6, 2, d_hidden=18_000, layers=1), "more than 201,000 bytes"),
+    ("TinyGPT", "model", diverged(decoder()), r"model\.embedding\.token\.weight holds NaN"),
+]
+TOGETHER = [
+    (
+        "AttentionExplorer",
+        {"weights": UNIFORM[None], "steps": [0, 1]},
+        "size 1 along steps; expect",
+    ),
+    ("AttentionExplorer", {"weights": off(1)[None], "steps": [0]}, "snapshot 0, layer 1, head 0"),
+    (
+        "EnergyDrift",
+        {"system": None, "rollouts": {"lost": LOST}},
+        "'lost' does not start from a fin",
+    ),
+    (
+        "GateExplorer",
+        {"cell": cell("RNN"), "order": "memory"},
+        "order must be one of number, value",
+    ),
+    ("PartyMemory", {"mode": "softmax", "score": None}, "mode 'softmax' needs score; pass score"),
+    ("PartyMemory", {"mode": "gate", "score": None}, "mode 'gate' needs score or gate"),
+    ("PartyMemory", {"mode": "query", "keys": None, "queries": None}, "needs keys and queries"),
+    ("PartyMemory", {"question": "Who?", "keys": None, "queries": None}, "there are no queries"),
+    (
+        "TileStepper",
+        {"query": np.ones((12, 3)), "key": QUERY, "value": QUERY, "causal": True},
+        "a ke",
+    ),
+    ("TinyGPT", {"prompt": "", "start": None}, "has no start to read instead"),
+]
+
+
+@pytest.mark.parametrize(("kind", "argument", "value", "message"), REFUSED)
+def test_a_constructor_refuses_what_cannot_be_drawn(kind, argument, value, message):
+    error = type(message) if isinstance(message, TypeError) else ValueError
+    with pytest.raises(error, match=str(message)):
+        make(kind, **{argument: value})
+
+
+@pytest.mark.parametrize(("kind", "changes", "message"), TOGETHER)
+def test_a_constructor_refuses_what_does_not_go_together(kind, changes, message):
+    with pytest.raises(ValueError, match=message):
+        make(kind, **changes)
+
+
+# Traits of a widget that is there ----------------------------------------------------------------
+
+
+def mutable(widget) -> dict:
+    return {name: trait for name, trait in widget._declared().items() if not trait.read_only}
+
+
+def trait_of(widget, argument: str) -> str | None:
+    return next((n for n, trait in mutable(widget).items() if trait.called == argument), None)
+
+
+def state_of(widget) -> dict:
+    return json.loads(json.dumps(widget.get_state(list(widget._declared()))))
+
+
+def sent_by_page(widget, name: str, value: object) -> object:
+    if isinstance(widget.traits()[name], Array):
+        return Array._encode(np.array(value, dtype=np.float32), None)
+    return value
+
+
+WIDGETS = {kind: make(kind) for kind in ARGUMENTS}
+# What the constructor makes of an argument before the trait has it.
+BEFORE = {("EnergyDrift", "system"), ("PartyMemory", "question")}
+LATER = [
+    (kind, argument, value, message)
+    for kind, argument, value, message in REFUSED
+    if trait_of(WIDGETS[kind], argument)
+    and (kind, argument) not in BEFORE
+    and (argument, value) != ("methods", [])  # all may be switched off, but not from the start
+]
+
+
+@pytest.mark.parametrize(("kind", "argument", "value", "message"), LATER)
+def test_an_assignment_and_a_page_are_refused_alike_and_change_nothing(
+    kind, argument, value, message, monkeypatch
+):
+    widget = make(kind)
+    name, before, sent, heard = trait_of(widget, argument), state_of(widget), [], []
+    error = type(message) if isinstance(message, TypeError) else ValueError
+    monkeypatch.setattr(widget, "send", sent.append)
+    widget.observe(heard.append, list(widget._declared()))
+    with pytest.raises(error, match=str(message)):
+        setattr(widget, name, value)
+    with pytest.raises(error, match=str(message)) as caught:
+        widget.set_state({name: sent_by_page(widget, name, value)})
+    assert state_of(widget) == before
+    assert sent == [{"refused": str(caught.value)}]
+    assert heard == []
+
+
+CHANGED = {
+    "AttentionExplorer": {"layer": 1, "head": 2, "query": 1, "temperature": 2.0, "causal": True},
+    "EnergyDrift": {
+        "system": "Pendulum", "dt": 0.5, "q": np.array([0.5]), "p": np.array([1.0]),
+        "plane": 0, "methods": ["runge_kutta_4"],
+    },
+    "GateExplorer": {"text": "a", "letter": 0, "unit": 3, "quantity": "vote", "order": "memory"},
+    "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
+    "PartyMemory": {
+        "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
+        "arrived": 1,
+    },
+    "PositionExplorer": {"kind": "rotary", "query_position": 0, "key_position": 7, "pair": 2},
+    "SoftLookup": {
+        "query": np.array([1.0, 1.0]), "key_points": np.ones((2, 2)), "temperature": 1.0,
+        "similarity": "dot",
+    },
+    "SymplecticityMeter": {"softmax": "matrix", "matrix": "general", "formula": "full", "dt": 0.1},
+    "TileStepper": {"query_tile": 1, "key_tile": 1, "step": 120, "causal": False},
+    "TinyGPT": {
+        "prompt": "abcdeab", "written": "", "temperature": 1.5, "top_k": 2, "top_p": 0.5, "seed": 9,
+        "draws": 4, "place": 3, "option": 2, "order": "alphabet",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_every_state_returns_to_the_first_in_one_message_of_any_order(kind):
+    widget = make(kind)
+    first = {name: value for name, value in state_of(widget).items() if name in mutable(widget)}
+    there = {n: sent_by_page(widget, n, value) for n, value in CHANGED[kind].items()}
+    for seed in range(5):
+        for message in (there, first):
+            names = list(message)
+            np.random.default_rng(seed).shuffle(names)
+            widget.set_state({name: message[name] for name in names})
+            state = state_of(widget)
+            wanted = {name: sorted(x) if name == "hidden" else x for name, x in message.items()}
+            assert {name: state[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_a_message_with_nonsense_in_it_is_refused_as_a_whole(kind):
+    widget = make(kind)
+    good = {n: sent_by_page(widget, n, value) for n, value in CHANGED[kind].items()}
+    before = state_of(widget)
+    for _, argument, value, _ in [row for row in LATER if row[0] == kind]:
+        name = trait_of(widget, argument)
+        if name in {"letter", "plane", "place", "step", "written", "q", "p", "hidden"}:
+            continue  # whether it is nonsense depends on what comes with it
+        for names in ([*good, name], [name, *good]):
+            bad = {name: sent_by_page(widget, name, value)}
+            with pytest.raises((TypeError, ValueError)):
+                widget.set_state({n: (good | bad)[n] for n in names})
+        assert state_of(widget) == before
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_what_is_drawn_cannot_be_exchanged_in_python_or_by_the_page(kind):
+    widget = make(kind)
+    before = state_of(widget)
+    fixed = before.keys() - mutable(widget).keys()
+    assert fixed
+    for name in fixed:
+        with pytest.raises(traitlets.TraitError, match="read-only"):
+            setattr(widget, name, getattr(widget, name))
+        with pytest.raises(ValueError, match=f"{name} came from the page, which cannot change it"):
+            widget.set_state({name: before[name]})
+    assert state_of(widget) == before
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_an_array_that_arrives_broken_is_refused(kind):
+    widget = make(kind)
+    arrays = [name for name, trait in mutable(widget).items() if isinstance(trait, Array)]
+    good = Array._encode(np.zeros(2, dtype=np.float32), None)
+    broken = [
+        None, "AAAA", [1.0, 2.0], {}, {"shape": [2]}, good | {"shape": [3]}, good | {"base64": "A"},
+        good | {"base64": "ä"}, good | {"shape": "2"},
+        Array._encode(np.array([np.nan, np.inf], dtype=np.float32), None),
+    ]  # fmt: skip
+    for name in arrays:
+        before = state_of(widget)
+        for value in broken:
+            with pytest.raises(ValueError, match=widget.traits()[name].called):
+                widget.set_state({name: value})
+        assert state_of(widget) == before
+
+
+# Constructors ------------------------------------------------------------------------------------
+
+SIGNATURES = {
+    "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, layer=0, head=0, "
+    "query=0, step=0, temperature=1.0, causal=False",
+    "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
+    "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
+    "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
+    "order='number', unit=0, letter=None",
+    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
+    "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
+    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",
+    "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
+    "key=None, base=10000, seed=0, query_position=None, key_position=None, pair=None",
+    "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
+    "similarity='distance', unit=''",
+    "SymplecticityMeter": "z, A, *, softmax='vector', matrix='symmetric', formula='shortcut', "
+    "dt=0.05",
+    "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
+    "step=0, bytes_each=2",
+    "TinyGPT": "model, alphabet, *, prompt='', written='', temperature=0.8, top_k=None, "
+    "top_p=None, start=None, stop=None, seed=0, place=-1, order='probability'",
+}
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_help_shows_what_a_constructor_takes(kind):
+    shown = inspect.signature(getattr(widgets, kind)).parameters.values()
+    found = [parameter.replace(annotation=parameter.empty) for parameter in shown]
+    expected = inspect.signature(eval(f"lambda {SIGNATURES[kind]}: 0"))  # noqa: S307 - our own text
+    by_place = [a for a in expected.parameters.values() if a.kind is a.POSITIONAL_OR_KEYWORD]
+    assert found[: len(by_place)] == by_place
+    assert set(map(str, expected.parameters.values())) <= set(map(str, found))
+    assert all(a.kind is a.KEYWORD_ONLY for a in found[len(by_place) :])
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_an_argument_that_there_is_not_is_refused_with_those_that_there_are(kind):
+    with pytest.raises(TypeError, match=rf"'temprature'; expected {kind}\("):
+        make(kind, temprature=1.0)
+
+
+def test_an_argument_that_is_missing_is_named():
+    with pytest.raises(TypeError, match="'values'; expected SoftLookup"):
+        widgets.SoftLookup(["Ada"], [[0, 0]])
+
+
+def test_what_every_widget_of_jupyter_takes_is_passed_on():
+    assert make("SoftLookup", layout={"width": "30em"}).layout.width == "30em"
