@@ -77,7 +77,7 @@ def sampler(**changes):
         ("letter", 2, 2),
         ("place", -1, -1),
         ("hidden", (2, 0), [2, 0]),
-        ("hidden", iter([1]), [1]),
+        pytest.param("hidden", iter([1]), [1], id="hidden-an iterator"),
         ("word", "abcab", "abcab"),
         ("colour", "blue", "blue"),
         ("size", 2, 2),

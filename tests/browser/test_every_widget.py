@@ -12,6 +12,7 @@ from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control
 from kinds import TAKE_TEXT, WIDGETS
 from playwright.sync_api import Locator, Page
 
+from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
@@ -281,6 +282,14 @@ MOUNT_AND_TEAR_DOWN = """async ([address, state]) => {
 }"""
 
 
+def address_of(page: Page, widget: Widget) -> str:
+    """The address, in this page, of the widget's module."""
+    return page.evaluate(
+        "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
+        module_source(widget._module),
+    )
+
+
 @of_every_kind
 def test_a_widget_that_is_taken_down_leaves_nothing_behind(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
@@ -288,13 +297,46 @@ def test_a_widget_that_is_taken_down_leaves_nothing_behind(
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
     page = open_page((tmp_path / "empty.html").as_uri(), init=COUNT_FRAMES)
     widget = WIDGETS[kind].make()
-    address = page.evaluate(
-        "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
-        module_source(widget._module),
-    )
-    found = page.evaluate(MOUNT_AND_TEAR_DOWN, [address, widget.page_state()])
+    given = [address_of(page, widget), widget.page_state()]
+    found = page.evaluate(MOUNT_AND_TEAR_DOWN, given)
     assert found["alive"]["listeners"] > 0
     assert found["alive"]["observers"] > 0
     assert found["alive"]["nodes"] == 1
     assert found["left"] == {"listeners": 0, "observers": 0, "nodes": 0}
     assert found["frames"] == 0
+
+
+MOUNT_AND_REFUSE = """async ([address, state]) => {
+  const listeners = new Map();
+  const model = {
+    get: (name) => state[name],
+    set: (name, value) => { state[name] = value; },
+    save_changes: () => {},
+    on: (event, listener) => listeners.set(event, listener),
+    off: () => {},
+  };
+  const el = document.createElement("div");
+  document.body.append(el);
+  const widget = await import(address);
+  await widget.default.render({ model, el });
+  const said = async () => {
+    for (let i = 0; i < 2; i += 1) await new Promise(requestAnimationFrame);
+    return el.querySelector("[role=alert]")?.textContent ?? "";
+  };
+  listeners.get("msg:custom")({ refused: "temperature must lie between 0.02 and 10" });
+  const after = await said();
+  el.querySelector("input[type=range]").dispatchEvent(new Event("input"));
+  return [after, await said()];
+}"""
+
+
+def test_what_python_refuses_is_said_until_the_next_deed(
+    open_page: Callable[..., Page], tmp_path: Path
+):
+    (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
+    page = open_page((tmp_path / "empty.html").as_uri())
+    widget = WIDGETS["SoftLookup"].make()
+    address = address_of(page, widget)
+    said, later = page.evaluate(MOUNT_AND_REFUSE, [address, widget.page_state()])
+    assert said == "Python did not take this: temperature must lie between 0.02 and 10"
+    assert later == ""

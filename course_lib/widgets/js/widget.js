@@ -49,7 +49,7 @@ function mount(spec, model, el) {
   const first = Object.fromEntries(
     Object.keys(spec.controls).map((name) => [name, model.get(name)]),
   );
-  const begun = { ...spec.local, playing: false };
+  const begun = { ...spec.local, playing: false, refused: "" };
   let [local, now, fresh, spoken] = [begun, {}, false, ""];
 
   const read = () => ({ ...traits(), ...local });
@@ -61,6 +61,7 @@ function mount(spec, model, el) {
   });
 
   function set(changes) {
+    local = { ...local, refused: "" };
     for (const [name, value] of Object.entries(changes)) {
       if (name in spec.controls) model.set(name, spec.controls[name].encode(value));
       else if (name in local) local = { ...local, [name]: value };
@@ -112,7 +113,7 @@ function mount(spec, model, el) {
     if (!look()) return false;
     const body = spec.view(now, ui);
     spoken = spec.words(now);
-    frame(html`${body}${foot(began, reset)}`);
+    frame(html`${body}${refusal(local.refused)}${foot(began, reset)}`);
     return true;
   }
   function draw() {
@@ -127,15 +128,26 @@ function mount(spec, model, el) {
       reportError(error);
     }
   }
+  // Python checks what the page sends; what it refuses it sends back as it was, and says why.
+  const ears = listening(model, [
+    ["msg:custom", ({ refused = "" }) => set({ refused })],
+    ...names.map((name) => [`change:${name}`, changed]),
+  ]);
   const began = spec.began(read());
-  for (const name of names) model.on(`change:${name}`, changed);
   draw();
   return () => {
-    for (const name of names) model.off(`change:${name}`, changed);
-    for (const part of [frames, theme, widths, speak]) part.stop();
+    for (const part of [ears, frames, theme, widths, speak]) part.stop();
     frame(nothing);
     root.remove();
   };
+}
+
+function listening(model, listeners) {
+  for (const [event, listener] of listeners) model.on(event, listener);
+  const stop = () => {
+    for (const [event, listener] of listeners) model.off(event, listener);
+  };
+  return { stop };
 }
 
 function uniqueId() {
@@ -161,6 +173,9 @@ function frameOf({ label, name = "" }, el) {
   el.replaceChildren(root);
   return { root, region, frame: (template) => render(template, root, { renderBefore: region }) };
 }
+
+const refusal = (why) =>
+  why ? html`<p class="cw-complaint" role="alert">Python did not take this: ${why}</p>` : nothing;
 
 function foot(began, reset) {
   return html`<p class="cw-foot">
