@@ -50,15 +50,14 @@ function mount(spec, model, el) {
     Object.keys(spec.controls).map((name) => [name, model.get(name)]),
   );
   const begun = { ...spec.local, playing: false, refused: "" };
-  let [local, now, fresh, spoken] = [begun, {}, false, ""];
+  let [local, now, fresh] = [begun, {}, false];
 
   const read = () => ({ ...traits(), ...local });
-  const theme = themeOf(root, () => frames.request());
-  const widths = widthsOf(root, () => frames.request());
+  const foot = () => footOf(local.refused, began, reset);
+  const theme = themeOf(root, changed);
+  const widths = widthsOf(root, changed);
   const frames = framesOf(root, { draw, advance: (seconds) => spec.advance(read(), ui, seconds) });
-  const speak = whenQuiet(REST_MILLISECONDS, () => {
-    region.textContent = spoken;
-  });
+  const voice = voiceOf(region);
 
   function set(changes) {
     local = { ...local, refused: "" };
@@ -103,7 +102,7 @@ function mount(spec, model, el) {
   /** Brings `now` up to date, if the traits fit together. */
   function look() {
     const state = read();
-    if (spec.whole && !spec.whole(state)) return false;
+    if (spec.whole?.(state) === false) return false;
     fresh = true;
     now = state;
     now = { ...state, ...spec.derive?.(state, ui) };
@@ -111,9 +110,7 @@ function mount(spec, model, el) {
   }
   function picture() {
     if (!look()) return false;
-    const body = spec.view(now, ui);
-    spoken = spec.words(now);
-    frame(html`${body}${refusal(local.refused)}${foot(began, reset)}`);
+    frame(html`${spec.view(now, ui)}${foot()}`);
     return true;
   }
   function draw() {
@@ -121,10 +118,9 @@ function mount(spec, model, el) {
       if (!picture()) return;
       // What had no width before has one now that it stands in the page.
       if (widths.look()) picture();
-      speak();
+      voice.say(spec.words(now));
     } catch (error) {
-      const said = html`<p role="alert">This picture cannot be drawn: ${error.message}</p>`;
-      frame(html`${said}${foot(began, reset)}`);
+      frame(html`<p role="alert">This picture cannot be drawn: ${error.message}</p>${foot()}`);
       reportError(error);
     }
   }
@@ -136,7 +132,7 @@ function mount(spec, model, el) {
   const began = spec.began(read());
   draw();
   return () => {
-    for (const part of [ears, frames, theme, widths, speak]) part.stop();
+    for (const part of [ears, frames, theme, widths, voice]) part.stop();
     frame(nothing);
     root.remove();
   };
@@ -174,14 +170,15 @@ function frameOf({ label, name = "" }, el) {
   return { root, region, frame: (template) => render(template, root, { renderBefore: region }) };
 }
 
-const refusal = (why) =>
-  why ? html`<p class="cw-complaint" role="alert">Python did not take this: ${why}</p>` : nothing;
-
-function foot(began, reset) {
-  return html`<p class="cw-foot">
-    <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
-    <span>to ${began}</span>
-  </p>`;
+/** What Python refused, if it did, and the way back to where the widget began. */
+function footOf(refused, began, reset) {
+  return html`${
+    refused && html`<p class="cw-complaint" role="alert">Python did not take this: ${refused}</p>`
+  }
+    <p class="cw-foot">
+      <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
+      <span>to ${began}</span>
+    </p>`;
 }
 
 /** Reads the traits; each is decoded once a change. */
@@ -247,13 +244,14 @@ function widthsOf(root, changed) {
   };
 }
 
-/** Acts once calls have been quiet for so long. */
-function whenQuiet(milliseconds, action) {
+/** Says the last of several texts, once the reader's hand rests. */
+function voiceOf(region) {
   let timer = 0;
-  const call = () => {
+  const say = (text) => {
     clearTimeout(timer);
-    timer = setTimeout(action, milliseconds);
+    timer = setTimeout(() => {
+      region.textContent = text;
+    }, REST_MILLISECONDS);
   };
-  call.stop = () => clearTimeout(timer);
-  return call;
+  return { say, stop: () => clearTimeout(timer) };
 }
