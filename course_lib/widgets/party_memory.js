@@ -1,53 +1,88 @@
-import { decodeArray, decodeRows } from "./js/old/array.js";
-import { announcer, button, choices, select, slider } from "./js/old/controls.js";
-import { html, number, svg, widgetRoot } from "./js/old/dom.js";
-import { frameScheduler, onChange } from "./js/old/frame.js";
-import { blend, dot, sigmoid, softmax } from "./js/maths/numerics.js";
+import { array, plain, rows, vector } from "./js/array.js";
+import { choices, select, series, slider } from "./js/controls.js";
+import { memoryWeights } from "./js/maths/memory.js";
+import { blend, clamp, dot, upTo } from "./js/maths/numerics.js";
+import { painted } from "./js/painted.js";
+import { every, playButton } from "./js/play.js";
+import { bar } from "./js/table.js";
+import { number } from "./js/text.js";
+import { html, svg } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
 
-/**
- * The weight of each guest under one way of remembering. Of `guests`, the first `arrived` are there;
- * the others weigh nothing. `query` is the query vector, `keys` one row for each guest.
- */
-export function memoryWeights(mode, { guests, arrived, decay, door, temperature, score, gate, keys, query }) {
-  const present = Array.from({ length: arrived }, (_, i) => i);
-  const weigh = {
-    composite: () => present.map(() => 1),
-    forgetting: () => present.map((i) => decay ** (arrived - 1 - i)),
-    gate: () => present.map((i) => sigmoid(gate[i] + door)),
-    softmax: () => softmax(present.map((i) => score[i]), temperature),
-    query: () => softmax(present.map((i) => dot(keys[i], query)), temperature),
-  };
-  const weights = new Array(guests).fill(0);
-  weigh[mode]().forEach((weight, i) => {
-    weights[i] = weight;
-  });
-  return weights;
-}
-
-/** The picture that is left of all guests: Σᵢ weightᵢ imageᵢ, pixel by pixel. */
-export function remember(weights, images) {
-  return blend(weights, images);
-}
-
-const STEP_MILLISECONDS = 700;
+const SECONDS_BETWEEN_GUESTS = 0.7;
 const COLUMN = 100;
 const SPREAD = 14;
 const THREADS_HEIGHT = 64;
 const THICKEST = 22;
+const MOST_CRISP = 64;
+const LONGEST_RATIO = 6;
+const NARROW = 44;
 
-/** A picture as one square of ink for each pixel, so that it follows the theme. */
-function picture(height, width, label) {
-  const pixels = Array.from({ length: height * width }, (_, i) =>
-    svg("rect", { x: i % width, y: Math.floor(i / width), width: 1, height: 1 }),
+const FORMULAS = {
+  composite: html`w<sub>i</sub> = 1`,
+  forgetting: html`w<sub>i</sub> = γ<sup>T−i</sup>`,
+  gate: html`w<sub>i</sub> = σ(g<sub>i</sub> + b)`,
+  softmax: html`w<sub>i</sub> = softmax(s / τ)<sub>i</sub>`,
+  query: html`w<sub>i</sub> = softmax(K q / τ)<sub>i</sub>`,
+};
+/** What the weight of guest i is made of. */
+const EVIDENCE = {
+  composite: (_, i) => `guest ${i + 1}`,
+  forgetting: ({ arrived }, i) => `${arrived - 1 - i} ago`,
+  gate: ({ gate }, i) => `g = ${number(gate[i], 1)}`,
+  softmax: ({ score }, i) => `s = ${number(score[i], 1)}`,
+  query: ({ guest_keys, query }, i) => `k·q = ${number(dot(guest_keys[i], query), 1)}`,
+};
+
+/** Each guest's picture, pixel by pixel. */
+function pictures({ shape: [guests, height, width], values }) {
+  const area = height * width;
+  return upTo(guests).map((i) => Array.from(values.subarray(i * area, (i + 1) * area)));
+}
+
+function derive(now, { memo }) {
+  const { images, mode, decay, door, temperature, arrived } = now;
+  const query = now.queries[now.questions.indexOf(now.question)];
+  const weights = memo("weights", [mode, decay, door, temperature, arrived, query], () =>
+    memoryWeights(mode, { ...now, guests: now.names.length, keys: now.guest_keys, query }),
   );
-  const drawing = svg(
-    "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "cw-picture", role: "img", "aria-label": label, "shape-rendering": "crispEdges" },
-    ...pixels,
-  );
-  const ink = (values, full = 1) =>
-    pixels.forEach((pixel, i) => pixel.setAttribute("fill-opacity", (values[i] / full).toFixed(4)));
-  return { drawing, ink };
+  const portraits = memo("portraits", [images], () => pictures(images));
+  return {
+    query,
+    weights,
+    portraits,
+    total: weights.reduce((sum, weight) => sum + weight, 0),
+    memory: memo("memory", [weights], () => blend(weights, portraits)),
+  };
+}
+
+/** A picture as ink on paper, at most `full` of it. Its pixels are square, unless it is very long. */
+function picture(ui, values, full, label) {
+  const [, height, width] = ui.now.images.shape;
+  const paint = (context) => {
+    context.fillStyle = ui.theme.ink("ink");
+    values.forEach((value, i) => {
+      context.globalAlpha = clamp(value / full, 0, 1);
+      context.fillRect(i % width, Math.floor(i / width), 1, 1);
+    });
+  };
+  const cells = { width, height, inputs: [values, full], paint, cells: true };
+  const ratio = clamp(width / height, 1 / LONGEST_RATIO, LONGEST_RATIO);
+  const rendering = Math.max(width, height) > MOST_CRISP ? "auto" : "pixelated";
+  return html`<canvas class="cw-picture" role="img" aria-label=${label}
+    style="--cw-ratio: ${ratio}; image-rendering: ${rendering}" ${painted(ui, cells)}></canvas>`;
+}
+
+function guest(now, ui, i) {
+  const { names, portraits, weights, mode, arrived } = now;
+  const here = i < arrived;
+  return html`<li class=${here ? "cw-guest" : "cw-guest cw-absent"}>
+    ${picture(ui, portraits[i], 1, `picture of guest ${i + 1}, ${names[i]}`)}
+    <span class="cw-guest-name" title=${names[i]}>${names[i]}</span>
+    <span class="cw-guest-evidence">${here ? EVIDENCE[mode](now, i) : ""}</span>
+    ${bar(series(i), weights[i])}
+    <span class="cw-guest-weight">${here ? number(weights[i], 3) : "not yet here"}</span>
+  </li>`;
 }
 
 /** A thread from the middle of column `i` of `count` to its place at the rim of the memory below. */
@@ -58,173 +93,94 @@ function threadPath(i, count) {
   return `M${from} 0C${from} ${bend} ${to} ${bend} ${to} ${THREADS_HEIGHT}`;
 }
 
-function formula(...parts) {
-  return html("span", { class: "cw-formula" }, ...parts);
-}
-const sub = (text) => html("sub", {}, text);
-const sup = (text) => html("sup", {}, text);
-const FORMULAS = {
-  composite: () => formula("w", sub("i"), " = 1"),
-  forgetting: () => formula("w", sub("i"), " = γ", sup("T−i")),
-  gate: () => formula("w", sub("i"), " = σ(g", sub("i"), " + b)"),
-  softmax: () => formula("w", sub("i"), " = softmax(s / τ)", sub("i")),
-  query: () => formula("w", sub("i"), " = softmax(K q / τ)", sub("i")),
-};
-
-function render({ model, el }) {
-  const names = model.get("names");
-  const guests = names.length;
-  const encoded = decodeArray(model.get("images"));
-  const [, height, width] = encoded.shape;
-  const area = height * width;
-  const images = names.map((_, i) => Array.from(encoded.values.subarray(i * area, (i + 1) * area)));
-  const score = Array.from(decodeArray(model.get("score")).values);
-  const gate = Array.from(decodeArray(model.get("gate")).values);
-  const keys = decodeRows(model.get("guest_keys"));
-  const queries = decodeRows(model.get("queries"));
-  const questions = model.get("questions");
-  const modes = model.get("modes");
-  const colour = (i) => `var(--cw-series-${i % 6})`;
-
-  const cards = names.map((name, i) => {
-    const portrait = picture(height, width, `picture of guest ${i + 1}, ${name}`);
-    portrait.ink(images[i]);
-    const bar = html("span", { class: "cw-bar", style: `--cw-bar: ${colour(i)}`, "aria-hidden": "true" });
-    const weight = html("span", { class: "cw-guest-weight", "data-weight": i });
-    const evidence = html("span", { class: "cw-guest-evidence" });
-    const item = html("li", { class: "cw-guest" }, portrait.drawing, html("span", { class: "cw-guest-name" }, name), evidence, bar, weight);
-    return { item, bar, weight, evidence };
-  });
-  const paths = names.map((_, i) =>
-    svg("path", { d: threadPath(i, guests), fill: "none", stroke: colour(i), "vector-effect": "non-scaling-stroke" }),
-  );
-  const threads = svg(
-    "svg",
-    { viewBox: `0 0 ${guests * COLUMN} ${THREADS_HEIGHT}`, preserveAspectRatio: "none", class: "cw-threads", "aria-hidden": "true" },
-    ...paths,
-  );
-  const memory = picture(height, width, "the remembered picture");
-  const rule = html("p", { class: "cw-party-rule" });
-  const total = html("strong", { "data-value": "" });
-  const scale = html("p", { class: "cw-hint" });
-  const { region, announce } = announcer(() => describe(current()));
-
-  function current() {
-    const mode = model.get("mode");
-    const arrived = model.get("arrived");
-    const query = queries[questions.indexOf(model.get("question"))];
-    const weights = memoryWeights(mode, {
-      guests, arrived, score, gate, keys, query,
-      decay: model.get("decay"), door: model.get("door"), temperature: model.get("temperature"),
-    });
-    const sum = weights.reduce((a, b) => a + b, 0);
-    return { mode, arrived, query, weights, sum, memory: remember(weights, images) };
-  }
-
-  /** What the weight of guest i is made of. */
-  function evidenceOf(i, { mode, arrived, query }) {
-    if (mode === "forgetting") return `${arrived - 1 - i} ago`;
-    if (mode === "gate") return `g = ${number(gate[i], 1)}`;
-    if (mode === "softmax") return `s = ${number(score[i], 1)}`;
-    if (mode === "query") return `k·q = ${number(dot(keys[i], query), 1)}`;
-    return `guest ${i + 1}`;
-  }
-
-  function describe({ mode, arrived, weights, sum }) {
-    const asked = mode === "query" ? ` Question: ${model.get("question")}` : "";
-    const shares = names.slice(0, arrived).map((name, i) => `${name} ${number(weights[i])}`).join(", ");
-    return `${mode}, ${arrived} of ${guests} guests.${asked} Weights: ${shares}. Total ${number(sum)}.`;
-  }
-
-  const controls = {
-    forgetting: slider(model, "decay", { label: "Keep γ", min: 0, max: 1, step: 0.01, format: (v) => number(v) }),
-    gate: slider(model, "door", { label: "Door b", min: -8, max: 8, step: 0.1, format: (v) => number(v, 1) }),
-    temperature: slider(model, "temperature", { label: "Temperature τ", min: 0.05, max: 20, logarithmic: true, format: (v) => number(v) }),
-    query: select(model, "question", { label: "Ask", options: questions.map((question) => [question, question]) }),
-  };
-
-  let drawnMode = "";
-  function drawMode(mode) {
-    if (mode === drawnMode) return;
-    drawnMode = mode;
-    controls.forgetting.hidden = mode !== "forgetting";
-    controls.gate.hidden = mode !== "gate";
-    controls.query.hidden = mode !== "query";
-    controls.temperature.hidden = mode !== "softmax" && mode !== "query";
-    rule.replaceChildren("memory = Σ w", sub("i"), " x", sub("i"), ", ", FORMULAS[mode]());
-  }
-
-  function draw() {
-    const state = current();
-    drawMode(state.mode);
-    cards.forEach(({ item, bar, weight, evidence }, i) => {
-      const here = i < state.arrived;
-      item.classList.toggle("cw-absent", !here);
-      bar.style.setProperty("--cw-length", String(state.weights[i]));
-      weight.textContent = here ? number(state.weights[i], 3) : "not yet here";
-      evidence.textContent = here ? evidenceOf(i, state) : "";
-      paths[i].setAttribute("stroke-width", (THICKEST * state.weights[i]).toFixed(2));
-    });
-    // A sheet holds one layer of full ink. Where more has been laid over it, brightness is scaled.
-    const full = Math.max(1, state.sum);
-    memory.ink(state.memory, full);
-    memory.drawing.setAttribute("aria-label", `the remembered picture: ${describe(state)}`);
-    total.textContent = number(state.sum, 3);
-    scale.textContent =
-      full > 1
-        ? `Too much for one sheet: the picture is drawn ${number(full)} times fainter than it is.`
-        : "The picture is drawn as it is: full ink is 1.";
-    announce();
-  }
-
-  let timer = null;
-  const play = button("▶ Let them arrive", () => (timer === null ? start() : pause()));
-  function pause() {
-    clearInterval(timer);
-    timer = null;
-    play.textContent = "▶ Let them arrive";
-  }
-  function arrive(count) {
-    model.set("arrived", count);
-    model.save_changes();
-  }
-  function start() {
-    play.textContent = "■ Stop";
-    arrive(1);
-    timer = setInterval(() => {
-      arrive(Math.min(guests, model.get("arrived") + 1));
-      if (model.get("arrived") === guests || !el.isConnected) pause();
-    }, STEP_MILLISECONDS);
-  }
-
-  const root = widgetRoot(
-    el,
-    "Party memory: how to remember the guests",
-    choices(model, "mode", { label: "Remember by", options: modes.map((mode) => [mode, mode]) }),
-    html(
-      "div",
-      { class: "cw-controls cw-party-controls" },
-      html("div", { class: "cw-party-arrivals" }, slider(model, "arrived", { label: "Guests arrived", min: 1, max: guests, step: 1 }), play),
-      ...Object.values(controls),
-    ),
-    html("ol", { class: "cw-guests", style: `--cw-guests: ${guests}` }, ...cards.map(({ item }) => item)),
-    threads,
-    html(
-      "div",
-      { class: "cw-memory" },
-      memory.drawing,
-      html("div", { class: "cw-memory-text" }, rule, html("p", { class: "cw-readout" }, "Total weight ", total), scale),
-    ),
-    region,
-  );
-  root.classList.add("cw-party");
-  const { request, stop } = frameScheduler(root, draw);
-  const unlisten = onChange(model, ["mode", "decay", "door", "temperature", "question", "arrived"], request);
-  return () => {
-    pause();
-    stop();
-    unlisten();
-  };
+function threads({ weights }) {
+  const thread = (weight, i) =>
+    svg`<path d=${threadPath(i, weights.length)} fill="none" stroke=${series(i)}
+      stroke-width=${(THICKEST * weight).toFixed(2)} vector-effect="non-scaling-stroke"></path>`;
+  return html`<svg viewBox="0 0 ${weights.length * COLUMN} ${THREADS_HEIGHT}" class="cw-threads"
+    preserveAspectRatio="none" aria-hidden="true">${weights.map(thread)}</svg>`;
 }
 
-export default { render };
+function memoryPanel(now, ui) {
+  // A sheet holds one layer of full ink. Where more has been laid over it, brightness is scaled.
+  const full = Math.max(1, now.total);
+  const drawn =
+    full > 1
+      ? `Too much for one sheet: the picture is drawn ${number(full)} times fainter than it is.`
+      : "The picture is drawn as it is: full ink is 1.";
+  return html`<div class="cw-memory">
+    ${picture(ui, now.memory, full, `the remembered picture: ${words(now)}`)}
+    <div class="cw-memory-text">
+      <p class="cw-party-rule">memory = Σ w<sub>i</sub> x<sub>i</sub>, ${FORMULAS[now.mode]}</p>
+      <p class="cw-readout">Total weight <strong>${number(now.total, 3)}</strong></p>
+      <p class="cw-hint">${drawn}</p>
+    </div>
+  </div>`;
+}
+
+/** What can be set, where it matters. */
+function controls({ mode, questions, names }, ui) {
+  const within = (modes, control) =>
+    html`<div class="cw-party-only" ?hidden=${!modes.includes(mode)}>${control}</div>`;
+  const arrived = { label: "Guests arrived", min: 1, max: names.length };
+  const door = { label: "Door b", min: -8, max: 8, step: 0.1, format: (b) => number(b, 1) };
+  const temperature = { label: "Temperature τ", min: 0.05, max: 20, logarithmic: true };
+  const decay = { label: "Keep γ", min: 0, max: 1, step: 0.01, format: number };
+  const asked = { label: "Ask", options: questions.map((question) => [question, question]) };
+  const begin = () => ui.set({ arrived: 1, waited: 0 });
+  return html`<div class="cw-controls cw-party-controls">
+    <div class="cw-party-arrivals">
+      ${slider(ui, "arrived", arrived)} ${playButton(ui, { start: "Let them arrive", begin })}
+    </div>
+    ${within(["forgetting"], slider(ui, "decay", decay))}
+    ${within(["gate"], slider(ui, "door", door))}
+    ${within(["softmax", "query"], slider(ui, "temperature", { ...temperature, format: number }))}
+    ${within(["query"], select(ui, "question", asked))}
+  </div>`;
+}
+
+function advance({ arrived, names, waited }, ui, seconds) {
+  const welcome = () => {
+    const next = Math.min(names.length, arrived + 1);
+    ui.set({ arrived: next });
+    if (next === names.length) ui.play(false);
+  };
+  ui.set({ waited: every(SECONDS_BETWEEN_GUESTS, waited, seconds, welcome) });
+}
+
+function view(now, ui) {
+  const { names, modes } = now;
+  const narrow = ui.width("guests", Infinity) < NARROW * names.length;
+  return html`
+    ${choices(ui, "mode", { label: "Remember by", options: modes.map((mode) => [mode, mode]) })}
+    ${controls(now, ui)}
+    <ol class=${narrow ? "cw-guests cw-narrow" : "cw-guests"} data-measure="guests"
+      style="--cw-guests: ${names.length}">${names.map((_, i) => guest(now, ui, i))}</ol>
+    ${threads(now)} ${memoryPanel(now, ui)}`;
+}
+
+function words({ names, mode, arrived, question, weights, total }) {
+  const asked = mode === "query" ? ` Question: ${question}` : "";
+  const shares = names.slice(0, arrived).map((name, i) => `${name} ${number(weights[i])}`);
+  const weighed = `Weights: ${shares.join(", ")}. Total ${number(total)}.`;
+  return `${mode}, ${arrived} of ${names.length} guests.${asked} ${weighed}`;
+}
+
+export default widget({
+  label: "Party memory: how to remember the guests",
+  name: "cw-party",
+  data: {
+    ...{ images: array, names: plain, score: vector, gate: vector },
+    ...{ guest_keys: rows, queries: rows, questions: plain, modes: plain },
+  },
+  controls: {
+    ...{ mode: plain, decay: plain, door: plain },
+    ...{ temperature: plain, question: plain, arrived: plain },
+  },
+  local: { waited: 0 },
+  derive,
+  view,
+  words,
+  began: ({ mode, arrived, names }) => `${mode}, ${arrived} of ${names.length} guests`,
+  advance,
+});

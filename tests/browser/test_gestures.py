@@ -51,7 +51,7 @@ def test_a_query_dragged_out_of_the_plane_stops_at_its_rim(shown: Callable[..., 
 
 def test_guests_arrive_one_by_one_until_all_are_there(shown: Callable[..., Locator]):
     widget = shown("PartyMemory", init=COUNT_FRAMES)
-    play = widget.get_by_role("button")
+    play = widget.locator(".cw-party-arrivals button")
     name = play.inner_text()
     guests = len(state_of(widget)["names"])
     widget.evaluate(

@@ -34,10 +34,10 @@ def test_each_way_of_remembering_a_party_is_that_of_course_lib(
             }
         )
         pictures.append(random.uniform(size=(guests, 16)).tolist())
-    weights = javascript("party_memory.js", "memoryWeights", [[mode, party] for party in parties])
-    memories = javascript(
-        "party_memory.js", "remember", [list(case) for case in zip(weights, pictures, strict=True)]
-    )
+    cases = [[mode, party] for party in parties]
+    weights = javascript("js/maths/memory.js", "memoryWeights", cases)
+    blends = [list(case) for case in zip(weights, pictures, strict=True)]
+    memories = javascript("js/maths/numerics.js", "blend", blends)
     for weight, memory, party, picture in zip(weights, memories, parties, pictures, strict=True):
         arrived, temperature = party["arrived"], party["temperature"]
         x, score, gate, key = (
@@ -55,3 +55,14 @@ def test_each_way_of_remembering_a_party_is_that_of_course_lib(
         assert_close(memory, expected(x))
         assert_close(weight[:arrived], expected(torch.eye(arrived, dtype=torch.float64)))
         assert weight[arrived:] == [0] * (party["guests"] - arrived)
+
+
+@pytest.mark.parametrize("mode", ["gate", "softmax", "query"])
+def test_scores_as_large_as_a_float32_weigh_as_they_should(javascript: Javascript, mode: str):
+    huge = float(np.finfo(np.float32).max)
+    party = {"guests": 3, "arrived": 3, "decay": 0.5, "door": 0, "temperature": 0.05}
+    for score, expected in [([huge, -huge, huge], [1, 0, 1]), ([-huge, -huge, huge], [0, 0, 1])]:
+        numbers = {"score": score, "gate": score, "keys": [[s] for s in score], "query": [huge]}
+        [weights] = javascript("js/maths/memory.js", "memoryWeights", [[mode, party | numbers]])
+        total = 1 if mode == "gate" else sum(expected)
+        assert_close(weights, tensor(expected) / total)

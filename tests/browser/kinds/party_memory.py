@@ -15,6 +15,17 @@ from course_lib.attention import (
 )
 from course_lib.widgets import PartyMemory
 
+# From here on numbers are written with a power of ten.
+HUGE = 1e9
+READ_INK = """(el) => {
+  const pixels = (canvas) => [...canvas.getContext("2d")
+    .getImageData(0, 0, canvas.width, canvas.height).data];
+  const style = getComputedStyle(el.querySelector(".cw"));
+  const hex = style.getPropertyValue("--cw-ink").trim();
+  return [[...el.querySelectorAll("canvas.cw-picture")].map(pixels),
+    [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16))];
+}"""
+
 
 def make(name: str = "Ada") -> PartyMemory:
     random = np.random.default_rng(3)
@@ -59,16 +70,29 @@ def displayed(widget: Locator) -> None:
     )
     absent = [0.0] * (len(texts) - arrived)
     assert [t / 22 for t in threads] == pytest.approx([*weights.tolist(), *absent], abs=3e-4)
-    ink = widget.locator(".cw-memory .cw-picture rect").evaluate_all(
-        "pixels => pixels.map((pixel) => Number(pixel.getAttribute('fill-opacity')))"
-    )
-    assert ink == pytest.approx((picture / total.clamp(min=1)).tolist(), abs=6e-5)
+    drawn = torch.cat([state["images"].flatten(1), picture[None] / total.clamp(min=1)])
+    assert_ink(widget, drawn)
 
     said = widget.locator(".cw-guest-evidence").all_text_contents()[:arrived]
     evidence = {"gate": gate, "softmax": score}.get(state["mode"])
     if state["mode"] == "query":
         evidence = key @ state["queries"][state["questions"].index(state["question"])]
-    if state["mode"] == "forgetting":
+    if evidence is not None and evidence.abs().max() >= HUGE:
+        assert all("·10" in s for s, e in zip(said, evidence, strict=True) if abs(e) >= HUGE)
+    elif state["mode"] == "forgetting":
         assert said == [f"{age} ago" for age in range(arrived - 1, -1, -1)]
     elif evidence is not None:
         assert all(agrees(s.partition("= ")[2], e) for s, e in zip(said, evidence, strict=True))
+
+
+def assert_ink(widget: Locator, expected: Tensor) -> None:
+    """Each picture, the memory last, has as much of the theme's ink as it should, pixel by pixel.
+
+    A canvas keeps eight bits of it, and rounds its colour once more with them.
+    """
+    pixels, ink = widget.evaluate(READ_INK)
+    found = torch.tensor(pixels, dtype=torch.float64).reshape(*expected.shape, 4)
+    share = found[..., 3] / 255
+    assert share.numpy() == pytest.approx(expected.numpy(), abs=0.6 / 255)
+    off = (found[..., :3] - torch.tensor(ink)).abs().amax(-1)
+    assert (off * share <= 1).all()

@@ -1,0 +1,74 @@
+"""What PartyMemory draws of pictures and numbers at the edge of what it takes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bare import bare_page
+from displayed import agrees_with_course_lib
+from hands import widgets
+from playwright.sync_api import Locator, Page
+from reading import state_of
+
+from course_lib.widgets import PartyMemory
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+    """Opens a page with one party, and gives it."""
+
+    def shown(images: np.ndarray, names: list[str], score: list[float]) -> Locator:
+        numbers = np.array(score, dtype=np.float32)
+        party = PartyMemory(
+            images, names, score=numbers, keys=numbers[:, None], queries={"Who?": [1.0]}
+        )
+        return widgets(open_page(bare_page(tmp_path, party)))[0]
+
+    return shown
+
+
+@pytest.mark.parametrize("score", [[1e30, -1e30, 1e30], [0.0, 0.0, 0.0]], ids=["huge", "zero"])
+@pytest.mark.parametrize("shape", [(1, 7), (7, 1), (1, 1), (1, 256), (256, 1)], ids=str)
+def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
+    shown: Callable[..., Locator], shape: tuple[int, int], score: list[float]
+):
+    images = np.random.default_rng(5).uniform(size=(3, *shape))
+    widget = shown(images, ["Ada", "Ben", "Cleo"], score)
+    for mode in state_of(widget)["modes"]:
+        widget.evaluate("(el, mode) => el.courseModel.set('mode', mode)", mode)
+        agrees_with_course_lib(widget)
+        assert "NaN" not in widget.inner_html()
+    for picture in widget.locator("canvas").all():
+        box = picture.bounding_box()
+        assert min(box["width"], box["height"]) >= 12
+        assert max(box["width"], box["height"]) <= 176
+
+
+def test_a_name_without_end_is_cut(shown: Callable[..., Locator]):
+    widget = shown(np.ones((2, 4, 4)), ["x" * 2000, "Ben"], [0.0, 1.0])
+    assert widget.locator(".cw-guest-name").first.bounding_box()["height"] < 100
+    agrees_with_course_lib(widget)
+
+
+# Both hands are in the page: one from outside may come after the next guest.
+PRESS_TWICE = """async (el, names) => {
+  for (const name of names) {
+    [...el.querySelectorAll("button")].find((b) => b.textContent.includes(name)).click();
+    await new Promise(requestAnimationFrame);
+  }
+}"""
+
+
+@pytest.mark.parametrize(("end", "arrived"), [("Stop", 1), ("Reset", 3)])
+def test_nobody_arrives_once_a_party_is_stopped_or_reset(
+    shown: Callable[..., Locator], end: str, arrived: int
+):
+    widget = shown(np.ones((3, 2, 2)), ["Ada", "Ben", "Cleo"], [0.0, 1.0, 2.0])
+    widget.evaluate(PRESS_TWICE, ["Let them arrive", end])
+    assert widget.get_by_role("button", name="Let them arrive").is_visible()
+    widget.page.wait_for_timeout(1000)
+    assert state_of(widget)["arrived"] == arrived
+    agrees_with_course_lib(widget)
