@@ -5,6 +5,7 @@ choice is made. After each operation the widget's state must have changed, and t
 displays must be those that course_lib computes from the new state.
 """
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from reading import STATE, eventually
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
 THUMB = 16
+MOST_CONTROLS = 200
 Point = tuple[float, float]
 
 
@@ -31,7 +33,9 @@ def usable(control: Locator) -> bool:
 NAME = """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
   || el.outerHTML.slice(0, 120)"""
 KIND = "(el) => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
-SNAPSHOT = f"(el) => JSON.stringify(({STATE})(el))"
+# The state, and the texts beside the controls: what a hand changes need not concern Python.
+SNAPSHOT = f"""(el) => JSON.stringify([({STATE})(el),
+  [...el.querySelectorAll("output")].map((text) => text.textContent)])"""
 
 
 def name_of(control: Locator) -> str:
@@ -285,20 +289,26 @@ def label_of(control: Locator) -> Locator:
 
 
 def operate_every_control(widget: Locator, hand: Hand) -> None:
-    """Operate each control once, and make each choice; fail if a control never shows itself."""
-    controls = widget.locator(CONTROLS)
-    kinds = controls.evaluate_all(f"(all) => all.map({KIND})")
-    radios = [controls.nth(i) for i, kind in enumerate(kinds) if kind == "radio"]
-    left = [controls.nth(i) for i, kind in enumerate(kinds) if kind != "radio"]
+    """Operate each control once, those too that come with another one's deed, and make each choice.
+
+    Fails if a control never shows itself.
+    """
+    untouched = widget.locator(f":is({CONTROLS}):not([type=radio], [data-course-touched])")
+    touches = itertools.count()
 
     def operate_what_shows() -> None:
-        for control in [control for control in left if usable(control)]:
-            hand.operate(widget, control)
-            left.remove(control)
+        while control := next(filter(usable, untouched.all()), None):
+            touch = next(touches)
+            assert touch < MOST_CONTROLS, f"controls come without end, as {name_of(control)}"
+            # What is operated may bring others before it, so it is known by a mark of its own.
+            control.evaluate("(el, touch) => { el.dataset.courseTouched = touch; }", touch)
+            hand.operate(widget, widget.locator(f'[data-course-touched="{touch}"]'))
 
     operate_what_shows()
-    for radio in [radio for radio in radios if not radio.is_checked()]:
+    for radio in widget.locator("[type=radio]").all():
+        if radio.is_checked():
+            continue
         with changes(widget, f"{type(hand).__name__} on {name_of(radio)}"):
             hand.choose(radio)
         operate_what_shows()
-    assert left == [], f"never within reach: {[name_of(control) for control in left]}"
+    assert untouched.count() == 0, f"never within reach: {[name_of(c) for c in untouched.all()]}"
