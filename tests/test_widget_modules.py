@@ -59,6 +59,58 @@ def test_each_helper_stands_once_and_before_what_uses_it(written: Callable[..., 
     assert places == sorted(places)
 
 
+def test_a_widget_carries_of_its_helpers_only_what_it_needs(written: Callable[..., str]):
+    text = written(
+        widget='import { a } from "./helper.js";\nexport default a;\n',
+        helper='import { near, nearer } from "./deep.js";\n/** As `far` as it goes. */\n'
+        "const [one, two] = [1, 2];\nconst three = 3;\n"
+        "export function a() {\n  return one + near;\n}\n"
+        "export const b = () => three + nearer;\n",
+        deep="export const near = 4;\nexport const nearer = 5;\n",
+    )
+    declared = re.findall(r"^(?:const|function) (\[[^=]*\]|\w+)", text, re.MULTILINE)
+    assert [name for name in declared if not name.startswith("$")] == ["near", "[one, two]", "a"]
+    assert "return { a };" in text
+
+
+def test_what_two_of_a_widget_s_helpers_need_of_a_third_is_all_there(written: Callable[..., str]):
+    text = written(
+        widget='import { a } from "./left.js";\nimport { b } from "./right.js";\n'
+        "export default a + b;\n",
+        left='import { one } from "./deep.js";\nexport const a = one;\n',
+        right='import { two } from "./deep.js";\nexport const b = two;\n',
+        deep="export const one = 1;\nexport const two = 2;\nexport const three = 3;\n",
+    )
+    assert "return { one, two };" in text
+    assert "three" not in text
+
+
+def test_what_a_helper_does_when_it_is_read_is_done_in_the_page(written: Callable[..., str]):
+    text = written(
+        widget='import { a } from "./helper.js";\nexport default a;\n',
+        helper="const seen = new Set();\nexport const a = 1;\nseen.add(a);\n",
+    )
+    assert "const seen = new Set();" in text
+    assert "seen.add(a);" in text
+
+
+def test_the_style_of_a_helper_travels_with_it_and_comes_before_the_widget_s_own(
+    written: Callable[..., str], tmp_path: Path
+):
+    for name in ("widgets", "helper", "other", "widget"):
+        (tmp_path / f"{name}.css").write_text(f"/** {name} */\n.{name} {{\n  color: red;\n}}\n")
+    written(
+        widget='import { a } from "./helper.js";\nexport default a;\n',
+        helper="export const a = 1;\n",
+    )
+    stylesheet.cache_clear()
+    rules = stylesheet("widget.js")
+    stylesheet.cache_clear()
+    assert rules == "".join(
+        f".{name} {{\ncolor: red;\n}}\n" for name in ("widgets", "helper", "widget")
+    )
+
+
 def test_helpers_may_use_the_same_names_within(written: Callable[..., str]):
     text = written(
         widget='import { one } from "./left.js";\nimport { two as other } from "./right.js";\n'

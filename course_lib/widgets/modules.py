@@ -10,11 +10,17 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 
 # A page carries comments and indentation for nobody, but the licence of what others wrote.
-UNREAD = re.compile(r"^[ ]*(?:/\*\*(?:(?!\*/).)*\*/\n|//[^\n]*\n)|^[ ]+", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"^[ ]*(?:/\*\*(?:(?!\*/).)*\*/\n|//[^\n]*\n)", re.MULTILINE | re.DOTALL)
+INDENTATION = re.compile(r"^[ ]+", re.MULTILINE)
 IMPORT = re.compile(r'\bimport\s*\{([^}]*)\}\s*from\s*"(\.{1,2}/[\w./-]+\.js)";?\n?')
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|class\b)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 EXPORT_LIST = re.compile(r"\bexport\s*\{([^}]*)\};?\n?")
+STATEMENT = re.compile(r"^(?=[A-Za-z_$])", re.MULTILINE)
+DECLARED = re.compile(
+    r"(?:export )?(?:(?:async )?function\*? ?|class |const |let )(\w+|[\[{][^=]*[\]}])"
+)
+WORD = re.compile(r"[\w$]+")
 LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
 
@@ -31,27 +37,76 @@ def module_source(name: str) -> str:
     """The widget module ``name`` with the helpers that it imports written into it.
 
     A browser cannot resolve ``import "./js/text.js"`` in a module that came as text, so each helper
-    stands once, before its first use, in a scope of its own. Raises ``ValueError`` for what cannot
-    be written so: a helper that is not there or imports itself, a name that it does not export,
-    any other form of import or export.
+    stands once, before its first use, in a scope of its own, and without the functions, constants
+    and classes that this widget does not need. Raises ``ValueError`` for what cannot be written so:
+    a helper that is not there or imports itself, a name that it does not export, any other form of
+    import or export.
     """
-    written: dict[Path, str] = {}
-    entry = HERE / name
-    text = _behind_its_helpers(entry, written, ())
+    helpers, text = _with_helpers(name)
+    return "".join(helpers.values()) + text
+
+
+def _with_helpers(name: str) -> tuple[dict[Path, str], str]:
+    """The helpers of a module as it carries them, each before its first use, and its own text."""
+    entry, written = HERE / name, {}
+    text = _behind_its_helpers(entry, _wanted(entry), written, ())
     _refuse_what_is_left(entry, EXPORT.sub("", text.replace("export default ", "")))
-    return "".join(written.values()) + text
+    return written, text
 
 
-def _read(path: Path) -> Module:
-    text = UNREAD.sub("", path.read_text(encoding="utf-8"))
+def _wanted(entry: Path) -> dict[Path, set[str]]:
+    """What each helper of a module, and each of theirs, is asked for."""
+    wanted: dict[Path, set[str]] = {}
+    waiting = [entry]
+    while waiting:
+        path = waiting.pop()
+        for helper, names in _read(path, wanted.get(path)).takes:
+            if helper.is_file() and not names.keys() <= wanted.setdefault(helper, set()):
+                wanted[helper] |= names.keys()
+                waiting.append(helper)
+    return wanted
+
+
+def _read(path: Path, wanted: set[str] | None = None) -> Module:
+    """A file, whole, or what of it is ``wanted``."""
+    text = COMMENT.sub("", path.read_text(encoding="utf-8"))
     offers = {name: name for name in EXPORTED.findall(text)}
     for listed in EXPORT_LIST.findall(text):
         offers |= {public: own for own, public in _pairs(listed).items()}
-    takes = [
-        ((path.parent / address).resolve(), _pairs(listed))
-        for listed, address in IMPORT.findall(text)
-    ]
-    return Module(IMPORT.sub("", text), offers, takes)
+    imports = IMPORT.findall(text)
+    text = IMPORT.sub("", text)
+    # Others write several declarations into one statement, and list at the end what they export.
+    if wanted is not None and not EXPORT_LIST.search(text):
+        text = _used(text, wanted)
+        offers = {public: own for public, own in offers.items() if public in wanted}
+    words = set(WORD.findall(text))
+    takes = []
+    for listed, address in imports:
+        names = _pairs(listed)
+        if wanted is not None:
+            names = {public: own for public, own in names.items() if own in words}
+        if names:
+            takes.append(((path.parent / address).resolve(), names))
+    return Module(INDENTATION.sub("", text), offers, takes)
+
+
+def _used(text: str, wanted: set[str]) -> str:
+    """The statements that declare what is wanted, or what those need, or nothing.
+
+    A statement begins at the left margin; a word that it holds is taken for a name that it needs.
+    """
+    statements = []
+    for statement in STATEMENT.split(text):
+        declared = DECLARED.match(statement)
+        names = set(WORD.findall(declared[1])) if declared else set()
+        statements.append((names, set(WORD.findall(statement)), statement))
+    needed, known = set(wanted), -1
+    while len(needed) > known:
+        known = len(needed)
+        for names, words, _ in statements:
+            if not names or names & needed:
+                needed |= words
+    return "".join(text for names, _, text in statements if not names or names & needed)
 
 
 def _pairs(listed: str) -> dict[str, str]:
@@ -60,9 +115,11 @@ def _pairs(listed: str) -> dict[str, str]:
     return {item[0]: item[-1] for item in items}
 
 
-def _behind_its_helpers(path: Path, written: dict[Path, str], chain: tuple[Path, ...]) -> str:
+def _behind_its_helpers(
+    path: Path, wanted: dict[Path, set[str]], written: dict[Path, str], chain: tuple[Path, ...]
+) -> str:
     """The text of a module behind the names that it takes; its helpers go into ``written``."""
-    name, module = path.relative_to(HERE), _read(path)
+    name, module = path.relative_to(HERE), _read(path, wanted.get(path))
     taken = []
     for helper, names in module.takes:
         if helper in (path, *chain):
@@ -76,18 +133,17 @@ def _behind_its_helpers(path: Path, written: dict[Path, str], chain: tuple[Path,
                 f"{', '.join(sorted(offers)) or 'nothing'}; mend the import"
             )
         if helper not in written:
-            written[helper] = _in_a_scope(helper, written, (path, *chain))
+            text = _behind_its_helpers(helper, wanted, written, (path, *chain))
+            written[helper] = _in_a_scope(helper, text, _read(helper, wanted[helper]).offers)
         taken.append(f"const {{ {_renamed(names)} }} = {_scope(helper)};\n")
     return "".join(taken) + module.text
 
 
-def _in_a_scope(helper: Path, written: dict[Path, str], chain: tuple[Path, ...]) -> str:
+def _in_a_scope(helper: Path, text: str, offers: dict[str, str]) -> str:
     """A helper as one constant that holds what it exports; its other names are its own."""
-    text = _behind_its_helpers(helper, written, chain)
     text = EXPORT_LIST.sub("", EXPORT.sub("", text)).rstrip()
     _refuse_what_is_left(helper, text)
-    offers = _renamed(_read(helper).offers)
-    return f"const {_scope(helper)} = (() => {{\n{text}\nreturn {{ {offers} }};\n}})();\n"
+    return f"const {_scope(helper)} = (() => {{\n{text}\nreturn {{ {_renamed(offers)} }};\n}})();\n"
 
 
 def _refuse_what_is_left(path: Path, text: str) -> None:
@@ -109,7 +165,13 @@ def _renamed(names: dict[str, str]) -> str:
 
 @functools.cache
 def stylesheet(module: str) -> str:
-    """What all widgets share, in the light or dark theme of their host, and what one adds to it."""
-    own = (HERE / module).with_suffix(".css")
-    sheets = [HERE / "widgets.css", *([own] if own.is_file() else [])]
-    return "".join(UNREAD.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
+    """The style of a widget, in the light or dark theme of its host.
+
+    What all widgets share comes first, then what stands beside each helper of the module under the
+    same name, and what stands beside the module itself.
+    """
+    helpers, _ = _with_helpers(module)
+    beside = [path.with_suffix(".css") for path in (*helpers, HERE / module)]
+    sheets = [HERE / "widgets.css", *(sheet for sheet in beside if sheet.is_file())]
+    read = [COMMENT.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets]
+    return INDENTATION.sub("", "".join(read))

@@ -38,7 +38,7 @@ READ_LETTERS = """
   const bars = {
     columns,
     top: Number(top.textContent),
-    captions: [...chart.querySelectorAll(".cw-l-caption")].map((e) => e.textContent),
+    captions: [...chart.querySelectorAll(".cw-t-caption")].map((e) => e.textContent),
     rank: numberOf(chart, "aria-valuenow"),
   };
   const cards = [...el.querySelectorAll(".cw-l-card")].map((card) => ({

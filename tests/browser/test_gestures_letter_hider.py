@@ -155,6 +155,7 @@ def test_buttons_hide_vowels_all_letters_or_none(shown: Callable[..., Locator]):
     assert shown(alphabet="xyz·", word="xyz").get_by_role("button").all_inner_texts() == [
         "Hide all",
         "Show all",
+        "Reset",
     ]
 
 

@@ -44,7 +44,9 @@ def test_what_is_expected_of_each_letter_is_what_the_model_that_travelled_expect
     given = state["facts"], state["weights"]
     words = [random_word(random) for _ in range(20)]
     found = javascript(
-        "letter_hider.js", "expectLetters", [[*given, ids, hidden, MASK] for ids, hidden in words]
+        "js/maths/hidden_letters.js",
+        "expectLetters",
+        [[*given, ids, hidden, MASK] for ids, hidden in words],
     )
     double = widget.model.double()
     for letters, (ids, hidden) in zip(found, words, strict=True):
@@ -73,7 +75,7 @@ def test_the_largest_model_in_the_page_agrees_with_pytorch(javascript: Javascrip
     widget = LetterHider(model, "·abcdefghijklmnopqrstuvwxyz", mask="·", word="a")
     ids, state = torch.randint(1, 27, (16,)), widget.page_state()
     given = [state["facts"], state["weights"], ids.tolist(), [0, 5, 6], 0]
-    [found] = javascript("letter_hider.js", "expectLetters", [given])
+    [found] = javascript("js/maths/hidden_letters.js", "expectLetters", [given])
     expected = expected_letters(widget.model.double(), ids, hidden=[0, 5, 6], mask=0)
     assert_close([letter["probability"] for letter in found], expected)
 
@@ -84,7 +86,7 @@ def test_the_mask_is_never_expected(javascript: Javascript, random: np.random.Ge
         for _ in range(DRAWS)
     ]
     for found, (logits, mask) in zip(
-        javascript("letter_hider.js", "withoutMask", cases), cases, strict=True
+        javascript("js/maths/hidden_letters.js", "withoutMask", cases), cases, strict=True
     ):
         others = [id_ for id_ in range(len(logits)) if id_ != mask]
         assert found[mask] == 0
@@ -94,7 +96,7 @@ def test_the_mask_is_never_expected(javascript: Javascript, random: np.random.Ge
 def test_a_hidden_letter_is_seen_as_the_mask(javascript: Javascript, random: np.random.Generator):
     cases = [[*random_word(random), MASK] for _ in range(DRAWS)]
     for found, (ids, hidden, _) in zip(
-        javascript("letter_hider.js", "sightOf", cases), cases, strict=True
+        javascript("js/maths/hidden_letters.js", "sightOf", cases), cases, strict=True
     ):
         places = torch.zeros(len(ids), dtype=torch.bool)
         places[hidden] = True
@@ -106,7 +108,9 @@ def test_letters_are_ranked_by_probability_and_equal_ones_by_the_alphabet(
 ):
     # Of so few different numbers, many are equal.
     cases = [[random.integers(4, size=9).tolist()] for _ in range(DRAWS)]
-    for found, [shares] in zip(javascript("letter_hider.js", "ranking", cases), cases, strict=True):
+    for found, [shares] in zip(
+        javascript("js/maths/numerics.js", "ranking", cases), cases, strict=True
+    ):
         assert found == tensor(shares).argsort(descending=True, stable=True).tolist()
 
 
@@ -118,7 +122,7 @@ def test_unsureness_is_the_exponential_of_the_mean_entropy(
         for _ in range(DRAWS)
     ]
     cases += [[[[0, 0.25, 0.25, 0.25, 0.25, 0]]], [[[1.0, 0.0]]]]
-    found = javascript("letter_hider.js", "unsureness", cases)
+    found = javascript("js/maths/hidden_letters.js", "unsureness", cases)
     expected = [torch.special.entr(tensor(p)).sum(-1).mean().exp() for [p] in cases]
     assert_close(found, expected)
     assert found[-2:] == pytest.approx([4, 1])
@@ -127,7 +131,7 @@ def test_unsureness_is_the_exponential_of_the_mean_entropy(
 def test_ordinals_are_those_of_english(javascript: Javascript):
     said = "1st 2nd 3rd 4th 9th 10th 11th 12th 13th 14th 20th 21st 22nd 23rd 24th 101st 111th"
     numbers = [int(word[:-2]) for word in said.split()]
-    found = javascript("letter_hider.js", "ordinal", [[n] for n in numbers])
+    found = javascript("js/letter_hider/words.js", "ordinal", [[n] for n in numbers])
     assert found == said.split()
 
 
@@ -146,6 +150,6 @@ def test_ordinals_are_those_of_english(javascript: Javascript):
 def test_a_word_that_the_model_cannot_read_is_told_why(
     javascript: Javascript, word: str, said: str
 ):
-    [found] = javascript("letter_hider.js", "proofread", [[word, "·ab <", 0, 4]])
+    [found] = javascript("js/letter_hider/words.js", "proofread", [[word, "·ab <", 0, 4]])
     assert said in found
     assert bool(found) == bool(said)

@@ -57,7 +57,9 @@ def test_logits_and_attention_in_the_page_are_those_of_the_decoder_that_travelle
     # The last but one shares a beginning with the last, and the first nothing with the second.
     texts[2] = texts[1][:5] + texts[2][:4]
     state = widget.page_state()
-    runs = javascript("tiny_gpt.js", "readTexts", [[state["facts"], state["weights"], texts]])[0]
+    runs = javascript(
+        "js/maths/generation.js", "readTexts", [[state["facts"], state["weights"], texts]]
+    )[0]
     double = widget.model.double()
     for run, ids in zip(runs, texts, strict=True):
         with torch.no_grad():
@@ -85,7 +87,7 @@ def test_the_largest_model_in_the_page_agrees_with_pytorch_to_a_ten_thousandth(
     ids = torch.randint(27, (64,))
     state = widget.page_state()
     arguments = [state["facts"], state["weights"], [ids.tolist()]]
-    [[run]] = javascript("tiny_gpt.js", "readTexts", [arguments])
+    [[run]] = javascript("js/maths/generation.js", "readTexts", [arguments])
     with torch.no_grad():
         expected = widget.model(ids)
     np.testing.assert_allclose([r["logits"] for r in run], expected, rtol=0, atol=1e-4)
@@ -97,8 +99,8 @@ def test_what_was_read_before_does_not_change_what_is_read_after(
     state = widget_of(random_decoder()).page_state()
     texts = [random.integers(3, size=random.integers(1, 11)).tolist() for _ in range(30)]
     given = state["facts"], state["weights"]
-    [together] = javascript("tiny_gpt.js", "readTexts", [[*given, texts]])
-    apart = javascript("tiny_gpt.js", "readTexts", [[*given, [text]] for text in texts])
+    [together] = javascript("js/maths/generation.js", "readTexts", [[*given, texts]])
+    apart = javascript("js/maths/generation.js", "readTexts", [[*given, [text]] for text in texts])
     assert together == [run for [run] in apart]
 
 
@@ -145,7 +147,7 @@ def test_the_choice_of_the_next_letter_is_that_of_course_lib(
     cases += [[[0.0] * n, 1.0, n, k / n] for n in range(2, 13) for k in range(1, n + 1)]
     cases += [[[1e4, 0.0, -1e4], 0.1, 3, 0.05], [[3.0, 1.0, 2.0], 1.0, 1, 1.0]]
     for found, (logits, temperature, top_k, top_p) in zip(
-        javascript("tiny_gpt.js", "chooseAmong", cases), cases, strict=True
+        javascript("js/maths/generation.js", "chooseAmong", cases), cases, strict=True
     ):
         options = {"temperature": temperature, "top_k": top_k}
         expected = next_token_probabilities(tensor(logits), **options, top_p=top_p)
@@ -170,7 +172,9 @@ def test_draws_are_those_of_the_documented_generator(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = [*random.integers(0, 2**32, size=(DRAWS, 2)).tolist(), [0, 0], [MASK, MASK - 1]]
-    for found, (seed, n) in zip(javascript("tiny_gpt.js", "uniform", cases), cases, strict=True):
+    for found, (seed, n) in zip(
+        javascript("js/maths/generation.js", "uniform", cases), cases, strict=True
+    ):
         state = stirred(seed) + (n + 1) * 0x9E3779B9
         assert found == stirred(state) / 2**32
         assert 0 <= found < 1
@@ -178,8 +182,8 @@ def test_draws_are_those_of_the_documented_generator(
 
 def test_draws_of_one_seed_and_first_draws_of_many_are_spread_evenly(javascript: Javascript):
     count, bins = 20_000, 50
-    along = javascript("tiny_gpt.js", "uniform", [[7, n] for n in range(count)])
-    across = javascript("tiny_gpt.js", "uniform", [[seed, 0] for seed in range(count)])
+    along = javascript("js/maths/generation.js", "uniform", [[7, n] for n in range(count)])
+    across = javascript("js/maths/generation.js", "uniform", [[seed, 0] for seed in range(count)])
     for draws in (along, across):
         found, _ = np.histogram(draws, bins=bins, range=(0, 1))
         chi_squared = ((found - count / bins) ** 2 / (count / bins)).sum()
@@ -195,7 +199,9 @@ def test_a_letter_is_drawn_as_often_as_its_probability_says(
     probability[2] = 0
     probability /= probability.sum()
     steps = (np.arange(1000) + 0.5) / 1000
-    ids = javascript("tiny_gpt.js", "drawFrom", [[probability.tolist(), u] for u in steps.tolist()])
+    ids = javascript(
+        "js/maths/generation.js", "drawFrom", [[probability.tolist(), u] for u in steps.tolist()]
+    )
     found = np.bincount(ids, minlength=6) / 1000
     np.testing.assert_allclose(found, probability, atol=1.1e-3)
     assert found[2] == 0
@@ -206,7 +212,7 @@ def test_the_ends_of_the_unit_interval_draw_letters_that_have_a_probability(
 ):
     short = [0.0, 0.3, 0.7 - 1e-12, 0.0]
     cases = [[short, 0.0], [short, 1 - 2**-32], [short, 1 - 1e-16], [[1.0], 0.999]]
-    assert javascript("tiny_gpt.js", "drawFrom", cases) == [1, 2, 2, 0]
+    assert javascript("js/maths/generation.js", "drawFrom", cases) == [1, 2, 2, 0]
 
 
 # Words ------------------------------------------------------------------------------------------
@@ -230,7 +236,7 @@ def test_the_ends_of_the_unit_interval_draw_letters_that_have_a_probability(
 def test_a_beginning_that_the_model_cannot_read_is_told_why(
     javascript: Javascript, text: str, start: int, said: str
 ):
-    [found] = javascript("tiny_gpt.js", "proofread", [[text, "·ab <", start, 0, 5]])
+    [found] = javascript("js/tiny_gpt/words.js", "proofread", [[text, "·ab <", start, 0, 5]])
     assert said in found
     assert bool(found) == bool(said)
 

@@ -32,3 +32,21 @@ export function alongALine(moveBy, enter) {
     event.preventDefault();
   };
 }
+
+/**
+ * Listens to the keys of a list: down and right are forward, Home and End move by ∓∞. Enter and the
+ * space bar do `press`.
+ * @param {(step: number) => void} moveBy
+ * @param {() => void} press
+ * @returns {(event: KeyboardEvent) => void}
+ */
+export function alongAList(moveBy, press) {
+  return (event) => {
+    const [across, up] = ARROWS[event.key] ?? [0, 0];
+    const step = ENDS[event.key] ?? across - up;
+    if (event.key === "Enter" || event.key === " ") press();
+    else if (step) moveBy(step);
+    else return;
+    event.preventDefault();
+  };
+}

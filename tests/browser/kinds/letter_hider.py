@@ -167,7 +167,7 @@ def assert_bars(
         assert shares == pytest.approx(expected[ids].tolist(), abs=1e-4)
     in_order = sorted(range(len(ids)), key=lambda i: columns[i]["at"][::-1])
     assert in_order == list(range(len(ids)))
-    assert page["captions"] == ["", ""]
+    assert page["captions"] == []
     assert [i for i, column in enumerate(columns) if column["chosen"]] == [ids.index(true)]
     # The option is the one that was chosen, or the one at which the mouse points.
     [i] = [i for i, column in enumerate(columns) if column["ring"]]

@@ -36,3 +36,10 @@ export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 /** 0, 1, …, count − 1. @param {number} count @returns {number[]} */
 export const upTo = (count) => Array.from({ length: count }, (_, i) => i);
+
+/**
+ * The places of numbers by size, that of the largest first; of equals, the earlier first.
+ * @param {number[]} values
+ */
+export const ranking = (values) =>
+  values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);

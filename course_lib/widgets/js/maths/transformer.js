@@ -187,8 +187,9 @@ export function throughBlocks(transformer, memory, ids) {
     );
     return looked.map(({ weights }) => weights);
   });
-  return tokens.map((x, i) => ({
-    logits: Array.from(affine(readout, last ? layerNorm(x, last) : x)),
-    attention: attention.map((rows) => rows[i]),
-  }));
+  return tokens.map((x, i) => {
+    const logits = Array.from(affine(readout, last ? layerNorm(x, last) : x));
+    if (logits.every(Number.isFinite)) return { logits, attention: attention.map((r) => r[i]) };
+    throw new Error("the model computes numbers that are too large, so it says nothing.");
+  });
 }

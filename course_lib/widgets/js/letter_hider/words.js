@@ -1,0 +1,56 @@
+import { three } from "../letters.js";
+import { unsureness } from "../maths/hidden_letters.js";
+import { ranking } from "../maths/numerics.js";
+import { number, unknownLetters, visible } from "../text.js";
+
+/** 1st, 2nd, 3rd, 4th, … */
+export function ordinal(n) {
+  const teen = n % 100 > 10 && n % 100 < 14;
+  return `${n}${teen ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th")}`;
+}
+
+/** What keeps the model from reading a word, in words; nothing if it can. */
+export function proofread(word, alphabet, mask, tokens) {
+  const [typed, known] = [[...word], [...alphabet]];
+  const hider = known[mask];
+  if (!typed.length) return "Type at least one letter.";
+  if (typed.includes(hider)) {
+    return `${visible(hider)} stands for a hidden letter: type the true one, then click it.`;
+  }
+  const strange = unknownLetters(
+    typed,
+    known.filter((letter) => letter !== hider),
+  );
+  if (strange) return strange;
+  if (typed.length > tokens) {
+    return `That is ${typed.length} letters; the model has room for ${tokens}.`;
+  }
+  return "";
+}
+
+export function heading({ letters, ids, places, at, seen }) {
+  const sight = `${seen.join("")}. As letter ${at + 1} it`;
+  return places.includes(at)
+    ? `The model sees ${sight} expects:`
+    : `Were ${visible(letters[ids[at]])} hidden, it would see ${sight} would expect:`;
+}
+
+export function numbers({ letters, open, ids, at, here, blind, looked }) {
+  const name = visible(letters[looked]) + (looked === ids[at] ? ", the true letter" : "");
+  const rank = ranking(here.probability).indexOf(looked) + 1;
+  return (
+    `${name}: ${three(here.probability[looked])}, guess ${rank} of ${open.length}; ` +
+    `with every letter hidden ${three(blind.probability[looked])}`
+  );
+}
+
+export function score({ ids, places, guesses }) {
+  if (!places.length) return "No letter is hidden. Click one.";
+  const expected = places.map((t) => guesses[t].probability);
+  const right = expected.filter((p, i) => ranking(p)[0] === ids[places[i]]).length;
+  const [are, who] = places.length > 1 ? ["are", "On average the"] : ["is", "The"];
+  return (
+    `${right} of ${places.length} first guesses ${are} right. ` +
+    `${who} model is as unsure as between ${number(unsureness(expected), 1)} letters.`
+  );
+}

@@ -1,0 +1,51 @@
+import { softmax } from "./numerics.js";
+import { emptyMemory, throughBlocks, unpackTransformer } from "./transformer.js";
+
+/**
+ * The softmax of the logits without that of the mask, which gets nothing.
+ * @param {number[]} logits
+ * @param {number} mask
+ */
+export function withoutMask(logits, mask) {
+  return softmax(logits.map((logit, id) => (id === mask ? -Infinity : logit)));
+}
+
+/**
+ * What the model sees of a word, given as ids, of which some places are hidden.
+ * @param {number[]} ids
+ * @param {number[]} hidden
+ * @param {number} mask
+ */
+export function sightOf(ids, hidden, mask) {
+  return ids.map((id, t) => (hidden.includes(t) ? mask : id));
+}
+
+/**
+ * What the encoder expects at each place of what it sees, and where it looks from there.
+ * @param {any} encoder
+ * @param {number[]} sight
+ * @param {number} mask
+ * @returns {{ probability: number[], attention: number[][][] }[]}
+ */
+export function expectAt(encoder, sight, mask) {
+  return throughBlocks(encoder, emptyMemory(encoder), sight).map(({ logits, attention }) => ({
+    attention,
+    probability: withoutMask(logits, mask),
+  }));
+}
+
+/** What the model that travelled expects at each place of a word if that place is hidden too. */
+export function expectLetters(facts, packed, ids, hidden, mask) {
+  const encoder = unpackTransformer(facts, packed);
+  return ids.map((_, t) => expectAt(encoder, sightOf(ids, [...hidden, t], mask), mask)[t]);
+}
+
+/**
+ * As unsure as between how many equally likely letters: the exponential of the mean entropy.
+ * @param {number[][]} distributions
+ */
+export function unsureness(distributions) {
+  const entropy = (p) =>
+    p.reduce((sum, share) => sum - (share > 0 ? share * Math.log(share) : 0), 0);
+  return Math.exp(distributions.reduce((sum, p) => sum + entropy(p), 0) / distributions.length);
+}

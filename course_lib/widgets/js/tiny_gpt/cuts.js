@@ -1,0 +1,17 @@
+import { svg } from "../vendor/lit-html/lit-html.js";
+
+/** Where top-k and top-p cut the ranks off. */
+export function cuts({ spot, right }, { leftByK, leftByP }, count) {
+  const limits = [
+    { name: "top-k", left: leftByK, of: count },
+    { name: "top-p", left: leftByP, of: leftByK },
+  ];
+  const edge = ({ name, left }, i) => {
+    const { end, y, room } = spot(left - 1);
+    const beyond = end > right - 110;
+    return svg`<path class="cw-t-cuts" d=${`M${end} ${y}v${-room}`}></path>
+      <text class="cw-l-small cw-t-caption" x=${end + (beyond ? -4 : 4)} y=${y - room + 12 + 15 * i}
+        text-anchor=${beyond ? "end" : "start"}>${name} keeps ${left}</text>`;
+  };
+  return limits.filter(({ left, of }) => left < of).map(edge);
+}
