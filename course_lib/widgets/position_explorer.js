@@ -11,9 +11,9 @@ import {
   scoreMatrix,
   shiftRow,
 } from "./js/maths/position.js";
-import { clockRow, wavePicture } from "./js/position/clocks.js";
-import { differenceChart } from "./js/position/differences.js";
-import { KEY_INK, productPicture, QUERY_INK } from "./js/position/product.js";
+import { clockRow, wavePicture } from "./js/position_explorer/clocks.js";
+import { differenceChart } from "./js/position_explorer/differences.js";
+import { KEY_INK, productPicture, QUERY_INK } from "./js/position_explorer/product.js";
 import { number, scientific } from "./js/text.js";
 import { html } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";

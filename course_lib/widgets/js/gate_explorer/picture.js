@@ -1,10 +1,10 @@
-import { series } from "./js/controls.js";
-import { alongALine, inThePlane } from "./js/keys.js";
-import { clamp } from "./js/maths/numerics.js";
-import { painted } from "./js/painted.js";
-import { pointIn } from "./js/plane.js";
-import { number, visible } from "./js/text.js";
-import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
+import { series } from "../controls.js";
+import { alongALine, inThePlane } from "../keys.js";
+import { clamp } from "../maths/numerics.js";
+import { painted } from "../painted.js";
+import { pointIn } from "../plane.js";
+import { number, visible } from "../text.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 const LEFT = 38;
 const RIGHT = 8;
