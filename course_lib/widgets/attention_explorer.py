@@ -35,14 +35,7 @@ SUM = (
 def _softmaxed(_widget: Any, weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """The weights, if each row is a distribution over the keys."""
     least, sums = weights.min(axis=-1), weights.sum(axis=-1, dtype=np.float64)
-    for rows, given, said in (
-        (
-            least < 0,
-            least,
-            "has the weight {:g}; weights must not be negative; apply softmax first",
-        ),
-        (np.abs(sums - 1) > TOLERANCE, sums, SUM),
-    ):
+    for rows, given, said in ((least < 0, least, SIGN), (abs(sums - 1) > TOLERANCE, sums, SUM)):
         for place in map(tuple, np.argwhere(rows)[:1]):
             names = ("snapshot", "layer", "head", "row")[-len(place) :]
             row = ", ".join(f"{name} {i}" for name, i in zip(names, place, strict=True))

@@ -105,7 +105,8 @@ class EnergyDrift(Widget):
     ``steppers`` maps names to functions ``(system, q, p, dt) -> (q, p)`` of your own. With a
     kernel, Python runs them again at every change. ``rollouts`` maps names to trajectories that
     were computed before, of a learned model, say; they start where the widget starts and are shown
-    until the reader leaves that setting.
+    until the reader leaves that setting. Both together are five at most. A start lies within ±1000,
+    and a run whose numbers are lost on the way is told by the step at which they are.
 
     Traits, synced both ways: ``system``, ``dt``, ``q``, ``p``, ``methods``, ``plane``.
     Raises ``TypeError`` and ``ValueError`` for what cannot be integrated or drawn.

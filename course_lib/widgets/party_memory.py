@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import (
@@ -22,6 +23,7 @@ from course_lib.widgets.traits import (
 )
 
 MODES = ("composite", "forgetting", "gate", "softmax", "query")
+MOST = {"guests": 8, "height width": 256}
 NEEDS = {"gate": "score or gate", "softmax": "score", "query": "keys and queries"}
 
 
@@ -48,20 +50,10 @@ class PartyMemory(Widget):
 
     _module = "party_memory.js"
 
-    images = Array(
-        *("guests", "height", "width"),
-        within=(0, 1),
-        most={"guests": 8, "height width": 256},
-        read_only=True,
-    )
+    images = Array("guests", "height", "width", within=(0, 1), most=MOST, read_only=True)
     names = Several(Text(), "guests", read_only=True)
     score = Array("guests", optional=True, read_only=True)
-    gate = Array(
-        "guests",
-        optional=True,
-        default=lambda self: self.score if self.score.size else None,
-        read_only=True,
-    )
+    gate = Array("guests", optional=True, default=lambda self: self._any_score(), read_only=True)
     guest_keys = Array("guests", "d", optional=True, read_only=True, called="keys")
     queries = Array("questions", "d", optional=True, read_only=True)
     questions = Data(lambda self: self._questions)
@@ -107,6 +99,9 @@ class PartyMemory(Widget):
             f"{', '.join(self.names)}. Their pictures are blended into a single one, the memory. "
             f"The ways to weigh them: {', '.join(self.modes)}."
         )
+
+    def _any_score(self) -> NDArray[np.float32] | None:
+        return self.score if self.score.size else None
 
     def _offered(self) -> list[str]:
         there = (True, True, self.gate.size, self.score.size, self.questions)

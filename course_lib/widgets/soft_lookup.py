@@ -6,7 +6,7 @@ from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Array, Choice, Number, Several, Text
 
 REACH = 1.5
-MOST_KEYS = 24  # more of them, 24 pixels wide each, cover one another, and the table has a row each
+MOST_KEYS = 24  # a row each in the table, and room for a finger each in a plane of 320 pixels
 
 
 class SoftLookup(Widget):
