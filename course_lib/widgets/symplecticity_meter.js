@@ -143,9 +143,9 @@ function table({ z, steps, asymmetry, kick, taken, largest }) {
 
 function verdict({ zero, symplectic }) {
   if (zero) return "The Jacobian is zero: without a force the layer is symplectic.";
-  return symplectic
-    ? "The Jacobian is symmetric: this is a gradient, the layer is symplectic."
-    : "The Jacobian is not symmetric: this is the gradient of nothing, the layer is not symplectic.";
+  if (symplectic) return "The Jacobian is symmetric: this is a gradient, the layer is symplectic.";
+  const gradient = "The Jacobian is not symmetric: this is the gradient of nothing";
+  return `${gradient}, the layer is not symplectic.`;
 }
 
 function view(now, ui) {

@@ -43,7 +43,8 @@ function weigh(scores, start, stride, count) {
 /**
  * Potential, force and weights of windows that are flattened row by row; C = Z A Zᵀ.
  * Potential: log(1 + Σ_mn exp C_mn) for "matrix", Σ_n log(1 + Σ_m exp C_mn) for "vector".
- * Force: S Z Aᵀ + Sᵀ Z A for "full", 2 S Z A for "shortcut", S being the potential's derivative by C.
+ * Force: S Z Aᵀ + Sᵀ Z A for "full", 2 S Z A for "shortcut", S being the derivative of the
+ * potential by C.
  */
 function attentionField(tokens, d, A, softmax, formula) {
   const [ZA, ZAt] = [new Float64Array(tokens * d), new Float64Array(tokens * d)];
