@@ -1,7 +1,7 @@
-import { colourOf, derive, rollouts, SIDE, specOf } from "./energy_drift_runs.js";
 import { plain, vector } from "./js/array.js";
 import { bodies, STAGE } from "./js/bodies.js";
 import { checks, select, series, slider, swatch } from "./js/controls.js";
+import { colourOf, derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
 import { inkOf, pixels } from "./js/pixels.js";
@@ -20,6 +20,7 @@ const NEAR_RIM = 0.98;
 const KEY_STEP = 0.02;
 
 const heightOf = (error) => (CEILING - Math.log10(Math.max(error, 1e-300))) / (CEILING - FLOOR);
+const listed = (parts) => parts.map((part) => number(part)).join(", ");
 const at = (time) => `t = ${number(time, time < 100 ? 2 : 1)}`;
 
 function paintPortrait({ all }, { theme, memo }, context) {
@@ -77,7 +78,8 @@ function moments({ runs, place }) {
     const point = state && place.pointOf([...state.q, ...state.p]);
     if (!point || place.inside(point).some((part, i) => part !== point[i])) return nothing;
     const [x, y] = place.toPixel(point);
-    return svg`<circle class="cw-moment" data-run=${method} pointer-events="none" cx=${x} cy=${y} r="5"
+    return svg`<circle class="cw-moment" data-run=${method} pointer-events="none"
+      cx=${x} cy=${y} r="5"
       fill=${series(colour)} stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
   });
 }
@@ -104,10 +106,10 @@ function startHandle(now, ui) {
     },
   });
   const all = [...now.q, ...now.p];
+  const place = [x, y].map((axis, i) => `${labels[i]} = ${number(all[axis])}`).join(", ");
   const [px, py] = now.place.toPixel(startOf(now));
   return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable start"
-    aria-label="start at ${labels[0]} = ${number(all[x])}, ${labels[1]} = ${number(all[y])}; arrow keys
-      move it"
+    aria-label="start at ${place}; arrow keys move it"
     transform="translate(${px} ${py})" @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
     <circle r="24" fill="transparent"></circle>
     <circle r="9" fill="var(--cw-ink)" stroke="var(--cw-paper)" stroke-width="2.5"></circle>
@@ -116,6 +118,7 @@ function startHandle(now, ui) {
 
 function portrait(now, ui) {
   const { methods, shown, place, spec, q, p, dt, bound } = now;
+  const [across, up] = now.axes.labels;
   const paint = (context) => paintPortrait(now, ui, context);
   const inputs = [methods, shown, place, spec, q, p, dt];
   const dots = { width: DOTS, height: DOTS, inputs, paint, cells: true };
@@ -125,8 +128,8 @@ function portrait(now, ui) {
     <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label="Phase portrait">
       <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
       ${q.length === 1 ? dashed(bound) : nothing}
-      <text x=${SIDE - 6} y=${SIDE / 2 - 8} text-anchor="end" class="cw-halo">${now.axes.labels[0]}</text>
-      <text x=${SIDE / 2 + 8} y="16" class="cw-halo">${now.axes.labels[1]}</text>
+      <text x=${SIDE - 6} y=${SIDE / 2 - 8} text-anchor="end" class="cw-halo">${across}</text>
+      <text x=${SIDE / 2 + 8} y="16" class="cw-halo">${up}</text>
       ${startHandle(now, ui)}${moments(now)}
     </svg>
   </div>`;
@@ -173,6 +176,8 @@ function fate({ taken, whole, last }, steps) {
   return whole ? `ends at step ${taken}` : `lost at step ${taken + 1}`;
 }
 
+const heading = (name) => html`<th scope="col">${name}</th>`;
+
 function table({ all, steps }) {
   const row = (run) => html`<tr>
     <th scope="row" class="cw-series-name">
@@ -184,7 +189,7 @@ function table({ all, steps }) {
   return html`<div style="overflow-x: auto"><table class="cw-weights">
     <caption>Energy error over ${steps.toLocaleString("en")} steps</caption>
     <thead>
-      <tr><th scope="col">integrator</th><th scope="col">largest</th><th scope="col">at the end</th></tr>
+      <tr>${["integrator", "largest", "at the end"].map(heading)}</tr>
     </thead>
     <tbody>${all.map(row)}</tbody>
   </table></div>`;
@@ -277,7 +282,7 @@ export default widget({
   view,
   words,
   began: (now) =>
-    `${specOf(now).title}, q = ${now.q.map((part) => number(part)).join(", ")}, p = ${now.p.map((part) => number(part)).join(", ")}, ` +
+    `${specOf(now).title}, q = ${listed(now.q)}, p = ${listed(now.p)}, ` +
     `steps of ${number(now.dt, 3)}`,
   // A second of the page is a unit of time. At the end the bodies stand still, to be looked at.
   advance: ({ time, dt, steps }, ui, seconds) => {

@@ -11,6 +11,8 @@ from kinds.symplecticity_meter import shortcut_force
 
 from course_lib import mechanics, symplectic
 
+ATTENTION = "js/maths/symplectic_attention.js"
+
 
 def windows(random: np.random.Generator, *more: Any) -> list[list[Any]]:
     cases = []
@@ -39,11 +41,11 @@ def test_potential_and_force_in_the_page_are_those_of_course_lib(
     javascript: Javascript, random: np.random.Generator, softmax: str
 ):
     cases = windows(random, softmax)
-    potentials = javascript("symplecticity_meter.js", "attentionPotential", cases)
+    potentials = javascript(ATTENTION, "attentionPotential", cases)
     full = [[*case, "full"] for case in cases]
     short = [[*case, "shortcut"] for case in cases]
-    forces = javascript("symplecticity_meter.js", "attentionForce", full)
-    shortcuts = javascript("symplecticity_meter.js", "attentionForce", short)
+    forces = javascript(ATTENTION, "attentionForce", full)
+    shortcuts = javascript(ATTENTION, "attentionForce", short)
     for potential, force, cut, (window, A, _) in zip(
         potentials, forces, shortcuts, cases, strict=True
     ):
@@ -65,15 +67,11 @@ def test_the_jacobian_in_the_page_is_that_of_autograd(
         [random.normal(size=(3, 2)).tolist(), random.normal(size=(2, 2)).tolist(), softmax, formula]
         for _ in range(30)
     ]
-    jacobians = javascript("symplecticity_meter.js", "forceJacobian", cases)
+    jacobians = javascript(ATTENTION, "forceJacobian", cases)
     jacobians = [[list(row) for row in M] for M in jacobians]
-    asymmetries = javascript(
-        "symplecticity_meter.js", "relativeAsymmetry", [[M] for M in jacobians]
-    )
+    asymmetries = javascript(ATTENTION, "relativeAsymmetry", [[M] for M in jacobians])
     step = 0.1
-    errors = javascript(
-        "symplecticity_meter.js", "kickSymplecticityError", [[M, step] for M in jacobians]
-    )
+    errors = javascript(ATTENTION, "kickSymplecticityError", [[M, step] for M in jacobians])
     for found, asymmetry, error, (window, A, *_) in zip(
         jacobians, asymmetries, errors, cases, strict=True
     ):
@@ -103,7 +101,7 @@ def test_a_rollout_in_the_page_is_stoermer_verlet_with_the_chosen_force(
     window, A = random.normal(size=(3, 2)), random.normal(size=(2, 2))
     dt, steps = 0.05, 200
     [found] = javascript(
-        "symplecticity_meter.js",
+        ATTENTION,
         "attentionRollout",
         [[window.tolist(), A.tolist(), "vector", formula, dt, steps]],
     )
@@ -121,3 +119,9 @@ def test_a_rollout_in_the_page_is_stoermer_verlet_with_the_chosen_force(
             p = p - dt / 2 * (q + force)
             q = q + dt * p if kick else q
     assert_close(found["energy"], torch.stack(energies))
+
+
+def test_no_force_at_all_is_symmetric(javascript: Javascript):
+    nothing = [[0.0, 0.0], [0.0, 0.0]]
+    assert javascript(ATTENTION, "relativeAsymmetry", [[nothing]]) == [0]
+    assert javascript(ATTENTION, "asymmetries", [[nothing]]) == [nothing]

@@ -104,6 +104,8 @@ export function bodies({ lanes, radii, places, ties }, runs) {
     const ball = ([cx, cy], j) =>
       svg`<circle cx=${cx} cy=${cy} r=${shrink * radii[j]} fill=${colour} stroke="var(--cw-paper)"
         stroke-width="1.5"></circle>`;
-    return svg`<g class="cw-body" data-run=${name}>${ties(balls, y).map(tie)}${balls.map(ball)}</g>`;
+    return svg`<g class="cw-body" data-run=${name}>
+      ${ties(balls, y).map(tie)}${balls.map(ball)}
+    </g>`;
   });
 }

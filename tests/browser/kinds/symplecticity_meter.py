@@ -12,6 +12,14 @@ from torch.nn import functional as F
 from course_lib import mechanics, symplectic
 from course_lib.widgets import SymplecticityMeter
 
+# How opaque the middle of each cell is, from 0 to 1, row by row.
+READ_CELLS = """(el, size) => {
+  const canvas = el.querySelector("canvas");
+  const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const middle = (i) => Math.floor(((i + 0.5) * width) / size);
+  return Array.from({ length: size * size }, (_, i) =>
+    data[4 * (middle(Math.floor(i / size)) * width + middle(i % size)) + 3] / 255);
+}"""
 CHAOTIC = 0.1  # decades between errors of runs whose starts differ by rounding
 
 
@@ -40,7 +48,7 @@ def displayed(widget: Locator) -> None:
         return shortcut_force(z, A, softmax)
 
     M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
-    asymmetry = float((M - M.mT).norm() / M.norm())
+    asymmetry = float((M - M.mT).norm() / (M.norm() or 1))
     kick = mechanics.symplecticity_error(
         lambda q, p: (q, p - dt * force(q)), z, torch.zeros_like(z)
     )
@@ -75,3 +83,7 @@ def displayed(widget: Locator) -> None:
     assert least - spread - 0.5 <= size <= most + 0.5
     verdict = widget.locator(".cw-readout").inner_text()
     assert ("is not symmetric" in verdict) == (asymmetry > 1e-10)
+    assert widget.locator(".cw-seal").count() == (asymmetry <= 1e-10)
+    depths = torch.tensor(widget.evaluate(READ_CELLS, len(M)), dtype=M.dtype).view_as(M)
+    exact = ((M - M.mT).abs() / (M.abs().max() or 1)).clamp(max=1)
+    torch.testing.assert_close(depths, exact, rtol=0, atol=1 / 255)

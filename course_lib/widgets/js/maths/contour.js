@@ -3,8 +3,8 @@ const LINE_GRID = 61;
 const DEEPEST = -1e12;
 
 /**
- * Marching squares: the segments `[x0, y0, x1, y1]`, in grid units, on which a field crosses `level`.
- * `field` has `rows * columns` values, row by row.
+ * Marching squares: the segments `[x0, y0, x1, y1]`, in grid units, on which a field crosses a
+ * `level`. `field` has `rows * columns` values, row by row.
  */
 export function contourSegments(field, rows, columns, level) {
   const segments = [];
@@ -40,8 +40,8 @@ export function segmentPath(segments, scale, shift) {
 }
 
 /**
- * The line on which a function of two coordinates has a value, as the `d` of an SVG path on a square
- * of `side` that reaches from −`reach` to `reach`.
+ * The line on which a function of two coordinates has a value, as the `d` of an SVG path on a
+ * square of `side` that reaches from −`reach` to `reach`.
  * @param {(x: number, y: number) => number} valueAt
  * @param {number[]} reach
  * @param {number} value

@@ -204,7 +204,7 @@ export function integrate(system, stepper, q, p, dt, steps) {
 
 /**
  * A run of one of `SYSTEMS` with its relative energy errors, absolute ones where the energy starts
- * at 0. `taken` counts the steps whose error is a finite number; it is −1 if not even the start's is.
+ * at 0. `taken` counts the steps whose error is a finite number; −1 if not even the start's is.
  * @param {{ system: string, parameters: any, method: string, q: number[], p: number[], dt: number,
  *   steps: number }} setting
  */

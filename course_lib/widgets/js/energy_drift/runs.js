@@ -1,10 +1,10 @@
 // The runs of EnergyDrift: what its traits come to, before anything is drawn.
 
-import { decodeArray, plain } from "./js/array.js";
-import { sceneOf } from "./js/bodies.js";
-import { levelLine } from "./js/maths/contour.js";
-import { energyDrift, envelope, SYSTEMS, stateAt } from "./js/maths/mechanics.js";
-import { plane } from "./js/plane.js";
+import { decodeArray, plain } from "../array.js";
+import { sceneOf } from "../bodies.js";
+import { levelLine } from "../maths/contour.js";
+import { energyDrift, envelope, SYSTEMS, stateAt } from "../maths/mechanics.js";
+import { plane } from "../plane.js";
 
 /** The side of the phase portrait. */
 export const SIDE = 320;
