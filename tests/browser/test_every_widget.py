@@ -133,12 +133,21 @@ def test_names_that_javascript_knows_are_names_like_others(
 
 # How it looks ----------------------------------------------------------------------------------
 
+# What is cut off, or scrolls, within the frame does not count.
 SPILLED = """(el) => {
-  const box = el.querySelector(".cw").getBoundingClientRect();
-  return [...el.querySelectorAll("*")].filter((e) => e.checkVisibility()
-    && !e.closest(".cw-announcer, [data-scrolls]")
-    && (e.getBoundingClientRect().right > box.right + 1
-        || e.getBoundingClientRect().left < box.left - 1)).map((e) => e.outerHTML.slice(0, 200));
+  const frame = el.querySelector(".cw");
+  const box = frame.getBoundingClientRect();
+  const cut = (e) => {
+    for (let at = e.parentElement; at !== frame; at = at.parentElement) {
+      if (at.closest("defs") || getComputedStyle(at).overflowX !== "visible") return true;
+    }
+    return false;
+  };
+  return [...frame.querySelectorAll("*")].filter((e) => {
+    const { left, right } = e.getBoundingClientRect();
+    const out = right > box.right + 1 || left < box.left - 1;
+    return out && e.checkVisibility() && !e.closest(".cw-announcer, defs") && !cut(e);
+  }).map((e) => e.outerHTML.slice(0, 200));
 }"""
 
 
