@@ -207,6 +207,7 @@ def token_strided(x):
     return torch.cat([x, x], dim=2)[:, :, ::2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lay", [transposed, sliced, shared, feature_strided, token_strided])
 def test_any_strides_will_do(lay):
     query, key, value = (lay(random(2, 2, tokens, 16)) for tokens in (3, 18, 18))
@@ -252,6 +253,7 @@ def test_scores_of_ten_thousand_leave_everything_finite(dtype, causal):
     assert all(x.isfinite().all() for x in found)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("poisoned")
 def test_every_element_of_every_result_is_written():
     query, key, value = (random(2, 2, tokens, 24) for tokens in (37, 53, 53))
@@ -260,6 +262,7 @@ def test_every_element_of_every_result_is_written():
     assert max(symplectic_errors(random(2, 37, 5), random(5, 5))) < 1e-5
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bits():
     inputs = [random(1, 2, 40, 16, dtype=torch.float16) for _ in range(3)]
     first, second = (differentiate(flash_attention, inputs, inputs[2]) for _ in range(2))
@@ -379,6 +382,7 @@ def test_the_derivative_is_symmetric_for_the_field_is_a_gradient():
     torch.testing.assert_close((right * other).sum(), (left * one).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_symplectic_scores_of_ten_thousand_leave_everything_finite(dtype, symmetric):

@@ -1,0 +1,96 @@
+"""What scripts/check_javascript.py finds, and what it says where npm cannot be reached."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOLS = ROOT / "node_modules"
+RIGHT = """\
+/** @param {number} x */
+export function twice(x) {
+  return 2 * x;
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with one module of JavaScript, which is right."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "check_javascript.py", tmp_path / "scripts")
+    for name in ("package.json", "package-lock.json", "biome.json", "tsconfig.json"):
+        shutil.copy(ROOT / name, tmp_path)
+    module = tmp_path / "course_lib" / "widgets" / "module.js"
+    module.parent.mkdir(parents=True)
+    module.write_text(RIGHT)
+    return tmp_path
+
+
+def check(project: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "scripts/check_javascript.py", *options],
+        cwd=project,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 1)])
+def test_without_npm_one_line_says_that_nothing_was_checked_and_ci_fails(project, ci, code):
+    nobody = {"npm_config_registry": "http://127.0.0.1:9", "npm_config_cache": str(project / "c")}
+    result = check(project, CI=ci, **nobody)
+    assert result.returncode == code
+    [said] = (result.stdout + result.stderr).splitlines()
+    assert said.startswith("JavaScript is not checked, for its tools could not be fetched: ")
+    assert "ECONNREFUSED" in said
+
+
+@pytest.fixture
+def tools(project: Path) -> None:
+    if not TOOLS.exists():
+        pytest.skip("the tools are not there; scripts/check_javascript.py fetches them")
+    (project / "node_modules").symlink_to(TOOLS)
+    os.utime(project / "package-lock.json", (0, 0))
+
+
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize(
+    ("right", "wrong", "complaint"),
+    [
+        ("return 2 * x;", "return 2*x;", "format"),
+        ("return 2 * x;", "const y = 1;\n  return 2 * x;", "noUnusedVariables"),
+        ("/** @param {number} x */\n", "", "TS7006"),
+        ("{number}", "{string}", "TS2363"),
+    ],
+)
+def test_format_lint_and_types_are_checked(project, right, wrong, complaint):
+    module = project / "course_lib" / "widgets" / "module.js"
+    assert check(project).returncode == 0
+    module.write_text(RIGHT.replace(right, wrong))
+    result = check(project)
+    assert result.returncode == 1
+    assert complaint in result.stdout + result.stderr
+    assert "check_javascript.py --write" in result.stderr
+
+
+@pytest.mark.usefixtures("tools")
+def test_what_can_be_put_right_is(project):
+    module = project / "course_lib" / "widgets" / "module.js"
+    module.write_text(RIGHT.replace("return 2 * x;", "return 2*x"))
+    assert check(project, "--write").returncode == 0
+    assert module.read_text() == RIGHT
+
+
+@pytest.mark.usefixtures("tools")
+def test_what_others_wrote_is_left_alone(project):
+    vendored = project / "course_lib" / "widgets" / "js" / "vendor" / "library.js"
+    vendored.parent.mkdir(parents=True)
+    vendored.write_text("export const f=(x)=>{ var y; return x }\n")
+    assert check(project).returncode == 0
