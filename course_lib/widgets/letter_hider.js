@@ -24,8 +24,8 @@ function derive(now, ui) {
     encoder: unpackTransformer(facts, weights),
   }));
   const ids = [...word].map((letter) => letters.indexOf(letter));
-  const hidden = now.hidden.filter((t) => t < ids.length);
-  const at = now.place >= 0 && now.place < ids.length ? now.place : (hidden[0] ?? 0);
+  const hidden = now.hidden.filter((t) => t in ids);
+  const at = now.place in ids ? now.place : (hidden[0] ?? 0);
   const expected = (name, places) => {
     const seen = sightOf(ids, places, mask);
     return ui.memo(name, [encoder, mask, seen.join()], () => expectAt(encoder, seen, mask));
