@@ -176,6 +176,5 @@ export default widget({
   derive,
   view,
   words: (now) => `${heading(now)} ${numbers(now)}. ${score(now)}`,
-  began: ({ word, hidden }) =>
-    `${spelled([...word])}${hidden.length ? ` with ${hidden.length} hidden` : ", all shown"}`,
+  began: ({ word, hidden }) => `${spelled([...word])}, ${hidden.length || "none"} hidden`,
 });
