@@ -208,7 +208,7 @@ def test_a_model_whose_numbers_are_too_large_says_so_in_words(
 ):
     widget = shown()
     widget.evaluate(OVERFLOW)
-    expect(widget.get_by_role("alert")).to_contain_text("numbers that are too large")
+    expect(widget.get_by_role("alert")).to_contain_text("numbers are too large")
     assert "NaN" not in widget.inner_html()
     assert "too large" in watch.errors[0]
     watch.errors.clear()

@@ -188,6 +188,6 @@ export function throughBlocks(transformer, memory, ids) {
   return tokens.map((x, i) => {
     const logits = Array.from(affine(readout, last ? layerNorm(x, last) : x));
     if (logits.every(Number.isFinite)) return { logits, attention: attention.map((r) => r[i]) };
-    throw new Error("the model computes numbers that are too large, so it says nothing.");
+    throw new Error("the model’s numbers are too large.");
   });
 }
