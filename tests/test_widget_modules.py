@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -94,21 +94,47 @@ def test_what_a_helper_does_when_it_is_read_is_done_in_the_page(written: Callabl
     assert "seen.add(a);" in text
 
 
+@pytest.fixture
+def styled(written: Callable[..., str], tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Writes style sheets, and gives that of a widget that draws ``code`` and has a helper."""
+
+    def styled(code: str, **sheets: str) -> str:
+        for name, text in ({"widgets": ""} | sheets).items():
+            (tmp_path / f"{name}.css").write_text(text, encoding="utf-8")
+        use = f'import {{ a }} from "./helper.js";\nexport default [a, {code}];\n'
+        written(widget=use, helper="export const a = 1;\n")
+        stylesheet.cache_clear()
+        return stylesheet("widget.js")
+
+    yield styled
+    stylesheet.cache_clear()
+
+
 def test_the_style_of_a_helper_travels_with_it_and_comes_before_the_widget_s_own(
-    written: Callable[..., str], tmp_path: Path
+    styled: Callable[..., str],
 ):
-    for name in ("widgets", "helper", "other", "widget"):
-        (tmp_path / f"{name}.css").write_text(f"/** {name} */\n.{name} {{\n  color: red;\n}}\n")
-    written(
-        widget='import { a } from "./helper.js";\nexport default a;\n',
-        helper="export const a = 1;\n",
-    )
-    stylesheet.cache_clear()
-    rules = stylesheet("widget.js")
-    stylesheet.cache_clear()
-    assert rules == "".join(
-        f".{name} {{\ncolor: red;\n}}\n" for name in ("widgets", "helper", "widget")
-    )
+    sheets = {
+        name: f"/* {name} */\n.{name} {{\n  color: red;\n}}\n" for name in ("widget", "widgets")
+    }
+    sheets |= {name: f"p {{\n  --for: {name};\n}}\n" for name in ("helper", "another")}
+    found = styled("0", **sheets)
+    assert found == ".widgets{color:red;}\np{--for:helper;}\n.widget{color:red;}\n"
+
+
+def test_rules_for_what_a_widget_never_draws_stay_behind(styled: Callable[..., str]):
+    selectors = {
+        ".cw-drawn p": True,
+        ".cw-other": False,
+        ".cw-drawn .cw-other": False,
+        ".cw-other,\n.cw-drawn": True,
+        ".cw-drawn :is(.cw-other, .cw-drawn)": True,
+        ".cw-x-made": True,
+        "svg": True,
+    }
+    rules = "".join(f"{selector} {{\n  color: red;\n}}\n" for selector in selectors)
+    print_ = "@media print {\n  .cw-other {\n    color: red;\n  }\n}\n"
+    found = styled('"cw-drawn", `cw-x-${a}`', widget=rules + print_)
+    assert found == "".join(f"{s}{{color:red;}}\n" for s, kept in selectors.items() if kept)
 
 
 def test_helpers_may_use_the_same_names_within(written: Callable[..., str]):

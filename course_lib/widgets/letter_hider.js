@@ -1,6 +1,6 @@
 import { plain } from "./js/array.js";
 import { button } from "./js/controls.js";
-import { alongAList } from "./js/keys.js";
+import { alongALine } from "./js/keys.js";
 import { heading, numbers, ordinal, proofread, score } from "./js/letter_hider/words.js";
 import { headCards, letterBars, nearestChild, POINTED_AT } from "./js/letters.js";
 import { expectAt, sightOf, unsureness } from "./js/maths/hidden_letters.js";
@@ -24,8 +24,8 @@ function derive(now, ui) {
     encoder: unpackTransformer(facts, weights),
   }));
   const ids = [...word].map((letter) => letters.indexOf(letter));
-  const hidden = now.hidden.filter((t) => t < ids.length);
-  const at = now.place >= 0 && now.place < ids.length ? now.place : (hidden[0] ?? 0);
+  const hidden = now.hidden.filter((t) => t in ids);
+  const at = now.place in ids ? now.place : (hidden[0] ?? 0);
   const expected = (name, places) => {
     const seen = sightOf(ids, places, mask);
     return ui.memo(name, [encoder, mask, seen.join()], () => expectAt(encoder, seen, mask));
@@ -35,8 +35,7 @@ function derive(now, ui) {
   const here = (hidden.includes(at) ? guesses : expected("here", sight))[at];
   const blind = expected("blind", upTo(ids.length))[at];
   const open = upTo(letters.length).filter((id) => id !== mask);
-  const kept = now.option >= 0 ? now.option : ids[at];
-  const looked = now.hovered ?? kept;
+  const looked = now.hovered ?? (now.option < 0 ? ids[at] : now.option);
   if (!open.includes(looked)) {
     throw new Error(`option is ${looked}; expected the id of a letter, or -1.`);
   }
@@ -66,8 +65,7 @@ function touch(ui, place) {
 
 function write(ui, word, hidden) {
   const count = [...word].length;
-  const place = Math.min(ui.now.at, count - 1);
-  look(ui, place, { word, hidden: hidden.filter((t) => t < count) });
+  look(ui, Math.min(ui.now.at, count - 1), { word, hidden: hidden.filter((t) => t < count) });
 }
 
 /** Hides all letters of one kind, and no other. */
@@ -101,9 +99,10 @@ function tile({ letters, open, ids, places, at, guesses }, ui, t) {
 }
 
 function wordInTiles(now, ui) {
-  const keys = alongAList(
+  const keys = alongALine(
     (move) => look(ui, clamp(ui.now.at + move, 0, ui.now.ids.length - 1)),
     () => turn(ui, ui.now.at),
+    1,
   );
   const touched = (event) => touch(ui, nearestChild(event));
   return html`<div class="cw-h-word" role="listbox" tabindex="0" aria-multiselectable="true"
@@ -134,13 +133,13 @@ function hiding(now, ui) {
 
 function bars(now, ui) {
   const { letters, open, ids, at, here, blind } = now;
+  const choose = (option) => ui.set({ option, hovered: null });
   return html`<p class="cw-l-heading">${heading(now)}</p>
     ${letterBars(ui, {
       title: "Letter whose numbers are shown",
       ...{ names: letters.map(visible), order: open, spoken: numbers(now) },
       ...{ own: blind.probability, probability: here.probability, chosen: ids[at] },
-      take: (option) => option !== null && ui.set({ option, hovered: null }),
-      moveTo: (option) => ui.set({ option, hovered: null }),
+      ...{ take: choose, moveTo: choose },
     })}
     <p class="cw-l-readout">${numbers(now)}.</p>
     <p class="cw-hint">As unsure as between ${number(unsureness([here.probability]), 1)} equally
@@ -176,6 +175,5 @@ export default widget({
   derive,
   view,
   words: (now) => `${heading(now)} ${numbers(now)}. ${score(now)}`,
-  began: ({ word, hidden }) =>
-    `${spelled([...word])}${hidden.length ? ` with ${hidden.length} hidden` : ", all shown"}`,
+  began: ({ word, hidden }) => `${spelled([...word])}, ${hidden.length || "none"} hidden`,
 });

@@ -10,7 +10,7 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 
 # A page carries comments and indentation for nobody, but the licence of what others wrote.
-COMMENT = re.compile(r"^[ ]*(?:/\*\*(?:(?!\*/).)*\*/\n|//[^\n]*\n)", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"^[ ]*(?:/\*[^!](?:(?!\*/).)*\*/\n|//[^\n]*\n)", re.MULTILINE | re.DOTALL)
 INDENTATION = re.compile(r"^[ ]+", re.MULTILINE)
 IMPORT = re.compile(r'\bimport\s*\{([^}]*)\}\s*from\s*"(\.{1,2}/[\w./-]+\.js)";?\n?')
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|class\b)", re.MULTILINE)
@@ -21,6 +21,10 @@ DECLARED = re.compile(
     r"(?:export )?(?:(?:async )?function\*? ?|class |const |let )(\w+|[\[{][^=]*[\]}])"
 )
 WORD = re.compile(r"[\w$]+")
+RULE = re.compile(r"([^{}@]+)\{[^{}]*\}\n")
+EMPTY = re.compile(r"@[^{}]+\{\s*\}\n")
+SPACED = re.compile(r" \{\n|;\n|^[\w-]+: ", re.MULTILINE)
+CLASS = re.compile(r"\.(cw[\w-]*)")
 LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
 
@@ -134,16 +138,18 @@ def _behind_its_helpers(
             )
         if helper not in written:
             text = _behind_its_helpers(helper, wanted, written, (path, *chain))
-            written[helper] = _in_a_scope(helper, text, _read(helper, wanted[helper]).offers)
-        taken.append(f"const {{ {_renamed(names)} }} = {_scope(helper)};\n")
+            offers = _renamed(_read(helper, wanted[helper]).offers)
+            scope = f"const ${len(written)} = (() => {{\n{_closed(helper, text)}\n"
+            written[helper] = f"{scope}return {{ {offers} }};\n}})();\n"
+        taken.append(f"const {{ {_renamed(names)} }} = ${list(written).index(helper)};\n")
     return "".join(taken) + module.text
 
 
-def _in_a_scope(helper: Path, text: str, offers: dict[str, str]) -> str:
-    """A helper as one constant that holds what it exports; its other names are its own."""
+def _closed(helper: Path, text: str) -> str:
+    """The text of a helper that exports nothing: it hands on what it offers in another way."""
     text = EXPORT_LIST.sub("", EXPORT.sub("", text)).rstrip()
     _refuse_what_is_left(helper, text)
-    return f"const {_scope(helper)} = (() => {{\n{text}\nreturn {{ {_renamed(offers)} }};\n}})();\n"
+    return text
 
 
 def _refuse_what_is_left(path: Path, text: str) -> None:
@@ -152,10 +158,6 @@ def _refuse_what_is_left(path: Path, text: str) -> None:
             f"{path.name} says {left[0]!r}; expected imports of names from files, and exported "
             "functions, constants and classes"
         )
-
-
-def _scope(helper: Path) -> str:
-    return "$" + re.sub(r"\W", "_", str(helper.relative_to(HERE).with_suffix("")))
 
 
 def _renamed(names: dict[str, str]) -> str:
@@ -168,10 +170,25 @@ def stylesheet(module: str) -> str:
     """The style of a widget, in the light or dark theme of its host.
 
     What all widgets share comes first, then what stands beside each helper of the module under the
-    same name, and what stands beside the module itself.
+    same name, and what stands beside the module itself; of all this the rules for what it can draw.
     """
-    helpers, _ = _with_helpers(module)
+    helpers, own = _with_helpers(module)
     beside = [path.with_suffix(".css") for path in (*helpers, HERE / module)]
     sheets = [HERE / "widgets.css", *(sheet for sheet in beside if sheet.is_file())]
-    read = [COMMENT.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets]
-    return INDENTATION.sub("", "".join(read))
+    rules = "".join(COMMENT.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
+    code = "".join(helpers.values()) + own
+
+    def kept(rule: re.Match[str]) -> str:
+        selectors = (CLASS.findall(selector) for selector in rule[1].split(","))
+        drawn = any(all(_is_named(name, code) for name in names) for names in selectors)
+        return rule[0] if drawn else ""
+
+    rules = EMPTY.sub("", RULE.sub(kept, INDENTATION.sub("", rules)))
+    return SPACED.sub(lambda found: found[0].strip(), rules)
+
+
+def _is_named(name: str, code: str) -> bool:
+    """Whether code names a class such as ``cw-a-b``, or makes names that begin with ``cw-a-``."""
+    beginnings = [name[: dash.end()] for dash in re.finditer("-", name)][1:]
+    made = (begun + end for begun in beginnings for end in ("${", '"'))
+    return name in code or any(text in code for text in made)

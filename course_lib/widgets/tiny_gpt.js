@@ -94,8 +94,8 @@ function undo(ui) {
 
 /** The reader's own choice, in place of the letter that is looked at and of all after it. */
 function take(ui, id) {
-  const { letters, text, begun, at, looked } = ui.now;
-  const kept = [...text.slice(0, at), id ?? looked].map((i) => letters[i]);
+  const { letters, text, begun, at } = ui.now;
+  const kept = [...text.slice(0, at), id].map((i) => letters[i]);
   const end = Math.min(begun, at);
   rewrite(ui, { prompt: kept.slice(0, end).join(""), written: kept.slice(end).join("") });
 }

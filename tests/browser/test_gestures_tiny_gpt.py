@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from bare import bare_page
+from conftest import Watch
 from frames import (
     BUTTONS_WHEN_PRESSED,
     COUNT_FRAMES,
@@ -168,6 +169,49 @@ def test_the_smallest_temperature_is_remarked_upon(shown: Callable[..., Locator]
     widget = shown(temperature=0.1)
     agrees(widget)
     assert "the smallest temperature here" in widget.locator(".cw-l-readout + p").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "words"),
+    [
+        ("temperature", 0, "temperature is 0; expected a number from 0.1 to 5."),
+        ("top_k", 0, "top_k is 0; expected a whole number from 1 to 8."),
+        ("top_p", -1, "top_p is -1; expected a number from 0.05 to 1."),
+        ("option", 1.5, "option is 1.5; expected a whole number from -1 to 7."),
+        ("prompt", "baX", "The model has never seen X."),
+        ("written", "badcabbad", "The text has 12 letters; expected 10 at most."),
+    ],
+)
+def test_a_page_that_sets_what_cannot_be_drawn_is_told_so_in_words(
+    shown: Callable[..., Locator], watch: Watch, trait: str, value: object, words: str
+):
+    widget = shown()
+    widget.evaluate("(el, [trait, value]) => el.courseModel.set(trait, value)", [trait, value])
+    expect(widget.get_by_role("alert")).to_contain_text(words)
+    assert "NaN" not in widget.inner_html()
+    push(widget, "Reset")
+    agrees(widget)
+    assert words in watch.errors[0]
+    watch.errors.clear()
+
+
+# The step of every row as the infinity of a bfloat16.
+OVERFLOW = """(el) => {
+  const weights = el.courseModel.get("weights");
+  const infinite = [...atob(weights.steps)].map((_, i) => "\\x80\\x7f"[i % 2]).join("");
+  el.courseModel.set("weights", { ...weights, steps: btoa(infinite) });
+}"""
+
+
+def test_a_model_whose_numbers_are_too_large_says_so_in_words(
+    shown: Callable[..., Locator], watch: Watch
+):
+    widget = shown()
+    widget.evaluate(OVERFLOW)
+    expect(widget.get_by_role("alert")).to_contain_text("numbers are too large")
+    assert "NaN" not in widget.inner_html()
+    assert "too large" in watch.errors[0]
+    watch.errors.clear()
 
 
 def drawn(state: dict[str, object], text: str, u: float) -> str:
@@ -339,7 +383,7 @@ def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., 
     assert float(line.rpartition(" ")[2].rstrip(".")) == pytest.approx(share**2, abs=6e-4)
 
 
-@pytest.mark.parametrize("width", [390, 1920])
+@pytest.mark.parametrize("width", [200, 390, 1920])
 def test_ninety_six_letters_and_sixty_four_positions_fit_the_window(
     shown: Callable[..., Locator], width: int
 ):

@@ -18,33 +18,17 @@ export function inThePlane(moveBy) {
 }
 
 /**
- * Listens to the keys of a slider: arrows move by one, Home and End by ∓∞. Enter does `enter`.
+ * Listens to the keys of a slider: arrows move by one, Home and End by ∓∞. Enter and the space bar
+ * do `press`. Up is forward on a slider; in a list, `down` is: 1.
  * @param {(step: number) => void} moveBy
- * @param {() => void} [enter]
+ * @param {() => void} [press]
  * @returns {(event: KeyboardEvent) => void}
  */
-export function alongALine(moveBy, enter) {
-  return (event) => {
-    const step = ENDS[event.key] ?? ARROWS[event.key]?.find((part) => part !== 0);
-    if (event.key === "Enter" && enter) enter();
-    else if (step) moveBy(step);
-    else return;
-    event.preventDefault();
-  };
-}
-
-/**
- * Listens to the keys of a list: down and right are forward, Home and End move by ∓∞. Enter and the
- * space bar do `press`.
- * @param {(step: number) => void} moveBy
- * @param {() => void} press
- * @returns {(event: KeyboardEvent) => void}
- */
-export function alongAList(moveBy, press) {
+export function alongALine(moveBy, press, down = -1) {
   return (event) => {
     const [across, up] = ARROWS[event.key] ?? [0, 0];
-    const step = ENDS[event.key] ?? across - up;
-    if (event.key === "Enter" || event.key === " ") press();
+    const step = ENDS[event.key] ?? across - down * up;
+    if (press && (event.key === "Enter" || event.key === " ")) press();
     else if (step) moveBy(step);
     else return;
     event.preventDefault();

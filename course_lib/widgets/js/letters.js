@@ -73,15 +73,14 @@ function axis({ each, cell, base, heads }, top) {
  * @param {any} ui
  * @param {{ title: string, names: string[], order: number[], own: number[], probability: number[],
  *   chosen: number | null, byRank?: boolean, marks?: (grid: any) => unknown,
- *   spoken: string, take: (id: number | null) => void, moveTo: (id: number) => void }} letters
+ *   spoken: string, take: (id: number) => void, moveTo: (id: number) => void }} letters
  *   `order` are the ids that are shown, and what is said of each letter goes by id; `chosen` stands
  *   there; `marks` are drawn on top
  */
 export function letterBars(ui, letters) {
   const { title, order, spoken, take, moveTo, byRank = false } = letters;
-  const width = ui.width("bars", 360);
   const count = order.length;
-  const grid = ui.memo("bars", [count, width, byRank], () => gridOf(count, width, byRank));
+  const grid = gridOf(count, ui.width("bars", 360), byRank);
   const under = (event) => {
     const [x, y] = pointIn(event.currentTarget, event);
     const column = clamp(Math.floor((x - LEFT) / grid.cell), 0, grid.each - 1);
@@ -91,7 +90,7 @@ export function letterBars(ui, letters) {
   const preview = (id) => id !== ui.now.hovered && ui.set({ hovered: id });
   const keys = alongALine(
     (move) => moveTo(order[clamp(order.indexOf(ui.now.looked) + move, 0, count - 1)]),
-    () => take(null),
+    () => take(ui.now.looked),
   );
   const looked = order.indexOf(ui.now.looked);
   return html`<div class="cw-l-bars" data-measure="bars">

@@ -12,20 +12,13 @@ export function ordinal(n) {
 /** What keeps the model from reading a word, in words; nothing if it can. */
 export function proofread(word, alphabet, mask, tokens) {
   const [typed, known] = [[...word], [...alphabet]];
-  const hider = known[mask];
+  const [hider] = known.splice(mask, 1);
   if (!typed.length) return "Type at least one letter.";
   if (typed.includes(hider)) {
     return `${visible(hider)} stands for a hidden letter: type the true one, then click it.`;
   }
-  const strange = unknownLetters(
-    typed,
-    known.filter((letter) => letter !== hider),
-  );
-  if (strange) return strange;
-  if (typed.length > tokens) {
-    return `That is ${typed.length} letters; the model has room for ${tokens}.`;
-  }
-  return "";
+  const room = `That is ${typed.length} letters; the model has room for ${tokens}.`;
+  return unknownLetters(typed, known) || (typed.length > tokens ? room : "");
 }
 
 export function heading({ letters, ids, places, at, seen }) {

@@ -1,3 +1,4 @@
+import { bytesOf } from "../array.js";
 import { softmax } from "./numerics.js";
 
 /** (2/√π) ∫₀ˣ e^(−t²) dt, by a series of positive terms: nothing cancels. */
@@ -82,25 +83,21 @@ export function attend(query, keys, values, heads) {
 
 /** The numbers behind a base64 text of whole numbers of `bits` bits each, and a step for each row. */
 function* packedRows({ bits, steps, base64 }) {
-  const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const [stream, halves] = [bytesOf(base64), bytesOf(steps)];
-  const step = new DataView(new ArrayBuffer(4));
+  const stream = bytesOf(base64);
+  const halves = new Uint16Array(bytesOf(steps).buffer);
+  // The upper halves of float32 numbers, whose lower halves are zero.
+  const step = new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
   const middle = 2 ** (bits - 1);
-  let [byte, held, count] = [0, 0, 0];
+  let at = 0;
+  /** @type {any} */
   let columns = yield;
   for (let row = 0; ; row += 1) {
-    // The upper half of a float32; its lower half is zero.
-    step.setUint16(0, halves[2 * row] + 256 * halves[2 * row + 1]);
     const entries = new Float64Array(columns);
-    for (let i = 0; i < columns; i += 1) {
-      while (count < bits) {
-        held = (held << 8) | stream[byte];
-        byte += 1;
-        count += 8;
-      }
-      count -= bits;
-      entries[i] = ((held >> count) - middle) * step.getFloat32(0);
-      held &= (1 << count) - 1;
+    for (let i = 0; i < columns; i += 1, at += bits) {
+      const byte = at >> 3;
+      const three = (stream[byte] << 16) | (stream[byte + 1] << 8) | stream[byte + 2];
+      const count = (three >> (24 - bits - (at & 7))) & (2 * middle - 1);
+      entries[i] = (count - middle) * step[row];
     }
     columns = yield entries;
   }
@@ -113,6 +110,7 @@ function* packedRows({ bits, steps, base64 }) {
 export function unpackTransformer(facts, packed) {
   const rows = packedRows(packed);
   rows.next();
+  /** @type {(size: number) => any} */
   const vector = (size) => rows.next(size).value;
   const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers } = facts;
   const matrix = (count, columns) => {
@@ -190,6 +188,6 @@ export function throughBlocks(transformer, memory, ids) {
   return tokens.map((x, i) => {
     const logits = Array.from(affine(readout, last ? layerNorm(x, last) : x));
     if (logits.every(Number.isFinite)) return { logits, attention: attention.map((r) => r[i]) };
-    throw new Error("the model computes numbers that are too large, so it says nothing.");
+    throw new Error("the model’s numbers are too large.");
   });
 }

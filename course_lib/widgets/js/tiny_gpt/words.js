@@ -42,8 +42,9 @@ export function check({ alphabet, prompt, written, start, stop, facts, ...now })
   };
   for (const [name, [low, high]] of Object.entries(ranges)) {
     const value = now[name];
-    if (!(value >= low && value <= high) || (WHOLE.includes(name) && !Number.isInteger(value))) {
-      throw new Error(`${name} is ${value}; expected a number from ${low} to ${high}.`);
+    const kind = WHOLE.includes(name) ? "whole number" : "number";
+    if (!(value >= low && value <= high) || (kind !== "number" && !Number.isInteger(value))) {
+      throw new Error(`${name} is ${value}; expected a ${kind} from ${low} to ${high}.`);
     }
   }
   const [length, most] = [[...prompt, ...written].length, facts.tokens + (start < 0 ? 1 : 0)];
