@@ -1,6 +1,6 @@
-import { gatePicture, layout, WIDTH } from "./js/gate_explorer/picture.js";
 import { bytesOf, decodeArray, plain, rows } from "./js/array.js";
 import { choices, series, swatch } from "./js/controls.js";
+import { gatePicture, layout, WIDTH } from "./js/gate_explorer/picture.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
 import {
   descending,

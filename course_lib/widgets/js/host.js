@@ -13,7 +13,8 @@
     const reader = inflater.readable.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     async function read() {
-      for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+      for (let part = await reader.read(); !part.done; part = await reader.read())
+        text += part.value;
     }
     await Promise.all([writer.write(packed), writer.close(), read()]);
     return JSON.parse(text);
