@@ -56,7 +56,9 @@ function derive(now, { memo }) {
   };
 }
 
-/** A picture as ink on paper, at most `full` of it. Its pixels are square, unless it is very long. */
+/**
+ * A picture as ink on paper, at most `full` of it. Its pixels are square, unless it is very long.
+ */
 function picture(ui, values, full, label) {
   const [, height, width] = ui.now.images.shape;
   const paint = (context) => {
@@ -85,7 +87,9 @@ function guest(now, ui, i) {
   </li>`;
 }
 
-/** A thread from the middle of column `i` of `count` to its place at the rim of the memory below. */
+/**
+ * A thread from the middle of column `i` of `count` to its place at the rim of the memory below.
+ */
 function threadPath(i, count) {
   const from = (i + 0.5) * COLUMN;
   const to = (count * COLUMN) / 2 + (i - (count - 1) / 2) * SPREAD;

@@ -134,6 +134,7 @@ function view(now, ui) {
   const go = (chosen) =>
     ui.set(Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
   const width = ui.width("right", 480);
+  const sum = `${PRODUCTS[kind]} = ${number(scores[s][t])}, summed over the pairs`;
   const features = oneTable
     ? `feature ${2 * pair} dashed, ${2 * pair + 1} solid`
     : `feature ${2 * pair + 1} of query and key`;
@@ -150,7 +151,7 @@ function view(now, ui) {
           keys.</p>
       </div>
       <div class="cw-pos-right" data-measure="right">
-        <p class="cw-pos-title" data-reading="sum">${PRODUCTS[kind]} = ${number(scores[s][t])}, summed over the pairs</p>
+        <p class="cw-pos-title" data-reading="sum">${sum}</p>
         ${clockRow(now, width, go)}
         <p class="cw-pos-title" data-reading="title">Pair ${pair} by position: ${features}</p>
         ${wavePicture(now, width)}

@@ -13,7 +13,10 @@ export const SMALLEST_TYPE = 9;
 /** The narrowest cell, in pixels, to which a name can be set. */
 export const NARROWEST_NAMED = 8;
 
-/** Depth of colour of a weight. The root lifts small weights out of the ground. @param {number} weight */
+/**
+ * Depth of colour of a weight. The root lifts small weights out of the ground.
+ * @param {number} weight
+ */
 export const depth = (weight) => Math.sqrt(weight);
 
 /** @param {boolean} on */

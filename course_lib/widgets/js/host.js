@@ -5,7 +5,9 @@
   const FORMAT = 2;
   const modules = new Map();
 
-  /** Module and style, which travel as base64 of deflated JSON. A Blob would wait for the browser. */
+  /**
+   * Module and style, which travel as base64 of deflated JSON. A Blob would wait for the browser.
+   */
   async function unpacked(base64) {
     const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const inflater = new DecompressionStream("deflate");

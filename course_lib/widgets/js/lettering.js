@@ -1,7 +1,11 @@
 const FACE = "system-ui, sans-serif";
 const ruler = document.createElement("canvas").getContext("2d");
 
-/** How wide a text is in a drawing, in pixels. @param {string} text @param {number} size of its type */
+/**
+ * How wide a text is in a drawing, in pixels.
+ * @param {string} text
+ * @param {number} size of its type
+ */
 export function textWidth(text, size) {
   ruler.font = `500 ${size}px ${FACE}`;
   return ruler.measureText(text).width;

@@ -29,7 +29,10 @@ export function ticks(low, high, count) {
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
-/** The powers of ten in [low, high], every few if there are more than `most`. @returns {number[]} */
+/**
+ * The powers of ten in [low, high], every few if there are more than `most`.
+ * @returns {number[]}
+ */
 export function decades(low, high, most) {
   const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
   const stride = Math.max(1, Math.ceil((last - first + 1) / most));

@@ -10,7 +10,10 @@ export const spelled = (letters, gap = "") => letters.map(visible).join(gap);
 
 const HUGE = 1e9;
 
-/** A number with a fixed count of digits and a true minus sign; a huge one as 2.5·10¹². @param {number} value */
+/**
+ * A number with a fixed count of digits and a true minus sign; a huge one as 2.5·10¹².
+ * @param {number} value
+ */
 export function number(value, digits = 2) {
   if (!(Math.abs(value) < HUGE)) return `${value < 0 ? "−" : ""}${scientific(Math.abs(value))}`;
   return value
@@ -24,7 +27,10 @@ export function superscript(integer) {
   return String(integer).replace(/[-\d]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
 }
 
-/** A number from nothing to huge, as 2.5·10⁻²; ∞ and what is no number are said so. @param {number} value */
+/**
+ * A number from nothing to huge, as 2.5·10⁻²; ∞ and what is no number are said so.
+ * @param {number} value
+ */
 export function scientific(value) {
   if (Number.isNaN(value)) return "not a number";
   if (value === Infinity) return "∞";

@@ -209,7 +209,9 @@ function memory() {
   };
 }
 
-/** The widths of what carries `data-measure`, without asking the page for a layout at each frame. */
+/**
+ * The widths of what carries `data-measure`, without asking the page for a layout at each frame.
+ */
 function widthsOf(root, changed) {
   const widths = {};
   const watched = new Map();

@@ -4,7 +4,9 @@ export function dot(a, b) {
   return total;
 }
 
-/** softmax(score / temperature). The largest score is subtracted first, so no exponential overflows. */
+/**
+ * softmax(score / temperature). The largest score is subtracted first, so no exponential overflows.
+ */
 export function softmax(score, temperature = 1) {
   let largest = -Infinity;
   for (const s of score) if (s > largest) largest = s;

@@ -72,7 +72,11 @@ export function scoreMatrix(queries, keys) {
   return queries.map((query) => keys.map((key) => dot(query, key)));
 }
 
-/** The two features of a pair: where its clock hand points. @param {number[]} row @param {number} pair */
+/**
+ * The two features of a pair: where its clock hand points.
+ * @param {number[]} row
+ * @param {number} pair
+ */
 export const handOf = (row, pair) => [row[2 * pair], row[2 * pair + 1]];
 
 /**

@@ -108,12 +108,18 @@ export function keptShare(gates) {
   return Math.exp(gates.reduce((sum, gate) => sum + Math.log(gate), 0) / gates.length);
 }
 
-/** After how many letters half is left of what loses the same share at each. @param {number} share */
+/**
+ * After how many letters half is left of what loses the same share at each.
+ * @param {number} share
+ */
 export function halfLife(share) {
   return Math.LN2 / Math.abs(Math.log(share));
 }
 
-/** The places of the values, largest first; of equals, the earlier first. @param {number[]} values */
+/**
+ * The places of the values, largest first; of equals, the earlier first.
+ * @param {number[]} values
+ */
 export function descending(values) {
   return values.map((_, u) => u).sort((u, v) => values[v] - values[u] || u - v);
 }

@@ -167,7 +167,9 @@ export function numbersMoved(visits, step, keys, d) {
   };
 }
 
-/** Bytes on chip: a tile of queries, of keys and of values, and in float32 scores and running three. */
+/**
+ * Bytes on chip: a tile of queries, of keys and of values, and in float32 scores and running three.
+ */
 export function onChipBytes(d, queryTile, keyTile, bytesEach) {
   return bytesEach * (queryTile + 2 * keyTile) * d + 4 * queryTile * (keyTile + d + 2);
 }

@@ -61,7 +61,9 @@ export function sinusoids(position, d) {
   });
 }
 
-/** One query against all keys so far, in every head: its weights, and the values blended by them. */
+/**
+ * One query against all keys so far, in every head: its weights, and the values blended by them.
+ */
 export function attend(query, keys, values, heads) {
   const d = query.length / heads;
   const blended = new Float64Array(query.length);
@@ -81,7 +83,9 @@ export function attend(query, keys, values, heads) {
   return { blended, weights };
 }
 
-/** The numbers behind a base64 text of whole numbers of `bits` bits each, and a step for each row. */
+/**
+ * The numbers behind a base64 text of whole numbers of `bits` bits each, and a step for each row.
+ */
 function* packedRows({ bits, steps, base64 }) {
   const stream = bytesOf(base64);
   const halves = new Uint16Array(bytesOf(steps).buffer);

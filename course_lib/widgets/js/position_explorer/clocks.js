@@ -91,7 +91,8 @@ export function wavePicture(now, width) {
     [s, queries[s], QUERY_INK, s === t ? "s, t" : "s"],
     [t, keys[t], KEY_INK, s === t ? "" : "t"],
   ].map(side);
-  const axis = `M${left} ${top}H${width - 10}M${top - DIAL} ${top}h${2 * DIAL}M${top} ${top - DIAL}v${2 * DIAL}`;
+  const dial = `M${top - DIAL} ${top}h${2 * DIAL}M${top} ${top - DIAL}v${2 * DIAL}`;
+  const axis = `M${left} ${top}H${width - 10}${dial}`;
   return html`<svg class="cw-pos-wave" aria-hidden="true" viewBox="0 0 ${width} ${2 * top + 16}"
     width=${width} height=${2 * top + 16}>
     <circle cx=${top} cy=${top} r=${DIAL} fill="var(--cw-panel)" stroke="var(--cw-line)"></circle>
