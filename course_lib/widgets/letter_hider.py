@@ -65,7 +65,7 @@ class LetterHider(ModelWidget):
     _module = "letter_hider.js"
 
     _limits = Limits(
-        parameters=30_000, tokens=24, letters=64, heads=16, weight_bytes=38_800, bits=7
+        parameters=30_000, tokens=24, letters=64, heads=16, weight_bytes=36_800, bits=7
     )
     _stack = STACK
 
