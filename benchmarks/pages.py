@@ -226,15 +226,21 @@ def inputs(page: Page) -> list[dict[str, float]]:
     return measured
 
 
+# What the page alone knows, such as the time in a film, costs less to change than a trait does.
+MOVES_A_TRAIT = """(el) =>
+  el.closest(".cw-host").courseModel.get(el.dataset.trait) !== undefined"""
+
+
 def finest_slider(widget: Locator) -> Locator | None:
-    """The slider with the most places; choices are made in turn until one with 50 shows."""
+    """The trait's slider with the most places; choices are made in turn until one has 50."""
     places = "el => (el.max - el.min) / el.step"
     best, most = None, 0.0
     for choice in [None, *widget.locator("input[type=radio]").all()]:
         if choice is not None:
             choice.check()
         for slider in widget.locator("input[type=range]").all():
-            if slider.is_visible() and slider.evaluate(places) > most:
+            bound = slider.is_visible() and slider.evaluate(MOVES_A_TRAIT)
+            if bound and slider.evaluate(places) > most:
                 best, most = slider, slider.evaluate(places)
         if most > 50:  # noqa: PLR2004 - fine enough for the mouse to find a new place each time
             break

@@ -107,9 +107,9 @@ def test_static_html_is_one_placeholder_and_two_scripts(counter):
     payload = json.loads(page.scripts[0])
     assert payload["module"] == "soft_lookup.js"
     assert payload["state"] == counter.page_state()
-    code = json.loads(zlib.decompress(base64.b64decode(payload["code"])))
-    assert code["module"] == module_source("soft_lookup.js")
-    assert code["css"] == stylesheet("soft_lookup.js")
+    css, module = zlib.decompress(base64.b64decode(payload["code"])).decode().split("\0")
+    assert module == module_source("soft_lookup.js")
+    assert css == stylesheet("soft_lookup.js")
 
 
 def test_static_html_says_in_words_what_the_widget_shows(counter):

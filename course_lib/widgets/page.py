@@ -33,8 +33,8 @@ START = "courseFigure(document.currentScript);\n"
 
 @functools.cache
 def packed_code(module: str) -> str:
-    """The module and its style as they travel: deflated."""
-    code = json.dumps({"module": module_source(module), "css": stylesheet(module)})
+    """The style and the module as they travel: deflated, with a zero between them."""
+    code = f"{stylesheet(module)}\0{module_source(module)}"
     return base64.b64encode(zlib.compress(code.encode(), level=9)).decode("ascii")
 
 

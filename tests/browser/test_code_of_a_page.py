@@ -24,8 +24,7 @@ PAYLOAD = re.compile(r'(?<=<script type="application/json">)[^<]*')
 
 
 def packed(module: str) -> str:
-    code = json.dumps({"module": module, "css": ""})
-    return base64.b64encode(zlib.compress(code.encode())).decode()
+    return base64.b64encode(zlib.compress(f"\0{module}".encode())).decode()
 
 
 def rewritten(path: str, change: Callable[[str], str]) -> str:

@@ -6,7 +6,8 @@
   const modules = new Map();
 
   /**
-   * Module and style, which travel as base64 of deflated JSON. A Blob would wait for the browser.
+   * Style and module, which travel as base64 of deflated text with a zero between them. A Blob would
+   * wait for the browser.
    */
   async function unpacked(base64) {
     const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -19,11 +20,11 @@
         text += part.value;
     }
     await Promise.all([writer.write(packed), writer.close(), read()]);
-    return JSON.parse(text);
+    return text.split("\0");
   }
 
   async function loaded(code) {
-    const { module, css } = await unpacked(code);
+    const [css, module] = await unpacked(code);
     const widget = await import(`data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`);
     const style = document.createElement("style");
     style.textContent = css;

@@ -1,3 +1,4 @@
+import { same } from "./maths/numerics.js";
 import { Directive, directive } from "./vendor/lit-html/directive.js";
 import { noChange } from "./vendor/lit-html/lit-html.js";
 
@@ -20,7 +21,7 @@ class Painted extends Directive {
   update({ element: canvas }, [ui, { width, height, inputs, paint, cells = false }]) {
     const density = cells ? 1 : devicePixelRatio;
     const seen = [width, height, density, ui.theme.version, ...inputs];
-    if (seen.every((value, i) => Object.is(value, this.seen[i]))) return noChange;
+    if (same(seen, this.seen)) return noChange;
     this.seen = seen;
     // A canvas that is given a size, even its own, is blank again.
     canvas.width = Math.round(width * density);

@@ -1,4 +1,5 @@
 import { framesOf } from "./frames.js";
+import { same } from "./maths/numerics.js";
 import { themeOf } from "./theme.js";
 import { html, nothing, render } from "./vendor/lit-html/lit-html.js";
 
@@ -202,7 +203,7 @@ function memory() {
   const results = {};
   return (name, inputs, compute) => {
     const known = results[name];
-    if (known && inputs.every((input, i) => Object.is(input, known.inputs[i]))) return known.result;
+    if (known && same(inputs, known.inputs)) return known.result;
     const result = compute();
     results[name] = { inputs, result };
     return result;

@@ -45,3 +45,11 @@ export const upTo = (count) => Array.from({ length: count }, (_, i) => i);
  */
 export const ranking = (values) =>
   values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);
+
+/**
+ * Whether two lists hold the same things.
+ * @param {unknown[]} a
+ * @param {unknown[]} b
+ */
+export const same = (a, b) =>
+  a.length === b.length && a.every((entry, i) => Object.is(entry, b[i]));
