@@ -66,7 +66,7 @@ def tools(project: Path) -> None:
     [
         ("return 2 * x;", "return 2*x;", "format"),
         ("return 2 * x;", "const y = 1;\n  return 2 * x;", "noUnusedVariables"),
-        ("/** @param {number} x */\n", "", "TS7006"),
+        ("return 2 * x;", "return 2 * y;", "TS2304"),
         ("{number}", "{string}", "TS2363"),
     ],
 )

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bare import bare_page
-from contrast import FAINT_TEXTS
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
 from kinds import TAKE_TEXT, WIDGETS
+from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page
+from reading import eventually
 
 from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
@@ -56,7 +57,11 @@ def test_every_control_answers_and_reset_brings_all_back(
     before = snapshot(widget)
     operate_every_control(widget, hand(widget.page))
     widget.get_by_role("button", name="Reset").click()
-    assert snapshot(widget) == before
+
+    def as_before() -> None:
+        assert snapshot(widget) == before
+
+    eventually(widget, as_before)
     agrees_with_course_lib(widget)
 
 
@@ -135,23 +140,6 @@ def test_names_that_javascript_knows_are_names_like_others(
 
 
 # How it looks ----------------------------------------------------------------------------------
-
-# What is cut off, or scrolls, within the frame does not count.
-SPILLED = """(el) => {
-  const frame = el.querySelector(".cw");
-  const box = frame.getBoundingClientRect();
-  const cut = (e) => {
-    for (let at = e.parentElement; at !== frame; at = at.parentElement) {
-      if (at.closest("defs") || getComputedStyle(at).overflowX !== "visible") return true;
-    }
-    return false;
-  };
-  return [...frame.querySelectorAll("*")].filter((e) => {
-    const { left, right } = e.getBoundingClientRect();
-    const out = right > box.right + 1 || left < box.left - 1;
-    return out && e.checkVisibility() && !e.closest(".cw-announcer, defs") && !cut(e);
-  }).map((e) => e.outerHTML.slice(0, 200));
-}"""
 
 
 @of_every_kind

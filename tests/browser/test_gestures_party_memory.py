@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page
 from reading import state_of
 
 from course_lib.widgets import PartyMemory
+from course_lib.widgets.traits import LONGEST_NAME
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -48,7 +49,7 @@ def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
 
 
 def test_a_name_without_end_is_cut(shown: Callable[..., Locator]):
-    widget = shown(np.ones((2, 4, 4)), ["x" * 2000, "Ben"], [0.0, 1.0])
+    widget = shown(np.ones((2, 4, 4)), ["x" * LONGEST_NAME, "Ben"], [0.0, 1.0])
     assert widget.locator(".cw-guest-name").first.bounding_box()["height"] < 100
     agrees_with_course_lib(widget)
 

@@ -245,11 +245,15 @@ def test_each_letter_is_drawn_with_the_next_number_of_the_seed(shown: Callable[.
 
 def written_to_the_end(widget: Locator) -> str:
     push(widget, "▶ Write")
-    widget.get_by_role("button", name="▶ Write").wait_for()
+    eventually(widget, lambda: at_the_end(widget))
+    agrees(widget)
+    return texts(widget)[1]
+
+
+def at_the_end(widget: Locator) -> None:
     prompt, written = texts(widget)
     assert written.endswith("·") or len(prompt + written) == 10
-    agrees(widget)
-    return written
+    assert widget.get_by_role("button", name="▶ Write").is_visible()
 
 
 def test_write_goes_on_to_the_end_and_the_same_state_writes_the_same_text(

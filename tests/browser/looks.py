@@ -1,4 +1,4 @@
-"""Which texts of a widget are too faint to read."""
+"""How a widget looks: which texts are too faint to read, and what reaches out of its frame."""
 
 # WCAG 2.2, criterion 1.4.3. An SVG text stands on its own halo, or else on the widget's paper.
 FAINT_TEXTS = """(el) => {
@@ -33,4 +33,21 @@ FAINT_TEXTS = """(el) => {
     if (contrast < 4.5) faint.push([e.textContent.slice(0, 40), ink, ground(e), contrast]);
   }
   return faint;
+}"""
+
+# What is cut off, or scrolls, within the frame does not count.
+SPILLED = """(el) => {
+  const frame = el.querySelector(".cw");
+  const box = frame.getBoundingClientRect();
+  const cut = (e) => {
+    for (let at = e.parentElement; at !== frame; at = at.parentElement) {
+      if (at.closest("defs") || getComputedStyle(at).overflowX !== "visible") return true;
+    }
+    return false;
+  };
+  return [...frame.querySelectorAll("*")].filter((e) => {
+    const { left, right } = e.getBoundingClientRect();
+    const out = right > box.right + 1 || left < box.left - 1;
+    return out && e.checkVisibility() && !e.closest(".cw-announcer, defs") && !cut(e);
+  }).map((e) => e.outerHTML.slice(0, 200));
 }"""
