@@ -11,6 +11,7 @@ from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
 from hands import CONTROLS, centre, usable, widgets
+from looks import SPILLED
 from playwright.sync_api import Page
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
