@@ -79,6 +79,7 @@ def book(tmp_path):
     return Book(tmp_path)
 
 
+@pytest.mark.slow
 def test_two_lectures_run_side_by_side_in_their_own_folder_on_one_thread_each(book):
     for name in ("ada", "ben"):
         threads = "import os\nprint('threads:', os.environ['OMP_NUM_THREADS'])"
@@ -89,6 +90,7 @@ def test_two_lectures_run_side_by_side_in_their_own_folder_on_one_thread_each(bo
     assert "threads: 1" in book.page("ada")
 
 
+@pytest.mark.slow
 def test_with_one_job_lectures_wait_for_each_other_and_what_failed_once_fails_the_build(book):
     for name in ("ada", "ben"):
         book.lecture(name, MEET.format(name=name))
@@ -98,6 +100,7 @@ def test_with_one_job_lectures_wait_for_each_other_and_what_failed_once_fails_th
     assert done.returncode != 0
 
 
+@pytest.mark.slow
 def test_a_failure_is_reported_with_its_traceback_and_again_by_the_next_build(book):
     book.lecture("ada", "raise ValueError('no such thing')")
     for _ in range(2):
@@ -108,6 +111,7 @@ def test_a_failure_is_reported_with_its_traceback_and_again_by_the_next_build(bo
         assert ": no such thing" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_lecture_runs_again_only_if_what_it_imports_has_changed(book):
     for name in ("ada", "ben"):
         book.write(f"course_lib/{name}s.py", f"said = '{name} before'\n")
@@ -122,6 +126,7 @@ def test_a_lecture_runs_again_only_if_what_it_imports_has_changed(book):
     assert book.runs() == ["ada", "ada", "ben"]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_dies_fails_the_build(book):
     book.lecture("ada", "import os\nos._exit(1)")
     done = book.build()
