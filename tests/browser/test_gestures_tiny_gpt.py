@@ -190,6 +190,7 @@ def test_a_page_that_sets_what_cannot_be_drawn_is_told_so_in_words(
     expect(widget.get_by_role("alert")).to_contain_text(words)
     assert "NaN" not in widget.inner_html()
     push(widget, "Reset")
+    expect(widget.get_by_role("alert")).to_have_count(0)
     agrees(widget)
     assert words in watch.errors[0]
     watch.errors.clear()
