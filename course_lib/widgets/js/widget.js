@@ -58,7 +58,7 @@ function mount(spec, model, el) {
   const theme = themeOf(root, changed);
   const widths = widthsOf(root, changed);
   const frames = framesOf(root, { draw, advance: (seconds) => spec.advance(read(), ui, seconds) });
-  const voice = voiceOf(region);
+  const [voice, height] = [voiceOf(region), heightOf(root)];
 
   function set(changes) {
     local = { ...local, refused: "" };
@@ -133,7 +133,7 @@ function mount(spec, model, el) {
   const began = spec.began(read());
   draw();
   return () => {
-    for (const part of [ears, frames, theme, widths, voice]) part.stop();
+    for (const part of [ears, frames, theme, widths, voice, height]) part.stop();
     frame(nothing);
     root.remove();
   };
@@ -245,6 +245,26 @@ function widthsOf(root, changed) {
     of: (name, fallback) => widths[name] ?? fallback,
     stop: () => observer.disconnect(),
   };
+}
+
+/**
+ * Keeps the height that the widget once needed at its width: a line more or less in its words would
+ * move the whole page below it.
+ */
+function heightOf(root) {
+  let [width, tallest] = [0, 0];
+  const observer = new ResizeObserver(([{ borderBoxSize }]) => {
+    const [{ inlineSize, blockSize }] = borderBoxSize;
+    if (Math.abs(inlineSize - width) > 0.5) {
+      if (width) requestAnimationFrame(() => root.style.removeProperty("min-height"));
+      [width, tallest] = [inlineSize, 0];
+    } else if (blockSize > tallest) {
+      tallest = blockSize;
+      root.style.minHeight = `${blockSize}px`;
+    }
+  });
+  observer.observe(root);
+  return { stop: () => observer.disconnect() };
 }
 
 /** Says the last of several texts, once the reader's hand rests. */
