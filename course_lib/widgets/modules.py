@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 
 # A page carries comments and indentation for nobody, but the licence of what others wrote.
 COMMENT = re.compile(r"^[ ]*(?:/\*[^!](?:(?!\*/).)*\*/\n|//[^\n]*\n)", re.MULTILINE | re.DOTALL)
-INDENTATION = re.compile(r"^[ ]+", re.MULTILINE)
+INDENTATION = re.compile(r"^[ ]+|^\n", re.MULTILINE)
 IMPORT = re.compile(r'\bimport\s*\{([^}]*)\}\s*from\s*"(\.{1,2}/[\w./-]+\.js)";?\n?')
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|class\b)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)

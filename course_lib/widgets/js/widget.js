@@ -252,16 +252,12 @@ function widthsOf(root, changed) {
  * move the whole page below it.
  */
 function heightOf(root) {
-  let [width, tallest] = [0, 0];
+  let width = 0;
   const observer = new ResizeObserver(([{ borderBoxSize }]) => {
     const [{ inlineSize, blockSize }] = borderBoxSize;
-    if (Math.abs(inlineSize - width) > 0.5) {
-      if (width) requestAnimationFrame(() => root.style.removeProperty("min-height"));
-      [width, tallest] = [inlineSize, 0];
-    } else if (blockSize > tallest) {
-      tallest = blockSize;
-      root.style.minHeight = `${blockSize}px`;
-    }
+    if (!width || inlineSize === width) root.style.minHeight = `${blockSize}px`;
+    else requestAnimationFrame(() => root.style.removeProperty("min-height"));
+    width = inlineSize;
   });
   observer.observe(root);
   return { stop: () => observer.disconnect() };
