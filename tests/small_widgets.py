@@ -1,5 +1,7 @@
 """A small widget of each kind, made again with other arguments."""
 
+import json
+import re
 from typing import Any
 
 import numpy as np
@@ -87,3 +89,13 @@ ARGUMENTS = {
 def make(kind: str, /, **changes: Any) -> Widget:
     """A valid widget, but for the arguments that the test changes."""
     return getattr(widgets, kind)(**ARGUMENTS[kind]() | changes)
+
+
+def payload_text(shown: Widget) -> str:
+    """What a page carries for a widget, but for the script that starts it."""
+    script = r'<script type="application/json">(.*?)</script>'
+    return re.search(script, shown.static_html())[1]
+
+
+def payload(shown: Widget) -> dict[str, Any]:
+    return json.loads(payload_text(shown))

@@ -1,12 +1,10 @@
-import json
-import re
-
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from seeded import perturbed
+from small_widgets import payload, payload_text
 from torch.nn import functional as F
 
 from course_lib.masked_language_model import MaskedLanguageModel
@@ -37,11 +35,6 @@ def widget(model=None, alphabet=ALPHABET, **options):
         alphabet,
         **{"mask": "·", "word": "bead", "hidden": [1]} | options,
     )
-
-
-def payload(shown):
-    script = re.search(r'<script type="application/json">(.*?)</script>', shown.static_html())
-    return json.loads(script[1])
 
 
 # What is expected --------------------------------------------------------------------------------
@@ -147,8 +140,7 @@ def test_a_page_carries_as_many_bits_as_fit_into_its_budget(shape, bits):
     words = ["strengthsstrengt"] * 8
     shown = widget(model, LATIN, word="strengthsstrengt", hidden=range(16), words=words)
     assert shown.bits == bits
-    _, _, payload = shown.static_html().partition('<script type="application/json">')
-    assert len(payload.partition("</script>")[0].encode()) < MOST_BYTES
+    assert len(payload_text(shown).encode()) < MOST_BYTES
 
 
 def test_training_the_model_further_does_not_reach_the_widget():

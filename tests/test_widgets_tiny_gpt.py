@@ -1,9 +1,7 @@
-import json
-import re
-
 import pytest
 import torch
 from seeded import perturbed
+from small_widgets import payload
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
@@ -33,11 +31,6 @@ def widget(model=None, alphabet=ALPHABET, **options):
         alphabet,
         **{"prompt": "bad", "start": "·", "stop": "·"} | options,
     )
-
-
-def payload(shown):
-    script = re.search(r'<script type="application/json">(.*?)</script>', shown.static_html())
-    return json.loads(script[1])
 
 
 # The journey of the weights ----------------------------------------------------------------------

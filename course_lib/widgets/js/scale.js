@@ -28,14 +28,3 @@ export function ticks(low, high, count) {
   const last = Math.floor(high / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
-
-/**
- * The powers of ten in [low, high], every few if there are more than `most`.
- * @returns {number[]}
- */
-export function decades(low, high, most) {
-  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
-  const stride = Math.max(1, Math.ceil((last - first + 1) / most));
-  const count = Math.max(0, Math.floor((last - first) / stride) + 1);
-  return Array.from({ length: count }, (_, i) => 10 ** (first + i * stride));
-}
