@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import minify
 from depends_on import everything
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -79,6 +80,16 @@ def mend_page(
     )
 
 
+def write_small(app: Sphinx) -> None:
+    """Leave out of every page the spaces, quotes and end tags that a browser does without."""
+    if app.builder.format != "html":
+        return
+    render = app.builder.templates.render
+    app.builder.templates.render = lambda template, context: minify.string(
+        "text/html", render(template, context)
+    )
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx; pages are mended after all other extensions had their say.
 
@@ -91,6 +102,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
+    app.connect("builder-inited", write_small)
     app.connect("source-read", drop_speakers_notes)
     app.connect("html-page-context", mend_page, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

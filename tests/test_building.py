@@ -2,7 +2,9 @@
 
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -24,9 +26,7 @@ def figure():
 def of_yesterday(page):
     """Outputs as they were before the code of figures and listings changed."""
     page = re.sub(r'"code": "[^"]*"', '"code": "b2xk"', page)
-    return page.replace("courseFigure = ", "yesterday = ").replace(
-        ">return</span>", ">yield</span>"
-    )
+    return page.replace("courseFigure=", "yesterday=").replace(">return</span>", ">yield</span>")
 
 
 def of_an_older_format(page):
@@ -82,14 +82,14 @@ def test_a_page_of_the_book_gets_the_code_of_today(written):
     page = written(of_yesterday(figure() + figure() + LISTED))
     assert written.warned == []
     assert codes(page) == [*codes(figure()), None]
-    assert page.count("courseFigure = ") == 1
+    assert page.count("courseFigure=") == 1
     assert LISTED in page
 
 
 def test_slides_get_the_code_of_today(presented):
     page = presented(of_yesterday(figure() + figure() + LISTED))
     assert codes(page) == [*codes(figure()), None]
-    assert page.count("courseFigure = ") == 1
+    assert page.count("courseFigure=") == 1
     assert LISTED in page
 
 
@@ -118,3 +118,46 @@ def test_what_pages_are_written_with_counts_every_letter_of_the_library(tmp_path
     script.rename(Path(script.parent, "other.js"))
     found.add(site_extension.everything(tmp_path, "course_lib"))
     assert len(found) == 4
+
+
+class Words(HTMLParser):
+    """What a page says, its runs of white space as one, but as they are in code and payloads."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.said, self.as_it_is = [], False
+        self.feed(page)
+
+    def handle_starttag(self, tag, _attrs):
+        self.as_it_is = tag in ("pre", "script")
+
+    def handle_data(self, data):
+        self.said += [data] if self.as_it_is else data.split()
+
+
+def test_a_page_is_written_small_and_says_what_it_said():
+    page = f"""<!doctype html><html lang="en"><head><title>One</title></head>
+    <body>
+      <p class="a">Two   <b>three</b> <i>four</i> \\(a &lt; b\\)</p>
+
+      <pre>if a:
+    <span>five</span></pre>
+      {figure()}
+    </body></html>"""
+    templates = SimpleNamespace(render=lambda template, _context: {"page": page}[template])
+    builder = SimpleNamespace(format="html", templates=templates)
+    site_extension.write_small(SimpleNamespace(builder=builder))
+    small = builder.templates.render("page", {})
+    assert len(small) < len(page) - 100
+    said = Words(small).said
+    assert said[:7] == ["One", "Two", "three", "four", "\\(a", "<", "b\\)"]
+    assert "if a:\n    " in said
+    assert json.loads(next(it for it in said if it.startswith("{"))) == json.loads(
+        next(it for it in Words(page).said if it.startswith("{"))
+    )
+
+
+def test_other_builders_are_left_alone():
+    builder = SimpleNamespace(format="text")
+    site_extension.write_small(SimpleNamespace(builder=builder))
+    assert vars(builder) == {"format": "text"}

@@ -3,6 +3,7 @@ import json
 import zlib
 from html.parser import HTMLParser
 
+import minify
 import numpy as np
 import pytest
 import traitlets
@@ -108,8 +109,8 @@ def test_static_html_is_one_placeholder_and_two_scripts(counter):
     assert payload["module"] == "soft_lookup.js"
     assert payload["state"] == counter.page_state()
     css, module = zlib.decompress(base64.b64decode(payload["code"])).decode().split("\0")
-    assert module == module_source("soft_lookup.js")
-    assert css == stylesheet("soft_lookup.js")
+    assert module == minify.string("text/javascript", module_source("soft_lookup.js"))
+    assert css == minify.string("text/css", stylesheet("soft_lookup.js"))
 
 
 def test_static_html_says_in_words_what_the_widget_shows(counter):

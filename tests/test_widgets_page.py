@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from course_lib.widgets import SoftLookup, TileStepper, page
-from course_lib.widgets.modules import module_source, stylesheet
+from course_lib.widgets.page import packed_code
 
 # Widgets are made with lists, as a lecture makes them, not with what their signatures say exactly.
 pytestmark = pytest.mark.usefixtures("plain_calls")
@@ -51,15 +51,17 @@ def test_the_first_figure_of_a_kind_carries_the_code_and_the_others_do_not():
     )
     assert faults == []
     first, other, second = payloads(text)
-    assert unpacked(first) == [stylesheet("soft_lookup.js"), module_source("soft_lookup.js")]
-    assert unpacked(other) == [stylesheet("tile_stepper.js"), module_source("tile_stepper.js")]
+    assert [first["code"], other["code"]] == [
+        packed_code("soft_lookup.js"),
+        packed_code("tile_stepper.js"),
+    ]
     assert "code" not in second
     assert text.count("<p>before</p>") == 2
 
 
 def test_the_stand_in_of_the_kernel_stands_once_in_a_page():
     text, _ = bound(*[soft_lookup().static_html()] * 2, tile_stepper().static_html())
-    starts = [script.count("courseFigure = ") for script in SCRIPTS.findall(text)[1::2]]
+    starts = [script.count("courseFigure=") for script in SCRIPTS.findall(text)[1::2]]
     assert starts == [1, 0, 0]
     assert text.count(page.START) == 3
 
@@ -67,20 +69,39 @@ def test_the_stand_in_of_the_kernel_stands_once_in_a_page():
 def test_an_output_gets_the_code_of_today_and_keeps_its_state_and_its_words():
     output = soft_lookup(query=[0.25, -0.5]).static_html()
     old = with_payload(output, lambda payload: payload | {"code": "b2xk"})
-    old = old.replace("courseFigure = ", "courseFigure = yesterday => ")
+    old = old.replace("courseFigure=", "courseFigure=yesterday=>")
     text, faults = bound(old)
     assert (text, faults) == (output, [])
 
 
 def test_code_that_has_changed_since_the_output_is_what_the_page_gets(monkeypatch):
     output = soft_lookup().static_html()
-    page.packed_code.cache_clear()
+    packed_code.cache_clear()
     with monkeypatch.context() as today:
-        today.setattr(page, "module_source", lambda name: f"// {name} of today")
+        today.setattr(page, "module_source", lambda name: f"'{name} of today'")
         text, _ = bound(output)
-    page.packed_code.cache_clear()
-    assert unpacked(payloads(text)[0])[1] == "// soft_lookup.js of today"
-    assert "// js/host.js of today" in text
+    packed_code.cache_clear()
+    assert unpacked(payloads(text)[0])[1] == '"soft_lookup.js of today"'
+    assert '"js/host.js of today"' in text
+
+
+def test_others_licences_travel_and_our_comments_do_not():
+    _, module = unpacked(payloads(soft_lookup().static_html())[0])
+    assert module.count("Copyright 2017 Google LLC | BSD-3-Clause */") == 2
+    assert module.count("/*") == module.count("/*! lit-html")
+
+
+def test_a_module_that_does_not_parse_is_named_and_every_page_says_so(monkeypatch):
+    output = soft_lookup().static_html()
+    packed_code.cache_clear()
+    with monkeypatch.context() as today:
+        broken = {"js/host.js": "1"} | {"soft_lookup.js": "export default {"}
+        today.setattr(page, "module_source", broken.get)
+        with pytest.raises(ValueError, match=r"soft_lookup\.js does not parse: .*line 1"):
+            soft_lookup().static_html()
+        text, faults = bound(output)
+    assert 'role="alert"' in text
+    assert "soft_lookup.js does not parse" in faults[0]
 
 
 def test_a_page_that_is_bound_twice_stays_as_it_is():

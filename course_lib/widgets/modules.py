@@ -22,8 +22,6 @@ DECLARED = re.compile(
 )
 WORD = re.compile(r"[\w$]+")
 RULE = re.compile(r"([^{}@]+)\{[^{}]*\}\n")
-EMPTY = re.compile(r"@[^{}]+\{\s*\}\n")
-SPACED = re.compile(r" \{\n|;\n|^[\w-]+: ", re.MULTILINE)
 CLASS = re.compile(r"\.(cw[\w-]*)")
 LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
@@ -183,8 +181,7 @@ def stylesheet(module: str) -> str:
         drawn = any(all(_is_named(name, code) for name in names) for names in selectors)
         return rule[0] if drawn else ""
 
-    rules = EMPTY.sub("", RULE.sub(kept, INDENTATION.sub("", rules)))
-    return SPACED.sub(lambda found: found[0].strip(), rules)
+    return RULE.sub(kept, INDENTATION.sub("", rules))
 
 
 def _is_named(name: str, code: str) -> bool:

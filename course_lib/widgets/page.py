@@ -12,9 +12,11 @@ import functools
 import html
 import json
 import re
-import zlib
 from collections.abc import Callable
 from typing import Any
+
+import minify
+import zopfli.zlib
 
 from course_lib.widgets.modules import HERE, module_source, stylesheet
 
@@ -33,9 +35,9 @@ START = "courseFigure(document.currentScript);\n"
 
 @functools.cache
 def packed_code(module: str) -> str:
-    """The style and the module as they travel: deflated, with a zero between them."""
-    code = f"{stylesheet(module)}\0{module_source(module)}"
-    return base64.b64encode(zlib.compress(code.encode(), level=9)).decode("ascii")
+    """The style and the module as they travel: minified, deflated, with a zero between them."""
+    code = f"{minify.string('text/css', stylesheet(module))}\0{_script(module)}"
+    return base64.b64encode(zopfli.zlib.compress(code.encode())).decode("ascii")
 
 
 def static_html(kind: str, module: str, description: str, state: dict[str, Any]) -> str:
@@ -72,7 +74,14 @@ def with_current_code(body: str, complain: Callable[[str], object]) -> str:
 
 
 def _host() -> str:
-    return module_source("js/host.js")
+    return _script("js/host.js") + ";\n"
+
+
+def _script(module: str) -> str:
+    try:
+        return minify.string("text/javascript", module_source(module))
+    except minify.MinifyError as error:
+        raise ValueError(f"{module} does not parse: {error}") from error
 
 
 def _piece(kind: str, words: str, payload: dict[str, Any], script: str) -> str:
