@@ -2,8 +2,8 @@
 
 Usage, after ``make book``::
 
-    python benchmarks/pages.py                    # the pages
-    python benchmarks/pages.py --build --tests    # also the build, cold and warm, and the tests
+    python -m benchmarks.pages                    # the pages
+    python -m benchmarks.pages --build --tests    # also the build, cold and warm, and the tests
 
 It prints each measurement beside its budget, writes ``benchmarks/results/pages.json`` and the table
 in ``benchmarks/README.md``, and exits with 1 if a budget is missed. How things are measured:
@@ -47,11 +47,12 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from tests.chromium import WHAT_TO_DO, installed
+
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 RESULT = Path(__file__).parent / "results" / "pages.json"
 README = Path(__file__).parent / "README.md"
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PROSE = ROOT / "book" / "how_to_use.md"
 OPENINGS, MOVES = 7, 200
@@ -123,15 +124,6 @@ NEXT_SAMPLE = """async (seen) => {
 }"""
 
 
-def find_chromium() -> str:
-    """``CHROME_PATH``, or the first of the usual names on the path."""
-    for name in filter(None, (os.environ.get("CHROME_PATH"), *CHROMIUM)):
-        found = shutil.which(name)
-        if found:
-            return found
-    sys.exit("There is no Chromium on the path; install one or set CHROME_PATH.")
-
-
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     """Serves files without a word."""
 
@@ -153,7 +145,7 @@ def served(folder: Path) -> Iterator[str]:
 def pages_with_widgets() -> list[str]:
     """The built pages that hold a widget, and every lecture."""
     paths = [path for path in SITE.rglob("*.html") if "_static" not in path.parts]
-    held = [path for path in paths if 'class="cw-host"' in path.read_text(encoding="utf-8")]
+    held = [path for path in paths if "data-widget=" in path.read_text(encoding="utf-8")]
     return sorted(path.relative_to(SITE).as_posix() for path in held)
 
 
@@ -403,24 +395,25 @@ def main() -> int:
     parser.add_argument("--tests", action="store_true", help="time make test")
     given = parser.parse_args()
 
+    chromium = installed() or sys.exit(f"There is no Chromium; {WHAT_TO_DO}.")
     make = build_times() if given.build else {}
     if given.tests:
         make["tests_s"] = timed_make("test")
     if not SITE.is_dir():
         sys.exit(f"There is no book in {SITE}; run `make book` first.")
     with served(SITE) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         pages = {path: measure_page(browser, address, path) for path in pages_with_widgets()}
-        chromium = browser.version
+        chromium_version = browser.version
         browser.close()
     packages = ("jupyter-book", "anywidget", "torch", "playwright")
     result = {
-        "command": " ".join(["python", "benchmarks/pages.py", *sys.argv[1:]]),
+        "command": " ".join(["python -m benchmarks.pages", *sys.argv[1:]]),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "device": device(),
         "versions": {
             "python": platform.python_version(),
-            "chromium": chromium,
+            "chromium": chromium_version,
             **{name: version(name) for name in packages},
         },
         "budgets": BUDGETS,

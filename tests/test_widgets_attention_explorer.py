@@ -281,6 +281,34 @@ def test_a_function_without_snapshots_takes_the_place_of_the_snapshots():
     assert (widget.steps, widget.step) == ([], 0)
 
 
+RESET = {"typed": "", "query": 2, "layer": 0, "head": 0, "step": 0}
+
+
+def test_reset_brings_the_first_tokens_back_before_what_was_chosen_among_them():
+    widget = explorer(
+        steps=["start", "end"],
+        given_=weights(2, 2, 3),
+        attention=lambda tokens: weights(1, 1, tokens=len(tokens)),
+    )
+    before = widget.weights
+    for words in ("a b", "a", "   "):
+        widget.set_state({"typed": words})
+    assert widget.tokens == ["a"]
+    assert widget.error != ""
+    widget.set_state(RESET)
+    assert (widget.tokens, widget.steps, widget.query) == (TOKENS, ["start", "end"], 2)
+    np.testing.assert_array_equal(widget.weights, before)
+    assert widget.error == ""
+
+
+def test_reset_keeps_what_python_has_drawn_since_the_last_question():
+    widget = explorer(attention=lambda tokens: weights(1, 1, tokens=len(tokens)))
+    widget.set_state({"typed": "a b"})
+    widget.replace(["x", "y", "z"], weights(1, 1))
+    widget.set_state(RESET)
+    assert widget.tokens == ["x", "y", "z"]
+
+
 def test_a_row_may_miss_one_by_a_thousandth():
     for amount in (9e-4, -9e-4):
         given_ = weights(2, 3)

@@ -61,7 +61,8 @@ class AttentionExplorer(Widget):
 
     ``attention`` is a function from a list of tokens to weights. While a kernel runs, a text field
     appears; the words typed there, separated by spaces, go to the function and its weights are
-    drawn. What it raises, or what is wrong with what it returns, is shown in the widget.
+    drawn. What it raises, or what is wrong with what it returns, is shown in the widget. Reset in
+    the page brings the tokens and weights back that were there before the first such question.
 
     Traits, synced both ways: ``layer``, ``head``, ``query`` and ``step``, which count from 0 as
     Python does (the page counts from 1), ``temperature`` in [0.1, 10] and ``causal``. ``tokens``,
@@ -101,6 +102,7 @@ class AttentionExplorer(Widget):
                 f"({', '.join(AXES)}), but was given {brief(attention)}"
             )
         self._attention = attention
+        self._before_any_question: tuple[Any, ...] | None = None
         super().__init__(tokens=tokens, steps=_names(steps), weights=weights, **given)
 
     def replace(
@@ -110,10 +112,22 @@ class AttentionExplorer(Widget):
 
         Layer, head, query and step stay where they are, or move to the last that there is.
         """
+        self._draw(tokens, weights, steps)
+        self._before_any_question = None
+
+    def _draw(self, tokens: list[str], weights: ArrayLike, steps: Iterable[object] | None) -> None:
         with self.hold_sync(), self.hold_trait_notifications():
             self.set_trait("tokens", tokens)
             self.set_trait("steps", _names(steps))
             self.set_trait("weights", weights)
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the page sends; no typed words, as after Reset, bring the first tokens back."""
+        if sync_data.get("typed") == "" and self._before_any_question:
+            # They come first: what the page chose among them may not be there among others.
+            tokens, weights, steps = self._before_any_question
+            self.replace(tokens, weights, steps=steps)
+        super().set_state(sync_data)
 
     def describe(self) -> str:
         """How many tokens, layers and heads, and where the chosen query looks most."""
@@ -143,7 +157,10 @@ class AttentionExplorer(Widget):
     @traitlets.observe("typed")
     def _recompute(self, change: dict[str, Any]) -> None:
         words = change["new"].split()
-        if self._attention is None or not change["new"]:
+        if self._attention is None:
+            return
+        if not change["new"]:
+            self.set_trait("error", "")
             return
         with self.hold_sync():
             self.set_trait("error", self._ask(words))
@@ -164,9 +181,11 @@ class AttentionExplorer(Widget):
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
         try:
             snapshots = (self.steps or None) if _depth(weights) == len(AXES) + 1 else None
-            self.replace(words, weights, steps=snapshots)
+            before = self.tokens, self.weights, self.steps or None
+            self._draw(words, weights, snapshots)
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"
+        self._before_any_question = self._before_any_question or before
         return ""
 
 

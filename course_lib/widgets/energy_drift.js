@@ -1,27 +1,22 @@
 import { plain, vector } from "./js/array.js";
 import { bodies, STAGE } from "./js/bodies.js";
 import { checks, select, series, slider, swatch } from "./js/controls.js";
+import { at, chart } from "./js/energy_drift/chart.js";
 import { colourOf, derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
 import { inkOf, pixels } from "./js/pixels.js";
 import { dragging } from "./js/plane.js";
 import { playButton } from "./js/play.js";
-import { number, scientific, superscript } from "./js/text.js";
+import { number, scientific } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const DOTS = 640;
-const HEIGHT = 200;
-const [COLUMNS, ROWS] = [960, 320];
-const WASH = 56;
-const [FLOOR, CEILING] = [-16, 2];
 const NEAR_RIM = 0.98;
 const KEY_STEP = 0.02;
 
-const heightOf = (error) => (CEILING - Math.log10(Math.max(error, 1e-300))) / (CEILING - FLOOR);
 const listed = (parts) => parts.map((part) => number(part)).join(", ");
-const at = (time) => `t = ${number(time, time < 100 ? 2 : 1)}`;
 
 function paintPortrait({ all }, { theme, memo }, context) {
   const { image, clear, dot } = memo("dots", [], () => pixels(DOTS, DOTS));
@@ -31,28 +26,6 @@ function paintPortrait({ all }, { theme, memo }, context) {
     for (let n = 0; n < xs.length; n += 1) dot(xs[n], ys[n], ink);
   }
   context.putImageData(image, 0, 0);
-}
-
-/** The largest errors as a line, what lies between them and the smallest as a wash beneath it. */
-function paintCurve({ low, high, share }, colour, { stroke }) {
-  const [line, wash] = [inkOf(colour), inkOf(colour, WASH)];
-  const columnOf = (bin) => Math.min(COLUMNS, Math.floor((bin * COLUMNS * share) / low.length));
-  for (let bin = 0; bin < low.length && low[bin] < Infinity; bin += 1) {
-    const top = heightOf(high[bin]);
-    // Neighbouring columns touch, so that a steep curve stays one line.
-    const before = bin > 0 ? heightOf(high[bin - 1]) : top;
-    for (let column = columnOf(bin); column < columnOf(bin + 1); column += 1) {
-      stroke(column, [Math.min(top, before), Math.max(top, before)], line);
-      stroke(column, [top, heightOf(low[bin])], wash, true);
-    }
-  }
-}
-
-function paintChart({ all }, { theme, memo }, context) {
-  const picture = memo("chart", [], () => pixels(COLUMNS, ROWS));
-  picture.clear();
-  for (const run of all) paintCurve(run, theme.rgb(`series-${run.colour}`), picture);
-  context.putImageData(picture.image, 0, 0);
 }
 
 function stage({ spec, scene, runs, bound }) {
@@ -131,30 +104,6 @@ function portrait(now, ui) {
       <text x=${SIDE - 6} y=${SIDE / 2 - 8} text-anchor="end" class="cw-halo">${across}</text>
       <text x=${SIDE / 2 + 8} y="16" class="cw-halo">${up}</text>
       ${startHandle(now, ui)}${moments(now)}
-    </svg>
-  </div>`;
-}
-
-function decade(power) {
-  const y = ((CEILING - power) / (CEILING - FLOOR)) * HEIGHT;
-  return svg`<path d="M0 ${y}H4000" stroke="var(--cw-line)"></path>
-    <text x="6" y=${y - 5} class="cw-halo">10${superscript(power)}</text>`;
-}
-
-function chart(now, ui) {
-  const { methods, shown, spec, q, p, dt, time, end } = now;
-  const width = ui.width("chart", 640);
-  const paint = (context) => paintChart(now, ui, context);
-  const inputs = [methods, shown, spec, q, p, dt];
-  const curves = { width: COLUMNS, height: ROWS, inputs, paint, cells: true };
-  const x = (time / end) * width;
-  return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
-    <canvas role="img" aria-label="Relative energy error against time, on a logarithmic axis"
-      ${painted(ui, curves)}></canvas>
-    <svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
-      ${[-14, -10, -6, -2].map(decade)}
-      <text x=${width - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time ${at(end)}</text>
-      <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)"></path>
     </svg>
   </div>`;
 }

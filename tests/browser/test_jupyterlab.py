@@ -225,7 +225,7 @@ def seen_by_python(lab: Lab, page: Page, name: str, expected: Callable[[object],
 def test_a_lecture_runs_in_jupyterlab_and_every_figure_of_it_is_alive(running: Page):
     assert errors_of(running) == []
     on_the_page = (SITE / "lectures" / LECTURES[0].with_suffix(".html").name).read_text()
-    expected = on_the_page.count('class="cw-host"') + len(("probe", "plugged"))
+    expected = on_the_page.count("data-widget=") + len(("probe", "plugged"))
     expect(running.locator(".jp-OutputArea-output .cw")).to_have_count(expected)
 
 
@@ -279,6 +279,11 @@ def test_words_typed_in_the_page_go_through_a_function_of_python(running: Page):
     explorer.get_by_role("button", name="Ask Python").click()
     expect(explorer.get_by_role("status").filter(has_text="not for mirrors")).to_be_visible()
     expect(first.first).to_have_text("</script>")
+
+    explorer.get_by_role("button", name="Reset").click()
+    expect(field).to_have_value("a b")
+    expect(first.first).to_have_text("b")
+    expect(explorer.get_by_role("status").filter(has_text="not for mirrors")).to_have_count(0)
 
 
 def test_a_widget_follows_the_dark_theme_of_jupyterlab(running: Page, probe: Locator):

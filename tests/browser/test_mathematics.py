@@ -1,12 +1,15 @@
 """The mathematics that widgets share, run in Chromium; and that no widget leaves any untested."""
 
 import math
+from urllib.parse import quote
 
 import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from playwright.sync_api import Page
 
+from course_lib.widgets.modules import module_source
 from course_lib.widgets.traits import Array
 
 
@@ -84,6 +87,47 @@ def test_a_contour_crosses_each_edge_of_the_grid_where_the_field_does(
         for x0, y0, x1, y1 in segments:
             assert math.floor(min(x0, x1)) >= math.ceil(max(x0, x1)) - 1
             assert math.floor(min(y0, y1)) >= math.ceil(max(y0, y1)) - 1
+
+
+@pytest.mark.parametrize("low", [-16.0, -1e-7, 0.0, 0.3, 7e3])
+def test_ticks_are_all_round_numbers_of_a_range_and_about_as_many_as_wanted(
+    javascript: Javascript, random: np.random.Generator, low: float
+):
+    cases = [[low, low + 10 ** random.uniform(-3, 6), n] for n in range(1, 13) for _ in range(8)]
+    for found, (_, high, wanted) in zip(
+        javascript("js/scale.js", "ticks", cases), cases, strict=True
+    ):
+        assert wanted / 2.6 <= len(found) + 1
+        assert len(found) <= wanted + 1
+        assert (np.array(found) >= low - 1e-6 * (high - low)).all()
+        assert (np.array(found) <= high + 1e-6 * (high - low)).all()
+        if len(found) > 1:
+            step = found[1] - found[0]
+            assert_close(np.diff(found) / step, np.ones(len(found) - 1))
+            mantissa = step / 10 ** math.floor(math.log10(step) + 1e-6)
+            assert min(abs(mantissa - factor) for factor in (1, 2, 5)) < 1e-5
+            assert found[0] - step < low
+            assert found[-1] + step > high
+
+
+@pytest.mark.parametrize("range_", [[1, 1], [2, 1], [0, math.inf]], ids=str)
+def test_a_range_that_is_none_has_no_ticks(javascript: Javascript, range_: list[float]):
+    assert javascript("js/scale.js", "ticks", [[*range_, 5]]) == [[]]
+
+
+SCALED = """async ([address, name, values]) => {
+  const scale = (await import(address))[name]([0.1, 1000], [20, 100]);
+  return values.map(scale);
+}"""
+
+
+def test_a_scale_is_linear_in_the_value_or_in_its_logarithm(blank: Page):
+    address = f"data:text/javascript;charset=utf-8,{quote(module_source('js/scale.js'))}"
+    values = [0.1, 1, 550, 1000, 1e5]
+    for name, of in (("linear", np.asarray), ("logarithmic", np.log)):
+        low, high = of([0.1, 1000])
+        found = blank.evaluate(SCALED, [address, name, values])
+        assert_close(found, 20 + 80 * (of(values) - low) / (high - low))
 
 
 @pytest.mark.parametrize("shape", [(1,), (7,), (3, 5), (2, 3, 4, 4)], ids=str)

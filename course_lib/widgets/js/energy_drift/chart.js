@@ -1,0 +1,68 @@
+// EnergyDrift's chart: how far each run's energy is off, against time.
+
+import { painted } from "../painted.js";
+import { inkOf, pixels } from "../pixels.js";
+import { logarithmic, ticks } from "../scale.js";
+import { number, superscript } from "../text.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
+
+const HEIGHT = 200;
+const [COLUMNS, ROWS] = [960, 320];
+const WASH = 56;
+const [FLOOR, CEILING] = [-16, 2];
+const SMALLEST = 1e-300;
+const DECADES = ticks(FLOOR, CEILING, 4);
+
+/** Where an error stands, as a share of the chart from its top. */
+const topOf = (error) => scale(Math.max(error, SMALLEST));
+const scale = logarithmic([10 ** CEILING, 10 ** FLOOR], [0, 1]);
+
+/** A moment in words. @param {number} time @returns {string} */
+export const at = (time) => `t = ${number(time, time < 100 ? 2 : 1)}`;
+
+/** The largest errors as a line, what lies between them and the smallest as a wash beneath it. */
+function paintCurve({ low, high, share }, colour, { stroke }) {
+  const [line, wash] = [inkOf(colour), inkOf(colour, WASH)];
+  const columnOf = (bin) => Math.min(COLUMNS, Math.floor((bin * COLUMNS * share) / low.length));
+  for (let bin = 0; bin < low.length && low[bin] < Infinity; bin += 1) {
+    const top = topOf(high[bin]);
+    // Neighbouring columns touch, so that a steep curve stays one line.
+    const before = bin > 0 ? topOf(high[bin - 1]) : top;
+    for (let column = columnOf(bin); column < columnOf(bin + 1); column += 1) {
+      stroke(column, [Math.min(top, before), Math.max(top, before)], line);
+      stroke(column, [top, topOf(low[bin])], wash, true);
+    }
+  }
+}
+
+function paintChart({ all }, { theme, memo }, context) {
+  const picture = memo("chart", [], () => pixels(COLUMNS, ROWS));
+  picture.clear();
+  for (const run of all) paintCurve(run, theme.rgb(`series-${run.colour}`), picture);
+  context.putImageData(picture.image, 0, 0);
+}
+
+function decade(power) {
+  const y = HEIGHT * topOf(10 ** power);
+  return svg`<path d="M0 ${y}H4000" stroke="var(--cw-line)"></path>
+    <text x="6" y=${y - 5} class="cw-halo">10${superscript(power)}</text>`;
+}
+
+/** The chart, with a line at the shown time. @param {any} now @param {any} ui */
+export function chart(now, ui) {
+  const { methods, shown, spec, q, p, dt, time, end } = now;
+  const width = ui.width("chart", 640);
+  const paint = (context) => paintChart(now, ui, context);
+  const inputs = [methods, shown, spec, q, p, dt];
+  const curves = { width: COLUMNS, height: ROWS, inputs, paint, cells: true };
+  const x = (time / end) * width;
+  return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
+    <canvas role="img" aria-label="Relative energy error against time, on a logarithmic axis"
+      ${painted(ui, curves)}></canvas>
+    <svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
+      ${DECADES.map(decade)}
+      <text x=${width - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time ${at(end)}</text>
+      <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)"></path>
+    </svg>
+  </div>`;
+}
