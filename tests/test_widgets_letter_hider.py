@@ -143,33 +143,6 @@ def test_a_page_carries_as_many_bits_as_fit_into_its_budget(shape, bits):
     assert len(payload_text(shown).encode()) < MOST_BYTES
 
 
-def test_training_the_model_further_does_not_reach_the_widget():
-    model = encoder()
-    shown = widget(model)
-    ids, hidden = torch.zeros(1, 3, dtype=torch.long), torch.ones(1, 3, dtype=torch.bool)
-    before = shown.losses(ids, hidden)
-    with torch.no_grad():
-        model.embedding.token.weight.zero_()
-    assert shown.losses(ids, hidden) == before
-
-
-def test_making_and_describing_a_widget_draws_no_random_numbers():
-    model = encoder()
-    before = torch.get_rng_state()
-    widget(model).describe()
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is():
-    model = encoder(dropout=0.5).double().train()
-    shown = widget(model)
-    assert model.training
-    assert next(model.parameters()).dtype == torch.float64
-    ids = torch.randint(6, (8,))
-    with torch.no_grad():
-        assert torch.allclose(shown.model(ids), model.eval()(ids).float(), rtol=0, atol=0.01)
-
-
 # Words -------------------------------------------------------------------------------------------
 
 
@@ -187,13 +160,6 @@ def test_the_description_says_what_is_seen_and_what_is_guessed():
 
 def test_the_description_of_a_word_of_which_all_is_seen_guesses_nothing():
     assert widget(hidden=[]).describe().endswith("it sees “bead”. No letter is hidden.")
-
-
-def test_letters_that_read_like_markup_stay_inside_their_string():
-    shown = LetterHider(encoder(), "·</ab>", mask="·", word="</a>")
-    assert "</a>" not in shown.static_html()
-    assert "&lt;/a&gt;" in shown.static_html()
-    assert payload(shown)["state"]["word"] == "</a>"
 
 
 # Traits ------------------------------------------------------------------------------------------
@@ -218,14 +184,3 @@ def test_a_shorter_word_has_fewer_places():
     assert (shown.hidden, shown.place) == ([0], -1)
     shown.word = "beaded"
     assert (shown.hidden, shown.place) == ([0], -1)
-
-
-def test_word_and_places_that_come_together_from_the_page_are_taken_together():
-    shown = widget()
-    shown.set_state({"place": 5, "hidden": [0, 5], "word": "beaded", "option": 3})
-    assert (shown.word, shown.hidden, shown.place, shown.option) == ("beaded", [0, 5], 5, 3)
-    shown.set_state({"word": "a", "hidden": [0], "place": 0, "option": -1})
-    assert (shown.word, shown.hidden, shown.place, shown.option) == ("a", [0], 0, -1)
-
-
-# What cannot run in the page ---------------------------------------------------------------------

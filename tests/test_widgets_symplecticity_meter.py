@@ -1,16 +1,9 @@
 import numpy as np
-import torch
 
 from course_lib.widgets.symplecticity_meter import SymplecticityMeter
 
 WINDOW = np.arange(12.0).reshape(3, 4) / 10
 MATRIX = np.eye(4)
-
-
-def test_the_meter_takes_arrays_tensors_and_lists():
-    meter = SymplecticityMeter(torch.tensor(WINDOW), MATRIX.tolist())
-    np.testing.assert_allclose(meter.z, WINDOW, rtol=1e-6)
-    np.testing.assert_allclose(meter.A, MATRIX)
 
 
 def test_the_meter_puts_the_shortcut_of_the_notes_on_trial_first():

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import torch
 
 from course_lib.tiled_attention import naive_bytes, tiled_bytes
 from course_lib.widgets.tile_stepper import TileStepper
@@ -11,13 +10,6 @@ QUERY, KEY, VALUE = (RANDOM.normal(size=(tokens, 3)) for tokens in (10, 12, 12))
 
 def stepper(**given) -> TileStepper:
     return TileStepper(**{"query": QUERY, "key": KEY, "value": VALUE, **given})
-
-
-def test_the_stepper_takes_arrays_tensors_and_lists():
-    found = TileStepper(torch.tensor(QUERY), KEY.tolist(), VALUE)
-    np.testing.assert_allclose(found.query, QUERY, rtol=1e-6)
-    np.testing.assert_allclose(found.key, KEY, rtol=1e-6)
-    np.testing.assert_allclose(found.value, VALUE, rtol=1e-6)
 
 
 def test_the_scale_is_one_over_root_d_unless_it_is_given():
@@ -52,9 +44,3 @@ def test_a_step_stays_within_the_plan_when_larger_tiles_shorten_it():
     assert found.step == 6
     found.key_tile = 12
     assert found.step == 1
-
-
-def test_what_the_page_sends_in_one_message_is_checked_as_a_whole():
-    found = stepper(query_tile=10, key_tile=12, step=1)
-    found.set_state({"query_tile": 1, "key_tile": 1, "step": 120})
-    assert found.step == 120

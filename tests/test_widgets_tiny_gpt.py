@@ -101,35 +101,6 @@ def test_the_largest_model_loses_little():
     assert abs(before - after) < 5e-3 * before
 
 
-def test_training_the_model_further_does_not_reach_the_widget():
-    model = decoder()
-    shown = widget(model)
-    ids, targets = torch.randint(6, (2, 3, 8))
-    before = shown.losses(ids, targets)
-    with torch.no_grad():
-        model.embedding.token.weight.zero_()
-    assert shown.losses(ids, targets) == before
-
-
-def test_making_and_describing_a_widget_draws_no_random_numbers():
-    model = decoder()
-    before = torch.get_rng_state()
-    shown = widget(model)
-    shown.describe()
-    shown.losses(*torch.zeros(2, 1, 3, dtype=torch.long))
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is():
-    model = decoder(dropout=0.5).double().train()
-    shown = widget(model)
-    assert model.training
-    assert next(model.parameters()).dtype == torch.float64
-    ids = torch.randint(6, (8,))
-    with torch.no_grad():
-        assert torch.allclose(shown.model(ids), model.eval()(ids).float(), rtol=0, atol=0.01)
-
-
 # Words -------------------------------------------------------------------------------------------
 
 
@@ -152,13 +123,6 @@ def test_the_description_of_a_finished_or_a_full_text_expects_nothing():
     assert "may come next" in widget(prompt="abcdeab").describe()
 
 
-def test_letters_that_read_like_markup_stay_inside_their_string():
-    shown = TinyGPT(decoder(), "·</ab>", prompt="</a>", start="·")
-    assert "</a>" not in shown.static_html()
-    assert "&lt;/a&gt;" in shown.static_html()
-    assert payload(shown)["state"]["prompt"] == "</a>"
-
-
 # Traits ------------------------------------------------------------------------------------------
 
 
@@ -175,14 +139,3 @@ def test_a_longer_prompt_takes_the_room_of_what_was_written():
     assert shown.written == "cde"
     shown.prompt = "ababab"
     assert shown.written == ""
-
-
-def test_prompt_and_written_that_come_together_from_the_page_are_taken_together():
-    shown = widget(prompt="ab", written="cdeab")
-    shown.set_state({"written": "", "prompt": "ababab", "draws": 3, "place": -1})
-    assert (shown.prompt, shown.written, shown.draws) == ("ababab", "", 3)
-    shown.set_state({"prompt": "a", "written": "bababa"})
-    assert (shown.prompt, shown.written) == ("a", "bababa")
-
-
-# What cannot run in the page ---------------------------------------------------------------------

@@ -1,8 +1,14 @@
 """A page that holds widgets and nothing else."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from playwright.sync_api import Locator
+
 from course_lib.widgets import Widget
+
+Alone = Callable[..., Locator]
+"""Takes a widget and options of the window, and gives the widget in the page; see conftest.py."""
 
 
 def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:

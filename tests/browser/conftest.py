@@ -16,13 +16,23 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 import pytest
+from bare import Alone, bare_page
 from chromium import NO_CHROMIUM, asked_once, fetch, installed, playwrights_own
 from course_site import SITE
 from frames import COUNT_FRAMES, SOME_FRAMES
 from in_the_page import Javascript
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route, ViewportSize, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    ViewportSize,
+    sync_playwright,
+)
 from playwright.sync_api import TimeoutError as NotInTime
 
+from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
 # No test measures time by it: a machine that does much else may be slow, and a page is not wrong.
@@ -256,6 +266,18 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
     yield open_page
     for page in pages:
         page.context.close()
+
+
+@pytest.fixture
+def alone(open_page: Callable[..., Page], tmp_path: Path) -> Alone:
+    """Opens a page with one widget and nothing else but what comes ``below``; gives the widget."""
+
+    def alone(shown: Widget, *, below: str = "", **options: Any) -> Locator:
+        page = open_page(bare_page(tmp_path, shown, below=below), **options)
+        [widget] = page.locator(".cw-host").all()
+        return widget
+
+    return alone
 
 
 @dataclass

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bare import bare_page
+from bare import Alone, bare_page
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
@@ -26,14 +26,10 @@ of_every_kind = pytest.mark.parametrize("kind", WIDGETS)
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with one widget of a kind, and gives that widget."""
 
-    def shown(kind: str, *names: str, below: str = "", **options: object) -> Locator:
-        page = open_page(bare_page(tmp_path, WIDGETS[kind].make(*names), below=below), **options)
-        return widgets(page)[0]
-
-    return shown
+    return lambda kind, *names, **options: alone(WIDGETS[kind].make(*names), **options)
 
 
 # A hand on it ----------------------------------------------------------------------------------

@@ -1,30 +1,24 @@
 """What a single kind of widget does with the hand, and what all do when nobody looks."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from bare import bare_page
+from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import centre, widgets
+from hands import centre
 from kinds import WIDGETS
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator
 from reading import eventually, state_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with one widget of a kind, and gives that widget."""
 
-    def shown(kind: str, *, below: str = "", **options: object) -> Locator:
-        return widgets(
-            open_page(bare_page(tmp_path, WIDGETS[kind].make(), below=below), **options)
-        )[0]
-
-    return shown
+    return lambda kind, **options: alone(WIDGETS[kind].make(), **options)
 
 
 def test_a_click_in_the_plane_brings_the_query_there(shown: Callable[..., Locator]):

@@ -1,16 +1,12 @@
 """What AttentionExplorer does besides its controls: theme, odd tokens, a function of Python."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
-from bare import bare_page
+from bare import Alone
 from displayed import agrees_with_course_lib
-from hands import widgets
 from kinds.attention_explorer import displayed, make
 from looks import SPILLED
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 from reading import eventually, state_of
 
 from course_lib.widgets import AttentionExplorer
@@ -33,16 +29,8 @@ def equal_weights(tokens: int) -> np.ndarray:
     return np.full((1, 1, tokens, tokens), 1 / tokens)
 
 
-@pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
-    def shown(widget: AttentionExplorer, **options: object) -> Locator:
-        return widgets(open_page(bare_page(tmp_path, widget), **options))[0]
-
-    return shown
-
-
-def test_the_map_takes_the_ink_of_another_theme_at_once(shown: Callable[..., Locator]):
-    widget = shown(make())
+def test_the_map_takes_the_ink_of_another_theme_at_once(alone: Alone):
+    widget = alone(make())
     light, _ = widget.evaluate(INKS)
     widget.evaluate(DARK)
 
@@ -55,17 +43,17 @@ def test_the_map_takes_the_ink_of_another_theme_at_once(shown: Callable[..., Loc
     eventually(widget, follows, frames=3)
 
 
-def test_tokens_may_be_called_as_what_every_object_has(shown: Callable[..., Locator]):
+def test_tokens_may_be_called_as_what_every_object_has(alone: Alone):
     tokens = ["__proto__", "constructor", "toString", " "]
-    widget = shown(AttentionExplorer(tokens, equal_weights(4)))
+    widget = alone(AttentionExplorer(tokens, equal_weights(4)))
     agrees_with_course_lib(widget)
     named = widget.locator(".cw-top-keys tbody th").all_inner_texts()
     assert named == ["__proto__", "constructor", "toString", "␣"]
 
 
-def test_many_long_tokens_fit_a_narrow_window(shown: Callable[..., Locator]):
+def test_many_long_tokens_fit_a_narrow_window(alone: Alone):
     tokens = [f"{'Donaudampfschiff' * 4}{i}" for i in range(64)]
-    widget = shown(AttentionExplorer(tokens, equal_weights(64)), width=200)
+    widget = alone(AttentionExplorer(tokens, equal_weights(64)), width=200)
     assert widget.evaluate(SPILLED) == []
     sizes = widget.locator("svg rect").evaluate_all("all => all.map((e) => e.width.baseVal.value)")
     assert min(sizes) > 0
@@ -73,9 +61,9 @@ def test_many_long_tokens_fit_a_narrow_window(shown: Callable[..., Locator]):
 
 
 def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(
-    shown: Callable[..., Locator],
+    alone: Alone,
 ):
-    widget = shown(make())
+    widget = alone(make())
     before = state_of(widget)["tokens"]
     other = AttentionExplorer(["x", "y"], equal_weights(2), layer=0).page_state()
     widget.evaluate(SET, ["layer", 1])
@@ -89,8 +77,8 @@ def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(
     expect(widget.locator(".cw-top-keys caption")).to_contain_text("Layer 1")
 
 
-def test_a_question_to_python_is_awaited_until_it_is_answered(shown: Callable[..., Locator]):
-    widget = shown(make())
+def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
+    widget = alone(make())
     widget.evaluate(SET, ["plugged", True])
     field, said = widget.get_by_label("Your tokens"), widget.locator(".cw-message")
     expect(field).to_have_value("Ada b c b c")

@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from bare import bare_page
+from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
-from hands import widgets
 from in_the_page import tensor
 from kinds.energy_drift import READ_MOTION, point_of
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator
 from reading import eventually, state_of
 
 from course_lib import mechanics
@@ -51,15 +49,10 @@ PAINTED = """(el, name) => {
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
+def shown(alone: Alone) -> Shown:
     """Opens a page with one EnergyDrift, made of what is given, and gives that widget."""
 
-    def shown(*system: Any, page: dict[str, Any] | None = None, **given: Any) -> Locator:
-        return widgets(open_page(bare_page(tmp_path, EnergyDrift(*system, **given)), **page or {}))[
-            0
-        ]
-
-    return shown
+    return lambda *system, page=None, **given: alone(EnergyDrift(*system, **given), **page or {})
 
 
 def play(widget: Locator) -> Locator:

@@ -1,15 +1,14 @@
 """What GateExplorer does while its reader types and points, for each kind of network."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
-from bare import bare_page
-from hands import centre, widgets
-from kinds.gate_explorer import displayed as gate_explorer
+from bare import Alone
+from displayed import agrees_with_course_lib
+from hands import centre
 from letters import says
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator
 from reading import eventually, state_of
 
 from course_lib import recurrent
@@ -34,19 +33,10 @@ def explorer(kind: str, *, units: int = 6, labels: int = 2, text: str = "maria")
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with one GateExplorer, and gives it."""
 
-    def shown(kind: str = "LSTM", *, width: int = 1280, **options: object) -> Locator:
-        page = open_page(bare_page(tmp_path, explorer(kind, **options)), width=width)
-        [widget] = widgets(page)
-        return widget
-
-    return shown
-
-
-def agrees(widget: Locator) -> None:
-    eventually(widget, lambda: gate_explorer(widget))
+    return lambda kind="LSTM", *, width=1280, **given: alone(explorer(kind, **given), width=width)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +60,7 @@ def test_every_quantity_in_every_order_is_what_course_lib_computes(
                     ["letter", place % 5],
                 ],
             )
-            agrees(widget)
+            agrees_with_course_lib(widget)
 
 
 def test_a_name_is_read_while_it_is_typed(shown: Callable[..., Locator]):
@@ -82,11 +72,11 @@ def test_a_name_is_read_while_it_is_typed(shown: Callable[..., Locator]):
         widget.page.keyboard.type(typed[len(field.input_value()) :])
         assert state_of(widget)["text"] == typed
         assert state_of(widget)["letter"] == len(typed) - 1
-        agrees(widget)
+        agrees_with_course_lib(widget)
     for _ in range(3):
         widget.page.keyboard.press("Backspace")
     assert state_of(widget)["text"] == "anna l"
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_letter_typed_in_the_middle_is_the_one_that_is_looked_at(shown: Callable[..., Locator]):
@@ -97,7 +87,7 @@ def test_a_letter_typed_in_the_middle_is_the_one_that_is_looked_at(shown: Callab
     widget.page.keyboard.type("a")
     assert state_of(widget)["text"] == "maria"
     assert state_of(widget)["letter"] == 1
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize(
@@ -114,18 +104,18 @@ def test_a_text_that_cannot_be_read_is_refused_in_words_and_not_run(
     assert field.input_value() == typed
     assert field.get_attribute("aria-invalid") == "true"
     assert state_of(widget)["text"] == "maria"
-    agrees(widget)
+    agrees_with_course_lib(widget)
     field.fill("mario")
     says(widget, "")
     assert field.get_attribute("aria-invalid") == "false"
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_text_set_from_outside_appears_in_the_field(shown: Callable[..., Locator]):
     widget = shown(text="maria")
     widget.evaluate("el => el.courseModel.set('text', 'jo')")
     assert widget.get_by_label("Type a name").input_value() == "jo"
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(
@@ -147,7 +137,7 @@ def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(
 
     page.mouse.move(*at(3, 1))
     eventually(widget, lambda: looked_at(3, 1))
-    agrees(widget)
+    agrees_with_course_lib(widget)
     assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (0, 4)
     page.mouse.move(0, 0)
     eventually(widget, lambda: looked_at(0, 4))
@@ -162,7 +152,7 @@ def test_arrow_keys_walk_along_the_letters_and_down_the_sorted_units(
 ):
     widget = shown(text="maria")
     widget.evaluate("el => el.courseModel.set('order', 'memory')")
-    agrees(widget)
+    agrees_with_course_lib(widget)
     names = widget.locator(".cw-g-units text").all_text_contents()
     order = [int(name) - 1 for name in names]
     assert order != sorted(order)
@@ -180,7 +170,7 @@ def test_arrow_keys_walk_along_the_letters_and_down_the_sorted_units(
     ]:
         widget.page.keyboard.press(key)
         assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (unit, letter)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_keys_that_come_within_one_frame_all_count(shown: Callable[..., Locator]):
@@ -192,7 +182,7 @@ def test_keys_that_come_within_one_frame_all_count(shown: Callable[..., Locator]
         }"""
     )
     assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (2, 2)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize("width", [390, 1920])
@@ -200,7 +190,7 @@ def test_sixty_four_units_and_twenty_four_letters_fit_the_window(
     shown: Callable[..., Locator], width: int
 ):
     widget = shown("GRU", units=64, text="abcdefghijklmnopqrstuvwx", width=width)
-    agrees(widget)
+    agrees_with_course_lib(widget)
     root = widget.locator(".cw")
     assert root.evaluate("el => el.scrollWidth <= el.clientWidth")
     box = widget.get_by_role("slider").bounding_box()

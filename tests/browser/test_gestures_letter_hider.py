@@ -1,17 +1,16 @@
 """What LetterHider does while its reader types, hides, shows and looks."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
-from bare import bare_page
+from bare import Alone
+from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import centre, widgets
-from kinds.letter_hider import displayed as letter_hider
+from hands import centre
 from letters import bar, says
-from playwright.sync_api import Locator, Page, expect
-from reading import eventually, state_of
+from playwright.sync_api import Locator, expect
+from reading import state_of
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
@@ -34,19 +33,10 @@ def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> L
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with one LetterHider, and gives it."""
 
-    def shown(window: dict[str, object] | None = None, **options: object) -> Locator:
-        page = open_page(bare_page(tmp_path, hider(**options)), **(window or {}))
-        [widget] = widgets(page)
-        return widget
-
-    return shown
-
-
-def agrees(widget: Locator) -> None:
-    eventually(widget, lambda: letter_hider(widget))
+    return lambda window=None, **given: alone(hider(**given), **(window or {}))
 
 
 def chosen(widget: Locator) -> tuple[str, list[int], int]:
@@ -74,7 +64,7 @@ def test_every_place_of_a_word_with_any_letters_hidden_is_what_course_lib_comput
     shown: Callable[..., Locator], options: dict[str, object]
 ):
     widget = shown(**options)
-    agrees(widget)
+    agrees_with_course_lib(widget)
     count = len(chosen(widget)[0])
     for hidden in ([], [0], list(range(count)), list(range(0, count, 2))):
         for place in {-1, 0, count // 2, count - 1}:
@@ -85,7 +75,7 @@ def test_every_place_of_a_word_with_any_letters_hidden_is_what_course_lib_comput
                 }""",
                 [hidden, place],
             )
-            agrees(widget)
+            agrees_with_course_lib(widget)
 
 
 def test_a_click_hides_a_letter_and_the_next_one_shows_it_again(shown: Callable[..., Locator]):
@@ -93,16 +83,16 @@ def test_a_click_hides_a_letter_and_the_next_one_shows_it_again(shown: Callable[
     for place, hidden in [(2, [2]), (2, []), (2, [2]), (0, [0, 2]), (7, [0, 2, 7])]:
         tile(widget, place).click()
         assert chosen(widget) == ("bead cab", hidden, place)
-        agrees(widget)
+        agrees_with_course_lib(widget)
 
 
 def test_a_click_on_another_hidden_letter_looks_at_it_first(shown: Callable[..., Locator]):
     widget = shown(hidden=[1, 4])
-    agrees(widget)
+    agrees_with_course_lib(widget)
     for place, hidden in [(4, [1, 4]), (1, [1, 4]), (1, [4]), (4, [4]), (4, [])]:
         tile(widget, place).click()
         assert chosen(widget)[1:] == (hidden, place)
-        agrees(widget)
+        agrees_with_course_lib(widget)
 
 
 def test_letters_are_hidden_and_shown_with_the_keyboard(shown: Callable[..., Locator]):
@@ -124,7 +114,7 @@ def test_letters_are_hidden_and_shown_with_the_keyboard(shown: Callable[..., Loc
     ]:
         widget.page.keyboard.press(key)
         assert chosen(widget)[1:] == (hidden, place)
-        agrees(widget)
+        agrees_with_course_lib(widget)
     active = letters.get_attribute("aria-activedescendant")
     assert tile(widget, 0).get_attribute("id") == active
 
@@ -139,7 +129,7 @@ def test_a_tap_beside_a_letter_means_the_nearest(shown: Callable[..., Locator]):
     assert right > box["x"] + box["width"]
     widget.page.touchscreen.tap(right, box["y"] + 20)
     assert chosen(widget)[1:] == ([9], 9)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_buttons_hide_vowels_all_letters_or_none(shown: Callable[..., Locator]):
@@ -151,7 +141,7 @@ def test_buttons_hide_vowels_all_letters_or_none(shown: Callable[..., Locator]):
     ]:
         widget.get_by_role("button", name=name).click()
         assert chosen(widget)[1:] == (hidden, place)
-        agrees(widget)
+        agrees_with_course_lib(widget)
     assert shown(alphabet="xyz·", word="xyz").get_by_role("button").all_inner_texts() == [
         "Hide all",
         "Show all",
@@ -163,11 +153,11 @@ def test_examples_are_shown_whole(shown: Callable[..., Locator]):
     widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5)
     widget.get_by_role("button", name="deed").click()
     assert chosen(widget) == ("deed", [], 3)
-    agrees(widget)
+    agrees_with_course_lib(widget)
     assert widget.get_by_label("Type a word").input_value() == "deed"
     widget.get_by_role("button", name="ab").click()
     assert chosen(widget) == ("ab", [], 1)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_what_is_hidden_stays_hidden_while_the_word_is_typed_further(
@@ -184,7 +174,7 @@ def test_what_is_hidden_stays_hidden_while_the_word_is_typed_further(
     ]:
         widget.page.keyboard.press(key)
         assert chosen(widget) == (word, hidden, place)
-        agrees(widget)
+        agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +198,12 @@ def test_a_word_that_cannot_be_read_is_refused_in_words_and_not_run(
     assert field.input_value() == typed
     assert field.get_attribute("aria-invalid") == "true"
     assert chosen(widget)[:2] == ("bead cab", [1])
-    agrees(widget)
+    agrees_with_course_lib(widget)
     field.fill("<<")
     says(widget, "")
     assert field.get_attribute("aria-invalid") == "false"
     assert chosen(widget)[:2] == ("<<", [1])
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(
@@ -224,12 +214,12 @@ def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(
     # The bars leave the mask out, so the third is that of the fourth id.
     page.mouse.move(*bar(widget, BARS, 2))
     expect(readout).to_contain_text("c: ")
-    agrees(widget)
+    agrees_with_course_lib(widget)
     assert state_of(widget)["option"] == -1
     page.mouse.click(*bar(widget, BARS, 2))
     assert state_of(widget)["option"] == 3
     page.mouse.move(0, 0)
-    agrees(widget)
+    agrees_with_course_lib(widget)
     expect(readout).to_contain_text("c: ")
     tile(widget, 3).click()
     assert state_of(widget)["option"] == -1
@@ -243,7 +233,7 @@ def test_a_bar_can_be_chosen_with_the_keyboard(shown: Callable[..., Locator]):
     for key, option in [("Home", 0), ("ArrowRight", 1), ("ArrowUp", 3), ("End", 7), ("Enter", 7)]:
         widget.page.keyboard.press(key)
         assert state_of(widget)["option"] == option
-        agrees(widget)
+        agrees_with_course_lib(widget)
 
 
 def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., Locator]):
@@ -265,7 +255,7 @@ def test_the_longest_word_of_the_largest_alphabet_fits_the_window(
     word = "".join(alphabet[5 * i % 63] for i in range(24))
     hidden = list(range(0, 24, 2))
     widget = shown({"width": width}, alphabet=alphabet, tokens=24, word=word, hidden=hidden)
-    agrees(widget)
+    agrees_with_course_lib(widget)
     widths = widget.locator(".cw-l-fill").evaluate(
         "path => path.getAttribute('d').match(/h[^v]*(?=v)/g).map((h) => Number(h.slice(1)))"
     )
@@ -284,5 +274,5 @@ def test_the_longest_word_of_the_largest_alphabet_fits_the_window(
 def test_a_word_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator]):
     widget = shown({"init": COUNT_FRAMES}, hidden=[0])
     tile(widget, 3).click()
-    agrees(widget)
+    agrees_with_course_lib(widget)
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0

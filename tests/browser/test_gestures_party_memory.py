@@ -1,14 +1,12 @@
 """What PartyMemory draws of pictures and numbers at the edge of what it takes."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from bare import bare_page
+from bare import Alone
 from displayed import agrees_with_course_lib
-from hands import widgets
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator
 from reading import state_of
 
 from course_lib.widgets import PartyMemory
@@ -18,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with one party, and gives it."""
 
     def shown(images: np.ndarray, names: list[str], score: list[float]) -> Locator:
@@ -26,7 +24,7 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locat
         party = PartyMemory(
             images, names, score=numbers, keys=numbers[:, None], queries={"Who?": [1.0]}
         )
-        return widgets(open_page(bare_page(tmp_path, party)))[0]
+        return alone(party)
 
     return shown
 

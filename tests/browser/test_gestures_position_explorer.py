@@ -1,17 +1,15 @@
 """What PositionExplorer does with the hand: positions are moved and shifted, clocks chosen."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from bare import bare_page
+from bare import Alone
+from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import Point, centre, label_of, widgets
-from kinds import WIDGETS
-from kinds.position_explorer import displayed as position_explorer
-from kinds.position_explorer import sides_of
-from playwright.sync_api import Locator, Page
-from reading import eventually, state_of
+from hands import Point, centre, label_of
+from kinds.position_explorer import make, sides_of
+from playwright.sync_api import Locator
+from reading import state_of
 
 from course_lib.widgets import PositionExplorer
 
@@ -19,19 +17,10 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with the example, or with another PositionExplorer, and gives it."""
 
-    def shown(explorer: PositionExplorer | None = None, **options: object) -> Locator:
-        address = bare_page(tmp_path, explorer or WIDGETS["PositionExplorer"].make())
-        [widget] = widgets(open_page(address, **options))
-        return widget
-
-    return shown
-
-
-def agrees(widget: Locator) -> None:
-    eventually(widget, lambda: position_explorer(widget))
+    return lambda explorer=None, **options: alone(explorer or make(), **options)
 
 
 def places(widget: Locator) -> tuple[int, int, int]:
@@ -55,7 +44,7 @@ def test_a_click_among_the_scores_takes_the_two_positions(shown: Callable[..., L
     widget = shown()
     widget.page.mouse.click(*inside(widget, "scores", 7.5 / 24, 18.5 / 24))
     assert places(widget) == (18, 7, 1)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_click_in_a_table_takes_its_position_and_its_pair(shown: Callable[..., Locator]):
@@ -64,7 +53,7 @@ def test_a_click_in_a_table_takes_its_position_and_its_pair(shown: Callable[...,
     assert places(widget) == (3, 12, 2)
     widget.page.mouse.click(*inside(widget, "keys", 20.5 / 24, 0.5 / 6))
     assert places(widget) == (3, 20, 0)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_drag_of_the_square_stays_among_the_positions(shown: Callable[..., Locator]):
@@ -75,7 +64,7 @@ def test_a_drag_of_the_square_stays_among_the_positions(shown: Callable[..., Loc
     mouse.move(*inside(widget, "scores", 1.5, 1.5), steps=5)
     mouse.up()
     assert places(widget) == (23, 23, 1)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_click_on_a_clock_chooses_its_pair(shown: Callable[..., Locator]):
@@ -83,7 +72,7 @@ def test_a_click_on_a_clock_chooses_its_pair(shown: Callable[..., Locator]):
     clock = widget.locator(".cw-pos-clocks [role=slider] > g").nth(9)
     widget.page.mouse.click(*centre(clock))
     assert places(widget)[2] == 9
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_the_arrow_keys_walk_from_clock_to_clock(shown: Callable[..., Locator]):
@@ -92,7 +81,7 @@ def test_the_arrow_keys_walk_from_clock_to_clock(shown: Callable[..., Locator]):
     for key, pair in (("ArrowRight", 2), ("ArrowRight", 2), ("Home", 0), ("End", 2)):
         clocks.press(key)
         assert places(widget)[2] == pair
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize("kind", ["none", "sinusoidal", "rotary", "learned"])
@@ -107,7 +96,7 @@ def test_shifting_both_positions_changes_the_score_of_a_learned_table_alone(
     for start in range(19):
         shift.fill(str(start))
         assert places(widget)[:2] == (start + 4, start)
-        agrees(widget)
+        agrees_with_course_lib(widget)
         found.add(corner.text_content())
     queries, keys = sides_of(state_of(widget))
     expected = {f"{score:.2f}" for score in (queries @ keys.mT).diagonal(-4)[:19].tolist()}
@@ -121,10 +110,10 @@ def test_the_shift_ends_where_the_later_position_does(shown: Callable[..., Locat
     shift.press("End")
     assert places(widget)[:2] == (23, 19)
     widget.get_by_role("slider", name="Key at t").press("Home")
-    agrees(widget)
+    agrees_with_course_lib(widget)
     shift.press("ArrowRight")
     assert places(widget)[:2] == (23, 0)
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize("size", [(2, 2), (48, 32)], ids=["smallest", "largest"])
@@ -135,11 +124,11 @@ def test_the_smallest_and_the_largest_fit_the_window(
     tokens, d_model = size
     widget = shown(PositionExplorer(tokens=tokens, d_model=d_model), width=width)
     assert widget.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_it_rests_while_nobody_touches_it(shown: Callable[..., Locator]):
     widget = shown(init=COUNT_FRAMES)
     choose(widget, "rotary")
-    agrees(widget)
+    agrees_with_course_lib(widget)
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from bare import bare_page
+from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import SOME_FRAMES
-from hands import widgets
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator
 from reading import eventually
 
 from course_lib.widgets import SymplecticityMeter
@@ -32,13 +30,11 @@ DEEPEST = """(el) => {
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
+def shown(alone: Alone) -> Shown:
     """Opens a page with one SymplecticityMeter and gives that widget."""
 
     def shown(z: Any = WINDOW, A: Any = MATRIX, *, width: int = 1280, **given: Any) -> Locator:
-        return widgets(
-            open_page(bare_page(tmp_path, SymplecticityMeter(z, A, **given)), width=width)
-        )[0]
+        return alone(SymplecticityMeter(z, A, **given), width=width)
 
     return shown
 

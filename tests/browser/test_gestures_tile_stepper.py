@@ -1,11 +1,11 @@
 """What TileStepper does with the hand: it is dragged, it plays, and it keeps its place."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from bare import bare_page
+from bare import Alone
+from displayed import agrees_with_course_lib
 from frames import (
     BUTTONS_WHEN_PRESSED,
     COUNT_FRAMES,
@@ -13,12 +13,10 @@ from frames import (
     HALF_A_SECOND,
     PRESS_AFTER_CHANGES,
 )
-from hands import centre, widgets
-from kinds import WIDGETS
-from kinds.tile_stepper import displayed as tile_stepper
-from kinds.tile_stepper import visits_of
-from playwright.sync_api import Locator, Page
-from reading import eventually, state_of
+from hands import centre
+from kinds.tile_stepper import make, visits_of
+from playwright.sync_api import Locator
+from reading import state_of
 
 from course_lib.widgets import TileStepper
 
@@ -30,17 +28,8 @@ RECORD_STEPS = """(el) => {
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
-    def shown(**options: object) -> Locator:
-        page = bare_page(tmp_path, WIDGETS["TileStepper"].make())
-        [widget] = widgets(open_page(page, **options))
-        return widget
-
-    return shown
-
-
-def agrees(widget: Locator) -> None:
-    eventually(widget, lambda: tile_stepper(widget))
+def shown(alone: Alone) -> Callable[..., Locator]:
+    return lambda **options: alone(make(), **options)
 
 
 def point_in(widget: Locator, query: int, key: int) -> tuple[float, float]:
@@ -62,7 +51,7 @@ def test_a_click_in_the_matrix_takes_the_tile_that_lies_there(shown: Callable[..
         if rows.start <= 5 < rows.stop and columns.start <= 4 < columns.stop
     ]
     assert state_of(widget)["step"] == place
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_click_on_a_skipped_tile_finishes_its_queries(shown: Callable[..., Locator]):
@@ -71,7 +60,7 @@ def test_a_click_on_a_skipped_tile_finishes_its_queries(shown: Callable[..., Loc
     first = visits_of(state_of(widget))[0][0]
     step = state_of(widget)["step"]
     assert step == sum(rows == first for rows, _ in visits_of(state_of(widget)))
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_drag_across_the_matrix_passes_the_tiles_on_its_way(shown: Callable[..., Locator]):
@@ -85,7 +74,7 @@ def test_a_drag_across_the_matrix_passes_the_tiles_on_its_way(shown: Callable[..
     page.mouse.up()
     tiles = visits_of(state_of(widget))
     assert page.evaluate("() => courseSteps") == list(range(len(tiles) - 3, len(tiles) + 1))
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator]):
@@ -97,7 +86,7 @@ def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator])
     page.wait_for_function("tiles => courseSteps.at(-1) === tiles", arg=tiles)
     assert page.evaluate("() => courseSteps") == list(range(start + 1, tiles + 1))
     play.wait_for()
-    agrees(widget)
+    agrees_with_course_lib(widget)
     assert f"written: {len(state_of(widget)['query'])} of" in widget.inner_text()
     assert page.evaluate(FRAMES_WHILE_IDLE) == 0
 
@@ -109,7 +98,7 @@ def test_a_hand_on_the_buttons_stops_the_play(shown: Callable[..., Locator]):
     assert any("Stop" in name for name in widget.evaluate(BUTTONS_WHEN_PRESSED))
     assert widget.get_by_role("button", name="Play").is_visible()
     held = state_of(widget)["step"]
-    agrees(widget)
+    agrees_with_course_lib(widget)
     widget.evaluate(HALF_A_SECOND)
     assert state_of(widget)["step"] == held
 
@@ -120,7 +109,7 @@ def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(
     widget = shown(reduced_motion=True)
     widget.get_by_role("button", name="To the end").click()
     assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_after_the_last_tile_comes_the_beginning(shown: Callable[..., Locator]):
@@ -129,7 +118,7 @@ def test_after_the_last_tile_comes_the_beginning(shown: Callable[..., Locator]):
     assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
     widget.get_by_role("button", name="Next").click()
     assert state_of(widget)["step"] == 0
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_finished_run_stays_finished_under_other_tiles(shown: Callable[..., Locator]):
@@ -138,10 +127,10 @@ def test_a_finished_run_stays_finished_under_other_tiles(shown: Callable[..., Lo
     for name in ("Queries a tile", "Keys a tile"):
         widget.get_by_role("slider", name=name).press("ArrowRight")
         assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-        agrees(widget)
+        agrees_with_course_lib(widget)
     widget.get_by_role("checkbox", name="Causal").click()
     assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-    agrees(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_its_height_is_the_same_at_every_step(shown: Callable[..., Locator]):
@@ -149,17 +138,17 @@ def test_its_height_is_the_same_at_every_step(shown: Callable[..., Locator]):
     heights = set()
     for step in range(len(visits_of(state_of(widget))) + 1):
         widget.evaluate("(el, step) => el.courseModel.set('step', step)", step)
-        agrees(widget)
+        agrees_with_course_lib(widget)
         heights.add(widget.bounding_box()["height"])
     assert len(heights) == 1
 
 
 def test_numbers_as_large_as_they_may_be_are_written_in_powers_of_ten(
-    open_page: Callable[..., Page], tmp_path: Path
+    alone: Alone,
 ):
     query, key, value = 3e37 * np.random.default_rng(0).normal(size=(3, 6, 2))
     stepper = TileStepper(query, key, value, query_tile=3, key_tile=2, step=3)
-    [widget] = widgets(open_page(bare_page(tmp_path, stepper)))
+    widget = alone(stepper)
     numbers = widget.locator(".cw-tile-rows .cw-number").all_inner_texts()
     assert any("·10³⁷" in text for text in numbers)
     assert all(len(text) <= 9 for text in numbers)
