@@ -5,11 +5,21 @@
   const FORMAT = 2;
   const modules = new Map();
 
-  /** Style and module, which travel as base64 of deflated text with a zero between them. */
+  /**
+   * Style and module, which travel as base64 of deflated text with a zero between them. A Blob would
+   * wait for the browser.
+   */
   async function unpacked(base64) {
     const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const inflater = new DecompressionStream("deflate");
-    const text = await new Response(new Response(packed).body.pipeThrough(inflater)).text();
+    const writer = inflater.writable.getWriter();
+    const reader = inflater.readable.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    async function read() {
+      for (let part = await reader.read(); !part.done; part = await reader.read())
+        text += part.value;
+    }
+    await Promise.all([writer.write(packed), writer.close(), read()]);
     return text.split("\0");
   }
 
