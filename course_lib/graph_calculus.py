@@ -22,7 +22,7 @@ def gradient(f: Float[Tensor, "nodes d"], edges: Int64[Tensor, "2 E"]) -> Float[
 
     No metric enters. A loop from a node to itself gives 0. Raises ``ValueError`` for an edge to a
     node that is not there, ``TypeError`` for edges that are no int64.
-    Source: Desbrun, Hirani, Leok and Marsden (2005), section 3.
+    Source: Hirani (2003); Lim (2020), section 2.
     """
     check_floating(f=f)
     nodes = check_shapes(f=(f, "nodes d"))["nodes"]
@@ -45,7 +45,7 @@ def divergence(
     g_e\big)$, with ``node_weights`` $m$ and ``edge_weights`` $w$: what flows in, less what flows
     out. The divergence of vector calculus counts the other way, and is $-\delta_0^*$. Raises
     ``ValueError`` for weights that are not positive, where the metric is singular.
-    Source: Gruber, Lee and Trask (2023), section 3.
+    Source: Lim (2020), section 2.
     """
     check_floating(g=g)
     check_edges(edges, nodes)
@@ -190,7 +190,7 @@ def hodge_decomposition(
 
     The two parts are orthogonal in the metric of the edges; the metric of the nodes does not
     matter. $f$ sums to 0 on each component, and a tree has $r = 0$. Dense, for teaching.
-    Source: Jiang, Lim, Yao and Ye (2011), theorem 2.
+    Source: Jiang, Lim, Yao and Ye (2011).
     """
     source = divergence(g, edges, nodes, edge_weights=edge_weights)
     L = laplacian(edges, nodes, edge_weights=edge_weights, dtype=g.dtype)
@@ -224,7 +224,7 @@ def attention_metric(
     exactly. Only ratios matter, so the largest $e^a$ is scaled to 1. A node without neighbours gets
     weight 1: any would do. Scores that are not symmetric have no such metric, unless the products
     of $\alpha$ around every cycle are the same both ways.
-    Source: Gruber, Lee and Trask (2023), section 4.
+    Source: Gruber, Lee and Trask (2023).
     """
     check_floating(score=score)
     check_edges(pairs, nodes, name="pairs")

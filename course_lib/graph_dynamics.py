@@ -10,7 +10,7 @@ given, what was expected and what to do.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -71,10 +71,11 @@ class Diffusion:
 
     The state is one field ``(nodes, d)``. ``weights`` are $\alpha \ge 0$, one for each edge, 1 if
     left out; attention's, by ``edge_softmax``, make it GRAND. An undirected graph needs both
-    directions here. Source: Chamberlain et al. (2021), eq. 6.
+    directions here. Source: Chamberlain et al. (2021), section 4.
     """
 
     edges: Int64[Tensor, "2 E"]
+    _: KW_ONLY
     weights: Float[Tensor, "E"] | None = None
 
     def __post_init__(self) -> None:
@@ -89,25 +90,21 @@ class Diffusion:
                 )
 
     def velocity(self, h: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
-        """What flows into each node, from warmer neighbours, less what flows out."""
-        outward = -gradient(h, self.edges)
+        r"""$\dot h$: each edge pulls its target towards its source."""
+        pull = -gradient(h, self.edges)
         if self.weights is not None:
             check_floating(h=h, weights=self.weights)
-            outward = self.weights[:, None] * outward
-        return torch.zeros_like(h).index_add(0, self.edges[1], outward)
+            pull = self.weights[:, None] * pull
+        return torch.zeros_like(h).index_add(0, self.edges[1], pull)
 
 
 @dataclass(frozen=True, eq=False)
 class _BracketFlow:
-    r"""An energy $E$ on pairs of fields, and the map $J$ that turns its gradient into a motion.
-
-    The state is a pair, ``q`` on nodes ``(nodes, d)`` and ``p`` on edges ``(E, d)``, each pair of
-    neighbours once. ``hamiltonian(q, p)`` is $E$, a scalar that autograd can differentiate; left
-    out, it is $\frac12\|q\|^2 + \frac12\|p\|^2$ in the metric.
-    """
+    """What waves and double brackets share: the graph, the metric, the energy and the map J."""
 
     edges: Int64[Tensor, "2 E"]
     nodes: int
+    _: KW_ONLY
     node_weights: Float[Tensor, "nodes"] | None = None
     edge_weights: Float[Tensor, "E"] | None = None
     hamiltonian: Callable[[Tensor, Tensor], Tensor] | None = None
@@ -184,7 +181,9 @@ class HamiltonianFlow(_BracketFlow):
     differentiate; left out, it is $\frac12\|q\|^2 + \frac12\|p\|^2$ in the metric, and the flow
     the wave equation $\ddot q = -\delta_0^*\delta_0 q$. The gradient is that of the metric,
     $\langle\nabla E, x\rangle = dE(x)$: partial derivatives over weights. $J$ is skew in the
-    metric, so $\dot E = \langle\nabla E, J\nabla E\rangle = 0$.
+    metric, so $\dot E = \langle\nabla E, J\nabla E\rangle = 0$. A velocity keeps the derivatives
+    of ``hamiltonian`` for learning; where nothing is learned, work under ``torch.no_grad()``.
+    Raises ``ValueError`` for weights that are not positive and an energy that is not one number.
     Source: Gruber, Lee and Trask (2023), section 4.
     """
 
@@ -226,6 +225,7 @@ class WaveEquation(HamiltonianSystem):
     separable = True
     edges: Int64[Tensor, "2 E"]
     nodes: int
+    _: KW_ONLY
     node_weights: Float[Tensor, "nodes"] | None = None
     edge_weights: Float[Tensor, "E"] | None = None
 
@@ -236,6 +236,12 @@ class WaveEquation(HamiltonianSystem):
     def dim(self) -> int:
         """The number of nodes."""
         return self.nodes
+
+    def check(self, q: Tensor, p: Tensor) -> None:
+        """Raise unless ``q`` and ``p`` are ``(*batch, nodes)``, of the dtype of the weights."""
+        super().check(q, p)
+        weights = {"node_weights": self.node_weights, "edge_weights": self.edge_weights}
+        check_floating(q=q, **{name: w for name, w in weights.items() if w is not None})
 
     def energy(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
@@ -295,14 +301,14 @@ def flow(
     from torchdiffeq import odeint
 
     check_choice("method", method, SOLVERS)
-    check_floating(t=t)
+    first = state if isinstance(state, Tensor) else state[0]
+    check_floating(state=first, t=t)
     check_shapes(t=(t, "time"))
     if not (len(t) and t.isfinite().all() and t[0] >= 0 and (t.diff() > 0).all()):
         raise ValueError(
             f"t is {t.tolist()}; expected times of 0 or more, each later than the one before; "
             "sort them, and start at the time of state"
         )
-    first = state if isinstance(state, Tensor) else state[0]
     if tolerance is None:
         tolerance = math.sqrt(torch.finfo(first.dtype).eps)
     check_number("tolerance", tolerance, positive=True)

@@ -27,7 +27,7 @@ def test_a_hamiltonian_flow_keeps_its_energy_and_a_double_bracket_loses_it():
         return q.cosh().sum() + (p.square().sum() * q.square().sum()).sqrt()
 
     for flow in (HamiltonianFlow, DoubleBracketFlow):
-        system = flow(EDGES, NODES, M, W, energy)
+        system = flow(EDGES, NODES, node_weights=M, edge_weights=W, hamiltonian=energy)
         turned = system.poisson(system.energy_gradient(state))
         lost = system.inner(turned, turned) if flow is DoubleBracketFlow else torch.zeros(())
         assert_close(system.energy_rate(state), -lost.double(), tolerance=1e-10)
