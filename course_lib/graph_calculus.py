@@ -112,7 +112,7 @@ def eigenmodes(
     each connected component. Dense: time grows with the cube of the nodes.
     """
     L = laplacian(edges, nodes, node_weights=node_weights, edge_weights=edge_weights, dtype=dtype)
-    root = torch.ones_like(L[0]) if node_weights is None else node_weights.sqrt()
+    root = L.new_ones(nodes) if node_weights is None else node_weights.sqrt()
     # Similar to L and symmetric, so that eigh takes it.
     symmetric = root[:, None] * L / root
     values, vectors = torch.linalg.eigh((symmetric + symmetric.T) / 2)
