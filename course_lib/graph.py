@@ -234,7 +234,8 @@ class GraphAttention(nn.Module):
             pair = asked.index_select(0, target) + said.index_select(0, source)
             if edge is not None:
                 pair = pair + edge
-            score = self._score("pair", F.leaky_relu(pair, NEGATIVE_SLOPE))
+            # In place, since nothing here is larger than these edges by features.
+            score = self._score("pair", F.leaky_relu(pair, NEGATIVE_SLOPE, inplace=True))
         return edges, edge_softmax(score, target, graph.nodes), said
 
     def _score(self, part: str, features: Tensor) -> Float[Tensor, "rows heads"]:

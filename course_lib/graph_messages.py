@@ -123,16 +123,18 @@ class _NeighbourSum(torch.autograd.Function):
     ) -> Float[Tensor, "nodes heads d"]:
         """The neighbours of a node are a bag of rows of ``x``, and a library sums bags of rows."""
         order = target.argsort()
-        bags, count = source[order], torch.bincount(target, minlength=x.shape[0])
+        bags, count = source.index_select(0, order), torch.bincount(target, minlength=len(x))
         begins = count.cumsum(0) - count
-        weights = [None] * x.shape[1] if weight is None else weight[order].unbind(dim=1)
-        return torch.stack(
-            [
-                F.embedding_bag(bags, rows, begins, mode="sum", per_sample_weights=of_rows)
-                for rows, of_rows in zip(x.unbind(dim=1), weights, strict=True)
-            ],
-            dim=1,
-        )
+        # A head is summed several times faster where its rows are contiguous.
+        rows = x.transpose(0, 1).contiguous()
+        weights = [None] * len(rows)
+        if weight is not None:
+            weights = weight.index_select(0, order).T.contiguous()
+        heads = [
+            F.embedding_bag(bags, of_head, begins, mode="sum", per_sample_weights=weight_of_head)
+            for of_head, weight_of_head in zip(rows, weights, strict=True)
+        ]
+        return torch.stack(heads, dim=1)
 
     @staticmethod
     def setup_context(ctx: FunctionCtx, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
