@@ -20,8 +20,8 @@ from course_lib.checks import (
     check_scores,
     check_shapes,
     check_size,
-    check_tensor,
 )
+from course_lib.graph_structure import check_node_numbers
 
 AGGREGATES = ("sum", "mean", "max")
 
@@ -94,6 +94,7 @@ def neighbour_sum(
     """
     check_floating(x=x, **({} if weight is None else {"weight": weight}))
     check_shapes(x=(x, "*nodes_and_heads d"), edges=(edges, "2 edges"))
+    check_node_numbers("edges", edges, x.shape[0], x=x)
     heads = x.shape[1:-1]
     if weight is not None:
         expected = (edges.shape[1], *heads)
@@ -103,10 +104,10 @@ def neighbour_sum(
                 f"{tuple(expected)} for x of shape {tuple(x.shape)}; give each edge a weight for "
                 "each head"
             )
-        weight = weight.reshape(edges.shape[1], -1)
-    # Unweighted heads are one wide head.
-    in_heads = x.reshape(x.shape[0], 1 if weight is None else weight.shape[1], -1)
-    return _NeighbourSum.apply(in_heads, weight, *edges).reshape(x.shape)
+        weight = weight.reshape(edges.shape[1], heads.numel())
+    # Without weights all heads are one wide head.
+    split = (1, x.shape[1:].numel()) if weight is None else (heads.numel(), x.shape[-1])
+    return _NeighbourSum.apply(x.reshape(-1, *split), weight, *edges).reshape(x.shape)
 
 
 class _NeighbourSum(torch.autograd.Function):
@@ -155,13 +156,12 @@ class _NeighbourSum(torch.autograd.Function):
 
 
 def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:
-    """Raise unless ``rows`` holds floats and ``target`` an int64 number for each of its rows."""
+    """Raise unless ``rows`` holds floats, and ``target`` a node number for each of its rows."""
     check_floating(**{name: rows})
-    check_tensor(target=target)
     check_size("nodes", nodes, minimum=0)
-    if rows.dim() < 1 or target.shape != rows.shape[:1] or target.dtype != torch.int64:
+    check_node_numbers("target", target, nodes, **{name: rows})
+    if rows.dim() < 1 or target.shape != rows.shape[:1]:
         raise ValueError(
-            f"target has shape {tuple(target.shape)} and dtype {target.dtype}, and {name} has "
-            f"shape {tuple(rows.shape)}; expected one node number, int64, for each of its rows; "
-            "pass graph.target"
+            f"target has shape {tuple(target.shape)} and {name} has shape {tuple(rows.shape)}; "
+            "expected one node number for each of its rows; pass graph.target"
         )
