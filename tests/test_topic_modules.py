@@ -13,7 +13,8 @@ import importlib.abc, sys
 class Refuse(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name.split(".")[0] in {"beartype", "hypothesis", "IPython", "anywidget", "ipywidgets",
-                                  "matplotlib", "tqdm", "triton", "scipy", "sklearn"}:
+                                  "matplotlib", "tqdm", "triton", "scipy", "sklearn",
+                                  "torchdiffeq"}:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse())
 """
