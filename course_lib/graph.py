@@ -231,11 +231,11 @@ class GraphAttention(nn.Module):
             score = F.leaky_relu(score, NEGATIVE_SLOPE)
         else:
             asked = self._split(self.target(graph.x))
-            pair = asked.index_select(0, target) + said.index_select(0, source)
+            # In place, since nothing here is larger than edges by features.
+            pair = asked.index_select(0, target).add_(said.index_select(0, source))
             if edge is not None:
-                pair = pair + edge
-            # In place, since nothing here is larger than these edges by features.
-            score = self._score("pair", F.leaky_relu(pair, NEGATIVE_SLOPE, inplace=True))
+                pair.add_(edge)
+            score = self._score("pair", F.leaky_relu_(pair, NEGATIVE_SLOPE))
         return edges, edge_softmax(score, target, graph.nodes), said
 
     def _score(self, part: str, features: Tensor) -> Float[Tensor, "rows heads"]:
