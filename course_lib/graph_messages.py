@@ -6,12 +6,12 @@ matrix of nodes by nodes; :func:`neighbour_sum` does not even make the messages.
 """
 
 import math
+from typing import Any
 
 import torch
 from einops import einsum
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
 from course_lib.checks import (
@@ -106,7 +106,8 @@ def neighbour_sum(
                 f"{tuple(expected)} for x of shape {tuple(x.shape)}; give each edge a weight for "
                 "each head"
             )
-        weight = weight.reshape(edges.shape[1], heads.numel())
+        # Under autocast a softmax stays in float32, whatever it weighs.
+        weight = weight.reshape(edges.shape[1], heads.numel()).to(x.dtype)
     # Without weights all heads are one wide head.
     split = (1, x.shape[1:].numel()) if weight is None else (heads.numel(), x.shape[-1])
     return _NeighbourSum.apply(x.reshape(-1, *split), weight, *edges).reshape(x.shape)
@@ -140,12 +141,12 @@ class _NeighbourSum(torch.autograd.Function):
         return torch.stack(heads, dim=1)
 
     @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
+    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
         """Keep the inputs: the sum is linear in each of two."""
         ctx.save_for_backward(*inputs)
 
     @staticmethod
-    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """By ``x``, the gradient flows back along the edges; by a weight, it meets its message."""
         x, weight, source, target = ctx.saved_tensors
         by_x = by_weight = None
