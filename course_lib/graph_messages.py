@@ -6,12 +6,12 @@ matrix of nodes by nodes; :func:`neighbour_sum` does not even make the messages.
 """
 
 import math
+from typing import Any
 
 import torch
 from einops import einsum
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
 from course_lib.checks import (
@@ -24,6 +24,8 @@ from course_lib.checks import (
 from course_lib.graph_structure import check_node_numbers
 
 AGGREGATES = ("sum", "mean", "max")
+PRODUCT = "edges heads d, edges heads d -> edges heads"
+AT_ONCE = 2**14  # edges, few enough for their messages to stay in a processor's cache
 
 
 def aggregate(
@@ -63,7 +65,7 @@ def edge_softmax(
 
     The weights that reach a node sum to one, if any edge does. A score may be -inf, which hides its
     edge. Raises ``ValueError`` for nan and +inf, where all edges of a node are hidden, and unless
-    there is one target for each score. Source: Velickovic et al. (2018), eq. 2.
+    there is one target for each score. Source: Veličković et al. (2018), eq. 2.
     """
     _check_targets("score", score, target, nodes)
     check_scores(score=score)
@@ -104,7 +106,8 @@ def neighbour_sum(
                 f"{tuple(expected)} for x of shape {tuple(x.shape)}; give each edge a weight for "
                 "each head"
             )
-        weight = weight.reshape(edges.shape[1], heads.numel())
+        # Under autocast a softmax stays in float32, whatever it weighs.
+        weight = weight.reshape(edges.shape[1], heads.numel()).to(x.dtype)
     # Without weights all heads are one wide head.
     split = (1, x.shape[1:].numel()) if weight is None else (heads.numel(), x.shape[-1])
     return _NeighbourSum.apply(x.reshape(-1, *split), weight, *edges).reshape(x.shape)
@@ -138,21 +141,35 @@ class _NeighbourSum(torch.autograd.Function):
         return torch.stack(heads, dim=1)
 
     @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
+    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
         """Keep the inputs: the sum is linear in each of two."""
         ctx.save_for_backward(*inputs)
 
     @staticmethod
-    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """By ``x``, the gradient flows back along the edges; by a weight, it meets its message."""
         x, weight, source, target = ctx.saved_tensors
         by_x = by_weight = None
         if ctx.needs_input_grad[0]:
             by_x = _NeighbourSum.apply(grad, weight, target, source)
         if ctx.needs_input_grad[1]:
-            arrives, message = grad.index_select(0, target), x.index_select(0, source)
-            by_weight = einsum(arrives, message, "edges heads d, edges heads d -> edges heads")
+            by_weight = _edge_products(grad, x, source, target)
         return by_x, by_weight, None, None
+
+
+def _edge_products(
+    at_target: Float[Tensor, "nodes heads d"],
+    at_source: Float[Tensor, "nodes heads d"],
+    source: Int[Tensor, "edges"],
+    target: Int[Tensor, "edges"],
+) -> Float[Tensor, "edges heads"]:
+    """The inner product of what stands at the two ends of each edge, head by head."""
+    some_edges = zip(source.split(AT_ONCE), target.split(AT_ONCE), strict=True)
+    products = [
+        einsum(at_target.index_select(0, ends), at_source.index_select(0, begins), PRODUCT)
+        for begins, ends in some_edges
+    ]
+    return torch.cat(products)
 
 
 def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:

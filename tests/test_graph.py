@@ -2,13 +2,15 @@
 
 import dataclasses
 import math
+import runpy
 from collections.abc import Callable
+from pathlib import Path
 
 import networkx as nx
 import pytest
 import torch
 import torch_geometric.nn as pyg
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeded import assert_close, jacobian, randn, randomized
 from torch import Tensor, nn
@@ -278,6 +280,16 @@ def test_parameters_of_message_and_update_are_those_of_the_layer() -> None:
     assert found == {"message.linear.weight": True, "message.linear.bias": True}
 
 
+@layers
+def test_a_layer_runs_under_autocast(name: str) -> None:
+    graph = GRAPHS["many"].to(dtype=torch.float32)
+    layer = randomized(LAYERS[name][0]()).float()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = layer(graph)
+    expected = layer(graph)
+    assert (output - expected).norm() < 0.05 * expected.norm()
+
+
 # Isolated nodes, as documented ----------------------------------------------------------------
 
 
@@ -334,6 +346,20 @@ def test_a_sum_over_neighbours_has_right_gradients_of_both_orders(name: str) -> 
     assert torch.autograd.gradcheck(blended, (x, weight))
     assert torch.autograd.gradgradcheck(blended, (x, weight))
     assert torch.autograd.gradcheck(lambda x: neighbour_sum(x, graph.edges), (x,))
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_functional_jacobians_pass_a_sum_over_neighbours() -> None:
+    graph = GRAPHS["multi-edges"]
+    x, weight = randn(3, 2, 2), randn(4, 2, seed=1)
+
+    def blended(x: Tensor, weight: Tensor) -> Tensor:
+        return neighbour_sum(x, graph.edges, weight=weight)
+
+    found = torch.func.jacrev(blended, argnums=(0, 1))(x, weight)
+    expected = torch.autograd.functional.jacobian(blended, (x, weight))
+    for mine, other in zip(found, expected, strict=True):
+        assert_close(mine, other)
 
 
 def test_without_weights_the_jacobian_of_a_sum_over_neighbours_is_the_adjacency_matrix() -> None:
@@ -486,6 +512,7 @@ EVERY_LAYER = {name: make for name, (make, _) in LAYERS.items()} | {
 
 
 @pytest.mark.parametrize("name", EVERY_LAYER)
+@settings(max_examples=20)
 @given(situation=situations(), data=st.data())
 def test_a_layer_is_permutation_equivariant(
     name: str, situation: tuple, data: st.DataObject
@@ -516,6 +543,7 @@ def test_a_pool_is_permutation_invariant(
 
 
 @pytest.mark.parametrize("name", EVERY_LAYER)
+@settings(max_examples=20)
 @given(several=st.lists(situations(), min_size=1, max_size=3))
 def test_a_batch_gives_what_each_graph_gives_alone(name: str, several: list[tuple]) -> None:
     layer = randomized(EVERY_LAYER[name]())
@@ -721,6 +749,17 @@ def test_convolutions_do_not_even_make_the_messages() -> None:
         with LargestTensor() as watched:
             layer.double()(graph).square().sum().backward()
         assert watched.largest < 8 * EDGES * 64 / 2
+
+
+def test_the_benchmark_compares_two_layers_that_agree() -> None:
+    program = Path(__file__).parents[1] / "benchmarks" / "graph.py"
+    benchmark = runpy.run_path(str(program))
+    graph = Graph(randn(20, 8).float(), drawn(20, 50).edges)
+    for name, pair in benchmark["pairs"](8, 2).items():
+        row = {"layer": name, **benchmark["measure"](*pair, graph, graph.edges, rounds=2)}
+        assert row["forward"]["ratio"] > 0
+        assert row["training"]["ours_seconds"] > 0
+        assert name in benchmark["table"]([row]).splitlines()[-1]
 
 
 # Bad input ------------------------------------------------------------------------------------
