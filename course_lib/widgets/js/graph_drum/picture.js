@@ -5,11 +5,11 @@ import { pointIn } from "../plane.js";
 
 /** The size of a drum's drawing. */
 export const WIDTH = 320;
-export const HEIGHT = 262;
-const [MIDDLE, GROUND] = [WIDTH / 2, 130];
-const [ACROSS, DEEP] = [126, 76];
+export const HEIGHT = 278;
+const [MIDDLE, GROUND] = [WIDTH / 2, 122];
+const [ACROSS, DEEP] = [126, 72];
 /** How far a height of 1 lifts a node. */
-export const LIFT = 58;
+export const LIFT = 48;
 const PERSPECTIVE = 0.2;
 const INKS = 64;
 // Small heights shall be seen too.
@@ -24,7 +24,8 @@ function projected([x, y], height) {
 
 /** What is drawn of a graph, the farthest first: triangles of its edges, edges, nodes. */
 export function sceneOf({ places, edges }) {
-  const depth = (nodes) => nodes.reduce((sum, i) => sum + places[i][1], 0) / nodes.length;
+  // A spring comes before both of its nodes, so that it covers neither.
+  const depth = (nodes) => Math.max(...nodes.map((i) => places[i][1]));
   const joined = places.map(() => new Set());
   for (const [i, j] of edges) joined[i].add(j).has(joined[j].add(i));
   const triangles = edges.flatMap(([i, j]) =>
