@@ -170,7 +170,7 @@ REFUSED = [
         "graph must be one of drum, path, ring, .*, but was given 'harp'",
     ),
     ("GraphDrum", "start", "kick", "start must be one of pluck, mode, random"),
-    ("GraphDrum", "node", 36, "node must lie between 0 and 35, since it counts from 0"),
+    ("GraphDrum", "node", 99, "node must lie between 0 and 35, since it counts from 0"),
     ("GraphDrum", "mode", -1, "mode must lie between 0 and 35, since it counts from 0"),
     ("GraphDrum", "height", 1.5, "height must lie between -1.0 and 1.0, but was given 1.5"),
     ("GraphDrum", "seed", -1, "seed must lie between 0 and 2147483647"),

@@ -15,6 +15,7 @@ const INKS = 64;
 // Small heights shall be seen too.
 const CONTRAST = 0.6;
 const FAINTEST = 0.04;
+const MOST_TRIANGLES = 300;
 
 /** Where a place stands when it is lifted: across, down, and how near it is. */
 function projected([x, y], height) {
@@ -32,7 +33,8 @@ export function sceneOf({ places, edges }) {
     [...joined[i]].filter((k) => k > Math.max(i, j) && joined[j].has(k)).map((k) => [i, j, k]),
   );
   const parts = [
-    ...triangles.map((nodes) => ({ nodes, back: 0.02 })),
+    // Where all are joined to all there is no skin to be seen, and no end of triangles.
+    ...(triangles.length > MOST_TRIANGLES ? [] : triangles).map((nodes) => ({ nodes, back: 0.02 })),
     ...edges.map((nodes, edge) => ({ nodes, edge, back: 0.01 })),
     ...upTo(places.length).map((i) => ({ nodes: [i], back: 0 })),
   ].map((part) => ({ ...part, depth: depth(part.nodes) + part.back }));
@@ -58,11 +60,13 @@ export function inksOf({ rgb }) {
 export const shade = (height) =>
   Math.round(INKS * (1 + Math.sign(height) * Math.min(1, Math.abs(height)) ** CONTRAST));
 
-/** @param {CanvasRenderingContext2D} context @param {any[]} ends */
-function line(context, [[x0, y0], [x1, y1]]) {
+/** Lines from one point to another, as one stroke. */
+function line(context, ...lines) {
   context.beginPath();
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
+  for (const [from, to] of lines) {
+    context.moveTo(from[0], from[1]);
+    context.lineTo(to[0], to[1]);
+  }
   context.stroke();
 }
 
@@ -94,7 +98,7 @@ export function paintDrum(context, scene, { q, p }, { inks, theme, scale }) {
   context.strokeStyle = theme.ink("line");
   context.lineWidth = 0.8;
   context.globalAlpha = 0.55;
-  for (const [i, j] of scene.edges) line(context, [rest[i], rest[j]]);
+  line(context, ...scene.edges.map(([i, j]) => [rest[i], rest[j]]));
   for (const { nodes, edge } of scene.parts) {
     const corners = nodes.map((i) => at[i]);
     const near = corners[0][2];
