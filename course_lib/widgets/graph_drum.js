@@ -168,12 +168,7 @@ function transport({ end, time }, ui) {
     ui.set({ time: clamp(moment, 0, ui.now.end) });
   };
   const line = { label: "Time", min: 0, max: end, step: end / 1000, value: time, format: at };
-  const speeds = {
-    min: 0.25,
-    max: 4,
-    logarithmic: true,
-    format: (speed) => `${number(speed, 1)} ×`,
-  };
+  const speeds = { min: 0.25, max: 4, step: 0.25, format: (speed) => `${number(speed)} ×` };
   return html`<div class="cw-controls cw-drum-transport" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: rewind })}
     ${button("Step", () => show(ui.now.time + ui.now.end / STEPS))}
