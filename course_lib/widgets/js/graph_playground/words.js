@@ -1,0 +1,52 @@
+import { ELEMENTS, valence } from "../maths/molecule.js";
+
+const NAMES = "carbon nitrogen oxygen fluorine phosphorus sulfur chlorine bromine iodine".split(
+  " ",
+);
+/** @type {[number, string][]} */
+export const ORDERS = [
+  [0, "none"],
+  [1, "single"],
+  [2, "double"],
+  [3, "triple"],
+  [4, "aromatic"],
+];
+/** @type {[string, string][]} */
+export const LAYERS = [
+  ["sum", "sum"],
+  ["normalized", "normalised mean"],
+  ["attention", "attention"],
+];
+
+/** @param {string} symbol */
+export const elementName = (symbol) => NAMES[ELEMENTS.indexOf(symbol)];
+
+export const many = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
+
+/** An atom as its reader counts it. */
+export const atomName = ({ drawing }, i) => `${drawing.element[i]}${i + 1}`;
+
+/** What a hand needs to know of an atom that nobody sees. */
+export function spokenAtom(now, i) {
+  const { element, hydrogens, charge } = now.drawing;
+  const bonds = now.bondsAt[i].map(([j, order]) => `${ORDERS[order][1]} to ${atomName(now, j)}`);
+  const parts = [
+    hydrogens[i] && `${many(hydrogens[i], "hydrogen")}`,
+    charge[i] && `charge ${charge[i] > 0 ? "plus" : "minus"} one`,
+    bonds.length ? `bonds: ${bonds.join(", ")}` : "no bonds",
+    now.rings === "colours" && `colour ${now.colours[i] + 1}`,
+    now.far[i] <= now.rounds && i !== now.at && `heard by ${atomName(now, now.at)}`,
+  ];
+  return `atom ${i + 1}, ${[elementName(element[i]), ...parts.filter(Boolean)].join(", ")}`;
+}
+
+/** What chemistry would not allow. */
+export function complaint({ drawing, strange }) {
+  return strange
+    .map((i) => {
+      const { given, allowed } = valence(drawing, i);
+      const most = allowed[allowed.length - 1];
+      return `${drawing.element[i]}${i + 1} has ${given} bonds, and chemistry allows ${most}.`;
+    })
+    .join(" ");
+}
