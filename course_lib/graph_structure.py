@@ -1,0 +1,301 @@
+r"""What a graph is: nodes with features, edges that lead from a source to a target, and batches.
+
+A graph $G = (V, E)$ holds the features of its nodes as rows, ``x`` of shape ``(nodes, d)``, and its
+edges as two rows of node numbers, ``edges`` of shape ``(2, edges)``: the sources, and below them
+the targets. A message travels from source to target; the neighbours of a node are the sources of
+the edges that end there. An undirected graph has each edge in both directions. Several graphs make
+one graph with no edge between them, a batch, so that whatever works on one works on many.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import KW_ONLY, dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from course_lib.checks import check_floating, check_shapes, check_size, check_tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Nodes, edges and what they carry; see the top of this module. Nothing in it changes.
+
+    ``edges`` holds int64 node numbers from 0. A node may have no edge, an edge may lead from a node
+    to itself (a loop), and two edges may join the same nodes (they count twice). ``edge_features``
+    are ``(edges, d_edge)``. ``batch`` says to which graph each node belongs: numbers from 0 that
+    never fall, 0 for all if it is not given. ``graphs`` counts the graphs of the batch; give it
+    only where the last ones have no nodes.
+
+    Raises ``TypeError`` for edges or a batch of another dtype than int64 and for features that are
+    not floating point, ``ValueError`` for shapes that disagree, an edge to a node that is not there
+    or to a node of another graph, and a batch out of order.
+    """
+
+    x: Float[Tensor, "nodes d"]
+    edges: Int[Tensor, "2 edges"]
+    _: KW_ONLY
+    edge_features: Float[Tensor, "edges d_edge"] | None = None
+    batch: Int[Tensor, "nodes"] | None = None
+    graphs: int | None = None
+
+    def __post_init__(self) -> None:
+        check_floating(x=self.x)
+        check_shapes(x=(self.x, "nodes d"))
+        _check_node_numbers("edges", self.edges, self.x)
+        _check_edge_features(self.edge_features, "edges", self.edges, self.x)
+        if self.batch is None:
+            batch = torch.zeros(self.nodes, dtype=torch.int64, device=self.x.device)
+            object.__setattr__(self, "batch", batch)
+            least = 1
+        else:
+            _check_batch(self.batch, self.x, self.edges)
+            least = int(self.batch[-1]) + 1 if self.nodes else 0
+        graphs = least if self.graphs is None else self.graphs
+        check_size("graphs", graphs, minimum=least)
+        object.__setattr__(self, "graphs", graphs)
+
+    def __repr__(self) -> str:
+        """Sizes; the numbers themselves are in the fields."""
+        edge = "" if self.edge_features is None else f", d_edge={self.edge_features.shape[1]}"
+        return (
+            f"Graph(nodes={self.nodes}, edges={self.edges.shape[1]}, d={self.x.shape[1]}{edge}, "
+            f"graphs={self.graphs})"
+        )
+
+    # Other ways to make a graph ---------------------------------------------------------------
+
+    @classmethod
+    def undirected(
+        cls,
+        x: Float[Tensor, "nodes d"],
+        pairs: Int[Tensor, "2 pairs"],
+        *,
+        edge_features: Float[Tensor, "pairs d_edge"] | None = None,
+    ) -> "Graph":
+        """Join each pair of nodes in both directions: first all as given, then all turned round.
+
+        Give each pair once; a loop is not doubled. ``edge_features`` has a row for each pair, which
+        both directions get. Errors as in :class:`Graph`.
+        """
+        check_floating(x=x)
+        check_shapes(x=(x, "nodes d"))
+        _check_node_numbers("pairs", pairs, x)
+        _check_edge_features(edge_features, "pairs", pairs, x)
+        two_ways = pairs[0] != pairs[1]
+        edges = torch.cat([pairs, pairs.flip(0)[:, two_ways]], dim=1)
+        if edge_features is not None:
+            edge_features = torch.cat([edge_features, edge_features[two_ways]])
+        return cls(x, edges, edge_features=edge_features)
+
+    @classmethod
+    def complete(cls, x: Float[Tensor, "nodes d"]) -> "Graph":
+        """Join every node to every other, in both directions, and none to itself."""
+        check_floating(x=x)
+        check_shapes(x=(x, "nodes d"))
+        others = ~torch.eye(x.shape[0], dtype=torch.bool, device=x.device)
+        return cls(x, others.nonzero().T)
+
+    @classmethod
+    def batched(cls, graphs: Sequence["Graph"]) -> "Graph":
+        """Lay graphs side by side as one: nodes after nodes, edges after edges, in their order.
+
+        Raises ``ValueError`` for no graph at all, for features of different sizes, and where some
+        graphs have edge features and others have none.
+        """
+        if not graphs:
+            raise ValueError("graphs is empty; expected one graph at least; pass one")
+        first = graphs[0]
+        for i, graph in enumerate(graphs[1:], start=1):
+            _check_alike(first, i, graph)
+        featured = first.edge_features is not None
+        shifts = torch.tensor([0] + [graph.nodes for graph in graphs[:-1]]).cumsum(0).tolist()
+        counts = torch.tensor([0] + [graph.graphs for graph in graphs]).cumsum(0).tolist()
+        return cls(
+            torch.cat([graph.x for graph in graphs]),
+            torch.cat([g.edges + shift for g, shift in zip(graphs, shifts, strict=True)], dim=1),
+            edge_features=torch.cat([g.edge_features for g in graphs]) if featured else None,
+            batch=torch.cat([g.batch + n for g, n in zip(graphs, counts[:-1], strict=True)]),
+            graphs=counts[-1],
+        )
+
+    # The same graph, otherwise ----------------------------------------------------------------
+
+    def with_features(self, x: Float[Tensor, "nodes d_new"]) -> "Graph":
+        """The same edges between nodes that carry ``x``, for instance what a layer made of them."""
+        check_floating(x=x, **self._edge_features())
+        check_shapes(x=(x, f"{self.nodes} d"))
+        # The edges were checked when this graph was made: a layer need not pay for it again.
+        graph = copy(self)
+        object.__setattr__(graph, "x", x)
+        return graph
+
+    def permuted(self, order: Int[Tensor, "nodes"]) -> "Graph":
+        """The same graph with its nodes in another order: node ``k`` is what ``order[k]`` was.
+
+        The edges keep their order and lead between the same nodes under their new numbers. Raises
+        ``ValueError`` unless ``order`` holds each node once, and where it tears a batch apart.
+        """
+        check_tensor(order=order)
+        everyone = torch.arange(self.nodes, device=self.x.device)
+        if order.shape != everyone.shape or not torch.equal(order.sort().values, everyone):
+            raise ValueError(
+                f"order is {_shortly(order)}; expected each of the numbers 0 to {self.nodes - 1} "
+                f"once, as int64 on {self.x.device}; make one with torch.randperm({self.nodes})"
+            )
+        new_number = torch.empty_like(order).scatter_(0, order, everyone)
+        return Graph(
+            self.x[order],
+            new_number[self.edges],
+            edge_features=self.edge_features,
+            batch=self.batch[order],
+            graphs=self.graphs,
+        )
+
+    def to(
+        self, device: torch.device | str | None = None, *, dtype: torch.dtype | None = None
+    ) -> "Graph":
+        """The same graph on another device, or with features of another floating dtype."""
+        features = self.edge_features
+        return Graph(
+            self.x.to(device=device, dtype=dtype),
+            self.edges.to(device=device),
+            edge_features=None if features is None else features.to(device=device, dtype=dtype),
+            batch=self.batch.to(device=device),
+            graphs=self.graphs,
+        )
+
+    # What it looks like -----------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are, in all graphs of the batch together."""
+        return self.x.shape[0]
+
+    @property
+    def source(self) -> Int[Tensor, "edges"]:
+        """Where each edge begins."""
+        return self.edges[0]
+
+    @property
+    def target(self) -> Int[Tensor, "edges"]:
+        """Where each edge ends."""
+        return self.edges[1]
+
+    def degree(self) -> Int[Tensor, "nodes"]:
+        r"""How many edges end at each node: $d_u = \sum_v A_{uv}$."""
+        return torch.bincount(self.target, minlength=self.nodes)
+
+    def adjacency(self) -> Float[Tensor, "nodes nodes"]:
+        r"""The adjacency matrix: $A_{uv}$ counts the edges that lead from $v$ to $u$.
+
+        Its rows are targets and its columns sources, so that $AX$ sums over neighbours, and a row
+        is what a row of attention weights is. It is dense, with the dtype of ``x``: to look at, and
+        to compare with. No layer makes it.
+        """
+        empty = self.x.new_zeros(self.nodes, self.nodes)
+        one = self.x.new_ones(())
+        return empty.index_put((self.target, self.source), one, accumulate=True)
+
+    def _edge_features(self) -> dict[str, Tensor]:
+        return {} if self.edge_features is None else {"edge_features": self.edge_features}
+
+
+# What a graph refuses -------------------------------------------------------------------------
+
+
+def _check_node_numbers(name: str, edges: object, x: Tensor) -> None:
+    """Raise unless ``edges`` is ``(2, edges)``, int64, on the device of ``x``, between its rows."""
+    _check_int64(name, edges, x, "node numbers")
+    shape = tuple(edges.shape)
+    if edges.dim() != 2 or shape[0] != 2:  # noqa: PLR2004 - a source and a target
+        turn = f"turn it with {name}.T" if shape[1:] == (2,) else "stack sources and targets"
+        raise ValueError(
+            f"{name} has shape {shape}; expected (2, {name}), sources above targets; {turn}"
+        )
+    outside = ((edges < 0) | (edges >= x.shape[0])).any(dim=0)
+    if outside.any():
+        which = int(outside.nonzero()[0])
+        raise ValueError(
+            f"{name}[:, {which}] is {edges[:, which].tolist()}, and x has {x.shape[0]} nodes; "
+            f"expected node numbers from 0 to {x.shape[0] - 1}; drop it, or add the node to x"
+        )
+
+
+def _check_edge_features(features: object, name: str, edges: Tensor, x: Tensor) -> None:
+    """Raise unless ``features`` is ``None`` or has a row for each edge, as floats like ``x``."""
+    if features is None:
+        return
+    check_floating(x=x, edge_features=features)
+    check_shapes(**{name: (edges, f"2 {name}"), "edge_features": (features, f"{name} d_edge")})
+
+
+def _check_batch(batch: object, x: Tensor, edges: Tensor) -> None:
+    """Raise unless ``batch`` numbers the graph of each node, in order, and no edge leaves one."""
+    _check_int64("batch", batch, x, "the number of each node's graph")
+    check_shapes(x=(x, "nodes d"), batch=(batch, "nodes"))
+    falls = (batch[1:] < batch[:-1]).nonzero()
+    if len(falls):
+        node = int(falls[0]) + 1
+        raise ValueError(
+            f"batch falls from {int(batch[node - 1])} to {int(batch[node])} at node {node}; "
+            "expected numbers that never fall; sort the nodes by graph, or make the batch with "
+            "Graph.batched"
+        )
+    if len(batch) and batch[0] < 0:
+        raise ValueError(
+            f"batch begins with {int(batch[0])}; expected 0 or more; number the graphs from 0"
+        )
+    ends = batch[edges]
+    leaves = (ends[0] != ends[1]).nonzero()
+    if len(leaves):
+        which = int(leaves[0])
+        raise ValueError(
+            f"edges[:, {which}] is {edges[:, which].tolist()}, from graph {int(ends[0, which])} to "
+            f"graph {int(ends[1, which])} of the batch; expected both ends in one graph; drop the "
+            "edge, or give its nodes one number in batch"
+        )
+
+
+def _check_int64(name: str, tensor: object, x: Tensor, meaning: str) -> None:
+    check_tensor(**{name: tensor})
+    if tensor.dtype != torch.int64:
+        raise TypeError(
+            f"{name} has dtype {tensor.dtype}; expected torch.int64, {meaning}; "
+            f"convert it with {name}.long()"
+        )
+    if tensor.device != x.device:
+        raise ValueError(
+            f"{name} is on {tensor.device} and x on {x.device}; expected one device; "
+            f"move it with {name}.to({str(x.device)!r})"
+        )
+
+
+def _check_alike(first: Graph, i: int, graph: Graph) -> None:
+    """Raise unless ``graph``, number ``i`` of a batch, carries features like those of the first."""
+    name = f"graphs[{i}]"
+    check_floating(**{"graphs[0].x": first.x, f"{name}.x": graph.x})
+    check_shapes(**{"graphs[0].x": (first.x, "nodes d"), f"{name}.x": (graph.x[:0], "0 d")})
+    ours, theirs = first.edge_features, graph.edge_features
+    if (ours is None) != (theirs is None):
+        has, lacks = ("graphs[0]", name) if theirs is None else (name, "graphs[0]")
+        raise ValueError(
+            f"{has} has edge features and {lacks} has none; expected all or none; "
+            "give them to every graph"
+        )
+    if ours is not None:
+        pair = {"graphs[0].edge_features": ours, f"{name}.edge_features": theirs}
+        check_floating(**pair)
+        sizes = [features.shape[1] for features in pair.values()]
+        if sizes[0] != sizes[1]:
+            raise ValueError(
+                f"{name}.edge_features has {sizes[1]} columns and graphs[0].edge_features "
+                f"{sizes[0]}; expected the same number; describe every edge alike"
+            )
+
+
+def _shortly(tensor: Tensor) -> str:
+    return f"a tensor of shape {tuple(tensor.shape)} and dtype {tensor.dtype}" + (
+        f", {tensor.tolist()}" if tensor.numel() <= 10 else ""  # noqa: PLR2004 - what fits a line
+    )
