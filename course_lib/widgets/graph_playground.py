@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
+import torch
 
+from course_lib.molecules import ELEMENTS, ORDERS, Molecule
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Choice, Data, Index, Integer, Text, Trait, brief
 
-ELEMENTS = ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I")
-ORDERS = (1, 2, 3, 4)
 MOST_ATOMS = 24  # a ring each that a finger can take, in a picture of 300 pixels
 MOST_MOLECULES = 12
 MOST_ROUNDS = 6
@@ -23,39 +22,29 @@ LONGEST_BOND = 1.2
 PARTS = ("name", "element", "hydrogens", "charge", "place", "bonds")
 
 
-class DrawnMolecule(Protocol):
-    """What the widget reads of a molecule, such as a ``course_lib.molecules.Molecule``."""
+def drawing_of(molecule: Molecule) -> dict[str, Any]:
+    """A molecule as the widget keeps it, in the middle of the field and as large as fits there.
 
-    name: str
-    solubility: float
-    test: bool
-    element: Any
-    hydrogens: Any
-    charge: Any
-    place: Any
-    bonds: Any
-    orders: Any
-
-
-def drawing_of(molecule: DrawnMolecule) -> dict[str, Any]:
-    """A molecule as the widget keeps it, in the middle of the field and as large as fits there."""
-    place, bonds = np.asarray(molecule.place, dtype=float), np.asarray(molecule.bonds).T
-    low, high = place.min(axis=0), place.max(axis=0)
-    lengths = np.linalg.norm(place[bonds[:, 0]] - place[bonds[:, 1]], axis=1)
-    room = [
-        2 * (reach - MARGIN) / side for reach, side in zip(REACH, high - low, strict=True) if side
-    ]
-    scale = min(*room, LONGEST_BOND / np.median(lengths)) if len(bonds) else 1.0
-    centred = (place - (low + high) / 2) * scale
+    One whose atoms all stand at one place, for nobody has drawn it, is laid out in a circle.
+    """
+    place = molecule.place.double()
+    if len(place) and (place == place[0]).all():
+        angle = 2 * math.pi * torch.arange(len(place)) / len(place)
+        place = torch.stack([angle.cos(), angle.sin()], dim=1)
+    low, high = (place.amin(0), place.amax(0)) if len(place) else (torch.zeros(2),) * 2
+    room = (2 * (torch.tensor(REACH) - MARGIN) / (high - low)).min()
+    first, second = molecule.bonds
+    lengths = (place[first] - place[second]).norm(dim=1)
+    usual = LONGEST_BOND / lengths.median() if len(lengths) else LONGEST_BOND
     return {
         "name": molecule.name,
-        "element": [ELEMENTS[int(e)] for e in molecule.element],
-        "hydrogens": [int(count) for count in molecule.hydrogens],
-        "charge": [int(charge) for charge in molecule.charge],
-        "place": [[round(float(x), 3), round(float(y), 3)] for x, y in centred],
+        "element": molecule.symbols,
+        "hydrogens": molecule.hydrogens.tolist(),
+        "charge": molecule.charge.tolist(),
+        "place": ((place - (low + high) / 2) * min(room, usual)).numpy().round(3).tolist(),
         "bonds": [
-            [*sorted((int(i), int(j))), int(order)]
-            for (i, j), order in zip(bonds, molecule.orders, strict=True)
+            [min(i, j), max(i, j), order]
+            for i, j, order in zip(*molecule.bonds.tolist(), molecule.orders.tolist(), strict=True)
         ],
     }
 
@@ -65,21 +54,25 @@ class Drawing(Trait):
 
     def _check(self, widget: Any, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            if not hasattr(value, "bonds"):
+            if not isinstance(value, Molecule):
                 raise TypeError(
-                    f"{self.called} is {brief(value)}; expected a molecule of "
-                    f"course_lib.molecules, or a dict of {', '.join(PARTS)}"
+                    f"{self.called} is {brief(value)}; expected a "
+                    f"course_lib.molecules.Molecule, or a dict of {', '.join(PARTS)}"
                 )
             value = drawing_of(value)
         if missing := [part for part in PARTS if part not in value]:
-            raise ValueError(f"{self.called} lacks {', '.join(missing)}; give each an entry an atom")
+            raise ValueError(
+                f"{self.called} lacks {', '.join(missing)}; give each an entry an atom"
+            )
         atoms = len(value["element"])
         self._check_number(atoms, value["name"])
         drawing = {
             "name": Text(called=f"{self.called}['name']").validate(widget, value["name"]),
             "element": [self._one("element", e, ELEMENTS) for e in value["element"]],
             "hydrogens": [self._whole("hydrogens", n, 0, 8) for n in value["hydrogens"]],
-            "charge": [self._whole("charge", q, -MOST_CHARGE, MOST_CHARGE) for q in value["charge"]],
+            "charge": [
+                self._whole("charge", q, -MOST_CHARGE, MOST_CHARGE) for q in value["charge"]
+            ],
             "place": [self._placed(place) for place in value["place"]],
             "bonds": [self._bond(bond, atoms) for bond in value["bonds"]],
         }
@@ -132,7 +125,7 @@ class Drawing(Trait):
                 f"{self.called}['bonds'] holds {brief(bond)}; expected two atoms, the smaller "
                 "number first, and an order"
             )
-        return [first, last, self._one("bonds", order, ORDERS)]
+        return [first, last, self._whole("bonds", order, 1, len(ORDERS))]
 
 
 class GraphPlayground(Widget):
@@ -168,7 +161,7 @@ class GraphPlayground(Widget):
     other = Index(of=lambda self: len(self.molecules), unset=True)
     drag = Choice("moves", "bonds", default="moves")
 
-    def __init__(self, molecules: Iterable[DrawnMolecule], **given: Any) -> None:
+    def __init__(self, molecules: Iterable[Molecule], **given: Any) -> None:
         listed = list(molecules)
         if not 1 <= len(listed) <= MOST_MOLECULES:
             raise ValueError(

@@ -1,11 +1,130 @@
-import types, numpy as np
+"""GraphPlayground: a small one, what it displays, and what course_lib says it should."""
+
+import math
+from typing import Any
+
+import torch
+from playwright.sync_api import Locator
+from reading import assert_column, state_of
+
+from course_lib.graph import (
+    Graph,
+    GraphAttention,
+    GraphConv,
+    NormalizedGraphConv,
+    weisfeiler_lehman,
+)
+from course_lib.molecules import ELEMENTS, Molecule
 from course_lib.widgets import GraphPlayground
-D=np.load('/work/shared/data/molecules.npz')
-def mol(name):
-    i=[i for i,x in enumerate(D['name']) if x.lower()==name.lower()][0]
-    a,b=D['atoms_of'][i:i+2]; c,d=D['bonds_of'][i:i+2]
-    return types.SimpleNamespace(name=str(D['name'][i]),solubility=float(D['solubility'][i]),test=bool(D['test'][i]),
-      element=D['element'][a:b],hydrogens=D['hydrogens'][a:b],charge=D['charge'][a:b],place=D['place'][a:b].astype(float),bonds=D['bond'][c:d].T,orders=D['order'][c:d])
-def make():
-    return GraphPlayground([mol(n) for n in ['caffeine','Adenine','Camphor','2-nitrotoluene','17-methyltestosterone','ibuprofen']],rounds=2,atom=8)
-def displayed(widget): pass
+
+READ = """(el) => ({
+  flight: Number(el.querySelector("[data-flight]").dataset.flight),
+  rings: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
+    [...atom.querySelectorAll("[data-share]")].map((part) => Number(part.dataset.share))),
+  colours: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
+    Number(/colour (\\d+)/.exec(atom.getAttribute("aria-label"))?.[1] ?? 0)),
+  strips: [...el.querySelectorAll(".cw-g-strip")].map((strip) =>
+    [...strip.querySelectorAll("b")].map((count) => Number(count.textContent))),
+  verdict: el.querySelector(".cw-g-verdict").textContent,
+})"""
+
+
+def ring_of(atoms: int, name: str, *chords: tuple[int, int]) -> Molecule:
+    """Carbons in a ring, with further bonds across it."""
+    angle = 2 * math.pi * torch.arange(atoms) / atoms
+    bonds = [(i, (i + 1) % atoms, 1) for i in range(atoms)] + [(i, j, 1) for i, j in chords]
+    place = torch.stack([angle.cos(), angle.sin()], dim=1)
+    return Molecule.drawn(["C"] * atoms, bonds, name=name, place=place)
+
+
+def decalin() -> Molecule:
+    """Two rings of six that share a bond."""
+    return ring_of(10, "decalin", (0, 5))
+
+
+def bicyclopentyl() -> Molecule:
+    """Two rings of five that a bond joins."""
+    five = [(i, (i + 1) % 5, 1) for i in range(5)]
+    bonds = [*five, *((i + 5, j + 5, 1) for i, j, _ in five), (0, 5, 1)]
+    return Molecule.drawn(["C"] * 10, bonds, name="bicyclopentyl")
+
+
+def acid(name: str) -> Molecule:
+    """Glycine as an ion, with a fluorine: letters, charges and a double bond."""
+    bonds = [(0, 1, 1), (1, 2, 1), (2, 3, 2), (2, 4, 1), (1, 5, 1)]
+    place = torch.tensor([[-2.0, 0], [-1, 0.6], [0, 0], [0, -1.2], [1, 0.6], [-1, 1.8]])
+    atoms = ["N", "C", "C", "O", "O", "F"]
+    return Molecule.drawn(atoms, bonds, name=name, charge=[1, 0, 0, 0, -1, 0], place=place)
+
+
+def make(name: str = "Ada") -> GraphPlayground:
+    return GraphPlayground([acid(name), decalin(), bicyclopentyl()], rounds=2)
+
+
+def graph_of(drawing: dict[str, Any]) -> Graph:
+    """What the messages begin with: each atom knows its element."""
+    x = torch.eye(len(ELEMENTS), dtype=torch.float64)
+    places = [ELEMENTS.index(symbol) for symbol in drawing["element"]]
+    pairs = torch.tensor([bond[:2] for bond in drawing["bonds"]], dtype=torch.int64)
+    return Graph.undirected(x[places], pairs.reshape(-1, 2).T)
+
+
+def layer_of(name: str) -> torch.nn.Module:
+    """A layer of course_lib whose matrices are the identity."""
+    d = len(ELEMENTS)
+    layer = {
+        "sum": GraphConv,
+        "normalized": NormalizedGraphConv,
+        "attention": lambda *sizes: GraphAttention(*sizes, 1),
+    }[name](d, d).double()
+    state = {
+        key: torch.eye(d) if key.endswith("weight") else torch.zeros_like(value)
+        for key, value in layer.state_dict().items()
+    }
+    if name == "attention":
+        state["score.source"] = torch.tensor([[0.0, *[2.0] * (d - 1)]])
+    layer.load_state_dict(state)
+    return layer
+
+
+def known_after(graph: Graph, layer: str, rounds: int) -> torch.Tensor:
+    for _ in range(rounds):
+        graph = graph.with_features(layer_of(layer)(graph).detach())
+    return graph.x
+
+
+def canonical(colours: list[int]) -> list[int]:
+    """The same partition, its classes numbered as they come."""
+    return [list(dict.fromkeys(colours)).index(colour) for colour in colours]
+
+
+def displayed(widget: Locator) -> None:
+    state, found = state_of(widget), widget.evaluate(READ)
+    graph, atom = graph_of(state["drawing"]), state["atom"]
+    present = graph.x.sum(0) > 0
+    known = known_after(graph, state["layer"], state["rounds"])[:, present]
+    if atom >= 0:
+        assert_column(widget, ".cw-weights .cw-number", known[atom])
+    if state["rings"] == "known" and found["flight"] == 0:
+        for ring, row in zip(found["rings"], known, strict=True):
+            expected = (row / row.sum())[row > 0]
+            torch.testing.assert_close(torch.tensor(ring).double(), expected)
+
+    other = state["other"]
+    drawn = [graph] + [graph_of(state["molecules"][other]["drawing"])] * (other >= 0)
+    both = Graph.batched(drawn)
+    rounds = state["rounds"]
+    colours = weisfeiler_lehman(both, max(both.nodes, rounds))
+    if state["rings"] == "colours":
+        here = colours[rounds][: graph.nodes].tolist()
+        assert canonical(found["colours"]) == canonical(here)
+    for n, strip in enumerate(found["strips"]):
+        counts = torch.bincount(colours[rounds][both.batch == n])
+        assert sorted(strip) == sorted(counts[counts > 0].tolist())
+    counted = [
+        [torch.bincount(row[both.batch == n], minlength=both.nodes + 1) for n in (0, 1)]
+        for row in colours
+    ]
+    if other >= 0:
+        alike = all(torch.equal(*pair) for pair in counted)
+        assert ("no message passing" in found["verdict"]) == alike

@@ -1,12 +1,14 @@
 // What the reader's hand does to a drawing: each function gives a new one.
 
-import { hydrogensOf, neighbours } from "../maths/molecule.js";
+import { freeValence, neighbours } from "../maths/molecule.js";
 import { upTo } from "../maths/numerics.js";
 
 /** @typedef {import("../maths/molecule.js").Drawing} Drawing */
 
 /** The half-sides of the field in which atoms are placed. */
 export const REACH = [4, 3];
+/** @type {Drawing} */
+export const EMPTY = { name: "", element: [], hydrogens: [], charge: [], place: [], bonds: [] };
 const MARGIN = 0.35;
 const DIRECTIONS = 24;
 const USUAL_LENGTH = 1.1;
@@ -30,7 +32,7 @@ export function bondLength({ place, bonds }) {
 /** The drawing with the hydrogens of the touched atoms as their bonds leave room for. */
 function filled(drawing, touched) {
   const hydrogens = drawing.hydrogens.map((count, i) =>
-    touched.includes(i) ? hydrogensOf(drawing, i) : count,
+    touched.includes(i) ? freeValence(drawing, i) : count,
   );
   return { ...drawing, hydrogens };
 }

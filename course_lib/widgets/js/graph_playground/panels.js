@@ -52,13 +52,14 @@ function smallDrawing({ drawing }, bondsAt, colours) {
 export function refinement(now, ui) {
   const { molecules, other, otherBonds, colours, otherColours, found, verdict } = now;
   const counted = (list) => histogram(list, found);
+  /** @type {[number, string][]} */
   const options = [[-1, "nothing"], ...molecules.map(({ drawing }, i) => [i, drawing.name])];
   const row = (name, list) => html`<dt>${name}</dt><dd>${strip(counted(list))}</dd>`;
   return html`<div class="cw-g-panel">
     <p class="cw-g-heading">Colours of Weisfeiler and Lehman</p>
     <dl class="cw-g-strips">${row("here", colours)}
       ${other < 0 ? nothing : row("there", otherColours)}</dl>
-    <p class="cw-hint">${verdict}</p>
+    <p class="cw-hint cw-g-verdict">${verdict}</p>
     <div class="cw-controls">${select(ui, "other", { label: "Compare with", options })}</div>
     ${other < 0 ? nothing : smallDrawing(molecules[other], otherBonds, otherColours)}
   </div>`;

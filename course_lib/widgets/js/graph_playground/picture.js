@@ -46,9 +46,12 @@ const across = ([x, y], [u, v], by) => {
   return [(by * (y - v)) / length, (by * (u - x)) / length];
 };
 /** @returns {number[]} */
-const between = ([x, y], [u, v], share) => [x + share * (u - x), y + share * (v - y)];
+const between = (/** @type {number[]} */ [x, y], [u, v], share) => [
+  x + share * (u - x),
+  y + share * (v - y),
+];
 /** @returns {number[]} */
-const plus = ([x, y], [u, v]) => [x + u, y + v];
+const plus = (/** @type {number[]} */ [x, y], /** @type {number[]} */ [u, v]) => [x + u, y + v];
 
 /** From where to where a line goes beside a bond, shortened by shares of its length. */
 function beside(a, b, by, cut = 0) {
@@ -163,7 +166,7 @@ export function messages({ edges, weights, place }, mixOf, share) {
       between(points[s], points[t], share),
       across(points[s], points[t], LANE * radius),
     );
-    const size = clamp(0.5 * radius * Math.sqrt(weights.edge[e]), 1.5, 0.5 * radius);
+    const size = clamp(0.45 * radius * Math.sqrt(weights.edge[e]), 1.5, 8);
     return svg`<g class="cw-g-message" transform="translate(${x} ${y})">
       <circle r=${size + 1} fill="var(--cw-paper)"></circle>${pie(mixOf(s), size, size)}</g>`;
   });

@@ -1,4 +1,4 @@
-import { ELEMENTS, valence } from "../maths/molecule.js";
+import { ELEMENTS } from "../maths/molecule.js";
 
 const NAMES = "carbon nitrogen oxygen fluorine phosphorus sulfur chlorine bromine iodine".split(
   " ",
@@ -16,6 +16,17 @@ export const LAYERS = [
   ["sum", "sum"],
   ["normalized", "normalised mean"],
   ["attention", "attention"],
+];
+
+/** @type {[string, string][]} */
+export const RINGS = [
+  ["known", "elements it knows of"],
+  ["colours", "Weisfeiler–Lehman colour"],
+];
+/** @type {[string, string][]} */
+export const DRAGS = [
+  ["moves", "moves it"],
+  ["bonds", "draws a bond"],
 ];
 
 /** @param {string} symbol */
@@ -41,12 +52,7 @@ export function spokenAtom(now, i) {
 }
 
 /** What chemistry would not allow. */
-export function complaint({ drawing, strange }) {
-  return strange
-    .map((i) => {
-      const { given, allowed } = valence(drawing, i);
-      const most = allowed[allowed.length - 1];
-      return `${drawing.element[i]}${i + 1} has ${given} bonds, and chemistry allows ${most}.`;
-    })
+export const complaint = ({ drawing, strange }) =>
+  strange
+    .map(({ i, given, most }) => `${drawing.element[i]}${i + 1} has ${given} bonds of ${most}.`)
     .join(" ");
-}

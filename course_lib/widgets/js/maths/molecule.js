@@ -1,5 +1,3 @@
-import { upTo } from "./numerics.js";
-
 /**
  * @typedef {object} Drawing a molecule, or a graph of one's own; a list has an entry for each atom
  * @property {string} name of the molecule that it began as
@@ -12,13 +10,10 @@ import { upTo } from "./numerics.js";
 
 export const ELEMENTS = ["C", "N", "O", "F", "P", "S", "Cl", "Br", "I"];
 const VALENCES = { C: [4], N: [3], O: [2], P: [3, 5], S: [2, 4, 6] };
+const CHARGED = ["N", "O", "P", "S"];
 const MASS = [12.011, 14.007, 15.999, 18.998, 30.974, 32.06, 35.45, 79.904, 126.904];
 const HYDROGEN_MASS = 1.008;
 const AROMATIC = 4;
-
-/** @param {string} element @param {number} charge */
-const valences = (element, charge) =>
-  (VALENCES[element] ?? [1]).map((v) => v + (element === "C" ? -Math.abs(charge) : charge));
 
 /** The bonds at each atom, as its neighbour and the order. @param {Drawing} drawing */
 export function neighbours({ element, bonds }) {
@@ -31,31 +26,38 @@ export function neighbours({ element, bonds }) {
 }
 
 /**
- * How many electrons an atom gives to its bonds, and what chemistry allows. An aromatic atom gives
- * one for each aromatic bond, and one to the ring if it has one left.
+ * How many bonds an atom may have, and what they take: an aromatic one 1.5.
  * @param {Drawing} drawing
  * @param {number} i
  */
-export function valence(drawing, i) {
-  const allowed = valences(drawing.element[i], drawing.charge[i]);
-  const orders = neighbours(drawing)[i].map(([, order]) => order);
-  const given = orders.reduce((sum, order) => sum + (order === AROMATIC ? 1 : order), 0);
-  const toTheRing = orders.includes(AROMATIC) && given < allowed[0] ? 1 : 0;
-  return { given: given + toTheRing, allowed };
+function valence({ element, charge, bonds }, i) {
+  const orders = bonds.filter((bond) => bond[0] === i || bond[1] === i).map((bond) => bond[2]);
+  const add = CHARGED.includes(element[i]) ? charge[i] : 0;
+  const places = (VALENCES[element[i]] ?? [1]).map((place) => place + add);
+  const taken = (/** @type {number} */ aromatic) =>
+    orders.reduce((sum, order) => sum + (order === AROMATIC ? aromatic : order), 0);
+  return { places, taken, isAromatic: orders.includes(AROMATIC) };
 }
 
-/** The hydrogens that fill an atom's valence. @param {Drawing} drawing @param {number} i */
-export function hydrogensOf(drawing, i) {
-  const { given, allowed } = valence(drawing, i);
-  return (allowed.find((v) => v >= given) ?? given) - given;
+/** The hydrogens beside an atom's bonds, by the usual rule. @param {Drawing} drawing @param {number} i */
+export function freeValence(drawing, i) {
+  const { places, taken, isAromatic } = valence(drawing, i);
+  const place = (isAromatic ? places.slice(0, 1) : places).find((most) => most >= taken(1.5));
+  return Math.floor((place ?? taken(1.5)) - taken(1.5));
 }
 
-/** The atoms with more bonds than chemistry allows. @param {Drawing} drawing */
-export const forbidden = (drawing) =>
-  upTo(drawing.element.length).filter((i) => {
-    const { given, allowed } = valence(drawing, i);
-    return given > allowed[allowed.length - 1];
+/**
+ * The atoms with more bonds than chemistry allows, how many, and how many it allows. An aromatic
+ * bond counts as one: the lone pair of a nitrogen may be the ring's.
+ * @param {Drawing} drawing
+ */
+export function forbidden(drawing) {
+  const counted = drawing.element.map((_, i) => {
+    const { places, taken } = valence(drawing, i);
+    return { i, given: taken(1), most: places[places.length - 1] };
   });
+  return counted.filter(({ given, most }) => given > most);
+}
 
 /**
  * How many bonds part each atom from a first one; infinitely many if nothing joins them.
