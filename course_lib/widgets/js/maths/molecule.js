@@ -95,3 +95,17 @@ export const molarMass = ({ element, hydrogens }) =>
     (sum, symbol, i) => sum + MASS[ELEMENTS.indexOf(symbol)] + HYDROGEN_MASS * hydrogens[i],
     0,
   );
+
+/**
+ * What a network is told of each atom: its element, degree, hydrogens, charge, whether it has an
+ * aromatic bond, whether it lies on a ring.
+ * @param {Drawing} drawing
+ */
+export function atomFeatures(drawing) {
+  const [bondsAt, ring] = [neighbours(drawing), inRing(drawing)];
+  return drawing.element.map((symbol, i) => {
+    const aromatic = bondsAt[i].some(([, order]) => order === AROMATIC);
+    const counts = [bondsAt[i].length, drawing.hydrogens[i], drawing.charge[i]];
+    return [...ELEMENTS.map((other) => Number(other === symbol)), ...counts, +aromatic, +ring[i]];
+  });
+}
