@@ -143,28 +143,22 @@ def _(attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, *a: Tensor) ->
     hint="Sources stand in the first row of edges, targets in the second. Does each half of the "
     "sum look at an end of its own, and at the right one?",
 )
-def _(
-    attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
-) -> bool:
-    none, edge = torch.zeros_like(a_target), edges[:, [0]]
+def _(attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, *a: Tensor) -> bool:
+    a = (torch.zeros_like(a[0]), a[1])
+    edge = edges[:, [0]]
     other = x.index_fill(0, edge[1], 1)
-    return close(
-        attempt(x, edge, weight, none, a_source), attempt(other, edge, weight, none, a_source)
-    )
+    return close(attempt(x, edge, weight, *a), attempt(other, edge, weight, *a))
 
 
 @gat_scores.property(
     "with a_source of zeros, the source does not matter",
     hint="An edge has two ends. Which of them does the half of a_target look at?",
 )
-def _(
-    attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
-) -> bool:
-    none, edge = torch.zeros_like(a_source), edges[:, [0]]
+def _(attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, *a: Tensor) -> bool:
+    a = (a[0], torch.zeros_like(a[1]))
+    edge = edges[:, [0]]
     other = x.index_fill(0, edge[0], 1)
-    return close(
-        attempt(x, edge, weight, a_target, none), attempt(other, edge, weight, a_target, none)
-    )
+    return close(attempt(x, edge, weight, *a), attempt(other, edge, weight, *a))
 
 
 @gat_scores.property(
@@ -172,10 +166,9 @@ def _(
     hint="Take one edge, and work the three steps out by hand: transform both ends, weigh each "
     "with its own vector, rectify the sum.",
 )
-def _(
-    attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
-) -> bool | str:
-    answer = attempt(x, edges, weight, a_target, a_source)
+def _(attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, *a: Tensor) -> bool | str:
+    answer = attempt(x, edges, weight, *a)
+    a_target, a_source = a
     from_source, to_target = (x @ weight)[edges]
     linear = to_target @ a_target + from_source @ a_source
     return close(answer, leaky_relu(linear, 0.2)) or recognised(

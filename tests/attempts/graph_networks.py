@@ -107,14 +107,14 @@ def scores(
 WRONG = {
     "own matrix forgotten": (
         "graph_convolution",
-        convolution(mix=lambda x, total, own, neighbours: total @ neighbours),
+        convolution(mix=lambda _x, total, _own, neighbours: total @ neighbours),
         "without edges",
         "edges = tensor([], size=(2, 0), dtype=torch.int64)",
         "Which of the two",
     ),
     "both matrices for itself": (
         "graph_convolution",
-        convolution(mix=lambda x, total, own, neighbours: (x + total) @ neighbours),
+        convolution(mix=lambda x, total, _own, neighbours: (x + total) @ neighbours),
         "without edges",
         "edges = tensor([], size=(2, 0), dtype=torch.int64)",
         "Which of the two",
