@@ -1,5 +1,5 @@
 import { plain } from "./js/array.js";
-import { button, choices, select, slider } from "./js/controls.js";
+import { button, choices, select, series, slider } from "./js/controls.js";
 import { derive, MOST_ROUNDS } from "./js/graph_playground/derived.js";
 import { freePlace, turnedInto } from "./js/graph_playground/editing.js";
 import { add, bond, enter, erase, gripOf } from "./js/graph_playground/hand.js";
@@ -13,6 +13,7 @@ import {
   receptiveField,
   skeleton,
 } from "./js/graph_playground/picture.js";
+import { solubility } from "./js/graph_playground/solubility.js";
 import {
   atomName,
   complaint,
@@ -21,6 +22,7 @@ import {
   LAYERS,
   many,
   ORDERS,
+  PARTS,
   RINGS,
   spokenAtom,
 } from "./js/graph_playground/words.js";
@@ -28,6 +30,7 @@ import { ELEMENTS } from "./js/maths/molecule.js";
 import { upTo } from "./js/maths/numerics.js";
 import { pointIn } from "./js/plane.js";
 import { playButton, prefersStillness } from "./js/play.js";
+import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
@@ -37,9 +40,23 @@ const ROUND_SECONDS = 1.2;
 /** @type {Options} */
 const ELEMENT_NAMES = ELEMENTS.map((symbol) => [symbol, elementName(symbol)]);
 
+/**
+ * An arc as long as what an atom adds to the answer, beside the most that one does.
+ * @returns {[number, string][]}
+ */
+function partOf(parts, i) {
+  const most = Math.max(...parts.map(Math.abs)) || 1;
+  const arc = Math.abs(parts[i]);
+  return [
+    [arc, series(parts[i] < 0 ? 1 : 0)],
+    [most - arc, "var(--cw-line)"],
+  ];
+}
+
 /** What an atom shows: the elements that it knows of, or its colour. @returns {[number, string][]} */
-function mixOf({ rings, kinds, known, next, arrived, colours }, i) {
+function mixOf({ rings, kinds, known, next, arrived, colours, parts }, i) {
   if (rings === "colours") return [[1, classColour(colours[i])]];
+  if (rings === "parts" && parts.length) return partOf(parts, i);
   return kinds.map((kind, k) => [
     (1 - arrived) * known[i][k] + arrived * next[i][k],
     elementColour(kind),
@@ -137,12 +154,12 @@ function view(now, ui) {
         choose: (i) => enter(ui, i),
       })}
       ${choices(ui, "layer", { label: "Layer", options: LAYERS })}
-      ${choices(ui, "rings", { label: "Each atom shows", options: RINGS })}
+      ${choices(ui, "rings", { label: "Each atom shows", options: now.facts ? [...RINGS, PARTS] : RINGS })}
     </div>
     <div class="cw-columns cw-g-columns">
       <div>${picture(now, ui)} ${transport(now, ui)} ${editing(now, ui)}
-        <p class="cw-message">${now.said || complaint(now)}</p></div>
-      <div>${knowledge(now)} ${refinement(now, ui)}</div>
+        <p class="cw-message">${now.note || complaint(now)}</p></div>
+      <div>${solubility(now)} ${knowledge(now)} ${refinement(now, ui)}</div>
     </div>`;
 }
 
@@ -152,20 +169,22 @@ function words(now) {
   const heard = far.filter((steps) => steps <= rounds).length;
   const sight =
     at < 0 ? "" : ` ${atomName(now, at)} has heard of ${heard} of ${many(far.length, "atom")}.`;
-  return `${name}${now.changed ? ", changed" : ""}.${sight} ${now.verdict} ${complaint(now)}`;
+  const answer =
+    now.said === null ? "" : ` The network expects a solubility of ${number(now.said)}.`;
+  return `${name}${now.changed ? ", changed" : ""}.${answer}${sight} ${now.verdict} ${complaint(now)}`;
 }
 
 export default widget({
   label: "Graph playground: messages along the bonds of a molecule",
   name: "cw-graph",
-  data: { molecules: plain },
+  data: { molecules: plain, facts: plain, weights: plain },
   controls: Object.fromEntries(
     ["drawing", "layer", "rounds", "rings", "atom", "partner", "other", "drag"].map((n) => [
       n,
       plain,
     ]),
   ),
-  local: { flight: 0, single: false, pen: null, said: "" },
+  local: { flight: 0, single: false, pen: null, note: "" },
   derive,
   view,
   words,

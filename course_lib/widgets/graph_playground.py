@@ -3,129 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from course_lib.molecules import ELEMENTS, ORDERS, Molecule
+from course_lib.molecule_network import BondConv, MoleculeNetwork
+from course_lib.molecules import ATOM_FEATURES, ELEMENTS, Molecule
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Choice, Data, Index, Integer, Text, Trait, brief
+from course_lib.widgets.drawings import Drawing
+from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.traits import Choice, Data, Index, Integer, brief
 
-MOST_ATOMS = 24  # a ring each that a finger can take, in a picture of 300 pixels
 MOST_MOLECULES = 12
 MOST_ROUNDS = 6
-MOST_CHARGE = 1
-REACH = (4.0, 3.0)  # half-sides of the field in which atoms are placed
-MARGIN = 0.5
-LONGEST_BOND = 1.2
-PARTS = ("name", "element", "hydrogens", "charge", "place", "bonds")
-
-
-def drawing_of(molecule: Molecule) -> dict[str, Any]:
-    """A molecule as the widget keeps it, in the middle of the field and as large as fits there.
-
-    One whose atoms all stand at one place, for nobody has drawn it, is laid out in a circle.
-    """
-    place = molecule.place.double()
-    if len(place) and (place == place[0]).all():
-        angle = 2 * math.pi * torch.arange(len(place)) / len(place)
-        place = torch.stack([angle.cos(), angle.sin()], dim=1)
-    low, high = (place.amin(0), place.amax(0)) if len(place) else (torch.zeros(2),) * 2
-    room = (2 * (torch.tensor(REACH) - MARGIN) / (high - low)).min()
-    first, second = molecule.bonds
-    lengths = (place[first] - place[second]).norm(dim=1)
-    usual = LONGEST_BOND / lengths.median() if len(lengths) else LONGEST_BOND
-    return {
-        "name": molecule.name,
-        "element": molecule.symbols,
-        "hydrogens": molecule.hydrogens.tolist(),
-        "charge": molecule.charge.tolist(),
-        "place": ((place - (low + high) / 2) * min(room, usual)).numpy().round(3).tolist(),
-        "bonds": [
-            [min(i, j), max(i, j), order]
-            for i, j, order in zip(*molecule.bonds.tolist(), molecule.orders.tolist(), strict=True)
-        ],
-    }
-
-
-class Drawing(Trait):
-    """A molecule or a graph of one's own: a dict of ``PARTS``, with an entry for each atom."""
-
-    def _check(self, widget: Any, value: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            if not isinstance(value, Molecule):
-                raise TypeError(
-                    f"{self.called} is {brief(value)}; expected a "
-                    f"course_lib.molecules.Molecule, or a dict of {', '.join(PARTS)}"
-                )
-            value = drawing_of(value)
-        if missing := [part for part in PARTS if part not in value]:
-            raise ValueError(
-                f"{self.called} lacks {', '.join(missing)}; give each an entry an atom"
-            )
-        atoms = len(value["element"])
-        self._check_number(atoms, value["name"])
-        drawing = {
-            "name": Text(called=f"{self.called}['name']").validate(widget, value["name"]),
-            "element": [self._one("element", e, ELEMENTS) for e in value["element"]],
-            "hydrogens": [self._whole("hydrogens", n, 0, 8) for n in value["hydrogens"]],
-            "charge": [
-                self._whole("charge", q, -MOST_CHARGE, MOST_CHARGE) for q in value["charge"]
-            ],
-            "place": [self._placed(place) for place in value["place"]],
-            "bonds": [self._bond(bond, atoms) for bond in value["bonds"]],
-        }
-        for part in PARTS[1:-1]:
-            if len(drawing[part]) != atoms:
-                raise ValueError(
-                    f"{self.called}[{part!r}] has {len(drawing[part])} entries for {atoms} atoms; "
-                    "give as many as element has"
-                )
-        ends = [tuple(bond[:2]) for bond in drawing["bonds"]]
-        if twice := sorted({pair for pair in ends if ends.count(pair) > 1}):
-            raise ValueError(f"{self.called} bonds the atoms {twice[0]} twice; give one order each")
-        return drawing
-
-    def _check_number(self, atoms: int, name: Any) -> None:
-        if atoms > MOST_ATOMS:
-            raise ValueError(
-                f"{self.called} {brief(name)} has {atoms} atoms; expected {MOST_ATOMS} at most, "
-                "which can be told apart in the picture; choose a smaller molecule"
-            )
-
-    def _one(self, part: str, value: Any, options: Iterable[Any]) -> Any:
-        if value not in options:
-            listed = ", ".join(map(str, options))
-            raise ValueError(
-                f"{self.called}[{part!r}] holds {brief(value)}; expected one of {listed}"
-            )
-        return value
-
-    def _whole(self, part: str, value: Any, low: int, high: int) -> int:
-        checked = Integer(low, high, called=f"{self.called}[{part!r}]")
-        return checked.validate(None, value)
-
-    def _placed(self, place: Any) -> list[float]:
-        numbers = [float(part) for part in place]
-        if len(numbers) != 2 or not all(  # noqa: PLR2004 - across and up
-            abs(part) <= reach for part, reach in zip(numbers, REACH, strict=False)
-        ):
-            raise ValueError(
-                f"{self.called}['place'] holds {brief(place)}; expected two numbers within "
-                f"±{REACH[0]:g} and ±{REACH[1]:g}; rescale the drawing"
-            )
-        return numbers
-
-    def _bond(self, bond: Any, atoms: int) -> list[int]:
-        i, j, order = bond
-        first, last = (self._whole("bonds", end, 0, atoms - 1) for end in (i, j))
-        if first >= last:
-            raise ValueError(
-                f"{self.called}['bonds'] holds {brief(bond)}; expected two atoms, the smaller "
-                "number first, and an order"
-            )
-        return [first, last, self._whole("bonds", order, 1, len(ORDERS))]
+WEIGHT_BYTES = 20_000
+FEWEST_BITS = 8
 
 
 class GraphPlayground(Widget):
@@ -140,8 +33,16 @@ class GraphPlayground(Widget):
     (:class:`~course_lib.graph.GraphAttention`, whose score is 2 for what is no carbon), all with
     the identity for a matrix.
 
+    ``network`` is a trained :class:`course_lib.molecule_network.MoleculeNetwork` with
+    :class:`~course_lib.molecule_network.BondConv` layers, of at most 14,000 parameters or so. Its
+    answer and what each atom adds to it, the answer less that of ``molecule.without(atom)``, are
+    computed in the page. The weights travel rounded, as :func:`pack` says, with ``bits`` of 8 to
+    16; ``widget.network`` is the network with just these weights, and all that the page shows is
+    computed from them, in double precision.
+
     Traits, synced both ways: ``drawing``, ``layer``, ``rounds`` (0 to 6), ``rings`` (what the ring
-    about each atom shows: ``"known"`` elements or ``"colours"`` of Weisfeiler and Lehman),
+    about each atom shows: ``"known"`` elements, ``"colours"`` of Weisfeiler and Lehman or, with a
+    network, the atom's ``"parts"`` in its answer),
     ``atom`` (whose receptive field is shown; -1 for none), ``partner`` (an atom to bond it with),
     ``other`` (the molecule whose colours are compared; -1 for none) and ``drag`` (what dragging an
     atom does: it ``"moves"`` or ``"bonds"``). Raises ``TypeError`` and ``ValueError`` for what
@@ -152,16 +53,29 @@ class GraphPlayground(Widget):
     _module = "graph_playground.js"
 
     molecules = Data()
+    facts = Data()
+    weights = Data()
     drawing = Drawing(default=lambda self: self.molecules[0]["drawing"])
     layer = Choice("sum", "normalized", "attention", default="sum")
     rounds = Integer(0, MOST_ROUNDS, default=1)
-    rings = Choice("known", "colours", default="known")
+    rings = Choice(
+        *("known", "colours", "parts"),
+        offered=lambda self: ["known", "colours", "parts"][: 3 if self.facts else 2],
+        needs={"parts": "network"},
+        default="known",
+    )
     atom = Index(of=lambda self: len(self.drawing["element"]), unset=True, default=0)
     partner = Index(of=lambda self: len(self.drawing["element"]), unset=True)
     other = Index(of=lambda self: len(self.molecules), unset=True)
     drag = Choice("moves", "bonds", default="moves")
 
-    def __init__(self, molecules: Iterable[Molecule], **given: Any) -> None:
+    def __init__(
+        self,
+        molecules: Iterable[Molecule],
+        *,
+        network: MoleculeNetwork | None = None,
+        **given: Any,
+    ) -> None:
         listed = list(molecules)
         if not 1 <= len(listed) <= MOST_MOLECULES:
             raise ValueError(
@@ -181,7 +95,19 @@ class GraphPlayground(Widget):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"molecules has {brief(twice[0])} twice; give each once")
         self.set_trait("molecules", entries)
+        self.set_trait("facts", None if network is None else _facts_of(network))
+        self.set_trait("weights", None if network is None else _packed(network))
         super().__init__(**given)
+
+    @property
+    def bits(self) -> int | None:
+        """How many bits a parameter has on its way to the page."""
+        return self.weights and self.weights["bits"]
+
+    @property
+    def network(self) -> MoleculeNetwork | None:
+        """The network with the weights that travel, in float32, which holds them exactly."""
+        return None if self.facts is None else network_of(self.facts, self.weights)
 
     def describe(self) -> str:
         """Which molecule is drawn, and what can be done with it."""
@@ -194,3 +120,45 @@ class GraphPlayground(Widget):
             f"({made_of}) and {len(drawing['bonds'])} bonds, along which atoms tell each other "
             f"what they know, round by round. To choose from: {names}."
         )
+
+
+def network_of(facts: dict[str, Any], packed: dict[str, Any]) -> MoleculeNetwork:
+    """The network, in float32 and in evaluation mode, whose weights travel as ``packed``."""
+    # A network begins with random weights, which are replaced at once: nobody's draws are used up.
+    with torch.random.fork_rng(devices=[]):
+        network = MoleculeNetwork(d=facts["d"], layers=facts["layers"])
+    network.mean.fill_(facts["mean"])
+    network.scale.fill_(facts["scale"])
+    parameters = dict(network.named_parameters())
+    shapes = [(p.numel() // p.shape[-1], p.shape[-1]) for p in parameters.values()]
+    with torch.no_grad():
+        for parameter, matrix in zip(parameters.values(), unpack(packed, shapes), strict=True):
+            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
+    return network.eval()
+
+
+def _packed(network: MoleculeNetwork) -> dict[str, Any]:
+    parameters = {name: p.detach() for name, p in network.named_parameters()}
+    return pack(parameters, most_bytes=WEIGHT_BYTES, fewest_bits=FEWEST_BITS)
+
+
+def _facts_of(network: object) -> dict[str, Any]:
+    """All that has to be known of a network besides its weights."""
+    if not isinstance(network, MoleculeNetwork):
+        raise TypeError(
+            f"network is a {type(network).__name__}; expected a "
+            "course_lib.molecule_network.MoleculeNetwork"
+        )
+    others = [type(layer).__name__ for layer in network.layers if not isinstance(layer, BondConv)]
+    if others:
+        raise TypeError(
+            f"network has a layer {others[0]}; expected BondConv layers alone, which the page can "
+            "compute; make it with MoleculeNetwork(d=..., layers=...)"
+        )
+    return {
+        "features": len(ATOM_FEATURES),
+        "d": network.embed.out_features,
+        "layers": len(network.layers),
+        "mean": network.mean.item(),
+        "scale": network.scale.item(),
+    }

@@ -117,7 +117,7 @@ def test_an_atom_is_deleted_as_course_lib_rubs_it_out(
 ):
     atoms = [int(random.integers(len(molecule.element))) for molecule in molecules]
     cases = [[drawing_of(m), atom] for m, atom in zip(molecules, atoms, strict=True)]
-    found = javascript("js/graph_playground/editing.js", "removed", cases)
+    found = javascript(MOLECULE, "without", cases)
     left = [m.without(atom) for m, atom in zip(molecules, atoms, strict=True)]
     features = javascript(MOLECULE, "atomFeatures", [[drawing] for drawing in found])
     for molecule, drawing, rows in zip(left, found, features, strict=True):

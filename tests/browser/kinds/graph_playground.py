@@ -4,8 +4,10 @@ import math
 from typing import Any
 
 import torch
+from in_the_page import tensor
 from playwright.sync_api import Locator
-from reading import assert_column, state_of
+from reading import agrees, assert_column, state_of
+from torch import nn
 
 from course_lib.graph import (
     Graph,
@@ -14,8 +16,10 @@ from course_lib.graph import (
     NormalizedGraphConv,
     weisfeiler_lehman,
 )
+from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import ELEMENTS, Molecule
 from course_lib.widgets import GraphPlayground
+from course_lib.widgets.graph_playground import network_of
 
 READ = """(el) => ({
   flight: Number(el.querySelector("[data-flight]").dataset.flight),
@@ -58,7 +62,18 @@ def acid(name: str) -> Molecule:
 
 
 def make(name: str = "Ada") -> GraphPlayground:
-    return GraphPlayground([acid(name), decalin(), bicyclopentyl()], rounds=2)
+    molecules = [acid(name), decalin(), bicyclopentyl()]
+    return GraphPlayground(molecules, network=network(), rounds=2)
+
+
+def network() -> MoleculeNetwork:
+    """One that nobody trained, but whose answers differ."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        made = MoleculeNetwork(d=8, layers=2)
+        for parameter in made.parameters():
+            nn.init.normal_(parameter, std=0.5)
+    return made.answers_like(torch.tensor([-5.0, -3.0, -1.0]))
 
 
 def graph_of(drawing: dict[str, Any]) -> Graph:
@@ -98,6 +113,32 @@ def canonical(colours: list[int]) -> list[int]:
     return [list(dict.fromkeys(colours)).index(colour) for colour in colours]
 
 
+def molecule_of(drawing: dict[str, Any]) -> Molecule:
+    """The molecule that stands in the page, with its own count of hydrogens."""
+    given = {part: drawing[part] for part in ("name", "charge", "hydrogens")}
+    return Molecule.drawn(drawing["element"], drawing["bonds"], **given)
+
+
+def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]) -> None:
+    """Assert that the solubility, and what atoms add to it, are those of the network."""
+    if state["facts"] is None:
+        return
+    model = network_of(state["facts"], state["weights"]).double()
+    molecule, atom = molecule_of(state["drawing"]), state["atom"]
+    with torch.no_grad():
+        answer = model(molecule.graph().to(dtype=torch.float64)).item()
+        adds = [
+            answer - model(molecule.without(i).graph().to(dtype=torch.float64)).item()
+            for i in range(len(molecule.element))
+        ]
+    assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
+    assert agrees(widget.locator(".cw-g-adds").inner_text().removeprefix("+"), adds[atom])
+    if state["rings"] == "parts":
+        arcs = torch.tensor([ring[0] for ring in found["rings"]]).double()
+        sizes = tensor(adds).abs()
+        torch.testing.assert_close(arcs, sizes / sizes.max(), rtol=1e-6, atol=1e-6)
+
+
 def displayed(widget: Locator) -> None:
     state, found = state_of(widget), widget.evaluate(READ)
     graph, atom = graph_of(state["drawing"]), state["atom"]
@@ -110,6 +151,7 @@ def displayed(widget: Locator) -> None:
             expected = (row / row.sum())[row > 0]
             torch.testing.assert_close(torch.tensor(ring).double(), expected)
 
+    assert_answers(widget, state, found)
     other = state["other"]
     drawn = [graph] + [graph_of(state["molecules"][other]["drawing"])] * (other >= 0)
     both = Graph.batched(drawn)

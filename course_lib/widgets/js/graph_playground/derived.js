@@ -1,7 +1,8 @@
 // What follows from the state.
 
 import { directed, passed } from "../maths/graph_layers.js";
-import { distances, ELEMENTS, forbidden, neighbours } from "../maths/molecule.js";
+import { distances, ELEMENTS, forbidden, neighbours, without } from "../maths/molecule.js";
+import { answer, contributions, unpackNetwork } from "../maths/molecule_network.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { classes, histogram, weisfeilerLehman } from "../maths/weisfeiler_lehman.js";
 import { EMPTY, orderOf } from "./editing.js";
@@ -57,7 +58,31 @@ function mateOf(bondsAt, at, partner) {
   return others.includes(partner) ? partner : (bondsAt[at][0]?.[0] ?? others[0]);
 }
 
-export function derive({ drawing, layer, rounds, atom, partner, other, molecules, flight }, ui) {
+/** What the network says of the drawing, of the molecule that it was, and without an atom. */
+function answers({ drawing, facts, weights, molecules, rings }, ui, { chemistry, molecule, at }) {
+  const { memo } = ui;
+  if (!facts || !drawing.element.length) return { said: null, parts: [] };
+  const network = memo("network", [weights], () => unpackNetwork(facts, weights));
+  const of = (name, given, inputs) =>
+    memo(name, [network, ...inputs], () => answer(network, given));
+  const said = of("answer", drawing, [chemistry]);
+  const original = molecules[molecule]?.drawing;
+  return {
+    said,
+    before: original && of("before", original, [original]),
+    without:
+      at < 0 || drawing.element.length < 2
+        ? null
+        : memo("without", [chemistry, network, at], () => answer(network, without(drawing, at))),
+    parts:
+      rings === "parts"
+        ? memo("parts", [chemistry, network], () => contributions(network, drawing))
+        : [],
+  };
+}
+
+export function derive(now, ui) {
+  const { drawing, layer, rounds, atom, partner, other, molecules, flight } = now;
   const chemistry = chemistryOf(drawing);
   const { history, ...facts } = ui.memo("facts", [chemistry, layer], () => factsOf(drawing, layer));
   const atoms = drawing.element.length;
@@ -69,6 +94,7 @@ export function derive({ drawing, layer, rounds, atom, partner, other, molecules
   const molecule = molecules.findIndex((entry) => entry.drawing.name === drawing.name);
   return {
     ...facts,
+    ...answers(now, ui, { chemistry, molecule, at }),
     ...{ at, mate, molecule, colours, otherColours },
     known: history.known[rounds],
     next: history.known[rounds + 1],

@@ -1,6 +1,6 @@
 // What the reader's hand does to a drawing: each function gives a new one.
 
-import { freeValence, neighbours } from "../maths/molecule.js";
+import { filled } from "../maths/molecule.js";
 import { upTo } from "../maths/numerics.js";
 
 /** @typedef {import("../maths/molecule.js").Drawing} Drawing */
@@ -27,14 +27,6 @@ const distance = ([x, y], [u, v]) => Math.hypot(x - u, y - v);
 export function bondLength({ place, bonds }) {
   const lengths = bonds.map(([i, j]) => distance(place[i], place[j])).sort((a, b) => a - b);
   return lengths[lengths.length >> 1] || USUAL_LENGTH;
-}
-
-/** The drawing with the hydrogens of the touched atoms as their bonds leave room for. */
-function filled(drawing, touched) {
-  const hydrogens = drawing.hydrogens.map((count, i) =>
-    touched.includes(i) ? freeValence(drawing, i) : count,
-  );
-  return { ...drawing, hydrogens };
 }
 
 /** @param {Drawing} drawing @param {number} i @param {number[]} place */
@@ -67,23 +59,6 @@ export function added(drawing, place, to = -1) {
     bonds: to < 0 ? bonds : [...bonds, [to, last, 1]],
   };
   return filled(larger, [to, last]);
-}
-
-/** @param {Drawing} drawing @param {number} gone */
-export function removed(drawing, gone) {
-  const [kept, touched] = [(_, i) => i !== gone, neighbours(drawing)[gone].map(([j]) => j)];
-  const shifted = (i) => (i > gone ? i - 1 : i);
-  const smaller = {
-    ...drawing,
-    element: drawing.element.filter(kept),
-    hydrogens: drawing.hydrogens.filter(kept),
-    charge: drawing.charge.filter(kept),
-    place: drawing.place.filter(kept),
-    bonds: drawing.bonds
-      .filter(([i, j]) => i !== gone && j !== gone)
-      .map(([i, j, order]) => [shifted(i), shifted(j), order]),
-  };
-  return filled(smaller, touched.map(shifted));
 }
 
 /** Another element in the place of an atom, without charge. @param {Drawing} drawing */

@@ -1,7 +1,8 @@
 // What the reader's hand does.
 
+import { without } from "../maths/molecule.js";
 import { dragging } from "../plane.js";
-import { added, bonded, EMPTY, moved, orderOf, removed } from "./editing.js";
+import { added, bonded, EMPTY, moved, orderOf } from "./editing.js";
 
 const MOST_ATOMS = 24;
 const KEY_STEP = 0.1;
@@ -15,14 +16,14 @@ export function add(ui, place, to) {
   const { drawing } = ui.now;
   const last = drawing.element.length;
   if (last >= MOST_ATOMS)
-    return ui.set({ said: `${MOST_ATOMS} atoms are all that fit; delete one first.` });
-  return ui.set({ drawing: added(drawing, place, to), atom: last, partner: to, said: "" });
+    return ui.set({ note: `${MOST_ATOMS} atoms are all that fit; delete one first.` });
+  return ui.set({ drawing: added(drawing, place, to), atom: last, partner: to, note: "" });
 }
 
 export function erase(ui) {
   const { drawing, at, mate } = ui.now;
   const atom = mate > at ? mate - 1 : mate;
-  ui.set({ drawing: removed(drawing, at), atom, partner: -1, said: "" });
+  ui.set({ drawing: without(drawing, at), atom, partner: -1, note: "" });
 }
 
 export const bond = (ui, i, j, order) =>
@@ -59,5 +60,5 @@ export function gripOf(ui, i) {
 export function enter(ui, i) {
   const drawing = ui.now.molecules[i]?.drawing ?? EMPTY;
   const atom = drawing.element.length ? 0 : -1;
-  ui.set({ drawing, atom, partner: -1, said: "", flight: 0 });
+  ui.set({ drawing, atom, partner: -1, note: "", flight: 0 });
 }

@@ -1,4 +1,5 @@
 import { ELEMENTS } from "../maths/molecule.js";
+import { number } from "../text.js";
 
 const NAMES = "carbon nitrogen oxygen fluorine phosphorus sulfur chlorine bromine iodine".split(
   " ",
@@ -23,6 +24,8 @@ export const RINGS = [
   ["known", "elements it knows of"],
   ["colours", "Weisfeiler–Lehman colour"],
 ];
+/** @type {[string, string]} */
+export const PARTS = ["parts", "part in the answer"];
 /** @type {[string, string][]} */
 export const DRAGS = [
   ["moves", "moves it"],
@@ -37,6 +40,9 @@ export const many = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"
 /** An atom as its reader counts it. */
 export const atomName = ({ drawing }, i) => `${drawing.element[i]}${i + 1}`;
 
+/** A number that is added: with its sign. @param {number} value */
+export const signed = (value) => `${value < 0 ? "" : "+"}${number(value)}`;
+
 /** What a hand needs to know of an atom that nobody sees. */
 export function spokenAtom(now, i) {
   const { element, hydrogens, charge } = now.drawing;
@@ -46,6 +52,7 @@ export function spokenAtom(now, i) {
     charge[i] && `charge ${charge[i] > 0 ? "plus" : "minus"} one`,
     bonds.length ? `bonds: ${bonds.join(", ")}` : "no bonds",
     now.rings === "colours" && `colour ${now.colours[i] + 1}`,
+    now.rings === "parts" && `adds ${signed(now.parts[i])}`,
     now.far[i] <= now.rounds && i !== now.at && `heard by ${atomName(now, now.at)}`,
   ];
   return `atom ${i + 1}, ${[elementName(element[i]), ...parts.filter(Boolean)].join(", ")}`;

@@ -47,6 +47,35 @@ export function freeValence(drawing, i) {
 }
 
 /**
+ * The drawing with as many hydrogens at the `touched` atoms as their bonds leave room for.
+ * @param {Drawing} drawing
+ * @param {number[]} touched
+ */
+export function filled(drawing, touched) {
+  const hydrogens = drawing.hydrogens.map((count, i) =>
+    touched.includes(i) ? freeValence(drawing, i) : count,
+  );
+  return { ...drawing, hydrogens };
+}
+
+/** The drawing with an atom rubbed out. @param {Drawing} drawing @param {number} gone */
+export function without(drawing, gone) {
+  const [kept, touched] = [(_, i) => i !== gone, neighbours(drawing)[gone].map(([j]) => j)];
+  const shifted = (i) => (i > gone ? i - 1 : i);
+  const smaller = {
+    ...drawing,
+    element: drawing.element.filter(kept),
+    hydrogens: drawing.hydrogens.filter(kept),
+    charge: drawing.charge.filter(kept),
+    place: drawing.place.filter(kept),
+    bonds: drawing.bonds
+      .filter(([i, j]) => i !== gone && j !== gone)
+      .map(([i, j, order]) => [shifted(i), shifted(j), order]),
+  };
+  return filled(smaller, touched.map(shifted));
+}
+
+/**
  * The atoms with more bonds than chemistry allows, how many, and how many it allows. An aromatic
  * bond counts as one: the lone pair of a nitrogen may be the ring's.
  * @param {Drawing} drawing
