@@ -56,7 +56,7 @@ function partOf(parts, i) {
 /** What an atom shows: the elements that it knows of, or its colour. @returns {[number, string][]} */
 function mixOf({ rings, kinds, known, next, arrived, colours, parts }, i) {
   if (rings === "colours") return [[1, classColour(colours[i])]];
-  if (rings === "parts" && parts.length) return partOf(parts, i);
+  if (parts.length) return partOf(parts, i);
   return kinds.map((kind, k) => [
     (1 - arrived) * known[i][k] + arrived * next[i][k],
     elementColour(kind),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -15,16 +16,16 @@ from course_lib.widgets.drawings import Drawing
 from course_lib.widgets.packed_weights import pack, unpack
 from course_lib.widgets.traits import Choice, Data, Index, Integer, brief
 
-MOST_MOLECULES = 12
+MOST_MOLECULES = 10
 MOST_ROUNDS = 6
-WEIGHT_BYTES = 20_000
 FEWEST_BITS = 8
+DATA_BYTES = 25_500  # of molecules and weights together, so that the page stays below 60 kB
 
 
 class GraphPlayground(Widget):
     r"""A molecule, or a graph of one's own, on which messages travel along the bonds.
 
-    ``molecules`` are up to 12 of :class:`course_lib.molecules.Molecule`, of at most 24 atoms, to
+    ``molecules`` are up to 10 of :class:`course_lib.molecules.Molecule`, of at most 24 atoms, to
     choose from; the first is shown unless ``drawing`` is given, a molecule or a dict.
     In round $k + 1$ each atom makes $h_u^{k+1} = w_{uu} h_u^k + \sum_{v \in N(u)} w_{uv} h_v^k$,
     where $h^0$ says which element it is, and ``layer`` where the weights come from: 1 in ``"sum"``
@@ -34,11 +35,11 @@ class GraphPlayground(Widget):
     the identity for a matrix.
 
     ``network`` is a trained :class:`course_lib.molecule_network.MoleculeNetwork` with
-    :class:`~course_lib.molecule_network.BondConv` layers, of at most 14,000 parameters or so. Its
-    answer and what each atom adds to it, the answer less that of ``molecule.without(atom)``, are
-    computed in the page. The weights travel rounded, as :func:`pack` says, with ``bits`` of 8 to
-    16; ``widget.network`` is the network with just these weights, and all that the page shows is
-    computed from them, in double precision.
+    :class:`~course_lib.molecule_network.BondConv` layers. Its answer, and what each atom adds (the
+    answer less that of ``molecule.without(atom)``), are computed in the page, in double precision.
+    The weights travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says:
+    ``widget.bits`` is 8 to 16, as many as the molecules leave room for, 11 for 9,000 parameters and
+    eight molecules. ``widget.network`` is the network with just these weights.
 
     Traits, synced both ways: ``drawing``, ``layer``, ``rounds`` (0 to 6), ``rings`` (what the ring
     about each atom shows: ``"known"`` elements, ``"colours"`` of Weisfeiler and Lehman or, with a
@@ -92,11 +93,14 @@ class GraphPlayground(Widget):
             for molecule in listed
         ]
         names = [entry["drawing"]["name"] for entry in entries]
+        if "" in names:
+            raise ValueError("a molecule of molecules has no name; give it one to choose it by")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"molecules has {brief(twice[0])} twice; give each once")
         self.set_trait("molecules", entries)
         self.set_trait("facts", None if network is None else _facts_of(network))
-        self.set_trait("weights", None if network is None else _packed(network))
+        left = DATA_BYTES - len(json.dumps(entries))
+        self.set_trait("weights", None if network is None else _packed(network, most_bytes=left))
         super().__init__(**given)
 
     @property
@@ -137,9 +141,9 @@ def network_of(facts: dict[str, Any], packed: dict[str, Any]) -> MoleculeNetwork
     return network.eval()
 
 
-def _packed(network: MoleculeNetwork) -> dict[str, Any]:
+def _packed(network: MoleculeNetwork, *, most_bytes: int) -> dict[str, Any]:
     parameters = {name: p.detach() for name, p in network.named_parameters()}
-    return pack(parameters, most_bytes=WEIGHT_BYTES, fewest_bits=FEWEST_BITS)
+    return pack(parameters, most_bytes=most_bytes, fewest_bits=FEWEST_BITS)
 
 
 def _facts_of(network: object) -> dict[str, Any]:

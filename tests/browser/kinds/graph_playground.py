@@ -125,13 +125,17 @@ def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]
         return
     model = network_of(state["facts"], state["weights"]).double()
     molecule, atom = molecule_of(state["drawing"]), state["atom"]
+    if not molecule.symbols:
+        return
     with torch.no_grad():
         answer = model(molecule.graph().to(dtype=torch.float64)).item()
+        assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
+        if len(molecule.symbols) == 1:
+            return
         adds = [
             answer - model(molecule.without(i).graph().to(dtype=torch.float64)).item()
-            for i in range(len(molecule.element))
+            for i in range(len(molecule.symbols))
         ]
-    assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
     assert agrees(widget.locator(".cw-g-adds").inner_text().removeprefix("+"), adds[atom])
     if state["rings"] == "parts":
         arcs = torch.tensor([ring[0] for ring in found["rings"]]).double()

@@ -70,12 +70,15 @@ function answers({ drawing, facts, weights, molecules, rings }, ui, { chemistry,
   return {
     said,
     before: original && of("before", original, [original]),
-    without:
-      at < 0 || drawing.element.length < 2
-        ? null
-        : memo("without", [chemistry, network, at], () => answer(network, without(drawing, at))),
+    ...(drawing.element.length > 1 && at >= 0
+      ? {
+          without: memo("without", [chemistry, network, at], () =>
+            answer(network, without(drawing, at)),
+          ),
+        }
+      : {}),
     parts:
-      rings === "parts"
+      rings === "parts" && drawing.element.length > 1
         ? memo("parts", [chemistry, network], () => contributions(network, drawing))
         : [],
   };

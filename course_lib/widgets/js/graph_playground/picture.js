@@ -92,7 +92,7 @@ export function skeleton({ bonds }, bondsAt, { points, radius }) {
   return bonds.map((bond) => {
     const { solid, dashed } = bondLines(bond, bondsAt, points, 0.36 * radius);
     const width = clamp(radius / 7, 1.3, 2.2);
-    return svg`<g data-bond=${bond.join(" ")} fill="none" stroke="var(--cw-ink)"
+    return svg`<g data-bond=${bond.slice(0, 2).join(" ")} fill="none" stroke="var(--cw-ink)"
       stroke-width=${width}><path d=${beside(points[bond[0]], points[bond[1]], 0)}
       stroke="transparent" stroke-width=${radius}></path><path d=${solid}></path>${
         dashed ? svg`<path d=${dashed} stroke-dasharray="3 3"></path>` : nothing

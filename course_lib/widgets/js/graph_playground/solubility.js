@@ -53,7 +53,7 @@ export function solubility(now) {
     <div class="cw-g-ends" aria-hidden="true"><span>hardly dissolves</span><span>dissolves freely</span></div>
     <p class="cw-hint">${compared(now)}</p>
     ${
-      without === null
+      without === undefined
         ? nothing
         : html`<p class="cw-hint">Without ${atomName(now, at)} it would be ${number(without)}: the
             atom adds <b class="cw-g-adds">${signed(said - without)}</b>.${

@@ -52,7 +52,7 @@ export function spokenAtom(now, i) {
     charge[i] && `charge ${charge[i] > 0 ? "plus" : "minus"} one`,
     bonds.length ? `bonds: ${bonds.join(", ")}` : "no bonds",
     now.rings === "colours" && `colour ${now.colours[i] + 1}`,
-    now.rings === "parts" && `adds ${signed(now.parts[i])}`,
+    now.parts.length > 0 && `adds ${signed(now.parts[i])}`,
     now.far[i] <= now.rounds && i !== now.at && `heard by ${atomName(now, now.at)}`,
   ];
   return `atom ${i + 1}, ${[elementName(element[i]), ...parts.filter(Boolean)].join(", ")}`;
