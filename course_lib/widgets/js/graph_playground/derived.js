@@ -59,7 +59,11 @@ function mateOf(bondsAt, at, partner) {
 }
 
 /** What the network says of the drawing, of the molecule that it was, and without an atom. */
-function answers({ drawing, facts, weights, molecules, rings }, ui, { chemistry, molecule, at }) {
+function answers(
+  { drawing, facts, weights, molecules, rings, other },
+  ui,
+  { chemistry, molecule, at },
+) {
   const { memo } = ui;
   if (!facts || !drawing.element.length) return { said: null, parts: [] };
   const network = memo("network", [weights], () => unpackNetwork(facts, weights));
@@ -67,9 +71,11 @@ function answers({ drawing, facts, weights, molecules, rings }, ui, { chemistry,
     memo(name, [network, ...inputs], () => answer(network, given));
   const said = of("answer", drawing, [chemistry]);
   const original = molecules[molecule]?.drawing;
+  const another = molecules[other]?.drawing;
   return {
     said,
     before: original && of("before", original, [original]),
+    elsewhere: another && of("elsewhere", another, [another]),
     ...(drawing.element.length > 1 && at >= 0
       ? {
           without: memo("without", [chemistry, network, at], () =>

@@ -32,6 +32,15 @@ export const DRAGS = [
   ["bonds", "draws a bond"],
 ];
 
+export const HINTS = {
+  moves:
+    "Click an atom to see what it has heard of; click a bond, or two atoms, to change their bond. " +
+    "With the keyboard: Tab to an atom, arrow keys move it, Delete rubs it out.",
+  bonds:
+    "Drag from atom to atom for a bond, again for a double one; into the open for a new atom. " +
+    "Click in the open for an atom alone.",
+};
+
 /** @param {string} symbol */
 export const elementName = (symbol) => NAMES[ELEMENTS.indexOf(symbol)];
 
