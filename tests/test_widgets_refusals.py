@@ -172,7 +172,7 @@ REFUSED = [
         torch.ones(2, 4),
         TypeError("readout is a Tensor; expected a torch"),
     ),
-    ("GraphPlayground", "molecules", [], "molecules has 0 entries; expected 1 to 10"),
+    ("GraphPlayground", "molecules", [], "molecules has 0 entries; expected 1 to 8"),
     ("GraphPlayground", "molecules", [ethanol()] * 2, "molecules has 'ethanol' twice"),
     ("GraphPlayground", "molecules", [ethanol("")], "has no name; give it one"),
     ("GraphPlayground", "molecules", [ethanol("wax", 24)], "'wax' has 25 atoms; expected 24"),

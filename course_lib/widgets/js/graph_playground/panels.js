@@ -6,7 +6,7 @@ import { weightTable } from "../table.js";
 import { number } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { classColour, disc, elementColour, fieldOf, skeleton } from "./picture.js";
-import { atomName, elementName, many } from "./words.js";
+import { atomName, elementName, many, RULES } from "./words.js";
 
 const SMALL = 200;
 
@@ -22,13 +22,14 @@ export function knowledge(now) {
     length: known[at][k] / total,
   });
   const heard = far.filter((steps) => steps <= rounds).length;
-  return weightTable({
+  const table = weightTable({
     caption: html`What <b>${atomName(now, at)}</b> knows after ${many(rounds, "round")}:
       ${heard} of ${many(far.length, "atom")} in sight`,
     heading: "element",
     columns: ["amount"],
     rows: kinds.map(row),
   });
+  return html`${table}<p class="cw-hint">${RULES[layer]}</p>`;
 }
 
 /** A strip of colours, each as long as it has atoms. */

@@ -32,6 +32,14 @@ export const DRAGS = [
   ["bonds", "draws a bond"],
 ];
 
+export const RULES = {
+  sum: "In each round an atom adds all that its neighbours know to what it knows.",
+  normalized:
+    "A message counts 1/√(d̂ᵤ d̂ᵥ), where d̂ is an atom’s number of neighbours and one more.",
+  attention:
+    "How much a message counts is a softmax over neighbours and the atom itself; what is " +
+    "no carbon scores 2, carbon 0.",
+};
 export const HINTS = {
   moves:
     "Click an atom to see what it has heard of; click a bond, or two atoms, to change their bond. " +
