@@ -21,6 +21,7 @@ import {
   elementName,
   HINTS,
   LAYERS,
+  layerName,
   many,
   ORDERS,
   PARTS,
@@ -190,7 +191,7 @@ export default widget({
   view,
   words,
   began: ({ drawing, rounds, layer }) =>
-    `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${LAYERS.find(([name]) => name === layer)[1]}`,
+    `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
   advance: ({ flight, rounds, single }, ui, seconds) => {
     const now = flight + seconds / ROUND_SECONDS;
     if (now < 1) return ui.set({ flight: now });

@@ -99,7 +99,7 @@ class GraphPlayground(Widget):
             raise ValueError(f"molecules has {brief(twice[0])} twice; give each once")
         self.set_trait("molecules", entries)
         self.set_trait("facts", None if network is None else _facts_of(network))
-        left = DATA_BYTES - len(json.dumps(entries))
+        left = DATA_BYTES - len(json.dumps(entries, separators=(",", ":")))
         self.set_trait("weights", None if network is None else _packed(network, most_bytes=left))
         super().__init__(**given)
 

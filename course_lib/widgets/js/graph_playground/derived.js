@@ -39,7 +39,8 @@ function comparison(drawing, another) {
 
 function verdictOf(pairs, rounds, other, name) {
   const counts = pairs.map(([here]) => classes(here));
-  const told = `After ${many(rounds, "round")}: ${many(counts[Math.min(rounds, counts.length - 1)], "colour")}`;
+  const now = counts[Math.min(rounds, counts.length - 1)];
+  const told = `After ${many(rounds, "round")}: ${many(now, "colour")}`;
   if (other < 0) return `${told}, and never more than ${counts.at(-1)}.`;
   const differs = pairs.findIndex(([a, b]) => {
     const most = 1 + Math.max(...a, ...b);

@@ -32,6 +32,8 @@ export const DRAGS = [
   ["bonds", "draws a bond"],
 ];
 
+/** @param {string} layer */
+export const layerName = (layer) => LAYERS.find(([name]) => name === layer)[1];
 export const RULES = {
   sum: "In each round an atom adds all that its neighbours know to what it knows.",
   normalized:
