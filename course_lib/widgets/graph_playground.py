@@ -19,7 +19,7 @@ from course_lib.widgets.traits import Choice, Data, Index, Integer, brief
 MOST_MOLECULES = 8
 MOST_ROUNDS = 6
 FEWEST_BITS = 8
-DATA_BYTES = 25_500  # of molecules and weights together, so that the page stays below 60 kB
+DATA_BYTES = 24_500  # of molecules and weights together, so that the page stays below 60 kB
 
 
 class GraphPlayground(Widget):
