@@ -12,6 +12,8 @@ from torch import nn
 from course_lib import mechanics, widgets
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.mechanics import Trajectory
+from course_lib.molecule_network import MoleculeNetwork
+from course_lib.molecules import Molecule
 from course_lib.transformer import Decoder
 from course_lib.widgets import Widget
 
@@ -38,6 +40,17 @@ def encoder(vocabulary: int = 6, d: int = 8, **options: Any) -> nn.Module:
     return seeded(MaskedLanguageModel, vocabulary, d, heads, layers, **sizes)
 
 
+def ethanol(name: str = "ethanol", carbons: int = 2) -> Molecule:
+    """A chain of carbons that ends in an oxygen."""
+    bonds = [(i, i + 1, 1) for i in range(carbons)]
+    return Molecule.drawn([*"C" * carbons, "O"], bonds, name=name)
+
+
+def molecule_network(**sizes: int) -> MoleculeNetwork:
+    made = seeded(MoleculeNetwork, **{"d": 6, "layers": 2} | sizes)
+    return made.answers_like(torch.tensor([-3.0, 0.0]))
+
+
 def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
     q = torch.full(shape, 1.2, dtype=torch.float64)
     return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
@@ -54,6 +67,10 @@ ARGUMENTS = {
         "labels": ["f", "m"],
     },
     "GraphDrum": lambda: {"graph": "ring", "moving": False},
+    "GraphPlayground": lambda: {
+        "molecules": [ethanol(), ethanol("propanol", 3)],
+        "network": molecule_network(),
+    },
     "LetterHider": lambda: {
         "model": encoder(),
         "alphabet": "ab·cde",

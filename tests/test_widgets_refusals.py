@@ -14,14 +14,19 @@ from small_widgets import (
     UNIFORM,
     decoder,
     encoder,
+    ethanol,
     make,
+    molecule_network,
     seeded,
     swing,
 )
 from torch import nn
 
 from course_lib import mechanics, widgets
+from course_lib.graph import GraphConv
+from course_lib.molecule_network import MoleculeNetwork
 from course_lib.transformer import Decoder, Encoder
+from course_lib.widgets.drawings import drawing_of
 from course_lib.widgets.traits import Array
 
 # Widgets check what they are given themselves, and their messages are what is tested here.
@@ -45,6 +50,10 @@ def diverged(model: nn.Module) -> nn.Module:
 
 def cell(kind: str = "LSTM", letters: int = 5, units: int = 4, **options: object) -> nn.Module:
     return seeded(getattr(nn, kind), letters, units, **options)
+
+
+def drawing(**changes: object) -> dict:
+    return drawing_of(ethanol()) | changes
 
 
 # Of each rule one case. What a trait's type asks of its values is tested in test_traits.py; here
@@ -177,6 +186,43 @@ REFUSED = [
     ("GraphDrum", "stir", 2.0, "stir must lie between 0.0 and 1.0"),
     ("GraphDrum", "stiffness", 0.0, "stiffness must lie between 0.01 and 1.0"),
     ("GraphDrum", "moving", 1, TypeError("moving must be True or False")),
+    ("GraphPlayground", "molecules", [], "molecules has 0 entries; expected 1 to 8"),
+    ("GraphPlayground", "molecules", [ethanol()] * 2, "molecules has 'ethanol' twice"),
+    ("GraphPlayground", "molecules", [ethanol("")], "has no name; give it one"),
+    ("GraphPlayground", "molecules", [ethanol("wax", 24)], "'wax' has 25 atoms; expected 24"),
+    ("GraphPlayground", "molecules", ["CCO"], TypeError("molecules is 'CCO'; expected a course")),
+    ("GraphPlayground", "network", nn.Linear(5, 4), TypeError("network is a Linear; expected a")),
+    (
+        "GraphPlayground",
+        "network",
+        MoleculeNetwork(lambda d: GraphConv(d, d)),
+        TypeError("network has a layer GraphConv; expected BondConv"),
+    ),
+    ("GraphPlayground", "network", molecule_network(d=64), "26,433 parameters in 520 rows"),
+    ("GraphPlayground", "network", diverged(molecule_network()), "embed.weight holds NaN"),
+    ("GraphPlayground", "drawing", 3, TypeError("drawing is 3; expected a course_lib.molec")),
+    ("GraphPlayground", "drawing", {"name": "x"}, "drawing lacks element, hydrogens"),
+    ("GraphPlayground", "drawing", drawing(name=LONG), "has 81 letters; expected 80"),
+    ("GraphPlayground", "drawing", drawing(element=["C", "C", "X"]), "'X'; expected one of C, N"),
+    ("GraphPlayground", "drawing", drawing(charge=[0, 0]), "has 2 entries for 3 atoms"),
+    ("GraphPlayground", "drawing", drawing(charge=[0, 0, 2]), "must lie between -1 and 1"),
+    ("GraphPlayground", "drawing", drawing(hydrogens=[0, 0, 9]), "must lie between 0 and 8"),
+    ("GraphPlayground", "drawing", drawing(place=[[0, 9]] * 3), r"two numbers within ±4 and ±3"),
+    ("GraphPlayground", "drawing", drawing(bonds=[[0, 3, 1]]), "must lie between 0 and 2"),
+    ("GraphPlayground", "drawing", drawing(bonds=[[1, 0, 1]]), "the smaller number first"),
+    ("GraphPlayground", "drawing", drawing(bonds=[[0, 1, 5]]), "must lie between 1 and 4"),
+    (
+        "GraphPlayground",
+        "drawing",
+        drawing(bonds=[[0, 1, 1]] * 2),
+        r"bonds the atoms \(0, 1\) twice",
+    ),
+    ("GraphPlayground", "rounds", 7, "rounds must lie between 0 and 6"),
+    ("GraphPlayground", "layer", "max", "layer must be one of sum, normalized, attention"),
+    ("GraphPlayground", "atom", 3, "atom must lie between -1 and 2"),
+    ("GraphPlayground", "partner", 3, "partner must lie between -1 and 2"),
+    ("GraphPlayground", "other", 2, "other must lie between -1 and 1"),
+    ("GraphPlayground", "drag", "turns", "drag must be one of moves, bonds"),
     ("LetterHider", "alphabet", "ab·cda", "alphabet repeats 'a'"),
     ("LetterHider", "alphabet", "ab·cd", "alphabet has 5 characters and model 6 ids"),
     ("LetterHider", "mask", "X", "mask is 'X'; expected one character of the alphabet 'ab·cde'"),
@@ -370,6 +416,11 @@ TOGETHER = [
         {"cell": cell("RNN"), "order": "memory"},
         "order must be one of number, value",
     ),
+    (
+        "GraphPlayground",
+        {"network": None, "rings": "parts"},
+        "rings 'parts' needs network; pass network",
+    ),
     ("PartyMemory", {"mode": "softmax", "score": None}, "mode 'softmax' needs score; pass score"),
     ("PartyMemory", {"mode": "gate", "score": None}, "mode 'gate' needs score or gate"),
     ("PartyMemory", {"mode": "query", "keys": None, "queries": None}, "needs keys and queries"),
@@ -457,6 +508,10 @@ CHANGED = {
     "GraphDrum": {
         "graph": "drum", "start": "random", "node": 60, "height": -0.5, "mode": 60, "seed": 7,
         "stir": 0.5, "stiffness": 1.0,
+    },
+    "GraphPlayground": {
+        "drawing": drawing(bonds=[[0, 2, 2]]), "layer": "attention", "rounds": 5, "rings": "parts",
+        "atom": 2, "partner": 1, "other": 1, "drag": "bonds",
     },
     "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
     "PartyMemory": {
@@ -551,6 +606,8 @@ SIGNATURES = {
     "order='number', unit=0, letter=None",
     "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
     "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
+    "GraphPlayground": "molecules, *, network=None, drawing=None, layer='sum', rounds=1, "
+    "rings='known', atom=0, partner=-1, other=-1, drag='moves'",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",

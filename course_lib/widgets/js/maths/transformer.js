@@ -84,27 +84,27 @@ export function attend(query, keys, values, heads) {
 }
 
 /**
- * The numbers behind a base64 text of whole numbers of `bits` bits each, and a step for each row.
+ * Reads one row after another of a base64 text: whole numbers of `bits` bits each, a step for each
+ * row. Of a row it has to be told how long it is.
+ * @returns {(columns: number) => Float64Array}
  */
-function* packedRows({ bits, steps, base64 }) {
+export function packedRows({ bits, steps, base64 }) {
   const stream = bytesOf(base64);
   const halves = new Uint16Array(bytesOf(steps).buffer);
   // The upper halves of float32 numbers, whose lower halves are zero.
   const step = new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
   const middle = 2 ** (bits - 1);
-  let at = 0;
-  /** @type {any} */
-  let columns = yield;
-  for (let row = 0; ; row += 1) {
-    const entries = new Float64Array(columns);
-    for (let i = 0; i < columns; i += 1, at += bits) {
+  let [at, row] = [0, -1];
+  return (columns) => {
+    row += 1;
+    return new Float64Array(columns).map(() => {
       const byte = at >> 3;
       const three = (stream[byte] << 16) | (stream[byte + 1] << 8) | stream[byte + 2];
       const count = (three >> (24 - bits - (at & 7))) & (2 * middle - 1);
-      entries[i] = (count - middle) * step[row];
-    }
-    columns = yield entries;
-  }
+      at += bits;
+      return (count - middle) * step[row];
+    });
+  };
 }
 
 /**
@@ -112,10 +112,8 @@ function* packedRows({ bits, steps, base64 }) {
  * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
  */
 export function unpackTransformer(facts, packed) {
-  const rows = packedRows(packed);
-  rows.next();
   /** @type {(size: number) => any} */
-  const vector = (size) => rows.next(size).value;
+  const vector = packedRows(packed);
   const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers } = facts;
   const matrix = (count, columns) => {
     const all = new Float64Array(count * columns);

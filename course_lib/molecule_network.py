@@ -1,0 +1,110 @@
+r"""A network that reads a molecule: atoms talk along bonds, and one number comes out.
+
+:class:`MoleculeNetwork` takes graphs of :mod:`course_lib.molecules` and any layer of
+:mod:`course_lib.graph`. With :class:`BondConv`, a convolution whose messages depend on the bond
+that they travel along, it computes, for atoms $x_u$ and bonds $e_{vu}$,
+
+- $h_u = E x_u + b$ for every atom (``embed``);
+- three times $h_u \leftarrow h_u + \mathrm{ReLU}\big(W_1 h_u + b_1 +
+  \sum_{v \in \mathcal{N}(u)} (W_2 h_v + b_2) \odot B e_{vu}\big)$ (``layers``, in each of which
+  $W_1, b_1$ are ``own``, $W_2, b_2$ ``neighbours`` and $B$ ``bond``);
+- $p$, the sum of $h_u$ over all atoms divided by 10, and after it their mean;
+- $\mu + s\,\big(w^\top \mathrm{ReLU}(R p + r) + c\big)$, the logarithm of the solubility
+  (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of what it learned from).
+"""
+
+from collections.abc import Callable
+
+import torch
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from course_lib.checks import check_size
+from course_lib.graph import Graph, MessagePassing, mean_pool, sum_pool
+from course_lib.molecules import ATOM_FEATURES, BOND_FEATURES
+
+ATOMS = 10.0
+"""The sum over atoms is divided by this, about their number, so that it is as large as the mean."""
+
+
+class BondConv(nn.Module):
+    r"""A convolution that hears which bond a message came along.
+
+    $x_u \mapsto W_1 x_u + b_1 + \sum_{v \in \mathcal{N}(u)} (W_2 x_v + b_2) \odot B e_{vu}$, a case
+    of :class:`~course_lib.graph.MessagePassing`. Where all rows of $B^\top$ are ones, as they are
+    in the beginning, all bonds are alike. Without edge features it raises ``ValueError``.
+    The product of a message with what its edge says is that of Schütt et al. (2017).
+    """
+
+    def __init__(self, d_in: int, d_out: int, d_edge: int) -> None:
+        super().__init__()
+        for name, size in {"d_in": d_in, "d_out": d_out, "d_edge": d_edge}.items():
+            check_size(name, size)
+        self.own = nn.Linear(d_in, d_out)
+        self.neighbours = nn.Linear(d_in, d_out)
+        self.bond = nn.Linear(d_edge, d_out, bias=False)
+        nn.init.ones_(self.bond.weight)
+        self.passing = MessagePassing(self._message, self._update)
+
+    def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
+        """Send along every bond, add up, and add what the atom makes of itself."""
+        if graph.edge_features is None:
+            raise ValueError(
+                f"the graph has no edge features; expected {self.bond.in_features} for each edge; "
+                "give the graph edge_features, or take GraphConv"
+            )
+        return self.passing(graph)
+
+    def _message(self, _: Tensor, source: Tensor, edge: Tensor) -> Tensor:
+        return self.neighbours(source) * self.bond(edge)
+
+    def _update(self, x: Tensor, arrived: Tensor) -> Tensor:
+        return self.own(x) + arrived
+
+
+class MoleculeNetwork(nn.Module):
+    r"""Molecules in, one number each out: embed, ``layers`` rounds of messages, pool, read out.
+
+    ``layer(d)`` makes a layer from ``d`` features to ``d``, such as
+    ``lambda d: GraphConv(d, d)``; :class:`BondConv` unless given. The formula stands at the top of
+    this module. ``mean`` and ``scale`` turn the answer into the unit of what is predicted:
+    :meth:`answers_like` sets them.
+    """
+
+    def __init__(
+        self, layer: Callable[[int], nn.Module] | None = None, *, d: int = 32, layers: int = 3
+    ) -> None:
+        super().__init__()
+        check_size("d", d)
+        check_size("layers", layers, minimum=0)
+        make = (lambda d: BondConv(d, d, len(BOND_FEATURES))) if layer is None else layer
+        self.embed = nn.Linear(len(ATOM_FEATURES), d)
+        self.layers = nn.ModuleList(make(d) for _ in range(layers))
+        self.readout = nn.Sequential(nn.Linear(2 * d, d), nn.ReLU(), nn.Linear(d, 1))
+        self.register_buffer("mean", torch.zeros(()))
+        self.register_buffer("scale", torch.ones(()))
+
+    def answers_like(self, measured: Float[Tensor, "graphs"]) -> "MoleculeNetwork":
+        """Itself, with the mean and the standard deviation of ``measured`` for its answers."""
+        self.mean.copy_(measured.mean())
+        self.scale.copy_(measured.std())
+        return self
+
+    def forward(self, graph: Graph) -> Float[Tensor, "graphs"]:
+        """The answer for each molecule of the batch."""
+        pooled = self.pooled(self.after_each_layer(graph)[-1])
+        return self.mean + self.scale * rearrange(self.readout(pooled), "graphs 1 -> graphs")
+
+    def after_each_layer(self, graph: Graph) -> list[Graph]:
+        """What the atoms know: after the embedding, and after each layer."""
+        seen = [graph.with_features(self.embed(graph.x))]
+        for layer in self.layers:
+            last = seen[-1]
+            seen.append(last.with_features(last.x + layer(last).relu()))
+        return seen
+
+    @staticmethod
+    def pooled(graph: Graph) -> Float[Tensor, "graphs d_pooled"]:
+        """The sum over atoms, divided by :data:`ATOMS`, and their mean, side by side."""
+        return torch.cat([sum_pool(graph) / ATOMS, mean_pool(graph)], dim=1)

@@ -1,0 +1,201 @@
+import { plain } from "./js/array.js";
+import { button, choices, select, series, slider } from "./js/controls.js";
+import { derive, MOST_ROUNDS } from "./js/graph_playground/derived.js";
+import { freePlace, turnedInto } from "./js/graph_playground/editing.js";
+import { add, bond, enter, erase, gripOf } from "./js/graph_playground/hand.js";
+import { knowledge, refinement } from "./js/graph_playground/panels.js";
+import {
+  classColour,
+  disc,
+  elementColour,
+  letterOf,
+  messages,
+  receptiveField,
+  skeleton,
+} from "./js/graph_playground/picture.js";
+import { solubility } from "./js/graph_playground/solubility.js";
+import {
+  atomName,
+  complaint,
+  DRAGS,
+  elementName,
+  HINTS,
+  LAYERS,
+  layerName,
+  many,
+  ORDERS,
+  PARTS,
+  RINGS,
+  spokenAtom,
+} from "./js/graph_playground/words.js";
+import { ELEMENTS } from "./js/maths/molecule.js";
+import { upTo } from "./js/maths/numerics.js";
+import { pointIn } from "./js/plane.js";
+import { playButton, prefersStillness } from "./js/play.js";
+import { number } from "./js/text.js";
+import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
+
+const ROUND_SECONDS = 1.2;
+
+/** @typedef {[any, string][]} Options */
+/** @type {Options} */
+const ELEMENT_NAMES = ELEMENTS.map((symbol) => [symbol, elementName(symbol)]);
+
+/**
+ * An arc as long as what an atom adds to the answer, beside the most that one does.
+ * @returns {[number, string][]}
+ */
+function partOf(parts, i) {
+  const most = Math.max(...parts.map(Math.abs)) || 1;
+  const arc = Math.abs(parts[i]);
+  return [
+    [arc, series(parts[i] < 0 ? 1 : 0)],
+    [most - arc, "var(--cw-line)"],
+  ];
+}
+
+/** What an atom shows: the elements that it knows of, or its colour. @returns {[number, string][]} */
+function mixOf({ rings, kinds, known, next, arrived, colours, parts }, i) {
+  if (rings === "colours") return [[1, classColour(colours[i])]];
+  if (parts.length) return partOf(parts, i);
+  return kinds.map((kind, k) => [
+    (1 - arrived) * known[i][k] + arrived * next[i][k],
+    elementColour(kind),
+  ]);
+}
+
+function handle(now, ui, i) {
+  const { place, at, strange, drawing, rings } = now;
+  const [grip, radius] = [gripOf(ui, i), place.radii[i]];
+  const text = rings === "colours" ? String(now.colours[i] + 1) : letterOf(drawing, i);
+  const ring = (r, ink, dashes) =>
+    svg`<circle r=${r} fill="none" stroke=${ink} stroke-width="2" stroke-dasharray=${dashes}></circle>`;
+  return svg`<g class="cw-handle cw-g-atom" tabindex="0" role="button"
+    aria-roledescription="movable atom" aria-pressed=${i === at} aria-label=${spokenAtom(now, i)}
+    transform="translate(${place.points[i].join(" ")})" @pointerdown=${grip} @pointermove=${grip}
+    @pointerup=${grip} @keydown=${grip} @focus=${grip}>
+    <circle r=${place.reach} fill="transparent"></circle>
+    ${disc(mixOf(now, i), rings === "colours" ? place.radius : radius, text)}
+    ${i === at ? ring(place.radius + 3, "var(--cw-ink)", "none") : nothing}
+    ${i === now.partner ? ring(place.radius + 3, "var(--cw-ink)", "3 3") : nothing}
+    ${strange.some((atom) => atom.i === i) ? ring(place.radius + 6, "var(--cw-warm)", "6 3") : nothing}
+  </g>`;
+}
+
+function picture(now, ui) {
+  const { place, drawing, pen, flight, playing, drag } = now;
+  const { width, height, points, field } = place;
+  const touch = (event) => {
+    if (event.target.closest(".cw-handle")) return;
+    const [i, j] = event.target.closest("[data-bond]")?.dataset.bond.split(" ").map(Number) ?? [];
+    if (j !== undefined) ui.set({ atom: j, partner: i });
+    else if (drag === "bonds") add(ui, field.toData(pointIn(event.currentTarget, event)), -1);
+  };
+  const way = prefersStillness() ? 0.5 : flight * flight * (3 - 2 * flight);
+  return html`<div class="cw-layers" data-measure="graph" style="aspect-ratio: 4 / 3">
+    <svg viewBox="0 0 ${width} ${height}" role="group" aria-label="Atoms and their bonds"
+      data-flight=${flight} style=${drag === "bonds" ? "cursor: crosshair" : nothing} @click=${touch}>
+      ${receptiveField(now)}${skeleton(drawing, now.bondsAt, place)}
+      ${playing || flight ? messages(now, (i) => mixOf({ ...now, arrived: 0, parts: [] }, i), way) : nothing}
+      ${
+        pen
+          ? svg`<path d="M${points[pen.from].join(" ")}L${pen.to.join(" ")}"
+          stroke="var(--cw-accent)" stroke-width="3" stroke-dasharray="6 4"></path>`
+          : nothing
+      }
+      ${drawing.element.map((_, i) => handle(now, ui, i))}
+    </svg>
+  </div>`;
+}
+
+function transport(now, ui) {
+  const line = { label: "Rounds", min: 0, max: MOST_ROUNDS };
+  const begin = () => ui.set({ rounds: now.rounds % MOST_ROUNDS, single: false });
+  const step = () => {
+    ui.set({ single: true });
+    ui.play(true);
+  };
+  return html`<div class="cw-controls cw-g-transport">
+    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}
+    ${button("Step", step, { disabled: now.rounds >= MOST_ROUNDS })}
+    ${slider(ui, "rounds", { ...line, set: (rounds) => ui.set({ rounds, flight: 0 }) })}
+  </div>`;
+}
+
+function editing(now, ui) {
+  const { drawing, at, mate } = now;
+  const others = upTo(drawing.element.length).filter((i) => i !== at);
+  const element = {
+    label: at < 0 ? "" : `Atom ${at + 1} is`,
+    options: ELEMENT_NAMES,
+    choose: (symbol) => ui.set({ drawing: turnedInto(drawing, at, symbol) }),
+  };
+  const mates = {
+    label: "Bond to",
+    options: others.map((i) => /** @type {[any, string]} */ ([i, atomName(now, i)])),
+    choose: (i) => ui.set({ partner: i }),
+  };
+  const order = { label: "Its order", options: ORDERS, choose: (o) => bond(ui, mate, at, o) };
+  return html`<div class="cw-controls cw-g-editing">
+    ${at < 0 ? nothing : select(ui, "element", element)}
+    ${mate < 0 ? nothing : [select(ui, "mate", mates), select(ui, "order", order)]}
+    ${button("Add an atom", () => add(ui, freePlace(drawing, at), at))}
+    ${button("Delete atom", () => erase(ui), { disabled: at < 0 })}
+    ${choices(ui, "drag", { label: "Dragging an atom", options: DRAGS })}
+  </div>`;
+}
+
+function view(now, ui) {
+  /** @type {Options} */
+  const named = now.molecules.map(({ drawing }, i) => [i, drawing.name]);
+  return html`<div class="cw-controls">
+      ${select(ui, "molecule", {
+        label: "Graph",
+        options: [...named, [-1, "one of your own"]],
+        choose: (i) => enter(ui, i),
+      })}
+      ${choices(ui, "layer", { label: "Layer", options: LAYERS })}
+      ${choices(ui, "rings", { label: "Each atom shows", options: now.facts ? [...RINGS, PARTS] : RINGS })}
+    </div>
+    <div class="cw-columns cw-g-columns">
+      <div>${picture(now, ui)} ${transport(now, ui)} ${editing(now, ui)}
+        <p class="cw-message cw-hint">${now.note || complaint(now) || HINTS[now.drag]}</p></div>
+      <div>${solubility(now)} ${knowledge(now)} ${refinement(now, ui)}</div>
+    </div>`;
+}
+
+function words(now) {
+  const { drawing, at, far, rounds } = now;
+  const name = drawing.name || "A graph of your own";
+  const heard = far.filter((steps) => steps <= rounds).length;
+  const sight =
+    at < 0 ? "" : ` ${atomName(now, at)} has heard of ${heard} of ${many(far.length, "atom")}.`;
+  const answer =
+    now.said === null ? "" : ` The network expects a solubility of ${number(now.said)}.`;
+  return `${name}${now.changed ? ", changed" : ""}.${answer}${sight} ${now.verdict} ${complaint(now)}`;
+}
+
+export default widget({
+  label: "Graph playground: messages along the bonds of a molecule",
+  name: "cw-graph",
+  data: { molecules: plain, facts: plain, weights: plain },
+  controls: Object.fromEntries(
+    ["drawing", "layer", "rounds", "rings", "atom", "partner", "other", "drag"].map((n) => [
+      n,
+      plain,
+    ]),
+  ),
+  local: { flight: 0, single: false, pen: null, note: "" },
+  derive,
+  view,
+  words,
+  began: ({ drawing, rounds, layer }) =>
+    `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
+  advance: ({ flight, rounds, single }, ui, seconds) => {
+    const now = flight + seconds / ROUND_SECONDS;
+    if (now < 1) return ui.set({ flight: now });
+    ui.set({ rounds: Math.min(MOST_ROUNDS, rounds + 1), flight: 0 });
+    return single || rounds + 1 >= MOST_ROUNDS ? ui.play(false) : undefined;
+  },
+});

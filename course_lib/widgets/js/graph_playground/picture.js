@@ -1,0 +1,173 @@
+// A molecule as a chemist draws it: a ring about each atom shows what it knows, dots on the bonds
+// what it says.
+
+import { distances } from "../maths/molecule.js";
+import { clamp, upTo } from "../maths/numerics.js";
+import { plane } from "../plane.js";
+import { nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { bondLength, REACH } from "./editing.js";
+
+/** @typedef {[number, string][]} Mix shares of a whole, each with its colour */
+
+const [ACROSS, UP] = REACH;
+const [SMALLEST, LARGEST] = [8, 18];
+const CARBON = 0.7;
+const RING = 0.42;
+const LANE = 0.42;
+const AROMATIC = 4;
+const SIGNS = { "-1": "⁻", 0: "", 1: "⁺" };
+
+/** @param {string} element */
+export const elementColour = (element) => `var(--cw-el-${element})`;
+/** @param {number} colour of Weisfeiler and Lehman */
+export const classColour = (colour) => `oklch(var(--cw-tone) ${(40 + colour * 137.5) % 360})`;
+
+/**
+ * Where a drawing stands on a picture so wide, and how large its atoms are there.
+ * @param {import("../maths/molecule.js").Drawing} drawing
+ * @param {number} width
+ */
+export function fieldOf(drawing, width) {
+  const height = (width * UP) / ACROSS;
+  const field = plane({ x: [-ACROSS, ACROSS], y: [-UP, UP], width, height });
+  const bond = (bondLength(drawing) * width) / (2 * ACROSS);
+  const radius = clamp(0.25 * bond, SMALLEST, LARGEST);
+  const radii = drawing.element.map((e) => (e === "C" ? CARBON : 1) * radius);
+  return {
+    ...{ width, height, field, radius, radii },
+    points: drawing.place.map(field.toPixel),
+    reach: clamp(0.45 * bond, radius + 2, 24),
+  };
+}
+
+/** @returns {number[]} */
+const across = ([x, y], [u, v], by) => {
+  const length = Math.hypot(u - x, v - y) || 1;
+  return [(by * (y - v)) / length, (by * (u - x)) / length];
+};
+/** @returns {number[]} */
+const between = (/** @type {number[]} */ [x, y], [u, v], share) => [
+  x + share * (u - x),
+  y + share * (v - y),
+];
+/** @returns {number[]} */
+const plus = (/** @type {number[]} */ [x, y], /** @type {number[]} */ [u, v]) => [x + u, y + v];
+
+/** From where to where a line goes beside a bond, shortened by shares of its length. */
+function beside(a, b, by, cut = 0) {
+  const aside = across(a, b, by);
+  const [from, to] = [cut, 1 - cut].map((share) => plus(between(a, b, share), aside));
+  return `M${from.join(" ")}L${to.join(" ")}`;
+}
+
+/** On which side of a bond its ring lies, or most other atoms: 1, −1, or 0 if neither. */
+function fullerSide([i, j], bondsAt, points) {
+  const [[x, y], [u, v]] = [points[i], points[j]];
+  const nearer = (from, to) => {
+    const far = distances(bondsAt, from, [i, j]);
+    const others = bondsAt[to].map(([k]) => k).filter((k) => k !== from);
+    return far[to] < Infinity ? others.filter((k) => far[k] < far[to]) : others;
+  };
+  const side = [...nearer(i, j), ...nearer(j, i)].reduce((sum, k) => {
+    const [p, q] = points[k];
+    return sum + Math.sign(Math.round((u - x) * (q - y) - (v - y) * (p - x)));
+  }, 0);
+  return Math.sign(side);
+}
+
+function bondLines([i, j, order], bondsAt, points, gap) {
+  const [a, b] = [points[i], points[j]];
+  const side = fullerSide([i, j], bondsAt, points);
+  if (order === 1) return { solid: beside(a, b, 0) };
+  if (order === 3) return { solid: [-gap, 0, gap].map((by) => beside(a, b, by)).join("") };
+  if (order === 2 && !side) return { solid: beside(a, b, gap / 2) + beside(a, b, -gap / 2) };
+  const inner = beside(a, b, (side || 1) * gap, 0.16);
+  return order === AROMATIC
+    ? { solid: beside(a, b, 0), dashed: inner }
+    : { solid: beside(a, b, 0) + inner };
+}
+
+/** The bonds of a drawing, for one hand to take and another to look at. */
+export function skeleton({ bonds }, bondsAt, { points, radius }) {
+  return bonds.map((bond) => {
+    const { solid, dashed } = bondLines(bond, bondsAt, points, 0.36 * radius);
+    const width = clamp(radius / 7, 1.3, 2.2);
+    return svg`<g data-bond=${bond.slice(0, 2).join(" ")} fill="none" stroke="var(--cw-ink)"
+      stroke-width=${width}><path d=${beside(points[bond[0]], points[bond[1]], 0)}
+      stroke="transparent" stroke-width=${radius}></path><path d=${solid}></path>${
+        dashed ? svg`<path d=${dashed} stroke-dasharray="3 3"></path>` : nothing
+      }</g>`;
+  });
+}
+
+/**
+ * A ring, or a full disc, of which each colour has its share.
+ * @param {Mix} mix
+ * @param {number} outer
+ * @param {number} thickness
+ */
+export function pie(mix, outer, thickness) {
+  const total = mix.reduce((sum, [share]) => sum + share, 0) || 1;
+  let start = 0;
+  return mix.map(([amount, colour]) => {
+    const share = amount / total;
+    const [from, dashes] = [-start, share < 0.9995 ? `${share} 1` : "none"];
+    start += share;
+    return share > 0
+      ? svg`<circle r=${outer - thickness / 2} fill="none" stroke=${colour} data-share=${share}
+          stroke-width=${thickness} pathLength="1" stroke-dasharray=${dashes}
+          stroke-dashoffset=${from} transform="rotate(-90)"></circle>`
+      : nothing;
+  });
+}
+
+/**
+ * An atom about the origin: its ring, and its letter or number.
+ * @param {Mix} mix
+ * @param {number} radius
+ * @param {string} text
+ */
+export function disc(mix, radius, text) {
+  const size = clamp(0.86 * radius, 8, 15);
+  return svg`<circle r=${radius} fill="var(--cw-paper)"></circle>${pie(mix, radius, RING * radius)}
+    <text text-anchor="middle" dy="0.36em" style="font-size: ${size}px"
+      class="cw-halo">${text}</text>`;
+}
+
+/** What is written in an atom: a carbon goes without saying. */
+export const letterOf = ({ element, charge }, i) =>
+  element[i] === "C" && !charge[i] ? "" : `${element[i]}${SIGNS[charge[i]]}`;
+
+/** The atoms that one atom has heard of after so many rounds, as one soft shape. */
+export function receptiveField({ drawing, far, rounds, place }) {
+  const { points, radius } = place;
+  const heard = upTo(points.length).filter((i) => far[i] <= rounds);
+  const along = drawing.bonds.filter(
+    ([i, j]) => Math.min(far[i], far[j]) < rounds && Math.max(far[i], far[j]) <= rounds,
+  );
+  const d = [
+    ...heard.map((i) => `M${points[i].join(" ")}h0.01`),
+    ...along.map(([i, j]) => beside(points[i], points[j], 0)),
+  ];
+  return svg`<path class="cw-g-field" d=${d.join("")} fill="none" stroke="var(--cw-accent)"
+    stroke-width=${3.4 * radius} stroke-linecap="round" opacity="0.2"></path>`;
+}
+
+/**
+ * What every atom says to its neighbours, on its way: a dot the larger the more it counts.
+ * @param {any} now
+ * @param {(i: number) => Mix} mixOf
+ * @param {number} share of the way
+ */
+export function messages({ edges, weights, place }, mixOf, share) {
+  const { points, radius } = place;
+  return edges.map(([s, t], e) => {
+    const [x, y] = plus(
+      between(points[s], points[t], share),
+      across(points[s], points[t], LANE * radius),
+    );
+    const size = clamp(0.45 * radius * Math.sqrt(weights.edge[e]), 1.5, 8);
+    return svg`<g class="cw-g-message" transform="translate(${x} ${y})">
+      <circle r=${size + 1} fill="var(--cw-paper)"></circle>${pie(mixOf(s), size, size)}</g>`;
+  });
+}

@@ -1,0 +1,228 @@
+"""Attempts at the exercises of lecture 8, right and wrong."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import leaky_relu
+
+from course_lib.graph import Graph, GraphConv
+
+
+def by_library(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+    layer = GraphConv(*own.shape)
+    with torch.no_grad():
+        layer.own.weight.copy_(own.T)
+        layer.own.bias.zero_()
+        layer.neighbours.weight.copy_(neighbours.T)
+        return layer(Graph(x, edges))
+
+
+def by_adjacency(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+    return x @ own + Graph(x, edges).adjacency() @ x @ neighbours
+
+
+def edge_by_edge(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+    answer = x @ own
+    for source, target in edges.T.tolist():
+        answer[target] += x[source] @ neighbours
+    return answer
+
+
+def concatenated(
+    x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
+) -> Tensor:
+    said = x @ weight
+    pair = torch.cat([said[edges[1]], said[edges[0]]], dim=1)
+    return leaky_relu(pair @ torch.cat([a_target, a_source]), 0.2)
+
+
+def score_by_score(
+    x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
+) -> Tensor:
+    scores = []
+    for source, target in edges.T.tolist():
+        score = a_target @ (x[target] @ weight) + a_source @ (x[source] @ weight)
+        scores.append(score if score > 0 else 0.2 * score)
+    return torch.stack(scores)
+
+
+RIGHT = {
+    "convolution of the library": ("graph_convolution", by_library),
+    "convolution by the adjacency matrix": ("graph_convolution", by_adjacency),
+    "convolution edge by edge": ("graph_convolution", edge_by_edge),
+    "scores of pairs": ("gat_scores", concatenated),
+    "score by score": ("gat_scores", score_by_score),
+}
+
+
+def convolution(
+    *,
+    ends: Callable = lambda edges: (edges[0], edges[1]),
+    mix: Callable = lambda x, total, own, neighbours: x @ own + total @ neighbours,
+) -> Callable[..., Tensor]:
+    def attempt(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+        source, target = ends(edges)
+        total = torch.zeros_like(x).index_add(0, target, x[source])
+        return mix(x, total, own, neighbours)
+
+    return attempt
+
+
+def overwritten(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+    total = torch.zeros_like(x)
+    total[edges[1]] += x[edges[0]]
+    return x @ own + total @ neighbours
+
+
+def averaged(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+    adjacency = Graph(x, edges).adjacency()
+    mean = adjacency @ x / adjacency.sum(1, keepdim=True).clamp(min=1)
+    return x @ own + mean @ neighbours
+
+
+def both_ways(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
+    adjacency = Graph(x, edges).adjacency()
+    return x @ own + (adjacency + adjacency.T) @ x @ neighbours
+
+
+def scores(
+    *,
+    first: int = 1,
+    second: int = 0,
+    rectify: Callable = lambda s: leaky_relu(s, 0.2),
+    before: Callable = lambda s: s,
+    after: Callable = lambda s: s,
+) -> Callable[..., Tensor]:
+    def attempt(
+        x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
+    ) -> Tensor:
+        said = before(x @ weight)
+        return after(rectify(said[edges[first]] @ a_target + said[edges[second]] @ a_source))
+
+    return attempt
+
+
+# What was tried, what it breaks, the smallest input, and a word of the hint.
+WRONG = {
+    "own matrix forgotten": (
+        "graph_convolution",
+        convolution(mix=lambda _x, total, _own, neighbours: total @ neighbours),
+        "without edges",
+        "edges = tensor([], size=(2, 0), dtype=torch.int64)",
+        "Which of the two",
+    ),
+    "both matrices for itself": (
+        "graph_convolution",
+        convolution(mix=lambda x, total, _own, neighbours: (x + total) @ neighbours),
+        "without edges",
+        "edges = tensor([], size=(2, 0), dtype=torch.int64)",
+        "Which of the two",
+    ),
+    "from target to source": (
+        "graph_convolution",
+        convolution(ends=lambda edges: (edges[1], edges[0])),
+        "nothing back",
+        "own = tensor([[0.]])",
+        "Who hears whom",
+    ),
+    "both ways": (
+        "graph_convolution",
+        both_ways,
+        "nothing back",
+        "own = tensor([[0.]])",
+        "Who hears whom",
+    ),
+    "overwritten": (
+        "graph_convolution",
+        overwritten,
+        "added up",
+        "own = tensor([[0.]])",
+        "take its place",
+    ),
+    "mean": ("graph_convolution", averaged, "added up", "own = tensor([[0.]])", "as in a mean"),
+    "each edge twice": (
+        "graph_convolution",
+        convolution(mix=lambda x, total, own, neighbours: x @ own + 2 * total @ neighbours),
+        "added up",
+        "own = tensor([[0.]])",
+        "by hand",
+    ),
+    "one matrix": (
+        "graph_convolution",
+        convolution(mix=lambda x, total, own, _: (x + total) @ own),
+        "added up",
+        "own = tensor([[0.]])",
+        "One matrix",
+    ),
+    "with softmax": (
+        "gat_scores",
+        scores(after=lambda s: s.softmax(0)),
+        "has the score 0",
+        "returned tensor([1.])",
+        "no bias",
+    ),
+    "centred": (
+        "gat_scores",
+        scores(after=lambda s: s - s.mean()),
+        "its edge alone",
+        "returned tensor([-0.5000,  0.5000])",
+        "comes later",
+    ),
+    "the asking node twice": (
+        "gat_scores",
+        scores(second=1),
+        "a_target of zeros",
+        "returned tensor([1.])",
+        "end of its own",
+    ),
+    "the source twice": (
+        "gat_scores",
+        scores(first=0),
+        "a_source of zeros",
+        "returned tensor([1.])",
+        "Which of them",
+    ),
+    "ends exchanged": (
+        "gat_scores",
+        scores(first=0, second=1),
+        "a_target of zeros",
+        "returned tensor([1.])",
+        "end of its own",
+    ),
+    "no rectifier": (
+        "gat_scores",
+        scores(rectify=lambda s: s),
+        "what each end contributes",
+        "returned tensor([-1.])",
+        "missing",
+    ),
+    "another slope": (
+        "gat_scores",
+        scores(rectify=lambda s: leaky_relu(s, 0.01)),
+        "what each end contributes",
+        "returned tensor([-0.0100])",
+        "another slope",
+    ),
+    "no leak": (
+        "gat_scores",
+        scores(rectify=torch.relu),
+        "what each end contributes",
+        "returned tensor([0.])",
+        "leaks",
+    ),
+    "rectified first": (
+        "gat_scores",
+        scores(rectify=lambda s: s, before=lambda s: leaky_relu(s, 0.2)),
+        "what each end contributes",
+        "returned tensor([-1.])",
+        "before the weighing",
+    ),
+    "scaled": (
+        "gat_scores",
+        scores(after=lambda s: 2 * s),
+        "what each end contributes",
+        "returned tensor([2.])",
+        "by hand",
+    ),
+}

@@ -1,0 +1,182 @@
+"""GraphPlayground: a small one, what it displays, and what course_lib says it should."""
+
+import math
+from typing import Any
+
+import torch
+from in_the_page import tensor
+from playwright.sync_api import Locator
+from reading import NUMBER, agrees, assert_column, state_of
+from torch import nn
+
+from course_lib.graph import (
+    Graph,
+    GraphAttention,
+    GraphConv,
+    NormalizedGraphConv,
+    weisfeiler_lehman,
+)
+from course_lib.molecule_network import MoleculeNetwork
+from course_lib.molecules import ELEMENTS, Molecule
+from course_lib.widgets import GraphPlayground
+from course_lib.widgets.graph_playground import network_of
+
+READ = """(el) => ({
+  flight: Number(el.querySelector("[data-flight]").dataset.flight),
+  rings: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
+    [...atom.querySelectorAll("[data-share]")].map((part) => Number(part.dataset.share))),
+  colours: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
+    Number(/colour (\\d+)/.exec(atom.getAttribute("aria-label"))?.[1] ?? 0)),
+  strips: [...el.querySelectorAll(".cw-g-strip")].map((strip) =>
+    [...strip.querySelectorAll("b")].map((count) => Number(count.textContent))),
+  verdict: el.querySelector(".cw-g-verdict").textContent,
+})"""
+
+
+def ring_of(atoms: int, name: str, *chords: tuple[int, int]) -> Molecule:
+    """Carbons in a ring, with further bonds across it."""
+    angle = 2 * math.pi * torch.arange(atoms) / atoms
+    bonds = [(i, (i + 1) % atoms, 1) for i in range(atoms)] + [(i, j, 1) for i, j in chords]
+    place = torch.stack([angle.cos(), angle.sin()], dim=1)
+    return Molecule.drawn(["C"] * atoms, bonds, name=name, place=place)
+
+
+def decalin() -> Molecule:
+    """Two rings of six that share a bond."""
+    return ring_of(10, "decalin", (0, 5))
+
+
+def bicyclopentyl() -> Molecule:
+    """Two rings of five that a bond joins."""
+    five = [(i, (i + 1) % 5, 1) for i in range(5)]
+    bonds = [*five, *((i + 5, j + 5, 1) for i, j, _ in five), (0, 5, 1)]
+    return Molecule.drawn(["C"] * 10, bonds, name="bicyclopentyl")
+
+
+def acid(name: str) -> Molecule:
+    """Glycine as an ion, with a fluorine: letters, charges and a double bond."""
+    bonds = [(0, 1, 1), (1, 2, 1), (2, 3, 2), (2, 4, 1), (1, 5, 1)]
+    place = torch.tensor([[-2.0, 0], [-1, 0.6], [0, 0], [0, -1.2], [1, 0.6], [-1, 1.8]])
+    atoms = ["N", "C", "C", "O", "O", "F"]
+    return Molecule.drawn(atoms, bonds, name=name, charge=[1, 0, 0, 0, -1, 0], place=place)
+
+
+def make(name: str = "Ada") -> GraphPlayground:
+    molecules = [acid(name), decalin(), bicyclopentyl()]
+    return GraphPlayground(molecules, network=network(), rounds=2)
+
+
+def network() -> MoleculeNetwork:
+    """One that nobody trained, but whose answers differ."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        made = MoleculeNetwork(d=8, layers=2)
+        for parameter in made.parameters():
+            nn.init.normal_(parameter, std=0.5)
+    return made.answers_like(torch.tensor([-5.0, -3.0, -1.0]))
+
+
+def graph_of(drawing: dict[str, Any]) -> Graph:
+    """What the messages begin with: each atom knows its element."""
+    x = torch.eye(len(ELEMENTS), dtype=torch.float64)
+    places = [ELEMENTS.index(symbol) for symbol in drawing["element"]]
+    pairs = torch.tensor([bond[:2] for bond in drawing["bonds"]], dtype=torch.int64)
+    return Graph.undirected(x[places], pairs.reshape(-1, 2).T)
+
+
+def layer_of(name: str) -> torch.nn.Module:
+    """A layer of course_lib whose matrices are the identity."""
+    d = len(ELEMENTS)
+    layer = {
+        "sum": GraphConv,
+        "normalized": NormalizedGraphConv,
+        "attention": lambda *sizes: GraphAttention(*sizes, 1),
+    }[name](d, d).double()
+    state = {
+        key: torch.eye(d) if key.endswith("weight") else torch.zeros_like(value)
+        for key, value in layer.state_dict().items()
+    }
+    if name == "attention":
+        state["score.source"] = torch.tensor([[0.0, *[2.0] * (d - 1)]])
+    layer.load_state_dict(state)
+    return layer
+
+
+def known_after(graph: Graph, layer: str, rounds: int) -> torch.Tensor:
+    for _ in range(rounds):
+        graph = graph.with_features(layer_of(layer)(graph).detach())
+    return graph.x
+
+
+def canonical(colours: list[int]) -> list[int]:
+    """The same partition, its classes numbered as they come."""
+    return [list(dict.fromkeys(colours)).index(colour) for colour in colours]
+
+
+def molecule_of(drawing: dict[str, Any]) -> Molecule:
+    """The molecule that stands in the page, with its own count of hydrogens."""
+    given = {part: drawing[part] for part in ("name", "charge", "hydrogens")}
+    return Molecule.drawn(drawing["element"], drawing["bonds"], **given)
+
+
+def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]) -> None:
+    """Assert that the solubility, and what atoms add to it, are those of the network."""
+    if state["facts"] is None:
+        return
+    model = network_of(state["facts"], state["weights"]).double()
+    molecule, atom = molecule_of(state["drawing"]), state["atom"]
+    if not molecule.symbols:
+        return
+    with torch.no_grad():
+        answer = model(molecule.graph().to(dtype=torch.float64)).item()
+        assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
+        if state["other"] >= 0:
+            another = molecule_of(state["molecules"][state["other"]]["drawing"])
+            both = [answer, model(another.graph().to(dtype=torch.float64)).item()]
+            texts = NUMBER.findall(widget.locator(".cw-g-both").inner_text())
+            assert all(map(agrees, texts, both))
+            assert len(texts) == len(both)
+        if len(molecule.symbols) == 1:
+            return
+        adds = [
+            answer - model(molecule.without(i).graph().to(dtype=torch.float64)).item()
+            for i in range(len(molecule.symbols))
+        ]
+    assert agrees(widget.locator(".cw-g-adds").inner_text().removeprefix("+"), adds[atom])
+    if state["rings"] == "parts":
+        arcs = torch.tensor([ring[0] for ring in found["rings"]]).double()
+        sizes = tensor(adds).abs()
+        torch.testing.assert_close(arcs, sizes / sizes.max(), rtol=1e-6, atol=1e-6)
+
+
+def displayed(widget: Locator) -> None:
+    state, found = state_of(widget), widget.evaluate(READ)
+    graph, atom = graph_of(state["drawing"]), state["atom"]
+    present = graph.x.sum(0) > 0
+    known = known_after(graph, state["layer"], state["rounds"])[:, present]
+    if atom >= 0:
+        assert_column(widget, ".cw-weights .cw-number", known[atom])
+    if state["rings"] == "known" and found["flight"] == 0:
+        for ring, row in zip(found["rings"], known, strict=True):
+            expected = (row / row.sum())[row > 0]
+            torch.testing.assert_close(torch.tensor(ring).double(), expected)
+
+    assert_answers(widget, state, found)
+    other = state["other"]
+    drawn = [graph] + [graph_of(state["molecules"][other]["drawing"])] * (other >= 0)
+    both = Graph.batched(drawn)
+    rounds = state["rounds"]
+    colours = weisfeiler_lehman(both, max(both.nodes, rounds))
+    if state["rings"] == "colours":
+        here = colours[rounds][: graph.nodes].tolist()
+        assert canonical(found["colours"]) == canonical(here)
+    for n, strip in enumerate(found["strips"]):
+        counts = torch.bincount(colours[rounds][both.batch == n])
+        assert sorted(strip) == sorted(counts[counts > 0].tolist())
+    counted = [
+        [torch.bincount(row[both.batch == n], minlength=both.nodes + 1) for n in (0, 1)]
+        for row in colours
+    ]
+    if other >= 0:
+        alike = all(torch.equal(*pair) for pair in counted)
+        assert ("no message passing" in found["verdict"]) == alike

@@ -1,0 +1,249 @@
+"""GraphPlayground by hand: bonds drawn, atoms added and deleted, messages that travel."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bare import bare_page
+from displayed import agrees_with_course_lib
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from hands import centre, widgets
+from kinds.graph_playground import acid, bicyclopentyl, decalin, network
+from playwright.sync_api import Locator, Page
+from reading import eventually, state_of
+
+from course_lib.molecules import Molecule
+from course_lib.widgets import GraphPlayground
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+Shown = Callable[..., Locator]
+PLACES = """(el) => [...el.querySelectorAll(".cw-g-message")].map((dot) =>
+  dot.getAttribute("transform"))"""
+
+
+@pytest.fixture
+def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
+    """Opens a page with one GraphPlayground, made of what is given, and gives that widget."""
+
+    def shown(*molecules: Molecule, page: dict[str, Any] | None = None, **given: Any) -> Locator:
+        listed = molecules or (acid("acid"), decalin(), bicyclopentyl())
+        widget = GraphPlayground(listed, **{"network": network()} | given)
+        found = widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
+        centre(found.locator("[data-flight]"))
+        return found
+
+    return shown
+
+
+def atoms(widget: Locator) -> list[Locator]:
+    return widget.locator(".cw-g-atom").all()
+
+
+def drawn(widget: Locator) -> dict[str, Any]:
+    return state_of(widget)["drawing"]
+
+
+def order_of(widget: Locator, i: int, j: int) -> int:
+    return next((order for a, b, order in drawn(widget)["bonds"] if (a, b) == (i, j)), 0)
+
+
+def drag(widget: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
+    mouse = widget.page.mouse
+    mouse.move(*start)
+    mouse.down()
+    mouse.move(*end, steps=4)
+    mouse.up()
+
+
+def spot(widget: Locator, atom: int) -> tuple[float, float]:
+    """The middle of an atom; the picture stays where it is."""
+    return middle(atoms(widget)[atom].locator("circle").first)
+
+
+def middle(element: Locator) -> tuple[float, float]:
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def corner(widget: Locator) -> tuple[float, float]:
+    """A point of the picture where nothing is drawn."""
+    box = widget.locator("[data-flight]").bounding_box()
+    return box["x"] + 0.95 * box["width"], box["y"] + 0.06 * box["height"]
+
+
+def test_a_line_from_atom_to_atom_is_a_bond_and_again_a_higher_one(shown: Shown):
+    widget = shown(drag="bonds")
+    for order in (1, 2, 3, 4, 1):
+        drag(widget, spot(widget, 0), spot(widget, 3))
+        eventually(widget, lambda order=order: assert_order(widget, order))
+        agrees_with_course_lib(widget)
+    assert widget.locator("[data-bond='0 3']").count() == 1
+
+
+def assert_order(widget: Locator, order: int) -> None:
+    assert order_of(widget, 0, 3) == order
+
+
+def test_a_line_into_the_open_ends_in_a_new_atom_and_a_click_makes_a_lone_one(shown: Shown):
+    widget = shown(drag="bonds")
+    drag(widget, spot(widget, 0), corner(widget))
+    eventually(widget, lambda: assert_atoms(widget, 7))
+    assert order_of(widget, 0, 6) == 1
+    assert drawn(widget)["hydrogens"][6] == 3
+    agrees_with_course_lib(widget)
+    x, y = corner(widget)
+    widget.page.mouse.click(x, y + 120)
+    eventually(widget, lambda: assert_atoms(widget, 8))
+    assert drawn(widget)["hydrogens"][7] == 4
+    agrees_with_course_lib(widget)
+
+
+def assert_atoms(widget: Locator, count: int) -> None:
+    assert len(drawn(widget)["element"]) == count
+    assert len(atoms(widget)) == count
+
+
+def test_a_line_that_ends_where_it_began_changes_nothing(shown: Shown):
+    widget = shown(drag="bonds", atom=2)
+    before = drawn(widget)
+    x, y = spot(widget, 2)
+    drag(widget, (x, y), (x + 3, y + 3))
+    agrees_with_course_lib(widget)
+    assert drawn(widget) == before
+
+
+def test_two_atoms_that_are_clicked_are_bonded_by_the_list_of_orders(shown: Shown):
+    widget = shown()
+    for i in (0, 5):
+        atoms(widget)[i].click()
+    widget.get_by_label("Its order").select_option(label="double")
+    assert order_of(widget, 0, 5) == 2
+    agrees_with_course_lib(widget)
+    widget.get_by_label("Its order").select_option(label="none")
+    assert order_of(widget, 0, 5) == 0
+    agrees_with_course_lib(widget)
+
+
+def test_a_bond_that_is_clicked_has_its_order_in_the_list(shown: Shown):
+    widget = shown()
+    widget.locator("[data-bond='2 3']").click()
+    assert widget.get_by_label("Its order").evaluate("el => el.selectedOptions[0].text") == "double"
+    assert (state_of(widget)["atom"], state_of(widget)["partner"]) == (3, 2)
+
+
+def test_what_chemistry_forbids_is_marked_and_not_refused(shown: Shown):
+    widget = shown(atom=1)
+    add = widget.get_by_role("button", name="Add an atom")
+    for _ in range(3):
+        add.click()
+        atoms(widget)[1].click()
+    eventually(widget, lambda: assert_said(widget, "C2 has 6 bonds of 4."))
+    assert widget.locator("[stroke='var(--cw-warm)']").count() == 1
+    agrees_with_course_lib(widget)
+
+
+def assert_said(widget: Locator, words: str) -> None:
+    assert words in widget.locator(".cw-message").inner_text()
+
+
+def test_more_atoms_than_fit_are_refused_with_words(shown: Shown):
+    chain = Molecule.drawn("C" * 24, [(i, i + 1, 1) for i in range(23)], name="wax")
+    widget = shown(chain)
+    widget.get_by_role("button", name="Add an atom").click()
+    eventually(widget, lambda: assert_said(widget, "24 atoms are all that fit"))
+    assert_atoms(widget, 24)
+
+
+def test_a_graph_of_ones_own_begins_with_nothing_and_grows(shown: Shown):
+    widget = shown()
+    widget.get_by_label("Graph", exact=True).select_option(label="one of your own")
+    eventually(widget, lambda: assert_atoms(widget, 0))
+    for count in (1, 2, 3):
+        widget.get_by_role("button", name="Add an atom").click()
+        eventually(widget, lambda count=count: assert_atoms(widget, count))
+        agrees_with_course_lib(widget)
+    assert len(drawn(widget)["bonds"]) == 2
+    for count in (2, 1, 0):
+        widget.get_by_role("button", name="Delete atom").click()
+        eventually(widget, lambda count=count: assert_atoms(widget, count))
+    assert "NaN" not in widget.inner_html()
+
+
+def test_messages_travel_and_a_step_ends_in_the_next_round(shown: Shown):
+    widget = shown(rounds=0, page={"init": COUNT_FRAMES})
+    widget.get_by_role("button", name="Step").click()
+    seen = []
+
+    def two_moments() -> None:
+        seen.append(widget.evaluate(PLACES))
+        assert len({tuple(places) for places in seen if places}) > 2
+
+    eventually(widget, two_moments)
+    assert {len(places) for places in seen} <= {0, 10}  # five bonds, both ways
+    eventually(widget, lambda: assert_rounds(widget, 1))
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def assert_rounds(widget: Locator, rounds: int) -> None:
+    assert state_of(widget)["rounds"] == rounds
+    assert widget.get_by_role("button", name=re.compile("Play")).is_visible()
+
+
+def test_messages_stand_still_halfway_for_readers_who_asked_for_less_motion(shown: Shown):
+    widget = shown(rounds=0, page={"reduced_motion": True})
+    widget.get_by_role("button", name="Step").click()
+    seen = set()
+
+    def arrived() -> None:
+        seen.add(tuple(widget.evaluate(PLACES)))
+        assert_rounds(widget, 1)
+
+    eventually(widget, arrived)
+    assert len(seen - {()}) == 1
+
+
+def test_the_receptive_field_grows_by_one_bond_a_round(shown: Shown):
+    widget = shown(rounds=0, atom=0)
+    for rounds, heard in enumerate([1, 2, 4, 6, 6]):
+        widget.evaluate("(el, rounds) => el.courseModel.set('rounds', rounds)", rounds)
+        caption = widget.locator("caption")
+        eventually(widget, lambda h=heard, c=caption: assert_heard(c, h))
+        field = widget.locator(".cw-g-field").get_attribute("d")
+        assert field.count("h0.01") == heard
+
+
+def assert_heard(caption: Locator, heard: int) -> None:
+    assert f"{heard} of 6 atoms" in caption.inner_text()
+
+
+def test_decalin_and_bicyclopentyl_have_the_same_colours_and_a_bond_tells_them_apart(shown: Shown):
+    widget = shown(drawing=decalin(), other=2, rounds=2)
+    verdict = widget.locator(".cw-g-verdict")
+    assert "no message passing" in verdict.inner_text()
+    widget.get_by_role("button", name="Delete atom").click()
+    eventually(widget, lambda: assert_told_apart(verdict))
+    agrees_with_course_lib(widget)
+
+
+def assert_told_apart(verdict: Locator) -> None:
+    assert "told apart" in verdict.inner_text()
+
+
+def test_letters_and_bonds_keep_apart_and_all_atoms_are_within_the_picture(shown: Shown):
+    widget = shown(page={"width": 390, "height": 844})
+    picture = widget.locator("[data-flight]").bounding_box()
+    for atom in atoms(widget):
+        box = atom.bounding_box()
+        assert box["x"] > picture["x"] - 2
+        assert box["x"] + box["width"] < picture["x"] + picture["width"] + 2
+    # The disc of each atom hides the ends of its bonds, so no letter stands on one.
+    for atom in atoms(widget):
+        disc = atom.locator("circle").nth(1)
+        assert disc.get_attribute("fill") == "var(--cw-paper)"
+        letter, ground = atom.locator("text").bounding_box(), disc.bounding_box()
+        if letter and letter["width"]:
+            assert letter["width"] <= ground["width"]

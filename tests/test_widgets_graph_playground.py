@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+import torch
+from small_widgets import ethanol, make, molecule_network, payload
+
+from course_lib.graph import Graph
+from course_lib.molecule_network import MoleculeNetwork
+from course_lib.molecules import Molecule, load_molecules
+from course_lib.widgets import GraphPlayground
+from course_lib.widgets.drawings import MOST_ATOMS, REACH, drawing_of
+from course_lib.widgets.graph_playground import MOST_MOLECULES
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return [m for m in load_molecules() if len(m.element) <= MOST_ATOMS]
+
+
+def test_every_drawing_fits_the_field_and_keeps_its_shape(molecules):
+    for molecule in molecules[::7]:
+        place = np.array(drawing_of(molecule)["place"])
+        assert (np.abs(place) <= REACH).all()
+        drawn = torch.pdist(torch.tensor(place))
+        given = torch.pdist(molecule.place.double())
+        # Two places are rounded to a hundredth, each by half of that along both axes.
+        assert (drawn - given * (drawn.sum() / given.sum())).abs().max() < 0.03
+
+
+def test_what_nobody_has_drawn_stands_in_a_circle():
+    place = np.array(drawing_of(Molecule.drawn("CCCCC", [(0, 1, 1)], name="x"))["place"])
+    from_middle = np.linalg.norm(place - place.mean(axis=0), axis=1)
+    np.testing.assert_allclose(from_middle, from_middle[0], atol=0.02)
+
+
+def test_a_graph_without_bonds_or_atoms_is_a_graph():
+    widget = GraphPlayground([Molecule.drawn("C", [], name="methane")])
+    assert widget.drawing["hydrogens"] == [4]
+    widget.drawing = Molecule.drawn("", [])
+    assert (widget.atom, widget.describe().count(" 0 atoms")) == (-1, 1)
+
+
+def test_a_molecule_may_be_shown_that_cannot_be_chosen():
+    widget = make("GraphPlayground", drawing=ethanol("hexanol", 6), atom=6)
+    assert widget.drawing["element"] == [*"CCCCCC", "O"]
+    assert "hexanol of 7 atoms (6 C, 1 O) and 6 bonds" in widget.describe()
+    assert "ethanol, propanol" in widget.describe()
+
+
+def test_an_atom_that_is_gone_is_no_longer_looked_at():
+    widget = make("GraphPlayground", drawing=ethanol("hexanol", 6), atom=6, partner=5)
+    widget.drawing = ethanol()
+    assert (widget.atom, widget.partner) == (-1, -1)
+
+
+def test_what_nobody_measured_does_not_travel_as_a_number():
+    assert [m["solubility"] for m in payload(make("GraphPlayground"))["state"]["molecules"]] == [
+        None,
+        None,
+    ]
+
+
+def test_the_network_is_what_travels_and_rounding_changes_its_answers_little(molecules):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        network = MoleculeNetwork()
+    network.answers_like(torch.tensor([molecule.solubility for molecule in molecules]))
+    widget = make("GraphPlayground", network=network)
+    batch = Graph.batched([molecule.graph() for molecule in molecules[::5]])
+    with torch.no_grad():
+        before, after = network(batch), widget.network(batch)
+    assert widget.bits >= 10
+    assert 0 < (before - after).abs().max() < 0.01
+
+
+def test_making_the_network_again_uses_up_nobodys_draws():
+    widget = make("GraphPlayground")
+    state = torch.random.get_rng_state()
+    assert not widget.network.training
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_without_a_network_nothing_is_answered():
+    widget = make("GraphPlayground", network=None)
+    assert (widget.network, widget.bits) == (None, None)
+    assert payload(widget)["state"]["weights"] is None
+
+
+def test_the_largest_weighs_less_than_60_kb_in_the_page(molecules):
+    largest = [m for m in molecules if len(m.element) == MOST_ATOMS][:MOST_MOLECULES]
+    assert len(largest) == MOST_MOLECULES
+    widget = GraphPlayground(largest, network=molecule_network(d=32, layers=3))
+    widget.drawing = max(molecules, key=lambda m: len(str(drawing_of(m))))
+    assert len(widget.static_html().encode()) < 60_000
