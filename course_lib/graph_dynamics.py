@@ -49,7 +49,7 @@ __all__ = [
     "energy",
     "equilibrium",
     "euler_step",
-    "flow",
+    "evolve",
     "gradient",
     "hodge_decomposition",
     "inner",
@@ -293,7 +293,7 @@ def euler_step(system: Any, state: Tensor | Pair, dt: float | int) -> Tensor | P
     return tuple(x + dt * v for x, v in zip(state, velocity, strict=True))
 
 
-def flow(
+def evolve(
     system: Any,
     state: Tensor | Pair,
     t: Float[Tensor, "time"],

@@ -1,11 +1,21 @@
 """What all tests share."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import jaxtyping
 import pytest
+import torch
 from hypothesis import settings
+
+# Triton's own functions learn where they run when Triton is first imported. PyTorch Geometric
+# imports it too, and the tests of the kernels may come later.
+with pytest.MonkeyPatch.context() as patch, suppress(ImportError):
+    if not torch.cuda.is_available():
+        patch.setenv("TRITON_INTERPRET", "1")
+    import_module("triton")
 
 # The same examples in every run, on every machine: a test that fails, fails again.
 settings.register_profile("course", derandomize=True, database=None, deadline=None, max_examples=50)

@@ -20,7 +20,7 @@ from course_lib.graph_dynamics import (
     energy,
     equilibrium,
     euler_step,
-    flow,
+    evolve,
     gradient,
     hodge_decomposition,
     inner,
@@ -104,7 +104,7 @@ def test_with_attention_diffusion_is_that_of_a_stochastic_matrix():
     A = torch.zeros(NODES, NODES).double().index_put((BOTH[1], BOTH[0]), alpha)
     A[-1, -1] = 1  # the node alone
     generator = A.numpy() - np.eye(NODES)
-    for t, h_t in zip(TIMES, flow(Diffusion(BOTH, weights=alpha), h, TIMES), strict=True):
+    for t, h_t in zip(TIMES, evolve(Diffusion(BOTH, weights=alpha), h, TIMES), strict=True):
         assert_close(
             h_t, torch.from_numpy(scipy.linalg.expm(t.item() * generator) @ h.numpy()), 1e-6
         )
@@ -125,7 +125,7 @@ def test_diffusion_ends_in_the_mean_of_each_component_at_the_rate_of_the_second_
     both = torch.cat([pairs, pairs.flip(0)], dim=1)
     heat = Diffusion(both, weights=edge_softmax(score.repeat(2), both[1], nodes))
     t = torch.linspace(0, 20, 4).double()
-    h = flow(heat, randn(nodes, 1), t, tolerance=1e-11)
+    h = evolve(heat, randn(nodes, 1), t, tolerance=1e-11)
     end = equilibrium(h[0], pairs, node_weights=m)
     distance = torch.stack([inner(x - end, x - end, weights=m).sqrt() for x in h])
     rate = -(distance[3] / distance[2]).log() / (t[3] - t[2])
@@ -135,7 +135,7 @@ def test_diffusion_ends_in_the_mean_of_each_component_at_the_rate_of_the_second_
 
 
 def test_heat_never_gains_dirichlet_energy_and_keeps_its_weighted_mean():
-    h = flow(Diffusion(BOTH), randn(NODES, 2), torch.linspace(0, 3, 20).double(), tolerance=1e-10)
+    h = evolve(Diffusion(BOTH), randn(NODES, 2), torch.linspace(0, 3, 20).double(), tolerance=1e-10)
     energy = torch.stack([dirichlet_energy(x, PAIRS) for x in h])
     assert (energy.diff() < 0).all()
     assert_close(equilibrium(h[-1], PAIRS), equilibrium(h[0], PAIRS), 1e-8)
@@ -188,7 +188,7 @@ def test_the_velocity_is_the_generator_times_the_gradient(kind):
 @by_flow
 def test_under_the_default_energy_the_flow_is_the_exponential_of_the_generator(kind):
     x = state()
-    q, p = flow(kind(PAIRS, NODES, **METRIC), x, TIMES, tolerance=1e-9)
+    q, p = evolve(kind(PAIRS, NODES, **METRIC), x, TIMES, tolerance=1e-9)
     for k, t in enumerate(TIMES.tolist()):
         expected = scipy.linalg.expm(t * GENERATOR[kind]) @ joined(x)
         assert_close(torch.cat([q[k], p[k]]), torch.from_numpy(expected), 1e-6)
@@ -249,7 +249,7 @@ def test_a_flow_with_a_wrong_metric_or_sign_does_not_keep_its_energy(wrong):
 def test_the_energy_of_a_double_bracket_falls_at_every_time():
     system = DoubleBracketFlow(PAIRS, NODES, **METRIC, hamiltonian=anharmonic)
     with torch.no_grad():
-        path = zip(*flow(system, state(), torch.linspace(0, 1, 20).double()), strict=True)
+        path = zip(*evolve(system, state(), torch.linspace(0, 1, 20).double()), strict=True)
     energy = torch.stack([system.energy(x) for x in path])
     assert (energy.diff() < 0).all()
 
@@ -258,7 +258,7 @@ def test_the_energy_of_a_double_bracket_falls_at_every_time():
 def test_means_of_components_and_cycles_are_kept_whatever_the_energy(kind):
     system = kind(PAIRS, NODES, **METRIC, hamiltonian=anharmonic)
     with torch.no_grad():
-        q, p = flow(system, state(), TIMES[:2], tolerance=1e-9)
+        q, p = evolve(system, state(), TIMES[:2], tolerance=1e-9)
 
     def kept(q, p):
         _, cycles = hodge_decomposition(p, PAIRS, NODES, edge_weights=METRIC["edge_weights"])
@@ -275,7 +275,7 @@ def test_a_mode_of_the_double_bracket_swings_and_fades_as_fast_as_heat(k):
     metric = {name: weights[: 5 - (name[0] == "n")] for name, weights in METRIC.items()}
     values, modes = eigenmodes(CONNECTED, 4, **metric)
     rate, mode = values[k], modes[:, k : k + 1]
-    q, _ = flow(
+    q, _ = evolve(
         DoubleBracketFlow(CONNECTED, 4, **metric),
         (mode, torch.zeros(5, 1).double()),
         TIMES,
@@ -315,7 +315,7 @@ def test_both_forms_of_the_wave_have_one_energy_and_one_motion():
     u, rate = randn(2, NODES), randn(2, NODES, seed=1)
     system, x = HamiltonianFlow(PAIRS, NODES, **METRIC), (rate.T, gradient(u.T, PAIRS))
     assert_close(WAVE.energy(u, m * rate).sum(), system.energy(x))
-    q, p = flow(system, x, torch.tensor([0.0, 1.0]).double(), tolerance=1e-10)
+    q, p = evolve(system, x, torch.tensor([0.0, 1.0]).double(), tolerance=1e-10)
     orbit = integrate(WAVE, u, m * rate, dt=5e-3, steps=200)
     assert_close(orbit.p[:, -1].T / m[:, None], q[-1], 1e-3)
     assert_close(gradient(orbit.q[:, -1].T, PAIRS), p[-1], 1e-3)
@@ -414,14 +414,14 @@ def test_an_euler_step_of_a_pair_moves_both_halves():
 def test_every_solver_follows_the_exponential(method):
     t = torch.linspace(0, 0.5, 51).double()
     h = randn(NODES, 2)
-    end = flow(Diffusion(BOTH), h, t, method=method, tolerance=1e-5)[-1]
+    end = evolve(Diffusion(BOTH), h, t, method=method, tolerance=1e-5)[-1]
     expected = scipy.linalg.expm(-0.5 * laplacian(PAIRS, NODES, dtype=h.dtype).numpy()) @ h.numpy()
     assert_close(end, torch.from_numpy(expected), 0.05 if method == "euler" else 1e-3)
 
 
 def test_a_fixed_euler_solver_is_the_euler_step_repeated():
     system, h = Diffusion(BOTH), randn(NODES, 2)
-    solved = flow(system, h, torch.tensor([0, 0.1, 0.2], dtype=h.dtype), method="euler")
+    solved = evolve(system, h, torch.tensor([0, 0.1, 0.2], dtype=h.dtype), method="euler")
     assert_close(solved[-1], euler_step(system, euler_step(system, h, 0.1), 0.1))
 
 
@@ -429,13 +429,13 @@ def test_a_flow_starts_where_it_is_told_and_keeps_shape_and_dtype():
     x = tuple(part.float() for part in state(d=3))
     metric = {name: weights.float() for name, weights in METRIC.items()}
     system = DoubleBracketFlow(PAIRS, NODES, **metric)
-    q, p = flow(system, x, TIMES.float())
+    q, p = evolve(system, x, TIMES.float())
     assert (q.shape, p.shape) == ((3, NODES, 3), (3, COUNT, 3))
     assert q.dtype == p.dtype == torch.float32
     assert torch.equal(q[0], x[0])
-    exact, _ = flow(DoubleBracketFlow(PAIRS, NODES, **METRIC), state(d=3), TIMES)
+    exact, _ = evolve(DoubleBracketFlow(PAIRS, NODES, **METRIC), state(d=3), TIMES)
     assert_close(q.double(), exact, 5e-3)
-    assert flow(system, x, torch.tensor([2.0]))[0].shape == (1, NODES, 3)
+    assert evolve(system, x, torch.tensor([2.0]))[0].shape == (1, NODES, 3)
 
 
 def test_a_flow_passes_derivatives_to_the_weights():
@@ -443,7 +443,7 @@ def test_a_flow_passes_derivatives_to_the_weights():
     weights, direction = randn(count).exp().requires_grad_(), randn(count, seed=1)
 
     def end(weights):
-        return flow(Diffusion(BOTH, weights=weights), h, TIMES, method="rk4")[-1, 0, 0]
+        return evolve(Diffusion(BOTH, weights=weights), h, TIMES, method="rk4")[-1, 0, 0]
 
     (slope,) = torch.autograd.grad(end(weights), weights)
     ahead, behind = (end(weights.detach() + s * direction) for s in (step, -step))
@@ -455,7 +455,7 @@ def test_a_flow_passes_derivatives_to_the_weights():
 def test_without_edges_nothing_moves(kind, nodes):
     edges = torch.zeros(2, 0, dtype=torch.int64)
     q, p = torch.ones(nodes, 2), torch.ones(0, 2)
-    for moved, start in zip(flow(kind(edges, nodes), (q, p), TIMES.float()), (q, p), strict=True):
+    for moved, start in zip(evolve(kind(edges, nodes), (q, p), TIMES.float()), (q, p), strict=True):
         assert torch.equal(moved[-1], start)
     assert torch.equal(Diffusion(edges).velocity(q), 0 * q)
     wave = WaveEquation(edges, nodes)
@@ -479,27 +479,27 @@ class TestBadInput:
     )
     def test_times_that_are_negative_or_do_not_increase(self, t):
         with pytest.raises(ValueError, match=r"t is \[.*expected times of 0 or more"):
-            flow(Diffusion(BOTH), randn(NODES, 1), torch.tensor(t).double())
+            evolve(Diffusion(BOTH), randn(NODES, 1), torch.tensor(t).double())
 
     def test_times_solvers_and_tolerances_of_another_kind(self):
         system, h = Diffusion(BOTH), randn(NODES, 1)
         with pytest.raises(TypeError, match="t is a list"):
-            flow(system, h, [0.0, 1.0])
+            evolve(system, h, [0.0, 1.0])
         with pytest.raises(TypeError, match=r"t has dtype torch.float32"):
-            flow(system, h, TIMES.float())
+            evolve(system, h, TIMES.float())
         with pytest.raises(ValueError, match=r"t has shape \(\)"):
-            flow(system, h, torch.tensor(1.0).double())
+            evolve(system, h, torch.tensor(1.0).double())
         with pytest.raises(
             ValueError, match="method is 'stoermer_verlet'; expected one of 'dopri5'"
         ):
-            flow(system, h, TIMES, method="stoermer_verlet")
+            evolve(system, h, TIMES, method="stoermer_verlet")
         with pytest.raises(ValueError, match="tolerance is -1"):
-            flow(system, h, TIMES, tolerance=-1)
+            evolve(system, h, TIMES, tolerance=-1)
 
     def test_a_solver_that_cannot_go_on(self):
         system = HamiltonianFlow(PAIRS, NODES, hamiltonian=lambda q, p: (q.sum() + p.sum()).log())
         with torch.no_grad(), pytest.raises(ArithmeticError, match=r"dopri5 stopped: .*finite"):
-            flow(system, tuple(-x.abs() / 0 for x in state()), TIMES)
+            evolve(system, tuple(-x.abs() / 0 for x in state()), TIMES)
 
     @by_flow
     @pytest.mark.parametrize("name", METRIC)

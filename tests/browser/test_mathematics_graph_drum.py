@@ -12,7 +12,7 @@ from course_lib.graph_dynamics import (
     DoubleBracketFlow,
     HamiltonianFlow,
     eigenmodes,
-    flow,
+    evolve,
     gradient,
     hodge_decomposition,
     laplacian,
@@ -86,12 +86,12 @@ def solved(
     options = {"method": "dopri8", "tolerance": 1e-10}
     if law == "heat":
         both = Diffusion(torch.cat((edges, edges.flip(0)), 1), weights=weights.repeat(2))
-        q = flow(both, q, t, **options)
+        q = evolve(both, q, t, **options)
         return q, p.new_zeros(len(t), *p.shape), (q**2).sum((1, 2)) / 2
     system = (HamiltonianFlow if law == "wave" else DoubleBracketFlow)(
         edges, nodes, edge_weights=weights
     )
-    q, p = flow(system, (q, p / STIFFNESS**0.5), t, **options)
+    q, p = evolve(system, (q, p / STIFFNESS**0.5), t, **options)
     energy = torch.stack([system.energy(state) for state in zip(q, p, strict=True)])
     return q, p * STIFFNESS**0.5, energy
 
