@@ -19,7 +19,9 @@ import {
   complaint,
   DRAGS,
   elementName,
+  HINTS,
   LAYERS,
+  layerName,
   many,
   ORDERS,
   PARTS,
@@ -95,7 +97,7 @@ function picture(now, ui) {
     <svg viewBox="0 0 ${width} ${height}" role="group" aria-label="Atoms and their bonds"
       data-flight=${flight} style=${drag === "bonds" ? "cursor: crosshair" : nothing} @click=${touch}>
       ${receptiveField(now)}${skeleton(drawing, now.bondsAt, place)}
-      ${playing || flight ? messages(now, (i) => mixOf({ ...now, arrived: 0 }, i), way) : nothing}
+      ${playing || flight ? messages(now, (i) => mixOf({ ...now, arrived: 0, parts: [] }, i), way) : nothing}
       ${
         pen
           ? svg`<path d="M${points[pen.from].join(" ")}L${pen.to.join(" ")}"
@@ -158,7 +160,7 @@ function view(now, ui) {
     </div>
     <div class="cw-columns cw-g-columns">
       <div>${picture(now, ui)} ${transport(now, ui)} ${editing(now, ui)}
-        <p class="cw-message">${now.note || complaint(now)}</p></div>
+        <p class="cw-message cw-hint">${now.note || complaint(now) || HINTS[now.drag]}</p></div>
       <div>${solubility(now)} ${knowledge(now)} ${refinement(now, ui)}</div>
     </div>`;
 }
@@ -189,7 +191,7 @@ export default widget({
   view,
   words,
   began: ({ drawing, rounds, layer }) =>
-    `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layer}`,
+    `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
   advance: ({ flight, rounds, single }, ui, seconds) => {
     const now = flight + seconds / ROUND_SECONDS;
     if (now < 1) return ui.set({ flight: now });

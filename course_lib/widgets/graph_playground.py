@@ -16,16 +16,16 @@ from course_lib.widgets.drawings import Drawing
 from course_lib.widgets.packed_weights import pack, unpack
 from course_lib.widgets.traits import Choice, Data, Index, Integer, brief
 
-MOST_MOLECULES = 10
+MOST_MOLECULES = 8
 MOST_ROUNDS = 6
 FEWEST_BITS = 8
-DATA_BYTES = 25_500  # of molecules and weights together, so that the page stays below 60 kB
+DATA_BYTES = 24_500  # of molecules and weights together, so that the page stays below 60 kB
 
 
 class GraphPlayground(Widget):
     r"""A molecule, or a graph of one's own, on which messages travel along the bonds.
 
-    ``molecules`` are up to 10 of :class:`course_lib.molecules.Molecule`, of at most 24 atoms, to
+    ``molecules`` are up to eight of :class:`course_lib.molecules.Molecule`, of at most 24 atoms, to
     choose from; the first is shown unless ``drawing`` is given, a molecule or a dict.
     In round $k + 1$ each atom makes $h_u^{k+1} = w_{uu} h_u^k + \sum_{v \in N(u)} w_{uv} h_v^k$,
     where $h^0$ says which element it is, and ``layer`` where the weights come from: 1 in ``"sum"``
@@ -38,8 +38,8 @@ class GraphPlayground(Widget):
     :class:`~course_lib.molecule_network.BondConv` layers. Its answer, and what each atom adds (the
     answer less that of ``molecule.without(atom)``), are computed in the page, in double precision.
     The weights travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says:
-    ``widget.bits`` is 8 to 16, as many as the molecules leave room for, 11 for 9,000 parameters and
-    eight molecules. ``widget.network`` is the network with just these weights.
+    ``widget.bits`` is 8 to 16, as many as the molecules leave room for. ``widget.network`` is the
+    network with just these weights.
 
     Traits, synced both ways: ``drawing``, ``layer``, ``rounds`` (0 to 6), ``rings`` (what the ring
     about each atom shows: ``"known"`` elements, ``"colours"`` of Weisfeiler and Lehman or, with a
@@ -99,7 +99,7 @@ class GraphPlayground(Widget):
             raise ValueError(f"molecules has {brief(twice[0])} twice; give each once")
         self.set_trait("molecules", entries)
         self.set_trait("facts", None if network is None else _facts_of(network))
-        left = DATA_BYTES - len(json.dumps(entries))
+        left = DATA_BYTES - len(json.dumps(entries, separators=(",", ":")))
         self.set_trait("weights", None if network is None else _packed(network, most_bytes=left))
         super().__init__(**given)
 

@@ -77,7 +77,8 @@ def _host() -> str:
 
 def _piece(kind: str, words: str, payload: dict[str, Any], script: str) -> str:
     # Within <script> only "<" can begin markup; JSON lets it be written as an escape.
-    data = json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    data = data.replace("<", "\\u003c")
     return (
         f'<div class="cw-host" data-widget="{kind}">{words}</div>'
         f'<script type="application/json">{data}</script>'

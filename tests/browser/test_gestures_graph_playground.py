@@ -31,7 +31,9 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
     def shown(*molecules: Molecule, page: dict[str, Any] | None = None, **given: Any) -> Locator:
         listed = molecules or (acid("acid"), decalin(), bicyclopentyl())
         widget = GraphPlayground(listed, **{"network": network()} | given)
-        return widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
+        found = widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
+        centre(found.locator("[data-flight]"))
+        return found
 
     return shown
 
@@ -56,9 +58,18 @@ def drag(widget: Locator, start: tuple[float, float], end: tuple[float, float]) 
     mouse.up()
 
 
+def spot(widget: Locator, atom: int) -> tuple[float, float]:
+    """The middle of an atom; the picture stays where it is."""
+    return middle(atoms(widget)[atom].locator("circle").first)
+
+
+def middle(element: Locator) -> tuple[float, float]:
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 def corner(widget: Locator) -> tuple[float, float]:
     """A point of the picture where nothing is drawn."""
-    centre(widget.locator("[data-flight]"))
     box = widget.locator("[data-flight]").bounding_box()
     return box["x"] + 0.95 * box["width"], box["y"] + 0.06 * box["height"]
 
@@ -66,7 +77,7 @@ def corner(widget: Locator) -> tuple[float, float]:
 def test_a_line_from_atom_to_atom_is_a_bond_and_again_a_higher_one(shown: Shown):
     widget = shown(drag="bonds")
     for order in (1, 2, 3, 4, 1):
-        drag(widget, centre(atoms(widget)[0]), centre(atoms(widget)[3]))
+        drag(widget, spot(widget, 0), spot(widget, 3))
         eventually(widget, lambda order=order: assert_order(widget, order))
         agrees_with_course_lib(widget)
     assert widget.locator("[data-bond='0 3']").count() == 1
@@ -78,7 +89,7 @@ def assert_order(widget: Locator, order: int) -> None:
 
 def test_a_line_into_the_open_ends_in_a_new_atom_and_a_click_makes_a_lone_one(shown: Shown):
     widget = shown(drag="bonds")
-    drag(widget, centre(atoms(widget)[0]), corner(widget))
+    drag(widget, spot(widget, 0), corner(widget))
     eventually(widget, lambda: assert_atoms(widget, 7))
     assert order_of(widget, 0, 6) == 1
     assert drawn(widget)["hydrogens"][6] == 3
@@ -98,7 +109,7 @@ def assert_atoms(widget: Locator, count: int) -> None:
 def test_a_line_that_ends_where_it_began_changes_nothing(shown: Shown):
     widget = shown(drag="bonds", atom=2)
     before = drawn(widget)
-    x, y = centre(atoms(widget)[2])
+    x, y = spot(widget, 2)
     drag(widget, (x, y), (x + 3, y + 3))
     agrees_with_course_lib(widget)
     assert drawn(widget) == before

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from kinds.graph_playground import canonical, layer_of
+from kinds.graph_playground import canonical, layer_of, network
 
 from course_lib.graph import Graph, weisfeiler_lehman
 from course_lib.molecules import ELEMENTS, Molecule, free_valence, load_molecules
-from course_lib.widgets.graph_playground import MOST_ATOMS, drawing_of
+from course_lib.widgets import GraphPlayground
+from course_lib.widgets.drawings import MOST_ATOMS, drawing_of
 
 MOLECULE = "js/maths/molecule.js"
 
@@ -124,3 +125,22 @@ def test_an_atom_is_deleted_as_course_lib_rubs_it_out(
         assert_close(rows, molecule.graph().x)
         expected = drawing_of(molecule)
         assert sorted(drawing["bonds"]) == sorted(expected["bonds"])
+
+
+def test_a_network_answers_as_in_course_lib_and_so_does_what_each_atom_adds(
+    javascript: Javascript, molecules: list[Molecule]
+):
+    shown = GraphPlayground(molecules[:1], network=network())
+    model, path = shown.network.double(), "js/maths/molecule_network.js"
+    [unpacked] = javascript(path, "unpackNetwork", [[shown.facts, shown.weights]])
+
+    def answer(molecule: Molecule) -> float:
+        with torch.no_grad():
+            return model(molecule.graph().to(dtype=torch.float64)).item()
+
+    cases = [[unpacked, drawing_of(molecule)] for molecule in molecules]
+    assert_close(javascript(path, "answer", cases), [answer(molecule) for molecule in molecules])
+    found = javascript(path, "contributions", cases[:40])
+    for molecule, adds in zip(molecules[:40], found, strict=True):
+        without = [answer(molecule.without(i)) for i in range(len(molecule.element))]
+        assert_close(adds, answer(molecule) - tensor(without))

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
-from reading import agrees, assert_column, state_of
+from reading import NUMBER, agrees, assert_column, state_of
 from torch import nn
 
 from course_lib.graph import (
@@ -130,6 +130,12 @@ def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]
     with torch.no_grad():
         answer = model(molecule.graph().to(dtype=torch.float64)).item()
         assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
+        if state["other"] >= 0:
+            another = molecule_of(state["molecules"][state["other"]]["drawing"])
+            both = [answer, model(another.graph().to(dtype=torch.float64)).item()]
+            texts = NUMBER.findall(widget.locator(".cw-g-both").inner_text())
+            assert all(map(agrees, texts, both))
+            assert len(texts) == len(both)
         if len(molecule.symbols) == 1:
             return
         adds = [

@@ -39,7 +39,8 @@ function comparison(drawing, another) {
 
 function verdictOf(pairs, rounds, other, name) {
   const counts = pairs.map(([here]) => classes(here));
-  const told = `After ${many(rounds, "round")}: ${many(counts[Math.min(rounds, counts.length - 1)], "colour")}`;
+  const now = counts[Math.min(rounds, counts.length - 1)];
+  const told = `After ${many(rounds, "round")}: ${many(now, "colour")}`;
   if (other < 0) return `${told}, and never more than ${counts.at(-1)}.`;
   const differs = pairs.findIndex(([a, b]) => {
     const most = 1 + Math.max(...a, ...b);
@@ -59,7 +60,11 @@ function mateOf(bondsAt, at, partner) {
 }
 
 /** What the network says of the drawing, of the molecule that it was, and without an atom. */
-function answers({ drawing, facts, weights, molecules, rings }, ui, { chemistry, molecule, at }) {
+function answers(
+  { drawing, facts, weights, molecules, rings, other },
+  ui,
+  { chemistry, molecule, at },
+) {
   const { memo } = ui;
   if (!facts || !drawing.element.length) return { said: null, parts: [] };
   const network = memo("network", [weights], () => unpackNetwork(facts, weights));
@@ -67,9 +72,11 @@ function answers({ drawing, facts, weights, molecules, rings }, ui, { chemistry,
     memo(name, [network, ...inputs], () => answer(network, given));
   const said = of("answer", drawing, [chemistry]);
   const original = molecules[molecule]?.drawing;
+  const another = molecules[other]?.drawing;
   return {
     said,
     before: original && of("before", original, [original]),
+    elsewhere: another && of("elsewhere", another, [another]),
     ...(drawing.element.length > 1 && at >= 0
       ? {
           without: memo("without", [chemistry, network, at], () =>

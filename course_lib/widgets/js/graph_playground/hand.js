@@ -53,6 +53,7 @@ export function gripOf(ui, i) {
   return (event) => {
     if (event.type === "focus") choose(ui, i);
     else if (event.type === "pointerup") drop(ui);
+    else if (event.key === "Delete" && ui.now.at === i) erase(ui);
     else grip(event);
   };
 }

@@ -6,7 +6,7 @@ import { weightTable } from "../table.js";
 import { number } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { classColour, disc, elementColour, fieldOf, skeleton } from "./picture.js";
-import { atomName, elementName, many } from "./words.js";
+import { atomName, elementName, many, RULES } from "./words.js";
 
 const SMALL = 200;
 
@@ -22,13 +22,14 @@ export function knowledge(now) {
     length: known[at][k] / total,
   });
   const heard = far.filter((steps) => steps <= rounds).length;
-  return weightTable({
+  const table = weightTable({
     caption: html`What <b>${atomName(now, at)}</b> knows after ${many(rounds, "round")}:
       ${heard} of ${many(far.length, "atom")} in sight`,
     heading: "element",
     columns: ["amount"],
     rows: kinds.map(row),
   });
+  return html`${table}<p class="cw-hint">${RULES[layer]}</p>`;
 }
 
 /** A strip of colours, each as long as it has atoms. */
@@ -50,7 +51,8 @@ function smallDrawing({ drawing }, bondsAt, colours) {
 
 /** The colours of Weisfeiler and Lehman here, and those of another molecule beside them. */
 export function refinement(now, ui) {
-  const { molecules, other, otherBonds, colours, otherColours, found, verdict } = now;
+  const { molecules, other, otherBonds, colours, otherColours, found, verdict, said, elsewhere } =
+    now;
   const counted = (list) => histogram(list, found);
   /** @type {[number, string][]} */
   const options = [[-1, "nothing"], ...molecules.map(({ drawing }, i) => [i, drawing.name])];
@@ -61,6 +63,12 @@ export function refinement(now, ui) {
       ${other < 0 ? nothing : row("there", otherColours)}</dl>
     <p class="cw-hint cw-g-verdict">${verdict}</p>
     <div class="cw-controls">${select(ui, "other", { label: "Compare with", options })}</div>
+    ${
+      elsewhere === undefined || said === null
+        ? nothing
+        : html`<p class="cw-hint cw-g-both">The trained network says ${number(said, 3)} here and
+          ${number(elsewhere, 3)} there.</p>`
+    }
     ${other < 0 ? nothing : smallDrawing(molecules[other], otherBonds, otherColours)}
   </div>`;
 }

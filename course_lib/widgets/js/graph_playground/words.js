@@ -32,6 +32,25 @@ export const DRAGS = [
   ["bonds", "draws a bond"],
 ];
 
+/** @param {string} layer */
+export const layerName = (layer) => LAYERS.find(([name]) => name === layer)[1];
+export const RULES = {
+  sum: "In each round an atom adds all that its neighbours know to what it knows.",
+  normalized:
+    "A message counts 1/√(d̂ᵤ d̂ᵥ), where d̂ is an atom’s number of neighbours and one more.",
+  attention:
+    "How much a message counts is a softmax over neighbours and the atom itself; what is " +
+    "no carbon scores 2, carbon 0.",
+};
+export const HINTS = {
+  moves:
+    "Click an atom to see what it has heard of; click a bond, or two atoms, to change their bond. " +
+    "With the keyboard: Tab to an atom, arrow keys move it, Delete rubs it out.",
+  bonds:
+    "Drag from atom to atom for a bond, again for a double one; into the open for a new atom. " +
+    "Click in the open for an atom alone.",
+};
+
 /** @param {string} symbol */
 export const elementName = (symbol) => NAMES[ELEMENTS.indexOf(symbol)];
 

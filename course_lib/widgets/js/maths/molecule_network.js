@@ -1,11 +1,9 @@
 import { atomFeatures, without } from "./molecule.js";
 import { upTo } from "./numerics.js";
-import { affine, packedRows } from "./transformer.js";
+import { packedRows } from "./transformer.js";
 
 const ORDERS = 4;
 const ATOMS = 10; // by which course_lib.molecule_network divides the sum over atoms
-
-const rectified = (x) => x.map((entry) => Math.max(0, entry));
 
 /**
  * The network that travelled, in the order of `named_parameters()` in Python.
@@ -32,20 +30,35 @@ export function unpackNetwork({ features, d, layers, ...unit }, packed) {
   };
 }
 
+/** The rows of x, which stand one after another, each as Wx + b. */
+function mapped({ weight, bias }, x) {
+  const [rows, columns] = [bias.length, weight.length / bias.length];
+  const result = new Float64Array((x.length / columns) * rows);
+  for (let at = 0, start = 0; at < result.length; start += columns) {
+    for (let row = 0; row < rows; row += 1, at += 1) {
+      let sum = bias[row];
+      for (let i = 0, w = row * columns; i < columns; i += 1) sum += weight[w + i] * x[start + i];
+      result[at] = sum;
+    }
+  }
+  return result;
+}
+
 /** h + ReLU(W₁h + b₁ + Σ (W₂hᵥ + b₂) ⊙ B eᵥᵤ), for each atom. */
 function afterLayer(h, { own, neighbours, bond }, bonds) {
-  const said = h.map((row) => affine(neighbours, row));
-  const heard = h.map((row) => affine(own, row));
+  const d = own.bias.length;
+  const [heard, said] = [mapped(own, h), mapped(neighbours, h)];
   const tell = (source, target, order) => {
-    for (let k = 0; k < said[source].length; k += 1) {
-      heard[target][k] += said[source][k] * bond[k * ORDERS + order - 1];
+    for (let k = 0; k < d; k += 1) {
+      heard[target * d + k] += said[source * d + k] * bond[k * ORDERS + order - 1];
     }
   };
   for (const [i, j, order] of bonds) {
     tell(i, j, order);
     tell(j, i, order);
   }
-  return h.map((row, i) => row.map((entry, k) => entry + Math.max(0, heard[i][k])));
+  for (let at = 0; at < heard.length; at += 1) heard[at] = h[at] + Math.max(0, heard[at]);
+  return heard;
 }
 
 /**
@@ -54,11 +67,16 @@ function afterLayer(h, { own, neighbours, bond }, bonds) {
  * @param {import("./molecule.js").Drawing} drawing
  */
 export function answer({ mean, scale, embed, layers, readout: [first, second] }, drawing) {
-  let h = atomFeatures(drawing).map((x) => affine(embed, x));
+  const [atoms, d] = [drawing.element.length, embed.bias.length];
+  let h = mapped(embed, Float64Array.from(atomFeatures(drawing).flat()));
   for (const layer of layers) h = afterLayer(h, layer, drawing.bonds);
-  const sum = h[0].map((_, k) => h.reduce((total, row) => total + row[k], 0));
-  const pooled = Float64Array.from([...sum.map((s) => s / ATOMS), ...sum.map((s) => s / h.length)]);
-  return mean + scale * affine(second, rectified(affine(first, pooled)))[0];
+  const pooled = new Float64Array(2 * d);
+  for (let at = 0; at < h.length; at += 1) {
+    pooled[at % d] += h[at] / ATOMS;
+    pooled[d + (at % d)] += h[at] / atoms;
+  }
+  const hidden = mapped(first, pooled).map((entry) => Math.max(0, entry));
+  return mean + scale * mapped(second, hidden)[0];
 }
 
 /**
