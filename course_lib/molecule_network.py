@@ -11,18 +11,34 @@ that they travel along, it computes, for atoms $x_u$ and bonds $e_{vu}$,
 - $p$, the sum of $h_u$ over all atoms divided by 10, and after it their mean;
 - $\mu + s\,\big(w^\top \mathrm{ReLU}(R p + r) + c\big)$, the logarithm of the solubility
   (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of what it learned from).
+
+:func:`learn` trains it; :func:`trained` brings the networks of lecture 8, which
+``scripts/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and each seed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_lib.checks import check_size
-from course_lib.graph import Graph, MessagePassing, mean_pool, sum_pool
+from course_lib.checks import check_choice, check_size
+from course_lib.graph import (
+    Graph,
+    GraphAttention,
+    GraphConv,
+    MessagePassing,
+    NormalizedGraphConv,
+    mean_pool,
+    sum_pool,
+)
 from course_lib.molecules import ATOM_FEATURES, BOND_FEATURES
+from course_lib.training import fit
+
+DATA = Path(__file__).parent / "data" / "molecule_networks.npz"
 
 ATOMS = 10.0
 """The sum over atoms is divided by this, about their number, so that it is as large as the mean."""
@@ -108,3 +124,87 @@ class MoleculeNetwork(nn.Module):
     def pooled(graph: Graph) -> Float[Tensor, "graphs d_pooled"]:
         """The sum over atoms, divided by :data:`ATOMS`, and their mean, side by side."""
         return torch.cat([sum_pool(graph) / ATOMS, mean_pool(graph)], dim=1)
+
+
+class Alone(nn.Module):
+    r"""No messages: every node looks at itself, $x_u \mapsto W x_u + b$."""
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        self.own = nn.Linear(d_in, d_out)
+
+    def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
+        """Every node for itself."""
+        return self.own(graph.x)
+
+
+LAYERS: dict[str, Callable[[int], nn.Module]] = {
+    "alone": lambda d: Alone(d, d),
+    "convolution": lambda d: GraphConv(d, d),
+    "normalized": lambda d: NormalizedGraphConv(d, d),
+    "attention 1": lambda d: GraphAttention(d, d, 4, version=1),
+    "attention 2": lambda d: GraphAttention(d, d, 4, version=2),
+    "attention 2, bonds": lambda d: GraphAttention(d, d, 4, version=2, d_edge=len(BOND_FEATURES)),
+    "convolution, bonds": lambda d: BondConv(d, d, len(BOND_FEATURES)),
+}
+"""The layers that lecture 8 compares, each from ``d`` features to ``d``."""
+
+
+def learn(
+    network: MoleculeNetwork,
+    batches: Iterable[tuple[Graph, Float[Tensor, "graphs"]]],
+    *,
+    steps: int,
+    learning_rate: float = 3e-3,
+    progress: bool = True,
+) -> list[float]:
+    r"""Train ``network`` on the mean squared error, in units of its ``scale``; return all losses.
+
+    A batch is a graph and what was measured of each molecule in it. The learning rate rises to
+    ``learning_rate`` in the first third and falls to 0 in the rest (Smith and Topin, 2019).
+    """
+    from torch.optim import AdamW
+    from torch.optim.lr_scheduler import OneCycleLR
+
+    schedule: list[OneCycleLR] = []
+
+    def optimizer(parameters: Any, lr: float) -> AdamW:
+        descent = AdamW(parameters, lr=lr, foreach=True)
+        schedule.append(OneCycleLR(descent, lr, total_steps=steps + 1))
+        return descent
+
+    def loss(network: MoleculeNetwork, batch: tuple[Graph, Tensor]) -> Tensor:
+        graph, measured = batch
+        return ((network(graph) - measured) / network.scale).square().mean()
+
+    return fit(
+        network,
+        loss,
+        batches,
+        steps=steps,
+        learning_rate=learning_rate,
+        optimizer=optimizer,
+        clip=1.0,
+        progress=progress,
+        callback=lambda *_: schedule[0].step(),
+    )
+
+
+def trained(kind: str = "convolution, bonds", seed: int = 0) -> MoleculeNetwork:
+    """The network with layers of ``kind``, a name in :data:`LAYERS`, trained from ``seed``.
+
+    ``scripts/train_molecules.py`` made it, and ``data/molecule_networks.md`` says how. Raises
+    ``ValueError`` for another kind, and for a seed that was not trained.
+    """
+    import numpy as np
+
+    check_choice("kind", kind, LAYERS)
+    with np.load(DATA) as stored:
+        check_choice("seed", str(seed), [str(known) for known in stored["seeds"]])
+        weights = torch.from_numpy(stored[f"{kind} {seed}"]).float()
+        mean, scale = torch.from_numpy(stored["mean_and_scale"])
+    network = MoleculeNetwork(LAYERS[kind])
+    nn.utils.vector_to_parameters(weights, network.parameters())
+    network.mean.copy_(mean)
+    network.scale.copy_(scale)
+    return network.eval()

@@ -101,7 +101,7 @@ def _(attempt: Attempt, x: Tensor, edges: Tensor, own: Tensor, neighbours: Tenso
 
 
 @st.composite
-def _scored(draw: Callable) -> tuple[Tensor, ...]:
+def _scored(draw: Callable) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     nodes, d_in, d_out = draw(st.sampled_from((2, 3))), draw(SIZES), draw(SIZES)
     edges = draw(_edges(nodes, fewest=1))
     x, weight = draw(tensors(nodes, d_in)), draw(tensors(d_in, d_out))
