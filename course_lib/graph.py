@@ -1,10 +1,10 @@
 r"""Graph networks: what if only neighbours may talk?
 
-The module reads in the order of lecture 8. :class:`Graph` comes from
-:mod:`course_lib.graph_structure` and can be imported from here. Then what every layer does with
-messages, putting together those that reach the same node; the convolution; message passing, of
-which every other layer is a case; and graph attention. Last come pooling, which makes one vector of
-a graph, and the colours of Weisfeiler and Lehman, which say what none of these layers can see.
+The module reads in the order of lecture 8: the convolution; message passing, of which every other
+layer is a case; and graph attention. Last come pooling, which makes one vector of a graph, and the
+colours of Weisfeiler and Lehman, which say what none of these layers can see. What a graph is
+stands in :mod:`course_lib.graph_structure`, and what the layers do with all that reaches a node in
+:mod:`course_lib.graph_messages`; all of it can be imported from here.
 
 A layer takes a graph and returns new features ``(nodes, d_out)``;
 ``graph.with_features(layer(graph).relu())`` is the graph for the next one. A message travels along
@@ -14,7 +14,6 @@ and memory grow with nodes and edges. Bad input raises ``TypeError`` or ``ValueE
 given, what was expected and what to do.
 """
 
-import math
 from collections.abc import Callable, Iterable
 
 import torch
@@ -27,11 +26,10 @@ from course_lib.checks import (
     check_choice,
     check_divides,
     check_floating,
-    check_scores,
     check_shapes,
     check_size,
-    check_tensor,
 )
+from course_lib.graph_messages import AGGREGATES, aggregate, edge_softmax, neighbour_sum
 from course_lib.graph_structure import Graph
 
 __all__ = [
@@ -44,67 +42,12 @@ __all__ = [
     "edge_softmax",
     "max_pool",
     "mean_pool",
+    "neighbour_sum",
     "sum_pool",
     "weisfeiler_lehman",
 ]
 
-AGGREGATES = ("sum", "mean", "max")
 NEGATIVE_SLOPE = 0.2
-
-
-# What reaches the same node -------------------------------------------------------------------
-
-
-def aggregate(
-    message: Float[Tensor, "edges *features"],
-    target: Int[Tensor, "edges"],
-    nodes: int,
-    how: str = "sum",
-) -> Float[Tensor, "nodes *features"]:
-    r"""Put together what reaches each node: $\bigoplus_{e:\,\mathrm{target}(e) = u} m_e$.
-
-    ``how`` is ``"sum"``, ``"mean"`` or ``"max"`` ($\oplus$), none of which depends on the order of
-    the edges. A node that nothing reaches gets 0, also from mean and max, as in PyTorch Geometric.
-    Raises ``ValueError`` for another ``how``, and unless there is one target for each message.
-    """
-    check_choice("how", how, AGGREGATES)
-    _check_targets("message", message, target, nodes)
-    shape = (nodes, *message.shape[1:])
-    if how == "max":
-        index = target.reshape(-1, *[1] * (message.dim() - 1)).expand_as(message)
-        # Not onto zeros: torch would share the gradient of a maximum that is 0 with them.
-        largest = message.new_full(shape, -math.inf).scatter_reduce(0, index, message, "amax")
-        unreached = torch.ones(nodes, dtype=torch.bool, device=target.device)
-        return largest.index_fill(0, unreached.index_fill(0, target, 0).nonzero()[:, 0], 0)
-    total = message.new_zeros(shape).index_add(0, target, message)
-    if how == "sum":
-        return total
-    count = torch.bincount(target, minlength=nodes).clamp(min=1)
-    return total / count.reshape(-1, *[1] * (message.dim() - 1))
-
-
-def edge_softmax(
-    score: Float[Tensor, "edges *heads"], target: Int[Tensor, "edges"], nodes: int
-) -> Float[Tensor, "edges *heads"]:
-    r"""The softmax over the edges that end at the same node: $e^{s_e} / \sum_{e'} e^{s_{e'}}$.
-
-    The weights that reach a node sum to one, if any edge does. A score may be -inf, which hides its
-    edge. Raises ``ValueError`` for nan and +inf, where all edges of a node are hidden, and unless
-    there is one target for each score. Source: Velickovic et al. (2018), eq. 2.
-    """
-    _check_targets("score", score, target, nodes)
-    check_scores(score=score)
-    # Softmax is the same for shifted scores; from their largest on, none overflows.
-    largest = aggregate(score.detach(), target, nodes, "max")
-    if (largest == -math.inf).any():
-        node = int((largest == -math.inf).nonzero()[0, 0])
-        raise ValueError(
-            f"all edges that end at node {node} have score -inf; expected one visible edge at "
-            "least; show one, or drop them all"
-        )
-    weight = (score - largest.index_select(0, target)).exp()
-    total = aggregate(weight, target, nodes)
-    return weight / total.index_select(0, target)
 
 
 # Convolution: the same weights at every node --------------------------------------------------
@@ -131,8 +74,7 @@ class GraphConv(nn.Module):
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Sum over neighbours, then one matrix for the sum and one for the node itself."""
         _check_input(graph, self.own)
-        total = _sum_over_neighbours(graph.x, graph.edges)
-        return self.own(graph.x) + self.neighbours(total)
+        return self.own(graph.x) + self.neighbours(neighbour_sum(graph.x, graph.edges))
 
 
 class NormalizedGraphConv(nn.Module):
@@ -162,7 +104,7 @@ class NormalizedGraphConv(nn.Module):
         degree = 1 + torch.bincount(edges[1], minlength=graph.nodes)
         scale = degree.to(graph.x.dtype).rsqrt()[:, None]
         scaled = scale * F.linear(graph.x, self.linear.weight)
-        return scale * (scaled + _sum_over_neighbours(scaled, edges)) + self.linear.bias
+        return scale * (scaled + neighbour_sum(scaled, edges)) + self.linear.bias
 
 
 # Message passing: any function along an edge, any function at a node --------------------------
@@ -264,9 +206,8 @@ class GraphAttention(nn.Module):
 
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Blend what neighbours and the node itself have to say, head by head."""
-        edges, weights, value = self._attend(graph)
-        message = weights[..., None] * value
-        blended = aggregate(message, edges[1], graph.nodes)
+        edges, weights, said = self._attend(graph)
+        blended = neighbour_sum(said, edges, weight=weights)
         return rearrange(blended, "nodes heads d -> nodes (heads d)") + self.bias
 
     def weights(
@@ -281,7 +222,6 @@ class GraphAttention(nn.Module):
         edges, edge_features = self._with_own_loops(graph)
         source, target = edges
         said = self._split(self.source(graph.x))
-        value = said.index_select(0, source)
         edge = None if self.edge is None else self._split(self.edge(edge_features))
         if self.version == 1:
             score = self._score("target", said).index_select(0, target)
@@ -290,11 +230,12 @@ class GraphAttention(nn.Module):
                 score = score + self._score("edge", edge)
             score = F.leaky_relu(score, NEGATIVE_SLOPE)
         else:
-            pair = self._split(self.target(graph.x)).index_select(0, target) + value
+            asked = self._split(self.target(graph.x))
+            pair = asked.index_select(0, target) + said.index_select(0, source)
             if edge is not None:
                 pair = pair + edge
             score = self._score("pair", F.leaky_relu(pair, NEGATIVE_SLOPE))
-        return edges, edge_softmax(score, target, graph.nodes), value
+        return edges, edge_softmax(score, target, graph.nodes), said
 
     def _score(self, part: str, features: Tensor) -> Float[Tensor, "rows heads"]:
         return einsum(features, self.score[part], "rows heads d, heads d -> rows heads")
@@ -387,13 +328,6 @@ def _numbered(names: Iterable[tuple]) -> list[int]:
 # What the layers share ------------------------------------------------------------------------
 
 
-def _sum_over_neighbours(
-    x: Float[Tensor, "nodes d"], edges: Int[Tensor, "2 edges"]
-) -> Float[Tensor, "nodes d"]:
-    source, target = edges
-    return aggregate(x.index_select(0, source), target, x.shape[0])
-
-
 def _check_graph(graph: object) -> None:
     if not isinstance(graph, Graph):
         raise TypeError(
@@ -407,19 +341,6 @@ def _check_input(graph: object, linear: nn.Linear) -> None:
     _check_graph(graph)
     check_floating(parameters=linear.weight, x=graph.x)
     check_shapes(x=(graph.x, f"nodes {linear.in_features}"))
-
-
-def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:
-    """Raise unless ``rows`` holds floats and ``target`` an int64 number for each of its rows."""
-    check_floating(**{name: rows})
-    check_tensor(target=target)
-    check_size("nodes", nodes, minimum=0)
-    if rows.dim() < 1 or target.shape != rows.shape[:1] or target.dtype != torch.int64:
-        raise ValueError(
-            f"target has shape {tuple(target.shape)} and dtype {target.dtype}, and {name} has "
-            f"shape {tuple(rows.shape)}; expected one node number, int64, for each of its rows; "
-            "pass graph.target"
-        )
 
 
 def _check_rows(name: str, returned: object, rows: int, what: str) -> None:

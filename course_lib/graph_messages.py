@@ -1,0 +1,165 @@
+r"""What reaches a node: messages put together, weights that share one unit, and sums of neighbours.
+
+These are the formulas that the layers of :mod:`course_lib.graph` are made of, and they can be
+imported from there. A message goes from the source of its edge to the target. Nothing here makes a
+matrix of nodes by nodes; :func:`neighbour_sum` does not even make the messages.
+"""
+
+import math
+
+import torch
+from einops import einsum
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+from torch.nn import functional as F
+
+from course_lib.checks import (
+    check_choice,
+    check_floating,
+    check_scores,
+    check_shapes,
+    check_size,
+    check_tensor,
+)
+
+AGGREGATES = ("sum", "mean", "max")
+
+
+def aggregate(
+    message: Float[Tensor, "edges *features"],
+    target: Int[Tensor, "edges"],
+    nodes: int,
+    how: str = "sum",
+) -> Float[Tensor, "nodes *features"]:
+    r"""Put together what reaches each node: $\bigoplus_{e:\,\mathrm{target}(e) = u} m_e$.
+
+    ``how`` is ``"sum"``, ``"mean"`` or ``"max"`` ($\oplus$), none of which depends on the order of
+    the edges. A node that nothing reaches gets 0, also from mean and max, as in PyTorch Geometric.
+    Raises ``ValueError`` for another ``how``, and unless there is one target for each message.
+    """
+    check_choice("how", how, AGGREGATES)
+    _check_targets("message", message, target, nodes)
+    shape = (nodes, *message.shape[1:])
+    across = (-1, *[1] * (message.dim() - 1))
+    if how == "max":
+        # Not onto zeros: torch would share the gradient of a maximum that is 0 with them.
+        lowest = message.new_full(shape, -math.inf)
+        index = target.reshape(across).expand_as(message)
+        largest = lowest.scatter_reduce(0, index, message, "amax")
+        unreached = torch.bincount(target, minlength=nodes) == 0
+        return largest.masked_fill(unreached.reshape(across), 0)
+    total = message.new_zeros(shape).index_add(0, target, message)
+    if how == "sum":
+        return total
+    count = torch.bincount(target, minlength=nodes).clamp(min=1)
+    return total / count.reshape(across)
+
+
+def edge_softmax(
+    score: Float[Tensor, "edges *heads"], target: Int[Tensor, "edges"], nodes: int
+) -> Float[Tensor, "edges *heads"]:
+    r"""The softmax over the edges that end at the same node: $e^{s_e} / \sum_{e'} e^{s_{e'}}$.
+
+    The weights that reach a node sum to one, if any edge does. A score may be -inf, which hides its
+    edge. Raises ``ValueError`` for nan and +inf, where all edges of a node are hidden, and unless
+    there is one target for each score. Source: Velickovic et al. (2018), eq. 2.
+    """
+    _check_targets("score", score, target, nodes)
+    check_scores(score=score)
+    # Softmax is the same for shifted scores; from their largest on, none overflows.
+    largest = aggregate(score.detach(), target, nodes, "max")
+    if (hidden := largest == -math.inf).any():
+        raise ValueError(
+            f"all edges that end at node {int(hidden.nonzero()[0, 0])} have score -inf; expected "
+            "one visible edge at least; show one, or drop them all"
+        )
+    weight = (score - largest.index_select(0, target)).exp()
+    total = aggregate(weight, target, nodes)
+    return weight / total.index_select(0, target)
+
+
+def neighbour_sum(
+    x: Float[Tensor, "nodes *heads d"],
+    edges: Int[Tensor, "2 edges"],
+    *,
+    weight: Float[Tensor, "edges *heads"] | None = None,
+) -> Float[Tensor, "nodes *heads d"]:
+    r"""Add up what a node's neighbours carry: $y_u = \sum_{e = (v, u)} w_e\, x_v$.
+
+    ``weight`` $w$ is 1 for every edge if it is not given; with one more axis there is a weight for
+    each head. The same as :func:`aggregate` of ``x[source]`` times ``weight``, but no message is
+    made: memory grows with the nodes alone, beyond the weights. Raises ``ValueError`` for shapes
+    that disagree.
+    """
+    check_floating(x=x, **({} if weight is None else {"weight": weight}))
+    check_shapes(x=(x, "*nodes_and_heads d"), edges=(edges, "2 edges"))
+    heads = x.shape[1:-1]
+    if weight is not None:
+        expected = (edges.shape[1], *heads)
+        if weight.shape != expected:
+            raise ValueError(
+                f"weight has shape {tuple(weight.shape)}; expected (edges, *heads) = "
+                f"{tuple(expected)} for x of shape {tuple(x.shape)}; give each edge a weight for "
+                "each head"
+            )
+        weight = weight.reshape(edges.shape[1], -1)
+    # Unweighted heads are one wide head.
+    in_heads = x.reshape(x.shape[0], 1 if weight is None else weight.shape[1], -1)
+    return _NeighbourSum.apply(in_heads, weight, *edges).reshape(x.shape)
+
+
+class _NeighbourSum(torch.autograd.Function):
+    """The weighted sum over neighbours, and its gradient: the same sum along reversed edges."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(
+        x: Float[Tensor, "nodes heads d"],
+        weight: Float[Tensor, "edges heads"] | None,
+        source: Int[Tensor, "edges"],
+        target: Int[Tensor, "edges"],
+    ) -> Float[Tensor, "nodes heads d"]:
+        """The neighbours of a node are a bag of rows of ``x``, and a library sums bags of rows."""
+        order = target.argsort()
+        bags, count = source[order], torch.bincount(target, minlength=x.shape[0])
+        begins = count.cumsum(0) - count
+        weights = [None] * x.shape[1] if weight is None else weight[order].unbind(dim=1)
+        return torch.stack(
+            [
+                F.embedding_bag(bags, rows, begins, mode="sum", per_sample_weights=of_rows)
+                for rows, of_rows in zip(x.unbind(dim=1), weights, strict=True)
+            ],
+            dim=1,
+        )
+
+    @staticmethod
+    def setup_context(ctx: FunctionCtx, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
+        """Keep the inputs: the sum is linear in each of two."""
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """By ``x``, the gradient flows back along the edges; by a weight, it meets its message."""
+        x, weight, source, target = ctx.saved_tensors
+        by_x = by_weight = None
+        if ctx.needs_input_grad[0]:
+            by_x = _NeighbourSum.apply(grad, weight, target, source)
+        if ctx.needs_input_grad[1]:
+            arrives, message = grad.index_select(0, target), x.index_select(0, source)
+            by_weight = einsum(arrives, message, "edges heads d, edges heads d -> edges heads")
+        return by_x, by_weight, None, None
+
+
+def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:
+    """Raise unless ``rows`` holds floats and ``target`` an int64 number for each of its rows."""
+    check_floating(**{name: rows})
+    check_tensor(target=target)
+    check_size("nodes", nodes, minimum=0)
+    if rows.dim() < 1 or target.shape != rows.shape[:1] or target.dtype != torch.int64:
+        raise ValueError(
+            f"target has shape {tuple(target.shape)} and dtype {target.dtype}, and {name} has "
+            f"shape {tuple(rows.shape)}; expected one node number, int64, for each of its rows; "
+            "pass graph.target"
+        )
