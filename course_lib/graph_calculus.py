@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.checks import check_floating, check_shapes, check_size, check_tensor
 
 
 def gradient(f: Float[Tensor, "nodes d"], edges: Int64[Tensor, "2 E"]) -> Float[Tensor, "E d"]:
@@ -26,7 +26,7 @@ def gradient(f: Float[Tensor, "nodes d"], edges: Int64[Tensor, "2 E"]) -> Float[
     """
     check_floating(f=f)
     nodes = check_shapes(f=(f, "nodes d"))["nodes"]
-    check_edges(edges, nodes)
+    check_edges(edges, nodes, like=f)
     source, target = edges
     return f[target] - f[source]
 
@@ -48,7 +48,7 @@ def divergence(
     Source: Lim (2020), section 2.
     """
     check_floating(g=g)
-    check_edges(edges, nodes)
+    check_edges(edges, nodes, like=g)
     check_shapes(g=(g, f"{edges.shape[1]} d"))
     check_metric(g, nodes, edges.shape[1], node_weights, edge_weights)
     source, target = edges
@@ -227,7 +227,7 @@ def attention_metric(
     Source: Gruber, Lee and Trask (2023).
     """
     check_floating(score=score)
-    check_edges(pairs, nodes, name="pairs")
+    check_edges(pairs, nodes, name="pairs", like=score)
     check_shapes(score=(score, f"{pairs.shape[1]}"))
     if not score.isfinite().all():
         raise ValueError(
@@ -243,30 +243,42 @@ def attention_metric(
 # Checks ---------------------------------------------------------------------------------------
 
 
-def check_edges(edges: object, nodes: int | None = None, *, name: str = "edges") -> None:
-    """Raise unless ``edges`` is ``(2, E)``, int64, and joins nodes that are there."""
-    if not isinstance(edges, Tensor) or edges.dtype != torch.int64:
-        given = getattr(edges, "dtype", type(edges).__name__)
+def check_edges(
+    edges: object, nodes: int | None = None, *, name: str = "edges", like: Tensor | None = None
+) -> None:
+    """Raise unless ``edges`` is ``(2, E)``, int64, on the device of ``like``, between the nodes."""
+    check_tensor(**{name: edges})
+    if edges.dtype != torch.int64:
         raise TypeError(
-            f"{name} is of {given}; expected a torch.Tensor of torch.int64, numbers of nodes; "
-            f"convert it with torch.as_tensor({name}).long()"
+            f"{name} has dtype {edges.dtype}; expected torch.int64, numbers of nodes; "
+            f"convert it with {name}.long()"
+        )
+    if like is not None and edges.device != like.device:
+        raise ValueError(
+            f"{name} is on {edges.device} and the field on {like.device}; expected one device; "
+            f"move it with {name}.to({str(like.device)!r})"
         )
     check_shapes(**{name: (edges, "2 E")})
     if nodes is not None:
         check_size("nodes", nodes, minimum=0)
-    last = edges.amax().item() if edges.numel() else -1
-    if edges.numel() and (edges.amin() < 0 or (nodes is not None and last >= nodes)):
+    if not edges.numel():
+        return
+    first, last = (int(end) for end in edges.aminmax())
+    if first < 0 or (nodes is not None and last >= nodes):
+        there = "" if nodes is None else f" to {nodes - 1}"
         raise ValueError(
-            f"{name} joins nodes {edges.amin().item()} to {last}; expected nodes from 0 to "
-            f"{'n' if nodes is None else nodes} - 1; number the nodes from 0"
+            f"{name} joins nodes {first} to {last}; expected node numbers from 0{there}; "
+            "number the nodes from 0, and give a row to each"
         )
 
 
-def check_weights(name: str, weights: Tensor | None, places: int, *, like: Tensor) -> None:
+def check_weights(
+    name: str, weights: Tensor | None, places: int, *, like: Tensor | None = None
+) -> None:
     """Raise unless ``weights`` is ``(places,)``, of the dtype of ``like`` and positive."""
     if weights is None:
         return
-    check_floating(field=like, **{name: weights})
+    check_floating(**({} if like is None else {"field": like}), **{name: weights})
     check_shapes(**{name: (weights, f"{places}")})
     if not (weights.isfinite() & (weights > 0)).all():
         raise ValueError(

@@ -4,6 +4,7 @@ from course_lib.widgets.attention_explorer import AttentionExplorer
 from course_lib.widgets.base import Widget
 from course_lib.widgets.energy_drift import EnergyDrift
 from course_lib.widgets.gate_explorer import GateExplorer
+from course_lib.widgets.graph_drum import GraphDrum
 from course_lib.widgets.letter_hider import LetterHider
 from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.position_explorer import PositionExplorer
@@ -16,6 +17,7 @@ __all__ = [
     "AttentionExplorer",
     "EnergyDrift",
     "GateExplorer",
+    "GraphDrum",
     "LetterHider",
     "PartyMemory",
     "PositionExplorer",

@@ -1,0 +1,40 @@
+// Energies against time: the whole of each law, and beneath it the part that lies on the nodes.
+
+import { series } from "../controls.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
+
+const HEIGHT = 150;
+const TOP = 14;
+const MARKS = [0, 0.5, 1];
+
+const down = (share) => HEIGHT - 6 - share * (HEIGHT - 6 - TOP);
+
+const path = (shares, width) =>
+  `M${shares.map((share, i) => `${((i * width) / (shares.length - 1)).toFixed(1)} ${down(share).toFixed(1)}`).join("L")}`;
+
+function mark(share) {
+  return svg`<path d="M0 ${down(share)}H4000" stroke="var(--cw-line)"></path>
+    <text x="4" y=${down(share) - 4} class="cw-halo cw-faint">${100 * share} %</text>`;
+}
+
+/** @param {any} now @param {any} ui */
+export function chart({ drums, time, end }, ui) {
+  const width = ui.width("chart", 640);
+  const paths = (one) =>
+    ui.memo(`paths ${one.law}`, [one.curve, width], () => ({
+      whole: path(one.curve.whole, width),
+      nodes: path(one.curve.nodes, width),
+    }));
+  const line = ({ colour, dash, ...one }) => svg`
+    <path d=${paths(one).nodes} fill="none" stroke=${series(colour)} opacity="0.75"></path>
+    <path d=${paths(one).whole} fill="none" stroke=${series(colour)} stroke-width="3"
+      stroke-dasharray=${dash}></path>`;
+  const x = (time / end) * width;
+  return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
+    <svg viewBox="0 0 ${width} ${HEIGHT}" role="img"
+      aria-label="Energy of each law against time, as a share of that at the start">
+      ${MARKS.map(mark)}${drums.map(line)}
+      <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)"></path>
+    </svg>
+  </div>`;
+}

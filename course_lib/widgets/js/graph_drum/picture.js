@@ -1,0 +1,136 @@
+// A graph as a net that is lifted: seen a little from above, near parts larger than far ones.
+
+import { upTo } from "../maths/numerics.js";
+import { pointIn } from "../plane.js";
+
+/** The size of a drum's drawing. */
+export const WIDTH = 320;
+export const HEIGHT = 262;
+const [MIDDLE, GROUND] = [WIDTH / 2, 130];
+const [ACROSS, DEEP] = [126, 76];
+/** How far a height of 1 lifts a node. */
+export const LIFT = 58;
+const PERSPECTIVE = 0.2;
+const INKS = 64;
+// Small heights shall be seen too.
+const CONTRAST = 0.6;
+const FAINTEST = 0.04;
+
+/** Where a place stands when it is lifted: across, down, and how near it is. */
+function projected([x, y], height) {
+  const near = 1 / (1 + PERSPECTIVE * y);
+  return [MIDDLE + ACROSS * x * near, GROUND - DEEP * y * near - LIFT * height * near, near];
+}
+
+/** What is drawn of a graph, the farthest first: triangles of its edges, edges, nodes. */
+export function sceneOf({ places, edges }) {
+  const depth = (nodes) => nodes.reduce((sum, i) => sum + places[i][1], 0) / nodes.length;
+  const joined = places.map(() => new Set());
+  for (const [i, j] of edges) joined[i].add(j).has(joined[j].add(i));
+  const triangles = edges.flatMap(([i, j]) =>
+    [...joined[i]].filter((k) => k > Math.max(i, j) && joined[j].has(k)).map((k) => [i, j, k]),
+  );
+  const parts = [
+    ...triangles.map((nodes) => ({ nodes, back: 0.02 })),
+    ...edges.map((nodes, edge) => ({ nodes, edge, back: 0.01 })),
+    ...upTo(places.length).map((i) => ({ nodes: [i], back: 0 })),
+  ].map((part) => ({ ...part, depth: depth(part.nodes) + part.back }));
+  parts.sort((one, other) => other.depth - one.depth);
+  const radius = Math.max(3, Math.min(6.5, 44 / Math.sqrt(places.length)));
+  return { places, edges, parts, radius };
+}
+
+/** Where the nodes stand. @returns {number[][]} */
+export const points = ({ places }, q) => places.map((place, i) => projected(place, q[i]));
+
+/** Colours from deep down to high up; what lies at 0 has that of the lines. */
+export function inksOf({ rgb }) {
+  const [down, rest, up] = ["series-0", "line", "warm"].map(rgb);
+  return upTo(2 * INKS + 1).map((i) => {
+    const share = Math.abs(i - INKS) / INKS;
+    const end = i < INKS ? down : up;
+    return `rgb(${rest.map((part, c) => Math.round(part + share * (end[c] - part))).join()})`;
+  });
+}
+
+/** The place of a height among the colours. */
+export const shade = (height) =>
+  Math.round(INKS * (1 + Math.sign(height) * Math.min(1, Math.abs(height)) ** CONTRAST));
+
+/** @param {CanvasRenderingContext2D} context @param {any[]} ends */
+function line(context, [[x0, y0], [x1, y1]]) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+/** An arrow on the way from one point to another, as large as the current. */
+function arrow(context, [[x0, y0], [x1, y1, near]], current) {
+  const size = 6 * near * Math.min(1, Math.abs(current)) ** CONTRAST;
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+  const sign = current > 0 ? -1 : 1;
+  const [dx, dy] = [(sign * size * (x1 - x0)) / length, (sign * size * (y1 - y0)) / length];
+  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
+  context.beginPath();
+  context.moveTo(x + dx, y + dy);
+  context.lineTo(x - dx - 0.7 * dy, y - dy + 0.7 * dx);
+  context.lineTo(x - dx + 0.7 * dy, y - dy - 0.7 * dx);
+  context.fill();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {any} scene of `sceneOf`
+ * @param {{ q: ArrayLike<number>, p: ArrayLike<number> }} state
+ * @param {{ inks: string[], theme: any, scale: number }} look
+ */
+export function paintDrum(context, scene, { q, p }, { inks, theme, scale }) {
+  const at = points(scene, q);
+  const rest = points(scene, new Float64Array(q.length));
+  const mean = (nodes) => inks[shade(nodes.reduce((sum, i) => sum + q[i], 0) / nodes.length)];
+  context.scale(scale, scale);
+  context.strokeStyle = theme.ink("line");
+  context.lineWidth = 0.8;
+  context.globalAlpha = 0.55;
+  for (const [i, j] of scene.edges) line(context, [rest[i], rest[j]]);
+  for (const { nodes, edge } of scene.parts) {
+    const corners = nodes.map((i) => at[i]);
+    const near = corners[0][2];
+    context.globalAlpha = 1;
+    context.fillStyle = mean(nodes);
+    if (nodes.length === 3) {
+      context.globalAlpha = 0.5;
+      context.beginPath();
+      for (const [x, y] of corners) context.lineTo(x, y);
+      context.fill();
+    } else if (nodes.length === 2) {
+      context.strokeStyle = mean(nodes);
+      context.lineWidth = 2 * near;
+      line(context, corners);
+      context.fillStyle = theme.ink("muted");
+      if (Math.abs(p[edge]) > FAINTEST) arrow(context, corners, p[edge]);
+    } else {
+      context.strokeStyle = theme.ink("panel");
+      context.lineWidth = 1;
+      context.beginPath();
+      context.arc(corners[0][0], corners[0][1], scene.radius * near, 0, 2 * Math.PI);
+      context.fill();
+      context.stroke();
+    }
+  }
+}
+
+/** The node that is nearest to where a pointer is. */
+export function nodeUnder(event, scene, q) {
+  const [x, y] = pointIn(event.currentTarget, event);
+  const far = points(scene, q).map(([px, py]) => Math.hypot(px - x, py - y));
+  return far.indexOf(Math.min(...far));
+}
+
+/** How high a node must be lifted to stand beside a pointer. */
+export function heightUnder(event, { places }, node) {
+  const [, y] = pointIn(event.currentTarget, event);
+  const [, ground, near] = projected(places[node], 0);
+  return (ground - y) / (LIFT * near);
+}
