@@ -216,15 +216,18 @@ def dirichlet_energy(
 def attention_metric(
     score: Float[Tensor, "E"], pairs: Int64[Tensor, "2 E"], nodes: int
 ) -> tuple[Float[Tensor, "nodes"], Float[Tensor, "E"]]:
-    r"""The metric that makes attention a Laplacian: weights of nodes, $Z_i$, and of edges, $e^{a}$.
+    r"""The metric that makes attention a Laplacian: weights of nodes, $Z_i$, and of edges, $e^a$.
 
     ``score`` holds one $a_{ij} = a_{ji}$ for each pair, ``pairs`` each pair once. With
-    $Z_i = \sum_{j \sim i} e^{a_{ij}}$ and $\alpha_{ij} = e^{a_{ij}}/Z_i$, the softmax over the
-    neighbours of i, $-(\delta_0^*\delta_0 h)_i = \sum_{j \sim i} \alpha_{ij}(h_j - h_i)$ holds
-    exactly. Only ratios matter, so the largest $e^a$ is scaled to 1. A node without neighbours gets
-    weight 1: any would do. Scores that are not symmetric have no such metric, unless the products
-    of $\alpha$ around every cycle are the same both ways.
-    Source: Gruber, Lee and Trask (2023).
+    $Z_i = \sum_{j \sim i} e^{a_{ij}}$ and the softmax over neighbours $\alpha_{ij} =
+    e^{a_{ij}}/Z_i$, it holds exactly that $-(\delta_0^*\delta_0 h)_i = \sum_{j \sim i}
+    \alpha_{ij}(h_j - h_i)$. With both directions of each pair as edges, halve the edge weights.
+    Only ratios count, so the largest $e^a$ is scaled to 1. A node without neighbours gets weight 1:
+    any would do.
+
+    Other attention is the Laplacian of no weights, unless the product of $\alpha$ around each cycle
+    is the same both ways (Kolmogorov's criterion). Raises ``ValueError`` for scores that are not
+    finite. Source: Gruber, Lee and Trask (2023).
     """
     check_floating(score=score)
     check_edges(pairs, nodes, name="pairs", like=score)

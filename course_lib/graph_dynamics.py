@@ -46,6 +46,7 @@ __all__ = [
     "dirichlet_energy",
     "divergence",
     "eigenmodes",
+    "energy",
     "equilibrium",
     "euler_step",
     "flow",
@@ -98,6 +99,17 @@ class Diffusion:
         return torch.zeros_like(h).index_add(0, self.edges[1], pull)
 
 
+def energy(
+    q: Float[Tensor, "nodes d"],
+    p: Float[Tensor, "E d"],
+    *,
+    node_weights: Float[Tensor, "nodes"] | None = None,
+    edge_weights: Float[Tensor, "E"] | None = None,
+) -> Float[Tensor, ""]:
+    r"""$E = \frac12\|q\|^2 + \frac12\|p\|^2$ in the metric: what moves and what is stretched."""
+    return inner(q, q, weights=node_weights) / 2 + inner(p, p, weights=edge_weights) / 2
+
+
 @dataclass(frozen=True, eq=False)
 class _BracketFlow:
     """What waves and double brackets share: the graph, the metric, the energy and the map J."""
@@ -120,14 +132,14 @@ class _BracketFlow:
         """The energy $E(q, p)$."""
         self._check(state)
         if self.hamiltonian is None:
-            return self.inner(state, state) / 2
-        energy = self.hamiltonian(*state)
-        if not isinstance(energy, Tensor) or energy.dim():
+            return energy(*state, node_weights=self.node_weights, edge_weights=self.edge_weights)
+        value = self.hamiltonian(*state)
+        if not isinstance(value, Tensor) or value.dim():
             raise ValueError(
-                f"hamiltonian returns {getattr(energy, 'shape', energy)}; expected one number, the "
+                f"hamiltonian returns {getattr(value, 'shape', value)}; expected one number, the "
                 "energy of the whole state; sum over nodes, edges and features"
             )
-        return energy
+        return value
 
     def energy_gradient(self, state: Pair) -> Pair:
         r"""$\nabla E$ in the metric: partial derivatives, divided by the weights."""
@@ -178,8 +190,8 @@ class HamiltonianFlow(_BracketFlow):
 
     The state is a pair, ``q`` on nodes ``(nodes, d)`` and ``p`` on edges ``(E, d)``, each pair of
     neighbours once. ``hamiltonian(q, p)`` is the energy $E$, a scalar that autograd can
-    differentiate; left out, it is $\frac12\|q\|^2 + \frac12\|p\|^2$ in the metric, and the flow
-    the wave equation $\ddot q = -\delta_0^*\delta_0 q$. The gradient is that of the metric,
+    differentiate; left out, it is :func:`energy`, and the flow the wave equation
+    $\ddot q = -\delta_0^*\delta_0 q$. The gradient is that of the metric,
     $\langle\nabla E, x\rangle = dE(x)$: partial derivatives over weights. $J$ is skew in the
     metric, so $\dot E = \langle\nabla E, J\nabla E\rangle = 0$. A velocity keeps the derivatives
     of ``hamiltonian`` for learning; where nothing is learned, work under ``torch.no_grad()``.

@@ -247,11 +247,30 @@ def test_in_the_metric_of_attention_diffusion_is_the_laplacian():
     assert_close(laplacian(both, 6, node_weights=m, edge_weights=w.repeat(2)), 2 * L)
 
 
-def test_attention_that_is_not_symmetric_may_turn_which_no_metric_allows():
-    alpha = attention(torch.zeros(3).double(), torch.tensor([[0, 1, 2], [1, 2, 0]]), 3)
-    turning = alpha * torch.tensor([[1, 2, 0], [0, 1, 2], [2, 0, 1]])
+def cycle_products(alpha):
+    return alpha[0, 1] * alpha[1, 2] * alpha[2, 0], alpha[1, 0] * alpha[2, 1] * alpha[0, 2]
+
+
+def test_attention_is_a_laplacian_where_products_around_cycles_are_the_same_both_ways():
+    """On a triangle. A metric m exists where m_i alpha_ij is symmetric."""
+    pairs, seen = torch.tensor([[0, 1, 2], [1, 2, 0]]), randn(3, seed=3)
+    score = randn(3)
+    a = torch.full((3, 3), -math.inf).double()
+    a[pairs[0], pairs[1]] = a[pairs[1], pairs[0]] = score
+    # Nodes that all others look at more: not symmetric, and yet reversible.
+    popular = (a + seen).softmax(dim=-1)
+    assert_close(*cycle_products(popular))
+    m, w = attention_metric(score + seen[pairs[0]] + seen[pairs[1]], pairs, 3)
+    L = laplacian(pairs, 3, node_weights=m, edge_weights=w)
+    assert_close(popular - torch.eye(3).double(), -L)
+
+
+def test_attention_that_turns_is_the_laplacian_of_no_metric():
+    turning = torch.tensor([[0, 2, 1], [1, 0, 2], [2, 1, 0]]).double() / 3
+    one_way, other_way = cycle_products(turning)
+    assert one_way / other_way == pytest.approx(8)
     values = torch.linalg.eigvals(turning - torch.eye(3).double())
-    assert values.imag.abs().max() > 0.5
+    assert values.imag.abs().max().item() == pytest.approx(1 / math.sqrt(12))
     values = torch.linalg.eigvals(laplacian(EDGES, NODES, **METRIC))
     assert values.imag.abs().max() < 1e-12
 

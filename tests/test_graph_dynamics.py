@@ -17,6 +17,7 @@ from course_lib.graph_dynamics import (
     dirichlet_energy,
     divergence,
     eigenmodes,
+    energy,
     equilibrium,
     euler_step,
     flow,
@@ -171,6 +172,7 @@ def test_the_default_energy_is_half_the_square_of_the_norm_and_its_gradient_the_
     x, plain = state(), kind(PAIRS, NODES, **METRIC)
     by_autograd = kind(PAIRS, NODES, **METRIC, hamiltonian=half_square)
     assert_close(plain.energy(x), half_square(*x))
+    assert_close(energy(*x, **METRIC), half_square(*x))
     for left, right in zip(plain.velocity(x), by_autograd.velocity(x), strict=True):
         assert_close(left, right)
 
@@ -256,7 +258,7 @@ def test_the_energy_of_a_double_bracket_falls_at_every_time():
 def test_means_of_components_and_cycles_are_kept_whatever_the_energy(kind):
     system = kind(PAIRS, NODES, **METRIC, hamiltonian=anharmonic)
     with torch.no_grad():
-        q, p = flow(system, state(), TIMES, tolerance=1e-10)
+        q, p = flow(system, state(), TIMES[:2], tolerance=1e-9)
 
     def kept(q, p):
         _, cycles = hodge_decomposition(p, PAIRS, NODES, edge_weights=METRIC["edge_weights"])
@@ -265,7 +267,7 @@ def test_means_of_components_and_cycles_are_kept_whatever_the_energy(kind):
     assert (q[-1] - q[0]).abs().max() > 0.1
     for start, end in zip(kept(q[0], p[0]), kept(q[-1], p[-1]), strict=True):
         assert start.abs().max() > 0.1
-        assert_close(end, start, 1e-7)
+        assert_close(end, start, 1e-6)
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -277,10 +279,10 @@ def test_a_mode_of_the_double_bracket_swings_and_fades_as_fast_as_heat(k):
         DoubleBracketFlow(CONNECTED, 4, **metric),
         (mode, torch.zeros(5, 1).double()),
         TIMES,
-        tolerance=1e-11,
+        tolerance=1e-9,
     )
     swing = (-rate * TIMES).exp() * (rate.sqrt() * TIMES).cos()
-    assert_close(q, swing[:, None, None] * mode, 1e-8)
+    assert_close(q, swing[:, None, None] * mode, 1e-6)
 
 
 def test_energies_can_be_learned_through_a_velocity():
@@ -326,10 +328,10 @@ def test_every_stepper_takes_the_wave(method):
     m, L = METRIC["node_weights"].numpy(), laplacian(PAIRS, NODES, **METRIC).numpy()
     generator[:NODES, NODES:] = np.diag(1 / m)
     generator[NODES:, :NODES] = -np.diag(m) @ L
-    orbit = integrate(WAVE, u, v, dt=1e-3, steps=100, method=method)
-    expected = scipy.linalg.expm(0.1 * generator) @ torch.cat([u, v], dim=1).T.numpy()
+    orbit = integrate(WAVE, u, v, dt=1e-3, steps=20, method=method)
+    expected = scipy.linalg.expm(0.02 * generator) @ torch.cat([u, v], dim=1).T.numpy()
     end = torch.cat([orbit.q[:, -1], orbit.p[:, -1]], dim=1)
-    assert_close(end, torch.from_numpy(expected.T.copy()), 1e-2)
+    assert_close(end, torch.from_numpy(expected.T.copy()), 1e-3)
 
 
 def test_symplectic_steps_are_symplectic_on_the_wave_and_explicit_euler_is_not():
@@ -543,9 +545,9 @@ class TestBadInput:
 
     @by_flow
     def test_an_energy_that_is_not_one_number(self, kind):
-        for energy in (lambda q, _: q.sum(dim=0), lambda *_: 3.0):
+        for wrong in (lambda q, _: q.sum(dim=0), lambda *_: 3.0):
             with pytest.raises(ValueError, match=r"hamiltonian returns .*expected one number"):
-                kind(PAIRS, NODES, hamiltonian=energy).velocity(state())
+                kind(PAIRS, NODES, hamiltonian=wrong).velocity(state())
 
     def test_a_wave_of_another_shape_or_dtype(self):
         with pytest.raises(ValueError, match=r"q has shape \(7, 2\)"):

@@ -1,0 +1,243 @@
+"""Attempts at the exercises of lecture 9, right and wrong."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_lib import graph_dynamics as library
+
+
+def by_matrix(f: Tensor, edges: Tensor) -> Tensor:
+    one = torch.eye(len(f))
+    return (one[edges[1]] - one[edges[0]]) @ f
+
+
+def edge_by_edge(f: Tensor, edges: Tensor) -> Tensor:
+    return torch.stack([f[j] - f[i] for i, j in edges.T])
+
+
+def transposed(g: Tensor, edges: Tensor, nodes: int, node_weights: Tensor, edge_weights: Tensor):
+    D = by_matrix(torch.eye(nodes), edges)
+    return torch.diag(1 / node_weights) @ D.T @ torch.diag(edge_weights) @ g
+
+
+def one_by_one(g: Tensor, edges: Tensor, nodes: int, node_weights: Tensor, edge_weights: Tensor):
+    answer = torch.zeros(nodes, g.shape[1])
+    for e, (i, j) in enumerate(edges.T.tolist()):
+        answer[j] += edge_weights[e] / node_weights[j] * g[e]
+        answer[i] -= edge_weights[e] / node_weights[i] * g[e]
+    return answer
+
+
+RIGHT = {
+    "gradient of the library": ("graph_gradient", library.gradient),
+    "gradient by a matrix": ("graph_gradient", by_matrix),
+    "gradient edge by edge": ("graph_gradient", edge_by_edge),
+    "divergence of the library": (
+        "graph_divergence",
+        lambda g, edges, nodes, m, w: library.divergence(
+            g, edges, nodes, node_weights=m, edge_weights=w
+        ),
+    ),
+    "divergence by a matrix": ("graph_divergence", transposed),
+    "divergence edge by edge": ("graph_divergence", one_by_one),
+    "double bracket": ("double_bracket", lambda slope, J: J @ slope + J @ (J @ slope)),
+    "double bracket by J and its transpose": (
+        "double_bracket",
+        lambda slope, J: J @ slope - J.T @ J @ slope,
+    ),
+}
+
+
+def adjoint(
+    *,
+    sign: float = 1.0,
+    arrives: float = 1.0,
+    leaves: float = 1.0,
+    weigh: Callable = lambda total, m: total / m,
+    scale: Callable = lambda g, w: w * g,
+) -> Callable[..., Tensor]:
+    def attempt(g: Tensor, edges: Tensor, nodes: int, m: Tensor, w: Tensor) -> Tensor:
+        weighted = scale(g, w[:, None])
+        zero = torch.zeros(nodes, g.shape[1])
+        inflow = arrives * zero.index_add(0, edges[1], weighted)
+        outflow = leaves * zero.index_add(0, edges[0], weighted)
+        return weigh(sign * (inflow - outflow), m[:, None])
+
+    return attempt
+
+
+def written_not_added(g: Tensor, edges: Tensor, nodes: int, m: Tensor, w: Tensor) -> Tensor:
+    answer = torch.zeros(nodes, g.shape[1])
+    answer[edges[1]] += w[:, None] * g
+    answer[edges[0]] -= w[:, None] * g
+    return answer / m[:, None]
+
+
+# What was tried, what it breaks, the smallest input, and a word of the hint.
+WRONG = {
+    "sum of both ends": (
+        "graph_gradient",
+        lambda f, edges: f[edges[1]] + f[edges[0]],
+        "the same at all nodes",
+        "f = tensor([[1.]])",
+        "so that equal ones give 0",
+    ),
+    "target alone": (
+        "graph_gradient",
+        lambda f, edges: f[edges[1]],
+        "the same at all nodes",
+        "f = tensor([[1.]])",
+        "Which two numbers",
+    ),
+    "without direction": (
+        "graph_gradient",
+        lambda f, edges: (f[edges[1]] - f[edges[0]]).abs(),
+        "changes its sign",
+        "edges = tensor([[1],",
+        "Exchange source and target",
+    ),
+    "source less target": (
+        "graph_gradient",
+        lambda f, edges: f[edges[0]] - f[edges[1]],
+        "less the value at the source",
+        "returned tensor([[-1.]])",
+        "against the edges",
+    ),
+    "half": (
+        "graph_gradient",
+        lambda f, edges: (f[edges[1]] - f[edges[0]]) / 2,
+        "less the value at the source",
+        "returned tensor([[0.5000]])",
+        "change it afterwards",
+    ),
+    "what arrives": (
+        "graph_divergence",
+        adjoint(leaves=0.0),
+        "adds up to nothing",
+        "g = tensor([[1.]])",
+        "both ends of each edge",
+    ),
+    "both ends gain": (
+        "graph_divergence",
+        adjoint(leaves=-1.0),
+        "adds up to nothing",
+        "g = tensor([[1.]])",
+        "both ends of each edge",
+    ),
+    "written, not added": (
+        "graph_divergence",
+        written_not_added,
+        "adds up to nothing",
+        "edges = tensor([[0, 0],",
+        "however many",
+    ),
+    "of vector calculus": (
+        "graph_divergence",
+        adjoint(sign=-1.0),
+        "less what leaves it",
+        "nodes = 2",
+        "vector calculus",
+    ),
+    "twice": (
+        "graph_divergence",
+        adjoint(sign=2.0),
+        "less what leaves it",
+        "nodes = 2",
+        "with a 1 on it",
+    ),
+    "no weights": (
+        "graph_divergence",
+        adjoint(weigh=lambda total, _: total, scale=lambda g, _: g),
+        "that of the gradient of f with g",
+        "nodes = 2",
+        "weights",
+    ),
+    "no weights of nodes": (
+        "graph_divergence",
+        adjoint(weigh=lambda total, _: total),
+        "that of the gradient of f with g",
+        "nodes = 2",
+        "of the nodes do not enter",
+    ),
+    "no weights of edges": (
+        "graph_divergence",
+        adjoint(scale=lambda g, _: g),
+        "that of the gradient of f with g",
+        "nodes = 2",
+        "of the edges do not enter",
+    ),
+    "times the weights of the nodes": (
+        "graph_divergence",
+        adjoint(weigh=lambda total, m: total * m),
+        "that of the gradient of f with g",
+        "nodes = 2",
+        "of the nodes stand on the wrong side",
+    ),
+    "over the weights of the edges": (
+        "graph_divergence",
+        adjoint(scale=lambda g, w: g / w),
+        "that of the gradient of f with g",
+        "nodes = 2",
+        "of the edges stand on the wrong side",
+    ),
+    "both weights on the wrong side": (
+        "graph_divergence",
+        adjoint(weigh=lambda total, m: total * m, scale=lambda g, w: g / w),
+        "that of the gradient of f with g",
+        "nodes = 2",
+        "Both weights",
+    ),
+    "energy grows": (
+        "double_bracket",
+        lambda slope, J: J @ slope + J.T @ J @ slope,
+        "never grows",
+        "slope = tensor([0., 0., 1.])",
+        "with which sign",
+    ),
+    "a single bracket": (
+        "double_bracket",
+        lambda slope, J: J @ slope,
+        "the square of the length",
+        "slope = tensor([0., 0., 1.])",
+        "Which term is left",
+    ),
+    "down the slope": (
+        "double_bracket",
+        lambda slope, J: J @ slope - slope,
+        "the square of the length",
+        "slope = tensor([0., 0., 1.])",
+        "how large",
+    ),
+    "numbers squared one by one": (
+        "double_bracket",
+        lambda slope, J: J @ slope - J.square() @ slope,
+        "never grows",
+        "slope = tensor([ 0.,  1., -1.])",
+        "each term",
+    ),
+    "down the slope at the right rate": (
+        "double_bracket",
+        lambda slope, J: (
+            J @ slope - slope * (J @ slope).square().sum() / slope.square().sum().clamp(min=1)
+        ),
+        "sends to 0",
+        "slope = tensor([0., 0., 1.])",
+        "very left",
+    ),
+    "nothing turns": (
+        "double_bracket",
+        lambda slope, J: J @ J @ slope,
+        "the Hamiltonian flow",
+        "slope = tensor([0., 0., 1.])",
+        "no wave left",
+    ),
+    "turns backwards": (
+        "double_bracket",
+        lambda slope, J: J.T @ slope + J @ J @ slope,
+        "the Hamiltonian flow",
+        "slope = tensor([0., 0., 1.])",
+        "turn backwards",
+    ),
+}
