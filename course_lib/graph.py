@@ -30,7 +30,7 @@ from course_lib.checks import (
     check_size,
 )
 from course_lib.graph_messages import AGGREGATES, aggregate, edge_softmax, neighbour_sum
-from course_lib.graph_structure import Graph
+from course_lib.graph_structure import Graph, check_graph
 
 __all__ = [
     "Graph",
@@ -137,7 +137,7 @@ class MessagePassing(nn.Module):
 
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Send a message along every edge, put together what arrives, update every node."""
-        _check_graph(graph)
+        check_graph("graph", graph)
         x = graph.x
         to, sent_from = x.index_select(0, graph.target), x.index_select(0, graph.source)
         message = self.message(to, sent_from, graph.edge_features)
@@ -231,10 +231,11 @@ class GraphAttention(nn.Module):
             score = F.leaky_relu(score, NEGATIVE_SLOPE)
         else:
             asked = self._split(self.target(graph.x))
-            pair = asked.index_select(0, target) + said.index_select(0, source)
+            # In place, since nothing here is larger than edges by features.
+            pair = asked.index_select(0, target).add_(said.index_select(0, source))
             if edge is not None:
-                pair = pair + edge
-            score = self._score("pair", F.leaky_relu(pair, NEGATIVE_SLOPE))
+                pair.add_(edge)
+            score = self._score("pair", F.leaky_relu_(pair, NEGATIVE_SLOPE))
         return edges, edge_softmax(score, target, graph.nodes), said
 
     def _score(self, part: str, features: Tensor) -> Float[Tensor, "rows heads"]:
@@ -267,7 +268,7 @@ class GraphAttention(nn.Module):
 
 def sum_pool(graph: Graph) -> Float[Tensor, "graphs d"]:
     r"""The sum over the nodes of each graph: $\sum_u x_u$. A graph without nodes gives 0."""
-    _check_graph(graph)
+    check_graph("graph", graph)
     return aggregate(graph.x, graph.batch, graph.graphs, "sum")
 
 
@@ -299,7 +300,7 @@ def weisfeiler_lehman(graph: Graph, rounds: int) -> Int[Tensor, "rounds_and_star
     Raises ``ValueError`` for fewer than 0 rounds.
     Source: Weisfeiler and Lehman (1968); Xu et al. (2019), lemma 2 and theorem 3.
     """
-    _check_graph(graph)
+    check_graph("graph", graph)
     check_size("rounds", rounds, minimum=0)
     colour = _numbered(map(tuple, graph.x.tolist()))
     features = graph.edge_features
@@ -328,17 +329,9 @@ def _numbered(names: Iterable[tuple]) -> list[int]:
 # What the layers share ------------------------------------------------------------------------
 
 
-def _check_graph(graph: object) -> None:
-    if not isinstance(graph, Graph):
-        raise TypeError(
-            f"graph is a {type(graph).__name__}; expected a course_lib.graph.Graph; "
-            "make one with Graph(x, edges)"
-        )
-
-
 def _check_input(graph: object, linear: nn.Linear) -> None:
     """Raise unless ``graph`` carries what ``linear`` takes: its features, dtype and device."""
-    _check_graph(graph)
+    check_graph("graph", graph)
     check_floating(parameters=linear.weight, x=graph.x)
     check_shapes(x=(graph.x, f"nodes {linear.in_features}"))
 
@@ -353,7 +346,7 @@ def _check_rows(name: str, returned: object, rows: int, what: str) -> None:
 
 
 def _check_every_graph_has_nodes(graph: object) -> None:
-    _check_graph(graph)
+    check_graph("graph", graph)
     count = torch.bincount(graph.batch, minlength=graph.graphs)
     if (count == 0).any():
         which = int((count == 0).nonzero()[0])

@@ -6,12 +6,12 @@ matrix of nodes by nodes; :func:`neighbour_sum` does not even make the messages.
 """
 
 import math
+from typing import Any
 
 import torch
 from einops import einsum
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
 from course_lib.checks import (
@@ -20,10 +20,12 @@ from course_lib.checks import (
     check_scores,
     check_shapes,
     check_size,
-    check_tensor,
 )
+from course_lib.graph_structure import check_node_numbers
 
 AGGREGATES = ("sum", "mean", "max")
+PRODUCT = "edges heads d, edges heads d -> edges heads"
+AT_ONCE = 2**14  # edges, few enough for their messages to stay in a processor's cache
 
 
 def aggregate(
@@ -94,6 +96,7 @@ def neighbour_sum(
     """
     check_floating(x=x, **({} if weight is None else {"weight": weight}))
     check_shapes(x=(x, "*nodes_and_heads d"), edges=(edges, "2 edges"))
+    check_node_numbers("edges", edges, x.shape[0], x=x)
     heads = x.shape[1:-1]
     if weight is not None:
         expected = (edges.shape[1], *heads)
@@ -103,10 +106,11 @@ def neighbour_sum(
                 f"{tuple(expected)} for x of shape {tuple(x.shape)}; give each edge a weight for "
                 "each head"
             )
-        weight = weight.reshape(edges.shape[1], -1)
-    # Unweighted heads are one wide head.
-    in_heads = x.reshape(x.shape[0], 1 if weight is None else weight.shape[1], -1)
-    return _NeighbourSum.apply(in_heads, weight, *edges).reshape(x.shape)
+        # Under autocast a softmax stays in float32, whatever it weighs.
+        weight = weight.reshape(edges.shape[1], heads.numel()).to(x.dtype)
+    # Without weights all heads are one wide head.
+    split = (1, x.shape[1:].numel()) if weight is None else (heads.numel(), x.shape[-1])
+    return _NeighbourSum.apply(x.reshape(-1, *split), weight, *edges).reshape(x.shape)
 
 
 class _NeighbourSum(torch.autograd.Function):
@@ -123,43 +127,58 @@ class _NeighbourSum(torch.autograd.Function):
     ) -> Float[Tensor, "nodes heads d"]:
         """The neighbours of a node are a bag of rows of ``x``, and a library sums bags of rows."""
         order = target.argsort()
-        bags, count = source[order], torch.bincount(target, minlength=x.shape[0])
+        bags, count = source.index_select(0, order), torch.bincount(target, minlength=len(x))
         begins = count.cumsum(0) - count
-        weights = [None] * x.shape[1] if weight is None else weight[order].unbind(dim=1)
-        return torch.stack(
-            [
-                F.embedding_bag(bags, rows, begins, mode="sum", per_sample_weights=of_rows)
-                for rows, of_rows in zip(x.unbind(dim=1), weights, strict=True)
-            ],
-            dim=1,
-        )
+        # A head is summed several times faster where its rows are contiguous.
+        rows = x.transpose(0, 1).contiguous()
+        weights = [None] * len(rows)
+        if weight is not None:
+            weights = weight.index_select(0, order).T.contiguous()
+        heads = [
+            F.embedding_bag(bags, of_head, begins, mode="sum", per_sample_weights=weight_of_head)
+            for of_head, weight_of_head in zip(rows, weights, strict=True)
+        ]
+        return torch.stack(heads, dim=1)
 
     @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
+    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:  # noqa: ARG004
         """Keep the inputs: the sum is linear in each of two."""
         ctx.save_for_backward(*inputs)
 
     @staticmethod
-    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """By ``x``, the gradient flows back along the edges; by a weight, it meets its message."""
         x, weight, source, target = ctx.saved_tensors
         by_x = by_weight = None
         if ctx.needs_input_grad[0]:
             by_x = _NeighbourSum.apply(grad, weight, target, source)
         if ctx.needs_input_grad[1]:
-            arrives, message = grad.index_select(0, target), x.index_select(0, source)
-            by_weight = einsum(arrives, message, "edges heads d, edges heads d -> edges heads")
+            by_weight = _edge_products(grad, x, source, target)
         return by_x, by_weight, None, None
 
 
+def _edge_products(
+    at_target: Float[Tensor, "nodes heads d"],
+    at_source: Float[Tensor, "nodes heads d"],
+    source: Int[Tensor, "edges"],
+    target: Int[Tensor, "edges"],
+) -> Float[Tensor, "edges heads"]:
+    """The inner product of what stands at the two ends of each edge, head by head."""
+    some_edges = zip(source.split(AT_ONCE), target.split(AT_ONCE), strict=True)
+    products = [
+        einsum(at_target.index_select(0, ends), at_source.index_select(0, begins), PRODUCT)
+        for begins, ends in some_edges
+    ]
+    return torch.cat(products)
+
+
 def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:
-    """Raise unless ``rows`` holds floats and ``target`` an int64 number for each of its rows."""
+    """Raise unless ``rows`` holds floats, and ``target`` a node number for each of its rows."""
     check_floating(**{name: rows})
-    check_tensor(target=target)
     check_size("nodes", nodes, minimum=0)
-    if rows.dim() < 1 or target.shape != rows.shape[:1] or target.dtype != torch.int64:
+    check_node_numbers("target", target, nodes, **{name: rows})
+    if rows.dim() < 1 or target.shape != rows.shape[:1]:
         raise ValueError(
-            f"target has shape {tuple(target.shape)} and dtype {target.dtype}, and {name} has "
-            f"shape {tuple(rows.shape)}; expected one node number, int64, for each of its rows; "
-            "pass graph.target"
+            f"target has shape {tuple(target.shape)} and {name} has shape {tuple(rows.shape)}; "
+            "expected one node number for each of its rows; pass graph.target"
         )

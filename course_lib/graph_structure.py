@@ -43,7 +43,7 @@ class Graph:
     def __post_init__(self) -> None:
         check_floating(x=self.x)
         check_shapes(x=(self.x, "nodes d"))
-        _check_node_numbers("edges", self.edges, self.x)
+        _check_edges("edges", self.edges, self.x)
         _check_edge_features(self.edge_features, "edges", self.edges, self.x)
         if self.batch is None:
             batch = torch.zeros(self.nodes, dtype=torch.int64, device=self.x.device)
@@ -81,7 +81,7 @@ class Graph:
         """
         check_floating(x=x)
         check_shapes(x=(x, "nodes d"))
-        _check_node_numbers("pairs", pairs, x)
+        _check_edges("pairs", pairs, x)
         _check_edge_features(edge_features, "pairs", pairs, x)
         two_ways = pairs[0] != pairs[1]
         edges = torch.cat([pairs, pairs.flip(0)[:, two_ways]], dim=1)
@@ -106,10 +106,10 @@ class Graph:
         """
         if not graphs:
             raise ValueError("graphs is empty; expected one graph at least; pass one")
-        first = graphs[0]
-        for i, graph in enumerate(graphs[1:], start=1):
-            _check_alike(first, i, graph)
-        featured = first.edge_features is not None
+        for i, graph in enumerate(graphs):
+            check_graph(f"graphs[{i}]", graph)
+            _check_alike(f"graphs[{i}]", graph, graphs[0])
+        featured = graphs[0].edge_features is not None
         shifts = torch.tensor([0] + [graph.nodes for graph in graphs[:-1]]).cumsum(0).tolist()
         counts = torch.tensor([0] + [graph.graphs for graph in graphs]).cumsum(0).tolist()
         return cls(
@@ -139,7 +139,8 @@ class Graph:
         """
         check_tensor(order=order)
         everyone = torch.arange(self.nodes, device=self.x.device)
-        if order.shape != everyone.shape or not torch.equal(order.sort().values, everyone):
+        each_once = order.shape == everyone.shape and torch.equal(order.sort().values, everyone)
+        if order.dtype != torch.int64 or not each_once:
             raise ValueError(
                 f"order is {_shortly(order)}; expected each of the numbers 0 to {self.nodes - 1} "
                 f"once, as int64 on {self.x.device}; make one with torch.randperm({self.nodes})"
@@ -205,22 +206,32 @@ class Graph:
 # What a graph refuses -------------------------------------------------------------------------
 
 
-def _check_node_numbers(name: str, edges: object, x: Tensor) -> None:
-    """Raise unless ``edges`` is ``(2, edges)``, int64, on the device of ``x``, between its rows."""
-    _check_int64(name, edges, x, "node numbers")
+def check_node_numbers(name: str, numbers: object, nodes: int, **like: Tensor) -> None:
+    """Raise unless all are int64, in [0, nodes), and on the device of the tensor ``like``.
+
+    The last axis of ``numbers`` is that of edges. A dtype is a ``TypeError``, else ``ValueError``.
+    """
+    _check_int64(name, numbers, "node numbers", **like)
+    if numbers.numel() and (numbers.min() < 0 or numbers.max() >= nodes):
+        outside = ((numbers < 0) | (numbers >= nodes)).reshape(-1, numbers.shape[-1]).any(dim=0)
+        which = int(outside.nonzero()[0])
+        place = ":, " * (numbers.dim() - 1) + str(which)
+        raise ValueError(
+            f"{name}[{place}] is {numbers[..., which].tolist()}, and there are {nodes} nodes; "
+            f"expected node numbers from 0 to {nodes - 1}; drop it, or add the node"
+        )
+
+
+def _check_edges(name: str, edges: object, x: Tensor) -> None:
+    """Raise unless ``edges`` is ``(2, edges)`` and holds numbers of the rows of ``x``."""
+    _check_int64(name, edges, "node numbers", x=x)
     shape = tuple(edges.shape)
     if edges.dim() != 2 or shape[0] != 2:  # noqa: PLR2004 - a source and a target
         turn = f"turn it with {name}.T" if shape[1:] == (2,) else "stack sources and targets"
         raise ValueError(
             f"{name} has shape {shape}; expected (2, {name}), sources above targets; {turn}"
         )
-    outside = ((edges < 0) | (edges >= x.shape[0])).any(dim=0)
-    if outside.any():
-        which = int(outside.nonzero()[0])
-        raise ValueError(
-            f"{name}[:, {which}] is {edges[:, which].tolist()}, and x has {x.shape[0]} nodes; "
-            f"expected node numbers from 0 to {x.shape[0] - 1}; drop it, or add the node to x"
-        )
+    check_node_numbers(name, edges, x.shape[0], x=x)
 
 
 def _check_edge_features(features: object, name: str, edges: Tensor, x: Tensor) -> None:
@@ -233,7 +244,7 @@ def _check_edge_features(features: object, name: str, edges: Tensor, x: Tensor) 
 
 def _check_batch(batch: object, x: Tensor, edges: Tensor) -> None:
     """Raise unless ``batch`` numbers the graph of each node, in order, and no edge leaves one."""
-    _check_int64("batch", batch, x, "the number of each node's graph")
+    _check_int64("batch", batch, "the number of each node's graph", x=x)
     check_shapes(x=(x, "nodes d"), batch=(batch, "nodes"))
     falls = (batch[1:] < batch[:-1]).nonzero()
     if len(falls):
@@ -258,40 +269,46 @@ def _check_batch(batch: object, x: Tensor, edges: Tensor) -> None:
         )
 
 
-def _check_int64(name: str, tensor: object, x: Tensor, meaning: str) -> None:
+def _check_int64(name: str, tensor: object, meaning: str, **like: Tensor) -> None:
     check_tensor(**{name: tensor})
     if tensor.dtype != torch.int64:
         raise TypeError(
             f"{name} has dtype {tensor.dtype}; expected torch.int64, {meaning}; "
             f"convert it with {name}.long()"
         )
-    if tensor.device != x.device:
+    ((source, reference),) = like.items()
+    if tensor.device != reference.device:
         raise ValueError(
-            f"{name} is on {tensor.device} and x on {x.device}; expected one device; "
-            f"move it with {name}.to({str(x.device)!r})"
+            f"{name} is on {tensor.device} and {source} on {reference.device}; expected one "
+            f"device; move it with {name}.to({str(reference.device)!r})"
         )
 
 
-def _check_alike(first: Graph, i: int, graph: Graph) -> None:
-    """Raise unless ``graph``, number ``i`` of a batch, carries features like those of the first."""
-    name = f"graphs[{i}]"
-    check_floating(**{"graphs[0].x": first.x, f"{name}.x": graph.x})
-    check_shapes(**{"graphs[0].x": (first.x, "nodes d"), f"{name}.x": (graph.x[:0], "0 d")})
-    ours, theirs = first.edge_features, graph.edge_features
+def check_graph(name: str, graph: object) -> None:
+    """Raise ``TypeError`` for what is no :class:`Graph`."""
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            f"{name} is a {type(graph).__name__}; expected a course_lib.graph.Graph; "
+            "make one with Graph(x, edges)"
+        )
+
+
+def _check_alike(name: str, graph: Graph, first: Graph) -> None:
+    """Raise unless ``graph`` carries features like those of the ``first`` graph of a batch."""
+    ours, theirs = graph.edge_features, first.edge_features
     if (ours is None) != (theirs is None):
-        has, lacks = ("graphs[0]", name) if theirs is None else (name, "graphs[0]")
+        has, lacks = ("graphs[0]", name) if ours is None else (name, "graphs[0]")
         raise ValueError(
             f"{has} has edge features and {lacks} has none; expected all or none; "
             "give them to every graph"
         )
-    if ours is not None:
-        pair = {"graphs[0].edge_features": ours, f"{name}.edge_features": theirs}
-        check_floating(**pair)
-        sizes = [features.shape[1] for features in pair.values()]
-        if sizes[0] != sizes[1]:
+    for what in ("x",) if ours is None else ("x", "edge_features"):
+        mine, wanted = getattr(graph, what), getattr(first, what)
+        check_floating(**{f"graphs[0].{what}": wanted, f"{name}.{what}": mine})
+        if mine.shape[1] != wanted.shape[1]:
             raise ValueError(
-                f"{name}.edge_features has {sizes[1]} columns and graphs[0].edge_features "
-                f"{sizes[0]}; expected the same number; describe every edge alike"
+                f"{name}.{what} has {mine.shape[1]} columns and graphs[0].{what} "
+                f"{wanted.shape[1]}; expected the same number; describe all graphs alike"
             )
 
 

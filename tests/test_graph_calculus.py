@@ -181,9 +181,11 @@ def test_components_are_what_walks_can_reach(graph):
     assert torch.equal(label[:, None] == label, reached)
 
 
-def test_the_spectral_gap_of_a_complete_graph_is_its_size():
+def test_the_spectral_gap_of_a_complete_graph_is_its_size_and_that_of_a_path_small():
     pairs = torch.combinations(torch.arange(6)).T
     assert_close(spectral_gap(pairs, 6, dtype=torch.float64), torch.tensor(6.0).double(), 1e-10)
+    gap = spectral_gap(path(7), 7, dtype=torch.float64).item()
+    assert gap == pytest.approx(2 - 2 * math.cos(math.pi / 7))
 
 
 def test_the_dirichlet_energy_is_a_sum_over_pairs_and_its_gradient_the_laplacian():
@@ -237,7 +239,7 @@ def attention(score, pairs, nodes):
 
 
 def test_in_the_metric_of_attention_diffusion_is_the_laplacian():
-    pairs = torch.tensor([[0, 1, 2, 3, 0, 4], [1, 2, 3, 0, 2, 4]])
+    pairs = torch.tensor([[0, 1, 2, 3, 0, 1], [1, 2, 3, 0, 2, 1]])
     score, h = 3 * randn(6), randn(6, 2, seed=1)
     m, w = attention_metric(score, pairs, 6)
     alpha = attention(score, pairs, 6)
