@@ -53,6 +53,7 @@ ARGUMENTS = {
         "readout": seeded(nn.Linear, 4, 2),
         "labels": ["f", "m"],
     },
+    "GraphDrum": lambda: {"graph": "ring", "moving": False},
     "LetterHider": lambda: {
         "model": encoder(),
         "alphabet": "ab·cde",

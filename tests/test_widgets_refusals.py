@@ -163,6 +163,20 @@ REFUSED = [
         torch.ones(2, 4),
         TypeError("readout is a Tensor; expected a torch"),
     ),
+    (
+        "GraphDrum",
+        "graph",
+        "harp",
+        "graph must be one of drum, path, ring, .*, but was given 'harp'",
+    ),
+    ("GraphDrum", "start", "kick", "start must be one of pluck, mode, random"),
+    ("GraphDrum", "node", 99, "node must lie between 0 and 35, since it counts from 0"),
+    ("GraphDrum", "mode", -1, "mode must lie between 0 and 35, since it counts from 0"),
+    ("GraphDrum", "height", 1.5, "height must lie between -1.0 and 1.0, but was given 1.5"),
+    ("GraphDrum", "seed", -1, "seed must lie between 0 and 2147483647"),
+    ("GraphDrum", "stir", 2.0, "stir must lie between 0.0 and 1.0"),
+    ("GraphDrum", "stiffness", 0.0, "stiffness must lie between 0.01 and 1.0"),
+    ("GraphDrum", "moving", 1, TypeError("moving must be True or False")),
     ("LetterHider", "alphabet", "ab·cda", "alphabet repeats 'a'"),
     ("LetterHider", "alphabet", "ab·cd", "alphabet has 5 characters and model 6 ids"),
     ("LetterHider", "mask", "X", "mask is 'X'; expected one character of the alphabet 'ab·cde'"),
@@ -440,6 +454,10 @@ CHANGED = {
         "plane": 0, "methods": ["runge_kutta_4"],
     },
     "GateExplorer": {"text": "a", "letter": 0, "unit": 3, "quantity": "vote", "order": "memory"},
+    "GraphDrum": {
+        "graph": "drum", "start": "random", "node": 60, "height": -0.5, "mode": 60, "seed": 7,
+        "stir": 0.5, "stiffness": 1.0,
+    },
     "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
     "PartyMemory": {
         "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
@@ -531,6 +549,8 @@ SIGNATURES = {
     "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
     "order='number', unit=0, letter=None",
+    "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
+    "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",

@@ -126,12 +126,24 @@ function drum(now, ui, one) {
   </div>`;
 }
 
-function controls({ graphs, mode, count, rates, start }, ui) {
+/** What belongs to a start of one kind alone. */
+function startControls({ mode, count, rates, start }, ui) {
+  if (start === "random") {
+    return button("Other heights", () => begin(ui, { seed: (ui.now.seed + 1) % SEEDS }));
+  }
+  if (start !== "mode") return nothing;
+  const [rate, frequency] = [rates[mode], Math.sqrt(rates[mode])].map((x) => number(x, 3));
+  const modes = { label: "Eigenmode", min: 0, max: count - 1, value: mode };
+  return html`${slider(ui, "mode", { ...modes, set: (k) => begin(ui, { mode: k }) })}
+    <span class="cw-drum-mode">λ = <b>${rate}</b>, frequency √λ = <b>${frequency}</b></span>`;
+}
+
+function controls(now, ui) {
+  const { graphs } = now;
   const enter = (name) => {
     const { middle, places } = graphs.find((spec) => spec.name === name);
     begin(ui, { graph: name, node: middle, mode: Math.min(ui.now.mode, places.length - 1) });
   };
-  const told = (k) => `${k}: λ = ${number(rates[k], 3)}, √λ = ${number(Math.sqrt(rates[k]), 3)}`;
   return html`<div class="cw-controls">
     ${select(ui, "graph", {
       label: "Graph",
@@ -143,19 +155,7 @@ function controls({ graphs, mode, count, rates, start }, ui) {
       options: STARTS,
       choose: (value) => begin(ui, { start: value }),
     })}
-    ${
-      start === "mode"
-        ? slider(ui, "mode", {
-            ...{ label: "Eigenmode", min: 0, max: count - 1, value: mode, format: told },
-            set: (value) => begin(ui, { mode: value }),
-          })
-        : nothing
-    }
-    ${
-      start === "random"
-        ? button("Other heights", () => begin(ui, { seed: (ui.now.seed + 1) % SEEDS }))
-        : nothing
-    }
+    ${startControls(now, ui)}
   </div>`;
 }
 
@@ -168,7 +168,7 @@ function transport({ end, time }, ui) {
     ui.set({ time: clamp(moment, 0, ui.now.end) });
   };
   const line = { label: "Time", min: 0, max: end, step: end / 1000, value: time, format: at };
-  const speeds = { min: 0.25, max: 4, logarithmic: true, format: (speed) => `${number(speed)} ×` };
+  const speeds = { min: 0.25, max: 4, step: 0.25, format: (speed) => `${number(speed)} ×` };
   return html`<div class="cw-controls cw-drum-transport" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: rewind })}
     ${button("Step", () => show(ui.now.time + ui.now.end / STEPS))}
@@ -179,11 +179,11 @@ function transport({ end, time }, ui) {
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
   return html`${controls(now, ui)}
-    <div class="cw-drums">${now.drums.map((one) => drum(now, ui, one))}</div>
+    <div class="cw-drums" data-heights=${now.heights.join(" ")}>${now.drums.map((one) => drum(now, ui, one))}</div>
     ${transport(now, ui)} ${chart(now, ui)}
     <p class="cw-hint">Energy ½|q|² + ½|p|² of each law against time; the thin line is the part on the
       nodes, ½|q|².</p>
-    <div class="cw-controls">
+    <div class="cw-controls cw-drum-transport">
       ${slider(ui, "stiffness", {
         ...{ label: "Stiffness", min: 0.01, max: 1, logarithmic: true, format: number },
       })}

@@ -25,6 +25,7 @@ from course_lib.widgets.traits import (
 )
 
 MOST_NODES = 100
+MOST_SPRINGS = 400  # drawn in three drums at each frame
 OWN = "own"
 FEWEST = 3  # nodes that have two modes besides the constant one
 MIDDLE = (0.3, 0.2)  # where a pluck begins: not quite in the middle, where few modes would answer
@@ -40,9 +41,9 @@ class GraphDrum(Widget):
     multiplies $L$. The page's currents are $\sqrt c\,p$, so that $E$ is the same in its numbers.
 
     ``graph`` is the name of a graph that is there, one of drum, path, ring, dumbbell, molecule and
-    tree, or a ``Graph`` of your own; ``edges`` ``(2, E)`` alone do as well. ``places`` ``(nodes,
-    2)`` say where its at most 100 nodes are drawn; if left out, two slow modes do (Hall, 1970). An
-    edge and its way back are one spring, and a loop pulls at nothing.
+    tree, or a ``Graph`` of your own; ``edges`` ``(2, E)`` alone do as well. An edge and its way
+    back are one spring, and a loop pulls at nothing; 100 nodes and 400 springs are the most.
+    ``places`` ``(nodes, 2)`` say where the nodes are drawn; if left out, two slow modes do.
 
     A ``start`` is a "pluck" of ``node`` to a ``height``, the eigenmode number ``mode``, or "random"
     heights of a ``seed``. ``stir`` adds a current round the middle. The drums are ``moving`` at
@@ -142,6 +143,11 @@ def _own(
         )
     check_edges(edges, nodes)
     pairs = edges[:, edges[0] != edges[1]].sort(dim=0).values.unique(dim=1)
+    if pairs.shape[1] > MOST_SPRINGS:
+        raise ValueError(
+            f"the graph has {pairs.shape[1]} springs; expected {MOST_SPRINGS} at most, for which "
+            "there is time in a frame; show a part of it"
+        )
     drawn = _drawn(pairs, nodes) if places is None else places
     return "Your graph", drawn, pairs.T.numpy()
 

@@ -180,7 +180,7 @@ class Hand(ABC):
 class Mouse(Hand):
     """Clicks and drags."""
 
-    def _drag(self, start: Point, end: Point) -> None:
+    def drag(self, start: Point, end: Point) -> None:
         self.page.mouse.move(*start)
         self.page.mouse.down()
         self.page.mouse.move(*end, steps=3)
@@ -188,14 +188,14 @@ class Mouse(Hand):
 
     def slide(self, control: Locator) -> None:
         target = elsewhere(control)
-        self._drag(along(control, 1 - target), along(control, target))
+        self.drag(along(control, 1 - target), along(control, target))
 
     def press(self, control: Locator) -> None:
         control.click()
 
     def move(self, control: Locator) -> None:
         x, y = grip(control)
-        self._drag((x, y), (x + 9, y + 14))
+        self.drag((x, y), (x + 9, y + 14))
 
     def point(self, control: Locator) -> None:
         self.page.mouse.click(*along(control, elsewhere(control)))
@@ -256,7 +256,7 @@ class Finger(Hand):
         touches = [{"x": x, "y": y} for x, y in points]
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
-    def _drag(self, start: Point, end: Point) -> None:
+    def drag(self, start: Point, end: Point) -> None:
         (x0, y0), (x1, y1) = start, end
         self._touch("touchStart", start)
         for share in (0.25, 0.5, 0.75, 1):
@@ -265,14 +265,14 @@ class Finger(Hand):
 
     def slide(self, control: Locator) -> None:
         target = elsewhere(control)
-        self._drag(along(control, 1 - target), along(control, target))
+        self.drag(along(control, 1 - target), along(control, target))
 
     def press(self, control: Locator) -> None:
         control.tap()
 
     def move(self, control: Locator) -> None:
         x, y = grip(control)
-        self._drag((x, y), (x + 9, y + 14))
+        self.drag((x, y), (x + 9, y + 14))
 
     def point(self, control: Locator) -> None:
         self.page.touchscreen.tap(*along(control, elsewhere(control)))

@@ -21,3 +21,16 @@ def tensor(numbers: Any) -> torch.Tensor:
 
 def assert_close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-6, atol=1e-6)
+
+
+def stirred(integer: int) -> int:
+    """The mixing function "lowbias32" of C. Wellons, in Python's whole numbers."""
+    h = integer % 2**32
+    h = ((h ^ (h >> 16)) * 0x7FEB352D) % 2**32
+    h = ((h ^ (h >> 15)) * 0x846CA68B) % 2**32
+    return h ^ (h >> 16)
+
+
+def uniform(seed: int, n: int) -> float:
+    """Draw ``n`` of a seed, as the page draws it."""
+    return stirred(stirred(seed) + (n + 1) * 0x9E3779B9) / 2**32

@@ -7,10 +7,11 @@ import pytest
 from bare import bare_page
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import centre, widgets
+from hands import Finger, centre, widgets
 from kinds import WIDGETS
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
+from torch import Tensor
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -47,6 +48,24 @@ def test_a_query_dragged_out_of_the_plane_stops_at_its_rim(shown: Callable[..., 
     page.mouse.up()
     assert state_of(widget)["query"][1] == pytest.approx(1.5)
     agrees_with_course_lib(widget)
+
+
+def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(
+    shown: Callable[..., Locator],
+):
+    below = '<div style="height: 400vh"></div>'
+    widget = shown("SoftLookup", width=390, height=844, touch=True, below=below)
+    x, y = centre(widget.locator(".cw-query"))
+    before, scrolled = state_of(widget)["query"], widget.page.evaluate("() => scrollY")
+    Finger(widget.page).drag((x, y), (x, y - 90))
+    moved = 90 / widget.locator(".cw-plane").bounding_box()["width"] * 3
+    eventually(widget, lambda: assert_up(state_of(widget)["query"] - before, moved))
+    assert widget.page.evaluate("() => scrollY") == scrolled
+    agrees_with_course_lib(widget)
+
+
+def assert_up(found: Tensor, expected: float) -> None:
+    assert found.tolist() == pytest.approx([0, expected], abs=0.05)
 
 
 def test_guests_arrive_one_by_one_until_all_are_there(shown: Callable[..., Locator]):

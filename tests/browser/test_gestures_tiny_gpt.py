@@ -16,6 +16,7 @@ from frames import (
     PRESS_AFTER_CHANGES,
 )
 from hands import widgets
+from in_the_page import uniform
 from kinds.tiny_gpt import displayed as tiny_gpt
 from letters import bar, says
 from playwright.sync_api import Locator, Page, expect
@@ -226,17 +227,12 @@ def drawn(state: dict[str, object], text: str, u: float) -> str:
 
 
 def test_each_letter_is_drawn_with_the_next_number_of_the_seed(shown: Callable[..., Locator]):
-    def stirred(h: int) -> int:
-        h = ((h ^ (h >> 16)) * 0x7FEB352D) % 2**32
-        h = ((h ^ (h >> 15)) * 0x846CA68B) % 2**32
-        return h ^ (h >> 16)
-
     widget = shown(seed=5, temperature=1.3, top_p=0.9)
     for n in range(6):
         before = state_of(widget)
         push(widget, "One letter")
         after = state_of(widget)
-        u = stirred((stirred(5) + (n + 1) * 0x9E3779B9) % 2**32) / 2**32
+        u = uniform(5, n)
         # After the end of a text another one begins.
         kept = "" if before["written"].endswith("·") else before["written"]
         assert after["written"] == kept + drawn(before, before["prompt"] + kept, u)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from in_the_page import DRAWS, Javascript, assert_close, tensor
+from in_the_page import DRAWS, Javascript, assert_close, tensor, uniform
 from seeded import perturbed
 
 from course_lib.generation import next_token_probabilities
@@ -160,14 +160,6 @@ def test_the_choice_of_the_next_letter_is_that_of_course_lib(
         assert found["leftByP"] == kept or (top_p == 1 and found["leftByP"] == top_k)
 
 
-def stirred(integer: int) -> int:
-    """The mixing function "lowbias32" of C. Wellons, in Python's whole numbers."""
-    h = integer & MASK
-    h = ((h ^ (h >> 16)) * 0x7FEB352D) & MASK
-    h = ((h ^ (h >> 15)) * 0x846CA68B) & MASK
-    return h ^ (h >> 16)
-
-
 def test_draws_are_those_of_the_documented_generator(
     javascript: Javascript, random: np.random.Generator
 ):
@@ -175,8 +167,7 @@ def test_draws_are_those_of_the_documented_generator(
     for found, (seed, n) in zip(
         javascript("js/maths/generation.js", "uniform", cases), cases, strict=True
     ):
-        state = stirred(seed) + (n + 1) * 0x9E3779B9
-        assert found == stirred(state) / 2**32
+        assert found == uniform(seed, n)
         assert 0 <= found < 1
 
 

@@ -14,7 +14,7 @@ const path = (shares, width) =>
 
 function mark(share) {
   return svg`<path d="M0 ${down(share)}H4000" stroke="var(--cw-line)"></path>
-    <text x="4" y=${down(share) - 4} class="cw-halo cw-faint">${100 * share} %</text>`;
+    <text x="4" y=${down(share) - 4} class="cw-halo">${100 * share} %</text>`;
 }
 
 /** @param {any} now @param {any} ui */

@@ -5,16 +5,17 @@ import { pointIn } from "../plane.js";
 
 /** The size of a drum's drawing. */
 export const WIDTH = 320;
-export const HEIGHT = 262;
-const [MIDDLE, GROUND] = [WIDTH / 2, 130];
-const [ACROSS, DEEP] = [126, 76];
+export const HEIGHT = 278;
+const [MIDDLE, GROUND] = [WIDTH / 2, 122];
+const [ACROSS, DEEP] = [126, 72];
 /** How far a height of 1 lifts a node. */
-export const LIFT = 58;
+export const LIFT = 48;
 const PERSPECTIVE = 0.2;
 const INKS = 64;
 // Small heights shall be seen too.
 const CONTRAST = 0.6;
 const FAINTEST = 0.04;
+const MOST_TRIANGLES = 300;
 
 /** Where a place stands when it is lifted: across, down, and how near it is. */
 function projected([x, y], height) {
@@ -24,14 +25,16 @@ function projected([x, y], height) {
 
 /** What is drawn of a graph, the farthest first: triangles of its edges, edges, nodes. */
 export function sceneOf({ places, edges }) {
-  const depth = (nodes) => nodes.reduce((sum, i) => sum + places[i][1], 0) / nodes.length;
+  // A spring comes before both of its nodes, so that it covers neither.
+  const depth = (nodes) => Math.max(...nodes.map((i) => places[i][1]));
   const joined = places.map(() => new Set());
   for (const [i, j] of edges) joined[i].add(j).has(joined[j].add(i));
   const triangles = edges.flatMap(([i, j]) =>
     [...joined[i]].filter((k) => k > Math.max(i, j) && joined[j].has(k)).map((k) => [i, j, k]),
   );
   const parts = [
-    ...triangles.map((nodes) => ({ nodes, back: 0.02 })),
+    // Where all are joined to all there is no skin to be seen, and no end of triangles.
+    ...(triangles.length > MOST_TRIANGLES ? [] : triangles).map((nodes) => ({ nodes, back: 0.02 })),
     ...edges.map((nodes, edge) => ({ nodes, edge, back: 0.01 })),
     ...upTo(places.length).map((i) => ({ nodes: [i], back: 0 })),
   ].map((part) => ({ ...part, depth: depth(part.nodes) + part.back }));
@@ -57,11 +60,13 @@ export function inksOf({ rgb }) {
 export const shade = (height) =>
   Math.round(INKS * (1 + Math.sign(height) * Math.min(1, Math.abs(height)) ** CONTRAST));
 
-/** @param {CanvasRenderingContext2D} context @param {any[]} ends */
-function line(context, [[x0, y0], [x1, y1]]) {
+/** Lines from one point to another, as one stroke. */
+function line(context, ...lines) {
   context.beginPath();
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
+  for (const [from, to] of lines) {
+    context.moveTo(from[0], from[1]);
+    context.lineTo(to[0], to[1]);
+  }
   context.stroke();
 }
 
@@ -93,7 +98,7 @@ export function paintDrum(context, scene, { q, p }, { inks, theme, scale }) {
   context.strokeStyle = theme.ink("line");
   context.lineWidth = 0.8;
   context.globalAlpha = 0.55;
-  for (const [i, j] of scene.edges) line(context, [rest[i], rest[j]]);
+  line(context, ...scene.edges.map(([i, j]) => [rest[i], rest[j]]));
   for (const { nodes, edge } of scene.parts) {
     const corners = nodes.map((i) => at[i]);
     const near = corners[0][2];

@@ -63,7 +63,7 @@ export function derive(now, { memo }) {
   const slowest = rates.find((rate) => rate > 0);
   const end = slowest ? (PERIODS * 2 * Math.PI) / Math.sqrt(slowest) : 1;
   const time = Math.min(now.time, end);
-  // A drum that lies flat has no energy, and keeps all of it.
+  // A drum that lies flat has no energy to be shared.
   const unit = energyAt("wave", rates, begun, 0).whole || 1;
   const drums = LAWS.map((one) => ({
     ...one,
@@ -73,5 +73,5 @@ export function derive(now, { memo }) {
     })),
     curve: memo(`curve ${one.law}`, [begun, rates], () => curve(one.law, rates, begun, end, unit)),
   }));
-  return { spec, count, node, mode, scene, rates, end, time, unit, drums };
+  return { spec, count, node, mode, scene, heights, rates, end, time, unit, drums };
 }

@@ -19,16 +19,16 @@ function rotate(A, U, i, j) {
   const c = 1 / Math.sqrt(t * t + 1);
   const s = t * c;
   for (const row of A) {
-    const [x, y] = [row[i], row[j]];
-    row[i] = c * x - s * y;
-    row[j] = s * x + c * y;
+    const x = row[i];
+    row[i] = c * x - s * row[j];
+    row[j] = s * x + c * row[j];
   }
   for (const rows of [A, U]) {
     const [a, b] = [rows[i], rows[j]];
     for (let k = 0; k < a.length; k += 1) {
-      const [x, y] = [a[k], b[k]];
-      a[k] = c * x - s * y;
-      b[k] = s * x + c * y;
+      const x = a[k];
+      a[k] = c * x - s * b[k];
+      b[k] = s * x + c * b[k];
     }
   }
 }
