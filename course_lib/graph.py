@@ -1,9 +1,9 @@
 r"""Graph networks: what if only neighbours may talk?
 
-The module reads in the order of lecture 8: the convolution; message passing, of which every other
-layer is a case; and graph attention. Last come pooling, which makes one vector of a graph, and the
-colours of Weisfeiler and Lehman, which say what none of these layers can see. What a graph is
-stands in :mod:`course_lib.graph_structure`, and what the layers do with all that reaches a node in
+The module reads in the order of lecture 8: the convolution, message passing in general, and graph
+attention. Last come pooling, which makes one vector of a graph, and the colours of Weisfeiler and
+Lehman, which say what none of these layers can see. What a graph is stands in
+:mod:`course_lib.graph_structure`, and what the layers do with all that reaches a node in
 :mod:`course_lib.graph_messages`; all of it can be imported from here.
 
 A layer takes a graph and returns new features ``(nodes, d_out)``;
@@ -61,7 +61,7 @@ class GraphConv(nn.Module):
     ``neighbours``. A node without neighbours keeps $\theta_1^\top x_u + b$; a loop makes a node its
     own neighbour, and two edges count twice. Edge features are not looked at. Equal to
     ``torch_geometric.nn.GraphConv`` with the same parameters. Raises ``ValueError`` for other
-    features than ``d_in``. Source: Morris et al. (2019), eq. 1.
+    features than ``d_in``. Source: Morris et al. (2019).
     """
 
     def __init__(self, d_in: int, d_out: int) -> None:
@@ -170,7 +170,7 @@ class GraphAttention(nn.Module):
     Equal to ``GATConv`` and ``GATv2Conv`` of ``torch_geometric.nn`` with the same parameters, where
     ``d_out`` counts one head. Raises ``ValueError`` unless ``heads`` divides ``d_out``, for another
     version, other features than ``d_in`` and ``d_edge``, or a graph that lacks edge features.
-    Source: Velickovic et al. (2018), eqs. 1 to 5; Brody, Alon and Yahav (2022), eq. 7.
+    Source: Veličković et al. (2018), eqs. 1 to 5; Brody, Alon and Yahav (2022), eq. 7.
     """
 
     def __init__(

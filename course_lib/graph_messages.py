@@ -65,7 +65,7 @@ def edge_softmax(
 
     The weights that reach a node sum to one, if any edge does. A score may be -inf, which hides its
     edge. Raises ``ValueError`` for nan and +inf, where all edges of a node are hidden, and unless
-    there is one target for each score. Source: Velickovic et al. (2018), eq. 2.
+    there is one target for each score. Source: Veličković et al. (2018), eq. 2.
     """
     _check_targets("score", score, target, nodes)
     check_scores(score=score)

@@ -95,7 +95,8 @@ function ring({ node, count, height, scene }, ui, { title, state }) {
     down pull it, left and right choose another, Enter lets go"
     transform="translate(${x} ${y})" @keydown=${keys(ui)}>
     <circle r="22" fill="transparent"></circle>
-    <circle r=${scene.radius * near + 4} fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>
+    <circle r=${scene.radius * near + 4} fill="none" stroke="var(--cw-ink)"
+      stroke-width="2"></circle>
   </g>`;
 }
 
@@ -172,17 +173,20 @@ function transport({ end, time }, ui) {
   return html`<div class="cw-controls cw-drum-transport" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: rewind })}
     ${button("Step", () => show(ui.now.time + ui.now.end / STEPS))}
-    ${slider(ui, "time", { ...line, set: show })} ${slider(ui, "speed", { label: "Speed", ...speeds })}
+    ${slider(ui, "time", { ...line, set: show })}
+    ${slider(ui, "speed", { label: "Speed", ...speeds })}
   </div>`;
 }
 
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
   return html`${controls(now, ui)}
-    <div class="cw-drums" data-heights=${now.heights.join(" ")}>${now.drums.map((one) => drum(now, ui, one))}</div>
+    <div class="cw-drums" data-heights=${now.heights.join(" ")}>
+      ${now.drums.map((one) => drum(now, ui, one))}
+    </div>
     ${transport(now, ui)} ${chart(now, ui)}
-    <p class="cw-hint">Energy ½|q|² + ½|p|² of each law against time; the thin line is the part on the
-      nodes, ½|q|².</p>
+    <p class="cw-hint">Energy ½|q|² + ½|p|² of each law against time; the thin line is the part on
+      the nodes, ½|q|².</p>
     <div class="cw-controls cw-drum-transport">
       ${slider(ui, "stiffness", {
         ...{ label: "Stiffness", min: 0.01, max: 1, logarithmic: true, format: number },
@@ -192,9 +196,9 @@ function view(now, ui) {
         set: (stir) => begin(ui, { stir }),
       })}
     </div>
-    <p class="cw-hint">Click a node to pluck it, or pull it up or down; by finger, pull the ring. With
-      the keyboard: Tab to a ring, then the arrow keys, and Enter lets go. Arrows are the currents on
-      the springs.</p>`;
+    <p class="cw-hint">Click a node to pluck it, or pull it up or down; by finger, pull the ring.
+      With the keyboard: Tab to a ring, then the arrow keys, and Enter lets go. Arrows are the
+      currents on the springs.</p>`;
 }
 
 function words({ drums, time, unit, spec }) {

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from in_the_page import Javascript, assert_close, tensor, uniform
+from in_the_page import Javascript, assert_close, tensor
 
 from course_lib.graph_dynamics import (
     Diffusion,
@@ -136,18 +136,3 @@ def test_what_circles_is_what_hodge_leaves(
     for begun, (nodes, pairs), p in zip(found, graphs, currents, strict=True):
         _, cycles = hodge_decomposition(tensor(p)[:, None], edges_of(pairs), nodes)
         assert_close(begun["circling"], cycles[:, 0])
-
-
-def test_random_heights_lie_between_minus_one_and_one(javascript: Javascript):
-    [found] = javascript(DYNAMICS, "random", [[40, 5]])
-    assert_close(found, [2 * uniform(5, node) - 1 for node in range(40)])
-
-
-def test_a_mode_is_lifted_to_one_where_it_is_highest(
-    javascript: Javascript, random: np.random.Generator
-):
-    modes = random.normal(size=(20, 7))
-    for found, mode in zip(
-        javascript(DYNAMICS, "lifted", [[mode.tolist()] for mode in modes]), modes, strict=True
-    ):
-        assert_close(found, mode / mode[np.abs(mode).argmax()])

@@ -9,8 +9,12 @@ const MARKS = [0, 0.5, 1];
 
 const down = (share) => HEIGHT - 6 - share * (HEIGHT - 6 - TOP);
 
-const path = (shares, width) =>
-  `M${shares.map((share, i) => `${((i * width) / (shares.length - 1)).toFixed(1)} ${down(share).toFixed(1)}`).join("L")}`;
+const tenths = (x) => x.toFixed(1);
+
+function path(shares, width) {
+  const step = width / (shares.length - 1);
+  return `M${shares.map((share, i) => `${tenths(i * step)} ${tenths(down(share))}`).join("L")}`;
+}
 
 function mark(share) {
   return svg`<path d="M0 ${down(share)}H4000" stroke="var(--cw-line)"></path>

@@ -1,5 +1,5 @@
 // Heat, wave and double bracket on a graph, exactly: each mode of the Laplacian moves by itself.
-// Heights q stand on the nodes, currents p on the edges; d is the gradient, (d q)ₑ = q[to] − q[from].
+// Heights q stand on nodes, currents p on edges; d is the gradient, (d q)ₑ = q[to] − q[from].
 
 import { uniform } from "./generation.js";
 import { upTo } from "./numerics.js";
@@ -12,7 +12,7 @@ const STRONGEST = 0.4;
 /** d of a function on the nodes. @param {ArrayLike<number>} f @param {number[][]} edges */
 export const gradient = (f, edges) => Float64Array.from(edges, ([from, to]) => f[to] - f[from]);
 
-/** Turns rows and columns i and j of a symmetric A, so that A[i][j] becomes 0. Source: Jacobi (1846). */
+/** Turns rows and columns i and j of a symmetric A, so that A[i][j] becomes 0 (Jacobi, 1846). */
 function rotate(A, U, i, j) {
   const theta = (A[j][j] - A[i][i]) / (2 * A[i][j]);
   const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
@@ -186,7 +186,7 @@ export function lifted(u) {
 /** Heights between −1 and 1. @param {number} count @param {number} seed */
 export const random = (count, seed) => upTo(count).map((i) => 2 * uniform(seed, i) - 1);
 
-/** A current round the middle of a drawing, the more of it the larger the `share` of the strongest. */
+/** A current round the middle of a drawing, a `share` of the strongest. */
 export function stirred(places, edges, share) {
   const turn = edges.map(([i, j]) => places[i][0] * places[j][1] - places[i][1] * places[j][0]);
   const most = Math.max(1e-6, ...turn.map(Math.abs));
