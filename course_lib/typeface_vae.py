@@ -29,10 +29,15 @@ PAPER = -2.0  # the logit of a pixel before training, since most of a picture is
 
 
 class StyleEncoder(nn.Module):
-    """All letters of a typeface in, 2 ``d_z`` numbers out: a mean over what each letter says."""
+    """All letters of a typeface in, 2 ``d_z`` numbers out: a mean over what each letter says.
 
-    def __init__(self, d_z: int, *, d_hidden: int = 128) -> None:
+    In training a letter is hidden with probability ``hidden``, so that no few letters give a
+    typeface away that was seen before.
+    """
+
+    def __init__(self, d_z: int, *, d_hidden: int = 128, hidden: float = 0.5) -> None:
         super().__init__()
+        self.hide = nn.Dropout1d(hidden)
         self.pixels = nn.Linear(PIXELS, d_hidden)
         self.letter = nn.Parameter(0.1 * torch.randn(len(LETTERS), d_hidden))
         self.hidden = nn.Linear(d_hidden, d_hidden)
@@ -43,7 +48,8 @@ class StyleEncoder(nn.Module):
         """What the typeface's cloud is made of, from its alphabet."""
         letters = rearrange(x, "... (letter pixel) -> ... letter pixel", letter=len(LETTERS))
         seen = F.silu(self.hidden(F.silu(self.pixels(letters) + self.letter)))
-        return self.code(F.silu(self.style(seen.mean(dim=-2))))
+        kept = self.hide(seen.reshape(-1, *seen.shape[-2:])).reshape(seen.shape)
+        return self.code(F.silu(self.style(kept.mean(dim=-2))))
 
 
 class AlphabetDecoder(nn.Module):
