@@ -90,8 +90,9 @@ def typeface_vae(d_z: int) -> VAE:
 def load_typeface_vae() -> tuple[VAE, dict[str, Any]]:
     """The trained VAE, ready for use, and what is known of its training.
 
-    That is the ``command``, its ``seed``, ``steps`` and ``seconds``, and the ELBO of a typeface in
-    nats that it ended with on each side, the mean over typefaces: ``elbo``.
+    That is the ``command``, its ``seed``, ``steps``, ``beta`` and ``seconds`` of processor time,
+    and the ELBO of a typeface in nats that it ended with on each side, the mean over typefaces and
+    without the factor beta: ``elbo``.
     """
     with np.load(WEIGHTS) as data:
         state = {name: torch.from_numpy(data[name]).float() for name in data if name != "about"}

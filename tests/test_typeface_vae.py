@@ -75,9 +75,11 @@ def test_a_page_can_carry_the_decoder(trained):
 def test_the_file_says_how_it_was_made(trained):
     _, about = trained
     assert set(about) == {
-        "command", "seed", "d_z", "steps", "seconds", "torch", "parameters", "draws", "elbo",
+        "command", "seed", "d_z", "steps", "beta", "seconds", "torch", "parameters", "draws",
+        "elbo",
     }  # fmt: skip
-    assert about["command"].endswith(f"scripts/train_typefaces.py --steps {about['steps']}")
+    options = f"--steps {about['steps']} --beta {about['beta']:g}"
+    assert about["command"].endswith(f"scripts/train_typefaces.py {options}")
     assert 0 < about["seconds"] < 25 * 60
     with np.load(WEIGHTS) as data:
         assert json.loads(str(data["about"])) == about
