@@ -7,6 +7,7 @@ add one: see :mod:`course_lib.checker`.
 
 from course_lib.checker import check
 from course_lib.exercises import (
+    autoencoder_to_vae,
     decoder,
     encoder,
     gpu_attention,
@@ -21,6 +22,7 @@ from course_lib.exercises import (
 )
 
 __all__ = [
+    "autoencoder_to_vae",
     "check",
     "decoder",
     "encoder",

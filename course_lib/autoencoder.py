@@ -1,0 +1,455 @@
+r"""Autoencoders, plain and variational: squeeze pictures into a few numbers, and draw new ones.
+
+The module reads in the order of lecture 10. A plain :class:`Autoencoder` keeps a point $z$ for each
+picture $x$. A :class:`VAE` keeps a cloud, $q(z \mid x) = \mathcal N(\mu, \operatorname{diag}
+\sigma^2)$, and pays for every cloud that differs from the prior $p(z) = \mathcal N(0, I)$. Then the
+two bounds on $\log p(x) = \log \int p(x \mid z)\, p(z)\, dz$: :func:`elbo`, which training raises,
+and :func:`importance_bound`, which is tighter. Last, the one VAE whose optimum has a closed form,
+:func:`probabilistic_pca`.
+
+Pictures are rows, ``(*batch, d_x)``, codes are ``(*batch, d_z)``. The spread of a cloud travels as
+``log_variance``, $\log \sigma^2$, as in Kingma and Welling (2014), appendix C: any number is one,
+and $\sigma = e^{\frac12 \log\sigma^2}$. All logarithms are natural: likelihoods, divergences and
+bounds are in nats and are sums over pixels or codes, one number for each picture. With
+``condition``, a number of classes, a model is told the class of each picture, an integer in
+``(*batch)``, such as which letter it shows.
+
+Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
+do.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.distributions import Bernoulli, ContinuousBernoulli, Distribution, Normal
+from torch.nn import functional as F
+
+from course_lib.checks import (
+    check_choice,
+    check_floating,
+    check_number,
+    check_shapes,
+    check_size,
+    check_tensor,
+)
+
+LIKELIHOODS = ("gaussian", "bernoulli", "continuous_bernoulli")
+
+# A point for each picture ---------------------------------------------------------------------
+
+
+class Autoencoder(nn.Module):
+    r"""A picture in, ``d_z`` numbers in the middle, the picture out: $\hat x = d(e(x))$.
+
+    ``d_hidden`` gives the widths of the encoder's hidden layers, and in reverse of the decoder's;
+    with none, ``()``, both are linear. Source: Rumelhart, Hinton and Williams (1986); Hinton and
+    Salakhutdinov (2006).
+    """
+
+    def __init__(
+        self,
+        d_x: int,
+        d_z: int,
+        *,
+        d_hidden: Sequence[int] = (256,),
+        condition: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.d_x, self.d_z, self.condition = d_x, d_z, condition
+        classes = _check_sizes(d_x, d_z, d_hidden, condition)
+        self.encoder = _network([d_x + classes, *d_hidden, d_z])
+        self.decoder = _network([d_z + classes, *reversed(d_hidden), d_x])
+
+    def forward(
+        self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
+    ) -> Float[Tensor, "*batch d_x"]:
+        """What is left of a picture after the squeeze."""
+        return self.decode(self.encode(x, condition), condition)
+
+    def encode(
+        self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
+    ) -> Float[Tensor, "*batch d_z"]:
+        """The code of each picture. Raises ``ValueError`` for a condition that is missing."""
+        check_shapes(x=(x, f"*batch {self.d_x}"))
+        return self.encoder(_told(x, condition, self.condition))
+
+    def decode(
+        self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
+    ) -> Float[Tensor, "*batch d_x"]:
+        """The picture of each code."""
+        check_shapes(z=(z, f"*batch {self.d_z}"))
+        return self.decoder(_told(z, condition, self.condition))
+
+
+# A cloud for each picture ---------------------------------------------------------------------
+
+
+def reparameterize(
+    mean: Float[Tensor, "*batch d_z"],
+    log_variance: Float[Tensor, "*batch d_z"],
+    *,
+    noise: Float[Tensor, "*batch d_z"] | None = None,
+    generator: torch.Generator | None = None,
+) -> Float[Tensor, "*batch d_z"]:
+    r"""A draw from each cloud, as a function of its mean: $z = \mu + \sigma \odot \varepsilon$.
+
+    $\varepsilon \sim \mathcal N(0, I)$ has the shape of $z$, a number for each code of each
+    picture: pass it as ``noise``, or have it drawn. As $\varepsilon$ depends on no parameter,
+    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$. Raises ``ValueError`` unless all
+    have one shape. Source: Kingma and Welling (2014), section 2.4; Rezende, Mohamed and Wierstra
+    (2014).
+    """
+    _check_cloud(mean, log_variance)
+    if noise is None:
+        noise = torch.randn(mean.shape, generator=generator, dtype=mean.dtype, device=mean.device)
+    check_floating(mean=mean, noise=noise)
+    check_shapes(mean=(mean, "*batch d_z"), noise=(noise, "*batch d_z"))
+    return mean + (log_variance / 2).exp() * noise
+
+
+def kl_to_standard_normal(
+    mean: Float[Tensor, "*batch d_z"], log_variance: Float[Tensor, "*batch d_z"]
+) -> Float[Tensor, "*batch"]:
+    r"""What a cloud costs: $\frac12 \sum_j (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$ nats.
+
+    The Kullback-Leibler divergence of $q = \mathcal N(\mu, \operatorname{diag} \sigma^2)$ from
+    $p = \mathcal N(0, I)$: never negative, and 0 for $p$ itself alone. Raises
+    ``ValueError`` unless both have one shape. Source: Kingma and Welling (2014), appendix B, where
+    the sign is the opposite one.
+    """
+    _check_cloud(mean, log_variance)
+    # σ² − log σ² − 1 by expm1, so that a cloud next to the prior costs no rounding error.
+    return (mean.square() + log_variance.expm1() - log_variance).sum(dim=-1) / 2
+
+
+class VAE(nn.Module):
+    r"""A variational autoencoder: an encoder $q(z \mid x)$, a prior $\mathcal N(0, I)$, a decoder.
+
+    ``likelihood`` is what the decoder says of a pixel:
+
+    - ``"gaussian"``: $\mathcal N(\hat x, s^2)$, with one learned $s^2$ for all pixels, which begins
+      at ``noise_variance``; any pictures;
+    - ``"bernoulli"``: black with probability $\hat x$; pictures of 0 and 1 alone;
+    - ``"continuous_bernoulli"``: a density on [0, 1]; grey pictures. The Bernoulli formula of a
+      grey pixel is no likelihood: its integral over [0, 1] is not 1, and depends on $\hat x$.
+
+    ``d_hidden`` gives the widths of the encoder's hidden layers, and in reverse of the decoder's;
+    with none, ``()``, both are linear. In their place ``encoder`` and ``decoder`` take networks of
+    your own, from ``d_x`` to 2 ``d_z`` numbers and from ``d_z`` to ``d_x``, each with the classes
+    in one-hot code behind its input if there is a ``condition``.
+    Source: Kingma and Welling (2014); Rezende, Mohamed and Wierstra (2014); Sohn, Lee and Yan
+    (2015) for the condition; Loaiza-Ganem and Cunningham (2019) for the continuous Bernoulli.
+    """
+
+    def __init__(
+        self,
+        d_x: int,
+        d_z: int,
+        *,
+        d_hidden: Sequence[int] = (256,),
+        condition: int | None = None,
+        likelihood: str = "gaussian",
+        noise_variance: float | int = 1.0,
+        encoder: nn.Module | None = None,
+        decoder: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.d_x, self.d_z, self.condition = d_x, d_z, condition
+        classes = _check_sizes(d_x, d_z, d_hidden, condition)
+        check_choice("likelihood", likelihood, LIKELIHOODS)
+        check_number("noise_variance", noise_variance, positive=True)
+        self.likelihood = likelihood
+        self.encoder = _network([d_x + classes, *d_hidden, 2 * d_z]) if encoder is None else encoder
+        if decoder is None:
+            decoder = _network([d_z + classes, *reversed(d_hidden), d_x])
+        self.decoder = decoder
+        if likelihood == "gaussian":
+            self.log_noise_variance = nn.Parameter(torch.tensor(math.log(noise_variance)))
+
+    def encode(
+        self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
+    ) -> tuple[Float[Tensor, "*batch d_z"], Float[Tensor, "*batch d_z"]]:
+        """The mean and the log variance of each picture's cloud.
+
+        Raises ``ValueError`` for a condition that is missing, and for pixels that the likelihood
+        does not know.
+        """
+        self._check_pictures(x)
+        mean, log_variance = self.encoder(_told(x, condition, self.condition)).chunk(2, dim=-1)
+        return mean, log_variance
+
+    def decode(
+        self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
+    ) -> Float[Tensor, "*batch d_x"]:
+        """The expected picture of each code, $E[x | z]$."""
+        return self.pixels(z, condition).mean
+
+    def log_likelihood(
+        self,
+        x: Float[Tensor, "*batch d_x"],
+        z: Float[Tensor, "*batch d_z"],
+        condition: Int[Tensor, "*batch"] | None = None,
+    ) -> Float[Tensor, "*batch"]:
+        r"""How well each code explains its picture: $\log p(x \mid z)$, a sum over the pixels."""
+        self._check_pictures(x)
+        check_floating(x=x, z=z)
+        check_shapes(x=(x, "*batch d_x"), z=(z, "*batch d_z"))
+        return self.pixels(z, condition).log_prob(x).sum(dim=-1)
+
+    def pixels(
+        self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
+    ) -> Distribution:
+        r"""The distribution of every pixel, $p(x_i \mid z)$, given the code: they are independent.
+
+        Draw a picture with its noise by ``.sample()``.
+        """
+        check_shapes(z=(z, f"*batch {self.d_z}"))
+        decoded = self.decoder(_told(z, condition, self.condition))
+        if self.likelihood == "gaussian":
+            deviation = (self.log_noise_variance / 2).exp()
+            return Normal(decoded, deviation, validate_args=False)
+        kind = Bernoulli if self.likelihood == "bernoulli" else ContinuousBernoulli
+        return kind(logits=decoded, validate_args=False)
+
+    def sample(
+        self,
+        count: int,
+        condition: Int[Tensor, "count"] | None = None,
+        *,
+        generator: torch.Generator | None = None,
+    ) -> Float[Tensor, "count d_x"]:
+        """Expected pictures of ``count`` codes from the prior: what the model makes up."""
+        check_size("count", count)
+        like = next(self.parameters())
+        z = torch.randn(
+            (count, self.d_z), generator=generator, dtype=like.dtype, device=like.device
+        )
+        return self.decode(z, condition)
+
+    def _check_pictures(self, x: Tensor) -> None:
+        check_floating(x=x)
+        check_shapes(x=(x, f"*batch {self.d_x}"))
+        if self.likelihood == "gaussian":
+            return
+        if not ((x >= 0) & (x <= 1)).all():
+            raise ValueError(
+                f"x reaches from {x.min().item():.4g} to {x.max().item():.4g}; expected pixels in "
+                f'[0, 1] for likelihood="{self.likelihood}"; rescale them, or take "gaussian"'
+            )
+        if self.likelihood == "bernoulli" and (grey := x[(x > 0) & (x < 1)]).numel():
+            raise ValueError(
+                f"x holds the grey pixel {grey[0].item():.4g}; expected 0 and 1 alone for "
+                'likelihood="bernoulli", which gives grey no probability; take '
+                '"continuous_bernoulli", or round with (x > 0.5).to(x.dtype)'
+            )
+
+
+# Two bounds on log p(x) -----------------------------------------------------------------------
+
+
+class Elbo(NamedTuple):
+    """The bound of each picture and its two parts: ``value = reconstruction - beta * kl``."""
+
+    value: Tensor
+    reconstruction: Tensor
+    kl: Tensor
+
+
+def elbo(
+    model: VAE,
+    x: Float[Tensor, "*batch d_x"],
+    condition: Int[Tensor, "*batch"] | None = None,
+    *,
+    beta: float | int = 1.0,
+    samples: int = 1,
+    noise: Float[Tensor, "samples *batch d_z"] | None = None,
+    generator: torch.Generator | None = None,
+) -> Elbo:
+    r"""The evidence lower bound of each picture, in nats, to be raised by training.
+
+    $$E_{q(z \mid x)} \log p(x \mid z) - \beta\, \mathrm{KL}(q(z \mid x) \,\|\, p(z))
+    \;\overset{\beta = 1}{=}\; \log p(x) - \mathrm{KL}(q(z \mid x) \,\|\, p(z \mid x))$$
+
+    The expectation is a mean over ``samples`` draws, or over those that you pass as ``noise``; the
+    divergence is exact. For $\beta \ge 1$ it is a bound; below it need not be one. Raises
+    ``ValueError`` for a negative ``beta`` and for less than one sample.
+    Source: Kingma and Welling (2014), eq. 10; Higgins et al. (2017) for $\beta$.
+    """
+    check_number("beta", beta, minimum=0)
+    mean, log_variance, *several = _draws(
+        model, x, condition, samples=samples, noise=noise, generator=generator
+    )
+    reconstruction = model.log_likelihood(*several).mean(dim=0)
+    kl = kl_to_standard_normal(mean, log_variance)
+    return Elbo(reconstruction - beta * kl, reconstruction, kl)
+
+
+def importance_bound(
+    model: VAE,
+    x: Float[Tensor, "*batch d_x"],
+    condition: Int[Tensor, "*batch"] | None = None,
+    *,
+    samples: int,
+    noise: Float[Tensor, "samples *batch d_z"] | None = None,
+    generator: torch.Generator | None = None,
+) -> Float[Tensor, "*batch"]:
+    r"""The importance-weighted bound with $k$ = ``samples`` draws $z_i \sim q(z \mid x)$, in nats.
+
+    $$\log \frac1k \sum_{i=1}^k \frac{p(x \mid z_i)\, p(z_i)}{q(z_i \mid x)}$$
+
+    Its expectation is the ELBO for $k = 1$, never falls as $k$ grows, and tends to $\log p(x)$; a
+    single value can lie above that. If $q$ is the true posterior, every weight is $p(x)$ and a
+    single draw tells $\log p(x)$. Raises ``ValueError`` for less than one sample. Source: Burda,
+    Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
+    """
+    mean, log_variance, *several = _draws(
+        model, x, condition, samples=samples, noise=noise, generator=generator
+    )
+    z = several[1]
+    posterior = Normal(mean, (log_variance / 2).exp(), validate_args=False)
+    prior = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
+    log_weight = model.log_likelihood(*several)
+    log_weight = log_weight + (prior.log_prob(z) - posterior.log_prob(z)).sum(dim=-1)
+    return log_weight.logsumexp(dim=0) - math.log(len(log_weight))
+
+
+# The VAE that can be solved -------------------------------------------------------------------
+
+
+def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: int) -> VAE:
+    r"""The linear VAE that explains ``x`` best, in closed form, whose ELBO is $\log p(x)$ itself.
+
+    With the covariance of the pictures $S = U \Lambda U^\top$, eigenvalues falling: $s^2$ is the
+    mean of the eigenvalues left out, $W = U_q (\Lambda_q - s^2 I)^{1/2}$, $\hat x = W z + \bar x$,
+    so that $p(x) = \mathcal N(\bar x, W W^\top + s^2 I)$. The encoder has the true posterior:
+    $\mu = (\Lambda_q - s^2 I)^{1/2} \Lambda_q^{-1} U_q^\top (x - \bar x)$ and $\sigma^2 =
+    s^2 \Lambda_q^{-1}$. Raises ``ValueError`` unless the pictures vary in more than ``d_z``
+    directions, for then $p(x)$ has no maximum.
+    Source: Tipping and Bishop (1999), eqs. 7 and 8; Lucas et al. (2019) for the ELBO.
+    """
+    check_floating(x=x)
+    pictures, d_x = check_shapes(x=(x, "pictures d_x")).values()
+    check_size("d_z", d_z)
+    check_size("pictures", pictures)
+    centre = x.mean(dim=0)
+    _, singular, directions = torch.linalg.svd(x - centre, full_matrices=False)
+    eigenvalue = singular.square() / pictures
+    rank = int((singular > singular[0] * max(x.shape) * torch.finfo(x.dtype).eps).sum())
+    if d_z >= rank:
+        raise ValueError(
+            f"d_z is {d_z} and x, of shape {tuple(x.shape)}, varies in {rank} directions; expected "
+            "fewer codes than that, so that some variance is left as noise; choose a smaller d_z, "
+            "or pass more pictures"
+        )
+    noise_variance = eigenvalue[d_z:].sum() / (d_x - d_z)
+    kept, directions = eigenvalue[:d_z], directions[:d_z]
+    length = (kept - noise_variance).sqrt()
+    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
+        model = VAE(d_x, d_z, d_hidden=()).to(x)
+    encode = (length / kept)[:, None] * directions
+    state = {
+        "encoder.0.weight": torch.cat([encode, torch.zeros_like(encode)]),
+        "encoder.0.bias": torch.cat([-encode @ centre, (noise_variance / kept).log()]),
+        "decoder.0.weight": directions.T * length,
+        "decoder.0.bias": centre,
+        "log_noise_variance": noise_variance.log(),
+    }
+    model.load_state_dict(state)
+    return model
+
+
+# What the parts above share -------------------------------------------------------------------
+
+
+def _network(widths: Sequence[int]) -> nn.Sequential:
+    """Linear layers with a SiLU between each two: as smooth as the maps that it stands for."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.SiLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def _told(x: Tensor, condition: object, classes: int | None) -> Tensor:
+    """The input with its class in one-hot code behind it, if there are classes."""
+    if classes is None:
+        if condition is not None:
+            raise ValueError(
+                "condition is given, and this model has none; expected None; leave it out, or "
+                "build the model with condition=, the number of classes"
+            )
+        return x
+    if condition is None:
+        raise ValueError(
+            f"condition is None; expected the class of each picture, 0 to {classes - 1}; pass an "
+            "integer for each"
+        )
+    check_tensor(condition=condition)
+    if condition.dtype == torch.bool or condition.is_floating_point() or condition.is_complex():
+        raise TypeError(
+            f"condition has dtype {condition.dtype}; expected integers, the class of each picture; "
+            "convert it with condition.long()"
+        )
+    if tuple(condition.shape) != tuple(x.shape[:-1]):
+        raise ValueError(
+            f"condition has shape {tuple(condition.shape)}; expected {tuple(x.shape[:-1])}, a "
+            "class for each picture; nothing is broadcast here, so expand it yourself"
+        )
+    outside = condition[(condition < 0) | (condition >= classes)]
+    if len(outside):
+        raise ValueError(
+            f"condition holds {outside[0].item()}; expected 0 to {classes - 1}, the classes of "
+            "this model; number them from 0"
+        )
+    return torch.cat([x, F.one_hot(condition.long(), classes).to(x.dtype)], dim=-1)
+
+
+def _check_sizes(d_x: int, d_z: int, d_hidden: Sequence[int], condition: int | None) -> int:
+    """Raise for a size that is none; return how many numbers the condition adds to an input."""
+    check_size("d_x", d_x)
+    check_size("d_z", d_z)
+    for layer, width in enumerate(d_hidden):
+        check_size(f"d_hidden[{layer}]", width)
+    if condition is None:
+        return 0
+    check_size("condition", condition)
+    return condition
+
+
+def _check_cloud(mean: Tensor, log_variance: Tensor) -> None:
+    check_floating(mean=mean, log_variance=log_variance)
+    check_shapes(mean=(mean, "*batch d_z"), log_variance=(log_variance, "*batch d_z"))
+
+
+def _draws(
+    model: VAE,
+    x: Tensor,
+    condition: Tensor | None,
+    *,
+    samples: int,
+    noise: Tensor | None,
+    generator: torch.Generator | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+    """Each picture's cloud, then the pictures, draws from the clouds, classes: along a new axis."""
+    check_size("samples", samples)
+    mean, log_variance = model.encode(x, condition)
+    if noise is not None:
+        check_floating(x=x, noise=noise)
+        if tuple(noise.shape[1:]) != tuple(mean.shape) or not len(noise):
+            raise ValueError(
+                f"noise has shape {tuple(noise.shape)}; expected (samples, *batch, d_z), one or "
+                f"more of {tuple(mean.shape)}; draw it with torch.randn(samples, "
+                f"{', '.join(map(str, mean.shape))})"
+            )
+        samples = len(noise)
+
+    def repeated(tensor: Tensor) -> Tensor:
+        return tensor.expand(samples, *tensor.shape)
+
+    z = reparameterize(repeated(mean), repeated(log_variance), noise=noise, generator=generator)
+    classes = None if condition is None else repeated(condition)
+    return mean, log_variance, repeated(x), z, classes
