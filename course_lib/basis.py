@@ -217,11 +217,11 @@ def dropout(
     Source: Srivastava et al. (2014), section 10, where $p$ is the share that stays.
     """
     check_floating(x=x)
-    check_number("p", p, minimum=0, maximum=1)
-    if p == 1:
+    check_number("p", p)
+    if not 0 <= p < 1:
         raise ValueError(
-            f"p is {p}; expected a number in [0, 1), since nothing is left to keep the mean where "
-            "all is dropped; choose a smaller p"
+            f"p is {p}; expected a probability in [0, 1), since where all is dropped nothing is "
+            "left to keep the mean; choose another value"
         )
     kept = torch.rand(x.shape, dtype=x.dtype, device=x.device, generator=generator) >= p
     return torch.where(kept, x / (1 - p), 0)

@@ -16,6 +16,7 @@ import torch
 from einops import einsum, rearrange, reduce
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional as F
 
 from course_lib.basis import check_nodes
 from course_lib.checks import check_floating, check_number, check_shapes, check_size, check_tensor
@@ -64,12 +65,13 @@ def solve(k: Function, f: Function, nodes: Float[Tensor, "nodes"]) -> Float[Tens
         einsum(load, share, "... elements gauss, gauss -> ... elements") * width
         for share in (1 - right_share, right_share)
     )
-    diagonal = stiffness[..., :-1] + stiffness[..., 1:]
-    above = torch.nn.functional.pad(-stiffness[..., 1:-1], (1, 0))
+    # The ends have equations of their own, u = 0.
+    diagonal = F.pad(stiffness[..., :-1] + stiffness[..., 1:], (1, 1), value=1)
+    above = F.pad(-stiffness[..., 1:-1], (2, 1))
+    right_side = F.pad(to_right[..., :-1] + to_left[..., 1:], (1, 1))
     bands = torch.stack([above, diagonal], dim=-2)
-    right_side = to_right[..., :-1] + to_left[..., 1:]
-    inner = solveh_banded(bands.cpu().numpy(), right_side.cpu().numpy()[..., None])
-    return torch.nn.functional.pad(torch.as_tensor(inner[..., 0]).to(nodes), (1, 1))
+    found = solveh_banded(bands.cpu().numpy(), right_side.cpu().numpy()[..., None])
+    return torch.as_tensor(found[..., 0]).to(nodes)
 
 
 # Random rods ----------------------------------------------------------------------------------
@@ -94,8 +96,8 @@ class CosineSeries:
         check_floating(coefficients=self.coefficients, x=x)
         check_shapes(x=(x, "points"))
         mode = torch.arange(self.coefficients.shape[-1], dtype=x.dtype, device=x.device)
-        scale = torch.where(mode > 0, math.sqrt(2), 1.0)
-        cosine = scale.to(x)[:, None] * torch.cos(math.pi * mode[:, None] * x)
+        norm = torch.where(mode > 0, 2, 1).to(x.dtype).sqrt()
+        cosine = norm[:, None] * torch.cos(math.pi * mode[:, None] * x)
         return einsum(self.coefficients, cosine, "... modes, modes points -> ... points")
 
 

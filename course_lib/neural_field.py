@@ -92,6 +92,11 @@ class CrossAttentionField(nn.Module):
         check_floating(parameters=self.measured.weight, place=place, z=z)
         d_z = self.measured.in_features
         check_shapes(place=(place, "*batch sensors"), z=(z, f"*batch sensors {d_z}"))
+        if not place.shape[-1]:
+            raise ValueError(
+                f"place has shape {tuple(place.shape)}, no sensor; expected one or more; "
+                "measure somewhere"
+            )
         return self.encoder(self.measured(z) + self._place(place))
 
     def _weights(self, x: Tensor, token: Tensor) -> Float[Tensor, "*batch heads points sensors"]:
