@@ -79,7 +79,12 @@ def softmax_basis(
     :func:`course_lib.attention.attention_weights` with query $x$, key $x_i$, scale $2/\tau$ and
     bias $-x_i^2/\tau$. All weights are positive up to rounding; nodes may come in any order, and
     points may lie outside them. As $\tau \to 0$ the nearest node gets all, or the nearest share
-    equally; as $\tau \to \infty$ every node gets the same. Raises ``ValueError`` for $\tau \le 0$.
+    equally; as $\tau \to \infty$ every node gets the same.
+
+    A blend by these weights does not pass through its values. For nodes at equal distances $h$ it
+    is off by the blur $\tfrac{\tau}{4} u''$, by ripples as high as $2\pi\,\tfrac{\tau}{h}\,
+    e^{-\pi^2\tau/h^2}\,u'$, and, near the ends, by up to $\sqrt{\tau/\pi}\,u'$, each to leading
+    order and once $\tau$ is not much smaller than $h^2$. Raises ``ValueError`` for $\tau \le 0$.
     Source: Nadaraya (1964) and Watson (1964), kernel regression with a Gaussian kernel.
     """
     return _closeness(x, nodes, temperature).softmax(dim=-1)

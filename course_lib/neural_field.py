@@ -30,8 +30,9 @@ class CrossAttentionField(nn.Module):
 
     ``finest`` is the highest angular frequency of the sinusoids, ``d_model / 2`` of them from there
     down to nearly 1: about $\pi$ divided by the shortest distance that matters. Raises
-    ``ValueError`` for an odd ``d_model`` and unless ``heads`` divides it. Source: the weights,
-    Vaswani et al. (2017), section 3.2; a field that asks tokens, Jaegle et al. (2022), section 3.
+    ``ValueError`` for an odd ``d_model`` and unless ``heads`` divides it. Source: points
+    that ask tokens, Jaegle et al. (2022), section 3; learned values blended by a softmax, Kissas et
+    al. (2022), where the weights depend on $x$ alone.
     """
 
     def __init__(

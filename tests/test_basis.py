@@ -230,6 +230,52 @@ def test_the_softmax_basis_blurs_as_heat_does() -> None:
     assert_close(blurred, math.exp(-25 * temperature / 4) * torch.sin(5 * x))
 
 
+def blurred_sine(elements: int, temperature: float, x: Tensor) -> float:
+    """The largest error at the points ``x`` of a softmax blend of sin 3x on even nodes."""
+    nodes = even(elements + 1)
+    basis = partial(softmax_basis, temperature=temperature)
+    blend = interpolate(x, nodes, torch.sin(3 * nodes), basis)
+    return (blend - torch.sin(3 * x)).abs().max().item()
+
+
+def rates(errors: list[float]) -> Tensor:
+    return torch.tensor(errors, dtype=torch.float64).log2().diff()
+
+
+INNER = torch.linspace(0.3, 0.7, 1001, dtype=torch.float64)
+
+
+def test_at_a_fixed_temperature_finer_nodes_do_not_help_the_softmax_basis() -> None:
+    errors = [blurred_sine(n, 0.01, INNER) for n in (32, 64, 128, 256)]
+    assert_close(rates(errors), torch.zeros(3, dtype=torch.float64), 1e-3)
+    # What remains is the blur.
+    highest = torch.sin(3 * INNER).max().item()
+    assert_close(errors[-1], (1 - math.exp(-9 * 0.01 / 4)) * highest, 1e-5)
+
+
+@pytest.mark.parametrize(("power", "rate"), [(1, 1), (1.5, 1.5), (3, 1)])
+def test_inside_the_softmax_basis_converges_no_faster_than_its_temperature(
+    power: float, rate: float
+) -> None:
+    errors = [blurred_sine(n, n**-power, INNER) for n in (64, 128, 256, 512)]
+    assert_close(rates(errors), torch.full((3,), -float(rate), dtype=torch.float64), 0.1)
+
+
+def test_between_nodes_the_softmax_basis_ripples_as_poisson_summation_says() -> None:
+    h, temperature = 0.01, 0.5 * 0.01**2
+    nodes, x = even(101), torch.linspace(0.45, 0.55, 401, dtype=torch.float64)
+    drift = softmax_basis(x, nodes, temperature) @ nodes - x
+    height = 2 * math.pi * temperature / h * math.exp(-(math.pi**2) * temperature / h**2)
+    ripple = -height * torch.sin(2 * math.pi * x / h)
+    assert_close(drift / height, ripple / height, 0.02)
+
+
+def test_at_the_ends_the_softmax_basis_looks_inside() -> None:
+    for temperature in (0.01, 0.0025):
+        (drift,) = softmax_basis(even(1)[:1], even(2001), temperature) @ even(2001)
+        assert_close(drift / math.sqrt(temperature / math.pi), drift.new_tensor(1.0), 0.01)
+
+
 # The sparsemax basis --------------------------------------------------------------------------
 
 
