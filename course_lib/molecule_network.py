@@ -12,7 +12,7 @@ that they travel along, it computes, for atoms $x_u$ and bonds $e_{vu}$,
 - $\mu + s\,\big(w^\top \mathrm{ReLU}(R p + r) + c\big)$, the logarithm of the solubility
   (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of what it learned from).
 
-:func:`learn` trains it; :func:`trained` brings the networks of lecture 8, which
+:func:`train_network` trains it; :func:`trained` brings the networks of lecture 8, which
 ``scripts/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and each seed.
 """
 
@@ -150,7 +150,7 @@ LAYERS: dict[str, Callable[[int], nn.Module]] = {
 """The layers that lecture 8 compares, each from ``d`` features to ``d``."""
 
 
-def learn(
+def train_network(
     network: MoleculeNetwork,
     batches: Iterable[tuple[Graph, Float[Tensor, "graphs"]]],
     *,

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from course_lib.graph import Graph
-from course_lib.molecule_network import DATA, LAYERS, MoleculeNetwork, learn
+from course_lib.molecule_network import DATA, LAYERS, MoleculeNetwork, train_network
 from course_lib.molecules import Molecule, load_molecules
 from course_lib.training import seed
 
@@ -53,7 +53,7 @@ def main(steps: int = STEPS) -> None:
         seed(start)
         network = MoleculeNetwork(LAYERS[kind]).answers_like(known)
         began = time.process_time()
-        history = learn(network, batches, steps=steps, progress=False)
+        history = train_network(network, batches, steps=steps, progress=False)
         seconds[i, j] = time.process_time() - began
         losses[i, j] = np.mean(history[-len(batches) // SHUFFLES :])
         weights = nn.utils.parameters_to_vector(network.parameters()).detach().half()

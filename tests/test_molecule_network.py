@@ -11,7 +11,7 @@ from course_lib.molecule_network import (
     LAYERS,
     BondConv,
     MoleculeNetwork,
-    learn,
+    train_network,
     trained,
 )
 from course_lib.molecules import load_molecules
@@ -109,7 +109,7 @@ def test_every_kind_learns(kind: str) -> None:
     seed(0)
     few = batch(MOLECULES[:32])
     network = MoleculeNetwork(LAYERS[kind]).answers_like(few[1])
-    history = learn(network, [few], steps=60, progress=False)
+    history = train_network(network, [few], steps=60, progress=False)
     assert len(history) == 60
     assert history[-1] < 0.3 * history[0]
 

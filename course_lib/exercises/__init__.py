@@ -7,6 +7,7 @@ add one: see :mod:`course_lib.checker`.
 
 from course_lib.checker import check
 from course_lib.exercises import (
+    attention_as_a_basis,
     autoencoder_to_vae,
     decoder,
     encoder,
@@ -22,6 +23,7 @@ from course_lib.exercises import (
 )
 
 __all__ = [
+    "attention_as_a_basis",
     "autoencoder_to_vae",
     "check",
     "decoder",
