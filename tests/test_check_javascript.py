@@ -60,6 +60,7 @@ def tools(project: Path) -> None:
     os.utime(project / "package-lock.json", (0, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tools")
 @pytest.mark.parametrize(
     ("right", "wrong", "complaint"),
@@ -80,6 +81,7 @@ def test_format_lint_and_types_are_checked(project, right, wrong, complaint):
     assert "check_javascript.py --write" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tools")
 def test_what_can_be_put_right_is(project):
     module = project / "course_lib" / "widgets" / "module.js"
@@ -88,6 +90,7 @@ def test_what_can_be_put_right_is(project):
     assert module.read_text() == RIGHT
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tools")
 def test_what_others_wrote_is_left_alone(project):
     vendored = project / "course_lib" / "widgets" / "js" / "vendor" / "library.js"
