@@ -10,3 +10,14 @@ document.addEventListener("DOMContentLoaded", () => {
     link.removeAttribute("target");
   }
 });
+
+// Paper is light, whatever the screen is.
+const root = document.documentElement;
+window.addEventListener("beforeprint", () => {
+  root.dataset.themeBeforePrint = root.dataset.theme;
+  root.dataset.theme = "light";
+});
+window.addEventListener("afterprint", () => {
+  root.dataset.theme = root.dataset.themeBeforePrint;
+  delete root.dataset.themeBeforePrint;
+});

@@ -194,6 +194,24 @@ def test_the_theme_chosen_stays_chosen_on_the_next_page(
     assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
 
 
+def test_on_paper_a_dark_page_is_light_and_its_code_is_whole(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(pages(with_widgets=True)[-1]), theme="dark")
+    theme = "() => document.documentElement.dataset.theme"
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light"
+    cut = """() => [...document.querySelectorAll("pre")]
+      .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+      .map((e) => e.textContent)"""
+    assert page.evaluate(cut) == []
+    page.emulate_media(media="screen")
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(theme) == "dark"
+    assert page.evaluate(cut) != []  # on the screen code scrolls
+
+
 # Widgets ---------------------------------------------------------------------------------------
 
 
