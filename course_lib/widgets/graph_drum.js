@@ -37,6 +37,15 @@ const percent = (share) => `${number(100 * share, share < 0.0995 ? 1 : 0)} %`;
 /** Begins again, from another start. */
 const begin = (ui, changes) => ui.set({ ...changes, time: 0 });
 
+/**
+ * Begins again and moves, for a drum at rest shows nothing of what was chosen. A page that is to be
+ * still, and a reader who asked for less motion, leave a drum as it was: playing or not.
+ */
+function choose(ui, changes) {
+  begin(ui, changes);
+  if (ui.now.moving && !prefersStillness()) ui.play(true);
+}
+
 function pluck(ui, node, height) {
   begin(ui, { start: "pluck", node, height: Number(clamp(height, -1, 1).toFixed(2)) });
 }
@@ -130,12 +139,12 @@ function drum(now, ui, one) {
 /** What belongs to a start of one kind alone. */
 function startControls({ mode, count, rates, start }, ui) {
   if (start === "random") {
-    return button("Other heights", () => begin(ui, { seed: (ui.now.seed + 1) % SEEDS }));
+    return button("Other heights", () => choose(ui, { seed: (ui.now.seed + 1) % SEEDS }));
   }
   if (start !== "mode") return nothing;
   const [rate, frequency] = [rates[mode], Math.sqrt(rates[mode])].map((x) => number(x, 3));
   const modes = { label: "Eigenmode", min: 0, max: count - 1, value: mode };
-  return html`${slider(ui, "mode", { ...modes, set: (k) => begin(ui, { mode: k }) })}
+  return html`${slider(ui, "mode", { ...modes, set: (k) => choose(ui, { mode: k }) })}
     <span class="cw-drum-mode">λ = <b>${rate}</b>, frequency √λ = <b>${frequency}</b></span>`;
 }
 
@@ -143,7 +152,7 @@ function controls(now, ui) {
   const { graphs } = now;
   const enter = (name) => {
     const { middle, places } = graphs.find((spec) => spec.name === name);
-    begin(ui, { graph: name, node: middle, mode: Math.min(ui.now.mode, places.length - 1) });
+    choose(ui, { graph: name, node: middle, mode: Math.min(ui.now.mode, places.length - 1) });
   };
   return html`<div class="cw-controls">
     ${select(ui, "graph", {
@@ -154,7 +163,7 @@ function controls(now, ui) {
     ${choices(ui, "start", {
       label: "Start from",
       options: STARTS,
-      choose: (value) => begin(ui, { start: value }),
+      choose: (value) => choose(ui, { start: value }),
     })}
     ${startControls(now, ui)}
   </div>`;
@@ -190,10 +199,11 @@ function view(now, ui) {
     <div class="cw-controls cw-drum-transport">
       ${slider(ui, "stiffness", {
         ...{ label: "Stiffness", min: 0.01, max: 1, logarithmic: true, format: number },
+        set: (stiffness) => choose(ui, { stiffness }),
       })}
       ${slider(ui, "stir", {
         ...{ label: "Stirred", min: 0, max: 1, step: 0.05, format: number },
-        set: (stir) => begin(ui, { stir }),
+        set: (stir) => choose(ui, { stir }),
       })}
     </div>
     <p class="cw-hint">Click a node to pluck it, or pull it up or down; by finger, pull the ring.

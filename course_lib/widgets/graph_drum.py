@@ -47,7 +47,7 @@ class GraphDrum(Widget):
 
     A ``start`` is a "pluck" of ``node`` to a ``height``, the eigenmode number ``mode``, or "random"
     heights of a ``seed``. ``stir`` adds a current round the middle. The drums are ``moving`` at
-    once, unless the reader has asked for less motion or you for none.
+    once, and at every choice anew, unless the reader has asked for less motion or you for none.
 
     Traits, synced both ways: ``graph``, ``start``, ``node``, ``height``, ``mode``, ``seed``,
     ``stir``, ``stiffness``. Raises ``TypeError`` and ``ValueError`` for a graph that cannot be

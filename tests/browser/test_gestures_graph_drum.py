@@ -29,6 +29,31 @@ COLOUR = """(el, [law, places]) => {
   const context = canvas.getContext("2d");
   return places.map(([x, y]) => [...context.getImageData(x * scale, y * scale, 1, 1).data]);
 }"""
+CHOICES = {
+    "graph": lambda el: el.get_by_role("combobox", name="Graph").select_option("tree"),
+    "start": lambda el: Mouse(el.page).press(el.get_by_text("an eigenmode")),
+    "mode": lambda el: el.get_by_role("slider", name="Eigenmode").press("End"),
+    "seed": lambda el: el.get_by_role("button", name="Other heights").click(),
+    "stiffness": lambda el: el.get_by_role("slider", name="Stiffness").press("Home"),
+    "stir": lambda el: el.get_by_role("slider", name="Stirred").press("End"),
+}
+STARTS_WITH = {"mode": "mode", "seed": "random"}
+every_choice = pytest.mark.parametrize("choice", CHOICES)
+BOXES = """(el) => [...el.querySelectorAll(".cw-drums .cw-layers")].map((picture) => {
+  const [own, whole] = [picture, picture.parentElement].map((e) => e.getBoundingClientRect());
+  return { left: own.left, top: own.top, begins: whole.top, ends: whole.bottom };
+})"""
+STRUCK_THROUGH = """(el) => {
+  const chart = el.querySelector("[data-measure=chart] svg");
+  const curves = [...chart.querySelectorAll("path[fill=none]")];
+  const left = Math.min(...curves.map((curve) => curve.getBoundingClientRect().left));
+  const marks = [...chart.querySelectorAll("text")].map((e) => e.getBoundingClientRect());
+  const frame = chart.getBoundingClientRect();
+  return {
+    marks: marks.length,
+    faulty: marks.filter((mark) => mark.right > left || mark.left < frame.left).length,
+  };
+}"""
 ENDS = {  # of the colours, as widgets.css has them: down, at rest, up
     "light": [(0x0B, 0x66, 0xA8), (0xD0, 0xD7, 0xDE), (0xC0, 0x4C, 0x00)],
     "dark": [(0x58, 0xB0, 0xF0), (0x3D, 0x44, 0x4D), (0xFF, 0x9A, 0x52)],
@@ -137,6 +162,70 @@ def test_a_paused_drum_rests_and_reset_brings_back_the_first_moment(shown: Shown
     rests(widget)
 
 
+def at_its_end(shown: Shown, choice: str, **given: Any) -> Locator:
+    widget = shown("ring", start=STARTS_WITH.get(choice, "pluck"), **given)
+    look_at_time(widget, 1)
+    rests(widget)
+    assert time_of(widget) > 0
+    return widget
+
+
+@every_choice
+def test_a_choice_starts_a_drum_that_has_come_to_its_end(shown: Shown, choice: str):
+    widget = at_its_end(shown, choice, moving=True)
+    end, before = time_of(widget), state_of(widget)[choice]
+    CHOICES[choice](widget)
+    plays(widget)
+    eventually(widget, lambda: np.testing.assert_array_less(0, time_of(widget)))
+    assert time_of(widget) < end / 2
+    assert state_of(widget)[choice] != before
+
+
+@every_choice
+@pytest.mark.parametrize(
+    "still", [{"moving": False}, {"moving": True, "page": {"reduced_motion": True}}]
+)
+def test_a_choice_leaves_a_drum_at_rest_where_nothing_shall_move_by_itself(
+    shown: Shown, still: dict[str, Any], choice: str
+):
+    widget = at_its_end(shown, choice, **still)
+    CHOICES[choice](widget)
+    eventually(widget, lambda: np.testing.assert_equal(time_of(widget), 0.0))
+    widget.evaluate(SOME_FRAMES)
+    assert time_of(widget) == 0
+    rests(widget)
+    agrees_with_course_lib(widget)
+
+
+@every_choice
+def test_a_choice_leaves_a_drum_moving_that_the_reader_has_started(shown: Shown, choice: str):
+    widget = at_its_end(shown, choice, moving=False)
+    widget.get_by_role("button", name="Play").click()
+    CHOICES[choice](widget)
+    eventually(widget, lambda: np.testing.assert_array_less(0, time_of(widget)))
+    plays(widget)
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 820, 640])
+def test_drums_side_by_side_stand_on_one_line(shown: Shown, width: int):
+    boxes = shown(page={"width": width, "height": 844}).evaluate(BOXES)
+    assert len({box["left"] for box in boxes}) == 3
+    assert len({box["top"] for box in boxes}) == 1
+
+
+@pytest.mark.parametrize("width", [390, 430, 600])
+def test_drums_one_above_another_fit_one_screen(shown: Shown, width: int):
+    boxes = shown(page={"width": width, "height": 844, "touch": True}).evaluate(BOXES)
+    assert len({box["left"] for box in boxes}) == 1
+    assert boxes[-1]["ends"] - boxes[0]["begins"] < 844
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_curve_strikes_through_a_mark_of_the_chart(shown: Shown, width: int):
+    found = shown(stir=0.5, page={"width": width, "height": 844}).evaluate(STRUCK_THROUGH)
+    assert found == {"marks": 3, "faulty": 0}
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_a_click_plucks_the_node_beneath_it_in_whichever_drum(shown: Shown, law: str):
     widget = shown(start="random")
@@ -241,8 +330,8 @@ def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Sh
         for x, y in points[[0, 7, 100, 240]]:
             energy = state_at(state, law, heights, end * x / points[-1, 0])[1]
             assert (144 - y) / 130 == pytest.approx(energy / unit, abs=2e-3)
-    left, width = widget.locator("[data-measure=chart] svg").evaluate(
-        "(svg) => [svg.getBoundingClientRect().x, svg.getBoundingClientRect().width]"
+    left, width = curves.last.evaluate(
+        "(path) => [path.getBoundingClientRect().x, path.getBoundingClientRect().width]"
     )
     assert (found["cursor"] - left) / width == pytest.approx(0.25, abs=0.005)
 

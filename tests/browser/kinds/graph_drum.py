@@ -21,7 +21,7 @@ from course_lib.graph_dynamics import (
 )
 from course_lib.widgets import GraphDrum
 
-LIFT = 48
+LIFT = 43
 LAWS = ("heat", "wave", "bracket")
 READ = """(el) => ({
   time: Number(el.querySelector("[data-time]").dataset.time),
@@ -92,7 +92,7 @@ def place_of(place: Tensor, height: Tensor) -> list[float]:
     """Where a node stands in the drawing."""
     x, y = place.tolist()
     near = 1 / (1 + 0.2 * y)
-    return [160 + 126 * x * near, 122 - 72 * y * near - LIFT * float(height) * near]
+    return [160 + 126 * x * near, 87 - 53 * y * near - LIFT * float(height) * near]
 
 
 def make() -> GraphDrum:

@@ -5,6 +5,8 @@ import { html, svg } from "../vendor/lit-html/lit-html.js";
 
 const HEIGHT = 150;
 const TOP = 14;
+/** The marks stand beside the curves, which would strike them through. */
+const MARGIN = 48;
 const MARKS = [0, 0.5, 1];
 
 const down = (share) => HEIGHT - 6 - share * (HEIGHT - 6 - TOP);
@@ -18,12 +20,13 @@ function path(shares, width) {
 
 function mark(share) {
   return svg`<path d="M0 ${down(share)}H4000" stroke="var(--cw-line)"></path>
-    <text x="4" y=${down(share) - 4} class="cw-halo">${100 * share} %</text>`;
+    <text x="-6" y=${down(share) + 4.5} text-anchor="end">${100 * share} %</text>`;
 }
 
 /** @param {any} now @param {any} ui */
 export function chart({ drums, time, end }, ui) {
-  const width = ui.width("chart", 640);
+  const whole = ui.width("chart", 640);
+  const width = whole - MARGIN;
   const paths = (one) =>
     ui.memo(`paths ${one.law}`, [one.curve, width], () => ({
       whole: path(one.curve.whole, width),
@@ -35,7 +38,7 @@ export function chart({ drums, time, end }, ui) {
       stroke-dasharray=${dash}></path>`;
   const x = (time / end) * width;
   return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
-    <svg viewBox="0 0 ${width} ${HEIGHT}" role="img"
+    <svg viewBox="${-MARGIN} 0 ${whole} ${HEIGHT}" role="img"
       aria-label="Energy of each law against time, as a share of that at the start">
       ${MARKS.map(mark)}${drums.map(line)}
       <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)"></path>

@@ -5,11 +5,11 @@ import { pointIn } from "../plane.js";
 
 /** The size of a drum's drawing. */
 export const WIDTH = 320;
-export const HEIGHT = 278;
-const [MIDDLE, GROUND] = [WIDTH / 2, 122];
-const [ACROSS, DEEP] = [126, 72];
+export const HEIGHT = 216;
+const [MIDDLE, GROUND] = [WIDTH / 2, 87];
+const [ACROSS, DEEP] = [126, 53];
 /** How far a height of 1 lifts a node. */
-export const LIFT = 48;
+export const LIFT = 43;
 const PERSPECTIVE = 0.2;
 const INKS = 64;
 // Small heights shall be seen too.
