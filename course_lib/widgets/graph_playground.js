@@ -120,11 +120,12 @@ function transport(now, ui) {
     ui.set({ single: true });
     ui.play(true);
   };
+  const most = html`<span class="cw-hint cw-g-most">${MOST_ROUNDS} rounds are the most.</span>`;
   return html`<div class="cw-controls cw-g-transport">
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}
     ${button("Step", step, { disabled: now.rounds >= MOST_ROUNDS })}
     ${slider(ui, "rounds", { ...line, set: (rounds) => ui.set({ rounds, flight: 0 }) })}
-    ${now.rounds < MOST_ROUNDS ? nothing : html`<span class="cw-hint cw-g-most">${MOST_ROUNDS} rounds are the most.</span>`}
+    ${now.rounds < MOST_ROUNDS ? nothing : most}
   </div>`;
 }
 

@@ -22,8 +22,6 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 Shown = Callable[..., Locator]
 PLACES = """(el) => [...el.querySelectorAll(".cw-g-message")].map((dot) =>
   dot.getAttribute("transform"))"""
-
-
 COVERED_BY_NAMES = """(el) => {
   const picture = el.querySelector("[data-flight]");
   const within = ([a, b], [c, d]) => a >= c && b <= d;

@@ -17,7 +17,7 @@ const LANE = 0.42;
 const AROMATIC = 4;
 const GRIP = 0.3; // of a bond, at either end, belongs to the atom there
 const TAG = 11;
-const DIRECTIONS = 24;
+const DIRECTIONS = 12;
 const SIGNS = { "-1": "⁻", 0: "", 1: "⁺" };
 
 /** @param {string} element */
@@ -140,8 +140,10 @@ export function nameTag(i, name, { bonds }, { points, radius, width, height }) {
     const away = radius + TAG * (0.9 + 0.4 * Math.abs(Math.cos(angle)));
     return [x + away * Math.cos(angle), y + away * Math.sin(angle)];
   });
-  const best = spots.reduce((most, spot) => (room(spot) > room(most) + 1e-9 ? spot : most));
-  return svg`<text class="cw-g-tag cw-halo" x=${best[0]} y=${best[1]} dy="0.36em" aria-hidden="true"
+  // In whole pixels, lest a name leap to and fro between places that are as good.
+  const rooms = spots.map((spot) => Math.round(room(spot)));
+  const [u, v] = spots[rooms.indexOf(Math.max(...rooms))];
+  return svg`<text class="cw-g-tag cw-halo" x=${u} y=${v} dy="0.36em" aria-hidden="true"
     text-anchor="middle" pointer-events="none" style="font-size: ${TAG}px">${name}</text>`;
 }
 
