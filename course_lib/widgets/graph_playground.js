@@ -5,11 +5,13 @@ import { freePlace, turnedInto } from "./js/graph_playground/editing.js";
 import { add, bond, enter, erase, gripOf } from "./js/graph_playground/hand.js";
 import { knowledge, refinement } from "./js/graph_playground/panels.js";
 import {
+  bondGrips,
   classColour,
   disc,
   elementColour,
   letterOf,
   messages,
+  nameTag,
   receptiveField,
   skeleton,
 } from "./js/graph_playground/picture.js";
@@ -105,6 +107,8 @@ function picture(now, ui) {
           : nothing
       }
       ${drawing.element.map((_, i) => handle(now, ui, i))}
+      ${bondGrips(drawing, place)}
+      ${[now.at, now.mate].map((i) => (i < 0 ? nothing : nameTag(i, atomName(now, i), drawing, place)))}
     </svg>
   </div>`;
 }
@@ -116,10 +120,12 @@ function transport(now, ui) {
     ui.set({ single: true });
     ui.play(true);
   };
+  const most = html`<span class="cw-hint cw-g-most">${MOST_ROUNDS} rounds are the most.</span>`;
   return html`<div class="cw-controls cw-g-transport">
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}
     ${button("Step", step, { disabled: now.rounds >= MOST_ROUNDS })}
     ${slider(ui, "rounds", { ...line, set: (rounds) => ui.set({ rounds, flight: 0 }) })}
+    ${now.rounds < MOST_ROUNDS ? nothing : most}
   </div>`;
 }
 

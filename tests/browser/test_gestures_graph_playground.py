@@ -22,6 +22,34 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 Shown = Callable[..., Locator]
 PLACES = """(el) => [...el.querySelectorAll(".cw-g-message")].map((dot) =>
   dot.getAttribute("transform"))"""
+COVERED_BY_NAMES = """(el) => {
+  const picture = el.querySelector("[data-flight]");
+  const within = ([a, b], [c, d]) => a >= c && b <= d;
+  const sides = (box) => [[box.left, box.right], [box.top, box.bottom]];
+  const frame = sides(picture.getBoundingClientRect());
+  const inside = (box, x, y) => x > box.left && x < box.right && y > box.top && y < box.bottom;
+  const places = [...picture.querySelectorAll(".cw-g-atom")].map((atom) => {
+    const box = atom.querySelector("circle").getBoundingClientRect();
+    return [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+  });
+  const discs = [...picture.querySelectorAll(".cw-g-atom")].map((atom) =>
+    atom.querySelectorAll("circle")[1].getBoundingClientRect());
+  return [...picture.querySelectorAll(".cw-g-tag")].flatMap((tag) => {
+    const box = tag.getBoundingClientRect();
+    const bonds = [...picture.querySelectorAll("[data-bond]")].filter((bond) => {
+      const [[x, y], [u, v]] = bond.dataset.bond.split(" ").map((i) => places[i]);
+      return Array.from({ length: 101 }, (_, k) => k / 100).some((share) =>
+        inside(box, x + share * (u - x), y + share * (v - y)));
+    });
+    const covered = discs.filter((disc) => [0, 1, 2, 3, 4, 5, 6, 7].some((k) => {
+      const r = disc.width / 2;
+      const [x, y] = [disc.left + r, disc.top + r];
+      return inside(box, x + r * Math.cos(k * Math.PI / 4), y + r * Math.sin(k * Math.PI / 4));
+    }));
+    const out = sides(box).every((side, k) => within(side, frame[k])) ? [] : ["rim"];
+    return [...bonds.map((bond) => bond.dataset.bond), ...covered.map(() => "atom"), ...out];
+  });
+}"""
 
 
 @pytest.fixture
@@ -129,9 +157,63 @@ def test_two_atoms_that_are_clicked_are_bonded_by_the_list_of_orders(shown: Show
 
 def test_a_bond_that_is_clicked_has_its_order_in_the_list(shown: Shown):
     widget = shown()
-    widget.locator("[data-bond='2 3']").click()
+    (x, y), (u, v) = spot(widget, 2), spot(widget, 3)
+    widget.page.mouse.click((x + u) / 2, (y + v) / 2)
+    eventually(widget, lambda: assert_chosen(widget, 3, 2))
     assert widget.get_by_label("Its order").evaluate("el => el.selectedOptions[0].text") == "double"
-    assert (state_of(widget)["atom"], state_of(widget)["partner"]) == (3, 2)
+
+
+def test_a_tap_on_a_short_bond_chooses_the_bond_and_a_tap_on_an_atom_the_atom(shown: Shown):
+    widget = shown(decalin(), atom=7, page={"width": 390, "height": 844, "touch": True})
+    (x, y), (u, v) = spot(widget, 3), spot(widget, 4)
+    for share in (0.4, 0.6):
+        atoms(widget)[7].focus()
+        widget.page.touchscreen.tap(x + share * (u - x), y + share * (v - y))
+        eventually(widget, lambda: assert_chosen(widget, 4, 3))
+    widget.page.touchscreen.tap(x, y)
+    eventually(widget, lambda: assert_chosen(widget, 3, 4))
+
+
+def assert_chosen(widget: Locator, atom: int, partner: int) -> None:
+    state = state_of(widget)
+    assert (state["atom"], state["partner"]) == (atom, partner)
+    assert_tags(widget, atom_name(state, atom), atom_name(state, partner))
+
+
+def atom_name(state: dict[str, Any], atom: int) -> str:
+    return f"{state['drawing']['element'][atom]}{atom + 1}"
+
+
+def tags(widget: Locator) -> list[str]:
+    return widget.locator(".cw-g-tag").all_text_contents()
+
+
+def assert_tags(widget: Locator, *names: str) -> None:
+    assert tags(widget) == list(names)
+
+
+def test_the_chosen_atom_and_the_one_to_bond_it_with_bear_their_names(shown: Shown):
+    widget = shown()
+    eventually(widget, lambda: assert_tags(widget, "N1", "C2"))
+    for i in (5, 3):
+        atoms(widget)[i].click()
+    eventually(widget, lambda: assert_tags(widget, "O4", "F6"))
+    assert widget.locator("caption b").inner_text() == "O4"
+    mate = widget.get_by_label("Bond to")
+    assert mate.evaluate("el => el.selectedOptions[0].text") == "F6"
+
+
+@pytest.mark.parametrize("width", [390, 900])
+def test_names_stand_in_the_picture_and_over_no_atom_and_no_bond(shown: Shown, width: int):
+    widget = shown(page={"width": width, "height": 844})
+    for i in range(6):
+        atoms(widget)[i].focus()
+        eventually(widget, lambda i=i: assert_chosen_first(widget, i))
+        assert widget.evaluate(COVERED_BY_NAMES) == []
+
+
+def assert_chosen_first(widget: Locator, atom: int) -> None:
+    assert tags(widget)[0].endswith(str(atom + 1))
 
 
 def test_what_chemistry_forbids_is_marked_and_not_refused(shown: Shown):
@@ -188,6 +270,16 @@ def test_messages_travel_and_a_step_ends_in_the_next_round(shown: Shown):
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
+def test_where_no_further_step_is_possible_the_page_says_so(shown: Shown):
+    widget = shown(rounds=5)
+    most = widget.get_by_text("6 rounds are the most.")
+    assert most.count() == 0
+    widget.get_by_role("button", name="Step").click()
+    eventually(widget, lambda: assert_rounds(widget, 6))
+    assert most.is_visible()
+    assert widget.get_by_role("button", name="Step").is_disabled()
+
+
 def assert_rounds(widget: Locator, rounds: int) -> None:
     assert state_of(widget)["rounds"] == rounds
     assert widget.get_by_role("button", name=re.compile("Play")).is_visible()
@@ -221,12 +313,41 @@ def assert_heard(caption: Locator, heard: int) -> None:
 
 
 def test_decalin_and_bicyclopentyl_have_the_same_colours_and_a_bond_tells_them_apart(shown: Shown):
-    widget = shown(drawing=decalin(), other=2, rounds=2)
+    widget = shown(drawing=decalin(), other=2, rounds=0)
     verdict = widget.locator(".cw-g-verdict")
-    assert "no message passing" in verdict.inner_text()
+    for rounds in (0, 1):
+        go_to(widget, rounds)
+        eventually(widget, lambda: assert_open(widget))
+        agrees_with_course_lib(widget)
+    for rounds in (2, 6):
+        go_to(widget, rounds)
+        eventually(widget, lambda: assert_alike(widget))
+        agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Delete atom").click()
     eventually(widget, lambda: assert_told_apart(verdict))
     agrees_with_course_lib(widget)
+
+
+def go_to(widget: Locator, rounds: int) -> None:
+    widget.evaluate("(el, rounds) => el.courseModel.set('rounds', rounds)", rounds)
+    told = f"After {rounds} round"
+    verdict = widget.locator(".cw-g-verdict")
+    eventually(widget, lambda: assert_begins(verdict, told))
+
+
+def assert_begins(verdict: Locator, told: str) -> None:
+    assert verdict.inner_text().startswith(told)
+
+
+def assert_open(widget: Locator) -> None:
+    """That the page leaves to the reader what later rounds will show."""
+    assert widget.locator(".cw-g-verdict").inner_text().endswith("bicyclopentyl, so far.")
+    assert widget.locator(".cw-g-both").count() == 0
+
+
+def assert_alike(widget: Locator) -> None:
+    assert "no message passing" in widget.locator(".cw-g-verdict").inner_text()
+    assert widget.locator(".cw-g-both").is_visible()
 
 
 def assert_told_apart(verdict: Locator) -> None:

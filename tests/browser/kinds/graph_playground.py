@@ -19,7 +19,7 @@ from course_lib.graph import (
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import ELEMENTS, Molecule
 from course_lib.widgets import GraphPlayground
-from course_lib.widgets.graph_playground import network_of
+from course_lib.widgets.graph_playground import MOST_ROUNDS, network_of
 
 READ = """(el) => ({
   flight: Number(el.querySelector("[data-flight]").dataset.flight),
@@ -130,7 +130,7 @@ def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]
     with torch.no_grad():
         answer = model(molecule.graph().to(dtype=torch.float64)).item()
         assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
-        if state["other"] >= 0:
+        if widget.locator(".cw-g-both").count():
             another = molecule_of(state["molecules"][state["other"]]["drawing"])
             both = [answer, model(another.graph().to(dtype=torch.float64)).item()]
             texts = NUMBER.findall(widget.locator(".cw-g-both").inner_text())
@@ -173,10 +173,19 @@ def displayed(widget: Locator) -> None:
     for n, strip in enumerate(found["strips"]):
         counts = torch.bincount(colours[rounds][both.batch == n])
         assert sorted(strip) == sorted(counts[counts > 0].tolist())
-    counted = [
-        [torch.bincount(row[both.batch == n], minlength=both.nodes + 1) for n in (0, 1)]
-        for row in colours
-    ]
     if other >= 0:
-        alike = all(torch.equal(*pair) for pair in counted)
-        assert ("no message passing" in found["verdict"]) == alike
+        assert_verdict(found["verdict"], colours, both.batch, rounds)
+        decided = "so far" not in found["verdict"] or rounds == MOST_ROUNDS
+        assert widget.locator(".cw-g-both").count() == (decided and state["facts"] is not None)
+
+
+def assert_verdict(verdict: str, colours: torch.Tensor, batch: torch.Tensor, rounds: int) -> None:
+    """Assert that the page says of two graphs no more than the rounds up to this one show."""
+    most = int(colours.max()) + 1
+    counted = [[torch.bincount(row[batch == n], minlength=most) for n in (0, 1)] for row in colours]
+    classes = [len(row.unique()) for row in colours]
+    apart = any(not torch.equal(*pair) for pair in counted[: rounds + 1])
+    settled = classes[rounds] == classes[-1]
+    assert ("told apart" in verdict) == apart
+    assert ("no message passing" in verdict) == (settled and not apart)
+    assert ("so far" in verdict) == (not settled and not apart)

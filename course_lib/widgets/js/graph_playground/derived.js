@@ -37,19 +37,27 @@ function comparison(drawing, another) {
   return rounds.map((colours) => [colours.slice(0, here), colours.slice(here)]);
 }
 
+/** What the colours say up to this round, and whether later rounds can say anything else. */
 function verdictOf(pairs, rounds, other, name) {
   const counts = pairs.map(([here]) => classes(here));
   const now = counts[Math.min(rounds, counts.length - 1)];
   const told = `After ${many(rounds, "round")}: ${many(now, "colour")}`;
-  if (other < 0) return `${told}, and never more than ${counts.at(-1)}.`;
+  if (other < 0) return { verdict: `${told}, and never more than ${counts.at(-1)}.` };
   const differs = pairs.findIndex(([a, b]) => {
     const most = 1 + Math.max(...a, ...b);
     return String(histogram(a, most)) !== String(histogram(b, most));
   });
-  return differs < 0
-    ? `${told}. As many of each as in ${name}, in this round and in every other: no message ` +
-        "passing that begins with the elements can tell the two apart."
-    : `${told}. From round ${differs} on, ${name} has other numbers: the two are told apart.`;
+  const apart = differs >= 0 && differs <= rounds;
+  const settled = pairs.length - 1;
+  const alike = `As many of each as in ${name}, `;
+  const finding = apart
+    ? `From round ${differs} on, ${name} has other numbers: the two are told apart.`
+    : rounds < settled
+      ? `${alike}so far.`
+      : `${alike}in this round and in every other: no message passing that begins with the ` +
+        "elements can tell the two apart.";
+  const decided = apart || rounds >= Math.min(settled, MOST_ROUNDS);
+  return { verdict: `${told}. ${finding}`, decided };
 }
 
 /** The atom to bond another one with: the chosen one, or else a neighbour, or else any. */
@@ -114,7 +122,7 @@ export function derive(now, ui) {
     found: 1 + Math.max(-1, ...colours, ...otherColours),
     otherBonds: neighbours(another),
     changed: molecule >= 0 && chemistryOf(molecules[molecule].drawing) !== chemistry,
-    verdict: verdictOf(pairs, rounds, other, another.name),
+    ...verdictOf(pairs, rounds, other, another.name),
     place: fieldOf(drawing, ui.width("graph", USUAL_WIDTH)),
     element: drawing.element[at],
     order: mate < 0 ? 0 : orderOf(drawing, at, mate),

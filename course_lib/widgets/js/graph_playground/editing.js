@@ -21,7 +21,7 @@ const inside = (place) =>
   });
 
 /** @returns {number} @param {number[]} a @param {number[]} b */
-const distance = ([x, y], [u, v]) => Math.hypot(x - u, y - v);
+export const distance = ([x, y], [u, v]) => Math.hypot(x - u, y - v);
 
 /** The length of a bond in the middle of all lengths. @param {Drawing} drawing */
 export function bondLength({ place, bonds }) {

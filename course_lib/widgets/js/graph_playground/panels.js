@@ -51,8 +51,8 @@ function smallDrawing({ drawing }, bondsAt, colours) {
 
 /** The colours of Weisfeiler and Lehman here, and those of another molecule beside them. */
 export function refinement(now, ui) {
-  const { molecules, other, otherBonds, colours, otherColours, found, verdict, said, elsewhere } =
-    now;
+  const { molecules, other, otherBonds, colours, otherColours, found } = now;
+  const { verdict, decided, said, elsewhere } = now;
   const counted = (list) => histogram(list, found);
   /** @type {[number, string][]} */
   const options = [[-1, "nothing"], ...molecules.map(({ drawing }, i) => [i, drawing.name])];
@@ -64,7 +64,7 @@ export function refinement(now, ui) {
     <p class="cw-hint cw-g-verdict">${verdict}</p>
     <div class="cw-controls">${select(ui, "other", { label: "Compare with", options })}</div>
     ${
-      elsewhere === undefined || said === null
+      !decided || elsewhere === undefined || said === null
         ? nothing
         : html`<p class="cw-hint cw-g-both">The trained network says ${number(said, 3)} here and
           ${number(elsewhere, 3)} there.</p>`

@@ -5,7 +5,7 @@ import { distances } from "../maths/molecule.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { plane } from "../plane.js";
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { bondLength, REACH } from "./editing.js";
+import { bondLength, distance, REACH } from "./editing.js";
 
 /** @typedef {[number, string][]} Mix shares of a whole, each with its colour */
 
@@ -15,6 +15,9 @@ const CARBON = 0.7;
 const RING = 0.42;
 const LANE = 0.42;
 const AROMATIC = 4;
+const GRIP = 0.3; // of a bond, at either end, belongs to the atom there
+const TAG = 11;
+const DIRECTIONS = 12;
 const SIGNS = { "-1": "⁻", 0: "", 1: "⁺" };
 
 /** @param {string} element */
@@ -46,7 +49,7 @@ const across = ([x, y], [u, v], by) => {
   return [(by * (y - v)) / length, (by * (u - x)) / length];
 };
 /** @returns {number[]} */
-const between = (/** @type {number[]} */ [x, y], [u, v], share) => [
+const between = (/** @type {number[]} */ [x, y], /** @type {number[]} */ [u, v], share) => [
   x + share * (u - x),
   y + share * (v - y),
 ];
@@ -92,12 +95,56 @@ export function skeleton({ bonds }, bondsAt, { points, radius }) {
   return bonds.map((bond) => {
     const { solid, dashed } = bondLines(bond, bondsAt, points, 0.36 * radius);
     const width = clamp(radius / 7, 1.3, 2.2);
-    return svg`<g data-bond=${bond.slice(0, 2).join(" ")} fill="none" stroke="var(--cw-ink)"
-      stroke-width=${width}><path d=${beside(points[bond[0]], points[bond[1]], 0)}
-      stroke="transparent" stroke-width=${radius}></path><path d=${solid}></path>${
-        dashed ? svg`<path d=${dashed} stroke-dasharray="3 3"></path>` : nothing
-      }</g>`;
+    return svg`<g fill="none" stroke="var(--cw-ink)" stroke-width=${width}><path d=${solid}></path>${
+      dashed ? svg`<path d=${dashed} stroke-dasharray="3 3"></path>` : nothing
+    }</g>`;
   });
+}
+
+/** The middles of all bonds, to be taken by a hand even where an atom's reach covers them. */
+export function bondGrips({ bonds }, { points, radius }) {
+  return bonds.map(([i, j]) => {
+    const cut = clamp((radius + 3) / distance(points[i], points[j]), GRIP, 0.5);
+    return svg`<path data-bond="${i} ${j}" d=${beside(points[i], points[j], 0, cut)}
+      stroke="transparent" stroke-width=${2 * radius}></path>`;
+  });
+}
+
+/**
+ * How far a point is from a line between two others.
+ * @param {number[]} point
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+function fromLine(point, a, b) {
+  const [x, y] = a;
+  const [u, v] = [b[0] - x, b[1] - y];
+  const share = ((point[0] - x) * u + (point[1] - y) * v) / (u * u + v * v || 1);
+  return distance(point, between(a, b, clamp(share, 0, 1)));
+}
+
+/** Beside an atom, where bonds, other atoms and the rim leave most room: what it is called. */
+export function nameTag(i, name, { bonds }, { points, radius, width, height }) {
+  const [x, y] = points[i];
+  const half = 0.3 * TAG * name.length;
+  const clear = (/** @type {number[]} */ spot) =>
+    Math.min(
+      ...bonds.map(([a, b]) => fromLine(spot, points[a], points[b])),
+      ...points.map((point, k) => (k === i ? Infinity : distance(spot, point) - radius)),
+      ...[spot[0], width - spot[0], spot[1], height - spot[1]].map((rim) => rim - TAG / 2),
+    );
+  const room = (/** @type {number[]} */ [u, v]) =>
+    Math.min(...[-half, 0, half].map((aside) => clear([u + aside, v])));
+  const spots = upTo(DIRECTIONS).map((k) => {
+    const angle = (2 * Math.PI * k) / DIRECTIONS;
+    const away = radius + TAG * (0.9 + 0.4 * Math.abs(Math.cos(angle)));
+    return [x + away * Math.cos(angle), y + away * Math.sin(angle)];
+  });
+  // In whole pixels, lest a name leap to and fro between places that are as good.
+  const rooms = spots.map((spot) => Math.round(room(spot)));
+  const [u, v] = spots[rooms.indexOf(Math.max(...rooms))];
+  return svg`<text class="cw-g-tag cw-halo" x=${u} y=${v} dy="0.36em" aria-hidden="true"
+    text-anchor="middle" pointer-events="none" style="font-size: ${TAG}px">${name}</text>`;
 }
 
 /**

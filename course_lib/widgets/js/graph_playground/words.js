@@ -15,7 +15,7 @@ export const ORDERS = [
 /** @type {[string, string][]} */
 export const LAYERS = [
   ["sum", "sum"],
-  ["normalized", "normalised mean"],
+  ["normalized", "normalized (GCN)"],
   ["attention", "attention"],
 ];
 
