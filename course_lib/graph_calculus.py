@@ -227,7 +227,8 @@ def attention_metric(
 
     Other attention is the Laplacian of no weights, unless the product of $\alpha$ around each cycle
     is the same both ways (Kolmogorov's criterion). Raises ``ValueError`` for scores that are not
-    finite. Source: Gruber, Lee and Trask (2023).
+    finite, or so far apart that the smallest $e^a$ is 0 in their dtype. Source: Gruber, Lee and
+    Trask (2023).
     """
     check_floating(score=score)
     check_edges(pairs, nodes, name="pairs", like=score)
@@ -237,6 +238,12 @@ def attention_metric(
             "score holds nan or inf; expected finite numbers; leave a pair out to hide it"
         )
     edge_weights = (score - score.amax()).exp() if score.numel() else score
+    if (edge_weights == 0).any():
+        raise ValueError(
+            f"score runs from {score.amin().item():g} to {score.amax().item():g}, so that an edge "
+            f"weighs 0 in {score.dtype}, a singular metric; expected scores closer together; leave "
+            "such pairs out, or raise the temperature"
+        )
     source, target = pairs
     once = torch.where(source == target, 0, edge_weights)
     total = score.new_zeros(nodes).index_add(0, target, edge_weights).index_add(0, source, once)

@@ -383,6 +383,14 @@ class TestBadInput:
         with pytest.raises(ValueError, match="1 nodes in 1 components"):
             spectral_gap(EDGES[:, :0], 1)
 
+    @pytest.mark.parametrize(("dtype", "low"), [(torch.float32, -120.0), (torch.float64, -800.0)])
+    def test_scores_so_far_apart_that_an_edge_would_weigh_nothing(self, dtype, low):
+        score = torch.tensor([0.0, low], dtype=dtype)
+        with pytest.raises(ValueError, match=rf"from {low:g} to 0, .* weighs 0 in {dtype}"):
+            attention_metric(score, EDGES[:, :2], NODES)
+        _, w = attention_metric(score * 0.8, EDGES[:, :2], NODES)
+        assert (w > 0).all()
+
     def test_scores_that_are_not_finite(self):
         with pytest.raises(ValueError, match=r"score holds nan or inf.*leave a pair out"):
             attention_metric(torch.tensor([1.0, -math.inf]), EDGES[:, :2], NODES)
