@@ -126,3 +126,14 @@ def test_a_kind_or_a_seed_that_was_not_trained_is_refused() -> None:
         trained("telepathy")
     with pytest.raises(ValueError, match="seed is '99'; expected one of '0'"):
         trained(seed=99)
+
+
+def test_the_folds_hold_one_answer_for_each_molecule_to_learn_from():
+    learned = [molecule for molecule in MOLECULES if not molecule.test]
+    with np.load(DATA.with_name("molecule_folds.npz")) as stored:
+        kinds, seeds = len(stored["compared"]), 3
+        assert stored["answers"].shape == (kinds, seeds, len(learned))
+        assert "cross_validate_molecules.py" in str(stored["command"])
+        measured = np.array([molecule.solubility for molecule in learned])
+        better = (stored["answers"] - measured).std(2) < measured.std() / 2
+    assert better.all()
