@@ -116,7 +116,8 @@ def canonical(colours: list[int]) -> list[int]:
 def molecule_of(drawing: dict[str, Any]) -> Molecule:
     """The molecule that stands in the page, with its own count of hydrogens."""
     given = {part: drawing[part] for part in ("name", "charge", "hydrogens")}
-    return Molecule.drawn(drawing["element"], drawing["bonds"], **given)
+    bonds = [tuple(bond) for bond in drawing["bonds"]]
+    return Molecule.drawn(drawing["element"], bonds, **given)
 
 
 def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]) -> None:
