@@ -8,7 +8,8 @@ tiles of any size, and keep no (query, key) array. This module is that algorithm
 
 Sequences are rows, ``(*batch, tokens, d)``. Under ``causal`` the last query sees every key, and
 each query before it one key less.
-Source: Milakov and Gimelshein (2018); Rabe and Staats (2021); Dao et al. (2022).
+Source: Milakov and Gimelshein (2018); Rabe and Staats (2021); Dao et al. (2022); Dao, Haziza, Massa
+and Sizov (2023).
 """
 
 import math
@@ -81,9 +82,9 @@ def merge(first: Partial, second: Partial) -> Partial:
     r"""What is known after both: each side is scaled to the larger maximum, then they add up.
 
     $m = \max(m_1, m_2)$, $\ell = e^{m_1 - m}\ell_1 + e^{m_2 - m}\ell_2$, and the same for $o$.
-    Associative and commutative, so tiles may be visited in any order and in parallel; the empty
-    report changes nothing. Raises ``ValueError`` for reports on different queries.
-    Source: Milakov and Gimelshein (2018), section 3.1.
+    Commutative, and associative up to rounding, so tiles may be visited in any order and in
+    parallel; the empty report changes nothing. Raises ``ValueError`` for reports on different
+    queries. Source: Milakov and Gimelshein (2018), section 3.1.
     """
     _check_reports(first=first, second=second)
     maximum = torch.maximum(first.maximum, second.maximum)
@@ -144,8 +145,8 @@ def tiled_attention(
 ) -> Float[Tensor, "*batch query d_value"]:
     r"""Softmax attention that never holds more than ``query_tile`` × ``key_tile`` scores.
 
-    Equal to $\mathrm{softmax}(QK^\top/\sqrt d)\,V$ for every size of the tiles. Raises
-    ``ValueError`` as :func:`tile_plan` does, and where there is no key.
+    Equal to $\mathrm{softmax}(QK^\top/\sqrt d)\,V$ up to rounding, for every size of the tiles.
+    Raises ``ValueError`` as :func:`tile_plan` does, and where there is no key.
     Source: Dao et al. (2022), algorithm 1, with the loops in the order of Dao (2024).
     """
     sizes = _check_inputs(query, key, value, scale=scale)
@@ -168,6 +169,32 @@ def tiled_attention(
         )
         output.append(finish(reduce(merge, reports)))
     return torch.cat(output, dim=-2)
+
+
+def flash_decoding(
+    query: Float[Tensor, "*batch query d"],
+    key: Float[Tensor, "*batch key d"],
+    value: Float[Tensor, "*batch key d_value"],
+    *,
+    parts: int,
+    scale: float | int | None = None,
+) -> Float[Tensor, "*batch query d_value"]:
+    r"""Softmax attention whose keys are dealt out in ``parts``, each to a program of its own.
+
+    Equal to $\mathrm{softmax}(QK^\top/\sqrt d)\,V$ up to rounding. Parts differ by one key at most,
+    and one that finds no key left says nothing. The reports of $n$ parts are merged two by two,
+    $\lceil \log_2 n \rceil$ times one after the other. Raises ``ValueError`` for 0 parts and
+    where there is no key. Source: Dao, Haziza, Massa and Sizov (2023).
+    """
+    sizes = _check_inputs(query, key, value, scale=scale)
+    check_size("parts", parts)
+    check_visible(None, (*sizes["*batch"], sizes["query"], sizes["key"]))
+    dealt = zip(key.tensor_split(parts, dim=-2), value.tensor_split(parts, dim=-2), strict=True)
+    reports = [partial_attention(query, *part, scale=scale) for part in dealt]
+    while len(reports) > 1:
+        pairs = [reports[i : i + 2] for i in range(0, len(reports), 2)]
+        reports = [reduce(merge, pair) for pair in pairs]
+    return finish(reports[0])
 
 
 # What it costs, for one head ---------------------------------------------------------------------
@@ -228,22 +255,50 @@ def tiled_bytes(
     return bytes_each * (2 * query * d + 2 * visited * d)
 
 
+def decoding_bytes(query: int, key: int, d: int, *, parts: int, bytes_each: int = 2) -> int:
+    r"""Bytes that :func:`flash_decoding` moves: $b\,((1 + n)\,T_q + 2T_k)\,d + 8n\,T_q\,(d + 2)$.
+
+    Each of the $n$ parts reads the queries; keys, values and outputs move once. The reports,
+    $d + 2$ numbers in float32 for each query and part, are written and read again.
+    Source: Dao, Haziza, Massa and Sizov (2023).
+    """
+    _check_lengths(query, key, d=d, parts=parts, bytes_each=bytes_each)
+    passed = bytes_each * ((1 + parts) * query * d + 2 * key * d)
+    return passed + 2 * FLOAT32_BYTES * parts * query * (d + 2)
+
+
+def shared_bytes(
+    d: int, *, query_tile: int, key_tile: int, stages: int = 1, bytes_each: int = 2
+) -> int:
+    r"""Bytes that a tile of queries holds as they came: $b\,(B_q + 2nB_k)\,d$.
+
+    Its queries, and the keys and values of $n$ ``stages``, one in hand and the others on their way.
+    Source: Dao et al. (2022), algorithm 1, line 1.
+    """
+    tiles = {"query_tile": query_tile, "key_tile": key_tile}
+    _check_tiles(**tiles, d=d, stages=stages, bytes_each=bytes_each)
+    return bytes_each * (query_tile + 2 * stages * key_tile) * d
+
+
+def register_bytes(d: int, *, query_tile: int, key_tile: int) -> int:
+    r"""Bytes that a tile of queries computes with, in float32: $4B_q\,(B_k + d + 2)$.
+
+    The tile of scores and the running output, maximum and total. A kernel needs registers for
+    addresses and operands besides. Source: Dao et al. (2022), algorithm 1, lines 9 to 13.
+    """
+    _check_tiles(d=d, query_tile=query_tile, key_tile=key_tile)
+    return FLOAT32_BYTES * query_tile * (key_tile + d + 2)
+
+
 def on_chip_bytes(d: int, *, query_tile: int, key_tile: int, bytes_each: int = 2) -> int:
     r"""Bytes that one tile of queries holds on chip: $b\,(B_q + 2B_k)\,d + 4B_q\,(B_k + d + 2)$.
 
-    Its queries, and the keys and values in hand, as they came; the tile of scores and the running
-    output, maximum and total in float32, however long the sequence is.
+    The sum of :func:`shared_bytes`, with one stage, and :func:`register_bytes`, however long the
+    sequence is. A GPU has a memory of its own for each of the two.
     Source: Dao et al. (2022), algorithm 1, line 1.
     """
-    for name, size in {
-        "d": d,
-        "query_tile": query_tile,
-        "key_tile": key_tile,
-        "bytes_each": bytes_each,
-    }.items():
-        check_size(name, size)
-    loaded = bytes_each * (query_tile + 2 * key_tile) * d
-    return loaded + FLOAT32_BYTES * query_tile * (key_tile + d + 2)
+    tiles = {"query_tile": query_tile, "key_tile": key_tile}
+    return shared_bytes(d, **tiles, bytes_each=bytes_each) + register_bytes(d, **tiles)
 
 
 # What the functions above share ------------------------------------------------------------------
@@ -277,11 +332,15 @@ def _check_reports(**reports: Partial) -> None:
     check_shapes(**{name: (part, axes[name.split(".")[1]]) for name, part in parts.items()})
 
 
+def _check_tiles(**sizes: int) -> None:
+    for name, size in sizes.items():
+        check_size(name, size)
+
+
 def _check_lengths(query: int, key: int, *, causal: bool = False, **sizes: int) -> None:
     check_size("query", query, minimum=0)
     check_size("key", key, minimum=0)
-    for name, size in sizes.items():
-        check_size(name, size)
+    _check_tiles(**sizes)
     if causal and query > key:
         raise ValueError(
             f"a query may look at nothing: there are {query} queries and {key} keys, and the last "

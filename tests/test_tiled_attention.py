@@ -16,11 +16,15 @@ from course_lib.attention import attention, causal_mask
 from course_lib.tiled_attention import (
     Partial,
     attention_flops,
+    decoding_bytes,
     finish,
+    flash_decoding,
     merge,
     naive_bytes,
     on_chip_bytes,
     partial_attention,
+    register_bytes,
+    shared_bytes,
     tile_plan,
     tiled_attention,
     tiled_bytes,
@@ -216,6 +220,49 @@ def test_a_plan_visits_each_visible_pair_once_and_no_tile_that_lies_in_the_futur
     assert visits.max() == 1
 
 
+# Keys in parts -----------------------------------------------------------------------------------
+
+
+@given(SIZES, SIZES, st.integers(1, 12), SEEDS)
+def test_keys_dealt_out_in_any_number_of_parts_give_softmax_attention(
+    query: int, key: int, parts: int, seed: int
+):
+    q, k, v = inputs(2, query=query, key=key, seed=seed)
+    found = flash_decoding(q, k, v, parts=parts, scale=0.7)
+    assert_close(found, F.scaled_dot_product_attention(q, k, v, scale=0.7))
+
+
+def test_no_part_gets_more_than_its_share_of_the_keys_and_none_gets_one_twice():
+    q, k, v = inputs(query=1, key=10)
+    seen = []
+
+    def instrumented(query: Tensor, key: Tensor, value: Tensor, **options) -> Partial:
+        seen.append(key)
+        return partial_attention(query, key, value, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiled, "partial_attention", instrumented)
+        flash_decoding(q, k, v, parts=4)
+    assert [len(part) for part in seen] == [3, 3, 2, 2]
+    assert torch.equal(torch.cat(seen), k)
+
+
+def test_reports_of_parts_are_merged_two_by_two():
+    depth = {}
+
+    def instrumented(first: Partial, second: Partial) -> Partial:
+        found = merge(first, second)
+        depth[id(found.total)] = 1 + max(depth.get(id(x.total), 0) for x in (first, second))
+        kept.append(found)
+        return found
+
+    kept = []  # so that no id is given twice
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiled, "merge", instrumented)
+        flash_decoding(*inputs(query=2, key=40), parts=13)
+    assert max(depth.values()) == math.ceil(math.log2(13))
+
+
 # Costs ------------------------------------------------------------------------------------------
 
 
@@ -263,6 +310,19 @@ def test_tiled_bytes_are_those_of_the_tiles_that_a_run_loads(
     assert moved * bytes_each == tiled_bytes(query, key, d, bytes_each=bytes_each, **tiling)
 
 
+@given(SIZES, SIZES, SIZES, st.sampled_from([1, 2, 4]))
+def test_decoding_bytes_are_those_of_the_arrays_that_the_parts_read_and_write(
+    query: int, key: int, parts: int, bytes_each: int
+):
+    q, k, v = inputs(query=query, key=key, d=3, d_value=3)
+    dealt = zip(k.tensor_split(parts), v.tensor_split(parts), strict=True)
+    reports = [partial_attention(q, *part) for part in dealt]
+    read = parts * q.numel() + k.numel() + v.numel() + q.numel()  # the output is like a query
+    passed_on = sum(x.numel() for report in reports for x in report)
+    expected = bytes_each * read + 2 * 4 * passed_on
+    assert decoding_bytes(query, key, 3, parts=parts, bytes_each=bytes_each) == expected
+
+
 def test_larger_tiles_of_queries_move_fewer_bytes_and_hold_more():
     sizes = [16, 32, 64, 128]
     moved = [tiled_bytes(4096, 4096, 64, query_tile=size) for size in sizes]
@@ -278,6 +338,11 @@ def test_on_chip_bytes_are_those_of_the_arrays_that_a_tile_holds():
     arrays = [q, k, v, s, *held]
     expected = sum(array.numel() * array.element_size() for array in arrays)
     assert on_chip_bytes(4, query_tile=5, key_tile=3) == expected
+    in_registers = sum(array.numel() * array.element_size() for array in [s, *held])
+    assert register_bytes(4, query_tile=5, key_tile=3) == in_registers
+    assert shared_bytes(4, query_tile=5, key_tile=3) == expected - in_registers
+    two_stages = shared_bytes(4, query_tile=5, key_tile=3, stages=2)
+    assert two_stages == expected - in_registers + 2 * (k.numel() + v.numel())
 
 
 # Bad input --------------------------------------------------------------------------------------
@@ -340,6 +405,14 @@ def test_tensors_that_do_not_fit_together_are_refused():
         (lambda: naive_bytes(4, 4, 8, bytes_each=0), "bytes_each is 0"),
         (lambda: tiled_bytes(4, 4, 8, query_tile=0), "query_tile is 0"),
         (lambda: on_chip_bytes(8, query_tile=4, key_tile=0), "key_tile is 0"),
+        (lambda: shared_bytes(8, query_tile=4, key_tile=2, stages=0), "stages is 0"),
+        (lambda: register_bytes(-1, query_tile=4, key_tile=2), "d is -1"),
+        (lambda: decoding_bytes(1, 4, 8, parts=-2), "parts is -2"),
+        (
+            lambda: flash_decoding(*inputs(query=1, key=4), parts=0),
+            "parts is 0; expected 1 or more",
+        ),
+        (lambda: flash_decoding(*inputs(query=1, key=0), parts=2), "a query may look at nothing"),
     ],
 )
 def test_costs_of_impossible_sizes_are_refused(count, message: str):

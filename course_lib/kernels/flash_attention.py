@@ -3,7 +3,8 @@ r"""Attention in tiles: the output of softmax(QKᵀ/√d)V, without a (query, ke
 Forward, a program takes BLOCK queries past the keys, STEP at a time, and keeps three things: the
 running maximum of the scores, the running sum of the weights, and the blend of the values so far.
 Backward, the weights are computed once more from the log-sum-exp that forward kept. No two programs
-write to one place, so every run gives the same bits.
+write to one place, so every run with the same BLOCK and STEP gives the same bits; other tiles round
+otherwise.
 Source: Dao et al. (2022); Dao (2024); Milakov and Gimelshein (2018) for the running sum.
 """
 
