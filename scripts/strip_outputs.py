@@ -10,7 +10,7 @@ import nbformat
 
 KEPT = "nbval-check-output"
 # JupyterLab writes these; they say how a notebook was last run or looked at, not what it is.
-TRANSIENT = ("execution", "collapsed", "scrolled", "trusted", "jupyter")
+TRANSIENT = ("execution", "collapsed", "scrolled", "trusted")
 
 
 def strip(path: Path) -> bool:
@@ -20,6 +20,8 @@ def strip(path: Path) -> bool:
     for cell in notebook.cells:
         for name in TRANSIENT:
             cell.metadata.pop(name, None)
+        if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata.pop("jupyter", None)
         if cell.cell_type != "code":
             continue
         kept = cell.outputs if KEPT in cell.metadata.get("tags", []) else []
