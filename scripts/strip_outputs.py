@@ -20,8 +20,9 @@ def strip(path: Path) -> bool:
     for cell in notebook.cells:
         for name in TRANSIENT:
             cell.metadata.pop(name, None)
-        if not cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cell.metadata.pop("jupyter", None)
+        # A folded set-up cell stays folded: a page folds it too.
+        if cell.metadata.pop("jupyter", {}).get("source_hidden"):
+            cell.metadata["jupyter"] = {"source_hidden": True}
         if cell.cell_type != "code":
             continue
         kept = cell.outputs if KEPT in cell.metadata.get("tags", []) else []
