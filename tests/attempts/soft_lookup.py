@@ -83,6 +83,13 @@ WRONG = {
         "score = tensor([0., 1.])",
         "differences",
     ),
+    "normalised gates": (
+        "softmax",
+        lambda score: score.sigmoid() / score.sigmoid().sum(-1, keepdim=True),
+        "adding the same number",
+        "score = tensor([0., 1.])",
+        "differences",
+    ),
     "base two": (
         "softmax",
         lambda score: torch.exp2(score) / torch.exp2(score).sum(-1, keepdim=True),
