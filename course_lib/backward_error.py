@@ -45,7 +45,7 @@ class TrigonometricPolynomial:
             total[: part.shape[0], left : left + part.shape[1]] += part
         return TrigonometricPolynomial(total)
 
-    def __mul__(self, factor: float) -> "TrigonometricPolynomial":
+    def __mul__(self, factor: float | int) -> "TrigonometricPolynomial":
         return TrigonometricPolynomial(factor * self.coefficients)
 
     __rmul__ = __mul__
