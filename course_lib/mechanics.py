@@ -4,7 +4,8 @@ A Hamiltonian system moves by $\dot q = \partial H/\partial p,\ \dot p = -\parti
 see :mod:`course_lib.hamiltonian_systems`. A stepper replaces that flow by a map that takes one
 step; see :mod:`course_lib.steppers`. Here :func:`integrate` repeats the map, and
 :func:`symplecticity_error` asks of any map, learned or not, whether it keeps the structure of the
-flow. All of it can be imported from here.
+flow. All of it can be imported from here. See :mod:`course_lib.backward_error` for
+what a symplectic step nearly keeps, :mod:`course_lib.time_transformation` for another clock.
 
 Positions ``q`` and momenta ``p`` are ``(*batch, dim)``. Bad input raises ``TypeError`` or
 ``ValueError`` with what was given, what was expected and what to do. A trajectory that fails on the

@@ -18,6 +18,10 @@ from torch import Tensor, fx, nn
 
 from course_lib.hamiltonian_systems import Components, HamiltonianSystem, vector
 from course_lib.steppers import STEPPERS, settle, sweep
+from course_lib.time_transformation import LogarithmicHamiltonian
+
+# A system of the reader's own, or one that changes a formula of ours, runs in PyTorch.
+OWN = {HamiltonianSystem.__module__, LogarithmicHamiltonian.__module__}
 
 
 def record(system: Any, method: Any, dt: float | int, q: Tensor, p: Tensor) -> Any:
@@ -28,7 +32,7 @@ def record(system: Any, method: Any, dt: float | int, q: Tensor, p: Tensor) -> A
     """
     differentiates = torch.is_grad_enabled() and (q.requires_grad or p.requires_grad)
     fits = q.device.type == "cpu" and q.dtype in (torch.float32, torch.float64)
-    own = type(system).__module__ == HamiltonianSystem.__module__ and method in STEPPERS
+    own = type(system).__module__ in OWN and method in STEPPERS
     if differentiates or not (fits and own) or importlib.util.find_spec("numpy") is None:
         return None
     import numpy as np

@@ -73,6 +73,12 @@ def scaled(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Ten
     return new_q, new_p * ratio.abs().sqrt()[..., None]
 
 
+def wrong_last_kick(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    """Störmer–Verlet that gives back in its last kick what it took in the first."""
+    q, p = mechanics.stoermer_verlet(system, q, p, dt)
+    return q, p + dt * system.grad_q(q, p)
+
+
 def moved(q_part: float, p_part: float) -> object:
     """Explicit Euler with each half of the field multiplied by a number."""
 
@@ -140,6 +146,13 @@ WRONG = {
         "a tiny step goes where the field points",
         "dt = 0.001",
         "force pushes the wrong way",
+    ),
+    "a wrong sign in the last kick": (
+        "symplectic_stepper",
+        wrong_last_kick,
+        "a tiny step goes where the field points",
+        "dt = 0.001",
+        "the change of p with dt times grad_q",
     ),
     "no step at all": (
         "symplectic_stepper",

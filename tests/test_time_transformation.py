@@ -1,0 +1,140 @@
+import math
+
+import pytest
+import torch
+
+from course_lib import mechanics
+from course_lib.mechanics import (
+    STEPPERS,
+    HamiltonianSystem,
+    HarmonicOscillator,
+    Kepler,
+    integrate,
+    runge_kutta_4,
+    stoermer_verlet,
+    symplectic_euler,
+    symplecticity_error,
+)
+from course_lib.time_transformation import LogarithmicHamiltonian
+
+# Parameters other than 1, so that a forgotten one shows.
+SUN = Kepler(mass=1.3, gravity=0.8)
+
+
+def start(*batch, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    q = torch.rand(*batch, 2, generator=generator, dtype=torch.float64) + 0.3
+    p = torch.rand(*batch, 2, generator=generator, dtype=torch.float64) - 0.5
+    return q, p
+
+
+def comet(e):
+    numbers = (1 - e, 0.0), (0.0, math.sqrt((1 + e) / (1 - e)))
+    return tuple(torch.tensor(pair, dtype=torch.float64) for pair in numbers)
+
+
+def position_verlet(system, q, p, dt):
+    q = q + dt / 2 * system.grad_p(q, p)
+    p = p - dt * system.grad_q(q, p)
+    return q + dt / 2 * system.grad_p(q, p), p
+
+
+def test_the_gradients_are_those_of_autograd():
+    clock = LogarithmicHamiltonian(SUN)
+    q, p = (part.requires_grad_() for part in clock.extended(*start(20)))
+    p = p + 0.1  # off the surface of zero, too
+    slope_q, slope_p = torch.autograd.grad(clock.energy(q, p).sum(), (q, p))
+    torch.testing.assert_close(clock.grad_q(q, p), slope_q)
+    torch.testing.assert_close(clock.grad_p(q, p), slope_p)
+
+
+def test_at_the_start_it_is_zero_and_its_field_is_the_one_of_the_system_by_the_clock():
+    clock, (q, p) = LogarithmicHamiltonian(SUN), start(20)
+    extended = clock.extended(q, p)
+    assert clock.energy(*extended).abs().max() < 1e-13
+    depth = -SUN.energy(q, 0 * p)[:, None]
+    velocity, force = clock.field(*extended)
+    their_velocity, their_force = SUN.field(q, p)
+    torch.testing.assert_close(velocity, torch.cat([their_velocity, 0 * depth + 1], -1) / depth)
+    torch.testing.assert_close(force, torch.cat([their_force, 0 * depth], -1) / depth)
+
+
+def test_a_comet_follows_the_equation_of_kepler():
+    clock, e = LogarithmicHamiltonian(Kepler()), 0.9
+    run = integrate(clock, *clock.extended(*comet(e)), dt=0.005, steps=1400, method=runge_kutta_4)
+    anomaly, minor = run.t, math.sqrt(1 - e**2)
+    known = [anomaly.cos() - e, minor * anomaly.sin(), anomaly - e * anomaly.sin()]
+    torch.testing.assert_close(run.q, torch.stack(known, -1), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [symplectic_euler, stoermer_verlet, position_verlet])
+def test_kicks_and_drifts_by_the_clock_are_symplectic_on_extended_states(method):
+    clock = LogarithmicHamiltonian(SUN)
+    state = clock.extended(*start())
+    assert symplecticity_error(lambda q, p: method(clock, q, p, 0.3), *state) < 1e-13
+
+
+def test_position_verlet_stays_on_the_ellipse():
+    clock = LogarithmicHamiltonian(Kepler())
+    state = clock.extended(*comet(0.9))
+    run = integrate(clock, *state, dt=math.tau / 50, steps=200, method=position_verlet)
+    energy = Kepler().energy(run.q[:, :2], run.p[:, :2])
+    torch.testing.assert_close(energy, torch.full_like(energy, -0.5), rtol=1e-11, atol=0)
+    assert run.q[-1, 2] > 4 * math.tau + 1e-3  # and only time is wrong
+
+
+def test_the_energy_of_stoermer_verlet_by_the_clock_does_not_grow():
+    clock, steps = LogarithmicHamiltonian(Kepler()), 200
+    run = integrate(clock, *clock.extended(*comet(0.9)), dt=math.tau / steps, steps=100 * steps)
+    off = (-2 * Kepler().energy(run.q[:, :2], run.p[:, :2]) - 1).abs()[1:].reshape(100, steps)
+    largest = off.amax(dim=1)
+    assert 0.001 < largest[0] < 0.02
+    assert largest.max() < 1.01 * largest[0]
+
+
+@pytest.mark.parametrize("method", STEPPERS, ids=lambda method: method.__name__)
+@pytest.mark.parametrize("batch", [(), (2, 3)], ids=["as floats", "as arrays"])
+def test_the_recorded_loop_and_pytorch_give_the_same_trajectory(method, batch, monkeypatch):
+    clock = LogarithmicHamiltonian(SUN)
+    state = clock.extended(*start(*batch))
+    fast = integrate(clock, *state, dt=0.05, steps=5, method=method)
+    monkeypatch.setattr(mechanics, "record", lambda *_: None)
+    plain = integrate(clock, *state, dt=0.05, steps=5, method=method)
+    for left, right in zip(fast, plain, strict=True):
+        torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-13)
+
+
+def test_a_long_run_takes_no_step_in_pytorch(monkeypatch):
+    monkeypatch.setattr(mechanics, "_repeat", None)
+    clock = LogarithmicHamiltonian(Kepler())
+    assert integrate(clock, *clock.extended(*comet(0.5)), dt=0.1, steps=50).q.shape == (51, 3)
+
+
+@pytest.mark.usefixtures("plain_calls")
+class TestBadInput:
+    def test_a_system_that_is_not_masses_in_a_potential(self):
+        with pytest.raises(TypeError, match=r"system is a HamiltonianSystem.*choose Kepler\(\)"):
+            LogarithmicHamiltonian(HamiltonianSystem())
+
+    def test_a_potential_that_is_not_below_zero(self):
+        clock = LogarithmicHamiltonian(HarmonicOscillator())
+        one = torch.ones(1)
+        with pytest.raises(ValueError, match=r"p_t is -0\.5 at the start.*V is below 0"):
+            integrate(clock, *clock.extended(one, one), dt=0.1, steps=1)
+
+    def test_a_momentum_of_time_that_does_not_fit(self):
+        clock = LogarithmicHamiltonian(Kepler())
+        q, p = clock.extended(*comet(0.5))
+        p[-1] = -10
+        with pytest.raises(ValueError, match=r"T \+ p_t is .*start from \.extended"):
+            integrate(clock, q, p, dt=0.1, steps=1)
+
+    def test_a_planet_in_the_sun(self):
+        clock = LogarithmicHamiltonian(Kepler())
+        with pytest.raises(ValueError, match="singular"):
+            integrate(clock, torch.zeros(3), torch.ones(3), dt=0.1, steps=1)
+
+    def test_a_state_without_time(self):
+        clock = LogarithmicHamiltonian(Kepler())
+        with pytest.raises(ValueError, match=r"q has shape \(2,\)"):
+            clock.energy(*comet(0.5))
