@@ -2,53 +2,17 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
-import nbformat
 import pytest
 import torch
+from claims import check, claims
 from einops import rearrange
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
-from torch.utils.flop_counter import FlopCounterMode
 
 from course_lib import attention as library
-from course_lib.training import parameter_count
 
-LECTURE = Path(__file__).resolve().parents[1] / "lectures" / "02_self_attention.ipynb"
-
-
-def claims() -> dict[str, str]:
-    """The cell that checks each claim, by the label of the claim."""
-    found, label = {}, ""
-    for cell in nbformat.read(LECTURE, as_version=4).cells:
-        if cell.cell_type == "markdown" and ":label: prop-" in cell.source:
-            label = cell.source.split(":label: ")[1].split()[0]
-        elif "claim" in cell.metadata.get("tags", []):
-            found[label] = cell.source
-    return found
-
-
-def check(label: str, **wrong: object) -> None:
-    """Run the cell of a claim, with wrong implementations in place of the library's."""
-    torch.manual_seed(0)
-    random = torch.Generator().manual_seed(2)
-
-    def normal(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=random, dtype=torch.float64)
-
-    names = {
-        **vars(library),
-        "torch": torch,
-        "math": math,
-        "nn": nn,
-        "rearrange": rearrange,
-        "FlopCounterMode": FlopCounterMode,
-        "parameter_count": parameter_count,
-        "random": random,
-        "normal": normal,
-    }
-    exec(claims()[label], names | wrong)  # noqa: S102 - a cell of our own lecture
+LECTURE = "02_self_attention"
 
 
 def weights_from(score: Callable, dim: int = -1) -> Callable:
@@ -112,17 +76,17 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("label", claims())
+@pytest.mark.parametrize("label", claims(LECTURE))
 def test_a_claim_holds_for_the_library(label: str) -> None:
-    check(label)
+    check(LECTURE, label, vars(library))
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_claim_falls_to_a_wrong_implementation(case: str) -> None:
     label, wrong = WRONG[case]
     with pytest.raises(AssertionError):
-        check(label, **wrong)
+        check(LECTURE, label, vars(library) | wrong)
 
 
 def test_every_claim_falls_to_something() -> None:
-    assert {label for label, _ in WRONG.values()} == set(claims())
+    assert {label for label, _ in WRONG.values()} == set(claims(LECTURE))
