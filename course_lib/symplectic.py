@@ -271,9 +271,12 @@ class GradientLayer(SymplecticLayer):
         # log cosh u, without a cosh that could overflow.
         return (F.softplus(-2 * u) + u - math.log(2)) @ self.a
 
-    def gradient(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        r"""$K^\top\,\mathrm{diag}(a)\tanh(Kx + b)$."""
-        return (self.a * F.linear(x, self.K, self.b).tanh()) @ self.K
+    def gradient(
+        self, x: Float[Tensor, "*axes d"], a: Float[Tensor, "*#axes width"] | None = None
+    ) -> Float[Tensor, "*axes d"]:
+        r"""$K^\top\,\mathrm{diag}(a)\tanh(Kx + b)$, by default with its own ``a``."""
+        a = self.a if a is None else a
+        return (a * F.linear(x, self.K, self.b).tanh()) @ self.K
 
 
 # Networks -------------------------------------------------------------------------------------
