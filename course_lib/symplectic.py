@@ -67,7 +67,7 @@ def attention_potential(
     $\log(1 + \sum_{mn} e^{C_{mn}})$ for ``softmax`` ``"matrix"``, where all pairs of tokens share
     one distribution, and $\sum_n \log(1 + \sum_m e^{C_{mn}})$ for ``"vector"``, where each column
     has its own. Right for scores of any size. Source: Brantner and Kraus, GeometricMachineLearning
-    (2024), where the first is misprinted; Ramsauer et al. (2021) for the energy.
+    (2024); Ramsauer et al. (2021) for the energy.
     """
     _check_attention(z, A, softmax)
     return _log_partition(z @ A @ z.mT, softmax).sum(dim=(-2, -1))
@@ -83,8 +83,9 @@ def symplectic_attention(
     r"""The gradient of :func:`attention_potential` in $Z$: $S Z A^\top + S^\top Z A$.
 
     $S = e^C / (1 + \sum e^C)$, the sum over all entries or over each column. A symmetric $A$ makes
-    it $(S + S^\top) Z A$. That is $2 S Z A$ only where $S$ is symmetric too: with the matrix
-    softmax, never with the vector softmax. Source: as for the potential, corrected.
+    it $(S + S^\top) Z A$. With the matrix softmax $S$ is symmetric too, and that is
+    $2 S^\top Z A$. With the vector softmax and two tokens or more, neither term alone is the
+    gradient of anything. Source: as for the potential.
 
     ``backend`` is ``"reference"`` (the formula), ``"triton"`` (our kernel for the vector softmax,
     :func:`course_lib.kernels.symplectic_flash`) or ``"auto"``: the kernel on a CUDA device for
@@ -270,9 +271,12 @@ class GradientLayer(SymplecticLayer):
         # log cosh u, without a cosh that could overflow.
         return (F.softplus(-2 * u) + u - math.log(2)) @ self.a
 
-    def gradient(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        r"""$K^\top\,\mathrm{diag}(a)\tanh(Kx + b)$."""
-        return (self.a * F.linear(x, self.K, self.b).tanh()) @ self.K
+    def gradient(
+        self, x: Float[Tensor, "*axes d"], a: Float[Tensor, "*#axes width"] | None = None
+    ) -> Float[Tensor, "*axes d"]:
+        r"""$K^\top\,\mathrm{diag}(a)\tanh(Kx + b)$, by default with its own ``a``."""
+        a = self.a if a is None else a
+        return (a * F.linear(x, self.K, self.b).tanh()) @ self.K
 
 
 # Networks -------------------------------------------------------------------------------------

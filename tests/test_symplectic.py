@@ -144,7 +144,7 @@ def test_the_vector_softmax_with_a_symmetric_matrix_does_not_for_that_is_no_grad
 
     def shortcut(z):
         C = z @ A @ z.T
-        return 2 * (C.exp() / (1 + C.exp().sum(dim=0))) @ z @ A
+        return 2 * (C.exp() / (1 + C.exp().sum(dim=0))).T @ z @ A
 
     assert asymmetry(lambda z: symplectic_attention(z, A, softmax="vector"), z) < 1e-14
     assert asymmetry(shortcut, z) > 0.1

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.training import fit, parameter_count, seed
+from course_lib.training import fit, fit_side_by_side, parameter_count, seed
 
 
 def squared_error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
@@ -204,3 +204,32 @@ def test_parameters_are_counted_once_and_only_if_they_are_trained() -> None:
     model[0].requires_grad_(requires_grad=False)
     assert parameter_count(model) == 4 * 4 + 4
     assert parameter_count(nn.ReLU()) == 0
+
+
+def lines(count):
+    """Models that learn a line each, their batches, and the loss."""
+    models = []
+    for value in range(count):
+        seed(value)
+        models.append(nn.Linear(1, 1).double())
+    x = torch.linspace(-1, 1, 8).double()[None, :, None].expand(count, 8, 1)
+    slope = torch.arange(count).double()[:, None, None]
+    return models, [(x, slope * x)], lambda model, xy: (model(xy[0]) - xy[1]).square().mean()
+
+
+def test_models_side_by_side_learn_each_its_own_and_as_they_would_alone():
+    models, batches, loss = lines(3)
+    fit_side_by_side(models, loss, batches, steps=300, learning_rate=0.1)
+    for value, model in enumerate(models):
+        assert model.weight.item() == pytest.approx(value, abs=1e-2)
+        again, [(x, y)], _ = lines(3)
+        fit_side_by_side(
+            [again[value]], loss, [(x[:1], y[value, None])], steps=300, learning_rate=0.1
+        )
+        torch.testing.assert_close(again[value].weight, model.weight)
+
+
+def test_no_models_side_by_side_are_refused():
+    _, batches, loss = lines(1)
+    with pytest.raises(ValueError, match="the number of models is 0"):
+        fit_side_by_side([], loss, batches, steps=1)

@@ -6,7 +6,7 @@ WINDOW = np.arange(12.0).reshape(3, 4) / 10
 MATRIX = np.eye(4)
 
 
-def test_the_meter_puts_the_shortcut_of_the_notes_on_trial_first():
+def test_the_meter_puts_the_shortcut_on_trial_first():
     meter = SymplecticityMeter(WINDOW, MATRIX)
     assert (meter.softmax, meter.matrix, meter.formula) == ("vector", "symmetric", "shortcut")
 
@@ -16,6 +16,7 @@ def test_the_description_names_the_formula_and_the_window():
     assert "S Z Aᵀ + Sᵀ Z A" in text
     assert "3 tokens with 4 features" in text
     assert "matrix softmax" in text
+    assert "2 Sᵀ Z A" in SymplecticityMeter(WINDOW, MATRIX).describe()
 
 
 def test_the_meter_weighs_less_than_60_kb_in_the_page():

@@ -178,10 +178,21 @@ def _(attempt: Attempt, z: Tensor, A: Tensor) -> bool | str:
         float((attempt(z + to, A) - attempt(z - to, A))[of]) / (2 * SHIFT)
         for to, of in ((first, 1), (second, 0))
     ]
+    S, zA, push = _shares(z, A), z @ A, attempt(z, A)
+    one_sided = recognised(
+        push,
+        {
+            "You have the pull that a token feels when it asks. Who pulls at those it asked?": (
+                2 * S.mT @ zA
+            ),
+            "You have the pull that a token feels when it is asked. Who pulls at the one that "
+            "asks?": 2 * S @ zA,
+        },
+    )
     return _reciprocal(*change) or (
         f"Move token 1: the push on token 2 changes at the rate {change[0]:.3g}. Move token 2: the "
         f"push on token 1 changes at the rate {change[1]:.3g}. With a potential they would be "
-        "equal. Print S. Do both of its halves push?"
+        f"equal. {one_sided or 'Print S. Do both of its halves push?'}"
     )
 
 
@@ -198,9 +209,6 @@ def _(attempt: Attempt, z: Tensor, A: Tensor) -> bool | str:
         {
             "This is the matrix softmax, with one sum for all scores. Here each column has a sum "
             "of its own.": (together + together.mT) @ z @ A,
-            "You sum along the rows of C. The potential sums over m, which counts the rows.": (
-                2 * _shares(z, A).mT @ z @ A
-            ),
         },
     )
 
@@ -218,8 +226,10 @@ def _(attempt: Attempt, z: Tensor, A: Tensor) -> bool | str:
         {
             "This is right for symmetric A alone. You used A in one place where its mirror image "
             "belongs.": (S + S.mT) @ z @ A,
-            "You have the two matrices, but each beside the wrong half of S.": S @ z @ A
-            + S.mT @ z @ A.mT,
+            "Either you have the two matrices, but each beside the wrong half of S, or you sum "
+            "along the rows of C, where the potential sums over m, which counts the rows.": (
+                S @ z @ A + S.mT @ z @ A.mT
+            ),
         },
     )
 

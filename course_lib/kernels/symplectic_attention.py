@@ -57,7 +57,7 @@ def symplectic_flash(
     dtype float16, bfloat16 or float32 (in full precision, unless
     ``torch.set_float32_matmul_precision`` allows TF32). Raises ``TypeError`` for other dtypes,
     ``ValueError`` for other sizes, ``RuntimeError`` without a CUDA device. Source: Brantner and
-    Kraus, GeometricMachineLearning (2024), corrected.
+    Kraus, GeometricMachineLearning (2024).
     """
     check_floating(z=z, A=A)
     z, A = autocast_together(z, A)

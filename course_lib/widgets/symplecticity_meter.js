@@ -33,7 +33,7 @@ const MATRICES = [
 /** @type {[string, string][]} */
 const FORMULAS = [
   ["full", "S Z Aᵀ + Sᵀ Z A"],
-  ["shortcut", "2 S Z A"],
+  ["shortcut", "2 Sᵀ Z A"],
 ];
 const textOf = (formula) => FORMULAS.find(([name]) => name === formula)[1];
 

@@ -68,8 +68,11 @@ def shares(z: Tensor, A: Tensor) -> Tensor:
 
 
 def along_rows(z: Tensor, A: Tensor) -> Tensor:
-    """The shortcut with the sums along the other axis."""
-    return 2 * shares(z, A).T @ z @ A
+    """Both terms, with the sums along the other axis of the scores."""
+    score = z @ A @ z.T
+    total = torch.logaddexp(score.logsumexp(1, keepdim=True), torch.zeros(len(z), 1))
+    S = (score - total).exp()
+    return S @ z @ A.T + S.T @ z @ A
 
 
 def overflowing(z: Tensor, A: Tensor) -> Tensor:
@@ -148,19 +151,26 @@ WRONG = {
         "returned tensor([0.5000])",
         "pencil and paper",
     ),
-    "the shortcut of the notes": (
+    "standard attention, doubled": (
+        "vector_softmax_gradient",
+        lambda z, A: 2 * shares(z, A).T @ z @ A,
+        "what token 1 does to token 2 is what token 2 does to token 1",
+        "A = tensor([[1.]])",
+        "Who pulls at those it asked?",
+    ),
+    "the other term, doubled": (
         "vector_softmax_gradient",
         lambda z, A: 2 * shares(z, A) @ z @ A,
         "what token 1 does to token 2 is what token 2 does to token 1",
         "A = tensor([[1.]])",
-        "With a potential they would be equal",
+        "Who pulls at the one that asks?",
     ),
-    "the shortcut along rows": (
+    "sums along the rows": (
         "vector_softmax_gradient",
         along_rows,
-        "what token 1 does to token 2 is what token 2 does to token 1",
-        "A = tensor([[1.]])",
-        "With a potential they would be equal",
+        "for an A that is not symmetric, too",
+        "A = tensor([[0., 0.]",
+        "or you sum along the rows",
     ),
     "the score without its derivative": (
         "vector_softmax_gradient",

@@ -25,7 +25,7 @@ def windows(random: np.random.Generator, *more: Any) -> list[list[Any]]:
 
 
 def shortcut(z: torch.Tensor, A: torch.Tensor, softmax: str) -> torch.Tensor:
-    """2 S Z A, with the S whose log-partition function is the potential, by autograd."""
+    """2 Sᵀ Z A, with the S whose log-partition function is the potential, by autograd."""
     C = (z @ A @ z.mT).detach().requires_grad_()
     one = torch.zeros_like(C[:1])
     if softmax == "matrix":
@@ -33,7 +33,7 @@ def shortcut(z: torch.Tensor, A: torch.Tensor, softmax: str) -> torch.Tensor:
     else:
         partition = torch.logsumexp(torch.cat([one, C]), 0).sum()
     [S] = torch.autograd.grad(partition, C)
-    return 2 * S @ z @ A
+    return 2 * S.mT @ z @ A
 
 
 @pytest.mark.parametrize("softmax", ["matrix", "vector"])

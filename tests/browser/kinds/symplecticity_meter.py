@@ -24,11 +24,11 @@ CHAOTIC = 0.1  # decades between errors of runs whose starts differ by rounding
 
 
 def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
-    """2 S Z A, which the notes take for the gradient; course_lib has no use for it."""
+    """2 Sᵀ Z A, twice standard attention; course_lib has no use for it."""
     C = z @ A @ z.mT
     scores = C.flatten(-2)[..., None] if softmax == "matrix" else C
     partition = torch.logsumexp(F.pad(scores, (0, 0, 1, 0)), dim=-2, keepdim=True)
-    return 2 * (C - partition).exp() @ z @ A
+    return 2 * (C - partition).exp().mT @ z @ A
 
 
 def make() -> SymplecticityMeter:

@@ -43,7 +43,7 @@ function weigh(scores, start, stride, count) {
 /**
  * Potential, force and weights of windows that are flattened row by row; C = Z A Zᵀ.
  * Potential: log(1 + Σ_mn exp C_mn) for "matrix", Σ_n log(1 + Σ_m exp C_mn) for "vector".
- * Force: S Z Aᵀ + Sᵀ Z A for "full", 2 S Z A for "shortcut", S being the derivative of the
+ * Force: S Z Aᵀ + Sᵀ Z A for "full", 2 Sᵀ Z A for "shortcut", S being the derivative of the
  * potential by C.
  */
 function attentionField(tokens, d, A, softmax, formula) {
@@ -99,7 +99,7 @@ function attentionField(tokens, d, A, softmax, formula) {
             total +=
               formula === "full"
                 ? S[m * tokens + n] * ZAt[n * d + j] + S[n * tokens + m] * ZA[n * d + j]
-                : 2 * S[m * tokens + n] * ZA[n * d + j];
+                : 2 * S[n * tokens + m] * ZA[n * d + j];
           }
           out[m * d + j] = total;
         }
@@ -154,10 +154,9 @@ function forceDerivative(z, dz, A, softmax, formula) {
     row.map((s, n) => weighed[m][n] - s * (softmax === "matrix" ? all : columnTotals[n])),
   );
   const [ZA, dZA, At] = [product(z, A), product(dz, A), transpose(A)];
-  if (formula === "shortcut")
-    return sum(product(dS, ZA), product(S, dZA)).map((row) => row.map((x) => 2 * x));
-  const first = sum(product(dS, product(z, At)), product(S, product(dz, At)));
-  return sum(first, sum(product(transpose(dS), ZA), product(transpose(S), dZA)));
+  const asks = sum(product(transpose(dS), ZA), product(transpose(S), dZA));
+  if (formula === "shortcut") return asks.map((row) => row.map((x) => 2 * x));
+  return sum(sum(product(dS, product(z, At)), product(S, product(dz, At))), asks);
 }
 
 /**

@@ -1,0 +1,155 @@
+import json
+
+import pytest
+import torch
+from seeded import assert_close, randn, randomized
+
+from course_lib import prompted_sympnet
+from course_lib.mechanics import CoupledOscillators, integrate, symplecticity_error
+from course_lib.prompted_sympnet import PromptedSympNet, PromptEncoder, trained
+from course_lib.symplectic import SympNet
+
+D = 2
+NETWORKS = {
+    pool: randomized(PromptedSympNet(D, encoder=PromptEncoder(D, pool=pool)), 0.3)
+    for pool in ("attention", "mean")
+}
+by_network = pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+
+
+def prompt(*batch, states=8, seed=5):
+    return randn(*batch, states, D, seed=seed), randn(*batch, states, D, seed=seed + 1)
+
+
+@by_network
+@pytest.mark.parametrize("states", [2, 3, 8])
+def test_the_map_of_the_state_is_symplectic_for_every_prompt(network, states):
+    context = prompt(states=states)
+    q, p = randn(D), randn(D, seed=1)
+    assert symplecticity_error(lambda q, p: network(q, p, context=context), q, p) < 1e-12
+
+
+@by_network
+def test_an_encoder_that_sees_the_moving_state_makes_the_map_unsymplectic(network):
+    context = prompt()
+
+    def flow(q, p):
+        seen = (torch.cat([old, new[None]]) for old, new in zip(context, (q, p), strict=True))
+        return network(q, p, context=tuple(seen))
+
+    assert symplecticity_error(flow, randn(D), randn(D, seed=1)) > 1e-3
+
+
+@by_network
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)], ids=str)
+def test_the_inverse_undoes_the_step_given_the_same_prompt(network, batch):
+    q, p, context = randn(*batch, D), randn(*batch, D, seed=1), prompt(*batch)
+    there = network(q, p, context=context)
+    assert_close(network.inverse(*there, context=context), (q, p))
+    assert (there[0] - q).norm() > 1e-3
+
+
+@by_network
+def test_each_of_a_batch_follows_its_own_prompt(network):
+    q, p, context = randn(3, D), randn(3, D, seed=1), prompt(3)
+    together = network(q, p, context=context)
+    alone = network(q[1], p[1], context=(context[0][1], context[1][1]))
+    assert_close((together[0][1], together[1][1]), alone)
+    others = network(q, p, context=(context[0].roll(1, 0), context[1].roll(1, 0)))
+    assert (others[0] - together[0]).norm() > 1e-3
+
+
+def test_a_fresh_network_is_the_sympnet_inside_and_ignores_its_prompt():
+    network = PromptedSympNet(D).double()
+    q, p = randn(4, D), randn(4, D, seed=1)
+    assert_close(network(q, p, context=prompt(4)), network.sympnet(q, p))
+
+
+def test_every_parameter_learns_once_the_head_is_not_zero():
+    for network in NETWORKS.values():
+        new_q, new_p = network(randn(4, D), randn(4, D, seed=1), context=prompt(4))
+        (new_q.square().sum() + new_p.square().sum()).backward()
+        gradients = {name: x.grad for name, x in network.named_parameters()}
+        # A bias that all keys share shifts all scores of a query alike, which no softmax feels.
+        silent = {"encoder.look.key.bias"}
+        assert {name for name, g in gradients.items() if g.abs().max() < 1e-14} <= silent
+        network.zero_grad()
+
+
+def test_a_stepper_given_a_prompt_reads_it_once_and_steps_like_the_network():
+    network, context = NETWORKS["attention"], prompt(3)
+    q, p = randn(3, D), randn(3, D, seed=1)
+    with torch.no_grad():
+        run = integrate(CoupledOscillators(), q, p, dt=1, steps=2, method=network.given(*context))
+        by_hand = network(*network(q, p, context=context), context=context)
+    assert_close((run.q[:, 2], run.p[:, 2]), by_hand)
+
+
+def test_the_weights_of_the_pairs_sum_to_one_and_are_equal_where_the_pool_is_a_mean():
+    context = prompt(3)
+    looked = NETWORKS["attention"].encoder.weights(*context)
+    assert looked.shape == (3, 4, 7)
+    assert_close(looked.sum(-1), torch.ones(3, 4).double())
+    assert looked.std() > 1e-3
+    alike = NETWORKS["mean"].encoder.weights(*context)
+    assert_close(alike, torch.full((3, 1, 7), 1 / 7, dtype=torch.float64))
+
+
+def test_the_order_of_the_pairs_does_not_matter_and_their_direction_does():
+    encoder = NETWORKS["attention"].encoder
+    q, p = prompt(states=3)
+    back = torch.stack([q[0], q[1], q[0]]), torch.stack([p[0], p[1], p[0]])
+    turned = torch.stack([q[1], q[0], q[1]]), torch.stack([p[1], p[0], p[1]])
+    assert_close(encoder(*back), encoder(*turned))  # the same two pairs, in the other order
+    one_way, other_way = (q[:2], p[:2]), (q[:2].flip(0), p[:2].flip(0))
+    assert (encoder(*one_way) - encoder(*other_way)).norm() > 1e-3
+
+
+def test_the_trained_network_has_the_error_that_was_measured_and_believes_its_prompt():
+    measured = json.loads(prompted_sympnet.DATA.with_suffix(".json").read_text())
+    error = {row["kind"]: row["test"] for row in measured["rows"] if row["seed"] == 0}
+    network, blind = trained(), trained("SympNet")
+    assert isinstance(blind, SympNet)
+    q, p = 2 * torch.rand(2, 60, D, generator=torch.Generator().manual_seed(3)).double() - 1
+    k = torch.linspace(0.2, 2, 60).double()
+    runs = [
+        integrate(CoupledOscillators(coupling=each), *start, dt=0.03, steps=160)
+        for each, *start in zip(k.tolist(), q, p, strict=True)
+    ]
+    q, p = (torch.stack([getattr(run, name)[::10] for run in runs]) for name in "qp")
+    before, after = (q[:, 8], p[:, 8]), (q[:, 9], p[:, 9])
+
+    def missed(found):
+        return sum((a - b).square().mean() for a, b in zip(found, after, strict=True)).item()
+
+    read = missed(network(*before, context=(q[:, :8], p[:, :8])))
+    misled = missed(network(*before, context=(q[:, :8].flip(0), p[:, :8].flip(0))))
+    assert error["attention"] / 10 < read < 5 * error["attention"]
+    assert read < missed(blind(*before)) / 5 < misled
+
+
+@pytest.mark.usefixtures("plain_calls")
+class TestBadInput:
+    def test_a_prompt_of_one_state_and_one_that_does_not_fit(self):
+        network = NETWORKS["attention"]
+        q, p = randn(D), randn(D, seed=1)
+        with pytest.raises(ValueError, match="the prompt has 1 state; expected two or more"):
+            network(q, p, context=prompt(states=1))
+        with pytest.raises(ValueError, match=r"q has shape \(8, 3\)"):
+            network(q, p, context=(randn(8, 3), randn(8, 3)))
+        with pytest.raises(ValueError, match=r"p has shape \(3,\)"):
+            network(q, randn(3), context=prompt())
+        with pytest.raises(TypeError, match=r"torch\.float32"):
+            network(q.float(), p.float(), context=prompt())
+
+    def test_sizes_and_names_of_the_constructors(self):
+        with pytest.raises(ValueError, match="pool is 'max'; expected one of"):
+            PromptEncoder(D, pool="max")
+        with pytest.raises(ValueError, match="d is 0; expected 1 or more"):
+            PromptEncoder(0)
+        with pytest.raises(ValueError, match="dt is 0"):
+            PromptEncoder(D, dt=0)
+        with pytest.raises(ValueError, match="features is 0"):
+            PromptedSympNet(D, features=0)
+        with pytest.raises(ValueError, match="kind is 'told k'; expected one of"):
+            trained("told k")
