@@ -153,22 +153,29 @@ def tiled_attention(
     queries, keys = sizes["query"], sizes["key"]
     plan = tile_plan(queries, keys, query_tile=query_tile, key_tile=key_tile, causal=causal)
     check_visible(None, (*sizes["*batch"], queries, keys))
-    position = torch.arange(keys, device=query.device)
     output = [value.new_empty(*sizes["*batch"], 0, sizes["d_value"])]
     for rows, tiles in plan:
-        last_seen = position[keys - queries :][rows] if causal else None
         reports = (
             partial_attention(
                 query[..., rows, :],
                 key[..., columns, :],
                 value[..., columns, :],
-                mask=position[columns] <= last_seen[:, None] if causal else None,
+                mask=_seen(rows, columns, keys - queries, query.device) if causal else None,
                 scale=scale,
             )
             for columns in tiles
         )
         output.append(finish(reduce(merge, reports)))
     return torch.cat(output, dim=-2)
+
+
+def _seen(
+    rows: slice, columns: slice, ahead: int, device: torch.device
+) -> Bool[Tensor, "query key"]:
+    """The causal mask of one tile, where query i sees the keys up to i + ``ahead``."""
+    query = torch.arange(rows.start, rows.stop, device=device)
+    key = torch.arange(columns.start, columns.stop, device=device)
+    return key <= query[:, None] + ahead
 
 
 def flash_decoding(
