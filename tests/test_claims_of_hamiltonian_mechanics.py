@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
+import scipy.special
 import torch
 
 from course_lib.backward_error import modified_pendulum
@@ -126,6 +128,21 @@ def without_the_half(order):
     return [first, 2 * second, *rest]
 
 
+def without_later_bernoulli_numbers(order):
+    """The series with B₄ and all that follow it left out."""
+    bernoulli = scipy.special.bernoulli
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "scipy.special.bernoulli", lambda n: np.r_[bernoulli(n)[:4], [0.0] * n][: n + 1]
+        )
+        return modified_pendulum(order)
+
+
+def five_terms_and_zeros(order):
+    first, *rest = modified_pendulum(5)
+    return [first, *rest, *[lambda q, p: 0 * first(q, p)] * (order - 5)]
+
+
 def stepping(names, **replaced):
     """The steppers of the lecture with some of them replaced, under both of their names."""
     titles = {
@@ -172,6 +189,12 @@ WRONG = {
     },
     "prop-modified: every second sign": lambda _: {"modified_pendulum": with_wrong_sign},
     "prop-modified: a half is missing": lambda _: {"modified_pendulum": without_the_half},
+    "prop-modified: no Bernoulli number beyond the second": lambda _: {
+        "modified_pendulum": without_later_bernoulli_numbers
+    },
+    "prop-modified: zeros beyond the fifth term": lambda _: {
+        "modified_pendulum": five_terms_and_zeros
+    },
     "prop-modified: drift first": lambda _: {"symplectic_euler": drift_first},
     "prop-order: symplectic Euler for Verlet": lambda n: stepping(
         n, stoermer_verlet=symplectic_euler
