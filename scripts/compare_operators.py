@@ -1,0 +1,348 @@
+"""Learn rods by every means of lecture 3 and write course_lib/data/operators.json.
+
+    OMP_NUM_THREADS=1 python scripts/compare_operators.py
+
+The input is the logarithm of the conductivity and the load at 16 sensors, the answer the
+temperature of a rod at points where no training rod was ever looked at. There are two laws. In one
+the solver knows the equation, in the other the rod also loses heat to the air, and the solver's
+equation does not say so. Each seed draws its own 2,000 rods to learn from; all share the 500 rods
+on which strengths, lengths and rates are tuned, and the 500 that judge. What is in the file is told
+beside it, in operators.md.
+"""
+
+import datetime as dt
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import scipy
+import torch
+from scipy.optimize import minimize_scalar
+from torch import Tensor, nn
+
+from course_lib.basis import hat, interpolate
+from course_lib.elliptic import Rods, random_rods, solve
+from course_lib.neural_field import CrossAttentionField
+from course_lib.neural_operators import (
+    DeepONet,
+    FourierOperator,
+    relative_errors,
+    spline_matrix,
+    train_operator,
+)
+from course_lib.training import parameter_count, seed
+
+DATA = Path(__file__).parents[1] / "course_lib" / "data" / "operators.json"
+LAWS = {"known": 0.0, "unknown": 10.0}
+SENSORS, RODS, SEEDS, STEPS, BATCH, POINTS = 16, 2000, 5, 6000, 32, 32
+RATES = (3e-3, 1e-2)
+PLACES = torch.linspace(0, 1, SENSORS, dtype=torch.float64)
+SEEN = torch.linspace(0, 1, 129, dtype=torch.float64)
+FINE = torch.linspace(0, 1, 1025, dtype=torch.float64)
+UNSEEN = torch.rand(200, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+NETWORKS: dict[str, Callable[[], nn.Module]] = {
+    "cross-attention field": lambda: CrossAttentionField(32, 4, 2, d_z=2, d_hidden=64, finest=50),
+    "DeepONet": lambda: DeepONet(SENSORS, d_z=2, width=72),
+    "Fourier operator": lambda: FourierOperator(
+        PLACES.float(), d_z=2, width=19, modes=10, layers=3, grid=48
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Data:
+    """Measured at sensors, and the temperatures at ``x``."""
+
+    z: Tensor
+    u: Tensor
+    x: Tensor
+
+
+def measured(rods: Rods) -> Tensor:
+    """What the sensors read, ``(rods, sensors, 2)``."""
+    return torch.stack([rods.log_conductivity(PLACES), rods.load(PLACES)], dim=-1)
+
+
+def to_learn(start: int, q: float) -> Data:
+    """The rods of a seed, on the mesh that is seen."""
+    rods = random_rods(RODS, generator=torch.Generator().manual_seed(start))
+    return Data(measured(rods), rods.solve(FINE, q=q)[:, ::8], SEEN)
+
+
+def to_judge(start: int, q: float) -> Data:
+    """500 rods, at points that are not seen."""
+    rods = random_rods(500, generator=torch.Generator().manual_seed(start))
+    return Data(measured(rods), read(FINE, rods.solve(FINE, q=q), UNSEEN), UNSEEN)
+
+
+def read(nodes: Tensor, u: Tensor, x: Tensor) -> Tensor:
+    """Many solutions between their nodes."""
+    return interpolate(x, nodes, u.T).T
+
+
+def error(answer: Tensor, data: Data) -> float:
+    """The mean relative error."""
+    return relative_errors(answer, data.u).mean().item()
+
+
+# Simple models --------------------------------------------------------------------------------
+
+
+def solver(z: Tensor, x: Tensor, basis: Callable, q: float = 0.0) -> Tensor:
+    """Finite elements, fed with what a basis makes of the sensors between them."""
+    log_k, load = z.unbind(-1)
+    nodes = FINE[::4].contiguous()
+    u = solve(
+        lambda p: (log_k @ basis(p, PLACES).T).exp(),
+        lambda p: load @ basis(p, PLACES).T,
+        nodes,
+        q=q,
+    )
+    return read(nodes, u, x)
+
+
+def nearest(known: Data, asked: Data, *, neighbours: int) -> Tensor:
+    """The mean of the nearest rods, over what was measured."""
+    distance = torch.cdist(asked.z.flatten(1), known.z.flatten(1))
+    near = distance.topk(neighbours, largest=False).indices
+    return read(known.x, known.u[near].mean(1), asked.x)
+
+
+def kernel_ridge(known: Data, asked: Data, kernel: Callable, strength: float) -> Tensor:
+    """Ridge regression with a kernel; each rod counts as its relative error does."""
+    inner = kernel(known.z, known.z)
+    noise = strength * inner.diagonal().mean() * known.u.square().mean(-1) / known.u.square().mean()
+    weights = torch.linalg.solve(inner + torch.diag(noise), known.u)
+    return read(known.x, kernel(asked.z, known.z) @ weights, asked.x)
+
+
+def linear(a: Tensor, b: Tensor) -> Tensor:
+    """1 and all that was measured, as features."""
+    return 1 + a.flatten(1) @ b.flatten(1).T / SENSORS
+
+
+def gaussian(a: Tensor, b: Tensor, *, length: float) -> Tensor:
+    """Near in all that was measured."""
+    return torch.exp(-torch.cdist(a.flatten(1), b.flatten(1)).square() / (2 * SENSORS * length**2))
+
+
+def linear_in_load(a: Tensor, b: Tensor, *, length: float) -> Tensor:
+    """Near in conductivity, and linear in the load, as every solution is."""
+    near = torch.cdist(a[..., 0], b[..., 0]).square() / (2 * SENSORS * length**2)
+    return torch.exp(-near) * (a[..., 1] @ b[..., 1].T) / SENSORS
+
+
+def pca_ridge(known: Data, asked: Data, *, components: int, strength: float) -> Tensor:
+    """Ridge regression from what was measured to the principal components of the solutions."""
+    mean = known.u.mean(0)
+    basis = torch.linalg.svd(known.u - mean, full_matrices=False).Vh[:components]
+    coefficients = Data(known.z, (known.u - mean) @ basis.T, known.x)
+    weight = known.u.square().mean() / known.u.square().mean(-1)
+    one = torch.ones(len(known.z), 1, dtype=torch.float64)
+    features = torch.cat([one, known.z.flatten(1)], dim=1)
+    gram = features.T @ (weight[:, None] * features)
+    gram = gram + strength * gram.diagonal().mean() * torch.eye(len(gram), dtype=torch.float64)
+    found = torch.linalg.solve(gram, features.T @ (weight[:, None] * coefficients.u))
+    ones = torch.ones(len(asked.z), 1, dtype=torch.float64)
+    u = mean + torch.cat([ones, asked.z.flatten(1)], dim=1) @ found @ basis
+    return read(known.x, u, asked.x)
+
+
+STRENGTHS = tuple(10.0**power for power in range(-7, 1))
+LENGTHS = (1.0, 1.5, 2.0, 3.0, 4.0)
+SIMPLE: dict[str, tuple[Callable, list[dict]]] = {
+    "nearest rods": (nearest, [{"neighbours": n} for n in (1, 4, 8, 16, 32, 64)]),
+    "PCA and ridge": (
+        pca_ridge,
+        [{"components": c, "strength": s} for c in (4, 8, 16) for s in STRENGTHS],
+    ),
+    "kernel ridge": (
+        lambda known, asked, *, length, strength: kernel_ridge(
+            known, asked, partial(gaussian, length=length), strength
+        ),
+        [{"length": n, "strength": s} for n in LENGTHS for s in STRENGTHS[:-2]],
+    ),
+    "kernel ridge, linear in f": (
+        lambda known, asked, *, length, strength: kernel_ridge(
+            known, asked, partial(linear_in_load, length=length), strength
+        ),
+        [{"length": n, "strength": s} for n in LENGTHS for s in STRENGTHS[:-2]],
+    ),
+}
+
+
+def tuned(known: Data, held_out: Data) -> dict[str, dict]:
+    """For each simple model the choice with the lowest error on the rods held out."""
+    chosen = {}
+    for name, (model, choices) in SIMPLE.items():
+        found = [error(model(known, held_out, **choice), held_out) for choice in choices]
+        best = int(np.argmin(found))
+        chosen[name] = choices[best]
+        print(f"{name:26} {choices[best]} held out {found[best]:.4f}", flush=True)
+    return chosen
+
+
+def corrected(data: Data, base: Tensor) -> Data:
+    """What is left of the solutions when a solver has done its part."""
+    return Data(data.z, data.u - base, data.x)
+
+
+# Networks -------------------------------------------------------------------------------------
+
+
+def batches(data: Data, start: int) -> Iterator[tuple[Tensor, ...]]:
+    """Rods and points in random order, for ever."""
+    random = torch.Generator().manual_seed(start)
+    z, u, x = (tensor.float() for tensor in (data.z, data.u, data.x))
+    place = PLACES.float().expand(BATCH, -1)
+    while True:
+        for part in torch.randperm(len(z), generator=random).split(BATCH):
+            if len(part) < BATCH:
+                continue
+            at = torch.randperm(len(x), generator=random)[:POINTS]
+            yield x[at].expand(BATCH, -1), place, z[part], u[part][:, at]
+
+
+@torch.no_grad()
+def answers(network: nn.Module, z: Tensor, x: Tensor) -> Tensor:
+    """A network at the points of all rods."""
+    parts = [
+        network(x.float().expand(len(part), -1), PLACES.float().expand(len(part), -1), part.float())
+        for part in z.split(100)
+    ]
+    return torch.cat(parts).double()
+
+
+def trained(name: str, known: Data, start: int, *, steps: int, rate: float) -> dict:
+    """A network after its training, and how that went."""
+    seed(start)
+    network, began = NETWORKS[name](), time.process_time()
+    history = train_operator(
+        network, batches(known, start), steps=steps, learning_rate=rate, progress=False
+    )
+    return {
+        "network": network,
+        "parameters": parameter_count(network),
+        "loss": float(np.mean(history[-RODS // BATCH :])),
+        "seconds": round(time.process_time() - began, 1),
+    }
+
+
+# All of it ------------------------------------------------------------------------------------
+
+
+def classical(law: str, known: Data, held_out: Data, test: Data) -> list[dict]:
+    """All that needs the solver, with the equation that it knows."""
+    rows = []
+
+    def row(name: str, answer: Callable[[Data], Tensor], **more: object) -> None:
+        rows.append(
+            {
+                "model": name,
+                "held_out": error(answer(held_out), held_out),
+                "test": error(answer(test), test),
+                **more,
+            }
+        )
+
+    row("solver, linear between sensors", lambda data: solver(data.z, data.x, hat))
+    row("solver, spline between sensors", lambda data: solver(data.z, data.x, spline_matrix))
+    if law == "known":
+        return rows
+    plain = {id(data): solver(data.z, data.x, spline_matrix) for data in (known, held_out, test)}
+    rest = {id(data): corrected(data, plain[id(data)]) for data in (known, held_out, test)}
+    name = "kernel ridge, linear in f"
+    model, choices = SIMPLE[name]
+
+    def mended(data: Data, choice: dict) -> Tensor:
+        return plain[id(data)] + model(rest[id(known)], data, **choice)
+
+    found = [error(mended(held_out, choice), held_out) for choice in choices]
+    best = choices[int(np.argmin(found))]
+    row("solver, then kernel ridge", lambda data: mended(data, best), tuned=best)
+    few = Data(known.z[:100], known.u[:100], known.x)
+    fitted = minimize_scalar(
+        lambda q: error(solver(few.z, few.x, spline_matrix, q), few), bounds=(0, 100)
+    ).x
+    row(
+        "solver with one number fitted",
+        lambda data: solver(data.z, data.x, spline_matrix, float(fitted)),
+        tuned={"q": float(fitted)},
+    )
+    return rows
+
+
+def main(steps: int = STEPS, seeds: int = SEEDS) -> None:
+    """Tune, learn, judge, and write after every seed."""
+    torch.set_num_threads(1)
+    began, rows, choices = time.perf_counter(), [], {}
+    for law, q in LAWS.items():
+        held_out, test = to_judge(1001, q), to_judge(1002, q)
+        zero = error(0 * test.u, test)
+        for start in range(seeds):
+            known = to_learn(start, q)
+            if not start:
+                choices[law] = tuned(known, held_out)
+                for name in NETWORKS:
+                    found = {}
+                    for rate in RATES:
+                        network = trained(name, known, start, steps=steps // 6, rate=rate)
+                        found[rate] = error(
+                            answers(network["network"], held_out.z, held_out.x), held_out
+                        )
+                    choices[law][name] = {"rate": min(found, key=found.get)}
+                    print(law, name, found, flush=True)
+            here = classical(law, known, held_out, test)
+            for name, (model, _) in SIMPLE.items():
+                choice = choices[law][name]
+                judged = [error(model(known, data, **choice), data) for data in (held_out, test)]
+                here.append({"model": name, "held_out": judged[0], "test": judged[1]})
+            for name in NETWORKS:
+                done = trained(name, known, start, steps=steps, **choices[law][name])
+                network = done.pop("network")
+                judged = [error(answers(network, d.z, d.x), d) for d in (held_out, test)]
+                here.append({"model": name, "held_out": judged[0], "test": judged[1], **done})
+            for row in here:
+                rows.append({"law": law, "seed": start, **row})
+                print(f"{law} {start} {row['model']:32} {100 * row['test']:.2f} %", flush=True)
+            write(rows, choices, zero, steps, time.perf_counter() - began)
+
+
+def write(rows: list[dict], choices: dict, zero: float, steps: int, seconds: float) -> None:
+    """All that was measured so far."""
+    versions = {"python": platform.python_version(), "torch": torch.__version__}
+    DATA.write_text(
+        json.dumps(
+            {
+                "device": platform.machine(),
+                "threads": torch.get_num_threads(),
+                "date": dt.datetime.now(dt.UTC).date().isoformat(),
+                "versions": versions | {"scipy": scipy.__version__, "numpy": np.__version__},
+                "command": " ".join(
+                    ["OMP_NUM_THREADS=1 python scripts/compare_operators.py", *sys.argv[1:]]
+                ),
+                "seconds": round(seconds),
+                "sensors": SENSORS,
+                "rods": RODS,
+                "steps": steps,
+                "batch": BATCH,
+                "points": POINTS,
+                "exchange": LAWS["unknown"],
+                "always zero": zero,
+                "tuned": choices,
+                "rows": rows,
+            },
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
