@@ -3,11 +3,9 @@
     OMP_NUM_THREADS=1 python scripts/compare_operators.py
 
 The input is the logarithm of the conductivity and the load at 16 sensors, the answer the
-temperature of a rod at points where no training rod was ever looked at. There are two laws. In one
-the solver knows the equation, in the other the rod also loses heat to the air, and the solver's
-equation does not say so. Each seed draws its own 2,000 rods to learn from; all share the 500 rods
-on which strengths, lengths and rates are tuned, and the 500 that judge. What is in the file is told
-beside it, in operators.md.
+temperature of a rod at points where no training rod was ever looked at. Each seed draws its own
+2,000 rods to learn from; all share the 500 rods on which strengths, lengths and rates are tuned,
+and the 500 that judge. What is in the file is told beside it, in operators.md.
 """
 
 import datetime as dt
@@ -23,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import scipy
 import torch
-from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 
 from course_lib.basis import hat, interpolate
@@ -39,7 +36,6 @@ from course_lib.neural_operators import (
 from course_lib.training import parameter_count, seed
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "operators.json"
-LAWS = {"known": 0.0, "unknown": 10.0}
 SENSORS, RODS, SEEDS, STEPS, BATCH, POINTS = 16, 2000, 5, 6000, 32, 32
 RATES = (3e-3, 1e-2)
 PLACES = torch.linspace(0, 1, SENSORS, dtype=torch.float64)
@@ -69,16 +65,16 @@ def measured(rods: Rods) -> Tensor:
     return torch.stack([rods.log_conductivity(PLACES), rods.load(PLACES)], dim=-1)
 
 
-def to_learn(start: int, q: float) -> Data:
+def to_learn(start: int) -> Data:
     """The rods of a seed, on the mesh that is seen."""
     rods = random_rods(RODS, generator=torch.Generator().manual_seed(start))
-    return Data(measured(rods), rods.solve(FINE, q=q)[:, ::8], SEEN)
+    return Data(measured(rods), rods.solve(FINE)[:, ::8], SEEN)
 
 
-def to_judge(start: int, q: float) -> Data:
+def to_judge(start: int) -> Data:
     """500 rods, at points that are not seen."""
     rods = random_rods(500, generator=torch.Generator().manual_seed(start))
-    return Data(measured(rods), read(FINE, rods.solve(FINE, q=q), UNSEEN), UNSEEN)
+    return Data(measured(rods), read(FINE, rods.solve(FINE), UNSEEN), UNSEEN)
 
 
 def read(nodes: Tensor, u: Tensor, x: Tensor) -> Tensor:
@@ -94,7 +90,7 @@ def error(answer: Tensor, data: Data) -> float:
 # Simple models --------------------------------------------------------------------------------
 
 
-def solver(z: Tensor, x: Tensor, basis: Callable, q: float = 0.0) -> Tensor:
+def solver(z: Tensor, x: Tensor, basis: Callable) -> Tensor:
     """Finite elements, fed with what a basis makes of the sensors between them."""
     log_k, load = z.unbind(-1)
     nodes = FINE[::4].contiguous()
@@ -102,7 +98,6 @@ def solver(z: Tensor, x: Tensor, basis: Callable, q: float = 0.0) -> Tensor:
         lambda p: (log_k @ basis(p, PLACES).T).exp(),
         lambda p: load @ basis(p, PLACES).T,
         nodes,
-        q=q,
     )
     return read(nodes, u, x)
 
@@ -154,6 +149,10 @@ def pca_ridge(known: Data, asked: Data, *, components: int, strength: float) -> 
     return read(known.x, u, asked.x)
 
 
+SOLVERS = {
+    "solver, linear between sensors": hat,
+    "solver, spline between sensors": spline_matrix,
+}
 STRENGTHS = tuple(10.0**power for power in range(-7, 1))
 LENGTHS = (1.0, 1.5, 2.0, 3.0, 4.0)
 SIMPLE: dict[str, tuple[Callable, list[dict]]] = {
@@ -186,11 +185,6 @@ def tuned(known: Data, held_out: Data) -> dict[str, dict]:
         chosen[name] = choices[best]
         print(f"{name:26} {choices[best]} held out {found[best]:.4f}", flush=True)
     return chosen
-
-
-def corrected(data: Data, base: Tensor) -> Data:
-    """What is left of the solutions when a solver has done its part."""
-    return Data(data.z, data.u - base, data.x)
 
 
 # Networks -------------------------------------------------------------------------------------
@@ -237,81 +231,39 @@ def trained(name: str, known: Data, start: int, *, steps: int, rate: float) -> d
 # All of it ------------------------------------------------------------------------------------
 
 
-def classical(law: str, known: Data, held_out: Data, test: Data) -> list[dict]:
-    """All that needs the solver, with the equation that it knows."""
-    rows = []
-
-    def row(name: str, answer: Callable[[Data], Tensor], **more: object) -> None:
-        rows.append(
-            {
-                "model": name,
-                "held_out": error(answer(held_out), held_out),
-                "test": error(answer(test), test),
-                **more,
-            }
-        )
-
-    row("solver, linear between sensors", lambda data: solver(data.z, data.x, hat))
-    row("solver, spline between sensors", lambda data: solver(data.z, data.x, spline_matrix))
-    if law == "known":
-        return rows
-    plain = {id(data): solver(data.z, data.x, spline_matrix) for data in (known, held_out, test)}
-    rest = {id(data): corrected(data, plain[id(data)]) for data in (known, held_out, test)}
-    name = "kernel ridge, linear in f"
-    model, choices = SIMPLE[name]
-
-    def mended(data: Data, choice: dict) -> Tensor:
-        return plain[id(data)] + model(rest[id(known)], data, **choice)
-
-    found = [error(mended(held_out, choice), held_out) for choice in choices]
-    best = choices[int(np.argmin(found))]
-    row("solver, then kernel ridge", lambda data: mended(data, best), tuned=best)
-    few = Data(known.z[:100], known.u[:100], known.x)
-    fitted = minimize_scalar(
-        lambda q: error(solver(few.z, few.x, spline_matrix, q), few), bounds=(0, 100)
-    ).x
-    row(
-        "solver with one number fitted",
-        lambda data: solver(data.z, data.x, spline_matrix, float(fitted)),
-        tuned={"q": float(fitted)},
-    )
-    return rows
-
-
 def main(steps: int = STEPS, seeds: int = SEEDS) -> None:
     """Tune, learn, judge, and write after every seed."""
     torch.set_num_threads(1)
-    began, rows, choices = time.perf_counter(), [], {}
-    for law, q in LAWS.items():
-        held_out, test = to_judge(1001, q), to_judge(1002, q)
-        zero = error(0 * test.u, test)
-        for start in range(seeds):
-            known = to_learn(start, q)
-            if not start:
-                choices[law] = tuned(known, held_out)
-                for name in NETWORKS:
-                    found = {}
-                    for rate in RATES:
-                        network = trained(name, known, start, steps=steps // 6, rate=rate)
-                        found[rate] = error(
-                            answers(network["network"], held_out.z, held_out.x), held_out
-                        )
-                    choices[law][name] = {"rate": min(found, key=found.get)}
-                    print(law, name, found, flush=True)
-            here = classical(law, known, held_out, test)
-            for name, (model, _) in SIMPLE.items():
-                choice = choices[law][name]
-                judged = [error(model(known, data, **choice), data) for data in (held_out, test)]
-                here.append({"model": name, "held_out": judged[0], "test": judged[1]})
+    began, rows = time.perf_counter(), []
+    held_out, test = to_judge(1001), to_judge(1002)
+    zero = error(0 * test.u, test)
+    for start in range(seeds):
+        known = to_learn(start)
+        if not start:
+            choices = tuned(known, held_out)
             for name in NETWORKS:
-                done = trained(name, known, start, steps=steps, **choices[law][name])
-                network = done.pop("network")
-                judged = [error(answers(network, d.z, d.x), d) for d in (held_out, test)]
-                here.append({"model": name, "held_out": judged[0], "test": judged[1], **done})
-            for row in here:
-                rows.append({"law": law, "seed": start, **row})
-                print(f"{law} {start} {row['model']:32} {100 * row['test']:.2f} %", flush=True)
-            write(rows, choices, zero, steps, time.perf_counter() - began)
+                found = {}
+                for rate in RATES:
+                    network = trained(name, known, start, steps=steps // 6, rate=rate)["network"]
+                    found[rate] = error(answers(network, held_out.z, held_out.x), held_out)
+                choices[name] = {"rate": min(found, key=found.get)}
+                print(name, found, flush=True)
+        here = []
+        for name, basis in SOLVERS.items():
+            judged = [error(solver(data.z, data.x, basis), data) for data in (held_out, test)]
+            here.append({"model": name, "held_out": judged[0], "test": judged[1]})
+        for name, (model, _) in SIMPLE.items():
+            judged = [error(model(known, d, **choices[name]), d) for d in (held_out, test)]
+            here.append({"model": name, "held_out": judged[0], "test": judged[1]})
+        for name in NETWORKS:
+            done = trained(name, known, start, steps=steps, **choices[name])
+            network = done.pop("network")
+            judged = [error(answers(network, d.z, d.x), d) for d in (held_out, test)]
+            here.append({"model": name, "held_out": judged[0], "test": judged[1], **done})
+        for row in here:
+            rows.append({"seed": start, **row})
+            print(f"{start} {row['model']:32} {100 * row['test']:.2f} %", flush=True)
+        write(rows, choices, zero, steps, time.perf_counter() - began)
 
 
 def write(rows: list[dict], choices: dict, zero: float, steps: int, seconds: float) -> None:
@@ -333,7 +285,6 @@ def write(rows: list[dict], choices: dict, zero: float, steps: int, seconds: flo
                 "steps": steps,
                 "batch": BATCH,
                 "points": POINTS,
-                "exchange": LAWS["unknown"],
                 "always zero": zero,
                 "tuned": choices,
                 "rows": rows,
