@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.basis import hat, interpolate
-from course_lib.elliptic import Rods, random_rods, solve
+from course_lib.elliptic import Rods, random_rods
 from course_lib.neural_field import CrossAttentionField
 from course_lib.neural_operators import (
     DeepONet,
@@ -33,6 +33,7 @@ from course_lib.neural_operators import (
     spline_matrix,
     train_operator,
 )
+from course_lib.operator_baselines import kernel_ridge, kernels, solve_from_sensors
 from course_lib.training import parameter_count, seed
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "operators.json"
@@ -90,18 +91,6 @@ def error(answer: Tensor, data: Data) -> float:
 # Simple models --------------------------------------------------------------------------------
 
 
-def solver(z: Tensor, x: Tensor, basis: Callable) -> Tensor:
-    """Finite elements, fed with what a basis makes of the sensors between them."""
-    log_k, load = z.unbind(-1)
-    nodes = FINE[::4].contiguous()
-    u = solve(
-        lambda p: (log_k @ basis(p, PLACES).T).exp(),
-        lambda p: load @ basis(p, PLACES).T,
-        nodes,
-    )
-    return read(nodes, u, x)
-
-
 def nearest(known: Data, asked: Data, *, neighbours: int) -> Tensor:
     """The mean of the nearest rods, over what was measured."""
     distance = torch.cdist(asked.z.flatten(1), known.z.flatten(1))
@@ -109,28 +98,12 @@ def nearest(known: Data, asked: Data, *, neighbours: int) -> Tensor:
     return read(known.x, known.u[near].mean(1), asked.x)
 
 
-def kernel_ridge(known: Data, asked: Data, kernel: Callable, strength: float) -> Tensor:
-    """Ridge regression with a kernel; each rod counts as its relative error does."""
-    inner = kernel(known.z, known.z)
-    noise = strength * inner.diagonal().mean() * known.u.square().mean(-1) / known.u.square().mean()
-    weights = torch.linalg.solve(inner + torch.diag(noise), known.u)
-    return read(known.x, kernel(asked.z, known.z) @ weights, asked.x)
-
-
-def linear(a: Tensor, b: Tensor) -> Tensor:
-    """1 and all that was measured, as features."""
-    return 1 + a.flatten(1) @ b.flatten(1).T / SENSORS
-
-
-def gaussian(a: Tensor, b: Tensor, *, length: float) -> Tensor:
-    """Near in all that was measured."""
-    return torch.exp(-torch.cdist(a.flatten(1), b.flatten(1)).square() / (2 * SENSORS * length**2))
-
-
-def linear_in_load(a: Tensor, b: Tensor, *, length: float) -> Tensor:
-    """Near in conductivity, and linear in the load, as every solution is."""
-    near = torch.cdist(a[..., 0], b[..., 0]).square() / (2 * SENSORS * length**2)
-    return torch.exp(-near) * (a[..., 1] @ b[..., 1].T) / SENSORS
+def kernel_model(
+    known: Data, asked: Data, *, kernel: str, length: float, strength: float
+) -> Tensor:
+    """Ridge regression with one of the two kernels."""
+    u = kernel_ridge(asked.z, known.z, known.u, kernels(length)[kernel], strength=strength)
+    return read(known.x, u, asked.x)
 
 
 def pca_ridge(known: Data, asked: Data, *, components: int, strength: float) -> Tensor:
@@ -161,19 +134,12 @@ SIMPLE: dict[str, tuple[Callable, list[dict]]] = {
         pca_ridge,
         [{"components": c, "strength": s} for c in (4, 8, 16) for s in STRENGTHS],
     ),
-    "kernel ridge": (
-        lambda known, asked, *, length, strength: kernel_ridge(
-            known, asked, partial(gaussian, length=length), strength
-        ),
-        [{"length": n, "strength": s} for n in LENGTHS for s in STRENGTHS[:-2]],
-    ),
-    "kernel ridge, linear in f": (
-        lambda known, asked, *, length, strength: kernel_ridge(
-            known, asked, partial(linear_in_load, length=length), strength
-        ),
-        [{"length": n, "strength": s} for n in LENGTHS for s in STRENGTHS[:-2]],
-    ),
 }
+for kernel in kernels(1.0):
+    SIMPLE[kernel] = (
+        partial(kernel_model, kernel=kernel),
+        [{"length": n, "strength": s} for n in LENGTHS for s in STRENGTHS[:-2]],
+    )
 
 
 def tuned(known: Data, held_out: Data) -> dict[str, dict]:
@@ -250,7 +216,9 @@ def main(steps: int = STEPS, seeds: int = SEEDS) -> None:
                 print(name, found, flush=True)
         here = []
         for name, basis in SOLVERS.items():
-            judged = [error(solver(data.z, data.x, basis), data) for data in (held_out, test)]
+            judged = [
+                error(solve_from_sensors(d.x, PLACES, d.z, basis), d) for d in (held_out, test)
+            ]
             here.append({"model": name, "held_out": judged[0], "test": judged[1]})
         for name, (model, _) in SIMPLE.items():
             judged = [error(model(known, d, **choices[name]), d) for d in (held_out, test)]
