@@ -69,7 +69,7 @@ function baseRow(now, ui) {
         now,
         ui,
         basis,
-        `${basis.name === "learned" ? `, head ${now.head + 1}` : ""}: ${count(now.counts[i])} of ${now.nodes.length}`,
+        `${basis.name === "learned" ? `, head ${now.head + 1}` : ""}: ${count(now.counts[i])}`,
       ),
     )}
   </div>`;
@@ -98,10 +98,11 @@ function nodesView(now, ui) {
     </div>`;
 }
 
-const FIELD = (error) =>
+const trained = (error) =>
   error === null
     ? ""
-    : `On new rods of its family the field was off by ${percent(error)} on average, before its weights were rounded for this page. `;
+    : `On new rods of its family the field was off by ${percent(error)} on average, ` +
+      "before its weights were rounded for this page.";
 
 function rodView(now, ui) {
   const { errors, facts } = now;
@@ -117,7 +118,7 @@ function rodView(now, ui) {
       ${button("Constant heat", () => ui.set({ load: GRID.map(() => 1) }))}
     </div>
     ${solutionPanel(now, ui)}
-    <p class="cw-readout cw-b-readout">Off from the solution (black):${readout(
+    <p class="cw-readout cw-b-readout">Off from the solution, the wide band:${readout(
       "error",
       now,
       (_, i) => percent(errors[i]),
@@ -125,14 +126,17 @@ function rodView(now, ui) {
     ${warming(now, ui)}
     ${choices(ui, "head", { label: "Head of the field", options: heads })}
     ${baseRow(now, ui)}
-    <p class="cw-hint">${FIELD(facts.error)}</p>`;
+    <p class="cw-hint">${trained(facts.error)}</p>`;
 }
 
 const HINTS = {
-  nodes:
-    "Drag a node, or Tab to it and use the arrow keys. At every x the weights of a basis sum to one; n nodes with equal weights are “shared by n”, and in general it is 1 / Σ αᵢ² at the query.",
-  rod: "Draw on k or f with the mouse; with a finger or the arrow keys, pull the ring. Field and finite elements see both at the sensors alone. Hats blend the finite-element values at the sensors, and the softmax blends the same values.",
+  nodes: "Drag a node, or Tab to it and use the arrow keys; press elsewhere to move the query.",
+  rod:
+    "Draw on k or f; with a finger or the arrow keys, pull the ring. The field and the finite " +
+    "elements see both curves at the sensors alone. Hats and softmax blend the same values there, " +
+    "those of the finite elements.",
 };
+const SHARED = "The weights at the query sum to one. Shared by n means 1 / Σ αᵢ² = n.";
 
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
@@ -140,7 +144,7 @@ function view(now, ui) {
       ${choices(ui, "mode", { label: "Show", options: MODES })}
     </div>
     ${now.mode === "rod" ? rodView(now, ui) : nodesView(now, ui)}
-    <p class="cw-hint">${HINTS[now.mode]}</p>`;
+    <p class="cw-hint">${HINTS[now.mode]} ${SHARED}</p>`;
 }
 
 function words({ mode, bases, counts, farthest, errors, nodes, query, warmth }) {

@@ -7,7 +7,7 @@ import pytest
 import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
-from reading import NUMBER, agrees, state_of
+from reading import agrees, state_of
 from small_widgets import basis_field
 from torch import Tensor
 

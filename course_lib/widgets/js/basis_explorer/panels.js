@@ -68,14 +68,14 @@ function frame(ui, { name, label, height, range, levels, content, grip = asking(
 const roundLevels = ([low, high], count) =>
   ticks(low, high, count).map((y) => [y, number(y, high - low < 1 ? 2 : 1)]);
 
-const path = (name, d, ink, dashes) =>
-  svg`<path data-line=${name} d=${d} fill="none" stroke=${`var(--cw-${ink})`} stroke-width="2.5"
-    stroke-dasharray=${dashes}></path>`;
+const path = (name, d, ink) =>
+  svg`<path data-line=${name} d=${d} fill="none" stroke=${`var(--cw-${ink})`} stroke-width="2.5"></path>`;
 
 /** What the bases blend, and what it should be. */
 const blends = (field, { xs, wanted, bases, mode }) => [
-  path("wanted", lineOf(field, xs, wanted), "ink", mode === "rod" ? "none" : "2 4"),
-  bases.map(({ name, u }) => path(name, lineOf(field, xs, u), LOOKS[name].ink, "none")),
+  svg`<path data-line="wanted" class=${`cw-b-wanted-${mode}`} d=${lineOf(field, xs, wanted)}
+    fill="none" stroke="var(--cw-ink)"></path>`,
+  bases.map(({ name, u }) => path(name, lineOf(field, xs, u), LOOKS[name].ink)),
 ];
 
 function nodeHandle(ui, field, i) {
@@ -157,7 +157,7 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
   return html`<div><p class="cw-b-title">${label}</p>${frame(ui, {
     ...{ name: "half", label, height: 120, range: [-MOST - 0.3, MOST + 0.3], levels, grip },
     content: (field) => [
-      path(name, lineOf(field, GRID, now[name]), ink, "none"),
+      path(name, lineOf(field, GRID, now[name]), ink),
       ring(field.toPixel([at, height])),
     ],
   })}</div>`;
@@ -168,7 +168,9 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
   const { xs, nodes, query } = now;
   const { title, ink } = LOOKS[name];
   const width = ui.width("basis", 280);
-  const field = plane({ x: ACROSS, y: [-0.04, 1.04], width, height: BASIS_HEIGHT });
+  // Of a softmax it is to be seen how flat it gets. What was learned may be flat throughout.
+  const top = name === "learned" ? Math.max(...rows.map((row) => Math.max(...row))) : 1;
+  const field = plane({ x: ACROSS, y: [-0.04 * top, 1.04 * top], width, height: BASIS_HEIGHT });
   const most = weights.indexOf(Math.max(...weights));
   const paint = (context) => {
     const across = xs.map((x) => field.toPixel([x, 0])[0]);
@@ -200,6 +202,7 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
         ${painted(ui, { width, height: BASIS_HEIGHT, inputs, paint })}></canvas>
       <svg viewBox="0 0 ${width} ${BASIS_HEIGHT}" aria-hidden="true">
         ${upright(field, query, BASIS_HEIGHT)}
+        <text x="4" y="14" class="cw-halo cw-b-small">${number(top)}</text>
         <circle cx=${field.toPixel([query, 0])[0]} cy=${field.toPixel([0, weights[most]])[1]} r="4"
           fill="var(--cw-ink)" data-most=${weights[most]}></circle>
       </svg>
