@@ -18,6 +18,7 @@ from einops import einsum, rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.optim import Optimizer
 
 from course_lib.basis import check_nodes, hat
 from course_lib.checks import check_floating, check_shapes, check_size
@@ -172,28 +173,64 @@ def relative_errors(
     return (answer - truth).norm(dim=-1) / size
 
 
+def muon_and_adamw(
+    network: nn.Module,
+    inner: tuple[str, ...],
+    *,
+    muon_rate: float = 0.01,
+    adamw_rate: float = 2e-3,
+    weight_decay: float = 1e-3,
+) -> list[Optimizer]:
+    """Muon for the matrices whose names end as one of ``inner``, AdamW for all else.
+
+    Muon replaces the step of a matrix by the nearest one that stretches all directions alike;
+    biases, and the layers that read and write numbers, are no place for it. Raises ``ValueError``
+    where no name ends so. Source: Jordan et al. (2024).
+    """
+    from torch.optim import AdamW, Muon
+
+    within = {name: p for name, p in network.named_parameters() if name.endswith(inner)}
+    if not within:
+        raise ValueError(
+            f"inner is {inner}; expected ends of names among "
+            f"{[name for name, _ in network.named_parameters()]}; name a matrix"
+        )
+    rest = [p for name, p in network.named_parameters() if name not in within]
+    return [
+        Muon(list(within.values()), lr=muon_rate, weight_decay=weight_decay),
+        AdamW(rest, lr=adamw_rate, weight_decay=weight_decay, foreach=True),
+    ]
+
+
 def train_operator(
     network: nn.Module,
     batches: Iterable[Batch],
     *,
     steps: int,
     learning_rate: float = 3e-3,
+    inner: tuple[str, ...] = (),
     progress: bool = True,
 ) -> list[float]:
     """Train ``network`` on the mean of :func:`relative_errors`; return the loss of each step.
 
-    A batch is ``(x, place, z, u)``. The learning rate rises to ``learning_rate`` in the first third
-    and falls to 0 in the rest (Smith and Topin, 2019).
+    A batch is ``(x, place, z, u)``. AdamW moves the parameters; where ``inner`` names matrices,
+    :func:`muon_and_adamw` does. The learning rates rise in the first third, that of AdamW to
+    ``learning_rate``, and fall to 0 in the rest (Smith and Topin, 2019).
     """
     from torch.optim import AdamW
     from torch.optim.lr_scheduler import OneCycleLR
 
-    schedule: list[OneCycleLR] = []
+    parts: list[Optimizer] = []
+    schedules: list[OneCycleLR] = []
 
-    def optimizer(parameters: Any, lr: float) -> AdamW:
-        descent = AdamW(parameters, lr=lr, foreach=True)
-        schedule.append(OneCycleLR(descent, lr, total_steps=steps + 1))
-        return descent
+    def optimizer(parameters: Any, lr: float) -> _Together:
+        parts.extend(
+            muon_and_adamw(network, inner, adamw_rate=lr)
+            if inner
+            else [AdamW(parameters, lr=lr, foreach=True)]
+        )
+        schedules.extend(OneCycleLR(p, p.defaults["lr"], total_steps=steps + 1) for p in parts)
+        return _Together(parts)
 
     def loss(network: nn.Module, batch: Batch) -> Tensor:
         *asked, truth = batch
@@ -208,8 +245,23 @@ def train_operator(
         optimizer=optimizer,
         clip=1.0,
         progress=progress,
-        callback=lambda *_: schedule[0].step(),
+        callback=lambda *_: [schedule.step() for schedule in schedules],
     )
+
+
+class _Together:
+    """Several optimizers that step as one."""
+
+    def __init__(self, parts: list[Optimizer]) -> None:
+        self.parts = parts
+
+    def zero_grad(self) -> None:
+        for part in self.parts:
+            part.zero_grad()
+
+    def step(self) -> None:
+        for part in self.parts:
+            part.step()
 
 
 # What the networks share ----------------------------------------------------------------------

@@ -1,16 +1,24 @@
 """Learn rods by every means of lecture 3 and write course_lib/data/operators.json.
 
     OMP_NUM_THREADS=1 python scripts/compare_operators.py
+    OMP_NUM_THREADS=1 python scripts/compare_operators.py --models DeepONet --seeds 0 1
+
+The second form adds to the file, or replaces, what it names and leaves the rest as it is.
 
 The input is the logarithm of the conductivity and the load at 16 sensors, the answer the
 temperature of a rod at points where no training rod was ever looked at. Each seed draws its own
-2,000 rods to learn from; all share the 500 rods on which strengths, lengths and rates are tuned,
-and the 500 that judge. What is in the file is told beside it, in operators.md.
+2,000 rods to learn from; all share the 500 rods on which strengths, lengths, rates and optimizers
+are tuned, and the 500 that judge. Each network learns the rods of seed 0 with AdamW, and with Muon
+for its inner matrices and AdamW for the rest; whichever errs less on the rods of the tuning is its
+optimizer. What is in the file is told beside it, in operators.md.
 """
 
+import argparse
 import datetime as dt
+import fcntl
 import json
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +33,7 @@ from torch import Tensor, nn
 
 from course_lib.basis import hat, interpolate
 from course_lib.elliptic import Rods, random_rods
-from course_lib.neural_field import CrossAttentionField
+from course_lib.neural_field import INNER, CrossAttentionField
 from course_lib.neural_operators import (
     DeepONet,
     FourierOperator,
@@ -50,6 +58,12 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
         PLACES.float(), d_z=2, width=19, modes=10, layers=3, grid=48
     ),
 }
+INNER_MATRICES = {
+    "cross-attention field": INNER,
+    "DeepONet": tuple(f"{net}.{layer}.weight" for net in ("branch", "trunk") for layer in (2, 4)),
+    "Fourier operator": (*(f"mixed.{layer}.weight" for layer in range(3)), "project.0.weight"),
+}
+ALONE, WITH_MUON = "AdamW", "Muon and AdamW"
 
 
 @dataclass(frozen=True)
@@ -179,89 +193,167 @@ def answers(network: nn.Module, z: Tensor, x: Tensor) -> Tensor:
     return torch.cat(parts).double()
 
 
-def trained(name: str, known: Data, start: int, *, steps: int, rate: float) -> dict:
+def trained(name: str, known: Data, start: int, *, steps: int, rate: float, optimizer: str) -> dict:
     """A network after its training, and how that went."""
     seed(start)
     network, began = NETWORKS[name](), time.process_time()
     history = train_operator(
-        network, batches(known, start), steps=steps, learning_rate=rate, progress=False
+        network,
+        batches(known, start),
+        steps=steps,
+        learning_rate=rate,
+        inner=INNER_MATRICES[name] if optimizer == WITH_MUON else (),
+        progress=False,
     )
     return {
         "network": network,
+        "optimizer": optimizer,
         "parameters": parameter_count(network),
         "loss": float(np.mean(history[-RODS // BATCH :])),
         "seconds": round(time.process_time() - began, 1),
     }
 
 
+def best_rate(name: str, known: Data, held_out: Data, *, steps: int) -> float:
+    """The learning rate of AdamW with the lowest error after a sixth of the steps."""
+    found = {}
+    for rate in RATES:
+        done = trained(name, known, 0, steps=steps // 6, rate=rate, optimizer=ALONE)
+        found[rate] = error(answers(done["network"], held_out.z, held_out.x), held_out)
+    print(name, found, flush=True)
+    return min(found, key=found.get)
+
+
 # All of it ------------------------------------------------------------------------------------
 
 
-def main(steps: int = STEPS, seeds: int = SEEDS) -> None:
-    """Tune, learn, judge, and write after every seed."""
+def main() -> None:
+    """Tune, learn, judge, and write after every model and seed."""
+    every = [*SOLVERS, *SIMPLE, *NETWORKS]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", nargs="+", choices=every, default=every)
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(range(SEEDS)))
+    parser.add_argument("--optimizer", choices=(ALONE, WITH_MUON), help="only this one")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    given = parser.parse_args()
     torch.set_num_threads(1)
-    began, rows = time.perf_counter(), []
+    if len(sys.argv) == 1:
+        DATA.unlink(missing_ok=True)
     held_out, test = to_judge(1001), to_judge(1002)
-    zero = error(0 * test.u, test)
-    for start in range(seeds):
+    about = {
+        "sensors": SENSORS,
+        "rods": RODS,
+        "steps": given.steps,
+        "batch": BATCH,
+        "points": POINTS,
+        "always zero": error(0 * test.u, test),
+    }
+    stored = json.loads(DATA.read_text()) if DATA.exists() else {"tuned": {}}
+    choices = stored["tuned"]
+    simple = [name for name in given.models if name in SIMPLE]
+    if simple and any(name not in choices for name in simple):
+        choices |= tuned(to_learn(0), held_out)
+    for start in given.seeds:
         known = to_learn(start)
-        if not start:
-            choices = tuned(known, held_out)
-            for name in NETWORKS:
-                found = {}
-                for rate in RATES:
-                    network = trained(name, known, start, steps=steps // 6, rate=rate)["network"]
-                    found[rate] = error(answers(network, held_out.z, held_out.x), held_out)
-                choices[name] = {"rate": min(found, key=found.get)}
-                print(name, found, flush=True)
-        here = []
-        for name, basis in SOLVERS.items():
-            judged = [
-                error(solve_from_sensors(d.x, PLACES, d.z, basis), d) for d in (held_out, test)
-            ]
-            here.append({"model": name, "held_out": judged[0], "test": judged[1]})
-        for name, (model, _) in SIMPLE.items():
-            judged = [error(model(known, d, **choices[name]), d) for d in (held_out, test)]
-            here.append({"model": name, "held_out": judged[0], "test": judged[1]})
-        for name in NETWORKS:
-            done = trained(name, known, start, steps=steps, **choices[name])
+        for name in given.models:
+            several = learned(name, known, start, choices=choices, given=given, held_out=held_out)
+            for answer, done in several:
+                judged = [error(answer(d), d) for d in (held_out, test)]
+                row = {"seed": start, "model": name, "held_out": judged[0], "test": judged[1]}
+                print(start, name, done.get("optimizer", ""), f"{judged[1]:.4f}", flush=True)
+                choices |= write(row | done, choices.get(name), about)
+
+
+def learned(
+    name: str,
+    known: Data,
+    start: int,
+    *,
+    choices: dict,
+    given: argparse.Namespace,
+    held_out: Data,
+) -> Iterator[tuple[Callable[[Data], Tensor], dict]]:
+    """What answers, and how it was learned: once, or with each optimizer for the first seed."""
+    if name in SOLVERS:
+        yield lambda d: solve_from_sensors(d.x, PLACES, d.z, SOLVERS[name]), {}
+    elif name in SIMPLE:
+        yield lambda d: SIMPLE[name][0](known, d, **choices[name]), {}
+    else:
+        if name not in choices:
+            choices[name] = {"rate": best_rate(name, known, held_out, steps=given.steps)}
+        chosen = given.optimizer or (start and choices[name].get("optimizer"))
+        for optimizer in (chosen,) if chosen else (ALONE, WITH_MUON):
+            rate = choices[name]["rate"]
+            done = trained(name, known, start, steps=given.steps, rate=rate, optimizer=optimizer)
             network = done.pop("network")
-            judged = [error(answers(network, d.z, d.x), d) for d in (held_out, test)]
-            here.append({"model": name, "held_out": judged[0], "test": judged[1], **done})
-        for row in here:
-            rows.append({"seed": start, **row})
-            print(f"{start} {row['model']:32} {100 * row['test']:.2f} %", flush=True)
-        write(rows, choices, zero, steps, time.perf_counter() - began)
+            yield lambda d, network=network: answers(network, d.z, d.x), done
 
 
-def write(rows: list[dict], choices: dict, zero: float, steps: int, seconds: float) -> None:
-    """All that was measured so far."""
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
-    DATA.write_text(
-        json.dumps(
-            {
-                "device": platform.machine(),
-                "threads": torch.get_num_threads(),
-                "date": dt.datetime.now(dt.UTC).date().isoformat(),
-                "versions": versions | {"scipy": scipy.__version__, "numpy": np.__version__},
-                "command": " ".join(
-                    ["OMP_NUM_THREADS=1 python scripts/compare_operators.py", *sys.argv[1:]]
-                ),
-                "seconds": round(seconds),
-                "sensors": SENSORS,
-                "rods": RODS,
-                "steps": steps,
-                "batch": BATCH,
-                "points": POINTS,
-                "always zero": zero,
-                "tuned": choices,
-                "rows": rows,
-            },
-            indent=1,
+def better(rows: list[dict], name: str) -> dict[str, str]:
+    """The optimizer that errs less on the rods of the tuning, once both were tried on seed 0."""
+    tried = {row["optimizer"]: row["held_out"] for row in rows if tries(row, name)}
+    return {"optimizer": min(tried, key=tried.get)} if len(tried) > 1 else {}
+
+
+def tries(row: dict, name: str) -> bool:
+    """Whether a row is of the seed on which optimizers are chosen."""
+    return row["model"] == name and row["seed"] == 0 and "optimizer" in row
+
+
+def write(row: dict, choice: dict | None, about: dict) -> dict:
+    """Put a row into the file, in place of one of its kind, and return what is tuned by now.
+
+    Two processes may share the file: each row is put into what is there, under a lock.
+    """
+    same = ("model", "seed", "optimizer")
+    with DATA.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        text = file.read()
+        stored = json.loads(text) if text else {"commands": [], "tuned": {}, "rows": []}
+        rows = [r for r in stored["rows"] if any(r.get(k) != row.get(k) for k in same)]
+        order = [*SOLVERS, *SIMPLE, *NETWORKS]
+        rows = sorted([*rows, row], key=lambda r: (r["seed"], order.index(r["model"])))
+        choices = stored["tuned"]
+        if choice is not None:
+            choices[row["model"]] = choices.get(row["model"], {}) | choice
+            choices[row["model"]] |= better(rows, row["model"])
+        file.truncate(0)
+        file.write(
+            json.dumps(
+                made() | about | commands(stored) | {"tuned": choices, "rows": rows}, indent=1
+            )
         )
-        + "\n"
+        file.write("\n")
+    return choices
+
+
+def commands(stored: dict) -> dict[str, list[str]]:
+    """All that was called for what the file holds, in the order of the first row of each."""
+    here = " ".join(
+        [
+            "OMP_NUM_THREADS=1 python",
+            "scripts/compare_operators.py",
+            *map(shlex.quote, sys.argv[1:]),
+        ]
     )
+    return {"commands": list(dict.fromkeys([*stored["commands"], here]))}
+
+
+def made() -> dict:
+    """Where and when."""
+    return {
+        "device": platform.machine(),
+        "threads": torch.get_num_threads(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "scipy": scipy.__version__,
+            "numpy": np.__version__,
+        },
+    }
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

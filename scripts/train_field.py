@@ -17,11 +17,11 @@ import time
 import numpy as np
 import torch
 from torch import Tensor
-from torch.optim import AdamW, Muon, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from course_lib.elliptic import random_rods
-from course_lib.neural_field import CrossAttentionField
+from course_lib.neural_field import INNER, CrossAttentionField
+from course_lib.neural_operators import muon_and_adamw
 from course_lib.rod_field import WEIGHTS
 from course_lib.training import parameter_count, seed
 
@@ -31,10 +31,6 @@ SIZES = {"d_model": 32, "heads": 4, "layers": 2, "d_z": 2, "d_hidden": 64}
 FINEST = 100  # nearly pi divided by the distance of two sensors
 BATCH, STEPS = 64, 16_000
 MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARM_UP = 0.01, 2e-3, 1e-3, 100
-INNER = tuple(
-    f"{part}.weight"
-    for part in ("expand", "contract", "query", "key", "attention.value", "attention.output")
-)
 LAST = 1000  # steps over which the last loss is taken
 REPORT = 1000
 
@@ -58,23 +54,15 @@ def rate(step: int, steps: int) -> float:
     return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2
 
 
-def optimizers(field: CrossAttentionField) -> list[Optimizer]:
-    """Muon for the matrices within, AdamW for the rest."""
-    within = {name: p for name, p in field.named_parameters() if name.endswith(INNER)}
-    rest = [p for name, p in field.named_parameters() if name not in within]
-    return [
-        Muon(list(within.values()), lr=MUON_RATE, weight_decay=WEIGHT_DECAY),
-        AdamW(rest, lr=ADAMW_RATE, weight_decay=WEIGHT_DECAY),
-    ]
-
-
 def train(steps: int) -> tuple[CrossAttentionField, float, float]:
     """The field, its last loss, and the seconds of processor time that it took."""
     seed(SEED)
     z, u = measured(RODS, SEED)
     mesh, square = torch.linspace(0, 1, NODES), u.square().mean(dim=-1)
     field = CrossAttentionField(**SIZES, finest=FINEST)
-    descents = optimizers(field)
+    descents = muon_and_adamw(
+        field, INNER, muon_rate=MUON_RATE, adamw_rate=ADAMW_RATE, weight_decay=WEIGHT_DECAY
+    )
     plans = [LambdaLR(descent, lambda step: rate(step, steps)) for descent in descents]
     history = []
     start = time.process_time()

@@ -12,6 +12,7 @@ from torch import Tensor
 from course_lib.neural_operators import (
     DeepONet,
     FourierOperator,
+    muon_and_adamw,
     relative_errors,
     spline_matrix,
     train_operator,
@@ -114,6 +115,35 @@ def test_training_brings_the_mean_relative_error_down(make: object) -> None:
     assert history[-1] < 0.5 * history[0]
 
 
+HIDDEN = ("branch.2.weight", "trunk.2.weight")
+
+
+def test_muon_moves_what_is_named_and_adamw_all_else() -> None:
+    network = deeponet()
+    muon, adamw = muon_and_adamw(network, HIDDEN, muon_rate=0.02, adamw_rate=0.003)
+    named = dict(network.named_parameters())
+    by_muon, by_adamw = (
+        {id(p) for group in part.param_groups for p in group["params"]} for part in (muon, adamw)
+    )
+    assert by_muon == {id(named[name]) for name in HIDDEN}
+    assert by_adamw == {id(p) for p in named.values()} - by_muon
+    assert (muon.defaults["lr"], adamw.defaults["lr"]) == (0.02, 0.003)
+
+
+def test_training_with_muon_turns_named_matrices_alike_in_all_directions() -> None:
+    x, place, z = asked(16, 8)
+    batch = (x, place, z, 1 + z[:, :1, 0] * x)
+    network, before = deeponet().float(), deeponet().float().state_dict()
+    supply = itertools.repeat(tuple(part.float() for part in batch))
+    history = train_operator(network, supply, steps=400, inner=HIDDEN, progress=False)
+    assert history[-1] < 0.5 * history[0]
+    network.load_state_dict(before)
+    train_operator(network, supply, steps=1, inner=HIDDEN, progress=False)
+    step = network.state_dict()[HIDDEN[0]] - before[HIDDEN[0]]
+    stretch = torch.linalg.svdvals(step)
+    assert stretch[len(stretch) // 2] > 0.3 * stretch[0]
+
+
 def test_an_error_is_relative_to_its_own_solution() -> None:
     truth, answer = torch.tensor([[3.0, 4.0], [30, 40]]), torch.tensor([[3.0, 3.0], [30, 40]])
     assert_close(relative_errors(answer, truth), torch.tensor([0.2, 0.0]), 1e-6)
@@ -135,6 +165,11 @@ def test_an_error_is_relative_to_its_own_solution() -> None:
             r"modes is 11; expected at most 10, .*finer grid",
         ),
         (lambda: FourierOperator(PLACES.flip(0)), ValueError, r"nodes are out of order"),
+        (
+            lambda: muon_and_adamw(deeponet(), ("twig.weight",)),
+            ValueError,
+            r"inner is \('twig.weight',\); expected ends of names among .*trunk.0.weight",
+        ),
         (lambda: spline_matrix(PLACES, PLACES[:3]), ValueError, r"nodes holds 3; expected 4"),
         (
             lambda: deeponet()(*asked(2, 3)[:2], randn(2, 5, 2, seed=0)),
