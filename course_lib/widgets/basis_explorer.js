@@ -17,6 +17,7 @@ import { widget } from "./js/widget.js";
 
 const SECONDS = 9;
 const SEEDS = 1000;
+const UNBROKEN = "\u00a0";
 /** @type {[string, string][]} */
 const MODES = [
   ["nodes", "nodes and values"],
@@ -35,7 +36,9 @@ const HEAT = {
 
 const small = (value) => number(value, value < 0.01 ? 5 : 3);
 const percent = (share) =>
-  Number.isNaN(share) ? "no share of 0" : `${number(100 * share, share < 0.0995 ? 1 : 0)} %`;
+  Number.isNaN(share)
+    ? "no share of 0"
+    : `${number(100 * share, share < 0.0995 ? 1 : 0)}${UNBROKEN}%`;
 
 /** A rod drawn at random from the family that the field learned. */
 function anotherRod(ui) {
@@ -50,12 +53,14 @@ function warming(now, ui) {
     ui.set({ phase: 0, ...changes });
   };
   const line = { min: 1e-5, max: 10, logarithmic: true, format: small };
-  return html`<div class="cw-controls">
+  return html`<div class="cw-controls cw-b-warmth">
     ${slider(ui, "temperature", {
       ...{ label: "Temperature τ", ...line, value: now.warmth },
       set: (temperature) => still({ temperature }),
     })}
     ${playButton(ui, { start: "Swing τ", stop: "❚❚ Hold τ" })}
+  </div>
+  <div class="cw-controls">
     ${slider(ui, "query", { label: "Query x", min: 0, max: 1, step: 0.01, format: number })}
   </div>`;
 }
@@ -63,7 +68,9 @@ function warming(now, ui) {
 const count = (shares) => `shared by ${number(shares, 1)}`;
 
 function baseRow(now, ui) {
-  return html`<div class="cw-columns cw-b-bases" data-warmth=${now.warmth}>
+  return html`<p class="cw-b-title cw-b-at">Weights at x =${UNBROKEN}<strong>${number(now.query)}</strong>,
+      those of the softmax at τ =${UNBROKEN}<strong>${small(now.warmth)}</strong></p>
+    <div class="cw-columns cw-b-bases" data-warmth=${now.warmth}>
     ${now.bases.map((basis, i) =>
       basisPanel(
         now,
@@ -87,7 +94,7 @@ function nodesView(now, ui) {
   const { farthest, points } = now;
   return html`${nodesPanel(now, ui)}
     <p class="cw-readout cw-b-readout">u(x) at the query:${readout("here", now, ({ here }) => number(here))}.
-      Farthest from the dotted curve:${readout("error", now, (_, i) => number(farthest[i], 3))}</p>
+      Farthest from the dotted curve, the upright bars:${readout("error", now, (_, i) => number(farthest[i].gap, 3))}</p>
     ${warming(now, ui)}
     ${baseRow(now, ui)}
     <div class="cw-controls cw-b-below">
@@ -112,17 +119,17 @@ function rodView(now, ui) {
   return html`<div class="cw-columns cw-b-drawn">
       ${drawnPanel(now, ui, "log_conductivity", CONDUCTIVITY)} ${drawnPanel(now, ui, "load", HEAT)}
     </div>
-    <div class="cw-controls cw-b-below">
-      ${button("Another rod", () => anotherRod(ui))}
-      ${button("Constant k", () => ui.set({ log_conductivity: GRID.map(() => 0) }))}
-      ${button("Constant heat", () => ui.set({ load: GRID.map(() => 1) }))}
-    </div>
-    ${solutionPanel(now, ui)}
     <p class="cw-readout cw-b-readout">Off from the solution, the wide band:${readout(
       "error",
       now,
       (_, i) => percent(errors[i]),
     )}</p>
+    ${solutionPanel(now, ui)}
+    <div class="cw-controls cw-b-below">
+      ${button("Another rod", () => anotherRod(ui))}
+      ${button("Constant k", () => ui.set({ log_conductivity: GRID.map(() => 0) }))}
+      ${button("Constant heat", () => ui.set({ load: GRID.map(() => 1) }))}
+    </div>
     ${warming(now, ui)}
     ${choices(ui, "head", { label: "Head of the field", options: heads })}
     ${baseRow(now, ui)}
@@ -149,7 +156,7 @@ function view(now, ui) {
 
 function words({ mode, bases, counts, farthest, errors, nodes, query, warmth }) {
   const told = bases.map(({ name, here }, i) => {
-    const off = mode === "rod" ? percent(errors[i]) : number(farthest[i], 3);
+    const off = mode === "rod" ? percent(errors[i]) : number(farthest[i].gap, 3);
     return `${LOOKS[name][mode]}: ${number(here)}, weights ${count(counts[i])}, off by ${off}.`;
   });
   return `${nodes.length} nodes, temperature ${small(warmth)}, at x = ${number(query)}. ${told.join(" ")}`;

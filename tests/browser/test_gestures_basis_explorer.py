@@ -12,6 +12,7 @@ from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Finger, Mouse, centre, spot
 from kinds.basis_explorer import READ
+from looks import SPILLED
 from playwright.sync_api import Locator
 from reading import NUMBER, eventually, state_of
 from small_widgets import basis_field
@@ -152,6 +153,100 @@ def test_a_mouse_draws_anywhere_on_a_curve_and_the_trained_field_follows(shown: 
     state = state_of(widget)
     assert abs(state[trait].numpy() - getattr(first, trait)).max() > 0.5
     assert (state[other].numpy() == getattr(first, other)).all()
+
+
+@pytest.mark.parametrize("steps", [5, 100])
+def test_a_curve_ends_at_the_height_of_the_hand_that_drew_it(shown: Shown, steps: int):
+    widget = shown(mode="rod")
+    board = panel(widget, "Conductivity")
+    (left, y), (right, _) = spot(board, 0.3), spot(board, 0.7)
+    mouse = widget.page.mouse
+    mouse.move(left, y - 20)
+    mouse.down()
+    mouse.move(right, y - 20, steps=steps)
+    mouse.up()
+    eventually(widget, lambda: assert_drawn_level(widget, 20 * 2 * 3.8 / 120))
+    agrees_with_course_lib(widget)
+
+
+def assert_drawn_level(widget: Locator, height: float) -> None:
+    drawn = state_of(widget)["log_conductivity"].numpy()[40:85]
+    assert abs(drawn - height).max() < 0.04
+
+
+@pytest.mark.parametrize("mode", ["nodes", "rod"])
+def test_a_hand_that_draws_across_labels_selects_no_text(shown: Shown, mode: str):
+    widget = shown(mode=mode)
+    page = widget.page
+    page.evaluate("() => { window.drags = 0; ondragstart = () => { drags += 1; }; }")
+    for board in widget.locator(".cw-layers:has(svg[role=group])").all():
+        label = board.locator("text").first
+        assert label.evaluate("(el) => el.textContent.length") > 0
+        for _ in range(2):
+            x, y = centre(label)
+            Mouse(page).drag((x - 3, y), (x + 150, y + 15))
+    assert page.evaluate("() => [getSelection().toString(), drags]") == ["", 0]
+
+
+@pytest.mark.parametrize("width", [1280, 800, 700, 390])
+def test_the_heaviest_weight_at_the_query_lies_within_each_panel(shown: Shown, width: int):
+    widget = shown(mode="rod", trained=True, page={"width": width})
+    boxes = widget.locator("[data-basis]").evaluate_all(
+        """(panels) => panels.map((e) => {
+          const [panel, dot] = [".cw-layers", "circle"].map((name) =>
+            e.querySelector(name).getBoundingClientRect());
+          const across = e.querySelector("svg").viewBox.baseVal.width;
+          return [across - panel.width, dot.top - panel.top, panel.bottom - dot.bottom,
+            dot.left - panel.left, panel.right - dot.right];
+        })"""
+    )
+    assert len(boxes) == 3
+    for stretched, *rooms in boxes:
+        assert abs(stretched) < 1
+        assert min(rooms) > 0
+
+
+def test_on_paper_the_figure_tells_its_temperature_and_query_and_offers_no_button(shown: Shown):
+    widget = shown(temperature=0.003, query=0.25)
+    widget.page.emulate_media(media="print")
+    told = widget.inner_text()
+    assert "x = 0.25" in told.replace("\u00a0", " ")
+    assert "τ = 0.00300" in told.replace("\u00a0", " ")
+    assert widget.locator("button:visible, input:visible").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_slider_of_the_temperature_has_room(shown: Shown, width: int):
+    widget = shown(page={"width": width})
+    assert widget.get_by_role("slider", name="Temperature").bounding_box()["width"] > 100
+
+
+def test_nothing_spills_out_of_a_narrow_card_of_the_book(shown: Shown):
+    for width in range(320, 400, 20):
+        assert shown(page={"width": width}).evaluate(SPILLED) == []
+
+
+def test_on_a_telephone_the_errors_stand_below_the_curves_that_change_them(shown: Shown):
+    widget = shown(mode="rod", page={"width": 390, "height": 844, "touch": True})
+    ring = widget.get_by_role("button", name="Conductivity").bounding_box()
+    error = widget.locator("[data-reading=error]").bounding_box()
+    solution = panel(widget, "Temperature u along").bounding_box()
+    assert 0 < error["y"] - ring["y"] < 330
+    assert solution["y"] + solution["height"] - ring["y"] < 600
+
+
+def test_the_ring_moves_along_a_curve_without_changing_it(shown: Shown):
+    widget = shown(mode="rod")
+    before = state_of(widget)["load"]
+    ring = widget.get_by_role("button", name="Heat f")
+    told = ring.get_attribute("aria-label")
+    ring.press("ArrowRight")
+    eventually(widget, lambda: assert_told_otherwise(ring, told))
+    assert (state_of(widget)["load"] == before).all()
+
+
+def assert_told_otherwise(ring: Locator, told: str | None) -> None:
+    assert ring.get_attribute("aria-label") != told
 
 
 def test_a_finger_pulls_the_ring_and_elsewhere_scrolls_the_page(shown: Shown):

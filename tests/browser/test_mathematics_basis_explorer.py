@@ -112,11 +112,32 @@ def test_a_pulled_curve_passes_through_the_hand_and_stays_where_it_was_far_away(
 ):
     places = np.linspace(0, 1, 101).tolist()
     curve = random.normal(scale=0.5, size=101).clip(-1, 1).tolist()
-    [found] = javascript(ROD, "pulled", [[curve, places, 0.5, 2.0]])
+    [found] = javascript(ROD, "pulled", [[curve, places, [0.5, 2.0], [0.5, 2.0]]])
     assert_close(found[50], 2.0)
     assert_close(found[:10] + found[91:], curve[:10] + curve[91:])
-    [stopped] = javascript(ROD, "pulled", [[curve, places, 0.5, 50.0]])
+    [stopped] = javascript(ROD, "pulled", [[curve, places, [0.5, 50.0], [0.5, 50.0]]])
     assert max(stopped) == MOST
+
+
+@pytest.mark.parametrize("events", [2, 5, 20, 100])
+def test_a_stroke_ends_where_the_hand_drew_it_however_often_the_hand_was_seen(
+    javascript: Javascript, random: np.random.Generator, events: int
+):
+    places = np.linspace(0, 1, 101)
+    curve = random.normal(scale=0.5, size=101).clip(-1, 1)
+    hand = [[x, 1.5] for x in np.linspace(0.3, 0.7, events).tolist()]
+    for start, end in zip([hand[0], *hand], hand, strict=False):
+        [curve] = javascript(ROD, "pulled", [[list(curve), places.tolist(), start, end]])
+    stroke = np.array(curve)[(places > 0.299) & (places < 0.701)]
+    assert_close(stroke, np.full(len(stroke), 1.5))
+    assert max(curve) < 1.5 + 1e-9
+
+
+def test_a_sloping_stroke_is_followed_up_and_down(javascript: Javascript):
+    places = np.linspace(0, 1, 101).tolist()
+    for start, end in (([0.2, -1.0], [0.6, 3.0]), ([0.6, 3.0], [0.2, -1.0])):
+        [found] = javascript(ROD, "pulled", [[[0.0] * 101, places, start, end]])
+        assert_close(found[20:61], np.linspace(-1, 3, 41))
 
 
 @pytest.mark.parametrize("given", [basis_field, load_rod_field])

@@ -23,6 +23,10 @@ READ = """(el) => ({
   error: [...el.querySelectorAll("[data-reading=error] strong")].map((e) => e.textContent),
   shared: [...el.querySelectorAll("[data-basis] p")].map((p) =>
     p.textContent.replace(/.*shared by /s, "")),
+  farthest: Object.fromEntries([...el.querySelectorAll("[data-farthest]")].map((e) =>
+    [e.dataset.farthest, e.getAttribute("d").slice(1).split("L").map((at) =>
+      at.split(",").map(Number))])),
+  at: [...el.querySelectorAll(".cw-b-at strong")].map((e) => e.textContent),
   most: [...el.querySelectorAll("[data-most]")].map((e) => Number(e.dataset.most)),
   lines: Object.fromEntries([...el.querySelectorAll("[data-line]")].map((e) =>
     [e.dataset.line, e.getAttribute("d").slice(1).split("L").map((at) =>
@@ -105,7 +109,11 @@ def displayed(widget: Locator) -> None:
     if state["mode"] == "nodes":
         for text, value in zip(found["here"], said["here"].values(), strict=True):
             assert agrees(text, value)
+    for text, value in zip(found["at"], (state["query"], found["warmth"]), strict=True):
+        assert agrees(text, value)
     assert_lines(found["lines"], said)
+    if state["mode"] == "nodes":
+        assert_farthest(found, said)
     if state["mode"] == "rod":
         assert_drawn(found["lines"], state)
 
@@ -124,6 +132,16 @@ def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
         places = (drawn[name][:, 0] - drawn[name][0, 0]) / (drawn[name][-1, 0] - drawn[name][0, 0])
         assert torch.allclose(places, said["x"], atol=1e-3)
         assert torch.allclose(drawn[name][:, 1], pixel[low] + rate * (line - wanted[low]), atol=0.6)
+
+
+def assert_farthest(found: dict[str, Any], said: dict[str, Any]) -> None:
+    """Assert that a bar joins each line with the wanted one where they are farthest apart."""
+    for name, line in said["lines"].items():
+        apart = (line - said["wanted"]).abs()
+        # Two places may be as far as each other, but for the rounding of the page.
+        farthest = (apart > apart.max() - 1e-6).nonzero().flatten().tolist()
+        bars = [[found["lines"][of][i] for of in ("wanted", name)] for i in farthest]
+        assert found["farthest"][name] in bars
 
 
 def assert_drawn(lines: dict[str, Any], state: dict[str, Any]) -> None:

@@ -30,6 +30,13 @@ function bothBases({ query, warmth }, { memo }, points, nodes, values) {
   ];
 }
 
+/** Where two lines are farthest apart, and how far. */
+function farthestApart(one, other) {
+  const gaps = one.map((y, i) => Math.abs(y - other[i]));
+  const gap = Math.max(...gaps);
+  return { gap, at: gaps.indexOf(gap) };
+}
+
 function ofNodes(now, ui) {
   const nodes = ui.memo("nodes", [now.points], () => now.points.map(([x]) => x));
   const values = ui.memo("values", [now.points], () => now.points.map(([, y]) => y));
@@ -37,7 +44,9 @@ function ofNodes(now, ui) {
   const xs = ui.memo("xs", [nodes], () => ascending(new Set([...FINE, ...nodes])));
   const wanted = ui.memo("wanted", [xs], () => xs.map(target));
   const bases = bothBases(now, ui, xs, nodes, values);
-  const farthest = bases.map(({ u }) => Math.max(...u.map((y, i) => Math.abs(y - wanted[i]))));
+  const farthest = bases.map(({ name, u }) =>
+    ui.memo(`${name} farthest`, [u, wanted], () => farthestApart(u, wanted)),
+  );
   return { nodes, values, xs, wanted, bases, farthest };
 }
 
@@ -60,7 +69,9 @@ function ofRod(now, ui) {
     };
   });
   const wanted = memo("exact", [told], () => told.exact.filter((_, i) => i % 2 === 0));
-  const at = fieldWeights(field, queriesOf(field, [query]), told.keys);
+  const at = memo("at", [told, query], () =>
+    fieldWeights(field, queriesOf(field, [query]), told.keys),
+  );
   const learned = {
     name: "learned",
     rows: told.weights[head],
@@ -69,7 +80,9 @@ function ofRod(now, ui) {
     here: blended(at, told.values)[0],
   };
   const bases = [...bothBases(now, ui, GRID, nodes, told.nodal), learned];
-  const errors = bases.map(({ u }) => relativeError(u, wanted));
+  const errors = bases.map(({ name, u }) =>
+    memo(`${name} error`, [u, wanted], () => relativeError(u, wanted)),
+  );
   return { nodes, xs: GRID, wanted, bases, errors };
 }
 

@@ -8,7 +8,7 @@ import { painted } from "../painted.js";
 import { dragging, plane, pointIn } from "../plane.js";
 import { ticks } from "../scale.js";
 import { number } from "../text.js";
-import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { GRID } from "./bases.js";
 
 const CLOSEST = 0.01;
@@ -16,7 +16,7 @@ const HIGHEST = 1.5;
 const STEP = { x: 0.02, y: 0.05 };
 // A little more than the nodes, whose ends are held by the hand too.
 const ACROSS = [-0.025, 1.025];
-const BASIS_HEIGHT = 104;
+const BASIS_HEIGHT = 120;
 
 /** How each basis, and what it blends in each mode, is called and drawn. */
 export const LOOKS = {
@@ -30,6 +30,11 @@ const rounded = (x) => Number(x.toFixed(4));
 /** A line through points of the data. */
 const lineOf = (field, xs, ys) =>
   `M${xs.map((x, i) => field.toPixel([x, ys[i]]).map((part) => part.toFixed(1))).join("L")}`;
+
+/** How far a line is from what it should be, where it is farthest. */
+const apart = (field, { xs, wanted }, { name, u }, { at }) =>
+  svg`<path data-farthest=${name} stroke=${`var(--cw-${LOOKS[name].ink})`} stroke-width="5"
+    stroke-opacity="0.45" d=${lineOf(field, [xs[at], xs[at]], [wanted[at], u[at]])}></path>`;
 
 const upright = (field, query, height) =>
   svg`<path class="cw-b-query" d="M${field.toPixel([query, 0])[0]} 0V${height}"
@@ -111,7 +116,11 @@ export function nodesPanel(now, ui) {
   return frame(ui, {
     ...{ name: "wide", label: "Nodes with their values, and what is blended of them" },
     ...{ height: 230, range, levels: roundLevels([-1, 1], 3), query: now.query },
-    content: (field) => [blends(field, now), now.points.map((_, i) => nodeHandle(ui, field, i))],
+    content: (field) => [
+      now.bases.map((basis, i) => apart(field, now, basis, now.farthest[i])),
+      blends(field, now),
+      now.points.map((_, i) => nodeHandle(ui, field, i)),
+    ],
   });
 }
 
@@ -130,15 +139,16 @@ export function solutionPanel(now, ui) {
 
 /** A curve that is drawn by hand: by mouse anywhere, by finger and by keyboard at its ring. */
 export function drawnPanel(now, ui, name, { label, levels, ink }) {
-  const pull = (x, y) => {
-    const { hands } = ui.now;
-    ui.set({ [name]: pulled(ui.now[name], GRID, x, y), hands: { ...hands, [name]: x } });
-  };
+  const holdAt = (x) => ({ hands: { ...ui.now.hands, [name]: x } });
+  const pull = (from, to) =>
+    ui.set({ [name]: pulled(ui.now[name], GRID, from, to), ...holdAt(to[0]) });
   const at = now.hands[name];
   const height = between(at, GRID, now[name]);
   const keys = inThePlane(([right, up]) => {
     const x = clamp(ui.now.hands[name] + STEP.x * right, 0, 1);
-    pull(x, clamp(between(x, GRID, ui.now[name]) + 2 * STEP.y * up, -MOST, MOST));
+    if (!up) return ui.set(holdAt(x));
+    const to = [x, clamp(between(x, GRID, ui.now[name]) + 2 * STEP.y * up, -MOST, MOST)];
+    pull(to, to);
   });
   const grip = (field) => (event) => {
     const surface = event.currentTarget;
@@ -146,8 +156,11 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
       if (event.pointerType === "touch" && !event.target.closest(".cw-handle")) return;
       surface.setPointerCapture(event.pointerId);
     } else if (!surface.hasPointerCapture(event.pointerId)) return;
-    const [x, y] = field.inside(field.toData(pointIn(surface, event)));
-    pull(x, clamp(y, -MOST, MOST));
+    const [x, y] = field.toData(pointIn(surface, event));
+    const to = [clamp(x, 0, 1), clamp(y, -MOST, MOST)];
+    const before = ui.now.hands[name];
+    const from = [before, between(before, GRID, ui.now[name])];
+    pull(event.type === "pointerdown" ? to : from, to);
   };
   const ring = ([x, y]) => svg`<g class="cw-handle" tabindex="0" role="button"
     aria-roledescription="movable point of a curve" transform="translate(${x} ${y})" @keydown=${keys}
@@ -155,7 +168,7 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
     move along it"><circle r="20" fill="transparent"></circle>
     <circle r="7" fill="var(--cw-paper)" stroke=${`var(--cw-${ink})`} stroke-width="3"></circle></g>`;
   return html`<div><p class="cw-b-title">${label}</p>${frame(ui, {
-    ...{ name: "half", label, height: 120, range: [-MOST - 0.3, MOST + 0.3], levels, grip },
+    ...{ name, label, height: 120, range: [-MOST - 0.3, MOST + 0.3], levels, grip },
     content: (field) => [
       path(name, lineOf(field, GRID, now[name]), ink),
       ring(field.toPixel([at, height])),
@@ -167,10 +180,14 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
 export function basisPanel(now, ui, { name, rows, weights }, told) {
   const { xs, nodes, query } = now;
   const { title, ink } = LOOKS[name];
-  const width = ui.width("basis", 280);
+  const width = ui.width(name, 280);
   // Of a softmax it is to be seen how flat it gets. What was learned may be flat throughout.
-  const top = name === "learned" ? Math.max(...rows.map((row) => Math.max(...row))) : 1;
-  const field = plane({ x: ACROSS, y: [-0.04 * top, 1.04 * top], width, height: BASIS_HEIGHT });
+  const top =
+    name === "learned"
+      ? ui.memo("top", [rows], () => Math.max(...rows.map((row) => Math.max(...row))))
+      : 1;
+  const field = plane({ x: ACROSS, y: [-0.04 * top, 1.2 * top], width, height: BASIS_HEIGHT });
+  const [, peak] = field.toPixel([0, top]);
   const most = weights.indexOf(Math.max(...weights));
   const paint = (context) => {
     const across = xs.map((x) => field.toPixel([x, 0])[0]);
@@ -196,13 +213,14 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
   const inputs = [rows, most];
   return html`<div data-basis=${name}>
     <p class="cw-b-title"><strong style="color: var(--cw-${ink})">${title}</strong>${told}</p>
-    <div class="cw-layers" data-measure=${name === "hats" ? "basis" : nothing}
+    <div class="cw-layers" data-measure=${name}
       style="height: ${BASIS_HEIGHT}px">
       <canvas role="img" aria-label="${title}: the weight of each of ${nodes.length} nodes along x"
         ${painted(ui, { width, height: BASIS_HEIGHT, inputs, paint })}></canvas>
       <svg viewBox="0 0 ${width} ${BASIS_HEIGHT}" aria-hidden="true">
         ${upright(field, query, BASIS_HEIGHT)}
-        <text x="4" y="14" class="cw-halo cw-b-small">${number(top)}</text>
+        <path d="M0 ${peak}H${width}" stroke="var(--cw-line)"></path>
+        <text x="4" y=${peak - 5} class="cw-b-small">${number(top)}</text>
         <circle cx=${field.toPixel([query, 0])[0]} cy=${field.toPixel([0, weights[most]])[1]} r="4"
           fill="var(--cw-ink)" data-most=${weights[most]}></circle>
       </svg>

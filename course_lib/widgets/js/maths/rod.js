@@ -85,9 +85,20 @@ export const randomRod = (seed, points) =>
     cosineSeries(coefficients, points).map((height) => clamp(height, -MOST, MOST)),
   );
 
-/** A curve over `places` that is pulled to a height at x, and its neighbourhood with it. */
-export function pulled(curve, places, x, height) {
-  const lift = height - between(x, places, curve);
-  const near = (place) => Math.exp(-(((place - x) / BREADTH) ** 2) / 2);
-  return curve.map((old, j) => clamp(old + lift * near(places[j]), -MOST, MOST));
+/**
+ * A curve over `places` after a straight stroke: it runs along the stroke, and its neighbourhood
+ * comes nearer to the nearest end. However often the hand goes there, it gets no higher than the hand.
+ * @param {number[]} curve
+ * @param {number[]} places
+ * @param {number[]} from a place and a height
+ * @param {number[]} to
+ */
+export function pulled(curve, places, [fromX, fromY], [toX, toY]) {
+  const drawn = (old, place) => {
+    const share = fromX === toX ? 1 : clamp((place - fromX) / (toX - fromX), 0, 1);
+    const away = place - (fromX + share * (toX - fromX));
+    const height = fromY + share * (toY - fromY);
+    return old + (height - old) * Math.exp(-((away / BREADTH) ** 2) / 2);
+  };
+  return curve.map((old, j) => clamp(drawn(old, places[j]), -MOST, MOST));
 }
