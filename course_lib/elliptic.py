@@ -1,7 +1,8 @@
-r"""Heat through a rod of random stuff: $-(k u')' = f$, solved by finite elements.
+r"""Heat through a rod of random stuff: $-(k u')' + q u = f$, solved by finite elements.
 
 $k > 0$ is the conductivity, $f$ the heat put in at each place, and $u$ the temperature of a rod
-whose ends are kept at 0. :func:`solve` is the method of finite elements with the hats of
+whose ends are kept at 0. How fast it loses heat to the air is $q \ge 0$, 0 unless said otherwise.
+:func:`solve` is the method of finite elements with the hats of
 :func:`course_lib.basis.hat`. :func:`random_rods` draws the family of rods that lecture 3 learns.
 Functions of a place are callables that take ``(points,)`` and return ``(*batch, points)``, so that
 many rods are solved at once. Bad input raises ``TypeError`` or ``ValueError`` with what was given,
@@ -30,19 +31,23 @@ GAUSS = ((-math.sqrt(3 / 5), 0.0, math.sqrt(3 / 5)), (5 / 9, 8 / 9, 5 / 9))
 # Finite elements ------------------------------------------------------------------------------
 
 
-def solve(k: Function, f: Function, nodes: Float[Tensor, "nodes"]) -> Float[Tensor, "*batch nodes"]:
-    r"""The nodal values of the finite-element solution of $-(k u')' = f$, 0 at both ends.
+def solve(
+    k: Function, f: Function, nodes: Float[Tensor, "nodes"], *, q: float | int = 0
+) -> Float[Tensor, "*batch nodes"]:
+    r"""The nodal values of the finite-element solution of $-(k u')' + q u = f$, 0 at both ends.
 
-    Among all $u_h = \sum_i u_i \phi_i$ the one with $\int k\,u_h'\,\phi_i' = \int f \phi_i$ for
-    every inner node $i$: a system with three diagonals, solved by SciPy. ``interpolate(x, nodes,
-    u)`` is the solution everywhere; its error falls as $h^2$, that of its slope as $h$. For a
-    constant $k$ nodal values are exact, up to the integral on the right. Integrals are Gauss sums
-    of three points an element. Raises ``ValueError`` for fewer than three nodes, nodes that do not
-    increase, and a conductivity that is not positive. Source: Strang and Fix (1973), section 1.5.
+    Among all $u_h = \sum_i u_i \phi_i$ the one with $\int k\,u_h'\,\phi_i' + q\,u_h\,\phi_i =
+    \int f \phi_i$ for every inner node $i$: a system with three diagonals, solved by SciPy.
+    ``interpolate(x, nodes, u)`` is the solution everywhere; its error falls as $h^2$, that of its
+    slope as $h$. For a constant $k$ and $q = 0$ nodal values are exact, up to the integral on the
+    right. Integrals are Gauss sums of three points an element. Raises ``ValueError`` for fewer than
+    three nodes, nodes that do not increase, $q < 0$, and a conductivity that is not positive.
+    Source: Strang and Fix (1973), section 1.5.
     """
     from scipy.linalg import solveh_banded
 
     check_nodes(nodes, minimum=3)
+    check_number("q", q, minimum=0)
     point, weight = (nodes.new_tensor(numbers) for numbers in GAUSS)
     width = nodes.diff()
     right_share = (1 + point) / 2
@@ -65,9 +70,11 @@ def solve(k: Function, f: Function, nodes: Float[Tensor, "nodes"]) -> Float[Tens
         einsum(load, share, "... elements gauss, gauss -> ... elements") * width
         for share in (1 - right_share, right_share)
     )
+    # On an element, the square of a hat has the integral width / 3, two hats' product width / 6.
+    own, mixed = stiffness + q * width / 3, q * width / 6 - stiffness
     # The ends have equations of their own, u = 0.
-    diagonal = F.pad(stiffness[..., :-1] + stiffness[..., 1:], (1, 1), value=1)
-    above = F.pad(-stiffness[..., 1:-1], (2, 1))
+    diagonal = F.pad(own[..., :-1] + own[..., 1:], (1, 1), value=1)
+    above = F.pad(mixed[..., 1:-1], (2, 1))
     right_side = F.pad(to_right[..., :-1] + to_left[..., 1:], (1, 1))
     bands = torch.stack([above, diagonal], dim=-2)
     found = solveh_banded(bands.cpu().numpy(), right_side.cpu().numpy()[..., None])
@@ -112,9 +119,11 @@ class Rods:
         """The conductivities at the points ``x``, positive by their exponential."""
         return self.log_conductivity(x).exp()
 
-    def solve(self, nodes: Float[Tensor, "nodes"]) -> Float[Tensor, "*batch nodes"]:
+    def solve(
+        self, nodes: Float[Tensor, "nodes"], *, q: float | int = 0
+    ) -> Float[Tensor, "*batch nodes"]:
         """The temperatures at the nodes of a mesh of [0, 1], by :func:`solve`."""
-        return solve(self.conductivity, self.load, nodes)
+        return solve(self.conductivity, self.load, nodes, q=q)
 
 
 def random_rods(

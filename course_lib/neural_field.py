@@ -16,6 +16,12 @@ from course_lib.position import check_even, sinusoidal_at
 from course_lib.transformer import Encoder
 from course_lib.transformer_parts import MLP
 
+INNER = tuple(
+    f"{part}.weight"
+    for part in ("expand", "contract", "query", "key", "attention.value", "attention.output")
+)
+"""How the names of a field's matrices end that neither read a number nor write one."""
+
 
 class CrossAttentionField(nn.Module):
     r"""Learned weights and learned nodal values: $u(x \mid z) = \sum_{h,i} \alpha_{hi}\, c_{hi}$.

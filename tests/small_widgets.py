@@ -14,6 +14,7 @@ from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.mechanics import Trajectory
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import Molecule
+from course_lib.neural_field import CrossAttentionField
 from course_lib.transformer import Decoder
 from course_lib.widgets import Widget
 
@@ -51,6 +52,13 @@ def molecule_network(**sizes: int) -> MoleculeNetwork:
     return made.answers_like(torch.tensor([-3.0, 0.0]))
 
 
+def basis_field(d: int = 8, **changes: Any) -> tuple[CrossAttentionField, dict[str, Any]]:
+    """A field that nobody trained, and what a widget has to know of it."""
+    sizes = {"heads": 2, "layers": 1, "d_z": 2, "d_hidden": 8, "finest": 20} | changes
+    heads, layers = sizes.pop("heads"), sizes.pop("layers")
+    return seeded(CrossAttentionField, d, heads, layers, **sizes), {"sensors": 9, "error": 0.5}
+
+
 def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
     q = torch.full(shape, 1.2, dtype=torch.float64)
     return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
@@ -58,6 +66,7 @@ def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
 
 ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
+    "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
     "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100},
     "GateExplorer": lambda: {
         "cell": seeded(nn.LSTM, 5, 4),

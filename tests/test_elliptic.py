@@ -55,6 +55,24 @@ def test_between_the_nodes_the_solution_is_only_near() -> None:
     assert_close(error, torch.full((4,), 1 / 16 / 8, dtype=torch.float64))
 
 
+def test_a_rod_that_loses_heat_to_the_air_follows_its_closed_form_at_order_h_squared() -> None:
+    # −2u″ + 8u = 8 with u = 0 at the ends: u = 1 − cosh(2x − 1) / cosh 1.
+    errors = []
+    for count in (17, 33):
+        nodes = even(count)
+        found = solve(lambda x: 2 * one(x), lambda x: 8 * one(x), nodes, q=8)
+        exact = 1 - torch.cosh(2 * nodes - 1) / math.cosh(1)
+        errors.append((found - exact).abs().max().item())
+    assert errors[0] < 1e-3
+    assert abs(errors[0] / errors[1] - 4) < 0.05
+
+
+def test_heat_lost_to_the_air_is_lost_from_every_rod() -> None:
+    rods = random_rods(5, generator=torch.Generator().manual_seed(0))
+    warm = solve(rods.conductivity, one, even(65))
+    assert (solve(rods.conductivity, one, even(65), q=10)[:, 1:-1] < warm[:, 1:-1]).all()
+
+
 def exact_flow(k: object, f: object, places: list[float]) -> Tensor:
     """What the equation says when it is integrated twice, by SciPy: k u' = C − F."""
 
@@ -195,6 +213,7 @@ GENERATOR = torch.Generator()
         (lambda: solve(one, one, N.flip(0)), ValueError, r"nodes are out of order"),
         (lambda: solve(one, one, N[[0, 1, 1]]), ValueError, r"nodes are repeated"),
         (lambda: solve(one, one, N[:2]), ValueError, r"nodes holds 2; expected 3 or more"),
+        (lambda: solve(one, one, N, q=-1), ValueError, r"q is -1; expected a finite number in \[0"),
         (lambda: solve(lambda x: -x, one, N), ValueError, r"k falls to -0.\d+; .*exponential"),
         (lambda: solve(one, lambda x: x / 0, N), ValueError, r"f returned nan or inf; .*isfinite"),
         (lambda: solve(one, lambda _: 1.0, N), TypeError, r"f is a float; expected a torch.Tensor"),

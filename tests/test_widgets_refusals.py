@@ -12,6 +12,7 @@ from small_widgets import (
     QUERY,
     TABLE,
     UNIFORM,
+    basis_field,
     decoder,
     encoder,
     ethanol,
@@ -26,6 +27,7 @@ from course_lib import mechanics, widgets
 from course_lib.graph import GraphConv
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.transformer import Decoder, Encoder
+from course_lib.widgets.basis_explorer import read_off
 from course_lib.widgets.drawings import drawing_of
 from course_lib.widgets.traits import Array
 
@@ -88,6 +90,45 @@ REFUSED = [
         mechanics.RigidBody(),
         TypeError("system is RigidBody; expected one"),
     ),
+    ("BasisExplorer", "field", nn.Linear(5, 4), TypeError("field is a Linear; expected a course")),
+    ("BasisExplorer", "field", basis_field(d_z=1)[0], "field takes 1 numbers a sensor; expected 2"),
+    (
+        "BasisExplorer",
+        "field",
+        basis_field(18, heads=9)[0],
+        "field has 9 heads; expected 8 at most",
+    ),
+    ("BasisExplorer", "field", basis_field(64, d_hidden=256)[0], "more than 33,500 bytes"),
+    ("BasisExplorer", "field", diverged(basis_field()[0]), r"model\.measured\.weight holds NaN"),
+    (
+        "BasisExplorer",
+        "about",
+        None,
+        TypeError("about is None; expected a dict with the number of"),
+    ),
+    ("BasisExplorer", "about", {"seed": 0}, TypeError("expected a dict with the number of sens")),
+    ("BasisExplorer", "about", {"sensors": 2}, r"about\['sensors'\] is 2"),
+    ("BasisExplorer", "about", {"sensors": 65}, "about has 65 sensors; expected 64 at most"),
+    ("BasisExplorer", "mode", "hats", "mode must be one of nodes, rod"),
+    (
+        "BasisExplorer",
+        "points",
+        [[0, 0], [0.5, 0]],
+        "points run from x = 0 to 0.5; expected 0 to 1",
+    ),
+    ("BasisExplorer", "points", [[0, 0], [0.6, 0], [0.5, 0], [1, 0]], "two nodes -0.1 apart"),
+    ("BasisExplorer", "points", [[0, 0], [0.005, 0], [1, 0]], "two nodes 0.005 apart"),
+    ("BasisExplorer", "points", [[0, 0], [1, 2]], r"must lie within \[-1.5, 1.5\]"),
+    ("BasisExplorer", "points", [[0], [1]], "size 1 along xy; expected 2"),
+    ("BasisExplorer", "points", read_off(np.linspace(0, 1, 17)), "size 17 along node; expected 16"),
+    ("BasisExplorer", "points", [[0, 0]], "points run from x = 0 to 0; expected 0 to 1"),
+    ("BasisExplorer", "temperature", 0.0, "temperature must lie between 1e-05 and 10"),
+    ("BasisExplorer", "query", 1.1, "query must lie between 0.0 and 1.0"),
+    ("BasisExplorer", "log_conductivity", np.zeros(124), "size 124 along place; expected 125"),
+    ("BasisExplorer", "log_conductivity", np.full(125, 3.6), r"must lie within \[-3.5, 3.5\]"),
+    ("BasisExplorer", "load", np.full(125, -3.6), r"must lie within \[-3.5, 3.5\]"),
+    ("BasisExplorer", "head", 2, "head must lie between 0 and 1"),
+    ("BasisExplorer", "moving", 1, TypeError("moving must be True or False")),
     ("EnergyDrift", "system", "Kepler", TypeError("system is str; expected one of")),
     ("EnergyDrift", "q", [1.0], "q has the size 1 along coordinates; expected 2"),
     ("EnergyDrift", "q", [1e38, 0], r"q must lie within \[-1000, 1000\], but reaches"),
@@ -500,6 +541,10 @@ def test_an_assignment_and_a_page_are_refused_alike_and_change_nothing(
 
 CHANGED = {
     "AttentionExplorer": {"layer": 1, "head": 2, "query": 1, "temperature": 2.0, "causal": True},
+    "BasisExplorer": {
+        "mode": "rod", "points": [[0, 1], [0.5, 0], [1, 1]], "temperature": 1.0, "query": 0.0,
+        "log_conductivity": np.ones(125), "load": np.zeros(125), "head": 1,
+    },
     "EnergyDrift": {
         "system": "Pendulum", "dt": 0.5, "q": np.array([0.5]), "p": np.array([1.0]),
         "plane": 0, "methods": ["runge_kutta_4"],
@@ -600,6 +645,8 @@ def test_an_array_that_arrives_broken_is_refused(kind):
 SIGNATURES = {
     "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, layer=0, head=0, "
     "query=0, step=0, temperature=1.0, causal=False",
+    "BasisExplorer": "field, about, *, mode='nodes', points=None, temperature=0.02, query=0.5, "
+    "log_conductivity=None, load=None, head=0, moving=True",
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
     "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "

@@ -38,8 +38,8 @@ export function affine({ weight, bias }, x) {
   return result;
 }
 
-/** The frequency of each pair of `d` features: 10000^(−2i/d). */
-const frequency = (pair, d) => 10000 ** ((-2 * pair) / d);
+/** The frequency of each pair of `d` features: base^(−2i/d). */
+const frequency = (pair, d, base = 10_000) => base ** ((-2 * pair) / d);
 
 /** Rotary position: in each head, pair i turned by the angle ωᵢ t. */
 export function turned(x, heads, position) {
@@ -54,9 +54,9 @@ export function turned(x, heads, position) {
 }
 
 /** The sinusoids of a position: sin ω₀t, cos ω₀t, sin ω₁t, … */
-export function sinusoids(position, d) {
+export function sinusoids(position, d, base = 10_000) {
   return Array.from({ length: d }, (_, i) => {
-    const angle = position * frequency(i >> 1, d);
+    const angle = position * frequency(i >> 1, d, base);
     return i % 2 ? Math.cos(angle) : Math.sin(angle);
   });
 }
@@ -107,34 +107,41 @@ export function packedRows({ bits, steps, base64 }) {
   };
 }
 
-/**
- * The encoder or decoder that travelled: token embedding, learned positions, blocks, the norm after
- * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
- */
-export function unpackTransformer(facts, packed) {
+/** Reads a model that travelled part by part, in the order in which it was packed. */
+export function partsOf(packed) {
   /** @type {(size: number) => any} */
   const vector = packedRows(packed);
-  const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers } = facts;
   const matrix = (count, columns) => {
     const all = new Float64Array(count * columns);
     for (let row = 0; row < count; row += 1) all.set(vector(columns), row * columns);
     return all;
   };
   const linear = (count, columns) => ({ weight: matrix(count, columns), bias: vector(count) });
-  const norm = () => ({ weight: vector(d), bias: vector(d) });
-  const token = matrix(vocabulary, d);
-  const learned = facts.position === "learned" ? matrix(tokens, d) : null;
-  const blocks = Array.from({ length: layers }, () => ({
+  const norm = (d) => ({ weight: vector(d), bias: vector(d) });
+  const block = (d, hidden) => ({
     query: linear(d, d),
     key: linear(d, d),
     value: linear(d, d),
     output: linear(d, d),
-    attentionNorm: norm(),
+    attentionNorm: norm(d),
     expand: linear(hidden, d),
     contract: linear(d, hidden),
-    mlpNorm: norm(),
-  }));
-  const last = facts.norm === "pre" ? norm() : null;
+    mlpNorm: norm(d),
+  });
+  return { matrix, linear, norm, block };
+}
+
+/**
+ * The encoder or decoder that travelled: token embedding, learned positions, blocks, the norm after
+ * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
+ */
+export function unpackTransformer(facts, packed) {
+  const { matrix, norm, block } = partsOf(packed);
+  const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers } = facts;
+  const token = matrix(vocabulary, d);
+  const learned = facts.position === "learned" ? matrix(tokens, d) : null;
+  const blocks = Array.from({ length: layers }, () => block(d, hidden));
+  const last = facts.norm === "pre" ? norm(d) : null;
   return {
     ...facts,
     token,
@@ -148,13 +155,16 @@ export function unpackTransformer(facts, packed) {
 /** For each block a memory of keys and values, empty, for `throughBlocks` to fill. */
 export const emptyMemory = ({ blocks }) => blocks.map(() => ({ keys: [], values: [] }));
 
+/** What a token does on its own: the MLP of a block. */
+export const think = ({ expand, contract }, x) => affine(contract, affine(expand, x).map(gelu));
+
 /**
- * Reads ids that stand behind those in the memory. In each block every one of them looks at all that
- * was read before, at itself and at the others: an encoder reads a word at once, a decoder a letter
- * at a time. Gives the logits of each id, and by layer and head where it looked.
+ * Vectors through all blocks, behind those in the memory. In each block every one of them looks at
+ * all that came before, at itself and at the others: an encoder reads a word at once, a decoder a
+ * letter at a time. Gives the vectors after the last norm, and by layer and vector where it looked.
  */
-export function throughBlocks(transformer, memory, ids) {
-  const { d_model: d, heads, position, last, readout } = transformer;
+export function throughLayers(transformer, memory, vectors) {
+  const { heads, position, last } = transformer;
   const start = memory[0].keys.length;
   const pre = transformer.norm === "pre";
   const turn = (x, i) => (position === "rotary" ? turned(x, heads, start + i) : x);
@@ -163,16 +173,7 @@ export function throughBlocks(transformer, memory, ids) {
     const sums = tokens.map((x, i) => x.map((entry, k) => entry + added[i][k]));
     return pre ? sums : sums.map((x) => layerNorm(x, norm));
   };
-  const place = (t) => {
-    if (position === "learned") return transformer.learned.subarray(t * d, (t + 1) * d);
-    return position === "sinusoidal" ? sinusoids(t, d) : new Float64Array(d);
-  };
-  let tokens = ids.map((id, i) => {
-    const shift = place(start + i);
-    return transformer.token
-      .slice(id * d, (id + 1) * d)
-      .map((entry, k) => Math.sqrt(d) * entry + shift[k]);
-  });
+  let tokens = vectors;
   const attention = transformer.blocks.map((block, layer) => {
     const { keys, values } = memory[layer];
     let looked;
@@ -182,13 +183,32 @@ export function throughBlocks(transformer, memory, ids) {
       looked = seen.map((x, i) => attend(turn(affine(block.query, x), i), keys, values, heads));
       return looked.map(({ blended }) => affine(block.output, blended));
     });
-    tokens = around(tokens, block.mlpNorm, (seen) =>
-      seen.map((x) => affine(block.contract, affine(block.expand, x).map(gelu))),
-    );
+    tokens = around(tokens, block.mlpNorm, (seen) => seen.map((x) => think(block, x)));
     return looked.map(({ weights }) => weights);
   });
+  return { tokens: last ? tokens.map((x) => layerNorm(x, last)) : tokens, attention };
+}
+
+/**
+ * Reads ids that stand behind those in the memory. Gives the logits of each id, and by layer and
+ * head where it looked.
+ */
+export function throughBlocks(transformer, memory, ids) {
+  const { d_model: d, position, readout } = transformer;
+  const start = memory[0].keys.length;
+  const place = (t) => {
+    if (position === "learned") return transformer.learned.subarray(t * d, (t + 1) * d);
+    return position === "sinusoidal" ? sinusoids(t, d) : new Float64Array(d);
+  };
+  const vectors = ids.map((id, i) => {
+    const shift = place(start + i);
+    return transformer.token
+      .slice(id * d, (id + 1) * d)
+      .map((entry, k) => Math.sqrt(d) * entry + shift[k]);
+  });
+  const { tokens, attention } = throughLayers(transformer, memory, vectors);
   return tokens.map((x, i) => {
-    const logits = Array.from(affine(readout, last ? layerNorm(x, last) : x));
+    const logits = Array.from(affine(readout, x));
     if (logits.every(Number.isFinite)) return { logits, attention: attention.map((r) => r[i]) };
     throw new Error("the model’s numbers are too large.");
   });

@@ -1,0 +1,151 @@
+"""BasisExplorer: a small one, what it displays, and what course_lib says it should."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from in_the_page import tensor
+from playwright.sync_api import Locator
+from reading import agrees, state_of
+from small_widgets import basis_field
+from torch import Tensor
+
+from course_lib.basis import hat, interpolate, softmax_basis
+from course_lib.elliptic import solve
+from course_lib.widgets import BasisExplorer
+from course_lib.widgets.basis_explorer import DRAWN, field_of, read_off
+
+SWING = 50.0
+READ = """(el) => ({
+  warmth: Number(el.querySelector("[data-warmth]").dataset.warmth),
+  here: [...el.querySelectorAll("[data-reading=here] strong")].map((e) => e.textContent),
+  error: [...el.querySelectorAll("[data-reading=error] strong")].map((e) => e.textContent),
+  shared: [...el.querySelectorAll("[data-basis] p")].map((p) =>
+    p.textContent.replace(/.*shared by /s, "")),
+  farthest: Object.fromEntries([...el.querySelectorAll("[data-farthest]")].map((e) =>
+    [e.dataset.farthest, e.getAttribute("d").slice(1).split("L").map((at) =>
+      at.split(",").map(Number))])),
+  at: [...el.querySelectorAll(".cw-b-at strong")].map((e) => e.textContent),
+  most: [...el.querySelectorAll("[data-most]")].map((e) => Number(e.dataset.most)),
+  lines: Object.fromEntries([...el.querySelectorAll("[data-line]")].map((e) =>
+    [e.dataset.line, e.getAttribute("d").slice(1).split("L").map((at) =>
+      at.split(",").map(Number))])),
+})"""
+
+
+def make() -> BasisExplorer:
+    return BasisExplorer(*basis_field(), moving=False)
+
+
+def grid(places: int) -> Tensor:
+    return torch.linspace(0, 1, places, dtype=torch.float64)
+
+
+def expected(state: dict[str, Any], warmth: float) -> dict[str, Any]:
+    """What stands in the page: the weights at the query, and each line at the places it has."""
+    query = tensor([state["query"]])
+    softmax = partial(softmax_basis, temperature=warmth)
+    if state["mode"] == "nodes":
+        nodes, values = state["points"].T.contiguous()
+        x = torch.cat([grid(249), nodes]).unique()
+        wanted = tensor(read_off(x.numpy())[:, 1])
+        bases = {"hats": hat, "softmax": softmax}
+        lines = {name: interpolate(x, nodes, values, basis) for name, basis in bases.items()}
+        here = {n: interpolate(query, nodes, values, basis).item() for n, basis in bases.items()}
+        weights = [basis(query, nodes)[0] for basis in bases.values()]
+        error = [(line - wanted).abs().max().item() for line in lines.values()]
+        return {
+            "x": x,
+            "wanted": wanted,
+            "lines": lines,
+            "weights": weights,
+            "error": error,
+            "here": here,
+        }
+    return expected_rod(state, query, softmax)
+
+
+def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str, Any]:
+    model = field_of(state["facts"], state["weights"]).double()
+    x, sensors = grid(DRAWN), grid(state["facts"]["sensors"])
+    drawn = [state["log_conductivity"], state["load"]]
+    told = [interpolate(sensors, x, curve) for curve in drawn]
+
+    def solution(mesh: Tensor, places: Tensor, curves: list[Tensor]) -> Tensor:
+        k, f = (partial(interpolate, nodes=places, values=curve) for curve in curves)
+        return solve(lambda at: k(at).exp(), f, mesh)
+
+    wanted = solution(grid(2 * DRAWN - 1), x, drawn)[::2]
+    nodal = solution(sensors, sensors, told)
+    with torch.no_grad():
+        z = torch.stack(told, dim=-1)
+        learned = model(x, sensors, z)
+        head = model.weights(query, sensors, z)[state["head"], 0]
+    lines = {
+        "hats": interpolate(x, sensors, nodal),
+        "softmax": interpolate(x, sensors, nodal, softmax),
+        "learned": learned,
+    }
+    weights = [hat(query, sensors)[0], softmax(query, sensors)[0], head]
+    error = [100 * ((line - wanted).norm() / wanted.norm()).item() for line in lines.values()]
+    return {"x": x, "wanted": wanted, "lines": lines, "weights": weights, "error": error}
+
+
+def displayed(widget: Locator) -> None:
+    state, found = state_of(widget), widget.evaluate(READ)
+    assert 1 / (1.01 * SWING) < found["warmth"] / state["temperature"] < 1.01 * SWING
+    said = expected(state, found["warmth"])
+    assert found["most"] == pytest.approx([w.max().item() for w in said["weights"]], abs=1e-6)
+    for text, weights in zip(found["shared"], said["weights"], strict=True):
+        assert agrees(text, 1 / weights.square().sum())
+        assert (
+            [int(n) for n in NUMBER.findall(text)][-1:] == [len(weights)]
+            if "." not in text
+            else True
+        )
+    for text, error in zip(found["error"], said["error"], strict=True):
+        assert agrees(text, error)
+    if state["mode"] == "nodes":
+        for text, value in zip(found["here"], said["here"].values(), strict=True):
+            assert agrees(text, value)
+    for text, value in zip(found["at"], (state["query"], found["warmth"]), strict=True):
+        assert agrees(text, value)
+    assert_lines(found["lines"], said)
+    if state["mode"] == "nodes":
+        assert_farthest(found, said)
+    if state["mode"] == "rod":
+        assert_drawn(found["lines"], state)
+
+
+def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
+    """Assert that all lines stand on one scale, which two points of the first of them fix."""
+    drawn = {name: tensor(points) for name, points in lines.items()}
+    wanted = said["wanted"]
+    low, high = int(wanted.argmin()), int(wanted.argmax())
+    pixel = drawn["wanted"][:, 1]
+    if wanted[high] - wanted[low] < 1e-9:
+        return
+    rate = (pixel[high] - pixel[low]) / (wanted[high] - wanted[low])
+    assert rate < 0
+    for name, line in {"wanted": wanted, **said["lines"]}.items():
+        places = (drawn[name][:, 0] - drawn[name][0, 0]) / (drawn[name][-1, 0] - drawn[name][0, 0])
+        assert torch.allclose(places, said["x"], atol=1e-3)
+        assert torch.allclose(drawn[name][:, 1], pixel[low] + rate * (line - wanted[low]), atol=0.6)
+
+
+def assert_farthest(found: dict[str, Any], said: dict[str, Any]) -> None:
+    """Assert that a bar joins each line with the wanted one where they are farthest apart."""
+    for name, line in said["lines"].items():
+        apart = (line - said["wanted"]).abs()
+        # Two places may be as far as each other, but for the rounding of the page.
+        farthest = (apart > apart.max() - 1e-6).nonzero().flatten().tolist()
+        bars = [[found["lines"][of][i] for of in ("wanted", name)] for i in farthest]
+        assert found["farthest"][name] in bars
+
+
+def assert_drawn(lines: dict[str, Any], state: dict[str, Any]) -> None:
+    """Assert that both curves stand where they were drawn, zero at the middle of their panel."""
+    for name in ("log_conductivity", "load"):
+        up = 60 - tensor(lines[name])[:, 1]
+        assert torch.allclose(up, state[name] * 60 / 3.8, atol=0.06)

@@ -1,0 +1,319 @@
+"""BasisExplorer by hand: nodes moved, rods drawn, the temperature swinging by itself."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import numpy as np
+import pytest
+from bare import Alone
+from displayed import agrees_with_course_lib
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from hands import Finger, Mouse, centre, spot
+from kinds.basis_explorer import READ
+from looks import SPILLED
+from playwright.sync_api import Locator
+from reading import NUMBER, eventually, state_of
+from small_widgets import basis_field
+
+from course_lib.rod_field import load_rod_field
+from course_lib.widgets import BasisExplorer
+from course_lib.widgets.basis_explorer import read_off
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+Shown = Callable[..., Locator]
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def shown(alone: Alone) -> Shown:
+    """Opens a page with one BasisExplorer, still unless told otherwise, and gives that widget."""
+
+    def shown(
+        page: dict[str, Any] | None = None, *, trained: bool = False, **given: Any
+    ) -> Locator:
+        field = load_rod_field() if trained else basis_field()
+        return alone(BasisExplorer(*field, **{"moving": False} | given), **page or {})
+
+    return shown
+
+
+def node(widget: Locator, i: int) -> Locator:
+    return widget.get_by_role("button", name=f"node {i} at")
+
+
+def panel(widget: Locator, label: str) -> Locator:
+    return widget.get_by_role("group", name=label)
+
+
+def warmth(widget: Locator) -> float:
+    return widget.evaluate(READ)["warmth"]
+
+
+def errors(widget: Locator) -> list[float]:
+    return [float(NUMBER.match(text)[0]) for text in widget.evaluate(READ)["error"]]
+
+
+def test_a_node_stays_between_its_neighbours_and_an_end_at_its_end(shown: Shown):
+    widget = shown()
+    mouse = Mouse(widget.page)
+    x, y = centre(node(widget, 3))
+    mouse.drag((x, y), (x + 2000, y + 20))
+    eventually(widget, lambda: assert_close(state_of(widget)["points"][2, 0], 0.59))
+    agrees_with_course_lib(widget)
+    x, y = centre(node(widget, 1))
+    mouse.drag((x, y), (x + 200, y - 2000))
+    eventually(widget, lambda: assert_close(state_of(widget)["points"][0, 1], 1.5))
+    assert state_of(widget)["points"][0, 0] == 0
+    agrees_with_course_lib(widget)
+
+
+def assert_close(found: float, wanted: float) -> None:
+    assert float(found) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_more_even_nodes_bring_hats_nearer_to_the_curve_and_not_a_softmax_that_stays_warm(
+    shown: Shown,
+):
+    widget = shown(temperature=0.02)
+    nodes = widget.get_by_role("slider", name="Even nodes")
+    before = errors(widget)
+    nodes.press("End")
+    eventually(widget, lambda: assert_close(len(state_of(widget)["points"]), 16))
+    agrees_with_course_lib(widget)
+    assert (state_of(widget)["points"].numpy() == read_off_as_sent(16)).all()
+    assert errors(widget)[0] < before[0] / 4
+    assert errors(widget)[1] > before[1] / 4
+
+
+def read_off_as_sent(count: int) -> Any:
+    return BasisExplorer(*basis_field(), points=read_off(np.linspace(0, 1, count))).points
+
+
+def test_a_press_beside_the_nodes_moves_the_query(shown: Shown):
+    widget = shown()
+    widget.page.mouse.click(*spot(panel(widget, "Nodes with their values"), 0.9))
+    eventually(widget, lambda: assert_query_beyond(widget, 0.85))
+    agrees_with_course_lib(widget)
+
+
+def assert_query_beyond(widget: Locator, least: float) -> None:
+    assert state_of(widget)["query"] > least
+
+
+def test_the_temperature_swings_at_once_and_a_hand_on_its_slider_holds_it(shown: Shown):
+    widget = shown(moving=True)
+    eventually(widget, lambda: assert_warmer(widget, 0.04))
+    agrees_with_course_lib(widget)
+    widget.get_by_role("slider", name="Temperature").press("ArrowRight")
+    eventually(widget, lambda: widget.get_by_role("button", name="Swing").wait_for())
+    assert_close(warmth(widget) / state_of(widget)["temperature"], 1)
+    agrees_with_course_lib(widget)
+
+
+def assert_warmer(widget: Locator, least: float) -> None:
+    assert warmth(widget) > least
+
+
+def test_a_swing_ends_where_it_began_and_then_rests(shown: Shown):
+    widget = shown(moving=True, page={"init": COUNT_FRAMES + FAST})
+    eventually(widget, lambda: assert_warmer(widget, 0.03))
+    widget.get_by_role("button", name="Swing").wait_for()
+    assert warmth(widget) == 0.02
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+# A clock that runs twenty times as fast.
+FAST = """
+  const own = performance.now.bind(performance);
+  performance.now = () => 20 * own();
+  const frame = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (draw) => frame((time) => draw(20 * time));
+"""
+
+
+def test_nothing_swings_for_readers_who_asked_for_less_motion(shown: Shown):
+    widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert warmth(widget) == 0.02
+
+
+@pytest.mark.parametrize("name", ["Conductivity", "Heat"])
+def test_a_mouse_draws_anywhere_on_a_curve_and_the_trained_field_follows(shown: Shown, name: str):
+    widget = shown(mode="rod", trained=True)
+    before = widget.evaluate(READ)["lines"]["learned"]
+    x, y = spot(panel(widget, name), 0.7)
+    Mouse(widget.page).drag((x, y), (x + 40, y - 30))
+    agrees_with_course_lib(widget)
+    assert widget.evaluate(READ)["lines"]["learned"] != before
+    [trait, other] = ["log_conductivity", "load"][:: 1 if name == "Conductivity" else -1]
+    first = BasisExplorer(*basis_field())
+    state = state_of(widget)
+    assert abs(state[trait].numpy() - getattr(first, trait)).max() > 0.5
+    assert (state[other].numpy() == getattr(first, other)).all()
+
+
+@pytest.mark.parametrize("steps", [5, 100])
+def test_a_curve_ends_at_the_height_of_the_hand_that_drew_it(shown: Shown, steps: int):
+    widget = shown(mode="rod")
+    board = panel(widget, "Conductivity")
+    (left, y), (right, _) = spot(board, 0.3), spot(board, 0.7)
+    mouse = widget.page.mouse
+    mouse.move(left, y - 20)
+    mouse.down()
+    mouse.move(right, y - 20, steps=steps)
+    mouse.up()
+    eventually(widget, lambda: assert_drawn_level(widget, 20 * 2 * 3.8 / 120))
+    agrees_with_course_lib(widget)
+
+
+def assert_drawn_level(widget: Locator, height: float) -> None:
+    drawn = state_of(widget)["log_conductivity"].numpy()[40:85]
+    assert abs(drawn - height).max() < 0.04
+
+
+@pytest.mark.parametrize("mode", ["nodes", "rod"])
+def test_a_hand_that_draws_across_labels_selects_no_text(shown: Shown, mode: str):
+    widget = shown(mode=mode)
+    page = widget.page
+    page.evaluate("() => { window.drags = 0; ondragstart = () => { drags += 1; }; }")
+    for board in widget.locator(".cw-layers:has(svg[role=group])").all():
+        label = board.locator("text").first
+        assert label.evaluate("(el) => el.textContent.length") > 0
+        for _ in range(2):
+            x, y = centre(label)
+            Mouse(page).drag((x - 3, y), (x + 150, y + 15))
+    assert page.evaluate("() => [getSelection().toString(), drags]") == ["", 0]
+
+
+@pytest.mark.parametrize("width", [1280, 800, 700, 390])
+def test_the_heaviest_weight_at_the_query_lies_within_each_panel(shown: Shown, width: int):
+    widget = shown(mode="rod", trained=True, page={"width": width})
+    boxes = widget.locator("[data-basis]").evaluate_all(
+        """(panels) => panels.map((e) => {
+          const [panel, dot] = [".cw-layers", "circle"].map((name) =>
+            e.querySelector(name).getBoundingClientRect());
+          const across = e.querySelector("svg").viewBox.baseVal.width;
+          return [across - panel.width, dot.top - panel.top, panel.bottom - dot.bottom,
+            dot.left - panel.left, panel.right - dot.right];
+        })"""
+    )
+    assert len(boxes) == 3
+    for stretched, *rooms in boxes:
+        assert abs(stretched) < 1
+        assert min(rooms) > 0
+
+
+def test_on_paper_the_figure_tells_its_temperature_and_query_and_offers_no_button(shown: Shown):
+    widget = shown(temperature=0.003, query=0.25)
+    widget.page.emulate_media(media="print")
+    told = widget.inner_text()
+    assert "x = 0.25" in told.replace("\u00a0", " ")
+    assert "τ = 0.00300" in told.replace("\u00a0", " ")
+    assert widget.locator("button:visible, input:visible").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_slider_of_the_temperature_has_room(shown: Shown, width: int):
+    widget = shown(page={"width": width})
+    assert widget.get_by_role("slider", name="Temperature").bounding_box()["width"] > 100
+
+
+def test_nothing_spills_out_of_a_narrow_card_of_the_book(shown: Shown):
+    for width in range(320, 400, 20):
+        assert shown(page={"width": width}).evaluate(SPILLED) == []
+
+
+def test_on_a_telephone_the_errors_stand_below_the_curves_that_change_them(shown: Shown):
+    widget = shown(mode="rod", page={"width": 390, "height": 844, "touch": True})
+    ring = widget.get_by_role("button", name="Conductivity").bounding_box()
+    error = widget.locator("[data-reading=error]").bounding_box()
+    solution = panel(widget, "Temperature u along").bounding_box()
+    assert 0 < error["y"] - ring["y"] < 330
+    assert solution["y"] + solution["height"] - ring["y"] < 600
+
+
+def test_the_ring_moves_along_a_curve_without_changing_it(shown: Shown):
+    widget = shown(mode="rod")
+    before = state_of(widget)["load"]
+    ring = widget.get_by_role("button", name="Heat f")
+    told = ring.get_attribute("aria-label")
+    ring.press("ArrowRight")
+    eventually(widget, lambda: assert_told_otherwise(ring, told))
+    assert (state_of(widget)["load"] == before).all()
+
+
+def assert_told_otherwise(ring: Locator, told: str | None) -> None:
+    assert ring.get_attribute("aria-label") != told
+
+
+def test_a_finger_pulls_the_ring_and_elsewhere_scrolls_the_page(shown: Shown):
+    widget = shown(mode="rod", page={"width": 390, "height": 844, "touch": True})
+    before = state_of(widget)["log_conductivity"]
+    finger = Finger(widget.page)
+    x, y = spot(panel(widget, "Conductivity"), 0.8)
+    finger.drag((x, y), (x - 10, y - 30))
+    assert (state_of(widget)["log_conductivity"] == before).all()
+    x, y = centre(widget.get_by_role("button", name="Conductivity"))
+    finger.drag((x, y), (x, y - 30))
+    eventually(widget, lambda: assert_changed(widget, before))
+    agrees_with_course_lib(widget)
+
+
+def assert_changed(widget: Locator, before: Any) -> None:
+    assert (state_of(widget)["log_conductivity"] != before).any()
+
+
+def test_a_trained_field_is_nearer_than_one_that_nobody_trained(shown: Shown):
+    widget = shown(mode="rod", trained=True)
+    for _ in range(4):
+        widget.get_by_role("button", name="Another rod").click()
+        agrees_with_course_lib(widget)
+        assert errors(widget)[2] < 30
+    assert min(errors(shown(mode="rod"))[2:]) > 60
+
+
+def test_constant_stuff_under_constant_heat_is_a_parabola(shown: Shown):
+    widget = shown(mode="rod")
+    for name in ("Constant k", "Constant heat"):
+        widget.get_by_role("button", name=name).click()
+    agrees_with_course_lib(widget)
+    line = widget.evaluate(READ)["lines"]["wanted"]
+    top, foot = min(y for _, y in line), line[0][1]
+    left, right = line[0][0], line[-1][0]
+    for x, y in line:
+        share = (x - left) / (right - left)
+        assert (foot - y) / (foot - top) == pytest.approx(4 * share * (1 - share), abs=0.01)
+
+
+def test_without_heat_there_is_no_share_to_be_off_by(shown: Shown):
+    widget = shown(mode="rod", load=[0.0] * 125)
+    assert widget.evaluate(READ)["error"] == ["no share of 0"] * 3
+
+
+def test_each_head_has_weights_of_its_own_and_they_leave_the_answer_alone(shown: Shown):
+    widget = shown(mode="rod", trained=True)
+    before = widget.evaluate(READ)
+    Mouse(widget.page).choose(widget.get_by_role("radio", name="2", exact=True))
+    eventually(widget, lambda: assert_head(widget, 1))
+    agrees_with_course_lib(widget)
+    after = widget.evaluate(READ)
+    assert after["lines"] == before["lines"]
+    assert after["most"][:2] == before["most"][:2]
+    assert after["most"][2] != before["most"][2]
+
+
+def assert_head(widget: Locator, head: int) -> None:
+    assert state_of(widget)["head"] == head
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["nodes", "rod"])
+def test_axe_finds_nothing_in_either_mode(shown: Shown, mode: str, theme: str):
+    page = shown(mode=mode).page
+    page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+    page.evaluate(AXE)
+    found = page.evaluate("async () => (await axe.run('.cw')).violations.map((v) => v.id)")
+    assert found == []

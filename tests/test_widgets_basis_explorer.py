@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+import torch
+from small_widgets import basis_field, make, payload
+
+from course_lib.elliptic import random_rods
+from course_lib.rod_field import load_rod_field
+from course_lib.widgets import BasisExplorer
+from course_lib.widgets.basis_explorer import DRAWN, MOST, read_off
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return load_rod_field()
+
+
+def told_of(rods, about):
+    place = torch.linspace(0, 1, about["sensors"], dtype=torch.float64)
+    z = torch.stack([rods.log_conductivity(place), rods.load(place)], dim=-1)
+    return place.float().expand(len(z), -1), z.float()
+
+
+def test_rounding_changes_the_answers_of_the_field_by_little_beside_its_error(trained):
+    field, about = trained
+    rods = random_rods(200, generator=torch.Generator().manual_seed(2))
+    x = torch.linspace(0, 1, 50).expand(200, -1)
+    u = rods.solve(torch.linspace(0, 1, 491, dtype=torch.float64))[:, ::10].float()
+    shown = BasisExplorer(field, about)
+    with torch.no_grad():
+        before, after = (model(x, *told_of(rods, about)) for model in (field, shown.field))
+    errors = [((found - u).norm(dim=1) / u.norm(dim=1)).mean() for found in (before, after)]
+    assert shown.bits == 8
+    assert (after - before).abs().max() > 0
+    assert errors[1] < 1.25 * errors[0]
+
+
+def test_what_stands_there_at_first_is_read_off_a_curve_and_a_rod_of_the_family():
+    widget = make("BasisExplorer")
+    np.testing.assert_allclose(widget.points, read_off(np.linspace(0, 1, 6)), atol=1e-6)
+    rod = random_rods(1, generator=torch.Generator().manual_seed(0))
+    place = torch.linspace(0, 1, DRAWN, dtype=torch.float64)
+    expected = rod.log_conductivity(place)[0].clamp(-MOST, MOST)
+    np.testing.assert_allclose(widget.log_conductivity, expected, atol=1e-6)
+    np.testing.assert_allclose(widget.load, rod.load(place)[0].clamp(-MOST, MOST), atol=1e-6)
+
+
+def test_it_says_what_it_shows_in_either_mode():
+    assert "6 nodes with a value each" in make("BasisExplorer").describe()
+    assert "2 heads" in make("BasisExplorer", mode="rod").describe()
+    assert "9 sensors" in make("BasisExplorer", mode="rod").describe()
+
+
+def test_a_field_of_which_no_error_is_known_is_shown_too():
+    assert payload(make("BasisExplorer", about={"sensors": 5}))["state"]["facts"]["error"] is None
+
+
+def test_training_the_field_further_does_not_reach_the_widget_and_nobodys_draws_are_used_up():
+    field, about = basis_field()
+    widget, draws = BasisExplorer(field, about), torch.get_rng_state()
+    before = widget.field.query.weight.clone()
+    with torch.no_grad():
+        field.query.weight.zero_()
+    assert torch.equal(widget.field.query.weight, before)
+    assert not widget.field.training
+    assert torch.equal(torch.get_rng_state(), draws)
+
+
+def test_it_weighs_less_than_60_kb_in_the_page(trained):
+    widget = BasisExplorer(*trained, points=read_off(np.linspace(0, 1, 16)))
+    assert len(widget.static_html().encode()) < 60_000
