@@ -24,7 +24,15 @@ const SECONDS = 7;
 const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
 const SAME = 1e-4;
 const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
-const percent = (share) => `${number(100 * share, share > 0.99 ? 2 : 0)} %`;
+const [WIDTH, SIGN] = [400, 12];
+const LITTLE = 0.0001;
+
+/** Neither none nor all of them is said of what is only nearly so. */
+function percent(share) {
+  if (share > 0 && share < LITTLE) return "less than 0.01 %";
+  if (share < 1 && share > 1 - LITTLE) return "more than 99.99 %";
+  return `${number(100 * share, Math.min(share, 1 - share) < 0.01 ? 2 : 0)} %`;
+}
 
 /** Draws another code: whoever takes the point in hand ends the walk. */
 const take = (ui) => (z) => {
@@ -50,10 +58,9 @@ function derive(now, ui) {
   const count = faces.names.length;
   const decoder = memo("decoder", [weights], () => unpackDecoder(facts, weights));
   const codes = memo("codes", [faces], () => unpackCodes(faces.codes, count, facts.d_z));
-  const directions = memo("plane", [facts, plane], () => {
-    const rows = decodeRows(facts.components);
-    return facts.planes[plane].map((row) => rows[row]);
-  });
+  const directions = memo("plane", [facts, plane], () =>
+    decodeRows(facts.planes[plane].directions),
+  );
   const chart = memo("chart", [codes, directions], () =>
     chartOf({ codes, directions, edge: facts.edge, kinds: faces.kinds, count: facts.kinds.length }),
   );
@@ -80,43 +87,45 @@ function derive(now, ui) {
 
 /** What is drawn, and what stands beside it. */
 const drawnWhat = ({ at, faces }) =>
-  at < 0 ? "a code that no typeface of the map has" : `the code of ${faces.names[at]}`;
+  at < 0 ? "a code that no typeface here has" : `the code of ${faces.names[at]}`;
 function besideWhat({ shown, faces, codes, z }) {
   const seen = faces.held[shown] === "1" ? "held out of training" : "used in training";
   return `${faces.names[shown]}, ${seen}; its code is ${number(distance(codes[shown], z))} away`;
 }
 
 function letters(now, ui) {
-  const { ink, real, word } = now;
-  return html`<div class="cw-x-letters" data-measure="letters" data-z=${now.z.join(" ")}>
-    <p><strong>Drawn by the decoder</strong>, from ${drawnWhat(now)}</p>
-    ${alphabet(ui, "drawn", ink, "The 26 letters that the decoder draws")}
-    <p class="cw-x-real"><strong>Real letters</strong> of ${besideWhat(now)}</p>
-    ${real ? alphabet(ui, "real", real, "The real letters") : nothing}
-    ${typingLine(ui, "word", {
-      label: "Your word",
-      problemOf: (text) => {
-        if (!/^[a-z]+$/.test(text)) return "The decoder draws a to z: type small letters.";
-        return text.length > LONGEST ? `There is room for ${LONGEST} letters.` : "";
-      },
-      still: word,
-      accept: (text) => ui.set({ word: text }),
-    })}
-    ${wordIn(ui, "drawn", ink, { word, width: ui.width("letters", 400), label: `${word}, drawn` })}
+  return html`<div class="cw-x-letters" data-z=${now.z.join(" ")}>
+    <p><strong>Drawn by the decoder</strong> from ${drawnWhat(now)}</p>
+    ${alphabet(ui, "drawn", now.ink, "The 26 letters that the decoder draws")}
+    <p><strong>Real letters</strong> of ${besideWhat(now)}</p>
+    ${now.real ? alphabet(ui, "real", now.real, "The real letters") : nothing}
   </div>`;
 }
 
-function underMap(now, ui) {
-  const { facts, faces, norm, plane } = now;
-  const title = ([x, y]) => `components ${x + 1} and ${y + 1}`;
-  const [x, y] = facts.planes[plane];
+function wordLine({ ink, word }, ui) {
+  const problemOf = (text) => {
+    if (!/^[a-z]+$/.test(text)) return "The decoder draws a to z: type small letters.";
+    return text.length > LONGEST ? `There is room for ${LONGEST} letters.` : "";
+  };
+  const accept = (text) => ui.set({ word: text });
+  const label = `${word}, as the decoder draws it`;
+  return html`${typingLine(ui, "word", { label: "Your word", problemOf, still: word, accept })}
+    <div data-measure="word">
+      ${wordIn(ui, "drawn", ink, { word, width: ui.width("word", WIDTH), label })}
+    </div>`;
+}
+
+const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(norm)}</strong>
+  from the middle: <span>${percent(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
+  nearer.</p>`;
+
+function underMap({ facts, faces, plane }, ui) {
   const draw = () => {
     take(ui)(normals(facts.d_z, ui.now.seed));
     ui.set({ seed: ui.now.seed + 1 });
   };
-  return html`<p class="cw-readout cw-x-norm"><strong>${number(norm)}</strong> from the middle:
-      <span>${percent(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie nearer.</p>
-    <div class="cw-controls">
+  const { told, share } = facts.planes[plane];
+  return html`<div class="cw-controls">
       ${slider(ui, "norm", {
         ...{ label: "‖z‖", min: 0.1, max: FROM_MIDDLE, step: 0.1, format: number },
         set: (radius) => take(ui)(atDistance(ui.now.z, radius)),
@@ -124,18 +133,18 @@ function underMap(now, ui) {
       ${button("Draw from the prior", draw)}
       ${select(ui, "at", {
         label: "Go to",
-        options: [[-1, "none of them"], ...faces.names.map((name, i) => [i, name])],
+        options: [[-1, "a typeface"], ...faces.names.map((name, i) => [i, name])],
         choose: (i) => i >= 0 && take(ui)(ui.now.codes[i]),
       })}
       ${select(ui, "plane", {
         label: "Map",
-        options: facts.planes.map((pair, i) => [i, title(pair)]),
+        options: facts.planes.map(({ title }, i) => [i, title]),
       })}
     </div>
-    <p class="cw-hint">Principal ${title([x, y])} of these ${faces.names.length} codes hold
-      ${percent(facts.variance[x] + facts.variance[y])} of their variance. A drag leaves the other
-      directions as they are. Within the circle this plane runs through the ball that holds
-      99 % of the prior’s draws. Colours: what the name says. Hollow: held out of training.</p>`;
+    <p class="cw-hint">${told} The plane holds ${percent(share)} of the variance of these
+      ${faces.names.length} codes; a drag leaves the other directions as they are. The circle is the
+      prior’s edge: there this plane leaves the ball that holds 99 % of the prior’s draws. Hollow
+      dots: held out of training. Grey: a name that says none of the four.</p>`;
 }
 
 const TOOL = {
@@ -160,15 +169,13 @@ const TOOL = {
       ui.set({ family });
       take(ui)(ui.now.sum.code);
     };
-    const part = (place, i) => html`<span>
-      ${i ? ["", "−", "+"][i] : nothing}
-      ${
-        levels
-          ? wordIn(ui, `part ${i}`, realInk(levels, place), {
-              ...{ word, width: 170, largest: 1.4, label: faces.names[place] },
-            })
-          : nothing
-      } <small>${faces.names[place]}</small></span>`;
+    const width = Math.floor(ui.width("word", WIDTH) / 3) - 2 * SIGN;
+    const part = (place, i) => {
+      const label = faces.names[place];
+      const real = levels && ui.memo(`real ${i}`, [levels, place], () => realInk(levels, place));
+      return html`<div>${["", "− ", "+ "][i]}<small>${label}</small>
+        ${real ? wordIn(ui, `part ${i}`, real, { word, width, label }) : nothing}</div>`;
+    };
     const [regular, bold, italic] = sum.parts;
     const far = (code) => number(distance(code, codes[sum.both]));
     const truth =
@@ -195,7 +202,7 @@ const TOOL = {
         ...{ value: z[i], format: number },
         set: (value) => take(ui)(ui.now.z.map((x, k) => (k === i ? value : x))),
       });
-    return html`<div class="cw-controls">${facts.axes.map(axis)}</div>
+    return html`<div class="cw-controls cw-x-axes">${facts.axes.map(axis)}</div>
       <p class="cw-hint">The axes that cost most: KL of one typeface’s cloud from the prior, mean of
         ${facts.typefaces}. All ${facts.d_z} cost ${number(facts.nats)} nats.</p>`;
   },
@@ -210,12 +217,15 @@ function view(now, ui) {
     take(ui)({ walk: between(...walk, share), arithmetic: sum?.code, axes: z }[tool]);
   };
   return html`<div class="cw-columns">
-      <div>${map(now, ui, take(ui))} ${underMap(now, ui)}</div>
-      <div>${letters(now, ui)}</div>
+      <div>${map(now, ui, take(ui))} ${away(now)}</div>
+      ${letters(now, ui)}
     </div>
-    <div class="cw-x-tools">
-      ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
-      ${TOOL[now.tool](now, ui)}
+    <div class="cw-columns">
+      <div>${underMap(now, ui)}</div>
+      <div>
+        ${wordLine(now, ui)} ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
+        ${TOOL[now.tool](now, ui)}
+      </div>
     </div>`;
 }
 

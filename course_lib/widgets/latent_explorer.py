@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 from jaxtyping import Float
 from scipy.stats import chi2
 from torch import Tensor
+from torch.nn import functional as F
 
 from course_lib.autoencoder import VAE, kl_to_standard_normal
 from course_lib.typeface_vae import PIXELS, AlphabetDecoder
@@ -32,8 +34,7 @@ OF_A_FAMILY = 3  # on the map, besides those whose letters are shown
 EDGE = 0.99  # of the prior's draws lie within the edge
 FARTHEST = 20  # that a coordinate of a code may lie from the middle
 MOST_AXES = 4
-# Pairs of principal components. The first and third tell bold and italic from the rest.
-PLANES = ((0, 2), (0, 1), (2, 3))
+MOST_COMPONENTS = 3
 KINDS = (
     ("fixed width", r"mono|typewriter|courier|code"),
     ("bold italic", r"(bold|black|heavy).*(italic|oblique)"),
@@ -61,8 +62,10 @@ class LatentExplorer(Widget):
     :func:`course_lib.typeface_vae.load_typeface_vae`, and ``typefaces`` are
     :class:`course_lib.typefaces.Typefaces`. The map shows the codes (the means of the clouds) of
     those named in ``beside``, whose real letters the page carries too, and of up to three more of
-    each family, on a ``plane`` of two principal components of these codes. The circle is where
-    that plane leaves the ball that holds 99 % of the prior's draws, $\|z\|^2 \sim \chi^2_d$.
+    each family, on a ``plane``: that of the mean steps from regular to bold and to italic, if there
+    are families that have all three, or that of two principal components of these codes. The circle
+    is where the plane through ``z`` leaves the ball that holds 99 % of the prior's draws,
+    $\|z\|^2 \sim \chi^2_d$.
 
     Weights and codes travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says; the
     weights have the most bits, 8 at most, that fit into 250 kB with all else: ``widget.bits``.
@@ -70,7 +73,8 @@ class LatentExplorer(Widget):
     ``widget.alphabet()`` is what the page draws.
 
     Traits, synced both ways: ``z`` (the code that is drawn), ``word`` (1 to 14 small letters),
-    ``plane`` (0, 1 or 2), ``tool`` ("walk", "arithmetic" or "axes": what stands below the map),
+    ``plane`` (a place in
+    ``facts["planes"]``), ``tool`` ("walk", "arithmetic" or "axes": what stands below the map),
     ``start`` and ``end`` of the walk (places in ``beside``) and the ``share`` of the way,
     ``family`` (a place in ``families``, those of ``beside`` that have a regular, a bold and an
     italic). The walk is ``moving`` at once, unless the reader has asked for less motion or you for
@@ -135,7 +139,7 @@ class LatentExplorer(Widget):
             "typefaces": len(typefaces),
             "edge": float(chi2.ppf(EDGE, vae.d_z) ** 0.5),
             "kinds": [kind for kind, _ in KINDS],
-            **_principal(_codes(faces, vae.d_z)),
+            "planes": _planes(_codes(faces, vae.d_z), mean, typefaces.name),
             **_costs(mean, log_variance),
         }
         self.set_trait("facts", facts)
@@ -298,19 +302,36 @@ def _deflated(pictures: Tensor) -> str:
     return base64.b64encode(zlib.compress(level.tobytes(), 9)).decode("ascii")
 
 
-def _principal(codes: Tensor) -> dict[str, Any]:
-    """Principal components of the codes, one a row, and the share of the variance of each."""
-    d_z = codes.shape[1]
-    planes = [list(pair) for pair in PLANES if max(pair) < d_z]
-    covariance = codes.double().T.cov(correction=0).reshape(d_z, d_z)
-    values, vectors = (part.flip(-1) for part in torch.linalg.eigh(covariance))
-    rows = vectors.T[: max(map(max, planes)) + 1]
-    largest = rows.gather(1, rows.abs().argmax(dim=1, keepdim=True))
-    return {
-        "planes": planes,
-        "components": Array._encode((rows * largest.sign()).float().numpy(), None),
-        "variance": (values / values.sum().clamp(min=1e-12)).clamp(min=0).tolist()[: len(rows)],
-    }
+def _planes(codes: Tensor, mean: Tensor, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The planes of the map: two orthogonal directions each, and what a reader is told of them."""
+    planes = []
+    if places := [family["places"] for family in _families(list(names))]:
+        regular, bold, italic = mean[torch.tensor(places).T].double().mean(dim=1)
+        across, up = bold - regular, italic - regular
+        cosine = float(F.cosine_similarity(across, up, dim=0))
+        told = (
+            f"Across: the mean step from regular to bold, of {len(places)} designs that have "
+            "regular, bold and italic. Up: that from regular to italic, less what it has of the "
+            f"first; their cosine is {cosine:.2f}.".replace("-", "−")
+        )
+        orthogonal, along = torch.linalg.qr(torch.stack([across, up], dim=1))
+        upright = torch.where(along.diagonal() < 0, -1, 1)
+        planes.append(("bold, italic", told, (orthogonal * upright).T))
+    centred = codes.double() - codes.double().mean(dim=0)
+    components = torch.linalg.svd(centred, full_matrices=False)[2]
+    for i, j in combinations(range(min(MOST_COMPONENTS, len(components))), 2):
+        title = f"components {i + 1}, {j + 1}"
+        planes.append((title, f"Principal {title} of these codes.", components[[i, j]]))
+    variance = centred.square().sum().clamp(min=1e-12)
+    return [
+        {
+            "title": title,
+            "told": told,
+            "directions": Array._encode(rows.float().numpy(), None),
+            "share": float((centred @ rows.T).square().sum() / variance),
+        }
+        for title, told, rows in planes
+    ]
 
 
 def _costs(mean: Tensor, log_variance: Tensor) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import { number } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 export const SIDE = 320;
-const ROOM = 1.3;
+const ROOM = 1.12;
+const BESIDE = 1.8; // times as far from the middle as the mean, so that a name hides few dots
 const [DOT, LARGE_DOT] = [2.6, 4.2];
 const [NEAR, JITTER] = [9, 4];
 const STEP = 0.2;
@@ -24,7 +25,7 @@ export function chartOf({ codes, directions, edge, kinds, count }) {
     const own = places.filter((_, i) => Number(kinds[i]) === kind);
     if (!own.length) return [];
     const mean = [0, 1].map((k) => own.reduce((sum, place) => sum + place[k], 0) / own.length);
-    return [{ kind, at: field.toPixel(mean) }];
+    return [{ kind, at: field.toPixel(field.inside(mean.map((x) => BESIDE * x))) }];
   });
   return { field, reach, dots: places.map(field.toPixel), means };
 }
