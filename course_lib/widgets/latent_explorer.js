@@ -164,7 +164,7 @@ const TOOL = {
       ${playButton(ui, { start: "Walk", stop: "❚❚ Pause" })}
     </div>`;
   },
-  arithmetic({ families, faces, codes, sum, levels, word }, ui) {
+  arithmetic({ families, faces, codes, sum, levels, word, z }, ui) {
     const choose = (family) => {
       ui.set({ family });
       take(ui)(ui.now.sum.code);
@@ -184,13 +184,11 @@ const TOOL = {
         : html` It lies <b>${far(sum.code)}</b> from the code of
       the real ${faces.names[sum.both]}; bold alone lies <b>${far(codes[bold])}</b> away from that,
       italic <b>${far(codes[italic])}</b>.`;
+    const titles = families.map(({ title }, i) => [i, title]);
+    const back = () => take(ui)(ui.now.sum.code);
     return html`<div class="cw-controls">
-        ${select(ui, "family", {
-          label: "Family",
-          options: families.map(({ title }, i) => [i, title]),
-          choose,
-        })}
-        ${button("Draw the sum", () => take(ui)(ui.now.sum.code))}
+        ${titles.length > 1 ? select(ui, "family", { label: "Family", options: titles, choose }) : nothing}
+        ${distance(sum.code, z) < SAME ? nothing : button("Back to the sum", back)}
       </div>
       <div class="cw-x-sum">${[bold, regular, italic].map(part)}</div>
       <p class="cw-readout">Bold − regular + italic, number by number.${truth}</p>`;
