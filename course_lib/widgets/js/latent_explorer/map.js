@@ -74,11 +74,15 @@ function hand(ui, take) {
     const point = pointIn(surface, event);
     const dot = dotUnder(ui.now, point);
     if (event.type === "pointerdown") {
-      ui.set({ held: { from: point, moved: false, ring: Boolean(ring) } });
-      if (event.pointerType === "touch" && !ring) return;
+      // A finger has the pointer at once, whether it is to scroll or not.
+      const drags = event.pointerType !== "touch" || ring !== null;
+      ui.set({ held: { from: point, moved: false, drags, ring: ring !== null } });
+      if (!drags) return;
       ui.play(false);
       surface.setPointerCapture(event.pointerId);
+      surface.querySelector(".cw-handle").focus({ preventScroll: true });
     } else if (event.type === "pointermove" && surface.hasPointerCapture(event.pointerId)) {
+      if (!held.drags) return;
       const far = Math.hypot(point[0] - held.from[0], point[1] - held.from[1]);
       if (!held.moved && far < JITTER) return;
       ui.set({ held: { ...held, moved: true }, hovered: -1 });
