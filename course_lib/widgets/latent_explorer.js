@@ -95,11 +95,14 @@ function besideWhat({ shown, faces, codes, z }) {
   return `${faces.names[shown]}, ${seen}; its code is ${number(distance(codes[shown], z))} away`;
 }
 
+const besideTitle = ({ tool, sum, shown }) =>
+  tool === "arithmetic" && shown === sum.both ? "Real letters" : "Nearest real letters here";
+
 function letters(now, ui) {
   return html`<div class="cw-x-letters" data-z=${now.z.join(" ")}>
     <p><strong>Drawn by the decoder</strong> from ${drawnWhat(now)}</p>
     ${alphabet(ui, "drawn", now.ink, "The 26 letters that the decoder draws")}
-    <p><strong>Real letters</strong> of ${besideWhat(now)}</p>
+    <p><strong>${besideTitle(now)}</strong>: ${besideWhat(now)}</p>
     ${now.real ? alphabet(ui, "real", now.real, "The real letters") : nothing}
   </div>`;
 }

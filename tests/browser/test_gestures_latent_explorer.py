@@ -306,7 +306,9 @@ def test_arithmetic_draws_the_sum_beside_the_real_bold_italic(shown: Shown):
         code(widget, f"Sans {style}") for style in ("Regular", "Bold", "Italic")
     )
     is_at(widget, bold - regular + italic)
-    expect(widget.locator(".cw-x-letters p").nth(1)).to_contain_text("of Sans Bold Italic")
+    expect(widget.locator(".cw-x-letters p").nth(1)).to_contain_text(
+        "Real letters: Sans Bold Italic"
+    )
     widget.get_by_label("Family").select_option(label="Serif")
     is_at(widget, code(widget, "Serif Bold") - code(widget, SERIF[0]) + code(widget, SERIF[2]))
 

@@ -105,7 +105,8 @@ def displayed(widget: Locator) -> None:
     shown = both if both >= 0 else int(far[: facts["real"]].argmin())
     seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
     caption, _, number = page["captions"][1].removesuffix(" away").rpartition(" ")
-    assert caption == one_line(f"Real letters of {faces['names'][shown]}, {seen}; its code is")
+    title = "Real letters" if both >= 0 else "Nearest real letters here"
+    assert caption == one_line(f"{title}: {faces['names'][shown]}, {seen}; its code is")
     assert agrees(number, far[shown])
     assert_real(page["real"], faces["names"][shown])
 

@@ -137,6 +137,11 @@ function named({ chart, faces, hovered }) {
     text-anchor=${anchor}>${faces.names[hovered]}</text>`;
 }
 
+/** Above the circle's top, or within it where there is no room. */
+const edgeName = (x, y) =>
+  svg`<text class="cw-halo" x=${x} y=${y > 20 ? y - 6 : y + 16} text-anchor="middle"
+    style="fill: var(--cw-accent)">99 % of the prior</text>`;
+
 /** @param {any} now @param {any} ui @param {(z: number[]) => void} take takes a code to be drawn */
 export function map(now, ui, take) {
   const { chart, z, directions, facts, faces } = now;
@@ -154,6 +159,7 @@ export function map(now, ui, take) {
       @pointerdown=${grip} @pointermove=${grip} @pointerleave=${grip} @click=${grip}>
       <circle class="cw-x-edge" cx=${x} cy=${y} r=${radius} fill="var(--cw-accent)"
         fill-opacity="0.09" stroke="var(--cw-accent)" stroke-width="1.5"></circle>
+      ${radius ? edgeName(x, y - radius) : nothing}
       ${chart.means.map(
         ({ kind, at }) =>
           svg`<text class="cw-halo" x=${at[0]} y=${at[1]} text-anchor="middle"
