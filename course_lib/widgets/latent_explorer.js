@@ -27,10 +27,12 @@ const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
 const [WIDTH, SIGN] = [400, 12];
 const LITTLE = 0.0001;
 
-/** Neither none nor all of them is said of what is only nearly so. */
-function percent(share) {
-  if (share > 0 && share < LITTLE) return "less than 0.01 %";
-  if (share < 1 && share > 1 - LITTLE) return "more than 99.99 %";
+const percent = (share) => `${number(100 * share, 0)} %`;
+
+/** A share of a bell, of which no part is quite none or all. */
+function partly(share) {
+  if (share < LITTLE) return "less than 0.01 %";
+  if (share > 1 - LITTLE) return "more than 99.99 %";
   return `${number(100 * share, Math.min(share, 1 - share) < 0.01 ? 2 : 0)} %`;
 }
 
@@ -93,11 +95,14 @@ function besideWhat({ shown, faces, codes, z }) {
   return `${faces.names[shown]}, ${seen}; its code is ${number(distance(codes[shown], z))} away`;
 }
 
+const besideTitle = ({ tool, sum, shown }) =>
+  tool === "arithmetic" && shown === sum.both ? "Real letters" : "Nearest real letters here";
+
 function letters(now, ui) {
   return html`<div class="cw-x-letters" data-z=${now.z.join(" ")}>
     <p><strong>Drawn by the decoder</strong> from ${drawnWhat(now)}</p>
     ${alphabet(ui, "drawn", now.ink, "The 26 letters that the decoder draws")}
-    <p><strong>Real letters</strong> of ${besideWhat(now)}</p>
+    <p><strong>${besideTitle(now)}</strong>: ${besideWhat(now)}</p>
     ${now.real ? alphabet(ui, "real", now.real, "The real letters") : nothing}
   </div>`;
 }
@@ -116,7 +121,7 @@ function wordLine({ ink, word }, ui) {
 }
 
 const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(norm)}</strong>
-  from the middle: <span>${percent(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
+  from the middle: <span>${partly(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
   nearer.</p>`;
 
 function underMap({ facts, faces, plane }, ui) {

@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.autoencoder import VAE, kl_to_standard_normal
-from course_lib.typeface_vae import PIXELS, AlphabetDecoder
+from course_lib.typeface_vae import AlphabetDecoder
 from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces, packed
 from course_lib.widgets.base import Widget
 from course_lib.widgets.packed_weights import pack, unpack
@@ -32,7 +33,7 @@ FEWEST_BESIDE, MOST_BESIDE = 2, 32
 FEWEST_CODES = 2  # the map is a plane
 OF_A_FAMILY = 3  # on the map, besides those whose letters are shown
 EDGE = 0.99  # of the prior's draws lie within the edge
-FARTHEST = 20  # that a coordinate of a code may lie from the middle
+FARTHEST = 1000  # that a coordinate of a code may lie from the middle
 MOST_AXES = 4
 MOST_COMPONENTS = 3
 KINDS = (
@@ -116,12 +117,16 @@ class LatentExplorer(Widget):
         beside: Sequence[str] | None = None,
         **given: Any,
     ) -> None:
-        decoder = _decoder_of(vae)
+        # A copy, to read the codes with no letter hidden and in single precision.
+        vae = deepcopy(_checked(vae)).float().eval()
+        decoder: AlphabetDecoder = vae.decoder
         real = _beside(typefaces, beside)
-        mean, log_variance = _clouds(vae, typefaces)
+        with torch.no_grad():
+            mean, log_variance = vae.encode(typefaces.picture.float().flatten(1))
         rows = [typefaces.name.index(name) for name in real]
         rows += _others(typefaces, rows)
-        names = [typefaces.name[row] for row in rows]
+        called = Text(shortest=1, called="typefaces.name")
+        names = [called.validate(self, typefaces.name[row]) for row in rows]
         faces = {
             "names": names,
             "held": "".join(str(int(typefaces.side[row] != "train")) for row in rows),
@@ -214,17 +219,25 @@ def _rows_of(decoder: AlphabetDecoder) -> dict[str, Tensor]:
     }
 
 
-def _decoder_of(vae: object) -> AlphabetDecoder:
+def _checked(vae: object) -> VAE:
     decoder = getattr(vae, "decoder", None)
     if not isinstance(vae, VAE) or not isinstance(decoder, AlphabetDecoder):
         given = type(vae if decoder is None else decoder).__name__
         raise TypeError(
-            f"vae has a {given}; expected a course_lib.autoencoder.VAE with an AlphabetDecoder, "
-            "which the page can compute; take that of load_typeface_vae()"
+            f"vae is or has a {given}; expected a course_lib.autoencoder.VAE with an "
+            "AlphabetDecoder, which the page can compute; take that of load_typeface_vae()"
         )
     if vae.d_z < FEWEST_CODES:
-        raise ValueError(f"vae has d_z {vae.d_z}; expected 2 at least, for the map is a plane")
-    return decoder
+        raise ValueError(
+            f"vae has d_z {vae.d_z}; expected {FEWEST_CODES} at least, for the map is a plane; "
+            "train one with more"
+        )
+    if not all(parameter.isfinite().all() for parameter in vae.parameters()):
+        raise ValueError(
+            "vae has weights that are NaN or infinite; expected finite ones; train it with smaller "
+            "steps"
+        )
+    return vae
 
 
 def _beside(typefaces: Typefaces, names: Sequence[str] | None) -> list[str]:
@@ -246,14 +259,6 @@ def _beside(typefaces: Typefaces, names: Sequence[str] | None) -> list[str]:
             f"{MOST_BESIDE} different ones, whose letters the page can carry; give more or fewer"
         )
     return list(names)
-
-
-@torch.no_grad()
-def _clouds(vae: VAE, typefaces: Typefaces) -> tuple[Tensor, Tensor]:
-    mean, log_variance = vae.encode(typefaces.picture.reshape(-1, len(LETTERS) * PIXELS))
-    if not (mean.isfinite().all() and log_variance.isfinite().all()):
-        raise ValueError("vae gives codes that are not finite; train it again with smaller steps")
-    return mean.float(), log_variance.float()
 
 
 def _others(typefaces: Typefaces, taken: list[int]) -> list[int]:

@@ -4,27 +4,22 @@ import functools
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, decoded, state_of
 from scipy.stats import chi2
+from small_widgets import BESIDE, TYPEFACES, style_vae, typefaces
 from torch import Tensor
 
-from course_lib.autoencoder import VAE
-from course_lib.typeface_vae import AlphabetDecoder, StyleEncoder
-from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces
+from course_lib.typeface_vae import AlphabetDecoder
+from course_lib.typefaces import SIZE
 from course_lib.widgets import LatentExplorer
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 
 SIDE, COLUMNS = 320, 9
-PIXELS = SIZE**2
-SANS = ("Sans Regular", "Sans Bold", "Sans Italic", "Sans Bold Italic")
-SERIF = ("Serif Roman", "Serif Bold", "Serif Italic")
-BESIDE = (*SANS, "Mono Regular", *SERIF)
-NAMES = (*BESIDE, "Mono Bold", "Odd Black", "Odd Heavy Italic")
+MONO = "Mono Regular"
 
 READ = """(el) => {
   const text = (selector) => el.querySelector(selector).textContent.replace(/\\s+/g, " ").trim();
@@ -58,36 +53,17 @@ READ = """(el) => {
 }"""
 
 
-@functools.cache
-def vae() -> VAE:
-    """Small, with weights large enough that its letters differ."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(4)
-        decoder = AlphabetDecoder(3, d_letter=5, d_hidden=6)
-        encoder = StyleEncoder(3, d_hidden=8)
-        with torch.no_grad():
-            for parameter in [*decoder.parameters(), *encoder.code.parameters()]:
-                parameter.add_(0.4 * torch.randn_like(parameter))
-        return VAE(
-            len(LETTERS) * PIXELS, 3, noise_variance=0.1, encoder=encoder, decoder=decoder
-        ).eval()
-
-
-def typefaces(names: tuple[str, ...] = NAMES) -> Typefaces:
-    """Pictures of nothing: grey blocks, each typeface in other places."""
-    random = np.random.default_rng(7)
-    coarse = random.integers(LEVELS, size=(len(names), len(LETTERS), 7, 7)) / (LEVELS - 1)
-    picture = torch.from_numpy(coarse.repeat(4, axis=2).repeat(4, axis=3)).float()
-    family = tuple(name.split()[0] if name.split() else name for name in names)
-    side = tuple("test" if i % 3 else "train" for i in range(len(names)))
-    return Typefaces(picture, tuple(names), family, side, family)
-
-
-def make(name: str = "Mono Regular") -> LatentExplorer:
-    named = tuple(name if other == "Mono Regular" else other for other in NAMES)
-    beside = [name if other == "Mono Regular" else other for other in BESIDE]
+def make(name: str = MONO) -> LatentExplorer:
+    names, beside = ([name if own == MONO else own for own in all_] for all_ in (TYPEFACES, BESIDE))
     return LatentExplorer(
-        vae(), typefaces(named), beside=beside, start=4, end=1, share=0.25, word="abz", moving=False
+        style_vae(),
+        typefaces(tuple(names)),
+        beside=beside,
+        start=4,
+        end=1,
+        share=0.25,
+        word="abz",
+        moving=False,
     )
 
 
@@ -129,7 +105,8 @@ def displayed(widget: Locator) -> None:
     shown = both if both >= 0 else int(far[: facts["real"]].argmin())
     seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
     caption, _, number = page["captions"][1].removesuffix(" away").rpartition(" ")
-    assert caption == one_line(f"Real letters of {faces['names'][shown]}, {seen}; its code is")
+    title = "Real letters" if both >= 0 else "Nearest real letters here"
+    assert caption == one_line(f"{title}: {faces['names'][shown]}, {seen}; its code is")
     assert agrees(number, far[shown])
     assert_real(page["real"], faces["names"][shown])
 
@@ -146,16 +123,16 @@ def one_line(text: str) -> str:
 def assert_real(page: dict[str, Any] | None, name: str) -> None:
     """The grey levels of that typeface; the browser inflates them, so they come a little later."""
     assert page is not None, "the real letters have not come yet"
-    place = NAMES.index(name) if name in NAMES else NAMES.index("Mono Regular")
+    place = TYPEFACES.index(name if name in TYPEFACES else MONO)
     levels = in_rows(typefaces().picture[place]) * 255
     assert page["ink"] == pytest.approx(levels.flatten().tolist(), abs=0.51)
 
 
 def assert_percent(text: str, share: float) -> None:
     if text.startswith("less than"):
-        assert 0 < share < 1e-4 + 1e-9
+        assert share < 1e-4 + 1e-9
     elif text.startswith("more than"):
-        assert 1 - 1e-4 - 1e-9 < share < 1
+        assert share > 1 - 1e-4 - 1e-9
     else:
         assert agrees(text, 100 * share)
 

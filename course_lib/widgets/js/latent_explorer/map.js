@@ -74,11 +74,15 @@ function hand(ui, take) {
     const point = pointIn(surface, event);
     const dot = dotUnder(ui.now, point);
     if (event.type === "pointerdown") {
-      ui.set({ held: { from: point, moved: false, ring: Boolean(ring) } });
-      if (event.pointerType === "touch" && !ring) return;
+      // A finger has the pointer at once, whether it is to scroll or not.
+      const drags = event.pointerType !== "touch" || ring !== null;
+      ui.set({ held: { from: point, moved: false, drags, ring: ring !== null } });
+      if (!drags) return;
       ui.play(false);
       surface.setPointerCapture(event.pointerId);
+      surface.querySelector(".cw-handle").focus({ preventScroll: true });
     } else if (event.type === "pointermove" && surface.hasPointerCapture(event.pointerId)) {
+      if (!held.drags) return;
       const far = Math.hypot(point[0] - held.from[0], point[1] - held.from[1]);
       if (!held.moved && far < JITTER) return;
       ui.set({ held: { ...held, moved: true }, hovered: -1 });
@@ -133,6 +137,11 @@ function named({ chart, faces, hovered }) {
     text-anchor=${anchor}>${faces.names[hovered]}</text>`;
 }
 
+/** Above the circle's top, or within it where there is no room. */
+const edgeName = (x, y) =>
+  svg`<text class="cw-halo" x=${x} y=${y > 20 ? y - 6 : y + 16} text-anchor="middle"
+    style="fill: var(--cw-accent)">99 % of the prior</text>`;
+
 /** @param {any} now @param {any} ui @param {(z: number[]) => void} take takes a code to be drawn */
 export function map(now, ui, take) {
   const { chart, z, directions, facts, faces } = now;
@@ -150,6 +159,7 @@ export function map(now, ui, take) {
       @pointerdown=${grip} @pointermove=${grip} @pointerleave=${grip} @click=${grip}>
       <circle class="cw-x-edge" cx=${x} cy=${y} r=${radius} fill="var(--cw-accent)"
         fill-opacity="0.09" stroke="var(--cw-accent)" stroke-width="1.5"></circle>
+      ${radius ? edgeName(x, y - radius) : nothing}
       ${chart.means.map(
         ({ kind, at }) =>
           svg`<text class="cw-halo" x=${at[0]} y=${at[1]} text-anchor="middle"
