@@ -28,14 +28,15 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from train_typefaces import BETA, D_Z, train
 
 from course_lib.autoencoder import VAE, Autoencoder, elbo, kl_to_standard_normal
-from course_lib.typeface_vae import PIXELS, load_typeface_vae, typeface_vae
+from course_lib.typeface_vae import PIXELS, load_typeface_vae
 from course_lib.typefaces import LETTERS, SIDES, SIZE, ink_distance, load_typefaces
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "letter_models.json"
-SEEDS, RATE, DECAY = 5, 2e-3, 0.02
-TYPEFACE_STEPS, TYPEFACE_BATCH, CODES = 1500, 16, 16
+SEEDS, RATE = 5, 2e-3
+TYPEFACE_STEPS = 4000
 LETTER_STEPS, LETTER_BATCH = 1000, 128
 READER_STEPS, READER_ACCURACY = 900, 0.95
 DRAWS, REFINEMENTS = 200, 150
@@ -107,7 +108,7 @@ def gaussian_like(codes: Tensor, count: int) -> Tensor:
     return codes.mean(0) + torch.randn(count, codes.shape[1]) @ spread.T
 
 
-def calibrated(model: VAE, x: Tensor, letter: Tensor | None = None) -> None:
+def calibrated(model: VAE, x: Tensor, letter: Tensor) -> None:
     """Set the noise to the mean squared error of draws from the clouds of ``x``."""
     torch.manual_seed(0)
     with torch.no_grad():
@@ -169,21 +170,8 @@ def ink_error(drawn: Tensor, x: Tensor) -> float:
 
 
 def typeface_row(reader: nn.Module, kind: str, d_z: int, beta: float | None, seed: int) -> dict:
-    """Train one network of whole typefaces and measure it."""
-    torch.manual_seed(seed)
-    model, x = typeface_vae(d_z), TYPEFACES["train"]
-    with torch.no_grad():
-        model.log_noise_variance.fill_(math.log(0.007))
-    model.log_noise_variance.requires_grad_(requires_grad=False)
-
-    def loss() -> Tensor:
-        some = x[torch.randint(len(x), (TYPEFACE_BATCH,))]
-        if beta is None:
-            return (some - model.decode(model.encode(some)[0])).square().mean()
-        return -elbo(model, some, beta=beta).value.mean() / x.shape[1]
-
-    descend(model.parameters(), loss, steps=TYPEFACE_STEPS, rate=RATE, decay=DECAY)
-    model.eval()
+    """Train one network of whole typefaces, as scripts/train_typefaces.py does, and measure it."""
+    model, _ = train(TYPEFACE_STEPS, beta, value=seed)
     return {"subject": "typefaces", "kind": kind, "beta": beta, "d_z": d_z, "seed": seed} | (
         typeface_figures(reader, model, clouds=beta is not None)
     )
@@ -191,8 +179,6 @@ def typeface_row(reader: nn.Module, kind: str, d_z: int, beta: float | None, see
 
 def typeface_figures(reader: nn.Module, model: VAE, *, clouds: bool) -> dict:
     """What a network of whole typefaces does for families that it has not seen."""
-    if clouds:
-        calibrated(model, TYPEFACES["validation"])
     torch.manual_seed(0)
     row: dict = {}
     with torch.no_grad():
@@ -207,7 +193,7 @@ def typeface_figures(reader: nn.Module, model: VAE, *, clouds: bool) -> dict:
                     "kl": parts.kl.mean().item() / ALPHABET,
                 }
         codes = model.encode(TYPEFACES["train"])[0]
-        ways = {"fitted": gaussian_like(codes, DRAWS), "prior": torch.randn(DRAWS, CODES)}
+        ways = {"fitted": gaussian_like(codes, DRAWS), "prior": torch.randn(DRAWS, D_Z)}
         for way, z in ways.items():
             drawn = model.decode(z)
             cover = ink_distance(TYPEFACES["test"], drawn).min(1).values
@@ -302,8 +288,8 @@ def main() -> None:
         (letter_row, ("letters", "autoencoder", 32, None)),
         (letter_row, ("letters", "vae", 32, 1)),
         (letter_row, ("letters", "vae", 32, 8)),
-        (typeface_row, ("typefaces", "vae", CODES, 32)),
-        (typeface_row, ("typefaces", "autoencoder", CODES, None)),
+        (typeface_row, ("typefaces", "vae", D_Z, BETA)),
+        (typeface_row, ("typefaces", "autoencoder", D_Z, None)),
     ]
     for row_of, (subject, kind, d_z, beta) in jobs:
         for seed in range(SEEDS):

@@ -76,9 +76,19 @@ def standardize(model: VAE, x: Tensor) -> None:
         decoder.style *= scale
 
 
-def train(steps: int, beta: float) -> tuple[VAE, float]:
-    """The model, and the seconds of processor time that it took."""
-    seed(SEED)
+def objective(model: VAE, x: Tensor, beta: float | None) -> Tensor:
+    """What is to be raised: the ELBO, or without beta the likelihood of the clouds' means alone."""
+    if beta is None:
+        return model.log_likelihood(x, model.encode(x)[0])
+    return elbo(model, x, beta=beta).value
+
+
+def train(steps: int, beta: float | None, *, value: int = SEED) -> tuple[VAE, float]:
+    """The model of that seed, and the seconds of processor time that it took.
+
+    Without beta it is a plain autoencoder: no draw, no price of a cloud.
+    """
+    seed(value)
     typefaces = load_typefaces()
     x, held = (typefaces.where(side).picture.flatten(1) for side in ("train", "validation"))
     model = typeface_vae(D_Z)
@@ -90,7 +100,7 @@ def train(steps: int, beta: float) -> tuple[VAE, float]:
     start = time.process_time()
     for step in range(steps):
         chosen = torch.randint(len(x), (BATCH,))
-        loss = -elbo(model, x[chosen], beta=beta).value.mean()
+        loss = -objective(model, x[chosen], beta).mean()
         descent.zero_grad()
         (loss / x.shape[1]).backward()
         descent.step()
@@ -102,8 +112,9 @@ def train(steps: int, beta: float) -> tuple[VAE, float]:
             print(f"{step + 1} steps, {seconds:.0f} s: validation {nats:.0f} nats", flush=True)
             model.train()
     model.eval()
-    calibrate(model, held)
-    standardize(model, x)
+    if beta is not None:
+        calibrate(model, held)
+        standardize(model, x)
     return model, time.process_time() - start
 
 
