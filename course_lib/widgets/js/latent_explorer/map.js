@@ -121,10 +121,9 @@ function ring({ chart, place, norm }, ui, take) {
 function ways({ chart, directions, tool, codes, walk, sum }) {
   const at = (code) => chart.field.toPixel(projected(code, directions)).join(" ");
   if (tool === "axes") return nothing;
-  const d =
-    tool === "walk"
-      ? `M${walk.map(at).join("L")}`
-      : `M${[sum.parts[0], sum.parts[1]].map((i) => at(codes[i])).join("L")}L${at(sum.code)}L${at(codes[sum.parts[2]])}Z`;
+  const [regular, bold, italic] = sum ? sum.parts.map((i) => codes[i]) : [];
+  const ring = tool === "arithmetic";
+  const d = `M${(ring ? [regular, bold, sum.code, italic] : walk).map(at).join("L")}${ring ? "Z" : ""}`;
   return svg`<path class="cw-x-way" d=${d} fill="none" stroke="var(--cw-ink)" stroke-width="1.5"
     stroke-dasharray="2 4" stroke-linecap="round"></path>`;
 }
