@@ -176,7 +176,9 @@ const TOOL = {
       ui.set({ family: chosen });
       take(ui)(ui.now.sum.code);
     };
-    const width = Math.floor(ui.width("word", WIDTH) / 3) - GAP;
+    const room = ui.width("word", WIDTH);
+    const columns = room < WIDTH ? 1 : 3;
+    const width = Math.floor((room + GAP) / columns) - GAP;
     const part = (place, i) => {
       const label = faces.names[place];
       const real = levels && ui.memo(`real ${i}`, [levels, place], () => realInk(levels, place));
@@ -198,7 +200,7 @@ const TOOL = {
         ${titles.length > 1 ? select(ui, "family", family) : nothing}
         ${distance(sum.code, z) < SAME ? nothing : button("Back to the sum", back)}
       </div>
-      <div class="cw-x-sum">${[bold, regular, italic].map(part)}</div>
+      <div class="cw-x-sum" style="--columns: ${columns}">${[bold, regular, italic].map(part)}</div>
       <p class="cw-readout">Bold − regular + italic, number by number.${truth}</p>`;
   },
   axes({ facts, z }, ui) {

@@ -137,9 +137,13 @@ function named({ chart, faces, hovered }) {
 }
 
 /** Above the circle's top, or within it where there is no room. */
-const edgeName = (x, y) =>
-  svg`<text class="cw-halo" x=${x} y=${y > 20 ? y - 6 : y + 16} text-anchor="middle"
-    style="fill: var(--cw-accent)">99 % of the prior</text>`;
+function edgeName([x, middle], radius) {
+  const top = middle - radius;
+  const [y, name] = radius
+    ? [top > 20 ? top - 6 : top + 16, "99 % of the prior"]
+    : [20, "all beyond 99 % of the prior"];
+  return svg`<text class="cw-halo cw-x-beyond" x=${x} y=${y} text-anchor="middle">${name}</text>`;
+}
 
 /** @param {any} now @param {any} ui @param {(z: number[]) => void} take takes a code to be drawn */
 export function map(now, ui, take) {
@@ -158,7 +162,7 @@ export function map(now, ui, take) {
       @pointerdown=${grip} @pointermove=${grip} @pointerleave=${grip} @click=${grip}>
       <circle class="cw-x-edge" cx=${x} cy=${y} r=${radius} fill="var(--cw-accent)"
         fill-opacity="0.09" stroke="var(--cw-accent)" stroke-width="1.5"></circle>
-      ${radius ? edgeName(x, y - radius) : nothing}
+      ${edgeName([x, y], radius)}
       ${chart.means.map(
         ({ kind, at }) =>
           svg`<text class="cw-halo" x=${at[0]} y=${at[1]} text-anchor="middle"
