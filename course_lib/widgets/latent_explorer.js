@@ -24,7 +24,7 @@ const SECONDS = 7;
 const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
 const SAME = 1e-4;
 const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
-const [WIDTH, SIGN] = [400, 12];
+const [WIDTH, GAP] = [400, 24];
 const LITTLE = 0.0001;
 
 const percent = (share) => `${number(100 * share, 0)} %`;
@@ -124,12 +124,13 @@ const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(no
   from the middle: <span>${partly(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
   nearer.</p>`;
 
-function underMap({ facts, faces, plane }, ui) {
+function underMap({ facts, faces, plane, codes }, ui) {
   const draw = () => {
     take(ui)(normals(facts.d_z, ui.now.seed));
     ui.set({ seed: ui.now.seed + 1 });
   };
   const { told, share } = facts.planes[plane];
+  const beyond = codes.filter((code) => Math.hypot(...code) > facts.edge).length;
   return html`<div class="cw-controls">
       ${slider(ui, "norm", {
         ...{ label: "‖z‖", min: 0.1, max: FROM_MIDDLE, step: 0.1, format: number },
@@ -148,8 +149,9 @@ function underMap({ facts, faces, plane }, ui) {
     </div>
     <p class="cw-hint">${told} The plane holds ${percent(share)} of the variance of these
       ${faces.names.length} codes; a drag leaves the other directions as they are. The circle is the
-      prior’s edge: there this plane leaves the ball that holds 99 % of the prior’s draws. Hollow
-      dots: held out of training. Grey: a name that says none of the four.</p>`;
+      prior’s edge: there this plane leaves the ball that holds 99 % of the prior’s draws, and all
+      but ${beyond} of these codes. Hollow dots: held out of training. Grey: a name that says none
+      of the four.</p>`;
 }
 
 const TOOL = {
@@ -170,11 +172,13 @@ const TOOL = {
     </div>`;
   },
   arithmetic({ families, faces, codes, sum, levels, word, z }, ui) {
-    const choose = (family) => {
-      ui.set({ family });
+    const choose = (chosen) => {
+      ui.set({ family: chosen });
       take(ui)(ui.now.sum.code);
     };
-    const width = Math.floor(ui.width("word", WIDTH) / 3) - 2 * SIGN;
+    const room = ui.width("word", WIDTH);
+    const columns = room < WIDTH ? 1 : 3;
+    const width = Math.floor((room + GAP) / columns) - GAP;
     const part = (place, i) => {
       const label = faces.names[place];
       const real = levels && ui.memo(`real ${i}`, [levels, place], () => realInk(levels, place));
@@ -190,12 +194,13 @@ const TOOL = {
       the real ${faces.names[sum.both]}; bold alone lies <b>${far(codes[bold])}</b> away from that,
       italic <b>${far(codes[italic])}</b>.`;
     const titles = families.map(({ title }, i) => [i, title]);
+    const family = { label: "Family", options: titles, choose };
     const back = () => take(ui)(ui.now.sum.code);
     return html`<div class="cw-controls">
-        ${titles.length > 1 ? select(ui, "family", { label: "Family", options: titles, choose }) : nothing}
+        ${titles.length > 1 ? select(ui, "family", family) : nothing}
         ${distance(sum.code, z) < SAME ? nothing : button("Back to the sum", back)}
       </div>
-      <div class="cw-x-sum">${[bold, regular, italic].map(part)}</div>
+      <div class="cw-x-sum" style="--columns: ${columns}">${[bold, regular, italic].map(part)}</div>
       <p class="cw-readout">Bold − regular + italic, number by number.${truth}</p>`;
   },
   axes({ facts, z }, ui) {

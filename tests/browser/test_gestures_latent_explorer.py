@@ -210,6 +210,9 @@ def test_where_the_plane_misses_the_ball_there_is_no_circle(shown: Shown):
     z = z_of(widget)
     assert (z - directions.T @ (directions @ z)).norm() > state_of(widget)["facts"]["edge"]
     assert float(widget.locator(".cw-x-edge").get_attribute("r")) == 0
+    expect(widget.locator(".cw-x-beyond")).to_have_text("all beyond 99 % of the prior")
+    widget.get_by_role("slider", name="‖z‖").press("Home")
+    expect(widget.locator(".cw-x-beyond")).to_have_text("99 % of the prior")
 
 
 def test_each_draw_from_the_prior_is_another_and_reset_begins_them_anew(shown: Shown):

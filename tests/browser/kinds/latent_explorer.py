@@ -1,9 +1,11 @@
 """LatentExplorer: a small one, what it displays, and what course_lib says it should."""
 
+import base64
 import functools
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -27,8 +29,9 @@ READ = """(el) => {
     const canvas = el.querySelector(`[data-letters=${name}]`);
     if (!canvas) return null;
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    return { width: canvas.width, ink: Array.from({ length: data.length / 4 },
-      (_, i) => data[4 * i + 3]) };
+    let bytes = "";
+    for (let at = 3; at < data.length; at += 4) bytes += String.fromCharCode(data[at]);
+    return { width: canvas.width, ink: btoa(bytes) };
   };
   const edge = el.querySelector(".cw-x-edge");
   const sum = el.querySelector(".cw-x-sum");
@@ -79,6 +82,13 @@ def in_rows(ink: Tensor) -> Tensor:
     return rows.reshape(3 * SIZE, COLUMNS * SIZE)
 
 
+def ink_of(canvas: dict[str, Any]) -> Tensor:
+    """How opaque each pixel is, 0 to 255."""
+    assert canvas["width"] == COLUMNS * SIZE
+    opaque = np.frombuffer(base64.b64decode(canvas["ink"]), dtype=np.uint8)
+    return torch.from_numpy(opaque.reshape(3 * SIZE, -1).astype(np.float64))
+
+
 def codes_of(state: dict[str, Any]) -> Tensor:
     faces = state["faces"]
     [codes] = unpack(faces["codes"], [(len(faces["names"]), state["facts"]["d_z"])])
@@ -92,9 +102,7 @@ def displayed(widget: Locator) -> None:
     decoder = decoder_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
     with torch.no_grad():
         drawn = in_rows(decoder(z))
-    assert page["drawn"]["width"] == COLUMNS * SIZE
-    found = torch.tensor(page["drawn"]["ink"]).reshape(drawn.shape) / 255
-    torch.testing.assert_close(found.double(), drawn.double(), rtol=0, atol=0.51 / 255)
+    torch.testing.assert_close(ink_of(page["drawn"]), 255 * drawn.double(), rtol=0, atol=0.51)
 
     far = (codes - z).norm(dim=1)
     same = [i for i, one in enumerate(far.tolist()) if one < 1e-4]
@@ -125,7 +133,7 @@ def assert_real(page: dict[str, Any] | None, name: str) -> None:
     assert page is not None, "the real letters have not come yet"
     place = TYPEFACES.index(name if name in TYPEFACES else MONO)
     levels = in_rows(typefaces().picture[place]) * 255
-    assert page["ink"] == pytest.approx(levels.flatten().tolist(), abs=0.51)
+    torch.testing.assert_close(ink_of(page), levels.double(), rtol=0, atol=0.51)
 
 
 def assert_percent(text: str, share: float) -> None:
@@ -153,6 +161,9 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Te
     cut = max(0.0, edge**2 - float(z @ z - here @ here)) ** 0.5
     assert page["edge"] == pytest.approx([SIDE / 2, SIDE / 2, cut / reach * SIDE / 2], abs=1e-3)
     assert page["hint"].startswith(plane["told"])
+    beyond = int((codes.norm(dim=1) > edge).sum())
+    assert f"all but {beyond} of these codes" in page["hint"]
+    assert agrees(page["hint"].partition("The plane holds ")[2], 100 * plane["share"])
     ends = {"walk": [state["start"], state["end"]], "axes": []}
     if state["tool"] == "arithmetic":
         regular, bold, italic = codes[state["families"][state["family"]]["places"]]

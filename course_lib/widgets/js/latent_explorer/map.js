@@ -121,10 +121,9 @@ function ring({ chart, place, norm }, ui, take) {
 function ways({ chart, directions, tool, codes, walk, sum }) {
   const at = (code) => chart.field.toPixel(projected(code, directions)).join(" ");
   if (tool === "axes") return nothing;
-  const d =
-    tool === "walk"
-      ? `M${walk.map(at).join("L")}`
-      : `M${[sum.parts[0], sum.parts[1]].map((i) => at(codes[i])).join("L")}L${at(sum.code)}L${at(codes[sum.parts[2]])}Z`;
+  const [regular, bold, italic] = sum ? sum.parts.map((i) => codes[i]) : [];
+  const ring = tool === "arithmetic";
+  const d = `M${(ring ? [regular, bold, sum.code, italic] : walk).map(at).join("L")}${ring ? "Z" : ""}`;
   return svg`<path class="cw-x-way" d=${d} fill="none" stroke="var(--cw-ink)" stroke-width="1.5"
     stroke-dasharray="2 4" stroke-linecap="round"></path>`;
 }
@@ -138,9 +137,13 @@ function named({ chart, faces, hovered }) {
 }
 
 /** Above the circle's top, or within it where there is no room. */
-const edgeName = (x, y) =>
-  svg`<text class="cw-halo" x=${x} y=${y > 20 ? y - 6 : y + 16} text-anchor="middle"
-    style="fill: var(--cw-accent)">99 % of the prior</text>`;
+function edgeName([x, middle], radius) {
+  const top = middle - radius;
+  const [y, name] = radius
+    ? [top > 20 ? top - 6 : top + 16, "99 % of the prior"]
+    : [20, "all beyond 99 % of the prior"];
+  return svg`<text class="cw-halo cw-x-beyond" x=${x} y=${y} text-anchor="middle">${name}</text>`;
+}
 
 /** @param {any} now @param {any} ui @param {(z: number[]) => void} take takes a code to be drawn */
 export function map(now, ui, take) {
@@ -159,7 +162,7 @@ export function map(now, ui, take) {
       @pointerdown=${grip} @pointermove=${grip} @pointerleave=${grip} @click=${grip}>
       <circle class="cw-x-edge" cx=${x} cy=${y} r=${radius} fill="var(--cw-accent)"
         fill-opacity="0.09" stroke="var(--cw-accent)" stroke-width="1.5"></circle>
-      ${radius ? edgeName(x, y - radius) : nothing}
+      ${edgeName([x, y], radius)}
       ${chart.means.map(
         ({ kind, at }) =>
           svg`<text class="cw-halo" x=${at[0]} y=${at[1]} text-anchor="middle"
