@@ -76,18 +76,8 @@ def standardize(model: VAE, x: Tensor) -> None:
         decoder.style *= scale
 
 
-def objective(model: VAE, x: Tensor, beta: float | None) -> Tensor:
-    """What is to be raised: the ELBO, or without beta the likelihood of the clouds' means alone."""
-    if beta is None:
-        return model.log_likelihood(x, model.encode(x)[0])
-    return elbo(model, x, beta=beta).value
-
-
-def train(steps: int, beta: float | None, *, value: int = SEED) -> tuple[VAE, float]:
-    """The model of that seed, and the seconds of processor time that it took.
-
-    Without beta it is a plain autoencoder: no draw, no price of a cloud.
-    """
+def train(steps: int, beta: float, *, value: int = SEED) -> tuple[VAE, float]:
+    """The model of that seed, and the seconds of processor time that it took."""
     seed(value)
     typefaces = load_typefaces()
     x, held = (typefaces.where(side).picture.flatten(1) for side in ("train", "validation"))
@@ -100,7 +90,7 @@ def train(steps: int, beta: float | None, *, value: int = SEED) -> tuple[VAE, fl
     start = time.process_time()
     for step in range(steps):
         chosen = torch.randint(len(x), (BATCH,))
-        loss = -objective(model, x[chosen], beta).mean()
+        loss = -elbo(model, x[chosen], beta=beta).value.mean()
         descent.zero_grad()
         (loss / x.shape[1]).backward()
         descent.step()
@@ -112,9 +102,8 @@ def train(steps: int, beta: float | None, *, value: int = SEED) -> tuple[VAE, fl
             print(f"{step + 1} steps, {seconds:.0f} s: validation {nats:.0f} nats", flush=True)
             model.train()
     model.eval()
-    if beta is not None:
-        calibrate(model, held)
-        standardize(model, x)
+    calibrate(model, held)
+    standardize(model, x)
     return model, time.process_time() - start
 
 
