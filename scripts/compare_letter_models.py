@@ -6,8 +6,9 @@ With --resume it keeps the rows that the file already has, and trains what is mi
 
 Two subjects. *Letters*: single letters, told which one they are, as autoencoders with 2, 8 and 32
 codes and as VAEs with 32 codes and two betas. *Typefaces*: the VAE of course_lib.typeface_vae, for
-fewer steps than the bundled one, and that one. Noise is set on the validation side; the test side decides nothing here. Of the bundled VAE the
-clouds of the test side are also refined: they climb the ELBO from where the encoder puts them.
+fewer steps than the bundled one, and that one. Noise is set on the validation side; the test side
+decides nothing here. Of the bundled VAE the clouds of the test side are also refined: they climb
+the ELBO from where the encoder puts them.
 
 Nats are means over the pictures of a letter. Draws are decoded from the prior, or from Gaussians
 that are fitted to the codes of the training side. "legible" is the share of drawn letters that a
