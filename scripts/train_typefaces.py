@@ -76,9 +76,9 @@ def standardize(model: VAE, x: Tensor) -> None:
         decoder.style *= scale
 
 
-def train(steps: int, beta: float) -> tuple[VAE, float]:
-    """The model, and the seconds of processor time that it took."""
-    seed(SEED)
+def train(steps: int, beta: float, *, value: int = SEED) -> tuple[VAE, float]:
+    """The model of that seed, and the seconds of processor time that it took."""
+    seed(value)
     typefaces = load_typefaces()
     x, held = (typefaces.where(side).picture.flatten(1) for side in ("train", "validation"))
     model = typeface_vae(D_Z)

@@ -10,12 +10,15 @@ from seeded import perturbed
 from torch import nn
 
 from course_lib import mechanics, widgets
+from course_lib.autoencoder import VAE
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.mechanics import Trajectory
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import Molecule
 from course_lib.neural_field import CrossAttentionField
 from course_lib.transformer import Decoder
+from course_lib.typeface_vae import AlphabetDecoder, StyleEncoder
+from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces
 from course_lib.widgets import Widget
 
 RANDOM = np.random.default_rng(0)
@@ -64,6 +67,35 @@ def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
     return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
 
 
+SANS = ("Sans Regular", "Sans Bold", "Sans Italic", "Sans Bold Italic")
+SERIF = ("Serif Roman", "Serif Bold", "Serif Italic")
+BESIDE = (*SANS, "Mono Regular", *SERIF)
+TYPEFACES = (*BESIDE, "Mono Bold", "Odd Black", "Odd Heavy Italic")
+
+
+def style_vae(d_z: int = 3, *, d_letter: int = 5, d_hidden: int = 6) -> VAE:
+    """Small, with weights large enough that its letters differ."""
+
+    def make() -> VAE:
+        networks = {
+            "encoder": StyleEncoder(d_z, d_hidden=8),
+            "decoder": AlphabetDecoder(d_z, d_letter=d_letter, d_hidden=d_hidden),
+        }
+        return VAE(len(LETTERS) * SIZE**2, d_z, noise_variance=0.1, **networks)
+
+    return seeded(make).eval()
+
+
+def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
+    """Pictures of nothing: grey blocks, in other places in each typeface."""
+    random = np.random.default_rng(7)
+    coarse = random.integers(LEVELS, size=(len(names), len(LETTERS), 7, 7)) / (LEVELS - 1)
+    picture = torch.from_numpy(coarse.repeat(4, axis=2).repeat(4, axis=3)).float()
+    family = tuple(name.partition(" ")[0] for name in names)
+    side = tuple("test" if i % 3 else "train" for i in range(len(names)))
+    return Typefaces(picture, tuple(names), family, side, family)
+
+
 ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
@@ -80,6 +112,7 @@ ARGUMENTS = {
         "molecules": [ethanol(), ethanol("propanol", 3)],
         "network": molecule_network(),
     },
+    "LatentExplorer": lambda: {"vae": style_vae(), "typefaces": typefaces(), "beside": BESIDE},
     "LetterHider": lambda: {
         "model": encoder(),
         "alphabet": "ab·cde",

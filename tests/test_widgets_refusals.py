@@ -9,6 +9,7 @@ import torch
 import traitlets
 from small_widgets import (
     ARGUMENTS,
+    BESIDE,
     QUERY,
     TABLE,
     UNIFORM,
@@ -19,11 +20,14 @@ from small_widgets import (
     make,
     molecule_network,
     seeded,
+    style_vae,
     swing,
+    typefaces,
 )
 from torch import nn
 
 from course_lib import mechanics, widgets
+from course_lib.autoencoder import VAE
 from course_lib.graph import GraphConv
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.transformer import Decoder, Encoder
@@ -46,7 +50,7 @@ def off(amount: float) -> np.ndarray:
 
 def diverged(model: nn.Module) -> nn.Module:
     with torch.no_grad():
-        next(model.parameters())[0, 0] = torch.nan
+        next(model.parameters()).view(-1)[0] = torch.nan
     return model
 
 
@@ -264,6 +268,47 @@ REFUSED = [
     ("GraphPlayground", "partner", 3, "partner must lie between -1 and 2"),
     ("GraphPlayground", "other", 2, "other must lie between -1 and 1"),
     ("GraphPlayground", "drag", "turns", "drag must be one of moves, bonds"),
+    ("LatentExplorer", "vae", nn.Linear(3, 2), TypeError("vae is or has a Linear; expected a cou")),
+    ("LatentExplorer", "vae", VAE(4, 2), TypeError("vae is or has a Sequential; expected")),
+    ("LatentExplorer", "vae", style_vae(1), "vae has d_z 1; expected 2 at least, for the map is a"),
+    ("LatentExplorer", "vae", diverged(style_vae()), "vae has weights that are NaN or infinite"),
+    (
+        "LatentExplorer",
+        "vae",
+        style_vae(d_hidden=600),
+        r"model has 47\d,\d+ parameters .* mor",
+    ),
+    ("LatentExplorer", "typefaces", ["Sans"], TypeError("typefaces is a list; expected Typefaces")),
+    ("LatentExplorer", "typefaces", typefaces((*BESIDE, LONG)), "typefaces.name 'x*….* 81 letters"),
+    ("LatentExplorer", "typefaces", typefaces((*BESIDE, "")), "typefaces.name is empty"),
+    ("LatentExplorer", "beside", "Sans Bold", TypeError("beside is 'Sans Bold'; expected a list")),
+    (
+        "LatentExplorer",
+        "beside",
+        [1, 2],
+        TypeError(r"beside is \[1, 2\]; expected a list of n"),
+    ),
+    ("LatentExplorer", "beside", ["Sans Bold", "Sand"], "name is 'Sand'; expected one of 11 typef"),
+    (
+        "LatentExplorer",
+        "beside",
+        ["Sans Bold"],
+        "beside has 1 names, 1 of them different; expe",
+    ),
+    ("LatentExplorer", "beside", ["Sans Bold"] * 2, "2 names, 1 of them different; expected 2 to"),
+    ("LatentExplorer", "z", [1.0, 2.0], "z has the size 2 along code; expected 3"),
+    ("LatentExplorer", "z", [0.0, 0.0, np.nan], "z holds NaN or infinite values"),
+    ("LatentExplorer", "z", [0.0, 0.0, 1001.0], r"z must lie within \[-1000, 1000\]"),
+    ("LatentExplorer", "word", "", "word is empty; expected one letter at least"),
+    ("LatentExplorer", "word", "Abc", "holds 'A', which the alphabet 'abcdefghijklmnopqrstuvwxyz'"),
+    ("LatentExplorer", "word", "a" * 15, "has 15 letters; expected 14 at most"),
+    ("LatentExplorer", "plane", 4, "plane must lie between 0 and 3"),
+    ("LatentExplorer", "tool", "flight", "tool must be one of walk, arithmetic, axes"),
+    ("LatentExplorer", "start", 8, "start must lie between 0 and 7"),
+    ("LatentExplorer", "end", -1, "end must lie between 0 and 7"),
+    ("LatentExplorer", "share", 1.5, "share must lie between 0.0 and 1.0"),
+    ("LatentExplorer", "family", 2, "family must lie between 0 and 1"),
+    ("LatentExplorer", "moving", 1, TypeError("moving must be True or False")),
     ("LetterHider", "alphabet", "ab·cda", "alphabet repeats 'a'"),
     ("LetterHider", "alphabet", "ab·cd", "alphabet has 5 characters and model 6 ids"),
     ("LetterHider", "mask", "X", "mask is 'X'; expected one character of the alphabet 'ab·cde'"),
@@ -462,6 +507,11 @@ TOGETHER = [
         {"network": None, "rings": "parts"},
         "rings 'parts' needs network; pass network",
     ),
+    (
+        "LatentExplorer",
+        {"beside": ["Sans Bold", "Odd Black"], "tool": "arithmetic"},
+        "tool 'arithmetic' needs beside with a regular, a bold and an italic of one family",
+    ),
     ("PartyMemory", {"mode": "softmax", "score": None}, "mode 'softmax' needs score; pass score"),
     ("PartyMemory", {"mode": "gate", "score": None}, "mode 'gate' needs score or gate"),
     ("PartyMemory", {"mode": "query", "keys": None, "queries": None}, "needs keys and queries"),
@@ -557,6 +607,10 @@ CHANGED = {
     "GraphPlayground": {
         "drawing": drawing(bonds=[[0, 2, 2]]), "layer": "attention", "rounds": 5, "rings": "parts",
         "atom": 2, "partner": 1, "other": 1, "drag": "bonds",
+    },
+    "LatentExplorer": {
+        "z": np.array([1.0, -2.0, 0.5]), "word": "zoo", "plane": 2, "tool": "arithmetic",
+        "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
     "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
     "PartyMemory": {
@@ -655,6 +709,8 @@ SIGNATURES = {
     "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
     "GraphPlayground": "molecules, *, network=None, drawing=None, layer='sum', rounds=1, "
     "rings='known', atom=0, partner=-1, other=-1, drag='moves'",
+    "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
+    "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",

@@ -7,6 +7,7 @@ from course_lib.widgets.energy_drift import EnergyDrift
 from course_lib.widgets.gate_explorer import GateExplorer
 from course_lib.widgets.graph_drum import GraphDrum
 from course_lib.widgets.graph_playground import GraphPlayground
+from course_lib.widgets.latent_explorer import LatentExplorer
 from course_lib.widgets.letter_hider import LetterHider
 from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.position_explorer import PositionExplorer
@@ -22,6 +23,7 @@ __all__ = [
     "GateExplorer",
     "GraphDrum",
     "GraphPlayground",
+    "LatentExplorer",
     "LetterHider",
     "PartyMemory",
     "PositionExplorer",

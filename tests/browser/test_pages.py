@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 KILOBYTE = 1000
 MOST = 60 * KILOBYTE
-MORE = {"TinyGPT": 250 * KILOBYTE}  # it carries a whole language model
+MORE = dict.fromkeys(("TinyGPT", "LatentExplorer"), 250 * KILOBYTE)  # each carries a whole model
 
 # Ended and not waited for: a window that paints no frame ends no transition. One may begin another.
 END_TRANSITIONS = """() => {

@@ -1,0 +1,264 @@
+import { decodeRows, plain, vector } from "./js/array.js";
+import { button, choices, select, slider } from "./js/controls.js";
+import { alphabet, inflated, realInk, wordIn } from "./js/latent_explorer/letters.js";
+import { chartOf, map } from "./js/latent_explorer/map.js";
+import {
+  arithmetic,
+  atDistance,
+  between,
+  decodeAlphabet,
+  distance,
+  nearest,
+  normals,
+  projected,
+  shareWithin,
+  unpackCodes,
+  unpackDecoder,
+} from "./js/maths/latent.js";
+import { playAtOnce, playButton } from "./js/play.js";
+import { number, typingLine } from "./js/text.js";
+import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
+
+const SECONDS = 7;
+const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
+const SAME = 1e-4;
+const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
+const [WIDTH, GAP] = [400, 24];
+const LITTLE = 0.0001;
+
+const percent = (share) => `${number(100 * share, 0)} %`;
+
+/** A share of a bell, of which no part is quite none or all. */
+function partly(share) {
+  if (share < LITTLE) return "less than 0.01 %";
+  if (share > 1 - LITTLE) return "more than 99.99 %";
+  return `${number(100 * share, Math.min(share, 1 - share) < 0.01 ? 2 : 0)} %`;
+}
+
+/** Draws another code: whoever takes the point in hand ends the walk. */
+const take = (ui) => (z) => {
+  ui.play(false);
+  ui.set({ z });
+};
+
+/** Real letters come a moment later, for the browser inflates them by and by. */
+function lettersOf({ faces }, ui) {
+  return ui.memo("letters", [faces], () => {
+    const arriving = { levels: null };
+    inflated(faces.pictures).then((levels) => {
+      arriving.levels = levels;
+      ui.set({});
+    });
+    return arriving;
+  });
+}
+
+function derive(now, ui) {
+  const { facts, faces, families, weights, z, plane, tool } = now;
+  const { memo } = ui;
+  const count = faces.names.length;
+  const decoder = memo("decoder", [weights], () => unpackDecoder(facts, weights));
+  const codes = memo("codes", [faces], () => unpackCodes(faces.codes, count, facts.d_z));
+  const directions = memo("plane", [facts, plane], () =>
+    decodeRows(facts.planes[plane].directions),
+  );
+  const chart = memo("chart", [codes, directions], () =>
+    chartOf({ codes, directions, edge: facts.edge, kinds: faces.kinds, count: facts.kinds.length }),
+  );
+  const sums = memo("sums", [families, codes], () =>
+    families.map(({ title, places, both }) => ({
+      ...{ title, both, parts: places },
+      code: arithmetic(places.map((i) => codes[i])),
+    })),
+  );
+  const sum = sums[now.family];
+  const closest = memo("closest", [codes, z], () => nearest(codes.slice(0, facts.real), z));
+  const at = codes.findIndex((code) => distance(code, z) < SAME);
+  const shown = tool === "arithmetic" && sum.both >= 0 ? sum.both : closest;
+  const { levels } = lettersOf(now, ui);
+  return {
+    ...{ codes, directions, chart, sum, at, shown, levels },
+    ink: memo("ink", [decoder, z], () => decodeAlphabet(decoder, z)),
+    real: levels && memo("real", [levels, shown], () => realInk(levels, shown)),
+    place: projected(z, directions),
+    norm: Math.hypot(...z),
+    walk: [codes[now.start], codes[now.end]],
+  };
+}
+
+/** What is drawn, and what stands beside it. */
+const drawnWhat = ({ at, faces }) =>
+  at < 0 ? "a code that no typeface here has" : `the code of ${faces.names[at]}`;
+function besideWhat({ shown, faces, codes, z }) {
+  const seen = faces.held[shown] === "1" ? "held out of training" : "used in training";
+  return `${faces.names[shown]}, ${seen}; its code is ${number(distance(codes[shown], z))} away`;
+}
+
+const besideTitle = ({ tool, sum, shown }) =>
+  tool === "arithmetic" && shown === sum.both ? "Real letters" : "Nearest real letters here";
+
+function letters(now, ui) {
+  return html`<div class="cw-x-letters" data-z=${now.z.join(" ")}>
+    <p><strong>Drawn by the decoder</strong> from ${drawnWhat(now)}</p>
+    ${alphabet(ui, "drawn", now.ink, "The 26 letters that the decoder draws")}
+    <p><strong>${besideTitle(now)}</strong>: ${besideWhat(now)}</p>
+    ${now.real ? alphabet(ui, "real", now.real, "The real letters") : nothing}
+  </div>`;
+}
+
+function wordLine({ ink, word }, ui) {
+  const problemOf = (text) => {
+    if (!/^[a-z]+$/.test(text)) return "The decoder draws a to z: type small letters.";
+    return text.length > LONGEST ? `There is room for ${LONGEST} letters.` : "";
+  };
+  const accept = (text) => ui.set({ word: text });
+  const label = `${word}, as the decoder draws it`;
+  return html`${typingLine(ui, "word", { label: "Your word", problemOf, still: word, accept })}
+    <div data-measure="word">
+      ${wordIn(ui, "drawn", ink, { word, width: ui.width("word", WIDTH), label })}
+    </div>`;
+}
+
+const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(norm)}</strong>
+  from the middle: <span>${partly(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
+  nearer.</p>`;
+
+function underMap({ facts, faces, plane, codes }, ui) {
+  const draw = () => {
+    take(ui)(normals(facts.d_z, ui.now.seed));
+    ui.set({ seed: ui.now.seed + 1 });
+  };
+  const { told, share } = facts.planes[plane];
+  const beyond = codes.filter((code) => Math.hypot(...code) > facts.edge).length;
+  return html`<div class="cw-controls">
+      ${slider(ui, "norm", {
+        ...{ label: "‖z‖", min: 0.1, max: FROM_MIDDLE, step: 0.1, format: number },
+        set: (radius) => take(ui)(atDistance(ui.now.z, radius)),
+      })}
+      ${button("Draw from the prior", draw)}
+      ${select(ui, "at", {
+        label: "Go to",
+        options: [[-1, "a typeface"], ...faces.names.map((name, i) => [i, name])],
+        choose: (i) => i >= 0 && take(ui)(ui.now.codes[i]),
+      })}
+      ${select(ui, "plane", {
+        label: "Map",
+        options: facts.planes.map(({ title }, i) => [i, title]),
+      })}
+    </div>
+    <p class="cw-hint">${told} The plane holds ${percent(share)} of the variance of these
+      ${faces.names.length} codes; a drag leaves the other directions as they are. The circle is the
+      prior’s edge: there this plane leaves the ball that holds 99 % of the prior’s draws, and all
+      but ${beyond} of these codes. Hollow dots: held out of training. Grey: a name that says none
+      of the four.</p>`;
+}
+
+const TOOL = {
+  walk({ facts, faces, share }, ui) {
+    const ends = faces.names.slice(0, facts.real).map((name, i) => [i, name]);
+    const go = (changes) => {
+      ui.play(false);
+      ui.set(changes);
+      ui.set({ z: between(...ui.now.walk, ui.now.share) });
+    };
+    const end = (name, label) =>
+      select(ui, name, { label, options: ends, choose: (i) => go({ [name]: i }) });
+    const way = { label: "Way", min: 0, max: 1, step: 0.01, value: share, format: percent };
+    return html`<div class="cw-controls">
+      ${end("start", "From")} ${end("end", "to")}
+      ${slider(ui, "share", { ...way, set: (value) => go({ share: value }) })}
+      ${playButton(ui, { start: "Walk", stop: "❚❚ Pause" })}
+    </div>`;
+  },
+  arithmetic({ families, faces, codes, sum, levels, word, z }, ui) {
+    const choose = (chosen) => {
+      ui.set({ family: chosen });
+      take(ui)(ui.now.sum.code);
+    };
+    const room = ui.width("word", WIDTH);
+    const columns = room < WIDTH ? 1 : 3;
+    const width = Math.floor((room + GAP) / columns) - GAP;
+    const part = (place, i) => {
+      const label = faces.names[place];
+      const real = levels && ui.memo(`real ${i}`, [levels, place], () => realInk(levels, place));
+      return html`<div>${["", "− ", "+ "][i]}<small>${label}</small>
+        ${real ? wordIn(ui, `part ${i}`, real, { word, width, label }) : nothing}</div>`;
+    };
+    const [regular, bold, italic] = sum.parts;
+    const far = (code) => number(distance(code, codes[sum.both]));
+    const truth =
+      sum.both < 0
+        ? nothing
+        : html` It lies <b>${far(sum.code)}</b> from the code of
+      the real ${faces.names[sum.both]}; bold alone lies <b>${far(codes[bold])}</b> away from that,
+      italic <b>${far(codes[italic])}</b>.`;
+    const titles = families.map(({ title }, i) => [i, title]);
+    const family = { label: "Family", options: titles, choose };
+    const back = () => take(ui)(ui.now.sum.code);
+    return html`<div class="cw-controls">
+        ${titles.length > 1 ? select(ui, "family", family) : nothing}
+        ${distance(sum.code, z) < SAME ? nothing : button("Back to the sum", back)}
+      </div>
+      <div class="cw-x-sum" style="--columns: ${columns}">${[bold, regular, italic].map(part)}</div>
+      <p class="cw-readout">Bold − regular + italic, number by number.${truth}</p>`;
+  },
+  axes({ facts, z }, ui) {
+    const axis = ([i, nats]) =>
+      slider(ui, `axis ${i}`, {
+        ...{ label: `z${i + 1}, ${number(nats)} nats`, min: -FARTHEST, max: FARTHEST, step: 0.1 },
+        ...{ value: z[i], format: number },
+        set: (value) => take(ui)(ui.now.z.map((x, k) => (k === i ? value : x))),
+      });
+    return html`<div class="cw-controls cw-x-axes">${facts.axes.map(axis)}</div>
+      <p class="cw-hint">The axes that cost most: KL of one typeface’s cloud from the prior, mean of
+        ${facts.typefaces}. All ${facts.d_z} cost ${number(facts.nats)} nats.</p>`;
+  },
+};
+
+function view(now, ui) {
+  if (now.moving && now.tool === "walk") playAtOnce(ui);
+  const offered = Object.entries(TOOLS).filter(([t]) => t !== "arithmetic" || now.families.length);
+  const choose = (tool) => {
+    ui.set({ tool });
+    const { sum, walk, share, z } = ui.now;
+    take(ui)({ walk: between(...walk, share), arithmetic: sum?.code, axes: z }[tool]);
+  };
+  return html`<div class="cw-columns">
+      <div>${map(now, ui, take(ui))} ${away(now)}</div>
+      ${letters(now, ui)}
+    </div>
+    <div class="cw-columns">
+      <div>${underMap(now, ui)}</div>
+      <div>
+        ${wordLine(now, ui)} ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
+        ${TOOL[now.tool](now, ui)}
+      </div>
+    </div>`;
+}
+
+export default widget({
+  label: "Latent explorer: a map of typefaces, and the letters at any point of it",
+  name: "cw-latent",
+  data: { facts: plain, faces: plain, families: plain, weights: plain, moving: plain },
+  controls: {
+    ...{ z: vector, word: plain, plane: plain, tool: plain, start: plain, end: plain },
+    ...{ share: plain, family: plain },
+  },
+  local: { hovered: -1, held: null, typed: null, seed: 1, back: false },
+  derive,
+  view,
+  words: (now) =>
+    `The decoder draws ${drawnWhat(now)}, ${number(now.norm)} from the middle. Beside it stands ` +
+    `${besideWhat(now)}.`,
+  began: ({ faces, start, end }) => `a walk from ${faces.names[start]} to ${faces.names[end]}`,
+  advance: ({ share, back }, ui, seconds) => {
+    const next = share + ((back ? -1 : 1) * seconds) / SECONDS;
+    const there = Math.max(0, Math.min(1, next));
+    ui.set({
+      share: there,
+      back: next >= 1 || (back && next > 0),
+      z: between(...ui.now.walk, there),
+    });
+  },
+});

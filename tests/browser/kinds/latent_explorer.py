@@ -1,0 +1,193 @@
+"""LatentExplorer: a small one, what it displays, and what course_lib says it should."""
+
+import base64
+import functools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, decoded, state_of
+from scipy.stats import chi2
+from small_widgets import BESIDE, TYPEFACES, style_vae, typefaces
+from torch import Tensor
+
+from course_lib.typeface_vae import AlphabetDecoder
+from course_lib.typefaces import SIZE
+from course_lib.widgets import LatentExplorer
+from course_lib.widgets.latent_explorer import decoder_of
+from course_lib.widgets.packed_weights import unpack
+
+SIDE, COLUMNS = 320, 9
+MONO = "Mono Regular"
+
+READ = """(el) => {
+  const text = (selector) => el.querySelector(selector).textContent.replace(/\\s+/g, " ").trim();
+  const inks = (name) => {
+    const canvas = el.querySelector(`[data-letters=${name}]`);
+    if (!canvas) return null;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let bytes = "";
+    for (let at = 3; at < data.length; at += 4) bytes += String.fromCharCode(data[at]);
+    return { width: canvas.width, ink: btoa(bytes) };
+  };
+  const edge = el.querySelector(".cw-x-edge");
+  const sum = el.querySelector(".cw-x-sum");
+  return {
+    z: el.querySelector("[data-z]").dataset.z.split(" ").map(Number),
+    drawn: inks("drawn"),
+    real: inks("real"),
+    captions: [...el.querySelectorAll(".cw-x-letters p")].map((p) =>
+      p.textContent.replace(/\\s+/g, " ").trim()),
+    norm: text(".cw-readout strong"),
+    within: text(".cw-readout span"),
+    edge: ["cx", "cy", "r"].map((name) => Number(edge.getAttribute(name))),
+    ring: /translate[(]([^)]*)[)]/.exec(el.querySelector(".cw-handle").getAttribute("transform")
+      )[1].split(" ").map(Number),
+    way: el.querySelector(".cw-x-way")?.getAttribute("d") ?? "",
+    hint: text(".cw-hint"),
+    told: sum ? [...sum.parentElement.querySelectorAll(".cw-readout b")].map((b) => b.textContent)
+      : [],
+    parts: sum ? [...sum.querySelectorAll("small")].map((e) => e.textContent) : [],
+    axes: [...el.querySelectorAll(".cw-x-axes .cw-control")].map((e) => e.textContent),
+  };
+}"""
+
+
+def make(name: str = MONO) -> LatentExplorer:
+    names, beside = ([name if own == MONO else own for own in all_] for all_ in (TYPEFACES, BESIDE))
+    return LatentExplorer(
+        style_vae(),
+        typefaces(tuple(names)),
+        beside=beside,
+        start=4,
+        end=1,
+        share=0.25,
+        word="abz",
+        moving=False,
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def decoder_that_travelled(facts: str, weights: str) -> AlphabetDecoder:
+    return decoder_of(json.loads(facts), json.loads(weights)).double()
+
+
+def in_rows(ink: Tensor) -> Tensor:
+    """The letters as they stand in the page: nine in a row, the last place empty."""
+    padded = torch.cat([ink.reshape(-1, SIZE, SIZE), torch.zeros(1, SIZE, SIZE)])
+    rows = padded.reshape(3, COLUMNS, SIZE, SIZE).transpose(1, 2)
+    return rows.reshape(3 * SIZE, COLUMNS * SIZE)
+
+
+def ink_of(canvas: dict[str, Any]) -> Tensor:
+    """How opaque each pixel is, 0 to 255."""
+    assert canvas["width"] == COLUMNS * SIZE
+    opaque = np.frombuffer(base64.b64decode(canvas["ink"]), dtype=np.uint8)
+    return torch.from_numpy(opaque.reshape(3 * SIZE, -1).astype(np.float64))
+
+
+def codes_of(state: dict[str, Any]) -> Tensor:
+    faces = state["faces"]
+    [codes] = unpack(faces["codes"], [(len(faces["names"]), state["facts"]["d_z"])])
+    return torch.from_numpy(codes).double()
+
+
+def displayed(widget: Locator) -> None:
+    state, page = state_of(widget), widget.evaluate(READ)
+    facts, faces, codes = state["facts"], state["faces"], codes_of(state)
+    z = torch.tensor(page["z"], dtype=torch.float64)
+    decoder = decoder_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
+    with torch.no_grad():
+        drawn = in_rows(decoder(z))
+    torch.testing.assert_close(ink_of(page["drawn"]), 255 * drawn.double(), rtol=0, atol=0.51)
+
+    far = (codes - z).norm(dim=1)
+    same = [i for i, one in enumerate(far.tolist()) if one < 1e-4]
+    what = f"the code of {faces['names'][same[0]]}" if same else "a code that no typeface here has"
+    assert page["captions"][0] == one_line(f"Drawn by the decoder from {what}")
+    family = state["families"][state["family"]] if state["families"] else None
+    both = family["both"] if family and state["tool"] == "arithmetic" else -1
+    shown = both if both >= 0 else int(far[: facts["real"]].argmin())
+    seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
+    caption, _, number = page["captions"][1].removesuffix(" away").rpartition(" ")
+    title = "Real letters" if both >= 0 else "Nearest real letters here"
+    assert caption == one_line(f"{title}: {faces['names'][shown]}, {seen}; its code is")
+    assert agrees(number, far[shown])
+    assert_real(page["real"], faces["names"][shown])
+
+    assert agrees(page["norm"], z.norm())
+    assert_percent(page["within"], float(chi2.cdf(float(z.norm() ** 2), facts["d_z"])))
+    assert_map(page, state, codes, z)
+    assert_tool(page, state, codes, z)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def assert_real(page: dict[str, Any] | None, name: str) -> None:
+    """The grey levels of that typeface; the browser inflates them, so they come a little later."""
+    assert page is not None, "the real letters have not come yet"
+    place = TYPEFACES.index(name if name in TYPEFACES else MONO)
+    levels = in_rows(typefaces().picture[place]) * 255
+    torch.testing.assert_close(ink_of(page), levels.double(), rtol=0, atol=0.51)
+
+
+def assert_percent(text: str, share: float) -> None:
+    if text.startswith("less than"):
+        assert share < 1e-4 + 1e-9
+    elif text.startswith("more than"):
+        assert share > 1 - 1e-4 - 1e-9
+    else:
+        assert agrees(text, 100 * share)
+
+
+def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Tensor) -> None:
+    """The ring at the point, the circle where its plane leaves the ball, the ways of the tool."""
+    plane, edge = state["facts"]["planes"][state["plane"]], state["facts"]["edge"]
+    directions = decoded(plane["directions"])
+    torch.testing.assert_close(directions @ directions.T, torch.eye(2).double(), rtol=0, atol=1e-6)
+    places, here = codes @ directions.T, directions @ z
+    reach = max(1.12 * edge, 1.05 * float(places.abs().max()))
+
+    def pixel(place: Tensor) -> list[float]:
+        x, y = (place / reach).tolist()
+        return [SIDE / 2 * (1 + x), SIDE / 2 * (1 - y)]
+
+    assert page["ring"] == pytest.approx(pixel(here.clamp(-reach, reach)), abs=1e-3)
+    cut = max(0.0, edge**2 - float(z @ z - here @ here)) ** 0.5
+    assert page["edge"] == pytest.approx([SIDE / 2, SIDE / 2, cut / reach * SIDE / 2], abs=1e-3)
+    assert page["hint"].startswith(plane["told"])
+    beyond = int((codes.norm(dim=1) > edge).sum())
+    assert f"all but {beyond} of these codes" in page["hint"]
+    assert agrees(page["hint"].partition("The plane holds ")[2], 100 * plane["share"])
+    ends = {"walk": [state["start"], state["end"]], "axes": []}
+    if state["tool"] == "arithmetic":
+        regular, bold, italic = codes[state["families"][state["family"]]["places"]]
+        corners = [regular, bold, bold - regular + italic, italic]
+    else:
+        corners = [codes[i] for i in ends[state["tool"]]]
+    way = [float(n) for n in page["way"].replace("M", " ").replace("L", " ").strip("Z").split()]
+    expected = [x for corner in corners for x in pixel(directions @ corner)]
+    assert way == pytest.approx(expected, abs=1e-3)
+
+
+def assert_tool(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Tensor) -> None:
+    if state["tool"] == "arithmetic":
+        family = state["families"][state["family"]]
+        regular, bold, italic = codes[family["places"]]
+        parts = [family["places"][i] for i in (1, 0, 2)]
+        assert page["parts"] == [state["faces"]["names"][i] for i in parts]
+        expected = [bold - regular + italic, bold, italic] if family["both"] >= 0 else []
+        assert len(page["told"]) == len(expected)
+        for text, code in zip(page["told"], expected, strict=True):
+            assert agrees(text, (code - codes[family["both"]]).norm())
+    if state["tool"] == "axes":
+        for text, (axis, nats) in zip(page["axes"], state["facts"]["axes"], strict=True):
+            label, _, value = text.partition("nats")
+            assert label.split()[0] == f"z{axis + 1},"
+            assert agrees(label.split()[1], nats)
+            assert agrees(value, z[axis])

@@ -1,0 +1,247 @@
+import base64
+import re
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chi2
+from small_widgets import BESIDE, SANS, SERIF, TYPEFACES, payload, style_vae, typefaces
+
+from course_lib.autoencoder import kl_to_standard_normal
+from course_lib.training import parameter_count
+from course_lib.typeface_vae import load_typeface_vae
+from course_lib.typefaces import load_typefaces, unpacked
+from course_lib.widgets import LatentExplorer
+from course_lib.widgets.traits import Array
+
+# The widget checks what it is given itself, and its messages are what is tested elsewhere.
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+MOST_BYTES = 250_000
+
+
+def explorer(**given):
+    return LatentExplorer(
+        given.pop("vae", None) or style_vae(),
+        given.pop("typefaces", None) or typefaces(),
+        **{"beside": BESIDE} | given,
+    )
+
+
+def code_of(widget, name):
+    return widget.codes[widget.faces["names"].index(name)].double()
+
+
+@pytest.fixture(scope="module")
+def trained():
+    vae, _ = load_typeface_vae()
+    return vae, load_typefaces()
+
+
+@pytest.fixture(scope="module")
+def real(trained):
+    return LatentExplorer(*trained)
+
+
+# The trained one ---------------------------------------------------------------------------------
+
+
+def test_the_trained_decoder_fits_the_page_and_says_how_finely(real):
+    assert len(real.static_html().encode()) <= MOST_BYTES
+    assert parameter_count(real.decoder) == 155_984
+    assert 6 <= real.bits <= 8
+
+
+def test_rounding_costs_little_of_what_the_trained_decoder_misses_anyway(real, trained):
+    vae, faces = trained
+    x = faces.picture.flatten(1)
+    with torch.no_grad():
+        mean, _ = vae.encode(x)
+        before, after = vae.decode(mean), real.decoder(mean)
+    wrong = (before - x).square().mean()
+    assert (after - before).square().mean() < 0.03 * wrong
+    assert (after - x).square().mean() < 1.03 * wrong
+
+
+def test_codes_on_the_map_are_those_of_the_encoder_but_for_a_hundredth(real, trained):
+    vae, faces = trained
+    rows = [faces.name.index(name) for name in real.faces["names"]]
+    with torch.no_grad():
+        mean, _ = vae.encode(faces.picture[rows].flatten(1))
+    assert (real.codes - mean).abs().max() < 0.01
+    assert len(set(real.faces["names"])) == len(rows) > 200
+    assert {faces.family[row] for row in rows} == set(faces.family)
+
+
+def test_the_walk_goes_between_two_typefaces_that_were_held_out(real, trained):
+    faces, names = trained[1], real.faces["names"]
+    for place in (real.start, real.end):
+        assert faces.side[faces.name.index(names[place])] == "test"
+        assert real.faces["held"][place] == "1"
+
+
+def test_the_map_of_the_trained_model_tells_bold_from_italic_in_all_four_quarters(real):
+    plane = real.facts["planes"][0]
+    assert plane["title"] == "bold, italic"
+    across, up = Array._decode(plane["directions"], None)
+    kinds = np.array([real.facts["kinds"][int(kind)] for kind in real.faces["kinds"]])
+    codes = real.codes.numpy()
+
+    def mean(kind, direction):
+        return float(np.mean(codes[kinds == kind] @ direction))
+
+    for heavy, light in (("bold", "other"), ("bold italic", "italic")):
+        assert mean(heavy, across) > mean(light, across) + 1.5
+    for slanted, upright in (("italic", "other"), ("bold italic", "bold")):
+        assert mean(slanted, up) > mean(upright, up) + 1.5
+
+
+def test_the_arithmetic_of_the_trained_model_comes_closer_than_bold_or_italic_alone(real):
+    for family in real.families:
+        regular, bold, italic = real.codes[family["places"]]
+        both = real.codes[family["both"]]
+        far = [float((code - both).norm()) for code in (bold - regular + italic, bold, italic)]
+        # Of one family it does not: the page is to show that, too.
+        assert (far[0] < min(far[1:])) == (family["title"] != "STIXGeneral")
+
+
+# A small one -------------------------------------------------------------------------------------
+
+
+def test_what_the_page_draws_is_what_the_rounded_decoder_draws():
+    widget = explorer(z=[0.5, -1.0, 2.0])
+    drawn = widget.alphabet()
+    assert drawn.shape == (26, 28, 28)
+    with torch.no_grad():
+        expected = widget.decoder.double()(torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64))
+    assert torch.equal(drawn.flatten(), expected)
+    rounded = dict(widget.decoder.named_parameters())
+    for name, parameter in style_vae().decoder.named_parameters():
+        step = parameter.abs().max() / (2 ** (widget.bits - 1) - 1)
+        assert (rounded[name] - parameter).abs().max() <= 0.51 * 1.01 * step
+
+
+def test_it_begins_on_its_walk_and_another_code_can_be_given():
+    widget = explorer(start=2, end=5, share=0.25)
+    start, end = code_of(widget, BESIDE[2]), code_of(widget, BESIDE[5])
+    np.testing.assert_allclose(widget.z, start + 0.25 * (end - start), rtol=0, atol=1e-6)
+    assert explorer(z=[1, 2, 3], share=0.5).z.tolist() == [1, 2, 3]
+
+
+def test_real_letters_travel_as_they_are_and_others_not_at_all():
+    faces = payload(explorer(typefaces=typefaces()))["state"]["faces"]
+    packed = zlib.decompress(base64.b64decode(faces["pictures"]))
+    level = unpacked(np.frombuffer(packed, dtype=np.uint8).reshape(len(BESIDE), 26, 28, 14))
+    np.testing.assert_array_equal(level / np.float32(15), typefaces().picture[: len(BESIDE)])
+    assert faces["names"][: len(BESIDE)] == list(BESIDE)
+    assert set(faces["names"]) == set(TYPEFACES)
+
+
+def test_of_a_large_family_the_map_shows_a_few_spread_evenly():
+    names = (*SANS, *(f"Many {weight}" for weight in range(10)))
+    widget = explorer(typefaces=typefaces(names), beside=SANS)
+    assert widget.faces["names"] == [*SANS, "Many 0", "Many 4", "Many 8"]
+
+
+def test_families_are_found_by_their_names_and_need_not_have_a_bold_italic():
+    assert explorer().families == [
+        {"title": "Sans", "places": [0, 1, 2], "both": 3},
+        {"title": "Serif", "places": [5, 6, 7], "both": -1},
+    ]
+    assert explorer(beside=(*SANS[:2], *SERIF[:2])).families == []
+
+
+def test_kinds_are_what_the_names_say():
+    names = ("Odd Heavy Oblique", "Odd Black", "Odd Oblique", "Odd Code Bold", "Odd Thin")
+    faces = explorer(typefaces=typefaces(names), beside=names).faces
+    kinds = ["bold italic", "bold", "italic", "fixed width", "other"]
+    assert [explorer().facts["kinds"][int(kind)] for kind in faces["kinds"]] == kinds
+
+
+def test_held_out_is_what_is_not_in_training():
+    sides = [typefaces().side[TYPEFACES.index(name)] for name in explorer().faces["names"]]
+    assert explorer().faces["held"] == "".join("01"[side != "train"] for side in sides)
+
+
+def test_the_first_plane_runs_along_the_mean_steps_to_bold_and_to_italic():
+    faces, widget = typefaces(), explorer()
+    with torch.no_grad():
+        mean, _ = style_vae().encode(faces.picture.flatten(1))
+    regular, bold, italic = (
+        mean[[faces.name.index(name) for name in style]].mean(dim=0)
+        for style in zip(SANS[:3], SERIF, strict=True)
+    )
+    plane = widget.facts["planes"][0]
+    across, up = torch.from_numpy(Array._decode(plane["directions"], None))
+    step = bold - regular
+    assert torch.allclose(across, step / step.norm(), atol=1e-5)
+    slant = italic - regular
+    slant = slant - (slant @ across) * across
+    assert torch.allclose(up, slant / slant.norm(), atol=1e-5)
+    cosine = torch.nn.functional.cosine_similarity(step, italic - regular, dim=0)
+    assert "of 2 designs" in plane["told"]
+    assert plane["told"].endswith(f"their cosine is {cosine:.2f}.".replace("-", "−"))
+
+
+def test_the_other_planes_are_those_of_principal_components():
+    widget = explorer()
+    codes = widget.codes.double().numpy()
+    values, vectors = np.linalg.eigh(np.cov(codes.T))
+    planes = widget.facts["planes"][1:]
+    assert [plane["title"] for plane in planes] == [
+        f"components {pair}" for pair in ("1, 2", "1, 3", "2, 3")
+    ]
+    for plane, (i, j) in zip(planes, ((0, 1), (0, 2), (1, 2)), strict=True):
+        found = Array._decode(plane["directions"], None)
+        expected = vectors.T[::-1][[i, j]]
+        np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1, atol=1e-5)
+        share = (values[::-1][i] + values[::-1][j]) / values.sum()
+        assert plane["share"] == pytest.approx(share, rel=1e-5)
+
+
+def test_without_bold_and_italic_the_map_has_principal_components_alone():
+    names = ("One", "Two", "Three")
+    widget = explorer(typefaces=typefaces(names), beside=names)
+    assert widget.facts["planes"][0]["title"] == "components 1, 2"
+    with pytest.raises(ValueError, match="tool 'arithmetic' needs beside"):
+        widget.tool = "arithmetic"
+
+
+def test_the_axes_are_those_that_cost_most_and_the_edge_that_of_the_prior():
+    widget = explorer()
+    with torch.no_grad():
+        cloud = style_vae().encode(typefaces().picture.flatten(1))
+    total = kl_to_standard_normal(*cloud).mean()
+    assert widget.facts["nats"] == pytest.approx(float(total), rel=1e-5)
+    axes, nats = zip(*widget.facts["axes"], strict=True)
+    assert sorted(axes) == [0, 1, 2]
+    assert list(nats) == sorted(nats, reverse=True)
+    assert sum(nats) == pytest.approx(float(total), rel=1e-5)
+    assert chi2.cdf(widget.facts["edge"] ** 2, 3) == pytest.approx(0.99)
+
+
+def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is():
+    vae = style_vae().double().train()
+    before = torch.get_rng_state()
+    widget = explorer(vae=vae)
+    assert vae.training
+    assert next(vae.parameters()).dtype == torch.float64
+    assert torch.allclose(widget.codes, explorer().codes, atol=1e-5)
+    assert torch.equal(torch.get_rng_state(), before)
+    with torch.no_grad():
+        for parameter in vae.parameters():
+            parameter.zero_()
+    assert widget.decoder.pixels.weight.abs().max() > 0
+
+
+def test_names_to_stand_beside_are_chosen_if_none_are_given():
+    names = tuple(f"Face {i}" for i in range(50))
+    widget = LatentExplorer(style_vae(), typefaces(names))
+    assert 2 <= widget.facts["real"] <= 32
+
+
+def test_the_words_name_the_walk_and_count_the_map():
+    words = explorer(start=1, end=0).describe()
+    assert re.match(r"Map of 11 typefaces in the 3 numbers", words)
+    assert words.endswith("from Sans Bold to Sans Regular.")
