@@ -180,8 +180,12 @@ def test_the_first_plane_runs_along_the_mean_steps_to_bold_and_to_italic():
     slant = slant - (slant @ across) * across
     assert torch.allclose(up, slant / slant.norm(), atol=1e-5)
     cosine = torch.nn.functional.cosine_similarity(step, italic - regular, dim=0)
-    assert "of 2 designs" in plane["told"]
-    assert plane["told"].endswith(f"their cosine is {cosine:.2f}.".replace("-", "−"))
+    assert "of all 2 designs that have" in plane["told"]
+    assert (
+        f"from {len({faces.family[faces.name.index(n)] for n in (*SANS, *SERIF)})} families"
+        in (plane["told"])
+    )
+    assert plane["told"].endswith(f"two steps is {cosine:.2f}.".replace("-", "−"))
 
 
 def test_the_other_planes_are_those_of_principal_components():

@@ -87,17 +87,19 @@ def families_of(names: list[str]) -> list[dict[str, Any]]:
     return [family for family in found if -1 not in family["places"]]
 
 
-def planes_of(codes: Tensor, mean: Tensor, names: Sequence[str]) -> list[dict[str, Any]]:
+def planes_of(codes: Tensor, mean: Tensor, typefaces: Typefaces) -> list[dict[str, Any]]:
     """The planes of the map: two orthogonal directions each, and what a reader is told of them."""
     planes = []
-    if places := [family["places"] for family in families_of(list(names))]:
+    if places := [family["places"] for family in families_of(list(typefaces.name))]:
         regular, bold, italic = mean[torch.tensor(places).T].double().mean(dim=1)
         across, up = bold - regular, italic - regular
         cosine = float(F.cosine_similarity(across, up, dim=0))
+        count = len({typefaces.family[row] for own in places for row in own})
         told = (
-            f"Across: the mean step from regular to bold, of {len(places)} designs that have "
-            "regular, bold and italic. Up: that from regular to italic, less what it has of the "
-            f"first; their cosine is {cosine:.2f}.".replace("-", "−")
+            f"Across: the mean step from regular to bold, of all {len(places)} designs that have "
+            f"regular, bold and italic, from {count} families, held out of training or not. Up: "
+            "that from regular to italic, less what it has of the first; the cosine of the angle "
+            f"between the two steps is {cosine:.2f}.".replace("-", "−")
         )
         orthogonal, along = torch.linalg.qr(torch.stack([across, up], dim=1))
         upright = torch.where(along.diagonal() < 0, -1, 1)
