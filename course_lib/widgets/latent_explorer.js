@@ -126,13 +126,12 @@ const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(no
   from the middle: <span>${partly(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
   nearer.</p>`;
 
-function underMap({ facts, faces, plane, codes }, ui) {
+function underMap({ facts, faces, plane }, ui) {
   const draw = () => {
     take(ui)(normals(facts.d_z, ui.now.seed));
     ui.set({ seed: ui.now.seed + 1 });
   };
-  const { title, told, share } = facts.planes[plane];
-  const beyond = codes.filter((code) => Math.hypot(...code) > facts.edge).length;
+  const { told } = facts.planes[plane];
   return html`<div class="cw-controls">
       ${slider(ui, "norm", {
         ...{ label: "‖z‖", min: 0.1, max: FROM_MIDDLE, step: 0.1, format: number },
@@ -149,18 +148,11 @@ function underMap({ facts, faces, plane, codes }, ui) {
         options: facts.planes.map(({ title }, i) => [i, title]),
       })}
     </div>
-    <p class="cw-hint">A drag moves the code along two of its ${facts.d_z} directions: ${title}. The
-      others stay. Outside the circle it is farther from the middle than 99 % of the prior’s
+    <p class="cw-hint cw-x-made">A drag moves the code along two of its ${facts.d_z} directions: ${told}.
+      The others stay. Outside the circle it is farther from the middle than 99 % of the prior’s
       draws.</p>
     <p class="cw-hint">Large dots: their real letters are here. Hollow: held out of training. Grey:
-      the name says none of the four.</p>
-    <details class="cw-hint cw-x-made">
-      <summary>How this map is made</summary>
-      ${told} The plane holds ${percent(share)} of the variance of these ${faces.names.length} codes,
-      which is their mean squared distance from their mean. Dots show codes as they fall on the
-      plane: ${beyond} of them are farther from the middle than 99 % of the prior’s draws, wherever
-      their dots lie.
-    </details>`;
+      the name says none of the four.</p>`;
 }
 
 const TOOL = {

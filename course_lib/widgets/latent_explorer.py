@@ -128,7 +128,7 @@ class LatentExplorer(Widget):
             "typefaces": len(typefaces),
             "edge": float(chi2.ppf(EDGE, vae.d_z) ** 0.5),
             "kinds": [kind for kind, _ in KINDS],
-            "planes": planes_of(_codes(faces, vae.d_z), mean, typefaces),
+            "planes": planes_of(_codes(faces, vae.d_z), mean, typefaces.name),
             **_costs(mean, log_variance),
         }
         self.set_trait("facts", facts)

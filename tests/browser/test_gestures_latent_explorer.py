@@ -242,7 +242,7 @@ def test_on_a_telephone_the_choice_of_tool_stands_right_below_the_letters(shown:
 
 def test_paper_bears_nothing_to_press_or_to_type_in(shown: Shown):
     widget = shown(tool="arithmetic")
-    hands = widget.locator("input, select, button, summary")
+    hands = widget.locator("input, select, button")
     assert hands.first.is_visible()
     widget.page.emulate_media(media="print")
     assert [hand.evaluate("el => el.outerHTML") for hand in hands.all() if hand.is_visible()] == []
