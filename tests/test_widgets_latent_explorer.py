@@ -179,15 +179,12 @@ def test_the_first_plane_runs_along_the_mean_steps_to_bold_and_to_italic():
     slant = italic - regular
     slant = slant - (slant @ across) * across
     assert torch.allclose(up, slant / slant.norm(), atol=1e-5)
-    cosine = torch.nn.functional.cosine_similarity(step, italic - regular, dim=0)
-    assert "of 2 designs" in plane["told"]
-    assert plane["told"].endswith(f"their cosine is {cosine:.2f}.".replace("-", "−"))
 
 
 def test_the_other_planes_are_those_of_principal_components():
     widget = explorer()
     codes = widget.codes.double().numpy()
-    values, vectors = np.linalg.eigh(np.cov(codes.T))
+    _, vectors = np.linalg.eigh(np.cov(codes.T))
     planes = widget.facts["planes"][1:]
     assert [plane["title"] for plane in planes] == [
         f"components {pair}" for pair in ("1, 2", "1, 3", "2, 3")
@@ -196,8 +193,6 @@ def test_the_other_planes_are_those_of_principal_components():
         found = Array._decode(plane["directions"], None)
         expected = vectors.T[::-1][[i, j]]
         np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1, atol=1e-5)
-        share = (values[::-1][i] + values[::-1][j]) / values.sum()
-        assert plane["share"] == pytest.approx(share, rel=1e-5)
 
 
 def test_without_bold_and_italic_the_map_has_principal_components_alone():

@@ -95,8 +95,10 @@ function besideWhat({ shown, faces, codes, z }) {
   return `${faces.names[shown]}, ${seen}; its code is ${number(distance(codes[shown], z))} away`;
 }
 
-const besideTitle = ({ tool, sum, shown }) =>
-  tool === "arithmetic" && shown === sum.both ? "Real letters" : "Nearest real letters here";
+const besideTitle = ({ tool, sum, shown, facts }) =>
+  tool === "arithmetic" && shown === sum.both
+    ? "Real letters"
+    : `Nearest of the ${facts.real} whose letters are here (large dots)`;
 
 function letters(now, ui) {
   return html`<div class="cw-x-letters" data-z=${now.z.join(" ")}>
@@ -124,13 +126,12 @@ const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(no
   from the middle: <span>${partly(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
   nearer.</p>`;
 
-function underMap({ facts, faces, plane, codes }, ui) {
+function underMap({ facts, faces, plane }, ui) {
   const draw = () => {
     take(ui)(normals(facts.d_z, ui.now.seed));
     ui.set({ seed: ui.now.seed + 1 });
   };
-  const { told, share } = facts.planes[plane];
-  const beyond = codes.filter((code) => Math.hypot(...code) > facts.edge).length;
+  const { told } = facts.planes[plane];
   return html`<div class="cw-controls">
       ${slider(ui, "norm", {
         ...{ label: "‖z‖", min: 0.1, max: FROM_MIDDLE, step: 0.1, format: number },
@@ -147,11 +148,11 @@ function underMap({ facts, faces, plane, codes }, ui) {
         options: facts.planes.map(({ title }, i) => [i, title]),
       })}
     </div>
-    <p class="cw-hint">${told} The plane holds ${percent(share)} of the variance of these
-      ${faces.names.length} codes; a drag leaves the other directions as they are. The circle is the
-      prior’s edge: there this plane leaves the ball that holds 99 % of the prior’s draws, and all
-      but ${beyond} of these codes. Hollow dots: held out of training. Grey: a name that says none
-      of the four.</p>`;
+    <p class="cw-hint cw-x-made">A drag moves the code along two of its ${facts.d_z} directions: ${told}.
+      The others stay. Outside the circle it is farther from the middle than 99 % of the prior’s
+      draws.</p>
+    <p class="cw-hint">Large dots: their real letters are here. Hollow: held out of training. Grey:
+      the name says none of the four.</p>`;
 }
 
 const TOOL = {
@@ -228,12 +229,12 @@ function view(now, ui) {
       <div>${map(now, ui, take(ui))} ${away(now)}</div>
       ${letters(now, ui)}
     </div>
-    <div class="cw-columns">
-      <div>${underMap(now, ui)}</div>
+    <div class="cw-columns cw-x-below">
       <div>
-        ${wordLine(now, ui)} ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
-        ${TOOL[now.tool](now, ui)}
+        ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
+        ${TOOL[now.tool](now, ui)} ${wordLine(now, ui)}
       </div>
+      <div>${underMap(now, ui)}</div>
     </div>`;
 }
 

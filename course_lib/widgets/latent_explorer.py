@@ -59,7 +59,7 @@ class LatentExplorer(Widget):
 
     Traits, synced both ways: ``z`` (the code that is drawn), ``word`` (1 to 14 small letters),
     ``plane`` (a place in
-    ``facts["planes"]``), ``tool`` ("walk", "arithmetic" or "axes": what stands below the map),
+    ``facts["planes"]``), ``tool`` ("walk", "arithmetic" or "axes": what stands below the letters),
     ``start`` and ``end`` of the walk (places in ``beside``) and the ``share`` of the way,
     ``family`` (a place in ``families``, those of ``beside`` that have a regular, a bold and an
     italic). The walk is ``moving`` at once, unless the reader has asked for less motion or you for

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from course_lib.typefaces import Typefaces
 from course_lib.widgets.traits import Array, brief
@@ -93,11 +92,9 @@ def planes_of(codes: Tensor, mean: Tensor, names: Sequence[str]) -> list[dict[st
     if places := [family["places"] for family in families_of(list(names))]:
         regular, bold, italic = mean[torch.tensor(places).T].double().mean(dim=1)
         across, up = bold - regular, italic - regular
-        cosine = float(F.cosine_similarity(across, up, dim=0))
         told = (
-            f"Across: the mean step from regular to bold, of {len(places)} designs that have "
-            "regular, bold and italic. Up: that from regular to italic, less what it has of the "
-            f"first; their cosine is {cosine:.2f}.".replace("-", "−")
+            "the mean step from regular to bold (across) and, at right angles to it, that to "
+            "italic (up)"
         )
         orthogonal, along = torch.linalg.qr(torch.stack([across, up], dim=1))
         upright = torch.where(along.diagonal() < 0, -1, 1)
@@ -106,14 +103,12 @@ def planes_of(codes: Tensor, mean: Tensor, names: Sequence[str]) -> list[dict[st
     components = torch.linalg.svd(centred, full_matrices=False)[2]
     for i, j in combinations(range(min(MOST_COMPONENTS, len(components))), 2):
         title = f"components {i + 1}, {j + 1}"
-        planes.append((title, f"Principal {title} of these codes.", components[[i, j]]))
-    variance = centred.square().sum().clamp(min=1e-12)
+        planes.append((title, f"principal {title} of these codes", components[[i, j]]))
     return [
         {
             "title": title,
             "told": told,
             "directions": Array._encode(rows.float().numpy(), None),
-            "share": float((centred @ rows.T).square().sum() / variance),
         }
         for title, told, rows in planes
     ]

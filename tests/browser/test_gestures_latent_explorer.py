@@ -230,6 +230,26 @@ def test_each_draw_from_the_prior_is_another_and_reset_begins_them_anew(shown: S
     is_at(widget, drawn[0])
 
 
+def test_on_a_telephone_the_choice_of_tool_stands_right_below_the_letters(shown: Shown):
+    widget = shown(page={"width": 390})
+    letters, tools, below = (
+        widget.locator(place).bounding_box()
+        for place in (".cw-x-letters", ".cw-choices", "[data-trait=norm]")
+    )
+    assert 0 <= tools["y"] - (letters["y"] + letters["height"]) < 60
+    assert below["y"] > tools["y"]
+
+
+def test_paper_bears_nothing_to_press_or_to_type_in(shown: Shown):
+    widget = shown(tool="arithmetic")
+    hands = widget.locator("input, select, button")
+    assert hands.first.is_visible()
+    widget.page.emulate_media(media="print")
+    assert [hand.evaluate("el => el.outerHTML") for hand in hands.all() if hand.is_visible()] == []
+    expect(widget.locator("legend")).to_be_hidden()
+    expect(widget.locator(".cw-x-alphabet").first).to_be_visible()
+
+
 # The walk ----------------------------------------------------------------------------------------
 
 

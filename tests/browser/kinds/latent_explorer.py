@@ -47,7 +47,7 @@ READ = """(el) => {
     ring: /translate[(]([^)]*)[)]/.exec(el.querySelector(".cw-handle").getAttribute("transform")
       )[1].split(" ").map(Number),
     way: el.querySelector(".cw-x-way")?.getAttribute("d") ?? "",
-    hint: text(".cw-hint"),
+    made: text(".cw-x-made"),
     told: sum ? [...sum.parentElement.querySelectorAll(".cw-readout b")].map((b) => b.textContent)
       : [],
     parts: sum ? [...sum.querySelectorAll("small")].map((e) => e.textContent) : [],
@@ -113,7 +113,8 @@ def displayed(widget: Locator) -> None:
     shown = both if both >= 0 else int(far[: facts["real"]].argmin())
     seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
     caption, _, number = page["captions"][1].removesuffix(" away").rpartition(" ")
-    title = "Real letters" if both >= 0 else "Nearest real letters here"
+    nearest = f"Nearest of the {facts['real']} whose letters are here (large dots)"
+    title = "Real letters" if both >= 0 else nearest
     assert caption == one_line(f"{title}: {faces['names'][shown]}, {seen}; its code is")
     assert agrees(number, far[shown])
     assert_real(page["real"], faces["names"][shown])
@@ -160,10 +161,7 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Te
     assert page["ring"] == pytest.approx(pixel(here.clamp(-reach, reach)), abs=1e-3)
     cut = max(0.0, edge**2 - float(z @ z - here @ here)) ** 0.5
     assert page["edge"] == pytest.approx([SIDE / 2, SIDE / 2, cut / reach * SIDE / 2], abs=1e-3)
-    assert page["hint"].startswith(plane["told"])
-    beyond = int((codes.norm(dim=1) > edge).sum())
-    assert f"all but {beyond} of these codes" in page["hint"]
-    assert agrees(page["hint"].partition("The plane holds ")[2], 100 * plane["share"])
+    assert f"two of its {len(z)} directions: {plane['told']}. " in page["made"]
     ends = {"walk": [state["start"], state["end"]], "axes": []}
     if state["tool"] == "arithmetic":
         regular, bold, italic = codes[state["families"][state["family"]]["places"]]
