@@ -82,10 +82,11 @@ def unpacked(pairs: np.ndarray) -> np.ndarray:
 
 
 def ink_distance(x: Float[Tensor, "n d_x"], y: Float[Tensor, "m d_x"]) -> Float[Tensor, "n m"]:
-    r"""How much ink each picture would have to move: $\sum|x - y| \,/\, \min(\sum x, \sum y)$.
+    r"""How much ink is wrong between two pictures: $\sum|x - y| \,/\, \min(\sum x, \sum y)$.
 
-    0 for equal pictures, and 1 where as much is wrong as the lighter of the two has ink. Pictures
-    are rows: of letters, or of whole alphabets. Raises ``ValueError`` for pictures of two sizes.
+    0 for equal pictures, and 2 for two of equal weight that share no inked pixel: ink that has
+    moved is wrong where it was and where it is. Pictures are rows: of letters, or of whole
+    alphabets. Raises ``ValueError`` for pictures of two sizes.
     """
     check_floating(x=x, y=y)
     check_shapes(x=(x, "n d_x"), y=(y, "m d_x"))
