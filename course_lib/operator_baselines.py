@@ -47,7 +47,7 @@ def solve_from_sensors(
     return interpolate(x, nodes, u.T).T
 
 
-def near(
+def gaussian(
     a: Float[Tensor, "rods sensors d_z"],
     b: Float[Tensor, "others sensors d_z"],
     *,
@@ -67,12 +67,12 @@ def near_and_linear_in_load(
     *,
     length: float | int,
 ) -> Float[Tensor, "rods others"]:
-    """:func:`near` in conductivity, times a kernel that is linear in the load, as solutions are."""
-    similar = near(a[..., :1], b[..., :1], length=length)
+    """:func:`gaussian` in conductivity, times a kernel linear in the load, as solutions are."""
+    similar = gaussian(a[..., :1], b[..., :1], length=length)
     return similar * einsum(a[..., 1], b[..., 1], "rods sensors, others sensors -> rods others")
 
 
-def kernel_ridge(
+def kernel_regression(
     asked: Float[Tensor, "asked sensors d_z"],
     z: Float[Tensor, "rods sensors d_z"],
     u: Float[Tensor, "rods points"],
@@ -97,6 +97,6 @@ def kernel_ridge(
 def kernels(length: float | int) -> dict[str, Kernel]:
     """Both kernels of one length, by name."""
     return {
-        "kernel ridge": partial(near, length=length),
+        "kernel ridge": partial(gaussian, length=length),
         "kernel ridge, linear in f": partial(near_and_linear_in_load, length=length),
     }

@@ -26,7 +26,7 @@ from course_lib.basis import interpolate
 from course_lib.elliptic import random_rods
 from course_lib.neural_field import CrossAttentionField
 from course_lib.neural_operators import relative_errors, spline_matrix, train_operator
-from course_lib.operator_baselines import kernel_ridge, kernels, solve_from_sensors
+from course_lib.operator_baselines import kernel_regression, kernels, solve_from_sensors
 from course_lib.rod_field import load_rod_field
 from course_lib.training import seed
 
@@ -112,7 +112,7 @@ def main() -> None:
                     else z
                     for z in (asked, z)
                 ]
-                found = kernel_ridge(*inputs, u, kernel, strength=strength)  # noqa: B023
+                found = kernel_regression(*inputs, u, kernel, strength=strength)  # noqa: B023
                 return read(SEEN, found, UNSEEN)
 
             here = {

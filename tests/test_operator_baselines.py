@@ -9,9 +9,9 @@ from sklearn.kernel_ridge import KernelRidge
 
 from course_lib.neural_operators import spline_matrix
 from course_lib.operator_baselines import (
-    kernel_ridge,
+    gaussian,
+    kernel_regression,
     kernels,
-    near,
     near_and_linear_in_load,
     solve_from_sensors,
 )
@@ -30,36 +30,39 @@ def test_sensors_of_a_smooth_rod_are_enough_for_its_solution() -> None:
 
 def test_kernel_ridge_is_that_of_scikit_learn_with_weighted_rods() -> None:
     z, u, asked = randn(9, 6, 2, seed=0), randn(9, 4, seed=1), randn(5, 6, 2, seed=2)
-    kernel = partial(near, length=1.5)
+    kernel = partial(gaussian, length=1.5)
     size = u.square().mean(-1) / u.square().mean()
     model = KernelRidge(kernel="precomputed", alpha=0.1).fit(
         kernel(z, z).numpy(), u.numpy(), sample_weight=1 / size.numpy()
     )
     expected = torch.as_tensor(model.predict(kernel(asked, z).numpy()))
-    assert_close(kernel_ridge(asked, z, u, kernel, strength=0.1), expected, 1e-9)
+    assert_close(kernel_regression(asked, z, u, kernel, strength=0.1), expected, 1e-9)
 
 
 def test_one_kernel_makes_answers_that_are_linear_in_the_load_and_the_other_does_not() -> None:
     z, u, asked = randn(9, 6, 2, seed=0), randn(9, 4, seed=1), randn(5, 6, 2, seed=2)
     twice = asked * torch.tensor([1.0, 2.0])
     linear, plain = kernels(1.5)["kernel ridge, linear in f"], kernels(1.5)["kernel ridge"]
-    once = kernel_ridge(asked, z, u, linear, strength=0.1)
-    assert_close(kernel_ridge(twice, z, u, linear, strength=0.1), 2 * once, 1e-9)
-    once = kernel_ridge(asked, z, u, plain, strength=0.1)
-    assert (kernel_ridge(twice, z, u, plain, strength=0.1) - 2 * once).abs().max() > 0.01
+    once = kernel_regression(asked, z, u, linear, strength=0.1)
+    assert_close(kernel_regression(twice, z, u, linear, strength=0.1), 2 * once, 1e-9)
+    once = kernel_regression(asked, z, u, plain, strength=0.1)
+    assert (kernel_regression(twice, z, u, plain, strength=0.1) - 2 * once).abs().max() > 0.01
 
 
 @pytest.mark.usefixtures("plain_calls")
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda z: near(z, z, length=0), r"length is 0; expected a finite number above 0"),
         (
-            lambda z: kernel_ridge(z, z, z[..., 0], partial(near, length=1), strength=0),
+            lambda z: gaussian(z, z, length=0),
+            r"length is 0; expected a finite number above 0",
+        ),
+        (
+            lambda z: kernel_regression(z, z, z[..., 0], partial(gaussian, length=1), strength=0),
             r"strength is 0; expected a finite number above 0",
         ),
         (
-            lambda z: kernel_ridge(z, z, z[1:, :, 0], partial(near, length=1), strength=1),
+            lambda z: kernel_regression(z, z, z[1:, :, 0], partial(gaussian, length=1), strength=1),
             r"u has shape \(8, 6\); .*rods = 9",
         ),
         (lambda z: solve_from_sensors(PLACES, PLACES, z[:, 1:]), r"z has shape \(9, 5, 2\)"),
