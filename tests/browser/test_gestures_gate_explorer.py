@@ -8,7 +8,7 @@ from bare import Alone
 from displayed import agrees_with_course_lib
 from hands import centre
 from letters import says
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 
 from course_lib import recurrent
@@ -114,7 +114,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_words_and_not_run(
 def test_a_text_set_from_outside_appears_in_the_field(shown: Callable[..., Locator]):
     widget = shown(text="maria")
     widget.evaluate("el => el.courseModel.set('text', 'jo')")
-    assert widget.get_by_label("Type a name").input_value() == "jo"
+    expect(widget.get_by_label("Type a name")).to_have_value("jo")
     agrees_with_course_lib(widget)
 
 
