@@ -15,7 +15,7 @@ from small_widgets import BESIDE, TYPEFACES, style_vae, typefaces
 from torch import Tensor
 
 from course_lib.typeface_vae import AlphabetDecoder
-from course_lib.typefaces import SIZE
+from course_lib.typefaces import SIZE, load_typefaces
 from course_lib.widgets import LatentExplorer
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
@@ -132,8 +132,12 @@ def one_line(text: str) -> str:
 def assert_real(page: dict[str, Any] | None, name: str) -> None:
     """The grey levels of that typeface; the browser inflates them, so they come a little later."""
     assert page is not None, "the real letters have not come yet"
-    place = TYPEFACES.index(name if name in TYPEFACES else MONO)
-    levels = in_rows(typefaces().picture[place]) * 255
+    real = load_typefaces()
+    if name in real.name:
+        picture = real.named(name)
+    else:
+        picture = typefaces().picture[TYPEFACES.index(name if name in TYPEFACES else MONO)]
+    levels = in_rows(picture) * 255
     torch.testing.assert_close(ink_of(page), levels.double(), rtol=0, atol=0.51)
 
 
