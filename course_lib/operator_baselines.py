@@ -94,7 +94,7 @@ def kernel_regression(
     return kernel(asked, z) @ weights
 
 
-def kernels(length: float | int) -> dict[str, Kernel]:
+def ridge_kernels(length: float | int) -> dict[str, Kernel]:
     """Both kernels of one length, by name."""
     return {
         "kernel ridge": partial(gaussian, length=length),

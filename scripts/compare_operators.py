@@ -41,7 +41,7 @@ from course_lib.neural_operators import (
     spline_matrix,
     train_operator,
 )
-from course_lib.operator_baselines import kernel_regression, kernels, solve_from_sensors
+from course_lib.operator_baselines import kernel_regression, ridge_kernels, solve_from_sensors
 from course_lib.training import parameter_count, seed
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "operators.json"
@@ -116,7 +116,9 @@ def kernel_model(
     known: Data, asked: Data, *, kernel: str, length: float, strength: float
 ) -> Tensor:
     """Ridge regression with one of the two kernels."""
-    u = kernel_regression(asked.z, known.z, known.u, kernels(length)[kernel], strength=strength)
+    u = kernel_regression(
+        asked.z, known.z, known.u, ridge_kernels(length)[kernel], strength=strength
+    )
     return read(known.x, u, asked.x)
 
 
@@ -149,7 +151,7 @@ SIMPLE: dict[str, tuple[Callable, list[dict]]] = {
         [{"components": c, "strength": s} for c in (4, 8, 16) for s in STRENGTHS],
     ),
 }
-for kernel in kernels(1.0):
+for kernel in ridge_kernels(1.0):
     SIMPLE[kernel] = (
         partial(kernel_model, kernel=kernel),
         [{"length": n, "strength": s} for n in LENGTHS for s in STRENGTHS[:-2]],

@@ -26,7 +26,7 @@ from course_lib.basis import interpolate
 from course_lib.elliptic import random_rods
 from course_lib.neural_field import CrossAttentionField
 from course_lib.neural_operators import relative_errors, spline_matrix, train_operator
-from course_lib.operator_baselines import kernel_regression, kernels, solve_from_sensors
+from course_lib.operator_baselines import kernel_regression, ridge_kernels, solve_from_sensors
 from course_lib.rod_field import load_rod_field
 from course_lib.training import seed
 
@@ -105,7 +105,7 @@ def main() -> None:
             solved[id(z)] = solve_from_sensors(SEEN, PLACES, z, spline_matrix)
 
             def ridge(asked: Tensor, name: str, length: float, strength: float) -> Tensor:
-                kernel = kernels(length)[KERNELS[name][0]]
+                kernel = ridge_kernels(length)[KERNELS[name][0]]
                 inputs = [
                     torch.stack([z[..., 0], solved[id(z)][:, AT_SENSORS]], dim=-1)
                     if KERNELS[name][1]

@@ -11,8 +11,8 @@ from course_lib.neural_operators import spline_matrix
 from course_lib.operator_baselines import (
     gaussian,
     kernel_regression,
-    kernels,
     near_and_linear_in_load,
+    ridge_kernels,
     solve_from_sensors,
 )
 
@@ -42,7 +42,10 @@ def test_kernel_ridge_is_that_of_scikit_learn_with_weighted_rods() -> None:
 def test_one_kernel_makes_answers_that_are_linear_in_the_load_and_the_other_does_not() -> None:
     z, u, asked = randn(9, 6, 2, seed=0), randn(9, 4, seed=1), randn(5, 6, 2, seed=2)
     twice = asked * torch.tensor([1.0, 2.0])
-    linear, plain = kernels(1.5)["kernel ridge, linear in f"], kernels(1.5)["kernel ridge"]
+    linear, plain = (
+        ridge_kernels(1.5)["kernel ridge, linear in f"],
+        ridge_kernels(1.5)["kernel ridge"],
+    )
     once = kernel_regression(asked, z, u, linear, strength=0.1)
     assert_close(kernel_regression(twice, z, u, linear, strength=0.1), 2 * once, 1e-9)
     once = kernel_regression(asked, z, u, plain, strength=0.1)

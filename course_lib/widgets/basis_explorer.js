@@ -94,7 +94,8 @@ function nodesView(now, ui) {
   const { farthest, points } = now;
   return html`${nodesPanel(now, ui)}
     <p class="cw-readout cw-b-readout">u(x) at the query:${readout("here", now, ({ here }) => number(here))}.
-      Farthest from the dotted curve, the upright bars:${readout("error", now, (_, i) => number(farthest[i].gap, 3))}</p>
+      Farthest from the dotted curve, the upright bars:
+      ${readout("error", now, (_, i) => number(farthest[i].gap, 3))}</p>
     ${warming(now, ui)}
     ${baseRow(now, ui)}
     <div class="cw-controls cw-b-below">
