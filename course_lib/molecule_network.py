@@ -18,12 +18,12 @@ that they travel along, it computes, for atoms $x_u$ and bonds $e_{vu}$,
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.optim import AdamW
 
 from course_lib.checks import check_choice, check_size
 from course_lib.graph import (
@@ -36,7 +36,7 @@ from course_lib.graph import (
     sum_pool,
 )
 from course_lib.molecules import ATOM_FEATURES, BOND_FEATURES
-from course_lib.training import fit
+from course_lib.training import fit_one_cycle
 
 DATA = Path(__file__).parent / "data" / "molecule_networks.npz"
 
@@ -163,30 +163,14 @@ def train_network(
     A batch is a graph and what was measured of each molecule in it. The learning rate rises to
     ``learning_rate`` in the first third and falls to 0 in the rest (Smith and Topin, 2019).
     """
-    from torch.optim import AdamW
-    from torch.optim.lr_scheduler import OneCycleLR
-
-    schedule: list[OneCycleLR] = []
-
-    def optimizer(parameters: Any, lr: float) -> AdamW:
-        descent = AdamW(parameters, lr=lr, foreach=True)
-        schedule.append(OneCycleLR(descent, lr, total_steps=steps + 1))
-        return descent
+    optimizer = AdamW(network.parameters(), lr=learning_rate, foreach=True)
 
     def loss(network: MoleculeNetwork, batch: tuple[Graph, Tensor]) -> Tensor:
         graph, measured = batch
         return ((network(graph) - measured) / network.scale).square().mean()
 
-    return fit(
-        network,
-        loss,
-        batches,
-        steps=steps,
-        learning_rate=learning_rate,
-        optimizer=optimizer,
-        clip=1.0,
-        progress=progress,
-        callback=lambda *_: schedule[0].step(),
+    return fit_one_cycle(
+        network, loss, batches, steps=steps, optimizers=[optimizer], progress=progress
     )
 
 

@@ -11,18 +11,17 @@ answers.
 import math
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
 
 import torch
 from einops import einsum, rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.optim import Optimizer
+from torch.optim import AdamW, Optimizer
 
 from course_lib.basis import check_nodes, hat
 from course_lib.checks import check_floating, check_shapes, check_size
-from course_lib.training import fit
+from course_lib.training import fit_one_cycle
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 """Points, places of sensors, what they measured, and the solution at the points."""
@@ -187,7 +186,7 @@ def muon_and_adamw(
     biases, and the layers that read and write numbers, are no place for it. Raises ``ValueError``
     where no name ends so. Source: Jordan et al. (2024).
     """
-    from torch.optim import AdamW, Muon
+    from torch.optim import Muon
 
     within = {name: p for name, p in network.named_parameters() if name.endswith(inner)}
     if not within:
@@ -209,59 +208,28 @@ def train_operator(
     steps: int,
     learning_rate: float = 3e-3,
     inner: tuple[str, ...] = (),
+    muon_rate: float = 0.01,
     progress: bool = True,
 ) -> list[float]:
     """Train ``network`` on the mean of :func:`relative_errors`; return the loss of each step.
 
-    A batch is ``(x, place, z, u)``. AdamW moves the parameters; where ``inner`` names matrices,
-    :func:`muon_and_adamw` does. The learning rates rise in the first third, that of AdamW to
-    ``learning_rate``, and fall to 0 in the rest (Smith and Topin, 2019).
+    A batch is ``(x, place, z, u)``. AdamW moves the parameters, and where ``inner`` names matrices,
+    Muon moves these (:func:`muon_and_adamw`). ``learning_rate`` is AdamW's. The rates rise and fall
+    as in :func:`course_lib.training.fit_one_cycle`.
     """
-    from torch.optim import AdamW
-    from torch.optim.lr_scheduler import OneCycleLR
-
-    parts: list[Optimizer] = []
-    schedules: list[OneCycleLR] = []
-
-    def optimizer(parameters: Any, lr: float) -> _Together:
-        parts.extend(
-            muon_and_adamw(network, inner, adamw_rate=lr)
-            if inner
-            else [AdamW(parameters, lr=lr, foreach=True)]
-        )
-        schedules.extend(OneCycleLR(p, p.defaults["lr"], total_steps=steps + 1) for p in parts)
-        return _Together(parts)
+    optimizers = (
+        muon_and_adamw(network, inner, muon_rate=muon_rate, adamw_rate=learning_rate)
+        if inner
+        else [AdamW(network.parameters(), lr=learning_rate, foreach=True)]
+    )
 
     def loss(network: nn.Module, batch: Batch) -> Tensor:
         *asked, truth = batch
         return relative_errors(network(*asked), truth).mean()
 
-    return fit(
-        network,
-        loss,
-        batches,
-        steps=steps,
-        learning_rate=learning_rate,
-        optimizer=optimizer,
-        clip=1.0,
-        progress=progress,
-        callback=lambda *_: [schedule.step() for schedule in schedules],
+    return fit_one_cycle(
+        network, loss, batches, steps=steps, optimizers=optimizers, progress=progress
     )
-
-
-class _Together:
-    """Several optimizers that step as one."""
-
-    def __init__(self, parts: list[Optimizer]) -> None:
-        self.parts = parts
-
-    def zero_grad(self) -> None:
-        for part in self.parts:
-            part.zero_grad()
-
-    def step(self) -> None:
-        for part in self.parts:
-            part.step()
 
 
 # What the networks share ----------------------------------------------------------------------

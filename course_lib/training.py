@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.optim import Adam, AdamW, Optimizer
-from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR
 
 from course_lib.checks import check_number, check_size, check_tensor
 
@@ -72,6 +72,48 @@ def fit(
     finally:
         model.train(was_training)
     return history
+
+
+def fit_one_cycle(
+    model: nn.Module,
+    loss: Callable[[nn.Module, Batch], Tensor],
+    batches: Iterable[Batch],
+    *,
+    steps: int,
+    optimizers: Sequence[Optimizer],
+    progress: bool = True,
+) -> list[float]:
+    """:func:`fit` with gradients clipped to norm 1 and learning rates that rise, then fall.
+
+    The rate of each of the ``optimizers`` rises in the first third of the steps to the one that it
+    was made with, and falls to 0 in the rest. Source: Smith and Topin (2019).
+    """
+    schedules = [OneCycleLR(o, o.defaults["lr"], total_steps=steps + 1) for o in optimizers]
+    return fit(
+        model,
+        loss,
+        batches,
+        steps=steps,
+        optimizer=lambda *_, **__: _Together(optimizers),
+        clip=1.0,
+        progress=progress,
+        callback=lambda *_: [schedule.step() for schedule in schedules],
+    )
+
+
+class _Together:
+    """Several optimizers that step as one."""
+
+    def __init__(self, parts: Sequence[Optimizer]) -> None:
+        self.parts = parts
+
+    def zero_grad(self) -> None:
+        for part in self.parts:
+            part.zero_grad()
+
+    def step(self) -> None:
+        for part in self.parts:
+            part.step()
 
 
 def fit_side_by_side(

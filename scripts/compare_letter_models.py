@@ -16,16 +16,15 @@ classifier reads as the letter that was asked for; "grey" is the sum of 4x(1 - x
 for pixels x in [0, 1].
 """
 
-import datetime as dt
 import json
 import math
-import platform
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 from train_typefaces import BETA, D_Z, train
@@ -261,12 +260,7 @@ def main() -> None:
             f"{READER_ACCURACY} or more, so that legible means something; train it for longer"
         )
     bundled = load_typeface_vae()[0]
-    measured = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": "OMP_NUM_THREADS=1 python scripts/compare_letter_models.py",
+    measured = provenance() | {
         "steps": {"typefaces": TYPEFACE_STEPS, "letters": LETTER_STEPS, "reader": READER_STEPS},
         "optimizer": {"name": "AdamW", "rate": RATE},
         "read": read,

@@ -1,34 +1,30 @@
 """Learn rods by every means of lecture 3 and write course_lib/data/operators.json.
 
     OMP_NUM_THREADS=1 python scripts/compare_operators.py
-    OMP_NUM_THREADS=1 python scripts/compare_operators.py --models DeepONet --seeds 0 1
-
-The second form adds to the file, or replaces, what it names and leaves the rest as it is.
+    OMP_NUM_THREADS=1 python scripts/compare_operators.py --models DeepONet --seeds 0 --to TRIAL
 
 The input is the logarithm of the conductivity and the load at 16 sensors, the answer the
 temperature of a rod at points where no training rod was ever looked at. Each seed draws its own
 2,000 rods to learn from; all share the 500 rods on which strengths, lengths, rates and optimizers
-are tuned, and the 500 that judge. Each network learns the rods of seed 0 with AdamW, and with Muon
-for its inner matrices and AdamW for the rest; whichever errs less on the rods of the tuning is its
-optimizer. What is in the file is told beside it, in operators.md.
+are tuned, and the 500 that judge. Each network learns with AdamW, and with Muon for its inner
+matrices and AdamW for the rest, each at the rates that err least after a sixth of the steps;
+whichever errs less with seed 0 on the rods of the tuning is its optimizer. What is in the file is
+told beside it, in operators.md.
 """
 
 import argparse
-import datetime as dt
-import fcntl
 import json
-import platform
-import shlex
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import scipy
 import torch
+from provenance import provenance
 from torch import Tensor, nn
 
 from course_lib.basis import hat, interpolate
@@ -46,7 +42,6 @@ from course_lib.training import parameter_count, seed
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "operators.json"
 SENSORS, RODS, SEEDS, STEPS, BATCH, POINTS = 16, 2000, 5, 6000, 32, 32
-RATES = (3e-3, 1e-2)
 PLACES = torch.linspace(0, 1, SENSORS, dtype=torch.float64)
 SEEN = torch.linspace(0, 1, 129, dtype=torch.float64)
 FINE = torch.linspace(0, 1, 1025, dtype=torch.float64)
@@ -64,6 +59,12 @@ INNER_MATRICES = {
     "Fourier operator": (*(f"mixed.{layer}.weight" for layer in range(3)), "project.0.weight"),
 }
 ALONE, WITH_MUON = "AdamW", "Muon and AdamW"
+RATES = {
+    ALONE: [{"learning_rate": rate} for rate in (1e-3, 3e-3, 1e-2)],
+    WITH_MUON: [
+        {"learning_rate": rate, "muon_rate": muon} for rate in (3e-3, 1e-2) for muon in (0.01, 0.03)
+    ],
+}
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def answers(network: nn.Module, z: Tensor, x: Tensor) -> Tensor:
     return torch.cat(parts).double()
 
 
-def trained(name: str, known: Data, start: int, *, steps: int, rate: float, optimizer: str) -> dict:
+def trained(name: str, known: Data, start: int, *, steps: int, optimizer: str, rates: dict) -> dict:
     """A network after its training, and how that went."""
     seed(start)
     network, began = NETWORKS[name](), time.process_time()
@@ -203,9 +204,9 @@ def trained(name: str, known: Data, start: int, *, steps: int, rate: float, opti
         network,
         batches(known, start),
         steps=steps,
-        learning_rate=rate,
         inner=INNER_MATRICES[name] if optimizer == WITH_MUON else (),
         progress=False,
+        **rates,
     )
     return {
         "network": network,
@@ -216,14 +217,14 @@ def trained(name: str, known: Data, start: int, *, steps: int, rate: float, opti
     }
 
 
-def best_rate(name: str, known: Data, held_out: Data, *, steps: int) -> float:
-    """The learning rate of AdamW with the lowest error after a sixth of the steps."""
-    found = {}
-    for rate in RATES:
-        done = trained(name, known, 0, steps=steps // 6, rate=rate, optimizer=ALONE)
-        found[rate] = error(answers(done["network"], held_out.z, held_out.x), held_out)
-    print(name, found, flush=True)
-    return min(found, key=found.get)
+def best_rates(name: str, optimizer: str, held_out: Data, *, steps: int) -> dict:
+    """The rates with the lowest error after a sixth of the steps."""
+    found, known = [], to_learn(0)
+    for rates in RATES[optimizer]:
+        done = trained(name, known, 0, steps=steps // 6, optimizer=optimizer, rates=rates)
+        found.append(error(answers(done["network"], held_out.z, held_out.x), held_out))
+    print(name, optimizer, RATES[optimizer], found, flush=True)
+    return RATES[optimizer][int(np.argmin(found))]
 
 
 # All of it ------------------------------------------------------------------------------------
@@ -235,126 +236,59 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", choices=every, default=every)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(SEEDS)))
-    parser.add_argument("--optimizer", choices=(ALONE, WITH_MUON), help="only this one")
     parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--to", type=Path, default=DATA)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    if len(sys.argv) == 1:
-        DATA.unlink(missing_ok=True)
     held_out, test = to_judge(1001), to_judge(1002)
-    about = {
-        "sensors": SENSORS,
-        "rods": RODS,
-        "steps": given.steps,
-        "batch": BATCH,
-        "points": POINTS,
-        "always zero": error(0 * test.u, test),
+    choices = tuned(to_learn(0), held_out)
+    choices |= {
+        name: {
+            optimizer: best_rates(name, optimizer, held_out, steps=given.steps)
+            for optimizer in RATES
+        }
+        for name in given.models
+        if name in NETWORKS
     }
-    stored = json.loads(DATA.read_text()) if DATA.exists() else {"tuned": {}}
-    choices = stored["tuned"]
-    simple = [name for name in given.models if name in SIMPLE]
-    if simple and any(name not in choices for name in simple):
-        choices |= tuned(to_learn(0), held_out)
-    for start in given.seeds:
-        known = to_learn(start)
-        for name in given.models:
-            several = learned(name, known, start, choices=choices, given=given, held_out=held_out)
-            for answer, done in several:
-                judged = [error(answer(d), d) for d in (held_out, test)]
-                row = {"seed": start, "model": name, "held_out": judged[0], "test": judged[1]}
-                print(start, name, done.get("optimizer", ""), f"{judged[1]:.4f}", flush=True)
-                choices |= write(row | done, choices.get(name), about)
+    rows: list[dict] = []
+    for start, name in product(given.seeds, given.models):
+        for answer, done in learned(name, start, choices.get(name), given.steps):
+            judged = [error(answer(d), d) for d in (held_out, test)]
+            rows.append({"seed": start, "model": name, "held_out": judged[0], "test": judged[1]})
+            rows[-1] |= done
+            print(start, name, done.get("optimizer", ""), f"{judged[1]:.4f}", flush=True)
+        if name in NETWORKS and start == given.seeds[0]:
+            tried = {row["optimizer"]: row["held_out"] for row in rows if row["model"] == name}
+            choices[name]["optimizer"] = min(tried, key=tried.get)
+        measured = provenance(scipy, np) | {
+            "seconds": round(time.process_time()),
+            "sensors": SENSORS,
+            "rods": RODS,
+            "steps": given.steps,
+            "batch": BATCH,
+            "points": POINTS,
+            "always zero": error(0 * test.u, test),
+            "tuned": choices,
+            "rows": rows,
+        }
+        given.to.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 def learned(
-    name: str,
-    known: Data,
-    start: int,
-    *,
-    choices: dict,
-    given: argparse.Namespace,
-    held_out: Data,
+    name: str, start: int, choice: dict | None, steps: int
 ) -> Iterator[tuple[Callable[[Data], Tensor], dict]]:
-    """What answers, and how it was learned: once, or with each optimizer for the first seed."""
+    """What answers, and how it was learned: once, or with each optimizer."""
+    known = to_learn(start)
     if name in SOLVERS:
         yield lambda d: solve_from_sensors(d.x, PLACES, d.z, SOLVERS[name]), {}
     elif name in SIMPLE:
-        yield lambda d: SIMPLE[name][0](known, d, **choices[name]), {}
+        yield lambda d: SIMPLE[name][0](known, d, **choice), {}
     else:
-        if name not in choices:
-            choices[name] = {"rate": best_rate(name, known, held_out, steps=given.steps)}
-        chosen = given.optimizer or (start and choices[name].get("optimizer"))
-        for optimizer in (chosen,) if chosen else (ALONE, WITH_MUON):
-            rate = choices[name]["rate"]
-            done = trained(name, known, start, steps=given.steps, rate=rate, optimizer=optimizer)
+        for optimizer in RATES:
+            rates = choice[optimizer]
+            done = trained(name, known, start, steps=steps, optimizer=optimizer, rates=rates)
             network = done.pop("network")
             yield lambda d, network=network: answers(network, d.z, d.x), done
-
-
-def better(rows: list[dict], name: str) -> dict[str, str]:
-    """The optimizer that errs less on the rods of the tuning, once both were tried on seed 0."""
-    tried = {row["optimizer"]: row["held_out"] for row in rows if tries(row, name)}
-    return {"optimizer": min(tried, key=tried.get)} if len(tried) > 1 else {}
-
-
-def tries(row: dict, name: str) -> bool:
-    """Whether a row is of the seed on which optimizers are chosen."""
-    return row["model"] == name and row["seed"] == 0 and "optimizer" in row
-
-
-def write(row: dict, choice: dict | None, about: dict) -> dict:
-    """Put a row into the file, in place of one of its kind, and return what is tuned by now.
-
-    Two processes may share the file: each row is put into what is there, under a lock.
-    """
-    same = ("model", "seed", "optimizer")
-    with DATA.open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        text = file.read()
-        stored = json.loads(text) if text else {"commands": [], "tuned": {}, "rows": []}
-        rows = [r for r in stored["rows"] if any(r.get(k) != row.get(k) for k in same)]
-        order = [*SOLVERS, *SIMPLE, *NETWORKS]
-        rows = sorted([*rows, row], key=lambda r: (r["seed"], order.index(r["model"])))
-        choices = stored["tuned"]
-        if choice is not None:
-            choices[row["model"]] = choices.get(row["model"], {}) | choice
-            choices[row["model"]] |= better(rows, row["model"])
-        file.truncate(0)
-        file.write(
-            json.dumps(
-                made() | about | commands(stored) | {"tuned": choices, "rows": rows}, indent=1
-            )
-        )
-        file.write("\n")
-    return choices
-
-
-def commands(stored: dict) -> dict[str, list[str]]:
-    """All that was called for what the file holds, in the order of the first row of each."""
-    here = " ".join(
-        [
-            "OMP_NUM_THREADS=1 python",
-            "scripts/compare_operators.py",
-            *map(shlex.quote, sys.argv[1:]),
-        ]
-    )
-    return {"commands": list(dict.fromkeys([*stored["commands"], here]))}
-
-
-def made() -> dict:
-    """Where and when."""
-    return {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "scipy": scipy.__version__,
-            "numpy": np.__version__,
-        },
-    }
 
 
 if __name__ == "__main__":

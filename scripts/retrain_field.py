@@ -8,10 +8,7 @@ lengths are tuned, those of the field not at all, and the 300 that judge. What i
 told beside it, in operators.md.
 """
 
-import datetime as dt
 import json
-import platform
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import torch
+from provenance import provenance
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 
@@ -151,13 +149,7 @@ def main() -> None:
 
 def write(rows: list[dict], tuned: dict, seconds: float) -> None:
     """All that was measured so far."""
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
-    measured = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": versions | {"scipy": scipy.__version__, "numpy": np.__version__},
-        "command": " ".join(["OMP_NUM_THREADS=1 python scripts/retrain_field.py", *sys.argv[1:]]),
+    measured = provenance(scipy, np) | {
         "seconds": round(seconds),
         "exchange": EXCHANGE,
         "steps": STEPS,

@@ -10,10 +10,8 @@ the training, two measures of smoothness: the roughness 1 - <h, Sh> / |h|^2, and
 between the features of two nodes.
 """
 
-import datetime as dt
 import json
 import math
-import platform
 import sys
 import time
 from pathlib import Path
@@ -22,6 +20,7 @@ import numpy as np
 import scipy
 import sklearn
 import torch
+from provenance import provenance
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
@@ -155,15 +154,7 @@ def main(*reports: int) -> None:
                     f"loss {loss:.3f} after {time.perf_counter() - began:.0f} s",
                     flush=True,
                 )
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
-    measured = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": versions | {"scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
-        "command": " ".join(
-            ["OMP_NUM_THREADS=1 python scripts/train_deep_networks.py", *sys.argv[1:]]
-        ),
+    measured = provenance(scipy, sklearn) | {
         "seconds": round(time.perf_counter() - began),
         "optimizer": {"name": "AdamW", "rate": RATE, "decay": DECAY},
         "width": WIDTH,

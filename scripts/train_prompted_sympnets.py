@@ -16,10 +16,8 @@ updates, all at the edge of what was tried. Only for equal weights was the secon
 which errs by a twentieth more than 5e-3 in the trial.
 """
 
-import datetime as dt
 import json
 import math
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from provenance import provenance
 from scipy import stats
 from torch import Tensor, nn
 
@@ -262,12 +261,7 @@ def main(*what: str) -> None:
                 f"after {time.perf_counter() - began:.0f} s",
                 flush=True,
             )
-        measured = {
-            "device": platform.machine(),
-            "threads": torch.get_num_threads(),
-            "date": dt.datetime.now(dt.UTC).date().isoformat(),
-            "versions": {"python": platform.python_version(), "torch": torch.__version__},
-            "command": "OMP_NUM_THREADS=1 python scripts/train_prompted_sympnets.py",
+        measured = provenance() | {
             "seconds": round(time.perf_counter() - began),
             "processor_seconds": round(time.process_time()),
             "updates": UPDATES,

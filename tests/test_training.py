@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.training import fit, fit_side_by_side, parameter_count, seed
+from course_lib.training import fit, fit_one_cycle, fit_side_by_side, parameter_count, seed
 
 
 def squared_error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
@@ -70,6 +70,30 @@ def test_clip_limits_the_norm_of_the_gradient(line: tuple) -> None:
         clip=0.125, progress=False)  # fmt: skip
     after = torch.cat([p.detach().flatten() for p in model.parameters()])
     assert (after - before).norm().item() == pytest.approx(0.125, rel=1e-4)
+
+
+def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) -> None:
+    model, batches = line
+    both = [
+        torch.optim.AdamW([p], lr=rate)
+        for p, rate in zip(model.parameters(), (0.1, 0.01), strict=True)
+    ]
+    rates: list[list[float]] = []
+    for optimizer in both:
+        optimizer.register_step_pre_hook(
+            lambda o, *_: rates.append([o.param_groups[0]["lr"], o.defaults["lr"]])
+        )
+    before = [p.detach().clone() for p in model.parameters()]
+    history = fit_one_cycle(
+        model, squared_error, batches * 10, steps=30, optimizers=both, progress=False
+    )
+    shares = torch.tensor(rates)[:, 0] / torch.tensor(rates)[:, 1]
+    assert len(history) == 30
+    torch.testing.assert_close(shares[0::2], shares[1::2])
+    assert shares[0::2].argmax() in (9, 10)
+    assert shares.max().item() == pytest.approx(1, abs=0.02)
+    assert shares[-1] < 0.02
+    assert all((p != b).any() for p, b in zip(model.parameters(), before, strict=True))
 
 
 def test_callback_sees_each_step_and_its_loss(line: tuple) -> None:
