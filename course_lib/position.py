@@ -1,9 +1,9 @@
 r"""Position: telling attention the order of its tokens.
 
-Attention is permutation equivariant, so order has to be put in. Three ways, in the order of
+Attention is permutation equivariant, so order has to be put in. Four ways, in the order of
 lecture 5: sinusoids give every position a fingerprint, to be added to the token; a learned table
 does the same with parameters; rotary positions turn queries and keys instead, so that their scores
-see differences alone.
+see differences alone; and a bias adds a number for each difference to the scores.
 
 Positions count from 0. Where a function takes a ``position``, it is a tensor ``(tokens,)`` that
 says where each token stands, so that a sequence can begin anywhere. Features go in pairs,
@@ -12,6 +12,8 @@ $\omega_i = \mathrm{base}^{-2i/d}$. Angles are computed in float64, so that far 
 digits. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and
 what to do.
 """
+
+import math
 
 import torch
 from jaxtyping import Float, Int, Real
@@ -158,6 +160,93 @@ def rotary(
     first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
     turned = first * cosine - second * sine, first * sine + second * cosine
     return torch.stack(turned, dim=-1).flatten(-2)
+
+
+# A bias: added to the scores ------------------------------------------------------------------
+
+
+def alibi_bias(
+    tokens: int,
+    heads: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, "heads query key"]:
+    r"""Attention with linear biases (ALiBi): let distance cost, $-m_h\,\lvert s - t \rvert$.
+
+    Head $h = 1, \dots, H$ has the slope $m_h = 2^{-8h/H}$, which is not learned. The source uses it
+    with a causal mask, where $s - t \ge 0$; without one it is the same on both sides, so that left
+    and right look alike. ``dtype`` is PyTorch's default unless given. Raises ``ValueError`` for no
+    heads. Source: Press, Smith and Lewis (2022), section 3.
+    """
+    check_size("tokens", tokens, minimum=0)
+    check_size("heads", heads)
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    slope = 2.0 ** (-8 * torch.arange(1, heads + 1, dtype=dtype, device=device) / heads)
+    position = torch.arange(tokens, device=device)
+    return slope[:, None, None] * -(position[:, None] - position).abs()
+
+
+def relative_buckets(
+    tokens: int,
+    *,
+    buckets: int = 32,
+    farthest: int = 128,
+    device: torch.device | str | None = None,
+) -> Int[Tensor, "query key"]:
+    r"""The bucket of each pair of positions: fine for neighbours, coarse far away.
+
+    Of the $b$ = ``buckets``, half are for keys before the query and for itself, half for keys after
+    it. Within a half, with $e = b / 4$ and the distance $n = \lvert s - t \rvert$, the bucket is
+    $n$ itself if $n < e$, and otherwise
+
+    $$\min\left(e + \left\lfloor e\,\frac{\log(n / e)}{\log(f / e)} \right\rfloor,\; 2e - 1
+    \right),$$
+
+    so that all keys at the distance $f$ = ``farthest`` or beyond share the last. Raises
+    ``ValueError`` unless 4 divides ``buckets`` and $f > e$.
+    Source: Raffel et al. (2020), section 2.1, and their code, from which the formula is taken.
+    """
+    check_size("tokens", tokens, minimum=0)
+    check_size("buckets", buckets, minimum=4)
+    exact, rest = divmod(buckets, 4)
+    if rest:
+        raise ValueError(
+            f"buckets is {buckets}; expected a multiple of 4, since each of two directions has as "
+            f"many fine buckets as coarse ones; choose {4 * exact} or {4 * exact + 4}"
+        )
+    check_size("farthest", farthest, minimum=exact + 1)
+    position = torch.arange(tokens, device=device)
+    ahead = position - position[:, None]
+    distance = ahead.abs()
+    octave = (distance.clamp(min=exact).double() / exact).log() / math.log(farthest / exact)
+    coarse = (exact + (exact * octave).floor().long()).clamp(max=2 * exact - 1)
+    return torch.where(distance < exact, distance, coarse) + 2 * exact * (ahead > 0)
+
+
+class BucketedBias(nn.Module):
+    r"""A learned number for each head and each bucket of distances, added to the scores.
+
+    ``forward`` gives the bias of ``tokens`` tokens, $B_{h,s,t} = w_{\beta(s,t),\,h}$, with the
+    bucket $\beta$ of :func:`relative_buckets`, whose errors it raises. The numbers are ``.weight``,
+    ``(buckets, heads)``, and begin at zero, so that no distance is preferred.
+    Source: Raffel et al. (2020), section 2.1.
+    """
+
+    def __init__(self, heads: int, *, buckets: int = 32, farthest: int = 128) -> None:
+        super().__init__()
+        check_size("heads", heads)
+        relative_buckets(0, buckets=buckets, farthest=farthest)
+        self.buckets = buckets
+        self.farthest = farthest
+        self.weight = nn.Parameter(torch.zeros(buckets, heads))
+
+    def forward(self, tokens: int) -> Float[Tensor, "heads query key"]:
+        """The bias of every head for every pair of positions."""
+        bucket = relative_buckets(
+            tokens, buckets=self.buckets, farthest=self.farthest, device=self.weight.device
+        )
+        return self.weight[bucket].permute(2, 0, 1)
 
 
 # What the functions above share ---------------------------------------------------------------

@@ -102,9 +102,12 @@ class BlockAttention(MultiHeadAttention):
 
     The result is the same; PyTorch's fused operator does the work unless dropout has to hide
     weights. ``position`` turns queries and keys of self-attention by
-    :func:`course_lib.position.rotary`. With a ``cache``, keys and values of earlier calls stand
-    before those of ``x``.
+    :func:`course_lib.position.rotary` with ``base``, an attribute, so that a trained model can be
+    read with another. With a ``cache``, keys and values of earlier calls stand before those of
+    ``x``.
     """
+
+    base: float | int = 10_000
 
     def forward(
         self,
@@ -171,7 +174,7 @@ class BlockAttention(MultiHeadAttention):
             return query, *cache.once(self, context, key_and_value)
         key, value = key_and_value()
         if position is not None:
-            query, key = rotary(torch.stack([query, key]), position=position)
+            query, key = rotary(torch.stack([query, key]), position=position, base=self.base)
         return query, *((key, value) if cache is None else cache.extend(self, key, value))
 
 

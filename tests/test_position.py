@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.position import LearnedPosition, rotary, shift_matrix, sinusoidal, sinusoidal_at
+from course_lib.attention import attention_weights, causal_mask
+from course_lib.position import (
+    BucketedBias,
+    LearnedPosition,
+    alibi_bias,
+    relative_buckets,
+    rotary,
+    shift_matrix,
+    sinusoidal,
+    sinusoidal_at,
+)
 
 DTYPES = [torch.float32, torch.float64]
 WIDTHS = st.integers(1, 8).map(lambda pairs: 2 * pairs)
@@ -209,6 +219,100 @@ def test_learned_positions_begin_small_and_different() -> None:
     assert abs(weight.mean()) < 0.001
 
 
+# ALiBi -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 8, 16])
+def test_the_slopes_of_alibi_start_at_their_ratio_and_end_at_one_256th(heads: int) -> None:
+    slope = -alibi_bias(2, heads, dtype=torch.float64)[:, 1, 0]
+    assert_close(slope[1:] / slope[:-1], slope[:1].expand(heads - 1))
+    assert_close(slope[-1], torch.tensor(2.0**-8, dtype=torch.float64))
+
+
+def test_the_slopes_of_eight_heads_are_those_of_the_paper() -> None:
+    slope = -alibi_bias(2, 8)[:, 0, 1]
+    assert torch.equal(slope, 1 / torch.tensor([2.0, 4, 8, 16, 32, 64, 128, 256]))
+
+
+def test_alibi_costs_the_slope_for_every_place_of_distance() -> None:
+    bias = alibi_bias(5, 4, dtype=torch.float64)
+    for head in range(4):
+        for s in range(5):
+            for t in range(5):
+                assert_close(bias[head, s, t].item(), -(2.0 ** (-2 * (head + 1))) * abs(s - t))
+
+
+def test_behind_a_causal_mask_alibi_is_the_row_of_the_paper() -> None:
+    # There each row is m (0, 1, 2, …), which differs by one number, and softmax does not see that.
+    query, key = randn(6, 4), randn(6, 4, seed=1)
+    (bias,) = alibi_bias(6, 1, dtype=torch.float64)
+    theirs = 2.0**-8 * torch.arange(6, dtype=torch.float64).expand(6, 6)
+    ours, paper = (
+        attention_weights(query, key, mask=causal_mask(6), bias=b) for b in (bias, theirs)
+    )
+    assert_close(ours, paper)
+
+
+def test_alibi_has_the_asked_dtype_and_device() -> None:
+    assert alibi_bias(3, 4).dtype == torch.get_default_dtype()
+    assert alibi_bias(3, 4, dtype=torch.float64, device="meta").device.type == "meta"
+    assert alibi_bias(0, 4).shape == (4, 0, 0)
+
+
+# Buckets ---------------------------------------------------------------------------------------
+
+
+def bucket_by_hand(ahead: int, buckets: int, farthest: int) -> int:
+    """The bucket of one pair, in whole numbers: n/e >= (f/e)^(j/e) without roots or logarithms."""
+    half, exact, n = buckets // 2, buckets // 4, abs(ahead)
+    found = n
+    if n >= exact:
+        steps = [j for j in range(exact) if n**exact * exact**j >= exact**exact * farthest**j]
+        found = exact + steps[-1]
+    return found + (half if ahead > 0 else 0)
+
+
+@given(st.integers(1, 12).map(lambda parts: 4 * parts), st.integers(1, 200), st.integers(1, 60))
+def test_buckets_are_those_of_whole_numbers(buckets: int, more: int, tokens: int) -> None:
+    farthest = buckets // 4 + more
+    found = relative_buckets(tokens, buckets=buckets, farthest=farthest)
+    for s in (0, tokens // 2, tokens - 1):
+        expected = [bucket_by_hand(t - s, buckets, farthest) for t in range(tokens)]
+        assert found[s].tolist() == expected
+
+
+def test_the_buckets_of_the_paper_begin_where_they_should() -> None:
+    row = relative_buckets(200)[0, 1:].tolist()
+    starts = [row.index(bucket) + 1 for bucket in range(17, 32)]
+    # From 8 on a bucket is the factor 16^(1/8), the square root of 2, wider than the one before.
+    assert starts == [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91]
+
+
+def test_buckets_know_left_from_right_and_nothing_of_the_place() -> None:
+    found = relative_buckets(40)
+    assert torch.equal(found[1:, 1:], found[:-1, :-1])
+    later = torch.ones(40, 40, dtype=torch.bool).triu(1)
+    assert torch.equal(found[later], found.T[later] + 16)
+    assert (found.diagonal() == 0).all()
+
+
+def test_a_bucketed_bias_gives_every_head_its_number_for_the_bucket() -> None:
+    bias = BucketedBias(3, buckets=8, farthest=16)
+    assert (bias(5) == 0).all()
+    with torch.no_grad():
+        bias.weight.copy_(randn(8, 3))
+    bucket = relative_buckets(30, buckets=8, farthest=16)
+    for s, t in ((0, 0), (4, 1), (1, 4), (0, 29)):
+        assert torch.equal(bias(30)[:, s, t], bias.weight[bucket[s, t]])
+
+
+def test_a_bucketed_bias_learns_where_it_was_used() -> None:
+    bias = BucketedBias(2)
+    bias(3).sum().backward()
+    assert bias.weight.grad[:, 0].nonzero().flatten().tolist() == [0, 1, 2, 17, 18]
+    assert bias.weight.grad[[0, 1, 2], 0].tolist() == [3, 2, 1]
+
+
 # Bad input -------------------------------------------------------------------------------------
 
 X = randn(2, 3, 4)
@@ -265,6 +369,19 @@ X = randn(2, 3, 4)
             TypeError,
             r"position has dtype torch.float32; expected integers.*position.long\(\)",
         ),
+        (lambda: alibi_bias(-2, 4), ValueError, r"tokens is -2; expected 0 or more"),
+        (lambda: alibi_bias(3, 0), ValueError, r"heads is 0; expected 1 or more"),
+        (lambda: relative_buckets(-3), ValueError, r"tokens is -3; expected 0 or more"),
+        (lambda: relative_buckets(3, buckets=0), ValueError, r"buckets is 0; expected 4 or more"),
+        (
+            lambda: relative_buckets(3, buckets=10),
+            ValueError,
+            r"buckets is 10; expected a multiple of 4.*choose 8 or 12",
+        ),
+        (lambda: relative_buckets(3, farthest=8), ValueError, r"farthest is 8; expected 9 or more"),
+        (lambda: BucketedBias(-1), ValueError, r"heads is -1; expected 1 or more"),
+        (lambda: BucketedBias(2, buckets=6), ValueError, r"buckets is 6; expected a multiple of 4"),
+        (lambda: BucketedBias(2)(-4), ValueError, r"tokens is -4; expected 0 or more"),
     ],
 )
 def test_bad_input_gets_a_message_that_helps(call: object, error: type, message: str) -> None:

@@ -229,6 +229,20 @@ def test_an_encoder_is_permutation_equivariant_and_positions_end_that() -> None:
     assert (encoder(x[:, order], position=position) - turned[:, order]).abs().max() > 1e-3
 
 
+def test_a_trained_attention_can_be_read_with_another_base() -> None:
+    layer, x, position = shaken(BlockAttention(8, 2).double()), randn(5, 8), torch.arange(5)
+    before = layer.weights(x, position=position)
+    layer.base = 50.0
+    turn = torch.exp(1j * position[:, None] * torch.tensor([1, 50**-0.5], dtype=torch.float64))
+    query, key = (
+        turn * torch.view_as_complex(project(x).reshape(5, 2, 2, 2)).transpose(0, 1)
+        for project in (layer.query, layer.key)
+    )
+    score = (query @ key.mH).real / 2
+    assert_close(layer.weights(x, position=position), score.softmax(dim=-1))
+    assert not torch.allclose(layer.weights(x, position=position), before)
+
+
 def test_an_encoder_with_rotary_positions_sees_differences_alone() -> None:
     encoder, x = shaken(Encoder(8, 2, 2).double()), randn(2, 5, 8)
     assert_close(encoder(x, position=torch.arange(5)), encoder(x, position=torch.arange(5) + 100))
