@@ -35,6 +35,22 @@ def scaled_by_d(query: Tensor, key: Tensor, *, scale: float | None = None) -> Te
     return (dot(query, key) * (scale or 1 / query.shape[-1])).softmax(-1)
 
 
+def blended_by(weights: Callable) -> Callable:
+    return lambda query, key, value: weights(query, key) @ value
+
+
+def by_relu(query: Tensor, key: Tensor) -> Tensor:
+    weight = dot(query, key).relu() + 1e-3
+    return weight / weight.sum(-1, keepdim=True)
+
+
+def first_hidden(tokens: int) -> Tensor:
+    """Only the first token sees the first."""
+    mask = library.causal_mask(tokens)
+    mask[1:, 0] = False
+    return mask
+
+
 class DealtOut(library.MultiHeadAttention):
     """The features go to the heads in turn, not in blocks."""
 
@@ -63,7 +79,8 @@ WRONG = {
     "softmax over queries": ("prop-mutual", {"attention_weights": weights_from(dot, dim=-2)}),
     "cosine for the score": ("prop-mutual", {"attention_weights": weights_from(cosine)}),
     "distance for the score": ("prop-mutual", {"attention_weights": weights_from(torch.cdist)}),
-    "weights of another scale": ("prop-input-weights", {"attention_weights": scaled_by_d}),
+    "weights of another scale": ("prop-input-weights", {"attention": blended_by(scaled_by_d)}),
+    "weights by relu": ("prop-input-weights", {"attention": blended_by(by_relu)}),
     "divided by d": ("prop-variance", {"attention_weights": scaled_by_d}),
     "lengths ignored": ("prop-variance", {"attention_weights": weights_from(cosine)}),
     "softmax over one query": ("prop-saturation", {"attention_weights": weights_from(dot, dim=-2)}),
@@ -72,6 +89,7 @@ WRONG = {
     "no biases": ("prop-parameters", {"MultiHeadAttention": WithoutBias}),
     "numbered tokens": ("prop-equivariant", {"MultiHeadAttention": Numbered}),
     "mask of the future": ("prop-causal", {"causal_mask": lambda t: library.causal_mask(t).T}),
+    "mask of the first": ("prop-causal", {"causal_mask": first_hidden}),
     "a projection too many": ("prop-cost", {"MultiHeadAttention": ProjectsTwice}),
 }
 

@@ -193,7 +193,7 @@ function turns({ labels, letters, changes }) {
 
 function view(now, ui) {
   const typing = {
-    label: "Type a name",
+    label: "Type a word",
     problemOf: (text) => proofread(text, now.alphabet, now.longest),
     still: spelled(now.letters),
     // The letter in the picture is the one behind which the reader's cursor stands.
@@ -230,7 +230,7 @@ function words(now) {
 }
 
 export default widget({
-  label: "Gate explorer: what a recurrent network remembers of a name",
+  label: "Gate explorer: what a recurrent network remembers of a word",
   name: "cw-gates",
   data: {
     ...{ kind: plain, alphabet: plain, longest: plain, gates: { decode: unpackRows } },

@@ -1,4 +1,4 @@
-"""GateExplorer: type a name, and watch the gates and the memory of a trained network."""
+"""GateExplorer: type a word, and watch the gates and the memory of a trained network."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Rows(Array):
 
 
 class GateExplorer(Widget):
-    r"""What a trained recurrent network remembers of a name, letter by letter.
+    r"""What a trained recurrent network remembers of a word, letter by letter.
 
     ``cell`` is a single-layer ``RNN``, ``GRU`` or ``LSTM`` of ``course_lib.recurrent`` or of
     ``torch.nn``. Letters go in one-hot over ``alphabet``, a string of distinct characters, and the

@@ -65,7 +65,7 @@ def test_every_quantity_in_every_order_is_what_course_lib_computes(
 
 def test_a_name_is_read_while_it_is_typed(shown: Callable[..., Locator]):
     widget = shown(text="a")
-    field = widget.get_by_label("Type a name")
+    field = widget.get_by_label("Type a word")
     field.click()
     widget.page.keyboard.press("End")
     for typed in ("an", "anna", "anna lisa"):
@@ -81,7 +81,7 @@ def test_a_name_is_read_while_it_is_typed(shown: Callable[..., Locator]):
 
 def test_a_letter_typed_in_the_middle_is_the_one_that_is_looked_at(shown: Callable[..., Locator]):
     widget = shown(text="mria")
-    widget.get_by_label("Type a name").click()
+    widget.get_by_label("Type a word").click()
     widget.page.keyboard.press("Home")
     widget.page.keyboard.press("ArrowRight")
     widget.page.keyboard.type("a")
@@ -97,7 +97,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_words_and_not_run(
     shown: Callable[..., Locator], typed: str, words: str
 ):
     widget = shown(text="maria")
-    field = widget.get_by_label("Type a name")
+    field = widget.get_by_label("Type a word")
     field.fill(typed)
     says(widget, words)
     says(widget, "Below you still see maria.")
@@ -114,7 +114,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_words_and_not_run(
 def test_a_text_set_from_outside_appears_in_the_field(shown: Callable[..., Locator]):
     widget = shown(text="maria")
     widget.evaluate("el => el.courseModel.set('text', 'jo')")
-    expect(widget.get_by_label("Type a name")).to_have_value("jo")
+    expect(widget.get_by_label("Type a word")).to_have_value("jo")
     agrees_with_course_lib(widget)
 
 
