@@ -36,12 +36,21 @@ def claims(stem: str) -> dict[str, str]:
 
 
 def check(stem: str, label: str, wrong: dict[str, object]) -> None:
-    """Run the cell of a claim, with these names in place of those that the lecture binds."""
+    """Run the cell of a claim, with these names in place of those that the lecture binds.
+
+    Raises ``AssertionError`` where the claim falls, ``RuntimeError`` if something falls before it.
+    """
+    threads = torch.get_num_threads()
     torch.manual_seed(0)
     names: dict[str, object] = {"__name__": stem}
-    for statement in _needed(stem, label):
-        exec(compile(ast.Module([statement], []), stem, "exec"), names)  # noqa: S102
-        names |= SILENT | wrong
+    try:
+        for statement in _needed(stem, label):
+            exec(compile(ast.Module([statement], []), stem, "exec"), names)  # noqa: S102
+            names |= SILENT | wrong
+    except AssertionError as error:
+        raise RuntimeError(f"this falls before {label}: {ast.unparse(statement)}") from error
+    finally:
+        torch.set_num_threads(threads)
     exec(claims(stem)[label], names)  # noqa: S102
 
 
@@ -69,6 +78,11 @@ def _flow(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
     return outside, bound
 
 
+def _either(*ways: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    reads, binds = zip(*map(_flow, ways), strict=True)
+    return set().union(*reads), set().union(*binds)
+
+
 def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
     """The global names that a statement reads from outside, and those that it binds."""
     match statement:
@@ -82,11 +96,13 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
                 for item in items
             ]
             return _flow([*opened, *body])
-        case ast.If() | ast.While() | ast.Try():
-            either = [one for one in ast.iter_child_nodes(statement) if isinstance(one, ast.stmt)]
-            test = [ast.Expr(statement.test)] if hasattr(statement, "test") else []
-            each = [_names(one) for one in test + either]
-            return set().union(*(r for r, _ in each)), set().union(*(b for _, b in each))
+        case (
+            ast.If(test=test, body=body, orelse=orelse)
+            | ast.While(test=test, body=body, orelse=orelse)
+        ):
+            return _either([ast.Expr(test)], body, orelse)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse):
+            return _either(body, orelse, *(handler.body for handler in handlers))
         case ast.Delete():
             return set(), set()
     table = symtable.symtable(ast.unparse(ast.fix_missing_locations(statement)), "", "exec")
