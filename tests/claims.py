@@ -1,49 +1,129 @@
-"""The cells of a lecture that check its claims, to be run with wrong implementations."""
+"""The cells of a lecture that check its claims, to be run with wrong implementations.
 
-import math
+Such a cell reads names that cells before it bind. They are run too: those of their statements that
+it needs, and no more.
+"""
+
+import ast
+import symtable
+from functools import cache
 from pathlib import Path
 
 import nbformat
 import torch
-from einops import rearrange
-from torch import Tensor, nn
-from torch.autograd.functional import jacobian
-from torch.nn import functional as F
-from torch.utils.flop_counter import FlopCounterMode
-
-from course_lib.training import parameter_count, seed
 
 LECTURES = Path(__file__).resolve().parents[1] / "lectures"
-COMMON = {
-    "math": math,
-    "torch": torch,
-    "nn": nn,
-    "F": F,
-    "rearrange": rearrange,
-    "jacobian": jacobian,
-    "FlopCounterMode": FlopCounterMode,
-    "parameter_count": parameter_count,
-    "seed": seed,
-}
+SURE = (ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.For, ast.With)
+SILENT = {"glue": lambda *_, **__: None}
+
+
+@cache
+def _cells(stem: str) -> list[tuple[str, str]]:
+    """The code cells of a lecture, each with the label of the claim that it checks, or with ''."""
+    found, label = [], ""
+    for cell in nbformat.read(LECTURES / f"{stem}.ipynb", as_version=4).cells:
+        if cell.cell_type == "markdown" and ":label: prop-" in cell.source:
+            label = "prop-" + cell.source.split(":label: prop-")[1].split()[0]
+        elif cell.cell_type == "code":
+            claim = "claim" in cell.metadata.get("tags", [])
+            found.append((label if claim else "", cell.source))
+    return found
 
 
 def claims(stem: str) -> dict[str, str]:
     """The cell that checks each claim, by the label of the claim."""
-    found, label = {}, ""
-    for cell in nbformat.read(LECTURES / f"{stem}.ipynb", as_version=4).cells:
-        if cell.cell_type == "markdown" and ":label: prop-" in cell.source:
-            label = "prop-" + cell.source.split(":label: prop-")[1].split()[0]
-        elif "claim" in cell.metadata.get("tags", []):
-            found[label] = cell.source
-    return found
+    return {label: source for label, source in _cells(stem) if label}
 
 
-def check(stem: str, label: str, names: dict[str, object]) -> None:
-    """Run the cell of a claim with these names, those of ``COMMON``, and ``normal``."""
+def check(stem: str, label: str, wrong: dict[str, object]) -> None:
+    """Run the cell of a claim, with these names in place of those that the lecture binds.
+
+    Raises ``AssertionError`` where the claim falls, ``RuntimeError`` if something falls before it.
+    """
+    threads = torch.get_num_threads()
     torch.manual_seed(0)
-    random = torch.Generator().manual_seed(2)
+    names: dict[str, object] = {"__name__": stem}
+    try:
+        for statement in _needed(stem, label):
+            exec(compile(ast.Module([statement], []), stem, "exec"), names)  # noqa: S102
+            names |= SILENT | wrong
+    except AssertionError as error:
+        raise RuntimeError(f"this falls before {label}: {ast.unparse(statement)}") from error
+    finally:
+        torch.set_num_threads(threads)
+    exec(claims(stem)[label], names)  # noqa: S102
 
-    def normal(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=random, dtype=torch.float64)
 
-    exec(claims(stem)[label], COMMON | {"random": random, "normal": normal} | names)  # noqa: S102
+@cache
+def _needed(stem: str, label: str) -> list[ast.stmt]:
+    """The statements before the cell of a claim that make what it reads, or what they read."""
+    kept: list[ast.stmt] = []
+    wanted, _ = _flow(ast.parse(claims(stem)[label]).body)
+    before = _cells(stem)[: [found for found, _ in _cells(stem)].index(label)]
+    for statement in reversed([one for _, source in before for one in ast.parse(source).body]):
+        reads, binds = _names(statement)
+        if binds & wanted or _changed(statement) & wanted:
+            kept.append(statement)
+            wanted = wanted - binds | reads if isinstance(statement, SURE) else wanted | reads
+    return kept[::-1]
+
+
+def _flow(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    """The names that statements, one after the other, read from outside, and those they bind."""
+    outside, bound = set(), set()
+    for statement in reversed(body):
+        reads, binds = _names(statement)
+        outside = outside - binds | reads if isinstance(statement, SURE) else outside | reads
+        bound |= binds
+    return outside, bound
+
+
+def _either(*ways: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    reads, binds = zip(*map(_flow, ways), strict=True)
+    return set().union(*reads), set().union(*binds)
+
+
+def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The global names that a statement reads from outside, and those that it binds."""
+    match statement:
+        case ast.For(target=target, iter=source, body=body):
+            return _flow([ast.Assign([target], source), *body])
+        case ast.With(items=items, body=body):
+            opened = [
+                ast.Assign([item.optional_vars], item.context_expr)
+                if item.optional_vars
+                else ast.Expr(item.context_expr)
+                for item in items
+            ]
+            return _flow([*opened, *body])
+        case (
+            ast.If(test=test, body=body, orelse=orelse)
+            | ast.While(test=test, body=body, orelse=orelse)
+        ):
+            return _either([ast.Expr(test)], body, orelse)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse):
+            return _either(body, orelse, *(handler.body for handler in handlers))
+        case ast.Delete():
+            return set(), set()
+    table = symtable.symtable(ast.unparse(ast.fix_missing_locations(statement)), "", "exec")
+    symbols = table.get_symbols()
+    reads = {one.get_name() for one in symbols if one.is_referenced()}
+    binds = {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
+    if isinstance(statement, ast.AugAssign):
+        reads |= binds
+    inner = table.get_children()
+    while inner:
+        scope = inner.pop()
+        inner += scope.get_children()
+        reads |= {one.get_name() for one in scope.get_symbols() if one.is_global()}
+    return reads, binds
+
+
+def _changed(statement: ast.stmt) -> set[str]:
+    """The name of an object whose method is called for what it does, as in ``model.eval()``."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute() as place)):
+            while isinstance(place, ast.Attribute | ast.Subscript):
+                place = place.value
+            return {place.id} if isinstance(place, ast.Name) else set()
+    return set()

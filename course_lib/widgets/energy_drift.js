@@ -1,7 +1,7 @@
 import { plain, vector } from "./js/array.js";
 import { bodies, STAGE } from "./js/bodies.js";
-import { checks, select, series, slider, swatch } from "./js/controls.js";
-import { at, chart } from "./js/energy_drift/chart.js";
+import { checks, select, series, slider } from "./js/controls.js";
+import { at, chart, sample } from "./js/energy_drift/chart.js";
 import { colourOf, derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
@@ -15,17 +15,26 @@ import { widget } from "./js/widget.js";
 const DOTS = 640;
 const NEAR_RIM = 0.98;
 const KEY_STEP = 0.02;
+const ARM = [-4, -2, 0, 2, 4].map((pixel) => pixel / DOTS);
 
 const listed = (parts) => parts.map((part) => number(part)).join(", ");
 
 function paintPortrait({ all }, { theme, memo }, context) {
   const { image, clear, dot } = memo("dots", [], () => pixels(DOTS, DOTS));
   clear();
-  for (const { xs, ys, colour } of all) {
+  for (const { xs, ys, colour, dash } of all) {
     const ink = inkOf(theme.rgb(`series-${colour}`));
-    for (let n = 0; n < xs.length; n += 1) dot(xs[n], ys[n], ink);
+    for (let n = 0; n < xs.length; n += 1) {
+      if (dash) for (const arm of ARM) cross(dot, [xs[n], ys[n]], arm, ink);
+      else dot(xs[n], ys[n], ink);
+    }
   }
   context.putImageData(image, 0, 0);
+}
+
+function cross(dot, [x, y], arm, ink) {
+  dot(x + arm, y, ink);
+  dot(x, y + arm, ink);
 }
 
 function stage({ spec, scene, runs, bound }) {
@@ -130,7 +139,9 @@ const heading = (name) => html`<th scope="col">${name}</th>`;
 function table({ all, steps }) {
   const row = (run) => html`<tr>
     <th scope="row" class="cw-series-name">
-      ${swatch(series(run.colour))}<span>${run.name}</span>
+      <svg class="cw-swatch" style="display: inline-block; width: 40px; height: 12px" aria-hidden="true">
+        ${sample(run, series(run.colour))}
+      </svg><span>${run.name}</span>
     </th>
     <td class="cw-number cw-error">${scientific(run.largest)}</td>
     <td class="cw-number cw-error">${fate(run, steps)}</td>
@@ -162,13 +173,16 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 function note({ spec, shown, rollouts, q, scene }) {
   const orbit = q.length === 1 ? " The dashed line is the exact orbit." : "";
   const rim = scene.inThePlane ? " The true body never crosses the dashed line." : "";
+  const marks = shown.length
+    ? " Runs that were computed in Python are dashed, and crosses in the portrait."
+    : "";
   const absent =
     rollouts.length > shown.length
       ? " Runs that were computed in Python belong to the first setting; Reset leads back to it."
       : "";
   return (
     `${spec.title}. Play moves the bodies, a second for each unit of time. Drag the round point, ` +
-    `or Tab to it and use the arrow keys.${orbit}${rim}${absent}`
+    `or Tab to it and use the arrow keys.${orbit}${rim}${marks}${absent}`
   );
 }
 

@@ -235,6 +235,24 @@ def test_a_rollout_shorter_than_the_others_ends_before_them(shown: Shown):
     assert last / width == pytest.approx(0.25, abs=0.01)
 
 
+def test_rollouts_are_dashed_each_in_its_own_way_and_integrators_are_not(shown: Shown):
+    pendulum, q, p = mechanics.Pendulum(), tensor([1.2]), tensor([0.0])
+    run = mechanics.integrate(pendulum, q, p, dt=0.1, steps=500)
+    names = [f"run {i}" for i in range(5)]
+    start = {"q": [1.2], "p": [0.0], "dt": 0.1, "steps": 500}
+    widget = shown(**start, methods=list(METHODS), rollouts=dict.fromkeys(names, run))
+    lines = widget.locator(".cw-series-name path")
+    dashes = [line.get_attribute("stroke-dasharray") for line in lines.all()]
+    assert dashes[:5] == ["none"] * 5
+    assert len(set(dashes[5:]) - {"none"}) == 5
+    assert "dashed" in widget.inner_text()
+
+    alone = shown(**start, methods=[], rollouts={"dashed": run})
+    opaque = PAINTED.replace("if (data[at + 3])", "if (data[at + 3] === 255)")  # no wash
+    width, found = alone.evaluate(opaque, "Relative")
+    assert 0.6 < len({column for column, *_ in found}) / width < 0.8  # thirty in forty-two
+
+
 def test_reset_brings_back_the_system_the_start_and_the_first_moment(shown: Shown):
     widget = shown(q=[0.7], p=[0.1])
     before = state_of(widget)

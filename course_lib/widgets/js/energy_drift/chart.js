@@ -20,8 +20,18 @@ const scale = logarithmic([10 ** CEILING, 10 ** FLOOR], [0, 1]);
 /** A moment in words. @param {number} time @returns {string} */
 export const at = (time) => `t = ${number(time, time < 100 ? 2 : 1)}`;
 
+/** Whether a dashed line is drawn at a column of the chart. */
+function drawnAt(column, dash) {
+  let left = column % dash.reduce((sum, part) => sum + part);
+  const part = dash.findIndex((length) => {
+    left -= length;
+    return left < 0;
+  });
+  return part % 2 === 0;
+}
+
 /** The largest errors as a line, what lies between them and the smallest as a wash beneath it. */
-function paintCurve({ low, high, share }, colour, { stroke }) {
+function paintCurve({ low, high, share, dash }, colour, { stroke }) {
   const [line, wash] = [inkOf(colour), inkOf(colour, WASH)];
   const columnOf = (bin) => Math.min(COLUMNS, Math.floor((bin * COLUMNS * share) / low.length));
   for (let bin = 0; bin < low.length && low[bin] < Infinity; bin += 1) {
@@ -29,7 +39,9 @@ function paintCurve({ low, high, share }, colour, { stroke }) {
     // Neighbouring columns touch, so that a steep curve stays one line.
     const before = bin > 0 ? topOf(high[bin - 1]) : top;
     for (let column = columnOf(bin); column < columnOf(bin + 1); column += 1) {
-      stroke(column, [Math.min(top, before), Math.max(top, before)], line);
+      if (!dash || drawnAt(column, dash)) {
+        stroke(column, [Math.min(top, before), Math.max(top, before)], line);
+      }
       stroke(column, [top, topOf(low[bin])], wash, true);
     }
   }
@@ -41,6 +53,11 @@ function paintChart({ all }, { theme, memo }, context) {
   for (const run of all) paintCurve(run, theme.rgb(`series-${run.colour}`), picture);
   context.putImageData(picture.image, 0, 0);
 }
+
+/** A piece of a run's line, as the chart draws it. @param {any} run @param {string} colour */
+export const sample = ({ dash }, colour) =>
+  svg`<path d="M0 6H40" stroke=${colour} stroke-width="3"
+    stroke-dasharray=${dash ? dash.map((part) => (part * 640) / COLUMNS).join(" ") : "none"}></path>`;
 
 function decade(power) {
   const y = HEIGHT * topOf(10 ** power);

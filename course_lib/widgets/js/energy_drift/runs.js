@@ -18,6 +18,14 @@ const COLOURS = {
   implicit_midpoint: 4,
 };
 const ROLLOUT_COLOURS = [5, 1, 2, 3, 4];
+// Rollouts are dashed, each in its own way: an integrator may have the same colour.
+const DASHES = [
+  [30, 12],
+  [12, 12],
+  [30, 9, 6, 9],
+  [6, 9],
+  [60, 12],
+];
 
 /** The colour of an integrator. @param {string} method @returns {number} */
 export const colourOf = (method) => COLOURS[method];
@@ -107,6 +115,7 @@ function received(rollout, i, { dim, steps, axes, place }) {
     whole,
     share: whole ? (taken + 1) / (steps + 1) : 1,
     colour: ROLLOUT_COLOURS[i % ROLLOUT_COLOURS.length],
+    dash: DASHES[i % DASHES.length],
   };
 }
 
