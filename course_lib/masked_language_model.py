@@ -76,6 +76,26 @@ class MaskedLanguageModel(nn.Module):
         """
         return self.encoder(**self._seen(ids, real))
 
+    def logit_lens(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        real: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> Float[Tensor, "readings *batch tokens vocabulary"]:
+        r"""The residual stream read out before the first block and after each: $f_0(x_k) E^\top$.
+
+        $f_0$ is the norm at the top, or nothing after post-norm blocks. Reading $k$ is what the
+        model would answer if all blocks after block $k$ were pre-norm and added nothing; the last
+        reading is its answer. Source: nostalgebraist (2020).
+        """
+        given = self._seen(ids, real)
+        x = given.pop("x")
+        stream = [x]
+        for block in self.encoder.blocks:
+            x = block(x, **given)
+            stream.append(x)
+        return self.encoder.norm(torch.stack(stream)) @ self.embedding.token.weight.T
+
     def attention_weights(
         self,
         ids: Int[Tensor, "*batch tokens"],
