@@ -236,6 +236,8 @@ class MultiHeadAttention(nn.Module):
 
     def _shared(self, x: Float[Tensor, "*batch {self.kv_heads} tokens d"]) -> Tensor:
         """One head of keys or values for every head of queries."""
+        if self.kv_heads == self.heads:
+            return x
         share = self.heads // self.kv_heads
         return repeat(x, "... h tokens d -> ... (h share) tokens d", share=share)
 
