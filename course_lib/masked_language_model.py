@@ -88,13 +88,23 @@ class MaskedLanguageModel(nn.Module):
         model would answer if all blocks after block $k$ were pre-norm and added nothing; the last
         reading is its answer. Source: nostalgebraist (2020).
         """
+        return self.encoder.norm(self.stream(ids, real=real)) @ self.embedding.token.weight.T
+
+    def stream(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        real: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> Float[Tensor, "readings *batch tokens d_model"]:
+        """Every token before the first block and after each, not yet normed: its residual stream.
+
+        Source of the name: Elhage et al. (2021).
+        """
         given = self._seen(ids, real)
-        x = given.pop("x")
-        stream = [x]
+        tokens = [given.pop("x")]
         for block in self.encoder.blocks:
-            x = block(x, **given)
-            stream.append(x)
-        return self.encoder.norm(torch.stack(stream)) @ self.embedding.token.weight.T
+            tokens.append(block(tokens[-1], **given))
+        return torch.stack(tokens)
 
     def attention_weights(
         self,
