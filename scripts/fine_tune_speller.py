@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python scripts/fine_tune_speller.py
 
-The label of a word is the number of its syllables. The encoder of course_lib.spelling, trained or
-fresh, gets one linear map on top whose answers are added up over the letters; all is trained with
+The label of a word is the number of its syllables. The encoder of course_lib.spelling gets one
+linear map on top whose answers are added up over the letters, and all is trained on with
 Adam on the mean squared error, 700 batches of 16 words of one length, at a rate that falls from
 1e-3 along a cosine. Three draws of labelled words for each number of labels, side by side. The file
 holds, for each draw, the share of 1,000 held-out words that are counted right.
@@ -26,7 +26,6 @@ from course_lib.spelling import (
     HELD_OUT,
     dictionary_words,
     ids_of_words,
-    large_speller,
     syllables,
     trained_speller,
 )
@@ -34,7 +33,6 @@ from course_lib.training import fit_side_by_side
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "syllables.json"
 LABELS, DRAWS, STEPS, BATCH, RATE, TEST = (150, 1000), 3, 700, 16, 1e-3, 1000
-STARTS = {"pre-trained": trained_speller, "from scratch": large_speller}
 
 
 class SyllableCounter(nn.Module):
@@ -43,9 +41,9 @@ class SyllableCounter(nn.Module):
     Ids are embedded unchecked, since torch.func.vmap lets no check look at the data.
     """
 
-    def __init__(self, start: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        model = STARTS[start]()
+        model = trained_speller()
         self.letters = model.embedding.token
         self.encoder = model.encoder
         self.readout = nn.Linear(self.letters.embedding_dim, 1)
@@ -82,7 +80,7 @@ def batches_of(few: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
         yield IDS[picks, :n], SYLLABLES[picks]
 
 
-def shares(start: str, labels: int) -> list[float]:
+def shares(labels: int) -> list[float]:
     """For each draw of labels, the share of the held-out words that are counted right."""
     few = []
     for value in range(DRAWS):
@@ -90,7 +88,7 @@ def shares(start: str, labels: int) -> list[float]:
         order = torch.randperm(len(WORDS) - HELD_OUT, generator=generator)
         few.append(HELD_OUT + order[:labels])
     torch.manual_seed(0)
-    counters = [SyllableCounter(start) for _ in range(DRAWS)]
+    counters = [SyllableCounter() for _ in range(DRAWS)]
     fit_side_by_side(
         counters,
         lambda counter, batch: F.mse_loss(counter(batch[0]), batch[1]),
@@ -108,13 +106,12 @@ def shares(start: str, labels: int) -> list[float]:
 
 
 def main() -> None:
-    """Train from both starts and write what came out."""
+    """Train for each number of labels and write what came out."""
     torch.set_num_threads(1)
     began, rows = time.process_time(), []
-    for start in STARTS:
-        for labels in LABELS:
-            rows.append({"start": start, "labels": labels, "right": shares(start, labels)})
-            print(rows[-1], round(time.process_time() - began), "s", flush=True)
+    for labels in LABELS:
+        rows.append({"labels": labels, "right": shares(labels)})
+        print(rows[-1], round(time.process_time() - began), "s", flush=True)
     measured = {
         "device": platform.machine(),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),

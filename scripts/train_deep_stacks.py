@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python scripts/train_deep_stacks.py [kinds]
 
-Stacks of 60 layers of four kinds of course_lib.deep_stacks, and pre-norm stacks of 2, learn the
+Stacks of 60 layers of three kinds of course_lib.deep_stacks, and pre-norm stacks of 2, learn the
 letter in the middle from two letters on each side: 600 batches of 128, Adam, a rate that falls
 from 2e-3 along a cosine. Three seeds each, side by side. The file holds, for each seed, the loss
 on the held-out words, in nats. If kinds are named, those alone are trained anew.
