@@ -72,6 +72,7 @@ def main(steady: int = STEADY, fall: int = FALL) -> None:
             print(len(history), round(float(np.mean(history[-EVERY:])), 4), flush=True)
             state = {"model": model.state_dict(), "descent": descent.state_dict()}
             state |= {"random": random.get_state(), "history": history}
+            CHECKPOINT.parent.mkdir(exist_ok=True)
             torch.save(state | {"seconds": time.process_time() - began}, CHECKPOINT)
     np.savez_compressed(
         DATA,
@@ -84,6 +85,7 @@ def main(steady: int = STEADY, fall: int = FALL) -> None:
         made_with=f"{dt.datetime.now(dt.UTC).date()}, torch {torch.__version__}, "
         f"{platform.machine()}",
     )
+    CHECKPOINT.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
