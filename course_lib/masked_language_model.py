@@ -76,6 +76,36 @@ class MaskedLanguageModel(nn.Module):
         """
         return self.encoder(**self._seen(ids, real))
 
+    def logit_lens(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        real: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> Float[Tensor, "readings *batch tokens vocabulary"]:
+        r"""The residual stream read out before the first block and after each: $f_0(x_k) E^\top$.
+
+        $f_0$ is the norm at the top, or nothing after post-norm blocks. Reading $k$ is what the
+        model would answer if all blocks after block $k$ were pre-norm and added nothing; the last
+        reading is its answer. Source: nostalgebraist (2020).
+        """
+        return self.encoder.norm(self.stream(ids, real=real)) @ self.embedding.token.weight.T
+
+    def stream(
+        self,
+        ids: Int[Tensor, "*batch tokens"],
+        *,
+        real: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> Float[Tensor, "readings *batch tokens d_model"]:
+        """Every token before the first block and after each, not yet normed: its residual stream.
+
+        Source of the name: Elhage et al. (2021).
+        """
+        given = self._seen(ids, real)
+        tokens = [given.pop("x")]
+        for block in self.encoder.blocks:
+            tokens.append(block(tokens[-1], **given))
+        return torch.stack(tokens)
+
     def attention_weights(
         self,
         ids: Int[Tensor, "*batch tokens"],

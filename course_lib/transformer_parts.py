@@ -104,7 +104,7 @@ class BlockAttention(MultiHeadAttention):
     weights. ``position`` turns queries and keys of self-attention by
     :func:`course_lib.position.rotary` with ``base``, an attribute, so that a trained model can be
     read with another. With a ``cache``, keys and values of earlier calls stand before those of
-    ``x``.
+    ``x``; it holds those of ``kv_heads`` heads.
     """
 
     base: float | int = 10_000
@@ -171,11 +171,15 @@ class BlockAttention(MultiHeadAttention):
 
         query = self._split(self.query(x))
         if context is not None and cache is not None:
-            return query, *cache.once(self, context, key_and_value)
+            key, value = cache.once(self, context, key_and_value)
+            return query, self._shared(key), self._shared(value)
         key, value = key_and_value()
         if position is not None:
-            query, key = rotary(torch.stack([query, key]), position=position, base=self.base)
-        return query, *((key, value) if cache is None else cache.extend(self, key, value))
+            both = rotary(torch.cat([query, key], dim=-3), position=position, base=self.base)
+            query, key = both.split([self.heads, self.kv_heads], dim=-3)
+        if cache is not None:
+            key, value = cache.extend(self, key, value)
+        return query, self._shared(key), self._shared(value)
 
 
 class MLP(nn.Module):

@@ -52,6 +52,29 @@ def test_a_model_is_embedding_blocks_norm_and_the_embedding_again(position: str,
     torch.testing.assert_close(model(ids), nn.functional.linear(x, weight))
 
 
+@pytest.mark.parametrize("position", POSITIONS)
+def test_a_reading_is_the_answer_when_all_later_blocks_add_nothing(position: str) -> None:
+    model, ids = shaken(position), some_ids(2, 6)
+    real = padding(6, 4, tokens=6)
+    readings = model.logit_lens(ids, real=real)
+    torch.testing.assert_close(readings[-1], model(ids, real=real))
+    with torch.no_grad():
+        for place in (1, 0):
+            block = model.encoder.blocks[place]
+            for last in (block.attention.output, block.mlp.contract):
+                last.weight.zero_()
+                last.bias.zero_()
+            torch.testing.assert_close(model(ids, real=real), readings[place])
+
+
+def test_after_post_norm_blocks_the_lens_norms_nothing() -> None:
+    model, ids = shaken(norm="post"), some_ids(2, 6)
+    readings = model.logit_lens(ids)
+    weight = model.embedding.token.weight
+    torch.testing.assert_close(readings[0], model.embedding(ids) @ weight.T)
+    torch.testing.assert_close(readings[-1], model(ids))
+
+
 def test_there_are_no_parameters_beyond_embedding_and_encoder() -> None:
     model = shaken()
     parts = parameter_count(model.embedding) + parameter_count(model.encoder)
