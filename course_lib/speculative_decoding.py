@@ -132,24 +132,33 @@ def law(process: Callable[[Choose], Hashable]) -> dict[Hashable, float]:
     found: defaultdict[Hashable, float] = defaultdict(float)
     waiting: list[list[int]] = [[]]
     while waiting:
-        path = waiting.pop()
-        probability, depth = 1.0, 0
-
-        def choose(distribution: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
-            nonlocal probability, depth
-            del generator
-            check_shapes(probability=(distribution, "outcomes"))
-            if depth == len(path):  # noqa: B023 - called before the next path is taken
-                possible = distribution.nonzero().flatten().tolist()
-                waiting.extend([*path, other] for other in possible[1:])  # noqa: B023
-                path.append(possible[0])  # noqa: B023
-            probability *= distribution[path[depth]].item()  # noqa: B023
-            depth += 1
-            return torch.tensor(path[depth - 1])  # noqa: B023
-
-        result = process(choose)
+        result, probability, others = _followed(process, waiting.pop())
         found[result] += probability
+        waiting += others
     return dict(found)
+
+
+def _followed(
+    process: Callable[[Choose], Hashable], path: list[int]
+) -> tuple[Hashable, float, list[list[int]]]:
+    """Choose as ``path`` says, then the first id each time; and which paths that leaves out."""
+    taken, probability, others = [], 1.0, []
+
+    def choose(distribution: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
+        nonlocal probability
+        del generator
+        check_shapes(probability=(distribution, "outcomes"))
+        if len(taken) < len(path):
+            taken.append(path[len(taken)])
+        else:
+            first, *rest = distribution.nonzero().flatten().tolist()
+            others.extend([*taken, other] for other in rest)
+            taken.append(first)
+        probability *= distribution[taken[-1]].item()
+        return torch.tensor(taken[-1])
+
+    result = process(choose)
+    return result, probability, others
 
 
 def _longer(ids: Tensor, token: int) -> Tensor:
