@@ -117,7 +117,7 @@ class AbsoluteDiscounting:
 
     def _checked(self, name: str, ids: Ids) -> tuple[int, ...]:
         listed = tuple(ids.tolist() if isinstance(ids, Tensor) else ids)
-        for symbol in listed:
+        for symbol in set(listed):
             check_size(f"a symbol of {name}", symbol, minimum=0)
             if symbol >= self.symbols:
                 raise ValueError(
