@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
@@ -67,23 +67,24 @@ def measured(size: tuple[int, int, int], share: int, start: int) -> dict:
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE / math.sqrt(size[0]), fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     counts, taken, letters, flops = counted_flops(size), 0, 0, 0
-    best = {"aside": math.inf}
+    best, best_step, weights = math.inf, 0, torch.empty(0)
     for taken, rows in enumerate(groups, start=1):
         loss = nats(model, rows)
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimizer.step()
         schedule.step()
         letters += int((rows[:, 1:] != UNASKED).sum())
         flops += len(rows) * counts[rows.shape[1] - 1]
         if taken * LOOKS // steps > (taken - 1) * LOOKS // steps:
             aside = bits_a_letter(model, HELD_ASIDE)
-            if aside < best["aside"]:
-                held = bits_a_letter(model, TOWNS.unseen)
-                best = {"aside": aside, "held out": held, "step": taken}
+            if aside < best:
+                best, best_step = aside, taken
+                weights = nn.utils.parameters_to_vector(model.parameters()).detach()
     if taken != steps:
         raise RuntimeError(f"{taken} steps were taken; expected {steps}; mend the count of batches")
+    nn.utils.vector_to_parameters(weights, model.parameters())
     parameters = parameter_count(model)
     return {
         "d_model": size[0],
@@ -94,9 +95,9 @@ def measured(size: tuple[int, int, int], share: int, start: int) -> dict:
         "epochs": epochs,
         "steps": steps,
         "seed": start,
-        "best_step": best["step"],
-        "bits_aside": round(best["aside"], 4),
-        "bits_held_out": round(best["held out"], 4),
+        "best_step": best_step,
+        "bits_aside": round(best, 4),
+        "bits_held_out": round(bits_a_letter(model, TOWNS.unseen), 4),
         "letters_trained": letters,
         "flops_6nd": 6 * parameters * letters,
         "flops_counted": flops,
