@@ -12,7 +12,7 @@ raises ``TypeError`` or ``ValueError`` with what was given, what was expected an
 import math
 
 import torch
-from einops import einsum, rearrange
+from einops import einsum, rearrange, repeat
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -159,8 +159,13 @@ class MultiHeadAttention(nn.Module):
     $[\mathrm{head}_1, \dots, \mathrm{head}_H]\,W^O$. The context $C$ is $X$ itself
     (self-attention) unless it is given (cross-attention); its features are ``d_context``,
     ``d_model`` by default. ``dropout`` hides weights while training. Equal to
-    ``torch.nn.MultiheadAttention`` with the same parameters. Raises ``ValueError`` unless ``heads``
-    divides ``d_model``. Source: Vaswani et al. (2017), section 3.2.2.
+    ``torch.nn.MultiheadAttention`` with the same parameters.
+
+    With ``kv_heads`` below ``heads``, keys and values have fewer heads than queries, and each
+    serves ``heads // kv_heads`` query heads in a row: grouped-query attention, or multi-query
+    attention where it is 1. Raises ``ValueError`` unless ``heads`` divides ``d_model`` and
+    ``kv_heads`` divides ``heads``. Source: Vaswani et al. (2017), section 3.2.2; Shazeer (2019) and
+    Ainslie et al. (2023), section 2.2, for fewer keys and values.
     """
 
     def __init__(
@@ -168,19 +173,24 @@ class MultiHeadAttention(nn.Module):
         d_model: int,
         heads: int,
         *,
+        kv_heads: int | None = None,
         d_context: int | None = None,
         dropout: float | int = 0.0,
         bias: bool = True,
     ) -> None:
         super().__init__()
         check_divides("heads", heads, "d_model", d_model)
+        kv_heads = heads if kv_heads is None else kv_heads
+        check_divides("kv_heads", kv_heads, "heads", heads)
         check_number("dropout", dropout, minimum=0, maximum=1)
         d_context = d_model if d_context is None else d_context
         check_size("d_context", d_context)
         self.heads = heads
+        self.kv_heads = kv_heads
+        self.d_head = d_model // heads
         self.query = nn.Linear(d_model, d_model, bias=bias)
-        self.key = nn.Linear(d_context, d_model, bias=bias)
-        self.value = nn.Linear(d_context, d_model, bias=bias)
+        self.key = nn.Linear(d_context, kv_heads * self.d_head, bias=bias)
+        self.value = nn.Linear(d_context, kv_heads * self.d_head, bias=bias)
         self.output = nn.Linear(d_model, d_model, bias=bias)
         self.dropout = nn.Dropout(dropout)
 
@@ -198,7 +208,7 @@ class MultiHeadAttention(nn.Module):
         ``(*batch, head, query, key)``, where an axis of size 1 counts for all.
         """
         weights = self.dropout(self.weights(x, context, mask=mask, bias=bias))
-        value = self._split(self.value(x if context is None else context))
+        value = self._shared(self._split(self.value(x if context is None else context)))
         blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
 
@@ -218,11 +228,18 @@ class MultiHeadAttention(nn.Module):
             context=(context, f"*batch key {self.key.in_features}"),
         )
         check_head_axis(x, mask=mask, bias=bias)
-        query, key = self._split(self.query(x)), self._split(self.key(context))
+        query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
         return attention_weights(query, key, mask=mask, bias=bias)
 
-    def _split(self, x: Float[Tensor, "*batch tokens d_model"]) -> Tensor:
-        return rearrange(x, "... tokens (h d) -> ... h tokens d", h=self.heads)
+    def _split(self, x: Float[Tensor, "*batch tokens features"]) -> Tensor:
+        return rearrange(x, "... tokens (h d) -> ... h tokens d", d=self.d_head)
+
+    def _shared(self, x: Float[Tensor, "*batch {self.kv_heads} tokens d"]) -> Tensor:
+        """One head of keys or values for every head of queries."""
+        if self.kv_heads == self.heads:
+            return x
+        share = self.heads // self.kv_heads
+        return repeat(x, "... h tokens d -> ... (h share) tokens d", share=share)
 
 
 # What the functions above share ---------------------------------------------------------------

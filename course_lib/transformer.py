@@ -155,6 +155,7 @@ class Encoder(nn.Module):
 class DecoderBlock(nn.Module):
     """An encoder block whose tokens never see their future, and, if ``cross``, look at a context.
 
+    ``kv_heads`` is that of :class:`course_lib.attention.MultiHeadAttention`, for both attentions.
     With ``cross``, equal to ``torch.nn.TransformerDecoderLayer`` with the same parameters,
     ``activation="gelu"`` and the causal mask. Source: Vaswani et al. (2017), section 3.1.
     """
@@ -164,6 +165,7 @@ class DecoderBlock(nn.Module):
         d_model: int,
         heads: int,
         *,
+        kv_heads: int | None = None,
         d_hidden: int | None = None,
         dropout: float | int = 0.0,
         norm: str = "pre",
@@ -173,10 +175,12 @@ class DecoderBlock(nn.Module):
         d_hidden = 4 * d_model if d_hidden is None else d_hidden
         check_size("d_hidden", d_hidden)
         self.cross = cross
-        self.attention = BlockAttention(d_model, heads, dropout=dropout)
+        self.attention = BlockAttention(d_model, heads, kv_heads=kv_heads, dropout=dropout)
         self.attention_residual = Residual(d_model, dropout=dropout, norm=norm)
         if cross:
-            self.cross_attention = BlockAttention(d_model, heads, dropout=dropout)
+            self.cross_attention = BlockAttention(
+                d_model, heads, kv_heads=kv_heads, dropout=dropout
+            )
             self.cross_residual = Residual(d_model, dropout=dropout, norm=norm)
         self.mlp = MLP(d_model, d_hidden, dropout=dropout)
         self.mlp_residual = Residual(d_model, dropout=dropout, norm=norm)
@@ -222,8 +226,9 @@ class Decoder(nn.Module):
 
     Token embedding, a stack of :class:`DecoderBlock`, a norm after pre-norm blocks, and a readout
     that is the embedding again if ``tied``. ``tokens`` is the longest sequence, ``position`` one of
-    ``"learned"``, ``"sinusoidal"``, ``"rotary"`` and ``"none"``. Source: Radford et al. (2018);
-    Press and Wolf (2017) for the tied readout.
+    ``"learned"``, ``"sinusoidal"``, ``"rotary"`` and ``"none"``, and ``kv_heads`` the heads of keys
+    and values, which a cache holds. Source: Radford et al. (2018), and (2019) for norms before the
+    layers and at the end; Press and Wolf (2017) for the tied readout.
     """
 
     def __init__(
@@ -234,6 +239,7 @@ class Decoder(nn.Module):
         layers: int,
         *,
         tokens: int,
+        kv_heads: int | None = None,
         d_hidden: int | None = None,
         dropout: float | int = 0.0,
         norm: str = "pre",
@@ -250,7 +256,15 @@ class Decoder(nn.Module):
             vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
         )
         self.blocks = nn.ModuleList(
-            DecoderBlock(d_model, heads, d_hidden=d_hidden, dropout=dropout, norm=norm, cross=cross)
+            DecoderBlock(
+                d_model,
+                heads,
+                kv_heads=kv_heads,
+                d_hidden=d_hidden,
+                dropout=dropout,
+                norm=norm,
+                cross=cross,
+            )
             for _ in range(layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()

@@ -103,7 +103,7 @@ class BlockAttention(MultiHeadAttention):
     The result is the same; PyTorch's fused operator does the work unless dropout has to hide
     weights. ``position`` turns queries and keys of self-attention by
     :func:`course_lib.position.rotary`. With a ``cache``, keys and values of earlier calls stand
-    before those of ``x``.
+    before those of ``x``; it holds those of ``kv_heads`` heads.
     """
 
     def forward(
@@ -168,11 +168,15 @@ class BlockAttention(MultiHeadAttention):
 
         query = self._split(self.query(x))
         if context is not None and cache is not None:
-            return query, *cache.once(self, context, key_and_value)
+            key, value = cache.once(self, context, key_and_value)
+            return query, self._shared(key), self._shared(value)
         key, value = key_and_value()
         if position is not None:
-            query, key = rotary(torch.stack([query, key]), position=position)
-        return query, *((key, value) if cache is None else cache.extend(self, key, value))
+            both = rotary(torch.cat([query, key], dim=-3), position=position)
+            query, key = both.split([self.heads, self.kv_heads], dim=-3)
+        if cache is not None:
+            key, value = cache.extend(self, key, value)
+        return query, self._shared(key), self._shared(value)
 
 
 class MLP(nn.Module):

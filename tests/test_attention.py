@@ -416,6 +416,83 @@ def test_multi_head_attention_is_permutation_equivariant() -> None:
     assert_close(ours(x[:, order]), ours(x)[:, order])
 
 
+def grouped(heads: int, kv_heads: int, **options: object) -> MultiHeadAttention:
+    """With eight query features a head."""
+    torch.manual_seed(0)
+    return MultiHeadAttention(8 * heads, heads, kv_heads=kv_heads, **options).double()
+
+
+def by_pytorch(ours: MultiHeadAttention, x: Tensor, context: Tensor, **given: Tensor) -> Tensor:
+    """PyTorch's operator, which groups queries itself, between our projections."""
+
+    def split(tokens: Tensor) -> Tensor:
+        return tokens.unflatten(-1, (-1, 8)).transpose(-3, -2)
+
+    query, key, value = split(ours.query(x)), split(ours.key(context)), split(ours.value(context))
+    blended = F.scaled_dot_product_attention(query, key, value, enable_gqa=True, **given)
+    return ours.output(blended.transpose(-3, -2).flatten(-2))
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+@pytest.mark.parametrize("d_context", [None, 5])
+@pytest.mark.parametrize("masked", [True, False], ids=["masked", "unmasked"])
+def test_grouped_queries_and_their_gradients_equal_pytorchs(
+    *, masked: bool, d_context: int | None, kv_heads: int
+) -> None:
+    ours = grouped(4, kv_heads, d_context=d_context)
+    x = randn(3, 5, 32).requires_grad_()
+    context = x if d_context is None else randn(3, 6, 5).requires_grad_()
+    mask = mask_with_a_key_for_all(3, 4, 5, context.shape[1]) if masked else None
+    output = ours(x, None if d_context is None else context, mask=mask)
+    expected = by_pytorch(ours, x, context, attn_mask=mask)
+    assert_close(output, expected)
+    leaves = (x, *ours.parameters()) if d_context is None else (x, context, *ours.parameters())
+    for actual, wanted in zip(
+        gradients(output, *leaves), gradients(expected, *leaves), strict=True
+    ):
+        assert_close(actual, wanted)
+
+
+def test_as_many_key_heads_as_query_heads_are_plain_attention_to_the_last_bit() -> None:
+    plain, ours = MultiHeadAttention(8, 2).double(), MultiHeadAttention(8, 2, kv_heads=2).double()
+    ours.load_state_dict(plain.state_dict())
+    x = randn(3, 4, 8)
+    assert torch.equal(ours(x), plain(x))
+    assert torch.equal(ours.weights(x), plain.weights(x))
+
+
+@given(st.sampled_from([(1, 1), (2, 1), (4, 1), (4, 2), (6, 2), (6, 3)]), st.integers(0, 100))
+def test_a_group_is_plain_attention_whose_keys_and_values_are_copies(
+    heads: tuple[int, int], seed: int
+) -> None:
+    (queries, keys), copies = heads, heads[0] // heads[1]
+    ours, plain = grouped(queries, keys), MultiHeadAttention(8 * queries, queries).double()
+    state = ours.state_dict()
+    for part in ("key", "value"):
+        for kind in ("weight", "bias"):
+            each = state[f"{part}.{kind}"].split(8)
+            state[f"{part}.{kind}"] = torch.cat([head for head in each for _ in range(copies)])
+    plain.load_state_dict(state)
+    x = randn(2, 5, 8 * queries, seed=seed)
+    assert_close(ours(x), plain(x))
+    assert_close(ours.weights(x), plain.weights(x))
+
+
+def test_one_key_head_is_one_memory_that_every_query_head_asks() -> None:
+    ours, x = grouped(3, 1), randn(5, 24)
+    key, value = ours.key(x), ours.value(x)
+    heads = [attention(query, key, value) for query in ours.query(x).split(8, dim=-1)]
+    assert_close(ours(x), ours.output(torch.cat(heads, dim=-1)))
+    assert ours.key.weight.shape == ours.value.weight.shape == (8, 24)
+
+
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+def test_grouped_queries_take_any_batch_even_an_empty_one(batch: tuple[int, ...]) -> None:
+    ours, x = grouped(4, 2), randn(*batch, 3, 32)
+    assert ours.weights(x).shape == (*batch, 4, 3, 3)
+    assert_close(ours(x), by_pytorch(ours, x, x))
+
+
 def test_dropout_hides_weights_in_training_alone_and_keeps_their_mean() -> None:
     torch.manual_seed(0)
     ours = MultiHeadAttention(4, 2, dropout=0.5).double()
@@ -531,6 +608,13 @@ def test_bad_input_to_the_ladder_gets_a_message_that_helps(
     [
         (lambda: MultiHeadAttention(8, 3), ValueError, r"heads is 3, .* 8; .* from 1, 2, 4, 8"),
         (lambda: MultiHeadAttention(8, 2, d_context=0), ValueError, r"d_context is 0"),
+        (
+            lambda: MultiHeadAttention(8, 4, kv_heads=3),
+            ValueError,
+            r"kv_heads is 3, which does not divide heads = 4; .* choose kv_heads from 1, 2, 4",
+        ),
+        (lambda: MultiHeadAttention(8, 4, kv_heads=8), ValueError, r"kv_heads is 8, .* heads = 4"),
+        (lambda: MultiHeadAttention(8, 4, kv_heads=0), ValueError, r"kv_heads is 0"),
         (lambda: MultiHeadAttention(8, 2, dropout=1.5), ValueError, r"dropout is 1.5; .*\[0, 1\]"),
         (lambda: mha()(X.float()), TypeError, r"x has dtype torch.float32 and parameters"),
         (lambda: mha()(X, X.float()), TypeError, r"context has dtype torch.float32"),

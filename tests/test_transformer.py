@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from course_lib.attention import MultiHeadAttention, causal_mask
+from course_lib.position import rotary
 from course_lib.training import parameter_count
 from course_lib.transformer import (
     Decoder,
@@ -197,6 +198,25 @@ def test_block_attention_equals_multi_head_attention(*, cross: bool) -> None:
     given = {"mask": torch.ones(3, keys).tril().bool(), "bias": randn(2, 2, 3, keys)}
     assert_close(quick(x, context, **given), plain(x, context, **given))
     assert_close(quick.weights(x, context, **given), plain.weights(x, context, **given))
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2])
+def test_block_attention_with_grouped_queries_equals_multi_head_attention(kv_heads: int) -> None:
+    plain = shaken(MultiHeadAttention(8, 4, kv_heads=kv_heads).double())
+    quick = BlockAttention(8, 4, kv_heads=kv_heads).double()
+    quick.load_state_dict(plain.state_dict())
+    x, context = randn(2, 3, 8), randn(2, 5, 8)
+    for seen in ((x,), (x, context)):
+        assert_close(quick(*seen), plain(*seen))
+        assert_close(quick.weights(*seen), plain.weights(*seen))
+
+
+def test_rotary_positions_turn_the_keys_that_grouped_queries_share() -> None:
+    block, x, position = BlockAttention(8, 2, kv_heads=1).double(), randn(3, 5, 8), torch.arange(5)
+    query = block.query(x).unflatten(-1, (2, 4)).transpose(1, 2)
+    turned, key = rotary(query, position=position), rotary(block.key(x), position=position)
+    expected = (turned @ key[:, None].mT / 2).softmax(dim=-1)
+    assert_close(block.weights(x, position=position), expected)
 
 
 def test_dropout_acts_in_training_alone_and_keeps_the_mean() -> None:
@@ -396,13 +416,25 @@ def test_however_a_text_is_cut_the_logits_are_the_same(lengths: list, position: 
     assert_close(torch.cat(parts, dim=-2), model(ids))
 
 
-def test_cached_decoding_with_a_context_equals_the_full_computation() -> None:
-    model, cache = decoder(cross=True), KeyValueCache()
+@pytest.mark.parametrize("kv_heads", [None, 1])
+def test_cached_decoding_with_a_context_equals_the_full_computation(kv_heads: int | None) -> None:
+    model, cache = decoder(cross=True, kv_heads=kv_heads), KeyValueCache()
     ids, context = some_ids(3, 9), randn(3, 5, 8)
     real = torch.arange(5) < torch.tensor([[5], [2], [4]])
     given = {"context": context, "context_mask": real[:, None, None, :]}
     parts = [model(ids[:, i : i + 1], cache, **given) for i in range(9)]
     assert_close(torch.cat(parts, dim=-2), model(ids, **given))
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_a_cache_holds_the_keys_and_values_that_grouped_queries_share(position: str) -> None:
+    torch.manual_seed(0)
+    model = shaken(Decoder(11, 16, 4, 2, tokens=12, kv_heads=2, position=position).double())
+    ids, cache = some_ids(3, 9), KeyValueCache()
+    parts = [model(ids[:, :4], cache)] + [model(ids[:, i : i + 1], cache) for i in range(4, 9)]
+    assert_close(torch.cat(parts, dim=-2), model(ids))
+    held = [tensor.shape for pair in cache._past.values() for tensor in pair]
+    assert held == [(3, 2, 9, 4)] * 4
 
 
 def test_a_cache_projects_each_token_and_the_context_once() -> None:
@@ -523,6 +555,8 @@ MODEL = decoder()
         # The makers
         (lambda: EncoderBlock(8, 3), ValueError, r"heads is 3, which does not divide d_model = 8"),
         (lambda: EncoderBlock(8, 2, norm="both"), ValueError, r"norm is 'both'; .*'pre', 'post'"),
+        (lambda: DecoderBlock(8, 4, kv_heads=3), ValueError, r"kv_heads is 3, .* heads = 4"),
+        (lambda: Decoder(5, 8, 4, 1, tokens=4, kv_heads=8), ValueError, r"kv_heads is 8, .*4"),
         (lambda: DecoderBlock(8, 2, d_hidden=0), ValueError, r"d_hidden is 0; expected 1 or more"),
         (lambda: EncoderBlock(8, 2, dropout=2), ValueError, r"dropout is 2; .*\[0, 1\]"),
         (lambda: Encoder(8, 2, 0), ValueError, r"layers is 0; expected 1 or more"),

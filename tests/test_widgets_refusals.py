@@ -478,6 +478,7 @@ REFUSED = [
     ),
     ("TinyGPT", "model", Encoder(8, 2, 1), TypeError("model is a Encoder")),
     ("TinyGPT", "model", decoder(cross=True), "model has cross-attention"),
+    ("TinyGPT", "model", decoder(kv_heads=1), "model has kv_heads = 1 and heads = 2"),
     ("TinyGPT", "model", decoder(6, 64, layers=3), r"150,\d+ parameters; expected 100,000"),
     ("TinyGPT", "model", decoder(tokens=65), "65 positions; expected 64 at most"),
     ("TinyGPT", "model", decoder(heads=8, layers=4), "32 heads in all layers; expected 24"),

@@ -165,5 +165,12 @@ def _facts_of(model: object) -> dict[str, Any]:
             "model has cross-attention, for which the page has no source to look at; expected a "
             "Decoder made with cross=False"
         )
+    attention = model.blocks[0].attention
+    if attention.kv_heads != attention.heads:
+        raise ValueError(
+            f"model has kv_heads = {attention.kv_heads} and heads = {attention.heads}, and the "
+            "page lets no heads share keys; expected as many of both; train a Decoder without "
+            "kv_heads"
+        )
     tied = model.readout.weight is model.embedding.token.weight
     return transformer_facts(model.embedding, model.blocks, tied=tied)
