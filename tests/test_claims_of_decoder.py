@@ -88,15 +88,20 @@ class Peeking(Decoder):
 
 
 class Forgetful(KeyValueCache):
-    """It keeps what is new alone."""
+    """It keeps what is new alone, though it knows how much it has read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: Counter[torch.nn.Module] = Counter()
 
     def extend(self, layer: torch.nn.Module, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         self._past.pop(layer, None)
+        self.read[layer] += key.shape[-2]
         return super().extend(layer, key, value)
 
     @property
     def tokens(self) -> int:
-        return LONGEST
+        return max(self.read.values(), default=0)
 
 
 class ProjectsAgain(KeyValueCache):
