@@ -198,6 +198,19 @@ def the_draft_alone(
     return speculative_decoding.speculative_decoding(draft, draft, prompt, **chosen)
 
 
+def ended_by_the_draft(
+    target: Decoder, draft: Decoder, prompt: Tensor, **chosen: object
+) -> tuple[Tensor, int]:
+    def mixed(ids: Tensor) -> Tensor:
+        return torch.cat([target(ids)[:-1], draft(ids)[-1:]])
+
+    return speculative_decoding.speculative_decoding(mixed, draft, prompt, **chosen)
+
+
+def product(p: Tensor, q: Tensor) -> Tensor:
+    return (p * q).sum(-1)
+
+
 def in_a_line(which: Tensor) -> Tensor:
     weights = torch.zeros(len(which), 13, 6)
     for piece, word in ((10, 4), (11, 4), (12, 5)):
@@ -229,6 +242,8 @@ WRONG = {
     "every draft kept": ("prop-speculative", {"accept_or_replace": always_kept}),
     "drawn anew from p": ("prop-speculative", {"accept_or_replace": replaced_from_p}),
     "the draft alone": ("prop-speculative", {"speculative_decoding": the_draft_alone}),
+    "the draft's last word": ("prop-speculative", {"speculative_decoding": ended_by_the_draft}),
+    "a product for a rate": ("prop-speculative", {"acceptance_rate": product}),
     "a source not read": ("prop-cross", {"EncoderDecoder": Deaf}),
     "padding read": ("prop-cross", {"EncoderDecoder": Unmasked}),
     "the target read ahead": ("prop-cross", {"EncoderDecoder": Foreseeing}),
