@@ -227,8 +227,8 @@ class Decoder(nn.Module):
     Token embedding, a stack of :class:`DecoderBlock`, a norm after pre-norm blocks, and a readout
     that is the embedding again if ``tied``. ``tokens`` is the longest sequence, ``position`` one of
     ``"learned"``, ``"sinusoidal"``, ``"rotary"`` and ``"none"``, and ``kv_heads`` the heads of keys
-    and values, which a cache holds. Source: Radford et al. (2018); Press and Wolf (2017) for the
-    tied readout.
+    and values, which a cache holds. Source: Radford et al. (2018), and (2019) for norms before the
+    layers and at the end; Press and Wolf (2017) for the tied readout.
     """
 
     def __init__(

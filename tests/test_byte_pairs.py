@@ -1,0 +1,76 @@
+"""Merges against a recount of all words before each of them."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.byte_pairs import decode, encode, learn_merges
+
+WORDS = st.lists(st.text("ab", max_size=7) | st.text("abc", max_size=5), max_size=8)
+
+
+def merged(pieces: list[str], pair: tuple[str, str]) -> list[str]:
+    out, i = [], 0
+    while i < len(pieces):
+        both = tuple(pieces[i : i + 2]) == pair
+        out.append("".join(pieces[i : i + 2]) if both else pieces[i])
+        i += 2 if both else 1
+    return out
+
+
+def recounted(words: list[str], count: int) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    cut, merges = [list(word) for word in words], []
+    for _ in range(count):
+        pairs = Counter((p[i], p[i + 1]) for p in cut for i in range(len(p) - 1))
+        if not pairs:
+            break
+        most = max(pairs.values())
+        merges.append(min(pair for pair, often in pairs.items() if often == most))
+        cut = [merged(pieces, merges[-1]) for pieces in cut]
+    return merges, cut
+
+
+@given(WORDS, st.integers(0, 12))
+def test_merges_are_those_of_a_recount_and_cut_the_words_as_they_were_learned(
+    words: list[str], count: int
+) -> None:
+    merges, cut = recounted(words, count)
+    assert learn_merges(words, count) == merges
+    assert [encode(word, merges) for word in words] == cut
+
+
+@given(WORDS, st.text("abcd", max_size=12))
+def test_pieces_make_the_text_again_and_are_those_of_the_merges_in_turn(
+    words: list[str], text: str
+) -> None:
+    merges, pieces = learn_merges(words, 8), list(text)
+    for pair in merges:
+        pieces = merged(pieces, pair)
+    assert encode(text, merges) == pieces
+    assert decode(pieces) == text
+
+
+def test_the_example_of_the_paper() -> None:
+    words = ["low$"] * 5 + ["lower$"] * 2 + ["newest$"] * 6 + ["widest$"] * 3
+    merges = learn_merges(words, 5)
+    assert merges == [("e", "s"), ("es", "t"), ("est", "$"), ("l", "o"), ("lo", "w")]
+    assert encode("lowest$", merges) == ["low", "est$"]
+
+
+def test_of_pairs_as_frequent_the_first_in_the_alphabet_is_joined_whatever_the_order() -> None:
+    assert learn_merges(["cd", "ab"], 1) == learn_merges(["ab", "cd"], 1) == [("a", "b")]
+
+
+def test_there_are_no_more_merges_than_pairs() -> None:
+    assert learn_merges(["abc"], 9) == [("a", "b"), ("ab", "c")]
+    assert learn_merges([], 3) == []
+    assert encode("", [("a", "b")]) == []
+
+
+def test_a_word_in_place_of_words_and_a_count_that_is_none_are_refused() -> None:
+    with pytest.raises(TypeError, match="words is a str; expected many"):
+        learn_merges("abc", 2)
+    with pytest.raises(ValueError, match="count is -1; expected 0 or more"):
+        learn_merges(["abc"], -1)

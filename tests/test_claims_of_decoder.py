@@ -1,0 +1,271 @@
+"""Each claim of lecture 7 holds for the library and falls to an implementation that is wrong."""
+
+import itertools
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from claims import check, claims
+from torch import Tensor
+from torch.nn import functional as F
+
+from course_lib import attention, byte_pairs, generation, name_decoder, speculative_decoding
+from course_lib import transformer as library_of_blocks
+from course_lib.name_decoder import LONGEST, load_name_decoder, load_towns, town_bits, town_rows
+from course_lib.transformer import Decoder, EncoderDecoder, KeyValueCache
+
+LECTURE = "07_decoder"
+
+
+def log_probability(decoder: Decoder, ids: Tensor) -> Tensor:
+    bets = decoder(ids[:, :-1]).log_softmax(-1)
+    return bets.gather(-1, ids[:, 1:, None]).squeeze(-1).sum(-1)
+
+
+def small(kind: type[Decoder] = Decoder, **options: object) -> Decoder:
+    torch.manual_seed(1)
+    return kind(len(load_towns().alphabet), 48, 4, 2, tokens=LONGEST, **options).eval()
+
+
+def crossing(which: Tensor) -> Tensor:
+    """Thirteen pieces that look at six words, and the last three turned round."""
+    weights = torch.zeros(len(which), 13, 6)
+    for piece, word in ((10, 5), (11, 4), (12, 4)):
+        weights[:, piece, word] = 1
+    return weights
+
+
+@cache
+def library() -> dict[str, object]:
+    """What the cells need of the library, and what earlier cells of the lecture made."""
+    towns, letters = load_towns(), 13
+    torch.manual_seed(0)
+    tiny = Decoder(3, 8, 2, 1, tokens=6).double()
+
+    def spelled(texts: list[str]) -> Tensor:
+        return town_rows(texts, towns.alphabet)
+
+    modules = (
+        attention,
+        byte_pairs,
+        generation,
+        library_of_blocks,
+        name_decoder,
+        speculative_decoding,
+    )
+    found = {name: value for module in modules for name, value in vars(module).items()}
+    return {
+        **found,
+        **towns._asdict(),
+        "np": np,
+        "itertools": itertools,
+        "Counter": Counter,
+        "spelled": spelled,
+        "writer": small(),
+        "text": spelled(["fi Lappajärvi"])[0, :-1],
+        "each": town_bits(load_name_decoder(), spelled(towns.unseen)),
+        "tiny": tiny,
+        "log_probability": log_probability,
+        "fresh": torch.arange(20, 1020),
+        "strange": torch.arange(1020, 1100),
+        "source": torch.ones(1200, 6),
+        "target": torch.ones(1200, letters),
+        "looks": crossing,
+    }
+
+
+TRAINED = {"prop-nucleus"}  # what it says of two bets needs a decoder that knows names
+
+
+class Peeking(Decoder):
+    """The letter that comes next makes itself a little more probable."""
+
+    def forward(self, ids: Tensor, *given: object, **more: object) -> Tensor:
+        ahead = F.one_hot(ids.roll(-1, -1), self.vocabulary)
+        return super().forward(ids, *given, **more) + ahead
+
+
+class Forgetful(KeyValueCache):
+    """It keeps what is new alone, though it knows how much it has read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: Counter[torch.nn.Module] = Counter()
+
+    def extend(self, layer: torch.nn.Module, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        self._past.pop(layer, None)
+        self.read[layer] += key.shape[-2]
+        return super().extend(layer, key, value)
+
+    @property
+    def tokens(self) -> int:
+        return max(self.read.values(), default=0)
+
+
+class ProjectsAgain(KeyValueCache):
+    """It returns what it should, and projects all keys anew meanwhile."""
+
+    def extend(self, layer: torch.nn.Module, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        key, value = super().extend(layer, key, value)
+        layer.key(torch.zeros(key.shape[-2], layer.key.in_features))
+        return key, value
+
+
+class Deaf(EncoderDecoder):
+    """It writes whatever the source says."""
+
+    def forward(self, source: Tensor, ids: Tensor, **more: Tensor) -> Tensor:
+        return super().forward(torch.ones_like(source), ids, **more)
+
+
+class Unmasked(EncoderDecoder):
+    """It reads what pads the source."""
+
+    def forward(self, source: Tensor, ids: Tensor, *, source_mask: Tensor | None = None) -> Tensor:
+        del source_mask
+        return super().forward(source, ids)
+
+
+class Foreseeing(EncoderDecoder):
+    """It reads the whole target before it writes."""
+
+    def forward(self, source: Tensor, ids: Tensor, **more: Tensor) -> Tensor:
+        return super().forward(source, ids, **more) + ids.double().mean()
+
+
+def hotter(logits: Tensor, *, temperature: float = 1.0, **more: object) -> Tensor:
+    return generation.next_token_probabilities(logits, temperature=1 / temperature, **more)
+
+
+def one_of_equals(logits: Tensor, **chosen: object) -> Tensor:
+    nudged = logits - 1e-3 * torch.arange(logits.shape[-1])
+    return generation.next_token_probabilities(nudged, **chosen)
+
+
+def in_order(logits: Tensor, **chosen: object) -> Tensor:
+    return generation.next_token_probabilities(logits, **chosen).sort(descending=True).values
+
+
+def without_the_crossing(logits: Tensor, *, top_p: float = 1.0) -> Tensor:
+    ranked, order = logits.softmax(-1).sort(descending=True)
+    kept = ranked * ((ranked.cumsum(-1) <= top_p) | (torch.arange(len(ranked)) == 0))
+    return torch.zeros_like(ranked).scatter(0, order, kept / kept.sum())
+
+
+def one_too_many(logits: Tensor, *, top_p: float = 1.0) -> Tensor:
+    ranked, order = logits.softmax(-1).sort(descending=True)
+    before = ranked.cumsum(-1) - ranked
+    kept = ranked * (before < min(top_p + 0.1, 1))
+    return torch.zeros_like(ranked).scatter(0, order, kept / kept.sum())
+
+
+def not_rescaled(logits: Tensor, *, top_p: float = 1.0) -> Tensor:
+    probability = logits.softmax(-1)
+    return probability * (generation.next_token_probabilities(logits, top_p=top_p) > 0)
+
+
+def rarest_first(words: list[str], count: int) -> list[tuple[str, str]]:
+    return byte_pairs.learn_merges(words, count)[::-1]
+
+
+def without_the_last(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    return byte_pairs.encode(text[:-1], merges)
+
+
+def never_joined(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    del merges
+    return list(text)
+
+
+def always_kept(drafted: int, p: Tensor, q: Tensor, **more: object) -> tuple[int, bool]:
+    del p, q, more
+    return drafted, True
+
+
+def replaced_from_p(drafted: int, p: Tensor, q: Tensor, *, choose: object) -> tuple[int, bool]:
+    accept = (p[drafted] / q[drafted]).clamp(max=1)
+    if choose(torch.stack([1 - accept, accept])).item():
+        return drafted, True
+    return int(choose(p)), False
+
+
+def the_draft_alone(
+    target: Decoder, draft: Decoder, prompt: Tensor, **chosen: object
+) -> tuple[Tensor, int]:
+    del target
+    return speculative_decoding.speculative_decoding(draft, draft, prompt, **chosen)
+
+
+def ended_by_the_draft(
+    target: Decoder, draft: Decoder, prompt: Tensor, **chosen: object
+) -> tuple[Tensor, int]:
+    def mixed(ids: Tensor) -> Tensor:
+        return torch.cat([target(ids)[:-1], draft(ids)[-1:]])
+
+    return speculative_decoding.speculative_decoding(mixed, draft, prompt, **chosen)
+
+
+def product(p: Tensor, q: Tensor) -> Tensor:
+    return (p * q).sum(-1)
+
+
+def in_a_line(which: Tensor) -> Tensor:
+    weights = torch.zeros(len(which), 13, 6)
+    for piece, word in ((10, 4), (11, 4), (12, 5)):
+        weights[:, piece, word] = 1
+    return weights
+
+
+def scaled(query: Tensor, key: Tensor, value: Tensor, *, scale: float) -> Tensor:
+    del scale
+    return attention.attention(query, key, value)
+
+
+WRONG = {
+    "a text that knows its next letter": ("prop-chain", {"Decoder": Peeking}),
+    "a look ahead": ("prop-future", {"writer": small(Peeking)}),
+    "merges in reverse": ("prop-tokens", {"learn_merges": rarest_first}),
+    "a letter lost": ("prop-tokens", {"encode": without_the_last}),
+    "nothing joined": ("prop-tokens", {"encode": never_joined}),
+    "a readout of its own": ("prop-tied", {"writer": small(tied=False)}),
+    "another scale": ("prop-tied", {"attention": scaled}),
+    "multiplied by the temperature": ("prop-temperature", {"next_token_probabilities": hotter}),
+    "a winner among equals": ("prop-temperature", {"next_token_probabilities": one_of_equals}),
+    "letters out of place": ("prop-temperature", {"next_token_probabilities": in_order}),
+    "too few letters": ("prop-nucleus", {"next_token_probabilities": without_the_crossing}),
+    "too many letters": ("prop-nucleus", {"next_token_probabilities": one_too_many}),
+    "not rescaled": ("prop-nucleus", {"next_token_probabilities": not_rescaled}),
+    "nothing remembered": ("prop-cache", {"KeyValueCache": Forgetful}),
+    "keys made again": ("prop-cache", {"KeyValueCache": ProjectsAgain}),
+    "every draft kept": ("prop-speculative", {"accept_or_replace": always_kept}),
+    "drawn anew from p": ("prop-speculative", {"accept_or_replace": replaced_from_p}),
+    "the draft alone": ("prop-speculative", {"speculative_decoding": the_draft_alone}),
+    "the draft's last word": ("prop-speculative", {"speculative_decoding": ended_by_the_draft}),
+    "a product for a rate": ("prop-speculative", {"acceptance_rate": product}),
+    "a source not read": ("prop-cross", {"EncoderDecoder": Deaf}),
+    "padding read": ("prop-cross", {"EncoderDecoder": Unmasked}),
+    "the target read ahead": ("prop-cross", {"EncoderDecoder": Foreseeing}),
+    "no crossing": ("prop-reversal", {"looks": in_a_line}),
+}
+
+
+def names(label: str) -> dict[str, object]:
+    return library() | ({"writer": load_name_decoder()} if label in TRAINED else {})
+
+
+@pytest.mark.parametrize("label", claims(LECTURE))
+def test_a_claim_holds_for_the_library(label: str) -> None:
+    check(LECTURE, label, names(label))
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_claim_falls_to_a_wrong_implementation(case: str) -> None:
+    label, wrong = WRONG[case]
+    with pytest.raises(AssertionError):
+        check(LECTURE, label, names(label) | wrong)
+
+
+def test_every_claim_falls_to_something() -> None:
+    assert {label for label, _ in WRONG.values()} == set(claims(LECTURE))
