@@ -14,7 +14,7 @@ from course_lib.generation import generate, sample
 from course_lib.speculative_decoding import (
     accept_or_replace,
     acceptance_rate,
-    law,
+    law_of,
     speculative_decoding,
 )
 from course_lib.transformer import Decoder
@@ -65,7 +65,7 @@ def speculated(ahead: int, tokens: int, *, target: int = 1, draft: int = 2, **mo
         )
         return tuple(ids[len(PROMPT) :].tolist())
 
-    return law(process)
+    return law_of(process)
 
 
 @pytest.mark.parametrize("ahead", range(4))
@@ -137,7 +137,7 @@ def test_one_token_has_the_law_of_the_target_and_is_accepted_as_often_as_the_two
     def process(choose: Callable) -> tuple[int, bool]:
         return accept_or_replace(int(choose(q)), p, q, choose=choose)
 
-    found = law(process)
+    found = law_of(process)
     for symbol in range(symbols):
         both = found.get((symbol, True), 0) + found.get((symbol, False), 0)
         assert both == pytest.approx(p[symbol].item(), abs=1e-12)
@@ -180,7 +180,7 @@ def test_a_round_is_over_in_one_call_if_every_draft_is_accepted() -> None:
             same(p.log()), same(q.log()), PROMPT, ahead=2, tokens=3, choose=choose
         )[1]
 
-    assert law(process)[1] == pytest.approx(acceptance_rate(p, q).item() ** 2)
+    assert law_of(process)[1] == pytest.approx(acceptance_rate(p, q).item() ** 2)
 
 
 def test_the_target_is_called_as_often_as_it_says_and_reads_no_more_than_it_must() -> None:
@@ -218,12 +218,12 @@ def test_with_decoders_it_repeats_with_its_seed_and_is_greedy_at_temperature_nou
 
 def test_the_law_of_two_coins() -> None:
     coin = torch.tensor([0.25, 0.75])
-    assert law(lambda choose: int(choose(coin)) + int(choose(coin))) == {
+    assert law_of(lambda choose: int(choose(coin)) + int(choose(coin))) == {
         0: 0.0625,
         1: 0.375,
         2: 0.5625,
     }
-    assert law(lambda _: "certain") == {"certain": 1.0}
+    assert law_of(lambda _: "certain") == {"certain": 1.0}
 
 
 def test_chance_comes_from_sampling_unless_told_otherwise() -> None:
