@@ -9,16 +9,14 @@ Adam on the mean squared error, 700 batches of 16 words of one length, at a rate
 holds, for each draw, the share of 1,000 held-out words that are counted right.
 """
 
-import datetime as dt
 import json
 import math
-import platform
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -112,13 +110,7 @@ def main() -> None:
     for labels in LABELS:
         rows.append({"labels": labels, "right": shares(labels)})
         print(rows[-1], round(time.process_time() - began), "s", flush=True)
-    measured = {
-        "device": platform.machine(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": " ".join(
-            ["OMP_NUM_THREADS=1 python scripts/fine_tune_speller.py", *sys.argv[1:]]
-        ),
+    measured = provenance() | {
         "seconds": round(time.process_time() - began),
         "steps": STEPS,
         "rate": RATE,

@@ -9,14 +9,13 @@ Of four looks, the one that is best for the 750 towns put aside counts, and is j
 held-out towns. What is in the file is told beside it, in scaling.md.
 """
 
-import datetime as dt
 import json
 import math
-import platform
 import time
 from collections.abc import Iterator
 
 import torch
+from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -116,15 +115,7 @@ def main() -> None:
                 if (size[0], len(LEARNED) // share, start) in done:
                     continue
                 rows.append(measured(size, share, start))
-                record = {
-                    "device": platform.machine(),
-                    "threads": torch.get_num_threads(),
-                    "date": dt.datetime.now(dt.UTC).date().isoformat(),
-                    "versions": {
-                        "python": platform.python_version(),
-                        "torch": torch.__version__,
-                    },
-                    "command": "OMP_NUM_THREADS=1 python scripts/measure_scaling.py",
+                record = provenance() | {
                     "epochs": f"{EPOCHS} sqrt(k) for the share 1/k of the towns",
                     "optimizer": {"name": "AdamW", "rate": f"{RATE} / sqrt(d_model)", "clip": CLIP},
                     "batch": BATCH,

@@ -8,14 +8,13 @@ from 2e-3 along a cosine. Three seeds each, side by side. The file holds, for ea
 on the held-out words, in nats. If kinds are named, those alone are trained anew.
 """
 
-import datetime as dt
 import json
-import platform
 import sys
 import time
 from pathlib import Path
 
 import torch
+from provenance import provenance
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -66,11 +65,7 @@ def main(*kinds: str) -> None:
             loss = [F.cross_entropy(model(x), y).item() for model in models]
         rows.append({"kind": kind, "layers": layers, "loss": loss})
         print(rows[-1], round(time.process_time() - began), "s", flush=True)
-    measured = {
-        "device": platform.machine(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": "OMP_NUM_THREADS=1 python scripts/train_deep_stacks.py",
+    measured = provenance() | {
         "steps": STEPS,
         "rate": RATE,
         "width": WIDTH,

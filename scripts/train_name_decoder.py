@@ -9,14 +9,13 @@ already are not done again, so remove it to begin anew. What is in the files is 
 name_decoder.md.
 """
 
-import datetime as dt
 import json
-import platform
 import time
 from collections.abc import Iterator
 
 import numpy as np
 import torch
+from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -113,12 +112,7 @@ def main() -> None:
     final, weights = train(*chosen.values(), TOWNS.seen, aside)
     np.savez_compressed(WEIGHTS, weights=weights.numpy(), alphabet=np.array(ALPHABET))
     seconds = sum(run["processor_seconds"] for run in (*trials, final))
-    record = {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": "OMP_NUM_THREADS=1 python scripts/train_name_decoder.py",
+    record = provenance() | {
         "processor_seconds": seconds,
         "seed": 0,
         "optimizer": {"name": "AdamW", "rate": RATE, "decay": DECAY, "warm": WARM, "clip": CLIP},

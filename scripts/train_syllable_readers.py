@@ -10,12 +10,9 @@ regression on all pieces of up to four or five letters, whose strength was chose
 words for training. What is in the files is told beside them, in syllable_readers.md.
 """
 
-import datetime as dt
 import json
 import math
-import platform
 import re
-import sys
 import time
 from collections import Counter
 from string import ascii_uppercase
@@ -23,6 +20,7 @@ from string import ascii_uppercase
 import numpy as np
 import sklearn
 import torch
+from provenance import provenance
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
 from torch import Tensor, nn
@@ -171,16 +169,7 @@ def main() -> None:
             row = {"kind": kind, "seed": number, "parameters": parameter_count(reader)}
             rows.append(row | {"test": right, "surprise": surprise})
             print(rows[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
-    report = {
-        "device": platform.processor() or platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
-        "command": "OMP_NUM_THREADS=1 python " + " ".join(sys.argv),
+    report = provenance(sklearn) | {
         "seconds": math.ceil(time.perf_counter() - start),
         "words": {"trained": len(SPELLED) - HELD_OUT_WORDS, "held out": HELD_OUT_WORDS},
         "network": {"units": UNITS, "steps": STEPS, "batch": BATCH, "rate": RATE},
