@@ -26,7 +26,7 @@ from course_lib.training import fit_side_by_side, seed
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "deep_stacks.json"
 STACKS = (
     ("pre-norm", 2),
-    *((kind, 60) for kind in ("pre-norm", "post-norm", "bare, tuned", "bare")),
+    *((kind, 60) for kind in ("pre-norm", "post-norm", "bare, tuned")),
 )
 WIDTH, STEPS, BATCH, SEEDS, RATE = 16, 600, 128, 3, 2e-3
 
