@@ -103,6 +103,15 @@ def always_masked(ids: Tensor, **options: object) -> tuple[Tensor, Tensor]:
     return ids.masked_fill(hidden, options["mask"]), hidden
 
 
+def masks_at_random(ids: Tensor, **options: object) -> tuple[Tensor, Tensor]:
+    """The random ids are drawn from all, the mask among them."""
+    seen, hidden = masked_language_model.hide(ids, **options)
+    shown = hidden & (seen != options["mask"])
+    odd = shown & (torch.rand(ids.shape) < 0.5)
+    other = torch.randint(options["vocabulary"], ids.shape)
+    return torch.where(odd, other, torch.where(shown, ids, seen)), hidden
+
+
 def leaves_a_trace(ids: Tensor, **options: object) -> tuple[Tensor, Tensor]:
     seen, hidden = masked_language_model.hide(ids, **options)
     seen = seen.clone()
@@ -185,6 +194,7 @@ WRONG = {
     "no bias": ("prop-size", {"EncoderBlock": Unbiased}),
     "padding in sight": ("prop-padding", {"speller": shaken(SeesPadding)}),
     "always the mask": ("prop-fate", {"hide": always_masked}),
+    "the mask among the random ids": ("prop-fate", {"hide": masks_at_random}),
     "padding chosen": ("prop-fate", {"hide": hide_with(real=None)}),
     "a trace of the letter": ("prop-both-sides", {"hide": leaves_a_trace}),
     "nothing masked": ("prop-both-sides", {"hide": lambda ids, **_: (ids, ids >= 0)}),
