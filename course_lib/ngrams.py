@@ -39,8 +39,14 @@ class AbsoluteDiscounting:
     every context, beside the others, and are never forgotten. Give sequences with their mark at
     the end, so that the model learns to end.
 
+    With ``continuation`` this is interpolated Kneser-Ney: for a context that has a longer one,
+    $c(h, x)$ counts the *different* symbols that stand before $h x$, not how often $h x$ stands.
+    A longer context has passed on only what it does not know; so what comes in one surrounding
+    alone, however often, says little about others.
+
     Raises ``ValueError`` for sequences without symbols, ids outside the range, and numbers out of
-    theirs. Source: Ney, Essen and Kneser (1994); Chen and Goodman (1999), equation 13.
+    theirs. Source: Ney, Essen and Kneser (1994); Kneser and Ney (1995) for ``continuation``; both
+    are compared with others by Chen and Goodman (1999).
     """
 
     def __init__(
@@ -51,6 +57,7 @@ class AbsoluteDiscounting:
         order: int,
         discount: float | int = 0.75,
         keep: int = 1,
+        continuation: bool = False,
     ) -> None:
         check_size("symbols", symbols)
         check_size("order", order)
@@ -68,6 +75,8 @@ class AbsoluteDiscounting:
                     self.counts[context][symbol] += 1
         if not self.counts:
             raise ValueError("sequences hold no symbol; expected one at least; pass texts to count")
+        if continuation:
+            self.counts.update(self._continuations())
 
     def probabilities(self, context: Ids) -> Float[Tensor, "{self.symbols}"]:
         """The distribution of the symbol after ``context``, all that is written so far.
@@ -96,6 +105,14 @@ class AbsoluteDiscounting:
             [self._surprise(ids[place], ids[:place]) for ids in every for place in range(len(ids))],
             dtype=torch.float64,
         )
+
+    def _continuations(self) -> defaultdict[Context, Counter[int]]:
+        """How many different symbols stand before each context and the symbol after it."""
+        different: defaultdict[Context, Counter[int]] = defaultdict(Counter)
+        for (kind, rest), after in self.counts.items():
+            if rest:
+                different[kind, rest[1:]].update(after.keys())
+        return different
 
     def _surprise(self, symbol: int, before: tuple[int, ...]) -> float:
         # The recursion of `probabilities`, for one symbol: a distribution for each takes longer.

@@ -19,7 +19,13 @@ def begun(text: list[int], keep: int) -> list[object]:
 
 
 def formula(
-    texts: list[list[int]], context: list[int], *, order: int, discount: float, keep: int
+    texts: list[list[int]],
+    context: list[int],
+    *,
+    order: int,
+    discount: float,
+    keep: int,
+    continuation: bool,
 ) -> list[float]:
     """P(x | context) for every x; every context counted anew, by a pass over all texts."""
     marked = begun(context, keep)
@@ -29,13 +35,17 @@ def formula(
         if length < 0:
             return 1 / 3
         wanted = (kind, rest[len(rest) - length :])
-        found = []
+        found, surroundings = [], set()
         for text in texts:
             for i, following in enumerate(text):
                 before = begun(text[:i], keep)
                 tail = before[keep:]
                 if len(tail) >= length and (before[:keep], tail[len(tail) - length :]) == wanted:
                     found.append(following)
+                    if length < len(tail):
+                        surroundings.add((tail[-length - 1], following))
+        if continuation and length < order - 1 and surroundings:
+            found = [following for _, following in surroundings]
         if not found:
             return backed_off(symbol, length - 1)
         lent = discount * len(set(found)) / len(found)
@@ -45,13 +55,26 @@ def formula(
     return [backed_off(symbol, min(order - 1, len(rest))) for symbol in range(3)]
 
 
-@given(TEXTS, st.lists(st.integers(0, 2), max_size=5), ORDERS, KEPT, st.floats(0, 1))
+@given(
+    texts=TEXTS,
+    context=st.lists(st.integers(0, 2), max_size=5),
+    order=ORDERS,
+    keep=KEPT,
+    discount=st.floats(0, 1),
+    continuation=st.booleans(),
+)
 def test_probabilities_are_those_of_the_formula(
-    texts: list[list[int]], context: list[int], order: int, keep: int, discount: float
+    texts: list[list[int]],
+    context: list[int],
+    order: int,
+    keep: int,
+    discount: float,
+    *,
+    continuation: bool,
 ) -> None:
-    model = AbsoluteDiscounting(texts, symbols=3, order=order, discount=discount, keep=keep)
-    wanted = formula(texts, context, order=order, discount=discount, keep=keep)
-    found = model.probabilities(context)
+    options = {"order": order, "discount": discount, "keep": keep, "continuation": continuation}
+    wanted = formula(texts, context, **options)
+    found = AbsoluteDiscounting(texts, symbols=3, **options).probabilities(context)
     assert found.tolist() == pytest.approx(wanted, abs=1e-12)
     assert found.sum().item() == pytest.approx(1)
 
@@ -75,6 +98,19 @@ def test_the_probabilities_of_all_texts_of_a_length_sum_to_one() -> None:
     texts = [list(text) for text in itertools.product(range(3), repeat=4)]
     bits = model.bits(texts).reshape(len(texts), 4).sum(1)
     assert torch.exp2(-bits).sum().item() == pytest.approx(1)
+
+
+def test_a_symbol_of_one_surrounding_alone_is_not_expected_in_another() -> None:
+    texts = [[0, 1]] * 9 + [[2, 3], [4, 3], [5, 3]]
+
+    def after_a_strange_one(*, continuation: bool) -> torch.Tensor:
+        model = AbsoluteDiscounting(texts, symbols=7, order=2, keep=0, continuation=continuation)
+        return model.probabilities([6])
+
+    counted = after_a_strange_one(continuation=False)
+    assert counted[1] == counted.max()
+    different = after_a_strange_one(continuation=True)
+    assert different[3] == different.max()
 
 
 def test_what_is_kept_is_never_forgotten() -> None:
