@@ -105,7 +105,7 @@ ARGUMENTS = {
         "alphabet": "abcde",
         "text": "bead",
         "readout": seeded(nn.Linear, 4, 2),
-        "labels": ["f", "m"],
+        "labels": ["one", "two"],
     },
     "GraphDrum": lambda: {"graph": "ring", "moving": False},
     "GraphPlayground": lambda: {

@@ -40,7 +40,7 @@ def linear(units=4, labels=2, seed=1, **options):
 
 
 def explorer(layer=None, alphabet=ALPHABET, **options):
-    arguments = {"text": "bead", "readout": linear(), "labels": ["f", "m"]} | options
+    arguments = {"text": "bead", "readout": linear(), "labels": ["one", "two"]} | options
     return GateExplorer(cell() if layer is None else layer, alphabet, **arguments)
 
 
@@ -112,7 +112,7 @@ def test_the_description_says_what_torch_makes_of_the_text(module, kind):
     with torch.no_grad():
         outputs, _ = layer(nn.functional.one_hot(places, 5).float())
         share = float(readout(outputs[-1]).softmax(-1)[0])
-    assert float(re.search(r"f (\d\.\d+)", text)[1]) == pytest.approx(share, abs=1.5e-3)
+    assert float(re.search(r"one (\d\.\d+)", text)[1]) == pytest.approx(share, abs=1.5e-3)
     assert "“bead”" in text
     assert kind in text
 
@@ -181,7 +181,7 @@ def test_an_lstm_of_28_letters_and_32_units_weighs_less_than_sixty_kilobytes():
         alphabet,
         text="maria",
         readout=linear(32),
-        labels=["female", "male"],
+        labels=["one", "two"],
     )
     assert len(widget.static_html().encode()) < 60_000
 

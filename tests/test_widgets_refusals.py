@@ -202,7 +202,7 @@ REFUSED = [
     ("GateExplorer", "labels", ["f"], "labels has 1 entries; expected 2 to 6"),
     ("GateExplorer", "labels", list("abcdefg"), "labels has 7 entries; expected 2 to 6"),
     ("GateExplorer", "labels", ["f", "f"], r"labels repeats an entry in \['f', 'f'\]"),
-    ("GateExplorer", "labels", ["f", "m", "x"], "readout has the size 2 along labels; expected 3"),
+    ("GateExplorer", "labels", ["a", "b", "c"], "readout has the size 2 along labels; expected 3"),
     ("GateExplorer", "labels", [], "labels is empty; give 2 at least"),
     ("GateExplorer", "labels", ["f", LONG], "has 81 letters; expected 80"),
     (

@@ -63,7 +63,7 @@ def test_every_quantity_in_every_order_is_what_course_lib_computes(
             agrees_with_course_lib(widget)
 
 
-def test_a_name_is_read_while_it_is_typed(shown: Callable[..., Locator]):
+def test_a_word_is_read_while_it_is_typed(shown: Callable[..., Locator]):
     widget = shown(text="a")
     field = widget.get_by_label("Type a word")
     field.click()

@@ -158,13 +158,13 @@ def test_votes_and_bias_add_up_to_the_log_odds(javascript: Javascript, random: n
 
 
 def test_the_model_changes_its_mind_where_another_label_takes_the_lead(javascript: Javascript):
-    female, male, unsure = [0.9, 0.1], [0.2, 0.8], [0.5, 0.5]
+    one, two, unsure = [0.9, 0.1], [0.2, 0.8], [0.5, 0.5]
     cases = [
-        [[female]],
-        [[female, female]],
-        [[female, male]],
-        [[male, female, female, male]],
-        [[unsure, male, unsure]],
+        [[one]],
+        [[one, one]],
+        [[one, two]],
+        [[two, one, one, two]],
+        [[unsure, two, unsure]],
         [[[0.2, 0.3, 0.5], [0.3, 0.4, 0.3], [0.5, 0.4, 0.1]]],
     ]
     found = javascript("js/maths/recurrent.js", "mindChanges", cases)
