@@ -139,7 +139,7 @@ def test_every_system_moves_as_its_trajectory_does(shown: Shown, system: str):
 def test_the_dashed_line_is_where_the_energy_lets_the_body_go(shown: Shown, system: str):
     kind, scene = getattr(mechanics, system)(), SCENES[system]
     widget = shown(kind)
-    path = widget.locator("path[stroke-dasharray]").get_attribute("d")
+    path = widget.locator("path[stroke-dasharray='5 4']").get_attribute("d")
     points = tensor([[float(x) for x in point.split()] for point in re.split("[ML]", path)[1:]])
     reach = tensor(scene.reach[:2])
     points = (points / (SIDE / 2) - 1) * tensor([1.0, -1.0]) * reach
