@@ -17,7 +17,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -81,6 +81,7 @@ def measured(rods: Rods) -> Tensor:
     return torch.stack([rods.log_conductivity(PLACES), rods.load(PLACES)], dim=-1)
 
 
+@cache
 def to_learn(start: int) -> Data:
     """The rods of a seed, on the mesh that is seen."""
     rods = random_rods(RODS, generator=torch.Generator().manual_seed(start))
