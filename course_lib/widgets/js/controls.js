@@ -89,9 +89,10 @@ export function choices(
  * A row of check boxes for a list: the values that are on, in the order of `options`.
  * @param {any} ui
  * @param {string} name
- * @param {{ label: string, options: [any, string, string?][] }} choice with a colour each, if any
+ * @param {{ label: string, options: [any, string, string?][], most?: number }} choice with a colour
+ *   each, if any; once so many as `most` are on, one must go before another comes
  */
-export function checks(ui, name, { label, options }) {
+export function checks(ui, name, { label, options, most = Infinity }) {
   const item = ([value, text, colour], i) => {
     const id = `${ui.id}-${name}-${i}`;
     const change = ({ target }) => {
@@ -101,6 +102,7 @@ export function checks(ui, name, { label, options }) {
     };
     return html`<span class="cw-choice">
       <input id=${id} type="checkbox" value=${value} data-trait=${name}
+        ?disabled=${!ui.now[name].includes(value) && ui.now[name].length >= most}
         .checked=${ui.now[name].includes(value)} @change=${change}>
       ${colour ? swatch(colour) : nothing}<label for=${id}>${text}</label>
     </span>`;
