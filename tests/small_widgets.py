@@ -121,6 +121,7 @@ ARGUMENTS = {
         "hidden": [1],
         "words": ["cab"],
     },
+    "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
     "PartyMemory": lambda: {
         "images": np.linspace(0, 1, 24).reshape(3, 2, 4),
         "names": ["Ada", "Ben", "Cleo"],

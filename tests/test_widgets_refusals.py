@@ -343,6 +343,46 @@ REFUSED = [
     ("LetterHider", "model", encoder(65), "65 letters; expected 64 at most"),
     ("LetterHider", "model", encoder(6, 2, d_hidden=5_900, layers=1), "more than 36,800 bytes"),
     ("LetterHider", "model", diverged(encoder()), r"model\.embedding\.token\.weight holds NaN"),
+    (
+        "MechanicsStage",
+        "system",
+        mechanics.HenonHeiles(),
+        TypeError("system is HenonHeiles; expected one of Pendulum"),
+    ),
+    (
+        "MechanicsStage",
+        "system",
+        mechanics.RigidBody(weights=(1.0, 2.0, 1.0)),
+        "system has the weights .*; expected ones",
+    ),
+    ("MechanicsStage", "z", [1.0, 2.0], "z has the size 2 along coordinates; expected 4"),
+    ("MechanicsStage", "z", [0, 0, 1, 1], r"q is \(0, 0\), the sun itself"),
+    ("MechanicsStage", "z", [1, 0, 0, 1e6], r"z must lie within \[-1000, 1000\]"),
+    ("MechanicsStage", "dt", 0.001, "dt must lie between 0.01 and 1.0"),
+    ("MechanicsStage", "methods", ["leapfrog"], "methods must be one of explicit_euler.*leapfrog"),
+    ("MechanicsStage", "methods", "explicit_euler", TypeError("methods must be a list of strings")),
+    ("MechanicsStage", "methods", [], "methods is empty; give at least one"),
+    (
+        "MechanicsStage",
+        "methods",
+        ["explicit_euler", "stoermer_verlet", "runge_kutta_4", "implicit_midpoint"],
+        "methods and rollouts are 4 together; expected 3 at most",
+    ),
+    ("MechanicsStage", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
+    (
+        "MechanicsStage",
+        "rollouts",
+        {"mine": 3},
+        TypeError("the rollout 'mine' is a int; expected a T"),
+    ),
+    ("MechanicsStage", "rollouts", {LONG: swing()}, "has 81 letters; expected 80"),
+    (
+        "MechanicsStage",
+        "rollouts",
+        {"r": swing()},
+        r"states of \(101, 1\); expected .*\(steps \+ 1, 2",
+    ),
+    ("MechanicsStage", "moving", 1, TypeError("moving must be True or False")),
     ("PartyMemory", "images", np.zeros((3, 8)), r"axes \(guests, height, width\)"),
     ("PartyMemory", "images", np.full((3, 2, 4), 2), r"images must lie within \[0, 1\]"),
     ("PartyMemory", "images", np.zeros((9, 2, 4)), "size 9 along guests; expected 8 at most"),
@@ -509,6 +549,21 @@ TOGETHER = [
         "rings 'parts' needs network; pass network",
     ),
     (
+        "MechanicsStage",
+        {"system": mechanics.RigidBody(), "methods": ["stoermer_verlet"]},
+        "methods must be one of explicit_euler, runge_kutta_4, implicit_midpoint",
+    ),
+    (
+        "MechanicsStage",
+        {"system": None, "rollouts": {"short": swing(0)}},
+        "'short' has 1 finite states; expected two or more",
+    ),
+    (
+        "MechanicsStage",
+        {"system": None, "rollouts": dict.fromkeys("abcd", swing())},
+        "methods and rollouts are 4 together",
+    ),
+    (
         "LatentExplorer",
         {"beside": ["Sans Bold", "Odd Black"], "tool": "arithmetic"},
         "tool 'arithmetic' needs beside with a regular, a bold and an italic of one family",
@@ -562,7 +617,7 @@ def sent_by_page(widget, name: str, value: object) -> object:
 
 WIDGETS = {kind: make(kind) for kind in ARGUMENTS}
 # What the constructor makes of an argument before the trait has it.
-BEFORE = {("EnergyDrift", "system"), ("PartyMemory", "question")}
+BEFORE = {("EnergyDrift", "system"), ("MechanicsStage", "system"), ("PartyMemory", "question")}
 LATER = [
     (kind, argument, value, message)
     for kind, argument, value, message in REFUSED
@@ -614,6 +669,10 @@ CHANGED = {
         "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
     "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
+    "MechanicsStage": {
+        "system": "RigidBody", "z": np.array([1.0, 0.5, 0.25]), "dt": 0.5,
+        "methods": ["runge_kutta_4"],
+    },
     "PartyMemory": {
         "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
         "arrived": 1,
@@ -713,6 +772,7 @@ SIGNATURES = {
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
+    "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "

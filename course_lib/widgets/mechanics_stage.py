@@ -97,7 +97,9 @@ class MechanicsStage(Widget):
     dt = Number(0.01, 1.0, default=lambda self: self._scene().dt)
     methods = Several(
         Choice(offered=lambda self: _methods(self._chosen())),
-        default=lambda self: _first_methods(self._chosen())[: MOST_STAGES - len(self._given)],
+        default=lambda self: _first_methods(self._chosen())[
+            : max(0, MOST_STAGES - len(self._given))
+        ],
         rule=_room,
     )
     rollouts = Data(lambda self: self._given)

@@ -316,8 +316,8 @@ export function keplerEllipse({ mass, gravity }, [x, y], p) {
  * @param {number} time
  */
 export function turned(rotation, rate, time) {
-  const speed = Math.hypot(...rate) || 1;
-  const [x, y, z] = rate.map((part) => part / speed);
+  const speed = Math.hypot(...rate);
+  const [x, y, z] = rate.map((part) => part / (speed || 1));
   const [sin, cos] = [Math.sin(speed * time), Math.cos(speed * time)];
   const rest = 1 - cos;
   const by = [
@@ -344,7 +344,7 @@ const rateOf = (inertia, from, to) => inertia.map((moment, i) => (from[i] + to[i
 export function attitudes(inertia, { q, taken }, dt) {
   const found = [[1, 0, 0, 0, 1, 0, 0, 0, 1]];
   for (let n = 0; n < taken; n += 1) {
-    const [from, to] = [q.subarray(3 * n, 3 * n + 3), q.subarray(3 * n + 3, 3 * n + 6)];
+    const [from, to] = [q.slice(3 * n, 3 * n + 3), q.slice(3 * n + 3, 3 * n + 6)];
     found.push(turned(found[n], rateOf(inertia, from, to), dt));
   }
   return found;
@@ -354,6 +354,6 @@ export function attitudes(inertia, { q, taken }, dt) {
 export function attitudeAt(inertia, standing, { q }, dt, moment) {
   const n = Math.floor(moment);
   if (n === moment) return standing[n];
-  const [from, to] = [q.subarray(3 * n, 3 * n + 3), q.subarray(3 * n + 3, 3 * n + 6)];
+  const [from, to] = [q.slice(3 * n, 3 * n + 3), q.slice(3 * n + 3, 3 * n + 6)];
   return turned(standing[n], rateOf(inertia, from, to), dt * (moment - n));
 }
