@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .energy_drift import state_at as pairs_at
 
 BOTTOM, TOP = 286, 56
 ARROW = 105
-EYE = Rotation.from_euler("yx", [0.5, 0.35]).as_matrix()
+EYE = Rotation.from_euler("yx", [-0.5, 0.35]).as_matrix()
 READ = """(el) => ({
   time: Number(el.querySelector("[data-time]").dataset.time),
   acts: Object.fromEntries([...el.querySelectorAll(".cw-act")].map((act) => {
@@ -87,7 +88,7 @@ def displayed(widget: Locator) -> None:
     name, parameters, z, dt = spec["name"], spec["parameters"], state["z"], state["dt"]
     system = getattr(mechanics, name)(**parameters)
     energy = system.energy if name == "RigidBody" else lambda x: system.energy(*x.tensor_split(2))
-    steps = round(spec["span"] / dt)
+    steps = math.floor(spec["span"] / dt + 0.5)
     assert 0 <= found["time"] <= steps * dt + 1e-9
     first = float(energy(z))
     floor, rim = glass_of(name, parameters, first)
