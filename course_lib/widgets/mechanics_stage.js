@@ -163,7 +163,22 @@ export default widget({
   data: { systems: plain, method_names: plain, rollouts, moving: plain },
   controls: { system: plain, z: vector, dt: plain, methods: plain },
   local: { time: 0, speed: 1, held: null },
-  whole: (now) => now.z.length === specOf(now)?.z.length,
+  whole(now) {
+    const { z, methods } = specOf(now) ?? { methods: [] };
+    return now.z.length === z?.length && now.methods.every((method) => methods.includes(method));
+  },
+  // Which integrators there are depends on the system, and how many on the runs of Python.
+  limits: ({ method_names, rollouts: all }) => ({
+    methods: {
+      ...{ kind: "several", low: 0, high: MOST - all.length },
+      each: { kind: "choice", options: method_names.map(([method]) => method) },
+    },
+  }),
+  along({ system }, now) {
+    const { z, dt, first } = specOf(now);
+    return system === undefined ? {} : { z, dt, methods: first };
+  },
+  entered: (ui) => choose(ui, {}),
   derive,
   view,
   words,
