@@ -154,7 +154,8 @@ function words(now) {
     return `${run.name}: energy ${run.state ? number(run.height) : "lost"}${end && `, ${end}`}.`;
   });
   const { spec, time, dt, start } = now;
-  return `${spec.title}, step ${Math.floor(time / dt + 1e-9)}. At the start the energy is ${number(start.energy)}. ${told.join(" ")}`;
+  const when = `${spec.title}, step ${Math.floor(time / dt + 1e-9)}`;
+  return `${when}. At first the energy is ${number(start.energy)}. ${told.join(" ")}`;
 }
 
 export default widget({
