@@ -379,7 +379,7 @@ REFUSED = [
     ("PartyMemory", "question", 2, "question is 2; expected 0 to 1"),
     ("PartyMemory", "question", "Who drives?", "question must be one of Who sings"),
     ("PartyMemory", "question", 0.5, TypeError("question must be its text or its index")),
-    ("PartyMemory", "arrived", 0, "arrived must lie between 1 and 3"),
+    ("PartyMemory", "arrived", -1, "arrived must lie between 0 and 3"),
     ("PositionExplorer", "tokens", 49, "tokens must lie between 2 and 48"),
     ("PositionExplorer", "d_model", 34, "d_model must lie between 2 and 32"),
     ("PositionExplorer", "d_model", 5, "d_model is 5; expected an even number"),
@@ -714,7 +714,8 @@ SIGNATURES = {
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
-    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",
+    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "
+    "moving=False",
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
     "key=None, base=10000, seed=0, query_position=None, key_position=None, pair=None",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
