@@ -460,6 +460,12 @@ REFUSED = [
     ("TinyGPT", "prompt", "abcdeabc", "prompt 'abcdeabc' has 8 letters; expected 7 at most"),
     ("TinyGPT", "prompt", None, TypeError("prompt is None; expected a string")),
     ("TinyGPT", "written", "X", "'X', which the alphabet"),
+    ("TinyGPT", "beginnings", {"x": "X"}, "'X', which the alphabet"),
+    ("TinyGPT", "beginnings", {"x": "abcdeabc"}, "has 8 letters; expected 7 at most"),
+    ("TinyGPT", "beginnings", {"x": "a·"}, "'·', which stands for the start or the end"),
+    ("TinyGPT", "beginnings", {LONG: "a"}, "has 81 letters; expected 80"),
+    ("TinyGPT", "beginnings", ["a"], TypeError("beginnings is a list; expected a dict")),
+    ("TinyGPT", "beginnings", dict.fromkeys(map(str, range(13)), "a"), "expected 0 to 12"),
     ("TinyGPT", "written", "·a", "goes on after '·'"),
     ("TinyGPT", "written", "abcdea", "written 'abcdea' has 6 letters; expected 5 at most"),
     ("TinyGPT", "temperature", 0.0, "temperature must lie between 0.1 and 5"),
@@ -562,7 +568,7 @@ def sent_by_page(widget, name: str, value: object) -> object:
 
 WIDGETS = {kind: make(kind) for kind in ARGUMENTS}
 # What the constructor makes of an argument before the trait has it.
-BEFORE = {("EnergyDrift", "system"), ("PartyMemory", "question")}
+BEFORE = {("EnergyDrift", "system"), ("PartyMemory", "question"), ("TinyGPT", "beginnings")}
 LATER = [
     (kind, argument, value, message)
     for kind, argument, value, message in REFUSED
@@ -724,8 +730,9 @@ SIGNATURES = {
     "dt=0.05",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
     "step=0, bytes_each=2",
-    "TinyGPT": "model, alphabet, *, prompt='', written='', temperature=0.8, top_k=None, "
-    "top_p=None, start=None, stop=None, seed=0, place=-1, order='probability'",
+    "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
+    "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
+    "order='probability'",
 }
 
 

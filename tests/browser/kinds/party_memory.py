@@ -35,7 +35,7 @@ def make(name: str = "Ada") -> PartyMemory:
         score=random.normal(size=4),
         keys=random.normal(size=(4, 3)),
         queries={name: random.normal(size=3), "Who is fun?": random.normal(size=3)},
-        arrived=2,
+        arrived=1,
     )
 
 
