@@ -238,6 +238,8 @@ export default widget({
   },
   controls: { text: plain, quantity: plain, order: plain, unit: plain, letter: plain },
   local: { hovered: null, typed: null },
+  whole: ({ text, letter }) => letter < [...text].length,
+  along: ({ text }) => (text === undefined ? {} : { letter: [...text].length - 1 }),
   derive,
   view,
   words,

@@ -172,6 +172,8 @@ export default widget({
   data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain },
   controls: { word: plain, hidden: plain, place: plain, option: plain },
   local: { ...POINTED_AT, typed: null },
+  whole: ({ word, hidden, place }) => Math.max(place, ...hidden) < [...word].length,
+  along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),
   derive,
   view,
   words: (now) => `${heading(now)} ${numbers(now)}. ${score(now)}`,
