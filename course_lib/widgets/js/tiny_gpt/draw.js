@@ -23,7 +23,8 @@ const LETTER_SIZE = 27;
 export function needleAt(u, seconds) {
   const share = clamp(seconds / SWING, 0, 1);
   const swing = (1 - share) ** 2 * Math.cos(2 * Math.PI * SWINGS * share);
-  return u + (u < 0.5 ? 1 - u : -u) * swing;
+  const [far, near] = u < 0.5 ? [1 - u, u] : [-u, u - 1];
+  return u + (swing > 0 ? far : near) * swing;
 }
 
 /** Whether the needle rests. @param {number} seconds */
