@@ -419,7 +419,7 @@ REFUSED = [
     ("PartyMemory", "question", 2, "question is 2; expected 0 to 1"),
     ("PartyMemory", "question", "Who drives?", "question must be one of Who sings"),
     ("PartyMemory", "question", 0.5, TypeError("question must be its text or its index")),
-    ("PartyMemory", "arrived", 0, "arrived must lie between 1 and 3"),
+    ("PartyMemory", "arrived", -1, "arrived must lie between 0 and 3"),
     ("PositionExplorer", "tokens", 49, "tokens must lie between 2 and 48"),
     ("PositionExplorer", "d_model", 34, "d_model must lie between 2 and 32"),
     ("PositionExplorer", "d_model", 5, "d_model is 5; expected an even number"),
@@ -500,6 +500,12 @@ REFUSED = [
     ("TinyGPT", "prompt", "abcdeabc", "prompt 'abcdeabc' has 8 letters; expected 7 at most"),
     ("TinyGPT", "prompt", None, TypeError("prompt is None; expected a string")),
     ("TinyGPT", "written", "X", "'X', which the alphabet"),
+    ("TinyGPT", "beginnings", {"x": "X"}, "'X', which the alphabet"),
+    ("TinyGPT", "beginnings", {"x": "abcdeabc"}, "has 8 letters; expected 7 at most"),
+    ("TinyGPT", "beginnings", {"x": "a·"}, "'·', which stands for the start or the end"),
+    ("TinyGPT", "beginnings", {LONG: "a"}, "has 81 letters; expected 80"),
+    ("TinyGPT", "beginnings", ["a"], TypeError("beginnings is a list; expected a dict")),
+    ("TinyGPT", "beginnings", dict.fromkeys(map(str, range(13)), "a"), "expected 0 to 12"),
     ("TinyGPT", "written", "·a", "goes on after '·'"),
     ("TinyGPT", "written", "abcdea", "written 'abcdea' has 6 letters; expected 5 at most"),
     ("TinyGPT", "temperature", 0.0, "temperature must lie between 0.1 and 5"),
@@ -617,7 +623,12 @@ def sent_by_page(widget, name: str, value: object) -> object:
 
 WIDGETS = {kind: make(kind) for kind in ARGUMENTS}
 # What the constructor makes of an argument before the trait has it.
-BEFORE = {("EnergyDrift", "system"), ("MechanicsStage", "system"), ("PartyMemory", "question")}
+BEFORE = {
+    ("EnergyDrift", "system"),
+    ("MechanicsStage", "system"),
+    ("PartyMemory", "question"),
+    ("TinyGPT", "beginnings"),
+}
 LATER = [
     (kind, argument, value, message)
     for kind, argument, value, message in REFUSED
@@ -774,7 +785,8 @@ SIGNATURES = {
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
     "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
-    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",
+    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "
+    "moving=False",
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
     "key=None, base=10000, seed=0, query_position=None, key_position=None, pair=None",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
@@ -783,8 +795,9 @@ SIGNATURES = {
     "dt=0.05",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
     "step=0, bytes_each=2",
-    "TinyGPT": "model, alphabet, *, prompt='', written='', temperature=0.8, top_k=None, "
-    "top_p=None, start=None, stop=None, seed=0, place=-1, order='probability'",
+    "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
+    "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
+    "order='probability'",
 }
 
 

@@ -32,14 +32,14 @@ const [ABOVE, BELOW] = [14, 24];
 const LOWEST = 30;
 
 /** Where bars for so many letters stand: in rows of `each`, on the heights `base`, in `rooms`. */
-function gridOf(count, width, byRank) {
+function gridOf(count, width, byRank, highest) {
   // In a frame too narrow for one letter all is drawn smaller.
   const across = Math.max(NARROWEST, width - LEFT);
   const rows = Math.ceil(count / Math.floor(across / NARROWEST));
   const each = Math.ceil(count / rows);
   const cell = Math.min(WIDEST, across / each);
   // The letter of rank r has a share of at most 1/r: by rank, all rows but the first can be low.
-  const tall = rows === 1 ? 150 : byRank ? 130 : 80;
+  const tall = rows === 1 ? highest : byRank ? 130 : 80;
   const most = (row) => (byRank ? 1 / (row * each + 1) : 1);
   const rooms = upTo(rows).map((row) =>
     clamp(Math.ceil((tall * most(row)) / TOPS[0]), LOWEST, tall),
@@ -72,15 +72,15 @@ function axis({ each, cell, base, heads }, top) {
  * and the id `looked` follows from its state.
  * @param {any} ui
  * @param {{ title: string, names: string[], order: number[], own: number[], probability: number[],
- *   chosen: number | null, byRank?: boolean, marks?: (grid: any) => unknown,
+ *   chosen: number | null, byRank?: boolean, highest?: number, marks?: (grid: any) => unknown,
  *   spoken: string, take: (id: number) => void, moveTo: (id: number) => void }} letters
- *   `order` are the ids that are shown, and what is said of each letter goes by id; `chosen` stands
+ *   `highest` is the height of a single row; `order` are the ids that are shown, and what is said of each letter goes by id; `chosen` stands
  *   there; `marks` are drawn on top
  */
 export function letterBars(ui, letters) {
-  const { title, order, spoken, take, moveTo, byRank = false } = letters;
+  const { title, order, spoken, take, moveTo, byRank = false, highest = 150 } = letters;
   const count = order.length;
-  const grid = gridOf(count, ui.width("bars", 360), byRank);
+  const grid = gridOf(count, ui.width("bars", 360), byRank, highest);
   const under = (event) => {
     const [x, y] = pointIn(event.currentTarget, event);
     const column = clamp(Math.floor((x - LEFT) / grid.cell), 0, grid.each - 1);
