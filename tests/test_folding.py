@@ -3,10 +3,10 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_widgets import make
 
 from course_lib.widgets import LetterHider
 from course_lib.widgets.folding import folded
-from small_widgets import make
 
 LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
 

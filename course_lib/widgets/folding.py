@@ -3,7 +3,17 @@
 import unicodedata
 
 # What Unicode takes for letters of their own, as they are written where they are missing.
-PLAIN = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i"}
+PLAIN = {
+    "ß": "ss",
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ł": "l",
+    "ı": "i",
+}
 
 
 def folded(text: str, alphabet: str) -> str:
@@ -19,6 +29,6 @@ def _folded(letter: str, alphabet: str) -> str:
     if letter in alphabet:
         return letter
     parts = unicodedata.normalize("NFKD", letter)
-    bare = "".join(PLAIN.get(p.lower(), p) for p in parts if not unicodedata.category(p)[0] == "M")
+    bare = "".join(PLAIN.get(p.lower(), p) for p in parts if unicodedata.category(p)[0] != "M")
     tries = (bare, bare.lower(), bare.upper())
     return next((written for written in tries if set(written) <= set(alphabet)), letter)
