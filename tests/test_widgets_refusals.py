@@ -328,6 +328,8 @@ REFUSED = [
     ("LetterHider", "place", 4, "place must lie between -1 and 3"),
     ("LetterHider", "option", 6, "option must lie between -1 and 5"),
     ("LetterHider", "option", 2, "option is 2, the id of the mask; expected that of a letter"),
+    ("LetterHider", "guess_first", 1, TypeError("guess_first must be True or False")),
+    ("LetterHider", "heads", None, TypeError("heads must be True or False")),
     ("LetterHider", "words", "bead", TypeError("words must be a list of strings")),
     ("LetterHider", "words", ["bead", 3], TypeError("words is 3; expected a string")),
     ("LetterHider", "words", ["b"] * 9, "words has 9 entries; expected 0 to 8"),
@@ -620,7 +622,10 @@ CHANGED = {
         "z": np.array([1.0, -2.0, 0.5]), "word": "zoo", "plane": 2, "tool": "arithmetic",
         "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
-    "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
+    "LetterHider": {
+        "word": "beaded", "hidden": [5, 0], "place": 5, "option": 0, "guess_first": False,
+        "heads": True,
+    },
     "PartyMemory": {
         "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
         "arrived": 1,
@@ -721,7 +726,8 @@ SIGNATURES = {
     "rings='known', atom=0, partner=-1, other=-1, drag='moves'",
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
-    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
+    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
+    "guess_first=True, heads=False",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
