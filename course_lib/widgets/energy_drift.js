@@ -240,7 +240,14 @@ export default widget({
   },
   controls: { system: plain, plane: plain, dt: plain, q: vector, p: vector, methods: plain },
   local: { time: 0 },
-  whole: (now) => [now.q, now.p].every((part) => part.length === specOf(now)?.q.length),
+  whole(now) {
+    const { q, planes } = specOf(now) ?? {};
+    return [now.q, now.p].every((part) => part.length === q?.length) && now.plane < planes.length;
+  },
+  along({ system }, now) {
+    const { dt, q, p } = specOf(now);
+    return system === undefined ? {} : { plane: 0, dt, q, p };
+  },
   derive,
   view,
   words,

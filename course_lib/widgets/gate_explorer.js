@@ -336,6 +336,8 @@ export default widget({
     all_units: plain,
   },
   local: { hovered: null, typed: null, share: 1, goal: -1 },
+  whole: ({ text, letter }) => letter < [...text].length,
+  along: ({ text }) => (text === undefined ? {} : { letter: [...text].length - 1 }),
   derive,
   view,
   words,

@@ -209,6 +209,8 @@ export default widget({
     heads: plain,
   },
   local: { ...POINTED_AT, typed: null, guess: null, tally: { made: 0, hits: 0 } },
+  whole: ({ word, hidden, place }) => Math.max(place, ...hidden) < [...word].length,
+  along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),
   derive,
   view,
   words: (now) =>

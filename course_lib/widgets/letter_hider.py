@@ -49,7 +49,7 @@ class LetterHider(ModelWidget):
     that is not hidden it shows what the model would expect if that letter were hidden too.
 
     The weights travel rounded: a parameter is a whole number of 7 to 16 bits times the step of its
-    row, a bfloat16. It has the most bits that fit into 60 kB with all else: ``widget.bits``, 8 for
+    row, a bfloat16. It has the most bits that fit into 36,800 bytes: ``widget.bits``, 8 for
     27,000 parameters and 11 for 20,000. ``widget.model`` is the model with just these weights; all
     that the page shows is computed from them, in double precision.
     ``widget.losses(ids, hidden)`` says what the rounding costs.

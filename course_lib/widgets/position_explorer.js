@@ -101,16 +101,8 @@ function placesOf({ query_position: s, key_position: t, tokens, man, from, glide
   });
   const was = from ?? { s, t };
   const orderIndex = ORDERS.findIndex((each) => order?.join() === each.join());
-  return {
-    first,
-    order,
-    orderIndex,
-    words,
-    way,
-    was,
-    span: Math.max(...Object.values(places)) - low,
-    low,
-  };
+  const span = Math.max(...Object.values(places)) - low;
+  return { first, order, orderIndex, words, way, was, low, span, man: third ?? man };
 }
 
 /** The rows of query and key on the way from where they stood to where they stand. */

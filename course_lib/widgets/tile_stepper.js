@@ -38,8 +38,7 @@ function derive(now, { memo }) {
   const { query, key, value, scale, query_tile, key_tile, causal, bytes_each } = now;
   const [keys, d] = [key.length, key[0].length];
   const plan = memo("plan", [query, key, query_tile, key_tile, causal], () => planOf(now));
-  // A host may report a new tiling before the step that fits it.
-  const step = Math.min(now.step, plan.length);
+  const { step } = now;
   const given = memo("given", [query, key, value, scale, causal], () => ({
     ...{ query, key, value, scale, causal },
   }));
@@ -199,6 +198,9 @@ export default widget({
   data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain },
   controls: { query_tile: plain, key_tile: plain, causal: plain, step: plain },
   local: { elapsed: 0 },
+  whole: (now) =>
+    now.step <= planOf(now).length && (!now.causal || now.query.length <= now.key.length),
+  along: (_, now) => ({ step: Math.min(now.step, planOf(now).length) }),
   derive,
   view,
   words,

@@ -226,6 +226,7 @@ export default widget({
     ...{ draws: plain, place: plain, option: plain, order: plain },
   },
   local: { ...POINTED_AT, typed: null, past: [], elapsed: 0 },
+  along: ({ prompt }) => (prompt === undefined ? {} : { written: "", place: -1, option: -1 }),
   derive,
   view,
   advance,

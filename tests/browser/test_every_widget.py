@@ -3,10 +3,12 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from bare import Alone, bare_page
+from conftest import all_alive
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
@@ -14,7 +16,7 @@ from kinds import TAKE_TEXT, WIDGETS
 from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page
-from reading import eventually
+from reading import eventually, state_of
 
 from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
@@ -52,6 +54,8 @@ def test_every_control_answers_and_reset_brings_all_back(
     agrees_with_course_lib(widget)
     before = snapshot(widget)
     operate_every_control(widget, hand(widget.page))
+    if hand is Keyboard:
+        a_reload_keeps_what_the_address_says(widget)
     widget.get_by_role("button", name="Reset").click()
 
     def as_before() -> None:
@@ -59,6 +63,28 @@ def test_every_control_answers_and_reset_brings_all_back(
 
     eventually(widget, as_before)
     agrees_with_course_lib(widget)
+    widget.page.evaluate(UNTIL_IT_RESTS)
+    assert "#" not in widget.page.url
+
+
+# What a hand has drawn does not fit into an address, and half a state would be another one.
+DRAWN_BY_HAND = {"BasisExplorer", "GraphPlayground"}
+UNTIL_IT_RESTS = """() => new Promise((pass) => setTimeout(pass, 700))"""
+
+
+def a_reload_keeps_what_the_address_says(widget: Locator) -> None:
+    page, kind = widget.page, widget.get_attribute("data-widget")
+    page.evaluate(UNTIL_IT_RESTS)
+    before, address = state_of(widget), urlsplit(page.url).fragment
+    assert (address == "") == (kind in DRAWN_BY_HAND)
+    if not address:
+        return
+    assert address.startswith(f"{widget.get_attribute('id')}?")
+    page.reload()
+    all_alive(page)
+    agrees_with_course_lib(widget)
+    assert str(state_of(widget)) == str(before)
+    assert widget.get_by_role("alert").count() == 0
 
 
 @of_every_kind

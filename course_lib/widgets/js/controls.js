@@ -1,4 +1,5 @@
 import { clamp } from "./maths/numerics.js";
+import { guard } from "./vendor/lit-html/directives/guard.js";
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 
 /**
@@ -46,9 +47,11 @@ export function select(
   const change = ({ target }) => choose(options[target.selectedIndex][0]);
   const option = ([value, text]) =>
     html`<option value=${value} .selected=${value === ui.now[name]}>${text}</option>`;
+  // A list of hundreds is not to be gone through at every frame.
+  const listed = guard([ui.now[name], ...options.flat()], () => options.map(option));
   return html`<div class="cw-control">
     <label for=${id}>${label}</label>
-    <select id=${id} data-trait=${name} @change=${change}>${options.map(option)}</select>
+    <select id=${id} data-trait=${name} @change=${change}>${listed}</select>
   </div>`;
 }
 
