@@ -182,6 +182,8 @@ REFUSED = [
     ("GateExplorer", "order", "fame", "order must be one of number, value, memory"),
     ("GateExplorer", "unit", 4, "unit must lie between 0 and 3"),
     ("GateExplorer", "letter", 4, "letter must lie between 0 and 3"),
+    ("GateExplorer", "all_units", 1, TypeError("all_units must be True or False")),
+    ("GateExplorer", "moving", 1, TypeError("moving must be True or False")),
     (
         "GateExplorer",
         "cell",
@@ -300,7 +302,7 @@ REFUSED = [
     ("LatentExplorer", "z", [0.0, 0.0, np.nan], "z holds NaN or infinite values"),
     ("LatentExplorer", "z", [0.0, 0.0, 1001.0], r"z must lie within \[-1000, 1000\]"),
     ("LatentExplorer", "word", "", "word is empty; expected one letter at least"),
-    ("LatentExplorer", "word", "Abc", "holds 'A', which the alphabet 'abcdefghijklmnopqrstuvwxyz'"),
+    ("LatentExplorer", "word", "a1c", "holds '1', which the alphabet 'abcdefghijklmnopqrstuvwxyz'"),
     ("LatentExplorer", "word", "a" * 15, "has 15 letters; expected 14 at most"),
     ("LatentExplorer", "plane", 4, "plane must lie between 0 and 3"),
     ("LatentExplorer", "tool", "flight", "tool must be one of walk, arithmetic, axes"),
@@ -326,6 +328,8 @@ REFUSED = [
     ("LetterHider", "place", 4, "place must lie between -1 and 3"),
     ("LetterHider", "option", 6, "option must lie between -1 and 5"),
     ("LetterHider", "option", 2, "option is 2, the id of the mask; expected that of a letter"),
+    ("LetterHider", "guess_first", 1, TypeError("guess_first must be True or False")),
+    ("LetterHider", "heads", None, TypeError("heads must be True or False")),
     ("LetterHider", "words", "bead", TypeError("words must be a list of strings")),
     ("LetterHider", "words", ["bead", 3], TypeError("words is 3; expected a string")),
     ("LetterHider", "words", ["b"] * 9, "words has 9 entries; expected 0 to 8"),
@@ -449,6 +453,8 @@ REFUSED = [
     ("PositionExplorer", "query_position", 8, "query_position must lie between 0 and 7"),
     ("PositionExplorer", "key_position", -1, "key_position must lie between 0 and 7"),
     ("PositionExplorer", "pair", 3, "pair must lie between 0 and 2"),
+    ("PositionExplorer", "everything", 1, TypeError("everything must be True or False")),
+    ("PositionExplorer", "moving", 1, TypeError("moving must be True or False")),
     ("SoftLookup", "names", ["Ada"], "keys has the size 2 along keys; expected 1, as in names"),
     ("SoftLookup", "names", ["Ada", LONG], "names 'x*….* has 81 letters; expected 80 at most"),
     ("SoftLookup", "keys", [[0, 0, 0], [1, 1, 1]], "keys has the size 3 along xy; expected 2"),
@@ -666,7 +672,10 @@ CHANGED = {
         "system": "Pendulum", "dt": 0.5, "q": np.array([0.5]), "p": np.array([1.0]),
         "plane": 0, "methods": ["runge_kutta_4"],
     },
-    "GateExplorer": {"text": "a", "letter": 0, "unit": 3, "quantity": "vote", "order": "memory"},
+    "GateExplorer": {
+        "text": "a", "letter": 0, "unit": 3, "quantity": "vote", "order": "memory",
+        "all_units": True,
+    },
     "GraphDrum": {
         "graph": "drum", "start": "random", "node": 60, "height": -0.5, "mode": 60, "seed": 7,
         "stir": 0.5, "stiffness": 1.0,
@@ -679,7 +688,10 @@ CHANGED = {
         "z": np.array([1.0, -2.0, 0.5]), "word": "zoo", "plane": 2, "tool": "arithmetic",
         "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
-    "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
+    "LetterHider": {
+        "word": "beaded", "hidden": [5, 0], "place": 5, "option": 0, "guess_first": False,
+        "heads": True,
+    },
     "MechanicsStage": {
         "system": "RigidBody", "z": np.array([1.0, 0.5, 0.25]), "dt": 0.5,
         "methods": ["runge_kutta_4"],
@@ -688,7 +700,9 @@ CHANGED = {
         "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
         "arrived": 1,
     },
-    "PositionExplorer": {"kind": "rotary", "query_position": 0, "key_position": 7, "pair": 2},
+    "PositionExplorer": {
+        "kind": "rotary", "query_position": 0, "key_position": 7, "pair": 2, "everything": True,
+    },
     "SoftLookup": {
         "query": np.array([1.0, 1.0]), "key_points": np.ones((2, 2)), "temperature": 1.0,
         "similarity": "dot",
@@ -775,20 +789,22 @@ SIGNATURES = {
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
     "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
-    "order='number', unit=0, letter=None",
+    "order='number', unit=0, letter=None, all_units=False, moving=True",
     "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
     "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
     "GraphPlayground": "molecules, *, network=None, drawing=None, layer='sum', rounds=1, "
     "rings='known', atom=0, partner=-1, other=-1, drag='moves'",
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
-    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
+    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
+    "guess_first=True, heads=False",
     "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "
     "moving=False",
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
-    "key=None, base=10000, seed=0, query_position=None, key_position=None, pair=None",
+    "key=None, base=10000, seed=0, query_position=1, key_position=0, pair=0, everything=False, "
+    "moving=True",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit=''",
     "SymplecticityMeter": "z, A, *, softmax='vector', matrix='symmetric', formula='shortcut', "
