@@ -436,8 +436,8 @@ function view(now, ui) {
 
 function words(now) {
   const { title, told } = outcome(now);
-  const setting = `A pull moves ${said(FORMULAS, now.formula)}, attention is shared out ${said(SOFTMAXES, now.softmax)}.`;
-  return `${setting} ${title}. ${told}`;
+  const [moves, shared] = [said(FORMULAS, now.formula), said(SOFTMAXES, now.softmax)];
+  return `A pull moves ${moves}, attention is shared out ${shared}. ${title}. ${told}`;
 }
 
 export default widget({

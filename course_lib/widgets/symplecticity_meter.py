@@ -54,7 +54,9 @@ class SymplecticityMeter(Widget):
 
     z = Array("tokens", "xy=2", within=REACH, most={"tokens": 6})
     A = Array("xy=2", "xy=2", within=100, read_only=True)
-    loop = Array("corners", "xy=2", within=REACH, most={"corners": 200}, default=_circle, rule=_closed)
+    loop = Array(
+        "corners", "xy=2", within=REACH, most={"corners": 200}, default=_circle, rule=_closed
+    )
     softmax = Choice("vector", "matrix", default="vector")
     formula = Choice("full", "shortcut", default="shortcut")
     experiment = Choice("loop", "free", default="loop")
@@ -63,13 +65,13 @@ class SymplecticityMeter(Widget):
     def describe(self) -> str:
         """Which force is on trial, and how."""
         pulled = "both tokens of a pair" if self.formula == "full" else "only the token that looks"
-        shared = "by each token on its own" if self.softmax == "vector" else "over all pairs at once"
-        deed = {
-            "loop": f"token {len(self.z)} goes round a closed loop, and the work of the force is "
-            "summed",
-            "free": "all are let go, and their energy is watched",
-        }[self.experiment]
+        shared = "by each token" if self.softmax == "vector" else "over all pairs at once"
+        deed = (
+            f"Token {len(self.z)} goes round a closed loop, and the work of the force is summed"
+            if self.experiment == "loop"
+            else "All are let go, and their energy is watched"
+        )
         return (
             f"{len(self.z)} tokens that pull at each other by attention, shared out {shared}; a "
-            f"pull moves {pulled}. In the experiment {deed}."
+            f"pull moves {pulled}. {deed}."
         )
