@@ -466,18 +466,18 @@ REFUSED = [
     ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
     ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
     ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
-    (
-        "SymplecticityMeter",
-        "z",
-        np.ones((7, 4)),
-        "size 28 along tokens times d; expected 24 at most",
-    ),
-    ("SymplecticityMeter", "A", np.eye(3), "A has the size 3 along d; expected 4, as in z"),
-    ("SymplecticityMeter", "A", np.ones((4, 3)), "A has the size 3 along d; expected 4, as in z"),
+    ("SymplecticityMeter", "z", np.ones((7, 2)), "size 7 along tokens; expected 6 at most"),
+    ("SymplecticityMeter", "z", np.ones((3, 4)), "z has the size 4 along xy; expected 2"),
+    ("SymplecticityMeter", "z", np.full((3, 2), 3.0), r"z must lie within \[-2.5, 2.5\]"),
+    ("SymplecticityMeter", "A", np.eye(3), "A has the size 3 along xy; expected 2"),
+    ("SymplecticityMeter", "A", 200 * np.eye(2), r"A must lie within \[-100, 100\]"),
+    ("SymplecticityMeter", "loop", np.ones((201, 2)), "size 201 along corners; expected 200"),
+    ("SymplecticityMeter", "loop", np.ones((4, 2)), r"loop stays at \[1.0, 1.0\]; expected a way"),
+    ("SymplecticityMeter", "loop", 3 * np.eye(2), r"loop must lie within \[-2.5, 2.5\]"),
     ("SymplecticityMeter", "softmax", "row", "softmax must be one of vector, matrix"),
-    ("SymplecticityMeter", "matrix", "skew", "matrix must be one of symmetric, general"),
     ("SymplecticityMeter", "formula", "2SZA", "formula must be one of full, shortcut"),
-    ("SymplecticityMeter", "dt", 0.0, "dt must lie between 0.01 and 0.3"),
+    ("SymplecticityMeter", "experiment", "fall", "experiment must be one of loop, free"),
+    ("SymplecticityMeter", "moving", 1, TypeError("moving must be True or False")),
     (
         "TileStepper",
         "query",
@@ -707,7 +707,10 @@ CHANGED = {
         "query": np.array([1.0, 1.0]), "key_points": np.ones((2, 2)), "temperature": 1.0,
         "similarity": "dot",
     },
-    "SymplecticityMeter": {"softmax": "matrix", "matrix": "general", "formula": "full", "dt": 0.1},
+    "SymplecticityMeter": {
+        "z": np.ones((3, 2)), "loop": np.eye(2), "softmax": "matrix", "formula": "full",
+        "experiment": "free",
+    },
     "TileStepper": {"query_tile": 1, "key_tile": 1, "step": 120, "causal": False},
     "TinyGPT": {
         "prompt": "abcdeab", "written": "", "temperature": 1.5, "top_k": 2, "top_p": 0.5, "seed": 9,
@@ -807,8 +810,8 @@ SIGNATURES = {
     "moving=True",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit=''",
-    "SymplecticityMeter": "z, A, *, softmax='vector', matrix='symmetric', formula='shortcut', "
-    "dt=0.05",
+    "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
+    "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
     "step=0, bytes_each=2",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
