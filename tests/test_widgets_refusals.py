@@ -613,7 +613,7 @@ CHANGED = {
         "z": np.array([1.0, -2.0, 0.5]), "word": "zoo", "plane": 2, "tool": "arithmetic",
         "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
-    "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
+    "LetterHider": {"word": "beaded", "hidden": [0, 5], "place": 5, "option": 0},
     "PartyMemory": {
         "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
         "arrived": 1,
