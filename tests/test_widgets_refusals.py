@@ -689,7 +689,7 @@ CHANGED = {
         "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
     "LetterHider": {
-        "word": "beaded", "hidden": [5, 0], "place": 5, "option": 0, "guess_first": False,
+        "word": "beaded", "hidden": [0, 5], "place": 5, "option": 0, "guess_first": False,
         "heads": True,
     },
     "MechanicsStage": {
