@@ -1,0 +1,26 @@
+// All claims together. A page carries those of its lecture alone: a module each in js/break_it.
+
+import { claims as mechanics } from "./js/break_it/hamiltonian_mechanics.js";
+import { claims as lookup } from "./js/break_it/soft_lookup.js";
+import { breakIt } from "./js/break_it/strip.js";
+import { caseOf, freshRun, settled, tried } from "./js/break_it/trials.js";
+
+export const claims = { ...lookup, ...mechanics };
+
+/** Cases of a seed, and their residuals. @param {string} name */
+export function trials(name, seed, bend, count) {
+  const claim = claims[name];
+  return Array.from({ length: count }, (_, n) => {
+    const given = caseOf(claim, seed, n);
+    return { given, residual: claim.residual(given, bend) };
+  });
+}
+
+/** Where cases of a seed break a claim, and the smallest found, if one of so many does. */
+export function counterexample(name, seed, bend, tolerance, count) {
+  const given = { seed, bend, about: { tolerance } };
+  const { run } = tried(claims[name], freshRun(), given, count);
+  return settled(claims[name], run, given).broken;
+}
+
+export default breakIt(claims);
