@@ -1,11 +1,24 @@
 // All claims together. A page carries those of its lecture alone: a module each in js/break_it.
 
+import { claims as decoder } from "./js/break_it/decoder.js";
+import { claims as gpu } from "./js/break_it/gpu_attention.js";
 import { claims as mechanics } from "./js/break_it/hamiltonian_mechanics.js";
+import { claims as position } from "./js/break_it/position.js";
+import { claims as attention } from "./js/break_it/self_attention.js";
 import { claims as lookup } from "./js/break_it/soft_lookup.js";
 import { breakIt } from "./js/break_it/strip.js";
+import { claims as symplectic } from "./js/break_it/symplectic_attention.js";
 import { caseOf, freshRun, settled, tried } from "./js/break_it/trials.js";
 
-export const claims = { ...lookup, ...mechanics };
+export const claims = {
+  ...lookup,
+  ...attention,
+  ...position,
+  ...decoder,
+  ...mechanics,
+  ...symplectic,
+  ...gpu,
+};
 
 /** Cases of a seed, and their residuals. @param {string} name */
 export function trials(name, seed, bend, count) {

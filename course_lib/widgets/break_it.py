@@ -36,6 +36,39 @@ CLAIMS = {
         says="among keys of equal length, distance and dot product give the same weights",
         bend="Lengths differ by",
     ),
+    "causal-past": Claim(
+        lecture="self_attention",
+        says="under the causal mask no output depends on a later token",
+        bend="Let each token see one ahead",
+        switch=True,
+    ),
+    "any-order": Claim(
+        lecture="self_attention",
+        says="tokens in another order get the same outputs, in that order",
+        bend="Hide the future",
+        switch=True,
+    ),
+    "places-do-not-matter": Claim(
+        lecture="position",
+        says="without positions, tokens in another order get the same outputs, in that order",
+        bend="Position added",
+    ),
+    "difference-alone": Claim(
+        lecture="position",
+        says="the score of a turned query and a turned key depends on how far apart they are",
+        bend="Query's clock faster by",
+    ),
+    "cache-pieces": Claim(
+        lecture="decoder",
+        says="a text read in pieces, with a cache, gets what it gets when read at once",
+        bend="The cache loses its first token",
+        switch=True,
+    ),
+    "draft-and-judge": Claim(
+        lecture="decoder",
+        says="drafts that are kept or replaced by the rule have the large model's distribution",
+        bend="A more lenient judge",
+    ),
     "step-areas": Claim(
         lecture="hamiltonian_mechanics",
         says="a step of Störmer–Verlet keeps every small area",
@@ -46,6 +79,29 @@ CLAIMS = {
         lecture="hamiltonian_mechanics",
         says="a step of Störmer–Verlet with the momentum reversed leads back",
         bend="Symplectic Euler in its place",
+        switch=True,
+    ),
+    "symmetric-matrix": Claim(
+        lecture="symplectic_attention",
+        says="with the matrix softmax and a symmetric A, 2 Sᵀ Z A is a gradient",
+        bend="Skew part of A",
+    ),
+    "both-terms": Claim(
+        lecture="symplectic_attention",
+        says="with the vector softmax S Z Aᵀ + Sᵀ Z A is a gradient",
+        bend="Leave out the first term, double the second",
+        switch=True,
+    ),
+    "order-of-tiles": Claim(
+        lecture="gpu_attention",
+        says="reports of tiles add up to the softmax in any order",
+        bend="Add without rescaling",
+        switch=True,
+    ),
+    "keys-shared-out": Claim(
+        lecture="gpu_attention",
+        says="two programs that share the keys out give the attention of all",
+        bend="Take the mean of their outputs",
         switch=True,
     ),
 }
@@ -67,7 +123,7 @@ class BreakIt(Widget):
     strip is in view, unless the reader has asked for less motion or you for none with ``moving``.
 
     Traits, synced both ways: ``bend``, ``seed``. Raises ``TypeError`` and ``ValueError`` for a
-    claim that is not there and a bend that cannot be. Source of the shrinking: MacIver et al. (2019).
+    claim that is not there and a bend that cannot be. Shrinking as in MacIver et al. (2019).
     """
 
     _module = "break_it.js"

@@ -20,6 +20,7 @@ import { upTo } from "../maths/numerics.js";
  */
 
 const NUMBERS_EACH = 4096;
+const VISIBLE = 0.01;
 const [FEWEST, MOST, CASES_A_SIZE] = [2, 6, 8];
 
 /** Case n of a seed: the first are small. @param {Claim} claim @returns {Case} */
@@ -119,7 +120,9 @@ function* plainer(value) {
  * @returns {Case | null}
  */
 export function smallerBroken(claim, given, bend, tolerance) {
-  const breaks = (one) => (claim.valid?.(one) ?? true) && claim.residual(one, bend) > tolerance;
+  // A reader has to see that it fails: three decimals stand in the words.
+  const least = Math.max(tolerance, Math.min(claim.residual(given, bend) / 2, VISIBLE));
+  const breaks = (one) => (claim.valid?.(one) ?? true) && claim.residual(one, bend) > least;
   for (const one of shorter(claim, given)) if (breaks(one)) return one;
   for (const [name, value] of Object.entries(given)) {
     if (claim.places?.[name]) continue;
