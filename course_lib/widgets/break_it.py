@@ -48,6 +48,28 @@ CLAIMS = {
         bend="Hide the future",
         switch=True,
     ),
+    "hats-are-straight": Claim(
+        lecture="attention_as_a_basis",
+        says="a blend by hats is the straight line between two neighbours",
+        bend="Softmax in place of hats",
+        switch=True,
+    ),
+    "basis-is-attention": Claim(
+        lecture="attention_as_a_basis",
+        says="the softmax basis is attention with a bias",
+        bend="Bias left out",
+    ),
+    "read-in-pieces": Claim(
+        lecture="recurrence",
+        says="a text may be read in two pieces, if the state is handed on",
+        bend="State lost between them",
+    ),
+    "any-grouping": Claim(
+        lecture="recurrence",
+        says="linear steps may be joined in any grouping",
+        bend="A tanh at each joint",
+        switch=True,
+    ),
     "places-do-not-matter": Claim(
         lecture="position",
         says="without positions, tokens in another order get the same outputs, in that order",
@@ -57,6 +79,17 @@ CLAIMS = {
         lecture="position",
         says="the score of a turned query and a turned key depends on how far apart they are",
         bend="Query's clock faster by",
+    ),
+    "padding": Claim(
+        lecture="encoder",
+        says="padding that no query looks at changes no output at a real token",
+        bend="Let queries look at it",
+        switch=True,
+    ),
+    "all-paths": Claim(
+        lecture="encoder",
+        says="the Jacobian of a residual stack is the sum over all paths",
+        bend="Way around, open by",
     ),
     "cache-pieces": Claim(
         lecture="decoder",
@@ -68,6 +101,40 @@ CLAIMS = {
         lecture="decoder",
         says="drafts that are kept or replaced by the rule have the large model's distribution",
         bend="A more lenient judge",
+    ),
+    "renumbered": Claim(
+        lecture="graph_networks",
+        says="a graph that is renumbered gets the same outputs, renumbered",
+        bend="Each node told its number, times",
+    ),
+    "two-rounds": Claim(
+        lecture="graph_networks",
+        says="after two rounds a node has heard nothing from farther than two steps",
+        bend="One more node, joined to all",
+        switch=True,
+    ),
+    "adjoint": Claim(
+        lecture="graph_dynamics",
+        says="the products of f with δ*g and of δf with g are equal",
+        bend="Flow lost on its way",
+    ),
+    "wave-energy": Claim(
+        lecture="graph_dynamics",
+        says="a wave keeps its energy",
+        bend="The double bracket in its place",
+        switch=True,
+    ),
+    "price-of-a-cloud": Claim(
+        lecture="autoencoder",
+        says="the formula for the price of a cloud is the integral that defines it",
+        bend="Take σ for σ²",
+        switch=True,
+    ),
+    "beta-is-noise": Claim(
+        lecture="autoencoder",
+        says="what a β-VAE makes as large as it can is β times an ELBO, up to a constant",
+        bend="Leave the noise as it was",
+        switch=True,
     ),
     "step-areas": Claim(
         lecture="hamiltonian_mechanics",

@@ -1,16 +1,25 @@
 """What course_lib says of a case of BreakIt: by how much it misses the claim."""
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import torch
 from in_the_page import tensor
 from torch import Tensor
+from torch.distributions import Normal, kl_divergence
 
 from course_lib import mechanics, symplectic
 from course_lib.attention import attention, attention_weights, causal_mask, gated_memory
+from course_lib.autoencoder import kl_to_standard_normal
+from course_lib.basis import hat, softmax_basis
+from course_lib.graph_calculus import divergence, gradient
+from course_lib.graph_messages import neighbour_sum
+from course_lib.linear_recurrence import linear_recurrence, parallel_scan
 from course_lib.position import rotary, sinusoidal
+from course_lib.recurrent import RNN
 from course_lib.speculative_decoding import accept_or_replace, law_of
 from course_lib.tiled_attention import finish, merge, partial_attention
 
@@ -120,6 +129,176 @@ def _(case: Case, bend: float) -> Tensor:
         left = (p - q).clamp(min=0)
         found = kept + (1 - kept.sum()) * (left / left.sum() if left.sum() > 0 else left)
     return (found - p).abs().max()
+
+
+# Lecture 3 ---------------------------------------------------------------------------------------
+
+
+@of("hats-are-straight")
+def _(case: Case, bend: float) -> Tensor:
+    nodes, y, x = (tensor(case[name]) for name in ("nodes", "y", "x"))
+    basis = partial(softmax_basis, temperature=nodes.diff().mean().item() ** 2) if bend else hat
+    return (basis(x[None], nodes) @ y - np.interp(x, nodes, y)).abs().max()
+
+
+@of("basis-is-attention")
+def _(case: Case, bend: float) -> Tensor:
+    x, nodes, temperature = tensor([case["x"]]), tensor(case["nodes"]), case["temperature"]
+    weights = attention_weights(
+        x[:, None],
+        nodes[:, None],
+        scale=2 / temperature,
+        bias=-(1 - bend) * nodes.square()[None] / temperature,
+    )
+    return (weights - softmax_basis(x, nodes, temperature)).abs().max()
+
+
+# Lecture 4 ---------------------------------------------------------------------------------------
+
+
+@of("read-in-pieces")
+def _(case: Case, bend: float) -> Tensor:
+    network, rows = RNN(2, 2).double(), tensor(case["rows"])
+    parts = rows[:, :2], rows[:, 2:4], rows[:, 4], rows[:, 5]
+    names = "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"
+    network.load_state_dict(dict(zip(names, parts, strict=True)))
+    x, cut = torch.eye(2, dtype=rows.dtype)[case["text"]], case["cut"]
+    with torch.no_grad():
+        _, between = network(x[:cut])
+        _, found = network(x[cut:], (1 - bend) * between)
+        return (found - network(x)[1]).abs().max()
+
+
+@of("any-grouping")
+def _(case: Case, bend: float) -> Tensor:
+    keep, add = (tensor(case[name])[:, None] for name in ("keep", "add"))
+    if not bend:
+        return (linear_recurrence(keep, add) - parallel_scan(keep, add)).abs().max()
+
+    def join(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        return second[0] * first[0], (second[0] * first[1] + second[1]).tanh()
+
+    steps = list(zip(keep, add, strict=True))
+    from_left = reduce(join, steps)[1]
+    from_right = reduce(lambda later, earlier: join(earlier, later), steps[::-1])[1]
+    return (from_left - from_right).abs().max()
+
+
+# Lecture 6 ---------------------------------------------------------------------------------------
+
+
+@of("padding")
+def _(case: Case, bend: float) -> Tensor:
+    x, padding = tensor(case["x"]), tensor(case["padding"])
+    real = torch.arange(len(x) + len(padding)) < len(x) + bend * len(padding)
+    beside = attended(torch.cat([x, padding]), real.expand(len(real), -1))
+    return (beside[: len(x)] - attended(x)).abs().max()
+
+
+@of("all-paths")
+def _(case: Case, bend: float) -> Tensor:
+    layers = tensor(case["layers"])
+
+    def stack(x: Tensor) -> Tensor:
+        for J in layers:
+            x = (1 - bend) * x + J @ x
+        return x
+
+    eye = torch.eye(layers.shape[1], dtype=layers.dtype)
+    paths = sum(
+        reduce(lambda path, J: J @ path, chosen, eye)
+        for size in range(len(layers) + 1)
+        for chosen in combinations(layers, size)
+    )
+    return (torch.autograd.functional.jacobian(stack, eye[0]) - paths).abs().max()
+
+
+# Lectures 8 and 9 --------------------------------------------------------------------------------
+
+
+def edges_of(case: Case) -> Tensor:
+    return torch.tensor(case["edges"], dtype=torch.int64).reshape(-1, 2).T
+
+
+def rounds_of(x: Tensor, edges: Tensor, rounds: int) -> Tensor:
+    for _ in range(rounds):
+        x = x + neighbour_sum(x, torch.cat([edges, edges.flip(0)], 1))
+    return x
+
+
+@of("renumbered")
+def _(case: Case, bend: float) -> Tensor:
+    x, edges, order = tensor(case["x"]), edges_of(case), torch.tensor(case["order"])
+
+    def layer(x: Tensor, edges: Tensor) -> Tensor:
+        number = torch.zeros_like(x)
+        number[:, 0] = bend * torch.arange(len(x))
+        return rounds_of(x + number, edges, 1)
+
+    return (layer(x[order], order.argsort()[edges]) - layer(x, edges)[order]).abs().max()
+
+
+@of("two-rounds")
+def _(case: Case, bend: float) -> Tensor:
+    x, edges, start = tensor(case["x"]), edges_of(case), case["from"]
+    nodes = len(x)
+    walks = rounds_of(torch.eye(nodes, dtype=x.dtype), edges, 2)
+    if bend:
+        x = torch.cat([x, torch.zeros_like(x[:1])])
+        hub = torch.stack([torch.arange(nodes), torch.full((nodes,), nodes)])
+        edges = torch.cat([edges, hub], 1)
+    nudged = x.clone()
+    nudged[start] += 1
+    moved = (rounds_of(nudged, edges, 2) - rounds_of(x, edges, 2))[:nodes]
+    far = walks[:, start] == 0
+    return moved[far].abs().max() if far.any() else tensor(0.0)
+
+
+@of("adjoint")
+def _(case: Case, bend: float) -> Tensor:
+    f, g = tensor(case["f"])[:, None], tensor(case["g"])
+    edges = torch.triu_indices(len(f), len(f), 1)
+    flow = g[*edges][:, None]
+    inflow = divergence(flow, edges, len(f))
+    inflow = inflow - bend * torch.zeros_like(inflow).index_add(0, edges[1], flow)
+    return ((f * inflow).sum() - (gradient(f, edges) * flow).sum()).abs()
+
+
+@of("wave-energy")
+def _(case: Case, bend: float) -> Tensor:
+    q, edges = tensor(case["q"]), edges_of(case)
+    d = gradient(torch.eye(len(q), dtype=q.dtype), edges)
+    size = len(q) + len(d)
+    J = torch.zeros(size, size, dtype=q.dtype)
+    J[: len(q), len(q) :], J[len(q) :, : len(q)] = -d.T, d
+    law = J + J @ J if bend else J
+    start = torch.cat([q, q.new_zeros(len(d))])
+    end = torch.linalg.matrix_exp(case["t"] * law) @ start
+    return (end @ end - start @ start).abs() / 2
+
+
+# Lecture 10 --------------------------------------------------------------------------------------
+
+
+@of("price-of-a-cloud")
+def _(case: Case, bend: float) -> Tensor:
+    mean, sigma = tensor(case["mean"]), tensor(case["sigma"])
+    price = kl_to_standard_normal(mean, (1 if bend else 2) * sigma.log())
+    exact = kl_divergence(Normal(mean, sigma), Normal(torch.zeros_like(mean), 1.0)).sum()
+    return (price - exact).abs()
+
+
+@of("beta-is-noise")
+def _(case: Case, bend: float) -> Tensor:
+    x, guess, kl = (tensor(case[name]) for name in ("x", "guess", "kl"))
+    variance, beta = case["variance"], case["beta"]
+
+    def gain(noise: float, weight: float) -> Tensor:
+        one, other = Normal(guess, noise**0.5).log_prob(x).sum(-1) - weight * kl
+        return one - other
+
+    noise = variance if bend else beta * variance
+    return (gain(variance, beta) - beta * gain(noise, 1.0)).abs()
 
 
 # Lecture 11 --------------------------------------------------------------------------------------

@@ -20,15 +20,14 @@ def test_a_claim_holds_in_every_case(javascript: Javascript, name: str):
     [trials] = javascript("break_it.js", "trials", [[name, 1, 0, DRAWS]])
     tolerance = CLAIMS[name].tolerance
     assert len({str(trial["given"]) for trial in trials}) > DRAWS / 4
-    for trial in trials:
-        assert 0 <= trial["residual"] <= tolerance
-        assert residual(name, trial["given"], 0) <= tolerance
+    assert all(0 <= trial["residual"] <= tolerance for trial in trials)
+    assert all(residual(name, trial["given"], 0) <= tolerance for trial in trials[::5])
 
 
 @every_claim
 def test_a_bent_claim_misses_by_what_course_lib_says(javascript: Javascript, name: str):
     bends = BENDS[name]
-    runs = javascript("break_it.js", "trials", [[name, 2, bend, DRAWS] for bend in bends])
+    runs = javascript("break_it.js", "trials", [[name, 2, bend, FEW] for bend in bends])
     for bend, trials in zip(bends, runs, strict=True):
         for trial in trials:
             exact = residual(name, trial["given"], bend)
@@ -41,7 +40,7 @@ def test_a_bent_claim_breaks_soon_and_course_lib_confirms_the_smallest_case(
 ):
     tolerance = CLAIMS[name].tolerance
     for bend in BENDS[name]:
-        given = [[name, seed, bend, tolerance, FEW] for seed in range(5)]
+        given = [[name, seed, bend, tolerance, FEW] for seed in range(3)]
         for broken in javascript("break_it.js", "counterexample", given):
             assert broken is not None
             assert residual(name, broken["first"], bend) > tolerance

@@ -3,7 +3,7 @@ import { rotaryRow, sinusoidRow } from "../maths/position.js";
 import { attended, crossing, ordered, reordering, tokensOf } from "./attended.js";
 import { dots, line } from "./pictures.js";
 import { breakIt } from "./strip.js";
-import { apart, percent, plain, vector, vectors } from "./telling.js";
+import { apart, difference, percent, plain, vector, vectors } from "./telling.js";
 import { table, whole } from "./trials.js";
 
 const BASE = 10_000;
@@ -69,10 +69,7 @@ export const claims = {
       return { q: table(random, pairs, 2), k: table(random, pairs, 2), ...places };
     },
     valid: ({ s, t, move }) => [s, t, move].every((place) => place >= 0 && Number.isInteger(place)),
-    residual: (given, bend) => {
-      const [here, there] = twoScores(given, bend);
-      return Math.abs(here - there);
-    },
+    residual: (given, bend) => difference(twoScores(given, bend)),
     picture: ({ q, k, s, t }, bend) => [
       hand(q[0], (1 + bend) * s, "accent"),
       hand(k[0], t, "warm"),

@@ -26,3 +26,6 @@ export function farthest(a, b) {
 
 /** The largest difference of two lists, of rows too. */
 export const apart = (a, b) => farthest(a.flat(), b.flat()).most;
+
+/** @param {number[]} pair */
+export const difference = ([one, other]) => Math.abs(one - other);
