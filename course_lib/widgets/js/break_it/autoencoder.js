@@ -31,7 +31,9 @@ export const claims = {
     valid: ({ sigma }) => sigma.every((s) => s > 0),
     residual: (given, bend) => difference(twoPrices(given, bend)),
     picture: ({ mean, sigma }) =>
-      mean.map((m, i) => dots([[m, (4 * (i + 0.5)) / mean.length - 2]], "accent", sigma[i] / 20)),
+      mean.map((m, i) =>
+        dots([[m, (4 * (i + 0.5)) / mean.length - 2]], "accent", 0.02 + sigma[i] / 20),
+      ),
     show: (given, bend) => {
       const [formula, integral] = twoPrices(given, bend).map(plain);
       return `μ = ${vector(given.mean)}, σ = ${vector(given.sigma)}: the formula says ${formula} nats,

@@ -118,6 +118,7 @@ function paintStrip({ trail, about }, { ink }, width, context) {
   context.fillText("1", 3, heightOf(1));
   context.fillText(`10${superscript(-16)}`, 3, heightOf(1e-16));
   context.fillRect(MARGIN, limit - 0.5, width - MARGIN, 1);
+  context.fillText("tolerance", MARGIN, limit - 8);
   for (const [i, column] of trail.toReversed().entries()) {
     const x = width - 4 - i * COLUMN;
     if (x < MARGIN) break;
@@ -144,7 +145,7 @@ const cases = (count) => `${count.toLocaleString("en")} ${count === 1 ? "case" :
 
 function verdict({ run, residual, shown, claimed, bend }) {
   if (!run.broken) {
-    return { text: run.count ? "It holds." : "", error: run.worst, told: "largest error" };
+    return { text: run.count ? "All hold." : "", error: run.worst, told: "largest error" };
   }
   const found = run.broken.done ? "The smallest found" : "Made smaller";
   const text = `${found}: ${claimed.show(shown, bend)}`;
