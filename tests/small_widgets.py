@@ -99,6 +99,7 @@ def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
 ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
+    "BreakIt": lambda: {"claim": "equal-lengths", "moving": False},
     "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100},
     "GateExplorer": lambda: {
         "cell": seeded(nn.LSTM, 5, 4),

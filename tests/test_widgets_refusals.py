@@ -133,6 +133,10 @@ REFUSED = [
     ("BasisExplorer", "load", np.full(125, -3.6), r"must lie within \[-3.5, 3.5\]"),
     ("BasisExplorer", "head", 2, "head must lie between 0 and 1"),
     ("BasisExplorer", "moving", 1, TypeError("moving must be True or False")),
+    ("BreakIt", "claim", "softmax", "claim must be one of softmax-shares, equal-lengths, "),
+    ("BreakIt", "bend", 1.5, "bend must lie between 0.0 and 1.0"),
+    ("BreakIt", "seed", -1, "seed must lie between 0"),
+    ("BreakIt", "moving", 1, TypeError("moving must be True or False")),
     ("EnergyDrift", "system", "Kepler", TypeError("system is str; expected one of")),
     ("EnergyDrift", "q", [1.0], "q has the size 1 along coordinates; expected 2"),
     ("EnergyDrift", "q", [1e38, 0], r"q must lie within \[-1000, 1000\], but reaches"),
@@ -545,6 +549,7 @@ TOGETHER = [
         "size 1 along steps; expect",
     ),
     ("AttentionExplorer", {"weights": off(1)[None], "steps": [0]}, "snapshot 0, layer 1, head 0"),
+    ("BreakIt", {"claim": "softmax-shares", "bend": 0.5}, "softmax-shares must be 0 or 1, a swit"),
     (
         "EnergyDrift",
         {"system": None, "rollouts": {"lost": LOST}},
@@ -668,6 +673,7 @@ CHANGED = {
         "mode": "rod", "points": [[0, 1], [0.5, 0], [1, 1]], "temperature": 1.0, "query": 0.0,
         "log_conductivity": np.ones(125), "load": np.zeros(125), "head": 1,
     },
+    "BreakIt": {"bend": 0.5, "seed": 7},
     "EnergyDrift": {
         "system": "Pendulum", "dt": 0.5, "q": np.array([0.5]), "p": np.array([1.0]),
         "plane": 0, "methods": ["runge_kutta_4"],
@@ -789,6 +795,7 @@ SIGNATURES = {
     "query=0, step=0, temperature=1.0, causal=False",
     "BasisExplorer": "field, about, *, mode='nodes', points=None, temperature=0.02, query=0.5, "
     "log_conductivity=None, load=None, head=0, moving=True",
+    "BreakIt": "claim, *, bend=0.0, seed=0, moving=True",
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
     "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
