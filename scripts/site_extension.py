@@ -2,9 +2,9 @@
 
 Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
 marked up as a list, a comma stays with the formula before it, a link that sets a figure stays as it
-is, and the kernel's widget state, which only scripts from a CDN read, is left out. Lectures run side
-by side, and only if what they import has changed; figures and listings get the code of today when a
-page is written.
+is, and the kernel's widget state, which only scripts from a CDN read, is left out. Lectures run
+side by side, and only if what they import has changed; figures and listings get the code of today
+when a page is written.
 """
 
 import json

@@ -3,6 +3,7 @@
 from course_lib.widgets.attention_explorer import AttentionExplorer
 from course_lib.widgets.base import Widget
 from course_lib.widgets.basis_explorer import BasisExplorer
+from course_lib.widgets.break_it import BreakIt
 from course_lib.widgets.energy_drift import EnergyDrift
 from course_lib.widgets.gate_explorer import GateExplorer
 from course_lib.widgets.graph_drum import GraphDrum
@@ -20,6 +21,7 @@ from course_lib.widgets.tiny_gpt import TinyGPT
 __all__ = [
     "AttentionExplorer",
     "BasisExplorer",
+    "BreakIt",
     "EnergyDrift",
     "GateExplorer",
     "GraphDrum",

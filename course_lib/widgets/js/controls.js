@@ -55,12 +55,17 @@ export function select(
   </div>`;
 }
 
-/** A labelled check box. @param {any} ui @param {string} name @param {{ label: string }} options */
-export function toggle(ui, name, { label }) {
+/**
+ * A labelled check box for the control `name`, or for a `value` that `set` changes.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, value?: boolean, set?: (value: boolean) => void }} options
+ */
+export function toggle(ui, name, { label, value = ui.now[name], set }) {
   const id = `${ui.id}-${name}`;
-  const change = ({ target }) => ui.set({ [name]: target.checked });
+  const change = ({ target }) => (set ? set(target.checked) : ui.set({ [name]: target.checked }));
   return html`<div class="cw-control cw-toggle">
-    <input id=${id} type="checkbox" data-trait=${name} .checked=${ui.now[name]} @change=${change}>
+    <input id=${id} type="checkbox" data-trait=${name} .checked=${value} @change=${change}>
     <label for=${id}>${label}</label>
   </div>`;
 }
