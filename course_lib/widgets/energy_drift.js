@@ -175,6 +175,8 @@ function losses({ runs, dt, steps }) {
 }
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
+const namesOf = (runs) => runs.map(({ name }) => name).join(", ");
+
 function note({ spec, shown, rollouts, q, scene }) {
   const orbit = q.length === 1 ? " The dashed line is the exact orbit." : "";
   const rim = scene.inThePlane ? " The true body never crosses the dashed line." : "";
@@ -183,7 +185,7 @@ function note({ spec, shown, rollouts, q, scene }) {
     : "";
   const absent =
     rollouts.length > shown.length
-      ? " Runs that were computed in Python belong to the first setting; Reset leads back to it."
+      ? ` What Python computed (${namesOf(rollouts)}) belongs to the first setting; Reset leads there.`
       : "";
   return (
     `${spec.title}. Play moves the bodies, and the line in the curves below; drag it, too. Drag the ` +

@@ -119,12 +119,14 @@ function controls({ systems, spec, method_names, shown, methods }, ui) {
   </div>`;
 }
 
+const namesOf = (runs) => runs.map(({ name }) => name).join(", ");
+
 function note({ spec, rollouts: all, shown }) {
   const planet =
     spec.name === "Kepler" ? " a planet that is let go gently goes round in a circle;" : "";
   const absent =
     all.length > shown.length
-      ? " Runs that were computed before belong to the first start; Reset leads back to it."
+      ? ` What was computed before (${namesOf(all)}) belongs to the first start; Reset leads there.`
       : "";
   const what = spec.name === "RigidBody" ? "Take the tip of the arrow" : "Take a body";
   return (

@@ -343,7 +343,7 @@ def test_a_run_of_python_ends_where_it_ends_and_belongs_to_its_start(shown: Show
     widget.get_by_role("slider", name="Step size").press("ArrowRight")
     agrees_with_course_lib(widget)
     assert list(acts(widget)) == ["explicit_euler"]
-    assert "Reset leads back" in widget.inner_text()
+    assert "(whole, broken) belongs to the first start" in widget.inner_text()
     widget.get_by_role("button", name="Reset").click()
     eventually(widget, lambda: assert_fates(widget, "", ""))
 
