@@ -34,10 +34,11 @@ WATCH = """async (el) => {
   }
   return moments;
 }"""
-OUTLINE = """(el) => {
-  const { x, y, width, height } = el.getBBox();
+# Springs reach from wall to wall, and the arrow of a box stands still.
+OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
+  const { x, y, width, height } = part.getBBox();
   return [x, y, x + width, y + height];
-}"""
+})"""
 REST = "() => new Promise((pass) => setTimeout(pass, 250))"
 
 
