@@ -24,7 +24,7 @@ from course_lib.widgets.modules import HERE, module_source, stylesheet
 FORMAT = 2
 """Of what a piece carries; raised when an output of yesterday can no longer be read."""
 
-MODULE = re.compile(r"\w+\.js")
+MODULE = re.compile(r"(?:\w+/)*\w+\.js")
 PIECE = re.compile(
     r'<div class="cw-host" data-widget="(?P<kind>[^"]*)"(?: id="[^"]*")?>'
     r"(?P<words><p>[^<]*</p>)</div>"

@@ -21,6 +21,8 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
+from course_lib.widgets.folding import folded
+
 LONGEST_NAME = 80  # characters that can still be read as the name of something in a picture
 
 
@@ -305,6 +307,7 @@ class Choice(Trait):
 class Text(Trait):
     """A string of ``shortest`` to ``longest`` characters, of an ``alphabet`` if there is one.
 
+    Capitals and accents that the alphabet lacks are folded, as :func:`folded` says.
     ``alphabet`` and ``longest`` may be functions of the widget; a text for which another one leaves
     no room gives way to none. The characters of a ``distinct`` text differ.
     """
@@ -342,6 +345,8 @@ class Text(Trait):
         if not isinstance(value, str):
             joined = "; join a list of letters with ''.join(letters)" if self.distinct else ""
             raise TypeError(f"{self.called} is {brief(value)}; expected a string{joined}")
+        if self.alphabet:
+            value = folded(value, self.alphabet(widget))
         if len(value) < self.shortest:
             raise ValueError(f"{self.called} is empty; expected one letter at least")
         given = f"{self.called} {brief(value)}"
