@@ -88,6 +88,16 @@ REFUSED = [
     ("AttentionExplorer", "step", None, TypeError("step must be an integer")),
     ("AttentionExplorer", "temperature", 0.09, "temperature must lie between 0.1 and 10"),
     ("AttentionExplorer", "causal", 1, TypeError("causal must be True or False")),
+    ("AttentionExplorer", "guesses", [[1.0]] * 3, "guesses were given without vocabulary"),
+    ("AttentionExplorer", "losses", [[1.0]], r"losses needs the axes \(steps\)"),
+    ("AttentionExplorer", "vocabulary", ["a", "a"], "vocabulary repeats an entry"),
+    (
+        "AttentionExplorer",
+        "vocabulary",
+        list(map(str, range(257))),
+        "has 257 entries; expected 256",
+    ),
+    ("AttentionExplorer", "moving", 1, TypeError("moving must be True or False")),
     (
         "EnergyDrift",
         "system",
@@ -551,6 +561,21 @@ TOGETHER = [
     ("AttentionExplorer", {"weights": off(1)[None], "steps": [0]}, "snapshot 0, layer 1, head 0"),
     ("BreakIt", {"claim": "softmax-shares", "bend": 0.5}, "softmax-shares must be 0 or 1, a swit"),
     (
+        "AttentionExplorer",
+        {"weights": UNIFORM[None], "steps": [0], "losses": [1.0, 2.0]},
+        "losses has the size 2 along steps; expected 1; give",
+    ),
+    (
+        "AttentionExplorer",
+        {"vocabulary": ["a", "b"], "guesses": [[0.5, 0.75]] * 3},
+        "guesses have a row that is no distribution",
+    ),
+    (
+        "AttentionExplorer",
+        {"vocabulary": ["a", "b"], "guesses": [[0.5, 0.5]] * 2},
+        "guesses has the size 2 along query; expected 3",
+    ),
+    (
         "EnergyDrift",
         {"system": None, "rollouts": {"lost": LOST}},
         "'lost' does not start from a fin",
@@ -791,8 +816,9 @@ def test_an_array_that_arrives_broken_is_refused(kind):
 # Constructors ------------------------------------------------------------------------------------
 
 SIGNATURES = {
-    "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, layer=0, head=0, "
-    "query=0, step=0, temperature=1.0, causal=False",
+    "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, losses=None, "
+    "vocabulary=None, guesses=None, layer=0, head=0, query=0, step=0, temperature=1.0, "
+    "causal=False, moving=True",
     "BasisExplorer": "field, about, *, mode='nodes', points=None, temperature=0.02, query=0.5, "
     "log_conductivity=None, load=None, head=0, moving=True",
     "BreakIt": "claim, *, bend=0.0, seed=0, moving=True",

@@ -9,6 +9,9 @@ document.addEventListener("DOMContentLoaded", () => {
     link.download = "";
     link.removeAttribute("target");
   }
+  // The two themes beneath this book call the list of a page's sections differently. Who finds none
+  // follows every link of the page, and stumbles over those that set a figure.
+  document.body.dataset.bsTarget = ".page-toc";
 });
 
 // Paper is light, whatever the screen is.

@@ -496,8 +496,11 @@ class Array(Trait):
 
     def _check(self, widget: Any, value: Any) -> NDArray[np.float32]:
         axes = self._axes(widget)
-        if value is None and self.optional:
-            return np.zeros((0,) * len(axes), dtype=np.float32)
+        none = np.zeros((0,) * len(axes), dtype=np.float32)
+        # traitlets checks what it has held back once more, as it is kept.
+        kept = isinstance(value, np.ndarray) and value.shape == none.shape
+        if self.optional and (value is None or kept):
+            return none
         labels = tuple(axis.partition("=")[0] for axis in axes)
         array = finite_array(self.called, value, labels)
         sizes = dict(zip(labels, array.shape, strict=True))

@@ -140,7 +140,7 @@ function mount(spec, model, el, figure) {
   ]);
   const began = spec.began(read());
   draw();
-  address = figure && located(figure, { spec, root, controls, reset, set, read, look, ui });
+  address = figure && located(figure, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
     for (const part of [ears, frames, theme, widths, voice, height, address]) part?.stop();
     frame(nothing);
@@ -203,9 +203,12 @@ function controlsOf(model, codecs) {
 }
 
 /** Keeps a figure's state in the address of its page, if it has a name there. */
-function located({ name, limits = {} }, { spec, root, controls, reset, set, read, look, ui }) {
-  const start = read();
-  const told = Object.entries({ ...limits, ...spec.limits?.(start) });
+function located({ name, limits = {} }, kit) {
+  const { spec, root, controls, first, reset, set, read, look, ui } = kit;
+  const start = Object.fromEntries(
+    Object.entries(first).map(([trait, value]) => [trait, spec.controls[trait].decode(value)]),
+  );
+  const told = Object.entries({ ...limits, ...spec.limits?.(read()) });
   const known = Object.fromEntries(told.filter(([trait]) => Object.hasOwn(spec.controls, trait)));
   /** Begins anew with what the address asks for. */
   function obey(query) {
