@@ -1,9 +1,10 @@
 """What this site asks of Sphinx beyond its configuration.
 
 Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
-marked up as a list, a comma stays with the formula before it, and the kernel's widget state, which
-only scripts from a CDN read, is left out. Lectures run side by side, and only if what they import
-has changed; figures and listings get the code of today when a page is written.
+marked up as a list, a comma stays with the formula before it, a link that sets a figure stays as it
+is, and the kernel's widget state, which only scripts from a CDN read, is left out. Lectures run
+side by side, and only if what they import has changed; figures and listings get the code of today
+when a page is written.
 """
 
 import json
@@ -13,7 +14,9 @@ from typing import Any
 
 import minify
 from depends_on import everything
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
@@ -43,6 +46,21 @@ class RoundAuthorYear(AuthorYearReferenceStyle):
             bracket_label=round_brackets,
             bracket_year=round_brackets,
         )
+
+
+class LinksToFigures(SphinxTransform):
+    """Keep a link such as ``#fig-soft-lookup?temperature=0.05`` from MyST, which knows no such id.
+
+    ``check_site.py`` looks whether the page has the figure.
+    """
+
+    default_priority = 878  # just before MyST's ResolveAnchorIds
+
+    def apply(self, **_options: Any) -> None:
+        """Make plain links of those to figures."""
+        for link in self.document.findall(nodes.reference):
+            if link.get("refuri", "").startswith("#fig-"):
+                link.attributes.pop("id_link", None)
 
 
 def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -102,6 +120,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
+    app.add_transform(LinksToFigures)
     app.connect("builder-inited", write_small)
     app.connect("source-read", drop_speakers_notes)
     app.connect("html-page-context", mend_page, priority=900)

@@ -277,3 +277,19 @@ def test_a_page_without_scripts_says_what_each_widget_shows(
         words = widget.locator("p")
         assert words.is_visible()
         assert len(words.inner_text().split()) >= 8
+
+
+@of_every_page_with_widgets
+def test_every_link_to_a_figure_sets_it(
+    site: Folder, open_page: Callable[..., Page], page_path: str
+):
+    page = open_page(site.url(page_path), formulas=False)
+    for link in page.locator("a[href^='#fig-']").all():
+        address = link.get_attribute("href")
+        link.evaluate("(link) => link.click()")
+        widget = page.locator(address.partition("?")[0])
+        assert page.evaluate("() => location.hash") == address
+        # An address is followed from the figure's first state on, and what it asks for is no news.
+        expect(widget).to_be_in_viewport()
+        assert widget.get_by_role("alert").all_inner_texts() == []
+        agrees_with_course_lib(widget)
