@@ -1,13 +1,17 @@
 """BreakIt under a hand: it plays by itself, and a bend ends the run with a counterexample."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from bare import Alone
+from bare import Alone, bare_page
 from broken_claims import residual
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from playwright.sync_api import Locator, expect
+from hands import widgets
+from looks import SPILLED
+from playwright.sync_api import Locator, Page, expect
 
 from course_lib.widgets import BreakIt
 from course_lib.widgets.break_it import CLAIMS
@@ -82,9 +86,15 @@ def test_after_a_counterexample_a_step_tries_other_cases(alone: Alone):
     assert_broken(strip, "difference-alone")
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_strip_stays_low(alone: Alone, width: int):
-    strip = alone(BreakIt("equal-lengths", moving=False), width=width)
-    bend(strip, switch=False)
-    assert_broken(strip, "equal-lengths")
-    assert strip.locator(".cw").bounding_box()["height"] <= (170 if width > 600 else 300)
+@pytest.mark.parametrize("width", [200, 390, 1280])
+def test_every_strip_stays_low_and_keeps_within_its_frame(
+    open_page: Callable[..., Page], tmp_path: Path, width: int
+):
+    strips = [BreakIt(name, bend=1, moving=False) for name in CLAIMS]
+    page = open_page(bare_page(tmp_path, *strips), width=width)
+    for strip in widgets(page):
+        strip.get_by_role("button", name="Step").click()
+        expect(words(strip)).to_contain_text(DONE)
+        assert strip.evaluate(SPILLED) == []
+        height = strip.locator(".cw").bounding_box()["height"]
+        assert width < 390 or height <= (300 if width < 600 else 170)
