@@ -111,6 +111,20 @@ const isGuess = ({ kind, options, across, up }, guess) => {
   return guess.every((value) => value >= low && value <= high);
 };
 
+/** The picture in the next cell of a page, which would tell the answer. */
+function lockOf(el, model) {
+  const hide = (hidden) => {
+    const picture = el.closest(".cell")?.nextElementSibling?.querySelector(".cell_output");
+    if (!picture?.querySelector(".cw-host")) picture?.classList.toggle("guess-waits", hidden);
+  };
+  const follow = () => hide(!model.get("revealed"));
+  follow();
+  // A page may still be on its way.
+  if (document.readyState === "loading")
+    addEventListener("DOMContentLoaded", follow, { once: true });
+  return { follow, open: () => hide(false) };
+}
+
 /** Keeps the guess where there is no kernel that does, and brings back what was kept. */
 function remember(model, el) {
   const now = () =>
@@ -129,19 +143,20 @@ function remember(model, el) {
   if (decodeURIComponent(location.hash.slice(1)) === slug(question)) {
     el.scrollIntoView({ block: "center" });
   }
+  const lock = lockOf(el, model);
   const note = () => {
+    lock.follow();
     const state = now();
     const { guess, revealed, unit, answer } = state;
-    if (!guess.length && !revealed) return keep(question, null);
-    const told = revealed
-      ? { truth: truthOf(state), verdict: verdict(state).join(""), answer }
-      : {};
-    return keep(question, { guess, unit, revealed, said: saidOf(state), ...told });
+    const told = revealed ? { truth: truthOf(state), off: verdict(state)[1], answer } : {};
+    const any = guess.length || revealed;
+    keep(question, any ? { guess, unit, revealed, said: saidOf(state), ...told } : null);
   };
   const events = ["change:guess", "change:revealed"];
   for (const event of events) model.on(event, note);
   return () => {
     for (const event of events) model.off(event, note);
+    lock.open();
   };
 }
 
