@@ -3,7 +3,7 @@
 (() => {
   const MARK = "attention-course:guess:";
   const LECTURE = /^lectures\/\w+\.html$/;
-  const home = document.getElementById("your-guesses");
+  const home = document.getElementById("guess-cards");
 
   function element(name, properties = {}, children = []) {
     const made = Object.assign(document.createElement(name), properties);

@@ -43,9 +43,9 @@ def test_a_question_of_a_lecture_appears_on_the_page_and_the_link_leads_back(
     page = open_page(site.url(path, scheme=scheme), formulas=False)
     question = asked(page, path)
     page.goto(site.url(GUESSES, scheme=scheme))
-    link = page.locator("#your-guesses li a")
+    link = page.locator("#guess-cards li a")
     assert link.inner_text() == question
-    assert "no guess" in page.locator("#your-guesses li").inner_text()
+    assert "no guess" in page.locator("#guess-cards li").inner_text()
     link.click()
     page.wait_for_url(f"**/{path}#*")
     host = page.locator(".cw-host[data-widget=Prediction]").first
@@ -95,7 +95,8 @@ def put(page: Page, kept: dict[str, str]) -> None:
 def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callable[..., Page]):
     page = open_page(site.url(GUESSES))
     put(page, records())
-    cards = page.locator("#your-guesses li").all_inner_texts()
+    assert page.locator("h1").inner_text().startswith("Your guesses")
+    cards = page.locator("#guess-cards li").all_inner_texts()
     assert len(cards) == 3
     assert [part for part in cards[0].split("\n") if part] == [
         "How much?", "You", "10 %", "Truth", "3 %", "Off by", "7 percentage points",
@@ -103,8 +104,8 @@ def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callabl
     ]  # fmt: skip
     assert "Not compared with the truth yet." in cards[1]
     assert HOSTILE in cards[1]
-    assert page.locator("#your-guesses img").count() == 0
-    assert page.locator("#your-guesses a").count() == 2
+    assert page.locator("#guess-cards img").count() == 0
+    assert page.locator("#guess-cards a").count() == 2
 
 
 def test_the_reader_takes_the_guesses_along_as_a_file(site: Folder, open_page: Callable[..., Page]):
@@ -132,22 +133,22 @@ def test_guesses_are_erased_only_when_the_reader_says_so_twice(
     page.once("dialog", dismiss)
     page.get_by_role("button", name="Erase all").click()
     assert said == ["Erase your 4 answers? Nobody else has a copy."]
-    assert page.locator("#your-guesses li").count() == 3
+    assert page.locator("#guess-cards li").count() == 3
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Erase all").click()
-    assert "You have not guessed yet." in page.locator("#your-guesses").inner_text()
+    assert "You have not guessed yet." in page.locator("#guess-cards").inner_text()
     assert page.evaluate("() => Object.keys(localStorage).includes('theme')")
     page.reload()
-    assert page.locator("#your-guesses li").count() == 0
+    assert page.locator("#guess-cards li").count() == 0
 
 
 def test_where_the_browser_keeps_nothing_the_page_says_so(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url(GUESSES), init=FORBIDDEN)
-    assert "keeps nothing" in page.locator("#your-guesses").inner_text()
+    assert "keeps nothing" in page.locator("#guess-cards").inner_text()
 
 
 def test_without_scripts_the_page_says_what_it_is_for(site: Folder, open_page: Callable[..., Page]):
     page = open_page(site.url(GUESSES), scripts=False)
-    assert "no guess is kept" in page.locator("#your-guesses").inner_text()
+    assert "no guess is kept" in page.locator("#guess-cards").inner_text()
