@@ -131,6 +131,14 @@ ARGUMENTS = {
         "queries": {"Who sings?": [2.0, 0.0], "Who cooks?": [0.0, 2.0]},
     },
     "PositionExplorer": lambda: {"tokens": 8, "d_model": 6},
+    "Prediction": lambda: {
+        "kind": "sketch",
+        "question": "How far does it see?",
+        "answer": "Farther than you think.",
+        "x": [1.0, 2.0, 4.0],
+        "truth": [0.2, 0.5, 0.9],
+        "across": (1.0, 4.0),
+    },
     "SoftLookup": lambda: {
         "names": ["Ada", "Ben"],
         "keys": [[0.0, 0.5], [1.0, -1.0]],

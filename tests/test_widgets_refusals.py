@@ -469,6 +469,21 @@ REFUSED = [
     ("PositionExplorer", "pair", 3, "pair must lie between 0 and 2"),
     ("PositionExplorer", "everything", 1, TypeError("everything must be True or False")),
     ("PositionExplorer", "moving", 1, TypeError("moving must be True or False")),
+    ("Prediction", "kind", "draw", "kind must be one of sketch, choose, place"),
+    ("Prediction", "question", "", "question is empty"),
+    ("Prediction", "answer", "x" * 301, "has 301 letters; expected 300"),
+    ("Prediction", "across", (4, 1), "across reaches from 4 to 1; expected the lower end first"),
+    ("Prediction", "across", (2, 4), "x reaches from 1 to 4, beyond the axis from 2 to 4; widen"),
+    ("Prediction", "up", (0, 0.5), r"truth reaches from 0\.2 to 0\.9, beyond.*widen up"),
+    ("Prediction", "ylog", True, "up reaches from 0 to 1; .* above zero on a logarithmic axis"),
+    ("Prediction", "x", [1, 1, 2], r"x is .*; expected two numbers or more that rise"),
+    ("Prediction", "x", None, r"x is .*; expected two numbers or more that rise"),
+    ("Prediction", "x", [1, 2], "size 3 along points; expected 2"),
+    ("Prediction", "guess", [0.5] * 24, "guess has 24 numbers; expected none, or 25 for 'sketch'"),
+    ("Prediction", "guess", [0.5] * 26, "guess has 26 entries; expected 0 to 25"),
+    ("Prediction", "guess", [1.5] * 25, r"guess reaches from 1\.5 to 1\.5; expected .* 0 and 1"),
+    ("Prediction", "guess", ["low"] * 25, TypeError("guess must be a number")),
+    ("Prediction", "revealed", 1, TypeError("revealed must be True or False")),
     ("SoftLookup", "names", ["Ada"], "keys has the size 2 along keys; expected 1, as in names"),
     ("SoftLookup", "names", ["Ada", LONG], "names 'x*….* has 81 letters; expected 80 at most"),
     ("SoftLookup", "keys", [[0, 0, 0], [1, 1, 1]], "keys has the size 3 along xy; expected 2"),
@@ -614,6 +629,18 @@ TOGETHER = [
     ("PartyMemory", {"mode": "gate", "score": None}, "mode 'gate' needs score or gate"),
     ("PartyMemory", {"mode": "query", "keys": None, "queries": None}, "needs keys and queries"),
     ("PartyMemory", {"question": "Who?", "keys": None, "queries": None}, "there are no queries"),
+    ("Prediction", {"kind": "choose", "x": None}, "options is empty; give each a name and its num"),
+    ("Prediction", {"kind": "place", "x": None}, "truth has 3 numbers; expected one to be placed"),
+    (
+        "Prediction",
+        {"kind": "place", "x": None, "truth": [5.0]},
+        "truth reaches from 5 to 5, beyond the axis from 1 to 4; widen across",
+    ),
+    (
+        "Prediction",
+        {"kind": "choose", "x": None, "options": ["a", "b", "c"], "guess": [0.5]},
+        r"guess is 0\.5; expected the place of an option",
+    ),
     (
         "TileStepper",
         {"query": np.ones((12, 3)), "key": QUERY, "value": QUERY, "causal": True},
@@ -734,6 +761,7 @@ CHANGED = {
     "PositionExplorer": {
         "kind": "rotary", "query_position": 0, "key_position": 7, "pair": 2, "everything": True,
     },
+    "Prediction": {"guess": [0.25] * 25, "revealed": True},
     "SoftLookup": {
         "query": np.array([1.0, 1.0]), "key_points": np.ones((2, 2)), "temperature": 1.0,
         "similarity": "dot",
@@ -841,6 +869,9 @@ SIGNATURES = {
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
     "key=None, base=10000, seed=0, query_position=1, key_position=0, pair=0, everything=False, "
     "moving=True",
+    "Prediction": "question, answer, truth, *, kind='place', across=(0.0, 1.0), up=(0.0, 1.0), "
+    "xlog=False, ylog=False, xlabel='', ylabel='', unit='', step=0.0, options=(), "
+    "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit=''",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "

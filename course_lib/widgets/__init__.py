@@ -13,6 +13,7 @@ from course_lib.widgets.letter_hider import LetterHider
 from course_lib.widgets.mechanics_stage import MechanicsStage
 from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.position_explorer import PositionExplorer
+from course_lib.widgets.prediction import Prediction
 from course_lib.widgets.soft_lookup import SoftLookup
 from course_lib.widgets.symplecticity_meter import SymplecticityMeter
 from course_lib.widgets.tile_stepper import TileStepper
@@ -31,6 +32,7 @@ __all__ = [
     "MechanicsStage",
     "PartyMemory",
     "PositionExplorer",
+    "Prediction",
     "SoftLookup",
     "SymplecticityMeter",
     "TileStepper",
