@@ -101,6 +101,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     written = everything(source, "book/_static", "book/root") + everything(REPOSITORY, "course_lib")
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
+    app.setup_extension("folds")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
     app.connect("builder-inited", write_small)
     app.connect("source-read", drop_speakers_notes)

@@ -11,13 +11,17 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// Paper is light, whatever the screen is.
+// Paper is light, whatever the screen is, and nothing on it can be opened.
 const root = document.documentElement;
+let openedForPaper = [];
 window.addEventListener("beforeprint", () => {
   root.dataset.themeBeforePrint = root.dataset.theme;
   root.dataset.theme = "light";
+  openedForPaper = [...document.querySelectorAll("article details:not([open])")];
+  for (const fold of openedForPaper) fold.open = true;
 });
 window.addEventListener("afterprint", () => {
   root.dataset.theme = root.dataset.themeBeforePrint;
   delete root.dataset.themeBeforePrint;
+  for (const fold of openedForPaper) fold.open = false;
 });

@@ -28,11 +28,11 @@ END_TRANSITIONS = """() => {
   return running().length;
 }"""
 
-# A formula in a line of text cannot be scrolled. Folded solutions are opened for the look.
+# A formula in a line of text cannot be scrolled. Folds are opened for the look.
 FORMULAS_CUT_OR_APART = """async () => {
   await window.MathJax?.startup?.promise;
-  const folded = [...document.querySelectorAll(".toggle-hidden")];
-  for (const e of folded) e.classList.remove("toggle-hidden");
+  const folded = [...document.querySelectorAll("article details:not([open])")];
+  for (const e of folded) e.open = true;
   const outOfLine = (span) => {
     const formula = span.querySelector("mjx-container").getBoundingClientRect();
     const after = span.nextSibling;
@@ -51,7 +51,7 @@ FORMULAS_CUT_OR_APART = """async () => {
     const formulas = [...document.querySelectorAll("span.math")];
     return formulas.filter((span) => span.checkVisibility()).flatMap(outOfLine);
   } finally {
-    for (const e of folded) e.classList.add("toggle-hidden"); // other tests look at this window too
+    for (const e of folded) e.open = false; // other tests look at this window too
   }
 }"""
 
@@ -90,12 +90,15 @@ def violations(page: Page) -> list[str]:
     found: list[dict[str, Any]] = page.evaluate(
         # To preload would be to fetch the stylesheets again, and to trip over what they import.
         f"""async () => {{
+          const folded = [...document.querySelectorAll("article details:not([open])")];
+          for (const e of folded) e.open = true;
           const restore = ({EACH_LOOK_OF_CODE_ONCE})();
           const options = {{ resultTypes: ["violations"], preload: false }};
           try {{
             return (await axe.run(document, options)).violations;
           }} finally {{
             restore(); // other tests look at this window too
+            for (const e of folded) e.open = false;
           }}
         }}"""
     )
