@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import minify
+from code_lines import with_hanging_lines
 from depends_on import everything
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -90,12 +91,14 @@ def mend_page(
         for script in context.get("script_files", [])
         if getattr(script, "attributes", {}).get("type") != WIDGET_STATE
     ]
-    body = SOURCE_NUMBER.sub("", context.get("body", ""))
+    body = with_todays_code(
+        context.get("body", ""), lambda fault: LOGGER.warning("%s", fault, location=pagename)
+    )
+    body = with_hanging_lines(body)
+    body = SOURCE_NUMBER.sub("", body)
     body = FORMULA_AND_PUNCTUATION.sub(r'<span class="unbroken">\g<0></span>', body)
     body = body.replace('role="doc-biblioentry"', 'role="listitem"')
-    context["body"] = with_todays_code(
-        body, lambda fault: LOGGER.warning("%s", fault, location=pagename)
-    )
+    context["body"] = body
 
 
 def write_small(app: Sphinx) -> None:
@@ -116,9 +119,15 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """
     source = Path(app.srcdir)
     app.add_config_value("pages_read_by", everything(source, "scripts/site_extension.py"), "env")
-    written = everything(source, "book/_static", "book/root") + everything(REPOSITORY, "course_lib")
+    written = everything(REPOSITORY, "course_lib") + everything(
+        source,
+        *("book/_static", "book/root", "scripts/folds.py", "scripts/course_map.py"),
+        *("scripts/code_lines.py", "scripts/still_figures.py"),
+    )
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
+    app.setup_extension("folds")
+    app.setup_extension("course_map")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
     app.add_transform(LinksToFigures)
     app.connect("builder-inited", write_small)
