@@ -14,7 +14,7 @@ const PUDDLE = 296;
 const EMPTY = 0.005;
 
 /** How high the water of a level stands, and half its width there. */
-export const surfaceOf = (level) => BOTTOM - clamp(level, 0, 1) * (BOTTOM - TOP);
+const surfaceOf = (level) => BOTTOM - clamp(level, 0, 1) * (BOTTOM - TOP);
 const half = (y) => NARROW + ((WIDE - NARROW) * (BOTTOM - y)) / (BOTTOM - TOP);
 
 function water(level) {

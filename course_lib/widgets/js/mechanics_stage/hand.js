@@ -60,7 +60,7 @@ export function hand(ui, key) {
       handle?.focus({ preventScroll: true });
       const state = runs.find((run) => run.key === key).state ?? start;
       const ball = nearest(actor.balls(state), point);
-      hold(ui, actor.pull(state, point, ball), { key, ball, track: [] });
+      hold(ui, actor.pull(state, point, ball), { ball, track: [] });
     } else if (!held || !surface.hasPointerCapture(event.pointerId)) {
       return;
     } else if (event.type === "pointermove") {
