@@ -1,7 +1,7 @@
 """Fetch lit-html from the npm registry into ``course_lib/widgets/js/vendor``.
 
 ``python scripts/vendor_lit_html.py 3.3.3`` packs that version with npm, which checks it against the
-registry's hash, and keeps the two files that the widgets use, their licence and a line that names
+registry's hash, and keeps the files that the widgets use, their licence and a line that names
 the version. The pages carry these files; nobody needs npm to build the book.
 """
 
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 VENDOR = Path(__file__).resolve().parent.parent / "course_lib/widgets/js/vendor/lit-html"
-MODULES = ("lit-html.js", "directive.js")
+MODULES = ("lit-html.js", "directive.js", "directives/guard.js")
 TYPES = 'export * from "lit-html{}";\n'
 
 
@@ -23,8 +23,8 @@ def vendor(version: str) -> None:
         subprocess.run(pack, check=True)  # noqa: S603 - the version is the maintainer's own word
         with tarfile.open(next(Path(folder).glob("*.tgz"))) as package:
             package.extractall(folder, filter="data")
-        VENDOR.mkdir(parents=True, exist_ok=True)
         for name in MODULES:
+            (VENDOR / name).parent.mkdir(parents=True, exist_ok=True)
             text = (Path(folder) / "package" / name).read_text(encoding="utf-8")
             code = [
                 line

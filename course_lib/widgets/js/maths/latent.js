@@ -90,7 +90,11 @@ export const between = (from, to, share) => from.map((x, i) => x + share * (to[i
 export const arithmetic = ([regular, bold, italic]) =>
   regular.map((x, i) => bold[i] - x + italic[i]);
 
-export const distance = (a, b) => Math.hypot(...a.map((x, i) => x - b[i]));
+export function distance(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i += 1) sum += (a[i] - b[i]) ** 2;
+  return Math.sqrt(sum);
+}
 
 /** The place in a list of codes of the one that lies nearest to `z`. */
 export function nearest(codes, z) {
