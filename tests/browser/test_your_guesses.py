@@ -95,7 +95,7 @@ def put(page: Page, kept: dict[str, str]) -> None:
 def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callable[..., Page]):
     page = open_page(site.url(GUESSES))
     put(page, records())
-    assert page.locator("h1").inner_text().startswith("Your guesses")
+    assert page.locator("article h1").inner_text().startswith("Your guesses")
     cards = page.locator("#guess-cards li").all_inner_texts()
     assert len(cards) == 3
     assert [part for part in cards[0].split("\n") if part] == [
