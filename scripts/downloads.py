@@ -101,7 +101,7 @@ def without_notes(notebook: dict[str, Any]) -> dict[str, Any]:
 def on_its_own(notebook: dict[str, Any], site: str) -> dict[str, Any]:
     """A notebook to take along: no notes, and a first cell that says how to install the library.
 
-    ``site`` is the address of the book, or empty; the wheel is then to be saved beside the notebook.
+    ``site`` is the address of the book; if it is empty, the wheel lies beside the notebook.
     """
     place = f"{site.rstrip('/')}/_static/{wheel_name()}" if site else f"./{wheel_name()}"
     source = (

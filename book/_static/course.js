@@ -65,7 +65,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // What scrolls sideways says so, and the keyboard can reach it.
 const WIDE =
-  "article :is(figure .drawing, mjx-container[display=true], .docstring mjx-container, .pst-scrollable-table-container, .highlight pre)";
+  "article :is(figure .drawing, mjx-container[display=true], .math.wide mjx-container, .pst-scrollable-table-container, .highlight pre)";
 const watchWidth = new ResizeObserver((changes) => {
   const wide = changes.map(({ target }) => [target, target.scrollWidth > target.clientWidth + 1]);
   for (const [box, scrolls] of wide) {
