@@ -33,6 +33,8 @@ MARKUP = re.compile(
 DISPLAY = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
 LONG = 12
 """Code of more lines than this is folded."""
+LONG_FORMULA = 75
+"""Letters of TeX from which on a formula in a line may be wider than a telephone."""
 DEFINITION = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -168,7 +170,8 @@ def _marked_up(text: str) -> str:
         value = html.escape(value, quote=False)
         if kind in ("code", "name"):
             return f"<code>{value}</code>"
-        return rf'<span class="math notranslate nohighlight">\({value}\)</span>'
+        wide = " wide" if len(value) > LONG_FORMULA else ""
+        return rf'<span class="math notranslate nohighlight{wide}">\({value}\)</span>'
 
     shown, last = [], 0
     for found in MARKUP.finditer(text):

@@ -16,6 +16,7 @@ import minify
 from code_lines import with_hanging_lines
 from depends_on import everything
 from docutils import nodes
+from downloads import without_notes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -68,14 +69,7 @@ def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
     """Leave out the prose cells that are notes to the speaker of the slides."""
     if not app.env.doc2path(docname).endswith(".ipynb"):
         return
-    notebook = json.loads(source[0])
-    notebook["cells"] = [
-        cell
-        for cell in notebook["cells"]
-        if cell["cell_type"] != "markdown"
-        or cell["metadata"].get("slideshow", {}).get("slide_type") != "notes"
-    ]
-    source[0] = json.dumps(notebook)
+    source[0] = json.dumps(without_notes(json.loads(source[0])))
 
 
 def mend_page(
@@ -122,12 +116,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
     written = everything(REPOSITORY, "course_lib") + everything(
         source,
         *("book/_static", "book/root", "scripts/folds.py", "scripts/course_map.py"),
-        *("scripts/code_lines.py", "scripts/still_figures.py"),
+        *("scripts/code_lines.py", "scripts/still_figures.py", "scripts/downloads.py"),
     )
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
     app.setup_extension("folds")
     app.setup_extension("course_map")
+    app.setup_extension("downloads")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
     app.add_transform(LinksToFigures)
     app.connect("builder-inited", write_small)

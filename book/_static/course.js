@@ -5,7 +5,7 @@ if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined
 
 // A notebook is for saving, not for reading as text in a tab.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const link of document.querySelectorAll("a.btn-download-source-button")) {
+  for (const link of document.querySelectorAll("a.btn-download-source-button, a.btn-download-library-button")) {
     link.download = "";
     link.removeAttribute("target");
   }
@@ -68,7 +68,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // What scrolls sideways says so, and the keyboard can reach it.
 const WIDE =
-  "article :is(figure .drawing, mjx-container[display=true], .pst-scrollable-table-container, .highlight pre)";
+  "article :is(figure .drawing, mjx-container[display=true], .math.wide mjx-container, .pst-scrollable-table-container, .highlight pre)";
 const watchWidth = new ResizeObserver((changes) => {
   const wide = changes.map(({ target }) => [target, target.scrollWidth > target.clientWidth + 1]);
   for (const [box, scrolls] of wide) {

@@ -252,7 +252,8 @@ SMALL_LETTERS = """() => [...document.querySelectorAll("figure svg")].flatMap((d
 # What scrolls sideways: whether it says so, and whether the keyboard reaches it.
 SCROLLERS = """async () => {
   await window.MathJax?.startup?.promise;
-  return [...document.querySelectorAll("article :is(.drawing, mjx-container[display=true])")]
+  const boxes = ".drawing, mjx-container[display=true], .math.wide mjx-container";
+  return [...document.querySelectorAll(`article :is(${boxes})`)]
     .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
     .map((e) => [getComputedStyle(e, "::before").content.includes("Scroll sideways"), e.tabIndex]);
 }"""

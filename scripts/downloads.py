@@ -1,0 +1,165 @@
+"""What a reader takes along: each lecture as a notebook that runs on its own, and the library.
+
+A notebook to download says in its first cell how to install the library, and leaves out the notes
+to the speaker. The library is a wheel, a zip archive as PEP 427 describes it; to write it needs no
+network and no other program.
+"""
+
+import base64
+import hashlib
+import json
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from course_lib.listings import REPOSITORY
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""A wheel of the same files is the same to the byte."""
+
+
+NO_REPOSITORY = {"", "https://github.com/executablebooks/jupyter-book"}
+"""What Jupyter Book takes for the repository of a book that names none."""
+
+PLACES_TO_RUN = {
+    "binderhub_url": "https://mybinder.org",
+    "colab_url": "https://colab.research.google.com",
+}
+
+
+def project() -> dict[str, Any]:
+    """What pyproject.toml says of the library."""
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def wheel_name() -> str:
+    """The file name of the library's wheel."""
+    given = project()
+    return f"{given['name']}-{given['version']}-py3-none-any.whl"
+
+
+def metadata() -> str:
+    """The wheel's METADATA: name, version, and what pip installs besides."""
+    given = project()
+    lines = [
+        "Metadata-Version: 2.1",
+        f"Name: {given['name']}",
+        f"Version: {given['version']}",
+        f"Summary: {given['description']}",
+        f"Requires-Python: {given['requires-python']}",
+        *(f"Requires-Dist: {needed}" for needed in given["dependencies"]),
+    ]
+    for extra, needs in given["optional-dependencies"].items():
+        lines.append(f"Provides-Extra: {extra}")
+        lines += [f'Requires-Dist: {needed}; extra == "{extra}"' for needed in needs]
+    return "\n".join([*lines, ""])
+
+
+def write_wheel(folder: Path) -> Path:
+    """Write the library as a wheel into a folder."""
+    wheel = folder / wheel_name()
+    about = f"{'-'.join(wheel.name.split('-')[:2])}.dist-info"
+    package = REPOSITORY / project()["name"]
+    contents = {
+        path.relative_to(REPOSITORY).as_posix(): path.read_bytes()
+        for path in sorted(package.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    contents[f"{about}/METADATA"] = metadata().encode()
+    contents[f"{about}/WHEEL"] = (
+        b"Wheel-Version: 1.0\nGenerator: course\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
+    record = [f"{name},{_digest(data)},{len(data)}" for name, data in contents.items()]
+    record.append(f"{about}/RECORD,,\n")
+    contents[f"{about}/RECORD"] = "\n".join(record).encode()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in contents.items():
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
+    return wheel
+
+
+def _digest(data: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
+    return f"sha256={digest.decode().rstrip('=')}"
+
+
+def without_notes(notebook: dict[str, Any]) -> dict[str, Any]:
+    """A notebook without the prose cells that are notes to the speaker of the slides."""
+    cells = [
+        cell
+        for cell in notebook["cells"]
+        if cell["cell_type"] != "markdown"
+        or cell["metadata"].get("slideshow", {}).get("slide_type") != "notes"
+    ]
+    return notebook | {"cells": cells}
+
+
+def on_its_own(notebook: dict[str, Any], site: str) -> dict[str, Any]:
+    """A notebook to take along: no notes, and a first cell that says how to install the library.
+
+    ``site`` is the address of the book; if it is empty, the wheel lies beside the notebook.
+    """
+    place = f"{site.rstrip('/')}/_static/{wheel_name()}" if site else f"./{wheel_name()}"
+    source = (
+        "To run this notebook on its own, install the library of the course: "
+        f'`%pip install "course_lib[lectures] @ {place}"`.'
+        if site
+        else "To run this notebook on its own, save the library from the menu in which you found "
+        f'it, and install it: `%pip install "{place}[lectures]"`.'
+    )
+    first = {"cell_type": "markdown", "id": "install", "metadata": {}, "source": [source]}
+    kept = without_notes(notebook)
+    return kept | {"cells": [first, *kept["cells"]]}
+
+
+def offer_library(
+    app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Put the library into the download menu of each lecture."""
+    if not app.env.doc2path(pagename).endswith(".ipynb"):
+        return
+    for group in context.get("header_buttons", []):
+        if group.get("label") == "download-buttons":
+            button = {
+                "type": "link",
+                "url": context["pathto"](f"_static/{wheel_name()}", 1),
+                "text": ".whl",
+                "tooltip": "The library that the notebook needs",
+                "icon": "fas fa-cube",
+                "label": "download-library-button",
+            }
+            group["buttons"].insert(1, button)
+
+
+def write_downloads(app: Sphinx, fault: Exception | None) -> None:
+    """Write the wheel, and each notebook as it is to be downloaded."""
+    if fault is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir)
+    write_wheel(folder / "_static")
+    for copy in (folder / "_sources" / "lectures").glob("*.ipynb"):
+        source = Path(app.srcdir) / "lectures" / copy.name
+        if source.is_file():
+            notebook = json.loads(source.read_text(encoding="utf-8"))
+            taken = on_its_own(notebook, app.config.html_baseurl)
+            copy.write_text(json.dumps(taken, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def offer_places_to_run(_app: Sphinx, config: Config) -> None:
+    """Give each lecture buttons that run it elsewhere, if the configuration names a repository."""
+    options = config.html_theme_options
+    if options.get("repository_url", "") not in NO_REPOSITORY:
+        named = {name: url for name, url in options.get("launch_buttons", {}).items() if url}
+        options["launch_buttons"] = PLACES_TO_RUN | named | {"notebook_interface": "jupyterlab"}
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx; the theme makes its menu before."""
+    app.connect("config-inited", offer_places_to_run)
+    app.connect("html-page-context", offer_library, priority=902)
+    app.connect("build-finished", write_downloads)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
