@@ -19,6 +19,7 @@ AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(enc
 KILOBYTE = 1000
 MOST = 60 * KILOBYTE
 MORE = dict.fromkeys(("TinyGPT", "LatentExplorer"), 250 * KILOBYTE)  # each carries a whole model
+MORE["LetterHider"] = 62 * KILOBYTE  # and this one a small one, of 37 kilobytes
 
 # Ended and not waited for: a window that paints no frame ends no transition. One may begin another.
 END_TRANSITIONS = """() => {
