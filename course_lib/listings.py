@@ -1,10 +1,13 @@
 """A piece of the library as a page lists it: found by its name in the text of its file.
 
 A listing carries the address of what it shows, so whoever writes the page can list it anew, with
-the comments and docstrings of today. That needs the text alone: nothing is imported or run.
+the comments and docstrings of today. That needs the text alone: nothing is imported or run. Its
+docstrings are read as prose with formulas, above the code; long code is folded behind its first
+line.
 """
 
 import ast
+import copy
 import functools
 import html
 import re
@@ -20,9 +23,16 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 LISTING = re.compile(
     r'<div class="library-source" data-source="(?P<file>[^":]*):(?P<name>[^"]*)"'
     r'(?: data-first="(?P<first>[^"]*)" data-last="(?P<last>[^"]*)")?>'
-    r".*?</pre></div>\n</div>",
+    r".*?</pre></div>\n(?:</details>)?</div>",
     re.DOTALL,
 )
+MARKUP = re.compile(
+    r"\$(?P<formula>[^$]+)\$|``(?P<code>.+?)``|(?::\w+:)?`~?(?P<name>[^`]+)`",
+    re.DOTALL,
+)
+DISPLAY = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
+LONG = 12
+"""Code of more lines than this is folded."""
 DEFINITION = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -33,7 +43,10 @@ def listing(file: str, name: str) -> str:
     """
     caption = f"<p><code>{html.escape(file)}</code></p>"
     address = f'data-source="{html.escape(f"{file}:{name}")}"'
-    return _block(address, caption, source_of(REPOSITORY / file, name))
+    code = textwrap.dedent(source_of(REPOSITORY / file, name))
+    [definition] = ast.parse(code).body
+    shown = _block(_signature(definition), _without_docstrings(code, definition))
+    return f'<div class="library-source" {address}>{caption}{_prose(definition)}{shown}</div>'
 
 
 def excerpt(file: str, name: str, first: str, last: str) -> str:
@@ -48,7 +61,8 @@ def excerpt(file: str, name: str, first: str, last: str) -> str:
         f'data-{what}="{html.escape(value)}"'
         for what, value in (("source", f"{file}:{name}"), ("first", first), ("last", last))
     )
-    return _block(address, "", textwrap.dedent("\n".join(shown)))
+    shown = _block(shown[0].strip(), textwrap.dedent("\n".join(shown)))
+    return f'<div class="library-source" {address}>{shown}</div>'
 
 
 def with_current_source(body: str, complain: Callable[[str], object]) -> str:
@@ -89,9 +103,78 @@ def source_of(path: Path, name: str) -> str:
     return "\n".join(text.split("\n")[first - 1 : node.end_lineno]) + "\n"
 
 
-def _block(address: str, caption: str, code: str) -> str:
+def _block(first_line: str, code: str) -> str:
     shown = highlight(code, PythonLexer(), HtmlFormatter(wrapcode=True))
-    return f'<div class="library-source" {address}>{caption}{shown}</div>'
+    lines = len(code.strip("\n").split("\n"))
+    if lines <= LONG:
+        return shown
+    return (
+        f'<details class="fold"><summary><code class="first-line">{html.escape(first_line)}</code>'
+        f'<span class="line-count">{lines} lines of code</span></summary>{shown}</details>'
+    )
+
+
+def _signature(definition: DEFINITION) -> str:
+    """The names of what a definition takes; a class by its name."""
+    if isinstance(definition, ast.ClassDef):
+        return f"class {definition.name}"
+    given = copy.deepcopy(definition.args)
+    for argument in ast.walk(given):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return f"def {definition.name}({ast.unparse(given)})"
+
+
+def _documented(definition: DEFINITION) -> list[DEFINITION]:
+    """The definition and those inside it that have a docstring, and more than that."""
+    nodes = [node for node in ast.walk(definition) if isinstance(node, DEFINITION)]
+    return [node for node in nodes if ast.get_docstring(node) and len(node.body) > 1]
+
+
+def _without_docstrings(code: str, definition: DEFINITION) -> str:
+    lines: list[str | None] = [*code.split("\n")]
+    for node in _documented(definition):
+        docstring = node.body[0]
+        blank = docstring.end_lineno < len(lines) and not lines[docstring.end_lineno].strip()
+        for number in range(docstring.lineno - 1, docstring.end_lineno + blank):
+            lines[number] = None
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _prose(definition: DEFINITION) -> str:
+    """The docstrings as paragraphs, those of inner definitions behind their names."""
+    paragraphs = []
+    for node in _documented(definition):
+        first, *more = ast.get_docstring(node).split("\n\n")
+        name = "" if node is definition else f"<code>{html.escape(node.name)}</code>: "
+        paragraphs += [f"<p>{name}{_marked_up(first)}</p>", *map(_paragraph, more)]
+    return f'<div class="docstring">{"".join(paragraphs)}</div>' if paragraphs else ""
+
+
+def _paragraph(text: str) -> str:
+    # A formula on lines of its own may scroll, and so is no part of a line of words.
+    alone = DISPLAY.fullmatch(text.strip())
+    if alone is None:
+        return f"<p>{_marked_up(text)}</p>"
+    formula = html.escape(alone[1], quote=False)
+    return rf'<div class="math notranslate nohighlight">\[{formula}\]</div>'
+
+
+def _marked_up(text: str) -> str:
+    """Formulas and code of a docstring as the page writes its own."""
+
+    def piece(found: re.Match[str]) -> str:
+        kind, value = next((kind, it) for kind, it in found.groupdict().items() if it)
+        value = html.escape(value, quote=False)
+        if kind in ("code", "name"):
+            return f"<code>{value}</code>"
+        return rf'<span class="math notranslate nohighlight">\({value}\)</span>'
+
+    shown, last = [], 0
+    for found in MARKUP.finditer(text):
+        shown += [html.escape(text[last : found.start()], quote=False), piece(found)]
+        last = found.end()
+    return "".join([*shown, html.escape(text[last:], quote=False)])
 
 
 def _line(lines: list[str], begins: str, after: int, name: str) -> int:

@@ -4,7 +4,8 @@ A Hamiltonian system moves by $\dot q = \partial H/\partial p,\ \dot p = -\parti
 see :mod:`course_lib.hamiltonian_systems`. A stepper replaces that flow by a map that takes one
 step; see :mod:`course_lib.steppers`. Here :func:`integrate` repeats the map, and
 :func:`symplecticity_error` asks of any map, learned or not, whether it keeps the structure of the
-flow. All of it can be imported from here. See :mod:`course_lib.backward_error` for
+flow, and :func:`work_along` asks of a force whether it is the gradient of an energy. All of it can
+be imported from here. See :mod:`course_lib.backward_error` for
 what a symplectic step nearly keeps, :mod:`course_lib.time_transformation` for another clock.
 
 Positions ``q`` and momenta ``p`` are ``(*batch, dim)``. Bad input raises ``TypeError`` or
@@ -16,6 +17,7 @@ Lubich and Wanner, Geometric Numerical Integration, 2nd edition (2006).
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -60,6 +62,7 @@ __all__ = [
     "stoermer_verlet",
     "symplectic_euler",
     "symplecticity_error",
+    "work_along",
 ]
 
 
@@ -173,6 +176,33 @@ def symplecticity_error(
     zero, one = torch.zeros_like(M[: len(M) // 2, : len(M) // 2]), torch.eye(len(M) // 2).to(M)
     J = torch.cat([torch.cat([zero, one], dim=1), torch.cat([-one, zero], dim=1)])
     return float((M.T @ J @ M - J).norm() / J.norm())
+
+
+def work_along(
+    force: Callable[[Tensor], Tensor], path: Float[Tensor, "points *axes"], *, nodes: int = 8
+) -> Float[Tensor, "points"]:
+    r"""The work of a force along a path of straight pieces: $\int F(x) \cdot \mathrm dx$.
+
+    It is summed up to each point of the path, from 0 at the first to the whole at the last. Where
+    the last point is the first, a gradient does no work, and a force that does none on any such
+    loop is a gradient. ``force`` maps ``(*batch, *axes)`` to the same shape. Each piece is
+    integrated by Gauss–Legendre with so many ``nodes``, exact for polynomials of degree
+    ``2 nodes - 1``. Raises ``TypeError`` and ``ValueError`` for a path of other than floating-point
+    points, or a force of another shape. Source: HLW (2006), section VI.2, the integrability lemma.
+    """
+    check_floating(path=path)
+    check_shapes(path=(path, "*points dim"))
+    check_size("the number of points of path", len(path))
+    check_size("nodes", nodes)
+    places, weights = (torch.as_tensor(x).to(path) for x in np.polynomial.legendre.leggauss(nodes))
+    piece = path.diff(dim=0)
+    share = ((places + 1) / 2).reshape(-1, *[1] * path.ndim)
+    at = path[:-1] + share * piece
+    pull = force(at)
+    check_floating(path=path, force=pull)
+    check_shapes(places=(at, "*axes"), force=(pull, "*axes"))
+    each = (pull * piece).flatten(2).sum(-1) if path.ndim > 1 else pull * piece
+    return torch.cat([weights.new_zeros(1), (weights @ each / 2).cumsum(0)])
 
 
 def canonical_pair(

@@ -1,9 +1,10 @@
 """What this site asks of Sphinx beyond its configuration.
 
 Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
-marked up as a list, a comma stays with the formula before it, and the kernel's widget state, which
-only scripts from a CDN read, is left out. Lectures run side by side, and only if what they import
-has changed; figures and listings get the code of today when a page is written.
+marked up as a list, a comma stays with the formula before it, a link that sets a figure stays as it
+is, and the kernel's widget state, which only scripts from a CDN read, is left out. Lectures run
+side by side, and only if what they import has changed; figures and listings get the code of today
+when a page is written.
 """
 
 import json
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import minify
+from code_lines import with_hanging_lines
 from depends_on import everything
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
@@ -45,6 +49,21 @@ class RoundAuthorYear(AuthorYearReferenceStyle):
         )
 
 
+class LinksToFigures(SphinxTransform):
+    """Keep a link such as ``#fig-soft-lookup?temperature=0.05`` from MyST, which knows no such id.
+
+    ``check_site.py`` looks whether the page has the figure.
+    """
+
+    default_priority = 878  # just before MyST's ResolveAnchorIds
+
+    def apply(self, **_options: Any) -> None:
+        """Make plain links of those to figures."""
+        for link in self.document.findall(nodes.reference):
+            if link.get("refuri", "").startswith("#fig-"):
+                link.attributes.pop("id_link", None)
+
+
 def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
     """Leave out the prose cells that are notes to the speaker of the slides."""
     if not app.env.doc2path(docname).endswith(".ipynb"):
@@ -72,12 +91,14 @@ def mend_page(
         for script in context.get("script_files", [])
         if getattr(script, "attributes", {}).get("type") != WIDGET_STATE
     ]
-    body = SOURCE_NUMBER.sub("", context.get("body", ""))
+    body = with_todays_code(
+        context.get("body", ""), lambda fault: LOGGER.warning("%s", fault, location=pagename)
+    )
+    body = with_hanging_lines(body)
+    body = SOURCE_NUMBER.sub("", body)
     body = FORMULA_AND_PUNCTUATION.sub(r'<span class="unbroken">\g<0></span>', body)
     body = body.replace('role="doc-biblioentry"', 'role="listitem"')
-    context["body"] = with_todays_code(
-        body, lambda fault: LOGGER.warning("%s", fault, location=pagename)
-    )
+    context["body"] = body
 
 
 def write_small(app: Sphinx) -> None:
@@ -98,10 +119,17 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """
     source = Path(app.srcdir)
     app.add_config_value("pages_read_by", everything(source, "scripts/site_extension.py"), "env")
-    written = everything(source, "book/_static", "book/root") + everything(REPOSITORY, "course_lib")
+    written = everything(REPOSITORY, "course_lib") + everything(
+        source,
+        *("book/_static", "book/root", "scripts/folds.py", "scripts/course_map.py"),
+        *("scripts/code_lines.py", "scripts/still_figures.py"),
+    )
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
+    app.setup_extension("folds")
+    app.setup_extension("course_map")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
+    app.add_transform(LinksToFigures)
     app.connect("builder-inited", write_small)
     app.connect("source-read", drop_speakers_notes)
     app.connect("html-page-context", mend_page, priority=900)

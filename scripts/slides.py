@@ -180,6 +180,7 @@ def write_slides(lectures: Path, cache: Path, output: Path) -> None:
         body = with_todays_code(slides_html(cells_html(notebook, prose)), faults.append)
         if faults:
             sys.exit("\n".join(f"{stem}: {fault}" for fault in faults))
+        body = body.replace('<details class="fold">', '<details class="fold" open>')
         text = page.replace("{{ title }}", html.escape(titles[stem])).replace("{{ slides }}", body)
         (output / f"{stem}.html").write_text(text, encoding="utf-8")
     listed = "\n".join(

@@ -99,6 +99,7 @@ def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
 ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
+    "BreakIt": lambda: {"claim": "equal-lengths", "moving": False},
     "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100},
     "GateExplorer": lambda: {
         "cell": seeded(nn.LSTM, 5, 4),
@@ -121,6 +122,7 @@ ARGUMENTS = {
         "hidden": [1],
         "words": ["cab"],
     },
+    "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
     "PartyMemory": lambda: {
         "images": np.linspace(0, 1, 24).reshape(3, 2, 4),
         "names": ["Ada", "Ben", "Cleo"],
@@ -129,12 +131,20 @@ ARGUMENTS = {
         "queries": {"Who sings?": [2.0, 0.0], "Who cooks?": [0.0, 2.0]},
     },
     "PositionExplorer": lambda: {"tokens": 8, "d_model": 6},
+    "Prediction": lambda: {
+        "kind": "sketch",
+        "question": "How far does it see?",
+        "answer": "Farther than you think.",
+        "x": [1.0, 2.0, 4.0],
+        "truth": [0.2, 0.5, 0.9],
+        "across": (1.0, 4.0),
+    },
     "SoftLookup": lambda: {
         "names": ["Ada", "Ben"],
         "keys": [[0.0, 0.5], [1.0, -1.0]],
         "values": [1.0, 2.0],
     },
-    "SymplecticityMeter": lambda: {"z": np.arange(12.0).reshape(3, 4) / 10, "A": np.eye(4)},
+    "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
     "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE},
     "TinyGPT": lambda: {
         "model": decoder(),

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 import site_extension
 import slides
+from code_lines import with_hanging_lines
 
 from course_lib import listings
 from course_lib.widgets import SoftLookup
@@ -83,7 +84,7 @@ def test_a_page_of_the_book_gets_the_code_of_today(written):
     assert written.warned == []
     assert codes(page) == [*codes(figure()), None]
     assert page.count("courseFigure=") == 1
-    assert LISTED in page
+    assert with_hanging_lines(LISTED).rpartition('<div class="highlight">')[2] in page
 
 
 def test_slides_get_the_code_of_today(presented):

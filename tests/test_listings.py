@@ -176,3 +176,48 @@ def test_a_listing_whose_source_is_gone_says_so_in_its_place(library, page, spoi
 def test_a_listing_that_bears_no_address_stays_as_it_is():
     page = '<div class="library-source"><div class="highlight"><pre>1</pre></div>\n</div>'
     assert bound(page) == (page, [])
+
+
+DOCUMENTED = r'''
+def long(x, *, y: int = 1):
+    r"""Add $x < y$, as :func:`other` does with ``y``.
+
+    $$x + y$$
+    """
+
+    def inner():
+        """Inside."""
+        return 1
+
+''' + "".join(f"    x += {n}\n" for n in range(12))
+
+
+def test_docstrings_are_prose_with_formulas_above_the_code(library):
+    library.write_text(DOCUMENTED, encoding="utf-8")
+    page = listings.listing("library.py", "long")
+    prose, code = page.split("<details", 1)
+    formula = '<span class="math notranslate nohighlight">'
+    assert f"<p>Add {formula}\\(x &lt; y\\)</span>, as <code>other</code> does with" in prose
+    assert '<div class="math notranslate nohighlight">\\[x + y\\]</div>' in prose
+    assert "<p><code>inner</code>: Inside.</p>" in prose
+    assert "Inside" not in code
+    assert "$" not in code
+    assert text_of(code).count("return 1") == 1
+
+
+def test_long_code_is_folded_behind_the_names_that_it_takes(library):
+    library.write_text(DOCUMENTED, encoding="utf-8")
+    page = listings.listing("library.py", "long")
+    assert '<summary><code class="first-line">def long(x, *, y=1)</code>' in page
+    lines = text_of(page.partition("<pre>")[2]).strip().split("\n")
+    assert f"{len(lines)} lines of code" in page
+    assert len(lines) > listings.LONG
+    short = "def short(x):\n" + "    x += 1\n" * 11
+    library.write_text(short, encoding="utf-8")
+    assert "<details" not in listings.listing("library.py", "short")
+
+
+def test_a_folded_listing_is_listed_anew_and_what_follows_stays(library):
+    library.write_text(DOCUMENTED, encoding="utf-8")
+    page = f"{listings.listing('library.py', 'long')}<p>after</p>" * 2
+    assert bound(page) == (page, [])

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 
 from course_lib import mechanics
 from course_lib.mechanics import (
@@ -27,6 +27,7 @@ from course_lib.mechanics import (
     stoermer_verlet,
     symplectic_euler,
     symplecticity_error,
+    work_along,
 )
 
 # Parameters other than 1, so that a forgotten one shows.
@@ -379,6 +380,71 @@ def test_orbits_are_those_of_scipy():
         orbit = integrate(system, q, p, dt=0.005, steps=600, method=runge_kutta_4)
         end = torch.cat([orbit.q[-1], orbit.p[-1]])
         np.testing.assert_allclose(end, reference(system, q, p, 3.0), rtol=1e-9, atol=1e-9)
+
+
+# work_along -----------------------------------------------------------------------------------
+
+
+def closed(path):
+    return torch.cat([path, path[:1]])
+
+
+def test_work_is_the_difference_of_the_energy_along_any_path_of_a_gradient():
+    path = points(6, 3, 2)
+    energy = lambda x: x.square().prod(-1).sum(-1)  # noqa: E731 - a formula in one line
+
+    def gradient(x):
+        return 2 * x * x.square().flip(-1)
+
+    expected = energy(path) - energy(path[0])
+    torch.testing.assert_close(work_along(gradient, path), expected, rtol=0, atol=1e-12)
+    assert work_along(gradient, closed(path))[-1].abs() < 1e-12
+
+
+def test_work_of_a_whirl_round_a_loop_is_twice_its_area():
+    square = torch.tensor([[0, 0], [2, 0], [2, 3], [0, 3]], dtype=torch.float64)
+    whirl = lambda x: torch.stack([-x[..., 1], x[..., 0]], dim=-1)  # noqa: E731
+    assert work_along(whirl, closed(square)).tolist() == pytest.approx([0, 0, 6, 12, 12])
+    assert work_along(whirl, closed(square.flip(0)))[-1] == pytest.approx(-12)
+
+
+def test_work_along_a_line_is_the_integral_of_scipy():
+    line = torch.tensor([0.5, 2.0], dtype=torch.float64)
+    exact, _ = quad(lambda x: math.sin(3 * x) * math.exp(x), 0.5, 2.0)
+    found = work_along(lambda x: (3 * x).sin() * x.exp(), line)
+    assert found.tolist() == pytest.approx([0, exact], rel=1e-9)
+
+
+def test_so_many_nodes_are_exact_for_polynomials_of_twice_their_degree():
+    line = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    assert work_along(lambda x: 4 * x**3, line, nodes=2)[-1] == pytest.approx(1, rel=1e-12)
+    assert work_along(lambda x: 5 * x**4, line, nodes=2)[-1] != pytest.approx(1, rel=1e-3)
+
+
+def test_a_path_that_stays_where_it_is_takes_no_work():
+    assert work_along(torch.ones_like, points(1, 2)).tolist() == [0]
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize(
+    ("path", "options", "error", "message"),
+    [
+        ([0.0, 1.0], {}, TypeError, "path is a list; expected a torch.Tensor"),
+        (torch.tensor([[0, 1]]), {}, TypeError, "path has dtype torch.int64"),
+        (torch.tensor(1.0), {}, ValueError, "path has shape"),
+        (torch.zeros(0, 2), {}, ValueError, "the number of points of path is 0"),
+        (torch.zeros(2, 2), {"nodes": 0}, ValueError, "nodes is 0"),
+    ],
+)
+def test_a_path_that_is_none_is_refused(path, options, error, message):
+    with pytest.raises(error, match=message):
+        work_along(lambda x: x, path, **options)
+
+
+@pytest.mark.usefixtures("plain_calls")
+def test_a_force_of_another_shape_is_refused():
+    with pytest.raises(ValueError, match="force has shape"):
+        work_along(lambda x: x.sum(-1), points(3, 2))
 
 
 # symplecticity_error --------------------------------------------------------------------------

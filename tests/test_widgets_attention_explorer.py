@@ -1,9 +1,11 @@
 import json
 import re
+from string import ascii_lowercase
 
 import numpy as np
 import pytest
 import torch
+from filmed import expected_next, weights_of
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -20,6 +22,11 @@ def weights(*leading, tokens=3, seed=0):
     """Rows of softmax weights (*leading, tokens, tokens)."""
     score = np.random.default_rng(seed).normal(size=(*leading, tokens, tokens))
     return np.exp(score) / np.exp(score).sum(-1, keepdims=True)
+
+
+def causal_rows(*leading, tokens):
+    rows = np.tril(weights(*leading, tokens=tokens))
+    return rows / rows.sum(-1, keepdims=True)
 
 
 def explorer(tokens=TOKENS, given_=None, **options):
@@ -100,6 +107,53 @@ def test_a_page_carries_the_weights_and_no_field_to_type_in():
 def test_thirteen_tokens_two_by_two_heads_and_five_snapshots_weigh_less_than_sixty_kilobytes():
     widget = explorer(list("odiracmydirac"), weights(5, 2, 2, tokens=13), steps=range(5))
     assert len(widget.static_html().encode()) < 60_000
+
+
+def test_a_page_has_the_last_snapshot_exactly_and_the_others_to_a_level():
+    for given_ in (weights(6, 2, 2, tokens=7), causal_rows(6, 2, 2, tokens=7)):
+        state = explorer(list("abcdefg"), given_, steps=range(6)).page_state()
+        found = weights_of(json.loads(json.dumps(state["weights"]))).numpy()
+        np.testing.assert_allclose(found[-1], given_[-1], rtol=1e-6)
+        assert np.abs(found - given_).max() < 1 / 255
+        assert found.min() >= 0
+        np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-6)
+
+
+def test_fifty_one_snapshots_with_guesses_and_losses_weigh_less_than_sixty_kilobytes():
+    widget = explorer(
+        list("odiracmydirac"),
+        causal_rows(51, 2, 2, tokens=13),
+        steps=range(51),
+        losses=range(51),
+        vocabulary=list(ascii_lowercase),
+        guesses=np.full((51, 13, 26), 1 / 26),
+    )
+    assert len(widget.static_html().encode()) < 60_000
+
+
+def test_the_guesses_of_a_page_are_the_most_probable_and_of_equals_the_earlier():
+    guesses = np.array([[0.1, 0.2, 0.5, 0.2], [0.25] * 4, [0.0, 0.0, 0.0, 1.0]])
+    widget = explorer(vocabulary=list("wxyz"), guesses=guesses, query=2)
+    ids, probabilities = expected_next(widget.page_state()["guesses"])
+    assert ids.tolist() == [[2, 1, 3], [0, 1, 2], [3, 0, 1]]
+    rows = np.take_along_axis(guesses, ids.astype(int), axis=-1)
+    assert np.abs(probabilities - rows).max() <= 0.5 / 255
+    assert "expects z to come next, with probability 1.00" in widget.describe()
+
+
+def test_other_tokens_come_without_the_guesses_and_losses_of_the_first_until_reset():
+    widget = explorer(
+        steps=["start", "end"],
+        given_=weights(2, 2, 3),
+        losses=[2.0, 1.0],
+        vocabulary=["a", "b"],
+        guesses=np.full((2, 3, 2), 0.5),
+        attention=lambda tokens: weights(1, 1, tokens=len(tokens)),
+    )
+    widget.set_state({"typed": "a b"})
+    assert widget.guesses.size == widget.losses.size == 0
+    widget.set_state(RESET)
+    assert (widget.losses.tolist(), widget.guesses.shape) == ([2.0, 1.0], (2, 3, 2))
 
 
 # Traits ------------------------------------------------------------------------------------------

@@ -88,6 +88,16 @@ REFUSED = [
     ("AttentionExplorer", "step", None, TypeError("step must be an integer")),
     ("AttentionExplorer", "temperature", 0.09, "temperature must lie between 0.1 and 10"),
     ("AttentionExplorer", "causal", 1, TypeError("causal must be True or False")),
+    ("AttentionExplorer", "guesses", [[1.0]] * 3, "guesses were given without vocabulary"),
+    ("AttentionExplorer", "losses", [[1.0]], r"losses needs the axes \(steps\)"),
+    ("AttentionExplorer", "vocabulary", ["a", "a"], "vocabulary repeats an entry"),
+    (
+        "AttentionExplorer",
+        "vocabulary",
+        list(map(str, range(257))),
+        "has 257 entries; expected 256",
+    ),
+    ("AttentionExplorer", "moving", 1, TypeError("moving must be True or False")),
     (
         "EnergyDrift",
         "system",
@@ -133,6 +143,10 @@ REFUSED = [
     ("BasisExplorer", "load", np.full(125, -3.6), r"must lie within \[-3.5, 3.5\]"),
     ("BasisExplorer", "head", 2, "head must lie between 0 and 1"),
     ("BasisExplorer", "moving", 1, TypeError("moving must be True or False")),
+    ("BreakIt", "claim", "softmax", "claim must be one of softmax-shares, equal-lengths, "),
+    ("BreakIt", "bend", 1.5, "bend must lie between 0.0 and 1.0"),
+    ("BreakIt", "seed", -1, "seed must lie between 0"),
+    ("BreakIt", "moving", 1, TypeError("moving must be True or False")),
     ("EnergyDrift", "system", "Kepler", TypeError("system is str; expected one of")),
     ("EnergyDrift", "q", [1.0], "q has the size 1 along coordinates; expected 2"),
     ("EnergyDrift", "q", [1e38, 0], r"q must lie within \[-1000, 1000\], but reaches"),
@@ -182,6 +196,8 @@ REFUSED = [
     ("GateExplorer", "order", "fame", "order must be one of number, value, memory"),
     ("GateExplorer", "unit", 4, "unit must lie between 0 and 3"),
     ("GateExplorer", "letter", 4, "letter must lie between 0 and 3"),
+    ("GateExplorer", "all_units", 1, TypeError("all_units must be True or False")),
+    ("GateExplorer", "moving", 1, TypeError("moving must be True or False")),
     (
         "GateExplorer",
         "cell",
@@ -300,7 +316,7 @@ REFUSED = [
     ("LatentExplorer", "z", [0.0, 0.0, np.nan], "z holds NaN or infinite values"),
     ("LatentExplorer", "z", [0.0, 0.0, 1001.0], r"z must lie within \[-1000, 1000\]"),
     ("LatentExplorer", "word", "", "word is empty; expected one letter at least"),
-    ("LatentExplorer", "word", "Abc", "holds 'A', which the alphabet 'abcdefghijklmnopqrstuvwxyz'"),
+    ("LatentExplorer", "word", "a1c", "holds '1', which the alphabet 'abcdefghijklmnopqrstuvwxyz'"),
     ("LatentExplorer", "word", "a" * 15, "has 15 letters; expected 14 at most"),
     ("LatentExplorer", "plane", 4, "plane must lie between 0 and 3"),
     ("LatentExplorer", "tool", "flight", "tool must be one of walk, arithmetic, axes"),
@@ -326,6 +342,8 @@ REFUSED = [
     ("LetterHider", "place", 4, "place must lie between -1 and 3"),
     ("LetterHider", "option", 6, "option must lie between -1 and 5"),
     ("LetterHider", "option", 2, "option is 2, the id of the mask; expected that of a letter"),
+    ("LetterHider", "guess_first", 1, TypeError("guess_first must be True or False")),
+    ("LetterHider", "heads", None, TypeError("heads must be True or False")),
     ("LetterHider", "words", "bead", TypeError("words must be a list of strings")),
     ("LetterHider", "words", ["bead", 3], TypeError("words is 3; expected a string")),
     ("LetterHider", "words", ["b"] * 9, "words has 9 entries; expected 0 to 8"),
@@ -343,6 +361,46 @@ REFUSED = [
     ("LetterHider", "model", encoder(65), "65 letters; expected 64 at most"),
     ("LetterHider", "model", encoder(6, 2, d_hidden=5_900, layers=1), "more than 36,800 bytes"),
     ("LetterHider", "model", diverged(encoder()), r"model\.embedding\.token\.weight holds NaN"),
+    (
+        "MechanicsStage",
+        "system",
+        mechanics.HenonHeiles(),
+        TypeError("system is HenonHeiles; expected one of Pendulum"),
+    ),
+    (
+        "MechanicsStage",
+        "system",
+        mechanics.RigidBody(weights=(1.0, 2.0, 1.0)),
+        "system has the weights .*; expected ones",
+    ),
+    ("MechanicsStage", "z", [1.0, 2.0], "z has the size 2 along coordinates; expected 4"),
+    ("MechanicsStage", "z", [0, 0, 1, 1], r"q is \(0, 0\), the sun itself"),
+    ("MechanicsStage", "z", [1, 0, 0, 1e6], r"z must lie within \[-1000, 1000\]"),
+    ("MechanicsStage", "dt", 0.001, "dt must lie between 0.01 and 1.0"),
+    ("MechanicsStage", "methods", ["leapfrog"], "methods must be one of explicit_euler.*leapfrog"),
+    ("MechanicsStage", "methods", "explicit_euler", TypeError("methods must be a list of strings")),
+    ("MechanicsStage", "methods", [], "methods is empty; give at least one"),
+    (
+        "MechanicsStage",
+        "methods",
+        ["explicit_euler", "stoermer_verlet", "runge_kutta_4", "implicit_midpoint"],
+        "methods and rollouts are 4 together; expected 3 at most",
+    ),
+    ("MechanicsStage", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
+    (
+        "MechanicsStage",
+        "rollouts",
+        {"mine": 3},
+        TypeError("the rollout 'mine' is a int; expected a T"),
+    ),
+    ("MechanicsStage", "rollouts", {LONG: swing()}, "has 81 letters; expected 80"),
+    (
+        "MechanicsStage",
+        "rollouts",
+        {"r": swing()},
+        r"states of \(101, 1\); expected .*\(steps \+ 1, 2",
+    ),
+    ("MechanicsStage", "moving", 1, TypeError("moving must be True or False")),
     ("PartyMemory", "images", np.zeros((3, 8)), r"axes \(guests, height, width\)"),
     ("PartyMemory", "images", np.full((3, 2, 4), 2), r"images must lie within \[0, 1\]"),
     ("PartyMemory", "images", np.zeros((9, 2, 4)), "size 9 along guests; expected 8 at most"),
@@ -379,7 +437,7 @@ REFUSED = [
     ("PartyMemory", "question", 2, "question is 2; expected 0 to 1"),
     ("PartyMemory", "question", "Who drives?", "question must be one of Who sings"),
     ("PartyMemory", "question", 0.5, TypeError("question must be its text or its index")),
-    ("PartyMemory", "arrived", 0, "arrived must lie between 1 and 3"),
+    ("PartyMemory", "arrived", -1, "arrived must lie between 0 and 3"),
     ("PositionExplorer", "tokens", 49, "tokens must lie between 2 and 48"),
     ("PositionExplorer", "d_model", 34, "d_model must lie between 2 and 32"),
     ("PositionExplorer", "d_model", 5, "d_model is 5; expected an even number"),
@@ -409,6 +467,23 @@ REFUSED = [
     ("PositionExplorer", "query_position", 8, "query_position must lie between 0 and 7"),
     ("PositionExplorer", "key_position", -1, "key_position must lie between 0 and 7"),
     ("PositionExplorer", "pair", 3, "pair must lie between 0 and 2"),
+    ("PositionExplorer", "everything", 1, TypeError("everything must be True or False")),
+    ("PositionExplorer", "moving", 1, TypeError("moving must be True or False")),
+    ("Prediction", "kind", "draw", "kind must be one of sketch, choose, place"),
+    ("Prediction", "question", "", "question is empty"),
+    ("Prediction", "answer", "x" * 301, "has 301 letters; expected 300"),
+    ("Prediction", "across", (4, 1), "across reaches from 4 to 1; expected the lower end first"),
+    ("Prediction", "across", (2, 4), "x reaches from 1 to 4, beyond the axis from 2 to 4; widen"),
+    ("Prediction", "up", (0, 0.5), r"truth reaches from 0\.2 to 0\.9, beyond.*widen up"),
+    ("Prediction", "ylog", True, "up reaches from 0 to 1; .* above zero on a logarithmic axis"),
+    ("Prediction", "x", [1, 1, 2], r"x is .*; expected two numbers or more that rise"),
+    ("Prediction", "x", None, r"x is .*; expected two numbers or more that rise"),
+    ("Prediction", "x", [1, 2], "size 3 along points; expected 2"),
+    ("Prediction", "guess", [0.5] * 24, "guess has 24 numbers; expected none, or 25 for 'sketch'"),
+    ("Prediction", "guess", [0.5] * 26, "guess has 26 entries; expected 0 to 25"),
+    ("Prediction", "guess", [1.5] * 25, r"guess reaches from 1\.5 to 1\.5; expected .* 0 and 1"),
+    ("Prediction", "guess", ["low"] * 25, TypeError("guess must be a number")),
+    ("Prediction", "revealed", 1, TypeError("revealed must be True or False")),
     ("SoftLookup", "names", ["Ada"], "keys has the size 2 along keys; expected 1, as in names"),
     ("SoftLookup", "names", ["Ada", LONG], "names 'x*….* has 81 letters; expected 80 at most"),
     ("SoftLookup", "keys", [[0, 0, 0], [1, 1, 1]], "keys has the size 3 along xy; expected 2"),
@@ -420,18 +495,18 @@ REFUSED = [
     ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
     ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
     ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
-    (
-        "SymplecticityMeter",
-        "z",
-        np.ones((7, 4)),
-        "size 28 along tokens times d; expected 24 at most",
-    ),
-    ("SymplecticityMeter", "A", np.eye(3), "A has the size 3 along d; expected 4, as in z"),
-    ("SymplecticityMeter", "A", np.ones((4, 3)), "A has the size 3 along d; expected 4, as in z"),
+    ("SymplecticityMeter", "z", np.ones((7, 2)), "size 7 along tokens; expected 6 at most"),
+    ("SymplecticityMeter", "z", np.ones((3, 4)), "z has the size 4 along xy; expected 2"),
+    ("SymplecticityMeter", "z", np.full((3, 2), 3.0), r"z must lie within \[-2.5, 2.5\]"),
+    ("SymplecticityMeter", "A", np.eye(3), "A has the size 3 along xy; expected 2"),
+    ("SymplecticityMeter", "A", 200 * np.eye(2), r"A must lie within \[-100, 100\]"),
+    ("SymplecticityMeter", "loop", np.ones((201, 2)), "size 201 along corners; expected 200"),
+    ("SymplecticityMeter", "loop", np.ones((4, 2)), r"loop stays at \[1.0, 1.0\]; expected a way"),
+    ("SymplecticityMeter", "loop", 3 * np.eye(2), r"loop must lie within \[-2.5, 2.5\]"),
     ("SymplecticityMeter", "softmax", "row", "softmax must be one of vector, matrix"),
-    ("SymplecticityMeter", "matrix", "skew", "matrix must be one of symmetric, general"),
     ("SymplecticityMeter", "formula", "2SZA", "formula must be one of full, shortcut"),
-    ("SymplecticityMeter", "dt", 0.0, "dt must lie between 0.01 and 0.3"),
+    ("SymplecticityMeter", "experiment", "fall", "experiment must be one of loop, free"),
+    ("SymplecticityMeter", "moving", 1, TypeError("moving must be True or False")),
     (
         "TileStepper",
         "query",
@@ -460,6 +535,12 @@ REFUSED = [
     ("TinyGPT", "prompt", "abcdeabc", "prompt 'abcdeabc' has 8 letters; expected 7 at most"),
     ("TinyGPT", "prompt", None, TypeError("prompt is None; expected a string")),
     ("TinyGPT", "written", "X", "'X', which the alphabet"),
+    ("TinyGPT", "beginnings", {"x": "X"}, "'X', which the alphabet"),
+    ("TinyGPT", "beginnings", {"x": "abcdeabc"}, "has 8 letters; expected 7 at most"),
+    ("TinyGPT", "beginnings", {"x": "a·"}, "'·', which stands for the start or the end"),
+    ("TinyGPT", "beginnings", {LONG: "a"}, "has 81 letters; expected 80"),
+    ("TinyGPT", "beginnings", ["a"], TypeError("beginnings is a list; expected a dict")),
+    ("TinyGPT", "beginnings", dict.fromkeys(map(str, range(13)), "a"), "expected 0 to 12"),
     ("TinyGPT", "written", "·a", "goes on after '·'"),
     ("TinyGPT", "written", "abcdea", "written 'abcdea' has 6 letters; expected 5 at most"),
     ("TinyGPT", "temperature", 0.0, "temperature must lie between 0.1 and 5"),
@@ -493,6 +574,22 @@ TOGETHER = [
         "size 1 along steps; expect",
     ),
     ("AttentionExplorer", {"weights": off(1)[None], "steps": [0]}, "snapshot 0, layer 1, head 0"),
+    ("BreakIt", {"claim": "softmax-shares", "bend": 0.5}, "softmax-shares must be 0 or 1, a swit"),
+    (
+        "AttentionExplorer",
+        {"weights": UNIFORM[None], "steps": [0], "losses": [1.0, 2.0]},
+        "losses has the size 2 along steps; expected 1; give",
+    ),
+    (
+        "AttentionExplorer",
+        {"vocabulary": ["a", "b"], "guesses": [[0.5, 0.75]] * 3},
+        "guesses have a row that is no distribution",
+    ),
+    (
+        "AttentionExplorer",
+        {"vocabulary": ["a", "b"], "guesses": [[0.5, 0.5]] * 2},
+        "guesses has the size 2 along query; expected 3",
+    ),
     (
         "EnergyDrift",
         {"system": None, "rollouts": {"lost": LOST}},
@@ -509,6 +606,21 @@ TOGETHER = [
         "rings 'parts' needs network; pass network",
     ),
     (
+        "MechanicsStage",
+        {"system": mechanics.RigidBody(), "methods": ["stoermer_verlet"]},
+        "methods must be one of explicit_euler, runge_kutta_4, implicit_midpoint",
+    ),
+    (
+        "MechanicsStage",
+        {"system": None, "rollouts": {"short": swing(0)}},
+        "'short' has 1 finite states; expected two or more",
+    ),
+    (
+        "MechanicsStage",
+        {"system": None, "rollouts": dict.fromkeys("abcd", swing())},
+        "methods and rollouts are 4 together",
+    ),
+    (
         "LatentExplorer",
         {"beside": ["Sans Bold", "Odd Black"], "tool": "arithmetic"},
         "tool 'arithmetic' needs beside with a regular, a bold and an italic of one family",
@@ -517,6 +629,18 @@ TOGETHER = [
     ("PartyMemory", {"mode": "gate", "score": None}, "mode 'gate' needs score or gate"),
     ("PartyMemory", {"mode": "query", "keys": None, "queries": None}, "needs keys and queries"),
     ("PartyMemory", {"question": "Who?", "keys": None, "queries": None}, "there are no queries"),
+    ("Prediction", {"kind": "choose", "x": None}, "options is empty; give each a name and its num"),
+    ("Prediction", {"kind": "place", "x": None}, "truth has 3 numbers; expected one to be placed"),
+    (
+        "Prediction",
+        {"kind": "place", "x": None, "truth": [5.0]},
+        "truth reaches from 5 to 5, beyond the axis from 1 to 4; widen across",
+    ),
+    (
+        "Prediction",
+        {"kind": "choose", "x": None, "options": ["a", "b", "c"], "guess": [0.5]},
+        r"guess is 0\.5; expected the place of an option",
+    ),
     (
         "TileStepper",
         {"query": np.ones((12, 3)), "key": QUERY, "value": QUERY, "causal": True},
@@ -562,7 +686,12 @@ def sent_by_page(widget, name: str, value: object) -> object:
 
 WIDGETS = {kind: make(kind) for kind in ARGUMENTS}
 # What the constructor makes of an argument before the trait has it.
-BEFORE = {("EnergyDrift", "system"), ("PartyMemory", "question")}
+BEFORE = {
+    ("EnergyDrift", "system"),
+    ("MechanicsStage", "system"),
+    ("PartyMemory", "question"),
+    ("TinyGPT", "beginnings"),
+}
 LATER = [
     (kind, argument, value, message)
     for kind, argument, value, message in REFUSED
@@ -596,11 +725,15 @@ CHANGED = {
         "mode": "rod", "points": [[0, 1], [0.5, 0], [1, 1]], "temperature": 1.0, "query": 0.0,
         "log_conductivity": np.ones(125), "load": np.zeros(125), "head": 1,
     },
+    "BreakIt": {"bend": 0.5, "seed": 7},
     "EnergyDrift": {
         "system": "Pendulum", "dt": 0.5, "q": np.array([0.5]), "p": np.array([1.0]),
         "plane": 0, "methods": ["runge_kutta_4"],
     },
-    "GateExplorer": {"text": "a", "letter": 0, "unit": 3, "quantity": "vote", "order": "memory"},
+    "GateExplorer": {
+        "text": "a", "letter": 0, "unit": 3, "quantity": "vote", "order": "memory",
+        "all_units": True,
+    },
     "GraphDrum": {
         "graph": "drum", "start": "random", "node": 60, "height": -0.5, "mode": 60, "seed": 7,
         "stir": 0.5, "stiffness": 1.0,
@@ -613,17 +746,30 @@ CHANGED = {
         "z": np.array([1.0, -2.0, 0.5]), "word": "zoo", "plane": 2, "tool": "arithmetic",
         "start": 3, "end": 7, "share": 0.5, "family": 1,
     },
-    "LetterHider": {"word": "beaded", "hidden": [5, 0], "place": 5, "option": 0},
+    "LetterHider": {
+        "word": "beaded", "hidden": [0, 5], "place": 5, "option": 0, "guess_first": False,
+        "heads": True,
+    },
+    "MechanicsStage": {
+        "system": "RigidBody", "z": np.array([1.0, 0.5, 0.25]), "dt": 0.5,
+        "methods": ["runge_kutta_4"],
+    },
     "PartyMemory": {
         "mode": "query", "decay": 0.1, "door": 1.0, "temperature": 3.0, "question": "Who cooks?",
         "arrived": 1,
     },
-    "PositionExplorer": {"kind": "rotary", "query_position": 0, "key_position": 7, "pair": 2},
+    "PositionExplorer": {
+        "kind": "rotary", "query_position": 0, "key_position": 7, "pair": 2, "everything": True,
+    },
+    "Prediction": {"guess": [0.25] * 25, "revealed": True},
     "SoftLookup": {
         "query": np.array([1.0, 1.0]), "key_points": np.ones((2, 2)), "temperature": 1.0,
         "similarity": "dot",
     },
-    "SymplecticityMeter": {"softmax": "matrix", "matrix": "general", "formula": "full", "dt": 0.1},
+    "SymplecticityMeter": {
+        "z": np.ones((3, 2)), "loop": np.eye(2), "softmax": "matrix", "formula": "full",
+        "experiment": "free",
+    },
     "TileStepper": {"query_tile": 1, "key_tile": 1, "step": 120, "causal": False},
     "TinyGPT": {
         "prompt": "abcdeab", "written": "", "temperature": 1.5, "top_k": 2, "top_p": 0.5, "seed": 9,
@@ -698,33 +844,43 @@ def test_an_array_that_arrives_broken_is_refused(kind):
 # Constructors ------------------------------------------------------------------------------------
 
 SIGNATURES = {
-    "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, layer=0, head=0, "
-    "query=0, step=0, temperature=1.0, causal=False",
+    "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, losses=None, "
+    "vocabulary=None, guesses=None, layer=0, head=0, query=0, step=0, temperature=1.0, "
+    "causal=False, moving=True",
     "BasisExplorer": "field, about, *, mode='nodes', points=None, temperature=0.02, query=0.5, "
     "log_conductivity=None, load=None, head=0, moving=True",
+    "BreakIt": "claim, *, bend=0.0, seed=0, moving=True",
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
     "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
-    "order='number', unit=0, letter=None",
+    "order='number', unit=0, letter=None, all_units=False, moving=True",
     "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
     "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
     "GraphPlayground": "molecules, *, network=None, drawing=None, layer='sum', rounds=1, "
     "rings='known', atom=0, partner=-1, other=-1, drag='moves'",
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
-    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=()",
+    "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
+    "guess_first=True, heads=False",
+    "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
-    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None",
+    "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "
+    "moving=False",
     "PositionExplorer": "*, tokens=32, d_model=16, kind='sinusoidal', learned=None, query=None, "
-    "key=None, base=10000, seed=0, query_position=None, key_position=None, pair=None",
+    "key=None, base=10000, seed=0, query_position=1, key_position=0, pair=0, everything=False, "
+    "moving=True",
+    "Prediction": "question, answer, truth, *, kind='place', across=(0.0, 1.0), up=(0.0, 1.0), "
+    "xlog=False, ylog=False, xlabel='', ylabel='', unit='', step=0.0, options=(), "
+    "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit=''",
-    "SymplecticityMeter": "z, A, *, softmax='vector', matrix='symmetric', formula='shortcut', "
-    "dt=0.05",
+    "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
+    "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
     "step=0, bytes_each=2",
-    "TinyGPT": "model, alphabet, *, prompt='', written='', temperature=0.8, top_k=None, "
-    "top_p=None, start=None, stop=None, seed=0, place=-1, order='probability'",
+    "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
+    "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
+    "order='probability'",
 }
 
 

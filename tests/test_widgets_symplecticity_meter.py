@@ -1,29 +1,47 @@
 import numpy as np
+import pytest
 
 from course_lib.widgets.symplecticity_meter import SymplecticityMeter
 
-WINDOW = np.arange(12.0).reshape(3, 4) / 10
-MATRIX = np.eye(4)
+WINDOW = np.arange(6.0).reshape(3, 2) / 10
+MATRIX = np.eye(2)
 
 
-def test_the_meter_puts_the_shortcut_on_trial_first():
+def test_the_meter_puts_standard_attention_on_trial_first():
     meter = SymplecticityMeter(WINDOW, MATRIX)
-    assert (meter.softmax, meter.matrix, meter.formula) == ("vector", "symmetric", "shortcut")
+    assert (meter.softmax, meter.formula) == ("vector", "shortcut")
+    assert meter.experiment == "loop"
+    assert meter.moving
 
 
-def test_the_description_names_the_formula_and_the_window():
+def test_the_loop_is_a_circle_about_the_last_token():
+    loop = SymplecticityMeter(WINDOW, MATRIX).loop
+    assert np.linalg.norm(loop - WINDOW[-1], axis=-1) == pytest.approx(1.5, abs=1e-6)
+
+
+def test_the_loop_of_a_token_at_the_rim_stays_within_the_picture():
+    loop = SymplecticityMeter([[0.0, 0.0], [2.5, -2.5]], MATRIX).loop
+    assert loop.mean(axis=0) == pytest.approx([1, -1], abs=1e-6)
+    assert np.abs(loop).max() <= 2.5
+
+
+def test_the_description_names_the_force_and_the_experiment():
     text = SymplecticityMeter(WINDOW, MATRIX, formula="full", softmax="matrix").describe()
-    assert "S Z Aᵀ + Sᵀ Z A" in text
-    assert "3 tokens with 4 features" in text
-    assert "matrix softmax" in text
-    assert "2 Sᵀ Z A" in SymplecticityMeter(WINDOW, MATRIX).describe()
+    assert "3 tokens" in text
+    assert "both tokens of a pair" in text
+    assert "over all pairs at once" in text
+    assert "Token 3 goes round a closed loop" in text
+    text = SymplecticityMeter(WINDOW, MATRIX, experiment="free").describe()
+    assert "only the token that looks" in text
+    assert "by each token" in text
+    assert "All are let go" in text
 
 
 def test_the_meter_weighs_less_than_60_kb_in_the_page():
     assert len(SymplecticityMeter(WINDOW, MATRIX).static_html().encode()) < 60_000
 
 
-def test_a_matrix_of_zeros_is_a_formula_like_any_other():
+def test_a_matrix_of_zeros_is_a_force_like_any_other():
     meter = SymplecticityMeter(np.zeros((2, 2)), np.zeros((2, 2)))
     assert not meter.A.any()
     assert "2 tokens" in meter.describe()

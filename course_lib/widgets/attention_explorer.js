@@ -1,4 +1,12 @@
-import { array, plain } from "./js/array.js";
+import { plain, vector } from "./js/array.js";
+import {
+  advance,
+  film,
+  guesses,
+  guessesAt,
+  playOnce,
+  weights,
+} from "./js/attention_explorer/film.js";
 import { choices, slider, toggle } from "./js/controls.js";
 import { bold, depth, heatMap, mapLayout, NARROWEST_NAMED, SMALLEST_TYPE } from "./js/heat_map.js";
 import { alongALine } from "./js/keys.js";
@@ -11,36 +19,53 @@ import { number, visible } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const TOP = 5;
+const [TOP, TOP_BESIDE_GUESSES] = [5, 3];
+const WIDEST_MAP_BESIDE_GUESSES = 320;
 const WIDEST_LINK = 13;
 const THINNEST_LINK = 0.002;
 const LONGEST_LABEL = 84;
+const GUESS_ROW = 34;
 const NOWHERE = { query: null, key: null };
 
 /** @returns {[number, string][]} */
 const numbered = (count) => upTo(count).map((i) => [i, String(i + 1)]);
+const GUESSES_TOLD =
+  "Below each token stands what the model had guessed for it, framed where it was right; " +
+  "temperature and mask change no guess.";
+const ROUNDED = "All weights but those of the last step are rounded to 1/255.";
 const placed = (tokens, i) => `${visible(tokens[i])} (place ${i + 1})`;
 
 /** Where the tokens stand in their row, `width` pixels wide. */
-function rowLayout(tokens, width) {
-  const cell = Math.min(64, width / tokens.length);
+function rowLayout(tokens, width, guessed) {
+  // What comes after the last token is guessed too.
+  const cells = tokens.length + (guessed ? 1 : 0);
+  const cell = Math.min(64, width / cells);
   const size = clamp(0.8 * cell, SMALLEST_TYPE, 16);
   const names = tokens.map(visible);
   const longest = widest(names, size);
   const upright = longest <= cell - 2;
-  const left = (width - cell * tokens.length) / 2;
-  const layout = { width, cell, left, size, upright, reach: clamp(0.22 * width, 80, 150) };
+  const left = (width - cell * cells) / 2;
+  const layout = {
+    width,
+    cell,
+    left,
+    size,
+    upright,
+    reach: clamp(0.22 * width, 80, guessed ? 116 : 150),
+  };
+  const below = upright ? 30 : Math.min(LONGEST_LABEL, longest) + 16;
   return {
     ...layout,
+    guesses: guessed ? GUESS_ROW : 0,
     names: upright ? names : names.map((name) => shortened(name, LONGEST_LABEL, size)),
-    below: upright ? 30 : Math.min(LONGEST_LABEL, longest) + 16,
+    below,
     legible: cell >= NARROWEST_NAMED,
     across: (i) => left + cell * (i + 0.5),
   };
 }
 
 function derive(now, ui) {
-  const { tokens, weights, hovered, temperature, causal, answers, asked } = now;
+  const { tokens, weights, hovered, temperature, causal, answers, asked, vocabulary } = now;
   const [steps, layers, heads] = [1, ...weights.shape].slice(-5);
   // New weights may be fewer than those that were chosen from.
   const within = (name, count) => Math.min(now[name], count - 1);
@@ -58,12 +83,19 @@ function derive(now, ui) {
     headRows(weights, { step, layer, head, temperature, causal }),
   );
   const widths = [ui.width("row", 600), ui.width("map", 320)];
+  const expected = ui.memo("guesses", [now.guesses, vocabulary, tokens, step], () =>
+    guessesAt(now, step),
+  );
+  const guessed = expected !== null;
+  const widest = Math.min(widths[1], guessed ? WIDEST_MAP_BESIDE_GUESSES : Infinity);
   return {
     ...{ counts: { steps, layers, heads }, step, layer, head, query, pointed },
-    ...{ matrix, row: matrix[pointed.query] },
+    ...{ matrix, row: matrix[pointed.query], expected },
     awaited: asked === answers,
-    layout: ui.memo("row", [tokens, widths[0]], () => rowLayout(tokens, widths[0])),
-    map: ui.memo("map", [tokens, widths[1]], () => mapLayout(tokens.map(visible), widths[1])),
+    layout: ui.memo("row", [tokens, widths[0], guessed], () =>
+      rowLayout(tokens, widths[0], guessed),
+    ),
+    map: ui.memo("map", [tokens, widest], () => mapLayout(tokens.map(visible), widest)),
   };
 }
 
@@ -100,9 +132,24 @@ function pill({ row, pointed, layout }, i) {
     ${legible || chosen ? name : nothing}`;
 }
 
+/** Beneath each token what the model had guessed for it, having read those before it. */
+function guess({ expected, tokens, pointed, layout }, query) {
+  const { reach, below, cell, size, across } = layout;
+  const [{ name, probability }] = expected[query];
+  const [right, y] = [name === tokens[query + 1], reach + below + GUESS_ROW / 2 + 4];
+  const edge = query === pointed.query ? "var(--cw-warm)" : right ? "var(--cw-accent)" : "none";
+  return svg`<g class="cw-guess" data-right=${right} opacity=${0.7 + 0.3 * probability}>
+    <rect x=${across(query + 1) - 0.42 * cell} y=${y - 12} width=${0.84 * cell} height="24" rx="4"
+      fill=${right ? "var(--cw-accent)" : "none"} fill-opacity="0.16" stroke=${edge}></rect>
+    <text x=${across(query + 1)} y=${y + 0.35 * size} text-anchor="middle"
+      style="font-size: ${size}px; font-weight: ${bold(right)}">${visible(name)}</text>
+  </g>`;
+}
+
 /** The tokens in a row, with an arc from the query to each key. */
 function tokenRow(now, ui) {
-  const { width, left, cell, reach, below } = now.layout;
+  const { width, left, cell, reach, guesses: room } = now.layout;
+  const below = now.layout.below + room;
   const last = now.tokens.length - 1;
   const at = (event) => {
     const [x] = pointIn(event.currentTarget.ownerSVGElement, event);
@@ -121,12 +168,13 @@ function tokenRow(now, ui) {
       </g>
       <rect width=${width} height=${reach + below} fill="transparent"></rect>
       ${now.tokens.map((_, i) => pill(now, i))}
+      ${now.expected?.map((_, i) => guess(now, i)) ?? nothing}
     </g>
   </svg>`;
 }
 
 /** The keys that the query looks at most, with numbers: what the picture says, in words. */
-function topKeys({ tokens, layer, head, pointed, row }) {
+function topKeys({ tokens, layer, head, pointed, row, expected }) {
   const line = (key) => ({
     name: visible(tokens[key]),
     colour: "var(--cw-accent)",
@@ -137,8 +185,26 @@ function topKeys({ tokens, layer, head, pointed, row }) {
     caption: `Layer ${layer + 1}, head ${head + 1}: where the query ${placed(tokens, pointed.query)} looks`,
     heading: "key",
     columns: ["place", "weight"],
-    rows: row ? largestFirst(row, TOP).map(line) : [],
+    rows: row ? largestFirst(row, expected ? TOP_BESIDE_GUESSES : TOP).map(line) : [],
   });
+}
+
+/** What the model expects after the query, and what comes. */
+function nextTokens({ expected, tokens, pointed: { query } }) {
+  const truth = tokens[query + 1];
+  const line = ({ name, probability }) => ({
+    name: name === truth ? `${visible(name)} ✓` : visible(name),
+    colour: name === truth ? "var(--cw-accent)" : "var(--cw-muted)",
+    numbers: [`${number(100 * probability, 0)} %`],
+    length: probability,
+  });
+  const comes = truth === undefined ? "" : ` Then comes ${visible(truth)}.`;
+  return html`<div class="cw-next">${weightTable({
+    caption: `What it guesses after ${placed(tokens, query)}.${comes}`,
+    heading: "next",
+    columns: ["probability"],
+    rows: expected[query].map(line),
+  })}</div>`;
 }
 
 function message({ awaited, error, tokens, pointed: { query, key }, row }) {
@@ -178,21 +244,22 @@ function tokenField({ tokens, field, typed, answers }, ui) {
   </form>`;
 }
 
-function controls({ counts: { steps, layers, heads }, steps: names }, ui) {
-  const training = { label: "Training step", min: 0, max: steps - 1, format: (i) => names[i] };
+function controls({ counts: { layers, heads } }, ui) {
   const temperature = { label: "Temperature τ", min: 0.1, max: 10, logarithmic: true };
   return html`<div class="cw-controls cw-head-choice">
     ${choices(ui, "layer", { label: "Layer", options: numbered(layers) })}
     ${choices(ui, "head", { label: "Head", options: numbered(heads) })}
-    ${steps > 1 ? slider(ui, "step", training) : nothing}
     ${slider(ui, "temperature", { ...temperature, format: number })}
     ${toggle(ui, "causal", { label: "Causal mask" })}
   </div>`;
 }
 
 function view(now, ui) {
+  const filmed = now.counts.steps > 1;
+  if (filmed && now.moving) playOnce(ui);
   return html`${now.plugged ? tokenField(now, ui) : nothing} ${controls(now, ui)}
     <div class="cw-strip" data-measure="row">${tokenRow(now, ui)}</div>
+    ${filmed ? film(now, ui) : nothing}
     <div class="cw-columns">
       <div data-measure="map">
         ${heatMap(ui, {
@@ -207,42 +274,44 @@ function view(now, ui) {
         <p class="cw-heat-legend" aria-hidden="true">weight 0 <span></span> 1</p>
       </div>
       <div class="cw-top-keys">
-        ${topKeys(now)}
+        ${topKeys(now)} ${now.expected ? nextTokens(now) : nothing}
         <p class="cw-message" role="status">${message(now)}</p>
-        <p class="cw-hint">Point at a token or at a row of the map to see where it looks; click or
-          tap to stay there. With the keyboard: Tab to the tokens, then the arrow keys.</p>
+        <p class="cw-hint">Point at a token or a row of the map to see where it looks; click or tap
+          to stay there. With the keyboard: Tab to the tokens, then the arrow keys.
+          ${now.expected ? GUESSES_TOLD : nothing} ${filmed ? ROUNDED : nothing}</p>
       </div>
     </div>`;
 }
 
-function words({ tokens, pointed: { query }, row }) {
+function words({ tokens, pointed: { query }, row, expected }) {
   const place = (i) => `${visible(tokens[i])}, place ${i + 1}`;
   const name = `query ${place(query)} of ${tokens.length}`;
   if (!row) return `${name}: nothing to look at`;
   const [best] = largestFirst(row, 1);
-  return `${name}: looks most at ${place(best)}, weight ${number(row[best], 3)}`;
+  const next = expected ? `; guesses ${visible(expected[query][0].name)} to come next` : "";
+  return `${name}: looks most at ${place(best)}, weight ${number(row[best], 3)}${next}`;
 }
 
 export default widget({
   label: "Attention explorer: who looks at whom",
   data: {
-    tokens: plain,
-    weights: array,
-    steps: plain,
-    plugged: plain,
-    answers: plain,
-    error: plain,
+    ...{ tokens: plain, weights, steps: plain, losses: vector, vocabulary: plain, guesses },
+    ...{ plugged: plain, answers: plain, error: plain, moving: plain },
   },
   controls: {
     ...{ layer: plain, head: plain, query: plain, step: plain, typed: plain },
     ...{ temperature: plain, causal: plain },
   },
-  local: { hovered: NOWHERE, field: null, asked: null },
+  local: { hovered: NOWHERE, field: null, asked: null, elapsed: 0 },
   // Tokens and weights change together, but a host may report one before the other.
-  whole: ({ tokens, weights }) => weights.shape.at(-1) === tokens.length,
+  whole: ({ tokens, weights, steps, losses, guesses }) =>
+    weights.shape.at(-1) === tokens.length &&
+    [0, steps.length].includes(losses.length) &&
+    [0, (steps.length || 1) * tokens.length].includes(guesses.count),
   derive,
   view,
   words,
+  advance,
   began: ({ tokens, query, layer, head, temperature, causal }) =>
     `layer ${layer + 1}, head ${head + 1}, query ${placed(tokens, query)}, ` +
     `τ = ${number(temperature)}${causal ? ", causal" : ""}`,

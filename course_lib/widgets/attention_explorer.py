@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import traceback
 from collections.abc import Callable, Iterable
@@ -24,12 +25,26 @@ from course_lib.widgets.traits import (
 )
 
 AXES = ("layers", "heads", "query", "key")
+LEVELS = 255
+GUESSED = 3  # of the tokens that may come next, the most probable
 TOLERANCE = 1e-3
 SIGN = "has the weight {:g}; weights must not be negative; apply softmax to scores first"
 SUM = (
     "sums to {:.4g}; each row of weights must sum to one over the keys (the last axis); apply "
     "softmax, or divide each row by its sum"
 )
+
+
+def _whole(explorer: Any, guesses: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The guesses, if each is a distribution over the vocabulary."""
+    if guesses.size and not explorer.vocabulary:
+        raise ValueError("guesses were given without vocabulary; name what may come next")
+    if guesses.size and (guesses.min() < 0 or abs(guesses.sum(-1) - 1).max() > TOLERANCE):
+        raise ValueError(
+            "guesses have a row that is no distribution over the vocabulary (the last axis); "
+            "apply softmax"
+        )
+    return guesses
 
 
 def _softmaxed(_widget: Any, weights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -43,12 +58,60 @@ def _softmaxed(_widget: Any, weights: NDArray[np.float32]) -> NDArray[np.float32
     return weights
 
 
+def _rounded(rows: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Rows of weights in steps of 1/255: they still sum to one, and no weight errs by a step."""
+    ends = np.rint(LEVELS * np.cumsum(rows, axis=-1, dtype=np.float64)).clip(0, LEVELS)
+    return np.diff(ends, axis=-1, prepend=0).astype(np.uint8)
+
+
+def _packed(numbers: NDArray[Any]) -> str:
+    return base64.b64encode(numbers.tobytes()).decode("ascii")
+
+
+def _filmed(weights: NDArray[np.float32]) -> dict[str, Any]:
+    """Snapshots for a page: the last as it is, all of them rounded.
+
+    What follows from the rest stays at home: the zeros above the diagonal, if all look back only,
+    and of each row the last weight that is left.
+    """
+    causal = not np.triu(weights, 1).any()
+    count = weights.shape[-1]
+    kept = np.tri(count, k=-1, dtype=bool) if causal else np.arange(count) < count - 1
+    film = _rounded(weights)[..., np.broadcast_to(kept, (count, count))]
+    last = Array._encode(weights[-1], None)
+    return {"shape": list(weights.shape), "film": _packed(film), "causal": causal, "last": last}
+
+
+def _foremost(guesses: NDArray[np.float32]) -> dict[str, Any]:
+    """The most probable of each distribution for a page, most probable first, rounded to 1/255."""
+    ids = np.argsort(-guesses, axis=-1, kind="stable")[..., :GUESSED]
+    shares = np.rint(LEVELS * np.take_along_axis(guesses, ids, axis=-1)).astype(np.uint8)
+    shape, places = list(ids.shape), ids.astype(np.uint8)
+    return {"shape": shape, "ids": _packed(places), "shares": _packed(shares)}
+
+
+def _one_for_each_id(_explorer: Any, vocabulary: list[str]) -> list[str]:
+    if len(vocabulary) > LEVELS + 1:
+        raise ValueError(
+            f"vocabulary has {len(vocabulary)} entries; expected {LEVELS + 1} at most; leave out "
+            "what is never guessed"
+        )
+    return vocabulary
+
+
 class AttentionExplorer(Widget):
     r"""The weights of attention as links between tokens and as a heat map.
 
     ``tokens`` is a list of up to 64 strings and ``weights`` has the axes ``(layers, heads, query,
     key)``; each row is non-negative and sums to one. A fifth axis in front, ``(steps, layers,
-    heads, query, key)``, holds snapshots taken while a model learned; ``steps`` names them.
+    heads, query, key)``, holds snapshots taken while a model learned; ``steps`` names them. Then
+    the figure plays the training, at once unless the reader has asked for less motion or you for
+    none (``moving=False``). Beside it may run the ``losses``, one a snapshot. In a page without a
+    kernel the weights of all snapshots but the last are rounded to 1/255; rows still sum to one.
+
+    ``guesses`` are what the model expects to come next, probabilities with the axes ``(query,
+    vocabulary)``, or ``(steps, query, vocabulary)``; ``vocabulary`` names its last axis. The page
+    shows the three most probable, rounded to 1/255.
 
     Temperature and causal mask act in the page, on the weights alone. For $w =
     \mathrm{softmax}(s)$ the scores are known up to a constant, $s = \log w + c$, so
@@ -76,6 +139,11 @@ class AttentionExplorer(Widget):
     tokens = Several(Text(), least=1, most=64, read_only=True)
     steps = Several(Text(), read_only=True)
     weights = Array(lambda self: self._axes(), rule=_softmaxed, read_only=True)
+    losses = Array(lambda self: (f"steps={len(self.steps)}",), optional=True, read_only=True)
+    vocabulary = Several(
+        Text(), "vocabulary", optional=True, distinct=True, rule=_one_for_each_id, read_only=True
+    )
+    guesses = Array(lambda self: self._guessed_axes(), optional=True, rule=_whole, read_only=True)
     layer = Index(of=lambda self: self.weights.shape[-4])
     head = Index(of=lambda self: self.weights.shape[-3])
     query = Index(of=lambda self: len(self.tokens))
@@ -86,6 +154,7 @@ class AttentionExplorer(Widget):
     typed = Text(default="", longest=math.inf)
     answers = Data(0)
     error = Data("")
+    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,
@@ -106,27 +175,45 @@ class AttentionExplorer(Widget):
         super().__init__(tokens=tokens, steps=_names(steps), weights=weights, **given)
 
     def replace(
-        self, tokens: list[str], weights: ArrayLike, *, steps: Iterable[object] | None = None
+        self,
+        tokens: list[str],
+        weights: ArrayLike,
+        *,
+        steps: Iterable[object] | None = None,
+        losses: ArrayLike | None = None,
+        guesses: ArrayLike | None = None,
     ) -> None:
         """Draw other tokens and weights, checked as in the constructor.
 
         Layer, head, query and step stay where they are, or move to the last that there is.
         """
-        self._draw(tokens, weights, steps)
+        self._draw(tokens, weights, steps, losses, guesses)
         self._before_any_question = None
 
-    def _draw(self, tokens: list[str], weights: ArrayLike, steps: Iterable[object] | None) -> None:
+    def _draw(
+        self,
+        tokens: list[str],
+        weights: ArrayLike,
+        steps: Iterable[object] | None,
+        losses: ArrayLike | None = None,
+        guesses: ArrayLike | None = None,
+    ) -> None:
         with self.hold_sync(), self.hold_trait_notifications():
+            # What belonged to other tokens must not stand in the way of these.
+            for name in ("losses", "guesses"):
+                self.set_trait(name, None)
             self.set_trait("tokens", tokens)
             self.set_trait("steps", _names(steps))
             self.set_trait("weights", weights)
+            self.set_trait("losses", losses)
+            self.set_trait("guesses", guesses)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the page sends; no typed words, as after Reset, bring the first tokens back."""
         if sync_data.get("typed") == "" and self._before_any_question:
             # They come first: what the page chose among them may not be there among others.
-            tokens, weights, steps = self._before_any_question
-            self.replace(tokens, weights, steps=steps)
+            self._draw(*self._before_any_question)
+            self._before_any_question = None
         super().set_state(sync_data)
 
     def describe(self) -> str:
@@ -139,12 +226,33 @@ class AttentionExplorer(Widget):
             f"{_count(heads, 'head')}: {' '.join(self.tokens)}. In layer {self.layer + 1}, head "
             f"{self.head + 1}, the query {self.tokens[self.query]} (place {self.query + 1}) looks "
             f"most at {self.tokens[best]} (place {best + 1}), with weight {row[best]:.3f}."
+            f"{self._guess_in_words()}"
         )
+
+    def _guess_in_words(self) -> str:
+        if not self.guesses.size:
+            return ""
+        row = (self.guesses[self.step] if self.steps else self.guesses)[self.query]
+        best = int(row.argmax())
+        expected = f"{self.vocabulary[best]} to come next, with probability {row[best]:.2f}"
+        return f" It expects {expected}."
 
     def page_state(self) -> dict[str, Any]:
         """As it stands now, without the field in which new tokens are typed."""
         # A page has no kernel to ask, so it shows no field to type in.
-        return {**super().page_state(), "plugged": False, "typed": "", "error": ""}
+        state = super().page_state() | {"plugged": False, "typed": "", "error": ""}
+        if self.steps:
+            state["weights"] = _filmed(self.weights)
+        if self.guesses.size:
+            state["guesses"] = _foremost(self.guesses)
+        return state
+
+    def limits(self) -> dict[str, Any]:
+        """As of any widget, without what only a kernel answers."""
+        return {name: limit for name, limit in super().limits().items() if name != "typed"}
+
+    def _of_the_training(self) -> tuple[Any, ...]:
+        return self.steps, self.losses, self.guesses
 
     def _snapshots(self) -> NDArray[np.float32]:
         return self.weights if self.weights.ndim > len(AXES) else self.weights[None]
@@ -153,6 +261,10 @@ class AttentionExplorer(Widget):
         count = len(self.tokens)
         snapshots = (f"steps={len(self.steps)}",) if self.steps else ()
         return (*snapshots, "layers", "heads", f"query={count}", f"key={count}")
+
+    def _guessed_axes(self) -> tuple[str, ...]:
+        snapshots = (f"steps={len(self.steps)}",) if self.steps else ()
+        return (*snapshots, f"query={len(self.tokens)}", "vocabulary")
 
     @traitlets.observe("typed")
     def _recompute(self, change: dict[str, Any]) -> None:
@@ -181,7 +293,8 @@ class AttentionExplorer(Widget):
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
         try:
             snapshots = (self.steps or None) if _depth(weights) == len(AXES) + 1 else None
-            before = self.tokens, self.weights, self.steps or None
+            steps, losses, guesses = (x if len(x) else None for x in self._of_the_training())
+            before = self.tokens, self.weights, steps, losses, guesses
             self._draw(words, weights, snapshots)
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"

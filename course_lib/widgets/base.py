@@ -111,6 +111,12 @@ class Widget(anywidget.AnyWidget):
         names = [name for name in self.trait_names(sync=True) if name not in inherited]
         return self.get_state([name for name in names if not name.startswith("_")])
 
+    def limits(self) -> dict[str, Any]:
+        """What the page checks by itself of each trait that an address may name."""
+        declared = self._declared().items()
+        found = {name: trait.limits(self) for name, trait in declared if not trait.read_only}
+        return {name: limits for name, limits in found.items() if limits}
+
     @classmethod
     def _declared(cls) -> dict[str, Trait]:
         """The traits of the course's own types, in the order of their declaration."""
@@ -136,7 +142,7 @@ class Widget(anywidget.AnyWidget):
     def static_html(self) -> str:
         """The widget as a piece of any web page: needs no kernel, no network and no other file."""
         return page.static_html(
-            type(self).__name__, self._module, self.describe(), self.page_state()
+            type(self).__name__, self._module, self.describe(), self.page_state(), self.limits()
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@ import { plain, rows, vector } from "./js/array.js";
 import { derive, evenNodes, GRID } from "./js/basis_explorer/bases.js";
 import {
   basisPanel,
+  canStand,
   drawnPanel,
   LOOKS,
   nodesPanel,
@@ -172,6 +173,7 @@ export default widget({
     ...{ log_conductivity: vector, load: vector, head: plain },
   },
   local: { phase: 0, seed: 0, hands: { log_conductivity: 0.3, load: 0.6 } },
+  whole: ({ points }) => canStand(points),
   derive,
   view,
   words,

@@ -2,7 +2,8 @@ import { plain, vector } from "./js/array.js";
 import { bodies, STAGE } from "./js/bodies.js";
 import { checks, select, series, slider } from "./js/controls.js";
 import { at, chart, sample } from "./js/energy_drift/chart.js";
-import { colourOf, derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
+import { colourOf } from "./js/energy_drift/colours.js";
+import { derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
 import { inkOf, pixels } from "./js/pixels.js";
@@ -15,6 +16,8 @@ import { widget } from "./js/widget.js";
 const DOTS = 640;
 const NEAR_RIM = 0.98;
 const KEY_STEP = 0.02;
+/** Units of time in a second of the page. */
+const SPEED = 3;
 const ARM = [-4, -2, 0, 2, 4].map((pixel) => pixel / DOTS);
 
 const listed = (parts) => parts.map((part) => number(part)).join(", ");
@@ -121,9 +124,11 @@ function transport({ end, time, dt }, ui) {
   const begin = () => {
     if (ui.now.time >= ui.now.end) ui.set({ time: 0 });
   };
+  const speeds = { label: "Speed", min: 1, max: 100, logarithmic: true };
   const line = { label: "Time", min: 0, max: end, step: dt, format: at };
   return html`<div class="cw-controls" style="margin-top: 0.75rem" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}${slider(ui, "time", line)}
+    ${slider(ui, "speed", { ...speeds, format: (speed) => `${number(speed, 1)} ×` })}
   </div>`;
 }
 
@@ -170,6 +175,8 @@ function losses({ runs, dt, steps }) {
 }
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
+const namesOf = (runs) => runs.map(({ name }) => name).join(", ");
+
 function note({ spec, shown, rollouts, q, scene }) {
   const orbit = q.length === 1 ? " The dashed line is the exact orbit." : "";
   const rim = scene.inThePlane ? " The true body never crosses the dashed line." : "";
@@ -178,11 +185,11 @@ function note({ spec, shown, rollouts, q, scene }) {
     : "";
   const absent =
     rollouts.length > shown.length
-      ? " Runs that were computed in Python belong to the first setting; Reset leads back to it."
+      ? ` What Python computed (${namesOf(rollouts)}) belongs to the first setting; Reset leads there.`
       : "";
   return (
-    `${spec.title}. Play moves the bodies, a second for each unit of time. Drag the round point, ` +
-    `or Tab to it and use the arrow keys.${orbit}${rim}${marks}${absent}`
+    `${spec.title}. Play moves the bodies, and the line in the curves below; drag it, too. Drag the ` +
+    `round point, or Tab to it and use the arrow keys.${orbit}${rim}${marks}${absent}`
   );
 }
 
@@ -239,18 +246,25 @@ export default widget({
     rollouts_follow: plain,
   },
   controls: { system: plain, plane: plain, dt: plain, q: vector, p: vector, methods: plain },
-  local: { time: 0 },
-  whole: (now) => [now.q, now.p].every((part) => part.length === specOf(now)?.q.length),
+  local: { time: 0, speed: SPEED },
+  whole(now) {
+    const { q, planes } = specOf(now) ?? {};
+    return [now.q, now.p].every((part) => part.length === q?.length) && now.plane < planes.length;
+  },
+  along({ system }, now) {
+    const { dt, q, p } = specOf(now);
+    return system === undefined ? {} : { plane: 0, dt, q, p };
+  },
   derive,
   view,
   words,
   began: (now) =>
     `${specOf(now).title}, q = ${listed(now.q)}, p = ${listed(now.p)}, ` +
     `steps of ${number(now.dt, 3)}`,
-  // A second of the page is a unit of time. At the end the bodies stand still, to be looked at.
-  advance: ({ time, dt, steps }, ui, seconds) => {
-    const end = dt * steps;
-    ui.set({ time: Math.min(end, time + seconds) });
-    if (time + seconds >= end) ui.play(false);
+  // At the end the bodies stand still, to be looked at.
+  advance: ({ time, speed, dt, steps }, ui, seconds) => {
+    const [end, next] = [dt * steps, time + speed * seconds];
+    ui.set({ time: Math.min(end, next) });
+    if (next >= end) ui.play(false);
   },
 });

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from course_lib import mechanics
-from course_lib.mechanics import HamiltonianSystem, IntegrationError, Trajectory
+from course_lib.mechanics import HamiltonianSystem, IntegrationError, RigidBody, Trajectory
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import (
     Array,
@@ -221,15 +221,10 @@ def _spec(kind: str, system: HamiltonianSystem) -> dict[str, Any]:
     }
 
 
-def _rollout(
-    title: str,
-    run: Trajectory,
-    system: HamiltonianSystem,
-    steps: int | None = None,
-    *,
-    numbers: int,
-) -> dict[str, Any]:
-    """A trajectory as it is drawn: the envelope of its energy error, and some of its points."""
+def numbers_of(
+    title: str, run: Trajectory, system: HamiltonianSystem | RigidBody
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Energies and states of a rollout, if it is one trajectory of the system."""
     if not isinstance(run, Trajectory):
         raise TypeError(
             f"the rollout {title!r} is a {type(run).__name__}; expected a Trajectory, as integrate "
@@ -242,7 +237,19 @@ def _rollout(
             f"{tuple(run.q.shape)}; expected one trajectory, (steps + 1,) and (steps + 1, "
             f"{system.dim})"
         )
-    states = torch.cat((run.q, run.p), dim=-1).detach().double().numpy()
+    return energy, torch.cat((run.q, run.p), dim=-1).detach().double().numpy()
+
+
+def _rollout(
+    title: str,
+    run: Trajectory,
+    system: HamiltonianSystem,
+    steps: int | None = None,
+    *,
+    numbers: int,
+) -> dict[str, Any]:
+    """A trajectory as it is drawn: the envelope of its energy error, and some of its points."""
+    energy, states = numbers_of(title, run, system)
     with np.errstate(all="ignore"):
         error = np.abs(energy - energy[0]) / (abs(energy[0]) or 1.0)
     finite = np.isfinite(error) & np.isfinite(states).all(axis=1)

@@ -1,21 +1,28 @@
 import { bytesOf, decodeArray, plain, rows } from "./js/array.js";
-import { choices, series, swatch } from "./js/controls.js";
-import { gatePicture, layout, WIDTH } from "./js/gate_explorer/picture.js";
+import { button, choices, series, slider, swatch, toggle } from "./js/controls.js";
+import { coursePicture, layout, mapPicture, WIDTH } from "./js/gate_explorer/picture.js";
+import { exchanged, vessel } from "./js/gate_explorer/vessel.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
 import {
   descending,
   equation,
+  exchange,
   halfLife,
   keptShare,
+  levelAt,
   mindChanges,
   opinion,
   readText,
   votes,
 } from "./js/maths/recurrent.js";
+import { playAtOnce, prefersStillness } from "./js/play.js";
 import { isStale, number, spelled, typingLine, unknownLetters, visible } from "./js/text.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
+const SECONDS_A_LETTER = 1.5;
+/** A letter that has been read is looked at for this share of its time. */
+const REST = 0.2;
 const NAMES = {
   ...{ forget: "forget gate", input: "input gate", output: "output gate" },
   ...{ reset: "reset gate", update: "update gate", candidate: "candidate" },
@@ -109,13 +116,20 @@ function derive(now, ui) {
   const sorted = ui.memo("sorted", [values], () => descending(values));
 
   const at = clamp(hovered?.letter ?? letter, 0, letters.length - 1);
-  const unit = sorted[hovered?.row] ?? now.unit;
+  const unit = hovered?.unit ?? now.unit;
+  const share = hovered ? 1 : Math.min(1, now.share);
+  const flow = exchange(kind, steps[at], unit);
+  const states = steps.map((step) => Math.abs(exchange(kind, step, unit).state));
   const full = fullest(course, quantity);
   const place = `letter ${at + 1} of ${letters.length}, ${visible(letters[at])}`;
   const value = number(steps[at][quantity][unit], 3);
   return {
     ...course,
     letter,
+    share,
+    flow,
+    level: levelAt(flow, exchanged(share)),
+    rim: Math.max(...states) || 1,
     sorted,
     kept: standing.memory,
     at: { letter: at, unit, row: sorted.indexOf(unit), place, step: steps[at] },
@@ -129,6 +143,57 @@ function derive(now, ui) {
   };
 }
 
+// What the reader does, and the reading of the page ----------------------------------------------
+
+/** Pours the letter that is chosen, and those after it up to `goal`; readers may ask for stillness. */
+function pour(ui, changes, goal) {
+  const still = prefersStillness();
+  ui.set({ ...changes, hovered: null, share: still ? 1 : 0, goal });
+  ui.play(!still);
+}
+
+const lastOf = ({ letters }) => letters.length - 1;
+
+/** Goes on where the reading was stopped, or begins again. */
+function begin(ui) {
+  const { letter, share } = ui.now;
+  const [ended, done] = [letter >= lastOf(ui.now), share >= 1];
+  const from = ended ? 0 : letter + Number(done);
+  ui.set({ hovered: null, letter: from, share: ended || done ? 0 : share, goal: Infinity });
+}
+
+function readButton(ui) {
+  if (prefersStillness()) return nothing;
+  // A single letter that pours in is soon over; what can be stopped is the reading of all.
+  const reading = ui.now.playing && ui.now.goal === Infinity;
+  const press = () => {
+    if (!reading) begin(ui);
+    ui.play(!reading);
+  };
+  return button(reading ? "❚❚ Pause" : "▶ Read", press);
+}
+
+function advance({ share, letter, goal }, ui, seconds) {
+  const next = share + seconds / SECONDS_A_LETTER;
+  if (goal < 0) begin(ui);
+  else if (next < 1 + REST) ui.set({ share: next });
+  else if (letter < Math.min(goal, lastOf(ui.now))) ui.set({ letter: letter + 1, share: 0 });
+  else ui.play(false);
+}
+
+/** What a hand chooses is shown as it stands when the letter has been read. */
+function choose(ui, { letter, unit }) {
+  ui.play(false);
+  ui.set({ hovered: null, share: 1, letter, unit });
+}
+
+const stepOn = (ui) => {
+  const letter = ui.now.letter < lastOf(ui.now) ? ui.now.letter + 1 : 0;
+  pour(ui, { letter }, letter);
+};
+
+// The picture ------------------------------------------------------------------------------------
+
 const readSoFar = ({ letters, at }) => `After ${spelled(letters.slice(0, at.letter + 1))}`;
 
 function opinionLine(now) {
@@ -138,7 +203,8 @@ function opinionLine(now) {
     const text = number(opinions[at.letter][i]);
     return html`<span>${swatch(series(i))}${label}<strong>${text}</strong></span>`;
   };
-  return html`<p class="cw-g-opinion"><span>${readSoFar(now)}</span>${labels.map(share)}</p>`;
+  return html`<p class="cw-g-opinion"><span>${readSoFar(now)}</span>${labels.map(share)}</p>
+    ${turns(now)}`;
 }
 
 function legend({ quantity, labels, open, bound, tones }) {
@@ -184,41 +250,69 @@ function memoryOf({ kind, kept, at }) {
     ${KEEPERS[kind][1]} at each letter (geometric mean): ${ending}`);
 }
 
-function turns({ labels, letters, changes }) {
-  if (!labels.length) return nothing;
-  const places = changes.map((t) => `${visible(letters[t])} (letter ${t + 1})`);
-  const at = places.length ? `changes its mind at ${places.join(", ")}` : "never changes its mind";
-  return hint(`The model ${at}.`);
+function turns({ letters, changes, at }) {
+  const places = changes.filter((t) => t <= at.letter);
+  const named = places.map((t) => `${visible(letters[t])} (letter ${t + 1})`).join(", ");
+  return hint(
+    `So far the model has ${named ? `changed its mind at ${named}` : "not changed its mind"}.`,
+  );
 }
 
-function view(now, ui) {
-  const typing = {
-    label: "Type a word",
-    problemOf: (text) => proofread(text, now.alphabet, now.longest),
-    still: spelled(now.letters),
-    // The letter in the picture is the one behind which the reader's cursor stands.
-    accept: (text, caret) => {
-      const letter = clamp([...text.slice(0, caret)].length - 1, 0, [...text].length - 1);
-      ui.set({ hovered: null, letter, text });
-    },
-  };
+/** The map of all units, and the equations of the one that is looked at. */
+function everyUnit(now, ui, take) {
   const options = (names, given) => given.map((name) => [name, names[name]]);
-  const stale = isStale(ui, "text") ? "cw-columns cw-g-stale" : "cw-columns";
-  return html`${typingLine(ui, "text", typing)}
-    <div class="cw-controls">
+  return html`<div class="cw-controls">
       ${choices(ui, "quantity", { label: "Look at", options: options(NAMES, now.quantities) })}
       ${choices(ui, "order", { label: "Sort units by", options: options(ORDERS, now.orders) })}
     </div>
-    <div class=${stale}>
-      <div>${opinionLine(now)} ${gatePicture(now, ui)} ${legend(now)}</div>
+    <div class="cw-columns">
+      <div>${mapPicture(now, ui, take)} ${legend(now)}</div>
       <div>
         ${equations(now)}
         ${hint(`a comes from the letter and b from the hidden state before it, each with its bias.
           ${SUMS[now.kind] ?? ""}`)}
-        ${memoryOf(now)} ${turns(now)}
+        ${memoryOf(now)}
         ${hint(`Point at the map; click or tap to stay there. With the keyboard: Tab to it, then the
           arrow keys.`)}
       </div>
+    </div>`;
+}
+
+function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
+  const typing = {
+    label: "Type a word",
+    alphabet: now.alphabet,
+    problemOf: (text) => proofread(text, now.alphabet, now.longest),
+    still: spelled(now.letters),
+    // The letter in the picture is the one behind which the reader's cursor stands.
+    accept: (text, caret) => {
+      const letter = clamp(caret - 1, 0, [...text].length - 1);
+      pour(ui, { letter, text }, letter);
+    },
+  };
+  const take = (chosen) => choose(ui, chosen);
+  const unit = {
+    ...{ label: "Unit", min: 0, max: now.units - 1 },
+    format: (u) => `${u + 1} of ${now.units}`,
+  };
+  return html`<div class="cw-g-top">
+      ${typingLine(ui, "text", typing)}
+      <p class="cw-g-play">
+        ${readButton(ui)} ${button("Next letter", () => stepOn(ui))}
+      </p>
+    </div>
+    <div class=${isStale(ui, "text") ? "cw-g-stale" : ""}>
+      ${opinionLine(now)}
+      <div class="cw-columns">
+        <div>${coursePicture(now, ui, take)}</div>
+        <div>${vessel(now)}</div>
+      </div>
+      <div class="cw-controls cw-g-units-line">
+        ${now.units > 1 ? slider(ui, "unit", unit) : nothing}
+        ${toggle(ui, "all_units", { label: "All units, and the equations" })}
+      </div>
+      ${now.all_units ? everyUnit(now, ui, take) : nothing}
     </div>`;
 }
 
@@ -235,12 +329,19 @@ export default widget({
   data: {
     ...{ kind: plain, alphabet: plain, longest: plain, gates: { decode: unpackRows } },
     ...{ labels: plain, readout: rows, quantities: plain, orders: plain },
+    moving: plain,
   },
-  controls: { text: plain, quantity: plain, order: plain, unit: plain, letter: plain },
-  local: { hovered: null, typed: null },
+  controls: {
+    ...{ text: plain, quantity: plain, order: plain, unit: plain, letter: plain },
+    all_units: plain,
+  },
+  local: { hovered: null, typed: null, share: 1, goal: -1 },
+  whole: ({ text, letter }) => letter < [...text].length,
+  along: ({ text }) => (text === undefined ? {} : { letter: [...text].length - 1 }),
   derive,
   view,
   words,
+  advance,
   began: ({ text, quantity, unit, letter }) =>
     `“${text}”, ${NAMES[quantity]} of unit ${unit + 1} at letter ${letter + 1}`,
 });

@@ -1,4 +1,4 @@
-"""GateExplorer: type a word, and watch the gates and the memory of a trained network."""
+"""GateExplorer: type a word, and watch a trained network pour its letters into its memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from course_lib.recurrent import gru_step, lstm_step, rnn_step
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, Choice, Data, Index, Several, Text
+from course_lib.widgets.traits import Array, Choice, Data, Index, Several, Switch, Text
 
 MOST_UNITS = 64
 MOST_LETTERS = 24
@@ -87,8 +87,10 @@ class GateExplorer(Widget):
     Traits, synced both ways: ``text`` (1 to 24 letters of the alphabet), ``quantity`` (what the map
     shows), ``order`` of the units (``"number"``, by ``"value"`` at the chosen letter, or by
     ``"memory"``, the geometric mean of forget or update gate over the text), and the chosen
-    ``unit`` and ``letter``, which count from 0 as Python does (the page counts from 1). Raises
-    ``TypeError`` and ``ValueError`` for what cannot be read or drawn.
+    ``unit`` and ``letter``, which count from 0 as Python does (the page counts from 1). One unit is
+    shown as a glass that fills and empties; ``all_units`` adds the map of all, and the equations.
+    Letters pour in by themselves from the start if it is ``moving``, not for readers who asked for
+    less motion. Raises ``TypeError`` and ``ValueError`` for what cannot be read or drawn.
     Sources: Elman (1990); Gers, Schmidhuber and Cummins (2000); Cho et al. (2014), eqs. 5 to 8.
     """
 
@@ -113,6 +115,8 @@ class GateExplorer(Widget):
     order = Choice(offered=lambda self: self.orders, default="number")
     unit = Index(of=lambda self: self._units())
     letter = Index(of=lambda self: len(self.text), default=lambda self: len(self.text) - 1)
+    all_units = Switch(default=False)
+    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -233,6 +233,12 @@ export default widget({
     ...{ stir: plain, stiffness: plain },
   },
   local: { time: 0, speed: 1, held: null },
+  whole: (now) => Math.max(now.node, now.mode) < specOf(now).places.length,
+  along({ graph }, now) {
+    const { middle, places } = specOf(now);
+    return graph === undefined ? {} : { node: middle, mode: Math.min(now.mode, places.length - 1) };
+  },
+  entered: (ui) => choose(ui, {}),
   derive,
   view,
   words,

@@ -193,6 +193,11 @@ export default widget({
     ]),
   ),
   local: { flight: 0, single: false, pen: null, note: "" },
+  whole: ({ drawing, atom, partner }) => Math.max(atom, partner) < drawing.element.length,
+  limits: ({ molecules }) => ({
+    drawing: { kind: "named", options: molecules.map(({ drawing }) => drawing) },
+  }),
+  along: ({ drawing }) => (drawing === undefined ? {} : { atom: 0, partner: -1 }),
   derive,
   view,
   words,

@@ -42,6 +42,10 @@ const take = (ui) => (z) => {
   ui.set({ z });
 };
 
+/** Where the tool at hand leads. */
+const goal = ({ tool, walk, share, sum, z }) =>
+  ({ walk: between(...walk, share), arithmetic: sum?.code, axes: z })[tool];
+
 /** Real letters come a moment later, for the browser inflates them by and by. */
 function lettersOf({ faces }, ui) {
   return ui.memo("letters", [faces], () => {
@@ -222,8 +226,7 @@ function view(now, ui) {
   const offered = Object.entries(TOOLS).filter(([t]) => t !== "arithmetic" || now.families.length);
   const choose = (tool) => {
     ui.set({ tool });
-    const { sum, walk, share, z } = ui.now;
-    take(ui)({ walk: between(...walk, share), arithmetic: sum?.code, axes: z }[tool]);
+    take(ui)(goal(ui.now));
   };
   return html`<div class="cw-columns">
       <div>${map(now, ui, take(ui))} ${away(now)}</div>
@@ -247,6 +250,10 @@ export default widget({
     ...{ share: plain, family: plain },
   },
   local: { hovered: -1, held: null, typed: null, seed: 1, back: false },
+  along: (asked, now, ui) =>
+    ["tool", "start", "end", "share", "family"].some((name) => name in asked)
+      ? { z: goal({ ...now, ...derive(now, ui) }) }
+      : {},
   derive,
   view,
   words: (now) =>

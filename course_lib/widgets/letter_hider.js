@@ -1,13 +1,13 @@
 import { plain } from "./js/array.js";
-import { button } from "./js/controls.js";
+import { button, toggle } from "./js/controls.js";
 import { alongALine } from "./js/keys.js";
-import { heading, numbers, ordinal, proofread, score } from "./js/letter_hider/words.js";
+import { heading, numbers, ordinal, proofread, score, verdict } from "./js/letter_hider/words.js";
 import { headCards, letterBars, nearestChild, POINTED_AT } from "./js/letters.js";
-import { expectAt, sightOf, unsureness } from "./js/maths/hidden_letters.js";
+import { expectAt, sightOf } from "./js/maths/hidden_letters.js";
 import { clamp, ranking, upTo } from "./js/maths/numerics.js";
 import { unpackTransformer } from "./js/maths/transformer.js";
 import { isStale, number, spelled, typingLine, visible } from "./js/text.js";
-import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
+import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const VOWELS = [..."aeiouAEIOU"];
@@ -35,12 +35,17 @@ function derive(now, ui) {
   const here = (hidden.includes(at) ? guesses : expected("here", sight))[at];
   const blind = expected("blind", upTo(ids.length))[at];
   const open = upTo(letters.length).filter((id) => id !== mask);
-  const looked = now.hovered ?? (now.option < 0 ? ids[at] : now.option);
+  // What the model expects stays covered until the reader has foretold it, once for each sight.
+  const all = sightOf(ids, hidden, mask).join();
+  const covered = now.guess_first && hidden.length > 0 && now.guess?.sight !== all;
+  const locked = covered && hidden.includes(at);
+  const looked = now.hovered ?? (now.option < 0 ? (locked ? open[0] : ids[at]) : now.option);
   if (!open.includes(looked)) {
     throw new Error(`option is ${looked}; expected the id of a letter, or -1.`);
   }
   const seen = sightOf(ids, sight, mask).map((id) => (id === mask ? "?" : visible(letters[id])));
-  return { letters, open, ids, places: hidden, at, seen, guesses, here, blind, looked };
+  const shown = { letters, open, ids, places: hidden, at, seen, guesses, here, blind, looked };
+  return { ...shown, sight: all, covered, locked };
 }
 
 // What the reader does ---------------------------------------------------------------------------
@@ -68,6 +73,14 @@ function write(ui, word, hidden) {
   look(ui, Math.min(ui.now.at, count - 1), { word, hidden: hidden.filter((t) => t < count) });
 }
 
+/** What the reader thinks that the model expects. */
+function foretell(ui, id) {
+  const { sight, at, here, tally } = ui.now;
+  const hits = tally.hits + Number(ranking(here.probability)[0] === id);
+  const guess = { sight, place: at, id };
+  ui.set({ guess, tally: { made: tally.made + 1, hits }, option: id, hovered: null });
+}
+
 /** Hides all letters of one kind, and no other. */
 function hideOnly(ui, isOfTheKind) {
   const { letters, ids, at } = ui.now;
@@ -78,9 +91,10 @@ function hideOnly(ui, isOfTheKind) {
 // The picture ------------------------------------------------------------------------------------
 
 /** A letter of the word; of a hidden one the first guesses, and whether the first is true. */
-function tile({ letters, open, ids, places, at, guesses }, ui, t) {
+function tile({ letters, open, ids, places, at, guesses, covered }, ui, t) {
   const [name, isHidden] = [visible(letters[ids[t]]), places.includes(t)];
-  const order = isHidden ? ranking(guesses[t].probability) : [];
+  const isKnown = isHidden && !covered;
+  const order = isKnown ? ranking(guesses[t].probability) : [];
   const share = (id) => guesses[t].probability[id];
   const best = order.slice(0, Math.min(GUESSES, open.length));
   const rank = order.indexOf(ids[t]) + 1;
@@ -88,14 +102,13 @@ function tile({ letters, open, ids, places, at, guesses }, ui, t) {
     style="--share: ${share(id).toFixed(4)}"><i>${visible(letters[id])}</i
     ><small>${number(share(id))}</small></span>`;
   const listed = best.map((id) => `${visible(letters[id])} ${number(share(id))}`).join(", ");
-  const said = isHidden
-    ? `hidden; the model guesses ${listed}; the true letter is its ${ordinal(rank)} guess`
-    : "shown";
+  const told = `hidden; the model guesses ${listed}; the true letter is its ${ordinal(rank)} guess`;
+  const said = isKnown ? told : isHidden ? "hidden; the model’s guess waits for yours" : "shown";
   return html`<div role="option" id="${ui.id}-place-${t}" aria-selected=${isHidden}
     class=${`${isHidden ? "cw-h-hidden" : ""}${t === at ? " cw-h-here" : ""}`}
     aria-label="letter ${t + 1}, ${name}, ${said}"><b>${isHidden ? "?" : name}</b>${best.map(guess)}
     <em class=${rank === 1 ? "cw-h-right" : ""}
-      >${isHidden ? `${rank === 1 ? "✓" : "✗"} ${ordinal(rank)}` : ""}</em></div>`;
+      >${isKnown ? `${rank === 1 ? "✓" : "✗"} ${ordinal(rank)}` : ""}</em></div>`;
 }
 
 function wordInTiles(now, ui) {
@@ -106,7 +119,7 @@ function wordInTiles(now, ui) {
   );
   const touched = (event) => touch(ui, nearestChild(event));
   return html`<div class="cw-h-word" role="listbox" tabindex="0" aria-multiselectable="true"
-    aria-label="Letters of the word, of which the selected ones are hidden"
+    data-covered=${now.covered} aria-label="Letters of the word, of which the selected ones are hidden"
     aria-orientation="horizontal" aria-activedescendant="${ui.id}-place-${now.at}"
     @click=${touched} @keydown=${keys}>${now.ids.map((_, t) => tile(now, ui, t))}</div>`;
 }
@@ -125,44 +138,61 @@ function hiding(now, ui) {
   return html`<div class="cw-h-buttons">
       ${vowels} ${button("Hide all", () => hideOnly(ui, () => true))}
       ${button("Show all", () => hideOnly(ui, () => false))}
+      ${toggle(ui, "guess_first", { label: "I guess first" })}
       <p class="cw-hint">${score(now)}</p>
     </div>
-    <p class="cw-hint">Click a letter to hide it, and again to show it. ✓ or ✗: whether the first
-      guess is true, and which guess the true letter is.</p>`;
+    <p class="cw-hint">Click a letter to hide it, and again to show it. ✓: its first guess is true.
+      ✗: the truth is a later one.</p>`;
+}
+
+/** Says above a bar that the reader has foretold it. */
+function yourMark({ guess, sight, at, open }, grid) {
+  if (guess?.sight !== sight || guess.place !== at) return nothing;
+  const { x, end, y, room } = grid.spot(open.indexOf(guess.id));
+  return svg`<g class="cw-h-you"><text text-anchor="middle" x=${(x + end) / 2}
+    y=${y - room - 3}>you</text></g>`;
 }
 
 function bars(now, ui) {
-  const { letters, open, ids, at, here, blind } = now;
+  const { letters, open, ids, at, here, blind, locked, looked } = now;
   const choose = (option) => ui.set({ option, hovered: null });
-  return html`<p class="cw-l-heading">${heading(now)}</p>
-    ${letterBars(ui, {
-      title: "Letter whose numbers are shown",
-      ...{ names: letters.map(visible), order: open, spoken: numbers(now) },
-      ...{ own: blind.probability, probability: here.probability, chosen: ids[at] },
-      ...{ take: choose, moveTo: choose },
-    })}
-    <p class="cw-l-readout">${numbers(now)}.</p>
-    <p class="cw-hint">As unsure as between ${number(unsureness([here.probability]), 1)} equally
-      likely letters.</p>
+  const chart = {
+    title: locked ? "Letter that you think the model expects" : "Letter whose numbers are shown",
+    ...{ names: letters.map(visible), order: open, locked },
+    ...{ own: blind.probability, probability: here.probability, chosen: locked ? null : ids[at] },
+    spoken: locked ? visible(letters[looked]) : numbers(now),
+    take: locked ? (id) => foretell(ui, id) : choose,
+    moveTo: choose,
+    marks: (grid) => yourMark(now, grid),
+  };
+  const readings = html`<p class="cw-l-readout">${numbers(now)}.</p>
     <p class="cw-hint">Filled: what the model expects. Outlined: what it expects when every letter
       is hidden.</p>`;
+  return html`<p class="cw-l-heading">${heading(now)}</p>
+    ${letterBars(ui, chart)}
+    <p class="cw-h-verdict">${
+      locked ? "Press a letter: arrow keys and Enter do it too." : verdict(now)
+    }</p>
+    ${locked ? nothing : readings}`;
 }
 
 function view(now, ui) {
-  const { alphabet, mask, facts, letters, ids, hidden } = now;
+  const { alphabet, mask, facts, letters, ids, hidden, heads } = now;
   const typing = typingLine(ui, "word", {
     label: "Type a word",
     problemOf: (word) => proofread(word, alphabet, mask, facts.tokens),
+    alphabet,
     still: spelled(ids.map((id) => letters[id])),
     accept: (word) => write(ui, word, hidden),
   });
   return html`${typing} ${examples(now, ui)}
     <div class=${isStale(ui, "word") ? "cw-stale" : ""}>
-      ${wordInTiles(now, ui)} ${hiding(now, ui)}
-      <div class="cw-columns cw-l-columns">
+      <div class="cw-columns">
+        <div>${wordInTiles(now, ui)} ${hiding(now, ui)}</div>
         <div>${bars(now, ui)}</div>
-        <div>${headCards(ui, "Where each head looks from there", now.seen, now.here.attention)}</div>
       </div>
+      ${toggle(ui, "heads", { label: "Where each head looks" })}
+      ${heads ? headCards(ui, "From that place, each head looks at", now.seen, now.here.attention) : nothing}
     </div>`;
 }
 
@@ -170,10 +200,20 @@ export default widget({
   label: "Letter hider: what a trained encoder expects in the gaps of a word",
   name: "cw-letters",
   data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain },
-  controls: { word: plain, hidden: plain, place: plain, option: plain },
-  local: { ...POINTED_AT, typed: null },
+  controls: {
+    word: plain,
+    hidden: plain,
+    place: plain,
+    option: plain,
+    guess_first: plain,
+    heads: plain,
+  },
+  local: { ...POINTED_AT, typed: null, guess: null, tally: { made: 0, hits: 0 } },
+  whole: ({ word, hidden, place }) => Math.max(place, ...hidden) < [...word].length,
+  along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),
   derive,
   view,
-  words: (now) => `${heading(now)} ${numbers(now)}. ${score(now)}`,
+  words: (now) =>
+    now.locked ? heading(now) : `${heading(now)} ${verdict(now)} ${numbers(now)}. ${score(now)}`,
   began: ({ word, hidden }) => `${spelled([...word])}, ${hidden.length || "none"} hidden`,
 });

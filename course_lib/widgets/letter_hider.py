@@ -10,7 +10,7 @@ from torch import Tensor
 from course_lib.masked_language_model import MaskedLanguageModel, masked_loss
 from course_lib.widgets.letters import Mark, visible
 from course_lib.widgets.packed_weights import Limits, ModelWidget, model_of, transformer_facts
-from course_lib.widgets.traits import Index, Several, Text, brief
+from course_lib.widgets.traits import Index, Several, Switch, Text, brief
 
 STACK = "encoder."
 
@@ -49,16 +49,18 @@ class LetterHider(ModelWidget):
     that is not hidden it shows what the model would expect if that letter were hidden too.
 
     The weights travel rounded: a parameter is a whole number of 7 to 16 bits times the step of its
-    row, a bfloat16. It has the most bits that fit into 60 kB with all else: ``widget.bits``, 8 for
+    row, a bfloat16. It has the most bits that fit into 36,800 bytes: ``widget.bits``, 8 for
     27,000 parameters and 11 for 20,000. ``widget.model`` is the model with just these weights; all
     that the page shows is computed from them, in double precision.
     ``widget.losses(ids, hidden)`` says what the rounding costs.
 
     Traits, synced both ways: ``word`` (1 letter to as many as the model has positions), ``hidden``
     (the places of its hidden letters, which count from 0; the page counts from 1), ``place`` (the
-    letter whose guesses are shown; -1 for the first hidden one, or the first) and ``option`` (the
-    id whose numbers are shown; -1 for the true letter). Up to 8 ``words`` are offered as examples.
-    Raises ``TypeError`` and ``ValueError`` for what cannot be read, or run in the page.
+    letter whose guesses are shown; -1 for the first hidden one, or the first), ``option`` (the id
+    whose numbers are shown; -1 for the true letter), ``guess_first`` (whether the reader foretells
+    what the model expects before the page shows it) and ``heads`` (whether it shows where each head
+    looks). Up to 8 ``words`` are offered as examples. Raises ``TypeError`` and ``ValueError`` for
+    what cannot be read, or run in the page.
     Source: Devlin et al. (2019), section 3.1.
     """
 
@@ -79,6 +81,8 @@ class LetterHider(ModelWidget):
     )
     place = Index(of=lambda self: len(self.word), unset=True)
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True, rule=_no_mask)
+    guess_first = Switch(default=True)
+    heads = Switch(default=False)
 
     def __init__(
         self,

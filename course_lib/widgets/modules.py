@@ -15,6 +15,7 @@ INDENTATION = re.compile(r"^[ ]+|^\n", re.MULTILINE)
 IMPORT = re.compile(r'\bimport\s*\{([^}]*)\}\s*from\s*"(\.{1,2}/[\w./-]+\.js)";?\n?')
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|class\b)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
+DEFAULT = re.compile(r"^export default [^\n]*\n", re.MULTILINE)
 EXPORT_LIST = re.compile(r"\bexport\s*\{([^}]*)\};?\n?")
 STATEMENT = re.compile(r"^(?=[A-Za-z_$])", re.MULTILINE)
 DECLARED = re.compile(
@@ -79,7 +80,8 @@ def _read(path: Path, wanted: set[str] | None = None) -> Module:
     text = IMPORT.sub("", text)
     # Others write several declarations into one statement, and list at the end what they export.
     if wanted is not None and not EXPORT_LIST.search(text):
-        text = _used(text, wanted)
+        # What a module shows by itself is nothing to others, who ask for names.
+        text = _used(DEFAULT.sub("", text), wanted)
         offers = {public: own for public, own in offers.items() if public in wanted}
     words = set(WORD.findall(text))
     takes = []

@@ -2,7 +2,7 @@
 
 A piece is complete in itself, so it lives wherever an output is taken. Whoever writes a whole page
 passes its pieces through :func:`with_current_code`: the page then carries the code of today, once a
-kind, and a change of code runs no lecture.
+kind, and a change of code runs no lecture; and each figure has an id, by which a link sets it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -23,9 +24,10 @@ from course_lib.widgets.modules import HERE, module_source, stylesheet
 FORMAT = 2
 """Of what a piece carries; raised when an output of yesterday can no longer be read."""
 
-MODULE = re.compile(r"\w+\.js")
+MODULE = re.compile(r"(?:\w+/)*\w+\.js")
 PIECE = re.compile(
-    r'<div class="cw-host" data-widget="(?P<kind>[^"]*)">(?P<words><p>[^<]*</p>)</div>'
+    r'<div class="cw-host" data-widget="(?P<kind>[^"]*)"(?: id="[^"]*")?>'
+    r"(?P<words><p>[^<]*</p>)</div>"
     r'(?:<script type="application/json">(?P<payload>[^<]*)</script>'
     r"<script>.*?</script>)?",
     re.DOTALL,
@@ -40,11 +42,13 @@ def packed_code(module: str) -> str:
     return base64.b64encode(zopfli.zlib.compress(code.encode())).decode("ascii")
 
 
-def static_html(kind: str, module: str, description: str, state: dict[str, Any]) -> str:
+def static_html(
+    kind: str, module: str, description: str, state: dict[str, Any], limits: dict[str, Any]
+) -> str:
     """A widget of a ``kind`` with its ``state``: needs no kernel, no network and no other file."""
     words = f"<p>{html.escape(description)}</p>"
-    payload = {"format": FORMAT, "module": module, "state": state, "code": packed_code(module)}
-    return _piece(kind, words, payload, _host() + START)
+    payload = {"format": FORMAT, "module": module, "state": state, "limits": limits}
+    return _piece(_opening(kind), words, payload | {"code": packed_code(module)}, _host() + START)
 
 
 def with_current_code(body: str, complain: Callable[[str], object]) -> str:
@@ -54,7 +58,7 @@ def with_current_code(body: str, complain: Callable[[str], object]) -> str:
     cannot start says so where its figure would be, above its description; ``complain`` gets the
     same sentence.
     """
-    carried: set[str] = set()
+    carried: Counter[str] = Counter()
 
     def current(piece: re.Match[str]) -> str:
         kind, words = piece["kind"], piece["words"]
@@ -65,12 +69,19 @@ def with_current_code(body: str, complain: Callable[[str], object]) -> str:
         except ValueError as error:
             complain(f"the figure {kind} could not start: {error}")
             alert = f'<p role="alert">{html.escape(f"This figure could not start: {error}.")}</p>'
-            return f'<div class="cw-host" data-widget="{kind}">{alert}{words}</div>'
+            return f"{_opening(kind)}{alert}{words}</div>"
         script = START if carried else _host() + START
-        carried.add(module)
-        return _piece(kind, words, payload | code, script)
+        carried[module] += 1
+        opening = _opening(kind, figure_id(module, carried[module]))
+        return _piece(opening, words, payload | code, script)
 
     return PIECE.sub(current, body)
+
+
+def figure_id(module: str, count: int = 1) -> str:
+    """The name of a figure in addresses: that of its module, and which of its kind it is."""
+    name = f"fig-{module.removesuffix('.js').replace('_', '-')}"
+    return name if count == 1 else f"{name}-{count}"
 
 
 def _host() -> str:
@@ -84,12 +95,16 @@ def _script(module: str) -> str:
         raise ValueError(f"{module} does not parse: {error}") from error
 
 
-def _piece(kind: str, words: str, payload: dict[str, Any], script: str) -> str:
+def _opening(kind: str, name: str = "") -> str:
+    return f'<div class="cw-host" data-widget="{kind}"' + (f' id="{name}">' if name else ">")
+
+
+def _piece(opening: str, words: str, payload: dict[str, Any], script: str) -> str:
     # Within <script> only "<" can begin markup; JSON lets it be written as an escape.
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c")
     return (
-        f'<div class="cw-host" data-widget="{kind}">{words}</div>'
+        f"{opening}{words}</div>"
         f'<script type="application/json">{data}</script>'
         f"<script>{script}</script>"
     )

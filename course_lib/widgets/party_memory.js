@@ -1,22 +1,25 @@
 import { array, plain, rows, vector } from "./js/array.js";
-import { choices, select, series, slider } from "./js/controls.js";
+import { button, choices, select, series, slider } from "./js/controls.js";
 import { memoryWeights } from "./js/maths/memory.js";
 import { blend, clamp, dot, upTo } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
-import { every, playButton } from "./js/play.js";
-import { bar } from "./js/table.js";
+import { landed, onTheWay } from "./js/party_memory/flight.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { html, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const SECONDS_BETWEEN_GUESTS = 0.7;
+/** Until the first guest, of each one's ink in the air, and from guest to guest. */
+const [SECONDS_BEFORE, SECONDS_OF_FLIGHT, SECONDS_A_GUEST] = [0.4, 1.3, 1.7];
 const COLUMN = 100;
 const SPREAD = 14;
-const THREADS_HEIGHT = 64;
+const THREADS_HEIGHT = 56;
 const THICKEST = 22;
 const MOST_CRISP = 64;
 const LONGEST_RATIO = 6;
 const NARROW = 44;
+/** The height of the air that ink can fly through, in pixels; what is beyond the stage is cut. */
+const AIR = 640;
 
 const FORMULAS = {
   composite: html`w<sub>i</sub> = 1`,
@@ -41,34 +44,36 @@ function pictures({ shape: [guests, height, width], values }) {
 }
 
 function derive(now, { memo }) {
-  const { images, mode, decay, door, temperature, arrived } = now;
+  const { images, mode, decay, door, temperature, arrived, playing, waited } = now;
   const query = now.queries[now.questions.indexOf(now.question)];
-  const weights = memo("weights", [mode, decay, door, temperature, arrived, query], () =>
-    memoryWeights(mode, { ...now, guests: now.names.length, keys: now.guest_keys, query }),
-  );
+  const party = { ...now, guests: now.names.length, keys: now.guest_keys, query };
   const portraits = memo("portraits", [images], () => pictures(images));
-  return {
-    query,
-    weights,
-    portraits,
-    total: weights.reduce((sum, weight) => sum + weight, 0),
-    memory: memo("memory", [weights], () => blend(weights, portraits)),
-  };
+  const known = [mode, decay, door, temperature, arrived, query];
+  const sheetOf = (name, count) =>
+    memo(name, [...known, portraits], () => {
+      const weights = memoryWeights(mode, { ...party, arrived: count });
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      // A sheet holds one layer of full ink. Where more has been laid over it, all is drawn fainter.
+      const full = Math.max(1, total);
+      return { weights, total, full, ink: blend(weights, portraits).map((value) => value / full) };
+    });
+  const sheet = sheetOf("sheet", arrived);
+  const flight = playing && arrived ? clamp(waited / SECONDS_OF_FLIGHT, 0, 1) : 1;
+  const before = flight < 1 ? sheetOf("before", arrived - 1) : sheet;
+  return { query, portraits, flight, before, ...sheet };
 }
 
-/**
- * A picture as ink on paper, at most `full` of it. Its pixels are square, unless it is very long.
- */
-function picture(ui, values, full, label) {
+/** A picture as ink on paper. Its pixels are square, unless it is very long. */
+function picture(ui, values, label) {
   const [, height, width] = ui.now.images.shape;
   const paint = (context) => {
     context.fillStyle = ui.theme.ink("ink");
     values.forEach((value, i) => {
-      context.globalAlpha = clamp(value / full, 0, 1);
+      context.globalAlpha = clamp(value, 0, 1);
       context.fillRect(i % width, Math.floor(i / width), 1, 1);
     });
   };
-  const cells = { width, height, inputs: [values, full], paint, cells: true };
+  const cells = { width, height, inputs: [values], paint, cells: true };
   const ratio = clamp(width / height, 1 / LONGEST_RATIO, LONGEST_RATIO);
   const rendering = Math.max(width, height) > MOST_CRISP ? "auto" : "pixelated";
   return html`<canvas class="cw-picture" role="img" aria-label=${label}
@@ -79,10 +84,9 @@ function guest(now, ui, i) {
   const { names, portraits, weights, mode, arrived } = now;
   const here = i < arrived;
   return html`<li class=${here ? "cw-guest" : "cw-guest cw-absent"}>
-    ${picture(ui, portraits[i], 1, `picture of guest ${i + 1}, ${names[i]}`)}
     <span class="cw-guest-name" title=${names[i]}>${names[i]}</span>
     <span class="cw-guest-evidence">${here ? EVIDENCE[mode](now, i) : ""}</span>
-    ${bar(series(i), weights[i])}
+    ${picture(ui, portraits[i], `picture of guest ${i + 1}, ${names[i]}`)}
     <span class="cw-guest-weight">${here ? number(weights[i], 3) : "not yet here"}</span>
   </li>`;
 }
@@ -97,76 +101,121 @@ function threadPath(i, count) {
   return `M${from} 0C${from} ${bend} ${to} ${bend} ${to} ${THREADS_HEIGHT}`;
 }
 
-function threads({ weights }) {
-  const thread = (weight, i) =>
-    svg`<path d=${threadPath(i, weights.length)} fill="none" stroke=${series(i)}
-      stroke-width=${(THICKEST * weight).toFixed(2)} vector-effect="non-scaling-stroke"></path>`;
+function threads({ weights, before, flight }) {
+  const thread = (weight, i) => {
+    const width = before.weights[i] + flight * (weight - before.weights[i]);
+    return svg`<path d=${threadPath(i, weights.length)} fill="none" stroke=${series(i)}
+      stroke-width=${(THICKEST * width).toFixed(2)} vector-effect="non-scaling-stroke"></path>`;
+  };
   return html`<svg viewBox="0 0 ${weights.length * COLUMN} ${THREADS_HEIGHT}" class="cw-threads"
     preserveAspectRatio="none" aria-hidden="true">${weights.map(thread)}</svg>`;
 }
 
+/** The ink of the guest who comes, on its way from the picture into the memory. */
+function inkInTheAir({ arrived, portraits, weights, flight, images }, ui) {
+  const [i, width] = [arrived - 1, ui.width("stage", 600)];
+  const paint = (context) =>
+    flight < 1 &&
+    onTheWay(context, {
+      ...{ guest: i, values: portraits[i].map((value) => value * weights[i]) },
+      ...{ width: images.shape[2], share: flight, ink: ui.theme.ink(`series-${i % 6}`) },
+    });
+  return painted(ui, { width, height: AIR, inputs: [flight], paint });
+}
+
 function memoryPanel(now, ui) {
-  // A sheet holds one layer of full ink. Where more has been laid over it, brightness is scaled.
-  const full = Math.max(1, now.total);
+  const { ink, before, full, flight, total, mode, questions, images } = now;
   const drawn =
     full > 1
       ? `Too much for one sheet: the picture is drawn ${number(full)} times fainter than it is.`
       : "The picture is drawn as it is: full ink is 1.";
+  const shown =
+    flight < 1
+      ? ink.map((value, j) => {
+          const share = landed(j, ink.length, images.shape[2], flight);
+          return before.ink[j] + share * (value - before.ink[j]);
+        })
+      : ink;
+  const within = (modes, control) =>
+    html`<div class="cw-party-only" ?hidden=${!modes.includes(mode)}>${control}</div>`;
+  const door = { label: "Door b", min: -8, max: 8, step: 0.1, format: (b) => number(b, 1) };
+  const temperature = { label: "Temperature τ", min: 0.05, max: 20, logarithmic: true };
+  const decay = { label: "Keep γ", min: 0, max: 1, step: 0.01, format: number };
+  const asked = { label: "Ask", options: questions.map((question) => [question, question]) };
   return html`<div class="cw-memory">
-    ${picture(ui, now.memory, full, `the remembered picture: ${words(now)}`)}
-    <div class="cw-memory-text">
-      <p class="cw-party-rule">memory = Σ w<sub>i</sub> x<sub>i</sub>, ${FORMULAS[now.mode]}</p>
-      <p class="cw-readout">Total weight <strong>${number(now.total, 3)}</strong></p>
+    ${picture(ui, shown, `the remembered picture: ${words(now)}`)}
+    <div class="cw-memory-rule">
+      <p class="cw-party-rule">memory = Σ w<sub>i</sub> x<sub>i</sub>,
+        <span>${FORMULAS[mode]}</span></p>
+      ${within(["forgetting"], slider(ui, "decay", decay))}
+      ${within(["gate"], slider(ui, "door", door))}
+      ${within(["softmax", "query"], slider(ui, "temperature", { ...temperature, format: number }))}
+      ${within(["query"], select(ui, "question", asked))}
+    </div>
+    <div>
+      <p class="cw-readout">Total weight <strong>${number(total, 3)}</strong></p>
       <p class="cw-hint">${drawn}</p>
     </div>
   </div>`;
 }
 
-/** What can be set, where it matters. */
-function controls({ mode, questions, names }, ui) {
-  const within = (modes, control) =>
-    html`<div class="cw-party-only" ?hidden=${!modes.includes(mode)}>${control}</div>`;
-  const arrived = { label: "Guests arrived", min: 1, max: names.length };
-  const door = { label: "Door b", min: -8, max: 8, step: 0.1, format: (b) => number(b, 1) };
-  const temperature = { label: "Temperature τ", min: 0.05, max: 20, logarithmic: true };
-  const decay = { label: "Keep γ", min: 0, max: 1, step: 0.01, format: number };
-  const asked = { label: "Ask", options: questions.map((question) => [question, question]) };
-  const begin = () => ui.set({ arrived: 1, waited: 0 });
-  return html`<div class="cw-controls cw-party-controls">
-    <div class="cw-party-arrivals">
-      ${slider(ui, "arrived", arrived)} ${playButton(ui, { start: "Let them arrive", begin })}
-    </div>
-    ${within(["forgetting"], slider(ui, "decay", decay))}
-    ${within(["gate"], slider(ui, "door", door))}
-    ${within(["softmax", "query"], slider(ui, "temperature", { ...temperature, format: number }))}
-    ${within(["query"], select(ui, "question", asked))}
+/** Lets guests come in until so many are there. */
+function begin(ui) {
+  const all = ui.now.names.length;
+  const still = prefersStillness();
+  ui.set({ arrived: still ? all : 0, until: all, waited: SECONDS_A_GUEST - SECONDS_BEFORE });
+}
+
+/** The next guest; after the last one the room is empty again. */
+function step(ui) {
+  const arrived = (ui.now.arrived + 1) % (ui.now.names.length + 1);
+  ui.set({ arrived, until: arrived, waited: 0 });
+  ui.play(arrived > 0 && !prefersStillness());
+}
+
+function controls({ names }, ui) {
+  const set = (arrived) => {
+    ui.play(false);
+    ui.set({ arrived });
+  };
+  return html`<div class="cw-controls cw-party-arrivals">
+    ${playButton(ui, { start: "Let them arrive", begin: () => begin(ui) })}
+    ${button("Next guest", () => step(ui))}
+    ${slider(ui, "arrived", { label: "Guests", min: 0, max: names.length, set })}
   </div>`;
 }
 
-function advance({ arrived, names, waited }, ui, seconds) {
-  const welcome = () => {
-    const next = Math.min(names.length, arrived + 1);
-    ui.set({ arrived: next });
-    if (next === names.length) ui.play(false);
-  };
-  ui.set({ waited: every(SECONDS_BETWEEN_GUESTS, waited, seconds, welcome) });
+function advance({ arrived, until, waited, names }, ui, seconds) {
+  const passed = waited + seconds;
+  if (passed < SECONDS_OF_FLIGHT || (passed < SECONDS_A_GUEST && arrived < until)) {
+    ui.set({ waited: passed });
+  } else if (arrived < Math.min(until, names.length)) {
+    ui.set({ arrived: arrived + 1, waited: 0 });
+  } else {
+    ui.play(false);
+  }
 }
 
 function view(now, ui) {
-  const { names, modes } = now;
+  const { names, modes, moving } = now;
+  if (moving) playAtOnce(ui);
   const narrow = ui.width("guests", Infinity) < NARROW * names.length;
   return html`
     ${choices(ui, "mode", { label: "Remember by", options: modes.map((mode) => [mode, mode]) })}
     ${controls(now, ui)}
+    <div class="cw-party-stage" data-measure="stage">
     <ol class=${narrow ? "cw-guests cw-narrow" : "cw-guests"} data-measure="guests"
       style="--cw-guests: ${names.length}">${names.map((_, i) => guest(now, ui, i))}</ol>
-    ${threads(now)} ${memoryPanel(now, ui)}`;
+    ${threads(now)} ${memoryPanel(now, ui)}
+      <canvas class="cw-party-air" aria-hidden="true" ?hidden=${now.flight === 1}
+        ${inkInTheAir(now, ui)}></canvas>
+    </div>`;
 }
 
 function words({ names, mode, arrived, question, weights, total }) {
   const asked = mode === "query" ? ` Question: ${question}` : "";
   const shares = names.slice(0, arrived).map((name, i) => `${name} ${number(weights[i])}`);
-  const weighed = `Weights: ${shares.join(", ")}. Total ${number(total)}.`;
+  const weighed = arrived ? `Weights: ${shares.join(", ")}. Total ${number(total)}.` : "";
   return `${mode}, ${arrived} of ${names.length} guests.${asked} ${weighed}`;
 }
 
@@ -176,12 +225,13 @@ export default widget({
   data: {
     ...{ images: array, names: plain, score: vector, gate: vector },
     ...{ guest_keys: rows, queries: rows, questions: plain, modes: plain },
+    moving: plain,
   },
   controls: {
     ...{ mode: plain, decay: plain, door: plain },
     ...{ temperature: plain, question: plain, arrived: plain },
   },
-  local: { waited: 0 },
+  local: { waited: SECONDS_A_GUEST - SECONDS_BEFORE, until: Infinity },
   derive,
   view,
   words,

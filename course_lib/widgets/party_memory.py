@@ -16,6 +16,7 @@ from course_lib.widgets.traits import (
     Integer,
     Number,
     Several,
+    Switch,
     Text,
     brief,
     finite_array,
@@ -36,7 +37,8 @@ class PartyMemory(Widget):
     - ``softmax``: $w = \mathrm{softmax}(s / \tau)$, with $\tau$ the ``temperature``.
     - ``query``: $w = \mathrm{softmax}(K q / \tau)$, with $q$ the query of the chosen ``question``.
 
-    $T$ is the number of guests who have ``arrived``; later ones weigh nothing. ``images``
+    $T$ is the number of guests who have ``arrived``; later ones weigh nothing. With ``moving`` they
+    begin to arrive as soon as the party is in sight. ``images``
     ``(guests, height, width)`` are the pictures, 0 for paper and 1 for ink, and ``names`` their
     guests. ``score`` ``(guests,)`` is $s$. ``gate`` ``(guests,)`` is $g$, and is ``score`` unless
     given. ``guest_keys`` ``(guests, d)`` is $K$, and ``queries`` maps each question to its query
@@ -63,7 +65,8 @@ class PartyMemory(Widget):
     door = Number(-8.0, 8.0, default=0.0)
     temperature = Number(0.05, 20.0, default=1.0)
     question = Choice(offered=lambda self: self.questions or [""])
-    arrived = Integer(1, lambda self: len(self.names), default=lambda self: len(self.names))
+    arrived = Integer(0, lambda self: len(self.names), default=lambda self: len(self.names))
+    moving = Switch(default=False, read_only=True)
 
     def __init__(
         self,

@@ -1,24 +1,31 @@
 import { plain, rows, vector } from "./js/array.js";
-import { choices, slider } from "./js/controls.js";
-import { upTo } from "./js/maths/numerics.js";
+import { button, choices, slider, toggle } from "./js/controls.js";
+import { clamp, dot, upTo } from "./js/maths/numerics.js";
 import {
   byDifference,
+  distinct,
   handAngle,
   handOf,
+  ORDERS,
+  orderScores,
   pairFrequencies,
   pairScores,
   positionRow,
   scoreMatrix,
   shiftRow,
+  thirdPlace,
 } from "./js/maths/position.js";
+import { playAtOnce, prefersStillness } from "./js/play.js";
 import { clockRow, wavePicture } from "./js/position_explorer/clocks.js";
 import { differenceChart } from "./js/position_explorer/differences.js";
 import { KEY_INK, productPicture, QUERY_INK } from "./js/position_explorer/product.js";
+import { clockPair, orderChart, sentence } from "./js/position_explorer/sentence.js";
 import { number, scientific } from "./js/text.js";
-import { html } from "./js/vendor/lit-html/lit-html.js";
+import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const WAVE_STEPS = 6;
+const [GLIDE_SECONDS, REST_SECONDS] = [0.7, 0.7];
 const SAME = 1e-9;
 /** @type {[string, string][]} */
 const NAMES = [
@@ -33,6 +40,13 @@ const MEANINGS = {
   sinusoidal: "Each position has a fixed row of sines and cosines, which is added to its token.",
   learned: "Each position has a row of trained parameters, which is added to its token.",
   rotary: "Nothing is added: each position turns the query and the key that stand there.",
+};
+/** What a way of putting order in tells of three neighbours, by the number of different scores. */
+const TOLD = {
+  none: [1, "Nobody knows who bites whom."],
+  sinusoidal: [2, "They tell how far apart BITES and DOG stand, and not which comes first."],
+  learned: [3, "They tell at which two places BITES and DOG stand, and not which at which."],
+  rotary: [4, "They tell how far apart BITES and DOG stand, and which comes first."],
 };
 const TRAITS = { s: "query_position", t: "key_position", pair: "pair" };
 
@@ -67,11 +81,67 @@ function factsOf({ kind, tokens, query, key, base, learned }) {
   };
 }
 
+const between = (from, to, way) => from + way * (to - from);
+
+/** Where the three words stand, and where they were; a word may have no place. */
+function placesOf({ query_position: s, key_position: t, tokens, man, from, glide }) {
+  const third = thirdPlace(s, t, tokens, man);
+  const places = third === null ? { BITES: s, DOG: t } : { BITES: s, DOG: t, MAN: third };
+  const together = third !== null;
+  const low = Math.min(...Object.values(places));
+  const first = together ? low : clamp(low, 0, Math.max(0, tokens - 3));
+  const order = together ? Object.keys(places).sort((a, b) => places[a] - places[b]) : null;
+  // Words that stand apart take the ends of the line, and one place holds both in its middle.
+  const slot = (word) =>
+    together ? places[word] - first : s === t ? 1 : (word === "BITES") === s > t ? 2 : 0;
+  const way = glide * glide * (3 - 2 * glide);
+  const words = Object.entries(places).map(([word, position]) => {
+    const to = slot(word);
+    return { word, position, to, from: from?.slots[word] ?? to };
+  });
+  const was = from ?? { s, t };
+  const orderIndex = ORDERS.findIndex((each) => order?.join() === each.join());
+  const span = Math.max(...Object.values(places)) - low;
+  return { first, order, orderIndex, words, way, was, low, span, man: third ?? man };
+}
+
+/** The rows of query and key on the way from where they stood to where they stand. */
+function rowsBetween(state, { queries, keys }, { way, was }) {
+  const { kind, query, key, base, learned, query_position: s, key_position: t } = state;
+  const turned = (x, side, from, to) => {
+    if (way === 1) return side[to];
+    if (kind === "learned") return side[from].map((each, i) => between(each, side[to][i], way));
+    return positionRow(kind, x, between(from, to, way), { base, learned });
+  };
+  return [turned(query, queries, was.s, s), turned(key, keys, was.t, t)];
+}
+
 function derive(state, { memo }) {
-  const { kind, query_position: s, key_position: t } = state;
+  const { kind, query_position: s, key_position: t, pair, tokens } = state;
   const facts = memo(kind, [state.query, state.key, state.learned], () => factsOf(state));
   const shares = pairScores(facts.queries[s], facts.keys[t]);
-  return { ...facts, s, t, pairs: state.d_model / 2, shares };
+  const places = placesOf(state);
+  const rows = rowsBetween(state, facts, places);
+  const momentary = dot(...rows);
+  const share = dot(handOf(rows[0], pair), handOf(rows[1], pair));
+  const ranks = tokens < 3 ? [] : orderScores(facts.scores, places.first);
+  const following = { s, t, pairs: state.d_model / 2, shares, rows, momentary, share, ranks };
+  return { ...facts, ...places, ...following, moved: movedInWords(state, facts) };
+}
+
+/** What the last move has done to the score. */
+function movedInWords({ glide, from, query_position: s, key_position: t }, { scores, fullScore }) {
+  if (!from || glide < 1) return "";
+  const [before, after] = [scores[from.s][from.t], scores[s][t]];
+  const same = Math.abs(after - before) < SAME * fullScore;
+  return `The words moved. The score was ${number(before)} and is ${number(after)}${same ? ": the same" : ""}.`;
+}
+
+function ordersInWords({ kind, ranks, fullScore }) {
+  const count = distinct(ranks, SAME * fullScore);
+  const [expected, told] = TOLD[kind];
+  const scores = `${count} ${count === 1 ? "score" : "different scores"}`;
+  return `Six orders, ${scores}. ${count === expected ? told : ""}`;
 }
 
 /** How the hand of the chosen pair gets from one position to others. */
@@ -110,36 +180,88 @@ function verdictInWords({ s, t, differences, fullScore, tokens }) {
   return `${lead} ${one ? "Its score is" : "They all score"} ${number(most)}.`;
 }
 
-function positionControls({ kinds, s, t, tokens }, ui, go) {
-  const options = NAMES.filter(([kind]) => kinds.includes(kind));
-  const first = Math.min(s, t);
-  const position = (name, label, accent) =>
-    slider(ui, TRAITS[name], { label, accent, min: 0, max: tokens - 1 });
-  return html`<div class="cw-controls">
-    ${choices(ui, "kind", { label: "Order comes from", options })}
-    ${position("s", "Query at s", QUERY_INK)} ${position("t", "Key at t", KEY_INK)}
-    ${slider(ui, "shift", {
-      label: "Shift both",
-      min: 0,
-      max: tokens - 1 - Math.abs(s - t),
-      value: first,
-      set: (start) => go({ s: s + start - first, t: t + start - first }),
-      format: () => `${s}, ${t}`,
-    })}
-  </div>`;
+// What the reader does, and the tour through the orders ------------------------------------------
+
+/** Lets the words glide to other places; readers may ask for stillness. */
+function glideTo(ui, changes, tour = 0) {
+  const { s, t, words } = ui.now;
+  const slots = Object.fromEntries(words.map(({ word, to }) => [word, to]));
+  const still = prefersStillness();
+  ui.set({ ...changes, from: { s, t, slots }, glide: still ? 1 : 0, rest: 0, tour });
+  ui.play(!still);
 }
 
-function view(now, ui) {
+function arrange(ui, order, tour) {
+  const { first } = ui.now;
+  const [s, t, man] = ["BITES", "DOG", "MAN"].map((word) => first + order.indexOf(word));
+  glideTo(ui, { query_position: s, key_position: t, man }, tour);
+}
+
+/** Sets what the reader's hand moves itself, without a way from there to here. */
+function put(ui, changes) {
+  ui.play(false);
+  ui.set({ ...changes, from: null, glide: 1, tour: 0 });
+}
+
+const nextOrder = (ui, tour) => {
+  const { orderIndex } = ui.now;
+  arrange(ui, ORDERS[(orderIndex + 1) % ORDERS.length], tour);
+};
+
+function advance({ glide, rest, tour }, ui, seconds) {
+  if (tour === null) ui.set({ tour: ORDERS.length });
+  else if (glide < 1) ui.set({ glide: Math.min(1, glide + seconds / GLIDE_SECONDS) });
+  else if (!tour) ui.play(false);
+  else if (rest < REST_SECONDS) ui.set({ rest: rest + seconds });
+  else nextOrder(ui, tour - 1);
+}
+
+function tourControls(now, ui) {
+  const touring = now.playing && now.tour;
+  const press = () => {
+    if (touring) return put(ui, {});
+    ui.set({ tour: ORDERS.length, rest: REST_SECONDS });
+    ui.play(true);
+  };
+  return html`${
+    prefersStillness() ? nothing : button(touring ? "❚❚ Pause" : "▶ All six orders", press)
+  }
+    ${button("Next order", () => nextOrder(ui, 0))}`;
+}
+
+// The picture ------------------------------------------------------------------------------------
+
+function position({ tokens }, ui, go, name, label, accent) {
+  const set = (at) => go({ [name]: at });
+  return slider(ui, TRAITS[name], { label, accent, min: 0, max: tokens - 1, set });
+}
+
+function shift({ s, t, low, span, tokens, man }, ui) {
+  return slider(ui, "shift", {
+    label: "Shift both",
+    min: 0,
+    max: tokens - 1 - span,
+    value: low,
+    set: (start) => {
+      const by = start - low;
+      put(ui, { query_position: s + by, key_position: t + by, man: man + by });
+    },
+    format: () => `${s}, ${t}`,
+  });
+}
+
+/** All positions at once, and all pairs of features. */
+function everything(now, ui, go) {
   const { kind, pair, oneTable, fullRow, fullScore, scores, s, t } = now;
-  const go = (chosen) =>
-    ui.set(Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
-  const width = ui.width("right", 480);
+  const width = ui.width("right", 300);
   const sum = `${PRODUCTS[kind]} = ${number(scores[s][t])}, summed over the pairs`;
   const features = oneTable
     ? `feature ${2 * pair} dashed, ${2 * pair + 1} solid`
     : `feature ${2 * pair + 1} of query and key`;
-  return html`${positionControls(now, ui, go)}
-    <p class="cw-pos-meaning">${MEANINGS[kind]}</p>
+  return html`<div class="cw-controls">
+      ${position(now, ui, go, "s", "Query at s", QUERY_INK)}
+      ${position(now, ui, go, "t", "Key at t", KEY_INK)}
+    </div>
     <div class="cw-columns">
       <div class="cw-pos-left">
         ${productPicture(now, ui, PRODUCTS[kind], go)}
@@ -163,6 +285,35 @@ function view(now, ui) {
     </div>`;
 }
 
+function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
+  const { kind, kinds, pairs, ranks } = now;
+  const go = (chosen) =>
+    put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
+  const options = NAMES.filter(([name]) => kinds.includes(name));
+  const take = (order) => arrange(ui, order, 0);
+  const three = ranks.length > 0;
+  return html`${choices(ui, "kind", { label: "Order comes from", options })}
+    <p class="cw-pos-meaning">${MEANINGS[kind]}</p>
+    <div class="cw-columns">
+      <div class="cw-pos-left">
+        ${three ? sentence(now, ui, take) : nothing}
+        ${three ? orderChart(now, ui, take) : nothing}
+      </div>
+      <div class="cw-pos-right">
+        ${clockPair(now, PRODUCTS[kind])}
+        <div class="cw-controls cw-pos-own">
+          ${pairs > 1 ? slider(ui, "pair", { label: "Pair of features", min: 0, max: pairs - 1 }) : nothing}
+          ${shift(now, ui)}
+        </div>
+        ${three ? html`<p class="cw-pos-note" data-reading="orders">${ordersInWords(now)}</p>` : nothing}
+        <p class="cw-pos-tour">${three ? tourControls(now, ui) : nothing}</p>
+      </div>
+    </div>
+    ${toggle(ui, "everything", { label: "All positions and all pairs" })}
+    ${now.everything ? everything(now, ui, go) : nothing}`;
+}
+
 function words(now) {
   const { s, t, pair, scores, shares } = now;
   return (
@@ -181,11 +332,17 @@ export default widget({
     query: vector,
     key: vector,
     kinds: plain,
+    moving: plain,
   },
-  controls: { kind: plain, query_position: plain, key_position: plain, pair: plain },
+  controls: {
+    ...{ kind: plain, query_position: plain, key_position: plain, pair: plain },
+    everything: plain,
+  },
+  local: { man: -1, from: null, glide: 1, rest: 0, tour: null },
   derive,
   view,
   words,
+  advance,
   began: ({ kind, query_position: s, key_position: t, pair }) =>
     `${NAMES.find(([name]) => name === kind)[1]}, s = ${s}, t = ${t}, pair ${pair}`,
 });

@@ -1,4 +1,4 @@
-"""PositionExplorer: put order into attention, move two tokens, and watch their score."""
+"""PositionExplorer: put order into attention, swap its words, and watch a score."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from course_lib.checks import check_size
 from course_lib.position import check_even, rotary, sinusoidal
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, Choice, Data, Index, Integer, Number
+from course_lib.widgets.traits import Array, Choice, Data, Index, Integer, Number, Switch
 
 NAMES = {
     "none": "no positions",
@@ -40,7 +40,11 @@ def _first_rows(explorer: Any, table: NDArray[np.float32]) -> NDArray[np.float32
 class PositionExplorer(Widget):
     r"""The score between two positions, for each way of putting order into attention.
 
-    The picture is a product of matrices: rows of the query's side, times columns of the key's side,
+    It begins with three words. The query stands at BITES and the key at DOG; their places can be
+    swapped, and the picture says which orders differ in the score. Beside it stand the clocks of
+    one pair of features. ``everything`` adds all positions and all pairs.
+
+    That picture is a product of matrices: rows of the query's side, times columns of the key's,
     give the scores of all positions $s$ and $t$. With ``kind`` ``"sinusoidal"`` and ``"learned"``
     both sides are the table that is added to the tokens, $p_s \cdot p_t$; with ``"rotary"`` they
     are one query and one key, turned by their positions, $R_s q \cdot R_t k$; with ``"none"`` they
@@ -55,7 +59,9 @@ class PositionExplorer(Widget):
     normal distribution with ``seed``. ``base`` is as in :func:`course_lib.position.sinusoidal`.
 
     Traits, synced both ways: ``kind``, ``query_position`` $s$, ``key_position`` $t$, and ``pair``,
-    which all count from 0. Raises ``TypeError`` and ``ValueError`` for what cannot be drawn.
+    which all count from 0; and ``everything``. If it is ``moving``, the words go through their six
+    orders by themselves at the start, not for readers who asked for less motion. Raises
+    ``TypeError`` and ``ValueError`` for what cannot be drawn.
     Sources: Vaswani et al. (2017), section 3.5; Gehring et al. (2017), section 3.1; Su et al.
     (2021), eq. 34.
     """
@@ -76,11 +82,11 @@ class PositionExplorer(Widget):
         default="sinusoidal",
     )
     # The query stands behind the key, as in a model that reads from left to right.
-    query_position = Index(of=lambda self: self.tokens, default=lambda self: 2 * self.tokens // 3)
-    key_position = Index(of=lambda self: self.tokens, default=lambda self: self.tokens // 2)
-    pair = Index(
-        of=lambda self: self.d_model // 2, default=lambda self: min(1, self.d_model // 2 - 1)
-    )
+    query_position = Index(of=lambda self: self.tokens, default=1)
+    key_position = Index(of=lambda self: self.tokens, default=0)
+    pair = Index(of=lambda self: self.d_model // 2, default=0)
+    everything = Switch(default=False)
+    moving = Switch(default=True, read_only=True)
 
     def __init__(self, *, seed: int = 0, **given: Any) -> None:
         check_size("seed", seed, minimum=0)

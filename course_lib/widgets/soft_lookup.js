@@ -2,17 +2,24 @@ import { plain, rows, vector } from "./js/array.js";
 import { choices, series, slider } from "./js/controls.js";
 import { contourSegments, segmentPath } from "./js/maths/contour.js";
 import { lookupScores, softLookup } from "./js/maths/lookup.js";
+import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
 import { dragging, plane, pointIn } from "./js/plane.js";
 import { weightTable } from "./js/table.js";
 import { number } from "./js/text.js";
-import { html, svg } from "./js/vendor/lit-html/lit-html.js";
+import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const SIDE = 320;
 const REACH = 1.5;
-const GRID = 41;
+// What stands at the rim of its reach is seen whole, name and all.
+const EDGE = 1.75;
+const GRID = 57;
 const LEVELS = 9;
+/** How wide the thread of a whole weight is; what would be finer than the finest has none. */
+const [THICKEST, FINEST] = [12, 0.1];
+/** A line of equal answers that ran up to a key would look like its thread. */
+const CLEARANCE = 18;
 const STEP = 0.05;
 // Mid-blue reads on a light and on a dark ground alike; its opacity is the looked-up value.
 const TINT = [40, 130, 200];
@@ -23,9 +30,11 @@ const SIMILARITIES = [
   ["dot", "dot product"],
   ["cosine", "cosine"],
 ];
-const PLANE = plane({ x: [-REACH, REACH], y: [-REACH, REACH], width: SIDE, height: SIDE });
+const PLANE = plane({ x: [-EDGE, EDGE], y: [-EDGE, EDGE], width: SIDE, height: SIDE });
+/** The beam of answers: where it lies, how long it is, and how large a whole weight is. */
+const BEAM = { height: 64, y: 32, left: 15, length: SIDE - 30, ball: 14 };
 
-const placed = (point) => PLANE.inside(point).map((part) => Number(part.toFixed(3)));
+const placed = (point) => point.map((part) => Number(clamp(part, -REACH, REACH).toFixed(3)));
 
 /** The looked-up value at every point of a grid over the plane, row by row from the top. */
 function valueField(keys, values, similarity, temperature) {
@@ -80,7 +89,7 @@ const place = ([x, y]) => `at ${number(x)}, ${number(y)}; arrow keys move it`;
 /** @returns {number[]} @param {number[]} from @param {number[]} step */
 const moved = ([x, y], [dx, dy]) => placed([x + STEP * dx, y + STEP * dy]);
 
-function keyHandle({ names, key_points }, ui, i) {
+function keyHandle({ names, key_points, values }, ui, i) {
   const key = key_points[i];
   const moveTo = (point) => ui.set({ key_points: key_points.with(i, point) });
   const grip = dragging({
@@ -93,31 +102,40 @@ function keyHandle({ names, key_points }, ui, i) {
     @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
     <circle r="20" fill="transparent"></circle>
     <circle r="8" fill=${series(i)} stroke="var(--cw-paper)" stroke-width="2"></circle>
-    <text y="-14" class="cw-halo" text-anchor=${labelAnchor(x)}>${names[i]}</text>
+    <text y=${y < SIDE / 8 ? 24 : -14} class="cw-halo" text-anchor=${labelAnchor(x)}>${names[i]}
+      <tspan class="cw-lookup-value">${number(values[i], 1)}</tspan></text>
   </g>`;
 }
 
-function queryHandle({ query }, ui) {
+function queryHandle({ query, value, key_points }, ui) {
   const grip = dragging({
     moveTo: (pixel) => ui.set({ query: placed(PLANE.toData(pixel)) }),
     moveBy: (step) => ui.set({ query: moved(query, step) }),
   });
   const [x, y] = PLANE.toPixel(query);
+  const isBelow = ([kx, ky]) => Math.abs(kx - x) < SIDE / 5 && ky > y && ky - y < SIDE / 5;
+  const crowded = y > (7 * SIDE) / 8 || key_points.map(PLANE.toPixel).some(isBelow);
   return svg`<g class="cw-handle cw-query" tabindex="0" role="button"
     aria-roledescription="movable query" aria-label="query ${place(query)}"
     transform="translate(${x} ${y})" @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
     <circle r="24" fill="transparent"></circle>
     <path d="M0 -12L12 0L0 12L-12 0Z" fill="var(--cw-ink)" stroke="var(--cw-paper)"
       stroke-width="2"></path>
-    <text y="28" class="cw-halo" text-anchor="middle">query</text>
+    <text y=${crowded ? -18 : 28} class="cw-halo" text-anchor=${labelAnchor(x)}>query
+      <tspan class="cw-lookup-value">${number(value)}</tspan></text>
   </g>`;
 }
 
 function link({ query, key_points, weights }, i) {
+  const width = THICKEST * weights[i];
+  if (width < FINEST) return nothing;
   const [[x1, y1], [x2, y2]] = [query, key_points[i]].map(PLANE.toPixel);
   return svg`<line x1=${x1} y1=${y1} x2=${x2} y2=${y2} stroke=${series(i)}
-    stroke-width=${12 * weights[i]} stroke-linecap="round"></line>`;
+    stroke-width=${width} stroke-linecap="round"></line>`;
 }
+
+/** @param {number[]} place */
+const clearing = ([x, y]) => svg`<circle cx=${x} cy=${y} r=${CLEARANCE} fill="black"></circle>`;
 
 function picture(now, ui) {
   const jump = (event) => {
@@ -131,11 +149,39 @@ function picture(now, ui) {
     <svg viewBox="0 0 ${SIDE} ${SIDE}" class="cw-plane" role="group"
       aria-label="Plane of keys and query" style="cursor: crosshair" @click=${jump}>
       <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
-      <path d=${now.lines} fill="none" stroke="var(--cw-edge)" opacity="0.75"></path>
+      <mask id="${ui.id}-clear"><rect width=${SIDE} height=${SIDE} fill="white"></rect>
+        ${now.key_points.map((key) => clearing(PLANE.toPixel(key)))}</mask>
+      <path class="cw-lookup-lines" d=${now.lines} mask="url(#${ui.id}-clear)"></path>
       ${now.names.map((_, i) => link(now, i))} ${now.names.map((_, i) => keyHandle(now, ui, i))}
       ${queryHandle(now, ui)}
     </svg>
   </div>`;
+}
+
+/** The weights as balls on a beam, each at its value: the answer is where the beam balances. */
+function beam({ values, weights, value, lowest, highest }, ui) {
+  const { height, y, left, length, ball } = BEAM;
+  const share = (v) => (highest > lowest ? (v - lowest) / (highest - lowest) : 0.5);
+  const at = (v) => left + length * share(v);
+  const weight = (w, i) => {
+    const r = ball * Math.sqrt(w);
+    return svg`<circle data-weight=${w} cx=${at(values[i])} cy=${y - r} r=${r} fill=${series(i)}
+      fill-opacity="0.8"></circle>`;
+  };
+  const mark = (v, i) =>
+    svg`<path d="M${at(v)} ${y}v8" stroke=${series(i)} stroke-width="3"></path>`;
+  const end = (v, x, anchor) => svg`<text x=${x} y=${y + 26} text-anchor=${anchor}
+    class="cw-lookup-end">${number(v, 1)}</text>`;
+  const deep = (opacity) => `stop-color: rgb(${TINT}); stop-opacity: ${opacity / 255}`;
+  return html`<svg viewBox="0 0 ${SIDE} ${height}" aria-hidden="true" class="cw-lookup-beam">
+    <defs><linearGradient id="${ui.id}-tint"><stop offset="0" style=${deep(0)}></stop>
+      <stop offset="1" style=${deep(DEEPEST_TINT)}></stop></linearGradient></defs>
+    <rect x=${left} y=${y} width=${length} height="8" fill="url(#${ui.id}-tint)"
+      stroke="var(--cw-edge)"></rect>
+    ${values.map(mark)}${weights.map(weight)}
+    <path class="cw-lookup-answer" d="M${at(value)} ${y + 9}l7 13h-14z"></path>
+    ${lowest < highest ? [end(lowest, left, "start"), end(highest, left + length, "end")] : nothing}
+  </svg>`;
 }
 
 function table({ names, values, score, weights }) {
@@ -161,14 +207,15 @@ function view(now, ui) {
       ${slider(ui, "temperature", { ...temperature, format: number })}
     </div>
     <div class="cw-columns">
-      ${picture(now, ui)}
+      <div>${picture(now, ui)}${beam(now, ui)}</div>
       <div>
         ${table(now)}
         <p class="cw-readout">Answer: Σ weight × value = <strong>${number(now.value)}</strong>
           ${now.unit}</p>
         <p class="cw-hint">Drag the diamond or any key, or click in the plane. With the keyboard:
-          Tab to it, then the arrow keys. Along a thin line the answer stays the same; the deeper
-          the tint, the larger it is.</p>
+          Tab to it, then the arrow keys. The deeper the tint, the larger the answer; along a dotted
+          line it stays the same. Below, each weight lies at its value, and the beam balances at the
+          answer.</p>
       </div>
     </div>`;
 }

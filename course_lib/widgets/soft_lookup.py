@@ -14,7 +14,8 @@ class SoftLookup(Widget):
 
     The answer is $\sum_i w_i v_i$ with $w = \mathrm{softmax}(s / \tau)$. The score $s_i$ is minus
     the squared distance of query and key (Nadaraya–Watson), their dot product, or their cosine.
-    Query and keys are dragged by hand; thin lines join the queries that get the same answer.
+    Query and keys are dragged by hand; dotted lines join the queries that get the same answer.
+    Below the plane each weight lies on a beam at its value, and the beam balances at the answer.
 
     ``names`` are the labels of up to 24 keys, ``keys`` their points ``(keys, 2)`` within ±1.5,
     ``values`` the number ``(keys,)`` that each returns, ``unit`` what the numbers count.

@@ -1,177 +1,457 @@
 import { plain, rows } from "./js/array.js";
-import { choices, slider } from "./js/controls.js";
-import {
-  asymmetries,
-  attentionRollout,
-  forceJacobian,
-  kickSymplecticityError,
-  relativeAsymmetry,
-  symmetricPart,
-} from "./js/maths/symplectic_attention.js";
-import { painted } from "./js/painted.js";
-import { number, scientific, superscript } from "./js/text.js";
+import { button, choices, series, slider } from "./js/controls.js";
+import { clamp, upTo } from "./js/maths/numerics.js";
+import { dragging, plane, pointIn } from "./js/plane.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
+import { chart, tickSign } from "./js/symplecticity_meter/chart.js";
+import { derive, ROUNDS, STEP, STEPS } from "./js/symplecticity_meter/experiments.js";
+import { centreOf, closedLoop, moved, resized, sizeOf } from "./js/symplecticity_meter/loops.js";
+import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const SIDE = 320;
-const PIXELS = 640;
-const HEIGHT = 200;
-const [FLOOR, CEILING] = [-8, 2];
-const GAP = 1 / 13;
-const POINTS = 400;
-const ROUNDING = 1e-10;
+const SIDE = 400;
+// What a hand can reach; bodies that are let go need more room.
+const REACH = 2.5;
+const [PLANE, WIDE] = [2.75, 3.75].map((reach) =>
+  plane({ x: [-reach, reach], y: [-reach, reach], width: SIDE, height: SIDE }),
+);
+const inReach = (point) => point.map((part) => clamp(part, -REACH, REACH));
+const viewOf = ({ experiment }) => (experiment === "loop" ? PLANE : WIDE);
+const KEY_STEP = 0.1;
+const RATE = 1.2;
+const STEP_TIME = 0.15;
+const BAND = 15;
+const [LONGEST_ARROW, HALF_FORCE, RIM] = [80, 5, 13];
+const [TAIL, TAIL_TIME] = [6, 0.15];
+const TRAIL = 80;
+const TRAIL_STRIDE = 2;
+const SHORTEST_LOOP = 1;
+const KEPT = 0.01;
+const JUDGED_FROM = 500;
 /** @type {[string, string][]} */
-const SOFTMAXES = [
-  ["vector", "vector"],
-  ["matrix", "matrix"],
+const EXPERIMENTS = [
+  ["loop", "one token round a loop"],
+  ["free", "let all tokens go"],
 ];
 /** @type {[string, string][]} */
-const MATRICES = [
-  ["symmetric", "symmetric"],
-  ["general", "general"],
+const SOFTMAXES = [
+  ["vector", "per token"],
+  ["matrix", "over all pairs"],
 ];
 /** @type {[string, string][]} */
 const FORMULAS = [
-  ["full", "S Z Aᵀ + Sᵀ Z A"],
-  ["shortcut", "2 Sᵀ Z A"],
+  ["shortcut", "the token that looks"],
+  ["full", "both"],
 ];
-const textOf = (formula) => FORMULAS.find(([name]) => name === formula)[1];
+const plus = (a, b) => a.map((part, i) => part + b[i]);
+const minus = (a, b) => a.map((part, i) => part - b[i]);
+const said = (options, value) => options.find(([name]) => name === value)[1];
+const signed = (value) => `${Number(value.toFixed(2)) > 0 ? "+" : ""}${number(value)}`;
+const path = (places) =>
+  `M${places.map((place) => place.map((x) => x.toFixed(1)).join(" ")).join("L")}`;
 
-/** The largest relative energy error so far, at `POINTS` times: a line that shows a trend. */
-function errorLine({ energy, taken }, steps) {
-  const points = [];
-  let [largest, next] = [0, 0];
-  for (let n = 1; n <= taken; n += 1) {
-    largest = Math.max(largest, Math.abs(energy[n] - energy[0]) / Math.abs(energy[0]));
-    if (n * POINTS < next * steps) continue;
-    const share = (CEILING - Math.log10(Math.max(largest, 10 ** FLOOR))) / (CEILING - FLOOR);
-    const [x, y] = [(n / steps) * SIDE, Math.max(0, share) * HEIGHT];
-    points.push(`${x.toFixed(1)} ${y.toFixed(1)}`);
-    next += 1;
-  }
-  return { path: points.length ? `M${points.join("L")}` : "", largest };
+/** Moves, where the page and the reader like motion; what plays goes on. */
+function go(ui) {
+  if (ui.now.moving && !prefersStillness()) ui.play(true);
 }
 
-function derive({ z, A, matrix, softmax, formula, dt, steps }, { memo }) {
-  const chosen = memo("A", [A, matrix], () => (matrix === "symmetric" ? symmetricPart(A) : A));
-  const jacobian = memo("jacobian", [z, chosen, softmax, formula], () => {
-    const M = forceJacobian(z, chosen, softmax, formula);
-    const zero = M.every((row) => row.every((entry) => entry === 0));
-    return { M, zero, cells: asymmetries(M), asymmetry: relativeAsymmetry(M) };
+/** Begins again with another choice. */
+function choose(ui, changes) {
+  ui.set({ ...changes, time: 0 });
+  go(ui);
+}
+
+/** A token elsewhere; the free ones stay where they have come to. */
+function put(ui, i, point) {
+  const { experiment, tokens, z } = ui.now;
+  const window = experiment === "free" ? tokens.map(inReach) : z;
+  ui.set({ z: window.with(i, inReach(point)), time: 0 });
+}
+
+/**
+ * A handle: all stands still while the hand holds it, and goes on when it lets go.
+ * @param {any} ui
+ * @param {{ take?: (event: any) => void, moveTo: (pixel: number[]) => void,
+ *   moveBy: (step: number[]) => void }} moves `take` comes before the first move
+ */
+function handle(ui, { take = (_) => {}, moveTo, moveBy }) {
+  const grip = dragging({
+    moveTo,
+    moveBy(step) {
+      moveBy(step.map((part) => KEY_STEP * part));
+      go(ui);
+    },
   });
-  const rollout = memo("rollout", [z, chosen, softmax, formula, dt, steps], () => {
-    const run = attentionRollout(z, chosen, softmax, formula, dt, steps);
-    return { taken: run.taken, ...errorLine(run, steps) };
+  return (event) => {
+    if (event.type === "pointerdown") {
+      take(event);
+      ui.set({ resume: ui.now.playing });
+      ui.play(false);
+    }
+    grip(event);
+    if (event.type !== "pointerup") return;
+    if (ui.now.resume) ui.play(true);
+    go(ui);
+  };
+}
+
+function token(now, ui, i) {
+  const view = viewOf(now);
+  const [x, y] = view.toPixel(now.tokens[i]);
+  const moveBy = (step) => put(ui, i, plus(ui.now.tokens[i], step));
+  const grip = handle(ui, { moveTo: (pixel) => put(ui, i, view.toData(pixel)), moveBy });
+  const place = now.tokens[i].map((part) => number(part)).join(", ");
+  return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable token"
+    aria-label="token ${i + 1}${now.playing ? "" : ` at ${place}`}; arrow keys move it"
+    transform="translate(${x} ${y})" @pointerdown=${grip} @pointermove=${grip} @pointerup=${grip}
+    @keydown=${grip}>
+    <circle r="22" fill="transparent"></circle>${disc(now, i)}
+  </g>`;
+}
+
+// A token that is held.
+const PIN = svg`<circle r="16" fill="none" stroke="var(--cw-edge)" stroke-width="2"
+  stroke-dasharray="3 3"></circle>`;
+
+function disc({ tokens, experiment }, i) {
+  const colour = series(3 + (i % 3));
+  const pinned = experiment === "loop" && i < tokens.length - 1;
+  return svg`<circle r="12" fill=${colour} stroke="var(--cw-paper)" stroke-width="2"></circle>
+    ${pinned ? PIN : nothing}
+    <text y="5" text-anchor="middle" class="cw-meter-name" stroke=${colour}>${i + 1}</text>`;
+}
+
+function arrow(now, i) {
+  const { tokens, forces } = now;
+  const size = Math.hypot(...forces[i]);
+  if (!(size > 0)) return nothing;
+  const length = (LONGEST_ARROW * size) / (size + HALF_FORCE);
+  const [x, y] = viewOf(now).toPixel(tokens[i]);
+  const turn = (-Math.atan2(forces[i][1], forces[i][0]) * 180) / Math.PI;
+  return svg`<path class="cw-force" pointer-events="none" fill="var(--cw-ink)"
+    transform="translate(${x} ${y}) rotate(${turn})"
+    d="M${RIM} -1.5H${RIM + length}V-5L${RIM + length + 9} 0L${RIM + length} 5V1.5H${RIM}Z"></path>`;
+}
+
+/** A ribbon along the wire: as wide as the force drives the bead on, or holds it back. */
+function ribbons({ corners, far, push }) {
+  const pushes = corners.map((_, i) => push(far[i]));
+  const most = Math.max(...pushes.map(Math.abs)) || 1;
+  const places = corners.map(PLANE.toPixel);
+  const count = places.length;
+  const sides = places.map(([x, y], i) => {
+    const [[ax, ay], [bx, by]] = [places.at(i - 1), places[(i + 1) % count]];
+    const wide = (BAND * Math.abs(pushes[i])) / most / (Math.hypot(bx - ax, by - ay) || 1);
+    const [dx, dy] = [wide * (ay - by), wide * (bx - ax)];
+    return [
+      [x + dx, y + dy],
+      [x - dx, y - dy],
+    ];
   });
-  const kick = kickSymplecticityError(jacobian.M, dt);
-  return { ...jacobian, ...rollout, kick, symplectic: jacobian.asymmetry < ROUNDING };
-}
-
-/** A square for each entry: the less it agrees with its mirror image, the deeper. */
-function paintCells(cells, { ink }, context) {
-  const side = PIXELS / cells.length;
-  context.fillStyle = ink("warm");
-  cells.forEach((row, i) => {
-    row.forEach((difference, j) => {
-      context.globalAlpha = Math.min(1, difference);
-      context.fillRect(j * side, i * side, side * (1 - GAP), side * (1 - GAP));
-    });
+  const pieces = upTo(count).map((i) => {
+    const next = (i + 1) % count;
+    const quad = [...sides[i], sides[next][1], sides[next][0]];
+    return { drives: pushes[i] + pushes[next] > 0, d: `${path(quad)}Z` };
   });
+  const of = (drives) => pieces.filter((piece) => piece.drives === drives).map(({ d }) => d);
+  return { on: of(true).join(""), back: of(false).join(""), wire: `${path(places)}Z` };
 }
 
-/** What an empty square means. */
-function seal({ symplectic, zero }) {
-  if (!symplectic) return nothing;
-  const line = (y, size, text) => svg`<text x=${SIDE / 2} y=${y} text-anchor="middle"
-    style="font-size: ${size}px">${text}</text>`;
-  const reason = zero ? "There is no force at all." : "Each entry equals its mirror image.";
-  return svg`<svg viewBox="0 0 ${SIDE} ${SIDE}" class="cw-seal">
-    ${line(145, 40, zero ? "✓ M = 0 = Mᵀ" : "✓ M = Mᵀ")}
-    ${line(185, 17, reason)} ${line(210, 17, "The layer is symplectic.")}
-  </svg>`;
+function loopHandle(now, ui, shapes) {
+  const { bead, tokens } = now;
+  const shift = (loop, step) => ui.set({ loop: moved(loop, step, REACH), time: 0 });
+  const grip = handle(ui, {
+    take(event) {
+      const at = PLANE.toData(pointIn(event.currentTarget.ownerSVGElement, event));
+      ui.set({ taken: { at, loop: ui.now.loop } });
+    },
+    moveTo(pixel) {
+      const { at, loop } = ui.now.taken;
+      shift(loop, minus(PLANE.toData(pixel), at));
+    },
+    moveBy: (step) => shift(ui.now.loop, step),
+  });
+  const done = now.closed
+    ? bead.closes
+      ? "var(--cw-series-2)"
+      : "var(--cw-warm)"
+    : "var(--cw-ink)";
+  const [x, y] = PLANE.toPixel(tokens.at(-1));
+  return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable loop"
+    aria-label="loop of token ${tokens.length}; arrow keys move it" @pointerdown=${grip}
+    @pointermove=${grip} @pointerup=${grip} @keydown=${grip}>
+    <path d=${shapes.wire} fill="none" stroke="transparent" stroke-width="30"
+      pointer-events="stroke"></path>
+    <path d=${shapes.wire} class="cw-wire" fill="none" stroke=${done} stroke-width="2"></path>
+    <g transform="translate(${x} ${y})">${disc(now, tokens.length - 1)}</g>
+  </g>`;
 }
 
-function matrixPicture(now, ui) {
-  const paint = (context) => paintCells(now.cells, ui.theme, context);
-  return html`<div>
-    <div class="cw-layers">
-      <canvas role="img"
-        aria-label="Difference between the Jacobian and its transpose, entry by entry"
-        ${painted(ui, { width: PIXELS, height: PIXELS, inputs: [now.cells], paint })}></canvas>
-      ${seal(now)}
-    </div>
-    <p class="cw-hint">|M − Mᵀ|, entry by entry, M being the Jacobian of
-      <code>${textOf(now.formula)}</code></p>
+/** Where the loop begins and ends, and what is left when it is closed. */
+function start({ bead, closed }) {
+  const [x, y] = PLANE.toPixel(bead.corners[0]);
+  const [cx, cy] = PLANE.toPixel(centreOf(bead.corners));
+  const out = 32 / (Math.hypot(x - cx, y - cy) || 1);
+  const [beside, below] = [x + out * (x - cx), y + out * (y - cy)];
+  const text = closed ? signed(closed * bead.total) : "start";
+  return svg`<circle cx=${x} cy=${y} r="5" fill="var(--cw-paper)" stroke="var(--cw-ink)"
+      stroke-width="2"></circle>
+    ${
+      closed && bead.closes
+        ? tickSign(beside, below, 15)
+        : svg`<text x=${beside} y=${below + 5} text-anchor="middle"
+            class="cw-halo cw-meter-left">${text}</text>`
+    }`;
+}
+
+/** The way of the last moment: the faster, the longer. */
+function tail({ bead, state: { s, v }, tokens }) {
+  const places = upTo(TAIL + 1).map((k) =>
+    PLANE.toPixel(bead.place(s - (v * TAIL_TIME * k) / TAIL)),
+  );
+  return svg`<path d=${path(places)} fill="none" stroke=${series(2 + tokens.length)} opacity="0.45"
+    stroke-width="12" stroke-linecap="round"></path>`;
+}
+
+function loopPicture(now, ui) {
+  const { bead, tokens, state } = now;
+  const shapes = ui.memo("ribbons", [bead], () => ribbons(bead));
+  const [ahead, behind] = state.v < 0 ? [shapes.back, shapes.on] : [shapes.on, shapes.back];
+  return svg`<path d=${ahead} fill="var(--cw-accent)" opacity="0.55"></path>
+    <path d=${behind} fill="var(--cw-warm)" opacity="0.55"></path>
+    ${tail(now)}${start(now)}${tokens.map((_, i) => arrow(now, i))}${loopHandle(now, ui, shapes)}
+    ${upTo(tokens.length - 1).map((i) => token(now, ui, i))}`;
+}
+
+function freePicture(now, ui) {
+  const { tokens, positions, moment } = now;
+  const unit = WIDE.toPixel([1, 0])[0] - SIDE / 2;
+  const ring = (r) => svg`<circle cx=${SIDE / 2} cy=${SIDE / 2} r=${r * unit}
+    fill="none" stroke="var(--cw-line)"></circle>`;
+  const past = upTo(Math.min(TRAIL, Math.floor(moment / TRAIL_STRIDE)) + 1).map((k) =>
+    positions(moment - TRAIL_STRIDE * k).map(WIDE.toPixel),
+  );
+  const trail = (_, i) => svg`<path d=${path(past.map((places) => places[i]))} fill="none"
+    stroke=${series(3 + (i % 3))} stroke-width="2" opacity="0.6"></path>`;
+  return svg`${[1, 2, 3].map(ring)}${tokens.map(trail)}${tokens.map((_, i) => arrow(now, i))}
+    ${tokens.map((_, i) => token(now, ui, i))}`;
+}
+
+/** A sheet on top of the picture, on which a hand draws a loop. */
+function sheet({ drawing }, ui) {
+  if (!drawing) return nothing;
+  const draw = (event) => {
+    const { drawing } = ui.now;
+    const surface = event.currentTarget;
+    const point = inReach(PLANE.toData(pointIn(surface.ownerSVGElement, event)));
+    if (event.type === "pointerdown") {
+      event.preventDefault();
+      surface.setPointerCapture(event.pointerId);
+      ui.play(false);
+      ui.set({ drawing: [point] });
+    } else if (event.type === "pointermove" && drawing.length) {
+      ui.set({ drawing: [...drawing, point] });
+    } else if (event.type === "pointerup" && drawing.length) {
+      const loop = closedLoop(drawing, SHORTEST_LOOP);
+      if (loop) choose(ui, { loop, drawing: null });
+      else ui.set({ drawing: [] });
+    }
+  };
+  const line = drawing.length ? path(drawing.map(PLANE.toPixel)) : "";
+  return svg`<rect class="cw-handle cw-meter-sheet" width=${SIDE} height=${SIDE} fill="var(--cw-paper)"
+      fill-opacity="0.6" @pointerdown=${draw} @pointermove=${draw} @pointerup=${draw}></rect>
+    <path d=${line} fill="none" stroke="var(--cw-ink)" stroke-width="2.5" pointer-events="none"></path>`;
+}
+
+function stage(now, ui) {
+  const picture = now.experiment === "loop" ? loopPicture : freePicture;
+  return html`<div class="cw-layers">
+    <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" class="cw-meter-stage"
+      data-time=${now.time} data-travelled=${now.state?.s ?? nothing}
+      data-start=${now.bead?.corners[0].join(" ") ?? nothing}
+      data-places=${now.tokens.flat().join(" ")} data-forces=${now.forces.flat().join(" ")}
+      aria-label="${now.tokens.length} tokens in a plane, with the force on each">
+      ${picture(now, ui)}${sheet(now, ui)}
+    </svg>
   </div>`;
 }
 
-function decade(power) {
-  const y = ((CEILING - power) / (CEILING - FLOOR)) * HEIGHT;
-  return svg`<path d="M0 ${y}H${SIDE}" stroke="var(--cw-line)"></path>
-    <text x="6" y=${y - 5} class="cw-halo">10${superscript(power)}</text>`;
+function hint({ experiment, drawing, tokens }) {
+  if (drawing) return "Draw a loop on the picture, in one stroke. It closes by itself.";
+  const arrows = "Arrows: the forces of attention";
+  if (experiment === "free") return `${arrows}. A round bowl keeps all together. Grab a token.`;
+  return `${arrows}. Blue drives token ${tokens.length} on, orange holds it back.`;
 }
 
-function chart({ path, symplectic, dt, steps }) {
-  return html`<svg viewBox="0 0 ${SIDE} ${HEIGHT}" role="img"
-      aria-label="Largest relative energy error so far, against time">
-      <rect width=${SIDE} height=${HEIGHT} rx="6" fill="var(--cw-panel)"></rect>
-      ${[-6, -4, -2, 0].map(decade)}
-      <path d=${path} fill="none" stroke-width="2.5"
-        stroke=${symplectic ? "var(--cw-series-0)" : "var(--cw-warm)"}></path>
-      <text x=${SIDE - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time
-        t = ${number(dt * steps, 0)}</text>
-    </svg>
-    <p class="cw-hint">Largest relative energy error so far, against time</p>`;
+function loopChart({ bead, state }) {
+  const { length, total, works, far } = bead;
+  const back = state.low < -length / 50;
+  const [left, right] = back ? [-ROUNDS, Math.max(1, Math.ceil(state.high / length))] : [0, ROUNDS];
+  const points = [[state.low / length, bead.work(state.low)]];
+  for (let n = left; n < right; n += 1) {
+    far.forEach((s, i) => {
+      const at = n * length + s;
+      if (at > state.low && at < state.high) points.push([at / length, n * total + works[i]]);
+    });
+  }
+  points.push([state.high / length, bead.work(state.high)]);
+  const ends = [left, right - 1].flatMap((n) => works.map((work) => n * total + work));
+  const marks = upTo(right - left + 1)
+    .map((n) => left + n)
+    .filter((n) => n && n * length >= state.low && n * length <= state.high)
+    .map((n) => ({ at: [n, n * total], good: bead.closes }));
+  return chart({
+    label: "Work of the force so far, against the rounds",
+    title: "work so far, round by round",
+    ends: [left, right, Math.min(...ends), Math.max(...ends)],
+    points,
+    head: [state.s / length, bead.work(state.s)],
+    level: 0,
+    ticks: upTo(right - left + 1).map((n) => left + n),
+    marks,
+  });
 }
 
-function table({ z, steps, asymmetry, kick, taken, largest }) {
-  const row = (label, name, text) => html`<tr>
-    <th scope="row">${label}</th>
-    <td class="cw-number cw-error" data-reading=${name}>${text}</td>
-  </tr>`;
-  const lost = taken < steps ? `lost at step ${taken + 1}` : scientific(largest);
-  return html`<div style="overflow-x: auto"><table class="cw-weights">
-    <caption>A window of ${z.length} tokens with ${z[0].length} features,
-      ${steps.toLocaleString("en")} steps</caption>
-    <tbody>
-      ${row("Asymmetry ‖M − Mᵀ‖ / ‖M‖", "asymmetry", scientific(asymmetry))}
-      ${row("Symplecticity error of one kick", "kick", scientific(kick))}
-      ${row("Largest energy error", "energy", lost)}
-    </tbody>
-  </table></div>`;
+function energyChart({ run, moment }) {
+  const [first, end] = [run.energy[0], STEP * STEPS];
+  const points = run.energy.slice(0, moment + 1).map((energy, n) => [n * STEP, energy / first]);
+  return chart({
+    label: "Energy of all tokens, as a share of what it was, against time",
+    title: "energy in time, as a share of what it was",
+    ends: [0, end, Math.min(0.5, run.range[0] / first), Math.max(1.5, run.range[1] / first)],
+    points: points.filter((_, n) => n % 5 === 0 || n === moment),
+    head: points[moment],
+    level: 1,
+    ticks: upTo(5).map((k) => (k * end) / 4),
+  });
 }
 
-function verdict({ zero, symplectic }) {
-  if (zero) return "The Jacobian is zero: without a force the layer is symplectic.";
-  if (symplectic) return "The Jacobian is symmetric: this is a gradient, the layer is symplectic.";
-  const gradient = "The Jacobian is not symmetric: this is the gradient of nothing";
-  return `${gradient}, the layer is not symplectic.`;
+/** How it has come out so far: "open", "good" or "bad", in a few words and in a sentence. */
+function outcome(now) {
+  return now.experiment === "loop" ? loopOutcome(now) : freeOutcome(now);
+}
+
+function loopOutcome({ bead, closed, tokens }) {
+  const who = `token ${tokens.length}`;
+  if (!closed) {
+    const told = "Back at its start, all stands as it stood. What will be left of the work?";
+    return { kind: "open", title: "The first round", told };
+  }
+  if (bead.closes) {
+    const told = `What the force gave, it took back: ${who} is as fast as before.`;
+    return { kind: "good", title: "Closed: no work", told };
+  }
+  const gain = Math.sign(closed) * bead.total;
+  const told =
+    gain > 0
+      ? `All stands as it stood, but ${who} is faster: a perpetual motion machine.`
+      : `All stands as it stood, but ${who} is slower, and will be driven back.`;
+  return { kind: "bad", title: `${signed(gain)} on every round`, told };
+}
+
+function freeOutcome({ off, moment }) {
+  const percent = `${number(100 * off, off < 0.1 ? 2 : 0)} %`;
+  if (off > KEPT) {
+    const told = "Nobody pushed. It came from nowhere, or went there.";
+    return { kind: "bad", title: `Energy off by ${percent}`, told };
+  }
+  if (moment < JUDGED_FROM)
+    return { kind: "open", title: "Let go from rest", told: "Will the energy stay?" };
+  const told = `Off by ${percent} at most, through the steps of the computation.`;
+  return { kind: "good", title: "Energy kept", told };
+}
+
+function verdict(now) {
+  const { kind, title, told } = outcome(now);
+  const sign =
+    kind === "good"
+      ? html`<svg viewBox="-16 -16 32 32" aria-hidden="true">${tickSign(0, 0, 14)}</svg>`
+      : nothing;
+  return html`<div class="cw-meter-verdict" data-outcome=${kind}>
+    ${sign}<p><strong>${title}</strong><br>${told}</p>
+  </div>`;
+}
+
+function readout({ experiment, bead, state, work, share }) {
+  if (experiment === "free") {
+    return html`Energy now: <output aria-live="off">${number(100 * share, 1)}</output> % of what it was`;
+  }
+  return html`Rounds: <output aria-live="off">${number(Math.abs(state.s / bead.length))}</output>.
+    Work so far: <output aria-live="off">${signed(work)}</output>`;
+}
+
+function transport(now, ui) {
+  const begin = () => {
+    if (ui.now.over) ui.set({ time: 0 });
+  };
+  const step = () => {
+    ui.play(false);
+    begin();
+    ui.set({ time: ui.now.time + STEP_TIME });
+  };
+  const draw = () => ui.set({ drawing: ui.now.drawing ? null : [] });
+  const size = {
+    label: "Loop size",
+    min: 0.3,
+    max: 2.5,
+    step: 0.1,
+    value: clamp(sizeOf(now.loop), 0.3, 2.5),
+  };
+  const grow = (value) => choose(ui, { loop: resized(ui.now.loop, value).map(inReach) });
+  const ofTheLoop = () => html`
+    ${button("Turn round", () => choose(ui, { loop: ui.now.loop.toReversed() }))}
+    ${button(now.drawing ? "Draw nothing" : "Draw a loop", draw)}
+    ${slider(ui, "size", { ...size, set: grow, format: (value) => number(value, 1) })}`;
+  return html`<div class="cw-controls cw-meter-transport">
+    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })} ${button("Step", step)}
+    ${now.experiment === "loop" ? ofTheLoop() : nothing}
+  </div>`;
 }
 
 function view(now, ui) {
-  const step = { label: "Step size", min: 0.01, max: 0.3, logarithmic: true };
-  return html`<div class="cw-controls">
-      ${choices(ui, "softmax", { label: "Softmax", options: SOFTMAXES })}
-      ${choices(ui, "matrix", { label: "Matrix A", options: MATRICES })}
-      ${choices(ui, "formula", { label: "Formula", options: FORMULAS })}
-      ${slider(ui, "dt", { ...step, format: (dt) => number(dt, 3) })}
-    </div>
-    <div class="cw-columns">
-      ${matrixPicture(now, ui)}
-      <div>
-        ${chart(now)} ${table(now)}
-        <p class="cw-readout">${verdict(now)}</p>
+  if (now.moving) playAtOnce(ui);
+  const choice = (name, label, options) =>
+    choices(ui, name, {
+      label,
+      options,
+      choose: (value) => choose(ui, { [name]: value, drawing: null }),
+    });
+  return html`${choice("experiment", "Experiment", EXPERIMENTS)}
+    <div class="cw-columns cw-meter">
+      <div>${stage(now, ui)}
+        <p class="cw-hint"><output aria-live="off">${hint(now)}</output></p>
+        <p class="cw-readout">${readout(now)}</p>
       </div>
-    </div>`;
+      <div>
+        ${choice("formula", "A pull of attention moves", FORMULAS)}
+        ${choice("softmax", "Attention is shared out", SOFTMAXES)}
+        ${verdict(now)} ${now.experiment === "loop" ? loopChart(now) : energyChart(now)}
+        <p class="cw-hint">Distance from a gradient:
+          <b data-reading="asymmetry">${number(now.asymmetry)}</b>${now.asymmetry ? "" : ", it is one"}</p>
+      </div>
+    </div>
+    ${transport(now, ui)}`;
+}
+
+function words(now) {
+  const { title, told } = outcome(now);
+  const [moves, shared] = [said(FORMULAS, now.formula), said(SOFTMAXES, now.softmax)];
+  return `A pull moves ${moves}, attention is shared out ${shared}. ${title}. ${told}`;
 }
 
 export default widget({
-  label: "Symplecticity meter: which formula is a gradient?",
-  data: { z: rows, A: rows, steps: plain },
-  controls: { softmax: plain, matrix: plain, formula: plain, dt: plain },
+  label: "Symplecticity meter: does a force do work round a closed loop?",
+  data: { A: rows, moving: plain },
+  controls: { z: rows, loop: rows, softmax: plain, formula: plain, experiment: plain },
+  local: { time: 0, drawing: null, taken: null, resume: false },
   derive,
   view,
-  words: verdict,
-  began: ({ softmax, matrix, formula, dt }) =>
-    `${textOf(formula)}, ${softmax} softmax, ${matrix} A, steps of ${number(dt, 3)}`,
+  words,
+  began: ({ experiment, formula }) =>
+    `${said(EXPERIMENTS, experiment)}, a pull moves ${said(FORMULAS, formula)}`,
+  advance: ({ time }, ui, seconds) => {
+    ui.set({ time: time + RATE * seconds });
+    if (ui.now.over) ui.play(false);
+  },
 });

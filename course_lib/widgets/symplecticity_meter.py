@@ -1,43 +1,77 @@
-"""SymplecticityMeter: swap the formula of symplectic attention, and see what breaks."""
+"""SymplecticityMeter: carry a token round a loop, and see what is left of the work."""
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, Choice, Data, Number
+from course_lib.widgets.traits import Array, Choice, Switch
+
+REACH = 2.5  # half of the width of the picture
+CORNERS = 96
+RADIUS = 1.5
+
+
+def _circle(meter: SymplecticityMeter) -> NDArray[np.float64]:
+    """A circle about the last token's place, or as near as the picture has room for it."""
+    turn = np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
+    middle = np.clip(meter.z[-1], RADIUS - REACH, REACH - RADIUS)
+    return middle + RADIUS * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+
+
+def _closed(_meter: SymplecticityMeter, loop: NDArray[np.float32]) -> NDArray[np.float32]:
+    if not np.ptp(loop, axis=0).any():
+        raise ValueError(
+            f"loop stays at {loop[0].tolist()}; expected a way round, with three corners or more; "
+            "give places that differ"
+        )
+    return loop
 
 
 class SymplecticityMeter(Widget):
-    r"""Is a formula for symplectic attention a gradient, and what does it do to the energy?
+    r"""Is a force of attention the gradient of an energy? A token goes round a loop and finds out.
 
-    With $C = Z A Z^\top$ the reader chooses the softmax that makes $S$, a symmetric or a general
-    $A$, and the force: $S Z A^\top + S^\top Z A$, the gradient of the potential, or the shortcut
-    $2 S^\top Z A$, twice standard attention. The widget shows the asymmetry
-    $\|M - M^\top\| / \|M\|$ of the force's Jacobian $M$, the symplecticity error of one kick, and
-    the energy $|p|^2/2 + |q|^2/2 + \Sigma(q)$ along ``steps`` steps of Störmer–Verlet that start
-    at rest in ``z``.
+    With $C = Z A Z^\top$ and weights $S$ that the ``softmax`` makes of $C$, by columns ("vector")
+    or over all pairs ("matrix"), the force on the window is $-(S Z A^\top + S^\top Z A)$ with the
+    ``formula`` "full", the negative gradient of the potential, or $-2 S^\top Z A$ with "shortcut",
+    twice standard attention. In the ``experiment`` "loop" the last token is a bead on the closed
+    wire ``loop``, driven by that force alone while the others are held: the work $\oint F \cdot
+    \mathrm dz$ of a round is zero for a gradient, and all that a force gains on a round it gains on
+    each. In "free" all tokens are let go from rest, with the energy $|p|^2/2 + |q|^2/2 + \Sigma(q)$
+    in 2,000 steps of Störmer–Verlet.
 
-    ``z`` is the window ``(tokens, d)``, ``A`` the matrix ``(d, d)``; "symmetric" stands for the
-    symmetric part of ``A``.
+    ``z`` is the window ``(tokens, 2)``, ``A`` the matrix ``(2, 2)``, ``loop`` ``(corners, 2)``; by
+    default a circle about the last token. It is ``moving`` at once, unless the reader asked for
+    less motion or you for none.
 
-    Traits, synced both ways: ``softmax``, ``matrix``, ``formula``, ``dt``. Raises ``TypeError`` and
-    ``ValueError`` for data that cannot be drawn. Source: Brantner and Kraus (2024).
+    Traits, synced both ways: ``z``, ``loop``, ``softmax``, ``formula``, ``experiment``. Raises
+    ``TypeError`` and ``ValueError`` for data that cannot be drawn. Source: Brantner and Kraus
+    (2024); HLW (2006), section VI.2.
     """
 
     _module = "symplecticity_meter.js"
 
-    z = Array("tokens", "d", most={"tokens d": 24}, read_only=True)
-    A = Array("d", "d", read_only=True)
-    steps = Data(2_000)
+    z = Array("tokens", "xy=2", within=REACH, most={"tokens": 6})
+    A = Array("xy=2", "xy=2", within=100, read_only=True)
+    loop = Array(
+        "corners", "xy=2", within=REACH, most={"corners": 200}, default=_circle, rule=_closed
+    )
     softmax = Choice("vector", "matrix", default="vector")
-    matrix = Choice("symmetric", "general", default="symmetric")
     formula = Choice("full", "shortcut", default="shortcut")
-    dt = Number(0.01, 0.3, default=0.05)
+    experiment = Choice("loop", "free", default="loop")
+    moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:
-        """Which formula is on trial."""
-        tokens, d = self.z.shape
-        force = "S Z Aᵀ + Sᵀ Z A" if self.formula == "full" else "2 Sᵀ Z A"
+        """Which force is on trial, and how."""
+        pulled = "both tokens of a pair" if self.formula == "full" else "only the token that looks"
+        shared = "by each token" if self.softmax == "vector" else "over all pairs at once"
+        deed = (
+            f"Token {len(self.z)} goes round a closed loop, and the work of the force is summed"
+            if self.experiment == "loop"
+            else "All are let go, and their energy is watched"
+        )
         return (
-            f"Symplecticity meter for a window of {tokens} tokens with {d} features: is {force} "
-            f"with the {self.softmax} softmax and a {self.matrix} A the gradient of a potential?"
+            f"{len(self.z)} tokens that pull at each other by attention, shared out {shared}; a "
+            f"pull moves {pulled}. {deed}."
         )

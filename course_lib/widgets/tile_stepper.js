@@ -9,27 +9,30 @@ import {
   tileWeights,
   wholeRows,
 } from "./js/maths/tiles.js";
-import { every, playButton, prefersStillness } from "./js/play.js";
+import { playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
+import { naivePicture } from "./js/tile_stepper/naive.js";
 import { picture } from "./js/tile_stepper/picture.js";
 import { factorOf, grouped, placeInWords, story, verdict, words } from "./js/tile_stepper/words.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 /** In seconds: of one tile at most and at least, and of all if they lie between. */
-const [SLOWEST, FASTEST, WHOLE_RUN] = [0.8, 0.12, 14];
+const [SLOWEST, FASTEST, WHOLE_RUN] = [1.6, 0.12, 18];
 const MOST_SHOWN = 4;
 const NOTHING = { rows: [0, 0], columns: [0, 0], last: false };
 /** @type {[string, string][]} */
 const LEGEND = [
-  ["warm", "on chip"],
-  ["spent", "visited, forgotten"],
+  ["warm", "in hand"],
+  ["spent", "visited"],
   ["written", "written"],
   ["hatched", "skipped"],
 ];
 
 const planOf = ({ query, key, query_tile, key_tile, causal }) =>
   tileVisits(query.length, key.length, query_tile, key_tile, causal);
+
+const periodOf = (plan) => clamp(WHOLE_RUN / plan.length, FASTEST, SLOWEST);
 
 const finite = (value) => (value === -Infinity ? "−∞" : number(value));
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -38,8 +41,8 @@ function derive(now, { memo }) {
   const { query, key, value, scale, query_tile, key_tile, causal, bytes_each } = now;
   const [keys, d] = [key.length, key[0].length];
   const plan = memo("plan", [query, key, query_tile, key_tile, causal], () => planOf(now));
-  // A host may report a new tiling before the step that fits it.
-  const step = Math.min(now.step, plan.length);
+  const { step } = now;
+  const trip = now.playing && step ? clamp(now.elapsed / periodOf(plan), 0, 1) : 1;
   const given = memo("given", [query, key, value, scale, causal], () => ({
     ...{ query, key, value, scale, causal },
   }));
@@ -52,7 +55,7 @@ function derive(now, { memo }) {
   };
   const tally = (name) => [bytes_each * moved[name], bytes_each * total[name], held[name]];
   return {
-    ...{ plan, step, hand, run },
+    ...{ plan, step, hand, run, trip },
     shape: [query.length, keys, d],
     exact: memo("exact", [given], () => wholeRows(given)),
     weights: memo("weights", [run], () => tileWeights(given, hand ?? NOTHING, run.reports)),
@@ -76,11 +79,18 @@ function replanning(ui) {
   return { ...ui, now: ui.now, set };
 }
 
+/** One step by hand; what it loads travels before the eye, unless the reader asked for stillness. */
+function stepByHand(ui, move) {
+  turn(ui, move);
+  ui.set({ single: true });
+  ui.play(move > 0 && ui.now.step > 0 && !prefersStillness());
+}
+
 function advance(_, ui, seconds) {
-  const { step, plan, elapsed } = ui.now;
-  if (step === plan.length) return ui.play(false);
-  const period = clamp(WHOLE_RUN / plan.length, FASTEST, SLOWEST);
-  ui.set({ elapsed: every(period, elapsed, seconds, () => ui.set({ step: step + 1 })) });
+  const { step, plan, elapsed, single } = ui.now;
+  if (elapsed + seconds < periodOf(plan)) ui.set({ elapsed: elapsed + seconds });
+  else if (single || step === plan.length) ui.play(false);
+  else ui.set({ step: step + 1, elapsed: 0 });
 }
 
 /** The queries in hand, with what they know. */
@@ -114,56 +124,47 @@ function reportTable(now) {
   </table>`;
 }
 
-/** Bytes moved and held, in tiles and by the naive algorithm. */
-function tally({ bytes }) {
+/** Bytes moved and held by one of the two algorithms. */
+function tally({ bytes }, name, where, colour) {
   const longest = Math.max(bytes.tiled[1], bytes.naive[1]);
-  const line = (name, text, colour) => {
-    const [moved, total] = bytes[name];
-    const cell = (reading, i) => html`<td class="cw-number"
-      data-reading="${name}-${reading}">${grouped(bytes[name][i])}</td>`;
-    return html`<tr><th scope="row">${text}</th>${["moved", "total", "held"].map(cell)}</tr>
-      <tr aria-hidden="true"><td colspan="4" class="cw-tile-bar"><span class="cw-bar"
-        data-bar=${name} style="--cw-bar: ${colour}; --cw-length: ${moved / longest};
-        --cw-full: ${total / longest}"></span></td></tr>`;
-  };
-  return html`<table class="cw-weights cw-tile-tally">
-    <caption>Bytes to and from memory</caption>
-    <thead><tr>
-      <td></td><th scope="col">moved so far</th><th scope="col">in the end</th>
-      <th scope="col">held at once</th>
-    </tr></thead>
-    <tbody>
-      ${line("tiled", "in tiles", "var(--cw-warm)")} ${line("naive", "naive", "var(--cw-edge)")}
-    </tbody>
-  </table>`;
+  const [moved, total, held] = bytes[name];
+  const reading = (what, count) =>
+    html`<span data-reading="${name}-${what}">${grouped(count)}</span>`;
+  return html`<p class="cw-tile-tally"><strong>${reading("moved", moved)}</strong> of
+      ${reading("total", total)} bytes moved, ${reading("held", held)} ${where}</p>
+    <span class="cw-bar cw-tile-bar" data-bar=${name} style="--cw-bar: ${colour};
+      --cw-length: ${moved / longest}; --cw-full: ${total / longest}"></span>`;
 }
 
 function controls(now, ui) {
   const [plan, [queries, keys]] = [replanning(ui), now.shape];
-  const byHand = (move) => () => {
-    ui.play(false);
-    turn(ui, move);
-  };
   const leap = () => ui.set({ step: ui.now.step === ui.now.plan.length ? 0 : ui.now.plan.length });
-  return html`<div class="cw-controls">
-    <div class="cw-tile-buttons">
-      ${button("← Back", byHand(-1))}
+  const begin = () => {
+    turn(ui, 1);
+    ui.set({ single: false });
+  };
+  const scrub = (step) => {
+    ui.play(false);
+    ui.set({ step });
+  };
+  return html`<div class="cw-controls cw-tile-controls">
+      ${button("← Back", () => stepByHand(ui, -1))}
       ${
-        prefersStillness()
-          ? button("▶ To the end", leap)
-          : playButton(ui, { start: "Play", begin: () => turn(ui, 1) })
+        prefersStillness() ? button("▶ To the end", leap) : playButton(ui, { start: "Play", begin })
       }
-      ${button("Next →", byHand(1))}
-      ${queries <= keys ? toggle(plan, "causal", { label: "Causal" }) : nothing}
+      ${button("Next →", () => stepByHand(ui, 1))}
+      ${slider(ui, "step", { label: "Tile", min: 0, max: now.plan.length, set: scrub })}
     </div>
-    ${slider(plan, "query_tile", { label: "Queries a tile", min: 1, max: queries })}
-    ${slider(plan, "key_tile", { label: "Keys a tile", min: 1, max: keys })}
-  </div>`;
+    <div class="cw-controls cw-tile-controls">
+      ${slider(plan, "query_tile", { label: "Queries a tile", min: 1, max: queries })}
+      ${slider(plan, "key_tile", { label: "Keys a tile", min: 1, max: keys })}
+      ${queries <= keys ? toggle(plan, "causal", { label: "Causal" }) : nothing}
+    </div>`;
 }
 
 function view(now, ui) {
   const {
-    shape: [queries, , d],
+    shape: [, , d],
     query_tile,
     bytes_each,
   } = now;
@@ -171,34 +172,39 @@ function view(now, ui) {
   const legend = ([kind, text]) =>
     html`<span><i class="cw-swatch cw-tile-${kind}"></i>${text}</span>`;
   return html`${controls(now, ui)}
-    <div class="cw-columns">
+    <div class="cw-columns cw-tile-sides">
       <div>
-        ${picture(now, ui)}
-        <p class="cw-tile-legend" aria-hidden="true">${LEGEND.map(legend)}</p>
-        <div class="cw-tile-scroll">${tally(now)}</div>
+        <p class="cw-tile-title">In tiles: scores live and die on the chip</p>
+        ${picture(now, ui)} ${tally(now, "tiled", "on chip", "var(--cw-warm)")}
       </div>
-      <div class="cw-tile-right" style="--queries: ${queries}; --tile: ${query_tile}">
-        <div class="cw-tile-scroll">${reportTable(now)}</div>
+      <div>
+        <p class="cw-tile-title">Naive: S and P go to memory and back</p>
+        ${naivePicture(now)} ${tally(now, "naive", "for S", "var(--cw-edge)")}
+      </div>
+    </div>
+    <div class="cw-columns cw-tile-state">
+      <div class="cw-tile-scroll" style="--tile: ${query_tile}">${reportTable(now)}</div>
+      <div>
         <p class="cw-tile-story" data-reading="story">${story(now)}</p>
+        <p class="cw-tile-legend" aria-hidden="true">${LEGEND.map(legend)}</p>
       </div>
     </div>
     <p class="cw-tile-verdict">${written}${said}${
       off ? html`<strong data-reading="difference">${off}</strong>` : nothing
     }.</p>
-    <p class="cw-hint">Click or drag in the matrix, or Tab to it and use the arrow keys. The colour
-      of the tile in hand is the weight e^(s − m). The naive algorithm writes S, reads it to write
-      P = softmax(S), and reads P; its bytes so far are those for the scores that the tiles have
-      settled, and it holds S in memory.
-      ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}
-      A number takes ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, on chip 4 where the tiles add
-      up.</p>`;
+    <p class="cw-hint">Colour: e^(s − m). Naive bytes: for the scores settled so far. A number takes
+      ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
+      ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}</p>`;
 }
 
 export default widget({
   label: "Tile stepper: softmax attention, tile by tile",
   data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain },
   controls: { query_tile: plain, key_tile: plain, causal: plain, step: plain },
-  local: { elapsed: 0 },
+  local: { elapsed: 0, single: false },
+  whole: (now) =>
+    now.step <= planOf(now).length && (!now.causal || now.query.length <= now.key.length),
+  along: (_, now) => ({ step: Math.min(now.step, planOf(now).length) }),
   derive,
   view,
   words,

@@ -26,11 +26,13 @@ class TileStepper(Widget):
     r"""Softmax attention in tiles, one (query tile, key tile) pair at a time.
 
     The picture is the score matrix $QK^\top/\sqrt d$ with the tile in hand lit, those before it
-    filled and those that ``causal`` skips hatched. Beside it stand the running maximum $m$, sum
-    $\ell$ and output $o$ of the queries in hand, with the factor $e^{m_\text{old} - m}$ by which
-    the tile rescaled them, and a tally of the bytes moved so far. The naive algorithm's tally
-    stands at the same stage: its three operators on the scores that the tiles have settled, skipped
-    ones included. A number takes ``bytes_each`` bytes, and 4 bytes where tiles accumulate.
+    filled and those that ``causal`` skips hatched. Queries, keys and values travel from slow memory
+    to the chip, and finished outputs back; the bytes moved so far are counted. Below stand the
+    running maximum $m$, sum $\ell$ and output $o$ of the queries in hand, with the factor
+    $e^{m_\text{old} - m}$ by which the tile rescaled them. Beside it the naive algorithm carries
+    $S$ and $P$ to memory and back. Its tally stands at the same stage: its three operators on the
+    scores that the tiles have settled, skipped ones included. A number takes ``bytes_each`` bytes,
+    and 4 bytes where tiles accumulate.
 
     ``query`` and ``key`` are ``(tokens, d)``, ``value`` has the shape of ``key``; at most 24 tokens
     and 8 features each. ``scale`` takes the place of $1/\sqrt d$.

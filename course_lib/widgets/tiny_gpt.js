@@ -3,11 +3,21 @@ import { button, choices, slider } from "./js/controls.js";
 import { alongALine } from "./js/keys.js";
 import { headCards, letterBars, nearestChild, POINTED_AT, three } from "./js/letters.js";
 import { chooseAmong, drawFrom, textReader, uniform } from "./js/maths/generation.js";
-import { clamp, upTo } from "./js/maths/numerics.js";
+import { clamp } from "./js/maths/numerics.js";
 import { unpackTransformer } from "./js/maths/transformer.js";
+import { painted } from "./js/painted.js";
 import { every, playButton, prefersStillness } from "./js/play.js";
 import { isStale, number, spelled, typingLine, visible } from "./js/text.js";
 import { cuts } from "./js/tiny_gpt/cuts.js";
+import {
+  endsOf,
+  flyingLetter,
+  needleAt,
+  rests,
+  SECONDS_A_LETTER,
+  STRIP_HEIGHT,
+  strip,
+} from "./js/tiny_gpt/draw.js";
 import {
   COLDEST,
   check,
@@ -17,6 +27,7 @@ import {
   LEAST_SHARE,
   numbers,
   odds,
+  others,
   proofread,
   remark,
   shares,
@@ -25,7 +36,10 @@ import {
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const SECONDS_A_LETTER = 0.09;
+/** So many letters have a bar; a row of the others would be empty. */
+const MOST_BARS = 24;
+/** The height of the air that a letter can fly through, in pixels. */
+const AIR = 400;
 
 // What follows from the state: the text, which letter of it is looked at, and what the model knew
 // before that letter.
@@ -51,8 +65,30 @@ function derive(now, ui) {
   const kept = now.option >= 0 ? now.option : (chosen ?? choice.order[0]);
   const looked = now.hovered ?? kept;
   const { own, attention } = results[at + lead - 1];
+  const shown = shownLetters(choice.order, now.order, [chosen, looked]);
+  // The letter that the needle will rest on: it is the next number of the seed.
+  const u = uniform(now.seed, now.draws);
+  const coming = now.playing && at === text.length ? drawFrom(choice.probability, u) : null;
   const following = { letters, lead, begun: [...prompt].length, text, finished, full, last, at };
-  return { ...following, all, results, amongst, choice, chosen, looked, own, attention };
+  return {
+    ...following,
+    all,
+    results,
+    amongst,
+    choice,
+    chosen,
+    looked,
+    own,
+    attention,
+    ...{ shown, u, coming },
+  };
+}
+
+/** The most probable letters and those that are spoken of, by rank or by id. */
+function shownLetters(ranked, order, needed) {
+  const best = ranked.slice(0, MOST_BARS);
+  const shown = ranked.filter((id) => best.includes(id) || needed.includes(id));
+  return order === "probability" ? shown : shown.toSorted((a, b) => a - b);
 }
 
 // What the reader does, and the writing ----------------------------------------------------------
@@ -76,15 +112,28 @@ function writeOne(ui) {
   rewrite(ui, { written: written + letters[id], draws: draws + 1 });
 }
 
-function begin(ui) {
-  writeOne(ui);
-  while (prefersStillness() && !hasEnded(ui.now)) writeOne(ui);
+/** Lets the needle go: for one letter, or for all up to the end. */
+function begin(ui, single = false) {
+  if (hasEnded(ui.now)) rewrite(ui, { written: "" });
+  ui.set({ single, elapsed: 0, place: -1, option: -1 });
+  if (!prefersStillness()) return;
+  do writeOne(ui);
+  while (!single && !hasEnded(ui.now));
 }
 
-function advance({ elapsed }, ui, seconds) {
-  const write = () => writeOne(ui);
+/** Begins at once; for readers who asked for less motion nothing is left to play. */
+function write(ui, single = false) {
+  begin(ui, single);
+  ui.play(!prefersStillness());
+}
+
+function advance({ elapsed, single }, ui, seconds) {
+  const next = () => {
+    writeOne(ui);
+    if (single || hasEnded(ui.now)) ui.play(false);
+  };
   if (hasEnded(ui.now) || isStale(ui, "prompt")) ui.play(false);
-  else ui.set({ elapsed: every(SECONDS_A_LETTER, elapsed, seconds, write) });
+  else ui.set({ elapsed: every(SECONDS_A_LETTER, elapsed, seconds, next) });
 }
 
 function undo(ui) {
@@ -143,22 +192,62 @@ function textStrip(now, ui) {
   </div>`;
 }
 
-function writing(now, ui) {
+function legend(now) {
+  const said = remark(now);
+  const tints = html`<p aria-hidden="true">surprising <span></span> expected</p>`;
   return html`<div class="cw-t-legend">
-      <p aria-hidden="true">surprising <span></span> expected <u>typed</u> <b>written</b></p>
-      <p class="cw-t-odds">${odds(now)}</p>
-    </div>
-    <div class="cw-t-buttons">
+    ${said ? html`<p class="cw-t-remark">${said}</p>` : tints}
+    <p class="cw-t-odds">${odds(now)}</p>
+  </div>`;
+}
+
+/** Ready-made beginnings, each a press away from a text. */
+function beginnings({ beginning_names: names, beginnings: prompts, prompt }, ui) {
+  const press = (text) =>
+    byHand(ui, () => {
+      rewrite(ui, { prompt: text, written: "" });
+      write(ui);
+    });
+  return names.map(
+    (name, i) => html`<button type="button" class="cw-button"
+    aria-pressed=${String(prompt === prompts[i])} @click=${press(prompts[i])}>${name}</button>`,
+  );
+}
+
+function buttons(now, ui) {
+  const clear = byHand(ui, () => rewrite(ui, { written: "" }));
+  return html`<div class="cw-t-buttons">
       ${playButton(ui, { start: "Write", begin: () => begin(ui) })}
-      ${button("One letter", byHand(ui, writeOne))}
       ${button(
-        "Clear",
-        byHand(ui, () => rewrite(ui, { written: "" })),
-        { disabled: !now.written },
+        "One letter",
+        byHand(ui, () => write(ui, true)),
       )}
+      ${button("Clear", clear, { disabled: !now.written })}
       ${button("Undo", byHand(ui, undo), { disabled: !now.past.length })}
-      <p class="cw-hint">${remark(now)}</p>
     </div>`;
+}
+
+/** The bars end to end, and the needle that falls on them while a text is written. */
+function draw(now, ui) {
+  const { choice, letters, chosen, coming, u, elapsed } = now;
+  const width = ui.width("strip", 640);
+  const ends = ui.memo("ends", [choice], () => endsOf(choice.probability));
+  const lit = coming !== null && rests(elapsed) ? coming : chosen;
+  const needle = coming === null ? null : needleAt(u, elapsed);
+  return html`<svg class="cw-t-strip" data-measure="strip" viewBox="0 0 ${width} ${STRIP_HEIGHT}"
+    aria-hidden="true">${strip({ ends, names: letters.map(visible), lit, needle }, width)}</svg>`;
+}
+
+/** What lies upon strip and text: the letter in its flight. */
+function air({ coming, letters, elapsed }, ui) {
+  const paint = (context) =>
+    coming !== null &&
+    flyingLetter(context, {
+      ...{ name: visible(letters[coming]), seconds: elapsed, ink: ui.theme.ink("warm") },
+    });
+  const canvas = { width: ui.width("strip", 640), height: AIR, inputs: [coming, elapsed], paint };
+  return html`<canvas class="cw-t-air" aria-hidden="true" ?hidden=${coming === null}
+    ${painted(ui, canvas)}></canvas>`;
 }
 
 function sliders({ letters }, ui) {
@@ -174,7 +263,7 @@ function sliders({ letters }, ui) {
 }
 
 function bars(now, ui) {
-  const { letters, choice, own, chosen, order } = now;
+  const { letters, choice, own, chosen, order, shown } = now;
   const byRank = order === "probability";
   /** @type {[string, string][]} */
   const options = [
@@ -186,16 +275,16 @@ function bars(now, ui) {
     ${letterBars(ui, {
       title: "Letter to look at; Enter writes it",
       names: letters.map(visible),
-      order: byRank ? choice.order : upTo(letters.length),
+      order: shown,
+      highest: 92,
       ...{ own, probability: choice.probability, chosen, byRank, spoken: numbers(now) },
-      marks: (grid) => (byRank ? cuts(grid, choice, letters.length) : nothing),
+      marks: (grid) => (byRank ? cuts(grid, choice, shown.length, letters.length) : nothing),
       take: byHand(ui, take),
       moveTo: byHand(ui, (_, option) => ui.set({ option, hovered: null })),
     })}
     <p class="cw-l-readout">${numbers(now)}.</p>
-    <p class="cw-hint">${cutInWords(now)}</p>
-    <p class="cw-hint">Outlined: the model’s own say. Filled: what is drawn from. Click a bar to
-      write its letter.</p>`;
+    <p class="cw-hint">${cutInWords(now)} ${others(now)}Outlined: the model’s own say. Filled: what
+      is drawn from.</p>`;
 }
 
 function view(now, ui) {
@@ -207,9 +296,11 @@ function view(now, ui) {
     accept: byHand(ui, (_, prompt) => rewrite(ui, { prompt, written: "" })),
   });
   const read = all.slice(0, at + lead).map((id) => visible(letters[id]));
-  return html`${typing}
+  return html`<div class="cw-t-beginnings">${beginnings(now, ui)}</div>
+    <div class="cw-t-top">${typing}${buttons(now, ui)}</div>
     <div class=${isStale(ui, "prompt") ? "cw-stale" : ""}>
-      ${textStrip(now, ui)} ${writing(now, ui)} ${sliders(now, ui)}
+      <div class="cw-t-stage">${textStrip(now, ui)}${legend(now)}${draw(now, ui)}${air(now, ui)}</div>
+      ${sliders(now, ui)}
       <div class="cw-columns cw-l-columns">
         <div>${bars(now, ui)}</div>
         <div>${headCards(ui, "Where each head looked", read, attention)}</div>
@@ -220,12 +311,22 @@ function view(now, ui) {
 export default widget({
   label: "Tiny GPT: a language model that runs in this page",
   name: "cw-gpt",
-  data: { facts: plain, weights: plain, alphabet: plain, start: plain, stop: plain, seed: plain },
+  data: {
+    facts: plain,
+    weights: plain,
+    alphabet: plain,
+    start: plain,
+    stop: plain,
+    seed: plain,
+    beginnings: plain,
+    beginning_names: plain,
+  },
   controls: {
     ...{ prompt: plain, written: plain, temperature: plain, top_k: plain, top_p: plain },
     ...{ draws: plain, place: plain, option: plain, order: plain },
   },
-  local: { ...POINTED_AT, typed: null, past: [], elapsed: 0 },
+  local: { ...POINTED_AT, typed: null, past: [], elapsed: 0, single: false },
+  along: ({ prompt }) => (prompt === undefined ? {} : { written: "", place: -1, option: -1 }),
   derive,
   view,
   advance,

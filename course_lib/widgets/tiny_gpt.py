@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -12,7 +13,17 @@ from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
 from course_lib.widgets.letters import Mark, visible
 from course_lib.widgets.packed_weights import Limits, ModelWidget, model_of, transformer_facts
-from course_lib.widgets.traits import Choice, Index, Integer, Number, Text, brief
+from course_lib.widgets.traits import (
+    Choice,
+    Data,
+    Index,
+    Integer,
+    Number,
+    Several,
+    Text,
+    brief,
+    named,
+)
 
 LARGEST_SEED = 2**32 - 1
 
@@ -60,7 +71,10 @@ class TinyGPT(ModelWidget):
 
     Draw n of the page is a $u_n \in [0, 1)$ that is mixed from ``seed`` and n alone, and falls on
     the first id at which the probabilities add up to more. ``draws``, how many were taken so far,
-    is part of the state, so the same state writes the same text.
+    is part of the state, so the same state writes the same text. The page lays the probabilities
+    end to end, and a needle falls on them.
+
+    ``beginnings`` maps names to prompts; each becomes a button, which writes after that prompt.
 
     Traits, synced both ways: ``prompt``, ``written`` (letters after the prompt), ``temperature``
     (0.1 to 5), ``top_k``, ``top_p`` (0.05 to 1; the vocabulary's size and 1 cut nothing), ``seed``,
@@ -84,6 +98,17 @@ class TinyGPT(ModelWidget):
         default="",
         rule=_without_marks,
     )
+    beginnings = Several(
+        Text(
+            alphabet=lambda self: self.alphabet,
+            longest=lambda self: self._room(),
+            rule=_without_marks,
+        ),
+        most=12,
+        default=(),
+        read_only=True,
+    )
+    beginning_names = Data(lambda self: self._names)
     # The last letter is not read, so there may be one more than the model can read.
     written = Text(
         alphabet=lambda self: self.alphabet,
@@ -102,8 +127,18 @@ class TinyGPT(ModelWidget):
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True)
     order = Choice("probability", "alphabet", default="probability")
 
-    def __init__(self, model: Decoder, alphabet: str, **given: Any) -> None:
-        super().__init__(model, _facts_of(model), alphabet, **given)
+    def __init__(
+        self,
+        model: Decoder,
+        alphabet: str,
+        *,
+        beginnings: Mapping[str, str] | None = None,
+        **given: Any,
+    ) -> None:
+        table = named("beginnings", beginnings)
+        self._names = list(table)
+        prompts = {"beginnings": list(table.values())} if table else {}
+        super().__init__(model, _facts_of(model), alphabet, **prompts, **given)
 
     @property
     def model(self) -> Decoder:

@@ -4,6 +4,8 @@ A constructor, an assignment and a message of the page all end in :meth:`Trait.v
 trait refuses, it refuses everywhere and in the same words. A trait may be declared by others that
 stand above it, such as an index into a text: what comes in one message is taken in the order of
 the declarations, and when the text changes alone, the index settles within it.
+
+A page without a kernel checks what comes in its address by the :meth:`Trait.limits` of each trait.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from typing import Any
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
+
+from course_lib.widgets.folding import folded
 
 LONGEST_NAME = 80  # characters that can still be read as the name of something in a picture
 
@@ -123,6 +127,26 @@ class Trait(traitlets.TraitType):
         """For each axis its label, the name that it shares with others, and its size."""
         return []
 
+    def limits(self, widget: Any) -> dict[str, Any] | None:  # noqa: ARG002 - the same
+        """What a page without a kernel checks a short text for; ``None`` for what has no such."""
+        return None
+
+    def get(self, obj: Any, cls: Any = None) -> Any:
+        """The value; who asks which bounds follow the reader's hand hears of it."""
+        if not self.read_only:
+            obj.__dict__.get("_asked_for", set()).add(self.name)
+        return super().get(obj, cls)
+
+    @staticmethod
+    def _unless_it_moves(widget: Any, bound: Any) -> Any:
+        """A bound, or ``None`` for one that the reader moves: the page's module looks after it."""
+        if not callable(bound):
+            return None if bound in {math.inf, -math.inf} else bound
+        asked = widget.__dict__["_asked_for"] = set()
+        value = bound(widget)
+        del widget.__dict__["_asked_for"]
+        return None if asked else value
+
     def _check(self, _widget: Any, value: Any) -> Any:
         return value
 
@@ -154,6 +178,10 @@ class Data(Trait):
 class Switch(Trait):
     """True or False."""
 
+    def limits(self, widget: Any) -> dict[str, Any]:  # noqa: ARG002 - as of any trait
+        """One of the two."""
+        return {"kind": "switch"}
+
     def _check(self, _widget: Any, value: Any) -> bool:
         if not isinstance(value, bool):
             raise TypeError(f"{self.called} must be True or False, but was given {brief(value)}")
@@ -166,6 +194,10 @@ class Number(Trait):
     def __init__(self, low: float | int, high: float | int, **options: Any) -> None:
         super().__init__(**options)
         self.low, self.high = low, high
+
+    def limits(self, widget: Any) -> dict[str, Any]:  # noqa: ARG002 - as of any trait
+        """The two ends."""
+        return {"kind": "number", "low": self.low, "high": self.high}
 
     def _check(self, _widget: Any, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, Real):
@@ -196,6 +228,11 @@ class Integer(Trait):
     def sizes(self, _widget: Any, value: int) -> list[tuple[str, str, int]]:
         """Its own, if it is one."""
         return [(self.called, self.called, value)] if self.read_only else []
+
+    def limits(self, widget: Any) -> dict[str, Any]:
+        """The two ends, the upper one if it stands still."""
+        high = self._unless_it_moves(widget, self.high)
+        return {"kind": "integer", "low": self.low, "high": high}
 
     def _last(self, widget: Any) -> int:
         return self.high(widget) if callable(self.high) else self.high
@@ -246,6 +283,11 @@ class Choice(Trait):
         super().__init__(**traits)
         self.options, self.offered, self.needs = options, offered, needs or {}
 
+    def limits(self, widget: Any) -> dict[str, Any]:
+        """What there is to choose from."""
+        offered = self.offered(widget) if self.offered else self.options
+        return {"kind": "choice", "options": list(offered)}
+
     def _check(self, widget: Any, value: Any) -> Any:
         offered = tuple(self.offered(widget)) if self.offered else self.options
         # True is 1, and yet no answer to a question that asks for a number.
@@ -265,6 +307,7 @@ class Choice(Trait):
 class Text(Trait):
     """A string of ``shortest`` to ``longest`` characters, of an ``alphabet`` if there is one.
 
+    Capitals and accents that the alphabet lacks are folded, as :func:`folded` says.
     ``alphabet`` and ``longest`` may be functions of the widget; a text for which another one leaves
     no room gives way to none. The characters of a ``distinct`` text differ.
     """
@@ -286,6 +329,15 @@ class Text(Trait):
         """The text, if there is room for it."""
         return value if len(value) <= self._room(widget) else ""
 
+    def limits(self, widget: Any) -> dict[str, Any]:
+        """How long it may be, and of which letters."""
+        return {
+            "kind": "text",
+            "low": self.shortest,
+            "high": self._unless_it_moves(widget, self.longest),
+            "alphabet": self.alphabet(widget) if self.alphabet else None,
+        }
+
     def _room(self, widget: Any) -> float | int:
         return self.longest(widget) if callable(self.longest) else self.longest
 
@@ -293,6 +345,8 @@ class Text(Trait):
         if not isinstance(value, str):
             joined = "; join a list of letters with ''.join(letters)" if self.distinct else ""
             raise TypeError(f"{self.called} is {brief(value)}; expected a string{joined}")
+        if self.alphabet:
+            value = folded(value, self.alphabet(widget))
         if len(value) < self.shortest:
             raise ValueError(f"{self.called} is empty; expected one letter at least")
         given = f"{self.called} {brief(value)}"
@@ -358,6 +412,12 @@ class Several(Trait):
         kept = [one for one in value if self.each.settle(widget, one) == one]
         return value if kept == value else kept
 
+    def limits(self, widget: Any) -> dict[str, Any]:
+        """How many there may be, and what each may be."""
+        high = None if self.most == math.inf else self.most
+        each = self.each.limits(widget)
+        return {"kind": "several", "low": self.least, "high": high, "each": each}
+
     def sizes(self, _widget: Any, value: list[Any]) -> list[tuple[str, str, int]]:
         """How many there are."""
         return [(self.axis, self.axis, len(value))] if self.axis and value else []
@@ -412,13 +472,35 @@ class Array(Trait):
             (label, axis or label, n) for (label, _, axis), n in zip(named, shape, strict=False)
         ]
 
+    def limits(self, widget: Any) -> dict[str, Any]:
+        """The ends of its numbers, and for each axis its size, if it is always the same."""
+        still = {
+            axis
+            for trait in widget.traits().values()
+            if isinstance(trait, Trait) and trait.read_only
+            for _, axis, _ in trait.sizes(widget, getattr(widget, trait.name))
+        }
+        moves = self._unless_it_moves(widget, self._axes) is None
+        return {
+            "kind": "array",
+            "low": None if self.low == -math.inf else self.low,
+            "high": None if self.high == math.inf else self.high,
+            "sizes": [
+                size if not moves and (axis.isdigit() or axis in still) else None
+                for _, axis, size in self.sizes(widget, getattr(widget, self.name))
+            ],
+        }
+
     def _axes(self, widget: Any) -> tuple[str, ...]:
         return self.axes[0](widget) if callable(self.axes[0]) else self.axes
 
     def _check(self, widget: Any, value: Any) -> NDArray[np.float32]:
         axes = self._axes(widget)
-        if value is None and self.optional:
-            return np.zeros((0,) * len(axes), dtype=np.float32)
+        none = np.zeros((0,) * len(axes), dtype=np.float32)
+        # traitlets checks what it has held back once more, as it is kept.
+        kept = isinstance(value, np.ndarray) and value.shape == none.shape
+        if self.optional and (value is None or kept):
+            return none
         labels = tuple(axis.partition("=")[0] for axis in axes)
         array = finite_array(self.called, value, labels)
         sizes = dict(zip(labels, array.shape, strict=True))

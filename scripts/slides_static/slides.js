@@ -45,7 +45,7 @@ function present() {
 
 window.MathJax = {
   tex: { tags: "ams" },
-  options: { enableMenu: false, ignoreHtmlClass: "output|highlight", processHtmlClass: "tex" },
+  options: { enableMenu: false, ignoreHtmlClass: "output|highlight", processHtmlClass: "tex|math" },
   startup: {
     pageReady: () => MathJax.startup.defaultPageReady().then(present),
   },

@@ -54,7 +54,7 @@ def test_figures_that_share_their_code_are_alive_and_keep_their_states_apart(
 ):
     path = bare_page(tmp_path, soft_lookup(), tile_stepper(), soft_lookup(), tile_stepper())
     page = open_page(rewritten(path, lambda text: with_current_code(text, pytest.fail)))
-    assert [len(json.loads(text)) for text in PAYLOAD.findall(page.content())] == [4, 4, 3, 3]
+    assert [len(json.loads(text)) for text in PAYLOAD.findall(page.content())] == [5, 5, 4, 4]
     found = widgets(page)
     for widget in found:
         agrees_with_course_lib(widget)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from addresses import go_to, query_of
 from bare import Alone, bare_page
+from conftest import all_alive
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
@@ -14,14 +16,19 @@ from kinds import TAKE_TEXT, WIDGETS
 from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page
-from reading import eventually
+from reading import decoded, eventually, state_of
+from small_widgets import make as make_small
+from test_widgets_refusals import CHANGED, sent_by_page
 
+from course_lib import widgets as course_widgets
 from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
+MOST_NUMBERS = 64  # that an address holds of one trait
+SET_IN_PYTHON_ALONE = {"TinyGPT": {"seed"}}
 of_every_kind = pytest.mark.parametrize("kind", WIDGETS)
 
 
@@ -52,13 +59,51 @@ def test_every_control_answers_and_reset_brings_all_back(
     agrees_with_course_lib(widget)
     before = snapshot(widget)
     operate_every_control(widget, hand(widget.page))
-    widget.get_by_role("button", name="Reset").click()
+    hand(widget.page).press(widget.get_by_role("button", name="Reset"))
 
     def as_before() -> None:
         assert snapshot(widget) == before
 
     eventually(widget, as_before)
     agrees_with_course_lib(widget)
+
+
+UNTIL_IT_RESTS = "() => new Promise((pass) => setTimeout(pass, 700))"
+
+
+@of_every_kind
+def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
+    alone: Alone, kind: str
+):
+    still = {"moving": False} if "moving" in getattr(course_widgets, kind).class_traits() else {}
+    made = make_small(kind, **still)
+    known = made.limits().keys() - SET_IN_PYTHON_ALONE.get(kind, set())
+    asked = {n: v for n, v in CHANGED[kind].items() if n in known and np.size(v) <= MOST_NUMBERS}
+    widget = alone(made)
+    page, first = widget.page, snapshot(widget)
+    wanted = {name: decoded(sent_by_page(made, name, value)) for name, value in asked.items()}
+
+    def followed() -> None:
+        state = state_of(widget)
+        for name, value in wanted.items():
+            assert np.array_equal(state[name], value), name
+
+    go_to(page, f"{widget.get_attribute('id')}?{query_of(asked)}")
+    eventually(widget, followed)
+    agrees_with_course_lib(widget)
+    page.reload()
+    all_alive(page)
+    eventually(widget, followed)
+    agrees_with_course_lib(widget)
+    assert widget.get_by_role("alert").all_inner_texts() == []
+    widget.get_by_role("button", name="Reset").click()
+
+    def as_at_first() -> None:
+        assert snapshot(widget) == first
+
+    eventually(widget, as_at_first)
+    page.evaluate(UNTIL_IT_RESTS)
+    assert "#" not in page.url
 
 
 @of_every_kind

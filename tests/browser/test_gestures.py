@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
@@ -13,6 +14,8 @@ from reading import eventually, state_of
 from torch import Tensor
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
+
+WINDOW = 3.5  # how much of the plane SoftLookup shows, from side to side
 
 
 @pytest.fixture
@@ -28,20 +31,57 @@ def test_a_click_in_the_plane_brings_the_query_there(shown: Callable[..., Locato
     centre(plane)
     box = plane.bounding_box()
     widget.page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.6 * box["height"])
-    assert state_of(widget)["query"].tolist() == pytest.approx([0.75, -0.3], abs=0.02)
+    expected = [(0.75 - 0.5) * WINDOW, (0.5 - 0.6) * WINDOW]
+    assert state_of(widget)["query"].tolist() == pytest.approx(expected, abs=0.02)
     agrees_with_course_lib(widget)
 
 
-def test_a_query_dragged_out_of_the_plane_stops_at_its_rim(shown: Callable[..., Locator]):
+@pytest.mark.parametrize("handle", ["query", "key Ben"])
+@pytest.mark.parametrize("away", [(800, -800), (-800, 800)])
+def test_what_is_dragged_out_of_the_plane_stops_within_it_and_is_seen_whole(
+    shown: Callable[..., Locator], handle: str, away: tuple[int, int]
+):
     widget = shown("SoftLookup")
-    page, query = widget.page, widget.locator(".cw-query")
-    x, y = centre(query)
+    page = widget.page
+    grip = widget.get_by_role("button", name=handle)
+    x, y = centre(grip.locator("circle").first)
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x, y - 800, steps=4)
+    page.mouse.move(x + away[0], y + away[1], steps=4)
     page.mouse.up()
-    assert state_of(widget)["query"][1] == pytest.approx(1.5)
+    state = state_of(widget)
+    place = state["query"] if handle == "query" else state["key_points"][1]
+    assert place.tolist() == pytest.approx(
+        [1.5 if part > 0 else -1.5 for part in (away[0], -away[1])]
+    )
     agrees_with_course_lib(widget)
+    plane = widget.locator(".cw-plane").bounding_box()
+    for part in (grip.locator(":is(circle, path)").last, grip.locator("text")):
+        box = part.bounding_box()
+        for side, size in (("x", "width"), ("y", "height")):
+            assert plane[side] <= box[side]
+            assert box[side] + box[size] <= plane[side] + plane[size]
+
+
+def test_at_a_low_temperature_the_least_relevant_keys_have_no_thread(
+    shown: Callable[..., Locator],
+):
+    widget = shown("SoftLookup")
+    widget.evaluate(
+        """(el) => {
+          el.courseModel.set("similarity", "cosine");
+          el.courseModel.set("temperature", 0.02);
+        }"""
+    )
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw-plane line").count() == 1
+    # Nor does a line of equal answers run up to a key, where it would look like a thread.
+    holes = widget.locator("mask circle").evaluate_all(
+        "circles => circles.map((e) => ['cx', 'cy'].map((name) => Number(e.getAttribute(name))))"
+    )
+    keys = state_of(widget)["key_points"]
+    expected = torch.stack([keys[:, 0], -keys[:, 1]], -1) / WINDOW * 320 + 160
+    assert torch.allclose(torch.tensor(holes, dtype=torch.float64), expected)
 
 
 def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(
@@ -52,7 +92,7 @@ def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(
     x, y = centre(widget.locator(".cw-query"))
     before, scrolled = state_of(widget)["query"], widget.page.evaluate("() => scrollY")
     Finger(widget.page).drag((x, y), (x, y - 90))
-    moved = 90 / widget.locator(".cw-plane").bounding_box()["width"] * 3
+    moved = 90 / widget.locator(".cw-plane").bounding_box()["width"] * WINDOW
     eventually(widget, lambda: assert_up(state_of(widget)["query"] - before, moved))
     assert widget.page.evaluate("() => scrollY") == scrolled
     agrees_with_course_lib(widget)
@@ -62,9 +102,13 @@ def assert_up(found: Tensor, expected: float) -> None:
     assert found.tolist() == pytest.approx([0, expected], abs=0.05)
 
 
+def assert_rests(play: Locator, name: str) -> None:
+    assert play.inner_text() == name
+
+
 def test_guests_arrive_one_by_one_until_all_are_there(shown: Callable[..., Locator]):
     widget = shown("PartyMemory", init=COUNT_FRAMES)
-    play = widget.locator(".cw-party-arrivals button")
+    play = widget.locator(".cw-party-arrivals button").first
     name = play.inner_text()
     guests = len(state_of(widget)["names"])
     widget.evaluate(
@@ -76,9 +120,10 @@ def test_guests_arrive_one_by_one_until_all_are_there(shown: Callable[..., Locat
     )
     play.click()
     widget.page.wait_for_function("guests => courseArrivals.at(-1) === guests", arg=guests)
-    assert widget.page.evaluate("() => courseArrivals") == list(range(1, guests + 1))
+    # The room is empty first.
+    assert widget.page.evaluate("() => courseArrivals") == list(range(guests + 1))
     agrees_with_course_lib(widget)
-    assert play.inner_text() == name
+    eventually(widget, lambda: assert_rests(play, name))
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 

@@ -70,11 +70,12 @@ def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(
     widget.evaluate(SET, ["tokens", other["tokens"]])
     cells = widget.locator(".cw-heat canvas")
     eventually(widget, lambda: expect(cells).to_have_attribute("width", str(len(before))))
-    expect(widget.locator(".cw-top-keys caption")).to_contain_text("Ada")
-    widget.evaluate(SET, ["weights", other["weights"]])
+    expect(widget.locator(".cw-top-keys > table caption")).to_contain_text("Ada")
+    for name in ("steps", "losses", "guesses", "weights"):
+        widget.evaluate(SET, [name, other[name]])
     expect(cells).to_have_attribute("width", "2")
     # There is one layer now: it is drawn until Python says which one was meant.
-    expect(widget.locator(".cw-top-keys caption")).to_contain_text("Layer 1")
+    expect(widget.locator(".cw-top-keys > table caption")).to_contain_text("Layer 1")
 
 
 def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
@@ -95,3 +96,28 @@ def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
     widget.get_by_role("button", name="Ask Python").click()
     assert state_of(widget)["typed"] == " "
     eventually(widget, lambda: displayed(widget))
+
+
+def filmed(*, moving: bool = True) -> AttentionExplorer:
+    weights = np.eye(3)[None, None, None].repeat(4, axis=0)
+    return AttentionExplorer(["a", "b", "c"], weights, steps=range(4), step=3, moving=moving)
+
+
+def test_the_training_plays_once_when_the_page_opens_and_reset_leads_to_its_end(alone: Alone):
+    widget = alone(filmed())
+    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()
+    assert state_of(widget)["step"] == 3
+    widget.get_by_role("button", name="Step").click()
+    assert state_of(widget)["step"] == 0
+    widget.get_by_role("button", name="Reset").click()
+    assert state_of(widget)["step"] == 3
+
+
+def test_the_training_stands_at_its_end_for_readers_who_asked_for_less_motion(alone: Alone):
+    widget = alone(filmed(), reduced_motion=True)
+    assert state_of(widget)["step"] == 3
+    for frame in (0, 1):
+        widget.get_by_role("button", name="Step").click()
+        assert state_of(widget)["step"] == frame
+    expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()

@@ -102,12 +102,37 @@ def test_nothing_moves_until_play_is_pressed_and_nothing_after_a_pause(shown: Sh
     agrees_with_course_lib(widget)
 
 
-def test_a_second_of_the_page_is_a_unit_of_time_for_every_body(shown: Shown):
+@pytest.mark.parametrize("speed", [1, 3, 100])
+def test_a_second_of_the_page_is_as_long_for_the_bodies_as_the_speed_says(shown: Shown, speed: int):
     widget = shown()
+    slider = widget.get_by_role("slider", name="Speed")
+    if speed != 3:
+        slider.press("Home" if speed == 1 else "End")
     play(widget).click()
     frames, moments = np.array(widget.evaluate(WATCH_MOMENTS)).T
     # A late frame counts as a tenth of a second, so that nothing leaps.
-    np.testing.assert_allclose(np.diff(moments), np.minimum(np.diff(frames), 0.1), atol=1e-6)
+    elapsed = speed * np.minimum(np.diff(frames), 0.1)
+    np.testing.assert_allclose(np.diff(moments), elapsed, atol=1e-5)
+
+
+def test_a_hand_on_the_curves_takes_the_time_along_and_the_bodies_with_it(shown: Shown):
+    widget = shown()
+    play(widget).click()
+    chart = widget.locator("svg:has(.cw-cursor)")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    mouse = widget.page.mouse
+    mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 50)
+    mouse.down()
+    for share in (0.5, 0.75, 3.0, 0.4):
+        mouse.move(box["x"] + share * box["width"], box["y"] + 90)
+        eventually(widget, lambda: assert_near(motion(widget)["cursor"], min(1, share)))  # noqa: B023
+        agrees_with_course_lib(widget)
+    mouse.up()
+    assert_button(widget, "▶ Play")
+    mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 50)
+    widget.evaluate(SOME_FRAMES)
+    assert_near(motion(widget)["cursor"], 0.4)
 
 
 def test_at_the_end_the_bodies_stand_still_and_play_begins_again(shown: Shown):

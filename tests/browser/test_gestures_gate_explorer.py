@@ -1,11 +1,13 @@
 """What GateExplorer does while its reader types and points, for each kind of network."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre
 from letters import says
 from playwright.sync_api import Locator, expect
@@ -19,7 +21,9 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 
 
-def explorer(kind: str, *, units: int = 6, labels: int = 2, text: str = "maria") -> GateExplorer:
+def explorer(
+    kind: str, *, units: int = 6, labels: int = 2, text: str = "maria", **given: bool
+) -> GateExplorer:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(11)
         cell = getattr(recurrent, kind)(len(ALPHABET), units)
@@ -29,14 +33,20 @@ def explorer(kind: str, *, units: int = 6, labels: int = 2, text: str = "maria")
             parameter.mul_(4)
     names = [f"label {i}" for i in range(labels)]
     opinion = {"readout": readout, "labels": names} if labels else {}
-    return GateExplorer(cell, ALPHABET, text=text, **opinion)
+    options = {"all_units": True, "moving": False} | given
+    return GateExplorer(cell, ALPHABET, text=text, **opinion, **options)
 
 
 @pytest.fixture
 def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with one GateExplorer, and gives it."""
 
-    return lambda kind="LSTM", *, width=1280, **given: alone(explorer(kind, **given), width=width)
+    def shown(
+        kind: str = "LSTM", *, width: int = 1280, page: dict[str, Any] | None = None, **given: Any
+    ) -> Locator:
+        return alone(explorer(kind, **given), width=width, **(page or {}))
+
+    return shown
 
 
 @pytest.mark.parametrize(
@@ -122,7 +132,7 @@ def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(
     shown: Callable[..., Locator],
 ):
     widget = shown(text="maria")
-    page, cells = widget.page, widget.get_by_role("slider")
+    page, cells = widget.page, widget.get_by_role("slider", name="Letter and unit")
     centre(cells)
     box = cells.bounding_box()
 
@@ -156,7 +166,7 @@ def test_arrow_keys_walk_along_the_letters_and_down_the_sorted_units(
     names = widget.locator(".cw-g-units text").all_text_contents()
     order = [int(name) - 1 for name in names]
     assert order != sorted(order)
-    widget.get_by_role("slider").focus()
+    widget.get_by_role("slider", name="Letter and unit").focus()
     start = order.index(0)
     for key, unit, letter in [
         ("ArrowLeft", order[start], 3),
@@ -175,7 +185,7 @@ def test_arrow_keys_walk_along_the_letters_and_down_the_sorted_units(
 
 def test_keys_that_come_within_one_frame_all_count(shown: Callable[..., Locator]):
     widget = shown(text="maria")
-    widget.get_by_role("slider").evaluate(
+    widget.get_by_role("slider", name="Letter and unit").evaluate(
         """(el) => {
           for (const key of ["ArrowLeft", "ArrowDown", "ArrowLeft", "ArrowDown"])
             el.dispatchEvent(new KeyboardEvent("keydown", { key }));
@@ -193,7 +203,122 @@ def test_sixty_four_units_and_twenty_four_letters_fit_the_window(
     agrees_with_course_lib(widget)
     root = widget.locator(".cw")
     assert root.evaluate("el => el.scrollWidth <= el.clientWidth")
-    box = widget.get_by_role("slider").bounding_box()
+    box = widget.get_by_role("slider", name="Letter and unit").bounding_box()
     frame = root.bounding_box()
     assert frame["x"] < box["x"]
     assert box["x"] + box["width"] < frame["x"] + frame["width"]
+
+
+# A name as its reader writes it ------------------------------------------------------------------
+
+
+def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callable[..., Locator]):
+    widget = shown(text="a")
+    field = widget.get_by_label("Type a word")
+    field.fill("")
+    field.focus()
+    for typed, read in (("Z", "z"), ("Zo", "zo"), ("Zoë", "zoe")):
+        widget.page.keyboard.insert_text(typed[-1])
+        assert state_of(widget)["text"] == read
+        assert state_of(widget)["letter"] == len(read) - 1
+        assert field.input_value() == typed
+        says(widget, f"Read as {read}.")
+        agrees_with_course_lib(widget)
+    field.press("Home")
+    field.press("Delete")
+    assert state_of(widget)["text"] == "oe"
+    assert field.input_value() == "oë"
+    agrees_with_course_lib(widget)
+    field.fill("oe")
+    says(widget, "")
+
+
+# The letters pour in -----------------------------------------------------------------------------
+
+
+def level(widget: Locator) -> tuple[int, float]:
+    return (
+        int(widget.get_by_role("slider", name="Letter").first.get_attribute("aria-valuenow")),
+        float(widget.locator(".cw-g-water").get_attribute("data-level")),
+    )
+
+
+def rests(widget: Locator) -> None:
+    expect(widget.get_by_role("button", name="Read")).to_be_visible(timeout=20_000)
+
+
+def test_on_opening_the_letters_pour_in_one_by_one_and_then_it_rests(
+    shown: Callable[..., Locator],
+):
+    widget = shown(text="ada", moving=True, all_units=False, page={"init": COUNT_FRAMES})
+    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    seen = set()
+
+    def last_letter() -> None:
+        agrees_with_course_lib(widget)
+        seen.add(level(widget))
+        assert level(widget)[0] == 3
+
+    eventually(widget, last_letter)
+    assert {letter for letter, _ in seen} == {1, 2, 3}
+    assert len(seen) > len({letter for letter, _ in seen})
+    rests(widget)
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget.get_by_role("button", name="Read").click()
+    eventually(widget, lambda: expect(widget.get_by_role("button", name="Pause")).to_be_visible())
+    assert level(widget)[0] == 1
+
+
+def test_a_reading_that_is_stopped_goes_on_where_it_was(shown: Callable[..., Locator]):
+    widget = shown(moving=True, page={"init": COUNT_FRAMES})
+    eventually(widget, lambda: is_(level(widget)[0], 2))
+    widget.get_by_role("button", name="Pause").click()
+    rests(widget)
+    before = level(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert level(widget) == before
+    widget.get_by_role("button", name="Read").click()
+    eventually(widget, lambda: is_(level(widget) != before, expected=True))
+    assert level(widget)[0] in (before[0], before[0] + 1)
+
+
+def is_(found: object, expected: object) -> None:
+    assert found == expected
+
+
+def test_a_hand_on_the_picture_stops_the_reading(shown: Callable[..., Locator]):
+    widget = shown(moving=True)
+    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    widget.get_by_role("slider", name="Letter and unit").press("End")
+    rests(widget)
+    assert level(widget)[0] == 5
+    agrees_with_course_lib(widget)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_readers_who_asked_for_less_motion_go_from_letter_to_letter(
+    shown: Callable[..., Locator], kind: str
+):
+    page = {"reduced_motion": True, "init": COUNT_FRAMES}
+    widget = shown(kind, moving=True, all_units=False, page=page)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert widget.get_by_role("button", name="Read").count() == 0
+    for letter in (1, 2, 3):
+        widget.get_by_role("button", name="Next letter").click()
+        agrees_with_course_lib(widget)
+        assert state_of(widget)["letter"] == letter - 1
+        assert float(widget.locator(".cw-g-vessel").get_attribute("data-share")) == 1
+
+
+@pytest.mark.parametrize(("width", "most"), [(390, 900), (1280, 600)])
+def test_the_figure_fits_a_screen_until_all_units_are_asked_for(
+    shown: Callable[..., Locator], width: int, most: int
+):
+    widget = shown(units=32, all_units=False, labels=5, text="maker", width=width)
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw").bounding_box()["height"] < most
+    assert widget.locator(".cw-g-rows").count() == 0
+    widget.get_by_label("All units").check()
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw-g-units text").count() == 32

@@ -14,6 +14,7 @@ from reading import state_of
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
+from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -29,7 +30,8 @@ def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> L
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(0.4 * torch.randn_like(parameter))
-    return LetterHider(model, alphabet, **{"mask": "·", "word": "bead cab"} | options)
+    given = {"mask": "·", "word": "bead cab", "guess_first": False, "heads": True} | options
+    return LetterHider(model, alphabet, **given)
 
 
 @pytest.fixture
@@ -181,7 +183,7 @@ def test_what_is_hidden_stays_hidden_while_the_word_is_typed_further(
     ("typed", "words"),
     [
         ("", "Type at least one letter."),
-        ("baX", "never seen X. It knows a b c d e ␣ <."),
+        ("ba1", "never seen 1. It knows a b c d e ␣ <."),
         ("<img src=x>", "never seen i, m, g, s, r, =, x, >."),
         ("ba·", "· stands for a hidden letter"),
         ("abcdeabcdea", "That is 11 letters; the model has room for 10."),
@@ -276,3 +278,103 @@ def test_a_word_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator
     tile(widget, 3).click()
     agrees_with_course_lib(widget)
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+# A name as its reader writes it, and a guess before the bars -------------------------------------
+
+
+def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callable[..., Locator]):
+    widget = shown()
+    field = widget.get_by_label("Type a word")
+    field.fill("Béc")
+    assert chosen(widget)[0] == "bec"
+    assert field.input_value() == "Béc"
+    says(widget, "Read as bec.")
+    agrees_with_course_lib(widget)
+    field.press("Home")
+    field.press("Delete")
+    assert chosen(widget)[0] == "ec"
+    assert field.input_value() == "éc"
+    agrees_with_course_lib(widget)
+
+
+GUESS = "Letter that you think the model expects"
+
+
+def covered(widget: Locator) -> bool:
+    return widget.get_by_role("slider", name=GUESS).count() == 1
+
+
+def test_the_bars_appear_once_the_reader_has_pressed_a_letter(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1], guess_first=True)
+    assert covered(widget)
+    agrees_with_course_lib(widget)
+    widget.page.mouse.click(*bar(widget, GUESS, 3))
+    agrees_with_course_lib(widget)
+    assert not covered(widget)
+    verdict = widget.locator(".cw-h-verdict")
+    expect(verdict).to_contain_text("You: d, its ")
+    expect(verdict).to_contain_text(" of 1.")
+    # A new sight is a new question; a place that is shown is none.
+    tile(widget, 0).click()
+    agrees_with_course_lib(widget)
+    assert covered(widget)
+    widget.page.mouse.move(0, 0)
+    widget.get_by_role("slider", name=GUESS).focus()
+    for key in ("Home", "ArrowRight", "Enter"):
+        widget.page.keyboard.press(key)
+        agrees_with_course_lib(widget)
+    expect(verdict).to_contain_text("You: b, its ")
+    expect(verdict).to_contain_text(" of 2.")
+    tile(widget, 1).click()
+    agrees_with_course_lib(widget)
+    assert not covered(widget)
+
+
+def test_a_guess_that_is_the_first_of_the_model_is_counted(shown: Callable[..., Locator]):
+    widget = shown(hidden=[2], guess_first=True)
+    state = state_of(widget)
+    word = torch.tensor([ALPHABET.index(letter) for letter in state["word"]])
+    model = masked_model_of(state["facts"], state["weights"]).double()
+    expected = expected_letters(model, word, hidden=[2], mask=state["mask"])[2]
+    place = [id_ for id_ in range(len(ALPHABET)) if id_ != state["mask"]].index(
+        int(expected.argmax())
+    )
+    widget.page.mouse.click(*bar(widget, GUESS, place))
+    expect(widget.locator(".cw-h-verdict")).to_contain_text("its 1st guess. So far")
+    expect(widget.locator(".cw-h-verdict")).to_contain_text("1 of 1.")
+    widget.get_by_role("button", name="Reset").click()
+    agrees_with_course_lib(widget)
+    assert covered(widget)
+
+
+def test_readers_who_do_not_want_to_guess_see_the_bars_at_once(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1], guess_first=True)
+    widget.get_by_label("I guess first").uncheck()
+    agrees_with_course_lib(widget)
+    assert not covered(widget)
+
+
+def test_on_a_telephone_the_heads_stand_in_two_columns_and_the_bars_in_sight_of_the_letters(
+    shown: Callable[..., Locator],
+):
+    widget = shown({"width": 390, "height": 844, "touch": True}, hidden=[1])
+    agrees_with_course_lib(widget)
+    lefts = {card.bounding_box()["x"] for card in widget.locator(".cw-l-card").all()}
+    assert len(lefts) == 2
+    word, bars = (widget.locator(part).bounding_box() for part in (".cw-h-word", ".cw-l-bars"))
+    assert bars["y"] + bars["height"] - word["y"] < 844
+
+
+def test_two_columns_fit_a_screen(shown: Callable[..., Locator]):
+    widget = shown(
+        {"width": 704},
+        alphabet="abcdefghijklmnopqrstuvwxyz·",
+        word="question",
+        hidden=[1],
+        guess_first=True,
+        heads=False,
+        words=["knight", "silence"],
+    )
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw").bounding_box()["height"] < 600

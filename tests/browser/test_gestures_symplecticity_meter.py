@@ -1,4 +1,4 @@
-"""SymplecticityMeter by hand: success in words, no force at all, huge numbers, the theme."""
+"""SymplecticityMeter by hand: rounds that close, a machine that runs away, tokens let go."""
 
 import re
 from collections.abc import Callable
@@ -8,80 +8,277 @@ import numpy as np
 import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import SOME_FRAMES
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
+from hands import Finger, Mouse, centre
+from kinds.symplecticity_meter import READ, pairs
 from playwright.sync_api import Locator
-from reading import eventually
+from reading import eventually, state_of
 
 from course_lib.widgets import SymplecticityMeter
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 Shown = Callable[..., Locator]
-WINDOW = np.random.default_rng(5).normal(size=(3, 2))
-MATRIX = np.array([[0.5, -0.4], [1.1, 0.3]])
-# The colour of the most opaque pixel.
-DEEPEST = """(el) => {
-  const canvas = el.querySelector("canvas");
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  let deepest = 3;
-  for (let at = 3; at < data.length; at += 4) if (data[at] > data[deepest]) deepest = at;
-  return [...data.slice(deepest - 3, deepest)];
-}"""
+WINDOW = np.array([[-0.6, -1.0], [-0.3, -1.2], [0.9, -0.35]])
+MATRIX = np.array([[-0.87, -1.08], [-1.08, 1.9]])
+STEPS = "(el, count) => { for (let i = 0; i < count; i += 1) el.click(); }"
+PATIENT = 3000  # frames: a round may take seconds
+LAST = "[aria-label^='token 3']"
 
 
 @pytest.fixture
 def shown(alone: Alone) -> Shown:
-    """Opens a page with one SymplecticityMeter and gives that widget."""
+    """Opens a page with one SymplecticityMeter, still unless told otherwise; gives that widget."""
 
-    def shown(z: Any = WINDOW, A: Any = MATRIX, *, width: int = 1280, **given: Any) -> Locator:
-        return alone(SymplecticityMeter(z, A, **given), width=width)
+    def shown(
+        z: Any = WINDOW, A: Any = MATRIX, *, page: dict[str, Any] | None = None, **given: Any
+    ) -> Locator:
+        return alone(SymplecticityMeter(z, A, **{"moving": False} | given), **page or {})
 
     return shown
 
 
-def test_success_is_said_where_the_square_is_empty(shown: Shown):
-    widget = shown(formula="shortcut", softmax="matrix", matrix="general")
-    assert widget.locator(".cw-seal").count() == 0
-    widget.get_by_role("radio", name="S Z Aᵀ + Sᵀ Z A").check()
-    eventually(widget, lambda: assert_sealed(widget, "✓ M = Mᵀ"))
-    words = widget.locator(".cw-seal text").first.bounding_box()
-    square = widget.locator("canvas").bounding_box()
-    assert square["x"] < words["x"]
-    assert words["x"] + words["width"] < square["x"] + square["width"]
-    assert square["y"] < words["y"] < square["y"] + square["height"]
+def steps(widget: Locator, count: int) -> None:
+    """Press the button as often, and wait for the picture."""
+    widget.get_by_role("button", name="Step").evaluate(STEPS, count)
+    widget.evaluate(SOME_FRAMES)
+
+
+def outcome(widget: Locator) -> tuple[str, str]:
+    found = widget.evaluate(READ)
+    return found["outcome"], found["title"]
+
+
+def travelled(widget: Locator) -> float:
+    return float(widget.evaluate(READ)["travelled"])
+
+
+def is_playing(widget: Locator, *, playing: bool = True) -> None:
+    def holds() -> None:
+        names = widget.get_by_role("button").all_inner_texts()
+        assert ("❚❚ Pause" in names) == playing
+
+    eventually(widget, holds)
+
+
+# Round a loop ----------------------------------------------------------------------------------
+
+
+def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(shown: Shown):
+    widget = shown(moving=True, page={"init": COUNT_FRAMES})
+    is_playing(widget)
+    eventually(widget, lambda: assert_rounds(widget, 6), frames=PATIENT)
+    is_playing(widget, playing=False)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    kind, title = outcome(widget)
+    assert kind == "bad"
+    assert re.fullmatch(r"\+\d\.\d\d on every round", title)
+    assert "perpetual motion" in widget.locator("[data-outcome]").inner_text()
+    agrees_with_course_lib(widget)
+    widget.get_by_role("button", name="Play").click()
+    eventually(widget, lambda: assert_rounds_below(widget, 1))
+
+
+def assert_rounds(widget: Locator, least: float) -> None:
+    assert float(widget.evaluate(READ)["told"][0]) >= least
+
+
+def assert_rounds_below(widget: Locator, most: float) -> None:
+    assert float(widget.evaluate(READ)["told"][0]) < most
+
+
+@pytest.mark.parametrize(
+    "given", [{"formula": "full"}, {"softmax": "matrix"}, {"formula": "full", "softmax": "matrix"}]
+)
+def test_success_is_said_and_ticked_when_the_loop_closes_without_work(
+    shown: Shown, given: dict[str, str]
+):
+    widget = shown(**given)
+    steps(widget, 10)
+    assert outcome(widget) == ("open", "The first round")
+    assert widget.locator(".cw-tick").count() == 0
+    steps(widget, 30)
+    assert outcome(widget) == ("good", "Closed: no work")
+    assert widget.locator(".cw-meter-stage .cw-tick").count() == 1
+    assert widget.locator("[data-outcome] .cw-tick").count() == 1
+    assert widget.locator("[data-reading=asymmetry]").inner_text() == "0.00"
     agrees_with_course_lib(widget)
 
 
-def assert_sealed(widget: Locator, words: str) -> None:
-    assert words in widget.locator(".cw-seal").text_content()
+def test_the_other_way_round_the_token_loses_turns_back_and_runs_away(shown: Shown):
+    widget = shown()
+    widget.get_by_role("button", name="Turn round").click()
+    steps(widget, 25)
+    assert travelled(widget) > 0
+    assert outcome(widget)[1].startswith("−")
+    assert "slower" in widget.locator("[data-outcome]").inner_text()
+    agrees_with_course_lib(widget)
+    steps(widget, 80)
+    assert travelled(widget) < 0
+    assert outcome(widget)[1].startswith("+")
+    agrees_with_course_lib(widget)
 
 
-def test_no_force_at_all_is_symplectic_and_paints_nothing(shown: Shown):
-    widget = shown(A=np.zeros((2, 2)))
-    assert_sealed(widget, "✓ M = 0 = Mᵀ")
-    assert widget.locator("[data-reading=asymmetry]").inner_text() == "0"
+def test_a_choice_begins_again_from_the_start(shown: Shown):
+    widget = shown()
+    steps(widget, 12)
+    assert travelled(widget) > 0
+    Mouse(widget.page).press(widget.get_by_text("both", exact=True))
+    eventually(widget, lambda: np.testing.assert_equal(travelled(widget), 0.0))
+    is_playing(widget, playing=False)
+
+
+def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
+    widget = shown()
+    before = state_of(widget)["loop"]
+    x, y = centre(widget.locator("[aria-label^='loop of token 3'] circle").first)
+    scale = 5.5 / widget.locator(".cw-meter-stage").bounding_box()["width"]
+    Mouse(widget.page).drag((x, y), (x - 60, y - 40))
+
+    def has_moved() -> None:
+        step = state_of(widget)["loop"] - before
+        np.testing.assert_allclose(step, np.tile([-60 * scale, 40 * scale], (96, 1)), atol=0.02)
+
+    eventually(widget, has_moved)
+    agrees_with_course_lib(widget)
+
+
+@pytest.mark.parametrize("hand", ["mouse", "finger"])
+def test_a_loop_of_ones_own_is_drawn_in_one_stroke(shown: Shown, hand: str):
+    touch = hand == "finger"
+    page = {"width": 390, "height": 844, "touch": True} if touch else {}
+    widget = shown(page=page | {"below": '<div style="height: 300vh"></div>'})
+    widget.get_by_role("button", name="Draw a loop").click()
+    sheet = widget.locator(".cw-meter-sheet")
+    x, y = centre(sheet)
+    corners = [(x + dx, y + dy) for dx, dy in ((-80, -80), (80, -80), (80, 80), (-80, 80))]
+    scrolled = widget.page.evaluate("() => scrollY")
+    stroke(widget, corners, touch=touch)
+    eventually(widget, lambda: np.testing.assert_equal(sheet.count(), 0))
+    assert widget.page.evaluate("() => scrollY") == scrolled
+    scale = 5.5 / widget.locator(".cw-meter-stage").bounding_box()["width"]
+    loop = state_of(widget)["loop"]
+    assert loop.mean(dim=0).tolist() == pytest.approx([0, 0], abs=0.1)
+    assert loop.abs().max() == pytest.approx(80 * scale, rel=0.1)
+    steps(widget, 3)
+    agrees_with_course_lib(widget)
+
+
+def stroke(widget: Locator, corners: list[tuple[float, float]], *, touch: bool) -> None:
+    """One line through the corners and back to the first."""
+    [first, *rest] = [*corners, corners[0]]
+    if touch:
+        finger = Finger(widget.page)
+        finger._touch("touchStart", first)
+        for corner in rest:
+            finger._touch("touchMove", corner)
+        finger._touch("touchEnd")
+        return
+    mouse = widget.page.mouse
+    mouse.move(*first)
+    mouse.down()
+    for corner in rest:
+        mouse.move(*corner, steps=6)
+    mouse.up()
+
+
+def test_a_dot_is_no_loop_and_the_sheet_waits_for_another(shown: Shown):
+    widget = shown()
+    before = state_of(widget)["loop"]
+    widget.get_by_role("button", name="Draw a loop").click()
+    widget.page.mouse.click(*centre(widget.locator(".cw-meter-sheet")))
+    widget.evaluate(SOME_FRAMES)
+    assert state_of(widget)["loop"].equal(before)
+    widget.get_by_role("button", name="Draw nothing").click()
+    eventually(
+        widget, lambda: np.testing.assert_equal(widget.locator(".cw-meter-sheet").count(), 0)
+    )
+
+
+# Let go ----------------------------------------------------------------------------------------
+
+
+def test_a_token_that_is_held_stops_all_and_all_go_on_when_it_is_let_go(shown: Shown):
+    widget = shown(experiment="free", moving=True)
+    is_playing(widget)
+    eventually(widget, lambda: assert_time(widget, 0.5), frames=PATIENT)
+    mouse = widget.page.mouse
+    mouse.move(*centre(widget.locator(LAST)))
+    mouse.down()
+    is_playing(widget, playing=False)
+    others = pairs(widget.evaluate(READ)["places"])[:2]
+    x, y = centre(widget.locator(LAST))
+    mouse.move(x + 20, y - 15, steps=3)
+    widget.evaluate(SOME_FRAMES)
+    assert float(widget.evaluate(READ)["time"]) == 0
+    np.testing.assert_allclose(pairs(widget.evaluate(READ)["places"])[:2], others, atol=1e-5)
+    mouse.up()
+    is_playing(widget)
+    eventually(widget, lambda: assert_time(widget, 0.1), frames=PATIENT)
+
+
+def assert_time(widget: Locator, least: float) -> None:
+    assert float(widget.evaluate(READ)["time"]) >= least
+
+
+@pytest.mark.parametrize(("formula", "kind"), [("full", "good"), ("shortcut", "bad")])
+def test_free_tokens_keep_their_energy_if_the_force_has_one(shown: Shown, formula: str, kind: str):
+    widget = shown(experiment="free", formula=formula)
+    assert outcome(widget)[0] == "open"
+    steps(widget, 80)
+    assert outcome(widget)[0] == kind
+    agrees_with_course_lib(widget)
+
+
+# Everywhere ------------------------------------------------------------------------------------
+
+
+def test_readers_who_asked_for_less_motion_find_it_still_and_step(shown: Shown):
+    widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert travelled(widget) == 0
+    steps(widget, 4)
+    assert travelled(widget) > 0
+    widget.get_by_role("button", name="Turn round").click()
+    is_playing(widget, playing=False)
+    agrees_with_course_lib(widget)
+
+
+def test_tab_moves_nothing_that_was_paused(shown: Shown):
+    widget = shown(moving=True)
+    widget.get_by_role("button", name="Pause").click()
+    widget.locator(".cw-handle[tabindex]").first.focus()
+    widget.page.keyboard.press("Tab")
+    is_playing(widget, playing=False)
+
+
+@pytest.mark.parametrize("experiment", ["loop", "free"])
+def test_no_force_at_all_does_no_work(shown: Shown, experiment: str):
+    widget = shown(A=np.zeros((2, 2)), experiment=experiment)
+    steps(widget, 100)
+    assert outcome(widget)[0] == "good"
     assert "NaN" not in widget.locator(".cw").evaluate("el => el.outerHTML")
     agrees_with_course_lib(widget)
 
 
-@pytest.mark.parametrize("size", [1e38, 1e-38])
+@pytest.mark.parametrize("experiment", ["loop", "free"])
 @pytest.mark.parametrize("formula", ["full", "shortcut"])
-def test_a_window_of_any_size_is_drawn_without_a_strange_number(
-    shown: Shown, size: float, formula: str
+def test_a_force_of_any_size_is_drawn_without_a_strange_number(
+    shown: Shown, formula: str, experiment: str
 ):
-    widget = shown(WINDOW / np.abs(WINDOW).max() * size, formula=formula, matrix="general")
+    widget = shown(2 * WINDOW, 50 * MATRIX, formula=formula, experiment=experiment)
+    steps(widget, 5)
     found = re.search("NaN|Infinity|undefined", widget.locator(".cw").evaluate("e => e.outerHTML"))
     assert found is None
 
 
-def test_the_cells_follow_the_theme_at_once(shown: Shown):
-    widget = shown(matrix="general")
-    assert widget.evaluate(DEEPEST) == pytest.approx([0xC0, 0x4C, 0x00], abs=3)
-    widget.page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
-    widget.evaluate(SOME_FRAMES)
-    assert widget.evaluate(DEEPEST) == pytest.approx([0xFF, 0x9A, 0x52], abs=3)
+def test_one_token_and_six_are_drawn(shown: Shown):
+    for z in ([[0.5, -0.5]], np.linspace(-2, 2, 12).reshape(6, 2)):
+        widget = shown(z)
+        steps(widget, 5)
+        agrees_with_course_lib(widget)
 
 
 def test_in_a_column_of_200_pixels_nothing_sticks_out(shown: Shown):
-    widget = shown(width=200)
+    widget = shown(page={"width": 200})
     assert widget.page.evaluate("() => document.documentElement.scrollWidth") <= 200

@@ -1,5 +1,6 @@
 """What TileStepper does with the hand: it is dragged, it plays, and it keeps its place."""
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -101,6 +102,52 @@ def test_a_hand_on_the_buttons_stops_the_play(shown: Callable[..., Locator]):
     agrees_with_course_lib(widget)
     widget.evaluate(HALF_A_SECOND)
     assert state_of(widget)["step"] == held
+
+
+# Where the keys of the tile in hand are, and the naive scores, in each frame of a step.
+TRIP_OF_A_STEP = """async (el) => {
+  const left = (e) => (e.getAttribute("d") ? e.getBBox().x : null);
+  const keys = () => left(el.querySelector("[data-load=K]"));
+  const naive = () => left(el.querySelector("[data-layer=naive-trip]"));
+  const buttons = [...el.querySelectorAll("button")];
+  buttons.find((button) => button.textContent.includes("Next")).click();
+  await new Promise(requestAnimationFrame);
+  const seen = [];
+  while (buttons.some((button) => button.textContent.includes("Stop"))) {
+    seen.push([keys(), naive()]);
+    await new Promise(requestAnimationFrame);
+  }
+  return seen;
+}"""
+
+
+def test_a_step_carries_its_keys_to_the_chip_while_the_naive_scores_go_out_and_back_twice(
+    shown: Callable[..., Locator],
+):
+    widget = shown()
+    agrees_with_course_lib(widget)
+    step = state_of(widget)["step"]
+    seen = widget.evaluate(TRIP_OF_A_STEP)
+    keys = [key for key, _ in seen]
+    assert keys == sorted(keys)
+    assert keys[-1] > keys[0] + 50
+    naive = [x for _, x in seen if x is not None]
+    steps = [b - a for a, b in itertools.pairwise(naive) if abs(b - a) > 1e-6]
+    turns = sum(a * b < 0 for a, b in itertools.pairwise(steps))
+    assert turns == 3
+    assert state_of(widget)["step"] == step + 1
+    agrees_with_course_lib(widget)
+
+
+def test_a_step_travels_nowhere_for_readers_who_asked_for_less_motion(
+    shown: Callable[..., Locator],
+):
+    widget = shown(reduced_motion=True, init=COUNT_FRAMES)
+    step = state_of(widget)["step"]
+    widget.get_by_role("button", name="Next").click()
+    assert state_of(widget)["step"] == step + 1
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
 def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(

@@ -1,6 +1,7 @@
 """The mathematics that widgets share, run in Chromium; and that no widget leaves any untested."""
 
 import math
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from urllib.parse import quote
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
 from playwright.sync_api import Page
 
+from course_lib.widgets.folding import folded
 from course_lib.widgets.modules import module_source
 from course_lib.widgets.traits import Array
 
@@ -163,3 +165,11 @@ def test_a_matrix_of_python_arrives_row_by_row(javascript: Javascript):
 )
 def test_a_number_can_be_read_however_large_it_is(javascript: Javascript, value: float, text: str):
     assert javascript("js/text.js", "number", [[value, 2]]) == [text]
+
+
+@pytest.mark.parametrize("alphabet", [ascii_uppercase, ascii_lowercase, f"{ascii_letters} -ë"])
+def test_a_name_is_folded_in_the_page_as_in_python(javascript: Javascript, alphabet: str):
+    letters = [chr(code) for code in range(0x20, 0x250)]
+    names = [*letters, "Anna Zoë", "Zoe\u0308", "ﬁn", "Анна", "½", "👩🏽", "".join(letters)]
+    found = javascript("js/text.js", "folded", [[name, alphabet] for name in names])
+    assert found == [folded(name, alphabet) for name in names]

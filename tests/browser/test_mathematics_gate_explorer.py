@@ -251,3 +251,35 @@ def test_an_equation_in_numbers_comes_to_what_it_says(
             found["value"], abs=doubt + 0.005 * max(map(abs, step["b"]))
         )
         assert re.match(r"[a-z] = ", found["symbols"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_runs_out_and_what_comes_in_make_the_state_that_course_lib_computes(
+    javascript: Javascript, random: np.random.Generator, kind: str
+):
+    letters, units, rows = random_cell(random, kind)
+    text = random.integers(0, letters, size=6).tolist()
+    [run] = javascript("js/maths/recurrent.js", "readText", [[kind, rows, letters, units, text]])
+    layer = loaded(getattr(recurrent, kind)(letters, units), letters, units, rows)
+    state = (torch.zeros(1, units).double(),) * (2 if kind == "LSTM" else 1)
+    one_hot = nn.functional.one_hot(torch.tensor(text), letters).double()
+    for step, token in zip(run, one_hot, strict=True):
+        before = state[-1][0]
+        given = state if kind == "LSTM" else state[0]
+        _, after = layer(token[None, None], given)
+        state = after if kind == "LSTM" else (after,)
+        flows = javascript(
+            "js/maths/recurrent.js", "exchange", [[kind, step, unit] for unit in range(units)]
+        )
+        column = {name: tensor([flow[name] for flow in flows]) for name in flows[0]}
+        assert_close(column["before"], before)
+        assert_close(column["state"], state[-1][0])
+        kept = column["keep"] * column["before"]
+        assert_close(kept + column["gate"] * column["written"], state[-1][0])
+        if kind == "LSTM":
+            assert_close(column["shown"], state[0][0])
+        for share, expected in ((0, before), (0.5, kept), (1, state[-1][0])):
+            levels = javascript(
+                "js/maths/recurrent.js", "levelAt", [[flow, share] for flow in flows]
+            )
+            assert_close(levels, expected)

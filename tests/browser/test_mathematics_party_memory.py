@@ -66,3 +66,26 @@ def test_scores_as_large_as_a_float32_weigh_as_they_should(javascript: Javascrip
         [weights] = javascript("js/maths/memory.js", "memoryWeights", [[mode, party | numbers]])
         total = 1 if mode == "gate" else sum(expected)
         assert_close(weights, tensor(expected) / total)
+
+
+@pytest.mark.parametrize("mode", ["composite", "forgetting", "gate", "softmax", "query"])
+def test_in_an_empty_room_every_guest_weighs_nothing(javascript: Javascript, mode: str):
+    party = {"guests": 2, "arrived": 0, "decay": 0.5, "door": 1, "temperature": 0.5}
+    numbers = {"score": [1, 2], "gate": [1, 2], "keys": [[1], [2]], "query": [1]}
+    assert javascript("js/maths/memory.js", "memoryWeights", [[mode, party | numbers]]) == [[0, 0]]
+
+
+def test_ink_of_every_pixel_leaves_after_the_start_and_has_landed_at_the_end(
+    javascript: Javascript, random: np.random.Generator
+):
+    count, width = 24, 4
+    for share, expected in [(0, 0), (1, 1)]:
+        cases = [[j, count, width, share] for j in range(count)]
+        assert javascript("js/party_memory/flight.js", "landed", cases) == [expected] * count
+    shares = np.sort(random.uniform(size=DRAWS)).tolist()
+    for j in range(count):
+        cases = [[j, count, width, share] for share in shares]
+        found = javascript("js/party_memory/flight.js", "landed", cases)
+        assert found == sorted(found)
+        assert found[0] >= 0
+        assert found[-1] <= 1

@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
 from kinds.position_explorer import sides_of
 from torch import Tensor
 
-from course_lib.position import rotary, shift_matrix, sinusoidal_at
+from course_lib.position import rotary, shift_matrix, sinusoidal, sinusoidal_at
 
 
 def features(random: np.random.Generator) -> int:
@@ -154,3 +155,45 @@ def test_the_angle_between_hands_in_the_page_is_that_of_complex_numbers(
 def test_a_hand_without_length_makes_no_angle(javascript: Javascript):
     [found] = javascript("js/maths/position.js", "handAngle", [[[0, 0], [1, 2]]])
     assert found == 0
+
+
+def test_the_third_of_three_neighbours_stands_between_or_beside_the_two(javascript: Javascript):
+    cases = [[s, t, 6, wanted] for s in range(6) for t in range(6) for wanted in range(-1, 6)]
+    for found, (s, t, tokens, wanted) in zip(
+        javascript("js/maths/position.js", "thirdPlace", cases), cases, strict=True
+    ):
+        triples = [range(first, first + 3) for first in range(tokens - 2)]
+        possible = {x for row in triples if s != t and {s, t} < set(row) for x in {*row} - {s, t}}
+        assert found in possible or (found is None and not possible)
+        assert found == wanted or wanted not in possible
+    assert javascript("js/maths/position.js", "thirdPlace", [[0, 1, 2, 2]]) == [None]
+
+
+def test_the_score_of_an_order_is_that_of_the_places_of_its_words(
+    javascript: Javascript, random: np.random.Generator
+):
+    scores = random.normal(size=(7, 7))
+    # In each order: where BITES stands, and where DOG does.
+    where = [(1, 0), (1, 2), (0, 1), (0, 2), (2, 1), (2, 0)]
+    cases = [[scores.tolist(), first] for first in range(5)]
+    found = javascript("js/maths/position.js", "orderScores", cases)
+    for row, (_, first) in zip(found, cases, strict=True):
+        assert_close(row, [scores[first + s, first + t] for s, t in where])
+
+
+@pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned", "rotary"])
+def test_numbers_are_different_if_they_differ_by_more_than_the_tolerance(
+    javascript: Javascript, random: np.random.Generator, kind: str
+):
+    query, key = torch.from_numpy(random.normal(size=(2, 8, 1))).mT.expand(2, 3, 8)
+    fixed, table = sinusoidal(3, 8, dtype=torch.float64), tensor(random.normal(size=(3, 8)))
+    queries, keys = {
+        "none": (query, key),
+        "sinusoidal": (fixed, fixed),
+        "learned": (table, table),
+        "rotary": (rotary(query), rotary(key)),
+    }[kind]
+    score = queries @ keys.mT
+    values = [float(score[s, t]) for s, t in [(1, 0), (1, 2), (0, 1), (0, 2), (2, 1), (2, 0)]]
+    [found] = javascript("js/maths/position.js", "distinct", [[values, 1e-9]])
+    assert found == {"none": 1, "sinusoidal": 2, "learned": 3, "rotary": 4}[kind]

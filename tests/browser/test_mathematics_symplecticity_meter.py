@@ -1,20 +1,23 @@
 """The mathematics of SymplecticityMeter's JavaScript, run in Chromium, against course_lib."""
 
-from collections.abc import Callable
+import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from kinds.symplecticity_meter import shortcut_force
+from kinds.symplecticity_meter import Force, force_of, ride_to, round_trip, shortcut_force, windows
 
-from course_lib import mechanics, symplectic
+from course_lib import symplectic
+from course_lib.mechanics import work_along
 
 ATTENTION = "js/maths/symplectic_attention.js"
+LOOPS = "js/symplecticity_meter/loops.js"
 
 
-def windows(random: np.random.Generator, *more: Any) -> list[list[Any]]:
+def cases_of(random: np.random.Generator, *more: Any) -> list[list[Any]]:
     cases = []
     for _ in range(DRAWS):
         tokens, d = random.integers(1, 5, size=2)
@@ -24,23 +27,11 @@ def windows(random: np.random.Generator, *more: Any) -> list[list[Any]]:
     return cases
 
 
-def shortcut(z: torch.Tensor, A: torch.Tensor, softmax: str) -> torch.Tensor:
-    """2 Sᵀ Z A, with the S whose log-partition function is the potential, by autograd."""
-    C = (z @ A @ z.mT).detach().requires_grad_()
-    one = torch.zeros_like(C[:1])
-    if softmax == "matrix":
-        partition = torch.logsumexp(torch.cat([one[0, :1], C.flatten()]), 0)
-    else:
-        partition = torch.logsumexp(torch.cat([one, C]), 0).sum()
-    [S] = torch.autograd.grad(partition, C)
-    return 2 * S.mT @ z @ A
-
-
 @pytest.mark.parametrize("softmax", ["matrix", "vector"])
 def test_potential_and_force_in_the_page_are_those_of_course_lib(
     javascript: Javascript, random: np.random.Generator, softmax: str
 ):
-    cases = windows(random, softmax)
+    cases = cases_of(random, softmax)
     potentials = javascript(ATTENTION, "attentionPotential", cases)
     full = [[*case, "full"] for case in cases]
     short = [[*case, "shortcut"] for case in cases]
@@ -55,7 +46,7 @@ def test_potential_and_force_in_the_page_are_those_of_course_lib(
             [list(row) for row in force],
             symplectic.symplectic_attention(z, matrix, softmax=softmax),
         )
-        assert_close([list(row) for row in cut], shortcut(z, matrix, softmax))
+        assert_close([list(row) for row in cut], shortcut_force(z, matrix, softmax))
 
 
 @pytest.mark.parametrize("formula", ["full", "shortcut"])
@@ -70,11 +61,7 @@ def test_the_jacobian_in_the_page_is_that_of_autograd(
     jacobians = javascript(ATTENTION, "forceJacobian", cases)
     jacobians = [[list(row) for row in M] for M in jacobians]
     asymmetries = javascript(ATTENTION, "relativeAsymmetry", [[M] for M in jacobians])
-    step = 0.1
-    errors = javascript(ATTENTION, "kickSymplecticityError", [[M, step] for M in jacobians])
-    for found, asymmetry, error, (window, A, *_) in zip(
-        jacobians, asymmetries, errors, cases, strict=True
-    ):
+    for found, asymmetry, (window, A, *_) in zip(jacobians, asymmetries, cases, strict=True):
         z, matrix = tensor(window), tensor(A)
 
         def force(z: torch.Tensor, matrix: torch.Tensor = matrix) -> torch.Tensor:
@@ -85,13 +72,6 @@ def test_the_jacobian_in_the_page_is_that_of_autograd(
         M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
         assert_close(found, M)
         assert_close(asymmetry, (M - M.mT).norm() / M.norm())
-
-        def kick(
-            q: torch.Tensor, p: torch.Tensor, force: Callable[..., torch.Tensor] = force
-        ) -> tuple[torch.Tensor, torch.Tensor]:
-            return q, p - step * force(q)
-
-        assert_close(error, mechanics.symplecticity_error(kick, z, torch.zeros_like(z)))
 
 
 @pytest.mark.parametrize("formula", ["full", "shortcut"])
@@ -114,7 +94,7 @@ def test_a_rollout_in_the_page_is_stoermer_verlet_with_the_chosen_force(
             force = (
                 symplectic.symplectic_attention(q, matrix, softmax="vector")
                 if formula == "full"
-                else shortcut(q, matrix, "vector")
+                else shortcut_force(q, matrix, "vector")
             )
             p = p - dt / 2 * (q + force)
             q = q + dt * p if kick else q
@@ -124,4 +104,107 @@ def test_a_rollout_in_the_page_is_stoermer_verlet_with_the_chosen_force(
 def test_no_force_at_all_is_symmetric(javascript: Javascript):
     nothing = [[0.0, 0.0], [0.0, 0.0]]
     assert javascript(ATTENTION, "relativeAsymmetry", [[nothing]]) == [0]
-    assert javascript(ATTENTION, "asymmetries", [[nothing]]) == [nothing]
+
+
+EVERY_FORCE = pytest.mark.parametrize(
+    ("softmax", "formula"), [(s, f) for s in ("vector", "matrix") for f in ("full", "shortcut")]
+)
+SPARE, ROUNDS = 0.3, 6
+
+
+def ridden(
+    javascript: Javascript, random: np.random.Generator, softmax: str, formula: str, time: float
+) -> list[tuple[dict[str, Any], torch.Tensor, torch.Tensor, Force]]:
+    """Rides in random windows: what the page finds, the window, the corners, and the force."""
+    cases = []
+    for _ in range(8):
+        tokens, corners = random.integers(1, 5), random.integers(3, 40)
+        window, A = random.normal(size=(tokens, 2)), random.normal(size=(2, 2))
+        angle = np.linspace(0, 2 * np.pi, corners, endpoint=False)
+        reach = random.uniform(0.5, 1.5, size=(corners, 1))
+        wire = random.normal(size=2) + reach * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        cases.append([window.tolist(), A.tolist(), softmax, formula, wire.tolist()])
+    found = javascript(ATTENTION, "bead", [[*case, SPARE, ROUNDS, time] for case in cases])
+    rides = []
+    for ride, (window, A, *_) in zip(found, cases, strict=True):
+        corners = tensor(ride["corners"])
+        rides.append((ride, tensor(window), corners, force_of(tensor(A), softmax, formula)))
+    return rides
+
+
+def finely(path: torch.Tensor) -> torch.Tensor:
+    """The path, each of its pieces cut into sixteen."""
+    shares = torch.linspace(0, 1, 17)[:-1, None]
+    return torch.cat([*(a + shares * (b - a) for a, b in pairwise(path)), path[-1:]])
+
+
+@EVERY_FORCE
+def test_the_work_round_a_loop_in_the_page_is_that_of_fine_quadrature(
+    javascript: Javascript, random: np.random.Generator, softmax: str, formula: str
+):
+    for ride, z, corners, force in ridden(javascript, random, softmax, formula, 0.0):
+        ring = torch.cat([corners, corners[:1]])
+        fine = torch.cat(
+            [a + torch.linspace(0, 1, 9)[:-1, None] * (b - a) for a, b in pairwise(ring)]
+        )
+        exact = work_along(force, windows(z, torch.cat([fine, ring[-1:]])), nodes=20)[-1]
+        assert_close(ride["total"], exact)
+        assert_close(ride["length"], ring.diff(dim=0).norm(dim=-1).sum())
+        assert_close(ride["need"], max(0.0, -float(round_trip(force, z, corners).min())))
+        assert ride["closes"] == bool(abs(exact) < 1e-9)
+        assert formula == "shortcut" or ride["closes"]
+
+
+@EVERY_FORCE
+def test_a_bead_has_the_energy_that_the_work_has_given_it(
+    javascript: Javascript, random: np.random.Generator, softmax: str, formula: str
+):
+    for ride, z, corners, force in ridden(javascript, random, softmax, formula, 7.0):
+        way, rounds = ride_to(corners, ride["s"])
+        work = rounds * round_trip(force, z, corners)[-1] + work_along(force, windows(z, way))[-1]
+        assert_close(ride["place"], way[-1])
+        assert ride["work"] == pytest.approx(float(work), abs=2e-6)
+        energy = ride["need"] + SPARE + ride["work"]
+        if energy > 0.01:
+            assert ride["v"] ** 2 / 2 == pytest.approx(energy, abs=1e-9)
+
+
+def test_a_bead_takes_as_long_as_its_speeds_on_the_way_say(
+    javascript: Javascript, random: np.random.Generator
+):
+    until, compared = 0.8, 0
+    for ride, z, corners, force in ridden(javascript, random, "vector", "shortcut", until):
+        way, rounds = ride_to(corners, ride["s"])
+        if rounds:
+            continue
+        fine = finely(way)
+        energy = ride["need"] + SPARE + work_along(force, windows(z, fine))
+        slow = (2 * energy).rsqrt()
+        time = ((slow[1:] + slow[:-1]) / 2 * fine.diff(dim=0).norm(dim=-1)).sum()
+        assert time == pytest.approx(until, abs=0.01)
+        compared += 1
+    assert compared > 3
+
+
+def test_loops_that_are_drawn_are_closed_and_evenly_spaced(javascript: Javascript):
+    angle = 6 * np.linspace(0, 1, 50) ** 1.1
+    drawn = np.stack([np.cos(angle), np.sin(angle)], axis=-1).tolist()
+    [loop, dot] = javascript(LOOPS, "closedLoop", [[drawn, 1], [drawn[:2], 1]])
+    gaps = (tensor(loop) - tensor(loop).roll(1, 0)).norm(dim=-1)
+    assert len(loop) == 96
+    assert gaps.max() / gaps.min() < 1.2
+    assert tensor(loop).norm(dim=-1).numpy() == pytest.approx(1, abs=0.05)
+    assert dot is None
+
+
+def test_loops_keep_their_shape_when_they_grow_and_stop_at_the_rim_when_they_move(
+    javascript: Javascript,
+):
+    loop = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]]
+    [size] = javascript(LOOPS, "sizeOf", [[loop]])
+    assert size == pytest.approx(math.hypot(1, 0.5))
+    [half] = javascript(LOOPS, "resized", [[loop, size / 2]])
+    assert_close(half, [[0.5, 0.25], [1.5, 0.25], [1.5, 0.75], [0.5, 0.75]])
+    [free, stopped] = javascript(LOOPS, "moved", [[loop, [-1, 0.5], 2.5], [loop, [5, 0.5], 2.5]])
+    assert_close(free, tensor(loop) + tensor([-1, 0.5]))
+    assert_close(stopped, tensor(loop) + tensor([0.5, 0.5]))

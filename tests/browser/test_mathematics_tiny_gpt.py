@@ -237,3 +237,31 @@ def repacked(widget: TinyGPT, bits: int) -> dict[str, object]:
     packed = pack(widget._original, most_bytes=10**6, fewest_bits=bits, most_bits=bits)
     assert packed["bits"] == bits
     return packed
+
+
+def test_the_needle_starts_at_an_end_of_the_strip_stays_on_it_and_rests_where_it_was_drawn(
+    javascript: Javascript, random: np.random.Generator
+):
+    module = "js/tiny_gpt/draw.js"
+    numbers = [0, 0.5, *random.uniform(size=DRAWS)]
+    for u in numbers:
+        times = np.linspace(0, 2, 41).tolist()
+        found = javascript(module, "needleAt", [[u, time] for time in times])
+        assert found[0] == pytest.approx(1 if u < 0.5 else 0)
+        assert all(-1e-12 <= place <= 1 + 1e-12 for place in found)
+        resting = javascript(module, "rests", [[time] for time in times])
+        assert resting == sorted(resting)
+        assert all(place == u for place, rests in zip(found, resting, strict=True) if rests)
+
+
+def test_the_strip_lays_probabilities_end_to_end_as_a_draw_adds_them_up(
+    javascript: Javascript, random: np.random.Generator
+):
+    module = "js/maths/generation.js"
+    for _ in range(20):
+        probability = random.dirichlet(np.full(9, 0.3)).tolist()
+        [ends] = javascript("js/tiny_gpt/draw.js", "endsOf", [[probability]])
+        assert_close(ends, tensor(probability).cumsum(0))
+        draws = random.uniform(size=20).tolist()
+        found = javascript(module, "drawFrom", [[probability, u] for u in draws])
+        assert found == [min(sum(end <= u for end in ends), 8) for u in draws]

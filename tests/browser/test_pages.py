@@ -10,6 +10,7 @@ import pytest
 from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
+from frames import SOME_FRAMES
 from hands import CONTROLS, centre, usable, widgets
 from looks import SPILLED
 from playwright.sync_api import Page, expect
@@ -28,11 +29,11 @@ END_TRANSITIONS = """() => {
   return running().length;
 }"""
 
-# A formula in a line of text cannot be scrolled. Folded solutions are opened for the look.
+# A formula in a line of text cannot be scrolled. Folds are opened for the look.
 FORMULAS_CUT_OR_APART = """async () => {
   await window.MathJax?.startup?.promise;
-  const folded = [...document.querySelectorAll(".toggle-hidden")];
-  for (const e of folded) e.classList.remove("toggle-hidden");
+  const folded = [...document.querySelectorAll("article details:not([open])")];
+  for (const e of folded) e.open = true;
   const outOfLine = (span) => {
     const formula = span.querySelector("mjx-container").getBoundingClientRect();
     const after = span.nextSibling;
@@ -51,7 +52,7 @@ FORMULAS_CUT_OR_APART = """async () => {
     const formulas = [...document.querySelectorAll("span.math")];
     return formulas.filter((span) => span.checkVisibility()).flatMap(outOfLine);
   } finally {
-    for (const e of folded) e.classList.add("toggle-hidden"); // other tests look at this window too
+    for (const e of folded) e.open = false; // other tests look at this window too
   }
 }"""
 
@@ -75,7 +76,7 @@ EACH_LOOK_OF_CODE_ONCE = """() => {
     return [color, fontSize, fontWeight, ground(e), judged].join();
   };
   const repeated = blocks.flatMap((block) => {
-    const words = [...block.querySelectorAll("span:not([id])")];
+    const words = [...block.querySelectorAll("span:not([id], .line)")];
     const looks = words.map(look);
     return words.filter((_, i) => looks.indexOf(looks[i]) < i);
   });
@@ -90,12 +91,15 @@ def violations(page: Page) -> list[str]:
     found: list[dict[str, Any]] = page.evaluate(
         # To preload would be to fetch the stylesheets again, and to trip over what they import.
         f"""async () => {{
+          const folded = [...document.querySelectorAll("article details:not([open])")];
+          for (const e of folded) e.open = true;
           const restore = ({EACH_LOOK_OF_CODE_ONCE})();
           const options = {{ resultTypes: ["violations"], preload: false }};
           try {{
             return (await axe.run(document, options)).violations;
           }} finally {{
             restore(); // other tests look at this window too
+            for (const e of folded) e.open = false;
           }}
         }}"""
     )
@@ -182,6 +186,23 @@ def test_the_reader_can_search(site: Folder, open_page: Callable[..., Page]):
     assert page.locator("#search-results li a").count() >= 2
 
 
+def test_the_search_finds_the_first_lecture_first_and_leads_to_the_first_match(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url("search.html?q=softmax"))
+    first = page.locator("#search-results li > a").first
+    expect(first).to_have_attribute("href", "lectures/01_soft_lookup.html?sought=softmax")
+    first.click()
+    page.wait_for_url("**/01_soft_lookup.html?sought=softmax")
+    page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
+    page.evaluate(SOME_FRAMES)
+    top = page.evaluate(
+        "() => [...CSS.highlights.get('sought')][0].getBoundingClientRect().top / innerHeight"
+    )
+    assert 0.05 < top < 0.95
+    assert page.evaluate("() => scrollY") > 0
+
+
 def test_the_theme_chosen_stays_chosen_on_the_next_page(
     site: Folder, open_page: Callable[..., Page]
 ):
@@ -209,7 +230,94 @@ def test_on_paper_a_dark_page_is_light_and_its_code_is_whole(
     page.emulate_media(media="screen")
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     assert page.evaluate(theme) == "dark"
-    assert page.evaluate(cut) != []  # on the screen code scrolls
+
+
+CODE_CUT = """() => {
+  const folded = [...document.querySelectorAll("article details:not([open])")];
+  for (const e of folded) e.open = true;
+  const code = "article :is(.cell_input, .library-source, .highlight-python) pre";
+  const cut = [...document.querySelectorAll(code)]
+    .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
+  for (const e of folded) e.open = false;
+  return cut.map((e) => e.textContent);
+}"""
+
+SMALL_LETTERS = """() => [...document.querySelectorAll("figure svg")].flatMap((drawing) => {
+  const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+  return [...drawing.querySelectorAll("text")]
+    .filter((text) => parseFloat(getComputedStyle(text).fontSize) * scale < 9.99)
+    .map((text) => text.textContent);
+})"""
+
+# What scrolls sideways: whether it says so, and whether the keyboard reaches it.
+SCROLLERS = """async () => {
+  await window.MathJax?.startup?.promise;
+  return [...document.querySelectorAll("article :is(.drawing, mjx-container[display=true])")]
+    .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => [getComputedStyle(e, "::before").content.includes("Scroll sideways"), e.tabIndex]);
+}"""
+
+
+@of_every_page
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_line_of_code_is_cut_and_no_letter_of_a_still_figure_is_too_small(
+    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
+):
+    page = look_at(site.url(page_path), width=width, touch=width < 600)
+    assert page.evaluate(CODE_CUT) == []
+    assert page.evaluate(SMALL_LETTERS) == []
+
+
+@of_every_page
+def test_on_a_telephone_what_scrolls_says_so_and_the_keyboard_reaches_it(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=390, touch=True)
+    page.evaluate(SOME_FRAMES)
+    assert all(scroller == [True, 0] for scroller in page.evaluate(SCROLLERS))
+
+
+@of_every_page
+def test_a_formula_that_fits_is_no_stop_of_the_tab_key(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path))
+    stops = page.locator("mjx-container").evaluate_all(
+        "all => all.filter((e) => e.tabIndex >= 0 && e.scrollWidth <= e.clientWidth + 1).length"
+    )
+    assert stops == 0
+
+
+def test_a_lecture_that_is_marked_as_read_is_ticked_in_the_menu_of_each_page(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(pages(with_widgets=True)[-1]), formulas=False)
+    button = page.locator(".read-mark button")
+    number = button.get_attribute("data-lecture")
+    entry = page.locator(f".bd-links a[data-lecture='{number}']").first
+    button.click()
+    expect(entry).to_have_attribute("data-read", "")
+    page.goto(site.url("book/notation.html"))
+    expect(entry).to_have_attribute("data-read", "")
+    page.go_back()
+    button.click()
+    expect(entry).not_to_have_attribute("data-read", "")
+
+
+def test_a_lecture_says_its_number_and_minutes_and_leads_to_its_neighbours(
+    site: Folder, look_at: Callable[..., Page]
+):
+    path = pages(with_widgets=True)[-1]
+    page = look_at(site.url(path))
+    number = int(path.removeprefix("lectures/").partition("_")[0])
+    assert page.locator("article h1").inner_text().startswith(f"{number} ")
+    line = page.locator("article .ways-on")
+    minutes = line.inner_text().split()[0]
+    assert f"takes about {minutes} minutes" in page.locator("article").inner_text()
+    entry = page.locator(f".bd-links a[data-lecture='{number}']").first
+    assert f"{minutes} min" in entry.text_content()
+    assert line.locator("a").count() == 2
+    assert line.bounding_box()["y"] < 300
 
 
 # Widgets ---------------------------------------------------------------------------------------
@@ -277,3 +385,19 @@ def test_a_page_without_scripts_says_what_each_widget_shows(
         words = widget.locator("p")
         assert words.is_visible()
         assert len(words.inner_text().split()) >= 8
+
+
+@of_every_page_with_widgets
+def test_every_link_to_a_figure_sets_it(
+    site: Folder, open_page: Callable[..., Page], page_path: str
+):
+    page = open_page(site.url(page_path), formulas=False)
+    for link in page.locator("a[href^='#fig-']").all():
+        address = link.get_attribute("href")
+        link.evaluate("(link) => link.click()")
+        widget = page.locator(address.partition("?")[0])
+        assert page.evaluate("() => location.hash") == address
+        # An address is followed from the figure's first state on, and what it asks for is no news.
+        expect(widget).to_be_in_viewport()
+        assert widget.get_by_role("alert").all_inner_texts() == []
+        agrees_with_course_lib(widget)

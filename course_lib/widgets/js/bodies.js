@@ -8,11 +8,19 @@ import { nothing, svg } from "./vendor/lit-html/lit-html.js";
 /** The side of the square stage. */
 export const STAGE = 320;
 const MIDDLE = STAGE / 2;
-const ROD = 120;
+/** The length of a pendulum on it. */
+export const ROD = 120;
 const WALLS = [12, STAGE - 12];
 const COILS = 24;
 const COIL_HEIGHT = [0, 6, 0, -6];
 const BALL = 13;
+
+/** A ball with the light on it from above. */
+const round = ([cx, cy], r, colour) =>
+  svg`<circle cx=${cx} cy=${cy} r=${r} fill=${colour} stroke="var(--cw-paper)"
+      stroke-width="1.5"></circle>
+    <ellipse cx=${cx - r / 3} cy=${cy - r / 3} rx=${r / 2.6} ry=${r / 3.4} fill="#fff" opacity="0.4"
+      transform="rotate(-45 ${cx - r / 3} ${cy - r / 3})"></ellipse>`;
 
 /** A zigzag between two places at one height. */
 function spring(from, to, y) {
@@ -32,12 +40,14 @@ function onSprings({ rests, stretch, masses, walls }) {
   const heaviest = Math.max(...masses);
   return ({ reach }) => ({
     lanes: true,
+    stretch: stretch / reach[0],
     radii: masses.map((mass) => BALL * Math.cbrt(mass / heaviest)),
     places: (q, y) => q.map((part, i) => [rests[i] + (stretch * part) / reach[i], y]),
     ties: (places, y) => {
       const ends = [walls[0], ...places.map(([x]) => x), ...walls.slice(1)];
       return upTo(ends.length - 1).map((i) => spring(ends[i], ends[i + 1], y));
     },
+    reached: (q, [x], ball) => q.with(ball, ((x - rests[ball]) * reach[ball]) / stretch),
     scenery: walls.map(wall),
   });
 }
@@ -53,9 +63,19 @@ const inThePlane =
       radii: [BALL],
       places: (q) => [field.toPixel(q)],
       ties: () => [],
+      reached: (_q, pixel) => field.toData(pixel),
       scenery,
     };
   };
+
+const SUN = [
+  [30, 0.12],
+  [19, 0.25],
+  [10, 1],
+].map(
+  ([r, opacity]) =>
+    svg`<circle cx=${MIDDLE} cy=${MIDDLE} r=${r} fill="#f0a020" opacity=${opacity}></circle>`,
+);
 
 const SCENES = {
   HarmonicOscillator: () =>
@@ -65,6 +85,7 @@ const SCENES = {
     radii: [BALL],
     places: ([angle]) => [[MIDDLE + ROD * Math.sin(angle), MIDDLE + ROD * Math.cos(angle)]],
     ties: ([[x, y]]) => [`M${MIDDLE} ${MIDDLE}L${x} ${y}`],
+    reached: (_q, [x, y]) => [Math.atan2(x - MIDDLE, y - MIDDLE)],
     scenery: [disc([MIDDLE, MIDDLE], 4)],
   }),
   CoupledOscillators: ({ mass1, mass2 }) =>
@@ -74,19 +95,21 @@ const SCENES = {
       masses: [mass1, mass2],
       walls: WALLS,
     }),
-  Kepler: () => inThePlane([disc([MIDDLE, MIDDLE], 9)]),
+  Kepler: () => inThePlane(SUN),
   HenonHeiles: () => inThePlane([]),
 };
 
 /**
- * How a system stands on the stage: `places` and `radii` of its balls, the `ties` between them, and
- * the `scenery` that does not move. Runs that would hide each other stand in `lanes`.
+ * How a system stands on the stage: `places` and `radii` of its balls, the `ties` between them, the
+ * `scenery` that does not move, and the positions that a hand has `reached` when it brings a ball to
+ * a point. Runs that would hide each other stand in `lanes`.
  * @param {{ name: string, parameters: any, reach: number[] }} spec
  * @returns {any}
  */
 export const sceneOf = (spec) => SCENES[spec.name](spec.parameters)(spec);
 
-const onStage = (places) => places.flat().every((place) => place >= 0 && place <= STAGE);
+/** Whether all balls stand on the stage. @param {number[][]} places */
+export const onStage = (places) => places.flat().every((place) => place >= 0 && place <= STAGE);
 
 /**
  * One body for each run that has a place on the stage.
@@ -101,9 +124,7 @@ export function bodies({ lanes, radii, places, ties }, runs) {
     // Runs that stay together lie on one another, the later ones smaller.
     const shrink = lanes ? 1 : 1 - 0.15 * i;
     const tie = (d) => svg`<path d=${d} fill="none" stroke=${colour} stroke-width="2"></path>`;
-    const ball = ([cx, cy], j) =>
-      svg`<circle cx=${cx} cy=${cy} r=${shrink * radii[j]} fill=${colour} stroke="var(--cw-paper)"
-        stroke-width="1.5"></circle>`;
+    const ball = ([cx, cy], j) => round([cx, cy], shrink * radii[j], colour);
     return svg`<g class="cw-body" data-run=${name}>
       ${ties(balls, y).map(tie)}${balls.map(ball)}
     </g>`;

@@ -55,12 +55,17 @@ export function select(
   </div>`;
 }
 
-/** A labelled check box. @param {any} ui @param {string} name @param {{ label: string }} options */
-export function toggle(ui, name, { label }) {
+/**
+ * A labelled check box for the control `name`, or for a `value` that `set` changes.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, value?: boolean, set?: (value: boolean) => void }} options
+ */
+export function toggle(ui, name, { label, value = ui.now[name], set }) {
   const id = `${ui.id}-${name}`;
-  const change = ({ target }) => ui.set({ [name]: target.checked });
+  const change = ({ target }) => (set ? set(target.checked) : ui.set({ [name]: target.checked }));
   return html`<div class="cw-control cw-toggle">
-    <input id=${id} type="checkbox" data-trait=${name} .checked=${ui.now[name]} @change=${change}>
+    <input id=${id} type="checkbox" data-trait=${name} .checked=${value} @change=${change}>
     <label for=${id}>${label}</label>
   </div>`;
 }
@@ -92,9 +97,10 @@ export function choices(
  * A row of check boxes for a list: the values that are on, in the order of `options`.
  * @param {any} ui
  * @param {string} name
- * @param {{ label: string, options: [any, string, string?][] }} choice with a colour each, if any
+ * @param {{ label: string, options: [any, string, string?][], most?: number }} choice with a colour
+ *   each, if any; once so many as `most` are on, one must go before another comes
  */
-export function checks(ui, name, { label, options }) {
+export function checks(ui, name, { label, options, most = Infinity }) {
   const item = ([value, text, colour], i) => {
     const id = `${ui.id}-${name}-${i}`;
     const change = ({ target }) => {
@@ -104,6 +110,7 @@ export function checks(ui, name, { label, options }) {
     };
     return html`<span class="cw-choice">
       <input id=${id} type="checkbox" value=${value} data-trait=${name}
+        ?disabled=${!ui.now[name].includes(value) && ui.now[name].length >= most}
         .checked=${ui.now[name].includes(value)} @change=${change}>
       ${colour ? swatch(colour) : nothing}<label for=${id}>${text}</label>
     </span>`;

@@ -54,16 +54,28 @@
     };
   }
 
+  /** A name by which a link can set the figure, where no page has given it one. */
+  function nameOf(module) {
+    const name = `fig-${module.replace(".js", "").replaceAll("_", "-")}`;
+    let [free, count] = [name, 1];
+    while (document.getElementById(free)) {
+      count += 1;
+      free = `${name}-${count}`;
+    }
+    return free;
+  }
+
   async function start(el, payload) {
-    const { format, module, state, code } = JSON.parse(payload);
+    const { format, module, state, limits, code } = JSON.parse(payload);
     if (format !== FORMAT) {
       throw new Error(`its output has the format ${format ?? 1}, and this page reads ${FORMAT}`);
     }
+    el.id ||= nameOf(module);
     if (code !== undefined) modules.set(module, loaded(code));
     if (!modules.has(module)) throw new Error(`this page carries no code for ${module}`);
     const widget = await modules.get(module);
     const model = modelOf(state);
-    await widget.render({ model, el });
+    await widget.render({ model, el, figure: { name: el.id, limits } });
     el.dataset.alive = "true";
     el.courseModel = model;
   }

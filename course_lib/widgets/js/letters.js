@@ -30,16 +30,18 @@ const WIDEST = 30;
 const TOPS = [0.1, 0.25, 0.5, 1];
 const [ABOVE, BELOW] = [14, 24];
 const LOWEST = 30;
+/** How high a key is, as a share of the tallest bar. */
+const KEY = 0.35;
 
 /** Where bars for so many letters stand: in rows of `each`, on the heights `base`, in `rooms`. */
-function gridOf(count, width, byRank) {
+function gridOf(count, width, byRank, highest) {
   // In a frame too narrow for one letter all is drawn smaller.
   const across = Math.max(NARROWEST, width - LEFT);
   const rows = Math.ceil(count / Math.floor(across / NARROWEST));
   const each = Math.ceil(count / rows);
   const cell = Math.min(WIDEST, across / each);
   // The letter of rank r has a share of at most 1/r: by rank, all rows but the first can be low.
-  const tall = rows === 1 ? 150 : byRank ? 130 : 80;
+  const tall = rows === 1 ? highest : byRank ? 130 : 80;
   const most = (row) => (byRank ? 1 / (row * each + 1) : 1);
   const rooms = upTo(rows).map((row) =>
     clamp(Math.ceil((tall * most(row)) / TOPS[0]), LOWEST, tall),
@@ -72,15 +74,17 @@ function axis({ each, cell, base, heads }, top) {
  * and the id `looked` follows from its state.
  * @param {any} ui
  * @param {{ title: string, names: string[], order: number[], own: number[], probability: number[],
- *   chosen: number | null, byRank?: boolean, marks?: (grid: any) => unknown,
- *   spoken: string, take: (id: number) => void, moveTo: (id: number) => void }} letters
- *   `order` are the ids that are shown, and what is said of each letter goes by id; `chosen` stands
- *   there; `marks` are drawn on top
+ *   chosen: number | null, byRank?: boolean, highest?: number, locked?: boolean,
+ *   marks?: (grid: any) => unknown, spoken: string, take: (id: number) => void,
+ *   moveTo: (id: number) => void }} letters
+ *   `highest` is the height of a single row; `order` are the ids that are shown, and what is said
+ *   of each letter goes by id; `chosen` stands there; `marks` are drawn on top; while it is
+ *   `locked`, there are keys in place of bars
  */
 export function letterBars(ui, letters) {
-  const { title, order, spoken, take, moveTo, byRank = false } = letters;
+  const { title, order, spoken, take, moveTo, byRank = false, highest = 150 } = letters;
   const count = order.length;
-  const grid = gridOf(count, ui.width("bars", 360), byRank);
+  const grid = gridOf(count, ui.width("bars", 360), byRank, highest);
   const under = (event) => {
     const [x, y] = pointIn(event.currentTarget, event);
     const column = clamp(Math.floor((x - LEFT) / grid.cell), 0, grid.each - 1);
@@ -107,16 +111,19 @@ export function letterBars(ui, letters) {
 // All bars of a kind are one path: a browser lays out and paints two hundred shapes more slowly.
 /** @param {any} grid @param {number} looked @param {any} letters */
 function drawnBars(grid, looked, letters) {
-  const { names, order, own, probability, chosen, marks = () => nothing } = letters;
+  const { names, order, chosen, locked = false, marks = () => nothing } = letters;
+  const [own, probability] = [letters.own, letters.probability].map((shares) =>
+    locked ? shares.map(() => 0) : shares,
+  );
   const { cell, tall, spot } = grid;
-  const most = Math.max(...order.map((id) => Math.max(own[id], probability[id])));
+  const most = locked ? 1 : Math.max(...order.map((id) => Math.max(own[id], probability[id])));
   const top = TOPS.find((limit) => limit >= most - 1e-9) ?? 1;
   const spots = order.map((_, i) => spot(i));
   const inside = `h${(cell - 3).toFixed(2)}`;
   const back = inside.replace("h", "h-");
   const bar = ({ x, y }, share) =>
     `M${(x + 1.5).toFixed(2)} ${y}${inside}v${((-tall * share) / top).toFixed(3)}${back}z`;
-  const isCut = (id) => probability[id] === 0;
+  const isCut = (id) => !locked && probability[id] === 0;
   const bars = (cut, shares) =>
     order.map((id, i) => (isCut(id) === cut ? bar(spots[i], shares[id]) : "")).join("");
   // A letter keeps its element wherever it moves.
@@ -128,12 +135,14 @@ function drawnBars(grid, looked, letters) {
       transform=${`translate(${(x + cell / 2).toFixed(2)} ${y + 16})`}>${names[id]}</text>`;
   });
   const { x, y, room } = spots[looked];
+  const keys = spots.map((at) => bar({ ...at, y: at.y + BELOW - 3 }, KEY * top)).join("");
   return svg`${axis(grid, top)}
     <rect class="cw-l-ring" rx="3" x=${(x + 0.5).toFixed(2)} width=${cell - 1}
       y=${y - room - 2} height=${room + BELOW}></rect>
     <path class="cw-l-fill" d=${bars(false, probability)}></path>
     <path class="cw-l-outline" d=${bars(false, own)}></path>
     <path class="cw-l-outline cw-l-cut" d=${bars(true, own)}></path>
+    ${locked ? svg`<path class="cw-l-keys" d=${keys}></path>` : nothing}
     ${Object.values(labels)} ${marks(grid)}`;
 }
 

@@ -39,6 +39,26 @@ export function scientific(value) {
   return `${digits}·10${superscript(Number(exponent))}`;
 }
 
+/** What Unicode takes for letters of their own, as they are written where they are missing. */
+const PLAIN = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ı: "i" };
+
+/**
+ * A text in letters of an alphabet, as far as capitals and accents stood in the way: see
+ * `folded` in folding.py.
+ * @param {string} text
+ * @param {string} alphabet
+ */
+export function folded(text, alphabet) {
+  const known = new Set(alphabet);
+  const fold = (letter) => {
+    const parts = [...letter.normalize("NFKD")].filter((part) => !/\p{M}/u.test(part));
+    const bare = parts.map((part) => PLAIN[part.toLowerCase()] ?? part).join("");
+    const tries = [bare, bare.toLowerCase(), bare.toUpperCase()];
+    return tries.find((written) => [...written].every((part) => known.has(part))) ?? letter;
+  };
+  return [...text].map((letter) => (known.has(letter) ? letter : fold(letter))).join("");
+}
+
 /**
  * What keeps a model from reading a text of letters that it does not know; nothing if it can.
  * @param {Iterable<string>} typed
@@ -52,35 +72,44 @@ export function unknownLetters(typed, known) {
 
 /**
  * A line to type in, bound to a control `name`. What cannot be read stays in the field, beside what
- * is wrong with it, and the picture keeps what it showed. The widget's local state needs `typed: null`.
+ * is wrong with it, and the picture keeps what it showed. With an `alphabet` a name is folded, and
+ * stays in the field as the reader writes it. The widget's local state needs `typed: null`.
  * @param {any} ui
  * @param {string} name
- * @param {{ label: string, problemOf: (text: string) => string, still: string,
+ * @param {{ label: string, problemOf: (text: string) => string, still: string, alphabet?: string,
  *   accept: (text: string, caret: number) => void }} options `still` is what the picture shows
  */
-export function typingLine(ui, name, { label, problemOf, still, accept }) {
+export function typingLine(ui, name, { label, problemOf, still, alphabet, accept }) {
   const [id, messageId] = [`${ui.id}-${name}`, `${ui.id}-${name}-message`];
+  const fold = (text) => (alphabet === undefined ? text : folded(text, alphabet));
   const text = typedText(ui, name);
-  const problem = problemOf(text);
+  const problem = problemOf(fold(text));
   const input = ({ target }) => {
-    const refused = problemOf(target.value) !== "";
-    ui.set({ typed: refused ? { text: target.value, against: ui.now[name] } : null });
-    if (!refused) accept(target.value, target.selectionStart);
+    const read = fold(target.value);
+    const refused = problemOf(read) !== "";
+    const typed = { text: target.value, against: refused ? ui.now[name] : read, refused };
+    ui.set({ typed: typed.text === typed.against ? null : typed });
+    const caret = [...fold(target.value.slice(0, target.selectionStart))].length;
+    if (!refused) accept(read, caret);
   };
-  const complaint = problem && `${problem} Below you still see ${still}.`;
+  const reading = text === ui.now[name] ? "" : `Read as ${spelled([...ui.now[name]])}.`;
+  const message = problem ? `${problem} Below you still see ${still}.` : reading;
   return html`<div class="cw-typing">
     <label for=${id}>${label}</label>
     <input id=${id} type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
       aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text} @input=${input}>
-    <span id=${messageId} class="cw-complaint" role="status">${complaint}</span>
+    <span id=${messageId} class=${problem ? "cw-complaint" : "cw-complaint cw-read-as"}
+      role="status">${message}</span>
   </div>`;
 }
 
-/** What stands in the field: what was refused, until the trait changes from elsewhere. */
-function typedText(ui, name) {
+/** What the reader wrote, if it is not what is read, until the trait changes from elsewhere. */
+function pending(ui, name) {
   const { typed } = ui.now;
-  return typed && typed.against === ui.now[name] ? typed.text : ui.now[name];
+  return typed?.against === ui.now[name] ? typed : null;
 }
 
+const typedText = (ui, name) => pending(ui, name)?.text ?? ui.now[name];
+
 /** Whether the field holds what the picture does not show. @param {any} ui @param {string} name */
-export const isStale = (ui, name) => typedText(ui, name) !== ui.now[name];
+export const isStale = (ui, name) => pending(ui, name)?.refused ?? false;

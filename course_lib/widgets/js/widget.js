@@ -1,3 +1,4 @@
+import { addressOf, differing, understood } from "./address.js";
 import { framesOf } from "./frames.js";
 import { same } from "./maths/numerics.js";
 import { themeOf } from "./theme.js";
@@ -27,7 +28,12 @@ let widgets = 0;
  * @property {Record<string, Codec>} controls traits that the reader changes; reset restores them
  * @property {State} [local] what the reader does that Python need not know, as it begins
  * @property {(now: State) => boolean} [whole] whether the traits fit together yet; if they do not,
- *   the last picture stays
+ *   the last picture stays, and an address that asks for it is not followed
+ * @property {(now: State) => Record<string, any>} [limits] what an address may ask for of a trait
+ *   whose limits Python does not tell
+ * @property {(asked: State, now: State, ui: Ui) => State} [along] which controls change along with
+ *   those that an address asks for
+ * @property {(ui: Ui) => void} [entered] what begins to move when an address was followed
  * @property {(now: State, ui: Ui) => State} [derive] what follows from the state
  * @property {(now: State, ui: Ui) => unknown} view the picture: a template
  * @property {(now: State) => string} words the picture in words, read aloud when the hand rests
@@ -40,18 +46,19 @@ let widgets = 0;
  * @param {Spec} spec
  */
 export function widget(spec) {
-  return { render: (/** @type {any} */ { model, el }) => mount(spec, model, el) };
+  return {
+    render: (/** @type {any} */ { model, el, figure }) => mount(spec, model, el, figure),
+  };
 }
 
-function mount(spec, model, el) {
+/** `figure`, its name in addresses and the limits of its traits, only a page without a kernel has. */
+function mount(spec, model, el, figure) {
   const { root, region, frame } = frameOf(spec, el);
-  const names = Object.keys({ ...spec.data, ...spec.controls });
   const traits = traitsOf(model, { ...spec.data, ...spec.controls });
-  const first = Object.fromEntries(
-    Object.keys(spec.controls).map((name) => [name, model.get(name)]),
-  );
+  const controls = controlsOf(model, spec.controls);
+  const first = controls.kept();
   const begun = { ...spec.local, playing: false, refused: "" };
-  let [local, now, fresh] = [begun, {}, false];
+  let [local, now, fresh, address] = [begun, {}, false, undefined];
 
   const read = () => ({ ...traits(), ...local });
   const foot = () => footOf(local.refused, began, reset);
@@ -63,7 +70,7 @@ function mount(spec, model, el) {
   function set(changes) {
     local = { ...local, refused: "" };
     for (const [name, value] of Object.entries(changes)) {
-      if (name in spec.controls) model.set(name, spec.controls[name].encode(value));
+      if (name in spec.controls) controls.change({ [name]: value });
       else if (name in local) local = { ...local, [name]: value };
       else throw new Error(`${name} is neither a control nor local state of this widget`);
     }
@@ -78,11 +85,12 @@ function mount(spec, model, el) {
     local = { ...local, playing: on };
     fresh = false;
     frames.play(on);
+    if (!on) address?.rest();
   }
   function reset() {
     play(false);
     local = begun;
-    for (const [name, value] of Object.entries(first)) model.set(name, value);
+    controls.enter(first);
     model.save_changes();
     changed();
   }
@@ -127,13 +135,14 @@ function mount(spec, model, el) {
   }
   // Python checks what the page sends; what it refuses it sends back as it was, and says why.
   const ears = listening(model, [
-    ["msg:custom", ({ refused = "" }) => set({ refused })],
-    ...names.map((name) => [`change:${name}`, changed]),
+    ["msg:custom", ({ refused }) => set({ refused: `Python did not take this: ${refused}` })],
+    ...Object.keys(traits()).map((name) => [`change:${name}`, changed]),
   ]);
   const began = spec.began(read());
   draw();
+  address = figure && located(figure, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
-    for (const part of [ears, frames, theme, widths, voice, height]) part.stop();
+    for (const part of [ears, frames, theme, widths, voice, height, address]) part?.stop();
     frame(nothing);
     root.remove();
   };
@@ -171,15 +180,54 @@ function frameOf({ label, name = "" }, el) {
   return { root, region, frame: (template) => render(template, root, { renderBefore: region }) };
 }
 
-/** What Python refused, if it did, and the way back to where the widget began. */
+/** What Python or the kit refused, if they did, and the way back to where the widget began. */
 function footOf(refused, began, reset) {
-  return html`${
-    refused && html`<p class="cw-complaint" role="alert">Python did not take this: ${refused}</p>`
-  }
+  return html`${refused && html`<p class="cw-complaint" role="alert">${refused}</p>`}
     <p class="cw-foot">
       <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
       <span>to ${began}</span>
     </p>`;
+}
+
+/** What the reader changes, as it travels and as it is written. */
+function controlsOf(model, codecs) {
+  const enter = (travelled) => {
+    for (const [name, value] of Object.entries(travelled)) model.set(name, value);
+  };
+  const change = (changes) => {
+    for (const [name, value] of Object.entries(changes))
+      model.set(name, codecs[name].encode(value));
+  };
+  const kept = () => Object.fromEntries(Object.keys(codecs).map((name) => [name, model.get(name)]));
+  return { enter, change, kept };
+}
+
+/** Keeps a figure's state in the address of its page, if it has a name there. */
+function located({ name, limits = {} }, kit) {
+  const { spec, root, controls, first, reset, set, read, look, ui } = kit;
+  const start = Object.fromEntries(
+    Object.entries(first).map(([trait, value]) => [trait, spec.controls[trait].decode(value)]),
+  );
+  const told = Object.entries({ ...limits, ...spec.limits?.(read()) });
+  const known = Object.fromEntries(told.filter(([trait]) => Object.hasOwn(spec.controls, trait)));
+  /** Begins anew with what the address asks for. */
+  function obey(query) {
+    const { asked, faults } = understood(query, known);
+    const before = controls.kept();
+    reset();
+    try {
+      controls.change(asked);
+      controls.change({ ...spec.along?.(asked, read(), ui), ...asked });
+      if (!look()) throw new Error("its parts do not fit together");
+    } catch (error) {
+      controls.enter(before);
+      faults.push(error.message);
+    }
+    const why = faults.map((fault) => `${fault}.`).join(" ");
+    if (why) set({ refused: `Not all of the address was followed: ${why}` });
+    else spec.entered?.(ui);
+  }
+  return addressOf(root, name, { obey, query: () => differing(read(), start, known) });
 }
 
 /** Reads the traits; each is decoded once a change. */

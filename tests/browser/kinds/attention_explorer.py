@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from filmed import expected_next, weights_of
 from playwright.sync_api import Locator
 from reading import agrees, state_of
 from torch import Tensor
@@ -18,7 +19,7 @@ from course_lib.widgets import AttentionExplorer
 
 def retempered_rows(state: dict[str, Any]) -> Tensor:
     """Queries by keys, as AttentionExplorer should show them; NaN for a query with no mass left."""
-    snapshots = state["weights"] if state["weights"].dim() == 5 else state["weights"][None]
+    snapshots = weights_of(state["weights"])
     score = snapshots[state["step"], state["layer"], state["head"]].log()
     mask = causal_mask(len(score)) if state["causal"] else torch.ones_like(score, dtype=torch.bool)
     alive = (mask & (score > -torch.inf)).any(-1)
@@ -31,9 +32,17 @@ def retempered_rows(state: dict[str, Any]) -> Tensor:
 
 
 def make(name: str = "Ada") -> AttentionExplorer:
-    logits = np.random.default_rng(4).normal(size=(2, 3, 5, 5))
-    weights = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
-    return AttentionExplorer([name, "b", "c", "b", "c"], weights)
+    random = np.random.default_rng(4)
+    return AttentionExplorer(
+        [name, "b", "c", "b", "c"],
+        torch.from_numpy(random.normal(size=(4, 2, 3, 5, 5))).softmax(-1),
+        steps=[0, 10, 20, 30],
+        losses=[3.0, 2.5, 0.75, 0.5],
+        vocabulary=[name, "b", "c", "d"],
+        guesses=torch.from_numpy(random.normal(scale=2, size=(4, 5, 4))).softmax(-1),
+        step=3,
+        moving=False,
+    )
 
 
 def displayed(widget: Locator) -> None:
@@ -55,6 +64,11 @@ def displayed(widget: Locator) -> None:
             lines: lines.map((line) => [...line.querySelectorAll("th, .cw-number")]
               .map((cell) => cell.textContent)),
             title: table.caption.textContent,
+            next: [...el.querySelectorAll(".cw-next tbody tr")].map((line) =>
+              [...line.querySelectorAll("th, .cw-number")].map((cell) => cell.textContent)),
+            guessed: [...slider.querySelectorAll(".cw-guess")].map((guess) =>
+              [guess.textContent.trim(), guess.dataset.right]),
+            loss: el.querySelector(".cw-film-loss b")?.textContent,
           };
         }"""
     )
@@ -71,12 +85,29 @@ def displayed(widget: Locator) -> None:
     assert page["title"].startswith(head)
     assert f"(place {query + 1})" in page["title"]
 
+    if isinstance(state["guesses"], dict):
+        ids, probabilities = (given[state["step"]] for given in expected_next(state["guesses"]))
+        names = [[state["vocabulary"][i] for i in places] for places in ids]
+        truth = tokens[query + 1] if query + 1 < len(tokens) else None
+        marked = [f"{name} ✓" if name == truth else name for name in names[query]]
+        assert [name for name, _ in page["next"]] == marked
+        shown = zip(page["next"], probabilities[query], strict=True)
+        assert all(agrees(text, 100 * p) for (_, text), p in shown)
+        right = [
+            str(one[0] == next_).lower() for one, next_ in zip(names, tokens[1:], strict=False)
+        ]
+        first = [one[0] for one in names]
+        assert page["guessed"] == [
+            list(pair) for pair in zip(first, [*right, "false"], strict=True)
+        ]
+        assert agrees(page["loss"], state["losses"][state["step"]])
+
     if row.isnan().any():
         assert page["lines"] == []
         assert page["said"].endswith("nothing to look at")
         return
     places = [int(place) - 1 for _, place, _ in page["lines"]]
-    assert len(set(places)) == min(5, len(tokens))
+    assert len(set(places)) == min(3 if page["next"] else 5, len(tokens))
     listed = row[places]
     assert all(agrees(text, w) for (_, _, text), w in zip(page["lines"], listed, strict=True))
     assert (listed.diff() <= 2e-6).all()

@@ -4,6 +4,7 @@ import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -12,46 +13,71 @@ from torch import Tensor, nn
 
 from course_lib import recurrent
 from course_lib.widgets import GateExplorer
+from course_lib.widgets.folding import folded
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
 READ = """(el) => {
   const texts = (selector) => [...el.querySelectorAll(selector)].map((e) => e.textContent);
-  const slider = el.querySelector("[role=slider]");
-  const lines = [...el.querySelectorAll(".cw-g-equations tr")];
+  const [slider] = el.querySelectorAll("[role=slider]");
   const letters = Number(slider.getAttribute("aria-valuemax"));
-  const rows = texts(".cw-g-units text").map(Number);
-  const canvas = el.querySelector(".cw-g-picture canvas");
-  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-  const size = (name) => Number(slider.querySelector("rect").getAttribute(name));
-  const middle = (i, count, whole) => Math.floor(((i + 0.5) / count) * size(whole));
-  const patch = (t, row) => {
-    const at = middle(row, rows.length, "height") * canvas.width + middle(t, letters, "width");
-    return [...pixels.subarray(4 * at, 4 * at + 4)];
-  };
   const style = getComputedStyle(el.querySelector(".cw"));
   const hex = (name) => style.getPropertyValue(`--cw-${name}`).trim();
+  const rgb = (name) => [1, 3, 5].map((i) => parseInt(hex(name).slice(i, i + 2), 16));
+  const glass = el.querySelector(".cw-g-vessel");
+  const water = glass.querySelector(".cw-g-water");
+  const course = el.querySelector(".cw-g-dots");
+  const map = () => {
+    const canvas = el.querySelector(".cw-g-picture canvas");
+    const rows = texts(".cw-g-units text").map(Number);
+    const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const field = el.querySelector(".cw-g-rows [role=slider] rect");
+    const size = (name) => Number(field.getAttribute(name));
+    const middle = (i, count, whole) => Math.floor(((i + 0.5) / count) * size(whole));
+    const patch = (t, row) => {
+      const at = middle(row, rows.length, "height") * canvas.width + middle(t, letters, "width");
+      return [...all.subarray(4 * at, 4 * at + 4)];
+    };
+    return {
+      rows,
+      patches: [...Array(letters).keys()].map((t) => rows.map((_, row) => patch(t, row))),
+      title: el.querySelector(".cw-g-equations caption").textContent,
+      lines: [...el.querySelectorAll(".cw-g-equations tr")].map((line) => ({
+        name: line.querySelector("th").textContent,
+        symbols: line.querySelector(".cw-g-symbols").textContent,
+        numbers: line.querySelector("span + span").textContent,
+        value: line.querySelector(".cw-number").textContent,
+        shown: line.classList.contains("cw-g-shown"),
+      })),
+    };
+  };
   return {
     inks: Object.fromEntries(["ink", ...[0, 1, 2, 3].map((i) => `series-${i}`)]
-      .map((name) => [name, [1, 3, 5].map((i) => parseInt(hex(name).slice(i, i + 2), 16))])),
+      .map((name) => [name, rgb(name)])),
     letter: Number(slider.getAttribute("aria-valuenow")) - 1,
     letters,
     said: slider.getAttribute("aria-valuetext"),
-    title: el.querySelector(".cw-g-equations caption").textContent,
-    lines: lines.map((line) => ({
-      name: line.querySelector("th").textContent,
-      symbols: line.querySelector(".cw-g-symbols").textContent,
-      numbers: line.querySelector("span + span").textContent,
-      value: line.querySelector(".cw-number").textContent,
-      shown: line.classList.contains("cw-g-shown"),
-    })),
-    patches: [...Array(letters).keys()].map((t) => rows.map((_, row) => patch(t, row))),
     bars: [...el.querySelectorAll(".cw-g-bar")].map((bar) => bar.getAttribute("height") / 60),
-    rows,
     opinion: el.querySelector(".cw-g-opinion")?.textContent,
     shares: texts(".cw-g-opinion strong"),
     hints: texts(".cw-hint"),
     message: el.querySelector(".cw-complaint").textContent,
     typed: el.querySelector("input[type=text]").value,
+    glass: {
+      share: Number(glass.dataset.share),
+      level: Number(water.dataset.level),
+      full: Number(water.getAttribute("height")) / 100,
+      tone: water.getAttribute("fill"),
+      open: [...glass.querySelectorAll(".cw-g-shutter")].map((gate) => Number(gate.dataset.open)),
+      words: [...glass.querySelectorAll("text")].map((text) => text.textContent),
+      said: glass.getAttribute("aria-label"),
+    },
+    course: {
+      reach: Number(course.dataset.reach),
+      top: Number(course.dataset.top),
+      points: [...course.getAttribute("d").matchAll(/M([^,]+),([^h]+)h0/g)]
+        .map(([, x, y]) => [Number(x), Number(y)]),
+    },
+    map: el.querySelector(".cw-g-rows") && map(),
   };
 }"""
 NAMES = {
@@ -62,6 +88,7 @@ NAMES = {
     "update gate": "update",
     "hidden state": "hidden",
 }
+GATES = ("forget", "input", "output", "reset", "update")
 EVALUATED = {
     "σ": lambda x: 1 / (1 + math.exp(-x)),
     "tanh": math.tanh,
@@ -76,20 +103,103 @@ def make(name: str = "Ada") -> GateExplorer:
         for parameter in (*cell.parameters(), *readout.parameters()):
             parameter.mul_(3)
     return GateExplorer(
-        cell, "abcde ", text="bad cab", readout=readout, labels=[name, "b"], unit=2, letter=4
+        cell,
+        "abcde ",
+        text="bad cab",
+        readout=readout,
+        labels=[name, "b"],
+        unit=2,
+        letter=4,
+        moving=False,
     )
 
 
 def displayed(widget: Locator) -> None:
     state, page = state_of(widget), widget.evaluate(READ)
     told = quantities(state)
-    steps, units = told["hidden"].shape
+    steps = len(told["hidden"])
     letter, text = page["letter"], state["text"]
     assert page["letters"] == steps == len(text)
-    unit = int(re.match(r"Unit (\d+) at", page["title"])[1]) - 1
+    unit = int(re.search(r"; unit (\d+) of", page["said"])[1]) - 1
     spelled = text.replace(" ", "␣")
-    assert page["title"] == f"Unit {unit + 1} at letter {letter + 1} of {steps}, {spelled[letter]}"
+    assert page["said"].startswith(f"letter {letter + 1} of {steps}, {spelled[letter]}; unit")
+    quantity = told[state["quantity"]]
+    assert agrees(page["said"].split(". ")[0].rpartition(" ")[2], quantity[letter, unit])
+    assert_glass(page["glass"], state, told, letter, unit)
+    share = page["glass"]["share"]
+    assert_course(page["course"], state["quantity"], quantity[:, unit], letter, share)
+    assert_opinion(page, state, told)
+    assert (page["map"] is not None) == state["all_units"]
+    if state["all_units"]:
+        assert_equations(page["map"], state, told, letter, unit)
+        assert_map(page, state, told)
+        assert_memory(page, state, told, unit)
+    if page["typed"] == text:
+        assert page["message"] == ""
+    elif folded(page["typed"], state["alphabet"]) == text:
+        assert page["message"] == f"Read as {spelled}."
+    else:
+        assert page["message"].endswith(f"Below you still see {spelled}.")
 
+
+def assert_glass(
+    glass: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], letter: int, unit: int
+) -> None:
+    """First the share that is forgotten runs out, then what is written comes in, through gates."""
+    kind, share = state["kind"], glass["share"]
+    held = told["cell" if kind == "LSTM" else "hidden"][:, unit]
+    after, before = float(held[letter]), float(held[letter - 1]) if letter else 0.0
+    at = {name: float(values[letter, unit]) for name, values in told.items()}
+    keep, gate, written = {
+        "LSTM": lambda: (at["forget"], at["input"], at["candidate"]),
+        "GRU": lambda: (at["update"], 1 - at["update"], at["candidate"]),
+        "RNN": lambda: (0.0, 1.0, after),
+    }[kind]()
+    assert keep * before + gate * written == pytest.approx(after, abs=1e-9)
+    way = max(0.0, (share - 0.25) / 0.75)
+    level = np.interp(way, [0, 0.5, 1], [before, keep * before, after])
+    assert glass["level"] == pytest.approx(level, abs=2e-6)
+    most = float(held.abs().max()) or 1.0
+    assert glass["full"] == pytest.approx(min(1, abs(level) / most), abs=1e-4)
+    if abs(level) > 1e-6:
+        assert glass["tone"] == f"var(--cw-series-{3 if level < 0 else 2})"
+    gates = [gate, 1 - keep, *([at["output"]] if kind == "LSTM" else [])]
+    assert glass["open"] == pytest.approx(gates, abs=6e-5)
+    words = " ".join(glass["words"])
+    if kind != "RNN":
+        [lets] = re.findall(r"lets in (\S+) of (\S+)", words)
+        [keeps] = re.findall(r"keeps (\S+) of (\S+)", words)
+        found = zip((*lets, *keeps), (gate, written, keep, before), strict=True)
+        assert all(agrees(number, expected) for number, expected in found)
+    if kind == "LSTM":
+        assert agrees(words.partition("shows h = ")[2], at["hidden"])
+    assert agrees(glass["said"].partition(" holds ")[2], after)
+
+
+def assert_course(
+    course: dict[str, Any], name: str, values: Tensor, letter: int, share: float
+) -> None:
+    """The values of the unit so far, as heights; the last is on its way."""
+    most = 1.0 if name in GATES else float(values.abs().max()) or 1.0
+    assert course["reach"] == pytest.approx(most, abs=1e-6)
+    way = values[: letter + 1].clone()
+    way[-1] = values[max(0, letter - 1)].lerp(values[letter], share)
+    heights = [y for _, y in course["points"]]
+    assert len(heights) == letter + 1
+    low, high = (0, 1) if name in GATES else (-most, most)
+    top = course["top"]
+    expected = top + 72 * (high - way) / (high - low)
+    assert heights == pytest.approx(expected.tolist(), abs=1e-3)
+
+
+def assert_equations(
+    page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], letter: int, unit: int
+) -> None:
+    spelled = state["text"].replace(" ", "␣")
+    assert (
+        page["title"]
+        == f"Unit {unit + 1} at letter {letter + 1} of {len(spelled)}, " + (spelled[letter])
+    )
     largest = max(float(told[name].abs().max()) for name in told)
     if "vote" in told:
         largest = max(largest, float(state["readout"].abs().max()) * 2)
@@ -102,24 +212,6 @@ def displayed(widget: Locator) -> None:
             float(told[name][letter, unit]), abs=0.005 * (4 + largest)
         )
         assert line["shown"] == (name == state["quantity"])
-    quantity = told[state["quantity"]]
-    assert agrees(page["said"].split(". ")[0].rpartition(" ")[2], quantity[letter, unit])
-
-    order = [row - 1 for row in page["rows"]]
-    assert sorted(order) == list(range(units))
-    height = {
-        "number": -torch.arange(units, dtype=torch.float64),
-        "value": quantity[min(state["letter"], steps - 1)],
-        "memory": kept(told).log().mean(0).exp() if state["kind"] != "RNN" else None,
-    }[state["order"]]
-    assert (height[order].diff() <= 1e-9).all()
-    assert_map(page, state, told, order)
-    assert_opinion(page, state, told)
-    assert_memory(page, state, told, unit)
-    if page["typed"] == text:
-        assert page["message"] == ""
-    else:
-        assert page["message"].endswith(f"Below you still see {spelled}.")
 
 
 def quantities(state: dict[str, Any]) -> dict[str, Tensor]:
@@ -161,12 +253,19 @@ def kept(told: dict[str, Tensor]) -> Tensor:
     return told["forget"] if "forget" in told else told["update"]
 
 
-def assert_map(
-    page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], order: list[int]
-) -> None:
-    """Each patch is as full as its number, in the ink of its sign."""
+def assert_map(page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor]) -> None:
+    """Units in their order; each patch as full as its number, in the ink of its sign."""
     name = state["quantity"]
     value = told[name]
+    steps, units = value.shape
+    order = [row - 1 for row in page["map"]["rows"]]
+    assert sorted(order) == list(range(units))
+    height = {
+        "number": -torch.arange(units, dtype=torch.float64),
+        "value": value[min(state["letter"], steps - 1)],
+        "memory": kept(told).log().mean(0).exp() if state["kind"] != "RNN" else None,
+    }[state["order"]]
+    assert (height[order].diff() <= 1e-9).all()
     scale = 1.0
     if name == "cell":
         scale = max(1, math.ceil(value.abs().max()))
@@ -174,12 +273,12 @@ def assert_map(
         first, second = state["readout"][:, :-1]
         scale = float((first - second).abs().max())
     depth = value[:, order] / scale
-    found = torch.tensor(page["patches"])
+    found = torch.tensor(page["map"]["patches"])
     assert found.shape == (*depth.shape, 4)
     # A canvas keeps eight bits of a patch's fullness, and rounds its colour once more with them.
     full = found[..., 3].double() / 255
     assert full.numpy() == pytest.approx(depth.abs().numpy(), abs=0.6 / 255)
-    if name in ("forget", "input", "output", "reset", "update"):
+    if name in GATES:
         plus = minus = "ink"
     else:
         plus, minus = ("series-0", "series-1") if name == "vote" else ("series-2", "series-3")
@@ -204,9 +303,10 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
     assert page["opinion"].startswith(f"After {read}{labels[0]}")
     leader = shares.argmax(-1).tolist()
     turns = [t + 1 for t in range(1, len(leader)) if leader[t] != leader[t - 1]]
-    said = next(hint for hint in page["hints"] if hint.startswith("The model"))
-    assert [int(place) for place in re.findall(r"\(letter (\d+)\)", said)] == turns
-    assert ("never" in said) == (not turns)
+    said = next(hint for hint in page["hints"] if hint.startswith("So far the model has"))
+    past = [turn for turn in turns if turn <= page["letter"] + 1]
+    assert [int(place) for place in re.findall(r"\(letter (\d+)\)", said)] == past
+    assert ("not changed" in said) == (not past)
 
 
 def assert_memory(

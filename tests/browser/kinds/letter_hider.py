@@ -12,6 +12,7 @@ from torch import Tensor
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
+from course_lib.widgets.folding import folded
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 READ = (
@@ -41,8 +42,11 @@ READ = (
     score: text(".cw-h-buttons p"),
     heading: text(".cw-l-heading"),
     ...bars,
-    readout: text(".cw-l-readout"),
-    doubt: text(".cw-l-readout + p"),
+    readout: el.querySelector(".cw-l-readout")?.textContent,
+    covered: list.dataset.covered === "true",
+    keys: chart.querySelector(".cw-l-keys") !== null,
+    verdict: text(".cw-h-verdict"),
+    you: [...chart.querySelectorAll(".cw-h-you text")].map((e) => numberOf(e, "x")),
     cards,
     typed: el.querySelector("input[type=text]").value,
     message: text(".cw-complaint"),
@@ -80,18 +84,34 @@ def displayed(widget: Locator) -> None:
         attention = model.attention_weights(torch.tensor(sight))[:, :, place]
     seen = ["?" if id_ == mask else spelled(letters[id_]) for id_ in sight]
 
+    locked = page["covered"] and place in hidden
+    assert page["keys"] == locked
+    assert not page["covered"] or (state["guess_first"] and hidden)
     assert_tiles(page, state, ids, expected, place)
-    assert_score(page["score"], ids, expected, hidden)
+    assert_score(page, ids, expected, hidden)
     at = f"{''.join(seen)}. As letter {place + 1} it"
-    if place in hidden:
+    if locked:
+        sight = "".join(seen)
+        ending = f"What does it expect as letter {place + 1}?"
+        assert page["heading"] == f"The model sees {sight}. {ending}"
+    elif place in hidden:
         assert page["heading"] == f"The model sees {at} expects:"
     else:
         true = spelled(word[place])
         assert page["heading"] == f"Were {true} hidden, it would see {at} would expect:"
-    assert_bars(page, state, expected[place], blind, int(ids[place]))
-    assert_heads(page, seen, attention)
+    if locked:
+        assert_keys(page, letters, mask)
+    else:
+        assert_bars(page, state, expected[place], blind, int(ids[place]))
+        assert_verdict(page, letters, expected[place])
+    if state["heads"]:
+        assert_heads(page, seen, attention)
+    else:
+        assert page["cards"] == []
     if page["typed"] == word:
         assert page["message"] == ""
+    elif folded(page["typed"], letters) == word:
+        assert page["message"] == f"Read as {''.join(map(spelled, word))}."
 
 
 def spelled(letter: str) -> str:
@@ -120,13 +140,12 @@ def assert_tiles(
     for t, tile in enumerate(tiles):
         true = spelled(state["word"][t])
         assert tile["spoken"].startswith(f"letter {t + 1}, {true}, ")
-        if t not in hidden:
-            assert tile["letter"] == true
+        assert tile["letter"] == ("?" if t in hidden else true)
+        if t not in hidden or page["covered"]:
             assert "".join(line["name"] + line["share"] for line in tile["guesses"]) == ""
             assert tile["verdict"] == ""
-            assert tile["spoken"].endswith(", shown")
+            assert tile["spoken"].endswith("waits for yours" if t in hidden else ", shown")
             continue
-        assert tile["letter"] == "?"
         shares = expected[t].sort(descending=True, stable=True)
         lines = [line for line in tile["guesses"] if line["name"]]
         assert len(lines) == min(3, len(letters) - 1)
@@ -143,13 +162,45 @@ def assert_tiles(
         assert tile["spoken"].endswith(f"{tile['verdict'][2:]} guess")
 
 
-def assert_score(score: str, ids: Tensor, expected: Tensor, hidden: list[int]) -> None:
+def assert_score(page: dict[str, Any], ids: Tensor, expected: Tensor, hidden: list[int]) -> None:
+    score = page["score"]
     if not hidden:
         assert score == "No letter is hidden. Click one."
+        return
+    if page["covered"]:
+        assert score == "Its guess waits for yours."
         return
     right = int((expected[hidden].argmax(-1) == ids[hidden]).sum())
     assert score.startswith(f"{right} of {len(hidden)} first guesses ")
     assert agrees(score.partition("between ")[2], unsure(expected[hidden]))
+
+
+def assert_keys(page: dict[str, Any], letters: str, mask: int) -> None:
+    """Letters to press, and nothing that gives away what the model expects."""
+    columns = page["columns"]
+    names = [spelled(letter) for id_, letter in enumerate(letters) if id_ != mask]
+    assert [column["name"] for column in columns] == names
+    assert {column["fill"] for column in columns} == {0}
+    assert {column["outline"] for column in columns} == {0}
+    assert not any(column["chosen"] or column["cut"] for column in columns)
+    assert page["readout"] is None
+    assert page["you"] == []
+
+
+def assert_verdict(page: dict[str, Any], letters: str, here: Tensor) -> None:
+    """What the reader foretold stands above its bar, with its rank among what the model expects."""
+    found = re.match(r"You: (\S+), its (\d+)(?:st|nd|rd|th) guess\.", page["verdict"])
+    assert len(page["you"]) == (found is not None)
+    if found is None:
+        assert page["verdict"] == ""
+        return
+    names = [spelled(letter) for letter in letters]
+    guess = names.index(found[1])
+    assert int(found[2]) == rank_of(here, guess)
+    [at] = [column["at"][0] for column in page["columns"] if column["name"] == found[1]]
+    assert page["you"] == pytest.approx([at], abs=0.1)
+    first = f"Its first is {names[int(here.argmax())]}."
+    assert (first in page["verdict"]) == (found[2] != "1")
 
 
 def assert_bars(
@@ -181,7 +232,6 @@ def assert_bars(
     assert agrees(found[0], here[option])
     assert [int(found[1]), int(found[2])] == [rank_of(here, option), len(ids)]
     assert agrees(found[3], blind[option])
-    assert agrees(page["doubt"].partition("between ")[2], unsure(here[None]))
 
 
 def assert_heads(page: dict[str, Any], seen: list[str], attention: Tensor) -> None:

@@ -35,7 +35,7 @@ def make(name: str = "Ada") -> PartyMemory:
         score=random.normal(size=4),
         keys=random.normal(size=(4, 3)),
         queries={name: random.normal(size=3), "Who is fun?": random.normal(size=3)},
-        arrived=3,
+        arrived=1,
     )
 
 
@@ -57,7 +57,9 @@ def displayed(widget: Locator) -> None:
         "query": asked,
     }[state["mode"]]
     # What each guest adds to the memory is the memory of the unit vectors.
-    weights, picture = remember(torch.eye(arrived, dtype=torch.float64)), remember(images)
+    unit = torch.eye(arrived, dtype=torch.float64)
+    # No distribution over nobody exists; the memory of an empty room is an empty sheet.
+    weights, picture = (remember(x) if arrived else x.sum(0) for x in (unit, images))
     total = weights.sum()
 
     assert widget.locator(".cw-guest-name").all_text_contents() == state["names"]

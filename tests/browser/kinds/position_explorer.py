@@ -26,33 +26,63 @@ READ = """(el) => {
   };
   const dots = (name) => [...el.querySelector(`[data-layer=${name}]`).getAttribute("d")
     .matchAll(/M(\\S+) (\\S+)h0/g)].map(([, x, y]) => [Number(x), Number(y)]);
-  const here = el.querySelector("[data-layer=here]");
-  const clocks = [...el.querySelectorAll(".cw-pos-clocks [role=slider] > g")];
-  const chosen = el.querySelector(".cw-pos-clocks [role=slider]");
-  const handle = el.querySelector(".cw-pos-product [role=button]");
+  const numbers = (e, ...names) => names.map((name) => Number(e.getAttribute(name)));
+  const all = (selector) => [...el.querySelectorAll(selector)];
+  const everything = () => {
+    const chosen = el.querySelector(".cw-pos-clocks [role=slider]");
+    return {
+      layers: Object.fromEntries(all("canvas")
+        .map((canvas) => [canvas.dataset.layer, pixels(canvas)])),
+      clocks: all(".cw-pos-clocks [role=slider] > g").map((clock) => ({
+        hands: [...clock.querySelectorAll("line")].map(hand),
+        tint: ["fill", "fill-opacity"]
+          .map((name) => clock.querySelector("[data-tint]").getAttribute(name)),
+        share: clock.querySelector("text").textContent,
+      })),
+      pair: Number(chosen.getAttribute("aria-valuenow")),
+      said: chosen.getAttribute("aria-valuetext"),
+      handle: el.querySelector(".cw-pos-product [role=button]").getAttribute("aria-label"),
+      spots: all(".cw-pos-wave circle[r='5']").map((spot) => numbers(spot, "cx", "cy")),
+      every: dots("every"),
+      alike: dots("alike"),
+      here: numbers(el.querySelector("[data-layer=here]"), "cx", "cy"),
+    };
+  };
+  const orders = el.querySelector(".cw-pos-orders [role=slider]");
+  const momentary = el.querySelector("[data-reading=momentary]");
   return {
-    readings: Object.fromEntries([...el.querySelectorAll("[data-reading]")].map(reading)),
-    layers: Object.fromEntries([...el.querySelectorAll("canvas")]
-      .map((canvas) => [canvas.dataset.layer, pixels(canvas)])),
-    clocks: clocks.map((clock) => ({
-      hands: [...clock.querySelectorAll("line")].map(hand),
-      tint: ["fill", "fill-opacity"]
-        .map((name) => clock.querySelector("[data-tint]").getAttribute(name)),
-      share: clock.querySelector("text").textContent,
-    })),
-    pair: Number(chosen.getAttribute("aria-valuenow")),
-    said: chosen.getAttribute("aria-valuetext"),
-    handle: handle.getAttribute("aria-label"),
-    spots: [...el.querySelectorAll(".cw-pos-wave circle[r='5']")]
-      .map((spot) => ["cx", "cy"].map((name) => Number(spot.getAttribute(name)))),
-    every: dots("every"),
-    alike: dots("alike"),
-    here: ["cx", "cy"].map((name) => Number(here.getAttribute(name))),
-    sliders: Object.fromEntries([...el.querySelectorAll("input[type=range]")].map((input) =>
+    readings: Object.fromEntries(all("[data-reading]").map(reading)),
+    sliders: Object.fromEntries(all("input[type=range]").map((input) =>
       [input.dataset.trait, [Number(input.value), Number(input.max)]])),
     shift: el.querySelector("input[data-trait=shift] + output").textContent,
+    way: momentary ? Number(momentary.dataset.way) : 1,
+    words: all(".cw-pos-word").map((tile) =>
+      [tile.dataset.word, Number(tile.getAttribute("transform").match(/-?[0-9.]+/)[0])]),
+    arrow: el.querySelector(".cw-pos-sentence")?.getAttribute("aria-label"),
+    order: orders && [orders.getAttribute("aria-valuetext"), orders.getAttribute("aria-valuenow")],
+    ranks: all("[data-score]").map((bar) => ({
+      score: Number(bar.dataset.score), height: Number(bar.getAttribute("height")),
+    })),
+    columns: all(".cw-pos-order").map((text) => text.textContent),
+    pairHands: all(".cw-pos-pair line:not([stroke-dasharray])").slice(0)
+      .filter((line) => line.getAttribute("stroke-width") === "5").map(hand),
+    everything: el.querySelector(".cw-pos-product") && everything(),
   };
 }"""
+ORDERS = {
+    "DOG BITES MAN": (1, 0),
+    "MAN BITES DOG": (1, 2),
+    "BITES DOG MAN": (0, 1),
+    "BITES MAN DOG": (0, 2),
+    "MAN DOG BITES": (2, 1),
+    "DOG MAN BITES": (2, 0),
+}
+TOLD = {
+    "none": (1, "who bites whom"),
+    "sinusoidal": (2, "not which comes first"),
+    "learned": (3, "at which two places"),
+    "rotary": (4, "and which comes first"),
+}
 PRODUCTS = {
     "none": "q · k",
     "sinusoidal": "pₛ · pₜ",
@@ -77,7 +107,7 @@ def sides_of(state: dict[str, Any]) -> tuple[Tensor, Tensor]:
 
 def make() -> PositionExplorer:
     table = np.random.default_rng(8).normal(size=(24, 6))
-    return PositionExplorer(tokens=24, d_model=6, learned=table, base=100)
+    return PositionExplorer(tokens=24, d_model=6, learned=table, base=100, moving=False)
 
 
 def displayed(widget: Locator) -> None:
@@ -86,31 +116,96 @@ def displayed(widget: Locator) -> None:
     score = queries @ keys.mT
     s, t, pair = (state[name] for name in ("query_position", "key_position", "pair"))
     readings = page["readings"]
-    assert readings["product"] == PRODUCTS[state["kind"]]
+    # On its way the score is no entry of the table; it is looked at when the words have arrived.
+    assert page["way"] == 1
+    assert_sentence(page, state, score)
+    product = PRODUCTS[state["kind"]]
+    share = hands(queries[s])[pair] @ hands(keys[t])[pair]
+    adds, _, of = readings["adds"].partition(f" to {product} = ")
+    assert agrees(adds.rpartition(" ")[2], share)
+    assert agrees(of, score[s, t])
+    expected = torch.stack([hands(queries[s])[pair], hands(keys[t])[pair]])
+    reach = hands(torch.cat([queries, keys]))[:, pair].norm(dim=-1).max()
+    drawn = torch.tensor(page["pairHands"], dtype=torch.float64)
+    assert torch.allclose(drawn, 42 * expected / reach, atol=2e-3)
+    assert (page["everything"] is not None) == state["everything"]
+    if state["everything"]:
+        assert_everything(readings, page["everything"], (queries, keys, score), state)
+
+
+def assert_sentence(page: dict[str, Any], state: dict[str, Any], score: Tensor) -> None:
+    """The words in their order, the score of two of them, and that of all six orders."""
+    s, t, tokens = state["query_position"], state["key_position"], state["tokens"]
+    sliders = page["sliders"]
+    low, last = sliders["shift"]
+    assert page["shift"] == f"{s}, {t}"
+    if tokens < 3:
+        assert page["words"] == []
+        return
+    assert agrees(page["readings"]["momentary"], score[s, t])
+    assert page["arrow"].endswith(
+        f"at {s} and the key of DOG at {t} have the score {page['readings']['momentary']}"
+    )
+    order = " ".join(word for word, _ in sorted(page["words"], key=lambda spot: spot[1]))
+    together = len(page["words"]) == 3
+    assert together == (0 < abs(s - t) < 3)
+    if together:
+        assert page["order"] == [order, str(list(ORDERS).index(order) + 1)]
+        query, key = ORDERS[order]
+        assert (s, t) == (low + query, low + key)
+        assert last == tokens - 3
+    else:
+        assert page["order"][0].startswith("none of the six")
+        assert (low, last) == (min(s, t), tokens - 1 - abs(s - t))
+    first = low if together else min(low, tokens - 3)
+    assert page["columns"] == " ".join(ORDERS).split()
+    expected = torch.stack([score[first + q, first + k] for q, k in ORDERS.values()])
+    assert [rank["score"] for rank in page["ranks"]] == pytest.approx(expected.tolist(), abs=2e-6)
+    scale = 56 / float(expected.clamp(min=0).max() - expected.clamp(max=0).min() or 1)
+    heights = [rank["height"] for rank in page["ranks"]]
+    assert heights == pytest.approx((expected.abs() * scale).tolist(), abs=1e-2)
+    near = 1e-9 * float(score.abs().max())
+    count = 1 + int((expected.sort().values.diff() > near).sum())
+    said = page["readings"]["orders"]
+    assert said.startswith(f"Six orders, {count} ")
+    told, words = TOLD[state["kind"]]
+    assert (words in said) == (told == count)
+    if moved := re.findall(r"was ([−\d.]+\d) and is ([−\d.]+\d)", page["readings"]["moved"]):
+        assert agrees(moved[0][1], score[s, t])
+        assert ("the same" in page["readings"]["moved"]) <= (moved[0][0] == moved[0][1])
+
+
+def assert_everything(
+    readings: dict[str, str],
+    page: dict[str, Any],
+    told: tuple[Tensor, Tensor, Tensor],
+    state: dict[str, Any],
+) -> None:
+    """All positions and all pairs."""
+    queries, keys, score = told
+    s, t, pair = (state[name] for name in ("query_position", "key_position", "pair"))
+    product = PRODUCTS[state["kind"]]
+    assert readings["product"] == product
     assert agrees(readings["score"], score[s, t])
-    assert agrees(readings["sum"].removeprefix(f"{PRODUCTS[state['kind']]} = "), score[s, t])
+    assert agrees(readings["sum"].removeprefix(f"{product} = "), score[s, t])
     assert readings["difference"] == f"s − t = {signed(s - t)}"
     assert page["handle"] == f"query at {s}, key at {t}; arrow keys move them"
-    assert page["sliders"] == {
-        "query_position": [s, state["tokens"] - 1],
-        "key_position": [t, state["tokens"] - 1],
-        "shift": [min(s, t), state["tokens"] - 1 - abs(s - t)],
-    }
-    assert page["shift"] == f"{s}, {t}"
-    assert_matrices(page, queries, keys, score)
+    assert_matrices(page, readings["scale"], queries, keys, score)
     assert_clocks(page, queries, keys, (s, t, pair))
     assert_wave(page, queries, keys, (s, t, pair))
     assert readings["title"].startswith(f"Pair {pair} by position: feature ")
     assert NUMBER.findall(readings["title"])[-1] == str(2 * pair + 1)
     assert_turn(readings["turn"], state, queries)
-    assert_differences(page, score, s, t)
+    assert_differences(page, readings["verdict"], score, s, t)
 
 
 def signed(number: int) -> str:
     return str(number).replace("-", "−")
 
 
-def assert_matrices(page: dict[str, Any], queries: Tensor, keys: Tensor, score: Tensor) -> None:
+def assert_matrices(
+    page: dict[str, Any], legend: str, queries: Tensor, keys: Tensor, score: Tensor
+) -> None:
     """Each pixel is as deep as its entry is large, and has the colour of its sign."""
     table = max(float(queries.abs().max()), float(keys.abs().max()))
     full = {"queries": table, "keys": table, "scores": float(score.abs().max())}
@@ -120,7 +215,7 @@ def assert_matrices(page: dict[str, Any], queries: Tensor, keys: Tensor, score: 
         np.testing.assert_allclose(abs(depth), abs(expected), atol=0.51)
         clear = abs(expected) > 40
         assert (np.sign(depth) == np.sign(expected))[clear].all()
-    scale = NUMBER.findall(page["readings"]["scale"])
+    scale = NUMBER.findall(legend)
     assert agrees(scale[0], full["queries"])
     assert agrees(scale[1], full["scores"])
 
@@ -200,9 +295,8 @@ def scientific_or_zero(text: str) -> float:
     return 0.0 if text == "0" else scientific_number(text)
 
 
-def assert_differences(page: dict[str, Any], score: Tensor, s: int, t: int) -> None:
+def assert_differences(page: dict[str, Any], verdict: str, score: Tensor, s: int, t: int) -> None:
     alike = score.diagonal(t - s)
-    verdict = page["readings"]["verdict"]
     counted, _, told = verdict.partition(f"s − t = {signed(s - t)}. ")
     assert counted.startswith("One pair" if len(alike) == 1 else f"{len(alike)} pairs")
     numbers = NUMBER.findall(told)

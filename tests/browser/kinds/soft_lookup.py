@@ -3,7 +3,8 @@
 import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import assert_column, state_of
+from reading import agrees, assert_column, state_of
+from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.attention import (
@@ -51,3 +52,24 @@ def displayed(widget: Locator) -> None:
         "bars => bars.map((bar) => Number(bar.style.getPropertyValue('--cw-length')))"
     )
     assert bars == pytest.approx(weights.tolist(), abs=1e-6)
+    assert_picture(widget, value, weights, answer)
+
+
+def assert_picture(widget: Locator, value: Tensor, weights: Tensor, answer: Tensor) -> None:
+    """Values stand at their keys and the answer at the query; the beam balances at the answer."""
+    written = widget.locator(".cw-plane .cw-lookup-value").all_text_contents()
+    assert all(agrees(text, v) for text, v in zip(written, [*value, answer], strict=True))
+    # A weight of less than a hundredth is no thread at all.
+    threads = widget.locator(".cw-plane line").count()
+    assert threads == int((12 * weights >= 0.1).sum())
+    places, balls, fulcrum = widget.locator(".cw-lookup-beam").evaluate(
+        """(svg) => [
+          [...svg.querySelectorAll("circle")].map((e) => Number(e.getAttribute("cx"))),
+          [...svg.querySelectorAll("circle")].map((e) => Number(e.getAttribute("r")) ** 2),
+          Number(svg.querySelector(".cw-lookup-answer").getAttribute("d").match(/M([-\\d.e]+)/)[1]),
+        ]"""
+    )
+    assert [r / 14**2 for r in balls] == pytest.approx(weights.tolist(), abs=1e-6)
+    # The moments about the fulcrum cancel.
+    turns = weights @ (torch.tensor(places, dtype=torch.float64) - fulcrum)
+    assert float(turns) == pytest.approx(0, abs=1e-6)

@@ -1,26 +1,31 @@
 """SymplecticityMeter: a small one, what it displays, and what course_lib says it should."""
 
-import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import assert_scientific, scientific_number, state_of
+from reading import agrees, state_of
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib import mechanics, symplectic
+from course_lib import symplectic
+from course_lib.mechanics import work_along
 from course_lib.widgets import SymplecticityMeter
 
-# How opaque the middle of each cell is, from 0 to 1, row by row.
-READ_CELLS = """(el, size) => {
-  const canvas = el.querySelector("canvas");
-  const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  const middle = (i) => Math.floor(((i + 0.5) * width) / size);
-  return Array.from({ length: size * size }, (_, i) =>
-    data[4 * (middle(Math.floor(i / size)) * width + middle(i % size)) + 3] / 255);
-}"""
-CHAOTIC = 0.1  # decades between errors of runs whose starts differ by rounding
+DT = 0.02
+Force = Callable[[Tensor], Tensor]
+
+READ = """(el) => ({
+  ...el.querySelector(".cw-meter-stage").dataset,
+  told: [...el.querySelectorAll(".cw-readout output")].map((output) => output.textContent),
+  asymmetry: el.querySelector("[data-reading=asymmetry]").textContent,
+  outcome: el.querySelector("[data-outcome]").dataset.outcome,
+  title: el.querySelector("[data-outcome] strong").textContent,
+  ticks: el.querySelectorAll(".cw-tick").length,
+})"""
 
 
 def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
@@ -31,59 +36,97 @@ def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
     return 2 * (C - partition).exp().mT @ z @ A
 
 
+def force_of(A: Tensor, softmax: str, formula: str) -> Force:
+    """What pulls at the tokens of a window."""
+    if formula == "full":
+        return lambda z: -symplectic.symplectic_attention(z, A, softmax=softmax)
+    return lambda z: -shortcut_force(z, A, softmax)
+
+
+def windows(z: Tensor, places: Tensor) -> Tensor:
+    """The window, with its last token at each of the places."""
+    path = z.repeat(len(places), 1, 1)
+    path[:, -1] = places
+    return path
+
+
+def round_trip(force: Force, z: Tensor, corners: Tensor) -> Tensor:
+    """The work up to each corner of a closed loop of the last token, and on closing it."""
+    return work_along(force, windows(z, torch.cat([corners, corners[:1]])))
+
+
+def ride_to(corners: Tensor, travelled: float) -> tuple[Tensor, int]:
+    """The way from the first corner to where the last token has come, and the rounds before it."""
+    ring = torch.cat([corners, corners[:1]])
+    far = torch.cat([torch.zeros(1), ring.diff(dim=0).norm(dim=-1).cumsum(0)])
+    rounds = int(travelled // far[-1])
+    rest = travelled - rounds * far[-1]
+    last = int((far[1:-1] <= rest).sum())
+    share = (rest - far[last]) / (far[last + 1] - far[last])
+    end = ring[last] + share * (ring[last + 1] - ring[last])
+    return torch.cat([ring[: last + 1], end[None]]), rounds
+
+
+def pairs(text: str) -> Tensor:
+    return torch.tensor([float(x) for x in text.split()], dtype=torch.float64).reshape(-1, 2)
+
+
 def make() -> SymplecticityMeter:
     random = np.random.default_rng(5)
-    return SymplecticityMeter(random.normal(size=(3, 2)), random.normal(size=(2, 2)))
+    A = random.normal(size=(2, 2))
+    z = np.array([[-1.2, -0.6], [-0.2, 1.3], [0.9, -0.35]])
+    return SymplecticityMeter(z, (A + A.T) / 2, moving=False)
 
 
 def displayed(widget: Locator) -> None:
-    state = state_of(widget)
-    z, A, softmax, dt = state["z"], state["A"], state["softmax"], state["dt"]
-    if state["matrix"] == "symmetric":
-        A = (A + A.mT) / 2
-
-    def force(z: Tensor) -> Tensor:
-        if state["formula"] == "full":
-            return symplectic.symplectic_attention(z, A, softmax=softmax)
-        return shortcut_force(z, A, softmax)
-
+    state, found = state_of(widget), widget.evaluate(READ)
+    z, A, softmax = state["z"], state["A"], state["softmax"]
+    force = force_of(A, softmax, state["formula"])
     M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
-    asymmetry = float((M - M.mT).norm() / (M.norm() or 1))
-    kick = mechanics.symplecticity_error(
-        lambda q, p: (q, p - dt * force(q)), z, torch.zeros_like(z)
-    )
-    # Twelve coupled coordinates may be chaotic, and what runs away does so at a rate that rounding
-    # sways. Starts that differ by as much as rounding say how large the error may be.
-    nudges = 1 + 1e-13 * torch.arange(-4, 5, dtype=z.dtype)
-    q = z * nudges[:, None, None]
-    p, energies = torch.zeros_like(q), []
-    with torch.no_grad():
-        for _ in range(state["steps"] + 1):
-            potential = symplectic.attention_potential(q, A, softmax=softmax)
-            energies.append((p.square() + q.square()).sum((-2, -1)) / 2 + potential)
-            p = p - dt / 2 * (q + force(q))
-            q = q + dt * p
-            p = p - dt / 2 * (q + force(q))
-    energy = torch.stack(energies)
-    largest = ((energy - energy[0]).abs().amax(0) / energy[0].abs()).tolist()
+    assert agrees(found["asymmetry"], (M - M.mT).norm() / (M.norm() or 1))
+    places = pairs(found["places"])
+    torch.testing.assert_close(pairs(found["forces"]), force(places), rtol=1e-6, atol=1e-6)
+    (loop_displayed if state["experiment"] == "loop" else free_displayed)(state, found, force)
 
-    reading = {
-        name: widget.locator(f"[data-reading={name}]").inner_text()
-        for name in ("asymmetry", "kick", "energy")
-    }
-    assert_scientific(reading["asymmetry"], asymmetry, doubt=1e-13)
-    assert_scientific(reading["kick"], kick, doubt=1e-13)
-    sizes = [math.log10(error) for error in largest if math.isfinite(error)]
-    least, most = min(sizes, default=math.inf), max(sizes, default=math.inf)
-    spread = most - least if sizes else 0
-    if len(sizes) < len(largest) or spread > CHAOTIC:
-        most = math.inf  # where such starts part, one of many runs away
-    lost = reading["energy"].startswith("lost at step")
-    size = math.inf if lost else math.log10(scientific_number(reading["energy"]))
-    assert least - spread - 0.5 <= size <= most + 0.5
-    verdict = widget.locator(".cw-readout").inner_text()
-    assert ("is not symmetric" in verdict) == (asymmetry > 1e-10)
-    assert widget.locator(".cw-seal").count() == (asymmetry <= 1e-10)
-    depths = torch.tensor(widget.evaluate(READ_CELLS, len(M)), dtype=M.dtype).view_as(M)
-    exact = ((M - M.mT).abs() / (M.abs().max() or 1)).clamp(max=1)
-    torch.testing.assert_close(depths, exact, rtol=0, atol=1 / 255)
+
+def loop_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -> None:
+    z, loop, travelled = state["z"], state["loop"], float(found["travelled"])
+    start = (loop - pairs(found["start"])).norm(dim=-1).argmin()
+    corners = loop.roll(-int(start), 0)
+    works = round_trip(force, z, corners)
+    needs = []
+    for other in range(len(loop)):
+        each = works.diff().roll(-other)
+        needs.append(max(0.0, -float(each.cumsum(0).min())))
+    assert needs[0] <= min(needs) + 1e-6
+    way, rounds = ride_to(corners, travelled)
+    work = rounds * works[-1] + work_along(force, windows(z, way))[-1]
+    length = (corners.roll(-1, 0) - corners).norm(dim=-1).sum()
+    turns, told = found["told"]
+    assert agrees(turns, abs(travelled / length))
+    assert agrees(told.removeprefix("+"), work)
+    torch.testing.assert_close(pairs(found["places"]), windows(z, way[-1:])[0], rtol=0, atol=1e-6)
+    if found["outcome"] != "open":
+        closes = bool(works[-1].abs() <= 1e-7 * works.diff().abs().sum())
+        assert found["outcome"] == ("good" if closes else "bad")
+        assert (found["ticks"] > 0) == closes
+
+
+def free_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -> None:
+    q, A = state["z"], state["A"]
+    p, energies = torch.zeros_like(q), []
+    for n in range(int(float(found["time"]) / DT + 1e-6) + 1):
+        if n:
+            p = p + DT / 2 * (force(q) - q)
+            q = q + DT * p
+            p = p + DT / 2 * (force(q) - q)
+        potential = symplectic.attention_potential(q, A, softmax=state["softmax"])
+        energies.append((p.square().sum() + q.square().sum()) / 2 + potential)
+    share = torch.stack(energies) / energies[0]
+    assert agrees(found["told"][0], 100 * share[-1])
+    torch.testing.assert_close(pairs(found["places"]), q, rtol=1e-5, atol=1e-5)
+    off = float((share - 1).abs().max())
+    if off < 0.009 or off > 0.011:
+        assert (found["outcome"] == "bad") == (off > 0.01)
+    if found["outcome"] == "bad":
+        assert float(found["title"].split()[-2]) == pytest.approx(100 * off, abs=0.51)

@@ -66,16 +66,14 @@ def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
 def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     """Bytes after these visits, in tiles and naively, counted array by array."""
     query, key, value = state["query"], state["key"], state["value"]
-    settled = torch.zeros(len(query), len(key), dtype=torch.bool)
+    settled = settled_by(state, visits)
     outputs, tiled = 0, 0
     for rows, columns in visits:
         if columns.start == 0:
             tiled += query[rows].numel()
         tiled += key[columns].numel() + value[columns].numel()
-        settled[rows, columns] = True
         if columns == last_tiles(state)[rows.start]:
             outputs += query[rows].numel()
-            settled[rows] = True
     arrays = [query[settled.any(1)], key[settled.any(0)], value[settled.any(0)]]
     # S is written and read, P is written and read.
     naive = sum(array.numel() for array in arrays) + 4 * int(settled.sum())
@@ -113,12 +111,22 @@ def displayed(widget: Locator) -> None:
             alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
             visited: (layer("visited").getAttribute("d").match(/M/g) ?? []).length,
             verdict: el.querySelector(".cw-tile-verdict").textContent,
+            stored: ["S", "P"].map((name) => {
+              const square = layer(`naive-${name}`).previousElementSibling.getBBox();
+              const boxes = layer(`naive-${name}`).getAttribute("d").matchAll(/h(\\S+?)v(\\S+?)h/g);
+              const area = [...boxes].reduce((sum, [, w, h]) => sum + w * h, 0);
+              return area / (square.width * square.height);
+            }),
+            loads: Object.fromEntries([...el.querySelectorAll("[data-load]")].map((e) =>
+              [e.dataset.load, e.getBBox().x])),
+            chip: el.querySelector(".cw-tile-picture rect[rx]").getBBox().x,
           };
         }"""
     )
     assert (page["place"], page["places"]) == (step, len(plan))
     assert page["visited"] == max(0, step - 1)
     assert_tally(state, visits, page)
+    assert_places(state, visits, page)
     assert_reports(state, visits, page)
     assert_outputs(state, visits, page["verdict"], page["readings"].get("difference"))
 
@@ -144,6 +152,26 @@ def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any
     assert found == expected
     longest = max(totals.values())
     assert page["bars"] == pytest.approx({"tiled": tiled / longest, "naive": naive / longest})
+
+
+def settled_by(state: dict[str, Any], visits: list[Visit]) -> Tensor:
+    """Which scores have been visited, or skipped in a row that is finished."""
+    settled = torch.zeros(len(state["query"]), len(state["key"]), dtype=torch.bool)
+    for rows, columns in visits:
+        settled[rows, columns] = True
+        if columns == last_tiles(state)[rows.start]:
+            settled[rows] = True
+    return settled
+
+
+def assert_places(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
+    """The naive S and P fill with settled scores; what is in hand lies on the chip."""
+    share = float(settled_by(state, visits).double().mean())
+    assert page["stored"] == pytest.approx([share, share], abs=1e-6)
+    assert set(page["loads"]) == (set("QKVO") if visits else set())
+    finished = visits and visits[-1][1] == last_tiles(state)[visits[-1][0].start]
+    for name, x in page["loads"].items():
+        assert (x > page["chip"]) == (name != "O" or not finished)
 
 
 def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:

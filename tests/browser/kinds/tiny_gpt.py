@@ -4,6 +4,7 @@ import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -36,7 +37,13 @@ READ = (
     ...bars,
     readout: text(".cw-l-readout"),
     kept: text(".cw-l-readout + p"),
-    remark: text(".cw-t-buttons p"),
+    remark: el.querySelector(".cw-t-remark")?.textContent ?? "",
+    strip: [".cw-t-even", ".cw-t-odd", ".cw-t-drawn"].map((kind) =>
+      [...el.querySelector(kind).getAttribute("d").matchAll(/M(\\S+) \\S+h(\\S+)v/g)]
+        .map((found) => found.slice(1).map(Number))),
+    across: el.querySelector(".cw-t-strip").viewBox.baseVal.width - 2,
+    beginnings: [...el.querySelectorAll(".cw-t-beginnings button")].map((button) =>
+      [button.textContent, button.getAttribute("aria-pressed") === "true"]),
     cards,
     typed: el.querySelector("input[type=text]").value,
     message: text(".cw-complaint"),
@@ -44,6 +51,7 @@ READ = (
 }"""
 )
 SETTINGS = ("temperature", "top_k", "top_p")
+MOST_BARS = 24
 
 
 def make() -> TinyGPT:
@@ -54,7 +62,15 @@ def make() -> TinyGPT:
         for parameter in model.parameters():
             parameter.mul_(2)
     return TinyGPT(
-        model, "·abcde<", prompt="bad", written="ce", start="·", stop="·", top_k=5, top_p=0.9
+        model,
+        "·abcde<",
+        prompt="bad",
+        written="ce",
+        start="·",
+        stop="·",
+        top_k=5,
+        top_p=0.9,
+        beginnings={"to a": "a", "to b": "b"},
     )
 
 
@@ -82,6 +98,10 @@ def displayed(widget: Locator) -> None:
     assert_text(page, state, ids, shares, place, coming=last == len(text))
     chosen = letters.index(text[place]) if place < len(text) else None
     assert_bars(page, state, logits, probability, chosen)
+    assert_strip(page, probability, chosen)
+    names = zip(state["beginning_names"], state["beginnings"], strict=True)
+    pressed = [[name, prompt == state["prompt"]] for name, prompt in names]
+    assert page["beginnings"] == pressed
     assert_cut(page, state, logits, probability)
     assert_heads(page, spelled(letters, ids[: place + lead]), attention)
     remarks = [words for words, holds in (("the end", finished), ("positions", full)) if holds]
@@ -139,27 +159,50 @@ def assert_bars(
 ) -> None:
     """Outlined the model's softmax, filled what is drawn from, in the order that was asked for."""
     own, columns = logits.softmax(-1), page["columns"]
-    assert len(columns) == len(state["alphabet"])
+    names = spelled(state["alphabet"], list(range(len(own))))
+    ids = [names.index(column["name"]) for column in columns]
     height = torch.tensor([column["scale"] for column in columns], dtype=torch.float64)
     assert page["top"] >= max(own.max(), probability.max()) - 1e-6
     for name, expected in (("outline", own), ("fill", probability)):
         found = torch.tensor([column[name] for column in columns], dtype=torch.float64)
-        assert (found / height * page["top"]).tolist() == pytest.approx(expected.tolist(), abs=1e-4)
-    assert [column["cut"] for column in columns] == (probability == 0).tolist()
-    order = sorted(range(len(columns)), key=lambda i: columns[i]["at"][::-1])
-    ranked = logits.sort(descending=True, stable=True).indices.tolist()
-    assert order == (ranked if state["order"] == "probability" else sorted(ranked))
-    assert [i for i, column in enumerate(columns) if column["chosen"]] == (
+        assert (found / height * page["top"]).numpy() == pytest.approx(expected[ids], abs=1e-4)
+    assert [column["cut"] for column in columns] == (probability[ids] == 0).tolist()
+    assert [i for i, column in zip(ids, columns, strict=True) if column["chosen"]] == (
         [] if chosen is None else [chosen]
     )
     # The option is the one that was chosen, or the one at which the mouse points.
-    [option] = [i for i, column in enumerate(columns) if column["ring"]]
+    [option] = [i for i, column in zip(ids, columns, strict=True) if column["ring"]]
+    ranked = logits.sort(descending=True, stable=True).indices.tolist()
+    shown = {*ranked[:MOST_BARS], option} | ({chosen} - {None})
+    expected = [i for i in ranked if i in shown]
+    order = [ids[i] for i in sorted(range(len(ids)), key=lambda i: columns[i]["at"][::-1])]
+    assert order == (expected if state["order"] == "probability" else sorted(expected))
     assert page["rank"] == order.index(option) + 1
     name, _, numbers = page["readout"].rpartition(": the model says ")
-    assert name == spelled(state["alphabet"], [option])[0]
+    assert name == names[option]
     said, drawn = numbers.split(", drawn with ")
     assert agrees(said, own[option])
     assert agrees(drawn, probability[option])
+    others = re.search(r"The other (\d+) letters share (\S+)\. ", page["kept"])
+    assert (others is None) == (len(shown) == len(own))
+    if others:
+        assert int(others[1]) == len(own) - len(shown)
+        assert agrees(others[2], own.sum() - own[sorted(shown)].sum())
+
+
+def assert_strip(page: dict[str, Any], probability: Tensor, chosen: int | None) -> None:
+    """All probabilities end to end, in the order of the alphabet; what was drawn is lit."""
+    ends = (1 + probability.cumsum(0) * page["across"]).tolist()
+    places = list(zip([1.0, *ends], ends, strict=False))
+    even, odd, lit = ([(x, x + w) for x, w in boxes] for boxes in page["strip"])
+    found = np.array(sorted(even + odd))
+    # What is too narrow to be drawn is left out.
+    wide = np.array([place for place in places if place[1] - place[0] > 0.01])
+    nearest = np.abs(found[:, None] - wide).max(-1).min(0)
+    assert nearest == pytest.approx(0, abs=0.01)
+    assert np.diff(found).sum() == pytest.approx(page["across"], abs=0.001 * len(found))
+    if chosen is not None:
+        assert lit == [pytest.approx(places[chosen], abs=0.01)]
 
 
 def assert_cut(
@@ -181,9 +224,11 @@ def assert_cut(
     assert {name.lower(): int(left) for name, left in found} == expected
     assert ("None of the" in page["kept"]) == (not expected)
     by_rank = state["order"] == "probability"
-    assert page["captions"] == (
-        [f"{name} keeps {left}" for name, left in expected.items()] if by_rank else []
-    )
+    assert page["captions"] == [
+        f"{name} keeps {left}"
+        for name, left in expected.items()
+        if by_rank and left <= len(page["columns"])
+    ]
     assert ("no choice" in page["kept"]) == (by_p == 1)
 
 

@@ -11,9 +11,10 @@ import { number } from "../text.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { GRID } from "./bases.js";
 
-const CLOSEST = 0.01;
+const [MOST_NODES, CLOSEST] = [16, 0.01];
 const HIGHEST = 1.5;
 const STEP = { x: 0.02, y: 0.05 };
+const ROUNDING = 1e-4;
 // A little more than the nodes, whose ends are held by the hand too.
 const ACROSS = [-0.025, 1.025];
 const BASIS_HEIGHT = 120;
@@ -26,6 +27,13 @@ export const LOOKS = {
 };
 
 const rounded = (x) => Number(x.toFixed(4));
+
+/** Whether nodes run from 0 to 1 and can be told apart. @param {number[][]} points */
+export const canStand = (points) =>
+  points.length <= MOST_NODES &&
+  points[0][0] === 0 &&
+  points[points.length - 1][0] === 1 &&
+  points.every(([x], i) => i === 0 || x - points[i - 1][0] >= CLOSEST * (1 - ROUNDING));
 
 /** A line through points of the data. */
 const lineOf = (field, xs, ys) =>

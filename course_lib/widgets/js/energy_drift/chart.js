@@ -1,12 +1,14 @@
 // EnergyDrift's chart: how far each run's energy is off, against time.
 
+import { clamp } from "../maths/numerics.js";
 import { painted } from "../painted.js";
 import { inkOf, pixels } from "../pixels.js";
+import { pointIn } from "../plane.js";
 import { logarithmic, ticks } from "../scale.js";
 import { number, superscript } from "../text.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 
-const HEIGHT = 200;
+const [WIDTH, HEIGHT] = [640, 200];
 const [COLUMNS, ROWS] = [960, 320];
 const WASH = 56;
 const [FLOOR, CEILING] = [-16, 2];
@@ -65,21 +67,37 @@ function decade(power) {
     <text x="6" y=${y - 5} class="cw-halo">10${superscript(power)}</text>`;
 }
 
+/** A hand on the chart takes the time along. */
+function scrub(ui) {
+  return (event) => {
+    const surface = event.currentTarget;
+    if (event.type === "pointerdown") surface.setPointerCapture(event.pointerId);
+    else if (!surface.hasPointerCapture(event.pointerId)) return;
+    const share = pointIn(surface, event)[0] / ui.width("chart", WIDTH);
+    ui.play(false);
+    ui.set({ time: clamp(share, 0, 1) * ui.now.end });
+  };
+}
+
 /** The chart, with a line at the shown time. @param {any} now @param {any} ui */
 export function chart(now, ui) {
   const { methods, shown, spec, q, p, dt, time, end } = now;
-  const width = ui.width("chart", 640);
+  const width = ui.width("chart", WIDTH);
   const paint = (context) => paintChart(now, ui, context);
   const inputs = [methods, shown, spec, q, p, dt];
   const curves = { width: COLUMNS, height: ROWS, inputs, paint, cells: true };
   const x = (time / end) * width;
+  const grip = scrub(ui);
   return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
     <canvas role="img" aria-label="Relative energy error against time, on a logarithmic axis"
       ${painted(ui, curves)}></canvas>
-    <svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
+    <svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true" @pointerdown=${grip}
+      @pointermove=${grip} style="cursor: ew-resize; touch-action: pan-y">
       ${DECADES.map(decade)}
       <text x=${width - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time ${at(end)}</text>
-      <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)"></path>
+      <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)" stroke-width="2"></path>
+      <circle cx=${x} cy="9" r="8" fill="var(--cw-ink)" stroke="var(--cw-paper)"
+        stroke-width="2"></circle>
     </svg>
   </div>`;
 }

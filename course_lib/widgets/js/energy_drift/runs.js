@@ -5,19 +5,12 @@ import { sceneOf } from "../bodies.js";
 import { levelLine } from "../maths/contour.js";
 import { energyDrift, envelope, SYSTEMS, stateAt } from "../maths/mechanics.js";
 import { plane } from "../plane.js";
+import { colourOf, ROLLOUT_COLOURS } from "./colours.js";
 
 /** The side of the phase portrait. */
 export const SIDE = 320;
 const BINS = 320;
 const NONE = [];
-const COLOURS = {
-  explicit_euler: 1,
-  symplectic_euler: 2,
-  stoermer_verlet: 0,
-  runge_kutta_4: 3,
-  implicit_midpoint: 4,
-};
-const ROLLOUT_COLOURS = [5, 1, 2, 3, 4];
 // Rollouts are dashed, each in its own way: an integrator may have the same colour.
 const DASHES = [
   [30, 12],
@@ -26,9 +19,6 @@ const DASHES = [
   [6, 9],
   [60, 12],
 ];
-
-/** The colour of an integrator. @param {string} method @returns {number} */
-export const colourOf = (method) => COLOURS[method];
 
 /** Trajectories that Python computed: the envelope of their energy errors, and some points. */
 export const rollouts = {
@@ -95,7 +85,7 @@ function followed(now, ui, { spec, axes, place, time }, method) {
     ...ui.memo(`trace ${method}`, [run, place], () => traceOfRun(run, dim, axes, place)),
     method,
     name: method_names.find(([key]) => key === method)[1],
-    colour: COLOURS[method],
+    colour: colourOf(method),
     last: run.error[run.taken],
     share: 1,
     state: stateAt(run, dim, Math.min(steps, time / dt)),

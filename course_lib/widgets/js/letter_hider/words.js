@@ -21,8 +21,9 @@ export function proofread(word, alphabet, mask, tokens) {
   return unknownLetters(typed, known) || (typed.length > tokens ? room : "");
 }
 
-export function heading({ letters, ids, places, at, seen }) {
+export function heading({ letters, ids, places, at, seen, locked }) {
   const sight = `${seen.join("")}. As letter ${at + 1} it`;
+  if (locked) return `The model sees ${seen.join("")}. What does it expect as letter ${at + 1}?`;
   return places.includes(at)
     ? `The model sees ${sight} expects:`
     : `Were ${visible(letters[ids[at]])} hidden, it would see ${sight} would expect:`;
@@ -37,8 +38,20 @@ export function numbers({ letters, open, ids, at, here, blind, looked }) {
   );
 }
 
-export function score({ ids, places, guesses }) {
+/** What the reader guessed at the place that is shown, and how often that was the first guess. */
+export function verdict({ letters, at, here, guess, sight, tally }) {
+  if (guess?.sight !== sight || guess.place !== at) return "";
+  const order = ranking(here.probability);
+  const [name, first] = [guess.id, order[0]].map((id) => visible(letters[id]));
+  const rank = order.indexOf(guess.id) + 1;
+  const better = rank === 1 ? "" : ` Its first is ${first}.`;
+  const yours = `You: ${name}, its ${ordinal(rank)} guess.${better}`;
+  return `${yours} So far you foresaw ${tally.hits} of ${tally.made}.`;
+}
+
+export function score({ ids, places, guesses, covered }) {
   if (!places.length) return "No letter is hidden. Click one.";
+  if (covered) return "Its guess waits for yours.";
   const expected = places.map((t) => guesses[t].probability);
   const right = expected.filter((p, i) => ranking(p)[0] === ids[places[i]]).length;
   const [are, who] = places.length > 1 ? ["are", "On average the"] : ["is", "The"];

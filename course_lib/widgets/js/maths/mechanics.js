@@ -8,7 +8,10 @@ function sigmoidPair(x) {
   return [s, s * (1 - s)];
 }
 
-/** `H(q, p)`, its gradients written into `out`, and the number of degrees of freedom. */
+/**
+ * `H(q, p)`, its gradients written into `out`, and the number of degrees of freedom. A rigid body
+ * has no pairs: its state is `q`, and what moves `q` takes the place of the gradient by `p`.
+ */
 export const SYSTEMS = {
   HarmonicOscillator: ({ mass, stiffness }) => ({
     dim: 1,
@@ -89,6 +92,16 @@ export const SYSTEMS = {
       out[1] = p[1];
     },
   }),
+  RigidBody: ({ inertia: [i1, i2, i3] }) => ({
+    dim: 3,
+    energy: (z) => ((z[0] * z[0]) / i1 + (z[1] * z[1]) / i2 + (z[2] * z[2]) / i3) / 2,
+    gradQ: (_z, out) => out.fill(0),
+    gradP: (_p, out, z) => {
+      out[0] = (1 / i3 - 1 / i2) * z[1] * z[2];
+      out[1] = (1 / i1 - 1 / i3) * z[2] * z[0];
+      out[2] = (1 / i2 - 1 / i1) * z[0] * z[1];
+    },
+  }),
 };
 
 /** Room for the intermediate stages of any stepper, so that no step has to make arrays. */
@@ -106,7 +119,7 @@ const MIDPOINT_TOLERANCE = 1e-14;
 export const STEPPERS = {
   explicit_euler({ dim, gradQ, gradP }, q, p, dt, { a, b }) {
     gradQ(q, a);
-    gradP(p, b);
+    gradP(p, b, q);
     for (let i = 0; i < dim; i += 1) {
       q[i] += dt * b[i];
       p[i] -= dt * a[i];
@@ -115,38 +128,38 @@ export const STEPPERS = {
   symplectic_euler({ dim, gradQ, gradP }, q, p, dt, { a, b }) {
     gradQ(q, a);
     for (let i = 0; i < dim; i += 1) p[i] -= dt * a[i];
-    gradP(p, b);
+    gradP(p, b, q);
     for (let i = 0; i < dim; i += 1) q[i] += dt * b[i];
   },
   stoermer_verlet({ dim, gradQ, gradP }, q, p, dt, { a, b }) {
     gradQ(q, a);
     for (let i = 0; i < dim; i += 1) p[i] -= (dt / 2) * a[i];
-    gradP(p, b);
+    gradP(p, b, q);
     for (let i = 0; i < dim; i += 1) q[i] += dt * b[i];
     gradQ(q, a);
     for (let i = 0; i < dim; i += 1) p[i] -= (dt / 2) * a[i];
   },
   runge_kutta_4({ dim, gradQ, gradP }, q, p, dt, { a, b, q1, p1, a1, b1, a2, b2, a3, b3 }) {
     gradQ(q, a);
-    gradP(p, b);
+    gradP(p, b, q);
     for (let i = 0; i < dim; i += 1) {
       q1[i] = q[i] + (dt / 2) * b[i];
       p1[i] = p[i] - (dt / 2) * a[i];
     }
     gradQ(q1, a1);
-    gradP(p1, b1);
+    gradP(p1, b1, q1);
     for (let i = 0; i < dim; i += 1) {
       q1[i] = q[i] + (dt / 2) * b1[i];
       p1[i] = p[i] - (dt / 2) * a1[i];
     }
     gradQ(q1, a2);
-    gradP(p1, b2);
+    gradP(p1, b2, q1);
     for (let i = 0; i < dim; i += 1) {
       q1[i] = q[i] + dt * b2[i];
       p1[i] = p[i] - dt * a2[i];
     }
     gradQ(q1, a3);
-    gradP(p1, b3);
+    gradP(p1, b3, q1);
     for (let i = 0; i < dim; i += 1) {
       q[i] += (dt / 6) * (b[i] + 2 * b1[i] + 2 * b2[i] + b3[i]);
       p[i] -= (dt / 6) * (a[i] + 2 * a1[i] + 2 * a2[i] + a3[i]);
@@ -157,7 +170,7 @@ export const STEPPERS = {
     p1.set(p);
     for (let iteration = 0; iteration < MIDPOINT_ITERATIONS; iteration += 1) {
       gradQ(q1, a);
-      gradP(p1, b);
+      gradP(p1, b, q1);
       let change = 0;
       for (let i = 0; i < dim; i += 1) {
         const qMiddle = q[i] + (dt / 2) * b[i];
@@ -257,4 +270,90 @@ export function envelope(values, length, bins) {
     if (values[n] > high[bin]) high[bin] = values[n];
   }
   return { low, high };
+}
+
+/**
+ * The energies at which a glass of it is empty and full, for a start with such an energy. Full means
+ * that a pendulum goes over the top, or a planet away; where it can be, and else twice the start's.
+ * @param {{ name: string, parameters: any }} system
+ * @param {number} start
+ */
+export function glassOf({ name, parameters }, start) {
+  const unit = Math.abs(start) || 1;
+  if (name === "Kepler") return { floor: start - unit, rim: start < 0 ? 0 : start + unit };
+  if (name !== "Pendulum") return { floor: 0, rim: 2 * unit };
+  const top = 2 * parameters.mass * parameters.gravity * parameters.length;
+  return { floor: 0, rim: start < 0.9 * top ? top : 2 * start };
+}
+
+/**
+ * The ellipse that a planet with the state (q, p) runs through, about the sun in the origin: its
+ * centre, half its axes, and the angle of the longer one. Nothing if the planet comes from far away.
+ */
+export function keplerEllipse({ mass, gravity }, [x, y], p) {
+  const [vx, vy] = p.map((part) => part / mass);
+  const r = Math.hypot(x, y);
+  const energy = (vx * vx + vy * vy) / 2 - gravity / r;
+  if (!(energy < 0)) return null;
+  const turning = x * vy - y * vx;
+  // The Laplace–Runge–Lenz vector points to where the planet is nearest.
+  const nearest = [(turning * vy) / gravity - x / r, (-turning * vx) / gravity - y / r];
+  const eccentricity = Math.min(1, Math.hypot(...nearest));
+  const long = -gravity / (2 * energy);
+  return {
+    centre: nearest.map((part) => -long * part),
+    long,
+    short: long * Math.sqrt(1 - eccentricity * eccentricity),
+    angle: Math.atan2(nearest[1], nearest[0]),
+  };
+}
+
+/**
+ * A rotation, three rows in nine numbers, after it has turned for a time about axes of its own, at
+ * a rate. Source: Rodrigues' formula.
+ * @param {ArrayLike<number>} rotation
+ * @param {number[]} rate
+ * @param {number} time
+ */
+export function turned(rotation, rate, time) {
+  const speed = Math.hypot(...rate);
+  const [x, y, z] = rate.map((part) => part / (speed || 1));
+  const [sin, cos] = [Math.sin(speed * time), Math.cos(speed * time)];
+  const rest = 1 - cos;
+  const by = [
+    [cos + x * x * rest, x * y * rest - z * sin, x * z * rest + y * sin],
+    [y * x * rest + z * sin, cos + y * y * rest, y * z * rest - x * sin],
+    [z * x * rest - y * sin, z * y * rest + x * sin, cos + z * z * rest],
+  ];
+  return upTo(9).map((at) => {
+    const [row, column] = [3 * Math.floor(at / 3), at % 3];
+    return upTo(3).reduce((sum, k) => sum + rotation[row + k] * by[k][column], 0);
+  });
+}
+
+/** How fast a body with an angular momentum turns about each of its axes, between two states. */
+const rateOf = (inertia, from, to) => inertia.map((moment, i) => (from[i] + to[i]) / (2 * moment));
+
+/**
+ * How a rigid body stands after each step of a run, upright at first: in each step it turns at the
+ * mean of its rates before and after.
+ * @param {number[]} inertia
+ * @param {{ q: Float64Array, taken: number }} run
+ * @param {number} dt
+ */
+export function attitudes(inertia, { q, taken }, dt) {
+  const found = [[1, 0, 0, 0, 1, 0, 0, 0, 1]];
+  for (let n = 0; n < taken; n += 1) {
+    const [from, to] = [q.slice(3 * n, 3 * n + 3), q.slice(3 * n + 3, 3 * n + 6)];
+    found.push(turned(found[n], rateOf(inertia, from, to), dt));
+  }
+  return found;
+}
+
+/** How it stands after `moment` steps, between two of them too. */
+export function attitudeAt(inertia, standing, { q }, dt, moment) {
+  const n = Math.floor(moment);
+  if (n === moment) return standing[n];
+  const [from, to] = [q.slice(3 * n, 3 * n + 3), q.slice(3 * n + 3, 3 * n + 6)];
+  return turned(standing[n], rateOf(inertia, from, to), dt * (moment - n));
 }

@@ -110,3 +110,50 @@ export function byDifference(scores) {
 export function handAngle([x0, y0], [x1, y1]) {
   return (Math.atan2(x0 * y1 - y0 * x1, x0 * x1 + y0 * y1) * 180) / Math.PI;
 }
+
+/** Three words in every order. */
+export const ORDERS = [
+  ["DOG", "BITES", "MAN"],
+  ["MAN", "BITES", "DOG"],
+  ["BITES", "DOG", "MAN"],
+  ["BITES", "MAN", "DOG"],
+  ["MAN", "DOG", "BITES"],
+  ["DOG", "MAN", "BITES"],
+];
+
+/**
+ * Where the third of three neighbours stands, beside or between two of them; null if there is no
+ * such place.
+ * @param {number} s
+ * @param {number} t
+ * @param {number} tokens
+ * @param {number} wanted if there are two such places
+ */
+export function thirdPlace(s, t, tokens, wanted) {
+  const [low, high] = [Math.min(s, t), Math.max(s, t)];
+  if (high - low === 2) return low + 1;
+  const beside = high - low === 1 ? [high + 1, low - 1] : [];
+  const free = beside.filter((place) => place >= 0 && place < tokens);
+  return free.includes(wanted) ? wanted : (free[0] ?? null);
+}
+
+/**
+ * The score of the query at BITES with the key at DOG, for each order of three words from `first` on.
+ * @param {number[][]} scores
+ * @param {number} first
+ */
+export function orderScores(scores, first) {
+  return ORDERS.map(
+    (order) => scores[first + order.indexOf("BITES")][first + order.indexOf("DOG")],
+  );
+}
+
+/**
+ * How many of some numbers differ by more than a tolerance.
+ * @param {number[]} values
+ * @param {number} tolerance
+ */
+export function distinct(values, tolerance) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.filter((value, i) => !i || value - sorted[i - 1] > tolerance).length;
+}

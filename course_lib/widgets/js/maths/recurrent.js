@@ -77,6 +77,38 @@ export function readText(kind, rows, letters, units, places) {
 }
 
 /**
+ * What a letter does to the state of a unit: `before` is that state, the unit keeps the share `keep`
+ * of it and adds the share `gate` of what is `written`, which makes `state`. With an output gate,
+ * `shown` is what others see of it.
+ * @param {string} kind
+ * @param {any} step
+ * @param {number} unit
+ */
+export function exchange(kind, step, unit) {
+  const of = (name) => step[name]?.[unit];
+  if (kind === "LSTM") {
+    const kept = { before: step.before.cell[unit], keep: of("forget"), state: of("cell") };
+    const added = { gate: of("input"), written: of("candidate") };
+    return { ...kept, ...added, output: of("output"), shown: of("hidden") };
+  }
+  const [before, state] = [step.before.hidden[unit], of("hidden")];
+  if (kind === "RNN") return { before, keep: 0, gate: 1, written: state, state };
+  return { before, keep: of("update"), gate: 1 - of("update"), written: of("candidate"), state };
+}
+
+/**
+ * The state on its way through a letter: first what is forgotten runs out, then what is written
+ * comes in.
+ * @param {{ before: number, keep: number, state: number }} flow
+ * @param {number} share of the way
+ */
+export function levelAt({ before, keep, state }, share) {
+  const kept = keep * before;
+  if (share < 0.5) return before + (kept - before) * 2 * share;
+  return kept + (state - kept) * (2 * share - 1);
+}
+
+/**
  * What the model thinks: the softmax of the readout, whose rows end with their bias.
  * @param {number[][]} readout
  * @param {number[]} hidden

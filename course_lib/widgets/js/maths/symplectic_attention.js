@@ -184,34 +184,12 @@ export function forceJacobian(z, A, softmax, formula) {
 
 const norm = (a) => Math.hypot(...a.flatMap((row) => Array.from(row)));
 
-/** The symmetric part of a square matrix. @param {number[][]} A */
-export const symmetricPart = (A) => combine((x, y) => (x + y) / 2, A, transpose(A));
-
-/**
- * |M − Mᵀ|, entry by entry, with the largest entry of |M| as unit.
- * @param {any[]} M
- * @returns {number[][]}
- */
-export function asymmetries(M) {
-  const largest = Math.max(...M.map((row) => Math.max(...row.map(Math.abs))));
-  return combine((x, y) => Math.abs(x - y) / (largest || 1), M, transpose(M));
-}
-
 /**
  * ‖M − Mᵀ‖ / ‖M‖: zero for the Jacobian of a gradient, and for that of no force at all.
  * @param {any[]} M
  */
 export function relativeAsymmetry(M) {
   return norm(combine((x, y) => x - y, M, transpose(M))) / (norm(M) || 1);
-}
-
-/**
- * ‖KᵀJK − J‖ / ‖J‖ for the kick (q, p) → (q, p − step · force(q)), whose force has the Jacobian M.
- * @param {any[]} M
- * @param {number} step
- */
-export function kickSymplecticityError(M, step) {
-  return (step * norm(combine((x, y) => x - y, M, transpose(M)))) / Math.sqrt(2 * M.length);
 }
 
 /**
@@ -237,4 +215,150 @@ export function attentionRollout(z, A, softmax, formula, dt, steps) {
     gradP: (p, out) => out.set(p),
   };
   return integrate(system, "stoermer_verlet", flat(z), new Float64Array(dim), dt, steps);
+}
+
+// Gauss–Legendre on [0, 1]: places and weights.
+const GAUSS = [
+  [0.5, 0.5688888888888889],
+  [0.5 - 0.5384693101056831 / 2, 0.4786286704993665],
+  [0.5 + 0.5384693101056831 / 2, 0.4786286704993665],
+  [0.5 - 0.906179845938664 / 2, 0.2369268850561891],
+  [0.5 + 0.906179845938664 / 2, 0.2369268850561891],
+].map(([place, weight]) => [place, weight / 2]);
+
+/** The corner of a closed wire from which a bead needs the least push to get round, and that push. */
+function easiestStart(works) {
+  const count = works.length;
+  let best = { start: 0, need: Infinity };
+  for (let start = 0; start < count; start += 1) {
+    let [sum, need] = [0, 0];
+    for (let i = 0; i < count && need < best.need; i += 1) {
+      sum += works[(start + i) % count];
+      need = Math.max(need, -sum);
+    }
+    if (need < best.need) best = { start, need };
+  }
+  return best;
+}
+
+/**
+ * The last token of a window as a bead on a closed wire in the plane, while the others are held.
+ * Only the force of attention, −`attentionForce`, drives it; its mass is 1. It starts where it takes
+ * the least push to get round, `need`. Distances along the wire count from there, backwards too.
+ * @param {number[][]} z
+ * @param {number[][]} A
+ * @param {string} softmax "vector" or "matrix"
+ * @param {string} formula "full" or "shortcut"
+ * @param {number[][]} wire the corners
+ */
+export function beadOnWire(z, A, softmax, formula, wire) {
+  const field = attentionField(z.length, 2, A, softmax, formula);
+  const [window, out, last] = [flat(z), new Float64Array(2 * z.length), 2 * (z.length - 1)];
+  const pieceFrom = (from, i) => {
+    const to = wire[(i + 1) % wire.length];
+    const along = [to[0] - from[0], to[1] - from[1]];
+    return { from, along, length: Math.hypot(...along) };
+  };
+
+  /** The force on the bead, along a piece, at a share of its length. */
+  function push({ from, along }, share) {
+    window[last] = from[0] + share * along[0];
+    window[last + 1] = from[1] + share * along[1];
+    field.force(window, out);
+    return -(out[last] * along[0] + out[last + 1] * along[1]);
+  }
+  const workOn = (piece, share) =>
+    GAUSS.reduce((sum, [place, weight]) => sum + weight * push(piece, share * place), 0) * share;
+
+  const around = wire.map(pieceFrom).filter(({ length }) => length > 0);
+  const { start, need } = easiestStart(around.map((piece) => workOn(piece, 1)));
+  const pieces = [...around.slice(start), ...around.slice(0, start)];
+  const [far, works] = [[0], [0]];
+  pieces.forEach((piece, i) => {
+    far.push(far[i] + piece.length);
+    works.push(works[i] + workOn(piece, 1));
+  });
+  const [length, total] = [far.at(-1), works.at(-1)];
+  const gross = works.reduce((sum, work, i) => sum + Math.abs(work - (works[i - 1] ?? 0)), 0);
+
+  function at(s) {
+    const rounds = Math.floor(s / length);
+    const rest = s - rounds * length;
+    let i = 0;
+    while (i < pieces.length - 1 && far[i + 1] <= rest) i += 1;
+    const share = (rest - far[i]) / pieces[i].length;
+    return { rounds, i, share, piece: pieces[i] };
+  }
+  return {
+    need,
+    total,
+    /** Whether all that is left of the work on a round is rounding. */
+    closes: Math.abs(total) <= CLOSED * gross,
+    length,
+    far,
+    works,
+    corners: pieces.map(({ from }) => from),
+    place(s) {
+      const { share, piece } = at(s);
+      return piece.from.map((part, i) => part + share * piece.along[i]);
+    },
+    push(s) {
+      const { share, piece } = at(s);
+      return push(piece, share) / piece.length;
+    },
+    work(s) {
+      const { rounds, i, share, piece } = at(s);
+      return rounds * total + works[i] + workOn(piece, share);
+    },
+  };
+}
+
+const CLOSED = 1e-7;
+const RIDE_STEP = 1 / 200;
+
+/**
+ * The ride of a bead that starts with the energy of motion `energy`: for a time, how far it has come
+ * and how fast it is. It ends when `rounds` rounds are closed, in either direction.
+ * @param {ReturnType<typeof beadOnWire>} bead
+ * @param {number} energy
+ * @param {number} rounds
+ */
+export function ride(bead, energy, rounds) {
+  const end = rounds * bead.length;
+  const begin = () => ({
+    n: 0,
+    s: 0,
+    v: Math.sqrt(2 * energy),
+    low: 0,
+    high: 0,
+    push: bead.push(0),
+  });
+  let now = begin();
+
+  function step() {
+    now.v += (now.push * RIDE_STEP) / 2;
+    now.s += now.v * RIDE_STEP;
+    now.push = bead.push(now.s);
+    now.v += (now.push * RIDE_STEP) / 2;
+    // Work becomes energy of motion; at the corners of the wire a step would forget a little of it.
+    const exact = 2 * (energy + bead.work(now.s));
+    if (exact > 0) now.v = Math.sign(now.v) * Math.sqrt(exact);
+    now.low = Math.min(now.low, now.s);
+    now.high = Math.max(now.high, now.s);
+    now.n += 1;
+  }
+  return (time) => {
+    const count = Math.floor(time / RIDE_STEP + 1e-9);
+    if (count < now.n) now = begin();
+    while (now.n < count && Math.abs(now.s) < end) step();
+    return { ...now, over: Math.abs(now.s) >= end };
+  };
+}
+
+/** How a bead stands after a time, if it starts with as much energy as it needs and `more`. */
+export function bead(z, A, softmax, formula, wire, more, rounds, time) {
+  const on = beadOnWire(z, A, softmax, formula, wire);
+  const { s, v } = ride(on, on.need + more, rounds)(time);
+  const { need, total, closes, length, corners } = on;
+  return { need, total, closes, length, corners, s, v, work: on.work(s), place: on.place(s) };
 }

@@ -3,12 +3,9 @@ import { clamp, upTo } from "../maths/numerics.js";
 import { inked } from "../painted.js";
 import { pointIn } from "../plane.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { CHIP, HEIGHT, LEFT, MATRIX, onTheWay, path, places, STRIP, TOP, WIDTH } from "./trip.js";
 import { placeInWords } from "./words.js";
 
-const MATRIX = 264;
-const [LEFT, TOP, RIGHT, BOTTOM] = [34, 46, 34, 20];
-const WIDTH = LEFT + MATRIX + RIGHT;
-const STRIP = 11;
 // Strips of memory: queries left, outputs right of the matrix, keys and values above it.
 const [BESIDE, KEYS_AT, VALUES_AT] = [LEFT - STRIP - 6, TOP - 2 * STRIP - 10, TOP - STRIP - 6];
 
@@ -26,26 +23,23 @@ function choose(ui, place) {
   ui.set({ step: plan.findIndex(lies) + 1 });
 }
 
-const box = (x, y, width, height) => `M${x} ${y}h${width}v${height}h${-width}z`;
+const box = (x, y, width, height) => path({ x, y, width, height });
 const cellOf = ([queries, keys]) => MATRIX / Math.max(queries, keys);
 /** @param {any} visit @param {number} cell */
 const placeOf = ({ rows: [top, bottom], columns: [left, right] }, cell) => ({
   ...{ x: LEFT + left * cell, y: TOP + top * cell },
   ...{ width: (right - left) * cell, height: (bottom - top) * cell },
 });
-const tilePath = (visit, cell) => {
-  const { x, y, width, height } = placeOf(visit, cell);
-  return box(x, y, width, height);
-};
+const tilePath = (visit, cell) => path(placeOf(visit, cell));
 
 /** What lies in memory, and what of it is in hand. */
-function strips({ hand, shape }) {
+function strips({ hand, shape, trip }) {
   const cell = cellOf(shape);
   const [height, width, beyond] = [shape[0] * cell, shape[1] * cell, LEFT + shape[1] * cell + 6];
   const above = (x, w) => box(x, KEYS_AT, w, STRIP) + box(x, VALUES_AT, w, STRIP);
   const whole = box(BESIDE, TOP, STRIP, height) + box(beyond, TOP, STRIP, height);
   const at = hand && placeOf(hand, cell);
-  const done = hand ? hand.rows[hand.last ? 1 : 0] : 0;
+  const done = hand ? hand.rows[hand.last && trip === 1 ? 1 : 0] : 0;
   return svg`<path d=${whole + above(LEFT, width)} fill="var(--cw-panel)"
       stroke="var(--cw-edge)"></path>
     <path data-layer="on-chip" fill="var(--cw-warm)"
@@ -61,6 +55,53 @@ function strips({ hand, shape }) {
     <text x=${LEFT} y="10" class="cw-tile-axis">keys →</text>
     <text transform="translate(8 ${TOP}) rotate(-90)" text-anchor="end"
       class="cw-tile-axis">← queries</text>`;
+}
+
+/** Where in a trip the tiles have come in, and where finished rows go out. */
+const [COME, GO] = [0.45, 0.65];
+/** The widest and highest tile that fits beside its queries, under its keys and values. */
+const ROOM = CHIP.width - 2 * STRIP - 22;
+
+/** The tiles on the chip, or between it and memory. */
+function onChip({ hand, shape, trip, weights }) {
+  if (!hand) return "";
+  const cell = cellOf(shape);
+  const { x, y, width, height } = placeOf(hand, cell);
+  const small = Math.min(1, ROOM / Math.max(width, height));
+  const [w, h] = [small * width, small * height];
+  const [left, top] = [CHIP.x + STRIP + 9, CHIP.y + 2 * STRIP + 22];
+  const [come, go] = [Math.min(1, trip / COME), Math.max(0, (trip - GO) / (1 - GO))];
+  const beyond = LEFT + shape[1] * cell + 6;
+  const begins = hand.columns[0] === 0;
+  const rowOf = (at) => ({ x: left, y: at, width: w, height: STRIP });
+  const columnOf = (at) => ({ x: at, y: top, width: STRIP, height: h });
+  const loads = [
+    ["Q", { x: BESIDE, y, width: STRIP, height }, columnOf(CHIP.x + 5), begins ? come : 1],
+    ["K", { x, y: KEYS_AT, width, height: STRIP }, rowOf(CHIP.y + 8), come],
+    ["V", { x, y: VALUES_AT, width, height: STRIP }, rowOf(CHIP.y + 12 + STRIP), come],
+  ];
+  const load = ([name, from, to, share]) => {
+    const at = onTheWay(from, to, share);
+    return svg`<path data-load=${name} d=${path(at)} fill="var(--cw-warm)"
+      stroke="var(--cw-paper)"></path>`;
+  };
+  const score = (
+    weight,
+    r,
+    c,
+  ) => svg`<rect x=${left + (c * w) / (hand.columns[1] - hand.columns[0])}
+    y=${top + (r * h) / (hand.rows[1] - hand.rows[0])} width=${w / (hand.columns[1] - hand.columns[0])}
+    height=${h / (hand.rows[1] - hand.rows[0])} fill="var(--cw-warm)" fill-opacity=${weight}></rect>`;
+  const block = weights
+    .slice(...hand.rows)
+    .map((row, r) => row.slice(...hand.columns).map((weight, c) => score(weight, r, c)));
+  const home = columnOf(left + w + 5);
+  const output = hand.last ? onTheWay(home, { x: beyond, y, width: STRIP, height }, go) : home;
+  return svg`<path d=${path({ x: left, y: top, width: w, height: h })} fill="var(--cw-paper)"
+      stroke="var(--cw-edge)"></path>
+    ${come === 1 ? block : ""} ${loads.map(load)}
+    <path data-load="O" d=${path(output)} fill="var(--cw-accent)" stroke="var(--cw-paper)"
+      fill-opacity=${hand.last ? 1 : 0.45}></path>`;
 }
 
 function grid({ shape: [queries, keys] }, cell, query_tile, key_tile) {
@@ -114,23 +155,22 @@ function scores(now, ui) {
   </g>`;
 }
 
-/** The score matrix between its queries and outputs, beneath its keys and values. */
+/** The score matrix between its queries and outputs, beneath its keys and values, and the chip. */
 export function picture(now, ui) {
   const { shape, weights } = now;
   const [queries, keys] = shape;
-  const height = TOP + queries * cellOf(shape) + BOTTOM;
   const share = (length, of) => `${(100 * length) / of}%`;
   const [wide, high] = [keys, queries].map((count) => count * cellOf(shape));
   return html`<div class="cw-tile-picture">
-    <canvas aria-hidden="true" style="left: ${share(LEFT, WIDTH)}; top: ${share(TOP, height)};
-      width: ${share(wide, WIDTH)}; height: ${share(high, height)}"
+    <canvas aria-hidden="true" style="left: ${share(LEFT, WIDTH)}; top: ${share(TOP, HEIGHT)};
+      width: ${share(wide, WIDTH)}; height: ${share(high, HEIGHT)}"
       ${inked(ui, weights, { width: keys, ink: "warm" })}></canvas>
-    <svg viewBox="0 0 ${WIDTH} ${height}">
+    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}">
       <defs><pattern id="${ui.id}-hatch" width="6" height="6" patternUnits="userSpaceOnUse"
         patternTransform="rotate(45)">
         <path d="M0 0V6" stroke="var(--cw-edge)" stroke-width="2"></path>
       </pattern></defs>
-      ${strips(now)} ${scores(now, ui)}
+      ${places(HEIGHT - 4)} ${strips(now)} ${scores(now, ui)} ${onChip(now)}
     </svg>
   </div>`;
 }

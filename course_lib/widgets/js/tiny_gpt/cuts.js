@@ -1,7 +1,7 @@
 import { svg } from "../vendor/lit-html/lit-html.js";
 
-/** Where top-k and top-p cut the ranks off. */
-export function cuts({ spot, right }, { leftByK, leftByP }, count) {
+/** Where top-k and top-p cut the ranks off, if that is among the `shown` of `count` letters. */
+export function cuts({ spot, right }, { leftByK, leftByP }, shown, count) {
   const limits = [
     { name: "top-k", left: leftByK, of: count },
     { name: "top-p", left: leftByP, of: leftByK },
@@ -13,5 +13,5 @@ export function cuts({ spot, right }, { leftByK, leftByP }, count) {
       <text class="cw-l-small cw-t-caption" x=${end + (beyond ? -4 : 4)} y=${y - room + 12 + 15 * i}
         text-anchor=${beyond ? "end" : "start"}>${name} keeps ${left}</text>`;
   };
-  return limits.filter(({ left, of }) => left < of).map(edge);
+  return limits.filter(({ left, of }) => left < of && left <= shown).map(edge);
 }

@@ -65,6 +65,14 @@ export const numbers = (now) =>
   `${spell(now, [now.looked])}: the model says ${three(now.own[now.looked])}, ` +
   `drawn with ${three(now.choice.probability[now.looked])}`;
 
+/** The letters that have no bar. */
+export function others({ letters, shown, own }) {
+  const left = letters.length - shown.length;
+  if (!left) return "";
+  const share = own.reduce((sum, p, id) => (shown.includes(id) ? sum : sum + p), 0);
+  return `The other ${left} letters share ${three(share)}. `;
+}
+
 /** How probable the model found each letter of the text; nothing for the first. */
 export const shares = ({ all, results }) => all.map((id, i) => (i ? results[i - 1].own[id] : null));
 
@@ -73,8 +81,7 @@ export function odds(now) {
   if (!known.length) return "Nothing is written yet.";
   const product = known.reduce((total, share) => total * share, 1);
   const model = now.lead ? "The model" : "Given its first letter, the model";
-  const words = `${model} gives ${spell(now, now.text)} the probability ${scientific(product)}`;
-  return `${words}: the product of the letters’ own.`;
+  return `${model} gives ${spell(now, now.text)} the probability ${scientific(product)}.`;
 }
 
 /** What becomes of the model's say. */
@@ -99,13 +106,7 @@ export function cutInWords({ letters, choice, temperature, top_k, top_p }) {
 }
 
 export function remark(now) {
-  if (now.finished) {
-    return `${spell(now, [now.stop])} is the end: the text is finished. Write begins another one.`;
-  }
+  if (now.finished) return `${spell(now, [now.stop])} is the end. Write begins another one.`;
   if (!now.full) return "";
-  const { tokens } = now.facts;
-  return (
-    `The text is as long as it can be: the model has ${tokens} positions. ` +
-    "Write begins another one."
-  );
+  return `All ${now.facts.tokens} positions are taken. Write begins another one.`;
 }

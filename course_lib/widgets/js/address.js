@@ -1,0 +1,210 @@
+// A figure's state in the address of its page: `#fig-soft-lookup?temperature=0.05&query=0.5,-0.2`.
+// What stands there anybody may have written, so each value is checked as Python would check it.
+
+/** @typedef {any} Limits of one trait, as `Trait.limits` in traits.py gives them */
+
+const [MOST_CHARACTERS, MOST_NUMBERS, MOST_SHOWN] = [400, 64, 40];
+const SINGLE_PRECISION = 9;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+// A comma or a colon needs no escape in this part of an address, and so it can be read.
+const READABLE = { "%2C": ",", "%3B": ";", "%3A": ":", "%2F": "/", "%3F": "?", "%40": "@" };
+
+const escaped = (text) =>
+  encodeURIComponent(text).replace(/%(2C|3B|3A|2F|3F|40)/g, (code) => READABLE[code]);
+const shown = (text) => `“${text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}”`;
+
+/** The fewest digits that lead back to the same number, of those that float32 can hold. */
+function digits(value) {
+  const enough = (count) => Math.fround(Number(value.toPrecision(count))) === Math.fround(value);
+  for (let count = 1; count < SINGLE_PRECISION; count += 1) {
+    if (enough(count)) return String(Number(value.toPrecision(count)));
+  }
+  return String(Number(value.toPrecision(SINGLE_PRECISION)));
+}
+
+/**
+ * A value as it stands in an address; nothing if it is nowhere to be had by name.
+ * @param {any} value
+ * @param {Limits} limits
+ * @returns {string | undefined}
+ */
+function written(value, limits) {
+  if (limits.kind === "named") {
+    const text = JSON.stringify(value);
+    return limits.options.find((option) => JSON.stringify(option) === text)?.name;
+  }
+  if (limits.kind === "several") return value.map((one) => written(one, limits.each)).join(",");
+  if (limits.kind !== "array") return String(value);
+  return limits.sizes.length === 1
+    ? value.map(digits).join(",")
+    : value.map((row) => row.map(digits).join(",")).join(";");
+}
+
+function within(value, { low, high }, what = "it") {
+  if ((low ?? value) <= value && value <= (high ?? value)) return value;
+  if (high === null) throw new Error(`${what} must be ${low} at least`);
+  throw new Error(`${what} must lie between ${low} and ${high}`);
+}
+
+function numberIn(text, limits) {
+  if (!NUMBER.test(text) || !Number.isFinite(Number(text))) throw new Error("expected a number");
+  return within(Number(text), limits);
+}
+
+function listIn(text, limits, size) {
+  const list = text.split(",").map((one) => numberIn(one, limits));
+  if (list.length === (size ?? list.length) && list.length <= MOST_NUMBERS) return list;
+  throw new Error(
+    `expected ${size ?? `${MOST_NUMBERS} at most`} numbers, with commas between them`,
+  );
+}
+
+/** @type {Record<string, (text: string, limits: Limits) => any>} */
+const READERS = {
+  number: numberIn,
+  integer(text, limits) {
+    const value = numberIn(text, limits);
+    if (!Number.isInteger(value)) throw new Error("expected an integer");
+    return value;
+  },
+  switch(text) {
+    if (text !== "true" && text !== "false") throw new Error("expected true or false");
+    return text === "true";
+  },
+  choice(text, { options }) {
+    const found = options.find((option) => String(option) === text);
+    if (found === undefined) throw new Error(`expected one of ${options.join(", ")}`);
+    return found;
+  },
+  named(text, { options }) {
+    const found = options.find(({ name }) => name === text);
+    if (found) return found;
+    throw new Error(`expected one of ${options.map(({ name }) => name).join(", ")}`);
+  },
+  text(text, limits) {
+    within([...text].length, limits, "the number of its letters");
+    const strange = [...text].filter((letter) => !(limits.alphabet ?? text).includes(letter));
+    if (strange.length) throw new Error(`${shown(strange.join(""))} is not in the alphabet`);
+    return text;
+  },
+  several(text, limits) {
+    const list = text ? text.split(",").map((one) => valueIn(one, limits.each)) : [];
+    within(list.length, limits, "the number of its entries");
+    return list;
+  },
+  array(text, limits) {
+    const [first, second] = limits.sizes;
+    if (limits.sizes.length === 1) return listIn(text, limits, first);
+    const rows = text.split(";").map((row) => listIn(row, limits, second));
+    if (rows.length === (first ?? rows.length)) return rows;
+    throw new Error(`expected ${first} rows, with semicolons between them`);
+  },
+};
+
+/** The value that stands in an address; throws what is wrong with it. @param {string} text */
+const valueIn = (text, limits) => READERS[limits.kind](text, limits);
+
+/**
+ * What a query asks for, by name, and what is wrong with the rest of it.
+ * @param {string} query
+ * @param {Record<string, Limits>} limits
+ * @returns {{ asked: Record<string, any>, faults: string[] }}
+ */
+export function understood(query, limits) {
+  const [asked, faults] = [{}, []];
+  for (const [name, text] of new URLSearchParams(query)) {
+    try {
+      if (!Object.hasOwn(limits, name)) throw new Error("this figure has none");
+      asked[name] = valueIn(text, limits[name]);
+    } catch (error) {
+      faults.push(`${shown(name)} is ${shown(text)}: ${error.message}`);
+    }
+  }
+  return { asked, faults };
+}
+
+/**
+ * The query for what differs between two states; none if a part of it is too long for an address.
+ * @param {Record<string, any>} now
+ * @param {Record<string, any>} first
+ * @param {Record<string, Limits>} limits
+ */
+export function differing(now, first, limits) {
+  const texts = Object.entries(limits).map(([name, limit]) => {
+    const [text, before] = [now, first].map((state) => written(state[name], limit));
+    return { name, text, differs: text !== before };
+  });
+  const parts = texts.filter(({ differs }) => differs);
+  const whole = parts.every(({ text = null }) => text !== null && text.length <= MOST_CHARACTERS);
+  return whole ? parts.map(({ name, text }) => `${name}=${escaped(text)}`).join("&") : "";
+}
+
+const REST_MILLISECONDS = 500;
+const HAND = ["pointerdown", "pointerup", "keydown", "keyup", "input", "click"];
+
+/**
+ * Follows the links to a figure, and keeps what the reader's hand makes of it in the address, for a
+ * reload and for a friend. Several figures share a page: the one that was touched last has it.
+ * @param {HTMLElement} root
+ * @param {string} name of the figure, its element's id
+ * @param {{ obey: (query: string) => void, query: () => string }} figure
+ */
+export function addressOf(root, name, { obey, query }) {
+  let [timer, touched] = [0, false];
+  const isOurs = (hash) => hash.startsWith(`#${name}?`);
+
+  function follow() {
+    if (!isOurs(location.hash)) return;
+    clearTimeout(timer);
+    obey(location.hash.slice(name.length + 2));
+    bringIntoView(root);
+  }
+  // A click on the link that the address shows already changes no address.
+  function clicked({ target }) {
+    const { hash = "" } = target.closest("a[href]") ?? {};
+    if (isOurs(hash) && hash === location.hash) follow();
+  }
+  function write() {
+    const asked = query();
+    if (asked) keep(`#${name}?${asked}`);
+    else if (isOurs(location.hash)) keep("");
+  }
+  function rest() {
+    clearTimeout(timer);
+    if (touched) timer = setTimeout(write, REST_MILLISECONDS);
+  }
+  function hand({ target }) {
+    const figure = target.closest?.(".cw");
+    if (!figure) return;
+    touched = figure === root;
+    rest();
+  }
+  window.addEventListener("hashchange", follow);
+  document.addEventListener("click", clicked);
+  for (const event of HAND) document.addEventListener(event, hand, true);
+  follow();
+  function stop() {
+    clearTimeout(timer);
+    window.removeEventListener("hashchange", follow);
+    document.removeEventListener("click", clicked);
+    for (const event of HAND) document.removeEventListener(event, hand, true);
+  }
+  return { rest, stop };
+}
+
+function keep(hash) {
+  // Slides keep their own place in the address.
+  if ("Reveal" in globalThis) return;
+  try {
+    history.replaceState(history.state, "", `${location.href.split("#")[0]}${hash}`);
+  } catch {
+    // A page within another may have no address to change.
+  }
+}
+
+/** Scrolls to the figure unless half of what could be seen of it is seen. */
+function bringIntoView(root) {
+  const { top, bottom, height } = root.getBoundingClientRect();
+  const seen = Math.min(bottom, innerHeight) - Math.max(top, 0);
+  if (seen < Math.min(height, innerHeight) / 2) root.scrollIntoView();
+}

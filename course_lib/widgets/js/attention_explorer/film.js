@@ -1,0 +1,121 @@
+// The training of a model, as AttentionExplorer plays it: how it travels, and where it stands.
+
+import { bytesOf, decodeArray } from "../array.js";
+import { button, slider } from "../controls.js";
+import { clamp, upTo } from "../maths/numerics.js";
+import { largestFirst } from "../maths/weights.js";
+import { every, playButton, prefersStillness } from "../play.js";
+import { number } from "../text.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+
+const [LEVELS, FOREMOST] = [255, 3];
+const SECONDS_A_FRAME = 0.14;
+const HEIGHT = 56;
+const [ABOVE, BELOW] = [6, 4];
+
+/** Weights of attention; a page carries snapshots packed, as `_filmed` of the Python module says. */
+export const weights = {
+  decode: (travelled) => ("film" in travelled ? unpacked(travelled) : decodeArray(travelled)),
+};
+
+function unpacked({ shape, film, causal, last }) {
+  const [bytes, count] = [bytesOf(film), shape[shape.length - 1]];
+  const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
+  let next = 0;
+  for (let row = 0; row < values.length / count; row += 1) {
+    const kept = causal ? row % count : count - 1;
+    let left = LEVELS;
+    for (let key = 0; key < kept; key += 1) {
+      values[row * count + key] = bytes[next] / LEVELS;
+      left -= bytes[next];
+      next += 1;
+    }
+    values[row * count + kept] = left / LEVELS;
+  }
+  const exact = decodeArray(last).values;
+  values.set(exact, values.length - exact.length);
+  return { shape, values };
+}
+
+/** What a model expects next: `at(place)` gives the most probable ids with their probabilities. */
+export const guesses = {
+  decode(travelled) {
+    const [ids, shares] = "ids" in travelled ? [travelled.ids, travelled.shares].map(bytesOf) : [];
+    if (ids) {
+      const { shape } = travelled;
+      const one = (k) => ({ id: ids[k], probability: shares[k] / LEVELS });
+      const most = shape[shape.length - 1];
+      return { count: ids.length / most, at: (row) => upTo(most).map((k) => one(row * most + k)) };
+    }
+    const { shape, values } = decodeArray(travelled);
+    const size = shape[shape.length - 1];
+    const at = (row) => {
+      const given = values.subarray(row * size, (row + 1) * size);
+      return largestFirst(given, FOREMOST).map((id) => ({ id, probability: given[id] }));
+    };
+    return { count: size && values.length / size, at };
+  },
+};
+
+/** What the model expected after each token, at a snapshot; nothing if nobody has told. */
+export function guessesAt({ guesses: { count, at }, tokens, vocabulary }, step) {
+  if (!count) return null;
+  const named = ({ id, probability }) => ({ name: vocabulary[id], probability });
+  return upTo(tokens.length).map((query) => at(step * tokens.length + query).map(named));
+}
+
+const last = ({ steps }) => steps.length - 1;
+
+/** Plays the training once when the page opens, unless the reader asked for less motion. */
+export function playOnce(ui) {
+  ui.memo("played once", [], () => {
+    if (prefersStillness()) return;
+    ui.set({ step: 0 });
+    ui.play(true);
+  });
+}
+
+export function advance(now, ui, seconds) {
+  const step = Math.min(now.step, last(now));
+  if (step >= last(now)) return ui.play(false);
+  const next = () => ui.set({ step: step + 1 });
+  ui.set({ elapsed: every(SECONDS_A_FRAME, now.elapsed, seconds, next) });
+}
+
+function curve({ losses, step }, ui) {
+  const width = ui.width("row", 600);
+  const top = Math.max(...losses);
+  const x = (i) => 4 + ((width - 8) * i) / (losses.length - 1 || 1);
+  const y = (loss) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - clamp(loss / (top || 1), 0, 1));
+  const line = losses.map((loss, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(loss).toFixed(1)}`);
+  return html`<svg class="cw-losses" viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
+    <path d="M0 ${y(0)}H${width}" stroke="var(--cw-line)"></path>
+    <path d=${line.join("")} fill="none" stroke="var(--cw-accent)" stroke-width="2"></path>
+    ${svg`<circle cx=${x(step)} cy=${y(losses[step])} r="5" fill="var(--cw-warm)"
+      stroke="var(--cw-paper)" stroke-width="1.5"></circle>`}
+  </svg>`;
+}
+
+/** The training under the hand: played, stepped, dragged, with its loss. */
+export function film(now, ui) {
+  const { steps, step, losses } = now;
+  const show = (frame) => {
+    ui.play(false);
+    ui.set({ step: clamp(frame, 0, last(now)) });
+  };
+  const begin = () => step >= last(now) && ui.set({ step: 0 });
+  const line = { label: "Training step", min: 0, max: last(now), format: (i) => steps[i] };
+  return html`<div class="cw-film">
+    ${losses.length ? curve(now, ui) : nothing}
+    <div class="cw-controls">
+      ${playButton(ui, { start: "Watch it learn", stop: "❚❚ Pause", begin })}
+      ${button("Step", () => show(step >= last(now) ? 0 : step + 1))}
+      ${slider(ui, "step", { ...line, value: step, set: show })}
+      ${
+        losses.length
+          ? html`<span class="cw-film-loss">loss <b>${number(losses[step])}</b></span>`
+          : nothing
+      }
+    </div>
+  </div>`;
+}

@@ -1,0 +1,78 @@
+// How far a guess is from the truth. Compared with course_lib/widgets/prediction.py.
+
+import { clamp, ranking } from "./numerics.js";
+
+/**
+ * An axis from low to high: the share of its length at which a value stands, and the value at a
+ * share. On a logarithmic axis equal distances are equal ratios.
+ * @param {number[]} ends
+ * @param {boolean} logarithmic
+ */
+export function axis([low, high], logarithmic) {
+  const bent = logarithmic ? Math.log : Number;
+  const straight = logarithmic ? Math.exp : Number;
+  const [from, to] = [bent(low), bent(high)];
+  return {
+    /** @param {number} value */
+    share: (value) => (bent(value) - from) / (to - from),
+    /** @param {number} share */
+    at: (share) => clamp(straight(from + share * (to - from)), low, high),
+  };
+}
+
+/** Of heights at equal distances over [0, 1], that at a share: straight from one to the next. */
+export function between(heights, share) {
+  const place = clamp(share, 0, 1) * (heights.length - 1);
+  const left = Math.min(Math.floor(place), heights.length - 2);
+  return heights[left] + (place - left) * (heights[left + 1] - heights[left]);
+}
+
+/** The distance of two numbers, or their ratio on a logarithmic axis: 1 or more. */
+export function distance(a, b, logarithmic) {
+  return logarithmic ? Math.exp(Math.abs(Math.log(a / b))) : Math.abs(a - b);
+}
+
+/**
+ * How far a sketched curve is off at each place x, and on average (as a geometric mean where the
+ * axis up is logarithmic).
+ */
+export function curveOff({ guess, x, truth, across, up, xlog, ylog }) {
+  const [along, height] = [axis(across, xlog), axis(up, ylog)];
+  const heights = guess.map(height.share);
+  const said = x.map((place) => height.at(between(heights, along.share(place))));
+  const each = said.map((value, i) => distance(value, truth[i], ylog));
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const off = ylog ? Math.exp(mean(each.map(Math.log))) : mean(each);
+  return { off, worst: ranking(each)[0] };
+}
+
+/** The place of the option that is right: the first of equals. */
+export const rightOption = ({ truth, wanted }) =>
+  ranking(wanted === "largest" ? truth : truth.map((value) => -value))[0];
+
+/** How far off a guess is, of any kind: `Prediction.off` in Python. */
+export function offBy(now) {
+  const { kind, guess, truth, xlog } = now;
+  if (kind === "sketch") return curveOff(now).off;
+  if (kind === "place") return distance(guess[0], truth[0], xlog);
+  return Math.abs(truth[rightOption(now)] - truth[guess[0]]);
+}
+
+/**
+ * Heights after a stroke from one knot and height to another. Beyond what was drawn, from its first
+ * knot to its last, the curve runs on level.
+ * @param {{ heights: number[], drawn: number[] | null }} curve
+ * @param {number[]} from a knot and a height
+ * @param {number[]} to
+ */
+export function stroked({ heights, drawn }, from, to) {
+  const [[left, start], [right, end]] = from[0] <= to[0] ? [from, to] : [to, from];
+  const reach = drawn ? [Math.min(drawn[0], left), Math.max(drawn[1], right)] : [left, right];
+  const slope = right > left ? (end - start) / (right - left) : 0;
+  const along = (knot) => (right > left ? start + slope * (knot - left) : to[1]);
+  const touched = heights.map((height, knot) =>
+    knot >= left && knot <= right ? along(knot) : height,
+  );
+  const level = (_, knot) => touched[clamp(knot, reach[0], reach[1])];
+  return { heights: touched.map(level), drawn: reach };
+}

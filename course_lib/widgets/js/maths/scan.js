@@ -1,0 +1,6 @@
+/**
+ * Two linear steps h ↦ a h + b as one, the first one first.
+ * @param {number[]} first a and b
+ * @param {number[]} second
+ */
+export const joined = (first, second) => [second[0] * first[0], second[0] * first[1] + second[1]];

@@ -1,0 +1,120 @@
+// The runs of MechanicsStage: what its traits come to at a moment, before anything is drawn.
+
+import { decodeRows, plain } from "../array.js";
+import { series } from "../controls.js";
+import { colourOf, ROLLOUT_COLOURS } from "../energy_drift/colours.js";
+import { attitudeAt, attitudes, glassOf, integrate, SYSTEMS, stateAt } from "../maths/mechanics.js";
+import { upTo } from "../maths/numerics.js";
+import { actorOf } from "./actors.js";
+
+const MOST_PLACES = 120;
+
+/** Trajectories that Python computed. */
+export const rollouts = {
+  encode: plain.encode,
+  decode: (list) => list.map(({ states, ...rest }) => ({ ...rest, states: decodeRows(states) })),
+};
+
+/** The system that is chosen, with its scene. @param {any} now */
+export const specOf = ({ systems, system }) => systems.find(({ name }) => name === system);
+
+/** Positions and momenta of a state; a rigid body has no momenta. */
+export const halves = (z, dim) => [
+  z.slice(0, dim),
+  z.length > dim ? z.slice(dim) : new Array(dim).fill(0),
+];
+
+/** A run of Python's as `integrate` would have given it. */
+function received({ states }, dim) {
+  const parts = states.map((state) => halves(state, dim));
+  const [q, p] = [0, 1].map((half) => Float64Array.from(parts.flatMap((part) => part[half])));
+  return { q, p, taken: states.length - 1 };
+}
+
+/** The first step at which a pendulum stands on its head or beyond; none: −1. */
+const overTheTop = ({ q, taken }) =>
+  q.findIndex((angle, n) => n <= taken && Math.abs(angle) > Math.PI);
+
+/** Where a run stands at a moment, where it was, and how high its water is. */
+function followed(now, ui, { key, name, colour, dt, whole, make }) {
+  const { spec, mechanics, actor, glass, time, z } = now;
+  const { dim, energy } = mechanics;
+  const run = ui.memo(`run ${key}`, [spec, z, dt, whole], make);
+  const { inertia } = spec.parameters;
+  const turns = inertia && ui.memo(`turns ${key}`, [run], () => attitudes(inertia, run, dt));
+  const stateOf = (moment) => {
+    const state = stateAt(run, dim, moment);
+    return state && turns
+      ? { ...state, attitude: attitudeAt(inertia, turns, run, dt, moment) }
+      : state;
+  };
+  // A run that is whole, and shorter than the others, stands where it ends.
+  const moment = Math.min(time / dt, whole ? run.taken : Infinity);
+  const state = stateOf(moment);
+  const height = state && energy(state.q, state.p);
+  const over = spec.name === "Pendulum" ? ui.memo(`over ${key}`, [run], () => overTheTop(run)) : -1;
+  return {
+    ...{ key, name, colour, state, height },
+    level: state ? (height - glass.floor) / (glass.rim - glass.floor) : 0,
+    past: state ? pastOf(stateOf, moment, actor.tail / dt) : [],
+    over: over >= 0 && moment >= over ? over : -1,
+    lost: state ? -1 : run.taken + 1,
+    ends: whole && time / dt > run.taken,
+  };
+}
+
+/** The states of the last steps, the oldest first, and the present one. */
+function pastOf(stateOf, moment, steps) {
+  const last = Math.floor(moment);
+  const first = Math.max(0, Math.ceil(moment - steps));
+  const stride = Math.max(1, Math.ceil((last - first) / MOST_PLACES));
+  const count = steps > 0 ? Math.floor((last - first) / stride) + 1 : 0;
+  // Counted from the end of the run's beginning, so that the places stand still while it moves on.
+  const from = first + ((stride - (first % stride)) % stride);
+  return [
+    ...upTo(count)
+      .map((i) => from + i * stride)
+      .filter((n) => n <= last)
+      .map(stateOf),
+    stateOf(moment),
+  ];
+}
+
+/** The runs of Python belong to where the widget began. */
+function rolloutsNow({ system, z, dt, rollouts: all }, { memo }) {
+  const setting = [system, dt, ...z];
+  const began = memo("began", [], () => setting);
+  return setting.every((part, i) => part === began[i]) ? all : [];
+}
+
+/** What MechanicsStage shows, from its traits and its local state. @param {any} now @param {any} ui */
+export function derive(now, ui) {
+  const { z, dt, method_names } = now;
+  const spec = specOf(now);
+  const mechanics = ui.memo("mechanics", [spec], () => SYSTEMS[spec.name](spec.parameters));
+  const actor = ui.memo("actor", [spec], () => actorOf(spec));
+  const [q, p] = halves(z, mechanics.dim);
+  const steps = Math.round(spec.span / dt);
+  const end = steps * dt;
+  const start = { q, p, energy: mechanics.energy(q, p) };
+  const glass = glassOf(spec, start.energy);
+  const time = Math.min(now.time, end);
+  const about = { spec, mechanics, actor, glass, time, z };
+  const shown = rolloutsNow(now, ui);
+  const integrated = now.methods.map((method) => ({
+    ...{ key: method, dt, whole: false, colour: series(colourOf(method)) },
+    name: method_names.find(([key]) => key === method)[1],
+    make: () => integrate(mechanics, method, q, p, dt, steps),
+  }));
+  const given = shown.map((rollout, i) => ({
+    ...{ key: `rollout ${rollout.name}`, name: rollout.name, dt: rollout.dt, whole: !rollout.lost },
+    colour: series(ROLLOUT_COLOURS[i]),
+    make: () => received(rollout, mechanics.dim),
+  }));
+  return {
+    ...about,
+    ...{ steps, end, start, shown },
+    bounds: ui.memo("bounds", [spec, z], () => actor.bounds(start)),
+    runs: [...integrated, ...given].map((run) => followed(about, ui, run)),
+  };
+}

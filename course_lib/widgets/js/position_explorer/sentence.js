@@ -1,0 +1,163 @@
+// Three words that change places, the score of two of them, and the clocks of one pair of features.
+
+import { alongALine } from "../keys.js";
+import { clamp, upTo } from "../maths/numerics.js";
+import { handOf, ORDERS } from "../maths/position.js";
+import { dragging, pointIn } from "../plane.js";
+import { linear } from "../scale.js";
+import { number } from "../text.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { KEY_INK, QUERY_INK } from "./product.js";
+
+const INKS = { BITES: QUERY_INK, DOG: KEY_INK, MAN: "var(--cw-edge)" };
+const TILE = { width: 84, height: 36 };
+const [LINE, ARC] = [80, 26];
+const HOP = 26;
+const DIAL = 46;
+const CHART = { top: 18, tall: 56, left: 4 };
+
+/** @param {string[]} order */
+const swapped = (order, i, j) =>
+  order.map((word, at) => (at === i ? order[j] : at === j ? order[i] : word));
+
+/** The words where they stand now, and on their way there; BITES looks at DOG. */
+export function sentence(now, ui, arrange) {
+  const width = ui.width("sentence", 320);
+  const { words, order, way, s, t, moved, momentary } = now;
+  const slot = width / 3;
+  const middle = (place) => slot * (place + 0.5);
+  const spots = words.map(({ word, from, to }) => {
+    const hop = HOP * Math.sin(Math.PI * way) * Math.sign(to - from);
+    return { word, to, x: middle(from + way * (to - from)), y: LINE + hop };
+  });
+  const [query, key] = ["BITES", "DOG"].map((word) => spots.find((spot) => spot.word === word));
+  const grip = (place) =>
+    dragging({
+      moveTo: ([x]) => {
+        const target = clamp(Math.floor(x / slot), 0, 2);
+        if (order && target !== place) arrange(swapped(order, place, target));
+      },
+      moveBy: () => {},
+    });
+  const tile = ({ word, to, x, y }) => {
+    const hand = grip(to);
+    return svg`<g class="cw-handle cw-pos-word" data-word=${word} @pointerdown=${hand}
+      @pointermove=${hand} transform=${`translate(${x.toFixed(2)} ${y.toFixed(2)})`}>
+      <rect x=${-TILE.width / 2} y=${-TILE.height / 2} width=${TILE.width} height=${TILE.height}
+        rx="7" fill="var(--cw-paper)" stroke=${INKS[word]} stroke-width="2.5"></rect>
+      <text text-anchor="middle" y="6" style="fill: ${word === "MAN" ? "var(--cw-ink)" : INKS[word]}"
+        >${word}</text>
+    </g>`;
+  };
+  const place = (position, at) =>
+    svg`<text class="cw-pos-small" text-anchor="middle" x=${middle(at)} y=${LINE + 36}>${position}</text>`;
+  const top = LINE - TILE.height / 2 - 3;
+  const apart = Math.abs(s - t);
+  const lines = words.map(({ position, to }) => place(position, to));
+  return html`<div data-measure="sentence">
+    <svg class="cw-pos-sentence" viewBox="0 0 ${width} ${LINE + 42}" role="img"
+      aria-label=${`${order ? order.join(" ") : "The words stand apart"}: the query of BITES at ${s} and the key of DOG at ${t} have the score ${number(momentary)}`}>
+      <path d=${`M${query.x} ${query.y - TILE.height / 2 - 2}C${query.x} ${top - ARC} ${key.x} ${top - ARC} ${key.x} ${key.y - TILE.height / 2 - 5}`}
+        fill="none" stroke="var(--cw-warm)" stroke-width="2.5"></path>
+      <circle r="4.5" cx=${key.x} cy=${key.y - TILE.height / 2 - 4} fill="var(--cw-warm)"></circle>
+      <text class="cw-pos-score cw-halo" data-reading="momentary" data-way=${way}
+        text-anchor="middle" x=${(query.x + key.x) / 2} y="26">${number(momentary)}</text>
+      ${spots.filter(({ word }) => word !== "MAN").map(tile)}
+      ${spots.filter(({ word }) => word === "MAN").map(tile)} ${lines}
+      ${
+        order || apart < 2
+          ? nothing
+          : svg`<text class="cw-pos-small" text-anchor="middle" x=${middle(1)} y=${LINE + 5}
+              >⋯ ${apart - 1} ⋯</text>`
+      }
+    </svg>
+    <p class="cw-pos-swaps">
+      ${[0, 1].map((i) => swapButton(i, () => arrange(swapped(order ?? ORDERS[0], i, i + 1))))}
+    </p>
+    <p class="cw-pos-note" data-reading="moved">${moved}</p>
+  </div>`;
+}
+
+const swapButton = (i, press) =>
+  html`<button type="button" class="cw-button" aria-label="Swap the ${["first", "last"][i]} two words"
+    @click=${press}>⇄</button>`;
+
+/** The score of BITES with DOG in every order, for mouse, finger and arrow keys. */
+export function orderChart(now, ui, arrange) {
+  const width = ui.width("orders", 320);
+  const { ranks, orderIndex } = now;
+  const cell = (width - 2 * CHART.left) / ORDERS.length;
+  const [least, most] = [Math.min(0, ...ranks), Math.max(0, ...ranks)];
+  const heightOf = linear([most, most - (most - least || 1)], [CHART.top, CHART.top + CHART.tall]);
+  const floor = CHART.top + CHART.tall + (least < 0 ? 14 : 0);
+  const choose = (event) => {
+    const [x] = pointIn(event.currentTarget, event);
+    arrange(ORDERS[clamp(Math.floor((x - CHART.left) / cell), 0, ORDERS.length - 1)]);
+  };
+  const walk = alongALine((step) =>
+    arrange(ORDERS[clamp(Math.max(0, ui.now.orderIndex) + step, 0, ORDERS.length - 1)]),
+  );
+  const column = (order, i) => {
+    const x = CHART.left + cell * i;
+    const [y, zero] = [heightOf(ranks[i]), heightOf(0)];
+    const here = i === orderIndex;
+    const label = (word, line) =>
+      svg`<text text-anchor="middle" x=${x + cell / 2} y=${floor + 16 * (line + 1)}
+        class=${here ? "cw-pos-order cw-pos-here" : "cw-pos-order"}
+        style="fill: ${word === "MAN" ? "var(--cw-muted)" : INKS[word]}">${word}</text>`;
+    return svg`<rect x=${x + 1} y="0" width=${cell - 2} height=${floor + 54} rx="5"
+        fill="var(--cw-ink)" fill-opacity=${here ? 0.1 : 0}></rect>
+      <rect data-score=${ranks[i].toFixed(6)} x=${x + cell / 4} y=${Math.min(y, zero)}
+        width=${cell / 2} height=${Math.abs(y - zero).toFixed(3)} fill="var(--cw-warm)"
+        fill-opacity=${here ? 1 : 0.55}></rect>
+      <text class=${here ? "cw-pos-small cw-pos-here" : "cw-pos-small"} text-anchor="middle"
+        x=${x + cell / 2} y=${ranks[i] < 0 ? y + 13 : y - 5}>${number(ranks[i])}</text>
+      ${order.map(label)}`;
+  };
+  const height = floor + 54;
+  return html`<div data-measure="orders">
+    <svg class="cw-pos-orders" viewBox="0 0 ${width} ${height}" height=${height}>
+      <g class="cw-handle" tabindex="0" role="slider" aria-label="Order of the words"
+        aria-valuemin="1" aria-valuemax="6" aria-valuenow=${Math.max(0, orderIndex) + 1}
+        aria-valuetext=${orderIndex < 0 ? "none of the six: the words stand apart" : ORDERS[orderIndex].join(" ")}
+        @click=${choose} @keydown=${walk}>
+        <rect fill="transparent" width=${width} height=${height}></rect>
+        <path d="M${CHART.left} ${heightOf(0)}H${width - CHART.left}" stroke="var(--cw-line)"></path>
+        ${ORDERS.map(column)}
+      </g>
+    </svg>
+  </div>`;
+}
+
+/** The clocks of the chosen pair: that of the query where BITES stands, that of the key of DOG. */
+export function clockPair({ s, t, pair, pairs, queries, keys, rows, share, momentary }, name) {
+  const hands = [...queries, ...keys].map((row) => handOf(row, pair));
+  const reach = Math.max(...hands.map((hand) => Math.hypot(...hand))) || 1;
+  /** @param {number[]} hand */
+  const tip = ([x, y]) => [((DIAL - 4) * x) / reach, (-(DIAL - 4) * y) / reach];
+  const [query, key] = rows.map((row) => tip(handOf(row, pair)));
+  const hand = ([x, y], ink, own) =>
+    svg`<line x2=${x.toFixed(3)} y2=${y.toFixed(3)} stroke=${ink} stroke-linecap="round"
+      stroke-width=${own ? 5 : 2} stroke-dasharray=${own ? nothing : "1 5"}></line>`;
+  const clock = (x, own, ghost, [ink, other], label) =>
+    svg`<g transform="translate(${x} ${DIAL + 4})">
+      <circle r=${DIAL} fill="var(--cw-panel)" stroke=${ink} stroke-width="2"></circle>
+      ${upTo(12).map((hour) => tick(hour))} ${hand(ghost, other, false)} ${hand(own, ink, true)}
+      <circle r="4" fill=${ink}></circle>
+      <text text-anchor="middle" class="cw-pos-tip" y=${DIAL + 20} style="fill: ${ink}">${label}</text>
+    </g>`;
+  const adds = `Pair ${pair} of 0 to ${pairs - 1} adds ${number(share)} to ${name} = ${number(momentary)}`;
+  return html`<svg class="cw-pos-pair" viewBox="0 0 290 ${2 * DIAL + 34}" role="img"
+      aria-label="Clocks of pair ${pair}, query and key">
+      ${clock(72, query, key, [QUERY_INK, KEY_INK], `BITES at ${s}`)}
+      <text class="cw-pos-score" text-anchor="middle" x="145" y=${DIAL + 14}>·</text>
+      ${clock(218, key, query, [KEY_INK, QUERY_INK], `DOG at ${t}`)}
+    </svg>
+    <p class="cw-pos-note" data-reading="adds">${adds}.</p>`;
+}
+
+function tick(hour) {
+  const [x, y] = [Math.sin((hour * Math.PI) / 6), Math.cos((hour * Math.PI) / 6)];
+  return svg`<line x1=${(DIAL - 6) * x} y1=${(DIAL - 6) * y} x2=${(DIAL - 2) * x} y2=${(DIAL - 2) * y}
+    stroke="var(--cw-edge)"></line>`;
+}

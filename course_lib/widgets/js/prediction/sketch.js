@@ -1,0 +1,128 @@
+// The chart on which a curve is sketched.
+
+import { axis, stroked } from "../maths/guesses.js";
+import { clamp } from "../maths/numerics.js";
+import { dragging, pointIn } from "../plane.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { marks } from "./line.js";
+import { quantity } from "./words.js";
+
+export const KNOTS = 25;
+const HEIGHT = 250;
+const [LEFT, RIGHT, TOP, BOTTOM] = [52, 16, 26, 44];
+const FLOOR = HEIGHT - BOTTOM;
+const KEY_STEP = 0.02;
+const DIGITS = 4;
+const DOTS = 32;
+
+const pathOf = (points) => `M${points.map((point) => point.map((p) => p.toFixed(1))).join("L")}`;
+
+/** The chart's window in pixels. */
+function frameOf(now, ui) {
+  const width = ui.width("chart", 640);
+  const [along, height] = [axis(now.across, now.xlog), axis(now.up, now.ylog)];
+  const across = (share) => LEFT + share * (width - LEFT - RIGHT);
+  const up = (share) => FLOOR - share * (FLOOR - TOP);
+  return {
+    width,
+    along,
+    height,
+    across,
+    up,
+    knotAt: (x) => Math.round(clamp((x - LEFT) / (width - LEFT - RIGHT), 0, 1) * (KNOTS - 1)),
+    shareAt: (y) => clamp((FLOOR - y) / (FLOOR - TOP), 0, 1),
+    curve: pathOf(now.guess.map((v, i) => [across(i / (KNOTS - 1)), up(height.share(v))])),
+    truth: now.x.map((x, i) => [across(along.share(x)), up(height.share(now.truth[i]))]),
+  };
+}
+
+/** Draws from where the pen is, or where the curve ends, to a knot and a share of the height. */
+function drawTo(ui, to, from = null) {
+  const { guess, up, ylog, drawn } = ui.now;
+  const height = axis(up, ylog);
+  const known = guess.length ? guess.map(height.share) : new Array(KNOTS).fill(to[1]);
+  const reach = guess.length ? (drawn ?? [0, KNOTS - 1]) : null;
+  const end = reach && clamp(to[0], reach[0], reach[1]);
+  const start = from ?? (reach && end !== to[0] ? [end, known[end]] : to);
+  const after = stroked({ heights: known, drawn: reach }, start, to);
+  const value = (share) => clamp(Number(height.at(share).toPrecision(DIGITS)), up[0], up[1]);
+  const changed = after.heights.map((share, i) =>
+    guess.length && share === known[i] ? guess[i] : value(share),
+  );
+  ui.set({ guess: changed, drawn: after.drawn, at: to[0], pen: to });
+}
+
+/** @param {number[]} step @param {any} ui */
+function moveBy([dx, dy], ui) {
+  const { at, guess, up, ylog } = ui.now;
+  const knot = clamp(at + dx, 0, KNOTS - 1);
+  const here = guess.length ? axis(up, ylog).share(guess[knot]) : 0.5;
+  if (dy) drawTo(ui, [knot, clamp(here + KEY_STEP * dy, 0, 1)]);
+  else ui.set({ at: knot });
+}
+
+function surface(now, ui, frame) {
+  const { at, guess, revealed, unit, xlabel } = now;
+  const place = (pixel) => [frame.knotAt(pixel[0]), frame.shareAt(pixel[1])];
+  const grip = dragging({
+    moveTo: (pixel) => drawTo(ui, place(pixel), ui.now.pen),
+    moveBy: (step) => moveBy(step, ui),
+  });
+  const draw = (event) => {
+    if (ui.now.revealed) return;
+    grip(event);
+    if (event.type !== "pointerdown") return;
+    drawTo(ui, place(pointIn(event.currentTarget.ownerSVGElement, event)));
+  };
+  const x = quantity(frame.along.at(at / (KNOTS - 1)));
+  const said = guess.length ? quantity(guess[at], unit) : "nothing yet";
+  return svg`<g class=${revealed ? "cw-p-pen" : "cw-p-pen cw-handle"} role="button"
+    tabindex=${revealed ? -1 : 0} aria-disabled=${revealed} aria-roledescription="curve to draw"
+    aria-label="at ${xlabel || "x"} = ${x} you draw ${said}; left and right arrows walk, up and
+      down draw" @pointerdown=${draw} @pointermove=${draw} @keydown=${draw}>
+    <rect x=${LEFT} y=${TOP} width=${frame.width - LEFT - RIGHT} height=${FLOOR - TOP}
+      fill="transparent"></rect>
+    <path class="cw-p-cursor" d="M${frame.across(at / (KNOTS - 1))} ${TOP}V${FLOOR}"></path>
+  </g>`;
+}
+
+function axes(now, { width, along, height, across, up }) {
+  const level = (v) => svg`<path d="M${LEFT} ${up(height.share(v))}H${width - RIGHT}"></path>`;
+  const text = (v) => svg`<text x=${LEFT - 8} y=${up(height.share(v)) + 4}
+    text-anchor="end">${quantity(v)}</text>`;
+  const foot = (v) => svg`<text x=${across(along.share(v))} y=${FLOOR + 18}
+    text-anchor="middle">${quantity(v)}</text>`;
+  const [levels, feet] = [marks(now.up, now.ylog, 4), marks(now.across, now.xlog, width / 90)];
+  return svg`<g class="cw-p-axes">
+    <rect x=${LEFT} y=${TOP} width=${width - LEFT - RIGHT} height=${FLOOR - TOP} rx="4"></rect>
+    ${levels.map(level)}${levels.map(text)}${feet.map(foot)}
+    <text x="2" y="14">${now.ylabel}</text>
+    <text x=${width - RIGHT} y=${HEIGHT - 6} text-anchor="end">${now.xlabel}</text>
+  </g>`;
+}
+
+function truthCurve({ truth, curve }, { guess }) {
+  const line = pathOf(truth);
+  const gap = guess.length
+    ? svg`<path class="cw-p-gap" d="${curve}L${pathOf(truth.toReversed()).slice(1)}Z"></path>`
+    : nothing;
+  const dot = ([x, y]) => svg`<circle cx=${x} cy=${y} r="3.5"></circle>`;
+  return svg`${gap}<path class="cw-p-truth" pathLength="1" d=${line}></path>
+    <g class="cw-p-dots">${truth.length <= DOTS ? truth.map(dot) : nothing}</g>`;
+}
+
+/** A chart with the guess, and with the truth once it is revealed. @param {any} now @param {any} ui */
+export function sketch(now, ui) {
+  const frame = frameOf(now, ui);
+  const invitation = svg`<text class="cw-p-faint" x=${frame.across(0.5)} y=${frame.up(0.5)}
+    text-anchor="middle">draw here</text>`;
+  return html`<div data-measure="chart">
+    <svg viewBox="0 0 ${frame.width} ${HEIGHT}" role="group" aria-label="A chart to draw in">
+      ${axes(now, frame)}
+      ${now.revealed ? truthCurve(frame, now) : nothing}
+      ${now.guess.length ? svg`<path class="cw-p-guess" d=${frame.curve}></path>` : nothing}
+      ${now.guess.length || now.revealed ? nothing : invitation}
+      ${surface(now, ui, frame)}
+    </svg>
+  </div>`;
+}

@@ -1,0 +1,38 @@
+// The way between slow memory and the chip, which both algorithms go.
+
+import { svg } from "../vendor/lit-html/lit-html.js";
+
+export const LEFT = 34;
+export const TOP = 46;
+export const MATRIX = 120;
+export const STRIP = 11;
+/** The chip, as a box. */
+export const CHIP = { x: 212, y: TOP, width: 118, height: MATRIX };
+export const WIDTH = CHIP.x + CHIP.width + 2;
+export const HEIGHT = TOP + MATRIX + 20;
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+
+/** @param {Box} box */
+export const path = ({ x, y, width, height }) => `M${x} ${y}h${width}v${height}h${-width}z`;
+
+/**
+ * A box between two, at a share of the way; slow at both ends.
+ * @param {Box} from
+ * @param {Box} to
+ * @param {number} share
+ * @returns {Box}
+ */
+export function onTheWay(from, to, share) {
+  const ease = share * share * (3 - 2 * share);
+  const part = (name) => from[name] + ease * (to[name] - from[name]);
+  return { x: part("x"), y: part("y"), width: part("width"), height: part("height") };
+}
+
+/** Two boxes and what stands below them. @param {number} bottom */
+export const places = (bottom) => svg`<rect x=${CHIP.x} y=${CHIP.y} width=${CHIP.width}
+    height=${CHIP.height} rx="8" fill="var(--cw-panel)" stroke="var(--cw-edge)"
+    stroke-width="2"></rect>
+  <text class="cw-tile-axis" x=${CHIP.x + CHIP.width / 2} y=${bottom} text-anchor="middle">chip</text>
+  <text class="cw-tile-axis" x=${LEFT + MATRIX / 2} y=${bottom}
+    text-anchor="middle">slow memory</text>`;

@@ -1,0 +1,194 @@
+import { plain, vector } from "./js/array.js";
+import { STAGE } from "./js/bodies.js";
+import { button, checks, select, series, slider } from "./js/controls.js";
+import { colourOf } from "./js/energy_drift/colours.js";
+import { tail } from "./js/mechanics_stage/actors.js";
+import { glass, HEIGHT, WIDTH } from "./js/mechanics_stage/glass.js";
+import { hand, handles } from "./js/mechanics_stage/hand.js";
+import { derive, rollouts, specOf } from "./js/mechanics_stage/runs.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
+import { number } from "./js/text.js";
+import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
+
+const MOST = 3;
+const STEPS = 40;
+// At its end a run stands still for so many seconds, to be looked at.
+const REST = 1.5;
+
+const listed = (parts) => parts.map((part) => number(part)).join(", ");
+
+/** What became of a run, in a few words. */
+function fate({ lost, over, level, ends, state }, { spec, actor }) {
+  if (lost > 0) return `lost at step ${lost}: its energy outgrows all numbers`;
+  const told = [
+    over >= 0 && `over the top at step ${over}`,
+    outside(actor, state) && `${spec.name === "Kepler" ? "its planet" : "it"} has left the stage`,
+    level > 1 && "the glass runs over",
+    level < 0.02 && "the glass is empty",
+    ends && "its run ends here",
+  ];
+  return told.filter(Boolean).join(", ");
+}
+const outside = (actor, state) =>
+  actor.balls(state).some((place) => place.some((part) => part < 0 || part > STAGE));
+
+function scene(now, ui, run, first) {
+  const { actor, bounds, spec } = now;
+  const grip = hand(ui, run.key);
+  return svg`<svg viewBox="0 0 ${STAGE} ${STAGE}" class="cw-scene" role="group"
+    aria-label="${spec.title}, moved by ${run.name}" @pointerdown=${grip} @pointermove=${grip}
+    @pointerup=${grip} @pointercancel=${grip}>
+    ${bounds}${tail(run.past.flatMap(actor.balls), run.colour)}
+    ${run.state ? actor.draw(run, run.state) : nothing}${handles(now, ui, run, first)}
+  </svg>`;
+}
+
+function act(now, ui, run, i) {
+  const { start, glass: full, time, spec } = now;
+  const right = (start.energy - full.floor) / (full.rim - full.floor);
+  return html`<div class="cw-act" data-run=${run.key}>
+    <p class="cw-act-name"><span class="cw-swatch" style="background: ${run.colour}"
+      aria-hidden="true"></span> <strong>${run.name}</strong></p>
+    <div class="cw-act-row ${spec.name === "Kepler" ? "cw-night" : ""}">
+      <div data-measure=${i === 0 ? "scene" : nothing}>${scene(now, ui, run, i === 0)}</div>
+      <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
+        aria-label="Its energy, ${percent(run.level)} of the glass; true is ${percent(right)}">
+        ${glass({ level: run.lost > 0 ? Infinity : run.level, right, moment: time })}
+      </svg>
+    </div>
+    <p class="cw-act-told"><span>Energy <b>${run.state ? number(run.height) : "∞"}</b>, at first
+      <b>${number(start.energy)}</b>.</span> <strong>${capital(fate(run, now))}</strong></p>
+  </div>`;
+}
+const percent = (share) => `${number(100 * share, 0)} %`;
+const capital = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+function transport({ end, time, dt }, ui) {
+  const show = (moment) => {
+    ui.play(false);
+    ui.set({ time: Math.min(ui.now.end, moment) });
+  };
+  const begin = () => {
+    if (ui.now.time >= ui.now.end) ui.set({ time: 0 });
+  };
+  const step = () => {
+    const { dt: length, steps, time: at } = ui.now;
+    const many = Math.max(1, Math.round(steps / STEPS));
+    show(at >= ui.now.end ? 0 : length * (Math.round(at / length) + many));
+  };
+  const line = { label: "Time", min: 0, max: end, step: dt, value: time, set: show };
+  const at = (moment) => `step ${Math.floor(moment / dt + 1e-9)}`;
+  const speeds = { min: 0.25, max: 4, step: 0.25, format: (speed) => `${number(speed)} ×` };
+  return html`<div class="cw-controls cw-act-transport" data-time=${time}>
+    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })} ${button("Step", step)}
+    ${slider(ui, "time", { ...line, format: at })}
+    ${slider(ui, "speed", { label: "Speed", ...speeds })}
+  </div>`;
+}
+
+/** Begins again from another setting, and moves unless the page is to be still. */
+function choose(ui, changes) {
+  ui.set({ ...changes, time: 0 });
+  if (ui.now.moving && !prefersStillness()) ui.play(true);
+}
+
+function controls({ systems, spec, method_names, shown, methods }, ui) {
+  const enter = (name) => {
+    const { z, dt, methods: able, first } = systems.find((other) => other.name === name);
+    const kept = ui.now.methods.filter((method) => able.includes(method));
+    choose(ui, { system: name, z, dt, methods: kept.length < methods.length ? first : kept });
+  };
+  return html`<div class="cw-controls">
+    ${select(ui, "system", {
+      label: "System",
+      options: systems.map(({ name, title }) => [name, title]),
+      choose: enter,
+    })}
+    ${slider(ui, "dt", {
+      ...{ label: "Step size", min: 0.01, max: 1, logarithmic: true },
+      ...{ format: (dt) => number(dt, 3), set: (dt) => choose(ui, { dt }) },
+    })}
+    ${checks(ui, "methods", {
+      label: "Integrators",
+      most: MOST - shown.length,
+      options: method_names
+        .filter(([method]) => spec.methods.includes(method))
+        .map(([method, text]) => [method, text, series(colourOf(method))]),
+    })}
+  </div>`;
+}
+
+const namesOf = (runs) => runs.map(({ name }) => name).join(", ");
+
+function note({ spec, rollouts: all, shown }) {
+  const planet =
+    spec.name === "Kepler" ? " a planet that is let go gently goes round in a circle;" : "";
+  const absent =
+    all.length > shown.length
+      ? ` What was computed before (${namesOf(all)}) belongs to the first start; Reset leads there.`
+      : "";
+  const what = spec.name === "RigidBody" ? "Take the tip of the arrow" : "Take a body";
+  return (
+    `${what} and let go, or throw it;${planet} by keyboard Tab to it, then the arrow keys and Enter. ` +
+    "Water is energy: at the dashed line it stands as at the start, and the true motion keeps it " +
+    `there. ${RIMS[spec.name] ?? "Up to the rim it is twice that."}${absent}`
+  );
+}
+const RIMS = {
+  Pendulum: "A glass that runs over has enough to go over the top.",
+  Kepler: "A glass that runs over has enough to leave the sun for ever.",
+};
+
+function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
+  return html`<div class="cw-acts" style="--cw-acts: ${now.runs.length}">
+      ${now.runs.map((run, i) => act(now, ui, run, i))}
+      ${now.runs.length ? nothing : html`<p class="cw-hint">Switch an integrator on.</p>`}
+    </div>
+    ${transport(now, ui)}${controls(now, ui)}
+    <p class="cw-hint">${note(now)}</p>`;
+}
+
+function words(now) {
+  const told = now.runs.map((run) => {
+    const end = fate(run, now);
+    return `${run.name}: energy ${run.state ? number(run.height) : "lost"}${end && `, ${end}`}.`;
+  });
+  const { spec, time, dt, start } = now;
+  const when = `${spec.title}, step ${Math.floor(time / dt + 1e-9)}`;
+  return `${when}. At first the energy is ${number(start.energy)}. ${told.join(" ")}`;
+}
+
+export default widget({
+  label: "Stage for mechanics: one start, several integrators",
+  name: "cw-stage-for-mechanics",
+  data: { systems: plain, method_names: plain, rollouts, moving: plain },
+  controls: { system: plain, z: vector, dt: plain, methods: plain },
+  local: { time: 0, speed: 1, held: null },
+  whole(now) {
+    const { z, methods } = specOf(now) ?? { methods: [] };
+    return now.z.length === z?.length && now.methods.every((method) => methods.includes(method));
+  },
+  // Which integrators there are depends on the system, and how many on the runs of Python.
+  limits: ({ method_names, rollouts: all }) => ({
+    methods: {
+      ...{ kind: "several", low: 0, high: MOST - all.length },
+      each: { kind: "choice", options: method_names.map(([method]) => method) },
+    },
+  }),
+  along({ system }, now) {
+    const { z, dt, first } = specOf(now);
+    return system === undefined ? {} : { z, dt, methods: first };
+  },
+  entered: (ui) => choose(ui, {}),
+  derive,
+  view,
+  words,
+  began: (now) => `${specOf(now).title}, z = ${listed(now.z)}, steps of ${number(now.dt, 3)}`,
+  advance: ({ time, speed }, ui, seconds) => {
+    const { end, spec } = ui.now;
+    const pace = spec.pace * speed;
+    ui.set({ time: time >= end + REST * pace ? 0 : time + seconds * pace });
+  },
+});

@@ -1,0 +1,158 @@
+"""Where a reader is: the number and minutes of each lecture, and links between the lectures.
+
+A lecture's number stands in its title and its minutes below; both stand in the menu. "Lecture 4" in
+the prose leads there.
+"""
+
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from still_figures import with_captions
+
+MINUTES = re.compile(r"\btakes about (\d+) minutes")
+MENTION = re.compile(r"\b[Ll]ectures?[ \n]\d+(?:(?:, | and | or | to |–)\d+)*")
+NUMBER = re.compile(r"\d+")
+ENTRY = re.compile(
+    r'<a class="(?P<kinds>[^"]*)" href="(?P<to>[^"]*)">\s*(?P<number>\d+) · (?P<title>[^<]*)</a>'
+)
+
+
+class Lecture(NamedTuple):
+    """What a reader can know of a lecture before opening it."""
+
+    number: int
+    docname: str
+    minutes: int
+
+
+@functools.cache
+def lectures(folder: Path) -> dict[int, Lecture]:
+    """The lectures of a book by number; each says its minutes in its own text."""
+    found = {}
+    for path in sorted((folder / "lectures").glob("[0-9]*")):
+        minutes = MINUTES.search(path.read_text(encoding="utf-8"))
+        number = int(path.name.partition("_")[0])
+        if path.suffix in {".ipynb", ".md"}:
+            found[number] = Lecture(
+                number, f"lectures/{path.stem}", int(minutes[1]) if minutes else 0
+            )
+    return found
+
+
+def lecture_of(app: Sphinx, docname: str) -> Lecture | None:
+    """The lecture that a page is, if it is one."""
+    known = lectures(Path(app.srcdir)).values()
+    return next((lecture for lecture in known if lecture.docname == docname), None)
+
+
+class LinkLectures(SphinxPostTransform):
+    """Make each "lecture 4" in the prose a link, but for the number of the page itself."""
+
+    default_priority = 190
+    formats = ("html",)
+    no_links_in = (nodes.reference, nodes.title, nodes.literal, nodes.FixedTextElement, nodes.raw)
+
+    def run(self, **_: Any) -> None:
+        """Link the mentions of one page."""
+        known = lectures(Path(self.app.srcdir))
+        here = self.env.docname
+
+        def address(number: str) -> str | None:
+            lecture = known.get(int(number))
+            if lecture is None or lecture.docname == here:
+                return None
+            return self.app.builder.get_relative_uri(here, lecture.docname)
+
+        for text in list(self.document.findall(nodes.Text)):
+            if not self._is_in(text) and MENTION.search(text):
+                text.parent.replace(text, list(linked(text, address)))
+
+    def _is_in(self, node: nodes.Node) -> bool:
+        while node.parent is not None:
+            node = node.parent
+            if isinstance(node, self.no_links_in):
+                return True
+        return False
+
+
+def linked(text: str, address: Callable[[str], str | None]) -> list[nodes.Node]:
+    """A ``text`` in pieces, its mentions of lectures as links where they have an ``address``."""
+    spans = []
+    for mention in MENTION.finditer(text):
+        numbers = [number.span() for number in NUMBER.finditer(text, *mention.span())]
+        spans += [mention.span()] if len(numbers) == 1 else numbers
+    pieces: list[nodes.Node] = []
+    last = 0
+    for start, end in spans:
+        to = address(NUMBER.search(text, start, end)[0])
+        if to is not None:
+            shown = nodes.Text(text[start:end])
+            link = nodes.reference("", "", shown, refuri=to, internal=True)
+            pieces += [nodes.Text(text[last:start]), link]
+            last = end
+    return [*pieces, nodes.Text(text[last:])]
+
+
+def with_whereabouts(
+    app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Write the number, the minutes and the ways on into a page, and the minutes into its menu."""
+    known = lectures(Path(app.srcdir))
+    lecture = lecture_of(app, pagename)
+    menu = context.get("generate_toctree_html")
+    if menu is not None:
+        context["generate_toctree_html"] = lambda *given, **options: with_minutes(
+            str(menu(*given, **options)), known
+        )
+    if lecture is None:
+        return
+    body = context["body"]
+    body = re.sub(
+        "<h1>", f'<h1><span class="lecture-number">{lecture.number}</span> ', body, count=1
+    )
+    body = re.sub("</h1>", f"</h1>{ways_on(context, lecture)}", body, count=1)
+    button = (
+        f'<p class="read-mark"><button class="btn" data-lecture="{lecture.number}" hidden>'
+        "Mark this lecture as read</button></p>"
+    )
+    context["body"] = with_captions(body, lecture.number) + button
+
+
+def with_minutes(menu: str, known: dict[int, Lecture]) -> str:
+    """A menu whose lectures have their minutes."""
+
+    def entry(found: re.Match[str]) -> str:
+        lecture = known.get(int(found["number"]))
+        if lecture is None or not lecture.minutes:
+            return found[0]
+        return (
+            f'<a class="{found["kinds"]}" href="{found["to"]}" data-lecture="{lecture.number}">'
+            f"{found['number']} · {found['title']}"
+            f' <span class="minutes">{lecture.minutes} min</span></a>'
+        )
+
+    return ENTRY.sub(entry, menu)
+
+
+def ways_on(context: dict[str, Any], lecture: Lecture) -> str:
+    """The line below a title: how long it takes, what comes before and what after."""
+    links = [
+        f'<a href="{context[way]["link"]}" rel="{way}">{begin}{context[way]["title"]}{end}</a>'
+        for way, begin, end in (("prev", "← ", ""), ("next", "", " →"))
+        if context.get(way)
+    ]
+    time = f"<span>{lecture.minutes} minutes</span>" if lecture.minutes else ""
+    return f'<p class="ways-on">{time}{"".join(links)}</p>'
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx; the line below a title needs what the theme knows of its neighbours."""
+    app.add_post_transform(LinkLectures)
+    app.connect("html-page-context", with_whereabouts, priority=901)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,54 @@
+"""Still figures as a page shows them: numbered, with a caption, and never too small to read."""
+
+import html
+import math
+import re
+
+SMALLEST = 10
+"""Pixels that the letters of a figure have at least; a figure that is wider then scrolls."""
+
+FIGURE = re.compile(
+    r'<figure class="(?P<kind>single|side-by-side)" role="img" aria-label="(?P<alt>[^"]*)"'
+    r"(?P<style>[^>]*)>(?P<drawing><svg.*?</svg>)\s*</figure>",
+    re.DOTALL,
+)
+WIDTH = re.compile(r"width:100%;max-width:(?P<points>[\d.]+)pt")
+LETTERS = re.compile(r"<text [^>]*?font(?:-size)?: (?P<size>[\d.]+)px")
+# "Left: …" tells of a part of a figure; a caption would tell of the whole.
+PART = re.compile(r"(?:Left|Above)\b")
+FIRST_WORDS = re.compile(r"(?<=[.?!])\s|[:;]\s")
+
+
+def with_captions(body: str, lecture: int) -> str:
+    """A page whose still figures are numbered; each has the first words of its description."""
+    number = 0
+
+    def captioned(figure: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        caption = f"<b>Figure {lecture}.{number}</b> {caption_of(figure['alt'])}".strip()
+        return (
+            f'<figure class="{figure["kind"]}"{figure["style"]}>'
+            f'<div class="drawing" role="img" aria-label="{figure["alt"]}">'
+            f"{legible(figure['drawing'])}</div><figcaption>{caption}</figcaption></figure>"
+        )
+
+    return FIGURE.sub(captioned, body)
+
+
+def caption_of(description: str) -> str:
+    """The first words of an escaped description, if they tell of the whole figure."""
+    if PART.match(description):
+        return ""
+    first = FIRST_WORDS.split(html.unescape(description), maxsplit=1)[0]
+    return html.escape(f"{first.rstrip('.')}.")
+
+
+def legible(drawing: str) -> str:
+    """A drawing so wide that its smallest letters can be read."""
+    sizes = [float(size) for size in LETTERS.findall(drawing)]
+    width = WIDTH.search(drawing)
+    if not sizes or width is None:
+        return drawing
+    least = SMALLEST * float(width["points"]) / min(sizes)
+    return WIDTH.sub(rf"\g<0>;min-width:{math.ceil(least)}px", drawing, count=1)

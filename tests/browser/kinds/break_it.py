@@ -1,0 +1,29 @@
+"""BreakIt: a small one, what it displays, and what course_lib says it should."""
+
+import json
+
+import pytest
+from broken_claims import residual
+from playwright.sync_api import Locator
+from reading import assert_scientific, state_of
+
+from course_lib.widgets import BreakIt
+
+
+def make() -> BreakIt:
+    return BreakIt("equal-lengths", moving=False)
+
+
+def displayed(widget: Locator) -> None:
+    state = state_of(widget)
+    given = json.loads(widget.locator("[data-case]").get_attribute("data-case"))
+    exact = residual(state["claim"], given, state["bend"])
+    tolerance = state["about"]["tolerance"]
+    told = widget.locator(".cw-break-words").inner_text()
+    error = widget.locator("[data-reading=error]").inner_text()
+    if "breaks it" in told:
+        assert exact > tolerance
+        assert_scientific(error, exact)
+    else:
+        assert exact == pytest.approx(0, abs=tolerance)
+        assert error == "0" or "·10⁻" in error

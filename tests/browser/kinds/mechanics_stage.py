@@ -1,0 +1,165 @@
+"""MechanicsStage: a small one, what it displays, and what course_lib says it should."""
+
+import functools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, decoded, state_of
+from scipy.spatial.transform import Rotation
+from torch import Tensor
+
+from course_lib import mechanics
+from course_lib.widgets import MechanicsStage
+
+from .energy_drift import STAGE, balls_of, trajectory
+from .energy_drift import state_at as pairs_at
+
+BOTTOM, TOP = 286, 56
+ARROW = 105
+EYE = Rotation.from_euler("yx", [-0.5, 0.35]).as_matrix()
+READ = """(el) => ({
+  time: Number(el.querySelector("[data-time]").dataset.time),
+  acts: Object.fromEntries([...el.querySelectorAll(".cw-act")].map((act) => {
+    const number = (e, name) => Number(e.getAttribute(name));
+    const surface = act.querySelector(".cw-surface");
+    return [act.dataset.run, {
+      name: act.querySelector(".cw-act-name").textContent.trim(),
+      balls: [...act.querySelectorAll(".cw-body > circle")].map(
+        (ball) => [number(ball, "cx"), number(ball, "cy")]),
+      gone: act.querySelectorAll(".cw-gone").length,
+      water: surface && number(surface, "cy"),
+      mark: Number(/^M[^ ]+ ([^H]+)H/.exec(act.querySelector(".cw-mark").getAttribute("d"))[1]),
+      energy: act.querySelector(".cw-act-told b").textContent,
+      first: act.querySelectorAll(".cw-act-told b")[1].textContent,
+      fate: act.querySelector(".cw-act-told strong").textContent,
+    }];
+  })),
+})"""
+
+
+@functools.cache
+def tumbled(
+    inertia: tuple[float, ...], z: tuple[float, ...], dt: float, steps: int, method: str
+) -> tuple[Tensor, list[Rotation]]:
+    """States of a rigid body, and how it stands: a turn a step, at the mean of two rates."""
+    body = mechanics.RigidBody(inertia=inertia)
+    start, stepper = torch.tensor(z, dtype=torch.float64), getattr(mechanics, method)
+    states = mechanics.integrate(body, start, dt=dt, steps=steps, method=stepper).q
+    rates = (states[1:] + states[:-1]) / 2 / torch.tensor(inertia)
+    stands = [Rotation.identity()]
+    for rate in rates.numpy():
+        stands.append(stands[-1] * Rotation.from_rotvec(dt * rate))
+    return states, stands
+
+
+def tip_at(states: Tensor, stands: list[Rotation], inertia: Any, dt: float, moment: float) -> Any:
+    """A state of the body, and where the tip of its angular momentum is seen."""
+    before, part = int(moment), moment % 1
+    state, stand = pairs_at(states, moment), stands[before]
+    if part > 0:
+        rate = (states[before] + states[before + 1]) / 2 / torch.tensor(inertia)
+        stand = stand * Rotation.from_rotvec(part * dt * rate.numpy())
+    across, up, _ = ARROW * EYE @ stand.apply(state.numpy())
+    return state, torch.tensor([[STAGE / 2 + across, STAGE / 2 - up]])
+
+
+def glass_of(name: str, parameters: dict[str, Any], first: float) -> tuple[float, float]:
+    """The energies of an empty glass and of a full one."""
+    if name == "Kepler":
+        return first - (abs(first) or 1), 0.0 if first < 0 else first + (first or 1)
+    top = 2 * parameters.get("mass", 0) * parameters.get("gravity", 0) * parameters.get("length", 0)
+    return 0.0, top if name == "Pendulum" and first < 0.9 * top else 2 * (first or 1)
+
+
+def make(name: str = "Ada") -> MechanicsStage:
+    start = torch.tensor([1.2], dtype=torch.float64)
+    run = mechanics.integrate(mechanics.Pendulum(), start, 0 * start, dt=0.05, steps=200)
+    return MechanicsStage(rollouts={name: run}, moving=False)
+
+
+def displayed(widget: Locator) -> None:
+    state, found = state_of(widget), widget.evaluate(READ)
+    spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
+    name, parameters, z, dt = spec["name"], spec["parameters"], state["z"], state["dt"]
+    system = getattr(mechanics, name)(**parameters)
+    energy = system.energy if name == "RigidBody" else lambda x: system.energy(*x.tensor_split(2))
+    steps = math.floor(spec["span"] / dt + 0.5)
+    assert 0 <= found["time"] <= steps * dt + 1e-9
+    first = float(energy(z))
+    floor, rim = glass_of(name, parameters, first)
+
+    def run_of(method: str, nudge: float) -> Any:
+        start = tuple((z * (1 + nudge)).tolist())
+        if name == "RigidBody":
+            return tumbled(tuple(parameters["inertia"]), start, dt, steps, method)
+        q, p = start[: system.dim], start[system.dim :]
+        given = {"system": name, "parameters": json.dumps(parameters), "q": q, "p": p}
+        return trajectory(**given, dt=dt, steps=steps, method=method)[:1]
+
+    def shown_at(run: Any, moment: float) -> tuple[Tensor | None, Tensor | None]:
+        if name == "RigidBody":
+            return tip_at(*run, parameters["inertia"], dt, moment)
+        at = pairs_at(run[0], moment)
+        return at, None if at is None else balls_of(spec, at, STAGE / 2)
+
+    titles = dict(state["method_names"])
+    for method in state["methods"]:
+        act = found["acts"].pop(method)
+        assert act["name"] == titles[method]
+        moment = min(steps, found["time"] / dt)
+        (at, balls), (other, others) = (shown_at(run_of(method, by), moment) for by in (0, 1e-13))
+        assert agrees(act["first"], first)
+        assert act["mark"] == pytest.approx(height(first, floor, rim), abs=1e-4)
+        if at is None:
+            assert act["fate"].startswith("Lost at step")
+            assert act["balls"] == []
+        if at is None or other is None:
+            continue
+        # In a wild orbit rounding decides; a start moved by as much says which digits are real.
+        doubt = 1e-6 + 1000 * float((balls - others).abs().max())
+        if doubt < 1e-3:
+            assert_act(act, at, balls, energy(at), (floor, rim))
+        if name == "Pendulum" and doubt < 1e-3:
+            beyond = (run_of(method, 0)[0][: int(moment) + 1, 0].abs() > np.pi).nonzero()
+            told = f"Over the top at step {int(beyond[0])}" if len(beyond) else ""
+            assert ("Over the top" in act["fate"]) == bool(told)
+            assert told in act["fate"]
+    for rollout in state["rollouts"]:
+        if (act := found["acts"].pop(f"rollout {rollout['name']}", None)) is not None:
+            assert act["name"] == rollout["name"]
+            states = decoded(rollout["states"])
+            at = pairs_at(states, min(found["time"] / rollout["dt"], len(states) - 1))
+            assert_act(act, at, balls_of(spec, at, STAGE / 2), energy(at), (floor, rim))
+    assert found["acts"] == {}
+
+
+def height(energy: float, floor: float, rim: float) -> float:
+    share = min(1.0, max(0.0, (energy - floor) / (rim - floor)))
+    return BOTTOM - share * (BOTTOM - TOP)
+
+
+def assert_act(
+    act: dict[str, Any], at: Tensor, balls: Tensor, energy: Tensor, glass: tuple[float, float]
+) -> None:
+    floor, rim = glass
+    level = (float(energy) - floor) / (rim - floor)
+    if abs(float(energy)) < 1e8:  # a larger one is written in another way
+        assert agrees(act["energy"], energy)
+    if level > 0.006:
+        assert act["water"] == pytest.approx(height(float(energy), floor, rim), abs=1e-3)
+    elif level < 0.004:
+        assert act["water"] is None
+    # The arrow of a rigid body may reach beyond the stage.
+    outside = ((balls < 0) | (balls > STAGE)).any(-1) & (len(at) % 2 == 0)
+    assert act["gone"] == int(outside.sum())
+    if outside.any():
+        assert act["balls"] == []
+    else:
+        torch.testing.assert_close(
+            torch.tensor(act["balls"], dtype=torch.float64), balls, rtol=0, atol=1e-3
+        )

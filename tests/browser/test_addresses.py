@@ -1,0 +1,175 @@
+"""Figures and the address of their page: links, the reader's hand, and what is not followed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from addresses import go_to, in_an_address
+from bare import Alone, bare_page
+from hands import Keyboard, widgets
+from in_the_page import Javascript
+from kinds import WIDGETS
+from playwright.sync_api import Locator, Page, expect
+from reading import state_of
+from small_widgets import make
+from test_widgets_refusals import LATER, trait_of
+
+from course_lib.widgets.modules import module_source
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+LINK = '<p style="margin-top: 200vh"><a href="#fig-soft-lookup?temperature=0.05">cold</a></p>'
+REST = "() => new Promise((pass) => setTimeout(pass, 700))"
+# What depends on other controls, or on a rule of its own, the whole figure is asked for.
+BY_THE_FIGURE = [
+    ("BasisExplorer", "points=0,0;0.5,0"),
+    ("BasisExplorer", "points=0,0;0.6,0;0.5,0;1,0"),
+    ("EnergyDrift", "plane=3"),
+    ("EnergyDrift", "q=1,2,3"),
+    ("GateExplorer", "letter=20"),
+    ("GateExplorer", "text=a&letter=1"),
+    ("GraphDrum", "node=99"),
+    ("GraphPlayground", "drawing=unobtainium"),
+    ("GraphPlayground", "partner=99"),
+    ("LetterHider", "hidden=20"),
+    ("LetterHider", "word=a&place=1"),
+    ("TileStepper", "step=99"),
+    ("TinyGPT", "written=abcdeabcdeabcde"),
+]
+
+
+def temperature(widget: Locator) -> float:
+    return state_of(widget)["temperature"]
+
+
+def test_a_link_sets_the_figure_brings_it_into_view_and_works_again(alone: Alone):
+    widget = alone(WIDGETS["SoftLookup"].make(), below=LINK)
+    page, first = widget.page, temperature(widget)
+    slider = widget.locator("input[type=range]")
+    for _ in range(2):
+        page.get_by_role("link", name="cold").click()
+        expect(slider).to_be_in_viewport()
+        assert temperature(widget) == 0.05
+        Keyboard(page).slide(slider)
+        assert temperature(widget) not in (0.05, first)
+
+
+def test_the_link_that_the_address_shows_already_sets_the_figure_back(alone: Alone):
+    widget = alone(WIDGETS["SoftLookup"].make(), below=LINK)
+    page = widget.page
+    page.get_by_role("link", name="cold").click()
+    expect(widget.locator("input[type=range]")).to_be_in_viewport()
+    # Moved by the page's own code, so that the address has no hand to follow.
+    widget.evaluate("el => el.courseModel.set('temperature', 1)")
+    page.get_by_role("link", name="cold").click()
+    page.wait_for_function(
+        "() => document.querySelector('.cw-host').courseModel.get('temperature') === 0.05"
+    )
+
+
+def test_the_address_follows_the_hand_and_the_history_does_not_grow(alone: Alone):
+    widget = alone(WIDGETS["SoftLookup"].make())
+    page = widget.page
+    before = page.evaluate("() => history.length")
+    for _ in range(3):
+        Keyboard(page).slide(widget.locator("input[type=range]"))
+        page.evaluate(REST)
+        assert page.url.endswith(f"#fig-soft-lookup?temperature={temperature(widget)}")
+    assert page.evaluate("() => history.length") == before
+
+
+def test_the_figure_that_was_touched_last_has_the_address(
+    open_page: Callable[..., Page], tmp_path: Path
+):
+    shown = [WIDGETS[kind].make() for kind in ("SoftLookup", "SoftLookup", "PositionExplorer")]
+    page = open_page(bare_page(tmp_path, *shown))
+    names = ["fig-soft-lookup", "fig-soft-lookup-2", "fig-position-explorer"]
+    assert [widget.get_attribute("id") for widget in widgets(page)] == names
+    for widget, name in reversed(list(zip(widgets(page), names, strict=True))):
+        Keyboard(page).slide(widget.locator("input[type=range]").first)
+        page.evaluate(REST)
+        assert f"#{name}?" in page.url
+    go_to(page, "fig-soft-lookup-2?temperature=0.05")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.cw-host')[1].courseModel.get('temperature') === 0.05"
+    )
+    assert temperature(widgets(page)[0]) != 0.05
+
+
+def test_what_is_wrong_in_an_address_is_said_and_the_rest_is_followed(alone: Alone):
+    hostile = "%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E"
+    widget = alone(WIDGETS["SoftLookup"].make())
+    first = state_of(widget)
+    asked = (
+        f"temperature=0.05&similarity={hostile}&query=1&{hostile}=1&__proto__=1&names=a&%E0%A4=1"
+    )
+    go_to(widget.page, f"fig-soft-lookup?{asked}")
+    alert = widget.get_by_role("alert")
+    expect(alert).to_contain_text("Not all of the address was followed")
+    expect(alert).to_contain_text("“query” is “1”: expected 2 numbers")
+    expect(alert).to_contain_text("“names” is “a”: this figure has none")
+    expect(alert).to_contain_text("“<img src=x onerror=")
+    assert str(state_of(widget)) == str(first | {"temperature": 0.05})
+    assert widget.page.locator("img").count() == 0
+    assert widget.page.title() == "bare"
+    Keyboard(widget.page).slide(widget.locator("input[type=range]"))
+    expect(alert).to_have_count(0)
+
+
+def test_the_address_refuses_what_python_refuses(javascript: Javascript):
+    rows, cases = [], []
+    made = {kind: make(kind) for kind in {row[0] for row in LATER}}
+    known = {kind: widget.limits() for kind, widget in made.items()}
+    for kind, argument, value, _ in LATER:
+        name = trait_of(made[kind], argument)
+        bounds = [known[kind].get(name) or {}, known[kind].get(name, {}).get("each") or {}]
+        ruled = made[kind].traits()[name].rule or any(b.get("high", 0) is None for b in bounds)
+        if bounds[0] and value is not None and not ruled:
+            rows.append((kind, name, value))
+            cases.append([f"{name}={in_an_address(value)}", known[kind]])
+    assert len(rows) > 40
+    found = javascript("js/address.js", "understood", cases)
+    # In an address all is text: 1 is a switch to nobody, but "1.0" is a number to all.
+    followed = [row for row, answer in zip(rows, found, strict=True) if not answer["faults"]]
+    assert followed == []
+
+
+@pytest.mark.parametrize(("kind", "query"), BY_THE_FIGURE)
+def test_what_does_not_fit_together_leaves_the_figure_as_it_was(
+    alone: Alone, kind: str, query: str
+):
+    widget = alone(make(kind))
+    before = str(state_of(widget))
+    go_to(widget.page, f"{widget.get_attribute('id')}?{query}")
+    expect(widget.get_by_role("alert")).to_contain_text("Not all of the address was followed")
+    assert str(state_of(widget)) == before
+    assert widget.locator("svg, canvas, table").count() > 0
+
+
+MOUNT_WITH_A_KERNEL = """async ([address, state]) => {
+  location.hash = "fig-soft-lookup?temperature=0.05";
+  const model = { get: (name) => state[name], set: (name, value) => { state[name] = value; },
+    save_changes: () => {}, on: () => {}, off: () => {} };
+  const el = document.createElement("div");
+  document.body.append(el);
+  (await import(address)).default.render({ model, el });
+  const slider = el.querySelector("input[type=range]");
+  slider.value = slider.max;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  await new Promise((pass) => setTimeout(pass, 700));
+  return [state.temperature, location.hash];
+}"""
+
+
+def test_where_there_is_a_kernel_the_address_is_left_alone(
+    open_page: Callable[..., Page], tmp_path: Path
+):
+    (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
+    page = open_page((tmp_path / "empty.html").as_uri())
+    widget = WIDGETS["SoftLookup"].make()
+    address = page.evaluate(
+        "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
+        module_source(widget._module),
+    )
+    given = [address, widget.page_state()]
+    assert page.evaluate(MOUNT_WITH_A_KERNEL, given) == [10, "#fig-soft-lookup?temperature=0.05"]

@@ -1,0 +1,355 @@
+"""MechanicsStage by hand: played, scrubbed, taken, thrown and let go; and what its glasses tell."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from bare import Alone
+from displayed import agrees_with_course_lib
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from in_the_page import tensor
+from kinds.mechanics_stage import READ
+from playwright.sync_api import Locator
+from reading import eventually, state_of
+
+from course_lib import mechanics
+from course_lib.widgets import MechanicsStage
+from course_lib.widgets.energy_drift import METHODS
+from course_lib.widgets.mechanics_stage import SCENES
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+Shown = Callable[..., Locator]
+SIDE, ROD = 320, 120
+WATCH = """async (el) => {
+  const moments = [];
+  for (let i = 0; i < 20; i += 1) {
+    const now = await new Promise(requestAnimationFrame);
+    await new Promise((pass) => setTimeout(pass));
+    moments.push([now / 1000, Number(el.querySelector("[data-time]").dataset.time)]);
+  }
+  return moments;
+}"""
+# Springs reach from wall to wall, and the arrow of a box stands still.
+OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
+  const { x, y, width, height } = part.getBBox();
+  return [x, y, x + width, y + height];
+})"""
+REST = "() => new Promise((pass) => setTimeout(pass, 250))"
+
+
+@pytest.fixture
+def shown(alone: Alone) -> Shown:
+    """Opens a page with one MechanicsStage, made of what is given, and gives that widget."""
+
+    def shown(*system: Any, page: dict[str, Any] | None = None, **given: Any) -> Locator:
+        return alone(MechanicsStage(*system, **({"moving": False} | given)), **page or {})
+
+    return shown
+
+
+def acts(widget: Locator) -> dict[str, Any]:
+    return widget.evaluate(READ)["acts"]
+
+
+def time_of(widget: Locator) -> float:
+    return widget.evaluate(READ)["time"]
+
+
+def button(widget: Locator) -> Locator:
+    return widget.get_by_role("button", name=re.compile("Play|Pause"))
+
+
+def look_at(widget: Locator, share: float) -> None:
+    """Put the slider of time there, as a hand does."""
+    widget.get_by_role("slider", name="Time").evaluate(
+        """(slider, share) => {
+          slider.value = share * slider.max;
+          slider.dispatchEvent(new Event("input", { bubbles: true }));
+        }""",
+        share,
+    )
+    agrees_with_course_lib(widget)
+
+
+def point_of(widget: Locator, run: str, place: tuple[float, float]) -> tuple[float, float]:
+    """A place of a stage, in pixels of the window."""
+    scene = widget.locator(f"[data-run={run}] .cw-scene")
+    scene.scroll_into_view_if_needed()
+    box = scene.bounding_box()
+    return box["x"] + place[0] * box["width"] / SIDE, box["y"] + place[1] * box["height"] / SIDE
+
+
+# Time ------------------------------------------------------------------------------------------
+
+
+def test_it_plays_by_itself_as_fast_as_its_speed_says(shown: Shown):
+    widget = shown(moving=True)
+    for speed in (1.0, 2.0):
+        frames, moments = np.array(widget.evaluate(WATCH)).T
+        elapsed = speed * SCENES["Pendulum"].pace * np.minimum(np.diff(frames), 0.1)
+        np.testing.assert_allclose(np.diff(moments), elapsed, atol=1e-6)
+        for _ in range(4):
+            widget.get_by_role("slider", name="Speed").press("ArrowRight")
+    agrees_with_course_lib(widget)
+
+
+def test_it_stands_still_for_readers_who_asked_for_it_and_goes_on_step_by_step(shown: Shown):
+    widget = shown(moving=True, page={"init": COUNT_FRAMES, "reduced_motion": True})
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    before = acts(widget)
+    widget.get_by_role("button", name="Step").click()
+    eventually(widget, lambda: moved(before, acts(widget)))
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def moved(before: dict[str, Any], after: dict[str, Any]) -> None:
+    for run, act in before.items():
+        assert after[run]["balls"] != act["balls"]
+
+
+def test_after_its_end_it_rests_and_begins_again(shown: Shown):
+    widget = shown()
+    look_at(widget, 0.995)
+    widget.get_by_role("slider", name="Speed").press("End")
+    button(widget).click()
+    end = SCENES["Pendulum"].span
+    widget.page.wait_for_function(
+        f"() => document.querySelector('[data-time]').dataset.time === '{end:g}'"
+    )
+    widget.page.wait_for_function(
+        "() => Number(document.querySelector('[data-time]').dataset.time) < 10"
+    )
+    button(widget).click()
+    agrees_with_course_lib(widget)
+
+
+@pytest.mark.parametrize("system", SCENES)
+def test_every_system_moves_as_its_trajectory_does(shown: Shown, system: str):
+    kind = getattr(mechanics, system)()
+    able = [m for m in METHODS if kind.canonical or not getattr(mechanics, m).needs_pairs]
+    for methods in (able[:3], able[-2:]):
+        widget = shown(kind, methods=methods)
+        body, places = widget.locator(f"[data-run={methods[-1]}] .cw-body").first, []
+        for share in (0.0, 0.0335, 0.1, 0.4, 1.0):
+            look_at(widget, share)
+            places.append(body.evaluate(OUTLINE))
+        assert np.ptp(places, axis=0).max() > 10, "the body hardly moves"
+
+
+def test_within_ten_seconds_one_planet_is_lost_and_the_other_never(shown: Shown):
+    widget = shown(mechanics.Kepler())
+    scene = SCENES["Kepler"]
+    for share in np.linspace(0, 1, 21):
+        look_at(widget, share)
+        found = acts(widget)
+        assert found["stoermer_verlet"]["fate"] == ""
+        if share * scene.span >= 10 * scene.pace:
+            told = found["explicit_euler"]["fate"]
+            assert told == "Its planet has left the stage, the glass runs over."
+            assert widget.locator("[data-run=explicit_euler] .cw-gone").count() == 1
+
+
+def test_the_step_at_which_a_pendulum_goes_over_the_top_is_told_and_the_glass_runs_over(
+    shown: Shown,
+):
+    widget = shown()
+    pendulum, method = mechanics.Pendulum(), mechanics.explicit_euler
+    run = mechanics.integrate(
+        pendulum, tensor([1.2]), tensor([0.0]), dt=0.1, steps=400, method=method
+    )
+    over = int((run.q[:, 0].abs() > math.pi).long().argmax())
+    act = widget.locator("[data-run=explicit_euler]")
+    for step, there in ((over - 1, False), (over, True), (400, True)):
+        look_at(widget, step / 400)
+        told = acts(widget)["explicit_euler"]["fate"]
+        assert (f"Over the top at step {over}" in told) == there
+        assert act.locator(".cw-puddle").count() == int(run.energy[step] > 2)
+    assert acts(widget)["stoermer_verlet"]["fate"] == ""
+
+
+def test_a_body_at_rest_has_an_empty_glass(shown: Shown):
+    widget = shown(z=[0.0, 0.0])
+    for act in acts(widget).values():
+        assert act["fate"] == "The glass is empty."
+        assert act["water"] is None
+
+
+# The hand --------------------------------------------------------------------------------------
+
+
+def test_a_bob_is_taken_on_any_stage_and_let_go_at_rest(shown: Shown):
+    widget, angle = shown(moving=True), -2.0
+    eventually(widget, lambda: assert_later(time_of(widget)))
+    mouse = widget.page.mouse
+    mouse.move(*point_of(widget, "stoermer_verlet", (SIDE / 2, SIDE / 2 + ROD)))
+    mouse.down()
+    there = SIDE / 2 + ROD * math.sin(angle), SIDE / 2 + ROD * math.cos(angle)
+    mouse.move(*point_of(widget, "stoermer_verlet", there), steps=4)
+    eventually(widget, lambda: assert_start(widget, [angle, 0.0]))
+    agrees_with_course_lib(widget)
+    assert time_of(widget) == 0
+    assert button(widget).inner_text() == "▶ Play"
+    widget.evaluate(REST)
+    mouse.up()
+    eventually(widget, lambda: assert_later(time_of(widget)))
+    assert_start(widget, [angle, 0.0])
+    assert button(widget).inner_text() == "❚❚ Pause"
+    agrees_with_course_lib(widget)
+
+
+def assert_later(time: float) -> None:
+    assert time > 0
+
+
+def assert_start(widget: Locator, expected: list[float]) -> None:
+    np.testing.assert_allclose(state_of(widget)["z"], expected, atol=0.03)
+
+
+@pytest.mark.parametrize("way", [-1, 1])
+def test_a_ball_that_is_thrown_starts_in_the_direction_of_the_hand(shown: Shown, way: int):
+    widget = shown(mechanics.HarmonicOscillator(), z=[0.0, 0.0])
+    # All within one frame of the page's own clock: a hand from outside may be slow.
+    widget.locator("[data-run=explicit_euler] .cw-scene").evaluate(
+        """async (scene, way) => {
+          const box = scene.getBoundingClientRect();
+          scene.setPointerCapture = () => {};
+          scene.hasPointerCapture = () => true;
+          const act = (type, x) => scene.dispatchEvent(new PointerEvent(type, {
+            bubbles: true, pointerId: 1, clientX: box.x + box.width / 2 + x,
+            clientY: box.y + box.height / 2,
+          }));
+          act("pointerdown", 0);
+          for (let i = 1; i < 6; i += 1) {
+            await new Promise((pass) => setTimeout(pass, 15));
+            act("pointermove", way * 4 * i);
+          }
+          act("pointerup", way * 20);
+        }""",
+        way,
+    )
+    eventually(widget, lambda: assert_later(time_of(widget)))
+    q, p = state_of(widget)["z"]
+    assert 0.02 < way * q < 0.5
+    assert way * p > 0.05
+    agrees_with_course_lib(widget)
+
+
+def test_a_planet_that_is_let_go_goes_round_in_a_circle_as_it_went_before(shown: Shown):
+    widget = shown(mechanics.Kepler(mass=2.0, gravity=1.5), z=[1.6, 0.0, 0.0, -1.0])
+    mouse = widget.page.mouse
+    mouse.move(*point_of(widget, "explicit_euler", (288, 160)))
+    mouse.down()
+    mouse.move(*point_of(widget, "explicit_euler", (240, 80)), steps=3)
+    widget.evaluate(REST)
+    mouse.up()
+    eventually(widget, lambda: assert_later(time_of(widget)))
+    q, p = state_of(widget)["z"].tensor_split(2)
+    torch.testing.assert_close(q, tensor([1.0, 1.0]), atol=0.02, rtol=0)
+    assert float(q @ p) == pytest.approx(0, abs=1e-3)
+    assert float(q[0] * p[1] - q[1] * p[0]) < 0
+    assert float(p @ p) == pytest.approx(4 * 1.5 / float(q.norm()), rel=1e-3)
+    agrees_with_course_lib(widget)
+
+
+def test_a_planet_cannot_be_dropped_into_the_sun(shown: Shown):
+    widget = shown(mechanics.Kepler())
+    mouse = widget.page.mouse
+    mouse.move(*point_of(widget, "explicit_euler", (288, 160)))
+    mouse.down()
+    mouse.move(*point_of(widget, "explicit_euler", (160, 160)), steps=3)
+    mouse.up()
+    eventually(widget, lambda: assert_later(time_of(widget)))
+    assert float(state_of(widget)["z"][:2].norm()) >= 0.149
+    agrees_with_course_lib(widget)
+
+
+def test_the_arrow_keys_carry_a_body_and_enter_lets_it_go(shown: Shown):
+    widget = shown(mechanics.CoupledOscillators())
+    before = state_of(widget)["z"]
+    names = [f"Two springs, body {i} of 2" for i in (1, 2)]
+    handles = [widget.get_by_role("button", name=name) for name in names]
+    handles[1].press("ArrowRight")
+    handles[1].press("Shift+ArrowRight")
+    eventually(widget, lambda: assert_moved(state_of(widget)["z"], before, 1))
+    assert time_of(widget) == 0
+    agrees_with_course_lib(widget)
+    handles[1].press("Enter")
+    eventually(widget, lambda: assert_later(time_of(widget)))
+    assert_moved(state_of(widget)["z"], before, 1)
+
+
+def assert_moved(z: torch.Tensor, before: torch.Tensor, ball: int) -> None:
+    assert float(z[ball]) > float(before[ball]) + 0.1
+    assert float(z[1 - ball]) == pytest.approx(float(before[1 - ball]), abs=1e-3)
+    assert z[2:].tolist() == [0, 0]
+
+
+def test_by_finger_a_body_is_taken_and_beside_it_the_page_scrolls(shown: Shown):
+    widget = shown(page={"width": 390, "height": 844, "touch": True})
+    scene = widget.locator("[data-run=stoermer_verlet] .cw-scene")
+    assert scene.evaluate("el => getComputedStyle(el).touchAction") == "auto"
+    handle = scene.locator(".cw-handle")
+    assert handle.evaluate("el => getComputedStyle(el).touchAction") == "none"
+    box = handle.bounding_box()
+    assert min(box["width"], box["height"]) >= 44
+
+
+# Who is there ----------------------------------------------------------------------------------
+
+
+def test_there_is_room_for_three(shown: Shown):
+    widget = shown(methods=["explicit_euler"])
+    boxes = widget.get_by_role("checkbox")
+    for name in ("symplectic Euler", "Störmer–Verlet"):
+        widget.get_by_role("checkbox", name=name).check()
+    agrees_with_course_lib(widget)
+    assert [box.is_enabled() for box in boxes.all()] == [True, True, True, False, False]
+    widget.get_by_role("checkbox", name="explicit Euler").uncheck()
+    agrees_with_course_lib(widget)
+    assert all(box.is_enabled() for box in boxes.all())
+
+
+def test_without_an_integrator_that_is_said(shown: Shown):
+    widget = shown(methods=["explicit_euler"])
+    widget.get_by_role("checkbox", name="explicit Euler").uncheck()
+    widget.get_by_text("Switch an integrator on.").wait_for()
+
+
+def test_integrators_that_need_pairs_leave_the_stage_to_those_that_do_not(shown: Shown):
+    widget = shown()
+    widget.get_by_role("combobox", name="System").select_option("RigidBody")
+    agrees_with_course_lib(widget)
+    assert state_of(widget)["methods"] == ["explicit_euler", "implicit_midpoint"]
+    assert widget.get_by_role("checkbox").count() == 3
+    look_at(widget, 0.4)
+
+
+def test_a_run_of_python_ends_where_it_ends_and_belongs_to_its_start(shown: Shown):
+    start = tensor([1.2])
+    run = mechanics.integrate(mechanics.Pendulum(), start, 0 * start, dt=0.2, steps=100)
+    energy = run.q.clone()
+    energy[51:] = math.nan
+    runs = {"whole": run, "broken": run._replace(q=energy)}
+    widget = shown(z=[1.2, 0.0], methods=["explicit_euler"], rollouts=runs)
+    look_at(widget, 0.2)
+    assert list(acts(widget)) == ["explicit_euler", "rollout whole", "rollout broken"]
+    widget.get_by_role("slider", name="Time").press("End")
+    eventually(widget, lambda: assert_fates(widget, "Its run ends here.", "Lost at step 51"))
+    widget.get_by_role("slider", name="Step size").press("ArrowRight")
+    agrees_with_course_lib(widget)
+    assert list(acts(widget)) == ["explicit_euler"]
+    assert "(whole, broken) belongs to the first start" in widget.inner_text()
+    widget.get_by_role("button", name="Reset").click()
+    eventually(widget, lambda: assert_fates(widget, "", ""))
+
+
+def assert_fates(widget: Locator, *expected: str) -> None:
+    found = [act["fate"] for name, act in acts(widget).items() if name.startswith("rollout")]
+    assert len(found) == len(expected)
+    assert all(told.startswith(words) for told, words in zip(found, expected, strict=True))

@@ -1,0 +1,104 @@
+"""How far a guess is off, computed by Prediction's JavaScript in Chromium, against course_lib."""
+
+import numpy as np
+import pytest
+from in_the_page import Javascript, assert_close
+
+from course_lib.widgets import Prediction
+from course_lib.widgets.prediction import KNOTS
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+CASES = 40
+EXACT = ("across", "up", "x", "truth")
+
+
+def as_the_page_has_it(widget: Prediction) -> dict[str, object]:
+    state = {name: getattr(widget, name) for name in widget.page_state()}
+    return state | {name: state[name].astype(float).tolist() for name in EXACT}
+
+
+def assert_off_alike(javascript: Javascript, widgets: list[Prediction]) -> None:
+    found = javascript("js/maths/guesses.js", "offBy", [[as_the_page_has_it(w)] for w in widgets])
+    assert_close(found, [widget.off() for widget in widgets])
+    assert len({round(off, 6) for off in found}) > 1
+
+
+@pytest.mark.parametrize("logarithmic", [(), ("xlog",), ("ylog",), ("xlog", "ylog")])
+def test_a_sketched_curve_is_as_far_off_as_python_says(
+    javascript: Javascript, random: np.random.Generator, logarithmic: tuple[str, ...]
+):
+    def one() -> Prediction:
+        points = random.integers(2, 40)
+        x = np.cumsum(random.uniform(0.01, 3, size=points))
+        return Prediction.sketch(
+            "How?",
+            x=x,
+            truth=random.uniform(0.5, 90, size=points),
+            across=(0.9 * float(x[0]), 1.3 * float(x[-1])),
+            up=(0.25, 128.0),
+            **dict.fromkeys(logarithmic, True),
+            answer="So.",
+            guess=random.uniform(0.5, 120, size=KNOTS).tolist(),
+        )
+
+    assert_off_alike(javascript, [one() for _ in range(CASES)])
+
+
+@pytest.mark.parametrize("line", [{"log": False}, {"log": True}], ids=["linear", "logarithmic"])
+def test_a_placed_number_is_as_far_off_as_python_says(
+    javascript: Javascript, random: np.random.Generator, line: dict[str, bool]
+):
+    numbers = random.uniform(1, 500, size=(CASES, 2))
+    given = {"between": (0.5, 512.0), "answer": "So."} | line
+    assert_off_alike(
+        javascript,
+        [Prediction.place("How?", truth=a, guess=[float(b)], **given) for a, b in numbers],
+    )
+
+
+@pytest.mark.parametrize("wanted", ["largest", "smallest"])
+def test_a_choice_is_as_far_off_as_python_says_and_the_first_of_equals_is_right(
+    javascript: Javascript, random: np.random.Generator, wanted: str
+):
+    def one() -> Prediction:
+        numbers = random.integers(-3, 4, size=random.integers(2, 8))
+        options = {f"option {i}": float(value) for i, value in enumerate(numbers)}
+        guess = [int(random.integers(len(options)))]
+        return Prediction.choose("Who?", options=options, wanted=wanted, guess=guess, answer="So.")
+
+    widgets = [one() for _ in range(CASES)]
+    assert_off_alike(javascript, widgets)
+    states = [[as_the_page_has_it(widget)] for widget in widgets]
+    assert javascript("js/maths/guesses.js", "rightOption", states) == [w.right for w in widgets]
+
+
+def test_between_two_knots_a_curve_is_straight(javascript: Javascript, random: np.random.Generator):
+    heights = random.uniform(size=7).tolist()
+    places = random.uniform(-0.2, 1.2, size=CASES)
+    found = javascript("js/maths/guesses.js", "between", [[heights, p] for p in places.tolist()])
+    assert_close(found, np.interp(places, np.linspace(0, 1, 7), heights))
+
+
+FLAT = {"heights": [0.5] * 5, "drawn": None}
+LEFT = {"heights": [0.1, 0.2, 0.2, 0.2, 0.2], "drawn": [0, 1]}
+WHOLE = {"heights": [0.1, 0.2, 0.3, 0.4, 0.5], "drawn": [0, 4]}
+
+
+@pytest.mark.parametrize(
+    ("curve", "strokes", "heights", "drawn"),
+    [
+        (FLAT, [[2, 0.5], [2, 0.5]], [0.5] * 5, [2, 2]),
+        (FLAT, [[1, 0.2], [3, 0.6]], [0.2, 0.2, 0.4, 0.6, 0.6], [1, 3]),
+        (FLAT, [[3, 0.6], [1, 0.2]], [0.2, 0.2, 0.4, 0.6, 0.6], [1, 3]),
+        (WHOLE, [[1, 0.9], [1, 0.9]], [0.1, 0.9, 0.3, 0.4, 0.5], [0, 4]),
+        (LEFT, [[1, 0.2], [3, 0.6]], [0.1, 0.2, 0.4, 0.6, 0.6], [0, 3]),
+    ],
+    ids=["a tap", "to the right", "to the left", "mended", "continued"],
+)
+def test_a_stroke_is_straight_and_what_is_not_drawn_yet_runs_on_level(
+    javascript: Javascript, curve: dict, strokes: list, heights: list, drawn: list
+):
+    [found] = javascript("js/maths/guesses.js", "stroked", [[curve, *strokes]])
+    assert_close(found["heights"], heights)
+    assert found["drawn"] == drawn

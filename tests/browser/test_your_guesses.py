@@ -1,0 +1,154 @@
+"""The page of the reader's guesses, and the questions on the built pages that fill it."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from conftest import Folder
+from course_site import SITE, pages
+from playwright.sync_api import Dialog, Page, expect
+
+GUESSES = "book/your_guesses.html"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
+# To the page's own script alone: the theme has not thought of it.
+FORBIDDEN = """const { get } = Object.getOwnPropertyDescriptor(window, "localStorage");
+Object.defineProperty(window, "localStorage", { get() {
+  if (new Error().stack.includes("your_guesses.js")) throw new DOMException("", "SecurityError");
+  return get.call(window);
+} });"""
+ASKS = re.compile(r"data-widget=\"?Prediction")
+ASKING = [
+    page
+    for page in pages(with_widgets=True)
+    if page.startswith("lectures/") and ASKS.search((SITE / page).read_text(encoding="utf-8"))
+]
+
+
+def asked(page: Page, path: str) -> str:
+    """Have the first question of a page show its truth; returns the question."""
+    question = page.locator(".cw-host[data-widget=Prediction]").first
+    question.get_by_role("button", name="Show me").click()
+    expect(question.get_by_role("button", name="Guess again")).to_be_visible()
+    assert path in page.url
+    text = question.locator(".cw-p-question").inner_text()
+    return text.removeprefix("Guess first").strip()
+
+
+@pytest.mark.parametrize("scheme", ["http", "file"])
+def test_a_question_of_a_lecture_appears_on_the_page_and_the_link_leads_back(
+    site: Folder, open_page: Callable[..., Page], scheme: str
+):
+    path = ASKING[0]
+    page = open_page(site.url(path, scheme=scheme), formulas=False)
+    question = asked(page, path)
+    page.goto(site.url(GUESSES, scheme=scheme))
+    link = page.locator("#guess-cards li a")
+    assert link.inner_text() == question
+    assert "no guess" in page.locator("#guess-cards li").inner_text()
+    link.click()
+    page.wait_for_url(f"**/{path}#*")
+    host = page.locator(".cw-host[data-widget=Prediction]").first
+    expect(host.get_by_role("button", name="Guess again")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("path", ASKING)
+def test_the_picture_that_tells_the_answer_waits_for_the_guess(
+    site: Folder, open_page: Callable[..., Page], path: str
+):
+    page = open_page(site.url(path), formulas=False)
+    waiting = page.locator(".guess-waits")
+    before = waiting.count()
+    assert before >= 1
+    for question in page.locator(".cw-host[data-widget=Prediction]").all():
+        question.get_by_role("button", name="Show me").click()
+    expect(waiting).to_have_count(0)
+    page.reload()
+    expect(page.locator(".cw-p-answer").first).to_be_visible()
+    expect(waiting).to_have_count(0)
+
+
+def records() -> dict[str, str]:
+    place = {"page": "lectures/01_soft_lookup.html", "title": "Soft lookup"}
+    told = {"truth": "3 %", "off": "7 percentage points", "answer": "It was halved."}
+    first = {"slug": "how-much", "question": "How much?", "guess": [10], "said": "10 %"}
+    return {
+        "attention-course:guess:a#1": json.dumps(place | first | told | {"revealed": True}),
+        "attention-course:guess:a#2": json.dumps(
+            place | first | {"question": HOSTILE, "revealed": False}
+        ),
+        "attention-course:guess:b#1": json.dumps(
+            first | told | {"page": "javascript:alert(1)", "title": HOSTILE, "revealed": True}
+        ),
+        "attention-course:guess:c#1": "{",
+        "theme": "dark",
+    }
+
+
+def put(page: Page, kept: dict[str, str]) -> None:
+    page.evaluate(
+        "(kept) => { for (const key in kept) localStorage.setItem(key, kept[key]); }", kept
+    )
+    page.reload()
+
+
+def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callable[..., Page]):
+    page = open_page(site.url(GUESSES))
+    put(page, records())
+    assert page.locator("h1").inner_text().startswith("Your guesses")
+    cards = page.locator("#guess-cards li").all_inner_texts()
+    assert len(cards) == 3
+    assert [part for part in cards[0].split("\n") if part] == [
+        "How much?", "You", "10 %", "Truth", "3 %", "Off by", "7 percentage points",
+        "It was halved.",
+    ]  # fmt: skip
+    assert "Not compared with the truth yet." in cards[1]
+    assert HOSTILE in cards[1]
+    assert page.locator("#guess-cards img").count() == 0
+    assert page.locator("#guess-cards a").count() == 2
+
+
+def test_the_reader_takes_the_guesses_along_as_a_file(site: Folder, open_page: Callable[..., Page]):
+    page = open_page(site.url(GUESSES))
+    put(page, records())
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    assert download.value.suggested_filename == "your_guesses.json"
+    found = json.loads(download.value.path().read_text(encoding="utf-8"))
+    assert [one["question"] for one in found] == ["How much?", HOSTILE, "How much?"]
+    assert found[0]["guess"] == [10]
+
+
+def test_guesses_are_erased_only_when_the_reader_says_so_twice(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(GUESSES))
+    put(page, records())
+    said = []
+
+    def dismiss(dialog: Dialog) -> None:
+        said.append(dialog.message)
+        dialog.dismiss()
+
+    page.once("dialog", dismiss)
+    page.get_by_role("button", name="Erase all").click()
+    assert said == ["Erase your 4 answers? Nobody else has a copy."]
+    assert page.locator("#guess-cards li").count() == 3
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Erase all").click()
+    assert "You have not guessed yet." in page.locator("#guess-cards").inner_text()
+    assert page.evaluate("() => Object.keys(localStorage).includes('theme')")
+    page.reload()
+    assert page.locator("#guess-cards li").count() == 0
+
+
+def test_where_the_browser_keeps_nothing_the_page_says_so(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(GUESSES), init=FORBIDDEN)
+    assert "keeps nothing" in page.locator("#guess-cards").inner_text()
+
+
+def test_without_scripts_the_page_says_what_it_is_for(site: Folder, open_page: Callable[..., Page]):
+    page = open_page(site.url(GUESSES), scripts=False)
+    assert "no guess is kept" in page.locator("#guess-cards").inner_text()

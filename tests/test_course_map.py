@@ -1,0 +1,90 @@
+"""A lecture's number and minutes, the links between lectures, the captions of still figures."""
+
+import re
+
+import pytest
+from code_lines import with_hanging_lines
+from course_map import Lecture, lectures, linked, with_minutes
+from still_figures import caption_of, with_captions
+
+from course_lib import figures
+
+
+@pytest.fixture
+def book(tmp_path):
+    folder = tmp_path / "lectures"
+    folder.mkdir()
+    (folder / "04_recurrence.md").write_text("It takes about 80 minutes.", encoding="utf-8")
+    (folder / "15_gpu.ipynb").write_text("...", encoding="utf-8")
+    return tmp_path
+
+
+def address(number):
+    return {"4": "four.html", "5": "five.html"}.get(number)
+
+
+def links(text):
+    return [(node.astext(), node["refuri"]) for node in linked(text, address) if node.children]
+
+
+def test_a_lecture_is_known_by_its_number_and_says_its_minutes(book):
+    assert lectures(book) == {
+        4: Lecture(4, "lectures/04_recurrence", 80),
+        15: Lecture(15, "lectures/15_gpu", 0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("as lecture 4 says", [("lecture 4", "four.html")]),
+        ("Lecture 5.", [("Lecture 5", "five.html")]),
+        ("lectures 3, 4 and 5", [("4", "four.html"), ("5", "five.html")]),
+        ("lecture 40, lecture IV", []),
+        ("a lecturer, 4", []),
+    ],
+)
+def test_a_mention_of_a_lecture_is_a_link_where_there_is_one(text, found):
+    assert links(text) == found
+    assert "".join(node.astext() for node in linked(text, address)) == text
+
+
+def test_the_menu_says_the_minutes(book):
+    menu = '<a class="reference internal" href="#">4 · Recurrence</a><a href="x">Notation</a>'
+    written = with_minutes(menu, lectures(book))
+    assert 'data-lecture="4">4 · Recurrence <span class="minutes">80 min</span></a>' in written
+    assert written.endswith('<a href="x">Notation</a>')
+
+
+@pytest.mark.parametrize(
+    ("description", "caption"),
+    [
+        ("The loss: 1, 2, 3. Then more.", "The loss."),
+        ("Errors &lt; 1 of two rods. More.", "Errors &lt; 1 of two rods."),
+        ("Left: one. Right: two.", ""),
+    ],
+)
+def test_a_caption_is_the_first_words_of_a_description(description, caption):
+    assert caption_of(description) == caption
+
+
+def test_figures_are_numbered_and_their_letters_can_be_read(monkeypatch):
+    shown = []
+    monkeypatch.setattr(figures, "display", lambda piece: shown.append(piece.data))
+    for words in ("A curve.", "Left: nothing."):
+        figures.show(figures.new(width=7.0)[0], alt=words)
+    page = with_captions("".join(shown), 7)
+    assert "<figcaption><b>Figure 7.1</b> A curve.</figcaption>" in page
+    assert "<figcaption><b>Figure 7.2</b></figcaption>" in page
+    # Its ticks have 12 points at 504 points of width.
+    assert page.count("max-width:504pt;min-width:420px") == 2
+    assert page.count('role="img"') == 2
+
+
+def test_a_long_line_of_code_hangs_and_says_what_it_said():
+    short, long = "<span>x</span> = 1\n", f"    <span>y</span> = {'z' * 40}\n"
+    page = f"<pre><span></span><code>{short}{long}</code></pre><pre>{long}</pre>"
+    written = with_hanging_lines(page)
+    line = f'<span class="line" style="--indent:4">{long}</span>'
+    assert written == page.replace(f"{short}{long}", f"{short}{line}", 1)
+    assert re.sub("<[^>]*>", "", written) == re.sub("<[^>]*>", "", page)
