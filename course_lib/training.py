@@ -12,7 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.optim import Adam, AdamW, Optimizer
-from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR
+from torch.optim.lr_scheduler import (
+    CosineAnnealingLR,
+    LinearLR,
+    LRScheduler,
+    OneCycleLR,
+    SequentialLR,
+)
 
 from course_lib.checks import check_number, check_size, check_tensor
 
@@ -123,15 +129,22 @@ def fit_side_by_side(
     *,
     steps: int,
     learning_rate: float | int = 1e-3,
+    warm_up: int = 0,
 ) -> None:
     """Train models of one architecture, from several seeds say, as fast as one if they are small.
 
-    Adam, with a learning rate that falls to zero along a cosine. ``loss(model, batch)`` is called
-    once, under ``torch.func.vmap``: ``model`` takes what the models take, and ``batch`` is one
-    model's share of what ``batches`` yields, tensors with the models along their first axis. The
-    models share nothing, so each learns as it would alone. Raises ``ValueError`` for no models.
+    Adam, with a learning rate that rises for ``warm_up`` of the steps and then falls to zero along
+    a cosine. ``loss(model, batch)`` is called once, under ``torch.func.vmap``: ``model`` takes what
+    the models take, and ``batch`` is one model's share of what ``batches`` yields, tensors with the
+    models along their first axis. The models share nothing, so each learns as it would alone.
+    Raises ``ValueError`` for no models, and for a warm-up that leaves no step.
     """
     check_size("steps", steps)
+    check_size("warm_up", warm_up, minimum=0)
+    if warm_up >= steps:
+        raise ValueError(
+            f"warm_up is {warm_up} of {steps} steps; expected fewer, to let the rate fall"
+        )
     check_number("learning_rate", learning_rate, positive=True)
     check_size("the number of models", len(models))
     stacked, _ = stack_module_state(list(models))
@@ -142,7 +155,10 @@ def fit_side_by_side(
 
     losses = vmap(one)
     adam = Adam(stacked.values(), lr=learning_rate, fused=True)
-    schedule = CosineAnnealingLR(adam, steps)
+    schedule: LRScheduler = CosineAnnealingLR(adam, steps - warm_up)
+    if warm_up:
+        rise = LinearLR(adam, start_factor=1 / warm_up, total_iters=warm_up - 1)
+        schedule = SequentialLR(adam, [rise, schedule], [warm_up])
     for batch in islice(_again(batches), steps):
         total = losses(stacked, batch).sum()
         adam.zero_grad()

@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 python scripts/train_deep_stacks.py
 
-Stacks of 60 layers of three kinds of course_lib.deep_stacks, and pre-norm stacks of 2, learn the
+Stacks of 60 layers of four kinds of course_lib.deep_stacks, and pre-norm stacks of 2, learn the
 letter in the middle from two letters on each side: 1,800 batches of 128, Adam, a rate that falls
-from 2e-3 along a cosine. Three seeds each, side by side. The file holds, for each seed, the loss
-on the held-out words, in nats.
+from 2e-3 along a cosine, for post-norm also behind a warm-up of 300 batches. Three seeds each, side
+by side. The file holds, for each seed, the loss on the held-out words, in nats.
 """
 
 import json
@@ -22,9 +22,14 @@ from course_lib.spelling import HELD_OUT, dictionary_words, ids_of_words
 from course_lib.training import fit_side_by_side, seed
 
 DATA = Path(__file__).parents[1] / "course_lib" / "data" / "deep_stacks.json"
+WARM_UP = 300
 STACKS = (
-    ("pre-norm", 2),
-    *((kind, 60) for kind in ("pre-norm", "post-norm", "bare, tuned")),
+    ("pre-norm", 2, 0),
+    ("pre-norm", 60, 0),
+    ("way around only", 60, 0),
+    ("post-norm", 60, WARM_UP),
+    ("post-norm", 60, 0),
+    ("bare, tuned", 60, 0),
 )
 WIDTH, STEPS, BATCH, SEEDS, RATE = 16, 1800, 128, 3, 2e-3
 
@@ -44,7 +49,7 @@ def main() -> None:
     around, middle = middles(words[HELD_OUT:])
     x, y = middles(words[:HELD_OUT])
     rows = []
-    for kind, layers in STACKS:
+    for kind, layers, warm_up in STACKS:
         generator = seed(0)
         models = [middle_letter_model(kind, layers, WIDTH) for _ in range(SEEDS)]
         picks = torch.randint(len(middle), (STEPS, SEEDS, BATCH), generator=generator)
@@ -54,10 +59,11 @@ def main() -> None:
             ((around[pick], middle[pick]) for pick in picks),
             steps=STEPS,
             learning_rate=RATE,
+            warm_up=warm_up,
         )
         with torch.no_grad():
             loss = [F.cross_entropy(model(x), y).item() for model in models]
-        rows.append({"kind": kind, "layers": layers, "loss": loss})
+        rows.append({"kind": kind, "layers": layers, "warm_up": warm_up, "loss": loss})
         print(rows[-1], round(time.process_time() - began), "s", flush=True)
     measured = provenance() | {
         "steps": STEPS,

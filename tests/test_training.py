@@ -1,5 +1,6 @@
 """The training loop, the seed, and the count of parameters."""
 
+import math
 import random
 
 import numpy as np
@@ -257,3 +258,32 @@ def test_no_models_side_by_side_are_refused():
     _, batches, loss = lines(1)
     with pytest.raises(ValueError, match="the number of models is 0"):
         fit_side_by_side([], loss, batches, steps=1)
+
+
+def test_a_warm_up_raises_the_rate_evenly_and_leaves_the_rest_to_the_cosine():
+    class Walker(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.place = nn.Parameter(torch.zeros(1, dtype=torch.float64))
+
+        def forward(self, slope):
+            return (slope * self.place).sum()
+
+    walker, slope = Walker(), torch.ones(1, 1, dtype=torch.float64)
+    fit_side_by_side(
+        [walker],
+        lambda model, batch: model(batch),
+        [slope],
+        steps=8,
+        learning_rate=0.1,
+        warm_up=4,
+    )
+    # Where the slope stays, each of Adam's steps is as long as the rate.
+    rising = sum(0.1 * (n + 1) / 4 for n in range(4))
+    falling = sum(0.05 * (1 + math.cos(math.pi * n / 4)) for n in range(4))
+    assert walker.place.item() == pytest.approx(-(rising + falling), rel=1e-6)
+
+
+def test_a_warm_up_leaves_a_step():
+    with pytest.raises(ValueError, match="warm_up is 8 of 8 steps"):
+        fit_side_by_side([nn.Linear(1, 1)], lambda m, b: m(b).sum(), [], steps=8, warm_up=8)
