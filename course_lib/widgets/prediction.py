@@ -153,6 +153,10 @@ class Prediction(Widget):
         """The place of the option that is right: the first of equals."""
         return int(self.truth.argmax() if self.wanted == "largest" else self.truth.argmin())
 
+    def limits(self) -> dict[str, Any]:
+        """None: a guess is the reader's own, and no address carries it."""
+        return {}
+
     def describe(self) -> str:
         """The question, and the answer."""
         if self.kind == "choose":

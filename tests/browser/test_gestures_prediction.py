@@ -48,6 +48,7 @@ def test_a_number_is_placed_and_an_option_is_chosen_by_any_hand(
     widget = alone(kind(), **window)
     before = snapshot(widget)
     operate_every_control(widget, hand(widget.page))
+    widget.get_by_role("button", name="Reset").click()
     eventually(widget, lambda: assert_same(snapshot(widget), before))
 
 
