@@ -4,7 +4,7 @@ import { breakIt } from "./strip.js";
 import { percent, vectors } from "./telling.js";
 import { table } from "./trials.js";
 
-const window = {
+const drawn = {
   axes: { z: ["token", "feature"], A: ["feature", "feature"] },
   draw: (random, size) => ({
     z: table(random, Math.min(size, 4), 2, 1),
@@ -28,14 +28,14 @@ const full = ({ z, A }, bend) => forceJacobian(z, A, "vector", bend ? "shortcut"
 
 export const claims = {
   "symmetric-matrix": {
-    ...window,
+    ...drawn,
     ...gradient(short),
     show: (given, bend) => `Tokens ${vectors(given.z)}, rows of A ${vectors(bent(given.A, bend))}:
       ${told(short(given, bend))}`,
     told: percent,
   },
   "both-terms": {
-    ...window,
+    ...drawn,
     ...gradient(full),
     show: (given, bend) => `Tokens ${vectors(given.z)}, rows of A ${vectors(given.A)}:
       ${told(full(given, bend))}`,
