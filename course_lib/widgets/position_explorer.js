@@ -134,7 +134,8 @@ function movedInWords({ glide, from, query_position: s, key_position: t }, { sco
   if (!from || glide < 1) return "";
   const [before, after] = [scores[from.s][from.t], scores[s][t]];
   const same = Math.abs(after - before) < SAME * fullScore;
-  return `The words moved. The score was ${number(before)} and is ${number(after)}${same ? ": the same" : ""}.`;
+  const changed = `was ${number(before)} and is ${number(after)}${same ? ": the same" : ""}`;
+  return `The words moved. The score ${changed}.`;
 }
 
 function ordersInWords({ kind, ranks, fullScore }) {

@@ -72,7 +72,8 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
     `The ${name} of unit ${at.unit + 1} was ${number(before)} before ${visible(letters[at.letter])}; ` +
     `the unit keeps ${number(keep)} of it, adds ${number(gate)} of ${number(written)} ` +
     `and holds ${number(state)}.`;
-  return html`<svg class="cw-g-vessel" data-share=${share} viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${said}>
+  return html`<svg class="cw-g-vessel" data-share=${share} viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
+    aria-label=${said}>
     ${pipe({ x: MIDDLE, y: 30, length: 56, open: gate, value: written, running: filling })}
     ${pipe({ x: MIDDLE, y: FLOOR, length: 40, open: 1 - keep, value: before, running: draining })}
     ${

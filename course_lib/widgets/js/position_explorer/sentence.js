@@ -54,11 +54,15 @@ export function sentence(now, ui, arrange) {
   const top = LINE - TILE.height / 2 - 3;
   const apart = Math.abs(s - t);
   const lines = words.map(({ position, to }) => place(position, to));
+  const said =
+    `${order ? order.join(" ") : "The words stand apart"}: the query of BITES at ${s} and ` +
+    `the key of DOG at ${t} have the score ${number(momentary)}`;
+  const [from, onto] = [query.y - TILE.height / 2 - 2, key.y - TILE.height / 2 - 5];
+  const arc = `M${query.x} ${from}C${query.x} ${top - ARC} ${key.x} ${top - ARC} ${key.x} ${onto}`;
   return html`<div data-measure="sentence">
     <svg class="cw-pos-sentence" viewBox="0 0 ${width} ${LINE + 42}" role="img"
-      aria-label=${`${order ? order.join(" ") : "The words stand apart"}: the query of BITES at ${s} and the key of DOG at ${t} have the score ${number(momentary)}`}>
-      <path d=${`M${query.x} ${query.y - TILE.height / 2 - 2}C${query.x} ${top - ARC} ${key.x} ${top - ARC} ${key.x} ${key.y - TILE.height / 2 - 5}`}
-        fill="none" stroke="var(--cw-warm)" stroke-width="2.5"></path>
+      aria-label=${said}>
+      <path d=${arc} fill="none" stroke="var(--cw-warm)" stroke-width="2.5"></path>
       <circle r="4.5" cx=${key.x} cy=${key.y - TILE.height / 2 - 4} fill="var(--cw-warm)"></circle>
       <text class="cw-pos-score cw-halo" data-reading="momentary" data-way=${way}
         text-anchor="middle" x=${(query.x + key.x) / 2} y="26">${number(momentary)}</text>
@@ -115,11 +119,12 @@ export function orderChart(now, ui, arrange) {
       ${order.map(label)}`;
   };
   const height = floor + 54;
+  const chosen = ORDERS[orderIndex]?.join(" ") ?? "none of the six: the words stand apart";
   return html`<div data-measure="orders">
     <svg class="cw-pos-orders" viewBox="0 0 ${width} ${height}" height=${height}>
       <g class="cw-handle" tabindex="0" role="slider" aria-label="Order of the words"
         aria-valuemin="1" aria-valuemax="6" aria-valuenow=${Math.max(0, orderIndex) + 1}
-        aria-valuetext=${orderIndex < 0 ? "none of the six: the words stand apart" : ORDERS[orderIndex].join(" ")}
+        aria-valuetext=${chosen}
         @click=${choose} @keydown=${walk}>
         <rect fill="transparent" width=${width} height=${height}></rect>
         <path d="M${CHART.left} ${heightOf(0)}H${width - CHART.left}" stroke="var(--cw-line)"></path>
