@@ -473,7 +473,7 @@ class Array(Trait):
         ]
 
     def limits(self, widget: Any) -> dict[str, Any]:
-        """The ends of its numbers, and for each axis its size, if it is always the same."""
+        """The ends of its numbers, and for each axis its size, if it stays, and its largest."""
         still = {
             axis
             for trait in widget.traits().values()
@@ -481,6 +481,7 @@ class Array(Trait):
             for _, axis, _ in trait.sizes(widget, getattr(widget, trait.name))
         }
         moves = self._unless_it_moves(widget, self._axes) is None
+        labels = [axis.partition("=")[0] for axis in self._axes(widget)]
         return {
             "kind": "array",
             "low": None if self.low == -math.inf else self.low,
@@ -489,6 +490,7 @@ class Array(Trait):
                 size if not moves and (axis.isdigit() or axis in still) else None
                 for _, axis, size in self.sizes(widget, getattr(widget, self.name))
             ],
+            "most": [self.most.get(label) for label in labels],
         }
 
     def _axes(self, widget: Any) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
     if not page.locator("article .cell").count():
         pytest.skip("a lecture of which only the prose was built")
     found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
-    assert found["top"] < 768 * 0.45
+    assert found["top"] < 768 / 2
     assert found["fold"] >= found["end"]
 
 

@@ -51,12 +51,10 @@ function numberIn(text, limits) {
   return within(Number(text), limits);
 }
 
-function listIn(text, limits, size) {
+function listIn(text, limits, size, most = MOST_NUMBERS) {
   const list = text.split(",").map((one) => numberIn(one, limits));
-  if (list.length === (size ?? list.length) && list.length <= MOST_NUMBERS) return list;
-  throw new Error(
-    `expected ${size ?? `${MOST_NUMBERS} at most`} numbers, with commas between them`,
-  );
+  if (list.length === (size ?? list.length) && list.length <= most) return list;
+  throw new Error(`expected ${size ?? `${most} at most`} numbers, with commas between them`);
 }
 
 /** @type {Record<string, (text: string, limits: Limits) => any>} */
@@ -94,10 +92,11 @@ const READERS = {
   },
   array(text, limits) {
     const [first, second] = limits.sizes;
-    if (limits.sizes.length === 1) return listIn(text, limits, first);
+    const most = limits.most[0] ?? MOST_NUMBERS;
+    if (limits.sizes.length === 1) return listIn(text, limits, first, most);
     const rows = text.split(";").map((row) => listIn(row, limits, second));
-    if (rows.length === (first ?? rows.length)) return rows;
-    throw new Error(`expected ${first} rows, with semicolons between them`);
+    if (rows.length === (first ?? rows.length) && rows.length <= most) return rows;
+    throw new Error(`expected ${first ?? `${most} at most`} rows, with semicolons between them`);
   },
 };
 

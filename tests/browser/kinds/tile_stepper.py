@@ -83,7 +83,8 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
 def make() -> TileStepper:
     random = np.random.default_rng(6)
     query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
-    return TileStepper(query, key, value, query_tile=4, key_tile=3, causal=True, step=5)
+    # Large tiles, so that a slider leads to small ones, and a short drag to another tile.
+    return TileStepper(query, key, value, query_tile=8, key_tile=9, causal=True, step=2)
 
 
 def displayed(widget: Locator) -> None:
