@@ -33,7 +33,7 @@ MARKUP = re.compile(
 DISPLAY = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
 LONG = 12
 """Code of more lines than this is folded."""
-LONG_FORMULA = 75
+LONG_FORMULA = 45
 """Letters of TeX from which on a formula in a line may be wider than a telephone."""
 DEFINITION = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

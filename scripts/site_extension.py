@@ -32,7 +32,7 @@ LOGGER = logging.getLogger(__name__)
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SOURCE_NUMBER = re.compile(r'<span class="label"><span class="fn-bracket">.*?</span></span>\n')
 FORMULA_AND_PUNCTUATION = re.compile(
-    r'<span class="math notranslate nohighlight">[^<]*</span>[,.;:!?)\]’”]+'
+    r'<span class="math notranslate nohighlight(?: wide)?">[^<]*</span>[,.;:!?)\]’”]+'
 )
 
 

@@ -78,6 +78,8 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
     still = {"moving": False} if "moving" in getattr(course_widgets, kind).class_traits() else {}
     made = make_small(kind, **still)
     known = made.limits().keys() - SET_IN_PYTHON_ALONE.get(kind, set())
+    if not known:
+        pytest.skip("no address carries what belongs to the reader alone")
     asked = {n: v for n, v in CHANGED[kind].items() if n in known and np.size(v) <= MOST_NUMBERS}
     widget = alone(made)
     page, first = widget.page, snapshot(widget)

@@ -123,7 +123,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_words_and_not_run(
 
 def test_a_text_set_from_outside_appears_in_the_field(shown: Callable[..., Locator]):
     widget = shown(text="maria")
-    widget.evaluate("el => el.courseModel.set('text', 'jo')")
+    widget.evaluate("({ courseModel: m }) => { m.set('letter', 1); m.set('text', 'jo'); }")
     expect(widget.get_by_label("Type a word")).to_have_value("jo")
     agrees_with_course_lib(widget)
 

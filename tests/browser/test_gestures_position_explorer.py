@@ -175,9 +175,11 @@ def test_neighbours_are_swapped_and_the_page_says_what_that_does_to_the_score(
         assert places(widget)[:2] == place
         assert moved.text_content().endswith(": the same.")
     choose(widget, "rotary")
+    agrees_with_course_lib(widget)
     before = widget.locator("[data-reading=momentary]").text_content()
     last.click()
     assert words(widget) == "MAN DOG BITES"
+    agrees_with_course_lib(widget)
     after = widget.locator("[data-reading=momentary]").text_content()
     assert moved.text_content() == f"The words moved. The score was {before} and is {after}."
     assert before != after

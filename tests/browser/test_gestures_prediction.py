@@ -93,9 +93,9 @@ def test_the_arrow_keys_draw_a_curve_from_where_it_ends(alone: Alone):
         press("ArrowRight")
     press("Shift+ArrowDown")
     np.testing.assert_allclose(state_of(widget)["guess"], np.linspace(60, 50, KNOTS), atol=0.1)
+    agrees_with_course_lib(widget)
     said = widget.locator(".cw-p-pen").get_attribute("aria-label")
     assert "at layers = 32 you draw 50 %" in " ".join(said.split())
-    agrees_with_course_lib(widget)
 
 
 def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alone: Alone):
