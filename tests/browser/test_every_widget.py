@@ -39,6 +39,11 @@ def shown(alone: Alone) -> Callable[..., Locator]:
     return lambda kind, *names, **options: alone(WIDGETS[kind].make(*names), **options)
 
 
+def for_a_hand(kind: str) -> Widget:
+    """A small one in which no control leaves another without effect."""
+    return getattr(WIDGETS[kind], "make_for_a_hand", WIDGETS[kind].make)()
+
+
 # A hand on it ----------------------------------------------------------------------------------
 
 
@@ -53,9 +58,9 @@ def shown(alone: Alone) -> Callable[..., Locator]:
     ids=["mouse", "keyboard", "finger"],
 )
 def test_every_control_answers_and_reset_brings_all_back(
-    shown: Callable[..., Locator], kind: str, hand: type[Hand], window: dict[str, object]
+    alone: Alone, kind: str, hand: type[Hand], window: dict[str, object]
 ):
-    widget = shown(kind, **window)
+    widget = alone(for_a_hand(kind), **window)
     agrees_with_course_lib(widget)
     before = snapshot(widget)
     operate_every_control(widget, hand(widget.page))
@@ -138,8 +143,7 @@ def test_tab_reaches_every_control_and_leaves_the_widget_again(
 def test_two_of_a_kind_on_a_page_share_nothing(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
-    make = WIDGETS[kind].make
-    page = open_page(bare_page(tmp_path, make(), make()))
+    page = open_page(bare_page(tmp_path, for_a_hand(kind), for_a_hand(kind)))
     first, second = widgets(page)
     before = snapshot(second)
     operate_every_control(first, Mouse(page))

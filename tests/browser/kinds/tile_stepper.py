@@ -80,11 +80,16 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     return (tiled + outputs) * state["bytes_each"], (naive + outputs) * state["bytes_each"]
 
 
-def make() -> TileStepper:
+def make(*, query_tile: int = 4, key_tile: int = 3, step: int = 5) -> TileStepper:
     random = np.random.default_rng(6)
     query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
-    # Large tiles, so that a slider leads to small ones, and a short drag to another tile.
-    return TileStepper(query, key, value, query_tile=8, key_tile=9, causal=True, step=2)
+    tiles = {"query_tile": query_tile, "key_tile": key_tile}
+    return TileStepper(query, key, value, **tiles, causal=True, step=step)
+
+
+def make_for_a_hand() -> TileStepper:
+    """Of large tiles: a slider leads to small ones, and then a short drag to another tile."""
+    return make(query_tile=8, key_tile=9, step=2)
 
 
 def displayed(widget: Locator) -> None:
