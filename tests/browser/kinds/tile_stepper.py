@@ -80,16 +80,20 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     return (tiled + outputs) * state["bytes_each"], (naive + outputs) * state["bytes_each"]
 
 
-def make(*, query_tile: int = 4, key_tile: int = 3, step: int = 5) -> TileStepper:
+def in_tiles(query_tile: int, key_tile: int, *, step: int) -> TileStepper:
     random = np.random.default_rng(6)
     query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
     tiles = {"query_tile": query_tile, "key_tile": key_tile}
     return TileStepper(query, key, value, **tiles, causal=True, step=step)
 
 
+def make() -> TileStepper:
+    return in_tiles(4, 3, step=5)
+
+
 def make_for_a_hand() -> TileStepper:
     """Of large tiles: a slider leads to small ones, and then a short drag to another tile."""
-    return make(query_tile=8, key_tile=9, step=2)
+    return in_tiles(8, 9, step=2)
 
 
 def displayed(widget: Locator) -> None:
