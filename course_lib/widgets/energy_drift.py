@@ -85,6 +85,17 @@ SCENES = {
 }
 
 
+def system_of(system: Any, scenes: Mapping[str, Any]) -> tuple[str, Any]:
+    """The kind of a system that has a scene, and the system itself; by default a pendulum."""
+    chosen = mechanics.Pendulum() if system is None else system
+    kind = type(chosen).__name__
+    if kind not in scenes:
+        raise TypeError(
+            f"system is {kind}; expected one of {', '.join(scenes)} from course_lib.mechanics"
+        )
+    return kind, chosen
+
+
 def _coordinates(drift: Any) -> tuple[str]:
     return (f"coordinates={drift._canonical().dim}",)
 
@@ -136,12 +147,7 @@ class EnergyDrift(Widget):
         rollouts: Mapping[str, Trajectory] | None = None,
         **given: Any,
     ) -> None:
-        chosen = mechanics.Pendulum() if system is None else system
-        name = type(chosen).__name__
-        if name not in SCENES:
-            raise TypeError(
-                f"system is {name}; expected one of {', '.join(SCENES)} from course_lib.mechanics"
-            )
+        name, chosen = system_of(system, SCENES)
         self._systems = {kind: getattr(mechanics, kind)() for kind in SCENES} | {name: chosen}
         self._steppers, runs = named("steppers", steppers), named("rollouts", rollouts)
         if not (methods or self._steppers or runs):

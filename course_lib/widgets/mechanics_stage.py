@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, RigidBody, Trajectory
 from course_lib.widgets.base import Widget
-from course_lib.widgets.energy_drift import FARTHEST, METHODS, numbers_of
+from course_lib.widgets.energy_drift import FARTHEST, METHODS, numbers_of, system_of
 from course_lib.widgets.energy_drift import SCENES as PORTRAITS
 from course_lib.widgets.traits import Array, Choice, Data, Number, Several, Switch, named
 
@@ -113,12 +113,7 @@ class MechanicsStage(Widget):
         rollouts: Mapping[str, Trajectory] | None = None,
         **given: Any,
     ) -> None:
-        chosen = mechanics.Pendulum() if system is None else system
-        name = type(chosen).__name__
-        if name not in SCENES:
-            raise TypeError(
-                f"system is {name}; expected one of {', '.join(SCENES)} from course_lib.mechanics"
-            )
+        name, chosen = system_of(system, SCENES)
         if isinstance(chosen, RigidBody) and set(chosen.weights) != {1.0}:
             raise ValueError(
                 f"system has the weights {chosen.weights}; expected ones, for a body in stretched "

@@ -9,7 +9,7 @@ import pytest
 import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES, WATCH_MOMENTS
 from in_the_page import tensor
 from kinds.energy_drift import READ_MOTION, point_of
 from playwright.sync_api import Locator
@@ -25,16 +25,6 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 Shown = Callable[..., Locator]
 SIDE = 320
 STRANGE = re.compile("NaN|Infinity|undefined")
-# What the reader sees of twenty frames: when each came, and which moment it showed.
-WATCH_MOMENTS = """async (el) => {
-  const moments = [];
-  for (let i = 0; i < 20; i += 1) {
-    const now = await new Promise(requestAnimationFrame);
-    await new Promise((pass) => setTimeout(pass));
-    moments.push([now / 1000, Number(el.querySelector("[data-time]").dataset.time)]);
-  }
-  return moments;
-}"""
 # The painted pixels of the canvas with a name that begins so: [column, row, red, green, blue].
 PAINTED = """(el, name) => {
   const canvas = el.querySelector(`canvas[aria-label^="${name}"]`);
@@ -112,9 +102,7 @@ def test_a_second_of_the_page_is_as_long_for_the_bodies_as_the_speed_says(shown:
     frames, moments = np.array(widget.evaluate(WATCH_MOMENTS)).T
     # A late frame counts as a tenth of a second, so that nothing leaps.
     elapsed = speed * np.minimum(np.diff(frames), 0.1)
-    # The watch begins between two frames, so it may see the first one late.
-    np.testing.assert_allclose(np.diff(moments)[2:], elapsed[2:], atol=1e-5)
-    assert moments[2] - moments[0] == pytest.approx(elapsed[:2].sum(), abs=0.02)
+    np.testing.assert_allclose(np.diff(moments), elapsed, atol=1e-5)
 
 
 def test_a_hand_on_the_curves_takes_the_time_along_and_the_bodies_with_it(shown: Shown):

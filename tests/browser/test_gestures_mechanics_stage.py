@@ -10,7 +10,7 @@ import pytest
 import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, WATCH_MOMENTS
 from in_the_page import tensor
 from kinds.mechanics_stage import READ
 from playwright.sync_api import Locator
@@ -25,15 +25,6 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 
 Shown = Callable[..., Locator]
 SIDE, ROD = 320, 120
-WATCH = """async (el) => {
-  const moments = [];
-  for (let i = 0; i < 20; i += 1) {
-    const now = await new Promise(requestAnimationFrame);
-    await new Promise((pass) => setTimeout(pass));
-    moments.push([now / 1000, Number(el.querySelector("[data-time]").dataset.time)]);
-  }
-  return moments;
-}"""
 # Springs reach from wall to wall, and the arrow of a box stands still.
 OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
   const { x, y, width, height } = part.getBBox();
@@ -90,7 +81,7 @@ def point_of(widget: Locator, run: str, place: tuple[float, float]) -> tuple[flo
 def test_it_plays_by_itself_as_fast_as_its_speed_says(shown: Shown):
     widget = shown(moving=True)
     for speed in (1.0, 2.0):
-        frames, moments = np.array(widget.evaluate(WATCH)).T
+        frames, moments = np.array(widget.evaluate(WATCH_MOMENTS)).T
         elapsed = speed * SCENES["Pendulum"].pace * np.minimum(np.diff(frames), 0.1)
         np.testing.assert_allclose(np.diff(moments), elapsed, atol=1e-6)
         for _ in range(4):

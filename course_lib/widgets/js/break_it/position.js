@@ -1,9 +1,9 @@
 import { dot } from "../maths/numerics.js";
 import { rotaryRow, sinusoidRow } from "../maths/position.js";
-import { attended, crossing, ordered, reordering, tokensOf } from "./attended.js";
-import { dots, line } from "./pictures.js";
+import { attended, reordering } from "./attended.js";
+import { line } from "./pictures.js";
 import { breakIt } from "./strip.js";
-import { apart, difference, percent, plain, vector, vectors } from "./telling.js";
+import { difference, percent, plain, vector } from "./telling.js";
 import { table, whole } from "./trials.js";
 
 const BASE = 10_000;
@@ -46,17 +46,7 @@ function twoOrders({ x, order }, share) {
 
 export const claims = {
   "places-do-not-matter": {
-    ...reordering,
-    residual: (given, bend) => apart(...twoOrders(given, bend)),
-    picture: ({ order }) => [
-      crossing(order).map((way) => line(way, "edge", 0.02)),
-      dots(crossing(order).flat()),
-    ],
-    show: (given, bend) => {
-      const [there, here] = twoOrders(given, bend);
-      return `${tokensOf(given.x)} in the order ${ordered(given.order)}: they get ${vectors(there)}
-        in place of ${vectors(here)}.`;
-    },
+    ...reordering(twoOrders),
     told: percent,
   },
   "difference-alone": {

@@ -1,13 +1,4 @@
-import {
-  attended,
-  crossing,
-  ordered,
-  past,
-  reordering,
-  tokensOf,
-  weightCells,
-} from "./attended.js";
-import { dots, line } from "./pictures.js";
+import { attended, past, reordering, tokensOf, weightCells } from "./attended.js";
 import { breakIt } from "./strip.js";
 import { apart, plain, vectors } from "./telling.js";
 import { table, whole } from "./trials.js";
@@ -47,19 +38,7 @@ export const claims = {
         what comes before changes by ${plain(apart(...twoFutures(given, bend)))}.`;
     },
   },
-  "any-order": {
-    ...reordering,
-    residual: (given, bend) => apart(...twoOrders(given, bend)),
-    picture: ({ order }) => [
-      crossing(order).map((way) => line(way, "edge", 0.02)),
-      dots(crossing(order).flat()),
-    ],
-    show: (given, bend) => {
-      const [there, here] = twoOrders(given, bend);
-      return `${tokensOf(given.x)} in the order ${ordered(given.order)}: they get ${vectors(there)}
-        in place of ${vectors(here)}.`;
-    },
-  },
+  "any-order": reordering(twoOrders),
 };
 
 export default breakIt(claims);
