@@ -16,10 +16,11 @@ in ``benchmarks/README.md``, and exits with 1 if a budget is missed. How things 
   drawn itself; the median of several openings, each in a window with an empty cache.
 - *Input to frame*: the mouse drags the finest slider of each widget through 200 moves, which
   Chromium delivers at the start of a frame. A widget that has no slider gets 200 keys in its row of
-  letters. The clock runs from the delivery to the first task after the frame, and so covers the
-  handler, the drawing, style, layout and painting on the main thread, but not the screen. A key
-  comes at any time: what then passes idly until the screen's next frame begins is taken off, and
-  reported beside. The part spent in handlers is reported too.
+  letters; without a row, 200 arrow keys on what a hand can pull; else 200 presses of its switch, or
+  of its options in turn. The clock runs from the delivery to the first task after the frame, and so
+  covers the handler, the drawing, style, layout and painting on the main thread, but not the
+  screen. Keys and presses come at any time: what then passes idly until the screen's next frame
+  begins is taken off, and reported beside. The part spent in handlers is reported too.
 - *Cold build*: ``make book`` without ``_build``. *Warm build*: ``make book`` after one line of
   prose was added to a page and taken away again. Installation is no part of either.
 """
@@ -103,15 +104,15 @@ WATCH_INPUT = """(control, kind) => {
     from = 0;
   };
   window.addEventListener(kind, (event) => {
-    if (event.target !== control || from) return;
+    if (!control.contains(event.target) || from) return;
     from = performance.now();
     // Asked for before the widget asks, so it is the first thing that happens in the frame.
-    if (kind === "keydown") requestAnimationFrame(() => {
+    if (kind !== "input") requestAnimationFrame(() => {
       idle = performance.now() - from - handlers;
     });
   }, true);
   window.addEventListener(kind, (event) => {
-    if (event.target !== control) return;
+    if (!control.contains(event.target)) return;
     handlers = performance.now() - from;
     requestAnimationFrame(() => port2.postMessage(null));
   });
@@ -209,13 +210,29 @@ def weights(page: Page) -> dict[str, Any]:
 
 
 def inputs(page: Page) -> list[dict[str, float]]:
-    """From input to frame, for the finest slider of each widget, or for its row of letters."""
-    measured = []
-    for widget in page.locator(".cw-host").all():
-        slider = finest_slider(widget)
-        row = widget.locator("[role=listbox], [role=slider]").first
-        measured.append(walk(page, row) if slider is None else drag(page, slider))
-    return measured
+    """From input to frame, for what each widget has to drag, to walk along or to press."""
+    return [from_input_to_frame(page, widget) for widget in page.locator(".cw-host").all()]
+
+
+def from_input_to_frame(page: Page, widget: Locator) -> dict[str, float]:
+    """Drag the finest slider; without one walk along a row, pull a handle, or press."""
+    slider = finest_slider(widget)
+    row = widget.locator("[role=listbox], [role=slider]")
+    handle = widget.locator(".cw-handle[tabindex='0']")
+    if slider is not None:
+        return drag(page, slider)
+    if row.count():
+        return walk(page, row.first, keys_along(row.first))
+    if handle.count():
+        return walk(page, handle.first, ["ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"])
+    return press(page, widget)
+
+
+def keys_along(row: Locator) -> list[str]:
+    """The keys that go along a row of letters and turn over those that can be."""
+    if row.get_attribute("role") == "slider":
+        return ["Home", *["ArrowRight"] * row.evaluate("el => el.ariaValueMax - el.ariaValueMin")]
+    return ["Home", *["Space", "ArrowRight"] * (row.get_by_role("option").count() - 1), "Space"]
 
 
 # What the page alone knows, such as the time in a film, costs less to change than a trait does.
@@ -261,21 +278,31 @@ def drag(page: Page, slider: Locator) -> dict[str, float]:
     return summary(page)
 
 
-def walk(page: Page, row: Locator) -> dict[str, float]:
-    """Go along a row of letters again and again, turning over those that can be, for 200 keys."""
-    row.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    row.evaluate(WATCH_INPUT, "keydown")
-    row.focus()
-    if row.get_attribute("role") == "listbox":
-        keys = ["Home", *["Space", "ArrowRight"] * (row.get_by_role("option").count() - 1), "Space"]
-    else:
-        keys = ["Home", *["ArrowRight"] * row.evaluate("el => el.ariaValueMax - el.ariaValueMin")]
+def walk(page: Page, control: Locator, keys: list[str]) -> dict[str, float]:
+    """Press the keys on a control again and again, 200 times."""
+    control.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    control.evaluate(WATCH_INPUT, "keydown")
+    control.focus()
     seen = 0
     for key in itertools.islice(itertools.cycle(keys), MOVES):
         page.keyboard.press(key)
         before, seen = seen, page.evaluate(NEXT_SAMPLE, seen)
         if seen == before:
-            raise RuntimeError(f"the row did not answer {key}, after {seen} keys")
+            raise RuntimeError(f"the control did not answer {key}, after {seen} keys")
+    return summary(page)
+
+
+def press(page: Page, widget: Locator) -> dict[str, float]:
+    """Press the switch of a trait, or the options in turn, 200 times."""
+    widget.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    widget.evaluate(WATCH_INPUT, "click")
+    controls = widget.locator("input[type=checkbox][data-trait], button[aria-pressed]").all()
+    seen = 0
+    for control in itertools.islice(itertools.cycle(controls), MOVES):
+        control.press("Space")
+        before, seen = seen, page.evaluate(NEXT_SAMPLE, seen)
+        if seen == before:
+            raise RuntimeError(f"the control did not answer, after {seen} presses")
     return summary(page)
 
 
