@@ -1,0 +1,42 @@
+"""What course_lib says of each live figure: the numbers that stand below it, by name."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from in_the_page import tensor, uniform
+from torch import Tensor
+
+from course_lib.attention import attention_weights
+from course_lib.widgets import LiveFigure
+
+Readings = dict[str, float]
+
+
+def normals(count: int, seed: int) -> Tensor:
+    """Draws of N(0, 1), as the page draws them."""
+    pairs = [(uniform(seed, 2 * i), uniform(seed, 2 * i + 1)) for i in range(count)]
+    return tensor([math.sqrt(-2 * math.log(1 - u)) * math.cos(2 * math.pi * v) for u, v in pairs])
+
+
+def root_d(state: dict[str, Any]) -> Readings:
+    d, tokens = state["dimension"], 16
+    scale = d ** -state["power"]
+    draws = normals(2 * tokens * d, state["seed"]).view(d, 2 * tokens).T
+    query, key = draws.split(tokens)
+    weights = attention_weights(query, key, scale=scale)
+    slopes = weights.diag_embed() - weights[:, :, None] * weights[:, None, :]
+    return {
+        "spread": scale * math.sqrt(d),
+        "largest": weights[0].max().item(),
+        "gradient": slopes.norm(dim=(1, 2)).mean().item(),
+    }
+
+
+EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {"root-d": root_d}
+DATA: dict[str, Callable[[], dict[str, Any]]] = {}
+"""What a cell gives a figure that needs more than its name; small."""
+
+
+def make(figure: str) -> LiveFigure:
+    return LiveFigure(figure, **DATA.get(figure, dict)())

@@ -1,0 +1,59 @@
+"""The mathematics of the live figures, run in Chromium, against course_lib."""
+
+import math
+
+import torch
+from in_the_page import DRAWS, Javascript, assert_close, tensor
+from live_figures import normals
+
+from course_lib.attention import attention_weights
+
+SCALING = "js/maths/scaling.js"
+
+
+def test_scores_of_random_vectors_by_their_first_features(javascript: Javascript):
+    dimensions, count = [1, 2, 5, 40], 3
+    for seed, tables in zip(
+        range(5),
+        javascript(SCALING, "randomScores", [[seed, count, dimensions] for seed in range(5)]),
+        strict=True,
+    ):
+        draws = normals(2 * count * max(dimensions), seed).view(-1, 2 * count)
+        for d, scores in zip(dimensions, tables, strict=True):
+            query, key = draws[:d].T.split(count)
+            assert_close(scores, query @ key.T)
+
+
+def test_the_gradient_that_comes_through_a_softmax(javascript: Javascript):
+    random = torch.Generator().manual_seed(0)
+    size = torch.logspace(-2, 2, DRAWS)[:, None]
+    scores = (size * torch.randn(DRAWS, 7, generator=random)).double()
+
+    def weights(score: torch.Tensor) -> torch.Tensor:
+        return attention_weights(score.new_ones(1, 1), score[:, None], scale=1.0)[0]
+
+    found = javascript(SCALING, "gradientThrough", [[weights(s).tolist()] for s in scores])
+    exact = [torch.autograd.functional.jacobian(weights, s).norm().item() for s in scores]
+    assert_close(found, exact)
+    assert max(exact) > 0.1
+    assert min(exact) < 1e-6
+
+
+def test_the_normal_density(javascript: Javascript):
+    cases = [[x / 4, v] for x in range(-8, 9) for v in (0.1, 1.0, 64.0)]
+    exact = [
+        torch.distributions.Normal(0.0, math.sqrt(v)).log_prob(tensor(x)).exp() for x, v in cases
+    ]
+    assert_close(javascript(SCALING, "normalDensity", cases), exact)
+
+
+def test_stops_are_whole_numbers_that_rise_from_end_to_end(javascript: Javascript):
+    for low, high, found in zip(
+        (1, 2, 16),
+        (1024, 64, 17),
+        javascript(SCALING, "stops", [[1, 1024], [2, 64], [16, 17]]),
+        strict=True,
+    ):
+        assert [found[0], found[-1]] == [low, high]
+        assert found == sorted(set(found))
+        assert all(isinstance(stop, int) for stop in found)
