@@ -7,8 +7,10 @@ from in_the_page import DRAWS, Javascript, assert_close, tensor
 from live_figures import normals
 
 from course_lib.attention import attention_weights
+from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 
 SCALING = "js/maths/scaling.js"
+ROOFLINE = "js/maths/roofline.js"
 
 
 def test_scores_of_random_vectors_by_their_first_features(javascript: Javascript):
@@ -57,3 +59,16 @@ def test_stops_are_whole_numbers_that_rise_from_end_to_end(javascript: Javascrip
         assert [found[0], found[-1]] == [low, high]
         assert found == sorted(set(found))
         assert all(isinstance(stop, int) for stop in found)
+
+
+def test_what_attention_costs(javascript: Javascript):
+    sizes = [(1, 4096, 64), (100, 77, 128), (8192, 8192, 256), (3, 1, 64)]
+    flops = [attention_flops(*size) for size in sizes]
+    assert javascript(ROOFLINE, "attentionFlops", [list(size) for size in sizes]) == flops
+    for each in (2, 4):
+        naive = [naive_bytes(*size, bytes_each=each) for size in sizes]
+        assert javascript(ROOFLINE, "naiveBytes", [[*size, each] for size in sizes]) == naive
+        for tile in (1, 7, 128):
+            tiled = [tiled_bytes(*size, query_tile=tile, bytes_each=each) for size in sizes]
+            cases = [[*size, tile, each] for size in sizes]
+            assert javascript(ROOFLINE, "tiledBytes", cases) == tiled
