@@ -1,5 +1,5 @@
-// Panels of live figures: axes, and what is drawn in them. All marks take a frame, which knows where
-// a value stands; `panel` makes it.
+// Panels of live figures: axes, and what is drawn in them. All marks take a frame, which knows
+// where a value stands; `panel` makes it.
 
 import { shortened, textWidth } from "./lettering.js";
 import { clamp, upTo } from "./maths/numerics.js";
@@ -122,7 +122,8 @@ function grid({ left, right, top, bottom }, along, up, width) {
   const foot = ({ text, x }) =>
     svg`<text x=${x} y=${bottom + 16} text-anchor="middle">${text}</text>`;
   return svg`<g class="cw-axes">
-    <rect x=${left} y=${top} width=${Math.max(0, right - left)} height=${bottom - top} rx="3"></rect>
+    <rect x=${left} y=${top} width=${Math.max(0, right - left)} height=${bottom - top}
+      rx="3"></rect>
     ${up.ticks.map(level)}${legible(along, width).map(foot)}
   </g>`;
 }
@@ -130,8 +131,8 @@ function grid({ left, right, top, bottom }, along, up, width) {
 function names({ x, y }, { right }, [width, height]) {
   const cut = (text, room) => shortened(text, Math.max(0, room), TYPE);
   return svg`<g class="cw-axes">
-    ${y.label ? svg`<text x="0" y="13">${cut(y.label, width)}</text>` : nothing}
-    ${x.label ? svg`<text x=${right} y=${height - 4} text-anchor="end">${cut(x.label, right)}</text>` : nothing}
+    <text x="0" y="13">${cut(y.label ?? "", width)}</text>
+    <text x=${right} y=${height - 4} text-anchor="end">${cut(x.label ?? "", right)}</text>
   </g>`;
 }
 
@@ -165,7 +166,8 @@ export const area = (frame, points, level, { colour = "var(--cw-accent)", opacit
  * A bar from `base` to each value, the i-th at i or at `places[i]`, `wide` as measured on the axis.
  * @param {Frame} frame
  * @param {number[]} values
- * @param {{ colour?: (i: number) => string, wide?: number, places?: number[], base?: number }} [look]
+ * @param {{ colour?: (i: number) => string, wide?: number, places?: number[], base?: number }}
+ *   [look]
  */
 export function bars(
   frame,
@@ -199,8 +201,8 @@ export function histogram(values, [low, high], count) {
 
 /** A dot at a point. @param {Frame} frame @param {number[]} point */
 export const dot = (frame, [x, y], { colour = "var(--cw-ink)", r = 5 } = {}) =>
-  svg`<circle cx=${frame.x(x)} cy=${clamp(frame.y(y), frame.top, frame.bottom)} r=${r} fill=${colour}
-    stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
+  svg`<circle cx=${frame.x(x)} cy=${clamp(frame.y(y), frame.top, frame.bottom)} r=${r}
+    fill=${colour} stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
 
 /**
  * A straight line over the whole panel at x or at y, with a word beside it.
@@ -214,7 +216,8 @@ export function rule(frame, { x, y, label = "", colour = "var(--cw-edge)", dash 
     ? `M${at} ${frame.top}V${frame.bottom}`
     : `M${frame.left} ${at}H${frame.right}`;
   const [tx, ty] = upright ? [at + 4, frame.top + 12] : [frame.left + 6, at - 5];
-  return svg`<path d=${way} stroke=${colour} stroke-width="1.5" stroke-dasharray=${dash || nothing}></path>
+  return svg`<path d=${way} stroke=${colour} stroke-width="1.5"
+      stroke-dasharray=${dash || nothing}></path>
     ${label ? svg`<text class="cw-halo" x=${tx} y=${ty}>${label}</text>` : nothing}`;
 }
 
@@ -240,7 +243,8 @@ export function handle(frame, { point: [x, y], label, kind, moveTo, moveBy }, sh
   </g>`;
 }
 
-const KNOB = svg`<circle r="8" fill="var(--cw-warm)" stroke="var(--cw-paper)" stroke-width="2"></circle>`;
+const KNOB = svg`<circle r="8" fill="var(--cw-warm)" stroke="var(--cw-paper)"
+  stroke-width="2"></circle>`;
 
 /**
  * A press in a panel, as a handle takes it: spread over the panel behind the handles.
@@ -264,8 +268,8 @@ export function cells(frame, matrix, { colour = "var(--cw-accent)", depth = Math
     row.map((value, j) => {
       const [left, right] = [frame.x(j - 0.5), frame.x(j + 0.5)];
       const [top, bottom] = [frame.y(i - 0.5), frame.y(i + 0.5)];
-      return svg`<rect x=${left} y=${top} width=${right - left} height=${bottom - top} fill=${colour}
-        fill-opacity=${depth(clamp(value, 0, 1))}></rect>`;
+      return svg`<rect x=${left} y=${top} width=${right - left} height=${bottom - top}
+        fill=${colour} fill-opacity=${depth(clamp(value, 0, 1))}></rect>`;
     }),
   );
 }
