@@ -70,20 +70,24 @@ function measured(axis, span) {
  * A panel with axes, `grow` times as wide as others beside it, and `height` pixels high.
  * @param {any} ui
  * @param {{ name: string, title: unknown, says: string, x: Axis, y: Axis, height?: number,
- *   grow?: number, room?: number, group?: boolean }} options `says` is for those who do not see it;
- *   `room` is left free at the right; a `group` holds handles
+ *   grow?: number, room?: number, group?: boolean, equal?: boolean }} options `says` is for those who
+ *   do not see it; `room` is left free at the right; a `group` holds handles; on `equal` axes a
+ *   circle is round, and one of them reaches farther than asked
  * @param {(frame: Frame) => unknown} draw
  */
 export function panel(ui, options, draw) {
-  const { name, title, says, x, y, height = 220, grow = 1, room = 0, group = false } = options;
+  const { name, title, says, height = 220, grow = 1, room = 0, group = false } = options;
+  let { x, y } = options;
   const width = ui.width(name, 300);
   const foot = (x.label ? 20 : 4) + (x.ticks?.length === 0 ? 0 : 18);
   const [top, bottom] = [y.label ? 24 : 8, height - foot];
-  const up = measured(y, [bottom, top]);
+  let up = measured(y, [bottom, top]);
   const widest = Math.max(0, ...up.texts.map((text) => textWidth(text, TYPE)));
   const left = widest ? Math.max(NARROWEST, Math.ceil(widest) + TICK) : LEAST_MARGIN;
   const right = width - LEAST_MARGIN - room;
+  if (options.equal) [x, y] = rounded([x, right - left], [y, bottom - top]);
   const along = measured(x, [left, right]);
+  if (options.equal) up = measured(y, [bottom, top]);
   const clip = `${ui.id}-${name}`;
   const frame = {
     ...{ x: along.at, y: up.at, left, right, top, bottom, clip: `url(#${clip})` },
@@ -114,6 +118,15 @@ function legible({ at, ticks, texts }, width) {
     free = x - half - TICK;
   }
   return kept;
+}
+
+/** Two axes with ends so far apart that a unit is as long on both. */
+function rounded(...axes) {
+  const unit = Math.min(...axes.map(([{ ends }, length]) => length / (ends[1] - ends[0])));
+  return axes.map(([axis, length]) => {
+    const [middle, half] = [(axis.ends[0] + axis.ends[1]) / 2, length / unit / 2];
+    return { ...axis, ends: [middle - half, middle + half] };
+  });
 }
 
 function grid({ left, right, top, bottom }, along, up, width) {
