@@ -72,6 +72,23 @@ FIGURES = {
         },
         data={"moving": Switch(default=True, read_only=True)},
     ),
+    "roofline": Figure(
+        title="Attention under the roofline of a machine",
+        shows=(
+            "How many operations attention makes for each byte that it moves, by the formula and "
+            "in tiles, under the roofline of a machine; beside it what arithmetic and memory take."
+        ),
+        knobs={
+            "query_count": knob(Integer(1, 65_536, default=8192), "Queries", logarithmic=True),
+            "key_count": knob(Integer(1, 65_536, default=8192), "Keys", logarithmic=True),
+            "features": knob(Choice(64, 128, 256, default=128), "Features d"),
+            "tile": knob(Integer(1, 1024, default=128), "Queries in a tile", logarithmic=True),
+        },
+        data={
+            "peak": Number(1e-3, 1e6, read_only=True),
+            "bandwidth": Number(1e-3, 1e6, read_only=True),
+        },
+    ),
 }
 
 

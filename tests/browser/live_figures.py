@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course_lib.attention import attention_weights
 from course_lib.recurrent import RNN
+from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
 
 Readings = dict[str, float]
@@ -67,11 +68,28 @@ def run(matrix: Tensor, start: Tensor, *, steps: int, tanh: bool) -> Tensor:
     return torch.stack(powers) @ start
 
 
+def roofline(state: dict[str, Any]) -> Readings:
+    size = (state["query_count"], state["key_count"], state["features"])
+    flops = attention_flops(*size)
+    formula = flops / naive_bytes(*size)
+    tiled = flops / tiled_bytes(*size, query_tile=state["tile"])
+    return {
+        "formula": formula,
+        "formula-bound": min(state["peak"], formula * state["bandwidth"]),
+        "tiled": tiled,
+        "tiled-bound": min(state["peak"], tiled * state["bandwidth"]),
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
+    "roofline": roofline,
 }
-DATA: dict[str, Callable[[], dict[str, Any]]] = {"spectral-radius": lambda: {"moving": False}}
+DATA: dict[str, Callable[[], dict[str, Any]]] = {
+    "spectral-radius": lambda: {"moving": False},
+    "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
+}
 """What a cell gives a figure that needs more than its name; small."""
 
 

@@ -7,9 +7,11 @@ from in_the_page import DRAWS, Javascript, assert_close, tensor
 from live_figures import normals, run, turning
 
 from course_lib.attention import attention_weights
+from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
+ROOFLINE = "js/maths/roofline.js"
 
 
 def test_scores_of_random_vectors_by_their_first_features(javascript: Javascript):
@@ -82,3 +84,16 @@ def test_states_and_gradients_of_a_network_of_two_units(javascript: Javascript):
                     lambda h, lag=lag, m=matrix, t=tanh: run(m, h, steps=lag, tanh=t)[-1], start
                 )
                 assert_close(gradient, torch.linalg.matrix_norm(slopes, 2))
+
+
+def test_what_attention_costs(javascript: Javascript):
+    sizes = [(1, 4096, 64), (100, 77, 128), (8192, 8192, 256), (3, 1, 64)]
+    flops = [attention_flops(*size) for size in sizes]
+    assert javascript(ROOFLINE, "attentionFlops", [list(size) for size in sizes]) == flops
+    for each in (2, 4):
+        naive = [naive_bytes(*size, bytes_each=each) for size in sizes]
+        assert javascript(ROOFLINE, "naiveBytes", [[*size, each] for size in sizes]) == naive
+        for tile in (1, 7, 128):
+            tiled = [tiled_bytes(*size, query_tile=tile, bytes_each=each) for size in sizes]
+            cases = [[*size, tile, each] for size in sizes]
+            assert javascript(ROOFLINE, "tiledBytes", cases) == tiled
