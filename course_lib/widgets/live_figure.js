@@ -24,8 +24,8 @@ import { widget } from "./js/widget.js";
  * @property {(now: State) => Reading[]} readings
  * @property {(now: State) => string} says what the picture tells just now, in one sentence
  * @property {State} [local] what the reader does that Python need not know, as it begins
- * @property {(now: State, ui: any, seconds: number) => void} [advance] the next moment, for a figure
- *   with the trait `moving`
+ * @property {(now: State, ui: any, seconds: number) => void} [advance] the next moment, for a
+ *   figure with the trait `moving`
  * @property {(now: State, ui: any) => void} [step] the same by hand, where nothing moves by itself
  */
 
@@ -78,7 +78,10 @@ function motion({ advance, step }, now, ui) {
 const reading = ({ name, label, text }) =>
   html`<span>${label} <strong data-reading=${name}>${text}</strong></span>`;
 
-/** A widget from a figure's picture and, when it starts, from the knobs that Python tells. @param {Figure} figure */
+/**
+ * A widget from a figure's picture and, when it starts, from the knobs that Python tells.
+ * @param {Figure} figure
+ */
 export const liveFigure = (figure) => ({
   render: (given) => {
     const { title, knobs, data } = given.model.get("about");

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Choice, Data, Integer, Number, Trait
+from course_lib.widgets.traits import Choice, Data, Integer, Number, Switch, Trait
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,6 +56,21 @@ FIGURES = {
             ),
             "seed": _seed(),
         },
+    ),
+    "spectral-radius": Figure(
+        title="Vanishing or exploding: a pair of eigenvalues, the state and the gradient",
+        shows=(
+            "A recurrent network of two units without input. A hand moves the complex pair of "
+            "eigenvalues of its matrix; the state spirals in or out, and the gradient over so many "
+            "steps vanishes or explodes with the power of the spectral radius."
+        ),
+        knobs={
+            "radius": knob(Number(0.0, 2.0, default=0.9), "Spectral radius ρ", step=0.01),
+            "angle": knob(Integer(0, 180, default=30), "Angle", unit="°"),
+            "stretch": knob(Number(1.0, 5.0, default=1.0), "Stretch of W", step=0.1, digits=1),
+            "tanh": knob(Switch(default=False), "tanh"),
+        },
+        data={"moving": Switch(default=True, read_only=True)},
     ),
     "roofline": Figure(
         title="Attention under the roofline of a machine",

@@ -4,10 +4,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from in_the_page import tensor, uniform
 from torch import Tensor
 
 from course_lib.attention import attention_weights
+from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
 
@@ -34,6 +36,38 @@ def root_d(state: dict[str, Any]) -> Readings:
     }
 
 
+def spectral_radius(state: dict[str, Any]) -> Readings:
+    matrix = turning(state["radius"], state["angle"], state["stretch"])
+    start = tensor([0.9, 0.0])
+    slopes = torch.autograd.functional.jacobian(
+        lambda h: run(matrix, h, steps=40, tanh=state["tanh"])[-1], start
+    )
+    return {
+        "radius": torch.linalg.eigvals(matrix).abs().max().item(),
+        "norm": torch.linalg.matrix_norm(matrix, 2).item(),
+        "gradient": torch.linalg.matrix_norm(slopes, 2).item(),
+    }
+
+
+def turning(radius: float, degrees: float, stretch: float) -> Tensor:
+    """The matrix that turns by an angle, seen with the first axis stretched."""
+    angle = tensor(math.radians(degrees))
+    turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()]).view(2, 2)
+    stretched = torch.diag(tensor([stretch, 1.0]))
+    return radius * stretched @ turn @ stretched.inverse()
+
+
+def run(matrix: Tensor, start: Tensor, *, steps: int, tanh: bool) -> Tensor:
+    """The states of a network that reads nothing; with tanh, that of course_lib."""
+    if tanh:
+        cell = RNN(1, 2).double()
+        weights = {name: torch.zeros_like(p) for name, p in cell.state_dict().items()}
+        cell.load_state_dict(weights | {"weight_hh_l0": matrix})
+        return torch.cat([start[None], cell(torch.zeros(steps, 1).double(), start)[0]])
+    powers = [torch.linalg.matrix_power(matrix, t) for t in range(steps + 1)]
+    return torch.stack(powers) @ start
+
+
 def roofline(state: dict[str, Any]) -> Readings:
     size = (state["query_count"], state["key_count"], state["features"])
     flops = attention_flops(*size)
@@ -47,8 +81,13 @@ def roofline(state: dict[str, Any]) -> Readings:
     }
 
 
-EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {"root-d": root_d, "roofline": roofline}
+EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
+    "root-d": root_d,
+    "spectral-radius": spectral_radius,
+    "roofline": roofline,
+}
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
+    "spectral-radius": lambda: {"moving": False},
     "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
 }
 """What a cell gives a figure that needs more than its name; small."""

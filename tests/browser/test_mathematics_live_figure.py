@@ -4,11 +4,12 @@ import math
 
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from live_figures import normals
+from live_figures import normals, run, turning
 
 from course_lib.attention import attention_weights
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 
+SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
 ROOFLINE = "js/maths/roofline.js"
 
@@ -59,6 +60,30 @@ def test_stops_are_whole_numbers_that_rise_from_end_to_end(javascript: Javascrip
         assert [found[0], found[-1]] == [low, high]
         assert found == sorted(set(found))
         assert all(isinstance(stop, int) for stop in found)
+
+
+def test_the_matrix_of_a_pair_of_eigenvalues_and_its_norm(javascript: Javascript):
+    cases = [[r, a, s] for r in (0.0, 0.5, 1.3) for a in (0, 30, 90, 180) for s in (1.0, 4.0)]
+    matrices = [turning(*case) for case in cases]
+    assert_close(javascript(SPECTRAL, "matrixOf", cases), torch.stack(matrices))
+    norms = [torch.linalg.matrix_norm(matrix, 2) for matrix in matrices]
+    found = javascript(SPECTRAL, "spectralNorm", [[matrix.tolist()] for matrix in matrices])
+    assert_close(found, torch.stack(norms))
+
+
+def test_states_and_gradients_of_a_network_of_two_units(javascript: Javascript):
+    random = torch.Generator().manual_seed(1)
+    drawn = torch.randn(20, 3, 2, generator=random).double()
+    for tanh in (False, True):
+        cases = [[case[:2].tolist(), case[2].tolist(), 12, tanh] for case in drawn]
+        for case, found in zip(drawn, javascript(SPECTRAL, "runOf", cases), strict=True):
+            matrix, start = case[:2], case[2]
+            assert_close(found["states"], run(matrix, start, steps=12, tanh=tanh))
+            for lag, gradient in enumerate(found["gradient"]):
+                slopes = torch.autograd.functional.jacobian(
+                    lambda h, lag=lag, m=matrix, t=tanh: run(m, h, steps=lag, tanh=t)[-1], start
+                )
+                assert_close(gradient, torch.linalg.matrix_norm(slopes, 2))
 
 
 def test_what_attention_costs(javascript: Javascript):

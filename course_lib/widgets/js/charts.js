@@ -1,5 +1,5 @@
-// Panels of live figures: axes, and what is drawn in them. All marks take a frame, which knows where
-// a value stands; `panel` makes it.
+// Panels of live figures: axes, and what is drawn in them. All marks take a frame, which knows
+// where a value stands; `panel` makes it.
 
 import { shortened, textWidth } from "./lettering.js";
 import { clamp, upTo } from "./maths/numerics.js";
@@ -70,20 +70,24 @@ function measured(axis, span) {
  * A panel with axes, `grow` times as wide as others beside it, and `height` pixels high.
  * @param {any} ui
  * @param {{ name: string, title: unknown, says: string, x: Axis, y: Axis, height?: number,
- *   grow?: number, room?: number, group?: boolean }} options `says` is for those who do not see it;
- *   `room` is left free at the right; a `group` holds handles
+ *   grow?: number, room?: number, group?: boolean, equal?: boolean }} options `says` is for those who
+ *   do not see it; `room` is left free at the right; a `group` holds handles; on `equal` axes a
+ *   circle is round, and one of them reaches farther than asked
  * @param {(frame: Frame) => unknown} draw
  */
 export function panel(ui, options, draw) {
-  const { name, title, says, x, y, height = 220, grow = 1, room = 0, group = false } = options;
+  const { name, title, says, height = 220, grow = 1, room = 0, group = false } = options;
+  let { x, y } = options;
   const width = ui.width(name, 300);
   const foot = (x.label ? 20 : 4) + (x.ticks?.length === 0 ? 0 : 18);
   const [top, bottom] = [y.label ? 24 : 8, height - foot];
-  const up = measured(y, [bottom, top]);
+  let up = measured(y, [bottom, top]);
   const widest = Math.max(0, ...up.texts.map((text) => textWidth(text, TYPE)));
   const left = widest ? Math.max(NARROWEST, Math.ceil(widest) + TICK) : LEAST_MARGIN;
   const right = width - LEAST_MARGIN - room;
+  if (options.equal) [x, y] = rounded([x, right - left], [y, bottom - top]);
   const along = measured(x, [left, right]);
+  if (options.equal) up = measured(y, [bottom, top]);
   const clip = `${ui.id}-${name}`;
   const frame = {
     ...{ x: along.at, y: up.at, left, right, top, bottom, clip: `url(#${clip})` },
@@ -116,13 +120,23 @@ function legible({ at, ticks, texts }, width) {
   return kept;
 }
 
+/** Two axes with ends so far apart that a unit is as long on both. */
+function rounded(...axes) {
+  const unit = Math.min(...axes.map(([{ ends }, length]) => length / (ends[1] - ends[0])));
+  return axes.map(([axis, length]) => {
+    const [middle, half] = [(axis.ends[0] + axis.ends[1]) / 2, length / unit / 2];
+    return { ...axis, ends: [middle - half, middle + half] };
+  });
+}
+
 function grid({ left, right, top, bottom }, along, up, width) {
   const level = (tick, i) => svg`<path d="M${left} ${up.at(tick)}H${right}"></path>
     <text x=${left - 6} y=${up.at(tick) + 4} text-anchor="end">${up.texts[i]}</text>`;
   const foot = ({ text, x }) =>
     svg`<text x=${x} y=${bottom + 16} text-anchor="middle">${text}</text>`;
   return svg`<g class="cw-axes">
-    <rect x=${left} y=${top} width=${Math.max(0, right - left)} height=${bottom - top} rx="3"></rect>
+    <rect x=${left} y=${top} width=${Math.max(0, right - left)} height=${bottom - top}
+      rx="3"></rect>
     ${up.ticks.map(level)}${legible(along, width).map(foot)}
   </g>`;
 }
@@ -130,8 +144,8 @@ function grid({ left, right, top, bottom }, along, up, width) {
 function names({ x, y }, { right }, [width, height]) {
   const cut = (text, room) => shortened(text, Math.max(0, room), TYPE);
   return svg`<g class="cw-axes">
-    ${y.label ? svg`<text x="0" y="13">${cut(y.label, width)}</text>` : nothing}
-    ${x.label ? svg`<text x=${right} y=${height - 4} text-anchor="end">${cut(x.label, right)}</text>` : nothing}
+    <text x="0" y="13">${cut(y.label ?? "", width)}</text>
+    <text x=${right} y=${height - 4} text-anchor="end">${cut(x.label ?? "", right)}</text>
   </g>`;
 }
 
@@ -165,7 +179,8 @@ export const area = (frame, points, level, { colour = "var(--cw-accent)", opacit
  * A bar from `base` to each value, the i-th at i or at `places[i]`, `wide` as measured on the axis.
  * @param {Frame} frame
  * @param {number[]} values
- * @param {{ colour?: (i: number) => string, wide?: number, places?: number[], base?: number }} [look]
+ * @param {{ colour?: (i: number) => string, wide?: number, places?: number[], base?: number }}
+ *   [look]
  */
 export function bars(
   frame,
@@ -199,8 +214,8 @@ export function histogram(values, [low, high], count) {
 
 /** A dot at a point. @param {Frame} frame @param {number[]} point */
 export const dot = (frame, [x, y], { colour = "var(--cw-ink)", r = 5 } = {}) =>
-  svg`<circle cx=${frame.x(x)} cy=${clamp(frame.y(y), frame.top, frame.bottom)} r=${r} fill=${colour}
-    stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
+  svg`<circle cx=${frame.x(x)} cy=${clamp(frame.y(y), frame.top, frame.bottom)} r=${r}
+    fill=${colour} stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
 
 /**
  * A straight line over the whole panel at x or at y, with a word beside it.
@@ -214,7 +229,8 @@ export function rule(frame, { x, y, label = "", colour = "var(--cw-edge)", dash 
     ? `M${at} ${frame.top}V${frame.bottom}`
     : `M${frame.left} ${at}H${frame.right}`;
   const [tx, ty] = upright ? [at + 4, frame.top + 12] : [frame.left + 6, at - 5];
-  return svg`<path d=${way} stroke=${colour} stroke-width="1.5" stroke-dasharray=${dash || nothing}></path>
+  return svg`<path d=${way} stroke=${colour} stroke-width="1.5"
+      stroke-dasharray=${dash || nothing}></path>
     ${label ? svg`<text class="cw-halo" x=${tx} y=${ty}>${label}</text>` : nothing}`;
 }
 
@@ -240,7 +256,8 @@ export function handle(frame, { point: [x, y], label, kind, moveTo, moveBy }, sh
   </g>`;
 }
 
-const KNOB = svg`<circle r="8" fill="var(--cw-warm)" stroke="var(--cw-paper)" stroke-width="2"></circle>`;
+const KNOB = svg`<circle r="8" fill="var(--cw-warm)" stroke="var(--cw-paper)"
+  stroke-width="2"></circle>`;
 
 /**
  * A press in a panel, as a handle takes it: spread over the panel behind the handles.
@@ -264,8 +281,8 @@ export function cells(frame, matrix, { colour = "var(--cw-accent)", depth = Math
     row.map((value, j) => {
       const [left, right] = [frame.x(j - 0.5), frame.x(j + 0.5)];
       const [top, bottom] = [frame.y(i - 0.5), frame.y(i + 0.5)];
-      return svg`<rect x=${left} y=${top} width=${right - left} height=${bottom - top} fill=${colour}
-        fill-opacity=${depth(clamp(value, 0, 1))}></rect>`;
+      return svg`<rect x=${left} y=${top} width=${right - left} height=${bottom - top}
+        fill=${colour} fill-opacity=${depth(clamp(value, 0, 1))}></rect>`;
     }),
   );
 }

@@ -72,7 +72,8 @@ function fan(now, ui) {
   const options = {
     name: "fan",
     title: "Scores of 16 keys, as features are added",
-    says: `Scores of a query with 16 keys against the dimension; standard deviation ${quantity(spread)} at d = ${dimension}`,
+    says: `Scores of a query with 16 keys against the dimension; at d = ${dimension} their
+      standard deviation is ${quantity(spread)}`,
     x: { ends: [1, MOST], logarithmic: true, ticks: TICKS, label: "dimension d" },
     y: { ends: [-most, most], label: power ? `score / d^${quantity(power)}` : "score" },
     ...{ height: 260, grow: 1.8, room: BELL, group: true },
@@ -89,12 +90,14 @@ function fan(now, ui) {
       );
     const x = frame.x(dimension);
     const [high, low] = [now.now[best], now.now[best] - REACH].map(frame.y);
+    const score = (value, i) =>
+      dot(frame, [dimension, value], { colour: colourOf(best)(i), r: 3.5 });
     return svg`${area(frame, [...edge(1), ...edge(-1).reverse()], 2, { opacity: 0.08 })}
       ${upTo(KEYS).map(way)}
       <path d="M${x} ${frame.top}V${frame.bottom}" stroke="var(--cw-ink)" stroke-width="1.5"></path>
-      <path clip-path=${frame.clip} d="M${x} ${high}V${low}" stroke="var(--cw-warm)" stroke-width="7"
-        stroke-opacity="0.55"></path>
-      ${now.now.map((score, i) => dot(frame, [dimension, score], { colour: colourOf(best)(i), r: 3.5 }))}
+      <path clip-path=${frame.clip} d="M${x} ${high}V${low}" stroke="var(--cw-warm)"
+        stroke-width="7" stroke-opacity="0.55"></path>
+      ${now.now.map(score)}
       ${bell(now, frame)}
       ${handle(frame, {
         point: [dimension, most],

@@ -4,8 +4,8 @@ import { normals } from "./latent.js";
 import { upTo } from "./numerics.js";
 
 /**
- * Scores q·k of random queries and as many random keys by their first features: the n-th table holds
- * those of the first `dimensions[n]`, which rise, a row for each query. Feature i of all queries,
+ * Scores q·k of random queries and as many random keys by their first features: the n-th table
+ * holds those of the first `dimensions[n]`, which rise, a row for each query. Feature i of all queries,
  * then of all keys, are the next draws of the seed.
  * @param {number} seed
  * @param {number} count of queries, and of keys
@@ -28,8 +28,8 @@ export function randomScores(seed, count, dimensions) {
 }
 
 /**
- * The Frobenius norm of ∂w/∂s for w = softmax(s), of entries wᵢ(δᵢⱼ − wⱼ): how much gradient comes
- * through.
+ * The Frobenius norm of ∂w/∂s for w = softmax(s), of entries wᵢ(δᵢⱼ − wⱼ): how much gradient
+ * comes through.
  * @param {number[]} weights
  */
 export function gradientThrough(weights) {
