@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from course_lib.widgets.base import Widget
+from course_lib.widgets.energy_drift import METHODS
 from course_lib.widgets.traits import Choice, Data, Integer, Number, Switch, Trait
 
 
@@ -39,6 +41,10 @@ def _seed() -> Trait:
     return knob(Integer(0, 999, default=0), "Draw again", button=True)
 
 
+DISC_METHODS = {
+    name: METHODS[name]
+    for name in ("explicit_euler", "symplectic_euler", "stoermer_verlet", "runge_kutta_4")
+}
 FIGURES = {
     "root-d": Figure(
         title="Why divide by √d? Scores of a random query and 16 random keys",
@@ -87,6 +93,22 @@ FIGURES = {
         data={
             "peak": Number(1e-3, 1e6, read_only=True),
             "bandwidth": Number(1e-3, 1e6, read_only=True),
+        },
+    ),
+    "disc-of-pendulums": Figure(
+        title="A disc of pendulums in phase space",
+        shows=(
+            "A disc of pendulums over angle and momentum, carried by a method step by step, beside "
+            "the true shape; and how large its area is at each step."
+        ),
+        knobs={
+            "method": knob(
+                Choice(*DISC_METHODS, default="explicit_euler"), "Method", names=DISC_METHODS
+            ),
+            "dt": knob(Number(0.05, 1.0, default=0.25), "Step size h", step=0.05),
+            "steps": knob(Integer(0, 40, default=18), "Steps"),
+            "angle": knob(Number(-math.pi, math.pi, default=0.0), "Angle", hidden=True),
+            "momentum": knob(Number(-2.0, 2.0, default=1.3), "Momentum", hidden=True),
         },
     ),
 }

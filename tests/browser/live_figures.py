@@ -8,6 +8,7 @@ import torch
 from in_the_page import tensor, uniform
 from torch import Tensor
 
+from course_lib import mechanics
 from course_lib.attention import attention_weights
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
@@ -81,10 +82,37 @@ def roofline(state: dict[str, Any]) -> Readings:
     }
 
 
+def polygon_area(points: Tensor) -> float:
+    """The area within a closed polygon, by the shoelace formula."""
+    q, p = points.unbind(-1)
+    return 0.5 * abs((q * p.roll(-1) - q.roll(-1) * p).sum().item())
+
+
+def disc_of_pendulums(state: dict[str, Any]) -> Readings:
+    turn = torch.arange(200, dtype=torch.float64) * math.tau / 200
+    q, p = state["angle"] + 0.45 * turn.cos(), state["momentum"] + 0.45 * turn.sin()
+
+    def carried(method: Callable[..., tuple[Tensor, Tensor]], parts: int) -> Tensor:
+        given = {"dt": state["dt"] / parts, "steps": max(1, state["steps"] * parts)}
+        run = mechanics.integrate(
+            mechanics.Pendulum(), q[:, None], p[:, None], method=method, **given
+        )
+        at = state["steps"] * parts
+        return torch.stack([run.q[:, at, 0], run.p[:, at, 0]], dim=-1)
+
+    mine = carried(getattr(mechanics, state["method"]), 1)
+    off = (mine - carried(mechanics.runge_kutta_4, 8)).norm(dim=-1).max().item()
+    return {
+        "area": polygon_area(mine) / polygon_area(torch.stack([q, p], dim=-1)),
+        "off": off,
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
     "roofline": roofline,
+    "disc-of-pendulums": disc_of_pendulums,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},

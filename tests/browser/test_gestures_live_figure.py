@@ -85,3 +85,31 @@ def test_divided_by_the_root_the_weights_stay_shared_in_every_dimension(alone: A
     figure.evaluate("el => el.courseModel.set('power', 0.5)")
     agrees_with_course_lib(figure)
     assert float(largest.inner_text()) < 0.5
+
+
+def test_symplectic_euler_keeps_the_area_of_a_disc_wherever_the_hand_puts_it(alone: Alone):
+    figure = alone(make("disc-of-pendulums"), reduced_motion=True)
+    figure.get_by_text("symplectic Euler", exact=True).click()
+    box = figure.locator("[data-measure=space]").bounding_box()
+    handle = figure.get_by_role("button", name="disc around")
+    drag(figure, handle, (box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"]))
+    assert state_of(figure)["steps"] == 0
+    for _ in range(3):
+        figure.get_by_role("button", name="Step").click()
+    agrees_with_course_lib(figure)
+    assert state_of(figure)["steps"] == 3
+    area = figure.locator("[data-reading=area]")
+    assert area.inner_text() == "1 times the first"
+
+
+def test_explicit_euler_makes_area_as_the_disc_plays(alone: Alone):
+    figure = alone(make("disc-of-pendulums"))
+    before = state_of(figure)["steps"]
+    figure.get_by_role("button", name="Play").click()
+    eventually(figure, lambda: assert_moved(figure, before))
+    figure.get_by_role("button", name="Pause").click()
+    agrees_with_course_lib(figure)
+
+
+def assert_moved(figure: Locator, before: int) -> None:
+    assert state_of(figure)["steps"] != before

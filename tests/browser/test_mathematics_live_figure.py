@@ -4,11 +4,12 @@ import math
 
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from live_figures import normals, run, turning
+from live_figures import normals, polygon_area, run, turning
 
 from course_lib.attention import attention_weights
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 
+DISCS = "js/maths/discs.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
 ROOFLINE = "js/maths/roofline.js"
@@ -97,3 +98,12 @@ def test_what_attention_costs(javascript: Javascript):
             tiled = [tiled_bytes(*size, query_tile=tile, bytes_each=each) for size in sizes]
             cases = [[*size, tile, each] for size in sizes]
             assert javascript(ROOFLINE, "tiledBytes", cases) == tiled
+
+
+def test_the_area_of_a_polygon(javascript: Javascript):
+    random = torch.Generator().manual_seed(0)
+    polygons = torch.randn(DRAWS, 7, 2, generator=random, dtype=torch.float64)
+    found = javascript(DISCS, "polygonArea", [[one.tolist()] for one in polygons])
+    assert_close(found, [polygon_area(one) for one in polygons])
+    (square,) = javascript(DISCS, "polygonArea", [[[[0, 0], [2, 0], [2, 3], [0, 3]]]])
+    assert square == 6
