@@ -10,7 +10,7 @@ from typing import Any
 
 from course_lib.widgets.base import Widget
 from course_lib.widgets.energy_drift import METHODS
-from course_lib.widgets.traits import Choice, Data, Integer, Number, Switch, Trait
+from course_lib.widgets.traits import Array, Choice, Data, Integer, Number, Switch, Trait
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -110,6 +110,20 @@ FIGURES = {
             "angle": knob(Number(-math.pi, math.pi, default=0.0), "Angle", hidden=True),
             "momentum": knob(Number(-2.0, 2.0, default=1.3), "Momentum", hidden=True),
         },
+    ),
+    "codes-that-die": Figure(
+        title="Which codes of a linear VAE are alive",
+        shows=(
+            "The eigenvalues of the data, with the noise as water that covers some of them, and "
+            "what each code costs: those under water nothing, for they have collapsed."
+        ),
+        knobs={
+            "noise": knob(
+                Number(0.002, 20.0, default=0.85), "Noise s²", logarithmic=True, digits=3
+            ),
+            "beta": knob(Number(0.1, 10.0, default=1.0), "β", logarithmic=True),
+        },
+        data={"eigenvalues": Array("direction", within=(0, 1_000_000), read_only=True)},
     ),
 }
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course_lib import mechanics
 from course_lib.attention import attention_weights
+from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
@@ -108,15 +109,29 @@ def disc_of_pendulums(state: dict[str, Any]) -> Readings:
     }
 
 
+def codes_that_die(state: dict[str, Any]) -> Readings:
+    values, level = state["eigenvalues"], state["beta"] * state["noise"]
+    alive = values[values > level]
+    # The best cloud of a code: its mean varies by what is not noise, and its width is the rest.
+    mean, log_variance = (1 - level / alive).sqrt(), (level / alive).log()
+    return {
+        "alive": float(len(alive)),
+        "paid": kl_to_standard_normal(mean, log_variance).item(),
+        "lost": 100 * (values.clamp(max=level).sum() / values.sum()).item(),
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
     "roofline": roofline,
     "disc-of-pendulums": disc_of_pendulums,
+    "codes-that-die": codes_that_die,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},
     "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
+    "codes-that-die": lambda: {"eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02]},
 }
 """What a cell gives a figure that needs more than its name; small."""
 

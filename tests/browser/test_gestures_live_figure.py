@@ -113,3 +113,15 @@ def test_explicit_euler_makes_area_as_the_disc_plays(alone: Alone):
 
 def assert_moved(figure: Locator, before: int) -> None:
     assert state_of(figure)["steps"] != before
+
+
+def test_a_hand_raises_the_water_until_no_code_is_alive(alone: Alone):
+    figure = alone(make("codes-that-die"))
+    box = figure.locator("[data-measure=eigenvalues]").bounding_box()
+    handle = figure.get_by_role("button", name="water at")
+    for y, noise in ((box["y"] - 40, 20), (box["y"] + box["height"] + 40, 0.002)):
+        drag(figure, handle, (box["x"] + 0.9 * box["width"], y))
+        assert state_of(figure)["noise"] == pytest.approx(noise)
+        agrees_with_course_lib(figure)
+    alive = figure.locator("[data-reading=alive]")
+    assert alive.inner_text() == "7"
