@@ -26,6 +26,7 @@ import { widget } from "./js/widget.js";
  * @property {State} [local] what the reader does that Python need not know, as it begins
  * @property {(now: State, ui: any, seconds: number) => void} [advance] the next moment, for a
  *   figure with the trait `moving`
+ * @property {(now: State) => string} [moment] where the motion is, in two words
  * @property {(now: State, ui: any) => void} [step] the same by hand, where nothing moves by itself
  */
 
@@ -34,7 +35,7 @@ export const told = ({ kind, digits = 2, unit = "", names = {} }, value) => {
   if (kind === "switch") return value ? "on" : "off";
   if (kind === "choice") return names[value] ?? String(value);
   const text = kind === "integer" ? String(value) : number(value, digits);
-  return unit ? `${text} ${unit}` : text;
+  return unit === "°" ? `${text}°` : `${text} ${unit}`.trim();
 };
 
 /** A slider on whole numbers in equal ratios; no two of its places are one number. */
@@ -68,11 +69,12 @@ function control(ui, name, knob) {
 }
 
 /** @param {Figure} figure */
-function motion({ advance, step }, now, ui) {
+function motion({ advance, step, moment }, now, ui) {
   if (!advance) return nothing;
   if (now.moving) playAtOnce(ui);
   return html`${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
-    ${step ? button("Step", () => step(ui.now, ui)) : nothing}`;
+    ${step ? button("Step", () => step(ui.now, ui)) : nothing}
+    ${moment ? html`<output class="cw-live-moment" aria-live="off">${moment(now)}</output>` : nothing}`;
 }
 
 const reading = ({ name, label, text }) =>

@@ -7,9 +7,10 @@ from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot
 from live_figures import make
 from looks import SPILLED
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 
+from course_lib.widgets import LiveFigure
 from course_lib.widgets.live_figure import FIGURES
 
 HIGHEST = 600
@@ -125,3 +126,30 @@ def test_a_hand_raises_the_water_until_no_code_is_alive(alone: Alone):
         agrees_with_course_lib(figure)
     alive = figure.locator("[data-reading=alive]")
     assert alive.inner_text() == "7"
+
+
+def test_an_eigenvalue_follows_its_handle_and_the_state_runs_beyond_radius_1(alone: Alone):
+    figure = alone(make("spectral-radius"))
+    says = figure.locator(".cw-live .cw-hint")
+    assert "dies out" in says.inner_text()
+    handle = figure.get_by_role("button", name="eigenvalue")
+    box = figure.locator("[data-measure=plane]").bounding_box()
+    drag(figure, handle, (box["x"] + 4 * box["width"] / 5, box["y"] + 20))
+    assert state_of(figure)["radius"] > 1
+    agrees_with_course_lib(figure)
+    assert "explodes" in says.inner_text()
+    figure.get_by_label("tanh").press("Space")
+    agrees_with_course_lib(figure)
+    assert "neither state nor gradient runs away" in says.inner_text()
+
+
+def test_the_state_walks_by_itself_until_it_is_stopped(alone: Alone):
+    figure = alone(LiveFigure("spectral-radius"), init=COUNT_FRAMES)
+    lag = figure.locator(".cw-live-moment")
+    expect(lag).not_to_have_text("lag 40")
+    figure.get_by_role("button", name="Pause").click()
+    before = lag.inner_text()
+    figure.page.evaluate(FRAMES_WHILE_IDLE)
+    assert lag.inner_text() == before
+    figure.get_by_role("button", name="Step").click()
+    expect(lag).not_to_have_text(before)

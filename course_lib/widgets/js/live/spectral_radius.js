@@ -8,10 +8,12 @@ import { number, quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
 const STEPS = 40;
-const START = [0.9, 0];
+const START = [0.8, 0.4];
 const LARGEST = 2;
 const EDGE = 1.3;
 const [LEAST, MOST] = [1e-12, 1e12];
+/** Far below the power of any radius that is much larger than 1. */
+const MILD = 100;
 const TICKS = [1e-12, 1e-6, 1, 1e6, 1e12];
 const HEIGHT = 260;
 const [RATE, KEY_STEP, KEY_TURN] = [12, 0.02, 2];
@@ -140,7 +142,7 @@ function says({ radius, tanh, gradient }) {
       : "The state dies out, and the gradient with it.";
   }
   if (radius > 1 && !tanh) return "The state runs away, and the gradient explodes.";
-  return end <= most / 10 || end < 10
+  return end < MILD
     ? "The tanh flattens what the matrix stretches: neither state nor gradient runs away."
     : "The tanh holds the state, and yet the gradient grows.";
 }
@@ -155,6 +157,7 @@ export default liveFigure({
     { name: "gradient", label: `gradient over ${STEPS} steps`, text: quantity(gradient[STEPS]) },
   ],
   says,
+  moment: ({ at }) => `lag ${at}`,
   advance: (now, ui, seconds) => walk(now, ui, RATE * seconds),
   step: (now, ui) => walk(now, ui, 1),
 });

@@ -29,22 +29,17 @@ export function randomScores(seed, count, dimensions) {
 
 /**
  * The Frobenius norm of ∂w/∂s for w = softmax(s), of entries wᵢ(δᵢⱼ − wⱼ): how much gradient
- * comes through.
+ * comes through. Its square is Σ w² − 2 Σ w³ + (Σ w²)².
  * @param {number[]} weights
  */
 export function gradientThrough(weights) {
-  let total = 0;
-  weights.forEach((w, i) => {
-    // 1 − w by the others: a softmax that has decided would leave only rounding of it.
-    let others = 0;
-    weights.forEach((v, j) => {
-      if (j === i) return;
-      others += v;
-      total += (w * v) ** 2;
-    });
-    total += (w * others) ** 2;
-  });
-  return Math.sqrt(total);
+  let [squares, cubes] = [0, 0];
+  for (const w of weights) {
+    squares += w * w;
+    cubes += w ** 3;
+  }
+  // Of a softmax that has decided only rounding may be left, of either sign.
+  return Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares));
 }
 
 /** The normal density of a variance. @param {number} x @param {number} variance */
