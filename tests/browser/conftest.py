@@ -239,19 +239,26 @@ def opened(
         context.add_init_script(init)
     if not formulas:
         context.route("**/_static/mathjax/**", without_typesetting)
-    watch.allowed.add(urlsplit(url).netloc)
     page = context.new_page()
     watch.attach(page)
+    try:
+        visit(page, watch, url, scripts=scripts)
+    except BaseException:
+        context.close()
+        raise
+    return page
+
+
+def visit(page: Page, watch: Watch, url: str, *, scripts: bool = True) -> None:
+    """Go to a page in a window that is watched, and wait until each of its widgets is alive."""
+    watch.allowed.add(urlsplit(url).netloc)
     try:
         page.goto(url)
         if scripts:
             all_alive(page)
-    except BaseException as error:
-        if isinstance(error, NotInTime):
-            error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
-        context.close()
+    except NotInTime as error:
+        error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
         raise
-    return page
 
 
 @pytest.fixture
