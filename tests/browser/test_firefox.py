@@ -1,6 +1,5 @@
 """The built book in Firefox: every page opens, and every figure is alive and answers a hand."""
 
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -9,10 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import PATIENCE, Folder, Watch, visit
 from course_site import SITE, pages
-from firefox import NO_FIREFOX, installed
 from frames import SOME_FRAMES
 from hands import Keyboard
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from test_your_guesses import ASKING, GUESSES, asked
 
 PREFERENCES = {
     # Playwright would let a page that is opened from a file read all others. No reader's does.
@@ -47,18 +46,6 @@ PLAYS_AND_STANDS_STILL = """async (el) => {
   }
   return picture() === before;
 }"""
-
-
-@pytest.fixture(scope="module")
-def firefox() -> str:
-    """The path of a Firefox."""
-    try:
-        found = installed()
-    except ValueError as error:
-        pytest.fail(str(error), pytrace=False)
-    if found is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(NO_FIREFOX)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +122,32 @@ def test_a_page_from_a_file_is_alive_in_firefox_and_each_of_its_figures_answers(
     page = turn_to(site.url(pages(with_widgets=True)[-1], scheme="file"))
     for figure in page.locator(".cw-host").all():
         answers(figure)
+
+
+def test_a_guess_made_in_firefox_stands_on_the_page_of_guesses(
+    site: Folder, turn_to: Callable[[str], Page]
+):
+    path = ASKING[0]
+    question = asked(turn_to(site.url(path)), path)
+    guesses = turn_to(site.url(GUESSES)).locator("#guess-cards li a")
+    assert guesses.all_inner_texts() == [question]
+
+
+def test_what_a_page_in_firefox_must_not_do_is_heard(window: tuple[Page, Watch], tmp_path: Path):
+    page, watch = window
+    wrong = tmp_path / "wrong.html"
+    wrong.write_text(
+        """<script>
+          console.error("said");
+          new Image().src = "https://example.com/";
+          throw new Error("thrown");
+        </script>""",
+        encoding="utf-8",
+    )
+    watch.errors.clear()
+    page.goto(wrong.as_uri())
+    page.evaluate(SOME_FRAMES)
+    said, thrown = watch.errors
+    assert said.startswith("said")
+    assert thrown == "thrown"
+    assert watch.strangers == ["https://example.com/"]
