@@ -21,12 +21,17 @@ NO_CHROMIUM = "no Chromium, and Playwright could fetch none"
 WHAT_TO_DO = "install one (Debian: apt-get install chromium) or set CHROME_PATH"
 
 
+def program(variable: str, names: Sequence[str]) -> str | None:
+    """What the variable names, or the first of the names on the path."""
+    named = os.environ.get(variable)
+    if named and shutil.which(named) is None:
+        raise ValueError(f"{variable} names {named!r}, which is not a program")
+    return named or next(filter(None, map(shutil.which, names)), None)
+
+
 def installed() -> str | None:
     """``CHROME_PATH``, or the first of the usual names on the path."""
-    named = os.environ.get("CHROME_PATH")
-    if named and shutil.which(named) is None:
-        raise ValueError(f"CHROME_PATH names {named!r}, which is not a program")
-    return named or next(filter(None, map(shutil.which, NAMES)), None)
+    return program("CHROME_PATH", NAMES)
 
 
 def playwrights_own() -> str:

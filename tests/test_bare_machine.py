@@ -1,4 +1,4 @@
-"""What a machine without a browser gets: from .ci/run with apt-get, from the tests themselves."""
+"""What a machine without browsers gets: from .ci/run with apt-get, from the tests themselves."""
 
 import os
 import shutil
@@ -7,13 +7,24 @@ import sys
 import time
 from pathlib import Path
 
+import chromium
+import firefox
 import pytest
-from chromium import INSTALLER, NAMES, WHAT_TO_DO, asked_once, fetch, installed
+from chromium import INSTALLER, WHAT_TO_DO, asked_once, fetch
+from firefox import NO_FIREFOX
 
 ROOT = Path(__file__).resolve().parents[1]
 CLOSING_LINE = "===== 3 passed, 1 skipped in 0.01s ====="
 # What .ci/run needs of any Debian. Nothing else is on its path but the stubs of a test.
 TOOLS = ("bash", "dirname", "env", "grep", "id", "mktemp", "rm", "tail", "tee")
+# The variable that may name a browser, and the module that finds it; the packages of each.
+BROWSERS = {"CHROME_PATH": chromium, "FIREFOX_PATH": firefox}
+PACKAGES = {"CHROME_PATH": {"chromium", "fonts-dejavu-core"}, "FIREFOX_PATH": {"firefox-esr"}}
+of_each_browser = pytest.mark.parametrize("variable", BROWSERS)
+of_each_name = pytest.mark.parametrize(
+    ("variable", "name"),
+    [(variable, name) for variable, browser in BROWSERS.items() for name in browser.NAMES],
+)
 
 
 class Machine:
@@ -58,7 +69,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """It lacks a browser and nothing else."""
+    """It lacks browsers and nothing else."""
     machine = Machine(tmp_path)
     machine.has("apt-get", "python3")
     machine.has("sudo", answer='exec "$@"')
@@ -66,97 +77,107 @@ def machine(tmp_path: Path) -> Machine:
     return machine
 
 
-def test_without_a_browser_ci_installs_chromium_before_it_tests(machine):
+@pytest.fixture
+def furnished(machine: Machine) -> Machine:
+    """It lacks nothing."""
+    machine.has("chromium", "firefox-esr")
+    return machine
+
+
+def test_without_browsers_ci_installs_them_before_it_tests(machine):
     result = machine.runs_ci()
     assert result.returncode == 0, result.stderr
-    assert machine.installs() == {"chromium", "fonts-dejavu-core"}
+    assert machine.installs() == set.union(*PACKAGES.values())
     calls = machine.log.read_text().splitlines()
     assert calls.index("make test") > calls.index(machine.calls("apt-get")[-1])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_with_a_browser_on_the_path_ci_installs_nothing(machine, name):
+@of_each_name
+def test_a_browser_on_the_path_is_not_installed_by_ci(machine, variable, name):
     machine.has(name)
     assert machine.runs_ci().returncode == 0
-    assert machine.calls("apt-get") == []
+    assert machine.installs() == set.union(*PACKAGES.values()) - PACKAGES[variable]
 
 
-def test_with_a_browser_named_by_chrome_path_ci_installs_nothing(machine, tmp_path):
-    browser = tmp_path / "my browser"
-    browser.write_text("#!/bin/sh\n")
-    browser.chmod(0o755)
-    assert machine.runs_ci(CHROME_PATH=str(browser)).returncode == 0
-    assert machine.calls("apt-get") == []
+@of_each_browser
+def test_a_browser_that_a_variable_names_is_not_installed_by_ci(machine, tmp_path, variable):
+    browser = stub(tmp_path / "my browser", "")
+    assert machine.runs_ci(**{variable: browser}).returncode == 0
+    assert machine.installs() == set.union(*PACKAGES.values()) - PACKAGES[variable]
 
 
-def test_a_chrome_path_that_leads_nowhere_stops_ci_at_once(machine):
-    machine.has("chromium")
-    result = machine.runs_ci(CHROME_PATH="/not/there")
+def test_with_both_browsers_ci_installs_nothing(furnished):
+    assert furnished.runs_ci().returncode == 0
+    assert furnished.calls("apt-get") == []
+
+
+@of_each_browser
+def test_a_variable_that_leads_nowhere_stops_ci_at_once(furnished, variable):
+    result = furnished.runs_ci(**{variable: "/not/there"})
     assert result.returncode == 1
-    assert "CHROME_PATH names '/not/there', which is not a program" in result.stderr
-    assert machine.log.read_text() == ""
+    assert f"{variable} names '/not/there', which is not a program" in result.stderr
+    assert furnished.log.read_text() == ""
 
 
-def test_ci_installs_make_where_it_is_missing(machine):
-    machine.has("chromium")
-    (machine.programs / "make").unlink()
-    result = machine.runs_ci()
-    assert machine.installs() == {"make"}
+def test_ci_installs_make_where_it_is_missing(furnished):
+    (furnished.programs / "make").unlink()
+    result = furnished.runs_ci()
+    assert furnished.installs() == {"make"}
     assert result.returncode == 127, "the stub of apt-get brings no make"
 
 
-def test_ci_installs_what_python_needs_to_make_an_environment(machine):
-    machine.has("chromium")
-    machine.has("python3", answer="exit 1")
-    assert machine.runs_ci().returncode == 0
-    assert machine.installs() == {"python3-venv"}
+def test_ci_installs_what_python_needs_to_make_an_environment(furnished):
+    furnished.has("python3", answer="exit 1")
+    assert furnished.runs_ci().returncode == 0
+    assert furnished.installs() == {"python3-venv"}
 
 
-def test_without_apt_get_ci_leaves_the_browser_to_the_tests(machine):
+def test_without_apt_get_ci_leaves_the_browsers_to_the_tests(machine):
     (machine.programs / "apt-get").unlink()
     assert machine.runs_ci().returncode == 0
     assert machine.calls("make") == ["make test", "make book"]
 
 
-def test_ci_runs_the_two_commands_of_the_readme_and_ends_with_pytests_closing_line(machine):
-    machine.has("chromium")
-    result = machine.runs_ci()
+def test_ci_runs_the_two_commands_of_the_readme_and_ends_with_pytests_closing_line(furnished):
+    result = furnished.runs_ci()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert sorted(machine.calls("make")) == ["make book", "make test"]
-    assert all(f"\n{call} " in readme for call in machine.calls("make"))
+    assert sorted(furnished.calls("make")) == ["make book", "make test"]
+    assert all(f"\n{call} " in readme for call in furnished.calls("make"))
     assert result.stdout.splitlines()[-1] == CLOSING_LINE
 
 
-def test_ci_fails_with_the_tests_and_still_ends_with_their_closing_line(machine):
-    machine.has("chromium")
+def test_ci_fails_with_the_tests_and_still_ends_with_their_closing_line(furnished):
     closing = CLOSING_LINE.replace("passed", "failed")
-    machine.has("make", answer=f'echo "{closing}"; echo "make: Error 1"; exit 2')
-    result = machine.runs_ci()
+    furnished.has("make", answer=f'echo "{closing}"; echo "make: Error 1"; exit 2')
+    result = furnished.runs_ci()
     assert result.returncode == 2
-    assert machine.calls("make") == ["make test"]
+    assert furnished.calls("make") == ["make test"]
     assert result.stdout.splitlines()[-1] == closing
 
 
-def test_chrome_path_comes_before_the_path(machine, monkeypatch):
-    machine.has("my-browser", "chromium")
+@of_each_browser
+def test_the_variable_comes_before_the_path(machine, monkeypatch, variable):
+    browser = BROWSERS[variable]
+    machine.has("my-browser", *browser.NAMES)
     monkeypatch.setenv("PATH", str(machine.programs))
-    monkeypatch.setenv("CHROME_PATH", "my-browser")
-    assert installed() == "my-browser"
+    monkeypatch.setenv(variable, "my-browser")
+    assert browser.installed() == "my-browser"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_browser_on_the_path_is_found(machine, monkeypatch, name):
+@of_each_name
+def test_a_browser_on_the_path_is_found(machine, monkeypatch, variable, name):
     monkeypatch.setenv("PATH", str(machine.programs))
-    monkeypatch.delenv("CHROME_PATH", raising=False)
-    assert installed() is None
+    monkeypatch.delenv(variable, raising=False)
+    assert BROWSERS[variable].installed() is None
     machine.has(name)
-    assert installed() == str(machine.programs / name)
+    assert BROWSERS[variable].installed() == str(machine.programs / name)
 
 
-def test_a_chrome_path_that_leads_nowhere_is_named(monkeypatch):
-    monkeypatch.setenv("CHROME_PATH", "/not/there")
-    with pytest.raises(ValueError, match="CHROME_PATH names '/not/there', which is not a program"):
-        installed()
+@of_each_browser
+def test_a_variable_that_leads_nowhere_is_named(monkeypatch, variable):
+    monkeypatch.setenv(variable, "/not/there")
+    with pytest.raises(ValueError, match=f"{variable} names '/not/there', which is not a program"):
+        BROWSERS[variable].installed()
 
 
 def test_playwright_has_the_installer_and_knows_its_options():
@@ -233,24 +254,30 @@ def test_what_went_well_is_not_asked_again(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("ci", "outcome"), [("", " skipped"), ("true", " error")])
-def test_without_a_browser_and_a_network_browser_tests_skip_but_fail_in_ci(machine, ci, outcome):
+def test_without_browsers_and_a_network_browser_tests_skip_but_fail_in_ci(machine, ci, outcome):
+    site = machine.log.parent / "site"
+    site.mkdir()
+    (site / "index.html").touch()
     environment = {
         **os.environ,
         "PATH": str(machine.programs),
-        "CHROME_PATH": "",
+        **dict.fromkeys(BROWSERS, ""),
         "CI": ci,
+        "SITE": str(site),
         "PLAYWRIGHT_BROWSERS_PATH": str(machine.programs / "none"),
         "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",  # nobody listens there
     }
-    some_tests = min((ROOT / "tests" / "browser").glob("test_mathematics_*.py"))
-    command = [sys.executable, "-m", "pytest", str(some_tests), "-p", "no:cacheprovider"]
+    folder = ROOT / "tests" / "browser"
+    some_tests = [min(folder.glob("test_mathematics_*.py")), folder / "test_firefox.py"]
+    command = [sys.executable, "-m", "pytest", *map(str, some_tests), "-p", "no:cacheprovider"]
     result = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     closing = result.stdout.splitlines()[-1]
     assert outcome in closing, result.stdout
     assert ("skipped" in closing) != ("error" in closing)
-    said = [line for line in result.stdout.splitlines() if WHAT_TO_DO in line]
-    assert all("ECONNREFUSED" in line for line in said)
-    skipped = [line for line in said if line.startswith("SKIPPED")]
-    assert len(skipped) == (not ci), result.stdout
+    for what_to_do, reason in {WHAT_TO_DO: "ECONNREFUSED", NO_FIREFOX: NO_FIREFOX}.items():
+        said = [line for line in result.stdout.splitlines() if what_to_do in line]
+        assert all(reason in line for line in said)
+        skipped = [line for line in said if line.startswith("SKIPPED")]
+        assert len(skipped) == (not ci), result.stdout

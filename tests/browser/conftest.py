@@ -1,4 +1,4 @@
-"""A real Chromium, and the built book over http and from files.
+"""A real browser, and the built book over http and from files.
 
 A page opened through ``open_page`` or ``look_at`` is watched: when the test ends, it fails if the
 page logged an error, threw one, or asked another host for anything.
@@ -11,14 +11,17 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, urlsplit
 
+import chromium as chromiums
+import firefox as firefoxes
 import numpy as np
 import pytest
 from bare import Alone, bare_page
-from chromium import NO_CHROMIUM, asked_once, fetch, installed, playwrights_own
+from chromium import NO_CHROMIUM, asked_once, fetch, playwrights_own
 from course_site import SITE
+from firefox import NO_FIREFOX
 from frames import COUNT_FRAMES, SOME_FRAMES
 from in_the_page import Javascript
 from playwright.sync_api import (
@@ -75,31 +78,52 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Give all tests that lack a Chromium one place, so that the summary has one line for them."""
+    """Give all tests that lack a browser one place, so that the summary has one line for them."""
     report = yield
-    if report.skipped and isinstance(report.longrepr, tuple) and NO_CHROMIUM in report.longrepr[2]:
-        report.longrepr = (__file__, 1, report.longrepr[2])
+    if report.skipped and isinstance(report.longrepr, tuple):
+        why = report.longrepr[2]
+        if NO_CHROMIUM in why or NO_FIREFOX in why:
+            report.longrepr = (__file__, 1, why)
     return report
+
+
+def there(installed: Callable[[], str | None]) -> str | None:
+    """The path of a browser, if there is one; a variable that names none fails the test."""
+    try:
+        return installed()
+    except ValueError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+def do_without(fault: str) -> NoReturn:
+    """Skip what lacks a browser, but never in CI."""
+    if os.environ.get("CI"):
+        pytest.fail(fault, pytrace=False)
+    pytest.skip(fault)
 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The path of a Chromium; without one, Playwright's own, which the first worker fetches."""
-    try:
-        found = installed()
-    except ValueError as error:
-        pytest.fail(str(error), pytrace=False)
+    found = there(chromiums.installed)
     if found:
         return found
     own = playwrights_own()
     folder = tmp_path_factory.getbasetemp()
     shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     fault = asked_once(shared / "chromium", lambda: fetch(own))
-    if fault and os.environ.get("CI"):
-        pytest.fail(fault, pytrace=False)
     if fault:
-        pytest.skip(fault)
+        do_without(fault)
     return own
+
+
+@pytest.fixture(scope="session")
+def firefox() -> str:
+    """The path of a Firefox."""
+    found = there(firefoxes.installed)
+    if found is None:
+        do_without(NO_FIREFOX)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -239,19 +263,26 @@ def opened(
         context.add_init_script(init)
     if not formulas:
         context.route("**/_static/mathjax/**", without_typesetting)
-    watch.allowed.add(urlsplit(url).netloc)
     page = context.new_page()
     watch.attach(page)
+    try:
+        visit(page, watch, url, scripts=scripts)
+    except BaseException:
+        context.close()
+        raise
+    return page
+
+
+def visit(page: Page, watch: Watch, url: str, *, scripts: bool = True) -> None:
+    """Go to a page in a window that is watched, and wait until each of its widgets is alive."""
+    watch.allowed.add(urlsplit(url).netloc)
     try:
         page.goto(url)
         if scripts:
             all_alive(page)
-    except BaseException as error:
-        if isinstance(error, NotInTime):
-            error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
-        context.close()
+    except NotInTime as error:
+        error.add_note(f"still awaited: {sorted(watch.awaited) or 'nothing'}")
         raise
-    return page
 
 
 @pytest.fixture

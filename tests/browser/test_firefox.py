@@ -1,0 +1,153 @@
+"""The built book in Firefox: every page opens, and every figure is alive and answers a hand."""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import PATIENCE, Folder, Watch, visit
+from course_site import SITE, pages
+from frames import SOME_FRAMES
+from hands import Keyboard
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from test_your_guesses import ASKING, GUESSES, asked
+
+PREFERENCES = {
+    # Playwright would let a page that is opened from a file read all others. No reader's does.
+    "security.fileuri.strict_origin_policy": True,
+    # A page that asks another host cannot succeed by luck.
+    "network.dns.disabled": True,
+    "ui.prefersReducedMotion": 0,
+}
+
+# Every figure has a Reset; what else has a key to press comes before the buttons.
+MARK_FIRST_CONTROL = """(el) => {
+  const all = (kind) => [...el.querySelectorAll(kind)];
+  const [first] = [
+    ...all("input:not([type=radio]), select, [tabindex='0']:not(button)"),
+    ...all("button:not(.cw-reset)"),
+  ].filter((e) => e.checkVisibility() && !e.disabled);
+  first?.setAttribute("data-course-first", "");
+}"""
+
+# What plays by itself says so on the button that stops it.
+PLAYS_AND_STANDS_STILL = """async (el) => {
+  el.scrollIntoView({ block: "center", behavior: "instant" });
+  const all = (kind) => [...el.querySelectorAll(kind)];
+  if (!all("button").some((e) => /Stop|Pause/.test(e.textContent))) return false;
+  const picture = () => [
+    ...all("svg, output").map((e) => e.outerHTML),
+    ...all("canvas").map((e) => e.toDataURL()),
+  ].join();
+  const before = picture();
+  for (let frame = 0; frame < 300 && picture() === before; frame += 1) {
+    await new Promise(requestAnimationFrame);
+  }
+  return picture() === before;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser(firefox: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    program = tmp_path_factory.mktemp("firefox") / "firefox"
+    command = [sys.executable, str(Path(__file__).with_name("between.py")), firefox]
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    with sync_playwright() as playwright:
+        browser = playwright.firefox.launch(
+            channel="moz-firefox", executable_path=program, firefox_user_prefs=PREFERENCES
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[tuple[Page, Watch]]:
+    """One for all pages: with a cache of its own, each would take seconds longer to open."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    page, watch = context.new_page(), Watch()
+    watch.attach(page)
+    yield page, watch
+    context.close()
+
+
+@pytest.fixture
+def turn_to(window: tuple[Page, Watch]) -> Iterator[Callable[[str], Page]]:
+    """Opens a page of the book; what it does that it must not do fails the test."""
+    page, watch = window
+    watch.errors.clear()
+    watch.strangers.clear()
+
+    def turn_to(url: str) -> Page:
+        visit(page, watch, url)
+        return page
+
+    yield turn_to
+    page.evaluate(SOME_FRAMES)
+    watch.verdict()
+
+
+def answers(figure: Locator) -> None:
+    """Assert that a figure that plays moves, and that a key on its first control is followed."""
+    kind = figure.get_attribute("data-widget")
+    assert not figure.evaluate(PLAYS_AND_STANDS_STILL), f"{kind} plays and stands still"
+    hand = Keyboard(figure.page)
+    hand.press(figure.locator(".cw-reset"))  # a film stops, so that what moves now is answered
+    figure.evaluate(MARK_FIRST_CONTROL)
+    hand.operate(figure, figure.locator("[data-course-first]"))
+
+
+# Without their ending: the file keeps to one worker, and so to one Firefox.
+of_every_page = pytest.mark.parametrize(
+    "page_path", pages(), ids=[path.removesuffix(".html") for path in pages()]
+)
+
+
+@of_every_page
+def test_a_page_opens_in_firefox_and_each_of_its_figures_answers(
+    site: Folder, turn_to: Callable[[str], Page], page_path: str
+):
+    page = turn_to(site.url(page_path))
+    figures = page.locator(".cw-host").all()
+    assert len(figures) == (SITE / page_path).read_text(encoding="utf-8").count("data-widget=")
+    for figure in figures:
+        answers(figure)
+
+
+def test_a_page_from_a_file_is_alive_in_firefox_and_each_of_its_figures_answers(
+    site: Folder, turn_to: Callable[[str], Page]
+):
+    page = turn_to(site.url(pages(with_widgets=True)[-1], scheme="file"))
+    for figure in page.locator(".cw-host").all():
+        answers(figure)
+
+
+def test_a_guess_made_in_firefox_stands_on_the_page_of_guesses(
+    site: Folder, turn_to: Callable[[str], Page]
+):
+    path = ASKING[0]
+    question = asked(turn_to(site.url(path)), path)
+    guesses = turn_to(site.url(GUESSES)).locator("#guess-cards li a")
+    assert guesses.all_inner_texts() == [question]
+
+
+def test_what_a_page_in_firefox_must_not_do_is_heard(window: tuple[Page, Watch], tmp_path: Path):
+    page, watch = window
+    wrong = tmp_path / "wrong.html"
+    wrong.write_text(
+        """<script>
+          console.error("said");
+          new Image().src = "https://example.com/";
+          throw new Error("thrown");
+        </script>""",
+        encoding="utf-8",
+    )
+    watch.errors.clear()
+    page.goto(wrong.as_uri())
+    page.evaluate(SOME_FRAMES)
+    said, thrown = watch.errors
+    assert said.startswith("said")
+    assert thrown == "thrown"
+    assert watch.strangers == ["https://example.com/"]
