@@ -344,7 +344,7 @@ WRITTEN = """(el) => [...el.querySelectorAll("[data-run=truth] .cw-scene > path"
 
 
 def test_balls_on_springs_write_on_paper_that_sinks(learned: Locator):
-    look_at(learned, 0.2)
+    look_at(learned, 0.3)
     written = learned.evaluate(WRITTEN)
     newest = [path[-1] for path in written if path[-1][1] == SIDE / 2]
     np.testing.assert_allclose(newest, acts(learned)["truth"]["balls"], atol=0.06)
