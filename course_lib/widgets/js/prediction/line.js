@@ -4,24 +4,14 @@ import { alongALine } from "../keys.js";
 import { axis } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
-import { ticks } from "../scale.js";
+import { marks } from "../scale.js";
+import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { quantity } from "./words.js";
 
 const HEIGHT = 104;
 const LINE = 48;
 const MARGIN = 26;
 const STEPS = 100;
-
-/** Round numbers on an axis: powers of ten where it is logarithmic, with others if those are few. */
-export function marks(ends, logarithmic, count) {
-  if (!logarithmic) return ticks(ends[0], ends[1], count);
-  const inside = (value) => value >= ends[0] * (1 - 1e-6) && value <= ends[1] * (1 + 1e-6);
-  const powers = ticks(Math.floor(Math.log10(ends[0])), Math.ceil(Math.log10(ends[1])), count);
-  const decades = powers.filter(Number.isInteger).map((power) => 10 ** power);
-  const found = decades.filter(inside);
-  return found.length > 2 ? found : decades.flatMap((p) => [p, 2 * p, 5 * p]).filter(inside);
-}
 
 /** Labels near an end grow inwards, so that none is cut off. @param {number} share */
 export function anchorAt(share) {
