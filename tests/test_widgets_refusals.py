@@ -30,6 +30,7 @@ from course_lib import mechanics, widgets
 from course_lib.autoencoder import VAE
 from course_lib.graph import GraphConv
 from course_lib.molecule_network import MoleculeNetwork
+from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder, Encoder
 from course_lib.widgets.basis_explorer import read_off
 from course_lib.widgets.drawings import drawing_of
@@ -391,6 +392,34 @@ REFUSED = [
         ["explicit_euler", "stoermer_verlet", "runge_kutta_4", "implicit_midpoint"],
         "methods and rollouts are 4 together; expected 3 at most",
     ),
+    ("MechanicsStage", "networks", [1], TypeError("networks is a list; expected a dict")),
+    (
+        "MechanicsStage",
+        "networks",
+        {"mine": nn.Linear(4, 4)},
+        TypeError("the network 'mine' is a Linear; expected a SympNet, or an nn.Sequential"),
+    ),
+    (
+        "MechanicsStage",
+        "networks",
+        {"mine": nn.Sequential(nn.Linear(4, 4), nn.Tanh())},
+        TypeError("the network 'mine' is a Sequential; expected .* Tanh between them"),
+    ),
+    (
+        "MechanicsStage",
+        "networks",
+        {"mine": nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2))},
+        r"has the sizes \[4, 2\], but Kepler has 2 pairs \(q, p\); expected \[4, 4\]",
+    ),
+    ("MechanicsStage", "networks", {"mine": SympNet(3)}, r"has the sizes \[3\].*expected \[2\]"),
+    ("MechanicsStage", "networks", {"mine": SympNet(2, width=90)}, "has 2,880 parameters"),
+    ("MechanicsStage", "networks", {"mine": diverged(SympNet(2))}, "network 'mine' holds NaN"),
+    (
+        "MechanicsStage",
+        "networks",
+        {name: SympNet(2) for name in "abc"},
+        "networks with the true motion are 4 together; expected 3 at most",
+    ),
     ("MechanicsStage", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
     (
         "MechanicsStage",
@@ -609,6 +638,11 @@ TOGETHER = [
         "GraphPlayground",
         {"network": None, "rings": "parts"},
         "rings 'parts' needs network; pass network",
+    ),
+    (
+        "MechanicsStage",
+        {"system": mechanics.RigidBody(), "networks": {"mine": SympNet(3)}},
+        "RigidBody has no pairs",
     ),
     (
         "MechanicsStage",
@@ -869,7 +903,8 @@ SIGNATURES = {
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
     "guess_first=True, heads=False",
     "LiveFigure": "figure",
-    "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
+    "MechanicsStage": "system=None, *, methods=None, networks=None, rollouts=None, z=None, "
+    "dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "
     "moving=False",
