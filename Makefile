@@ -28,7 +28,7 @@ book: $(READY)
 
 # One process for all tests, so that its last line speaks for everything.
 test: lint book
-	@$(PYTEST) --nbval-lax
+	@$(PYTEST)
 
 # An answer within a minute.
 check: lint
@@ -48,9 +48,9 @@ known-widget:
 	@$(if $(filter 1,$(words $(filter $(W),$(WIDGETS)))),,\
 	  echo "There is no widget W='$(W)'; name one of: $(WIDGETS)" >&2; exit 2)
 
-# One lecture: its cells, its contract, its exercises; then its page, between the prose of the others.
+# One lecture: its contract, its exercises; then its cells and its page, between the prose of the others.
 lecture: known-lecture $(READY)
-	@$(PYTEST) --nbval-lax lectures/$(LECTURE).ipynb tests/test_lectures.py tests/test_exercises.py \
+	@$(PYTEST) tests/test_lectures.py tests/test_exercises.py \
 	  -k "$(LECTURE) or $(LECTURE:$(N)_%=%):"
 	@$(BIN)/python scripts/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
 	@$(BIN)/jupyter-book build $(ONE) -q $(STRICT)

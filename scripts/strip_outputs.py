@@ -27,7 +27,7 @@ def strip(path: Path) -> bool:
             continue
         kept = cell.outputs if KEPT in cell.metadata.get("tags", []) else []
         cell.outputs = [output for output in kept if output.get("name") != "stderr"]
-        # nbval takes an output without a count for one of a cell that never ran.
+        # An output without a count would be that of a cell that never ran.
         cell.execution_count = 1 if cell.outputs else None
         for output in cell.outputs:
             if "execution_count" in output:
