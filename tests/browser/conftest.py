@@ -102,10 +102,8 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
     return own
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
-    # One for each file: Playwright's event loop must not outlive it, since a notebook test that
-    # runs next in the same process starts one of its own.
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield browser
