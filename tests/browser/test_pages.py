@@ -11,7 +11,7 @@ from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
 from frames import SOME_FRAMES
-from hands import CONTROLS, centre, usable, widgets
+from hands import CONTROLS, widgets
 from looks import SPILLED
 from playwright.sync_api import Page, expect
 
@@ -57,7 +57,17 @@ FORMULAS_CUT_OR_APART = """async () => {
   }
 }"""
 
+# All controls of a widget in one go: between two of them a page of many pixels would be painted.
+COVERED = """(host, controls) => [...host.querySelectorAll(controls)].filter((el) => {
+  if (!el.checkVisibility({ visibilityProperty: true }) || el.matches(":disabled")) return false;
+  el.scrollIntoView({ block: "center", behavior: "instant" });
+  const { x, y, width, height } = el.getBoundingClientRect();
+  return !host.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}).map((el) => el.getAttribute("aria-label") ?? el.outerHTML.slice(0, 120))"""
+
 of_every_page = pytest.mark.parametrize("page_path", pages())
+LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
+of_every_lecture = pytest.mark.parametrize("page_path", LECTURES)
 of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
 
 
@@ -322,18 +332,71 @@ def test_a_lecture_says_its_number_and_minutes_and_leads_to_its_neighbours(
     assert line.bounding_box()["y"] < 300
 
 
+# Folds: here, so that they are looked at in the windows of the other tests of their page --------
+
+SOLUTIONS = "article details.fold.solution"
+
+OPENING = """() => {
+  const [figure, fold] = ["output", "fold"].map((name) => {
+    const found = document.querySelector(`article .cell .${name}, article .cell > .${name}`);
+    return found.getBoundingClientRect();
+  });
+  return { top: figure.top, end: figure.bottom, fold: fold.top };
+}"""
+
+# The word and the box of a title, and what in it would lead away.
+TITLES = """(solutions) => solutions.map((solution) => {
+  const title = solution.querySelector("summary");
+  const box = solution.getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(title);
+  const inside = [...text.getClientRects(), title.getBoundingClientRect()].every((it) =>
+    it.left >= box.left && it.right <= box.right && it.top >= box.top && it.bottom <= box.bottom);
+  return { inside, lines: new Set([...text.getClientRects()].map((it) => it.top)).size,
+    links: title.querySelectorAll("a, button").length };
+})"""
+
+
+@of_every_lecture
+def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=1366, height=768)
+    if not page.locator("article .cell").count():
+        pytest.skip("a lecture of which only the prose was built")
+    found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
+    assert found["top"] < 768 / 2
+    assert found["fold"] >= found["end"]
+
+
+@of_every_lecture
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_title_of_a_solution_lies_in_its_box_and_leads_nowhere(
+    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
+):
+    page = look_at(site.url(page_path), width=width)
+    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
+    assert [title for title in titles if title["links"] or not title["inside"]] == []
+
+
+def test_on_a_telephone_the_title_of_some_solution_takes_two_lines(
+    site: Folder, look_at: Callable[..., Page]
+):
+    page = look_at(site.url(pages(with_widgets=True)[-1]), width=390)
+    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
+    assert any(title["lines"] > 1 for title in titles)
+
+
 # Widgets ---------------------------------------------------------------------------------------
 
 
 @of_every_page_with_widgets
 @pytest.mark.parametrize("scheme", ["http", "file"])
 def test_every_widget_is_alive_and_displays_what_course_lib_computes(
-    site: Folder, look_at: Callable[..., Page], page_path: str, scheme: str
+    site: Folder, open_page: Callable[..., Page], page_path: str, scheme: str
 ):
-    page = look_at(site.url(page_path, scheme=scheme))
     # What walks by itself stands, so that its picture and its numbers are of one moment.
-    page.emulate_media(reduced_motion="reduce")
-    page.reload()
+    page = open_page(site.url(page_path, scheme=scheme), reduced_motion=True, formulas=False)
     for widget in widgets(page):
         expect(widget).to_have_attribute("data-alive", "true")
         agrees_with_course_lib(widget)
@@ -346,21 +409,14 @@ def test_widgets_fit_the_window_and_their_controls_are_within_reach(
 ):
     page = look_at(site.url(page_path), width=width, touch=width < 600)
     for widget in widgets(page):
+        widget.scroll_into_view_if_needed()
+        page.evaluate(SOME_FRAMES)  # what was out of sight when the window changed follows now
         kind = widget.get_attribute("data-widget")
         assert widget.evaluate(SPILLED) == [], f"{kind} reaches out of its frame"
         frame = widget.locator(".cw").bounding_box()
         assert frame["x"] >= 0
         assert frame["x"] + frame["width"] <= width, f"{kind} reaches out of the window"
-        for control in filter(usable, widget.locator(CONTROLS).all()):
-            x, y = centre(control)
-            hit = control.evaluate(
-                """(el, [x, y]) => {
-                  const top = document.elementFromPoint(x, y);
-                  return el.closest(".cw-host").contains(top);
-                }""",
-                [x, y],
-            )
-            assert hit, f"{control.get_attribute('aria-label')} cannot be touched at {x}, {y}"
+        assert widget.evaluate(COVERED, CONTROLS) == [], f"{kind}: cannot be touched"
 
 
 @of_every_page_with_widgets
