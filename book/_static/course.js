@@ -14,20 +14,72 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.dataset.bsTarget = ".page-toc";
 });
 
-// Paper is light, whatever the screen is, and nothing on it can be opened.
+// Paper is light, whatever the screen is, and nothing on it can be opened: what the reader has left
+// shut goes to its end, with the answers to questions that are still open. A line tells where.
 const root = document.documentElement;
-let openedForPaper = [];
-window.addEventListener("beforeprint", () => {
-  root.dataset.themeBeforePrint = root.dataset.theme;
+const SHUT = "details:not([open])";
+const QUESTION = ".cw-host[data-widget=Prediction]";
+let stepsBack = [];
+addEventListener("beforeprint", () => {
+  if (stepsBack.length) return;
+  const { theme } = root.dataset;
   root.dataset.theme = "light";
-  openedForPaper = [...document.querySelectorAll("article details:not([open])")];
-  for (const fold of openedForPaper) fold.open = true;
+  stepsBack = [...withAppendix(), () => (root.dataset.theme = theme)];
 });
-window.addEventListener("afterprint", () => {
-  root.dataset.theme = root.dataset.themeBeforePrint;
-  delete root.dataset.themeBeforePrint;
-  for (const fold of openedForPaper) fold.open = false;
+addEventListener("afterprint", () => {
+  for (const step of stepsBack) step();
+  stepsBack = [];
 });
+
+function made(tag, name, ...content) {
+  const element = document.createElement(tag);
+  element.className = name;
+  element.append(...content);
+  return element;
+}
+
+function withAppendix() {
+  const article = document.querySelector("article");
+  const found = [...(article?.querySelectorAll(`${SHUT}, ${QUESTION}`) ?? [])].filter(
+    (it) => !it.parentElement.closest(SHUT) && !it.courseModel?.get("revealed"),
+  );
+  const isAnswer = (it) => it.matches(`.admonition, ${QUESTION}`);
+  const parts = [
+    ["A", "Answers and solutions", found.filter(isAnswer)],
+    ["C", "Code", found.filter((it) => !isAnswer(it))],
+  ];
+  return parts.flatMap(([letter, title, entries]) => {
+    if (entries.length === 0) return [];
+    const part = made("section", "appendix", made("h2", "", title));
+    article.append(part);
+    const steps = entries.map((it, i) => putInto(part, it, `${letter}${i + 1}`));
+    return [...steps, () => part.remove()];
+  });
+}
+
+/** Puts a fold, or the answer to a question, into a part of the appendix. Gives the step back. */
+function putInto(part, it, name) {
+  const link = made("a", "", name);
+  const entry = made("div", "appendix-entry", made("b", "", name));
+  entry.id = `appendix-${name}`;
+  link.href = `#${entry.id}`;
+  part.append(entry);
+  const asks = it.matches(QUESTION);
+  const title = asks ? ["Answer"] : it.querySelector("summary").cloneNode(true).childNodes;
+  const mark = made("p", "in-appendix", ...title, " → ", link);
+  it.after(mark);
+  if (asks) {
+    entry.append(made("p", "", it.courseWords.replace("A question to guess at. ", "")));
+    return () => mark.remove();
+  }
+  const shut = [it, ...it.querySelectorAll(SHUT)];
+  for (const fold of shut) fold.open = true;
+  entry.append(it);
+  return () => {
+    for (const fold of shut) fold.open = false;
+    mark.replaceWith(it);
+  };
+}
 
 // What the reader has read is kept in this browser alone, which may not allow it.
 const READ = "course-read";
