@@ -59,24 +59,28 @@ function withAppendix() {
 
 /** Puts a fold, or the answer to a question, into a part of the appendix. Gives the step back. */
 function putInto(part, it, name) {
-  const link = made("a", "", name);
-  const entry = made("div", "appendix-entry", made("b", "", name));
+  const entry = made("div", "appendix-entry");
   entry.id = `appendix-${name}`;
-  link.href = `#${entry.id}`;
   part.append(entry);
-  const asks = it.matches(QUESTION);
-  const title = asks ? ["Answer"] : it.querySelector("summary").cloneNode(true).childNodes;
-  const mark = made("p", "in-appendix", ...title, " → ", link);
-  it.after(mark);
-  if (asks) {
-    entry.append(made("p", "", it.courseWords.replace("A question to guess at. ", "")));
+  const link = made("a", "", name);
+  link.href = `#${entry.id}`;
+  const number = made("b", "", name);
+  if (it.matches(QUESTION)) {
+    const mark = made("p", "in-appendix", "Answer → ", link);
+    it.after(mark);
+    entry.append(made("p", "", number, it.courseWords.replace("A question to guess at. ", "")));
     return () => mark.remove();
   }
+  const title = it.querySelector("summary");
+  const mark = made("p", "in-appendix", ...title.cloneNode(true).childNodes, " → ", link);
   const shut = [it, ...it.querySelectorAll(SHUT)];
-  for (const fold of shut) fold.open = true;
+  it.replaceWith(mark);
   entry.append(it);
+  title.prepend(number);
+  for (const fold of shut) fold.open = true;
   return () => {
     for (const fold of shut) fold.open = false;
+    number.remove();
     mark.replaceWith(it);
   };
 }
