@@ -143,7 +143,7 @@ def test_what_a_lecture_imports_is_installed_with_the_wheel(installed, text):
 
 
 def paths_in(text: str) -> Iterator[str]:
-    """Files that a lecture names; what it finds from the library's own place begins with a slash."""
+    """Files that a lecture names; a path from the folder of the library begins with a slash."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and FILE.fullmatch(str(node.value)):
             yield node.value

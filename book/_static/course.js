@@ -138,14 +138,29 @@ window.addEventListener("load", async () => {
   for (const box of document.querySelectorAll(WIDE)) watchWidth.observe(box);
 });
 
-// Of pages that say a word as often, the earlier lecture comes first. A result carries the words
-// that were sought to its page.
+// Of the pages that say what is sought about as often as any, the earliest lecture comes first. The
+// index knows which pages hold a word; how often, the pages tell, and a page opened from a file may
+// not ask them. A result carries what was sought to its page.
+const SHARE_OF_MOST = 1 / 3;
 document.addEventListener("DOMContentLoaded", () => {
   const results = document.querySelector("#search-results");
   if (!results) return;
+  const told = new Set();
   Scorer.score = ([page, , , , score]) => {
     const lecture = /^lectures\/(\d+)/.exec(page);
-    return score + (lecture ? 1 - Number(lecture[1]) / 100 : 0);
+    return score + (told.has(page) ? 30 : 0) + (lecture ? 1 - Number(lecture[1]) / 100 : 0);
+  };
+  const { query } = Search;
+  Search.query = async (text) => {
+    const phrase = wordsOf(text)?.join(BETWEEN_WORDS);
+    if (phrase && DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) {
+      const found = Search._performSearch(...Search._parseQuery(text));
+      const pages = [...new Set(found.map(([page]) => page))];
+      const counts = await Promise.all(pages.map((page) => countIn(`${page}.html`, phrase)));
+      const enough = Math.max(1, SHARE_OF_MOST * Math.max(...counts));
+      pages.forEach((page, i) => counts[i] >= enough && told.add(page));
+    }
+    query(text);
   };
   const sought = new URLSearchParams(location.search).get("q") ?? "";
   new MutationObserver(() => {
@@ -156,8 +171,21 @@ document.addEventListener("DOMContentLoaded", () => {
   }).observe(results, { childList: true, subtree: true });
 });
 
-function matches(within, words) {
-  const pattern = new RegExp(words.join("|"), "gi");
+const BETWEEN_WORDS = "[^\\p{L}\\p{N}]{1,3}";
+const wordsOf = (text) => text?.match(/[\p{L}\p{N}]+/gu);
+
+async function countIn(address, pattern) {
+  try {
+    const page = await (await fetch(address)).text();
+    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
+    return matches(article, pattern).length;
+  } catch {
+    return 0;
+  }
+}
+
+function matches(within, pattern) {
+  const sought = new RegExp(pattern, "giu");
   const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT, (text) =>
     text.parentElement.closest("script, style, mjx-container, .cw-host")
       ? NodeFilter.FILTER_REJECT
@@ -165,7 +193,7 @@ function matches(within, words) {
   );
   const ranges = [];
   while (texts.nextNode()) {
-    for (const { index, 0: word } of texts.currentNode.data.matchAll(pattern)) {
+    for (const { index, 0: word } of texts.currentNode.data.matchAll(sought)) {
       const range = document.createRange();
       range.setStart(texts.currentNode, index);
       range.setEnd(texts.currentNode, index + word.length);
@@ -176,12 +204,13 @@ function matches(within, words) {
 }
 
 window.addEventListener("load", async () => {
-  const words = new URLSearchParams(location.search).get("sought")?.match(/[\p{L}\p{N}]+/gu);
+  const words = wordsOf(new URLSearchParams(location.search).get("sought"));
   const section = location.hash && document.getElementById(location.hash.slice(1));
   const article = section || document.querySelector("article");
   if (!words || !article) return;
   await window.MathJax?.startup?.promise;
-  const ranges = matches(article, words);
+  const phrases = matches(article, words.join(BETWEEN_WORDS));
+  const ranges = phrases.length ? phrases : matches(article, words.join("|"));
   if (ranges.length === 0) return;
   if (window.Highlight) CSS.highlights.set("sought", new Highlight(...ranges));
   const first = ranges[0].startContainer.parentElement;
