@@ -171,6 +171,13 @@ document.addEventListener("DOMContentLoaded", () => {
   }).observe(results, { childList: true, subtree: true });
 });
 
+// Sphinx would cut each word that is sought out of its text, and no phrase would be found.
+try {
+  localStorage.removeItem("sphinx_highlight_terms");
+} catch {
+  // A page opened from a file may not be allowed to look.
+}
+
 const BETWEEN_WORDS = "[^\\p{L}\\p{N}]{1,3}";
 const wordsOf = (text) => text?.match(/[\p{L}\p{N}]+/gu);
 
@@ -213,8 +220,9 @@ window.addEventListener("load", async () => {
   const ranges = phrases.length ? phrases : matches(article, words.join("|"));
   if (ranges.length === 0) return;
   if (window.Highlight) CSS.highlights.set("sought", new Highlight(...ranges));
-  const first = ranges[0].startContainer.parentElement;
-  const fold = first.closest("details");
-  if (fold) fold.open = true;
-  first.scrollIntoView({ block: "center", behavior: "instant" });
+  const [first] = ranges;
+  let fold = first.startContainer.parentElement.closest("details");
+  for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  const { top } = first.getBoundingClientRect();
+  scrollBy({ top: top - innerHeight / 2, behavior: "instant" });
 });

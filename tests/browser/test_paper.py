@@ -1,4 +1,4 @@
-"""A page on paper: whole, light, with an appendix of what was folded; the page itself comes back."""
+"""A page on paper: whole, light, what was folded in an appendix; the page itself comes back."""
 
 from collections.abc import Callable
 
