@@ -1,5 +1,6 @@
 """Every page of the built book, and every widget on it before a hand touches it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,29 @@ def test_the_search_finds_the_first_lecture_first_and_leads_to_the_first_match(
     assert page.evaluate("() => scrollY") > 0
 
 
+@pytest.mark.parametrize(
+    ("sought", "lectures"),
+    [("attention", "01|02"), ("LSTM", "04"), ("Störmer", "11"), ("induction head", "02")],
+)
+def test_the_search_finds_the_lecture_that_tells_of_it_and_the_phrase_in_it(
+    site: Folder, open_page: Callable[..., Page], sought: str, lectures: str
+):
+    page = open_page(site.url(f"search.html?q={sought}"))
+    first = page.locator("#search-results li > a").first
+    expect(first).to_have_attribute("href", re.compile(rf"lectures/({lectures})_"))
+    first.click()
+    page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
+    page.evaluate(SOME_FRAMES)
+    text, top = page.evaluate(
+        """() => {
+          const [first] = CSS.highlights.get("sought");
+          return [first.toString(), first.getBoundingClientRect().top / innerHeight];
+        }"""
+    )
+    assert text.lower() == sought.lower()
+    assert 0.05 < top < 0.95
+
+
 def test_the_theme_chosen_stays_chosen_on_the_next_page(
     site: Folder, open_page: Callable[..., Page]
 ):
@@ -253,12 +277,17 @@ CODE_CUT = """() => {
   return cut.map((e) => e.textContent);
 }"""
 
-SMALL_LETTERS = """() => [...document.querySelectorAll("figure svg")].flatMap((drawing) => {
-  const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
-  return [...drawing.querySelectorAll("text")]
-    .filter((text) => parseFloat(getComputedStyle(text).fontSize) * scale < 9.99)
-    .map((text) => text.textContent);
-})"""
+# Of drawings and of live figures; an exponent has a size of its own.
+SMALL_LETTERS = """() => [...document.querySelectorAll(
+    "article :is(figure svg, .cw) :is(text, tspan), .cw :not(svg *, .cw-announcer, option)")]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()))
+  .filter((e) => e.checkVisibility())
+  .filter((e) => {
+    const place = e.getScreenCTM?.();
+    const scale = place ? Math.sqrt(Math.abs(place.a * place.d - place.b * place.c)) : 1;
+    return parseFloat(getComputedStyle(e).fontSize) * scale < 9.99;
+  })
+  .map((e) => `${e.closest(".cw-host")?.dataset.widget ?? "still"}: ${e.textContent}`)"""
 
 # What scrolls sideways: whether it says so, and whether the keyboard reaches it.
 SCROLLERS = """async () => {
@@ -298,6 +327,34 @@ def test_a_formula_that_fits_is_no_stop_of_the_tab_key(
         "all => all.filter((e) => e.tabIndex >= 0 && e.scrollWidth <= e.clientWidth + 1).length"
     )
     assert stops == 0
+
+
+# What has the focus when the Tab key has been pressed: something to use, or something that scrolls.
+IDLE_STOP = """() => {
+  const at = document.activeElement;
+  const scrolls = at.scrollWidth > at.clientWidth + 1 || at.scrollHeight > at.clientHeight + 1;
+  const used = at.matches("a[href], button, input, select, summary, .cw [tabindex]");
+  const named = at.textContent.trim() || at.getAttribute("aria-label") || at.labels?.length;
+  const formula = at.closest("mjx-container, .math");
+  const idle = formula ? "formula" : used ? !named && "nameless" : !scrolls && "idle";
+  return at === document.body ? null : [idle && `${idle}: ${at.outerHTML.slice(0, 200)}`];
+}"""
+
+
+def test_each_stop_of_the_tab_key_is_of_use_and_none_is_a_formula(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(pages(with_widgets=True)[-1]), reduced_motion=True)
+    page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
+    page.evaluate(SOME_FRAMES)
+    stops = []
+    while len(stops) < 400:
+        page.keyboard.press("Tab")
+        if (stop := page.evaluate(IDLE_STOP)) is None:
+            break
+        stops += stop
+    assert 50 < len(stops) < 400
+    assert [stop for stop in stops if stop] == []
 
 
 def test_a_lecture_that_is_marked_as_read_is_ticked_in_the_menu_of_each_page(

@@ -84,6 +84,7 @@
     const payload = script.previousElementSibling;
     const el = payload.previousElementSibling;
     const words = [...el.childNodes];
+    el.courseWords = el.textContent;
     start(el, payload.textContent).catch((error) => {
       const alert = document.createElement("p");
       alert.setAttribute("role", "alert");

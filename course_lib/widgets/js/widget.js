@@ -65,7 +65,7 @@ function mount(spec, model, el, figure) {
   const theme = themeOf(root, changed);
   const widths = widthsOf(root, changed);
   const frames = framesOf(root, { draw, advance: (seconds) => spec.advance(read(), ui, seconds) });
-  const [voice, height] = [voiceOf(region), heightOf(root)];
+  const [voice, height, paper] = [voiceOf(region), heightOf(root), paperOf(theme, draw)];
 
   function set(changes) {
     local = { ...local, refused: "" };
@@ -142,7 +142,7 @@ function mount(spec, model, el, figure) {
   draw();
   address = figure && located(figure, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
-    for (const part of [ears, frames, theme, widths, voice, height, address]) part?.stop();
+    for (const part of [ears, frames, theme, widths, voice, height, paper, address]) part?.stop();
     frame(nothing);
     root.remove();
   };
@@ -321,4 +321,14 @@ function voiceOf(region) {
     }, REST_MILLISECONDS);
   };
   return { say, stop: () => clearTimeout(timer) };
+}
+
+/** On paper stands what the reader has made, in the colours of paper, also far from the window. */
+function paperOf(theme, draw) {
+  const print = () => {
+    theme.look();
+    draw();
+  };
+  addEventListener("beforeprint", print);
+  return { stop: () => removeEventListener("beforeprint", print) };
 }
