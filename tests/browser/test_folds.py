@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from conftest import Folder
 from course_site import pages
+from frames import SOME_FRAMES
 from playwright.sync_api import Page, expect
 
 LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
@@ -39,6 +40,16 @@ def lecture(site: Folder) -> str:
     return site.url(pages(with_widgets=True)[-1])
 
 
+HEIGHTS = """() => [...document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")].map((e) =>
+  [e.id, e.querySelector(".cw").getBoundingClientRect().height])"""
+# Curves of five integrators with their table; and all that the other figure keeps behind a switch.
+LONG_ON_A_TELEPHONE = {
+    "fig-energy-drift": 1800,
+    "fig-energy-drift-2": 1800,
+    "fig-position-explorer-2": 2300,
+}
+
+
 @of_every_lecture
 def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
     site: Folder, look_at: Callable[..., Page], page_path: str
@@ -48,7 +59,27 @@ def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
         pytest.skip("a lecture of which only the prose was built")
     found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
     assert found["top"] < 768 / 2
+    assert 768 - found["top"] > 0.6 * (found["end"] - found["top"])
     assert found["fold"] >= found["end"]
+
+
+@pytest.mark.parametrize("page_path", pages(with_widgets=True))
+def test_the_opening_figure_is_at_most_600_pixels_high(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=1280)
+    name, height = page.evaluate(HEIGHTS)[0]
+    assert height <= 600, name
+
+
+@pytest.mark.parametrize("page_path", pages(with_widgets=True))
+def test_on_a_telephone_no_figure_is_much_higher_than_the_screen(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=390, height=844, touch=True)
+    page.evaluate(SOME_FRAMES)
+    high = [at for at in page.evaluate(HEIGHTS) if at[1] > LONG_ON_A_TELEPHONE.get(at[0], 1100)]
+    assert high == []
 
 
 @of_every_lecture
