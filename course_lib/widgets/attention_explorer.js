@@ -20,7 +20,7 @@ import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const [TOP, TOP_BESIDE_GUESSES] = [5, 3];
-const WIDEST_MAP_BESIDE_GUESSES = 250;
+const WIDEST_MAP_BESIDE_GUESSES = 236;
 const WIDEST_LINK = 13;
 const THINNEST_LINK = 0.002;
 const LONGEST_LABEL = 84;

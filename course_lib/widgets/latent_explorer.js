@@ -154,7 +154,10 @@ function underMap({ facts, faces }, ui) {
   return fold("Other ways to a point, other maps", more);
 }
 
-const how = ({ facts, plane }) => html`<span class="cw-x-made">A drag moves the code along two of its
+const how = ({
+  facts,
+  plane,
+}) => html`<span class="cw-x-made">A drag moves the code along two of its
   ${facts.d_z} directions: ${facts.planes[plane].told}. The others stay. Outside the circle it is
   farther from the middle than 99 % of the prior’s draws.</span> Large dots: their real letters are
   here. Hollow: held out of training. Grey: the name says none of the four.`;

@@ -40,10 +40,20 @@ def lecture(site: Folder) -> str:
     return site.url(pages(with_widgets=True)[-1])
 
 
-HEIGHTS = """() => [...document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")].map((e) =>
-  [e.id, e.querySelector(".cw").getBoundingClientRect().height])"""
-# Curves of five integrators with their table; and all that the other figure keeps behind a switch.
+# A figure off the screen rests: it stands as wide as the window once it was seen.
+HEIGHTS = """async () => {
+  const found = [];
+  for (const e of document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")) {
+    e.scrollIntoView({ behavior: "instant" });
+    for (let n = 0; n < 4; n += 1) await new Promise(requestAnimationFrame);
+    found.push([e.id, e.querySelector(".cw").getBoundingClientRect().height]);
+  }
+  return found;
+}"""
+# Eight heads and two rows of bars; curves of five integrators with their table; and all that the
+# last figure keeps behind a switch.
 LONG_ON_A_TELEPHONE = {
+    "fig-tiny-gpt": 1350,
     "fig-energy-drift": 1800,
     "fig-energy-drift-2": 1800,
     "fig-position-explorer-2": 2300,
