@@ -224,8 +224,7 @@ function view(now, ui) {
     ${transport(now, ui)} ${chart(now, ui)}
     <p class="cw-hint">Relative energy error |H − H₀| / |H₀| against time</p>
     ${table(now)}
-    <p class="cw-message">${losses(now)}</p>
-    <p class="cw-hint">${note(now)}</p>`;
+    <p class="cw-message">${losses(now)}</p>`;
 }
 
 function words(now) {
@@ -258,6 +257,7 @@ export default widget({
   derive,
   view,
   words,
+  how: note,
   began: (now) =>
     `${specOf(now).title}, q = ${listed(now.q)}, p = ${listed(now.p)}, ` +
     `steps of ${number(now.dt, 3)}`,

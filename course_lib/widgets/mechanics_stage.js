@@ -162,8 +162,7 @@ function view(now, ui) {
       ${now.runs.map((run, i) => act(now, ui, run, i))}
       ${now.runs.length ? nothing : html`<p class="cw-hint">Switch an integrator on.</p>`}
     </div>
-    ${transport(now, ui)}${controls(now, ui)}
-    <p class="cw-hint">${note(now)}</p>`;
+    ${transport(now, ui)}${controls(now, ui)}`;
 }
 
 function words(now) {
@@ -203,6 +202,7 @@ export default widget({
   derive,
   view,
   words,
+  how: note,
   began: (now) => `${specOf(now).title}, z = ${listed(now.z)}, steps of ${number(now.dt, 3)}`,
   advance: ({ time, speed }, ui, seconds) => {
     const { end, spec } = ui.now;

@@ -163,11 +163,6 @@ function controls(now, ui) {
 }
 
 function view(now, ui) {
-  const {
-    shape: [, , d],
-    query_tile,
-    bytes_each,
-  } = now;
   const { written, said, off } = verdict(now);
   const legend = ([kind, text]) =>
     html`<span><i class="cw-swatch cw-tile-${kind}"></i>${text}</span>`;
@@ -183,7 +178,7 @@ function view(now, ui) {
       </div>
     </div>
     <div class="cw-columns cw-tile-state">
-      <div class="cw-tile-scroll" style="--tile: ${query_tile}">${reportTable(now)}</div>
+      <div class="cw-tile-scroll" style="--tile: ${now.query_tile}">${reportTable(now)}</div>
       <div>
         <p class="cw-tile-story" data-reading="story">${story(now)}</p>
         <p class="cw-tile-legend" aria-hidden="true">${LEGEND.map(legend)}</p>
@@ -191,11 +186,13 @@ function view(now, ui) {
     </div>
     <p class="cw-tile-verdict">${written}${said}${
       off ? html`<strong data-reading="difference">${off}</strong>` : nothing
-    }.</p>
-    <p class="cw-hint">Colour: e^(s − m). Naive bytes: for the scores settled so far. A number takes
-      ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
-      ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}</p>`;
+    }.</p>`;
 }
+
+const how = ({ bytes_each, shape: [, , d] }) =>
+  html`Colour: e^(s − m). Naive bytes: for the scores settled so far. A number takes
+    ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
+    ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}`;
 
 export default widget({
   label: "Tile stepper: softmax attention, tile by tile",
@@ -208,6 +205,7 @@ export default widget({
   derive,
   view,
   words,
+  how,
   advance,
   began: ({ query_tile, key_tile, causal, step }) =>
     `tiles of ${query_tile} by ${key_tile}, ${causal ? "causal, " : ""}${step} of them visited`,

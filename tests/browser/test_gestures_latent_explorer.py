@@ -9,7 +9,7 @@ import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, HALF_A_SECOND, SOME_FRAMES
-from hands import Finger, Mouse, Point
+from hands import Finger, Mouse, Point, open_folds
 from kinds.latent_explorer import SIDE, codes_of
 from playwright.sync_api import Locator, expect
 from reading import decoded, eventually, state_of
@@ -29,7 +29,9 @@ def shown(alone: Alone) -> Shown:
 
     def shown(*, page: dict[str, Any] | None = None, d_z: int = 3, **given: Any) -> Locator:
         options = {"beside": BESIDE, "moving": False, "word": "abz"} | given
-        return alone(LatentExplorer(style_vae(d_z), typefaces(), **options), **page or {})
+        found = alone(LatentExplorer(style_vae(d_z), typefaces(), **options), **page or {})
+        open_folds(found)
+        return found
 
     return shown
 

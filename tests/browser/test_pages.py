@@ -414,6 +414,26 @@ TITLES = """(solutions) => solutions.map((solution) => {
 })"""
 
 
+# A figure off the screen rests: it stands as wide as the window once it was seen.
+HEIGHTS = """async () => {
+  const found = [];
+  for (const e of document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")) {
+    e.scrollIntoView({ behavior: "instant" });
+    for (let n = 0; n < 4; n += 1) await new Promise(requestAnimationFrame);
+    found.push([e.id, e.querySelector(".cw").getBoundingClientRect().height]);
+  }
+  return found;
+}"""
+# Eight heads and two rows of bars; curves of five integrators with their table; and all that the
+# last figure keeps behind a switch.
+LONG_ON_A_TELEPHONE = {
+    "fig-tiny-gpt": 1350,
+    "fig-energy-drift": 1800,
+    "fig-energy-drift-2": 1800,
+    "fig-position-explorer-2": 2300,
+}
+
+
 @of_every_lecture
 def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
     site: Folder, look_at: Callable[..., Page], page_path: str
@@ -423,7 +443,27 @@ def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
         pytest.skip("a lecture of which only the prose was built")
     found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
     assert found["top"] < 768 / 2
+    assert 768 - found["top"] > 0.6 * (found["end"] - found["top"])
     assert found["fold"] >= found["end"]
+
+
+@pytest.mark.parametrize("page_path", pages(with_widgets=True))
+def test_the_opening_figure_is_at_most_600_pixels_high(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=1280)
+    name, height = page.evaluate(HEIGHTS)[0]
+    assert height <= 600, name
+
+
+@pytest.mark.parametrize("page_path", pages(with_widgets=True))
+def test_on_a_telephone_no_figure_is_much_higher_than_the_screen(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=390, height=844, touch=True)
+    page.evaluate(SOME_FRAMES)
+    high = [at for at in page.evaluate(HEIGHTS) if at[1] > LONG_ON_A_TELEPHONE.get(at[0], 1100)]
+    assert high == []
 
 
 @of_every_lecture
