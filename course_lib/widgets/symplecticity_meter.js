@@ -228,7 +228,7 @@ function loopPicture(now, ui) {
   const [ahead, behind] = state.v < 0 ? [shapes.back, shapes.on] : [shapes.on, shapes.back];
   return svg`<path d=${ahead} fill="var(--cw-accent)" opacity="0.55"></path>
     <path d=${behind} fill="var(--cw-warm)" opacity="0.55"></path>
-    ${tail(now)}${start(now)}${tokens.map((_, i) => arrow(now, i))}${loopHandle(now, ui, shapes)}
+    ${tail(now)}${tokens.map((_, i) => arrow(now, i))}${start(now)}${loopHandle(now, ui, shapes)}
     ${upTo(tokens.length - 1).map((i) => token(now, ui, i))}`;
 }
 
@@ -453,6 +453,7 @@ export default widget({
   data: { A: rows, moving: plain },
   controls: { z: rows, loop: rows, softmax: plain, formula: plain, experiment: plain },
   local: { time: 0, drawing: null, taken: null, resume: false },
+  entered: go,
   derive,
   view,
   words,
