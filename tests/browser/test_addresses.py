@@ -155,6 +155,17 @@ def test_what_does_not_fit_together_leaves_the_figure_as_it_was(
     assert widget.locator("svg, canvas, table").count() > 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "query"), [("EnergyDrift", "q=0,0"), ("MechanicsStage", "z=0,0,1e-99,1")]
+)
+def test_an_address_does_not_lead_a_planet_into_the_sun(alone: Alone, kind: str, query: str):
+    widget = alone(make(kind))
+    before = str(state_of(widget))
+    go_to(widget.page, f"{widget.get_attribute('id')}?{query}")
+    expect(widget.get_by_role("alert")).to_contain_text("q is 0, 0, the sun itself")
+    assert str(state_of(widget)) == before
+
+
 MOUNT_WITH_A_KERNEL = """async ([address, state]) => {
   location.hash = "fig-soft-lookup?temperature=0.05";
   const model = { get: (name) => state[name], set: (name, value) => { state[name] = value; },

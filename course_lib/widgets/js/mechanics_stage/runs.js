@@ -3,7 +3,15 @@
 import { decodeRows, plain } from "../array.js";
 import { series } from "../controls.js";
 import { colourOf, ROLLOUT_COLOURS } from "../energy_drift/colours.js";
-import { attitudeAt, attitudes, glassOf, integrate, SYSTEMS, stateAt } from "../maths/mechanics.js";
+import {
+  attitudeAt,
+  attitudes,
+  glassOf,
+  integrate,
+  SYSTEMS,
+  startFault,
+  stateAt,
+} from "../maths/mechanics.js";
 import { upTo } from "../maths/numerics.js";
 import { actorOf } from "./actors.js";
 
@@ -94,6 +102,8 @@ export function derive(now, ui) {
   const mechanics = ui.memo("mechanics", [spec], () => SYSTEMS[spec.name](spec.parameters));
   const actor = ui.memo("actor", [spec], () => actorOf(spec));
   const [q, p] = halves(z, mechanics.dim);
+  const fault = startFault(spec.name, q);
+  if (fault) throw new Error(fault);
   const steps = Math.round(spec.span / dt);
   const end = steps * dt;
   const start = { q, p, energy: mechanics.energy(q, p) };
