@@ -110,6 +110,7 @@ def displayed(widget: Locator) -> None:
 
     titles = dict(state["method_names"])
     for method in state["methods"]:
+        assert method in found["acts"]
         act = found["acts"].pop(method)
         assert act["name"] == titles[method]
         moment = min(steps, found["time"] / dt)
