@@ -373,6 +373,11 @@ REFUSED = [
         mechanics.RigidBody(weights=(1.0, 2.0, 1.0)),
         "system has the weights .*; expected ones",
     ),
+    ("LiveFigure", "figure", "root", "figure must be one of root-d, "),
+    ("LiveFigure", "figure", ["root-d"], "figure must be one of root-d, "),
+    ("LiveFigure", "dimension", 0, "dimension must lie between 1 and 1024, but was given 0"),
+    ("LiveFigure", "power", 1.5, "power must lie between 0.0 and 1.0"),
+    ("LiveFigure", "seed", -1, "seed must lie between 0 and 999"),
     ("MechanicsStage", "z", [1.0, 2.0], "z has the size 2 along coordinates; expected 4"),
     ("MechanicsStage", "z", [0, 0, 1, 1], r"q is \(0, 0\), the sun itself"),
     ("MechanicsStage", "z", [1, 0, 0, 1e6], r"z must lie within \[-1000, 1000\]"),
@@ -751,6 +756,7 @@ CHANGED = {
         "word": "beaded", "hidden": [0, 5], "place": 5, "option": 0, "guess_first": False,
         "heads": True,
     },
+    "LiveFigure": {"dimension": 200, "power": 0.5, "seed": 7},
     "MechanicsStage": {
         "system": "RigidBody", "z": np.array([1.0, 0.5, 0.25]), "dt": 0.5,
         "methods": ["runge_kutta_4"],
@@ -863,6 +869,7 @@ SIGNATURES = {
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
     "guess_first=True, heads=False",
+    "LiveFigure": "figure",
     "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "

@@ -5,9 +5,9 @@ import { middleOf } from "../lettering.js";
 import { axis } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
-import { ticks } from "../scale.js";
+import { marks } from "../scale.js";
+import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { quantity } from "./words.js";
 
 const HEIGHT = 104;
 const LINE = 48;
@@ -15,16 +15,6 @@ const MARGIN = 26;
 const STEPS = 100;
 const SIZE = 13;
 const [PIN_SIZE, PIN_WEIGHT] = [15, 650];
-
-/** Round numbers on an axis: powers of ten where it is logarithmic, with others if those are few. */
-export function marks(ends, logarithmic, count) {
-  if (!logarithmic) return ticks(ends[0], ends[1], count);
-  const inside = (value) => value >= ends[0] * (1 - 1e-6) && value <= ends[1] * (1 + 1e-6);
-  const powers = ticks(Math.floor(Math.log10(ends[0])), Math.ceil(Math.log10(ends[1])), count);
-  const decades = powers.filter(Number.isInteger).map((power) => 10 ** power);
-  const found = decades.filter(inside);
-  return found.length > 2 ? found : decades.flatMap((p) => [p, 2 * p, 5 * p]).filter(inside);
-}
 
 /** The steps on the line, from 0, and the number at each. */
 function stepsOf({ across, xlog, step }) {

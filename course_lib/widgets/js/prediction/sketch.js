@@ -4,9 +4,9 @@ import { middleOf, widest } from "../lettering.js";
 import { axis, stroked } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { dragging, pointIn } from "../plane.js";
+import { marks } from "../scale.js";
+import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { marks } from "./line.js";
-import { quantity } from "./words.js";
 
 export const KNOTS = 25;
 const HEIGHT = 250;
