@@ -146,7 +146,7 @@ ARGUMENTS = {
         "values": [1.0, 2.0],
     },
     "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
-    "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE},
+    "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE, "moving": False},
     "TinyGPT": lambda: {
         "model": decoder(),
         "alphabet": "·abcde",

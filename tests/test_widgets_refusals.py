@@ -556,6 +556,7 @@ REFUSED = [
     ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
     ("TileStepper", "step", 10, "step must lie between 0 and 9"),
     ("TileStepper", "causal", 1, TypeError("causal must be True or False")),
+    ("TileStepper", "moving", 1, TypeError("moving must be True or False")),
     ("TinyGPT", "alphabet", "·abcd", "alphabet has 5 characters and model 6 ids"),
     (
         "TinyGPT",
@@ -919,7 +920,7 @@ SIGNATURES = {
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
     "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
-    "step=0, bytes_each=2",
+    "step=0, bytes_each=2, moving=True",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
     "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
     "order='probability'",

@@ -111,15 +111,27 @@ function showRead(numbers) {
   const read = numbers.has(button.dataset.lecture);
   button.textContent = read ? "✓ Read: take the mark away" : "Mark this lecture as read";
 }
-document.addEventListener("DOMContentLoaded", () => {
+/** Marks this page's lecture, or takes its mark away. */
+function markRead(choose) {
+  const lecture = document.querySelector(".read-mark button")?.dataset.lecture;
+  if (!lecture) return;
   const numbers = lecturesRead();
+  if (choose(numbers.has(lecture))) numbers.add(lecture);
+  else numbers.delete(lecture);
+  keepRead(numbers);
   showRead(numbers);
-  document.querySelector(".read-mark button")?.addEventListener("click", (event) => {
-    const { lecture } = event.currentTarget.dataset;
-    if (!numbers.delete(lecture)) numbers.add(lecture);
-    keepRead(numbers);
-    showRead(numbers);
-  });
+}
+document.addEventListener("DOMContentLoaded", () => {
+  showRead(lecturesRead());
+  document
+    .querySelector(".read-mark button")
+    ?.addEventListener("click", () => markRead((read) => !read));
+});
+// course_lib/widgets/js/kept.js says that a guess was made, or its truth shown.
+window.addEventListener("attention-course:guess:kept", () => {
+  const questions = [...document.querySelectorAll(".cw-host[data-widget=Prediction]")];
+  const known = questions.every(({ courseModel }) => courseModel?.get("revealed"));
+  markRead((read) => read || known);
 });
 
 // What scrolls sideways says so, and the keyboard can reach it.

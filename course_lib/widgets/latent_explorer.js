@@ -16,11 +16,12 @@ import {
   unpackDecoder,
 } from "./js/maths/latent.js";
 import { playAtOnce, playButton } from "./js/play.js";
-import { number, typingLine } from "./js/text.js";
+import { number, spelled, typingLine } from "./js/text.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const SECONDS = 7;
+const A_TO_Z = "abcdefghijklmnopqrstuvwxyz";
 const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
 const SAME = 1e-4;
 const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
@@ -115,12 +116,15 @@ function letters(now, ui) {
 
 function wordLine({ ink, word }, ui) {
   const problemOf = (text) => {
-    if (!/^[a-z]+$/.test(text)) return "The decoder draws a to z: type small letters.";
+    if (!text) return "Type one letter at least, of a to z.";
+    const strange = [...new Set(text)].filter((letter) => !A_TO_Z.includes(letter));
+    if (strange.length) return `The decoder draws a to z, but no ${spelled(strange, ", ")}.`;
     return text.length > LONGEST ? `There is room for ${LONGEST} letters.` : "";
   };
   const accept = (text) => ui.set({ word: text });
   const label = `${word}, as the decoder draws it`;
-  return html`${typingLine(ui, "word", { label: "Your word", problemOf, still: word, accept })}
+  const typing = { label: "Your word", alphabet: A_TO_Z, problemOf, still: word, accept };
+  return html`${typingLine(ui, "word", typing)}
     <div data-measure="word">
       ${wordIn(ui, "drawn", ink, { word, width: ui.width("word", WIDTH), label })}
     </div>`;

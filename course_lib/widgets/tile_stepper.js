@@ -9,10 +9,10 @@ import {
   tileWeights,
   wholeRows,
 } from "./js/maths/tiles.js";
-import { playButton, prefersStillness } from "./js/play.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { naivePicture } from "./js/tile_stepper/naive.js";
-import { picture } from "./js/tile_stepper/picture.js";
+import { picture, take } from "./js/tile_stepper/picture.js";
 import { factorOf, grouped, placeInWords, story, verdict, words } from "./js/tile_stepper/words.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
@@ -143,17 +143,13 @@ function controls(now, ui) {
     turn(ui, 1);
     ui.set({ single: false });
   };
-  const scrub = (step) => {
-    ui.play(false);
-    ui.set({ step });
-  };
   return html`<div class="cw-controls cw-tile-controls">
       ${button("← Back", () => stepByHand(ui, -1))}
       ${
         prefersStillness() ? button("▶ To the end", leap) : playButton(ui, { start: "Play", begin })
       }
       ${button("Next →", () => stepByHand(ui, 1))}
-      ${slider(ui, "step", { label: "Tile", min: 0, max: now.plan.length, set: scrub })}
+      ${slider(ui, "step", { label: "Tile", min: 0, max: now.plan.length, set: (step) => take(ui, step) })}
     </div>
     <div class="cw-controls cw-tile-controls">
       ${slider(plan, "query_tile", { label: "Queries a tile", min: 1, max: queries })}
@@ -163,6 +159,7 @@ function controls(now, ui) {
 }
 
 function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
   const { written, said, off } = verdict(now);
   const legend = ([kind, text]) =>
     html`<span><i class="cw-swatch cw-tile-${kind}"></i>${text}</span>`;
@@ -196,7 +193,7 @@ const how = ({ bytes_each, shape: [, , d] }) =>
 
 export default widget({
   label: "Tile stepper: softmax attention, tile by tile",
-  data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain },
+  data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain, moving: plain },
   controls: { query_tile: plain, key_tile: plain, causal: plain, step: plain },
   local: { elapsed: 0, single: false },
   whole: (now) =>

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import axe_playwright_python
 import pytest
+from addresses import is_in_an_address
 from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
@@ -15,6 +16,7 @@ from frames import SOME_FRAMES
 from hands import CONTROLS, widgets
 from looks import SPILLED
 from playwright.sync_api import Page, expect
+from reading import state_of
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 KILOBYTE = 1000
@@ -555,4 +557,7 @@ def test_every_link_to_a_figure_sets_it(
         # An address is followed from the figure's first state on, and what it asks for is no news.
         expect(widget).to_be_in_viewport()
         assert widget.get_by_role("alert").all_inner_texts() == []
+        state = state_of(widget)
+        for name, asked in parse_qsl(address.partition("?")[2]):
+            assert is_in_an_address(state[name], asked), f"{address} leaves {name} {state[name]}"
         agrees_with_course_lib(widget)

@@ -140,7 +140,8 @@ def displayed(widget: Locator) -> None:
     state, found = state_of(widget), widget.evaluate(READ)
     spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
     name, parameters, z, dt = spec["name"], spec["parameters"], state["z"], state["dt"]
-    system = getattr(mechanics, name)(**parameters)
+    lists = {key: tuple(value) for key, value in parameters.items() if isinstance(value, list)}
+    system = getattr(mechanics, name)(**parameters | lists)
     energy = system.energy if name == "RigidBody" else lambda x: system.energy(*x.tensor_split(2))
     steps = math.floor(spec["span"] / dt + 0.5)
     assert 0 <= found["time"] <= steps * dt + 1e-9
@@ -163,6 +164,7 @@ def displayed(widget: Locator) -> None:
 
     titles = dict(state["method_names"])
     for method in state["methods"]:
+        assert method in found["acts"]
         act = found["acts"].pop(method)
         assert act["name"] == titles[method]
         moment = min(steps, found["time"] / dt)

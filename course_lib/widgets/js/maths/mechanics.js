@@ -104,6 +104,17 @@ export const SYSTEMS = {
   }),
 };
 
+/**
+ * What keeps a system from starting at `q`, as `check_start` of course_lib.mechanics says it; nothing
+ * if it can.
+ * @param {string} system
+ * @param {number[]} q
+ */
+export const startFault = (system, q) =>
+  system === "Kepler" && q.every((part) => part === 0)
+    ? "q is 0, 0, the sun itself, where the pull has no limit: a planet begins beside it"
+    : "";
+
 /** Room for the intermediate stages of any stepper, so that no step has to make arrays. */
 function stages(dim) {
   const room = {};

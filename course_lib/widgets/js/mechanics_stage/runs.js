@@ -11,6 +11,7 @@ import {
   integrate,
   numberAt,
   SYSTEMS,
+  startFault,
   stateAt,
   trueStep,
 } from "../maths/mechanics.js";
@@ -114,6 +115,8 @@ export function derive(now, ui) {
   const mechanics = ui.memo("mechanics", [spec], () => SYSTEMS[spec.name](spec.parameters));
   const actor = ui.memo("actor", [spec], () => actorOf(spec));
   const [q, p] = halves(z, mechanics.dim);
+  const fault = startFault(spec.name, q);
+  if (fault) throw new Error(fault);
   const steps = Math.round(spec.span / dt);
   const end = steps * dt;
   const start = { q, p, energy: mechanics.energy(q, p) };
