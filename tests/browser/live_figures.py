@@ -60,7 +60,7 @@ def turning(radius: float, degrees: float, stretch: float) -> Tensor:
 def run(matrix: Tensor, start: Tensor, *, steps: int, tanh: bool) -> Tensor:
     """The states of a network that reads nothing; with tanh, that of course_lib."""
     if tanh:
-        cell = RNN(1, 2).double().requires_grad_(False)
+        cell = RNN(1, 2).double().requires_grad_(requires_grad=False)
         weights = {name: torch.zeros_like(p) for name, p in cell.state_dict().items()}
         cell.load_state_dict(weights | {"weight_hh_l0": matrix})
         return torch.cat([start[None], cell(torch.zeros(steps, 1).double(), start)[0]])
