@@ -138,7 +138,7 @@ def test_an_eigenvalue_follows_its_handle_and_the_state_runs_beyond_radius_1(alo
     assert state_of(figure)["radius"] > 1
     agrees_with_course_lib(figure)
     assert "explodes" in says.inner_text()
-    figure.get_by_label("tanh").press("Space")
+    figure.get_by_role("checkbox").press("Space")
     agrees_with_course_lib(figure)
     assert "neither state nor gradient runs away" in says.inner_text()
 
