@@ -58,6 +58,22 @@ def test_a_figure_that_nobody_touches_asks_for_no_frame(alone: Alone, name: str)
     assert figure.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
+LEGENDS = ".cw-legend svg"
+LATER_SHEET = """() => {
+  const style = document.createElement("style");
+  style.textContent = ".cw svg { width: 100%; }";
+  document.head.append(style);
+}"""
+
+
+def test_a_sheet_that_another_widget_brings_leaves_the_legends_small(alone: Alone):
+    figure = alone(make("spectral-radius"))
+    figure.page.evaluate(LATER_SHEET)
+    widths = figure.locator(LEGENDS).evaluate_all("all => all.map((e) => e.clientWidth)")
+    assert len(widths) == 3
+    assert max(widths) <= 24
+
+
 def drag(figure: Locator, handle: Locator, to: tuple[float, float]) -> None:
     box = handle.bounding_box()
     mouse = figure.page.mouse

@@ -93,7 +93,7 @@ export function panel(ui, options, draw) {
     ...{ x: along.at, y: up.at, left, right, top, bottom, clip: `url(#${clip})` },
     at: ([px, py]) => [along.back(px), up.back(py)],
   };
-  return html`<div class="cw-panel" style="flex-grow: ${grow}; flex-basis: ${12 * grow}rem">
+  return html`<div class="cw-panel" style="flex-grow: ${grow}; flex-basis: ${9.5 * grow}rem">
     <p class="cw-panel-title">${title}</p>
     <div data-measure=${name}>
       <svg viewBox="0 0 ${width} ${height}" role=${group ? "group" : "img"}
