@@ -54,12 +54,8 @@ FIGURES = {
             "all, and the gradient that the softmax still lets through."
         ),
         knobs={
-            "dimension": knob(
-                Integer(1, 1024, default=64), "Dimension of the keys d", logarithmic=True
-            ),
-            "power": knob(
-                Number(0.0, 1.0, default=0.0), "Divide by d to the power", step=0.05, digits=2
-            ),
+            "dimension": knob(Integer(1, 1024, default=64), "Dimension d", logarithmic=True),
+            "power": knob(Number(0.0, 1.0, default=0.0), "Divide by dᵖ, p", step=0.05, digits=2),
             "seed": _seed(),
         },
     ),

@@ -45,7 +45,7 @@ def test_every_knob_of_every_figure_answers_and_reset_brings_all_back(
 
 @every_figure
 def test_a_figure_fits_a_window_of_any_width_and_its_text_can_be_read(alone: Alone, name: str):
-    for width in (200, 390, 1280):
+    for width in (200, 390, 704, 1280):
         figure = alone(make(name), width=width)
         assert figure.evaluate(SPILLED) == []
         assert figure.evaluate(SMALLEST_TYPE) >= 10

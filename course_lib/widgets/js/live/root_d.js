@@ -71,7 +71,7 @@ function fan(now, ui) {
     ui.set({ dimension: PLACES[Math.max(0, Math.min(PLACES.length - 1, place))] });
   const options = {
     name: "fan",
-    title: "Scores of 16 keys, as features are added",
+    title: "Scores as features are added",
     says: `Scores of a query with 16 keys against the dimension; at d = ${dimension} their
       standard deviation is ${quantity(spread)}`,
     x: { ends: [1, MOST], logarithmic: true, ticks: TICKS, label: "dimension d" },
@@ -112,7 +112,7 @@ function fan(now, ui) {
 function weightBars({ weights, best }, ui) {
   const options = {
     name: "weights",
-    title: "Weights after the softmax",
+    title: "Weights of 16 keys",
     says: `Weights of ${KEYS} keys; the largest is ${number(weights[best])}`,
     x: {
       ends: [-0.7, KEYS - 0.3],

@@ -83,7 +83,7 @@ function orbit({ states, tanh, at }, ui) {
   const end = states[STEPS].map((h) => quantity(h)).join(", ");
   const options = {
     name: "orbit",
-    title: "The state, step after step",
+    title: "The state, step by step",
     says: `The state of two units over ${STEPS} steps, ${tanh ? "with" : "without"} tanh, from
       ${START.join(", ")} to ${end}`,
     x: { ends, ticks: [-1, 0, 1], label: "unit 1" },
