@@ -104,7 +104,7 @@ export const liveFigure = (figure) => ({
       view: (now, ui) => html`<div class="cw-controls">
           ${motion(figure, now, ui)}${names.map((name) => control(ui, name, knobs[name]))}
         </div>
-        <div class="cw-live-panels">${figure.panels(now, ui)}</div>
+        <div class="cw-live-panels" data-measure="panels">${figure.panels(now, ui)}</div>
         <p class="cw-live-readings">${figure.readings(now).map(reading)}</p>
         <p class="cw-hint">${figure.says(now)}</p>`,
       words: (now) =>

@@ -10,6 +10,7 @@ import { html, nothing, svg } from "./vendor/lit-html/lit-html.js";
 
 const TYPE = 12;
 const [TICK, LEAST_MARGIN, NARROWEST, ROOM] = [8, 10, 30, 45];
+const NARROW = 420;
 const [SMALL, LARGE] = [1e-3, 1e5];
 
 /**
@@ -66,6 +67,10 @@ function measured(axis, span) {
   return { at: scale(ends, [from, to]), back, ticks, texts: ticks.map((tick) => text(tick)) };
 }
 
+/** On a telephone, where panels stand one below the other, they are lower. @param {any} ui */
+export const heightOf = (ui, height) =>
+  ui.width("panels", NARROW) < NARROW ? Math.round(0.8 * height) : height;
+
 /**
  * A panel with axes, `grow` times as wide as others beside it, and `height` pixels high.
  * @param {any} ui
@@ -76,7 +81,8 @@ function measured(axis, span) {
  * @param {(frame: Frame) => unknown} draw
  */
 export function panel(ui, options, draw) {
-  const { name, title, says, height = 220, grow = 1, room = 0, group = false } = options;
+  const { name, title, says, grow = 1, room = 0, group = false } = options;
+  const height = heightOf(ui, options.height ?? 220);
   let { x, y } = options;
   const width = ui.width(name, 300);
   const foot = (x.label ? 20 : 4) + (x.ticks?.length === 0 ? 0 : 18);

@@ -1,7 +1,7 @@
 // A disc of pendulums, carried by a method step by step, and its area.
 
 import { liveFigure } from "../../live_figure.js";
-import { area, dot, handle, legend, line, panel, rule } from "../charts.js";
+import { area, dot, handle, heightOf, legend, line, panel, rule } from "../charts.js";
 import { carried, circle, polygonArea } from "../maths/discs.js";
 import { SYSTEMS } from "../maths/mechanics.js";
 import { clamp, upTo } from "../maths/numerics.js";
@@ -10,7 +10,7 @@ import { svg } from "../vendor/lit-html/lit-html.js";
 
 const PENDULUM = SYSTEMS.Pendulum({ mass: 1, length: 1, gravity: 1 });
 const [RADIUS, RIM, STEPS, FINE] = [0.45, 200, 40, 8];
-const [HIGHEST, HEIGHT] = [2.8, 300];
+const [HIGHEST, HEIGHT] = [2.8, 270];
 const LEVELS = [0.3, 1, 2, 3.2];
 const [SMALLEST, LARGEST] = [0.5, 10];
 const STEPS_A_SECOND = 6;
@@ -59,7 +59,8 @@ const closed = (points) => [...points, points[0]];
 
 function phaseSpace(now, ui) {
   const { mine, truth, steps, angle, momentum, ratio } = now;
-  const half = HIGHEST * Math.max(1.12, (ui.width("space", 400) - 40) / (HEIGHT - 62));
+  const half =
+    HIGHEST * Math.max(1.12, (ui.width("space", 400) - 40) / (heightOf(ui, HEIGHT) - 62));
   const move = ([q, p]) =>
     ui.set({ angle: clamp(q, -Math.PI, Math.PI), momentum: clamp(p, -2, 2), steps: 0 });
   const options = {
