@@ -121,6 +121,42 @@ FIGURES = {
         },
         data={"eigenvalues": Array("direction", within=(0, 1_000_000), read_only=True)},
     ),
+    "error-of-blends": Figure(
+        title="How far off are hats and a softmax, as nodes come closer?",
+        shows=(
+            "A function and what hats and a softmax make of its values at even nodes, with the "
+            "errors enlarged. Beside it the largest error against the distance of neighbours, on "
+            "logarithmic axes, by the rule for the temperature that the reader chooses."
+        ),
+        knobs={
+            "intervals": knob(Integer(4, 1024, default=16), "Intervals 1/h", logarithmic=True),
+            "factor": knob(Number(0.1, 3.0, default=1.0), "c", logarithmic=True),
+            "law": knob(
+                Choice("fixed", "ratio", "logarithm", default="fixed"),
+                "τ",
+                names={
+                    "fixed": "c/1000",
+                    "ratio": "c h²",
+                    "logarithm": "c h² ln(1/h)/π²",
+                },
+            ),
+            "shape": knob(
+                Choice("wave", "square", "root", default="wave"),
+                "u",
+                names={"wave": "sin 7x + x", "square": "x²", "root": "√x"},
+            ),
+            "where": knob(
+                Choice("middle", "whole", "reflected", default="middle"),
+                "Measured on",
+                names={
+                    "middle": "the middle half",
+                    "whole": "all",
+                    "reflected": "all, ends reflected",
+                },
+            ),
+            "all": knob(Switch(default=False), "All three rules"),
+        },
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 from course_lib import mechanics
 from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
+from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
@@ -121,12 +123,68 @@ def codes_that_die(state: dict[str, Any]) -> Readings:
     }
 
 
+SHAPES: dict[str, Callable[[Tensor], Tensor]] = {
+    "wave": lambda x: torch.sin(7 * x) + x,
+    "square": lambda x: x**2,
+    "root": torch.sqrt,
+}
+
+
+def errors_of_blend(
+    shape: str, count: int, ratio: float, fineness: int, *, reflected: bool
+) -> Tensor:
+    """A blend of even nodes less the function, by hats if the ratio of τ to h² is 0."""
+    u, h = SHAPES[shape], 1 / count
+    nodes = torch.linspace(0, 1, count + 1, dtype=torch.float64)
+    values = u(nodes)
+    if reflected:
+        left, right = 2 * values[0] - values.flip(0)[:-1], 2 * values[-1] - values.flip(0)[1:]
+        nodes = torch.cat([nodes[:-1] - 1, nodes, nodes[1:] + 1])
+        values = torch.cat([left, values, right])
+    basis = partial(softmax_basis, temperature=ratio * h**2) if ratio else hat
+    x = torch.linspace(0, 1, count * fineness + 1, dtype=torch.float64)
+    # All weights at once would fill the memory.
+    return torch.cat([interpolate(some, nodes, values, basis) - u(some) for some in x.split(500)])
+
+
+def error_of_blends(state: dict[str, Any]) -> Readings:
+    count, factor = state["intervals"], state["factor"]
+
+    def ratio_at(count: int) -> float:
+        return {
+            "fixed": factor / 1000 * count**2,
+            "ratio": factor,
+            "logarithm": factor * math.log(count) / math.pi**2,
+        }[state["law"]]
+
+    def off(count: int, ratio: float) -> float:
+        fineness = 3 * math.ceil(192 / count) if ratio > 4 else 12 * math.ceil(48 / count)
+        reflected = state["where"] == "reflected"
+        errors = errors_of_blend(state["shape"], count, ratio, fineness, reflected=reflected).abs()
+        end = len(errors) - 1
+        if state["where"] == "middle":
+            errors = errors[math.ceil(end / 4) : 3 * end // 4 + 1]
+        return errors.max().item()
+
+    half = (count + 1) // 2
+    softmax, hats = off(count, ratio_at(count)), off(count, 0)
+    halving = math.log(count / half)
+    return {
+        "ratio": ratio_at(count),
+        "softmax": softmax,
+        "softmax-power": math.log(off(half, ratio_at(half)) / softmax) / halving,
+        "hats": hats,
+        "hats-power": math.log(off(half, 0) / hats) / halving,
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
     "roofline": roofline,
     "disc-of-pendulums": disc_of_pendulums,
     "codes-that-die": codes_that_die,
+    "error-of-blends": error_of_blends,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},

@@ -170,3 +170,23 @@ def test_the_state_walks_by_itself_until_it_is_stopped(alone: Alone):
     assert lag.inner_text() == before
     figure.get_by_role("button", name="Step").click()
     expect(lag).not_to_have_text(before)
+
+
+def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone: Alone):
+    figure = alone(make("error-of-blends"))
+    box = figure.locator("[data-measure=curves]").bounding_box()
+    orders = {}
+    for law, factor in {"fixed": 1, "ratio": 0.3, "logarithm": 2}.items():
+        figure.evaluate(
+            "(el, [law, c]) => { el.courseModel.set('law', law); el.courseModel.set('factor', c) }",
+            [law, factor],
+        )
+        handle = figure.get_by_role("button", name="intervals")
+        for x, intervals in ((box["x"] + box["width"] + 40, 4), (box["x"] - 40, 1024)):
+            drag(figure, handle, (x, box["y"] + 60))
+            assert state_of(figure)["intervals"] == intervals
+            agrees_with_course_lib(figure)
+        orders[law] = float(figure.locator("[data-reading=softmax-power]").inner_text())
+    assert orders["fixed"] == 0
+    assert orders["ratio"] == 1
+    assert 1.8 < orders["logarithm"] < 2

@@ -1,15 +1,17 @@
 """The mathematics of the live figures, run in Chromium, against course_lib."""
 
+import itertools
 import math
 
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from live_figures import normals, polygon_area, run, turning
+from live_figures import SHAPES, errors_of_blend, normals, polygon_area, run, turning
 
 from course_lib.attention import attention_weights
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 
 DISCS = "js/maths/discs.js"
+INTERPOLATION = "js/maths/interpolation.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
 ROOFLINE = "js/maths/roofline.js"
@@ -108,3 +110,14 @@ def test_the_area_of_a_polygon(javascript: Javascript):
     assert_close(found, [polygon_area(one) for one in polygons])
     (square,) = javascript(DISCS, "polygonArea", [[[[0, 0], [2, 0], [2, 3], [0, 3]]]])
     assert square == 6
+
+
+def test_the_errors_of_hats_and_of_a_softmax(javascript: Javascript):
+    ratios = (0, 0.05, 0.5, 3.9, 40.0)
+    cases = list(itertools.product(SHAPES, (2, 7, 32), ratios, (False, True)))
+    found_all = javascript(INTERPOLATION, "errorsOf", [list(case) for case in cases])
+    for (shape, count, ratio, reflected), found in zip(cases, found_all, strict=True):
+        fineness = (len(found) - 1) // count
+        exact = errors_of_blend(shape, count, ratio, fineness, reflected=reflected)
+        assert_close(found, exact)
+        assert exact.abs().max() > 1e-4
