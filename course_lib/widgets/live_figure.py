@@ -89,6 +89,32 @@ FIGURES = {
             "bandwidth": Number(1e-3, 1e6, read_only=True),
         },
     ),
+    "deep-stack": Figure(
+        title="What depth does to tokens and to gradients, in five stacks",
+        shows=(
+            "Two tokens go up through a stack of up to sixty small layers, and a gradient comes "
+            "down. Layer by layer: how far the tokens still differ, how loud they are, and the "
+            "gradient. In a bare stack both tokens become one; with a way around "
+            "each layer and a norm before it they stay apart, and the gradient arrives."
+        ),
+        knobs={
+            "kind": knob(
+                Choice("bare", "norm", "around", "post", "pre", default="bare"),
+                "Stack",
+                names={
+                    "norm": "norm only",
+                    "around": "way around only",
+                    "post": "post-norm",
+                    "pre": "pre-norm",
+                },
+            ),
+            "depth": knob(Integer(1, 60, default=60), "Layers", logarithmic=True),
+            "gain": knob(Number(0.5, 2.0, default=0.58), "Gain of the weights", step=0.02),
+            "biases": knob(Switch(default=True), "Biases"),
+            "seed": _seed(),
+            "layer": knob(Integer(0, 60, default=8), "Layer", hidden=True),
+        },
+    ),
 }
 
 

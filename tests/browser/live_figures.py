@@ -1,14 +1,16 @@
 """What course_lib says of each live figure: the numbers that stand below it, by name."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from in_the_page import tensor, uniform
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib.attention import attention_weights
+from course_lib.deep_stacks import deep_stack
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
@@ -16,6 +18,7 @@ from course_lib.widgets import LiveFigure
 Readings = dict[str, float]
 
 
+@functools.cache
 def normals(count: int, seed: int) -> Tensor:
     """Draws of N(0, 1), as the page draws them."""
     pairs = [(uniform(seed, 2 * i), uniform(seed, 2 * i + 1)) for i in range(count)]
@@ -81,10 +84,64 @@ def roofline(state: dict[str, Any]) -> Readings:
     }
 
 
+KINDS_OF_STACKS = {
+    "bare": "bare",
+    "norm": "norm only",
+    "around": "way around only",
+    "post": "post-norm",
+    "pre": "pre-norm",
+}
+
+
+def filled_stack(
+    kind: str, draws: Tensor, *, layers: int, d: int, gain: float, biases: bool
+) -> nn.Sequential:
+    """A stack of course_lib whose parameters are these draws, one layer after another."""
+    stack = deep_stack(KINDS_OF_STACKS[kind], layers, d).double()
+    linears = [linear for layer in stack for linear in (layer.f.expand, layer.f.contract)]
+    with torch.no_grad():
+        for linear in linears:
+            bias = biases / math.sqrt(3 * linear.in_features)
+            for part, scale in (
+                (linear.weight, gain / math.sqrt(linear.in_features)),
+                (linear.bias, bias),
+            ):
+                part.copy_(scale * draws[: part.numel()].view_as(part))
+                draws = draws[part.numel() :]
+    return stack
+
+
+def through_stack(
+    stack: nn.Sequential, tokens: Tensor, covectors: Tensor
+) -> dict[str, list[float]]:
+    """After each layer: the differences left, the loudness, and the gradient by autograd."""
+    floors = [tokens.clone().requires_grad_()]
+    for layer in stack:
+        floors.append(layer(floors[-1]))
+    gradients = torch.autograd.grad((floors[-1] * covectors).sum(), floors)
+    return {
+        "left": [((x - x.mean(0)).norm() / x.norm()).item() for x in floors],
+        "loud": [x.square().mean().sqrt().item() for x in floors],
+        "gradient": [(g.norm() / covectors.norm()).item() for g in gradients],
+    }
+
+
+def deep_stack_figure(state: dict[str, Any]) -> Readings:
+    d, tokens, deepest = 16, 2, 60
+    vectors, draws = normals(2 * tokens * d + deepest * 1072, state["seed"]).tensor_split(
+        [2 * tokens * d]
+    )
+    size = {"layers": state["depth"], "d": d, "gain": state["gain"], "biases": state["biases"]}
+    run = through_stack(filled_stack(state["kind"], draws, **size), *vectors.view(2, tokens, d))
+    at = min(state["layer"], state["depth"])
+    return {name: each[at] for name, each in run.items()} | {"first": run["gradient"][0]}
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
     "roofline": roofline,
+    "deep-stack": deep_stack_figure,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},
@@ -93,5 +150,5 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
 """What a cell gives a figure that needs more than its name; small."""
 
 
-def make(figure: str) -> LiveFigure:
-    return LiveFigure(figure, **DATA.get(figure, dict)())
+def make(figure: str, **knobs: Any) -> LiveFigure:
+    return LiveFigure(figure, **DATA.get(figure, dict)(), **knobs)

@@ -5,7 +5,7 @@ from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot
-from live_figures import make
+from live_figures import EXPECTED, make
 from looks import SPILLED
 from playwright.sync_api import Locator
 from reading import eventually, state_of
@@ -85,3 +85,25 @@ def test_divided_by_the_root_the_weights_stay_shared_in_every_dimension(alone: A
     figure.evaluate("el => el.courseModel.set('power', 0.5)")
     agrees_with_course_lib(figure)
     assert float(largest.inner_text()) < 0.5
+
+
+def test_a_press_anywhere_takes_the_layer_there_and_a_shorter_stack_holds_it(alone: Alone):
+    figure = alone(make("deep-stack"))
+    box = figure.locator("[data-measure=gradient]").bounding_box()
+    figure.page.mouse.click(box["x"] + box["width"] - 12, box["y"] + 100)
+    assert state_of(figure)["layer"] >= 59
+    agrees_with_course_lib(figure)
+    figure.evaluate("el => el.courseModel.set('depth', 8)")
+    agrees_with_course_lib(figure)
+    assert figure.locator("[data-reading=gradient]").inner_text() == "1"
+
+
+def test_only_stacks_with_a_way_around_keep_tokens_apart_and_the_gradient_alive(alone: Alone):
+    figure = alone(make("deep-stack", layer=60))
+    alive = {}
+    for kind in ("bare", "norm", "around", "post", "pre"):
+        figure.evaluate("(el, kind) => el.courseModel.set('kind', kind)", kind)
+        agrees_with_course_lib(figure)
+        run = EXPECTED["deep-stack"](state_of(figure))
+        alive[kind] = run["left"] > 0.1 and run["first"] > 0.1
+    assert alive == {"bare": False, "norm": False, "around": True, "post": True, "pre": True}
