@@ -8,7 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Choice, Data, Integer, Number, Switch, Trait
+from course_lib.widgets.traits import (
+    Array,
+    Choice,
+    Data,
+    Integer,
+    Number,
+    Several,
+    Switch,
+    Text,
+    Trait,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -113,6 +123,25 @@ FIGURES = {
             "biases": knob(Switch(default=True), "Biases"),
             "seed": _seed(),
             "layer": knob(Integer(0, 60, default=8), "Layer", hidden=True),
+        },
+    ),
+    "translator": Figure(
+        title="Where a translator looks while it writes a number",
+        shows=(
+            "An English number, word by word, and the German one that is written, piece by piece. "
+            "Lines and a map show how much the decoder looks at each word before it writes a "
+            "piece. Where units come before tens, the lines cross."
+        ),
+        knobs={
+            "number": knob(Integer(1, 9999, default=7543), "Number", hidden=True),
+            "place": knob(Integer(0, 15, default=6), "Piece", hidden=True),
+        },
+        data={
+            "numbers": Array("number", read_only=True),
+            "read": Several(Text(), "number", read_only=True),
+            "written": Several(Text(), "number", read_only=True),
+            "meant": Several(Text(), "number", read_only=True),
+            "weights": Array("number", "piece", "word", within=(0, 1), read_only=True),
         },
     ),
 }

@@ -13,6 +13,7 @@ from course_lib.attention import attention_weights
 from course_lib.deep_stacks import deep_stack
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
+from course_lib.transformer import EncoderDecoder
 from course_lib.widgets import LiveFigure
 
 Readings = dict[str, float]
@@ -137,15 +138,61 @@ def deep_stack_figure(state: dict[str, Any]) -> Readings:
     return {name: each[at] for name, each in run.items()} | {"first": run["gradient"][0]}
 
 
+SPELLED = {
+    2986: (
+        "two thousand nine hundred and eighty six",
+        "zwei tausend neun hundert sechs und siebzig",
+    ),
+    7543: (
+        "seven thousand five hundred and forty three",
+        "sieben tausend fünf hundert drei und vierzig",
+    ),
+}
+
+
+@functools.cache
+def looked_at() -> Tensor:
+    """Cross-attention of a translator that has learned nothing, for the numbers of SPELLED."""
+    model = EncoderDecoder(9, 9, 8, heads=1, layers=1, tokens=8).eval()
+    drawn = normals(sum(p.numel() for p in model.parameters()), 3).float()
+    with torch.no_grad():
+        torch.nn.utils.vector_to_parameters(drawn, model.parameters())
+        source = torch.tensor([[1, 2, 3, 4, 5, 6, 7], [7, 2, 1, 4, 5, 8, 3]])
+        pieces = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 7, 2, 8, 4, 1, 6, 5]])
+        return model.cross_attention_weights(source, pieces)[0, :, 0]
+
+
+def translations() -> dict[str, Any]:
+    return {
+        "numbers": list(SPELLED),
+        "read": [words for words, _ in SPELLED.values()],
+        "written": [pieces for _, pieces in SPELLED.values()],
+        "meant": [
+            "zweitausendneunhundertsechsundachtzig",
+            "siebentausendfünfhundertdreiundvierzig",
+        ],
+        "weights": looked_at(),
+    }
+
+
+def translator(state: dict[str, Any]) -> Readings:
+    which = min(range(len(SPELLED)), key=lambda i: abs(list(SPELLED)[i] - state["number"]))
+    words, pieces = list(SPELLED.values())[which]
+    place = min(state["place"], len(pieces.split()))
+    return {"most": looked_at()[which, place, : len(words.split())].max().item()}
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
     "roofline": roofline,
     "deep-stack": deep_stack_figure,
+    "translator": translator,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},
     "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
+    "translator": translations,
 }
 """What a cell gives a figure that needs more than its name; small."""
 

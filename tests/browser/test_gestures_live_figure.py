@@ -14,8 +14,8 @@ from course_lib.widgets.live_figure import FIGURES
 
 HIGHEST = 600
 SMALLEST_TYPE = """(el) => Math.min(...[...el.querySelectorAll("svg text")].map((text) => {
-  const { a } = text.getScreenCTM();
-  return a * parseFloat(getComputedStyle(text).fontSize);
+  const { a, b } = text.getScreenCTM();
+  return Math.hypot(a, b) * parseFloat(getComputedStyle(text).fontSize);
 }))"""
 every_figure = pytest.mark.parametrize("name", FIGURES)
 
@@ -107,3 +107,30 @@ def test_only_stacks_with_a_way_around_keep_tokens_apart_and_the_gradient_alive(
         run = EXPECTED["deep-stack"](state_of(figure))
         alive[kind] = run["left"] > 0.1 and run["first"] > 0.1
     assert alive == {"bare": False, "norm": False, "around": True, "post": True, "pre": True}
+
+
+def test_a_piece_that_is_pointed_at_lights_the_words_that_it_looks_at(alone: Alone):
+    figure = alone(make("translator"))
+    agrees_with_course_lib(figure)
+    for panel in ("paths", "map"):
+        for piece in ("drei", "vierzig"):
+            figure.locator(f"[data-measure={panel}] text", has_text=piece).hover(force=True)
+            place = {"drei": 4, "vierzig": 6}[piece]
+
+            def reached(place: int = place) -> None:
+                assert state_of(figure)["place"] == place
+
+            eventually(figure, reached)
+            agrees_with_course_lib(figure)
+
+
+def test_steps_write_a_number_piece_by_piece_and_begin_again(alone: Alone):
+    figure = alone(make("translator", place=5), reduced_motion=True)
+    step = figure.get_by_role("button", name="Step")
+    for place in (6, 7, 0, 1):
+        step.click()
+        assert state_of(figure)["place"] == place
+        agrees_with_course_lib(figure)
+    figure.get_by_label("Number", exact=True).select_option("2986")
+    agrees_with_course_lib(figure)
+    assert "It is wrong: zweitausendneunhundertsechsundachtzig it should be." in figure.inner_text()
