@@ -1,7 +1,7 @@
 // What all live figures share: their knobs, the row of numbers below, and the words. A figure is a
 // module in js/live, which gives its picture; live_figure.py gives its knobs.
 
-import { plain, rows, vector } from "./js/array.js";
+import { array, plain, rows, vector } from "./js/array.js";
 import { button, choices, slider, toggle } from "./js/controls.js";
 import { ranking } from "./js/maths/numerics.js";
 import { stops } from "./js/maths/scaling.js";
@@ -89,7 +89,7 @@ export const liveFigure = (figure) => ({
     const { title, knobs, data } = given.model.get("about");
     const names = Object.keys(knobs);
     const lasting = names.filter((name) => !knobs[name].button);
-    const codec = (axes) => [plain, vector, rows][axes] ?? plain;
+    const codec = (axes) => [plain, vector, rows][axes] ?? array;
     const decoders = Object.entries(data).map(([name, axes]) => [name, codec(axes)]);
     const values = (now) =>
       lasting.map((name) => `${knobs[name].label}: ${told(knobs[name], now[name])}`);

@@ -10,7 +10,17 @@ from typing import Any
 
 from course_lib.widgets.base import Widget
 from course_lib.widgets.energy_drift import METHODS
-from course_lib.widgets.traits import Array, Choice, Data, Integer, Number, Switch, Trait
+from course_lib.widgets.traits import (
+    Array,
+    Choice,
+    Data,
+    Integer,
+    Number,
+    Several,
+    Switch,
+    Text,
+    Trait,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -155,6 +165,51 @@ FIGURES = {
                 },
             ),
             "all": knob(Switch(default=False), "All three rules"),
+        },
+    ),
+    "deep-stack": Figure(
+        title="What depth does to tokens and to gradients, in five stacks",
+        shows=(
+            "Two tokens go up through a stack of up to sixty small layers, and a gradient comes "
+            "down. Layer by layer: how far the tokens still differ, how loud they are, and the "
+            "gradient. In a bare stack both tokens become one; with a way around "
+            "each layer and a norm before it they stay apart, and the gradient arrives."
+        ),
+        knobs={
+            "kind": knob(
+                Choice("bare", "norm", "around", "post", "pre", default="bare"),
+                "Stack",
+                names={
+                    "norm": "norm only",
+                    "around": "way around only",
+                    "post": "post-norm",
+                    "pre": "pre-norm",
+                },
+            ),
+            "depth": knob(Integer(1, 60, default=60), "Layers", logarithmic=True),
+            "gain": knob(Number(0.5, 2.0, default=0.58), "Gain of the weights", step=0.02),
+            "biases": knob(Switch(default=True), "Biases"),
+            "seed": _seed(),
+            "layer": knob(Integer(0, 60, default=8), "Layer", hidden=True),
+        },
+    ),
+    "translator": Figure(
+        title="Where a translator looks while it writes a number",
+        shows=(
+            "An English number, word by word, and the German one that is written, piece by piece. "
+            "Lines and a map show how much the decoder looks at each word before it writes a "
+            "piece. Where units come before tens, the lines cross."
+        ),
+        knobs={
+            "number": knob(Integer(1, 9999, default=7543), "Number", hidden=True),
+            "place": knob(Integer(0, 15, default=6), "Piece", hidden=True),
+        },
+        data={
+            "numbers": Array("number", read_only=True),
+            "read": Several(Text(), "number", read_only=True),
+            "written": Several(Text(), "number", read_only=True),
+            "meant": Several(Text(), "number", read_only=True),
+            "weights": Array("number", "piece", "word", within=(0, 1), read_only=True),
         },
     ),
 }

@@ -1,5 +1,6 @@
 """What course_lib says of each live figure: the numbers that stand below it, by name."""
 
+import functools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -7,19 +8,22 @@ from typing import Any
 
 import torch
 from in_the_page import tensor, uniform
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib import mechanics
 from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
+from course_lib.deep_stacks import deep_stack
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
+from course_lib.transformer import EncoderDecoder
 from course_lib.widgets import LiveFigure
 
 Readings = dict[str, float]
 
 
+@functools.cache
 def normals(count: int, seed: int) -> Tensor:
     """Draws of N(0, 1), as the page draws them."""
     pairs = [(uniform(seed, 2 * i), uniform(seed, 2 * i + 1)) for i in range(count)]
@@ -178,6 +182,103 @@ def error_of_blends(state: dict[str, Any]) -> Readings:
     }
 
 
+KINDS_OF_STACKS = {
+    "bare": "bare",
+    "norm": "norm only",
+    "around": "way around only",
+    "post": "post-norm",
+    "pre": "pre-norm",
+}
+
+
+def filled_stack(
+    kind: str, draws: Tensor, *, layers: int, d: int, gain: float, biases: bool
+) -> nn.Sequential:
+    """A stack of course_lib whose parameters are these draws, one layer after another."""
+    stack = deep_stack(KINDS_OF_STACKS[kind], layers, d).double()
+    linears = [linear for layer in stack for linear in (layer.f.expand, layer.f.contract)]
+    with torch.no_grad():
+        for linear in linears:
+            bias = biases / math.sqrt(3 * linear.in_features)
+            for part, scale in (
+                (linear.weight, gain / math.sqrt(linear.in_features)),
+                (linear.bias, bias),
+            ):
+                part.copy_(scale * draws[: part.numel()].view_as(part))
+                draws = draws[part.numel() :]
+    return stack
+
+
+def through_stack(
+    stack: nn.Sequential, tokens: Tensor, covectors: Tensor
+) -> dict[str, list[float]]:
+    """After each layer: the differences left, the loudness, and the gradient by autograd."""
+    floors = [tokens.clone().requires_grad_()]
+    for layer in stack:
+        floors.append(layer(floors[-1]))
+    gradients = torch.autograd.grad((floors[-1] * covectors).sum(), floors)
+    return {
+        "left": [((x - x.mean(0)).norm() / x.norm()).item() for x in floors],
+        "loud": [x.square().mean().sqrt().item() for x in floors],
+        "gradient": [(g.norm() / covectors.norm()).item() for g in gradients],
+    }
+
+
+def deep_stack_figure(state: dict[str, Any]) -> Readings:
+    d, tokens, deepest = 16, 2, 60
+    vectors, draws = normals(2 * tokens * d + deepest * 1072, state["seed"]).tensor_split(
+        [2 * tokens * d]
+    )
+    size = {"layers": state["depth"], "d": d, "gain": state["gain"], "biases": state["biases"]}
+    run = through_stack(filled_stack(state["kind"], draws, **size), *vectors.view(2, tokens, d))
+    at = min(state["layer"], state["depth"])
+    return {name: each[at] for name, each in run.items()} | {"first": run["gradient"][0]}
+
+
+SPELLED = {
+    2986: (
+        "two thousand nine hundred and eighty six",
+        "zwei tausend neun hundert sechs und siebzig",
+    ),
+    7543: (
+        "seven thousand five hundred and forty three",
+        "sieben tausend fünf hundert drei und vierzig",
+    ),
+}
+
+
+@functools.cache
+def looked_at() -> Tensor:
+    """Cross-attention of a translator that has learned nothing, for the numbers of SPELLED."""
+    model = EncoderDecoder(9, 9, 8, heads=1, layers=1, tokens=8).eval()
+    drawn = normals(sum(p.numel() for p in model.parameters()), 3).float()
+    with torch.no_grad():
+        torch.nn.utils.vector_to_parameters(drawn, model.parameters())
+        source = torch.tensor([[1, 2, 3, 4, 5, 6, 7], [7, 2, 1, 4, 5, 8, 3]])
+        pieces = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 7, 2, 8, 4, 1, 6, 5]])
+        return model.cross_attention_weights(source, pieces)[0, :, 0]
+
+
+def translations() -> dict[str, Any]:
+    return {
+        "numbers": list(SPELLED),
+        "read": [words for words, _ in SPELLED.values()],
+        "written": [pieces for _, pieces in SPELLED.values()],
+        "meant": [
+            "zweitausendneunhundertsechsundachtzig",
+            "siebentausendfünfhundertdreiundvierzig",
+        ],
+        "weights": looked_at(),
+    }
+
+
+def translator(state: dict[str, Any]) -> Readings:
+    which = min(range(len(SPELLED)), key=lambda i: abs(list(SPELLED)[i] - state["number"]))
+    words, pieces = list(SPELLED.values())[which]
+    place = min(state["place"], len(pieces.split()))
+    return {"most": looked_at()[which, place, : len(words.split())].max().item()}
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
@@ -185,14 +286,17 @@ EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "disc-of-pendulums": disc_of_pendulums,
     "codes-that-die": codes_that_die,
     "error-of-blends": error_of_blends,
+    "deep-stack": deep_stack_figure,
+    "translator": translator,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},
     "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
     "codes-that-die": lambda: {"eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02]},
+    "translator": translations,
 }
 """What a cell gives a figure that needs more than its name; small."""
 
 
-def make(figure: str) -> LiveFigure:
-    return LiveFigure(figure, **DATA.get(figure, dict)())
+def make(figure: str, **knobs: Any) -> LiveFigure:
+    return LiveFigure(figure, **DATA.get(figure, dict)(), **knobs)

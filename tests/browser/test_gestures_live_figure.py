@@ -5,7 +5,7 @@ from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot
-from live_figures import make
+from live_figures import EXPECTED, make
 from looks import SPILLED
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
@@ -15,8 +15,8 @@ from course_lib.widgets.live_figure import FIGURES
 
 HIGHEST = {390: 1100, 704: 600, 1280: 600}
 SMALLEST_TYPE = """(el) => Math.min(...[...el.querySelectorAll("svg text")].map((text) => {
-  const { a } = text.getScreenCTM();
-  return a * parseFloat(getComputedStyle(text).fontSize);
+  const { a, b } = text.getScreenCTM();
+  return Math.hypot(a, b) * parseFloat(getComputedStyle(text).fontSize);
 }))"""
 every_figure = pytest.mark.parametrize("name", FIGURES)
 
@@ -190,3 +190,52 @@ def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone
     assert orders["fixed"] == 0
     assert orders["ratio"] == 1
     assert 1.8 < orders["logarithm"] < 2
+
+
+def test_a_press_anywhere_takes_the_layer_there_and_a_shorter_stack_holds_it(alone: Alone):
+    figure = alone(make("deep-stack"))
+    box = figure.locator("[data-measure=gradient]").bounding_box()
+    figure.page.mouse.click(box["x"] + box["width"] - 12, box["y"] + 100)
+    assert state_of(figure)["layer"] >= 59
+    agrees_with_course_lib(figure)
+    figure.evaluate("el => el.courseModel.set('depth', 8)")
+    agrees_with_course_lib(figure)
+    assert figure.locator("[data-reading=gradient]").inner_text() == "1"
+
+
+def test_only_stacks_with_a_way_around_keep_tokens_apart_and_the_gradient_alive(alone: Alone):
+    figure = alone(make("deep-stack", layer=60))
+    alive = {}
+    for kind in ("bare", "norm", "around", "post", "pre"):
+        figure.evaluate("(el, kind) => el.courseModel.set('kind', kind)", kind)
+        agrees_with_course_lib(figure)
+        run = EXPECTED["deep-stack"](state_of(figure))
+        alive[kind] = run["left"] > 0.1 and run["first"] > 0.1
+    assert alive == {"bare": False, "norm": False, "around": True, "post": True, "pre": True}
+
+
+def test_a_piece_that_is_pointed_at_lights_the_words_that_it_looks_at(alone: Alone):
+    figure = alone(make("translator"))
+    agrees_with_course_lib(figure)
+    for panel in ("paths", "map"):
+        for piece in ("drei", "vierzig"):
+            figure.locator(f"[data-measure={panel}] text", has_text=piece).hover(force=True)
+            place = {"drei": 4, "vierzig": 6}[piece]
+
+            def reached(place: int = place) -> None:
+                assert state_of(figure)["place"] == place
+
+            eventually(figure, reached)
+            agrees_with_course_lib(figure)
+
+
+def test_steps_write_a_number_piece_by_piece_and_begin_again(alone: Alone):
+    figure = alone(make("translator", place=5), reduced_motion=True)
+    step = figure.get_by_role("button", name="Step")
+    for place in (6, 7, 0, 1):
+        step.click()
+        assert state_of(figure)["place"] == place
+        agrees_with_course_lib(figure)
+    figure.get_by_label("Number", exact=True).select_option("2986")
+    agrees_with_course_lib(figure)
+    assert "It is wrong: zweitausendneunhundertsechsundachtzig it should be." in figure.inner_text()

@@ -5,7 +5,17 @@ import math
 
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from live_figures import SHAPES, errors_of_blend, normals, polygon_area, run, turning
+from live_figures import (
+    KINDS_OF_STACKS,
+    SHAPES,
+    errors_of_blend,
+    filled_stack,
+    normals,
+    polygon_area,
+    run,
+    through_stack,
+    turning,
+)
 
 from course_lib.attention import attention_weights
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
@@ -15,6 +25,7 @@ INTERPOLATION = "js/maths/interpolation.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
 ROOFLINE = "js/maths/roofline.js"
+DEEP_STACK = "js/maths/deep_stack.js"
 
 
 def test_scores_of_random_vectors_by_their_first_features(javascript: Javascript):
@@ -121,3 +132,25 @@ def test_the_errors_of_hats_and_of_a_softmax(javascript: Javascript):
         exact = errors_of_blend(shape, count, ratio, fineness, reflected=reflected)
         assert_close(found, exact)
         assert exact.abs().max() > 1e-4
+
+
+def test_tokens_and_gradients_through_stacks_of_every_kind(javascript: Javascript):
+    d, tokens, layers = 4, 3, 12
+    vectors = normals(2 * tokens * d, 1).view(2, tokens, d)
+    draws = normals(layers * (4 * d * d + 3 * d), 2)
+    sizes = [
+        {"layers": layers, "d": d, "gain": gain, "biases": biases}
+        for gain in (0.5, 1.0, 1.4)
+        for biases in (False, True)
+    ]
+    cases = [(kind, size) for kind in KINDS_OF_STACKS for size in sizes]
+    filled = javascript(DEEP_STACK, "layersOf", [[draws.tolist(), size] for _, size in cases])
+    given = [
+        [kind, stack, *vectors.tolist()] for (kind, _), stack in zip(cases, filled, strict=True)
+    ]
+    for (kind, size), found in zip(
+        cases, javascript(DEEP_STACK, "throughStack", given), strict=True
+    ):
+        expected = through_stack(filled_stack(kind, draws, **size), *vectors)
+        for name, each in expected.items():
+            torch.testing.assert_close(tensor(found[name]), tensor(each), rtol=1e-6, atol=1e-13)

@@ -1,0 +1,183 @@
+// Where a translator looks while it writes a number piece by piece: units before tens.
+
+import { liveFigure } from "../../live_figure.js";
+import { handle, panel } from "../charts.js";
+import { select } from "../controls.js";
+import { widest } from "../lettering.js";
+import { clamp, ranking, upTo } from "../maths/numerics.js";
+import { pointIn } from "../plane.js";
+import { every } from "../play.js";
+import { number } from "../text.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
+
+const [TYPE, HEIGHT, HEAD, GAP] = [13, 300, 74, 10];
+const PERIOD = 0.8;
+const [FAINT, THICKEST, SEEN] = [0.15, 9, 0.02];
+const END = "⏎";
+const POINTED = "var(--cw-warm)";
+const OTHER = "var(--cw-accent)";
+
+/** The number that the cell gave nearest to the one asked for, and how it was written. */
+function derive({ number: asked, place, numbers, read, written, meant, weights }, ui) {
+  const which = ranking(numbers.map((one) => -Math.abs(one - asked)))[0];
+  const words = read[which].split(" ");
+  const room = weights.shape[1];
+  const pieces = [...written[which].split(" "), END].slice(0, room);
+  const rows = ui.memo("rows", [weights, which], () =>
+    pieces.map((_, row) => {
+      const from = (which * room + row) * weights.shape[2];
+      return Array.from(weights.values.slice(from, from + words.length));
+    }),
+  );
+  const most = rows.map((row) => ranking(row)[0]);
+  const at = Math.min(place, pieces.length - 1);
+  return { which, number: numbers[which], words, pieces, rows, most, at, right: meant[which] };
+}
+
+const turn = (ui, place) => ui.set({ place: clamp(place, 0, ui.now.pieces.length - 1) });
+
+/** Where the pieces stand, one below the other, and which of them is under a hand. */
+function listed({ pieces }, ui, top, bottom) {
+  const tall = (bottom - top) / pieces.length;
+  const rowAt = (y) => clamp(Math.floor((y - top) / tall), 0, pieces.length - 1);
+  const point = (event) => {
+    const row = rowAt(pointIn(event.currentTarget.ownerSVGElement, event)[1]);
+    if (row !== ui.now.at) turn(ui, row);
+  };
+  const ground = ({ left, right }) => svg`<rect x=${left} y=${top} width=${right - left}
+    height=${bottom - top} fill="transparent" @pointermove=${point} @click=${point}></rect>`;
+  return { tall, rowAt, ground, middle: (row) => top + (row + 0.5) * tall };
+}
+
+const shade = ({ at }, row) => (row === at ? POINTED : OTHER);
+const opacity = ({ at }, row) => (row > at ? FAINT : row < at ? 0.6 : 1);
+const named = (x, y, text, { anchor = "start", bold = false, late = false } = {}) =>
+  svg`<text x=${x} y=${y + 0.35 * TYPE} text-anchor=${anchor} style="font-size: ${TYPE}px;
+    font-weight: ${bold ? 700 : 500}; fill: var(${late ? "--cw-muted" : "--cw-ink"})">${text}</text>`;
+
+const bare = { ends: [0, 1], ticks: [] };
+
+function paths(now, ui) {
+  const { words, pieces, rows, at, most } = now;
+  const options = {
+    name: "paths",
+    title: "From the words to the pieces",
+    says: `${words.join(" ")}; written ${pieces.slice(0, at + 1).join(" ")}, the last looking most
+      at ${words[most[at]]}`,
+    ...{ x: bare, y: bare, height: HEIGHT, group: true },
+  };
+  return panel(ui, options, (frame) => {
+    const [top, bottom] = [frame.top, frame.bottom];
+    const list = listed(now, ui, top, bottom);
+    const [left, right] = [frame.left + GAP, frame.right - GAP];
+    const from = left + widest(words, TYPE) + 1.5 * GAP;
+    const to = right - widest(pieces, TYPE) - 1.5 * GAP;
+    const high = (i) => top + ((i + 0.5) * (bottom - top)) / words.length;
+    const ways = (row) =>
+      rows[row].map((weight, i) => {
+        const [y0, y1, middle] = [high(i), list.middle(row), (from + to) / 2];
+        return weight < SEEN
+          ? ""
+          : svg`<path d="M${from} ${y0}C${middle} ${y0} ${middle} ${y1} ${to} ${y1}" fill="none"
+            stroke=${shade(now, row)} stroke-width=${THICKEST * weight}
+            stroke-opacity=${opacity(now, row)}></path>`;
+      });
+    const order = [...upTo(pieces.length).filter((row) => row !== at), at];
+    return svg`${words.map(
+      (word, i) => svg`<rect x=${left - 5} y=${high(i) - 12} height="24" rx="5" fill=${POINTED}
+        width=${from - left} fill-opacity=${0.55 * rows[at][i]}></rect>
+        ${named(left, high(i), word, { bold: i === most[at] })}`,
+    )}
+      ${order.map(ways)}
+      ${pieces.map((piece, row) =>
+        named(right, list.middle(row), piece, {
+          ...{ anchor: "end", bold: row === at, late: row > at },
+        }),
+      )}${list.ground(frame)}`;
+  });
+}
+
+function map(now, ui) {
+  const { words, pieces, rows, at } = now;
+  const options = {
+    name: "map",
+    title: "Cross-attention",
+    says: `Map of ${pieces.length} pieces by ${words.length} words, the deeper the larger the weight`,
+    ...{ x: bare, y: bare, height: HEIGHT, group: true },
+  };
+  return panel(ui, options, (frame) => {
+    const [top, bottom] = [frame.top + HEAD, frame.bottom];
+    const list = listed(now, ui, top, bottom);
+    const left = frame.left + widest(pieces, TYPE) + 3 * GAP;
+    const wide = (frame.right - left) / words.length;
+    const upright = (word, i) => {
+      const x = left + (i + 0.5) * wide + 0.35 * TYPE;
+      return svg`<text transform="translate(${x} ${top - 6}) rotate(-90)"
+        style="font-size: ${TYPE}px; fill: var(--cw-ink)">${word}</text>`;
+    };
+    const cell = (weight, i, row) => svg`<rect x=${left + i * wide + 1} width=${wide - 2}
+      y=${list.middle(row) - list.tall / 2 + 1} height=${list.tall - 2} rx="2"
+      fill=${shade(now, row)} fill-opacity=${Math.sqrt(weight) * opacity(now, row)}></rect>`;
+    const y = list.middle(at);
+    return svg`${words.map(upright)}
+      ${rows.map((row, r) => row.map((weight, i) => cell(weight, i, r)))}
+      ${pieces.map((piece, row) =>
+        named(left - GAP, list.middle(row), piece, {
+          ...{ anchor: "end", bold: row === at, late: row > at },
+        }),
+      )}${list.ground(frame)}
+      ${handle(
+        frame,
+        {
+          point: frame.at([frame.left + GAP, y]),
+          label: `piece ${pieces[at]}`,
+          kind: "movable piece",
+          moveTo: ([, share]) => turn(ui, list.rowAt(frame.y(share))),
+          moveBy: ([, up]) => turn(ui, ui.now.at - up),
+        },
+        svg`<path d="M-7 -7L7 0L-7 7Z" fill=${POINTED}></path>`,
+      )}`;
+  });
+}
+
+const chooser = ({ numbers }, ui) =>
+  html`<div class="cw-controls" style="flex-basis: 100%">${select(ui, "number", {
+    label: "Number",
+    options: numbers.map((one) => [one, String(one)]),
+  })}</div>`;
+
+function says({ words, pieces, most, at, right }) {
+  const written = pieces.filter((piece) => piece !== END);
+  const look = `Before it writes ${pieces[at]}, it looks most at ${words[most[at]]}.`;
+  const wrong = written.join("") === right ? "" : ` It is wrong: ${right} it should be.`;
+  if (at >= written.length) return `${look}${wrong}`;
+  const later = written.findIndex((_, row) => row > at && most[row] < most[at]);
+  const earlier = written.findIndex((_, row) => row < at && most[row] > most[at]);
+  const turns =
+    later >= 0
+      ? ` Then it goes back, to ${words[most[later]]}.`
+      : earlier >= 0
+        ? ` It has gone back: ${words[most[earlier]]} stands behind, and ${pieces[earlier]} came before.`
+        : "";
+  return `${look}${turns}${wrong}`;
+}
+
+/** One piece on, and from the last to the first. */
+const write = ({ at, pieces }, ui) => ui.set({ place: at + 1 < pieces.length ? at + 1 : 0 });
+
+export default liveFigure({
+  local: { waited: 0 },
+  derive,
+  panels: (now, ui) => [chooser(now, ui), paths(now, ui), map(now, ui)],
+  readings: ({ rows, most, at, pieces, words }) => [
+    {
+      name: "most",
+      label: `${pieces[at]} looks at ${words[most[at]]} with the weight`,
+      text: number(rows[at][most[at]], 3),
+    },
+  ],
+  says,
+  advance: (now, ui, seconds) =>
+    ui.set({ waited: every(PERIOD, now.waited, seconds, () => write(ui.now, ui)) }),
+  step: write,
+});
