@@ -6,7 +6,7 @@ needs a CUDA device, PyTorch, Triton, einops and jaxtyping; Matplotlib draws the
 is float16, batch times tokens is 16k, and attention has d_model 2048. In every cell each peer is
 first compared with float64 and then timed in the same run, forward and backward apart: device
 events, a cold second-level cache, the median of many runs. A multiplication and its addition count
-as two operations; what a causal mask hides does not count. Writes ``results/<device>.json`` and the
+as two operations; what a causal mask hides does not count. Writes ``<device>.json`` and the
 figure beside it. ``--add`` keeps what earlier runs found in cells that this one leaves out.
 """
 
@@ -97,7 +97,7 @@ def arguments() -> argparse.Namespace:
         choices=["attention", "symplectic"],
         default=["attention", "symplectic"],
     )
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--output", type=Path, default=ROOT / "course_lib" / "data" / "benchmarks")
     parser.add_argument("--add", action="store_true", help="keep cells of earlier runs")
     parser.add_argument(
         "--descriptors", action="store_true", help="let the autotuner try tensor descriptors"

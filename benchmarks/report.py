@@ -9,10 +9,19 @@ from pathlib import Path
 import torch
 
 RESULTS = Path(__file__).parent / "results"
+SHOWN = Path(__file__).parents[1] / "course_lib" / "data" / "benchmarks"
+"""What a lecture shows is part of the library, so that a notebook taken away has it too."""
 
 
-def write(file: str, program: str, *, device: str | None = None, **measured: object) -> None:
-    """Write ``results/<file>.json``: device, threads, date, versions, command, and ``measured``."""
+def write(
+    file: str,
+    program: str,
+    *,
+    folder: Path = RESULTS,
+    device: str | None = None,
+    **measured: object,
+) -> None:
+    """Write ``<file>.json``: device, threads, date, versions, command, and ``measured``."""
     result = {
         "device": platform.machine() if device is None else device,
         "threads": torch.get_num_threads(),
@@ -21,7 +30,7 @@ def write(file: str, program: str, *, device: str | None = None, **measured: obj
         "command": " ".join([f"python -m benchmarks.{program}", *sys.argv[1:]]),
         **measured,
     }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{file}.json"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{file}.json"
     path.write_text(json.dumps(result, indent=2) + "\n")
     print(f"written to {path}")

@@ -28,7 +28,7 @@ import torch
 from scipy import stats
 from torch import Tensor, nn
 
-from benchmarks.report import RESULTS, write
+from benchmarks.report import SHOWN, write
 from course_lib.mechanics import CoupledOscillators, IntegrationError, integrate, stoermer_verlet
 from course_lib.symplectic import SymplecticTransformer, SympNet
 from course_lib.training import fit_side_by_side, parameter_count
@@ -227,7 +227,7 @@ def main(*what: str) -> None:
     ]
     order = [rows[0]["model"], *KINDS]
     if what:
-        path = RESULTS / "symplectic_rollouts.json"
+        path = SHOWN / "symplectic_rollouts.json"
         earlier = json.loads(path.read_text(encoding="utf-8"))
         rows = [row for row in earlier["rows"] if row["model"] not in what]
     for name in what or KINDS:
@@ -247,6 +247,7 @@ def main(*what: str) -> None:
         write(
             "symplectic_rollouts",
             "symplectic_rollouts",
+            folder=SHOWN,
             step=STEP,
             command="python -m benchmarks.symplectic_rollouts",
             repeated=list(what),

@@ -113,7 +113,7 @@ class MixtureOfExperts(nn.Module):
         return chosen / chosen.sum(dim=-1, keepdim=True)
 
     def balance_loss(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, ""]:
-        r"""How unevenly the tokens are spread over the $E$ experts: $E \sum_e f_e P_e$.
+        r"""The load-balancing loss, how unevenly $E$ experts get tokens: $E \sum_e f_e P_e$.
 
         $f_e$ is the fraction of all choices that fell on expert $e$, $P_e$ its mean probability.
         The loss is 1 where either is the same for all experts, and $E$ over ``active`` where all

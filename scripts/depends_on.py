@@ -17,7 +17,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 LIBRARY = "course_lib"
 VERSIONS = ("requirements.txt", "constraints.txt")
-DATA = ("course_lib/data", "benchmarks/results")
+DATA = "course_lib/data"
 MODULE = re.compile(rf"{LIBRARY}(?:\.\w+)+")
 SHOWS_TEXT = {"getsource", "getsourcelines", "getdoc", "__doc__"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -147,7 +147,7 @@ def modules_behind(root: Path, code: Code) -> dict[Path, Code]:
 def data_behind(root: Path, codes: Iterable[Code]) -> set[Path]:
     """The bundled data and measurements whose name, or whose folder's name, stands in the code."""
     named = {part for code in codes for text in code.strings for part in text.split("/")}
-    files = [path for folder in DATA for path in (root / folder).rglob("*") if path.is_file()]
+    files = [path for path in (root / DATA).rglob("*") if path.is_file()]
     return {
         path
         for path in files
@@ -175,7 +175,7 @@ def fingerprint(root: Path, cells: Iterable[str]) -> str:
     try:
         code = Code("\n".join(TransformerManager().transform_cell(cell) for cell in cells))
     except SyntaxError:
-        return everything(root, *VERSIONS, LIBRARY, *DATA)
+        return everything(root, *VERSIONS, LIBRARY)
     modules = modules_behind(root, code)
     shows_text = SHOWS_TEXT & (code.attributes | {n for it in code.imports for n in it.names})
     lines = [everything(root, *VERSIONS)]

@@ -55,7 +55,11 @@ def metadata() -> str:
     ]
     for extra, needs in given["optional-dependencies"].items():
         lines.append(f"Provides-Extra: {extra}")
-        lines += [f'Requires-Dist: {needed}; extra == "{extra}"' for needed in needs]
+        for needed in needs:
+            name, _, where = needed.partition("; ")
+            markers = [f"({where})"] if where else []
+            markers.append(f'extra == "{extra}"')
+            lines.append(f"Requires-Dist: {name}; {' and '.join(markers)}")
     return "\n".join([*lines, ""])
 
 

@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from itertools import accumulate
 
 SMALLEST = 10
 """Pixels that the letters of a figure have at least; a figure that is wider then scrolls."""
@@ -13,7 +14,13 @@ FIGURE = re.compile(
     re.DOTALL,
 )
 WIDTH = re.compile(r"width:100%;max-width:(?P<points>[\d.]+)pt")
-LETTERS = re.compile(r"<text [^>]*?font(?:-size)?: (?P<size>[\d.]+)px")
+LETTERS = re.compile(r"<(?:text|tspan) [^>]*?font(?:-size)?: (?P<size>[\d.]+)px")
+FORMULA = re.compile(r"<text>\s*<tspan.*?</text>", re.DOTALL)
+LETTER = re.compile(
+    r'(?P<begin><tspan x=")(?P<x>[-\d.]+)(?P<style>"[^>]*?font-size: )(?P<size>[\d.]+)(?=px)'
+)
+EXPONENT = 0.85
+"""Of its base, the size of an exponent; Matplotlib's is 0.7, too small beside the other letters."""
 # "Left: …" tells of a part of a figure; a caption would tell of the whole.
 PART = re.compile(r"(?:Left|Above)\b")
 FIRST_WORDS = re.compile(r"(?<=[.?!])\s|[:;]\s")
@@ -46,9 +53,29 @@ def caption_of(description: str) -> str:
 
 def legible(drawing: str) -> str:
     """A drawing so wide that its smallest letters can be read."""
+    drawing = FORMULA.sub(with_larger_exponents, drawing)
     sizes = [float(size) for size in LETTERS.findall(drawing)]
     width = WIDTH.search(drawing)
     if not sizes or width is None:
         return drawing
     least = SMALLEST * float(width["points"]) / min(sizes)
     return WIDTH.sub(rf"\g<0>;min-width:{math.ceil(least)}px", drawing, count=1)
+
+
+def with_larger_exponents(formula: re.Match[str]) -> str:
+    """A formula of a drawing, its exponents and indices larger, and as far to the left as right."""
+    letters = list(LETTER.finditer(formula[0]))
+    places = [float(letter["x"]) for letter in letters]
+    sizes = [float(letter["size"]) for letter in letters]
+    larger = [max(size, EXPONENT * max(sizes)) for size in sizes]
+    gaps = [
+        (right - left) * new / old
+        for left, right, old, new in zip(places, places[1:], sizes, larger, strict=False)
+    ]
+    grown = sum(gaps) - (places[-1] - places[0]) if letters else 0
+    moved = iter(accumulate(gaps, initial=places[0] - grown / 2) if letters else [])
+    sized = iter(larger)
+    return LETTER.sub(
+        lambda letter: f"{letter['begin']}{next(moved):.5g}{letter['style']}{next(sized):g}",
+        formula[0],
+    )

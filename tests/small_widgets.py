@@ -122,6 +122,7 @@ ARGUMENTS = {
         "hidden": [1],
         "words": ["cab"],
     },
+    "LiveFigure": lambda: {"figure": "root-d"},
     "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
     "PartyMemory": lambda: {
         "images": np.linspace(0, 1, 24).reshape(3, 2, 4),
@@ -145,7 +146,7 @@ ARGUMENTS = {
         "values": [1.0, 2.0],
     },
     "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
-    "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE},
+    "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE, "moving": False},
     "TinyGPT": lambda: {
         "model": decoder(),
         "alphabet": "·abcde",

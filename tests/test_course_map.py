@@ -81,6 +81,31 @@ def test_figures_are_numbered_and_their_letters_can_be_read(monkeypatch):
     assert page.count('role="img"') == 2
 
 
+def test_an_exponent_of_a_figure_can_be_read_and_its_letters_stay_apart(monkeypatch):
+    shown = []
+    monkeypatch.setattr(figures, "display", lambda piece: shown.append(piece.data))
+    figure, ax = figures.new(width=7.0)
+    ax.loglog([1e-10, 1e-3], [1, 2])
+    figures.show(figure, alt="A curve.")
+    page = with_captions(shown[0], 7)
+    # An exponent has 10.2 points beside letters of 12, so the drawing has 504 / 1.02 pixels.
+    assert "max-width:504pt;min-width:495px" in page
+    assert "font-size: 8.4px" in shown[0]
+    assert "font-size: 8.4px" not in page
+
+    def places(text):
+        [label] = [it for it in re.findall("<text>.*?</text>", text, re.DOTALL) if ">9<" in it]
+        return [float(x) for x in re.findall(r'tspan x="([-\d.]+)"', label)]
+
+    before, after = places(shown[0]), places(page)
+    gaps = [
+        (b - a, d - c) for a, b, c, d in zip(before, before[1:], after, after[1:], strict=False)
+    ]
+    assert all(new == pytest.approx(old, abs=0.01) for old, new in gaps[:2])
+    assert all(new == pytest.approx(old * 0.85 / 0.7, abs=0.01) for old, new in gaps[2:])
+    assert (after[0] + after[-1]) / 2 == pytest.approx((before[0] + before[-1]) / 2, abs=0.01)
+
+
 def test_a_long_line_of_code_hangs_and_says_what_it_said():
     short, long = "<span>x</span> = 1\n", f"    <span>y</span> = {'z' * 40}\n"
     page = f"<pre><span></span><code>{short}{long}</code></pre><pre>{long}</pre>"

@@ -4,7 +4,7 @@ from depends_on import fingerprint
 LIBRARY = {
     "requirements.txt": "torch==1\n",
     "constraints.txt": "numpy==1\n",
-    "benchmarks/results/gpu.json": "1",
+    "course_lib/data/benchmarks/gpu.json": "1",
     "course_lib/__init__.py": '"""A library."""\n\n__version__ = "1"\n',
     "course_lib/attention.py": (
         '"""Attention."""\n\nfrom course_lib.checks import checked\n\n\n'
@@ -85,8 +85,8 @@ def holds_after(library, cells, name, text):
         ("from course_lib.exercises import decoder", "course_lib/exercises/decoder.py"),
         ("from course_lib import places", "course_lib/data/places.txt"),
         ("open('course_lib/data/places.txt')", "course_lib/data/places.txt"),
-        ("(root / 'benchmarks' / 'results').glob('*.json')", "benchmarks/results/gpu.json"),
-        ("(root / 'benchmarks' / 'results').glob('*.json')", "benchmarks/results/new.json"),
+        ("(root / 'data' / 'benchmarks').glob('*.json')", "course_lib/data/benchmarks/gpu.json"),
+        ("(root / 'data' / 'benchmarks').glob('*.json')", "course_lib/data/benchmarks/new.json"),
         ("1 + 1", "requirements.txt"),
         ("1 + 1", "constraints.txt"),
         ("this is no Python", "course_lib/position.py"),
@@ -103,7 +103,7 @@ def test_outputs_depend_on_what_their_notebook_imports_or_reads(library, cell, n
         ("from course_lib import attention", "course_lib/position.py"),
         ("from course_lib import attention", "course_lib/widgets/base.py"),
         ("from course_lib import attention", "course_lib/data/places.txt"),
-        ("from course_lib import attention", "benchmarks/results/gpu.json"),
+        ("from course_lib import attention", "course_lib/data/benchmarks/gpu.json"),
         ("from course_lib import places", "course_lib/data/other.txt"),
         ("from course_lib.widgets import Soft", "course_lib/widgets/hard.py"),
         ("from course_lib.widgets import Soft", "course_lib/widgets/soft.js"),

@@ -1,19 +1,31 @@
 """What a reader takes along: notebooks without notes, and a wheel that pip understands."""
 
+import ast
 import base64
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
 from types import SimpleNamespace
 
 import downloads
 import pytest
+from depends_on import Code
 from downloads import REPOSITORY
+from IPython.core.inputtransformer2 import TransformerManager
 
 LECTURE = REPOSITORY / "lectures" / "01_soft_lookup.ipynb"
 NOTES = {"slide_type": "notes"}
+LECTURES = sorted((REPOSITORY / "lectures").glob("*.ipynb"))
+LIBRARY = "\n".join(
+    path.read_text(encoding="utf-8") for path in (REPOSITORY / "course_lib").rglob("*.py")
+)
+FILE = re.compile(r"[\w/-]+\.(?:csv|json|npz|svg|txt)")
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +98,85 @@ def test_with_a_repository_binder_colab_and_a_hub_that_is_named_have_buttons():
         "jupyterhub_url": "https://hub.example",
         "notebook_interface": "jupyterlab",
     }
+
+
+def code_of(lecture: Path) -> str:
+    cells = json.loads(lecture.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    return "\n".join(TransformerManager().transform_cell(cell) for cell in code)
+
+
+def plain(name: str) -> str:
+    return re.split(r"[^\w.-]", name)[0].lower().replace("_", "-")
+
+
+@pytest.fixture(scope="module")
+def installed() -> set[str]:
+    """What may be imported once pip has installed the wheel with what the lectures need."""
+    given = downloads.project()
+    todo = [*given["dependencies"], *given["optional-dependencies"]["lectures"]]
+    found = {plain(given["name"])}
+    while todo:
+        name = plain(todo.pop())
+        if name not in found:
+            found.add(name)
+            try:
+                needs = metadata.requires(name) or []
+            except metadata.PackageNotFoundError:
+                continue  # for another system or another Python
+            todo += [needed for needed in needs if "extra ==" not in needed]
+    sources = metadata.packages_distributions()
+    return {
+        module for module, names in sources.items() if {plain(name) for name in names} & found
+    } | {given["name"], *sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(pytest.param(code_of(path), id=path.stem) for path in LECTURES),
+        pytest.param(LIBRARY, id="course_lib"),
+    ],
+)
+def test_what_a_lecture_imports_is_installed_with_the_wheel(installed, text):
+    assert {it.module.partition(".")[0] for it in Code(text).imports} - installed - {""} == set()
+
+
+def paths_in(text: str) -> Iterator[str]:
+    """Files that a lecture names; a path from the folder of the library begins with a slash."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and FILE.fullmatch(str(node.value)):
+            yield node.value
+        place, parts = node, []
+        while isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div):
+            parts.insert(0, str(getattr(place.right, "value", "")))
+            place = place.left
+        if parts and getattr(place, "attr", "") == "REPOSITORY":
+            yield "/" + "/".join(parts)
+
+
+def missing(wheel: Path, text: str) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [f"/{name}" for name in archive.namelist()]
+    return {
+        path
+        for path in paths_in(text)
+        if not any(it.startswith(path) or it.endswith(f"/{path}") for it in names)
+    }
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=lambda path: path.stem)
+def test_each_file_that_a_lecture_names_is_in_the_wheel(wheel, lecture):
+    assert missing(wheel, code_of(lecture)) == set()
+
+
+def test_a_file_outside_of_the_library_is_seen(wheel):
+    code = 'figures.REPOSITORY / "benchmarks" / "results"\nfiles("course_lib") / "data/no.json"'
+    assert missing(wheel, code) == {"/benchmarks", "/benchmarks/results", "data/no.json"}
+
+
+def test_a_notebook_to_download_is_told_of_triton_where_there_is_one():
+    assert (
+        "Requires-Dist: triton>=3; (sys_platform == 'linux') and extra == \"lectures\""
+        in downloads.metadata().splitlines()
+    )

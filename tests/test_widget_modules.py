@@ -36,6 +36,19 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., st
     return written
 
 
+def test_every_class_of_a_style_sheet_is_named_by_a_script():
+    scripts = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*.js"))
+    scripts += "".join(path.read_text(encoding="utf-8") for path in HERE.glob("*.py"))
+    named = set(re.findall(r"cw-[\w-]+(?![\w$-]|\$\{)", scripts))
+    # Of a name such as `cw-tile-${kind}` the end stands elsewhere, as a text or a key of its own.
+    begun = set(re.findall(r"(cw-[\w-]*-)\$\{", scripts))
+    ends = set(re.findall(r"""["'\s{]([\w-]+)["':,]""", scripts))
+    for path in HERE.rglob("*.css"):
+        classes = set(re.findall(r"\.(cw-[\w-]+)", path.read_text(encoding="utf-8")))
+        made = {name for name in classes for start in begun if name.removeprefix(start) in ends}
+        assert classes - named - made == set(), path.name
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_as_text_imports_nothing(module: str):
     assert not re.search(r"^\s*import\b", module_source(module), re.MULTILINE)

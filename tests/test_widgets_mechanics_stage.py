@@ -4,6 +4,7 @@ import torch
 from small_widgets import payload
 
 from course_lib import mechanics
+from course_lib.symplectic import SympNet
 from course_lib.widgets import MechanicsStage
 from course_lib.widgets.energy_drift import METHODS
 from course_lib.widgets.mechanics_stage import ALL_NUMBERS, BOOK, SCENES
@@ -102,6 +103,36 @@ def test_rollouts_leave_room_for_integrators_and_no_more():
     stage = MechanicsStage(rollouts=runs, methods=["stoermer_verlet"])
     with pytest.raises(ValueError, match="4 together"):
         stage.methods = ["stoermer_verlet", "runge_kutta_4"]
+
+
+def test_a_network_travels_with_the_system_and_the_step_that_it_has_learned():
+    network = SympNet(2, layers=3, width=4)
+    stage = MechanicsStage(mechanics.CoupledOscillators(), dt=0.3, networks={"mine": network})
+    (drawn,) = stage.networks
+    assert (drawn["name"], drawn["kind"]) == ("mine", "SympNet")
+    assert (drawn["system"], drawn["dt"]) == ("CoupledOscillators", 0.3)
+    for encoded, layer in zip(drawn["layers"], network.layers, strict=True):
+        rows = Array._decode(encoded, None)
+        np.testing.assert_array_equal(rows[:, :2], layer.K.detach())
+        np.testing.assert_array_equal(rows[:, 2:].T, torch.stack([layer.b, layer.a]).detach())
+
+
+@pytest.mark.parametrize(("name", "value"), [("system", "Kepler"), ("dt", 0.2)])
+def test_networks_know_one_step_of_one_system(name, value):
+    network = {"mine": SympNet(2)}
+    stage = MechanicsStage(mechanics.CoupledOscillators(), dt=0.3, networks=network)
+    with pytest.raises(ValueError, match=f"{name} is {value}, but the networks have learned"):
+        setattr(stage, name, value)
+    setattr(stage, name, getattr(stage, name))
+    stage.z = [0.1, 0.2, 0.3, 0.4]
+
+
+def test_networks_stand_beside_the_true_motion_and_leave_room_for_the_rest():
+    system, network = mechanics.CoupledOscillators(), SympNet(2)
+    assert MechanicsStage(system, networks={"a": network}).methods == ["explicit_euler"]
+    stage = MechanicsStage(system, networks={"a": network, "b": network})
+    assert stage.methods == []
+    assert "the true motion, a, b" in stage.describe()
 
 
 def test_the_words_name_the_body_its_step_and_who_moves_it():

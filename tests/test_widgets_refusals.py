@@ -30,6 +30,7 @@ from course_lib import mechanics, widgets
 from course_lib.autoencoder import VAE
 from course_lib.graph import GraphConv
 from course_lib.molecule_network import MoleculeNetwork
+from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder, Encoder
 from course_lib.widgets.basis_explorer import read_off
 from course_lib.widgets.drawings import drawing_of
@@ -373,6 +374,11 @@ REFUSED = [
         mechanics.RigidBody(weights=(1.0, 2.0, 1.0)),
         "system has the weights .*; expected ones",
     ),
+    ("LiveFigure", "figure", "root", "figure must be one of root-d, "),
+    ("LiveFigure", "figure", ["root-d"], "figure must be one of root-d, "),
+    ("LiveFigure", "dimension", 0, "dimension must lie between 1 and 1024, but was given 0"),
+    ("LiveFigure", "power", 1.5, "power must lie between 0.0 and 1.0"),
+    ("LiveFigure", "seed", -1, "seed must lie between 0 and 999"),
     ("MechanicsStage", "z", [1.0, 2.0], "z has the size 2 along coordinates; expected 4"),
     ("MechanicsStage", "z", [0, 0, 1, 1], r"q is \(0, 0\), the sun itself"),
     ("MechanicsStage", "z", [1, 0, 0, 1e6], r"z must lie within \[-1000, 1000\]"),
@@ -385,6 +391,34 @@ REFUSED = [
         "methods",
         ["explicit_euler", "stoermer_verlet", "runge_kutta_4", "implicit_midpoint"],
         "methods and rollouts are 4 together; expected 3 at most",
+    ),
+    ("MechanicsStage", "networks", [1], TypeError("networks is a list; expected a dict")),
+    (
+        "MechanicsStage",
+        "networks",
+        {"mine": nn.Linear(4, 4)},
+        TypeError("the network 'mine' is a Linear; expected a SympNet, or an nn.Sequential"),
+    ),
+    (
+        "MechanicsStage",
+        "networks",
+        {"mine": nn.Sequential(nn.Linear(4, 4), nn.Tanh())},
+        TypeError("the network 'mine' is a Sequential; expected .* Tanh between them"),
+    ),
+    (
+        "MechanicsStage",
+        "networks",
+        {"mine": nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2))},
+        r"has the sizes \[4, 2\], but Kepler has 2 pairs \(q, p\); expected \[4, 4\]",
+    ),
+    ("MechanicsStage", "networks", {"mine": SympNet(3)}, r"has the sizes \[3\].*expected \[2\]"),
+    ("MechanicsStage", "networks", {"mine": SympNet(2, width=90)}, "has 2,880 parameters"),
+    ("MechanicsStage", "networks", {"mine": diverged(SympNet(2))}, "network 'mine' holds NaN"),
+    (
+        "MechanicsStage",
+        "networks",
+        {name: SympNet(2) for name in "abc"},
+        "networks with the true motion are 4 together; expected 3 at most",
     ),
     ("MechanicsStage", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
     (
@@ -522,6 +556,7 @@ REFUSED = [
     ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
     ("TileStepper", "step", 10, "step must lie between 0 and 9"),
     ("TileStepper", "causal", 1, TypeError("causal must be True or False")),
+    ("TileStepper", "moving", 1, TypeError("moving must be True or False")),
     ("TinyGPT", "alphabet", "·abcd", "alphabet has 5 characters and model 6 ids"),
     (
         "TinyGPT",
@@ -604,6 +639,11 @@ TOGETHER = [
         "GraphPlayground",
         {"network": None, "rings": "parts"},
         "rings 'parts' needs network; pass network",
+    ),
+    (
+        "MechanicsStage",
+        {"system": mechanics.RigidBody(), "networks": {"mine": SympNet(3)}},
+        "RigidBody has no pairs",
     ),
     (
         "MechanicsStage",
@@ -750,6 +790,7 @@ CHANGED = {
         "word": "beaded", "hidden": [0, 5], "place": 5, "option": 0, "guess_first": False,
         "heads": True,
     },
+    "LiveFigure": {"dimension": 200, "power": 0.5, "seed": 7},
     "MechanicsStage": {
         "system": "RigidBody", "z": np.array([1.0, 0.5, 0.25]), "dt": 0.5,
         "methods": ["runge_kutta_4"],
@@ -862,7 +903,9 @@ SIGNATURES = {
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
     "guess_first=True, heads=False",
-    "MechanicsStage": "system=None, *, methods=None, rollouts=None, z=None, dt=None, moving=True",
+    "LiveFigure": "figure",
+    "MechanicsStage": "system=None, *, methods=None, networks=None, rollouts=None, z=None, "
+    "dt=None, moving=True",
     "PartyMemory": "images, names, *, score=None, gate=None, keys=None, queries=None, "
     "mode='composite', decay=0.5, door=0.0, temperature=1.0, question=0, arrived=None, "
     "moving=False",
@@ -877,7 +920,7 @@ SIGNATURES = {
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
     "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
-    "step=0, bytes_each=2",
+    "step=0, bytes_each=2, moving=True",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
     "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
     "order='probability'",

@@ -14,20 +14,76 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.dataset.bsTarget = ".page-toc";
 });
 
-// Paper is light, whatever the screen is, and nothing on it can be opened.
+// Paper is light, whatever the screen is, and nothing on it can be opened: what the reader has left
+// shut goes to its end, with the answers to questions that are still open. A line tells where.
 const root = document.documentElement;
-let openedForPaper = [];
-window.addEventListener("beforeprint", () => {
-  root.dataset.themeBeforePrint = root.dataset.theme;
+const SHUT = "details:not([open])";
+const QUESTION = ".cw-host[data-widget=Prediction]";
+let stepsBack = [];
+addEventListener("beforeprint", () => {
+  if (stepsBack.length) return;
+  const { theme } = root.dataset;
   root.dataset.theme = "light";
-  openedForPaper = [...document.querySelectorAll("article details:not([open])")];
-  for (const fold of openedForPaper) fold.open = true;
+  stepsBack = [...withAppendix(), () => (root.dataset.theme = theme)];
 });
-window.addEventListener("afterprint", () => {
-  root.dataset.theme = root.dataset.themeBeforePrint;
-  delete root.dataset.themeBeforePrint;
-  for (const fold of openedForPaper) fold.open = false;
+addEventListener("afterprint", () => {
+  for (const step of stepsBack) step();
+  stepsBack = [];
 });
+
+function made(tag, name, ...content) {
+  const element = document.createElement(tag);
+  element.className = name;
+  element.append(...content);
+  return element;
+}
+
+function withAppendix() {
+  const article = document.querySelector("article");
+  const found = [...(article?.querySelectorAll(`${SHUT}, ${QUESTION}`) ?? [])].filter(
+    (it) => !it.parentElement.closest(SHUT) && !it.courseModel?.get("revealed"),
+  );
+  const isAnswer = (it) => it.matches(`.admonition, ${QUESTION}`);
+  const parts = [
+    ["A", "Answers and solutions", found.filter(isAnswer)],
+    ["C", "Code", found.filter((it) => !isAnswer(it))],
+  ];
+  return parts.flatMap(([letter, title, entries]) => {
+    if (entries.length === 0) return [];
+    const part = made("section", "appendix", made("h2", "", title));
+    article.append(part);
+    const steps = entries.map((it, i) => putInto(part, it, `${letter}${i + 1}`));
+    return [...steps, () => part.remove()];
+  });
+}
+
+/** Puts a fold, or the answer to a question, into a part of the appendix. Gives the step back. */
+function putInto(part, it, name) {
+  const entry = made("div", "appendix-entry");
+  entry.id = `appendix-${name}`;
+  part.append(entry);
+  const link = made("a", "", name);
+  link.href = `#${entry.id}`;
+  const number = made("b", "", name);
+  if (it.matches(QUESTION)) {
+    const mark = made("p", "in-appendix", "Answer → ", link);
+    it.after(mark);
+    entry.append(made("p", "", number, it.courseWords.replace("A question to guess at. ", "")));
+    return () => mark.remove();
+  }
+  const title = it.querySelector("summary");
+  const mark = made("p", "in-appendix", ...title.cloneNode(true).childNodes, " → ", link);
+  const shut = [it, ...it.querySelectorAll(SHUT)];
+  it.replaceWith(mark);
+  entry.append(it);
+  title.prepend(number);
+  for (const fold of shut) fold.open = true;
+  return () => {
+    for (const fold of shut) fold.open = false;
+    number.remove();
+    mark.replaceWith(it);
+  };
+}
 
 // What the reader has read is kept in this browser alone, which may not allow it.
 const READ = "course-read";
@@ -55,15 +111,27 @@ function showRead(numbers) {
   const read = numbers.has(button.dataset.lecture);
   button.textContent = read ? "✓ Read: take the mark away" : "Mark this lecture as read";
 }
-document.addEventListener("DOMContentLoaded", () => {
+/** Marks this page's lecture, or takes its mark away. */
+function markRead(choose) {
+  const lecture = document.querySelector(".read-mark button")?.dataset.lecture;
+  if (!lecture) return;
   const numbers = lecturesRead();
+  if (choose(numbers.has(lecture))) numbers.add(lecture);
+  else numbers.delete(lecture);
+  keepRead(numbers);
   showRead(numbers);
-  document.querySelector(".read-mark button")?.addEventListener("click", (event) => {
-    const { lecture } = event.currentTarget.dataset;
-    if (!numbers.delete(lecture)) numbers.add(lecture);
-    keepRead(numbers);
-    showRead(numbers);
-  });
+}
+document.addEventListener("DOMContentLoaded", () => {
+  showRead(lecturesRead());
+  document
+    .querySelector(".read-mark button")
+    ?.addEventListener("click", () => markRead((read) => !read));
+});
+// course_lib/widgets/js/kept.js says that a guess was made, or its truth shown.
+window.addEventListener("attention-course:guess:kept", () => {
+  const questions = [...document.querySelectorAll(".cw-host[data-widget=Prediction]")];
+  const known = questions.every(({ courseModel }) => courseModel?.get("revealed"));
+  markRead((read) => read || known);
 });
 
 // What scrolls sideways says so, and the keyboard can reach it.
@@ -82,14 +150,29 @@ window.addEventListener("load", async () => {
   for (const box of document.querySelectorAll(WIDE)) watchWidth.observe(box);
 });
 
-// Of pages that say a word as often, the earlier lecture comes first. A result carries the words
-// that were sought to its page.
+// Of the pages that say what is sought about as often as any, the earliest lecture comes first. The
+// index knows which pages hold a word; how often, the pages tell, and a page opened from a file may
+// not ask them. A result carries what was sought to its page.
+const SHARE_OF_MOST = 1 / 3;
 document.addEventListener("DOMContentLoaded", () => {
   const results = document.querySelector("#search-results");
   if (!results) return;
+  const told = new Set();
   Scorer.score = ([page, , , , score]) => {
     const lecture = /^lectures\/(\d+)/.exec(page);
-    return score + (lecture ? 1 - Number(lecture[1]) / 100 : 0);
+    return score + (told.has(page) ? 30 : 0) + (lecture ? 1 - Number(lecture[1]) / 100 : 0);
+  };
+  const { query } = Search;
+  Search.query = async (text) => {
+    const phrase = wordsOf(text)?.join(BETWEEN_WORDS);
+    if (phrase && DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) {
+      const found = Search._performSearch(...Search._parseQuery(text));
+      const pages = [...new Set(found.map(([page]) => page))];
+      const counts = await Promise.all(pages.map((page) => countIn(`${page}.html`, phrase)));
+      const enough = Math.max(1, SHARE_OF_MOST * Math.max(...counts));
+      pages.forEach((page, i) => counts[i] >= enough && told.add(page));
+    }
+    query(text);
   };
   const sought = new URLSearchParams(location.search).get("q") ?? "";
   new MutationObserver(() => {
@@ -100,8 +183,28 @@ document.addEventListener("DOMContentLoaded", () => {
   }).observe(results, { childList: true, subtree: true });
 });
 
-function matches(within, words) {
-  const pattern = new RegExp(words.join("|"), "gi");
+// Sphinx would cut each word that is sought out of its text, and no phrase would be found.
+try {
+  localStorage.removeItem("sphinx_highlight_terms");
+} catch {
+  // A page opened from a file may not be allowed to look.
+}
+
+const BETWEEN_WORDS = "[^\\p{L}\\p{N}]{1,3}";
+const wordsOf = (text) => text?.match(/[\p{L}\p{N}]+/gu);
+
+async function countIn(address, pattern) {
+  try {
+    const page = await (await fetch(address)).text();
+    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
+    return matches(article, pattern).length;
+  } catch {
+    return 0;
+  }
+}
+
+function matches(within, pattern) {
+  const sought = new RegExp(pattern, "giu");
   const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT, (text) =>
     text.parentElement.closest("script, style, mjx-container, .cw-host")
       ? NodeFilter.FILTER_REJECT
@@ -109,7 +212,7 @@ function matches(within, words) {
   );
   const ranges = [];
   while (texts.nextNode()) {
-    for (const { index, 0: word } of texts.currentNode.data.matchAll(pattern)) {
+    for (const { index, 0: word } of texts.currentNode.data.matchAll(sought)) {
       const range = document.createRange();
       range.setStart(texts.currentNode, index);
       range.setEnd(texts.currentNode, index + word.length);
@@ -120,16 +223,18 @@ function matches(within, words) {
 }
 
 window.addEventListener("load", async () => {
-  const words = new URLSearchParams(location.search).get("sought")?.match(/[\p{L}\p{N}]+/gu);
+  const words = wordsOf(new URLSearchParams(location.search).get("sought"));
   const section = location.hash && document.getElementById(location.hash.slice(1));
   const article = section || document.querySelector("article");
   if (!words || !article) return;
   await window.MathJax?.startup?.promise;
-  const ranges = matches(article, words);
+  const phrases = matches(article, words.join(BETWEEN_WORDS));
+  const ranges = phrases.length ? phrases : matches(article, words.join("|"));
   if (ranges.length === 0) return;
   if (window.Highlight) CSS.highlights.set("sought", new Highlight(...ranges));
-  const first = ranges[0].startContainer.parentElement;
-  const fold = first.closest("details");
-  if (fold) fold.open = true;
-  first.scrollIntoView({ block: "center", behavior: "instant" });
+  const [first] = ranges;
+  let fold = first.startContainer.parentElement.closest("details");
+  for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  const { top } = first.getBoundingClientRect();
+  scrollBy({ top: top - innerHeight / 2, behavior: "instant" });
 });

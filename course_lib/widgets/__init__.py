@@ -10,6 +10,7 @@ from course_lib.widgets.graph_drum import GraphDrum
 from course_lib.widgets.graph_playground import GraphPlayground
 from course_lib.widgets.latent_explorer import LatentExplorer
 from course_lib.widgets.letter_hider import LetterHider
+from course_lib.widgets.live_figure import LiveFigure
 from course_lib.widgets.mechanics_stage import MechanicsStage
 from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.position_explorer import PositionExplorer
@@ -29,6 +30,7 @@ __all__ = [
     "GraphPlayground",
     "LatentExplorer",
     "LetterHider",
+    "LiveFigure",
     "MechanicsStage",
     "PartyMemory",
     "PositionExplorer",

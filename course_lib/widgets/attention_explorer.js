@@ -20,7 +20,7 @@ import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const [TOP, TOP_BESIDE_GUESSES] = [5, 3];
-const WIDEST_MAP_BESIDE_GUESSES = 320;
+const WIDEST_MAP_BESIDE_GUESSES = 236;
 const WIDEST_LINK = 13;
 const THINNEST_LINK = 0.002;
 const LONGEST_LABEL = 84;
@@ -51,7 +51,7 @@ function rowLayout(tokens, width, guessed) {
     left,
     size,
     upright,
-    reach: clamp(0.22 * width, 80, guessed ? 116 : 150),
+    reach: clamp(0.22 * width, 80, guessed ? 84 : 150),
   };
   const below = upright ? 30 : Math.min(LONGEST_LABEL, longest) + 16;
   return {
@@ -257,10 +257,10 @@ function controls({ counts: { layers, heads } }, ui) {
 function view(now, ui) {
   const filmed = now.counts.steps > 1;
   if (filmed && now.moving) playOnce(ui);
+  const told = html`<p class="cw-message" role="status">${message(now)}</p>`;
   return html`${now.plugged ? tokenField(now, ui) : nothing} ${controls(now, ui)}
     <div class="cw-strip" data-measure="row">${tokenRow(now, ui)}</div>
-    ${filmed ? film(now, ui) : nothing}
-    <div class="cw-columns">
+    <div class=${now.expected ? "cw-columns cw-beside-guesses" : "cw-columns"}>
       <div data-measure="map">
         ${heatMap(ui, {
           layout: now.map,
@@ -272,16 +272,22 @@ function view(now, ui) {
           choose: (query) => choose(ui, query),
         })}
         <p class="cw-heat-legend" aria-hidden="true">weight 0 <span></span> 1</p>
+        ${now.expected ? told : nothing}
       </div>
       <div class="cw-top-keys">
-        ${topKeys(now)} ${now.expected ? nextTokens(now) : nothing}
-        <p class="cw-message" role="status">${message(now)}</p>
-        <p class="cw-hint">Point at a token or a row of the map to see where it looks; click or tap
-          to stay there. With the keyboard: Tab to the tokens, then the arrow keys.
-          ${now.expected ? GUESSES_TOLD : nothing} ${filmed ? ROUNDED : nothing}</p>
+        <div class="cw-top-tables">
+          ${topKeys(now)} ${now.expected ? nextTokens(now) : nothing}
+        </div>
+        ${now.expected ? nothing : told}
+        ${filmed ? film(now, ui) : nothing}
       </div>
     </div>`;
 }
+
+const how = ({ counts, expected }) =>
+  html`Point at a token or a row of the map to see where it looks; click or tap to stay there. With
+    the keyboard: Tab to the tokens, then the arrow keys. ${expected ? GUESSES_TOLD : nothing}
+    ${counts.steps > 1 ? ROUNDED : nothing}`;
 
 function words({ tokens, pointed: { query }, row, expected }) {
   const place = (i) => `${visible(tokens[i])}, place ${i + 1}`;
@@ -311,6 +317,7 @@ export default widget({
   derive,
   view,
   words,
+  how,
   advance,
   began: ({ tokens, query, layer, head, temperature, causal }) =>
     `layer ${layer + 1}, head ${head + 1}, query ${placed(tokens, query)}, ` +

@@ -60,8 +60,6 @@ function warming(now, ui) {
       set: (temperature) => still({ temperature }),
     })}
     ${playButton(ui, { start: "Swing τ", stop: "❚❚ Hold τ" })}
-  </div>
-  <div class="cw-controls">
     ${slider(ui, "query", { label: "Query x", min: 0, max: 1, step: 0.01, format: number })}
   </div>`;
 }
@@ -152,8 +150,7 @@ function view(now, ui) {
   return html`<div class="cw-controls">
       ${choices(ui, "mode", { label: "Show", options: MODES })}
     </div>
-    ${now.mode === "rod" ? rodView(now, ui) : nodesView(now, ui)}
-    <p class="cw-hint">${HINTS[now.mode]} ${SHARED}</p>`;
+    ${now.mode === "rod" ? rodView(now, ui) : nodesView(now, ui)}`;
 }
 
 function words({ mode, bases, counts, farthest, errors, nodes, query, warmth }) {
@@ -177,6 +174,7 @@ export default widget({
   derive,
   view,
   words,
+  how: ({ mode }) => `${HINTS[mode]} ${SHARED}`,
   began: ({ mode, points, temperature }) =>
     mode === "rod" ? "the first rod" : `${points.length} nodes, τ = ${small(temperature)}`,
   advance: ({ phase }, ui, seconds) => {

@@ -4,6 +4,7 @@ import { checks, select, series, slider } from "./js/controls.js";
 import { at, chart, sample } from "./js/energy_drift/chart.js";
 import { colourOf } from "./js/energy_drift/colours.js";
 import { derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
+import { startFault } from "./js/maths/mechanics.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
 import { inkOf, pixels } from "./js/pixels.js";
@@ -76,7 +77,9 @@ function moveStart({ q, p, axes: { x, y }, spec }, point, ui) {
     const rim = NEAR_RIM * spec.reach[axis];
     all[axis] = Number(clamp(point[i], -rim, rim).toFixed(4));
   });
-  ui.set({ q: all.slice(0, q.length), p: all.slice(q.length) });
+  const moved = { q: all.slice(0, q.length), p: all.slice(q.length) };
+  const fault = startFault(spec.name, moved.q);
+  ui.set(fault ? { refused: `${fault}.` } : moved);
 }
 
 const startOf = ({ q, p, place }) => place.inside(place.pointOf([...q, ...p]));
@@ -224,8 +227,7 @@ function view(now, ui) {
     ${transport(now, ui)} ${chart(now, ui)}
     <p class="cw-hint">Relative energy error |H − H₀| / |H₀| against time</p>
     ${table(now)}
-    <p class="cw-message">${losses(now)}</p>
-    <p class="cw-hint">${note(now)}</p>`;
+    <p class="cw-message">${losses(now)}</p>`;
 }
 
 function words(now) {
@@ -258,6 +260,7 @@ export default widget({
   derive,
   view,
   words,
+  how: note,
   began: (now) =>
     `${specOf(now).title}, q = ${listed(now.q)}, p = ${listed(now.p)}, ` +
     `steps of ${number(now.dt, 3)}`,

@@ -120,10 +120,10 @@ function drum(now, ui, one) {
   const net = { width, height: (width * HEIGHT) / WIDTH, inputs: [scene, state], paint };
   const grip = hand(ui, one);
   const [low, high] = [Math.min, Math.max].map((most) => number(most(...state.q)));
-  return html`<div data-law=${law} data-measure=${law === "heat" ? "drum" : nothing}>
+  return html`<div data-law=${law}>
     <p class="cw-drum-title">${swatch(series(colour))} <strong>${title}</strong>
       <span class="cw-drum-law">${formula}</span></p>
-    <div class="cw-layers">
+    <div class="cw-layers" data-measure=${law === "heat" ? "drum" : nothing}>
       <canvas role="img" aria-label="${title}: the graph, each node as high as it stands now"
         ${painted(ui, net)}></canvas>
       <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="group" aria-label=${title} class="cw-drum-hand"
@@ -194,8 +194,6 @@ function view(now, ui) {
       ${now.drums.map((one) => drum(now, ui, one))}
     </div>
     ${transport(now, ui)} ${chart(now, ui)}
-    <p class="cw-hint">Energy ½|q|² + ½|p|² of each law against time; the thin line is the part on
-      the nodes, ½|q|².</p>
     <div class="cw-controls cw-drum-transport">
       ${slider(ui, "stiffness", {
         ...{ label: "Stiffness", min: 0.01, max: 1, logarithmic: true, format: number },
@@ -205,11 +203,14 @@ function view(now, ui) {
         ...{ label: "Stirred", min: 0, max: 1, step: 0.05, format: number },
         set: (stir) => choose(ui, { stir }),
       })}
-    </div>
-    <p class="cw-hint">Click a node to pluck it, or pull it up or down; by finger, pull the ring.
-      With the keyboard: Tab to a ring, then the arrow keys, and Enter lets go. Arrows are the
-      currents on the springs.</p>`;
+    </div>`;
 }
+
+const HOW =
+  "Click a node to pluck it, or pull it up or down; by finger, pull the ring. With the keyboard: " +
+  "Tab to a ring, then the arrow keys, and Enter lets go. Arrows are the currents on the springs. " +
+  "The curves: energy ½|q|² + ½|p|² of each law against time; the thin line is the part on the " +
+  "nodes, ½|q|².";
 
 function words({ drums, time, unit, spec }) {
   const told = drums.map(({ title, energy, state }) => {
@@ -242,6 +243,7 @@ export default widget({
   derive,
   view,
   words,
+  how: () => HOW,
   began: (now) => `${specOf(now).title}, ${BEGAN[now.start](now)}`,
   // A slow drum takes as long as a quick one. At its end it stands still, to be looked at.
   advance: ({ time, speed }, ui, seconds) => {

@@ -1,5 +1,5 @@
 import { plain } from "./js/array.js";
-import { button, choices, select, series, slider } from "./js/controls.js";
+import { button, choices, fold, select, series, slider } from "./js/controls.js";
 import { derive, MOST_ROUNDS } from "./js/graph_playground/derived.js";
 import { freePlace, turnedInto } from "./js/graph_playground/editing.js";
 import { add, bond, enter, erase, gripOf } from "./js/graph_playground/hand.js";
@@ -28,6 +28,7 @@ import {
   ORDERS,
   PARTS,
   RINGS,
+  RULES,
   spokenAtom,
 } from "./js/graph_playground/words.js";
 import { ELEMENTS } from "./js/maths/molecule.js";
@@ -155,7 +156,7 @@ function editing(now, ui) {
 function view(now, ui) {
   /** @type {Options} */
   const named = now.molecules.map(({ drawing }, i) => [i, drawing.name]);
-  return html`<div class="cw-controls">
+  return html`<div class="cw-controls cw-g-choice">
       ${select(ui, "molecule", {
         label: "Graph",
         options: [...named, [-1, "one of your own"]],
@@ -165,9 +166,10 @@ function view(now, ui) {
       ${choices(ui, "rings", { label: "Each atom shows", options: now.facts ? [...RINGS, PARTS] : RINGS })}
     </div>
     <div class="cw-columns cw-g-columns">
-      <div>${picture(now, ui)} ${transport(now, ui)} ${editing(now, ui)}
-        <p class="cw-message cw-hint">${now.note || complaint(now) || HINTS[now.drag]}</p></div>
-      <div>${solubility(now)} ${knowledge(now)} ${refinement(now, ui)}</div>
+      <div>${picture(now, ui)} ${transport(now, ui)} ${fold("Change the graph", editing(now, ui))}
+        <p class="cw-message cw-hint">${now.note || complaint(now)}</p></div>
+      <div>${solubility(now)} ${knowledge(now)}
+        ${fold("Colours of Weisfeiler and Lehman", refinement(now, ui))}</div>
     </div>`;
 }
 
@@ -201,6 +203,7 @@ export default widget({
   derive,
   view,
   words,
+  how: ({ drag, layer }) => `${HINTS[drag]} ${RULES[layer]}`,
   began: ({ drawing, rounds, layer }) =>
     `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
   advance: ({ flight, rounds, single }, ui, seconds) => {

@@ -1,5 +1,5 @@
 import { decodeRows, plain, vector } from "./js/array.js";
-import { button, choices, select, slider } from "./js/controls.js";
+import { button, choices, fold, select, slider } from "./js/controls.js";
 import { alphabet, inflated, realInk, wordIn } from "./js/latent_explorer/letters.js";
 import { chartOf, map } from "./js/latent_explorer/map.js";
 import {
@@ -16,11 +16,12 @@ import {
   unpackDecoder,
 } from "./js/maths/latent.js";
 import { playAtOnce, playButton } from "./js/play.js";
-import { number, typingLine } from "./js/text.js";
+import { number, spelled, typingLine } from "./js/text.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const SECONDS = 7;
+const A_TO_Z = "abcdefghijklmnopqrstuvwxyz";
 const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
 const SAME = 1e-4;
 const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
@@ -115,12 +116,15 @@ function letters(now, ui) {
 
 function wordLine({ ink, word }, ui) {
   const problemOf = (text) => {
-    if (!/^[a-z]+$/.test(text)) return "The decoder draws a to z: type small letters.";
+    if (!text) return "Type one letter at least, of a to z.";
+    const strange = [...new Set(text)].filter((letter) => !A_TO_Z.includes(letter));
+    if (strange.length) return `The decoder draws a to z, but no ${spelled(strange, ", ")}.`;
     return text.length > LONGEST ? `There is room for ${LONGEST} letters.` : "";
   };
   const accept = (text) => ui.set({ word: text });
   const label = `${word}, as the decoder draws it`;
-  return html`${typingLine(ui, "word", { label: "Your word", problemOf, still: word, accept })}
+  const typing = { label: "Your word", alphabet: A_TO_Z, problemOf, still: word, accept };
+  return html`${typingLine(ui, "word", typing)}
     <div data-measure="word">
       ${wordIn(ui, "drawn", ink, { word, width: ui.width("word", WIDTH), label })}
     </div>`;
@@ -130,13 +134,12 @@ const away = ({ norm, facts }) => html`<p class="cw-readout"><strong>${number(no
   from the middle: <span>${partly(shareWithin(norm, facts.d_z))}</span> of the prior’s draws lie
   nearer.</p>`;
 
-function underMap({ facts, faces, plane }, ui) {
+function underMap({ facts, faces }, ui) {
   const draw = () => {
     take(ui)(normals(facts.d_z, ui.now.seed));
     ui.set({ seed: ui.now.seed + 1 });
   };
-  const { told } = facts.planes[plane];
-  return html`<div class="cw-controls">
+  const more = html`<div class="cw-controls">
       ${slider(ui, "norm", {
         ...{ label: "‖z‖", min: 0.1, max: FROM_MIDDLE, step: 0.1, format: number },
         set: (radius) => take(ui)(atDistance(ui.now.z, radius)),
@@ -151,13 +154,17 @@ function underMap({ facts, faces, plane }, ui) {
         label: "Map",
         options: facts.planes.map(({ title }, i) => [i, title]),
       })}
-    </div>
-    <p class="cw-hint cw-x-made">A drag moves the code along two of its ${facts.d_z} directions: ${told}.
-      The others stay. Outside the circle it is farther from the middle than 99 % of the prior’s
-      draws.</p>
-    <p class="cw-hint">Large dots: their real letters are here. Hollow: held out of training. Grey:
-      the name says none of the four.</p>`;
+    </div>`;
+  return fold("Other ways to a point, other maps", more);
 }
+
+const how = ({
+  facts,
+  plane,
+}) => html`<span class="cw-x-made">A drag moves the code along two of its
+  ${facts.d_z} directions: ${facts.planes[plane].told}. The others stay. Outside the circle it is
+  farther from the middle than 99 % of the prior’s draws.</span> Large dots: their real letters are
+  here. Hollow: held out of training. Grey: the name says none of the four.`;
 
 const TOOL = {
   walk({ facts, faces, share }, ui) {
@@ -170,7 +177,7 @@ const TOOL = {
     const end = (name, label) =>
       select(ui, name, { label, options: ends, choose: (i) => go({ [name]: i }) });
     const way = { label: "Way", min: 0, max: 1, step: 0.01, value: share, format: percent };
-    return html`<div class="cw-controls">
+    return html`<div class="cw-controls cw-x-walk">
       ${end("start", "From")} ${end("end", "to")}
       ${slider(ui, "share", { ...way, set: (value) => go({ share: value }) })}
       ${playButton(ui, { start: "Walk", stop: "❚❚ Pause" })}
@@ -229,7 +236,7 @@ function view(now, ui) {
     take(ui)(goal(ui.now));
   };
   return html`<div class="cw-columns">
-      <div>${map(now, ui, take(ui))} ${away(now)}</div>
+      <div>${map(now, ui, take(ui))}</div>
       ${letters(now, ui)}
     </div>
     <div class="cw-columns cw-x-below">
@@ -237,7 +244,7 @@ function view(now, ui) {
         ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
         ${TOOL[now.tool](now, ui)} ${wordLine(now, ui)}
       </div>
-      <div>${underMap(now, ui)}</div>
+      <div>${away(now)} ${underMap(now, ui)}</div>
     </div>`;
 }
 
@@ -259,6 +266,7 @@ export default widget({
   words: (now) =>
     `The decoder draws ${drawnWhat(now)}, ${number(now.norm)} from the middle. Beside it stands ` +
     `${besideWhat(now)}.`,
+  how,
   began: ({ faces, start, end }) => `a walk from ${faces.names[start]} to ${faces.names[end]}`,
   advance: ({ share, back }, ui, seconds) => {
     const next = share + ((back ? -1 : 1) * seconds) / SECONDS;

@@ -5,7 +5,7 @@ import { colourOf } from "./js/energy_drift/colours.js";
 import { tail } from "./js/mechanics_stage/actors.js";
 import { glass, HEIGHT, WIDTH } from "./js/mechanics_stage/glass.js";
 import { hand, handles } from "./js/mechanics_stage/hand.js";
-import { derive, rollouts, specOf } from "./js/mechanics_stage/runs.js";
+import { derive, networks, rollouts, specOf } from "./js/mechanics_stage/runs.js";
 import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
@@ -33,14 +33,20 @@ function fate({ lost, over, level, ends, state }, { spec, actor }) {
 const outside = (actor, state) =>
   actor.balls(state).some((place) => place.some((part) => part < 0 || part > STAGE));
 
+/** Where a ball is in truth. */
+const ghost = ([x, y]) => svg`<circle class="cw-ghost" cx=${x} cy=${y} r="19" fill="none"
+  stroke="var(--cw-ink)" stroke-width="2" stroke-dasharray="5 4"></circle>`;
+
 function scene(now, ui, run, first) {
-  const { actor, bounds, spec } = now;
+  const { actor, bounds, spec, truth } = now;
   const grip = hand(ui, run.key);
   return svg`<svg viewBox="0 0 ${STAGE} ${STAGE}" class="cw-scene" role="group"
     aria-label="${spec.title}, moved by ${run.name}" @pointerdown=${grip} @pointermove=${grip}
     @pointerup=${grip} @pointercancel=${grip}>
-    ${bounds}${tail(run.past.flatMap(actor.balls), run.colour)}
-    ${run.state ? actor.draw(run, run.state) : nothing}${handles(now, ui, run, first)}
+    ${bounds}${actor.traces(run.past).map((places) => tail(places, run.colour))}
+    ${run.state ? actor.draw(run, run.state) : nothing}
+    ${truth && run.key !== "truth" ? actor.balls(truth).map(ghost) : nothing}
+    ${handles(now, ui, run, first)}
   </svg>`;
 }
 
@@ -93,31 +99,41 @@ function choose(ui, changes) {
   if (ui.now.moving && !prefersStillness()) ui.play(true);
 }
 
-function controls({ systems, spec, method_names, shown, methods }, ui) {
+function controls({ systems, spec, method_names, shown, methods, networks: learned }, ui) {
   const enter = (name) => {
     const { z, dt, methods: able, first } = systems.find((other) => other.name === name);
     const kept = ui.now.methods.filter((method) => able.includes(method));
     choose(ui, { system: name, z, dt, methods: kept.length < methods.length ? first : kept });
   };
+  const most = roomBeside(shown, learned);
   return html`<div class="cw-controls">
-    ${select(ui, "system", {
-      label: "System",
-      options: systems.map(({ name, title }) => [name, title]),
-      choose: enter,
-    })}
-    ${slider(ui, "dt", {
-      ...{ label: "Step size", min: 0.01, max: 1, logarithmic: true },
-      ...{ format: (dt) => number(dt, 3), set: (dt) => choose(ui, { dt }) },
-    })}
-    ${checks(ui, "methods", {
-      label: "Integrators",
-      most: MOST - shown.length,
-      options: method_names
-        .filter(([method]) => spec.methods.includes(method))
-        .map(([method, text]) => [method, text, series(colourOf(method))]),
-    })}
+    ${learned.length ? nothing : setting({ systems, enter }, ui)}
+    ${
+      most > 0
+        ? checks(ui, "methods", {
+            ...{ label: "Integrators", most },
+            options: method_names
+              .filter(([method]) => spec.methods.includes(method))
+              .map(([method, text]) => [method, text, series(colourOf(method))]),
+          })
+        : nothing
+    }
   </div>`;
 }
+
+/** For integrators; networks stand beside the true motion. */
+const roomBeside = (all, learned) => MOST - all.length - (learned.length && learned.length + 1);
+
+/** Which system, and its step: networks know one step of one system. */
+const setting = ({ systems, enter }, ui) => html`${select(ui, "system", {
+  label: "System",
+  options: systems.map(({ name, title }) => [name, title]),
+  choose: enter,
+})}
+${slider(ui, "dt", {
+  ...{ label: "Step size", min: 0.01, max: 1, logarithmic: true },
+  ...{ format: (dt) => number(dt, 3), set: (dt) => choose(ui, { dt }) },
+})}`;
 
 const namesOf = (runs) => runs.map(({ name }) => name).join(", ");
 
@@ -146,8 +162,7 @@ function view(now, ui) {
       ${now.runs.map((run, i) => act(now, ui, run, i))}
       ${now.runs.length ? nothing : html`<p class="cw-hint">Switch an integrator on.</p>`}
     </div>
-    ${transport(now, ui)}${controls(now, ui)}
-    <p class="cw-hint">${note(now)}</p>`;
+    ${transport(now, ui)}${controls(now, ui)}`;
 }
 
 function words(now) {
@@ -163,17 +178,19 @@ function words(now) {
 export default widget({
   label: "Stage for mechanics: one start, several integrators",
   name: "cw-stage-for-mechanics",
-  data: { systems: plain, method_names: plain, rollouts, moving: plain },
+  data: { systems: plain, method_names: plain, rollouts, networks, moving: plain },
   controls: { system: plain, z: vector, dt: plain, methods: plain },
   local: { time: 0, speed: 1, held: null },
   whole(now) {
     const { z, methods } = specOf(now) ?? { methods: [] };
-    return now.z.length === z?.length && now.methods.every((method) => methods.includes(method));
+    const known = now.networks.every(({ system, dt }) => system === now.system && dt === now.dt);
+    const able = now.methods.every((method) => methods.includes(method));
+    return now.z.length === z?.length && able && known;
   },
   // Which integrators there are depends on the system, and how many on the runs of Python.
-  limits: ({ method_names, rollouts: all }) => ({
+  limits: ({ method_names, rollouts: all, networks: learned }) => ({
     methods: {
-      ...{ kind: "several", low: 0, high: MOST - all.length },
+      ...{ kind: "several", low: 0, high: roomBeside(all, learned) },
       each: { kind: "choice", options: method_names.map(([method]) => method) },
     },
   }),
@@ -185,6 +202,7 @@ export default widget({
   derive,
   view,
   words,
+  how: note,
   began: (now) => `${specOf(now).title}, z = ${listed(now.z)}, steps of ${number(now.dt, 3)}`,
   advance: ({ time, speed }, ui, seconds) => {
     const { end, spec } = ui.now;

@@ -1,4 +1,4 @@
-"""MechanicsStage: pendulum, springs, planet and rigid body, one start and several integrators."""
+"""MechanicsStage: pendulum, springs, planet and rigid body; one start, several ways to go on."""
 
 from __future__ import annotations
 
@@ -10,16 +10,29 @@ import numpy as np
 import torch
 import traitlets
 from numpy.typing import NDArray
+from torch import nn
 
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, RigidBody, Trajectory
+from course_lib.symplectic import SympNet
 from course_lib.widgets.base import Widget
 from course_lib.widgets.energy_drift import FARTHEST, METHODS, numbers_of, system_of
 from course_lib.widgets.energy_drift import SCENES as PORTRAITS
-from course_lib.widgets.traits import Array, Choice, Data, Number, Several, Switch, named
+from course_lib.widgets.traits import (
+    Array,
+    Choice,
+    Data,
+    Number,
+    Several,
+    Switch,
+    finite_array,
+    named,
+)
 
 MOST_STAGES = 3  # side by side, each still large
 ALL_NUMBERS = 1500  # of all rollouts together, so that the page stays light
+MOST_PARAMETERS = 2000  # of a network, which takes all its steps while a hand moves
+STEPS = 500  # of networks, whose errors are small and add up
 BOOK = RigidBody(inertia=(1.6, 1.0, 0.8))
 
 
@@ -54,13 +67,27 @@ def _startable(stage: Any, z: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _room(stage: Any, methods: list[str]) -> list[str]:
-    count = len(methods) + len(stage._given)
-    if count > MOST_STAGES:
+    if (count := len(methods) + stage._taken) > MOST_STAGES:
+        learned = ", networks with the true motion" if stage._learned else ""
         raise ValueError(
-            f"methods and rollouts are {count} together; expected {MOST_STAGES} at most, for which "
-            "there is room side by side; show fewer"
+            f"methods and rollouts{learned} are {count} together; expected {MOST_STAGES} at most, "
+            "for which there is room side by side; show fewer"
         )
     return methods
+
+
+def _as_learned(name: str) -> Any:
+    """A rule: networks know one system and one step, those with which the stage is made."""
+
+    def rule(stage: Any, value: Any) -> Any:
+        if stage._learned and stage.trait_has_value(name) and value != getattr(stage, name):
+            raise ValueError(
+                f"{name} is {value}, but the networks have learned {getattr(stage, name)}; make "
+                "another stage"
+            )
+        return value
+
+    return rule
 
 
 class MechanicsStage(Widget):
@@ -73,10 +100,17 @@ class MechanicsStage(Widget):
 
     ``system`` is ``HarmonicOscillator``, ``Pendulum``, ``CoupledOscillators``, ``Kepler`` or a
     ``RigidBody`` with weights of 1, whose ``z`` is its angular momentum; the reader may choose the
-    others too. ``rollouts`` maps names to trajectories that were computed before, of a learned
-    model, say; they are shown until the reader leaves their start. Integrators and rollouts are
-    three at most. A run is watched for a while and then begins again. It is ``moving`` at once,
-    unless the reader has asked for less motion or you for none.
+    others too. What is drawn between two steps lies on the straight line from one to the other.
+
+    ``networks`` maps names to maps of a state to that after ``dt``. They run in the page, from
+    every start, beside the true motion: that of Runge and Kutta, with steps a tenth as long. Each
+    is a ``SympNet``, or a perceptron that gives the *change* of $(q, p)$: an ``nn.Sequential`` of
+    ``Linear`` layers with ``Tanh`` between them. The weights travel as float32. With networks,
+    ``system`` and ``dt`` stay as they are. ``rollouts`` maps names to trajectories that were
+    computed before; they are shown until the reader leaves their start.
+
+    All together are three at most. A run is watched for a while and then begins again. It is
+    ``moving`` at once, unless the reader has asked for less motion or you for none.
 
     Traits, synced both ways: ``system``, ``z``, ``dt``, ``methods``.
     Raises ``TypeError`` and ``ValueError`` for what cannot be integrated or drawn.
@@ -85,24 +119,25 @@ class MechanicsStage(Widget):
 
     _module = "mechanics_stage.js"
 
-    systems = Data(lambda self: [_spec(*item) for item in self._systems.items()])
+    systems = Data(lambda self: [_spec(*item) | self._watched() for item in self._systems.items()])
     method_names = Data([list(pair) for pair in METHODS.items()])
-    system = Choice(*SCENES)
+    system = Choice(*SCENES, rule=_as_learned("system"))
     z = Array(
         lambda self: (f"coordinates={_size(self._chosen())}",),
         within=FARTHEST,
         default=lambda self: self._scene().z,
         rule=_startable,
     )
-    dt = Number(0.01, 1.0, default=lambda self: self._scene().dt)
+    dt = Number(0.01, 1.0, default=lambda self: self._scene().dt, rule=_as_learned("dt"))
     methods = Several(
         Choice(offered=lambda self: _methods(self._chosen())),
-        default=lambda self: _first_methods(self._chosen())[
-            : max(0, MOST_STAGES - len(self._given))
-        ],
+        default=lambda self: _first_methods(self._chosen())[: max(0, MOST_STAGES - self._taken)],
         rule=_room,
     )
     rollouts = Data(lambda self: self._given)
+    networks = Data(
+        lambda self: [each | {"system": self.system, "dt": self.dt} for each in self._learned]
+    )
     moving = Switch(default=True, read_only=True)
 
     def __init__(
@@ -110,6 +145,7 @@ class MechanicsStage(Widget):
         system: HamiltonianSystem | RigidBody | None = None,
         *,
         methods: list[str] | tuple[str, ...] | None = None,
+        networks: Mapping[str, nn.Module] | None = None,
         rollouts: Mapping[str, Trajectory] | None = None,
         **given: Any,
     ) -> None:
@@ -126,13 +162,21 @@ class MechanicsStage(Widget):
         self._given = [
             _rollout(title, run, chosen, ALL_NUMBERS // len(runs)) for title, run in runs.items()
         ]
-        if methods is not None and not (methods or runs):
+        self._learned = [
+            _network(title, network, chosen)
+            for title, network in named("networks", networks).items()
+        ]
+        # The true motion stands beside networks.
+        self._taken = len(runs) + (len(self._learned) and len(self._learned) + 1)
+        if methods is not None and not (methods or self._taken):
             raise ValueError(f"methods is empty; give at least one of {', '.join(METHODS)}")
         super().__init__(system=name, methods=methods, **given)
 
     def describe(self) -> str:
         """Which system moves, and how."""
-        names = [METHODS[name] for name in self.methods] + [run["name"] for run in self._given]
+        names = ["the true motion"] if self._learned else []
+        names += [network["name"] for network in self._learned]
+        names += [METHODS[name] for name in self.methods] + [run["name"] for run in self._given]
         return (
             f"{self._scene().title}: it moves on a stage for each of: {', '.join(names)}. Steps of "
             f"{self.dt:g}. Its energy stands as water in a glass beside it; the true motion keeps "
@@ -144,6 +188,9 @@ class MechanicsStage(Widget):
 
     def _scene(self) -> Scene:
         return SCENES[self.system]
+
+    def _watched(self) -> dict[str, float]:
+        return {"span": STEPS * self.dt, "pace": 20 * self.dt} if self._learned else {}
 
     @traitlets.observe("system")
     def _enter_scene(self, _change: Any) -> None:
@@ -204,3 +251,50 @@ def _rollout(
         "states": Array._encode(states[:shown].astype(np.float32), None),
         "lost": shown == kept < len(states),
     }
+
+
+def _network(
+    title: str, network: nn.Module, system: HamiltonianSystem | RigidBody
+) -> dict[str, Any]:
+    """A network as it travels: for each layer a row a unit, of its weights, then its bias.
+
+    A unit of a SympNet has its factor behind them.
+    """
+    if isinstance(network, SympNet):
+        kind, sizes = "SympNet", [system.dim]
+        layers = [torch.cat([x.K, x.b[:, None], x.a[:, None]], dim=1) for x in network.layers]
+        found = [network.layers[0].K.shape[1]]
+    elif _is_perceptron(network):
+        kind, sizes = "perceptron", [2 * system.dim] * 2
+        layers = [torch.cat([x.weight, x.bias[:, None]], dim=1) for x in network[::2]]
+        found = [network[0].in_features, network[-1].out_features]
+    else:
+        raise TypeError(
+            f"the network {title!r} is a {type(network).__name__}; expected a SympNet, or an "
+            "nn.Sequential of Linear layers with Tanh between them that gives the change of (q, p)"
+        )
+    if not system.canonical or found != sizes:
+        pairs = f"{system.dim} pairs (q, p)" if system.canonical else "no pairs (q, p)"
+        raise ValueError(
+            f"the network {title!r} has the sizes {found}, but {type(system).__name__} has "
+            f"{pairs}; expected {sizes} for so many; train one on states of the system"
+        )
+    if (count := sum(layer.numel() for layer in layers)) > MOST_PARAMETERS:
+        raise ValueError(
+            f"the network {title!r} has {count:,} parameters; expected {MOST_PARAMETERS:,} at "
+            "most, with which a page can keep up; train a smaller one"
+        )
+    return {
+        "name": title,
+        "kind": kind,
+        "layers": [
+            Array._encode(finite_array(f"the network {title!r}", layer, ("units", "numbers")), None)
+            for layer in layers
+        ],
+    }
+
+
+def _is_perceptron(network: nn.Module) -> bool:
+    kinds = [type(layer) for layer in network] if isinstance(network, nn.Sequential) else []
+    expected = [nn.Tanh if i % 2 else nn.Linear for i in range(len(kinds) | 1)]
+    return kinds == expected and all(layer.bias is not None for layer in network[::2])

@@ -80,7 +80,8 @@ def with_current_code(body: str, complain: Callable[[str], object]) -> str:
 
 def figure_id(module: str, count: int = 1) -> str:
     """The name of a figure in addresses: that of its module, and which of its kind it is."""
-    name = f"fig-{module.removesuffix('.js').replace('_', '-')}"
+    path = module.removeprefix("js/").removesuffix(".js")
+    name = f"fig-{re.sub('[/_]', '-', path)}"
     return name if count == 1 else f"{name}-{count}"
 
 

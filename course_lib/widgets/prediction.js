@@ -4,7 +4,8 @@ import { keep, recalled, slug } from "./js/kept.js";
 import { rightOption } from "./js/maths/guesses.js";
 import { line } from "./js/prediction/line.js";
 import { KNOTS, sketch } from "./js/prediction/sketch.js";
-import { quantity, saidOf, truthOf, verdict } from "./js/prediction/words.js";
+import { saidOf, truthOf, verdict } from "./js/prediction/words.js";
+import { quantity } from "./js/text.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 

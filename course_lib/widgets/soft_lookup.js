@@ -212,13 +212,14 @@ function view(now, ui) {
         ${table(now)}
         <p class="cw-readout">Answer: Σ weight × value = <strong>${number(now.value)}</strong>
           ${now.unit}</p>
-        <p class="cw-hint">Drag the diamond or any key, or click in the plane. With the keyboard:
-          Tab to it, then the arrow keys. The deeper the tint, the larger the answer; along a dotted
-          line it stays the same. Below, each weight lies at its value, and the beam balances at the
-          answer.</p>
       </div>
     </div>`;
 }
+
+const HOW =
+  "Drag the diamond or any key, or click in the plane. With the keyboard: Tab to it, then the arrow " +
+  "keys. The deeper the tint, the larger the answer; along a dotted line it stays the same. Below, " +
+  "each weight lies at its value, and the beam balances at the answer.";
 
 function words({ names, weights, value, unit }) {
   const shares = names
@@ -234,6 +235,7 @@ export default widget({
   derive,
   view,
   words,
+  how: () => HOW,
   began: ({ query, similarity, temperature }) =>
     `the query at ${query.map((part) => number(part)).join(", ")}, ${similarity}, ` +
     `τ = ${number(temperature)}`,

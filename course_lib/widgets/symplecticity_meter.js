@@ -1,5 +1,6 @@
 import { plain, rows } from "./js/array.js";
 import { button, choices, series, slider } from "./js/controls.js";
+import { middleOf, textWidth } from "./js/lettering.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
 import { dragging, plane, pointIn } from "./js/plane.js";
 import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
@@ -25,6 +26,8 @@ const BAND = 15;
 const [LONGEST_ARROW, HALF_FORCE, RIM] = [80, 5, 13];
 const [TAIL, TAIL_TIME] = [6, 0.15];
 const TRAIL = 80;
+// How far the words stand from the start, their type, which a halo makes wider, and a tick.
+const [BESIDE, TYPE, TICK] = [32, 20, 15];
 const TRAIL_STRIDE = 2;
 const SHORTEST_LOOP = 1;
 const KEPT = 0.01;
@@ -192,14 +195,19 @@ function loopHandle(now, ui, shapes) {
 function start({ bead, closed }) {
   const [x, y] = PLANE.toPixel(bead.corners[0]);
   const [cx, cy] = PLANE.toPixel(centreOf(bead.corners));
-  const out = 32 / (Math.hypot(x - cx, y - cy) || 1);
-  const [beside, below] = [x + out * (x - cx), y + out * (y - cy)];
   const text = closed ? signed(closed * bead.total) : "start";
+  const far = BESIDE / (Math.hypot(x - cx, y - cy) || 1);
+  const [outside, inside] = [far, -far].map((way) => [x + way * (x - cx), y + way * (y - cy)]);
+  const half = textWidth(text, TYPE) / 2;
+  const room = (at) => Math.min(at, SIDE - at);
+  const fits = room(outside[0]) > half && room(outside[1]) > TICK;
+  const [px, py] = fits ? outside : inside;
+  const [beside, below] = [middleOf(text, px, SIDE, TYPE), clamp(py, TICK, SIDE - TICK)];
   return svg`<circle cx=${x} cy=${y} r="5" fill="var(--cw-paper)" stroke="var(--cw-ink)"
       stroke-width="2"></circle>
     ${
       closed && bead.closes
-        ? tickSign(beside, below, 15)
+        ? tickSign(beside, below, TICK)
         : svg`<text x=${beside} y=${below + 5} text-anchor="middle"
             class="cw-halo cw-meter-left">${text}</text>`
     }`;
@@ -220,7 +228,7 @@ function loopPicture(now, ui) {
   const [ahead, behind] = state.v < 0 ? [shapes.back, shapes.on] : [shapes.on, shapes.back];
   return svg`<path d=${ahead} fill="var(--cw-accent)" opacity="0.55"></path>
     <path d=${behind} fill="var(--cw-warm)" opacity="0.55"></path>
-    ${tail(now)}${start(now)}${tokens.map((_, i) => arrow(now, i))}${loopHandle(now, ui, shapes)}
+    ${tail(now)}${tokens.map((_, i) => arrow(now, i))}${start(now)}${loopHandle(now, ui, shapes)}
     ${upTo(tokens.length - 1).map((i) => token(now, ui, i))}`;
 }
 
@@ -445,6 +453,7 @@ export default widget({
   data: { A: rows, moving: plain },
   controls: { z: rows, loop: rows, softmax: plain, formula: plain, experiment: plain },
   local: { time: 0, drawing: null, taken: null, resume: false },
+  entered: go,
   derive,
   view,
   words,

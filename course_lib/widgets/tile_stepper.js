@@ -9,10 +9,10 @@ import {
   tileWeights,
   wholeRows,
 } from "./js/maths/tiles.js";
-import { playButton, prefersStillness } from "./js/play.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { naivePicture } from "./js/tile_stepper/naive.js";
-import { picture } from "./js/tile_stepper/picture.js";
+import { picture, take } from "./js/tile_stepper/picture.js";
 import { factorOf, grouped, placeInWords, story, verdict, words } from "./js/tile_stepper/words.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
@@ -143,17 +143,13 @@ function controls(now, ui) {
     turn(ui, 1);
     ui.set({ single: false });
   };
-  const scrub = (step) => {
-    ui.play(false);
-    ui.set({ step });
-  };
   return html`<div class="cw-controls cw-tile-controls">
       ${button("← Back", () => stepByHand(ui, -1))}
       ${
         prefersStillness() ? button("▶ To the end", leap) : playButton(ui, { start: "Play", begin })
       }
       ${button("Next →", () => stepByHand(ui, 1))}
-      ${slider(ui, "step", { label: "Tile", min: 0, max: now.plan.length, set: scrub })}
+      ${slider(ui, "step", { label: "Tile", min: 0, max: now.plan.length, set: (step) => take(ui, step) })}
     </div>
     <div class="cw-controls cw-tile-controls">
       ${slider(plan, "query_tile", { label: "Queries a tile", min: 1, max: queries })}
@@ -163,11 +159,7 @@ function controls(now, ui) {
 }
 
 function view(now, ui) {
-  const {
-    shape: [, , d],
-    query_tile,
-    bytes_each,
-  } = now;
+  if (now.moving) playAtOnce(ui);
   const { written, said, off } = verdict(now);
   const legend = ([kind, text]) =>
     html`<span><i class="cw-swatch cw-tile-${kind}"></i>${text}</span>`;
@@ -183,7 +175,7 @@ function view(now, ui) {
       </div>
     </div>
     <div class="cw-columns cw-tile-state">
-      <div class="cw-tile-scroll" style="--tile: ${query_tile}">${reportTable(now)}</div>
+      <div class="cw-tile-scroll" style="--tile: ${now.query_tile}">${reportTable(now)}</div>
       <div>
         <p class="cw-tile-story" data-reading="story">${story(now)}</p>
         <p class="cw-tile-legend" aria-hidden="true">${LEGEND.map(legend)}</p>
@@ -191,15 +183,17 @@ function view(now, ui) {
     </div>
     <p class="cw-tile-verdict">${written}${said}${
       off ? html`<strong data-reading="difference">${off}</strong>` : nothing
-    }.</p>
-    <p class="cw-hint">Colour: e^(s − m). Naive bytes: for the scores settled so far. A number takes
-      ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
-      ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}</p>`;
+    }.</p>`;
 }
+
+const how = ({ bytes_each, shape: [, , d] }) =>
+  html`Colour: e^(s − m). Naive bytes: for the scores settled so far. A number takes
+    ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
+    ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}`;
 
 export default widget({
   label: "Tile stepper: softmax attention, tile by tile",
-  data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain },
+  data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain, moving: plain },
   controls: { query_tile: plain, key_tile: plain, causal: plain, step: plain },
   local: { elapsed: 0, single: false },
   whole: (now) =>
@@ -208,6 +202,7 @@ export default widget({
   derive,
   view,
   words,
+  how,
   advance,
   began: ({ query_tile, key_tile, causal, step }) =>
     `tiles of ${query_tile} by ${key_tile}, ${causal ? "causal, " : ""}${step} of them visited`,

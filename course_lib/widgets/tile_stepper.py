@@ -38,8 +38,10 @@ class TileStepper(Widget):
     and 8 features each. ``scale`` takes the place of $1/\sqrt d$.
 
     Traits, synced both ways: ``step``, how many tiles have been visited, ``query_tile``,
-    ``key_tile`` and ``causal``. Raises ``TypeError`` and ``ValueError`` for data that cannot be
-    drawn. Source: Dao et al. (2022), algorithm 1; Milakov and Gimelshein (2018), section 3.1.
+    ``key_tile`` and ``causal``. It is ``moving`` at once, up to the last tile, unless the reader
+    has asked for less motion or you for none. Raises ``TypeError`` and ``ValueError`` for data that
+    cannot be drawn. Source: Dao et al. (2022), algorithm 1; Milakov and Gimelshein (2018), section
+    3.1.
     """
 
     _module = "tile_stepper.js"
@@ -55,6 +57,7 @@ class TileStepper(Widget):
     key_tile = Integer(1, lambda self: len(self.key), default=4)
     causal = Switch(default=False, rule=_a_key_for_each_query)
     step = Integer(0, lambda self: self._tiles(), default=0)
+    moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:
         """How many tiles there are, and what they move against the naive algorithm."""

@@ -291,6 +291,7 @@ function view(now, ui) {
   const { letters, alphabet, start, stop, facts, all, at, lead, text, attention } = now;
   const typing = typingLine(ui, "prompt", {
     label: "Type a beginning",
+    alphabet,
     problemOf: (typed) => proofread(typed, alphabet, start, stop, facts.tokens),
     still: text.length ? spell(now, text) : "the start",
     accept: byHand(ui, (_, prompt) => rewrite(ui, { prompt, written: "" })),

@@ -25,3 +25,12 @@ def query_of(state: dict[str, Any]) -> str:
 def go_to(page: Any, address: str) -> None:
     """Change the address of a page as a reader does in the browser's own line."""
     page.evaluate("(address) => { location.hash = address; }", address)
+
+
+def is_in_an_address(value: Any, asked: str) -> bool:
+    """Whether what is asked for in an address is this value; a record goes by its name."""
+    text = value["name"] if isinstance(value, dict) else in_an_address(value)
+    try:
+        return float(text) == float(asked)
+    except ValueError:
+        return text == asked

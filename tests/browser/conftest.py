@@ -43,6 +43,10 @@ PATIENCE = 60_000
 # As many as the tests of one page take.
 MOST_WINDOWS = 4
 
+# No figure stands at the end of a page, and one out of sight rests: a film that nobody looks at
+# would take a core from the tests of the other windows.
+PUT_ASIDE = "() => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })"
+
 # A window costs half as much without the two pages that Chromium hides in it, for its address bar,
 # and without the renderer that it keeps in reserve. The first of these lists is Playwright's own,
 # which ours replaces. Chromium passes over a name that it does not know.
@@ -326,10 +330,12 @@ class Windows:
             watch = Watch()
             page = opened(self.browser, watch, url, **size, **options, init=COUNT_FRAMES)
             self.shared[key] = page, watch
+            return page, watch
         page, watch = self.shared[key]
         if page.viewport_size != size:
             page.set_viewport_size(size)
-            page.evaluate(SOME_FRAMES)
+        page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
+        page.evaluate(SOME_FRAMES)
         return page, watch
 
     def close_oldest(self) -> None:
@@ -369,6 +375,7 @@ def look_at(windows: Windows) -> Iterator[Callable[..., Page]]:
     yield look_at
     for page, watch in taken:
         page.evaluate(SOME_FRAMES)  # what it did until now has been heard of when this returns
+        page.evaluate(PUT_ASIDE)
         watch.verdict()
 
 

@@ -26,6 +26,11 @@ def widgets(page: Page) -> list[Locator]:
     return found
 
 
+def open_folds(within: Locator) -> None:
+    """Open what is folded, so that all controls are within reach."""
+    within.locator("details").evaluate_all("all => all.forEach((e) => { e.open = true; })")
+
+
 def usable(control: Locator) -> bool:
     return control.is_visible() and control.is_enabled()
 
@@ -293,12 +298,13 @@ def operate_every_control(widget: Locator, hand: Hand) -> None:
 
     Fails if a control never shows itself.
     """
-    # Reset would take away again what another control has brought.
-    left_out = ":not([type=radio], .cw-reset, [data-course-touched])"
+    # Reset would take away again what another control has brought; a fold changes no state.
+    left_out = ":not([type=radio], .cw-reset, summary, [data-course-touched])"
     untouched = widget.locator(f":is({CONTROLS}){left_out}")
     touches = itertools.count()
 
     def operate_what_shows() -> None:
+        open_folds(widget)
         while control := next(filter(usable, untouched.all()), None):
             touch = next(touches)
             assert touch < MOST_CONTROLS, f"controls come without end, as {name_of(control)}"

@@ -134,6 +134,15 @@ def test_the_address_refuses_what_python_refuses(javascript: Javascript):
     assert followed == []
 
 
+@pytest.mark.parametrize(("kind", "trait"), [("LetterHider", "word"), ("TinyGPT", "prompt")])
+def test_a_name_in_an_address_is_folded_as_a_typed_one(alone: Alone, kind: str, trait: str):
+    widget = alone(make(kind))
+    go_to(widget.page, f"{widget.get_attribute('id')}?{trait}=D%C3%A9B")
+    widget.page.wait_for_function(
+        "(trait) => document.querySelector('.cw-host').courseModel.get(trait) === 'deb'", arg=trait
+    )
+
+
 @pytest.mark.parametrize(("kind", "query"), BY_THE_FIGURE)
 def test_what_does_not_fit_together_leaves_the_figure_as_it_was(
     alone: Alone, kind: str, query: str
@@ -144,6 +153,17 @@ def test_what_does_not_fit_together_leaves_the_figure_as_it_was(
     expect(widget.get_by_role("alert")).to_contain_text("Not all of the address was followed")
     assert str(state_of(widget)) == before
     assert widget.locator("svg, canvas, table").count() > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "query"), [("EnergyDrift", "q=0,0"), ("MechanicsStage", "z=0,0,1e-99,1")]
+)
+def test_an_address_does_not_lead_a_planet_into_the_sun(alone: Alone, kind: str, query: str):
+    widget = alone(make(kind))
+    before = str(state_of(widget))
+    go_to(widget.page, f"{widget.get_attribute('id')}?{query}")
+    expect(widget.get_by_role("alert")).to_contain_text("q is 0, 0, the sun itself")
+    assert str(state_of(widget)) == before
 
 
 MOUNT_WITH_A_KERNEL = """async ([address, state]) => {

@@ -15,7 +15,7 @@ from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control
 from kinds import TAKE_TEXT, WIDGETS
 from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from reading import decoded, eventually, state_of
 from small_widgets import make as make_small
 from test_widgets_refusals import CHANGED, sent_by_page
@@ -137,6 +137,27 @@ def test_tab_reaches_every_control_and_leaves_the_widget_again(
         widget.page.keyboard.press("Tab")
     assert reached == list(range(stops))
     assert not widget.evaluate("el => el.contains(document.activeElement)"), "Tab is trapped"
+
+
+@of_every_kind
+def test_a_fold_opens_by_hand_and_by_keyboard_and_gives_back_its_room(
+    shown: Callable[..., Locator], kind: str
+):
+    widget = shown(kind, width=704, reduced_motion=True)
+    height = "(el) => el.querySelector('.cw').getBoundingClientRect().height"
+    for fold in widget.locator("details").all():
+        line, content = fold.locator("> summary"), fold.locator("> :not(summary)").first
+        shut = widget.evaluate(height)
+        line.click()
+        expect(content).to_be_visible()
+        assert widget.evaluate(height) >= shut
+        line.press("Enter")
+        expect(content).not_to_be_visible()
+        eventually(widget, lambda shut=shut: agrees_in_height(widget.evaluate(height), shut))
+
+
+def agrees_in_height(height: float, wanted: float) -> None:
+    assert abs(height - wanted) < 1
 
 
 @of_every_kind

@@ -7,66 +7,12 @@ from conftest import Folder
 from course_site import pages
 from playwright.sync_api import Page, expect
 
-LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
 FOLDS = "article details.fold"
-SOLUTIONS = f"{FOLDS}.solution"
-
-of_every_lecture = pytest.mark.parametrize("page_path", LECTURES)
-
-OPENING = """() => {
-  const [figure, fold] = ["output", "fold"].map((name) => {
-    const found = document.querySelector(`article .cell .${name}, article .cell > .${name}`);
-    return found.getBoundingClientRect();
-  });
-  return { top: figure.top, end: figure.bottom, fold: fold.top };
-}"""
-
-# The word and the box of a title, and what in it would lead away.
-TITLES = """(solutions) => solutions.map((solution) => {
-  const title = solution.querySelector("summary");
-  const box = solution.getBoundingClientRect();
-  const text = document.createRange();
-  text.selectNodeContents(title);
-  const inside = [...text.getClientRects(), title.getBoundingClientRect()].every((it) =>
-    it.left >= box.left && it.right <= box.right && it.top >= box.top && it.bottom <= box.bottom);
-  return { inside, lines: new Set([...text.getClientRects()].map((it) => it.top)).size,
-    links: title.querySelectorAll("a, button").length };
-})"""
 
 
 @pytest.fixture
 def lecture(site: Folder) -> str:
     return site.url(pages(with_widgets=True)[-1])
-
-
-@of_every_lecture
-def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path), width=1366, height=768)
-    if not page.locator("article .cell").count():
-        pytest.skip("a lecture of which only the prose was built")
-    found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
-    assert found["top"] < 768 / 2
-    assert found["fold"] >= found["end"]
-
-
-@of_every_lecture
-@pytest.mark.parametrize("width", [390, 768, 1280])
-def test_the_title_of_a_solution_lies_in_its_box_and_leads_nowhere(
-    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
-):
-    page = look_at(site.url(page_path), width=width)
-    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
-    assert [title for title in titles if title["links"] or not title["inside"]] == []
-
-
-def test_on_a_telephone_the_title_of_some_solution_takes_two_lines(
-    lecture: str, look_at: Callable[..., Page]
-):
-    page = look_at(lecture, width=390)
-    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
-    assert any(title["lines"] > 1 for title in titles)
 
 
 @pytest.mark.parametrize("options", [{}, {"scripts": False}], ids=["scripts", "no scripts"])

@@ -70,12 +70,12 @@ def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(
     widget.evaluate(SET, ["tokens", other["tokens"]])
     cells = widget.locator(".cw-heat canvas")
     eventually(widget, lambda: expect(cells).to_have_attribute("width", str(len(before))))
-    expect(widget.locator(".cw-top-keys > table caption")).to_contain_text("Ada")
+    expect(widget.locator(".cw-top-tables > table caption")).to_contain_text("Ada")
     for name in ("steps", "losses", "guesses", "weights"):
         widget.evaluate(SET, [name, other[name]])
     expect(cells).to_have_attribute("width", "2")
     # There is one layer now: it is drawn until Python says which one was meant.
-    expect(widget.locator(".cw-top-keys > table caption")).to_contain_text("Layer 1")
+    expect(widget.locator(".cw-top-tables > table caption")).to_contain_text("Layer 1")
 
 
 def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):

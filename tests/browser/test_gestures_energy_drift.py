@@ -12,7 +12,7 @@ from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES, WATCH_MOMENTS
 from in_the_page import tensor
 from kinds.energy_drift import READ_MOTION, point_of
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 
 from course_lib import mechanics
@@ -226,11 +226,22 @@ def test_a_start_of_any_size_is_drawn_without_a_strange_number(
     nothing_strange(widget)
 
 
-def test_a_planet_in_the_sun_cannot_start_and_that_is_said(shown: Shown):
+def test_a_planet_is_not_put_into_the_sun_and_that_is_said_until_the_next_deed(shown: Shown):
     widget = shown(mechanics.Kepler(), q=[0.04, 0.0], p=[0.0, 1.0])
-    widget.get_by_role("button", name="start at").press("ArrowLeft")
+    start = widget.get_by_role("button", name="start at")
+    start.press("ArrowLeft")
+    expect(widget.get_by_role("alert")).to_contain_text("q is 0, 0, the sun itself")
+    assert state_of(widget)["q"].tolist() == pytest.approx([0.04, 0])
+    nothing_strange(widget)
+    start.press("ArrowUp")
+    expect(widget.get_by_role("alert")).to_have_count(0)
+    assert state_of(widget)["q"].tolist() == pytest.approx([0.04, 0.04])
+    nothing_strange(widget)
+
+
+def test_where_the_energy_is_no_finite_number_no_integrator_starts_and_that_is_said(shown: Shown):
+    widget = shown(mechanics.HarmonicOscillator(stiffness=1e308), q=[1000.0], p=[0.0])
     eventually(widget, lambda: assert_said(widget, "Explicit Euler cannot start"))
-    assert state_of(widget)["q"].tolist() == [0, 0]
     assert widget.locator(".cw-error").all_inner_texts()[1::2] == ["no energy"] * 2
     assert motion(widget)["bodies"] == {}
     nothing_strange(widget)

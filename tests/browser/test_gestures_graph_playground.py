@@ -9,7 +9,7 @@ import pytest
 from bare import bare_page
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import centre, widgets
+from hands import centre, open_folds, widgets
 from kinds.graph_playground import acid, bicyclopentyl, decalin, network
 from playwright.sync_api import Locator, Page
 from reading import eventually, state_of
@@ -60,6 +60,7 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
         listed = molecules or (acid("acid"), decalin(), bicyclopentyl())
         widget = GraphPlayground(listed, **{"network": network()} | given)
         found = widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
+        open_folds(found)
         centre(found.locator("[data-flight]"))
         return found
 

@@ -9,7 +9,7 @@ import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, HALF_A_SECOND, SOME_FRAMES
-from hands import Finger, Mouse, Point
+from hands import Finger, Mouse, Point, open_folds
 from kinds.latent_explorer import SIDE, codes_of
 from playwright.sync_api import Locator, expect
 from reading import decoded, eventually, state_of
@@ -29,7 +29,9 @@ def shown(alone: Alone) -> Shown:
 
     def shown(*, page: dict[str, Any] | None = None, d_z: int = 3, **given: Any) -> Locator:
         options = {"beside": BESIDE, "moving": False, "word": "abz"} | given
-        return alone(LatentExplorer(style_vae(d_z), typefaces(), **options), **page or {})
+        found = alone(LatentExplorer(style_vae(d_z), typefaces(), **options), **page or {})
+        open_folds(found)
+        return found
 
     return shown
 
@@ -402,12 +404,23 @@ def test_a_word_is_set_in_the_letters_of_the_point_as_wide_as_there_is_room(
     assert widget.evaluate(INKED_COLUMNS) != before
 
 
+def test_capitals_and_accents_are_read_as_letters_that_it_draws(shown: Shown):
+    widget = shown()
+    field = widget.get_by_label("Your word")
+    for typed, read in (("Åbo", "abo"), ("STRAUß", "strauss")):
+        field.fill(typed)
+        assert state_of(widget)["word"] == read
+        assert field.input_value() == typed
+        expect(widget.locator(".cw-complaint")).to_have_text(f"Read as {read}.")
+        agrees_with_course_lib(widget)
+
+
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ("", "The decoder draws a to z: type small letters."),
-        ("Ab", "The decoder draws a to z: type small letters."),
-        ("<img src=x>", "The decoder draws a to z"),
+        ("", "Type one letter at least, of a to z."),
+        ("A1 李", "The decoder draws a to z, but no 1, ␣, 李."),
+        ("<img src=x>", "The decoder draws a to z, but no <, ␣, =, >."),
         ("abcdefghijklmno", "There is room for 14 letters."),
     ],
 )

@@ -12,11 +12,13 @@ from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, WATCH_MOMENTS
 from in_the_page import tensor
-from kinds.mechanics_stage import READ
+from kinds.mechanics_stage import READ, perceptron
 from playwright.sync_api import Locator
 from reading import eventually, state_of
+from small_widgets import seeded
 
 from course_lib import mechanics
+from course_lib.symplectic import SympNet
 from course_lib.widgets import MechanicsStage
 from course_lib.widgets.energy_drift import METHODS
 from course_lib.widgets.mechanics_stage import SCENES
@@ -289,6 +291,66 @@ def test_by_finger_a_body_is_taken_and_beside_it_the_page_scrolls(shown: Shown):
     assert handle.evaluate("el => getComputedStyle(el).touchAction") == "none"
     box = handle.bounding_box()
     assert min(box["width"], box["height"]) >= 44
+
+
+# Networks --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def learned(shown: Shown) -> Locator:
+    networks = {
+        "SympNet": seeded(SympNet, 2, layers=4, width=6),
+        "perceptron": seeded(perceptron, 4, 8, 4),
+    }
+    start = {"z": [0.5, -0.5, 0.0, 0.0], "dt": 0.3}
+    return shown(mechanics.CoupledOscillators(), networks=networks, **start)
+
+
+def test_networks_go_on_from_wherever_the_hand_lets_go(learned: Locator):
+    agrees_with_course_lib(learned)
+    assert list(acts(learned)) == ["truth", "network SympNet", "network perceptron"]
+    look_at(learned, 0.01)
+    before = acts(learned)
+    (x, y), mouse = acts(learned)["truth"]["balls"][1], learned.page.mouse
+    mouse.move(*point_of(learned, "truth", (x, y)))
+    mouse.down()
+    mouse.move(*point_of(learned, "truth", (x + 40, y)), steps=4)
+    learned.evaluate(REST)
+    mouse.up()
+    button(learned).click()
+    agrees_with_course_lib(learned)
+    assert state_of(learned)["z"][1] > 0
+    look_at(learned, 0.01)
+    assert acts(learned)["network perceptron"]["balls"] != before["network perceptron"]["balls"]
+
+
+def test_what_moves_otherwise_stands_beside_where_the_balls_are_in_truth(learned: Locator):
+    look_at(learned, 0.02)
+    ghosts = learned.evaluate("""(el) => [...el.querySelectorAll(".cw-act")].map((act) =>
+      [...act.querySelectorAll(".cw-ghost")].map((ball) =>
+        [Number(ball.getAttribute("cx")), Number(ball.getAttribute("cy"))]))""")
+    truth = acts(learned)["truth"]["balls"]
+    assert ghosts == [[], truth, truth]
+
+
+def test_the_step_that_was_learned_cannot_be_changed(learned: Locator):
+    assert learned.get_by_role("combobox", name="System").count() == 0
+    assert learned.get_by_role("slider", name="Step size").count() == 0
+    assert learned.get_by_role("checkbox").count() == 0
+
+
+WRITTEN = """(el) => [...el.querySelectorAll("[data-run=truth] .cw-scene > path")].map((path) =>
+  path.getAttribute("d").slice(1).split("L").map((place) => place.split(" ").map(Number)))"""
+
+
+def test_balls_on_springs_write_on_paper_that_sinks(learned: Locator):
+    look_at(learned, 0.3)
+    written = learned.evaluate(WRITTEN)
+    newest = [path[-1] for path in written if path[-1][1] == SIDE / 2]
+    np.testing.assert_allclose(newest, acts(learned)["truth"]["balls"], atol=0.06)
+    heights = [[y for _, y in path] for path in written]
+    assert all(path == sorted(path, reverse=True) for path in heights)
+    assert max(map(max, heights)) > SIDE - 10
 
 
 # Who is there ----------------------------------------------------------------------------------

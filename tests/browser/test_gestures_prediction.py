@@ -40,6 +40,47 @@ def verdict(widget: Locator) -> str:
     return " ".join(widget.locator(".cw-p-verdict").inner_text().split())
 
 
+# Texts of the picture that reach over its edges.
+OVER_THE_EDGE = """(el) => {
+  const edges = el.querySelector("svg").getBoundingClientRect();
+  const texts = [...el.querySelectorAll("svg text")].filter((text) => {
+    const { left, right } = text.getBoundingClientRect();
+    return left < edges.left || right > edges.right;
+  });
+  return texts.map((text) => text.textContent);
+}"""
+
+
+def smallest(guess: float) -> Prediction:
+    return placed(truth=1e-6, between=(1e-6, 1e-3), unit="percentage points", guess=[guess])
+
+
+def small_curve() -> Prediction:
+    return Prediction.sketch(
+        "How small does it get?",
+        x=np.array([1e-6, 1e-4, 1e-3]),
+        truth=np.array([1e-3, 1e-5, 1e-6]),
+        up=(1e-6, 1e-3),
+        across=(1e-6, 1e-3),
+        xlog=True,
+        ylog=True,
+        answer="Very small.",
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    "given",
+    [*map(smallest, (1e-6, 2.5e-6, 3e-5, 4e-4, 1e-3)), small_curve()],
+    ids=["least", "less", "middle", "more", "most", "curve"],
+)
+def test_no_label_reaches_over_the_edge_of_its_picture(alone: Alone, given: Prediction, width: int):
+    widget = alone(given, width=width)
+    assert widget.evaluate(OVER_THE_EDGE) == []
+    reveal(widget)
+    assert widget.evaluate(OVER_THE_EDGE) == []
+
+
 @of_every_hand
 @pytest.mark.parametrize("kind", [placed, chosen])
 def test_a_number_is_placed_and_an_option_is_chosen_by_any_hand(

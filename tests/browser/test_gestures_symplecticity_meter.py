@@ -61,6 +61,32 @@ def is_playing(widget: Locator, *, playing: bool = True) -> None:
     eventually(widget, holds)
 
 
+# How far the texts of the picture reach over its edges, in pixels.
+OVER_THE_EDGE = """(el) => {
+  const edges = el.querySelector(".cw-meter-stage").getBoundingClientRect();
+  return [...el.querySelectorAll(".cw-meter-stage :is(text, .cw-tick)")].map((text) => {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    return Math.max(edges.left - left, right - edges.right, edges.top - top, bottom - edges.bottom);
+  });
+}"""
+TURNS = np.linspace(0, 2 * np.pi, 48, endpoint=False)
+RING = np.stack([np.cos(TURNS), np.sin(TURNS)], axis=-1)
+
+
+@pytest.mark.parametrize("begin", range(0, 48, 6))
+@pytest.mark.parametrize("size", [0.25, 2.5])
+def test_what_stands_at_the_start_of_a_loop_keeps_within_the_picture(
+    shown: Shown, begin: int, size: float
+):
+    middle = np.clip(3 * RING[begin], size - 2.5, 2.5 - size)
+    widget = shown(loop=middle + size * np.roll(RING, -begin, axis=0), page={"width": 390})
+    for _ in range(2):
+        found = widget.evaluate(OVER_THE_EDGE)
+        assert len(found) == 4
+        assert max(found) <= 0
+        steps(widget, 60)
+
+
 # Round a loop ----------------------------------------------------------------------------------
 
 

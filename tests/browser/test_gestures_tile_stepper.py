@@ -15,8 +15,8 @@ from frames import (
     PRESS_AFTER_CHANGES,
 )
 from hands import centre
-from kinds.tile_stepper import make, visits_of
-from playwright.sync_api import Locator
+from kinds.tile_stepper import in_tiles, make, visits_of
+from playwright.sync_api import Locator, expect
 from reading import state_of
 
 from course_lib.widgets import TileStepper
@@ -90,6 +90,32 @@ def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator])
     agrees_with_course_lib(widget)
     assert f"written: {len(state_of(widget)['query'])} of" in widget.inner_text()
     assert page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_on_opening_it_plays_by_itself_to_the_last_tile_and_then_rests(alone: Alone):
+    widget = alone(in_tiles(5, 6, step=1, moving=True), init=COUNT_FRAMES)
+    tiles = len(visits_of(state_of(widget)))
+    widget.page.wait_for_function(
+        "(tiles) => document.querySelector('.cw-host').courseModel.get('step') === tiles", arg=tiles
+    )
+    widget.get_by_role("button", name="Play").wait_for()
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_it_does_not_play_by_itself_for_readers_who_asked_for_less_motion(alone: Alone):
+    widget = alone(in_tiles(5, 6, step=1, moving=True), init=COUNT_FRAMES, reduced_motion=True)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert state_of(widget)["step"] == 1
+
+
+def test_a_hand_in_the_matrix_stops_the_play(alone: Alone):
+    widget = alone(in_tiles(5, 6, step=1, moving=True))
+    widget.get_by_role("button", name="Stop").wait_for()
+    widget.page.mouse.click(*point_in(widget, 9, 10))
+    expect(widget.get_by_role("button", name="Play")).to_be_visible()
+    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+    agrees_with_course_lib(widget)
 
 
 def test_a_hand_on_the_buttons_stops_the_play(shown: Callable[..., Locator]):
@@ -194,7 +220,7 @@ def test_numbers_as_large_as_they_may_be_are_written_in_powers_of_ten(
     alone: Alone,
 ):
     query, key, value = 3e37 * np.random.default_rng(0).normal(size=(3, 6, 2))
-    stepper = TileStepper(query, key, value, query_tile=3, key_tile=2, step=3)
+    stepper = TileStepper(query, key, value, query_tile=3, key_tile=2, step=3, moving=False)
     widget = alone(stepper)
     numbers = widget.locator(".cw-tile-rows .cw-number").all_inner_texts()
     assert any("·10³⁷" in text for text in numbers)

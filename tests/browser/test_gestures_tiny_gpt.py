@@ -130,6 +130,7 @@ def test_typing_takes_away_what_was_written_after_another_beginning(
     ("typed", "words"),
     [
         ("baX", "never seen X. It knows a b c d e ␣ <."),
+        ("ba李", "never seen 李. It knows a b c d e ␣ <."),
         ("<img src=x>", "never seen i, m, g, s, r, =, x, >."),
         ("ba·", "· stands for the start or the end"),
         ("abcdeabcde", "That is 10 letters; the model has room for 9."),
@@ -150,6 +151,16 @@ def test_a_beginning_that_cannot_be_read_is_refused_in_words_and_not_run(
     field.fill("<<")
     says(widget, "")
     assert field.get_attribute("aria-invalid") == "false"
+    agrees(widget)
+
+
+def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callable[..., Locator]):
+    widget = shown(prompt="")
+    field = widget.get_by_label("Type a beginning")
+    field.fill("Äc Bé")
+    assert texts(widget) == ("ac be", "")
+    assert field.input_value() == "Äc Bé"
+    says(widget, "Read as ac␣be.")
     agrees(widget)
 
 

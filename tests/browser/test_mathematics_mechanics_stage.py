@@ -2,16 +2,24 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from kinds.mechanics_stage import perceptron
+from reading import decoded
 from scipy.spatial.transform import Rotation
+from small_widgets import seeded
+from torch import Tensor, nn
 
 from course_lib import mechanics
+from course_lib.symplectic import SympNet
+from course_lib.widgets.mechanics_stage import _network
 
 MECHANICS = "js/maths/mechanics.js"
+LEARNED = "js/maths/learned_step.js"
 
 
 @pytest.mark.parametrize("method", ["explicit_euler", "runge_kutta_4", "implicit_midpoint"])
@@ -119,3 +127,50 @@ def test_the_glass_of_a_pendulum_is_full_where_it_goes_over_the_top(javascript: 
     low, high = javascript(MECHANICS, "glassOf", [[spec, 0.3 * top], [spec, 1.5 * top]])
     assert low == {"floor": 0, "rim": pytest.approx(top)}
     assert high == {"floor": 0, "rim": pytest.approx(3 * top)}
+
+
+@pytest.mark.parametrize(
+    ("network", "system"),
+    [
+        (seeded(SympNet, 2, layers=5, width=6), mechanics.CoupledOscillators(coupling=0.7)),
+        (seeded(SympNet, 1, layers=2), mechanics.Pendulum()),
+        (seeded(perceptron, 4, 7, 5, 4), mechanics.CoupledOscillators()),
+        (seeded(perceptron, 2, 3, 2), mechanics.HarmonicOscillator(stiffness=2.0)),
+        (seeded(perceptron, 4, 4), mechanics.HenonHeiles()),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_a_network_steps_in_the_page_as_in_course_lib(
+    javascript: Javascript,
+    random: np.random.Generator,
+    network: nn.Module,
+    system: mechanics.HamiltonianSystem,
+):
+    described = _network("mine", network, system)
+    layers = [decoded(layer).tolist() for layer in described["layers"]]
+    given = [described | {"layers": layers, "dt": 0.3}, named(system)]
+    starts = random.uniform(-1, 1, size=(20, 2, system.dim))
+    found = javascript(
+        LEARNED, "learnedRun", [[*given, *map(list, z), 30] for z in starts.tolist()]
+    )
+    exact = network.double()
+
+    def step(_system: Any, q: Tensor, p: Tensor, _dt: float) -> Any:
+        if isinstance(network, SympNet):
+            return exact(q, p)
+        z = torch.cat([q, p], -1)
+        return (z + exact(z)).tensor_split(2, -1)
+
+    with torch.no_grad():
+        q, p = tensor(starts).unbind(1)
+        run = mechanics.integrate(system, q, p, dt=0.3, steps=30, method=step)
+    for i, one in enumerate(found):
+        assert one["taken"] == 30
+        assert_close(np.reshape(one["q"], (-1, system.dim)), run.q[i])
+        assert_close(np.reshape(one["p"], (-1, system.dim)), run.p[i])
+        assert_close(one["energy"], run.energy[i])
+    assert (run.q[:, -1] - run.q[:, 0]).abs().max() > 1e-2
+
+
+def named(system: mechanics.HamiltonianSystem) -> dict[str, Any]:
+    return {"name": type(system).__name__, "parameters": dataclasses.asdict(system)}

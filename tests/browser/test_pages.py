@@ -1,19 +1,22 @@
 """Every page of the built book, and every widget on it before a hand touches it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import axe_playwright_python
 import pytest
+from addresses import is_in_an_address
 from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
 from frames import SOME_FRAMES
-from hands import CONTROLS, centre, usable, widgets
+from hands import CONTROLS, widgets
 from looks import SPILLED
 from playwright.sync_api import Page, expect
+from reading import state_of
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 KILOBYTE = 1000
@@ -57,7 +60,17 @@ FORMULAS_CUT_OR_APART = """async () => {
   }
 }"""
 
+# All controls of a widget in one go: between two of them a page of many pixels would be painted.
+COVERED = """(host, controls) => [...host.querySelectorAll(controls)].filter((el) => {
+  if (!el.checkVisibility({ visibilityProperty: true }) || el.matches(":disabled")) return false;
+  el.scrollIntoView({ block: "center", behavior: "instant" });
+  const { x, y, width, height } = el.getBoundingClientRect();
+  return !host.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}).map((el) => el.getAttribute("aria-label") ?? el.outerHTML.slice(0, 120))"""
+
 of_every_page = pytest.mark.parametrize("page_path", pages())
+LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
+of_every_lecture = pytest.mark.parametrize("page_path", LECTURES)
 of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
 
 
@@ -204,6 +217,29 @@ def test_the_search_finds_the_first_lecture_first_and_leads_to_the_first_match(
     assert page.evaluate("() => scrollY") > 0
 
 
+@pytest.mark.parametrize(
+    ("sought", "lectures"),
+    [("attention", "01|02"), ("LSTM", "04"), ("Störmer", "11"), ("induction head", "02")],
+)
+def test_the_search_finds_the_lecture_that_tells_of_it_and_the_phrase_in_it(
+    site: Folder, open_page: Callable[..., Page], sought: str, lectures: str
+):
+    page = open_page(site.url(f"search.html?q={sought}"))
+    first = page.locator("#search-results li > a").first
+    expect(first).to_have_attribute("href", re.compile(rf"lectures/({lectures})_"))
+    first.click()
+    page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
+    page.evaluate(SOME_FRAMES)
+    text, top = page.evaluate(
+        """() => {
+          const [first] = CSS.highlights.get("sought");
+          return [first.toString(), first.getBoundingClientRect().top / innerHeight];
+        }"""
+    )
+    assert text.lower() == sought.lower()
+    assert 0.05 < top < 0.95
+
+
 def test_the_theme_chosen_stays_chosen_on_the_next_page(
     site: Folder, open_page: Callable[..., Page]
 ):
@@ -243,12 +279,17 @@ CODE_CUT = """() => {
   return cut.map((e) => e.textContent);
 }"""
 
-SMALL_LETTERS = """() => [...document.querySelectorAll("figure svg")].flatMap((drawing) => {
-  const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
-  return [...drawing.querySelectorAll("text")]
-    .filter((text) => parseFloat(getComputedStyle(text).fontSize) * scale < 9.99)
-    .map((text) => text.textContent);
-})"""
+# Of drawings and of live figures; an exponent has a size of its own.
+SMALL_LETTERS = """() => [...document.querySelectorAll(
+    "article :is(figure svg, .cw) :is(text, tspan), .cw :not(svg *, .cw-announcer, option)")]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()))
+  .filter((e) => e.checkVisibility())
+  .filter((e) => {
+    const place = e.getScreenCTM?.();
+    const scale = place ? Math.sqrt(Math.abs(place.a * place.d - place.b * place.c)) : 1;
+    return parseFloat(getComputedStyle(e).fontSize) * scale < 9.99;
+  })
+  .map((e) => `${e.closest(".cw-host")?.dataset.widget ?? "still"}: ${e.textContent}`)"""
 
 # What scrolls sideways: whether it says so, and whether the keyboard reaches it.
 SCROLLERS = """async () => {
@@ -290,6 +331,34 @@ def test_a_formula_that_fits_is_no_stop_of_the_tab_key(
     assert stops == 0
 
 
+# What has the focus when the Tab key has been pressed: something to use, or something that scrolls.
+IDLE_STOP = """() => {
+  const at = document.activeElement;
+  const scrolls = at.scrollWidth > at.clientWidth + 1 || at.scrollHeight > at.clientHeight + 1;
+  const used = at.matches("a[href], button, input, select, summary, .cw [tabindex]");
+  const named = at.textContent.trim() || at.getAttribute("aria-label") || at.labels?.length;
+  const formula = at.closest("mjx-container, .math");
+  const idle = formula ? "formula" : used ? !named && "nameless" : !scrolls && "idle";
+  return at === document.body ? null : [idle && `${idle}: ${at.outerHTML.slice(0, 200)}`];
+}"""
+
+
+def test_each_stop_of_the_tab_key_is_of_use_and_none_is_a_formula(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(pages(with_widgets=True)[-1]), reduced_motion=True)
+    page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
+    page.evaluate(SOME_FRAMES)
+    stops = []
+    while len(stops) < 400:
+        page.keyboard.press("Tab")
+        if (stop := page.evaluate(IDLE_STOP)) is None:
+            break
+        stops += stop
+    assert 50 < len(stops) < 400
+    assert [stop for stop in stops if stop] == []
+
+
 def test_a_lecture_that_is_marked_as_read_is_ticked_in_the_menu_of_each_page(
     site: Folder, open_page: Callable[..., Page]
 ):
@@ -322,18 +391,111 @@ def test_a_lecture_says_its_number_and_minutes_and_leads_to_its_neighbours(
     assert line.bounding_box()["y"] < 300
 
 
+# Folds: here, so that they are looked at in the windows of the other tests of their page --------
+
+SOLUTIONS = "article details.fold.solution"
+
+OPENING = """() => {
+  const [figure, fold] = ["output", "fold"].map((name) => {
+    const found = document.querySelector(`article .cell .${name}, article .cell > .${name}`);
+    return found.getBoundingClientRect();
+  });
+  return { top: figure.top, end: figure.bottom, fold: fold.top };
+}"""
+
+# The word and the box of a title, and what in it would lead away.
+TITLES = """(solutions) => solutions.map((solution) => {
+  const title = solution.querySelector("summary");
+  const box = solution.getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(title);
+  const inside = [...text.getClientRects(), title.getBoundingClientRect()].every((it) =>
+    it.left >= box.left && it.right <= box.right && it.top >= box.top && it.bottom <= box.bottom);
+  return { inside, lines: new Set([...text.getClientRects()].map((it) => it.top)).size,
+    links: title.querySelectorAll("a, button").length };
+})"""
+
+
+# A figure off the screen rests: it stands as wide as the window once it was seen.
+HEIGHTS = """async () => {
+  const found = [];
+  for (const e of document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")) {
+    e.scrollIntoView({ behavior: "instant" });
+    for (let n = 0; n < 4; n += 1) await new Promise(requestAnimationFrame);
+    found.push([e.id, e.querySelector(".cw").getBoundingClientRect().height]);
+  }
+  return found;
+}"""
+# Eight heads and two rows of bars; curves of five integrators with their table; and all that the
+# last figure keeps behind a switch.
+LONG_ON_A_TELEPHONE = {
+    "fig-tiny-gpt": 1350,
+    "fig-energy-drift": 1800,
+    "fig-energy-drift-2": 1800,
+    "fig-position-explorer-2": 2300,
+}
+
+
+@of_every_lecture
+def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=1366, height=768)
+    if not page.locator("article .cell").count():
+        pytest.skip("a lecture of which only the prose was built")
+    found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
+    assert found["top"] < 768 / 2
+    assert 768 - found["top"] > 0.6 * (found["end"] - found["top"])
+    assert found["fold"] >= found["end"]
+
+
+@pytest.mark.parametrize("page_path", pages(with_widgets=True))
+def test_the_opening_figure_is_at_most_600_pixels_high(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=1280)
+    name, height = page.evaluate(HEIGHTS)[0]
+    assert height <= 600, name
+
+
+@pytest.mark.parametrize("page_path", pages(with_widgets=True))
+def test_on_a_telephone_no_figure_is_much_higher_than_the_screen(
+    site: Folder, look_at: Callable[..., Page], page_path: str
+):
+    page = look_at(site.url(page_path), width=390, height=844, touch=True)
+    page.evaluate(SOME_FRAMES)
+    high = [at for at in page.evaluate(HEIGHTS) if at[1] > LONG_ON_A_TELEPHONE.get(at[0], 1100)]
+    assert high == []
+
+
+@of_every_lecture
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_title_of_a_solution_lies_in_its_box_and_leads_nowhere(
+    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
+):
+    page = look_at(site.url(page_path), width=width)
+    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
+    assert [title for title in titles if title["links"] or not title["inside"]] == []
+
+
+def test_on_a_telephone_the_title_of_some_solution_takes_two_lines(
+    site: Folder, look_at: Callable[..., Page]
+):
+    page = look_at(site.url(pages(with_widgets=True)[-1]), width=390)
+    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
+    assert any(title["lines"] > 1 for title in titles)
+
+
 # Widgets ---------------------------------------------------------------------------------------
 
 
 @of_every_page_with_widgets
 @pytest.mark.parametrize("scheme", ["http", "file"])
 def test_every_widget_is_alive_and_displays_what_course_lib_computes(
-    site: Folder, look_at: Callable[..., Page], page_path: str, scheme: str
+    site: Folder, open_page: Callable[..., Page], page_path: str, scheme: str
 ):
-    page = look_at(site.url(page_path, scheme=scheme))
     # What walks by itself stands, so that its picture and its numbers are of one moment.
-    page.emulate_media(reduced_motion="reduce")
-    page.reload()
+    page = open_page(site.url(page_path, scheme=scheme), reduced_motion=True, formulas=False)
     for widget in widgets(page):
         expect(widget).to_have_attribute("data-alive", "true")
         agrees_with_course_lib(widget)
@@ -346,21 +508,14 @@ def test_widgets_fit_the_window_and_their_controls_are_within_reach(
 ):
     page = look_at(site.url(page_path), width=width, touch=width < 600)
     for widget in widgets(page):
+        widget.scroll_into_view_if_needed()
+        page.evaluate(SOME_FRAMES)  # what was out of sight when the window changed follows now
         kind = widget.get_attribute("data-widget")
         assert widget.evaluate(SPILLED) == [], f"{kind} reaches out of its frame"
         frame = widget.locator(".cw").bounding_box()
         assert frame["x"] >= 0
         assert frame["x"] + frame["width"] <= width, f"{kind} reaches out of the window"
-        for control in filter(usable, widget.locator(CONTROLS).all()):
-            x, y = centre(control)
-            hit = control.evaluate(
-                """(el, [x, y]) => {
-                  const top = document.elementFromPoint(x, y);
-                  return el.closest(".cw-host").contains(top);
-                }""",
-                [x, y],
-            )
-            assert hit, f"{control.get_attribute('aria-label')} cannot be touched at {x}, {y}"
+        assert widget.evaluate(COVERED, CONTROLS) == [], f"{kind}: cannot be touched"
 
 
 @of_every_page_with_widgets
@@ -402,4 +557,7 @@ def test_every_link_to_a_figure_sets_it(
         # An address is followed from the figure's first state on, and what it asks for is no news.
         expect(widget).to_be_in_viewport()
         assert widget.get_by_role("alert").all_inner_texts() == []
+        state = state_of(widget)
+        for name, asked in parse_qsl(address.partition("?")[2]):
+            assert is_in_an_address(state[name], asked), f"{address} leaves {name} {state[name]}"
         agrees_with_course_lib(widget)

@@ -68,6 +68,29 @@ def test_the_picture_that_tells_the_answer_waits_for_the_guess(
     expect(waiting).to_have_count(0)
 
 
+def test_a_lecture_is_marked_as_read_once_the_truth_of_all_its_questions_is_known(
+    site: Folder, open_page: Callable[..., Page]
+):
+    asking = {p: len(ASKS.findall((SITE / p).read_text(encoding="utf-8"))) for p in ASKING}
+    path = max(asking, key=asking.get)
+    page = open_page(site.url(path), formulas=False)
+    button = page.locator(".read-mark button")
+    entry = page.locator(
+        f".bd-links a[data-lecture='{button.get_attribute('data-lecture')}']"
+    ).first
+    questions = page.locator(".cw-host[data-widget=Prediction]").all()
+    for question in questions:
+        expect(entry).not_to_have_attribute("data-read", "")
+        question.get_by_role("button", name="Show me").click()
+    expect(entry).to_have_attribute("data-read", "")
+    expect(button).to_contain_text("take the mark away")
+    # A mark that the reader took away stays away.
+    button.click()
+    page.reload()
+    expect(page.locator(".cw-p-answer").first).to_be_visible()
+    expect(entry).not_to_have_attribute("data-read", "")
+
+
 def records() -> dict[str, str]:
     place = {"page": "lectures/01_soft_lookup.html", "title": "Soft lookup"}
     told = {"truth": "3 %", "off": "7 percentage points", "answer": "It was halved."}

@@ -1,6 +1,8 @@
 // A figure's state in the address of its page: `#fig-soft-lookup?temperature=0.05&query=0.5,-0.2`.
 // What stands there anybody may have written, so each value is checked as Python would check it.
 
+import { folded } from "./text.js";
+
 /** @typedef {any} Limits of one trait, as `Trait.limits` in traits.py gives them */
 
 const [MOST_CHARACTERS, MOST_NUMBERS, MOST_SHOWN] = [400, 64, 40];
@@ -79,9 +81,11 @@ const READERS = {
     if (found) return found;
     throw new Error(`expected one of ${options.map(({ name }) => name).join(", ")}`);
   },
-  text(text, limits) {
+  text(given, limits) {
+    const alphabet = limits.alphabet ?? given;
+    const text = folded(given, alphabet);
     within([...text].length, limits, "the number of its letters");
-    const strange = [...text].filter((letter) => !(limits.alphabet ?? text).includes(letter));
+    const strange = [...text].filter((letter) => !alphabet.includes(letter));
     if (strange.length) throw new Error(`${shown(strange.join(""))} is not in the alphabet`);
     return text;
   },

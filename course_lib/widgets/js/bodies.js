@@ -90,8 +90,8 @@ const SCENES = {
   }),
   CoupledOscillators: ({ mass1, mass2 }) =>
     onSprings({
-      rests: [STAGE / 3, (2 * STAGE) / 3],
-      stretch: 45,
+      rests: [0.3 * STAGE, 0.7 * STAGE],
+      stretch: 64,
       masses: [mass1, mass2],
       walls: WALLS,
     }),

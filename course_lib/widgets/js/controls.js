@@ -128,6 +128,10 @@ export const swatch = (colour) =>
 /** The colour of the i-th of several things that are told apart. @param {number} i */
 export const series = (i) => `var(--cw-series-${i % 6})`;
 
+/** What a reader may open: a line, and what stands below it. @param {string} line */
+export const fold = (line, content) =>
+  html`<details class="cw-fold"><summary>${line}</summary>${content}</details>`;
+
 /** A push button. @param {string} text @param {() => void} press */
 export const button = (text, press, { disabled = false } = {}) =>
   html`<button type="button" class="cw-button" ?disabled=${disabled} @click=${press}>${text}</button>`;

@@ -56,7 +56,7 @@
 
   /** A name by which a link can set the figure, where no page has given it one. */
   function nameOf(module) {
-    const name = `fig-${module.replace(".js", "").replaceAll("_", "-")}`;
+    const name = `fig-${module.replace(/^js\/|\.js$/g, "").replace(/[/_]/g, "-")}`;
     let [free, count] = [name, 1];
     while (document.getElementById(free)) {
       count += 1;
@@ -84,6 +84,7 @@
     const payload = script.previousElementSibling;
     const el = payload.previousElementSibling;
     const words = [...el.childNodes];
+    el.courseWords = el.textContent;
     start(el, payload.textContent).catch((error) => {
       const alert = document.createElement("p");
       alert.setAttribute("role", "alert");

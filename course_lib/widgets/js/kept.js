@@ -41,4 +41,6 @@ export function keep(question, record) {
     const place = { page: page(), title: document.title.split(" — ")[0], slug: slug(question) };
     return storage.setItem(key, JSON.stringify({ ...place, question, ...record }));
   });
+  // The page marks a lecture as read once the truth of all its questions is known.
+  dispatchEvent(new Event(`${MARK}kept`));
 }

@@ -1,3 +1,5 @@
+import { clamp } from "./maths/numerics.js";
+
 const FACE = "system-ui, sans-serif";
 const ruler = document.createElement("canvas").getContext("2d");
 
@@ -6,13 +8,25 @@ const ruler = document.createElement("canvas").getContext("2d");
  * @param {string} text
  * @param {number} size of its type
  */
-export function textWidth(text, size) {
-  ruler.font = `500 ${size}px ${FACE}`;
+export function textWidth(text, size, weight = 500) {
+  ruler.font = `${weight} ${size}px ${FACE}`;
   return ruler.measureText(text).width;
 }
 
 /** @param {string[]} texts @param {number} size */
 export const widest = (texts, size) => Math.max(...texts.map((text) => textWidth(text, size)));
+
+/**
+ * Where the middle of a label stands: at x, or as near as it keeps within its picture.
+ * @param {string} label
+ * @param {number} x
+ * @param {number} width of the picture
+ * @param {number} size of the type
+ */
+export function middleOf(label, x, width, size, weight = 500) {
+  const half = textWidth(label, size, weight) / 2 + 2;
+  return clamp(x, half, width - half);
+}
 
 /**
  * A text, cut with an ellipsis if it is wider than the room it has; one letter always stays.

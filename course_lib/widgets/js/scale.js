@@ -28,3 +28,13 @@ export function ticks(low, high, count) {
   const last = Math.floor(high / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
+
+/** Round numbers on an axis: powers of ten where it is logarithmic, with others if those are few. */
+export function marks(ends, logarithmic, count) {
+  if (!logarithmic) return ticks(ends[0], ends[1], count);
+  const inside = (value) => value >= ends[0] * (1 - 1e-6) && value <= ends[1] * (1 + 1e-6);
+  const powers = ticks(Math.floor(Math.log10(ends[0])), Math.ceil(Math.log10(ends[1])), count);
+  const decades = powers.filter(Number.isInteger).map((power) => 10 ** power);
+  const found = decades.filter(inside);
+  return found.length > 2 ? found : decades.flatMap((p) => [p, 2 * p, 5 * p]).filter(inside);
+}

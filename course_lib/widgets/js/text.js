@@ -39,6 +39,22 @@ export function scientific(value) {
   return `${digits}·10${superscript(Number(exponent))}`;
 }
 
+const SIGNIFICANT = 3;
+
+/**
+ * A number to three digits, whole from a thousand on, with its unit.
+ * @param {number} value
+ */
+export function quantity(value, unit = "") {
+  const size = Math.abs(value);
+  const rounded = size >= 1000 ? Math.round(value) : Number(value.toPrecision(SIGNIFICANT));
+  const tiny = size > 0 && (size < 1e-3 || size >= 1e7);
+  const text = tiny
+    ? `${value < 0 ? "−" : ""}${scientific(size)}`
+    : rounded.toLocaleString("en", { maximumSignificantDigits: 9 }).replace("-", "−");
+  return unit ? `${text} ${unit}` : text;
+}
+
 /** What Unicode takes for letters of their own, as they are written where they are missing. */
 const PLAIN = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ı: "i" };
 

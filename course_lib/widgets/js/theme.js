@@ -8,7 +8,7 @@ export function themeOf(root, changed) {
   /** @type {Map<string, string>} */
   const known = new Map();
   const probe = document.createElement("canvas").getContext("2d");
-  const theme = { version: 0, ink, rgb, stop: () => observer.disconnect() };
+  const theme = { version: 0, ink, rgb, look, stop: () => observer.disconnect() };
 
   /** @param {string} name @returns {string} */
   function ink(name) {
@@ -25,11 +25,12 @@ export function themeOf(root, changed) {
     const hex = String(probe.fillStyle);
     return [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16));
   }
-  const observer = new MutationObserver(() => {
+  function look() {
     known.clear();
     theme.version += 1;
     changed();
-  });
+  }
+  const observer = new MutationObserver(look);
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   observer.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
   return theme;

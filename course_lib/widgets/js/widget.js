@@ -1,4 +1,5 @@
 import { addressOf, differing, understood } from "./address.js";
+import { fold } from "./controls.js";
 import { framesOf } from "./frames.js";
 import { same } from "./maths/numerics.js";
 import { themeOf } from "./theme.js";
@@ -38,6 +39,7 @@ let widgets = 0;
  * @property {(now: State, ui: Ui) => unknown} view the picture: a template
  * @property {(now: State) => string} words the picture in words, read aloud when the hand rests
  * @property {(now: State) => string} began where the widget began, in a few words
+ * @property {(now: State) => unknown} [how] how to use it and how to read it, folded to one line
  * @property {(now: State, ui: Ui, seconds: number) => void} [advance] the next moment, while it plays
  */
 
@@ -61,11 +63,11 @@ function mount(spec, model, el, figure) {
   let [local, now, fresh, address] = [begun, {}, false, undefined];
 
   const read = () => ({ ...traits(), ...local });
-  const foot = () => footOf(local.refused, began, reset);
+  const foot = (how) => footOf(local.refused, began, reset, how);
   const theme = themeOf(root, changed);
   const widths = widthsOf(root, changed);
   const frames = framesOf(root, { draw, advance: (seconds) => spec.advance(read(), ui, seconds) });
-  const [voice, height] = [voiceOf(region), heightOf(root)];
+  const [voice, height, paper] = [voiceOf(region), heightOf(root), paperOf(theme, draw)];
 
   function set(changes) {
     local = { ...local, refused: "" };
@@ -119,7 +121,7 @@ function mount(spec, model, el, figure) {
   }
   function picture() {
     if (!look()) return false;
-    frame(html`${spec.view(now, ui)}${foot()}`);
+    frame(html`${spec.view(now, ui)}${foot(spec.how?.(now))}`);
     return true;
   }
   function draw() {
@@ -142,7 +144,7 @@ function mount(spec, model, el, figure) {
   draw();
   address = figure && located(figure, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
-    for (const part of [ears, frames, theme, widths, voice, height, address]) part?.stop();
+    for (const part of [ears, frames, theme, widths, voice, height, paper, address]) part?.stop();
     frame(nothing);
     root.remove();
   };
@@ -180,13 +182,17 @@ function frameOf({ label, name = "" }, el) {
   return { root, region, frame: (template) => render(template, root, { renderBefore: region }) };
 }
 
-/** What Python or the kit refused, if they did, and the way back to where the widget began. */
-function footOf(refused, began, reset) {
+/**
+ * What Python or the kit refused, if they did; the way back to where the widget began; and, folded,
+ * how to use it.
+ */
+function footOf(refused, began, reset, how) {
   return html`${refused && html`<p class="cw-complaint" role="alert">${refused}</p>`}
-    <p class="cw-foot">
+    <div class="cw-foot">
       <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
       <span>to ${began}</span>
-    </p>`;
+      ${how ? fold("How to use this figure", html`<p>${how}</p>`) : nothing}
+    </div>`;
 }
 
 /** What the reader changes, as it travels and as it is written. */
@@ -308,6 +314,9 @@ function heightOf(root) {
     width = inlineSize;
   });
   observer.observe(root);
+  // A fold that is shut gives back the room that it took.
+  const toggled = ({ target }) => target.open || root.style.removeProperty("min-height");
+  root.addEventListener("toggle", toggled, true);
   return { stop: () => observer.disconnect() };
 }
 
@@ -321,4 +330,14 @@ function voiceOf(region) {
     }, REST_MILLISECONDS);
   };
   return { say, stop: () => clearTimeout(timer) };
+}
+
+/** On paper stands what the reader has made, in the colours of paper, also far from the window. */
+function paperOf(theme, draw) {
+  const print = () => {
+    theme.look();
+    draw();
+  };
+  addEventListener("beforeprint", print);
+  return { stop: () => removeEventListener("beforeprint", print) };
 }

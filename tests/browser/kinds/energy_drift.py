@@ -80,8 +80,8 @@ def balls_of(spec: dict[str, Any], state: Tensor, lane: float) -> Tensor:
     if spec["name"] == "HarmonicOscillator":
         return torch.stack((middle + 120 * share, torch.full_like(q, lane)), -1)
     if spec["name"] == "CoupledOscillators":
-        rest = STAGE * torch.tensor([1 / 3, 2 / 3], dtype=q.dtype)
-        return torch.stack((rest + 45 * share, torch.full_like(q, lane)), -1)
+        rest = STAGE * torch.tensor([0.3, 0.7], dtype=q.dtype)
+        return torch.stack((rest + 64 * share, torch.full_like(q, lane)), -1)
     return middle + middle * torch.stack((share[0], -share[1]))[None]
 
 

@@ -1,8 +1,10 @@
 """MechanicsStage: a small one, what it displays, and what course_lib says it should."""
 
 import functools
+import itertools
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ import torch
 from playwright.sync_api import Locator
 from reading import agrees, decoded, state_of
 from scipy.spatial.transform import Rotation
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib import mechanics
+from course_lib.symplectic import SympNet
 from course_lib.widgets import MechanicsStage
 
 from .energy_drift import STAGE, balls_of, trajectory
@@ -76,6 +79,57 @@ def glass_of(name: str, parameters: dict[str, Any], first: float) -> tuple[float
     return 0.0, top if name == "Pendulum" and first < 0.9 * top else 2 * (first or 1)
 
 
+def perceptron(*sizes: int) -> nn.Sequential:
+    """Linear layers with tanh between them."""
+    layers = [(nn.Linear(*pair), nn.Tanh()) for pair in itertools.pairwise(sizes)]
+    return nn.Sequential(*itertools.chain(*layers))[:-1]
+
+
+def learned_step(network: dict[str, Any]) -> Callable[..., Any]:
+    """The stepper of a network that has travelled to the page."""
+    layers = [decoded(layer) for layer in network["layers"]]
+    if network["kind"] == "SympNet":
+        width, numbers = layers[0].shape
+        model = SympNet(numbers - 2, layers=len(layers), width=width).double()
+        for own, rows in zip(model.layers, layers, strict=True):
+            own.K.data, own.b.data, own.a.data = rows[:, :-2], rows[:, -2], rows[:, -1]
+        return lambda _system, q, p, _dt: model(q, p)
+    model = perceptron(layers[0].shape[1] - 1, *map(len, layers))
+    for own, rows in zip(model[::2], layers, strict=True):
+        own.weight.data, own.bias.data = rows[:, :-1], rows[:, -1]
+
+    def step(_system: Any, q: Tensor, p: Tensor, _dt: float) -> Any:
+        z = torch.cat([q, p])
+        return (z + model(z)).tensor_split(2)
+
+    return step
+
+
+@torch.no_grad()
+def beside_the_truth(state: dict[str, Any], steps: int) -> dict[str, tuple[str, Tensor, float]]:
+    """By their keys: what networks are called, their states and their step; and the truth."""
+    if not state["networks"]:
+        return {}
+    spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
+    system, dt = getattr(mechanics, spec["name"])(**spec["parameters"]), state["dt"]
+
+    def states(method: Callable[..., Any], every: int = 1) -> Tensor:
+        times = {"dt": dt / every, "steps": every * steps}
+        run = mechanics.integrate(system, *state["z"].tensor_split(2), **times, method=method)
+        return torch.cat([run.q, run.p], -1)[::every]
+
+    return {"truth": ("true motion", states(mechanics.runge_kutta_4, 10), dt)} | {
+        f"network {network['name']}": (network["name"], states(learned_step(network)), dt)
+        for network in state["networks"]
+    }
+
+
+def energy_at(energy: Callable[[Tensor], Tensor], states: Tensor, moment: float) -> float:
+    """Between two steps it is drawn on the straight line from one to the other."""
+    before, part = int(moment), moment % 1
+    return float(torch.lerp(energy(states[before]), energy(states[before + (part > 0)]), part))
+
+
 def make(name: str = "Ada") -> MechanicsStage:
     start = torch.tensor([1.2], dtype=torch.float64)
     run = mechanics.integrate(mechanics.Pendulum(), start, 0 * start, dt=0.05, steps=200)
@@ -86,7 +140,8 @@ def displayed(widget: Locator) -> None:
     state, found = state_of(widget), widget.evaluate(READ)
     spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
     name, parameters, z, dt = spec["name"], spec["parameters"], state["z"], state["dt"]
-    system = getattr(mechanics, name)(**parameters)
+    lists = {key: tuple(value) for key, value in parameters.items() if isinstance(value, list)}
+    system = getattr(mechanics, name)(**parameters | lists)
     energy = system.energy if name == "RigidBody" else lambda x: system.energy(*x.tensor_split(2))
     steps = math.floor(spec["span"] / dt + 0.5)
     assert 0 <= found["time"] <= steps * dt + 1e-9
@@ -109,12 +164,13 @@ def displayed(widget: Locator) -> None:
 
     titles = dict(state["method_names"])
     for method in state["methods"]:
+        assert method in found["acts"]
         act = found["acts"].pop(method)
         assert act["name"] == titles[method]
         moment = min(steps, found["time"] / dt)
         (at, balls), (other, others) = (shown_at(run_of(method, by), moment) for by in (0, 1e-13))
         assert agrees(act["first"], first)
-        assert act["mark"] == pytest.approx(height(first, floor, rim), abs=1e-4)
+        assert act["mark"] == pytest.approx(water_of(first, floor, rim), abs=1e-4)
         if at is None:
             assert act["fate"].startswith("Lost at step")
             assert act["balls"] == []
@@ -123,35 +179,40 @@ def displayed(widget: Locator) -> None:
         # In a wild orbit rounding decides; a start moved by as much says which digits are real.
         doubt = 1e-6 + 1000 * float((balls - others).abs().max())
         if doubt < 1e-3:
-            assert_act(act, at, balls, energy(at), (floor, rim))
+            states = run_of(method, 0)[0]
+            assert_act(act, at, balls, energy_at(energy, states, moment), (floor, rim))
         if name == "Pendulum" and doubt < 1e-3:
             beyond = (run_of(method, 0)[0][: int(moment) + 1, 0].abs() > np.pi).nonzero()
             told = f"Over the top at step {int(beyond[0])}" if len(beyond) else ""
             assert ("Over the top" in act["fate"]) == bool(told)
             assert told in act["fate"]
-    for rollout in state["rollouts"]:
-        if (act := found["acts"].pop(f"rollout {rollout['name']}", None)) is not None:
-            assert act["name"] == rollout["name"]
-            states = decoded(rollout["states"])
-            at = pairs_at(states, min(found["time"] / rollout["dt"], len(states) - 1))
-            assert_act(act, at, balls_of(spec, at, STAGE / 2), energy(at), (floor, rim))
-    assert found["acts"] == {}
+    others = beside_the_truth(state, steps) | {
+        f"rollout {run['name']}": (run["name"], decoded(run["states"]), run["dt"])
+        for run in state["rollouts"]
+    }
+    for key, act in found["acts"].items():
+        title, states, own_dt = others[key]
+        moment = min(found["time"] / own_dt, len(states) - 1)
+        assert act["name"] == title
+        at, height = pairs_at(states, moment), energy_at(energy, states, moment)
+        assert_act(act, at, balls_of(spec, at, STAGE / 2), height, (floor, rim))
+    assert {key for key in others if not key.startswith("rollout")} <= found["acts"].keys()
 
 
-def height(energy: float, floor: float, rim: float) -> float:
+def water_of(energy: float, floor: float, rim: float) -> float:
     share = min(1.0, max(0.0, (energy - floor) / (rim - floor)))
     return BOTTOM - share * (BOTTOM - TOP)
 
 
 def assert_act(
-    act: dict[str, Any], at: Tensor, balls: Tensor, energy: Tensor, glass: tuple[float, float]
+    act: dict[str, Any], at: Tensor, balls: Tensor, energy: float, glass: tuple[float, float]
 ) -> None:
     floor, rim = glass
-    level = (float(energy) - floor) / (rim - floor)
-    if abs(float(energy)) < 1e8:  # a larger one is written in another way
+    level = (energy - floor) / (rim - floor)
+    if abs(energy) < 1e8:  # a larger one is written in another way
         assert agrees(act["energy"], energy)
     if level > 0.006:
-        assert act["water"] == pytest.approx(height(float(energy), floor, rim), abs=1e-3)
+        assert act["water"] == pytest.approx(water_of(energy, floor, rim), abs=1e-3)
     elif level < 0.004:
         assert act["water"] is None
     # The arrow of a rigid body may reach beyond the stage.

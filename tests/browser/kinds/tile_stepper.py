@@ -80,11 +80,11 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     return (tiled + outputs) * state["bytes_each"], (naive + outputs) * state["bytes_each"]
 
 
-def in_tiles(query_tile: int, key_tile: int, *, step: int) -> TileStepper:
+def in_tiles(query_tile: int, key_tile: int, *, step: int, moving: bool = False) -> TileStepper:
     random = np.random.default_rng(6)
     query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
     tiles = {"query_tile": query_tile, "key_tile": key_tile}
-    return TileStepper(query, key, value, **tiles, causal=True, step=step)
+    return TileStepper(query, key, value, **tiles, causal=True, step=step, moving=moving)
 
 
 def make() -> TileStepper:

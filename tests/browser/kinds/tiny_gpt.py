@@ -15,6 +15,7 @@ from torch import Tensor
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
 from course_lib.widgets import TinyGPT
+from course_lib.widgets.folding import folded
 from course_lib.widgets.tiny_gpt import decoder_of
 
 READ = (
@@ -109,6 +110,9 @@ def displayed(widget: Locator) -> None:
     assert not remarks or remarks[0] in page["remark"]
     if page["typed"] == state["prompt"]:
         assert page["message"] == ""
+    elif folded(page["typed"], letters) == state["prompt"]:
+        read = "".join(spelled(letters, [letters.index(letter) for letter in state["prompt"]]))
+        assert page["message"] == f"Read as {read}."
 
 
 def spelled(letters: str, ids: list[int]) -> list[str]:

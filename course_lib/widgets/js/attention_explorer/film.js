@@ -10,7 +10,7 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 const [LEVELS, FOREMOST] = [255, 3];
 const SECONDS_A_FRAME = 0.14;
-const HEIGHT = 56;
+const HEIGHT = 34;
 const [ABOVE, BELOW] = [6, 4];
 
 /** Weights of attention; a page carries snapshots packed, as `_filmed` of the Python module says. */
@@ -83,7 +83,7 @@ export function advance(now, ui, seconds) {
 }
 
 function curve({ losses, step }, ui) {
-  const width = ui.width("row", 600);
+  const width = ui.width("film", 400);
   const top = Math.max(...losses);
   const x = (i) => 4 + ((width - 8) * i) / (losses.length - 1 || 1);
   const y = (loss) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - clamp(loss / (top || 1), 0, 1));
@@ -105,7 +105,7 @@ export function film(now, ui) {
   };
   const begin = () => step >= last(now) && ui.set({ step: 0 });
   const line = { label: "Training step", min: 0, max: last(now), format: (i) => steps[i] };
-  return html`<div class="cw-film">
+  return html`<div class="cw-film" data-measure="film">
     ${losses.length ? curve(now, ui) : nothing}
     <div class="cw-controls">
       ${playButton(ui, { start: "Watch it learn", stop: "❚❚ Pause", begin })}

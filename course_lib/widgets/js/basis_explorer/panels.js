@@ -17,7 +17,7 @@ const STEP = { x: 0.02, y: 0.05 };
 const ROUNDING = 1e-4;
 // A little more than the nodes, whose ends are held by the hand too.
 const ACROSS = [-0.025, 1.025];
-const BASIS_HEIGHT = 120;
+const BASIS_HEIGHT = 104;
 
 /** How each basis, and what it blends in each mode, is called and drawn. */
 export const LOOKS = {
@@ -123,7 +123,7 @@ export function nodesPanel(now, ui) {
   const range = [-HIGHEST - 0.2, HIGHEST + 0.2];
   return frame(ui, {
     ...{ name: "wide", label: "Nodes with their values, and what is blended of them" },
-    ...{ height: 230, range, levels: roundLevels([-1, 1], 3), query: now.query },
+    ...{ height: 194, range, levels: roundLevels([-1, 1], 3), query: now.query },
     content: (field) => [
       now.bases.map((basis, i) => apart(field, now, basis, now.farthest[i])),
       blends(field, now),

@@ -3,7 +3,7 @@
 import { decodeArray, plain } from "../array.js";
 import { sceneOf } from "../bodies.js";
 import { levelLine } from "../maths/contour.js";
-import { energyDrift, envelope, SYSTEMS, stateAt } from "../maths/mechanics.js";
+import { energyDrift, envelope, SYSTEMS, startFault, stateAt } from "../maths/mechanics.js";
 import { plane } from "../plane.js";
 import { colourOf, ROLLOUT_COLOURS } from "./colours.js";
 
@@ -127,6 +127,8 @@ function rolloutsNow({ system, dt, q, p, rollouts, rollouts_follow }, { memo }) 
 export function derive(now, ui) {
   const { q, p, dt, steps } = now;
   const spec = specOf(now);
+  const fault = startFault(spec.name, q);
+  if (fault) throw new Error(fault);
   const dim = q.length;
   const axes = spec.planes[Math.min(now.plane, spec.planes.length - 1)];
   const place = ui.memo("place", [spec, axes], () => placing(spec, axes));

@@ -6,7 +6,7 @@ import { weightTable } from "../table.js";
 import { number } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { classColour, disc, elementColour, fieldOf, skeleton } from "./picture.js";
-import { atomName, elementName, many, RULES } from "./words.js";
+import { atomName, elementName, many } from "./words.js";
 
 const SMALL = 200;
 
@@ -22,14 +22,13 @@ export function knowledge(now) {
     length: known[at][k] / total,
   });
   const heard = far.filter((steps) => steps <= rounds).length;
-  const table = weightTable({
+  return weightTable({
     caption: html`What <b>${atomName(now, at)}</b> knows after ${many(rounds, "round")}:
       ${heard} of ${many(far.length, "atom")} in sight`,
     heading: "element",
     columns: ["amount"],
     rows: kinds.map(row),
   });
-  return html`${table}<p class="cw-hint">${RULES[layer]}</p>`;
 }
 
 /** A strip of colours, each as long as it has atoms. */
@@ -58,7 +57,6 @@ export function refinement(now, ui) {
   const options = [[-1, "nothing"], ...molecules.map(({ drawing }, i) => [i, drawing.name])];
   const row = (name, list) => html`<dt>${name}</dt><dd>${strip(counted(list))}</dd>`;
   return html`<div class="cw-g-panel">
-    <p class="cw-g-heading">Colours of Weisfeiler and Lehman</p>
     <dl class="cw-g-strips">${row("here", colours)}
       ${other < 0 ? nothing : row("there", otherColours)}</dl>
     <p class="cw-hint cw-g-verdict">${verdict}</p>

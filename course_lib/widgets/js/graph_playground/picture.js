@@ -175,7 +175,7 @@ export function pie(mix, outer, thickness) {
  * @param {string} text
  */
 export function disc(mix, radius, text) {
-  const size = clamp(0.86 * radius, 8, 15);
+  const size = clamp(0.86 * radius, 10.5, 15);
   return svg`<circle r=${radius} fill="var(--cw-paper)"></circle>${pie(mix, radius, RING * radius)}
     <text text-anchor="middle" dy="0.36em" style="font-size: ${size}px"
       class="cw-halo">${text}</text>`;

@@ -104,6 +104,17 @@ export const SYSTEMS = {
   }),
 };
 
+/**
+ * What keeps a system from starting at `q`, as `check_start` of course_lib.mechanics says it; nothing
+ * if it can.
+ * @param {string} system
+ * @param {number[]} q
+ */
+export const startFault = (system, q) =>
+  system === "Kepler" && q.every((part) => part === 0)
+    ? "q is 0, 0, the sun itself, where the pull has no limit: a planet begins beside it"
+    : "";
+
 /** Room for the intermediate stages of any stepper, so that no step has to make arrays. */
 function stages(dim) {
   const room = {};
@@ -188,12 +199,21 @@ export const STEPPERS = {
   },
 };
 
+const FINER = 10;
+
+/** The motion itself, as far as can be seen: a step is ten, of Runge and Kutta. */
+export function trueStep(system, q, p, dt, room) {
+  for (let i = 0; i < FINER; i += 1) STEPPERS.runge_kutta_4(system, q, p, dt / FINER, room);
+}
+
 /**
  * `steps` steps from (q, p), the start included: positions, momenta and energies of each. `taken`
  * counts the steps whose energy is finite; what follows the first that is not is left at zero.
+ * `stepper` is a name in `STEPPERS`, or a function like those.
  */
 export function integrate(system, stepper, q, p, dt, steps) {
   const { dim } = system;
+  const step = STEPPERS[stepper] ?? stepper;
   const room = stages(dim);
   const [qNow, pNow] = [Float64Array.from(q), Float64Array.from(p)];
   const qs = new Float64Array((steps + 1) * dim);
@@ -204,7 +224,7 @@ export function integrate(system, stepper, q, p, dt, steps) {
   energy[0] = system.energy(qNow, pNow);
   let taken = 0;
   while (taken < steps) {
-    STEPPERS[stepper](system, qNow, pNow, dt, room);
+    step(system, qNow, pNow, dt, room);
     const value = system.energy(qNow, pNow);
     if (!Number.isFinite(value)) break;
     taken += 1;
@@ -244,15 +264,22 @@ export function energyDrift({ system, parameters, method, q, p, dt, steps }) {
  * @param {number} moment
  */
 export function stateAt({ q, p, taken }, dim, moment) {
+  if (Math.ceil(moment) > taken) return null;
+  const both = upTo(dim);
+  const at = (values) => both.map((i) => numberAt(values, moment, dim, i));
+  return { q: at(q), p: at(p) };
+}
+
+/**
+ * Number `i` of the `dim` that stand for each step, after `moment` steps; such as of its energies.
+ * @param {Float64Array} values
+ * @param {number} moment
+ */
+export function numberAt(values, moment, dim = 1, i = 0) {
   const before = Math.floor(moment);
   const part = moment - before;
-  if (before + (part > 0 ? 1 : 0) > taken) return null;
-  const at = (values, i) => {
-    const [from, to] = [values[before * dim + i], values[(before + 1) * dim + i]];
-    return part > 0 ? from + part * (to - from) : from;
-  };
-  const both = upTo(dim);
-  return { q: both.map((i) => at(q, i)), p: both.map((i) => at(p, i)) };
+  const [from, to] = [values[before * dim + i], values[(before + 1) * dim + i]];
+  return part > 0 ? from + part * (to - from) : from;
 }
 
 /**

@@ -11,6 +11,7 @@ import { tumbling } from "./tumbling.js";
  *
  * @typedef {object} Actor
  * @property {number} tail how much of its past is drawn, in units of time
+ * @property {(past: (State & { ago: number })[]) => number[][][]} traces where each ball was
  * @property {(state: State) => number[][]} balls where a hand can take it
  * @property {(start: State & { energy: number }) => unknown} bounds where the true motion stays
  * @property {(run: { name: string, colour: string }, state: State) => unknown} draw
@@ -20,6 +21,8 @@ import { tumbling } from "./tumbling.js";
  */
 
 const MIDDLE = STAGE / 2;
+// How fast the paper runs on which balls on springs write.
+const SINKING = 4;
 const LINKS = 4;
 const RIM = 16;
 const LARGER = 1.5;
@@ -87,8 +90,15 @@ function onTheStage(spec) {
   const large = { ...scene, radii: radii.map((r) => (name === "Kepler" ? r : LARGER * r)) };
   const balls = ({ q }) => scene.places(q, MIDDLE);
   return {
-    tail: { Kepler: 5, Pendulum: 0.8 }[name] ?? 0,
+    tail: { Kepler: 5, Pendulum: 0.8 }[name] ?? MIDDLE / SINKING,
     balls,
+    traces: (past) =>
+      radii.map((_, ball) =>
+        past.map((state) => {
+          const [x, y] = balls(state)[ball];
+          return [x, scene.lanes ? y + SINKING * state.ago : y];
+        }),
+      ),
     bounds: (start) => BOUNDS[name]({ ...spec, stretch: scene.stretch }, start),
     draw({ name: run, colour }, state) {
       const gone = balls(state).filter((place) => !onStage([place]));

@@ -3,16 +3,35 @@
 import { decodeRows, plain } from "../array.js";
 import { series } from "../controls.js";
 import { colourOf, ROLLOUT_COLOURS } from "../energy_drift/colours.js";
-import { attitudeAt, attitudes, glassOf, integrate, SYSTEMS, stateAt } from "../maths/mechanics.js";
+import { learnedRun } from "../maths/learned_step.js";
+import {
+  attitudeAt,
+  attitudes,
+  glassOf,
+  integrate,
+  numberAt,
+  SYSTEMS,
+  startFault,
+  stateAt,
+  trueStep,
+} from "../maths/mechanics.js";
 import { upTo } from "../maths/numerics.js";
 import { actorOf } from "./actors.js";
 
-const MOST_PLACES = 120;
+const MOST_PLACES = 160;
+const NETWORK_COLOURS = [2, 1];
 
 /** Trajectories that Python computed. */
 export const rollouts = {
   encode: plain.encode,
   decode: (list) => list.map(({ states, ...rest }) => ({ ...rest, states: decodeRows(states) })),
+};
+
+/** Networks that Python trained. */
+export const networks = {
+  encode: plain.encode,
+  decode: (list) =>
+    list.map(({ layers, ...rest }) => ({ ...rest, layers: layers.map(decodeRows) })),
 };
 
 /** The system that is chosen, with its scene. @param {any} now */
@@ -25,10 +44,11 @@ export const halves = (z, dim) => [
 ];
 
 /** A run of Python's as `integrate` would have given it. */
-function received({ states }, dim) {
+function received({ states }, { dim, energy }) {
   const parts = states.map((state) => halves(state, dim));
   const [q, p] = [0, 1].map((half) => Float64Array.from(parts.flatMap((part) => part[half])));
-  return { q, p, taken: states.length - 1 };
+  const energies = Float64Array.from(parts, ([a, b]) => energy(a, b));
+  return { q, p, energy: energies, taken: states.length - 1 };
 }
 
 /** The first step at which a pendulum stands on its head or beyond; none: −1. */
@@ -38,7 +58,7 @@ const overTheTop = ({ q, taken }) =>
 /** Where a run stands at a moment, where it was, and how high its water is. */
 function followed(now, ui, { key, name, colour, dt, whole, make }) {
   const { spec, mechanics, actor, glass, time, z } = now;
-  const { dim, energy } = mechanics;
+  const { dim } = mechanics;
   const run = ui.memo(`run ${key}`, [spec, z, dt, whole], make);
   const { inertia } = spec.parameters;
   const turns = inertia && ui.memo(`turns ${key}`, [run], () => attitudes(inertia, run, dt));
@@ -51,20 +71,21 @@ function followed(now, ui, { key, name, colour, dt, whole, make }) {
   // A run that is whole, and shorter than the others, stands where it ends.
   const moment = Math.min(time / dt, whole ? run.taken : Infinity);
   const state = stateOf(moment);
-  const height = state && energy(state.q, state.p);
+  const height = state && numberAt(run.energy, moment);
   const over = spec.name === "Pendulum" ? ui.memo(`over ${key}`, [run], () => overTheTop(run)) : -1;
   return {
     ...{ key, name, colour, state, height },
     level: state ? (height - glass.floor) / (glass.rim - glass.floor) : 0,
-    past: state ? pastOf(stateOf, moment, actor.tail / dt) : [],
+    past: state ? pastOf(stateOf, moment, actor.tail / dt, dt) : [],
     over: over >= 0 && moment >= over ? over : -1,
     lost: state ? -1 : run.taken + 1,
     ends: whole && time / dt > run.taken,
   };
 }
 
-/** The states of the last steps, the oldest first, and the present one. */
-function pastOf(stateOf, moment, steps) {
+/** The states of the last steps, how long `ago` each was, the oldest first; and the present one. */
+function pastOf(stateOf, moment, steps, dt) {
+  const at = (n) => ({ ...stateOf(n), ago: dt * (moment - n) });
   const last = Math.floor(moment);
   const first = Math.max(0, Math.ceil(moment - steps));
   const stride = Math.max(1, Math.ceil((last - first) / MOST_PLACES));
@@ -75,8 +96,8 @@ function pastOf(stateOf, moment, steps) {
     ...upTo(count)
       .map((i) => from + i * stride)
       .filter((n) => n <= last)
-      .map(stateOf),
-    stateOf(moment),
+      .map(at),
+    at(moment),
   ];
 }
 
@@ -89,11 +110,13 @@ function rolloutsNow({ system, z, dt, rollouts: all }, { memo }) {
 
 /** What MechanicsStage shows, from its traits and its local state. @param {any} now @param {any} ui */
 export function derive(now, ui) {
-  const { z, dt, method_names } = now;
+  const { z, dt, method_names, networks } = now;
   const spec = specOf(now);
   const mechanics = ui.memo("mechanics", [spec], () => SYSTEMS[spec.name](spec.parameters));
   const actor = ui.memo("actor", [spec], () => actorOf(spec));
   const [q, p] = halves(z, mechanics.dim);
+  const fault = startFault(spec.name, q);
+  if (fault) throw new Error(fault);
   const steps = Math.round(spec.span / dt);
   const end = steps * dt;
   const start = { q, p, energy: mechanics.energy(q, p) };
@@ -106,15 +129,26 @@ export function derive(now, ui) {
     name: method_names.find(([key]) => key === method)[1],
     make: () => integrate(mechanics, method, q, p, dt, steps),
   }));
+  const truth = {
+    ...{ key: "truth", name: "true motion", dt, whole: false, colour: "var(--cw-ink)" },
+    make: () => integrate(mechanics, trueStep, q, p, dt, steps),
+  };
+  const learned = networks.map((network, i) => ({
+    ...{ key: `network ${network.name}`, name: network.name, dt, whole: false },
+    colour: series(NETWORK_COLOURS[i]),
+    make: () => learnedRun(network, spec, q, p, steps),
+  }));
   const given = shown.map((rollout, i) => ({
     ...{ key: `rollout ${rollout.name}`, name: rollout.name, dt: rollout.dt, whole: !rollout.lost },
     colour: series(ROLLOUT_COLOURS[i]),
-    make: () => received(rollout, mechanics.dim),
+    make: () => received(rollout, mechanics),
   }));
+  const all = [...(networks.length ? [truth] : []), ...learned, ...integrated, ...given];
+  const runs = all.map((run) => followed(about, ui, run));
   return {
     ...about,
-    ...{ steps, end, start, shown },
+    ...{ steps, end, start, shown, runs },
+    truth: runs.find(({ key }) => key === "truth")?.state,
     bounds: ui.memo("bounds", [spec, z], () => actor.bounds(start)),
-    runs: [...integrated, ...given].map((run) => followed(about, ui, run)),
   };
 }

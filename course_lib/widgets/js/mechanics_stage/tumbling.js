@@ -90,6 +90,7 @@ export function tumbling({ parameters: { inertia }, reach }) {
   return {
     tail: 12,
     balls,
+    traces: (past) => [past.map((state) => balls(state)[0])],
     bounds: (start) => shaft(onPaper(arrow(start)), "5 4"),
     draw({ name, colour }, state) {
       const [tip] = balls(state);

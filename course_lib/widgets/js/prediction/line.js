@@ -1,33 +1,20 @@
 // The line on which a number is placed, and the ticks of axes.
 
 import { alongALine } from "../keys.js";
+import { middleOf } from "../lettering.js";
 import { axis } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
-import { ticks } from "../scale.js";
+import { marks } from "../scale.js";
+import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { quantity } from "./words.js";
 
 const HEIGHT = 104;
 const LINE = 48;
 const MARGIN = 26;
 const STEPS = 100;
-
-/** Round numbers on an axis: powers of ten where it is logarithmic, with others if those are few. */
-export function marks(ends, logarithmic, count) {
-  if (!logarithmic) return ticks(ends[0], ends[1], count);
-  const inside = (value) => value >= ends[0] * (1 - 1e-6) && value <= ends[1] * (1 + 1e-6);
-  const powers = ticks(Math.floor(Math.log10(ends[0])), Math.ceil(Math.log10(ends[1])), count);
-  const decades = powers.filter(Number.isInteger).map((power) => 10 ** power);
-  const found = decades.filter(inside);
-  return found.length > 2 ? found : decades.flatMap((p) => [p, 2 * p, 5 * p]).filter(inside);
-}
-
-/** Labels near an end grow inwards, so that none is cut off. @param {number} share */
-export function anchorAt(share) {
-  if (share < 0.2) return "start";
-  return share > 0.8 ? "end" : "middle";
-}
+const SIZE = 13;
+const [PIN_SIZE, PIN_WEIGHT] = [15, 650];
 
 /** The steps on the line, from 0, and the number at each. */
 function stepsOf({ across, xlog, step }) {
@@ -38,22 +25,24 @@ function stepsOf({ across, xlog, step }) {
   return { along, count, at, of: (value) => Math.round(along.share(value) * count) };
 }
 
-function pin(share, x, y, label, name) {
+function pin(x, y, width, label, name) {
   return svg`<g class=${name}>
     <path d="M${x} ${LINE}V${y < LINE ? y + 6 : y - 14}"></path>
     <circle cx=${x} cy=${LINE} r="8"></circle>
-    <text x=${x} y=${y} text-anchor=${anchorAt(share)}>${label}</text>
+    <text x=${middleOf(label, x, width, PIN_SIZE, PIN_WEIGHT)} y=${y}
+      text-anchor="middle">${label}</text>
   </g>`;
 }
 
 /** The line with its ticks, the guess above it, and below it the truth once it is revealed. */
 function drawing({ across, xlog, guess, truth, revealed, unit }, { along }, x, width) {
-  const tick = (value) => svg`<path d="M${x(along.share(value))} ${LINE - 5}v10"></path>
-    <text x=${x(along.share(value))} y=${LINE + 24} text-anchor="middle">${quantity(value)}</text>`;
-  const pinned = (value, y, who, name) => {
-    const share = along.share(value);
-    return pin(share, x(share), y, `${who}: ${quantity(value, unit)}`, name);
+  const tick = (value) => {
+    const [at, label] = [x(along.share(value)), quantity(value)];
+    return svg`<path d="M${at} ${LINE - 5}v10"></path>
+      <text x=${middleOf(label, at, width, SIZE)} y=${LINE + 24} text-anchor="middle">${label}</text>`;
   };
+  const pinned = (value, y, who, name) =>
+    pin(x(along.share(value)), y, width, `${who}: ${quantity(value, unit)}`, name);
   const ends = [...guess, ...(revealed ? truth : [])].map((value) => x(along.share(value)));
   return svg`<g class="cw-p-axes">
       <path class="cw-p-line" d="M${x(0)} ${LINE}H${x(1)}"></path>

@@ -1,19 +1,21 @@
 // The chart on which a curve is sketched.
 
+import { middleOf, widest } from "../lettering.js";
 import { axis, stroked } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { dragging, pointIn } from "../plane.js";
+import { marks } from "../scale.js";
+import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { marks } from "./line.js";
-import { quantity } from "./words.js";
 
 export const KNOTS = 25;
 const HEIGHT = 250;
-const [LEFT, RIGHT, TOP, BOTTOM] = [52, 16, 26, 44];
+const [NARROWEST, RIGHT, TOP, BOTTOM] = [52, 16, 26, 44];
 const FLOOR = HEIGHT - BOTTOM;
 const KEY_STEP = 0.02;
 const DIGITS = 4;
 const DOTS = 32;
+const SIZE = 13;
 
 const pathOf = (points) => `M${points.map((point) => point.map((p) => p.toFixed(1))).join("L")}`;
 
@@ -21,15 +23,26 @@ const pathOf = (points) => `M${points.map((point) => point.map((p) => p.toFixed(
 function frameOf(now, ui) {
   const width = ui.width("chart", 640);
   const [along, height] = [axis(now.across, now.xlog), axis(now.up, now.ylog)];
-  const across = (share) => LEFT + share * (width - LEFT - RIGHT);
+  const levels = marks(now.up, now.ylog, 4);
+  const left = Math.max(
+    NARROWEST,
+    12 +
+      widest(
+        levels.map((level) => quantity(level)),
+        SIZE,
+      ),
+  );
+  const across = (share) => left + share * (width - left - RIGHT);
   const up = (share) => FLOOR - share * (FLOOR - TOP);
   return {
     width,
+    left,
+    levels,
     along,
     height,
     across,
     up,
-    knotAt: (x) => Math.round(clamp((x - LEFT) / (width - LEFT - RIGHT), 0, 1) * (KNOTS - 1)),
+    knotAt: (x) => Math.round(clamp((x - left) / (width - left - RIGHT), 0, 1) * (KNOTS - 1)),
     shareAt: (y) => clamp((FLOOR - y) / (FLOOR - TOP), 0, 1),
     curve: pathOf(now.guess.map((v, i) => [across(i / (KNOTS - 1)), up(height.share(v))])),
     truth: now.x.map((x, i) => [across(along.share(x)), up(height.share(now.truth[i]))]),
@@ -80,21 +93,21 @@ function surface(now, ui, frame) {
     tabindex=${revealed ? -1 : 0} aria-disabled=${revealed} aria-roledescription="curve to draw"
     aria-label="at ${xlabel || "x"} = ${x} you draw ${said}; left and right arrows walk, up and
       down draw" @pointerdown=${draw} @pointermove=${draw} @keydown=${draw}>
-    <rect x=${LEFT} y=${TOP} width=${frame.width - LEFT - RIGHT} height=${FLOOR - TOP}
-      fill="transparent"></rect>
+    <rect x=${frame.left} y=${TOP} width=${frame.width - frame.left - RIGHT}
+      height=${FLOOR - TOP} fill="transparent"></rect>
     <path class="cw-p-cursor" d="M${frame.across(at / (KNOTS - 1))} ${TOP}V${FLOOR}"></path>
   </g>`;
 }
 
-function axes(now, { width, along, height, across, up }) {
-  const level = (v) => svg`<path d="M${LEFT} ${up(height.share(v))}H${width - RIGHT}"></path>`;
-  const text = (v) => svg`<text x=${LEFT - 8} y=${up(height.share(v)) + 4}
+function axes(now, { width, left, levels, along, height, across, up }) {
+  const level = (v) => svg`<path d="M${left} ${up(height.share(v))}H${width - RIGHT}"></path>`;
+  const text = (v) => svg`<text x=${left - 8} y=${up(height.share(v)) + 4}
     text-anchor="end">${quantity(v)}</text>`;
-  const foot = (v) => svg`<text x=${across(along.share(v))} y=${FLOOR + 18}
-    text-anchor="middle">${quantity(v)}</text>`;
-  const [levels, feet] = [marks(now.up, now.ylog, 4), marks(now.across, now.xlog, width / 90)];
+  const foot = (v) => svg`<text x=${middleOf(quantity(v), across(along.share(v)), width, SIZE)}
+    y=${FLOOR + 18} text-anchor="middle">${quantity(v)}</text>`;
+  const feet = marks(now.across, now.xlog, width / 90);
   return svg`<g class="cw-p-axes">
-    <rect x=${LEFT} y=${TOP} width=${width - LEFT - RIGHT} height=${FLOOR - TOP} rx="4"></rect>
+    <rect x=${left} y=${TOP} width=${width - left - RIGHT} height=${FLOOR - TOP} rx="4"></rect>
     ${levels.map(level)}${levels.map(text)}${feet.map(foot)}
     <text x="2" y="14">${now.ylabel}</text>
     <text x=${width - RIGHT} y=${HEIGHT - 6} text-anchor="end">${now.xlabel}</text>

@@ -1,23 +1,7 @@
 // What a Prediction says of numbers, of the guess and of the truth.
 
 import { curveOff, offBy, rightOption } from "../maths/guesses.js";
-import { scientific } from "../text.js";
-
-const DIGITS = 3;
-
-/**
- * A number to three digits, whole from a thousand on, with its unit.
- * @param {number} value
- */
-export function quantity(value, unit = "") {
-  const size = Math.abs(value);
-  const rounded = size >= 1000 ? Math.round(value) : Number(value.toPrecision(DIGITS));
-  const tiny = size > 0 && (size < 1e-3 || size >= 1e7);
-  const text = tiny
-    ? `${value < 0 ? "−" : ""}${scientific(size)}`
-    : rounded.toLocaleString("en", { maximumSignificantDigits: 9 }).replace("-", "−");
-  return unit ? `${text} ${unit}` : text;
-}
+import { quantity } from "../text.js";
 
 /** A distance in a unit; that of two shares counts in points. */
 const apart = (off, unit) => quantity(off, unit === "%" ? "percentage points" : unit);

@@ -11,7 +11,12 @@ const [BESIDE, KEYS_AT, VALUES_AT] = [LEFT - STRIP - 6, TOP - 2 * STRIP - 10, TO
 
 const NOTHING = { rows: [0, 0], columns: [0, 0] };
 
-const moveBy = (ui, move) => ui.set({ step: clamp(ui.now.step + move, 0, ui.now.plan.length) });
+/** Whoever takes a tile in hand ends the play. @param {any} ui @param {number} step */
+export function take(ui, step) {
+  ui.play(false);
+  ui.set({ step });
+}
+const moveBy = (ui, move) => take(ui, clamp(ui.now.step + move, 0, ui.now.plan.length));
 
 /** Takes the tile in which a score lies; in a skipped tile: the last visit of its row. */
 function choose(ui, place) {
@@ -20,7 +25,7 @@ function choose(ui, place) {
   const [q, k] = [clamp(row, 0, shape[0] - 1), clamp(column, 0, shape[1] - 1)];
   const lies = ({ rows: [first, end], columns, last }) =>
     first <= q && q < end && (last || k < columns[1]);
-  ui.set({ step: plan.findIndex(lies) + 1 });
+  take(ui, plan.findIndex(lies) + 1);
 }
 
 const box = (x, y, width, height) => path({ x, y, width, height });
@@ -132,14 +137,14 @@ function scores(now, ui) {
     pointIn(event.currentTarget.ownerSVGElement, event).map((x, axis) =>
       Math.floor((x - (axis ? TOP : LEFT)) / cell),
     );
-  const take = (event) => choose(ui, at(event));
+  const point = (event) => choose(ui, at(event));
   const hold = ({ button: pressed, currentTarget, pointerId }) =>
     pressed === 0 && currentTarget.setPointerCapture(pointerId);
-  const drag = (event) => event.currentTarget.hasPointerCapture(event.pointerId) && take(event);
+  const drag = (event) => event.currentTarget.hasPointerCapture(event.pointerId) && point(event);
   const { x, y, width, height } = placeOf(hand ?? NOTHING, cell);
   return svg`<g class="cw-handle" tabindex="0" role="slider" aria-label="Tile in hand"
     aria-valuemin="0" aria-valuemax=${plan.length} aria-valuenow=${step}
-    aria-valuetext=${placeInWords(now)} @click=${take} @pointerdown=${hold} @pointermove=${drag}
+    aria-valuetext=${placeInWords(now)} @click=${point} @pointerdown=${hold} @pointermove=${drag}
     @keydown=${alongALine((move) => moveBy(ui, move))}>
     <path d=${border} fill="transparent"></path>
     <path data-layer="visited" d=${pathOf(plan.slice(0, Math.max(0, step - 1)))}

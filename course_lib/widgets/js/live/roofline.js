@@ -1,0 +1,152 @@
+// Attention under the roofline of a machine, by the formula and in tiles.
+
+import { liveFigure } from "../../live_figure.js";
+import { bars, dot, handle, line, panel, rule, word } from "../charts.js";
+import { ranking } from "../maths/numerics.js";
+import { attentionFlops, naiveBytes, roof, tiledBytes } from "../maths/roofline.js";
+import { stops } from "../maths/scaling.js";
+import { quantity } from "../text.js";
+import { svg } from "../vendor/lit-html/lit-html.js";
+
+const HALF = 2;
+const ENDS = [0.5, 16_384];
+const FLOOR = 0.8;
+const TERA = 1e12;
+const TILES = stops(1, 1024);
+const FORMULA = "var(--cw-warm)";
+const TILED = "var(--cw-accent)";
+const MEMORY = "var(--cw-series-5)";
+
+/** A way to compute attention: its times, and the speed that the longer of them allows. */
+function wayOf(flops, bytes, machine) {
+  const intensity = flops / bytes;
+  return {
+    intensity,
+    bound: roof(intensity, machine),
+    arithmetic: flops / TERA / machine.peak,
+    memory: bytes / TERA / machine.bandwidth,
+  };
+}
+
+function derive({ query_count: queries, key_count: keys, features, tile, peak, bandwidth }) {
+  const machine = { peak, bandwidth };
+  const flops = attentionFlops(queries, keys, features);
+  return {
+    ridge: peak / bandwidth,
+    formula: wayOf(flops, naiveBytes(queries, keys, features, HALF), machine),
+    tiled: wayOf(flops, tiledBytes(queries, keys, features, tile, HALF), machine),
+  };
+}
+
+const nearest = (tile) => ranking(TILES.map((stop) => -Math.abs(Math.log(stop / tile))))[0];
+
+/** The tile whose intensity the hand points at, if so many queries there are. */
+function tileAt(intensity, { query_count: queries, key_count: keys, features }) {
+  const intensities = TILES.map(
+    (tile) =>
+      attentionFlops(queries, keys, features) / tiledBytes(queries, keys, features, tile, HALF),
+  );
+  return TILES[ranking(intensities.map((one) => -Math.abs(Math.log(one / intensity))))[0]];
+}
+
+function roofline(now, ui) {
+  const { peak, bandwidth, ridge, formula, tiled, tile } = now;
+  const options = {
+    name: "roof",
+    title: "What the machine allows",
+    says: `Bounds under the roofline: by the formula ${quantity(formula.bound)}, in tiles ${quantity(tiled.bound)} TFLOP/s of ${quantity(peak)}`,
+    x: { ends: ENDS, logarithmic: true, label: "operations a byte" },
+    y: { ends: [FLOOR, 2 * peak], logarithmic: true, label: "TFLOP/s" },
+    ...{ height: 280, grow: 1.7, group: true },
+  };
+  const machine = { peak, bandwidth };
+  const top = [ENDS[0], ridge, ENDS[1]].map((intensity) => [intensity, roof(intensity, machine)]);
+  const turn = (place) => ui.set({ tile: TILES[Math.max(0, Math.min(TILES.length - 1, place))] });
+  const under = (frame, { intensity, bound }, colour) =>
+    line(
+      frame,
+      [
+        [intensity, FLOOR],
+        [intensity, bound],
+      ],
+      { colour, width: 1.5, dash: "5 4" },
+    );
+  return panel(
+    ui,
+    options,
+    (frame) => svg`${line(frame, top, { colour: "var(--cw-ink)" })}
+      ${rule(frame, { x: ridge, label: "ridge" })}
+      ${under(frame, formula, FORMULA)}${under(frame, tiled, TILED)}
+      ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
+      ${word(frame, [1.25 * formula.intensity, 0.45 * formula.bound], "formula", { colour: FORMULA })}
+      ${handle(
+        frame,
+        {
+          point: [tiled.intensity, tiled.bound],
+          label: `tiles of ${tile} queries`,
+          kind: "movable tile",
+          moveTo: ([intensity]) => ui.set({ tile: tileAt(intensity, ui.now) }),
+          moveBy: ([across]) => turn(nearest(ui.now.tile) + across),
+        },
+        svg`<circle r="8" fill=${TILED} stroke="var(--cw-paper)" stroke-width="2"></circle>`,
+      )}
+      ${word(frame, [tiled.intensity * 0.85, tiled.bound], "tiles", { colour: TILED, anchor: "end" })}`,
+  );
+}
+
+/** The scale of times, so that what is compared is seen. @type {[number, string][]} */
+const UNITS = [
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+];
+
+function times({ formula, tiled }, ui) {
+  const values = [formula.arithmetic, formula.memory, tiled.arithmetic, tiled.memory];
+  const longest = Math.max(...values);
+  const [unit, name] = UNITS.find(([size]) => longest >= size) ?? UNITS[1];
+  const options = {
+    name: "times",
+    title: "What each side takes",
+    says: `By the formula ${quantity(formula.arithmetic / unit)} ${name} of arithmetic and ${quantity(formula.memory / unit)} of memory; in tiles ${quantity(tiled.arithmetic / unit)} and ${quantity(tiled.memory / unit)}`,
+    x: { ends: [], names: ["formula", "tiles"] },
+    y: { ends: [0, (1.15 * longest) / unit], label: `time, ${name}` },
+    height: 280,
+  };
+  const look = { wide: 0.32, places: [-0.2, 0.2, 0.8, 1.2] };
+  const colour = (i) => (i % 2 ? MEMORY : i ? TILED : FORMULA);
+  const named = (frame, value, i) =>
+    word(frame, [look.places[i], value / unit], i % 2 ? "memory" : "arithm.", { anchor: "middle" });
+  return panel(
+    ui,
+    options,
+    (frame) => svg`${bars(
+      frame,
+      values.map((value) => value / unit),
+      { ...look, colour },
+    )}
+      ${values.map((value, i) => named(frame, value, i))}`,
+  );
+}
+
+function says({ formula, tiled, query_count: queries, tile, ridge }) {
+  const waits = (way) => way.intensity < ridge;
+  if (tile > queries)
+    return "A tile is larger than all queries: it reads the keys once, and is not full.";
+  if (waits(formula) && waits(tiled))
+    return "Both ways wait for memory: left of the ridge arithmetic is idle.";
+  if (waits(formula))
+    return "The formula waits for memory, tiles do not: right of the ridge arithmetic sets the pace.";
+  return "Neither waits for memory.";
+}
+
+export default liveFigure({
+  derive,
+  panels: (now, ui) => [roofline(now, ui), times(now, ui)],
+  readings: ({ formula, tiled }) => [
+    { name: "formula", label: "formula:", text: quantity(formula.intensity, "operations a byte") },
+    { name: "formula-bound", label: "at most", text: quantity(formula.bound, "TFLOP/s") },
+    { name: "tiled", label: "tiles:", text: quantity(tiled.intensity, "operations a byte") },
+    { name: "tiled-bound", label: "at most", text: quantity(tiled.bound, "TFLOP/s") },
+  ],
+  says,
+});

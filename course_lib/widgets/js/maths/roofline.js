@@ -1,0 +1,15 @@
+// What attention of one head costs: see the last part of course_lib.tiled_attention.
+
+/** Operations of the two products. */
+export const attentionFlops = (queries, keys, d) => 4 * queries * keys * d;
+
+/** Bytes to and from memory, one operator after the other. */
+export const naiveBytes = (queries, keys, d, bytesEach) =>
+  bytesEach * (2 * queries * d + 2 * keys * d + 4 * queries * keys);
+
+/** Bytes to and from memory in tiles: each tile of queries reads all keys and values. */
+export const tiledBytes = (queries, keys, d, queryTile, bytesEach) =>
+  bytesEach * (2 * queries * d + 2 * Math.ceil(queries / queryTile) * keys * d);
+
+/** The most operations a second of a program that makes `intensity` of them for each byte. */
+export const roof = (intensity, { peak, bandwidth }) => Math.min(peak, intensity * bandwidth);

@@ -1,0 +1,120 @@
+// What all live figures share: their knobs, the row of numbers below, and the words. A figure is a
+// module in js/live, which gives its picture; live_figure.py gives its knobs.
+
+import { plain, rows, vector } from "./js/array.js";
+import { button, choices, slider, toggle } from "./js/controls.js";
+import { ranking } from "./js/maths/numerics.js";
+import { stops } from "./js/maths/scaling.js";
+import { playAtOnce, playButton } from "./js/play.js";
+import { number } from "./js/text.js";
+import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
+import { widget } from "./js/widget.js";
+
+/**
+ * @typedef {any} State the knobs and data by name, the local state and what `derive` adds
+ *
+ * @typedef {object} Reading a number below the picture
+ * @property {string} name by which a test finds it
+ * @property {string} label
+ * @property {string} text
+ *
+ * @typedef {object} Figure
+ * @property {(now: State, ui: any) => State} [derive] what follows from the knobs: see `widget`
+ * @property {(now: State, ui: any) => unknown} panels the picture: panels of charts.js
+ * @property {(now: State) => Reading[]} readings
+ * @property {(now: State) => string} says what the picture tells just now, in one sentence
+ * @property {State} [local] what the reader does that Python need not know, as it begins
+ * @property {(now: State, ui: any, seconds: number) => void} [advance] the next moment, for a
+ *   figure with the trait `moving`
+ * @property {(now: State) => string} [moment] where the motion is, in two words
+ * @property {(now: State, ui: any) => void} [step] the same by hand, where nothing moves by itself
+ */
+
+/** A knob's value as it stands beside it. */
+export const told = ({ kind, digits = 2, unit = "", names = {} }, value) => {
+  if (kind === "switch") return value ? "on" : "off";
+  if (kind === "choice") return names[value] ?? String(value);
+  const text = kind === "integer" ? String(value) : number(value, digits);
+  return unit === "°" ? `${text}°` : `${text} ${unit}`.trim();
+};
+
+/** A slider on whole numbers in equal ratios; no two of its places are one number. */
+function stopper(ui, name, knob) {
+  const places = stops(knob.low, knob.high);
+  const value = ranking(places.map((stop) => -Math.abs(Math.log(stop / ui.now[name]))))[0];
+  return slider(ui, name, {
+    label: knob.label,
+    min: 0,
+    max: places.length - 1,
+    value,
+    set: (place) => ui.set({ [name]: places[place] }),
+    format: () => told(knob, ui.now[name]),
+  });
+}
+
+function control(ui, name, knob) {
+  const { kind, label, low, high, options, logarithmic } = knob;
+  if (knob.hidden) return nothing;
+  if (knob.button) {
+    const next = () => ui.set({ [name]: low + ((ui.now[name] - low + 1) % (high - low + 1)) });
+    return button(label, next);
+  }
+  if (kind === "switch") return toggle(ui, name, { label });
+  if (kind === "choice")
+    return choices(ui, name, { label, options: options.map((one) => [one, told(knob, one)]) });
+  if (logarithmic && kind === "integer") return stopper(ui, name, knob);
+  const step = knob.step ?? (kind === "integer" ? 1 : (high - low) / 100);
+  const format = (value) => told(knob, value);
+  return slider(ui, name, { label, min: low, max: high, step, logarithmic, format });
+}
+
+/** @param {Figure} figure */
+function motion({ advance, step, moment }, now, ui) {
+  if (!advance) return nothing;
+  if (now.moving) playAtOnce(ui);
+  return html`${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
+    ${step ? button("Step", () => step(ui.now, ui)) : nothing}
+    ${moment ? html`<output class="cw-live-moment" aria-live="off">${moment(now)}</output>` : nothing}`;
+}
+
+const reading = ({ name, label, text }) =>
+  html`<span>${label} <strong data-reading=${name}>${text}</strong></span>`;
+
+/**
+ * A widget from a figure's picture and, when it starts, from the knobs that Python tells.
+ * @param {Figure} figure
+ */
+export const liveFigure = (figure) => ({
+  render: (given) => {
+    const { title, knobs, data } = given.model.get("about");
+    const names = Object.keys(knobs);
+    const lasting = names.filter((name) => !knobs[name].button);
+    const codec = (axes) => [plain, vector, rows][axes] ?? plain;
+    const decoders = Object.entries(data).map(([name, axes]) => [name, codec(axes)]);
+    const values = (now) =>
+      lasting.map((name) => `${knobs[name].label}: ${told(knobs[name], now[name])}`);
+    return widget({
+      label: title,
+      name: "cw-live",
+      data: Object.fromEntries(decoders),
+      controls: Object.fromEntries(names.map((name) => [name, plain])),
+      local: figure.local,
+      derive: figure.derive,
+      advance: figure.advance,
+      view: (now, ui) => html`<div class="cw-controls">
+          ${motion(figure, now, ui)}${names.map((name) => control(ui, name, knobs[name]))}
+        </div>
+        <div class="cw-live-panels">${figure.panels(now, ui)}</div>
+        <p class="cw-live-readings">${figure.readings(now).map(reading)}</p>
+        <p class="cw-hint">${figure.says(now)}</p>`,
+      words: (now) =>
+        `${figure.says(now)} ${figure
+          .readings(now)
+          .map(({ label, text }) => `${label} ${text}`)
+          .join(", ")}.`,
+      began: (now) => values(now).join("; "),
+    }).render(given);
+  },
+});
+
+export default liveFigure({ panels: () => nothing, readings: () => [], says: () => "" });

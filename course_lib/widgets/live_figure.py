@@ -1,0 +1,169 @@
+"""LiveFigure: still pictures that became live, each a row of one table and a module of the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from course_lib.widgets.base import Widget
+from course_lib.widgets.energy_drift import METHODS
+from course_lib.widgets.traits import Array, Choice, Data, Integer, Number, Switch, Trait
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Figure:
+    """What a live figure is called, what it shows, what a hand turns, and what a cell gives it.
+
+    ``knobs`` are the traits that the reader changes, each made by :func:`knob`; ``data`` those that
+    the notebook gives, all of them ``read_only``.
+    """
+
+    title: str
+    shows: str
+    knobs: Mapping[str, Trait]
+    data: Mapping[str, Trait] = dataclasses.field(default_factory=dict)
+
+
+def knob(trait: Trait, label: str, **look: Any) -> Trait:
+    """A trait with a ``label`` that the reader turns; its kind makes its control.
+
+    ``look`` may say: ``logarithmic``, ``step``, ``digits`` and ``unit`` of a number, ``names`` of
+    the options of a choice, ``button`` for an integer that a press takes to the next, such as a
+    seed, and ``hidden`` for one that the figure lets the reader change in its picture alone.
+    """
+    return trait.tag(knob={"label": label, **look})
+
+
+def _seed() -> Trait:
+    return knob(Integer(0, 999, default=0), "Draw again", button=True)
+
+
+DISC_METHODS = {
+    name: METHODS[name]
+    for name in ("explicit_euler", "symplectic_euler", "stoermer_verlet", "runge_kutta_4")
+}
+FIGURES = {
+    "root-d": Figure(
+        title="Why divide by √d? Scores of a random query and 16 random keys",
+        shows=(
+            "The scores of a random query with sixteen random keys, feature by feature: undivided "
+            "they spread like the root of d. Beside them the weights, of which one comes to have "
+            "all, and the gradient that the softmax still lets through."
+        ),
+        knobs={
+            "dimension": knob(
+                Integer(1, 1024, default=64), "Dimension of the keys d", logarithmic=True
+            ),
+            "power": knob(
+                Number(0.0, 1.0, default=0.0), "Divide by d to the power", step=0.05, digits=2
+            ),
+            "seed": _seed(),
+        },
+    ),
+    "spectral-radius": Figure(
+        title="Vanishing or exploding: a pair of eigenvalues, the state and the gradient",
+        shows=(
+            "A recurrent network of two units without input. A hand moves the complex pair of "
+            "eigenvalues of its matrix; the state spirals in or out, and the gradient over so many "
+            "steps vanishes or explodes with the power of the spectral radius."
+        ),
+        knobs={
+            "radius": knob(Number(0.0, 2.0, default=0.9), "Spectral radius ρ", step=0.01),
+            "angle": knob(Integer(0, 180, default=30), "Angle", unit="°"),
+            "stretch": knob(Number(1.0, 5.0, default=1.0), "Stretch of W", step=0.1, digits=1),
+            "tanh": knob(Switch(default=False), "tanh"),
+        },
+        data={"moving": Switch(default=True, read_only=True)},
+    ),
+    "roofline": Figure(
+        title="Attention under the roofline of a machine",
+        shows=(
+            "How many operations attention makes for each byte that it moves, by the formula and "
+            "in tiles, under the roofline of a machine; beside it what arithmetic and memory take."
+        ),
+        knobs={
+            "query_count": knob(Integer(1, 65_536, default=8192), "Queries", logarithmic=True),
+            "key_count": knob(Integer(1, 65_536, default=8192), "Keys", logarithmic=True),
+            "features": knob(Choice(64, 128, 256, default=128), "Features d"),
+            "tile": knob(Integer(1, 1024, default=128), "Queries in a tile", logarithmic=True),
+        },
+        data={
+            "peak": Number(1e-3, 1e6, read_only=True),
+            "bandwidth": Number(1e-3, 1e6, read_only=True),
+        },
+    ),
+    "disc-of-pendulums": Figure(
+        title="A disc of pendulums in phase space",
+        shows=(
+            "A disc of pendulums over angle and momentum, carried by a method step by step, beside "
+            "the true shape; and how large its area is at each step."
+        ),
+        knobs={
+            "method": knob(
+                Choice(*DISC_METHODS, default="explicit_euler"), "Method", names=DISC_METHODS
+            ),
+            "dt": knob(Number(0.05, 1.0, default=0.25), "Step size h", step=0.05),
+            "steps": knob(Integer(0, 40, default=18), "Steps"),
+            "angle": knob(Number(-math.pi, math.pi, default=0.0), "Angle", hidden=True),
+            "momentum": knob(Number(-2.0, 2.0, default=1.3), "Momentum", hidden=True),
+        },
+    ),
+    "codes-that-die": Figure(
+        title="Which codes of a linear VAE are alive",
+        shows=(
+            "The eigenvalues of the data, with the noise as water that covers some of them, and "
+            "what each code costs: those under water nothing, for they have collapsed."
+        ),
+        knobs={
+            "noise": knob(
+                Number(0.002, 20.0, default=0.85), "Noise s²", logarithmic=True, digits=3
+            ),
+            "beta": knob(Number(0.1, 10.0, default=1.0), "β", logarithmic=True),
+        },
+        data={"eigenvalues": Array("direction", within=(0, 1_000_000), read_only=True)},
+    ),
+}
+
+
+class LiveFigure(Widget):
+    """The live ``figure`` of a name, with its knobs and data as traits of their own.
+
+    Each of ``FIGURES`` has its own module in ``js/live``, which alone a page carries. All traits
+    but the data are synced both ways. Raises ``TypeError`` and ``ValueError`` for a name that is
+    not there and for what a knob cannot be turned to.
+    """
+
+    _module = "live_figure.js"
+
+    figure = Choice(*FIGURES, read_only=True)
+    about = Data(lambda self: self._about())
+
+    def __new__(cls, figure: str = "", *_by_place: Any, **_given: Any) -> LiveFigure:
+        """A figure's traits belong to a class of its own."""
+        known = isinstance(figure, str) and figure in FIGURES
+        return super().__new__(_class_of(figure) if cls is LiveFigure and known else cls)
+
+    def describe(self) -> str:
+        """What the picture shows."""
+        about = FIGURES[self.figure]
+        return f"{about.title}. {about.shows}"
+
+    def _about(self) -> dict[str, Any]:
+        about = FIGURES[self.figure]
+        knobs = {
+            name: {**(trait.limits(self) or {}), **trait.metadata["knob"]}
+            for name, trait in about.knobs.items()
+        }
+        axes = {name: len(getattr(trait, "axes", ())) for name, trait in about.data.items()}
+        return {"title": about.title, "knobs": knobs, "data": axes}
+
+
+@functools.cache
+def _class_of(figure: str) -> type[LiveFigure]:
+    about = FIGURES[figure]
+    module = f"js/live/{figure.replace('-', '_')}.js"
+    traits = {"_module": module, "__doc__": LiveFigure.__doc__, "__module__": __name__}
+    return type("LiveFigure", (LiveFigure,), {**traits, **about.data, **about.knobs})

@@ -1,0 +1,34 @@
+"""LiveFigure: a small one, what it displays, and what course_lib says it should."""
+
+import re
+
+import pytest
+from live_figures import EXPECTED
+from playwright.sync_api import Locator
+from reading import SCIENTIFIC, scientific_number, shown, state_of
+
+from course_lib.widgets import LiveFigure
+
+
+def make() -> LiveFigure:
+    return LiveFigure("root-d")
+
+
+def displayed(widget: Locator) -> None:
+    state = state_of(widget)
+    expected = EXPECTED[state["figure"]](state)
+    readings = widget.locator("[data-reading]")
+    names = readings.evaluate_all("all => all.map((e) => e.dataset.reading)")
+    assert names == list(expected)
+    for text, exact in zip(readings.all_inner_texts(), expected.values(), strict=True):
+        assert number_in(text) == pytest.approx(
+            exact, rel=0.051 if "·" in text else 0.006, abs=6e-4
+        )
+
+
+def number_in(text: str) -> float:
+    """The number at the beginning of a reading, whose unit may follow."""
+    word = text.split(maxsplit=1)[0]
+    if SCIENTIFIC.fullmatch(word.lstrip("−")):
+        return (-1) ** word.startswith("−") * scientific_number(word.lstrip("−"))
+    return shown(re.match(r"[−\d.,]+", word)[0].replace(",", ""))

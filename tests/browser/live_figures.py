@@ -1,0 +1,140 @@
+"""What course_lib says of each live figure: the numbers that stand below it, by name."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from in_the_page import tensor, uniform
+from torch import Tensor
+
+from course_lib import mechanics
+from course_lib.attention import attention_weights
+from course_lib.autoencoder import kl_to_standard_normal
+from course_lib.recurrent import RNN
+from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
+from course_lib.widgets import LiveFigure
+
+Readings = dict[str, float]
+
+
+def normals(count: int, seed: int) -> Tensor:
+    """Draws of N(0, 1), as the page draws them."""
+    pairs = [(uniform(seed, 2 * i), uniform(seed, 2 * i + 1)) for i in range(count)]
+    return tensor([math.sqrt(-2 * math.log(1 - u)) * math.cos(2 * math.pi * v) for u, v in pairs])
+
+
+def root_d(state: dict[str, Any]) -> Readings:
+    d, tokens = state["dimension"], 16
+    scale = d ** -state["power"]
+    draws = normals(2 * tokens * d, state["seed"]).view(d, 2 * tokens).T
+    query, key = draws.split(tokens)
+    weights = attention_weights(query, key, scale=scale)
+    slopes = weights.diag_embed() - weights[:, :, None] * weights[:, None, :]
+    return {
+        "spread": scale * math.sqrt(d),
+        "largest": weights[0].max().item(),
+        "gradient": slopes.norm(dim=(1, 2)).mean().item(),
+    }
+
+
+def spectral_radius(state: dict[str, Any]) -> Readings:
+    matrix = turning(state["radius"], state["angle"], state["stretch"])
+    start = tensor([0.8, 0.4])
+    slopes = torch.autograd.functional.jacobian(
+        lambda h: run(matrix, h, steps=40, tanh=state["tanh"])[-1], start
+    )
+    return {
+        "radius": torch.linalg.eigvals(matrix).abs().max().item(),
+        "norm": torch.linalg.matrix_norm(matrix, 2).item(),
+        "gradient": torch.linalg.matrix_norm(slopes, 2).item(),
+    }
+
+
+def turning(radius: float, degrees: float, stretch: float) -> Tensor:
+    """The matrix that turns by an angle, seen with the first axis stretched."""
+    angle = tensor(math.radians(degrees))
+    turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()]).view(2, 2)
+    stretched = torch.diag(tensor([stretch, 1.0]))
+    return radius * stretched @ turn @ stretched.inverse()
+
+
+def run(matrix: Tensor, start: Tensor, *, steps: int, tanh: bool) -> Tensor:
+    """The states of a network that reads nothing; with tanh, that of course_lib."""
+    if tanh:
+        cell = RNN(1, 2).double().requires_grad_(requires_grad=False)
+        weights = {name: torch.zeros_like(p) for name, p in cell.state_dict().items()}
+        cell.load_state_dict(weights | {"weight_hh_l0": matrix})
+        return torch.cat([start[None], cell(torch.zeros(steps, 1).double(), start)[0]])
+    powers = [torch.linalg.matrix_power(matrix, t) for t in range(steps + 1)]
+    return torch.stack(powers) @ start
+
+
+def roofline(state: dict[str, Any]) -> Readings:
+    size = (state["query_count"], state["key_count"], state["features"])
+    flops = attention_flops(*size)
+    formula = flops / naive_bytes(*size)
+    tiled = flops / tiled_bytes(*size, query_tile=state["tile"])
+    return {
+        "formula": formula,
+        "formula-bound": min(state["peak"], formula * state["bandwidth"]),
+        "tiled": tiled,
+        "tiled-bound": min(state["peak"], tiled * state["bandwidth"]),
+    }
+
+
+def polygon_area(points: Tensor) -> float:
+    """The area within a closed polygon, by the shoelace formula."""
+    q, p = points.unbind(-1)
+    return 0.5 * abs((q * p.roll(-1) - q.roll(-1) * p).sum().item())
+
+
+def disc_of_pendulums(state: dict[str, Any]) -> Readings:
+    turn = torch.arange(200, dtype=torch.float64) * math.tau / 200
+    q, p = state["angle"] + 0.45 * turn.cos(), state["momentum"] + 0.45 * turn.sin()
+
+    def carried(method: Callable[..., tuple[Tensor, Tensor]], parts: int) -> Tensor:
+        given = {"dt": state["dt"] / parts, "steps": max(1, state["steps"] * parts)}
+        run = mechanics.integrate(
+            mechanics.Pendulum(), q[:, None], p[:, None], method=method, **given
+        )
+        at = state["steps"] * parts
+        return torch.stack([run.q[:, at, 0], run.p[:, at, 0]], dim=-1)
+
+    mine = carried(getattr(mechanics, state["method"]), 1)
+    off = (mine - carried(mechanics.runge_kutta_4, 8)).norm(dim=-1).max().item()
+    return {
+        "area": polygon_area(mine) / polygon_area(torch.stack([q, p], dim=-1)),
+        "off": off,
+    }
+
+
+def codes_that_die(state: dict[str, Any]) -> Readings:
+    values, level = state["eigenvalues"], state["beta"] * state["noise"]
+    alive = values[values > level]
+    # The best cloud of a code: its mean varies by what is not noise, and its width is the rest.
+    mean, log_variance = (1 - level / alive).sqrt(), (level / alive).log()
+    return {
+        "alive": float(len(alive)),
+        "paid": kl_to_standard_normal(mean, log_variance).item(),
+        "lost": 100 * (values.clamp(max=level).sum() / values.sum()).item(),
+    }
+
+
+EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
+    "root-d": root_d,
+    "spectral-radius": spectral_radius,
+    "roofline": roofline,
+    "disc-of-pendulums": disc_of_pendulums,
+    "codes-that-die": codes_that_die,
+}
+DATA: dict[str, Callable[[], dict[str, Any]]] = {
+    "spectral-radius": lambda: {"moving": False},
+    "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
+    "codes-that-die": lambda: {"eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02]},
+}
+"""What a cell gives a figure that needs more than its name; small."""
+
+
+def make(figure: str) -> LiveFigure:
+    return LiveFigure(figure, **DATA.get(figure, dict)())

@@ -1,0 +1,155 @@
+"""Live figures under a hand: every control of each, and how each keeps within its frame."""
+
+import pytest
+from bare import Alone
+from displayed import agrees_with_course_lib
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from hands import Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot
+from live_figures import make
+from looks import SPILLED
+from playwright.sync_api import Locator, expect
+from reading import eventually, state_of
+
+from course_lib.widgets import LiveFigure
+from course_lib.widgets.live_figure import FIGURES
+
+HIGHEST = 600
+SMALLEST_TYPE = """(el) => Math.min(...[...el.querySelectorAll("svg text")].map((text) => {
+  const { a } = text.getScreenCTM();
+  return a * parseFloat(getComputedStyle(text).fontSize);
+}))"""
+every_figure = pytest.mark.parametrize("name", FIGURES)
+
+
+@every_figure
+@pytest.mark.parametrize(
+    ("hand", "window"),
+    [(Mouse, {}), (Keyboard, {}), (Finger, {"width": 390, "height": 844, "touch": True})],
+    ids=["mouse", "keyboard", "finger"],
+)
+def test_every_knob_of_every_figure_answers_and_reset_brings_all_back(
+    alone: Alone, name: str, hand: type[Hand], window: dict[str, object]
+):
+    figure = alone(make(name), reduced_motion=True, **window)
+    agrees_with_course_lib(figure)
+    before = snapshot(figure)
+    operate_every_control(figure, hand(figure.page))
+    hand(figure.page).press(figure.get_by_role("button", name="Reset"))
+
+    def as_before() -> None:
+        assert snapshot(figure) == before
+
+    eventually(figure, as_before)
+    agrees_with_course_lib(figure)
+
+
+@every_figure
+def test_a_figure_fits_a_window_of_any_width_and_its_text_can_be_read(alone: Alone, name: str):
+    for width in (200, 390, 1280):
+        figure = alone(make(name), width=width)
+        assert figure.evaluate(SPILLED) == []
+        assert figure.evaluate(SMALLEST_TYPE) >= 10
+    assert figure.locator(".cw").bounding_box()["height"] < HIGHEST
+
+
+@every_figure
+def test_a_figure_that_nobody_touches_asks_for_no_frame(alone: Alone, name: str):
+    figure = alone(make(name), reduced_motion=True, init=COUNT_FRAMES)
+    assert figure.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def drag(figure: Locator, handle: Locator, to: tuple[float, float]) -> None:
+    box = handle.bounding_box()
+    mouse = figure.page.mouse
+    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    mouse.down()
+    mouse.move(*to, steps=4)
+    mouse.up()
+
+
+def test_the_dimension_follows_its_handle_from_end_to_end(alone: Alone):
+    figure = alone(make("root-d"))
+    handle = figure.get_by_role("button", name="dimension")
+    box = figure.locator("[data-measure=fan]").bounding_box()
+    for x, dimension in ((box["x"] - 50, 1), (box["x"] + box["width"] + 50, 1024)):
+        drag(figure, handle, (x, box["y"] + 40))
+        assert state_of(figure)["dimension"] == dimension
+    agrees_with_course_lib(figure)
+
+
+def test_divided_by_the_root_the_weights_stay_shared_in_every_dimension(alone: Alone):
+    figure = alone(make("root-d"))
+    largest = figure.locator("[data-reading=largest]")
+    figure.evaluate("el => el.courseModel.set('dimension', 1024)")
+    agrees_with_course_lib(figure)
+    assert float(largest.inner_text()) > 0.95
+    figure.evaluate("el => el.courseModel.set('power', 0.5)")
+    agrees_with_course_lib(figure)
+    assert float(largest.inner_text()) < 0.5
+
+
+def test_symplectic_euler_keeps_the_area_of_a_disc_wherever_the_hand_puts_it(alone: Alone):
+    figure = alone(make("disc-of-pendulums"), reduced_motion=True)
+    figure.get_by_text("symplectic Euler", exact=True).click()
+    box = figure.locator("[data-measure=space]").bounding_box()
+    handle = figure.get_by_role("button", name="disc around")
+    drag(figure, handle, (box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"]))
+    assert state_of(figure)["steps"] == 0
+    for _ in range(3):
+        figure.get_by_role("button", name="Step").click()
+    agrees_with_course_lib(figure)
+    assert state_of(figure)["steps"] == 3
+    area = figure.locator("[data-reading=area]")
+    assert area.inner_text() == "1 times the first"
+
+
+def test_explicit_euler_makes_area_as_the_disc_plays(alone: Alone):
+    figure = alone(make("disc-of-pendulums"))
+    before = state_of(figure)["steps"]
+    figure.get_by_role("button", name="Play").click()
+    eventually(figure, lambda: assert_moved(figure, before))
+    figure.get_by_role("button", name="Pause").click()
+    agrees_with_course_lib(figure)
+
+
+def assert_moved(figure: Locator, before: int) -> None:
+    assert state_of(figure)["steps"] != before
+
+
+def test_a_hand_raises_the_water_until_no_code_is_alive(alone: Alone):
+    figure = alone(make("codes-that-die"))
+    box = figure.locator("[data-measure=eigenvalues]").bounding_box()
+    handle = figure.get_by_role("button", name="water at")
+    for y, noise in ((box["y"] - 40, 20), (box["y"] + box["height"] + 40, 0.002)):
+        drag(figure, handle, (box["x"] + 0.9 * box["width"], y))
+        assert state_of(figure)["noise"] == pytest.approx(noise)
+        agrees_with_course_lib(figure)
+    alive = figure.locator("[data-reading=alive]")
+    assert alive.inner_text() == "7"
+
+
+def test_an_eigenvalue_follows_its_handle_and_the_state_runs_beyond_radius_1(alone: Alone):
+    figure = alone(make("spectral-radius"))
+    says = figure.locator(".cw-live .cw-hint")
+    assert "dies out" in says.inner_text()
+    handle = figure.get_by_role("button", name="eigenvalue")
+    box = figure.locator("[data-measure=plane]").bounding_box()
+    drag(figure, handle, (box["x"] + 4 * box["width"] / 5, box["y"] + 20))
+    assert state_of(figure)["radius"] > 1
+    agrees_with_course_lib(figure)
+    assert "explodes" in says.inner_text()
+    figure.get_by_role("checkbox").press("Space")
+    agrees_with_course_lib(figure)
+    assert "neither state nor gradient runs away" in says.inner_text()
+
+
+def test_the_state_walks_by_itself_until_it_is_stopped(alone: Alone):
+    figure = alone(LiveFigure("spectral-radius"), init=COUNT_FRAMES)
+    lag = figure.locator(".cw-live-moment")
+    expect(lag).not_to_have_text("lag 40")
+    figure.get_by_role("button", name="Pause").click()
+    before = lag.inner_text()
+    figure.page.evaluate(FRAMES_WHILE_IDLE)
+    assert lag.inner_text() == before
+    figure.get_by_role("button", name="Step").click()
+    expect(lag).not_to_have_text(before)

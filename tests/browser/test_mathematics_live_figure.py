@@ -1,0 +1,110 @@
+"""The mathematics of the live figures, run in Chromium, against course_lib."""
+
+import math
+
+import torch
+from in_the_page import DRAWS, Javascript, assert_close, tensor
+from live_figures import normals, polygon_area, run, turning
+
+from course_lib.attention import attention_weights
+from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
+
+DISCS = "js/maths/discs.js"
+SPECTRAL = "js/maths/spectral.js"
+SCALING = "js/maths/scaling.js"
+ROOFLINE = "js/maths/roofline.js"
+
+
+def test_scores_of_random_vectors_by_their_first_features(javascript: Javascript):
+    dimensions, count = [1, 2, 5, 40], 3
+    for seed, tables in zip(
+        range(5),
+        javascript(SCALING, "randomScores", [[seed, count, dimensions] for seed in range(5)]),
+        strict=True,
+    ):
+        draws = normals(2 * count * max(dimensions), seed).view(-1, 2 * count)
+        for d, scores in zip(dimensions, tables, strict=True):
+            query, key = draws[:d].T.split(count)
+            assert_close(scores, query @ key.T)
+
+
+def test_the_gradient_that_comes_through_a_softmax(javascript: Javascript):
+    random = torch.Generator().manual_seed(0)
+    size = torch.logspace(-2, 2, DRAWS)[:, None]
+    scores = (size * torch.randn(DRAWS, 7, generator=random)).double()
+
+    def weights(score: torch.Tensor) -> torch.Tensor:
+        return attention_weights(score.new_ones(1, 1), score[:, None], scale=1.0)[0]
+
+    found = javascript(SCALING, "gradientThrough", [[weights(s).tolist()] for s in scores])
+    exact = [torch.autograd.functional.jacobian(weights, s).norm().item() for s in scores]
+    assert_close(found, exact)
+    assert max(exact) > 0.1
+    assert min(exact) < 1e-6
+
+
+def test_the_normal_density(javascript: Javascript):
+    cases = [[x / 4, v] for x in range(-8, 9) for v in (0.1, 1.0, 64.0)]
+    exact = [
+        torch.distributions.Normal(0.0, math.sqrt(v)).log_prob(tensor(x)).exp() for x, v in cases
+    ]
+    assert_close(javascript(SCALING, "normalDensity", cases), exact)
+
+
+def test_stops_are_whole_numbers_that_rise_from_end_to_end(javascript: Javascript):
+    for low, high, found in zip(
+        (1, 2, 16),
+        (1024, 64, 17),
+        javascript(SCALING, "stops", [[1, 1024], [2, 64], [16, 17]]),
+        strict=True,
+    ):
+        assert [found[0], found[-1]] == [low, high]
+        assert found == sorted(set(found))
+        assert all(isinstance(stop, int) for stop in found)
+
+
+def test_the_matrix_of_a_pair_of_eigenvalues_and_its_norm(javascript: Javascript):
+    cases = [[r, a, s] for r in (0.0, 0.5, 1.3) for a in (0, 30, 90, 180) for s in (1.0, 4.0)]
+    matrices = [turning(*case) for case in cases]
+    assert_close(javascript(SPECTRAL, "matrixOf", cases), torch.stack(matrices))
+    norms = [torch.linalg.matrix_norm(matrix, 2) for matrix in matrices]
+    found = javascript(SPECTRAL, "spectralNorm", [[matrix.tolist()] for matrix in matrices])
+    assert_close(found, torch.stack(norms))
+
+
+def test_states_and_gradients_of_a_network_of_two_units(javascript: Javascript):
+    random = torch.Generator().manual_seed(1)
+    drawn = torch.randn(20, 3, 2, generator=random).double()
+    for tanh in (False, True):
+        cases = [[case[:2].tolist(), case[2].tolist(), 12, tanh] for case in drawn]
+        for case, found in zip(drawn, javascript(SPECTRAL, "runOf", cases), strict=True):
+            matrix, start = case[:2], case[2]
+            assert_close(found["states"], run(matrix, start, steps=12, tanh=tanh))
+            assert found["gradient"][0] == 1
+            for lag, gradient in enumerate(found["gradient"][1:], start=1):
+                slopes = torch.autograd.functional.jacobian(
+                    lambda h, lag=lag, m=matrix, t=tanh: run(m, h, steps=lag, tanh=t)[-1], start
+                )
+                assert_close(gradient, torch.linalg.matrix_norm(slopes, 2))
+
+
+def test_what_attention_costs(javascript: Javascript):
+    sizes = [(1, 4096, 64), (100, 77, 128), (8192, 8192, 256), (3, 1, 64)]
+    flops = [attention_flops(*size) for size in sizes]
+    assert javascript(ROOFLINE, "attentionFlops", [list(size) for size in sizes]) == flops
+    for each in (2, 4):
+        naive = [naive_bytes(*size, bytes_each=each) for size in sizes]
+        assert javascript(ROOFLINE, "naiveBytes", [[*size, each] for size in sizes]) == naive
+        for tile in (1, 7, 128):
+            tiled = [tiled_bytes(*size, query_tile=tile, bytes_each=each) for size in sizes]
+            cases = [[*size, tile, each] for size in sizes]
+            assert javascript(ROOFLINE, "tiledBytes", cases) == tiled
+
+
+def test_the_area_of_a_polygon(javascript: Javascript):
+    random = torch.Generator().manual_seed(0)
+    polygons = torch.randn(DRAWS, 7, 2, generator=random, dtype=torch.float64)
+    found = javascript(DISCS, "polygonArea", [[one.tolist()] for one in polygons])
+    assert_close(found, [polygon_area(one) for one in polygons])
+    (square,) = javascript(DISCS, "polygonArea", [[[[0, 0], [2, 0], [2, 3], [0, 3]]]])
+    assert square == 6

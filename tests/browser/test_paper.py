@@ -1,0 +1,122 @@
+"""A page on paper: whole, light, what was folded in an appendix; the page itself comes back."""
+
+from collections.abc import Callable
+
+import pytest
+from bare import Alone
+from conftest import Folder
+from course_site import pages
+from frames import SOME_FRAMES
+from kinds.attention_explorer import make as attention_explorer
+from playwright.sync_api import Page, expect
+
+of_every_page = pytest.mark.parametrize("page_path", pages())
+
+PRINT = "() => dispatchEvent(new Event('beforeprint'))"
+PRINTED = "() => dispatchEvent(new Event('afterprint'))"
+WIDTH = 698  # pixels between the margins of a sheet of A4 that browsers take
+
+# What reaches out of the sheet, or out of a box that would scroll. An assistive copy of a formula
+# has no width on the page.
+CUT = """(width) => {
+  const unseen = "mjx-assistive-mml, .cw-announcer, defs, script, style, mjx-ext, svg *";
+  const seen = (e) => !e.closest(unseen) && e.checkVisibility();
+  const all = [...document.querySelectorAll("article *")].filter(seen);
+  const right = (e) => e.getBoundingClientRect().right;
+  const clips = (e) => {
+    const { overflowX, display } = getComputedStyle(e);
+    return overflowX !== "visible" && display !== "inline" && e.clientWidth > 3;
+  };
+  const cut = (e) => [...e.querySelectorAll("*")].some((c) => seen(c) && right(c) > right(e) + 4);
+  return all.filter((e) => right(e) > width + 1 || (clips(e) && cut(e)))
+    .map((e) => e.outerHTML.slice(0, 200));
+}"""
+# A choice says what is chosen, also on paper.
+PRESSED = """() => [...document.querySelectorAll("article :is(button, select, input)")]
+  .filter((e) => e.checkVisibility() && !e.matches(".cw-p-option, [type=radio], [type=checkbox]"))
+  .map((e) => e.outerHTML.slice(0, 200))"""
+ASKED = """() => [...document.querySelectorAll(".cw-host[data-widget=Prediction]")]
+  .map((e) => e.courseModel).filter((it) => !it.get("revealed")).map((it) => it.get("answer"))"""
+CONTENTS = """() => [...document.querySelectorAll("article details > :not(summary)")]
+  .map((e) => e.checkVisibility())"""
+STRUCTURE = """() => [...document.querySelectorAll("article *:not(.cw-host *)")]
+  .map((e) => e.localName + (e.open ?? "")).join()"""
+
+
+@of_every_page
+def test_on_paper_a_page_is_whole_and_light_and_nothing_on_it_is_to_be_pressed(
+    site: Folder, open_page: Callable[..., Page], page_path: str
+):
+    page = open_page(site.url(page_path), theme="dark")
+    page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
+    before = page.evaluate(STRUCTURE)
+    page.emulate_media(media="print")
+    page.evaluate(PRINT)
+    page.set_viewport_size({"width": WIDTH, "height": 1000})
+    page.evaluate(SOME_FRAMES)
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "light"
+    assert page.locator("article details:not([open])").count() == 0
+    assert page.evaluate(CUT, WIDTH) == []
+    assert page.evaluate(PRESSED) == []
+    answers = page.locator("article .appendix").all_text_contents()
+    for answer in page.evaluate(ASKED):
+        assert answer in answers[0]
+    for link in page.locator(".in-appendix a").all():
+        expect(page.locator(link.get_attribute("href"))).to_have_count(1)
+    page.evaluate(PRINTED)
+    assert page.evaluate(STRUCTURE) == before
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.fixture
+def lecture(site: Folder) -> str:
+    return site.url(pages(with_widgets=True)[-1])
+
+
+def test_the_appendix_has_each_solution_and_what_the_reader_opened_stays_in_its_place(
+    lecture: str, open_page: Callable[..., Page]
+):
+    page = open_page(lecture, formulas=False)
+    solutions = page.locator("article details.solution")
+    count = solutions.count()
+    assert count > 1
+    solutions.first.evaluate("(fold) => { fold.open = true; }")
+    page.evaluate(PRINT)
+    assert page.locator("article .appendix details.solution").count() == count - 1
+    titles = page.locator("article .appendix > h2").all_text_contents()
+    assert titles == ["Answers and solutions", "Code"]
+    page.evaluate(PRINTED)
+    assert page.locator("article .appendix").count() == 0
+    assert page.locator("article details[open]").count() == 1
+
+
+def test_without_scripts_a_fold_is_open_on_paper_in_its_own_place(
+    lecture: str, open_page: Callable[..., Page]
+):
+    page = open_page(lecture, scripts=False)
+    assert not any(page.evaluate(CONTENTS))
+    page.emulate_media(media="print")
+    found = page.evaluate(CONTENTS)
+    assert len(found) > 10
+    assert all(found)
+    questions = page.locator(".cw-host[data-widget=Prediction] p")
+    assert questions.count() > 0
+    assert all("Answer: " in words for words in questions.all_inner_texts())
+
+
+def test_a_canvas_has_the_colours_of_paper_at_once(alone: Alone):
+    widget = alone(attention_explorer(), reduced_motion=True)
+    page = widget.page
+    canvas = "(el) => el.querySelector('canvas').toDataURL()"
+    light = widget.evaluate(canvas)
+    page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
+    page.evaluate(SOME_FRAMES)
+    assert widget.evaluate(canvas) != light
+    printed = widget.evaluate(
+        f"""(el) => {{
+          document.documentElement.dataset.theme = "light";
+          ({PRINT})();
+          return ({canvas})(el);
+        }}"""
+    )
+    assert printed == light

@@ -1,0 +1,51 @@
+"""LiveFigure's Python side: each figure has its own knobs, its own module, and its own page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from live_figures import EXPECTED, make
+
+from course_lib import widgets
+from course_lib.widgets import LiveFigure
+from course_lib.widgets.live_figure import FIGURES
+
+HEAVIEST = 60_000
+MODULES = Path(widgets.__file__).parent / "js" / "live"
+every_figure = pytest.mark.parametrize("name", FIGURES)
+
+
+def test_every_figure_has_a_module_and_a_judge_and_no_other_has():
+    names = {path.stem.replace("_", "-") for path in MODULES.glob("*.js")}
+    assert names == FIGURES.keys() == EXPECTED.keys()
+
+
+@every_figure
+def test_a_page_carries_one_figure_and_it_is_light(name: str):
+    figure = make(name)
+    assert isinstance(figure, LiveFigure)
+    assert figure._module == f"js/live/{name.replace('-', '_')}.js"
+    assert len(figure.static_html().encode()) < HEAVIEST
+    assert len(re.findall("^export default", str(figure._esm), re.MULTILINE)) == 1
+
+
+@every_figure
+def test_an_address_reaches_every_knob_and_no_data(name: str):
+    figure = make(name)
+    assert figure.limits().keys() == FIGURES[name].knobs.keys()
+    assert all(figure.traits()[data].read_only for data in FIGURES[name].data)
+
+
+@every_figure
+def test_a_figure_says_what_it_shows(name: str):
+    about = FIGURES[name]
+    assert make(name).describe() == f"{about.title}. {about.shows}"
+    assert about.shows.endswith(".")
+
+
+def test_the_knobs_of_a_figure_are_arguments_and_traits_of_its_own():
+    figure = LiveFigure("root-d", dimension=128)
+    assert figure.dimension == 128
+    assert not hasattr(LiveFigure, "dimension")
+    with pytest.raises(TypeError, match=r"expected LiveFigure\(figure, \*, dimension=64"):
+        LiveFigure("root-d", radius=1.0)
