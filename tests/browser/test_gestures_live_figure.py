@@ -238,4 +238,4 @@ def test_steps_write_a_number_piece_by_piece_and_begin_again(alone: Alone):
         agrees_with_course_lib(figure)
     figure.get_by_label("Number", exact=True).select_option("2986")
     agrees_with_course_lib(figure)
-    assert "It is wrong: zweitausendneunhundertsechsundachtzig it should be." in figure.inner_text()
+    assert "That is wrong; zweitausendneunhundertsechsundachtzig is right." in figure.inner_text()

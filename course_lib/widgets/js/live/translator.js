@@ -149,7 +149,7 @@ const chooser = ({ numbers }, ui) =>
 function says({ words, pieces, most, at, right }) {
   const written = pieces.filter((piece) => piece !== END);
   const look = `Before it writes ${pieces[at]}, it looks most at ${words[most[at]]}.`;
-  const wrong = written.join("") === right ? "" : ` It is wrong: ${right} it should be.`;
+  const wrong = written.join("") === right ? "" : ` That is wrong; ${right} is right.`;
   if (at >= written.length) return `${look}${wrong}`;
   const later = written.findIndex((_, row) => row > at && most[row] < most[at]);
   const earlier = written.findIndex((_, row) => row < at && most[row] > most[at]);
