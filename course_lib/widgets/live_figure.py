@@ -157,7 +157,7 @@ FIGURES = {
             ),
             "where": knob(
                 Choice("middle", "whole", "reflected", default="middle"),
-                "Measured on",
+                "On",
                 names={
                     "middle": "the middle half",
                     "whole": "all",

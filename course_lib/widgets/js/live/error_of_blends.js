@@ -12,7 +12,7 @@ const [FEWEST, MOST] = [4, 1024];
 const COUNTS = upTo(9).map((k) => FEWEST * 2 ** k);
 const STOPS = stops(FEWEST, MOST);
 const [LEAST, LARGEST] = [1e-7, 1];
-const HEIGHT = 280;
+const HEIGHT = 275;
 const DRAWN = 300;
 const SEEN_NODES = 32;
 const SOFTMAX = "var(--cw-warm)";
@@ -97,7 +97,6 @@ function blends({ shape, where, intervals, hats, softmax }, ui) {
       legend([
         { text: "softmax", colour: SOFTMAX },
         { text: "hats", colour: HATS, dash: DASH },
-        { text: "function", colour: "var(--cw-ink)" },
       ]),
     ],
     says: `The function and its blends of ${intervals + 1} nodes, with errors${told}`,
@@ -133,7 +132,7 @@ function curves(now, ui) {
   const { intervals, hats, softmax, hatCurve, softmaxCurve, others } = now;
   const options = {
     name: "curves",
-    title: "Largest error against the distance of neighbours",
+    title: "Largest error, by distance",
     says: `At h = 1/${intervals} hats are off by ${quantity(hats.off)} and the softmax by ${quantity(softmax.off)}`,
     x: {
       ends: [1 / MOST, 1 / FEWEST],
@@ -144,7 +143,7 @@ function curves(now, ui) {
       format: (h) => `1/${Math.round(1 / h)}`,
       label: "distance h",
     },
-    y: { ends: [LEAST, LARGEST], logarithmic: true, label: "largest error" },
+    y: { ends: [LEAST, LARGEST], logarithmic: true },
     ...{ height: HEIGHT, group: true },
   };
   const guide = (frame, power, text) =>
@@ -187,11 +186,11 @@ export default liveFigure({
   derive,
   panels: (now, ui) => [blends(now, ui), curves(now, ui)],
   readings: ({ ratio, softmax, hats }) => [
-    { name: "ratio", label: "τ is", text: quantity(ratio, "h²") },
-    { name: "softmax", label: "softmax off by", text: quantity(softmax.off) },
-    { name: "softmax-power", label: "of order", text: number(softmax.power, 3) },
-    { name: "hats", label: "hats off by", text: quantity(hats.off) },
-    { name: "hats-power", label: "of order", text: number(hats.power, 3) },
+    { name: "ratio", label: "τ", text: quantity(ratio, "h²") },
+    { name: "softmax", label: "softmax", text: quantity(softmax.off) },
+    { name: "softmax-power", label: "order", text: number(softmax.power, 3) },
+    { name: "hats", label: "hats", text: quantity(hats.off) },
+    { name: "hats-power", label: "order", text: number(hats.power, 3) },
   ],
   says,
 });
