@@ -4,7 +4,7 @@ import math
 
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from live_figures import normals, polygon_area, run, turning
+from live_figures import coupled, normals, polygon_area, run, turning
 
 from course_lib.attention import attention_weights
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
@@ -12,6 +12,7 @@ from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 DISCS = "js/maths/discs.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
+SYMPLECTIC = "js/maths/symplectic_attention.js"
 ROOFLINE = "js/maths/roofline.js"
 
 
@@ -108,3 +109,15 @@ def test_the_area_of_a_polygon(javascript: Javascript):
     assert_close(found, [polygon_area(one) for one in polygons])
     (square,) = javascript(DISCS, "polygonArea", [[[[0, 0], [2, 0], [2, 3], [0, 3]]]])
     assert square == 6
+
+
+def test_oscillators_that_attention_couples(javascript: Javascript):
+    draws = normals(8, 5).view(2, 4)
+    cases = [
+        [*draws.tolist(), epsilon, apart, 300] for epsilon in (0.003, 0.1) for apart in (0, 0.1)
+    ]
+    for case, found in zip(cases, javascript(SYMPLECTIC, "coupledOscillators", cases), strict=True):
+        q, p = coupled(*draws, *case[2:])
+        assert_close(found["q"], q.flatten())
+        assert_close(found["p"], p.flatten())
+        assert_close(found["energies"], (q.square() + p.square()).flatten() / 2)
