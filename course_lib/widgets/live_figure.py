@@ -212,6 +212,26 @@ FIGURES = {
             "weights": Array("number", "piece", "word", within=(0, 1), read_only=True),
         },
     ),
+    "resonance": Figure(
+        title="Four oscillators, coupled weakly by attention",
+        shows=(
+            "Four oscillators that attention couples weakly. Energy wanders slowly from one to "
+            "another and back, while the total stays; with frequencies apart hardly any wanders."
+        ),
+        knobs={
+            "epsilon": knob(
+                Number(0.003, 0.1, default=0.03), "Coupling ε", logarithmic=True, digits=3
+            ),
+            "apart": knob(Number(0.0, 0.2, default=0.0), "Frequencies apart", step=0.01),
+            "alike": knob(Switch(default=False), "All four begin alike"),
+            "start": knob(Integer(0, 9, default=0), "Begin elsewhere", button=True),
+        },
+        data={
+            "q": Array("start", "token", read_only=True),
+            "p": Array("start", "token", read_only=True),
+            "moving": Switch(default=True, read_only=True),
+        },
+    ),
 }
 
 

@@ -16,6 +16,7 @@ from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.deep_stacks import deep_stack
 from course_lib.recurrent import RNN
+from course_lib.symplectic import SymplecticAttention
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.transformer import EncoderDecoder
 from course_lib.widgets import LiveFigure
@@ -279,6 +280,38 @@ def translator(state: dict[str, Any]) -> Readings:
     return {"most": looked_at()[which, place, : len(words.split())].max().item()}
 
 
+def coupled(
+    q: Tensor, p: Tensor, epsilon: float, apart: float, count: int
+) -> tuple[Tensor, Tensor]:
+    """The states of oscillators that turn and then feel the attention of weight epsilon."""
+    couple = SymplecticAttention(1, update="p").double()
+    couple.load_state_dict({"weight": tensor([[epsilon]])})
+    turn = 1.2 + apart * (torch.arange(len(q)) - (len(q) - 1) / 2).double()
+    states = []
+    for _ in range(count):
+        states.append(torch.stack([q, p]))
+        q, p = q * turn.cos() + p * turn.sin(), p * turn.cos() - q * turn.sin()
+        with torch.no_grad():
+            q, p = (one[:, 0] for one in couple(q[:, None], p[:, None]))
+    places, momenta = torch.stack(states, dim=1)
+    return places, momenta
+
+
+def resonance(state: dict[str, Any]) -> Readings:
+    q, p = (tensor(state[name])[state["start"]] for name in ("q", "p"))
+    if state["alike"]:
+        q, p = q[:1].expand(4), p[:1].expand(4)
+    q, p = coupled(q, p, state["epsilon"], state["apart"], 4000)
+    energies = (q.square() + p.square()) / 2
+    whole = energies.sum(1)
+    moved = (energies - energies[0]).abs().amax(1) / whole[0]
+    return {
+        "swing": 100 * (energies.amax(0) - energies.amin(0)).max().item() / whole[0].item(),
+        "total": 100 * (whole / whole[0] - 1).abs().max().item(),
+        "first": float((moved > 0.1).double().argmax()) if (moved > 0.1).any() else 4000.0,
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
@@ -288,10 +321,16 @@ EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "error-of-blends": error_of_blends,
     "deep-stack": deep_stack_figure,
     "translator": translator,
+    "resonance": resonance,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},
     "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
+    "resonance": lambda: {
+        "q": normals(40, 1).view(10, 4),
+        "p": normals(40, 2).view(10, 4),
+        "moving": False,
+    },
     "codes-that-die": lambda: {"eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02]},
     "translator": translations,
 }

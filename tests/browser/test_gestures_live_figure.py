@@ -239,3 +239,25 @@ def test_steps_write_a_number_piece_by_piece_and_begin_again(alone: Alone):
     figure.get_by_label("Number", exact=True).select_option("2986")
     agrees_with_course_lib(figure)
     assert "That is wrong; zweitausendneunhundertsechsundachtzig is right." in figure.inner_text()
+
+
+def test_energy_wanders_in_tune_and_hardly_out_of_tune(alone: Alone):
+    figure = alone(make("resonance"), reduced_motion=True)
+    swing = figure.locator("[data-reading=swing]")
+    in_tune = float(swing.inner_text().split()[0])
+    figure.get_by_label("Frequencies apart").press("End")
+    agrees_with_course_lib(figure)
+    assert float(swing.inner_text().split()[0]) < in_tune / 4
+
+
+def test_the_balls_move_by_themselves_until_they_are_stopped(alone: Alone):
+    data = {name: getattr(make("resonance"), name) for name in ("q", "p")}
+    figure = alone(LiveFigure("resonance", **data), init=COUNT_FRAMES)
+    window = figure.locator(".cw-live-moment")
+    expect(window).not_to_have_text("window 900")
+    figure.get_by_role("button", name="Pause").click()
+    before = window.inner_text()
+    figure.page.evaluate(FRAMES_WHILE_IDLE)
+    assert window.inner_text() == before
+    figure.get_by_role("button", name="Step").click()
+    expect(window).not_to_have_text(before)

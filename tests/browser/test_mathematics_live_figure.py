@@ -8,6 +8,7 @@ from in_the_page import DRAWS, Javascript, assert_close, tensor
 from live_figures import (
     KINDS_OF_STACKS,
     SHAPES,
+    coupled,
     errors_of_blend,
     filled_stack,
     normals,
@@ -24,6 +25,7 @@ DISCS = "js/maths/discs.js"
 INTERPOLATION = "js/maths/interpolation.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
+SYMPLECTIC = "js/maths/symplectic_attention.js"
 ROOFLINE = "js/maths/roofline.js"
 DEEP_STACK = "js/maths/deep_stack.js"
 
@@ -154,3 +156,15 @@ def test_tokens_and_gradients_through_stacks_of_every_kind(javascript: Javascrip
         expected = through_stack(filled_stack(kind, draws, **size), *vectors)
         for name, each in expected.items():
             torch.testing.assert_close(tensor(found[name]), tensor(each), rtol=1e-6, atol=1e-13)
+
+
+def test_oscillators_that_attention_couples(javascript: Javascript):
+    draws = normals(8, 5).view(2, 4)
+    cases = [
+        [*draws.tolist(), epsilon, apart, 300] for epsilon in (0.003, 0.1) for apart in (0, 0.1)
+    ]
+    for case, found in zip(cases, javascript(SYMPLECTIC, "coupledOscillators", cases), strict=True):
+        q, p = coupled(*draws, *case[2:])
+        assert_close(found["q"], q.flatten())
+        assert_close(found["p"], p.flatten())
+        assert_close(found["energies"], (q.square() + p.square()).flatten() / 2)

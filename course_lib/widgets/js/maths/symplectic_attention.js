@@ -1,6 +1,7 @@
 // Symplectic attention on windows of tokens: its potential, its force, and what follows from them.
 
 import { integrate } from "./mechanics.js";
+import { upTo } from "./numerics.js";
 
 const zeros = (rows, columns) => Array.from({ length: rows }, () => new Float64Array(columns));
 const transpose = (a) => Array.from(a[0], (_, j) => Float64Array.from(a, (row) => row[j]));
@@ -215,6 +216,42 @@ export function attentionRollout(z, A, softmax, formula, dt, steps) {
     gradP: (p, out) => out.set(p),
   };
   return integrate(system, "stoermer_verlet", flat(z), new Float64Array(dim), dt, steps);
+}
+
+/** How far an oscillator of unit frequency turns from one window to the next. */
+export const TURN = 1.2;
+
+/**
+ * Oscillators whose windows turn exactly and then feel the attention of weight `epsilon`, with the
+ * matrix softmax. Token i turns by `TURN`, and `apart` more than the token before it. All states,
+ * the start included, row by row, and the energy (q² + p²) / 2 of each.
+ * @param {number[]} q
+ * @param {number[]} p
+ * @param {number} epsilon
+ * @param {number} apart
+ * @param {number} count of windows
+ */
+export function coupledOscillators(q, p, epsilon, apart, count) {
+  const tokens = q.length;
+  const field = attentionField(tokens, 1, [[epsilon]], "matrix", "full");
+  const turns = q.map((_, i) => TURN + apart * (i - (tokens - 1) / 2));
+  const [cos, sin] = [turns.map(Math.cos), turns.map(Math.sin)];
+  const [place, push] = [Float64Array.from(q), new Float64Array(tokens)];
+  const momentum = Float64Array.from(p);
+  const [qs, ps, energies] = upTo(3).map(() => new Float64Array(tokens * count));
+  for (let n = 0; n < count; n += 1) {
+    for (let i = 0; i < tokens; i += 1) {
+      const [x, y] = [place[i], momentum[i]];
+      qs[n * tokens + i] = x;
+      ps[n * tokens + i] = y;
+      energies[n * tokens + i] = (x * x + y * y) / 2;
+      place[i] = x * cos[i] + y * sin[i];
+      momentum[i] = y * cos[i] - x * sin[i];
+    }
+    field.force(place, push);
+    for (let i = 0; i < tokens; i += 1) momentum[i] -= push[i];
+  }
+  return { q: qs, p: ps, energies };
 }
 
 // Gauss–Legendre on [0, 1]: places and weights.
