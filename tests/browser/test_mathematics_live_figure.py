@@ -4,7 +4,7 @@ import math
 
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from live_figures import coupled, normals, polygon_area, run, turning
+from live_figures import coupled, graph_of, normals, polygon_area, run, shares_heard, turning
 
 from course_lib.attention import attention_weights
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
@@ -12,6 +12,7 @@ from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 DISCS = "js/maths/discs.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
+LISTENING = "js/maths/listening.js"
 SYMPLECTIC = "js/maths/symplectic_attention.js"
 ROOFLINE = "js/maths/roofline.js"
 
@@ -121,3 +122,16 @@ def test_oscillators_that_attention_couples(javascript: Javascript):
         assert_close(found["q"], q.flatten())
         assert_close(found["p"], p.flatten())
         assert_close(found["energies"], (q.square() + p.square()).flatten() / 2)
+
+
+def test_shares_that_a_node_hears(javascript: Javascript):
+    names = ["row", "ring", "tree", "grid"]
+    for name, shape in zip(
+        names, javascript(LISTENING, "graphOf", [[n] for n in names]), strict=True
+    ):
+        graph = graph_of(name)
+        for layer in ("neighbours", "sum", "normalized"):
+            given = [layer, graph.nodes, shape["edges"], 4]
+            (found,) = javascript(LISTENING, "sharesHeard", [given])
+            for rounds, shares in enumerate(found):
+                assert_close(shares, shares_heard(graph, layer, rounds))
