@@ -232,6 +232,28 @@ FIGURES = {
             "moving": Switch(default=True, read_only=True),
         },
     ),
+    "listening": Figure(
+        title="How much of a far node is heard",
+        shows=(
+            "A node of a graph listens through rounds of message passing. The share of each node "
+            "in what it hears is drawn on the graph and against the distance: in a tree one far "
+            "node all but vanishes, and after many rounds all nodes hear much the same."
+        ),
+        knobs={
+            "rounds": knob(Integer(1, 30, default=10), "Rounds"),
+            "graph": knob(Choice("row", "ring", "tree", "grid", default="tree"), "Graph"),
+            "layer": knob(
+                Choice("neighbours", "sum", "normalized", default="neighbours"),
+                "A node hears",
+                names={
+                    "neighbours": "its neighbours",
+                    "sum": "itself too",
+                    "normalized": "both, normalized",
+                },
+            ),
+            "listener": knob(Integer(0, 62, default=31), "Listener", hidden=True),
+        },
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.deep_stacks import deep_stack
+from course_lib.graph import Graph, GraphConv, NormalizedGraphConv
 from course_lib.recurrent import RNN
 from course_lib.symplectic import SymplecticAttention
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
@@ -312,6 +313,56 @@ def resonance(state: dict[str, Any]) -> Readings:
     }
 
 
+def graph_of(name: str) -> Graph:
+    if name == "grid":
+        at = torch.arange(49).view(7, 7)
+        across, down = (at[:, :-1], at[:, 1:]), (at[:-1], at[1:])
+        pairs = [torch.stack([a.flatten(), b.flatten()]) for a, b in (across, down)]
+        return Graph.undirected(torch.eye(49).double(), torch.cat(pairs, dim=1))
+    count = {"row": 33, "ring": 32, "tree": 63}[name]
+    node = torch.arange(1, count)
+    pairs = torch.stack([(node - 1) // 2 if name == "tree" else node - 1, node])
+    if name == "ring":
+        pairs = torch.cat([pairs, torch.tensor([[count - 1], [0]])], dim=1)
+    return Graph.undirected(torch.eye(count).double(), pairs)
+
+
+@torch.no_grad()
+def shares_heard(graph: Graph, layer: str, rounds: int) -> Tensor:
+    """By course_lib's convolutions with weights of one: of what u hears, the part of v."""
+    n = graph.nodes
+    conv = (NormalizedGraphConv if layer == "normalized" else GraphConv)(n, n).double()
+    own = {"own.weight": torch.eye(n) * (layer == "sum"), "own.bias": torch.zeros(n)}
+    plain = {"linear.weight": torch.eye(n), "linear.bias": torch.zeros(n)}
+    conv.load_state_dict(
+        plain if layer == "normalized" else own | {"neighbours.weight": torch.eye(n)}
+    )
+    heard = graph.x
+    for _ in range(rounds):
+        heard = conv(graph.with_features(heard))
+    return heard / heard.sum(dim=1, keepdim=True)
+
+
+def steps_from(graph: Graph, start: int) -> Tensor:
+    far = torch.full((graph.nodes,), graph.nodes)
+    reached = graph.x[start]
+    for step in range(graph.nodes):
+        far[(reached > 0) & (far > step)] = step
+        reached = (reached > 0).double() @ (graph.adjacency() + torch.eye(graph.nodes))
+    return far
+
+
+def listening(state: dict[str, Any]) -> Readings:
+    graph = graph_of(state["graph"])
+    at = min(state["listener"], graph.nodes - 1)
+    heard, far = shares_heard(graph, state["layer"], state["rounds"]), steps_from(graph, at)
+    there = far == min(state["rounds"], int(far.max()))
+    return {
+        "share": 100 * heard[at, there].mean().item(),
+        "differ": 50 * (heard[at] - heard[far.argmax()]).abs().sum().item(),
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "root-d": root_d,
     "spectral-radius": spectral_radius,
@@ -322,6 +373,7 @@ EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "deep-stack": deep_stack_figure,
     "translator": translator,
     "resonance": resonance,
+    "listening": listening,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "spectral-radius": lambda: {"moving": False},

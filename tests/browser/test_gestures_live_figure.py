@@ -261,3 +261,24 @@ def test_the_balls_move_by_themselves_until_they_are_stopped(alone: Alone):
     assert window.inner_text() == before
     figure.get_by_role("button", name="Step").click()
     expect(window).not_to_have_text(before)
+
+
+def test_a_far_node_vanishes_in_a_tree_and_all_hear_alike_in_the_end(alone: Alone):
+    figure = alone(make("listening"), reduced_motion=True)
+    share, differ = (figure.locator(f"[data-reading={name}]") for name in ("share", "differ"))
+    assert float(share.inner_text().split()[0]) < 1
+    figure.get_by_text("grid", exact=True).click()
+    figure.get_by_text("both, normalized", exact=True).click()
+    agrees_with_course_lib(figure)
+    before = float(differ.inner_text().split()[0])
+    figure.get_by_role("slider", name="Rounds").press("End")
+    agrees_with_course_lib(figure)
+    assert float(differ.inner_text().split()[0]) < before / 2
+
+
+def test_a_press_chooses_who_listens(alone: Alone):
+    figure = alone(make("listening"), reduced_motion=True)
+    box = figure.locator("[data-measure=graph]").bounding_box()
+    figure.page.mouse.click(box["x"] + box["width"] - 20, box["y"] + 0.9 * box["height"])
+    agrees_with_course_lib(figure)
+    assert state_of(figure)["listener"] == 62

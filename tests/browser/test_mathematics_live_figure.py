@@ -11,9 +11,11 @@ from live_figures import (
     coupled,
     errors_of_blend,
     filled_stack,
+    graph_of,
     normals,
     polygon_area,
     run,
+    shares_heard,
     through_stack,
     turning,
 )
@@ -25,6 +27,7 @@ DISCS = "js/maths/discs.js"
 INTERPOLATION = "js/maths/interpolation.js"
 SPECTRAL = "js/maths/spectral.js"
 SCALING = "js/maths/scaling.js"
+LISTENING = "js/maths/listening.js"
 SYMPLECTIC = "js/maths/symplectic_attention.js"
 ROOFLINE = "js/maths/roofline.js"
 DEEP_STACK = "js/maths/deep_stack.js"
@@ -168,3 +171,16 @@ def test_oscillators_that_attention_couples(javascript: Javascript):
         assert_close(found["q"], q.flatten())
         assert_close(found["p"], p.flatten())
         assert_close(found["energies"], (q.square() + p.square()).flatten() / 2)
+
+
+def test_shares_that_a_node_hears(javascript: Javascript):
+    names = ["row", "ring", "tree", "grid"]
+    for name, shape in zip(
+        names, javascript(LISTENING, "graphOf", [[n] for n in names]), strict=True
+    ):
+        graph = graph_of(name)
+        for layer in ("neighbours", "sum", "normalized"):
+            given = [layer, graph.nodes, shape["edges"], 4]
+            (found,) = javascript(LISTENING, "sharesHeard", [given])
+            for rounds, shares in enumerate(found):
+                assert_close(shares, shares_heard(graph, layer, rounds))

@@ -12,6 +12,9 @@ export const directed = (bonds) =>
 /** GraphConv with θ₁ = θ₂ = 1: all that comes is added. @returns {Weights} */
 const sum = (x, edges) => ({ own: x.map(() => 1), edge: edges.map(() => 1) });
 
+/** The same with θ₁ = 0: a node does not hear itself. @returns {Weights} */
+const neighbours = (x, edges) => ({ own: x.map(() => 0), edge: edges.map(() => 1) });
+
 /** Kipf and Welling: 1 / √(d̃ᵢ d̃ⱼ), with an edge from each node to itself. @returns {Weights} */
 function normalized(x, edges) {
   const degree = x.map(() => 1);
@@ -46,7 +49,7 @@ export function attentive(x, edges, interest) {
   return { own, edge };
 }
 
-const LAYERS = { sum, normalized, attention: attentive };
+const LAYERS = { sum, neighbours, normalized, attention: attentive };
 
 /**
  * What each node knows after 0, 1, …, `rounds` rounds, and with which weights it came.
