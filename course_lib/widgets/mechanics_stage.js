@@ -137,18 +137,21 @@ ${slider(ui, "dt", {
 
 const namesOf = (runs) => runs.map(({ name }) => name).join(", ");
 
-function note({ spec, rollouts: all, shown }) {
+/** Runs of Python that have another start than the one in the reader's hand. */
+function absent({ rollouts: all, shown }) {
+  if (all.length === shown.length) return nothing;
+  return html`<p class="cw-hint">What was computed before (${namesOf(all)}) belongs to the first
+    start; Reset leads there.</p>`;
+}
+
+function note({ spec }) {
   const planet =
     spec.name === "Kepler" ? " a planet that is let go gently goes round in a circle;" : "";
-  const absent =
-    all.length > shown.length
-      ? ` What was computed before (${namesOf(all)}) belongs to the first start; Reset leads there.`
-      : "";
   const what = spec.name === "RigidBody" ? "Take the tip of the arrow" : "Take a body";
   return (
     `${what} and let go, or throw it;${planet} by keyboard Tab to it, then the arrow keys and Enter. ` +
     "Water is energy: at the dashed line it stands as at the start, and the true motion keeps it " +
-    `there. ${RIMS[spec.name] ?? "Up to the rim it is twice that."}${absent}`
+    `there. ${RIMS[spec.name] ?? "Up to the rim it is twice that."}`
   );
 }
 const RIMS = {
@@ -162,7 +165,7 @@ function view(now, ui) {
       ${now.runs.map((run, i) => act(now, ui, run, i))}
       ${now.runs.length ? nothing : html`<p class="cw-hint">Switch an integrator on.</p>`}
     </div>
-    ${transport(now, ui)}${controls(now, ui)}`;
+    ${transport(now, ui)}${controls(now, ui)}${absent(now)}`;
 }
 
 function words(now) {

@@ -275,10 +275,10 @@ def translations() -> dict[str, Any]:
 
 
 def translator(state: dict[str, Any]) -> Readings:
-    which = min(range(len(SPELLED)), key=lambda i: abs(list(SPELLED)[i] - state["number"]))
-    words, pieces = list(SPELLED.values())[which]
-    place = min(state["place"], len(pieces.split()))
-    return {"most": looked_at()[which, place, : len(words.split())].max().item()}
+    which = (state["numbers"] - state["number"]).abs().argmin().item()
+    words, pieces = state["read"][which].split(), state["written"][which].split()
+    place = min(state["place"], len(pieces))
+    return {"most": state["weights"][which, place, : len(words)].max().item()}
 
 
 def coupled(

@@ -329,7 +329,7 @@ def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Sh
         points = np.array([p.split() for p in d.removeprefix("M").split("L")], dtype=float)
         for x, y in points[[0, 7, 100, 240]]:
             energy = state_at(state, law, heights, end * x / points[-1, 0])[1]
-            assert (144 - y) / 130 == pytest.approx(energy / unit, abs=2e-3)
+            assert (80 - y) / 66 == pytest.approx(energy / unit, abs=2e-3)
     left, width = curves.last.evaluate(
         "(path) => [path.getBoundingClientRect().x, path.getBoundingClientRect().width]"
     )

@@ -3,7 +3,7 @@
 import { series } from "../controls.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 
-const HEIGHT = 100;
+const HEIGHT = 86;
 const TOP = 14;
 /** The marks stand beside the curves, which would strike them through. */
 const MARGIN = 48;

@@ -133,7 +133,7 @@ function curves(now, ui) {
   const options = {
     name: "curves",
     title: "Largest error, by distance",
-    says: `At h = 1/${intervals} hats are off by ${quantity(hats.off)} and the softmax by ${quantity(softmax.off)}`,
+    says: `At h = 1/${intervals}: hats off by ${quantity(hats.off)}, softmax by ${quantity(softmax.off)}`,
     x: {
       ends: [1 / MOST, 1 / FEWEST],
       logarithmic: true,
@@ -179,7 +179,8 @@ function curves(now, ui) {
 function says({ intervals, softmax, hats }) {
   const half = Math.ceil(intervals / 2);
   const became = ({ power }) => quantity((half / intervals) ** power);
-  return `From ${half} to ${intervals} intervals the error of the softmax became ${became(softmax)} of what it was, that of hats ${became(hats)}.`;
+  return `From ${half} to ${intervals} intervals the error became
+    ${became(softmax)} of what it was by the softmax, ${became(hats)} by hats.`;
 }
 
 export default liveFigure({

@@ -64,7 +64,9 @@ function picture({ places, edges, at, shares, far, rounds }, ui) {
         fill="var(--cw-paper)" stroke="none"></circle>
       <circle cx=${frame.x(x)} cy=${frame.y(y)} r="6" fill=${HEARD}
         fill-opacity=${depth(shares[v])} stroke=${far[v] <= rounds ? HEARD : "var(--cw-edge)"}></circle>`;
-    return svg`${edges.map(([i, j]) => line(frame, [places[i], places[j]], { colour: "var(--cw-edge)", width: 1 }))}
+    const edge = ([i, j]) =>
+      line(frame, [places[i], places[j]], { colour: "var(--cw-edge)", width: 1 });
+    return svg`${edges.map(edge)}
       ${places.map(node)}${ground(frame, listen)}
       ${handle(
         frame,

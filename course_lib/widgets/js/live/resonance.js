@@ -13,7 +13,7 @@ const [WINDOWS_A_SECOND, WINDOWS_A_STEP, TRAIL] = [200, 20, 250];
 const [DRAWN, FIRST_SHOWN] = [500, 900];
 /** The part of the whole energy from which on it counts as handed on. */
 const PART = 0.1;
-const HEIGHT = 300;
+const HEIGHT = 270;
 
 function run(q, p, epsilon, apart) {
   const { energies, ...states } = coupledOscillators(q, p, epsilon, apart, COUNT);

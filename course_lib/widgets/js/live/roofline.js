@@ -51,10 +51,11 @@ function tileAt(intensity, { query_count: queries, key_count: keys, features }) 
 
 function roofline(now, ui) {
   const { peak, bandwidth, ridge, formula, tiled, tile } = now;
+  const told = ({ bound }) => quantity(bound, "TFLOP/s");
   const options = {
     name: "roof",
     title: "What the machine allows",
-    says: `Bounds under the roofline: by the formula ${quantity(formula.bound)}, in tiles ${quantity(tiled.bound)} TFLOP/s of ${quantity(peak)}`,
+    says: `At most ${told(formula)} by the formula, ${told(tiled)} in tiles, of ${quantity(peak)}`,
     x: { ends: ENDS, logarithmic: true, label: "operations a byte" },
     y: { ends: [FLOOR, 2 * peak], logarithmic: true, label: "TFLOP/s" },
     ...{ height: 280, grow: 1.7, group: true },
@@ -104,10 +105,12 @@ function times({ formula, tiled }, ui) {
   const values = [formula.arithmetic, formula.memory, tiled.arithmetic, tiled.memory];
   const longest = Math.max(...values);
   const [unit, name] = UNITS.find(([size]) => longest >= size) ?? UNITS[1];
+  const told = ({ arithmetic, memory }) =>
+    `${quantity(arithmetic / unit, name)} and ${quantity(memory / unit, name)}`;
   const options = {
     name: "times",
     title: "What each side takes",
-    says: `By the formula ${quantity(formula.arithmetic / unit)} ${name} of arithmetic and ${quantity(formula.memory / unit)} of memory; in tiles ${quantity(tiled.arithmetic / unit)} and ${quantity(tiled.memory / unit)}`,
+    says: `Arithmetic and memory take ${told(formula)} by the formula, ${told(tiled)} in tiles`,
     x: { ends: [], names: ["formula", "tiles"] },
     y: { ends: [0, (1.15 * longest) / unit], label: `time, ${name}` },
     height: 280,
