@@ -17,7 +17,8 @@ document.addEventListener("DOMContentLoaded", () => {
 // Paper is light, whatever the screen is, and nothing on it can be opened: what the reader has left
 // shut goes to its end, with the answers to questions that are still open. A line tells where.
 const root = document.documentElement;
-const SHUT = "details:not([open])";
+// What a figure folds is its own, and no sheet of paper opens it.
+const SHUT = "details:not([open], .cw-host *)";
 const QUESTION = ".cw-host[data-widget=Prediction]";
 let stepsBack = [];
 addEventListener("beforeprint", () => {

@@ -169,7 +169,7 @@ function view(now, ui) {
       <div>${picture(now, ui)} ${transport(now, ui)} ${fold("Change the graph", editing(now, ui))}
         <p class="cw-message cw-hint">${now.note || complaint(now)}</p></div>
       <div>${solubility(now)} ${knowledge(now)}
-        ${fold("Colours of Weisfeiler and Lehman", refinement(now, ui))}</div>
+        ${fold("Colours of Weisfeiler and Lehman", refinement(now, ui), { open: now.other >= 0 })}</div>
     </div>`;
 }
 

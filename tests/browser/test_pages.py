@@ -431,7 +431,7 @@ HEIGHTS = """async () => {
 # last figure keeps behind a switch.
 LONG_ON_A_TELEPHONE = {
     "fig-tiny-gpt": 1350,
-    "fig-energy-drift": 1800,
+    "fig-energy-drift": 1900,
     "fig-energy-drift-2": 1800,
     "fig-position-explorer-2": 2300,
 }

@@ -69,7 +69,7 @@ function measured(axis, span) {
 
 /** On a telephone, where panels stand one below the other, they are lower. @param {any} ui */
 export const heightOf = (ui, height) =>
-  ui.width("panels", NARROW) < NARROW ? Math.round(0.8 * height) : height;
+  ui.width("panels", NARROW) < NARROW ? Math.round(0.7 * height) : height;
 
 /**
  * A panel with axes, `grow` times as wide as others beside it, and `height` pixels high.

@@ -129,8 +129,8 @@ export const swatch = (colour) =>
 export const series = (i) => `var(--cw-series-${i % 6})`;
 
 /** What a reader may open: a line, and what stands below it. @param {string} line */
-export const fold = (line, content) =>
-  html`<details class="cw-fold"><summary>${line}</summary>${content}</details>`;
+export const fold = (line, content, { open = false } = {}) =>
+  html`<details class="cw-fold" ?open=${open}><summary>${line}</summary>${content}</details>`;
 
 /** A push button. @param {string} text @param {() => void} press */
 export const button = (text, press, { disabled = false } = {}) =>

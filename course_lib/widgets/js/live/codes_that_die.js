@@ -42,7 +42,7 @@ function eigenvalueBars({ eigenvalues, level, alive }, ui) {
     name: "eigenvalues",
     title: "Eigenvalues, and the noise as water",
     says: `${alive} of ${eigenvalues.length} eigenvalues stand above the water at ${quantity(level)}`,
-    x: { ends: [0, count + 1], label: "direction" },
+    x: { ends: [0, count + 1], label: `direction, 1 to ${count} of ${eigenvalues.length}` },
     y: { ends: [QUIETEST, NOISIEST], logarithmic: true, ticks: TICKS, label: "variance" },
     ...{ height: HEIGHT, grow: 1.4, group: true, room: 14 },
   };

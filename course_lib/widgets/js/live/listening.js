@@ -106,7 +106,7 @@ function byDistance({ shares, far, reach, share, places }, ui) {
 }
 
 function says({ differ, reach, far, share, layer }) {
-  if (differ < 0.2) return "Over-smoothed: here and far away nearly the same is heard.";
+  if (differ < 0.05) return "Over-smoothed: here and far away nearly the same is heard.";
   if (share > 0 && share < 0.01)
     return "Over-squashed: of what arrives, less than a hundredth comes from one far node.";
   if (layer === "neighbours")

@@ -140,7 +140,7 @@ export default liveFigure({
     {
       name: "first",
       label: "one has given or got a tenth of all after",
-      text: `${first}${first < COUNT ? "" : " or more"} windows`,
+      text: `${first} windows${first < COUNT ? "" : ": not yet"}`,
     },
   ],
   says,

@@ -11,6 +11,7 @@ import { svg } from "../vendor/lit-html/lit-html.js";
 const HALF = 2;
 const ENDS = [0.5, 16_384];
 const FLOOR = 0.8;
+const TICKS = [1, 10, 100, 1000];
 const TERA = 1e12;
 const TILES = stops(1, 1024);
 const FORMULA = "var(--cw-warm)";
@@ -57,7 +58,7 @@ function roofline(now, ui) {
     title: "What the machine allows",
     says: `At most ${told(formula)} by the formula, ${told(tiled)} in tiles, of ${quantity(peak)}`,
     x: { ends: ENDS, logarithmic: true, label: "operations a byte" },
-    y: { ends: [FLOOR, 2 * peak], logarithmic: true, label: "TFLOP/s" },
+    y: { ends: [FLOOR, 2 * peak], logarithmic: true, ticks: TICKS, label: "TFLOP/s" },
     ...{ height: 280, grow: 1.7, group: true },
   };
   const machine = { peak, bandwidth };
