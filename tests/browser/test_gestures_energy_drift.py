@@ -25,6 +25,11 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 Shown = Callable[..., Locator]
 SIDE = 320
 STRANGE = re.compile("NaN|Infinity|undefined")
+# The moment that the next frame of a film shows.
+FIRST_MOMENT = """async (el) => {
+  await new Promise(requestAnimationFrame);
+  return el.querySelector("[data-time]").dataset.time;
+}"""
 # The painted pixels of the canvas with a name that begins so: [column, row, red, green, blue].
 PAINTED = """(el, name) => {
   const canvas = el.querySelector(`canvas[aria-label^="${name}"]`);
@@ -135,7 +140,7 @@ def test_at_the_end_the_bodies_stand_still_and_play_begins_again(shown: Shown):
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     agrees_with_course_lib(widget)
     play(widget).click()
-    assert widget.evaluate(WATCH_MOMENTS)[0][1] < 0.5
+    assert float(widget.evaluate(FIRST_MOMENT)) < 0.5
 
 
 @pytest.mark.parametrize("system", SCENES)
@@ -271,7 +276,7 @@ def test_rollouts_are_dashed_each_in_its_own_way_and_integrators_are_not(shown: 
     dashes = [line.get_attribute("stroke-dasharray") for line in lines.all()]
     assert dashes[:5] == ["none"] * 5
     assert len(set(dashes[5:]) - {"none"}) == 5
-    assert "dashed" in widget.inner_text()
+    assert "dashed" in widget.text_content()
 
     alone = shown(**start, methods=[], rollouts={"dashed": run})
     opaque = PAINTED.replace("if (data[at + 3])", "if (data[at + 3] === 255)")  # no wash
