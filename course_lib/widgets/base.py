@@ -60,6 +60,9 @@ class Widget(anywidget.AnyWidget):
     _module: ClassVar[str]
     __signature__ = _Constructor()
 
+    # By what name a link of the notebook finds the figure, and what the page checks of the link.
+    _figure = traitlets.Dict().tag(sync=True)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name, attribute in vars(cls).items():
             if isinstance(attribute, traitlets.TraitType) and hasattr(anywidget.AnyWidget, name):
@@ -146,6 +149,7 @@ class Widget(anywidget.AnyWidget):
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        self._figure = {"name": page.figure_id(self._module), "limits": self.limits()}
         live = super()._repr_mimebundle_(**kwargs)
         data, metadata = live if isinstance(live, tuple) else (live, {})
         static = {"text/plain": self.describe(), "text/html": self.static_html()}

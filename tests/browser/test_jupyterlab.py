@@ -34,6 +34,9 @@ AbortSignal.timeout = (milliseconds) => timeout(30 * milliseconds);
 # while one of them is starting (enterprise_gateway, issue 1395), and JupyterLab asks again.
 LIST_OF_KERNELS = "/api/kernels?"
 
+# The renderer of MyST knows no figure by name and says so; the figures hear their links themselves.
+LINKS_TO_FIGURES = 'No target for internal reference "#fig-'
+
 # Added to the copy of the lecture. Python reports each change in a file, which is whole whenever it
 # is read, and answers one with another change, so that the page must follow Python too.
 PROBE = """
@@ -159,7 +162,7 @@ def running(lab: Lab, browser: Browser) -> Iterator[Page]:
     lecture.cells += [nbformat.v4.new_code_cell(cell) for cell in (PROBE, PLUGGED)]
     nbformat.write(lecture, lab.folder / LECTURES[0].name)
 
-    watch = Watch(allowed={lab.host}, expected_errors=(LIST_OF_KERNELS,))
+    watch = Watch(allowed={lab.host}, expected_errors=(LIST_OF_KERNELS, LINKS_TO_FIGURES))
     context = browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme="light")
     context.set_default_timeout(60_000)
     page = context.new_page()
@@ -284,6 +287,15 @@ def test_words_typed_in_the_page_go_through_a_function_of_python(running: Page):
     expect(field).to_have_value("a b")
     expect(first.first).to_have_text("b")
     expect(explorer.get_by_role("status").filter(has_text="not for mirrors")).to_have_count(0)
+
+
+def test_a_link_of_the_lecture_sets_its_figure_and_that_one_alone(running: Page):
+    [first, second] = running.locator(".jp-Notebook .cw-party").all()
+    opened = second.locator("input[name$=mode]:checked").input_value()
+    for mode in ("query", "forgetting", "gate"):
+        running.locator(f"a[href^='#fig-party-memory?mode={mode}']").click()
+        expect(first.locator(f"input[value={mode}]")).to_be_checked()
+    assert second.locator("input[name$=mode]:checked").input_value() == opened
 
 
 def test_a_widget_follows_the_dark_theme_of_jupyterlab(running: Page, probe: Locator):

@@ -195,6 +195,30 @@ export function addressOf(root, name, { obey, query }) {
   return { rest, stop };
 }
 
+/**
+ * Follows the links to a figure within its notebook. Figures of one kind are counted there from the
+ * top, as on the page of the book.
+ * @param {HTMLElement} root
+ * @param {string} name of the first figure of its kind
+ * @param {(query: string) => void} obey
+ */
+export function linksOf(root, name, obey) {
+  root.dataset.figure = name;
+  function clicked(event) {
+    const link = event.target.closest("a[href]");
+    const notebook = root.closest(".jp-Notebook");
+    if (!link || !notebook?.contains(link)) return;
+    const place = [...notebook.querySelectorAll(`[data-figure="${name}"]`)].indexOf(root) + 1;
+    const own = `#${place === 1 ? name : `${name}-${place}`}?`;
+    if (!link.hash.startsWith(own)) return;
+    event.preventDefault();
+    obey(link.hash.slice(own.length));
+    bringIntoView(root);
+  }
+  document.addEventListener("click", clicked);
+  return { rest: () => {}, stop: () => document.removeEventListener("click", clicked) };
+}
+
 function keep(hash) {
   // Slides keep their own place in the address.
   if ("Reveal" in globalThis) return;

@@ -1,4 +1,4 @@
-import { addressOf, differing, understood } from "./address.js";
+import { addressOf, differing, linksOf, understood } from "./address.js";
 import { fold } from "./controls.js";
 import { framesOf } from "./frames.js";
 import { same } from "./maths/numerics.js";
@@ -53,7 +53,7 @@ export function widget(spec) {
   };
 }
 
-/** `figure`, its name in addresses and the limits of its traits, only a page without a kernel has. */
+/** `figure`: its name in addresses and the limits of its traits, from a page without a kernel. */
 function mount(spec, model, el, figure) {
   const { root, region, frame } = frameOf(spec, el);
   const traits = traitsOf(model, { ...spec.data, ...spec.controls });
@@ -142,7 +142,7 @@ function mount(spec, model, el, figure) {
   ]);
   const began = spec.began(read());
   draw();
-  address = figure && located(figure, { spec, root, controls, first, reset, set, read, look, ui });
+  address = located(figure, model, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
     for (const part of [ears, frames, theme, widths, voice, height, paper, address]) part?.stop();
     frame(nothing);
@@ -208,8 +208,10 @@ function controlsOf(model, codecs) {
   return { enter, change, kept };
 }
 
-/** Keeps a figure's state in the address of its page, if it has a name there. */
-function located({ name, limits = {} }, kit) {
+/** Keeps a figure's state in the address of its page; JupyterLab's address is not its own. */
+function located(figure, model, kit) {
+  const { name, limits = {} } = figure ?? model.get("_figure") ?? {};
+  if (!name) return undefined;
   const { spec, root, controls, first, reset, set, read, look, ui } = kit;
   const start = Object.fromEntries(
     Object.entries(first).map(([trait, value]) => [trait, spec.controls[trait].decode(value)]),
@@ -229,10 +231,12 @@ function located({ name, limits = {} }, kit) {
       controls.enter(before);
       faults.push(error.message);
     }
+    model.save_changes();
     const why = faults.map((fault) => `${fault}.`).join(" ");
     if (why) set({ refused: `Not all of the address was followed: ${why}` });
     else spec.entered?.(ui);
   }
+  if (!figure) return linksOf(root, name, obey);
   return addressOf(root, name, { obey, query: () => differing(read(), start, known) });
 }
 
