@@ -1,4 +1,3 @@
-import importlib
 import json
 import math
 import os
@@ -10,21 +9,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interpreted import ON_GPU, flash, symplectic, tiles
 from torch.nn import functional as F
 
 from course_lib.attention import attention
 from course_lib.symplectic import SymplecticAttention, symplectic_attention
 
-# Kernels learn where they run when they are imported, and Triton looks once more when they first
-# do. The tests of other modules never see the switch.
-ON_GPU = torch.cuda.is_available()
-with pytest.MonkeyPatch.context() as patch:
-    if not ON_GPU:
-        patch.setenv("TRITON_INTERPRET", "1")
-    pytest.importorskip("triton", reason="Triton is made for Linux")
-    flash = importlib.import_module("course_lib.kernels.flash_attention")
-    symplectic = importlib.import_module("course_lib.kernels.symplectic_attention")
-    tiles = importlib.import_module("course_lib.kernels.tiles")
 flash_attention, symplectic_flash = flash.flash_attention, symplectic.symplectic_flash
 
 DEVICE = "cuda" if ON_GPU else "cpu"

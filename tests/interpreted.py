@@ -1,0 +1,19 @@
+"""The kernels where tests can run them: on a GPU, or in Triton's interpreter on the CPU.
+
+Kernels learn where they run when they are imported, and Triton looks once more when they first do.
+The tests of other modules never see the switch.
+"""
+
+import importlib
+
+import pytest
+import torch
+
+ON_GPU = torch.cuda.is_available()
+with pytest.MonkeyPatch.context() as patch:
+    if not ON_GPU:
+        patch.setenv("TRITON_INTERPRET", "1")
+    pytest.importorskip("triton", reason="Triton is made for Linux")
+    flash = importlib.import_module("course_lib.kernels.flash_attention")
+    symplectic = importlib.import_module("course_lib.kernels.symplectic_attention")
+    tiles = importlib.import_module("course_lib.kernels.tiles")

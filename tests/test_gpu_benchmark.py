@@ -1,0 +1,305 @@
+"""The GPU benchmark survives what a GPU does to it; here it runs on the CPU, by a false clock."""
+
+import json
+import time
+
+import pytest
+import torch
+from interpreted import ON_GPU
+
+from benchmarks import attention as program
+from benchmarks import gpu_cells, measured, measuring
+from benchmarks.gpu_cells import SLICES
+
+RUN = {"device": "A GPU 100 (80GB)", "date": "2026-01-01", "command": "python x", "ceiling": 1.0}
+SMALL = {"device": "cpu", "shrink": 256}
+
+
+class CountingClock:
+    """Every run takes a millisecond; who ran when is kept."""
+
+    def __init__(self):
+        self.order = []
+
+    def times(self, run, count):
+        for _ in range(count):
+            run()
+        self.order.append(run)
+        return [1.0] * count
+
+
+@pytest.fixture(autouse=True)
+def _interpreter(monkeypatch):
+    if not ON_GPU:
+        monkeypatch.setenv("TRITON_INTERPRET", "1")
+
+
+@pytest.fixture
+def report(tmp_path):
+    return measured.Report(tmp_path, RUN)
+
+
+def row(**other):
+    given = {"kernel": "attention", "direction": "forward", "variant": "full", "dtype": "float16"}
+    given |= {"d": 64, "tokens": 1024, "peer": measured.OURS, "ms": 1.0, "error": 1e-4}
+    return given | other
+
+
+# The report ------------------------------------------------------------------------------------
+
+
+def test_every_cell_is_in_the_file_as_soon_as_it_is_measured(report):
+    report.add([row()])
+    assert [r["tokens"] for r in json.loads(report.path.read_text())["rows"]] == [1024]
+    report.add([row(tokens=2048)])
+    assert [r["tokens"] for r in json.loads(report.path.read_text())["rows"]] == [1024, 2048]
+
+
+def test_the_file_goes_by_the_name_of_the_device(report):
+    report.write()
+    assert report.path.name == "a-gpu-100-80gb-.json"
+
+
+def test_a_cell_measured_again_replaces_all_its_peers_and_leaves_the_others(report, tmp_path):
+    report.add([row(), row(peer="other", ms=7.0)])
+    report.add([row(tokens=2048, ms=5.0)])
+    later = measured.Report(tmp_path, RUN | {"date": "2026-02-02"})
+    later.add([row(ms=2.0)])
+    found = json.loads(later.path.read_text())
+    assert [(r["tokens"], r["peer"], r["ms"]) for r in found["rows"]] == [
+        (1024, measured.OURS, 2.0),
+        (2048, measured.OURS, 5.0),
+    ]
+    assert [found["runs"][r["run"]]["date"] for r in found["rows"]] == ["2026-02-02", "2026-01-01"]
+    assert found["date"] == "2026-02-02"
+
+
+def test_runs_that_no_row_needs_are_forgotten(report, tmp_path):
+    report.add([row()])
+    for day in range(2, 5):
+        later = measured.Report(tmp_path, RUN | {"date": f"2026-01-0{day}"})
+        later.add([row()])
+    assert [run["date"] for run in later.content["runs"]] == ["2026-01-04"]
+
+
+@pytest.mark.parametrize(
+    ("change", "is_wrong"),
+    [
+        ({}, False),
+        ({"error": 0.01}, True),
+        ({"error": 0.01, "dtype": "bfloat16"}, False),
+        ({"error": float("nan")}, True),
+        ({"failed": "TritonError: no"}, True),
+        ({"peer": "other", "error": 1.0}, False),
+    ],
+)
+def test_only_our_own_rows_are_wrong_by_their_dtype(report, change, is_wrong):
+    report.add([row(**change)])
+    assert bool(report.wrong()) == is_wrong
+
+
+def test_rows_of_earlier_runs_are_not_blamed_on_this_one(report, tmp_path):
+    report.add([row(error=1.0)])
+    later = measured.Report(tmp_path, RUN)
+    later.add([row(tokens=2048)])
+    assert later.wrong() == []
+
+
+def test_the_table_says_speed_where_operations_are_known_and_time_where_not(report):
+    report.add([row(tflops=300.0), row(peer="torch flash", ms=2.0, tflops=150.0)])
+    report.add([row(direction="backward", ms=3.0), row(direction="backward", peer="x", ms=6.0)])
+    failed = row(tokens=4096, peer="y", failed="TritonError: no")
+    report.add([{key: value for key, value in failed.items() if key != "ms"}])
+    text = measured.tables(report.content)
+    assert "150 (2.00)" in text
+    assert "6 (2.00)" in text
+    assert "y, 4096: TritonError: no" in text
+
+
+# Timing ----------------------------------------------------------------------------------------
+
+
+def test_peers_are_timed_in_turns_and_each_turn_begins_with_another():
+    clock = CountingClock()
+    runs = {name: (lambda name=name: name) for name in "abc"}
+    measuring.in_turns(clock, runs)
+    order = [next(name for name, run in runs.items() if run is seen) for seen in clock.order]
+    assert order[:6] == ["a", "a", "b", "b", "c", "c"]  # a first look at each
+    turns = ["".join(order[6 + 3 * turn : 9 + 3 * turn]) for turn in range(measuring.TURNS)]
+    assert turns == ["abc", "bca", "cab", "abc", "bca"]
+
+
+def test_a_peer_that_fails_is_a_row_with_its_error_and_the_others_go_on():
+    class TritonLikeError(Exception):
+        pass
+
+    def bad():
+        raise TritonLikeError("no such tile\nand much more")
+
+    rows = measuring.in_turns(CountingClock(), {"good": lambda: 1, "bad": bad, "fine": lambda: 2})
+    assert rows["bad"] == {"failed": "TritonLikeError: no such tile"}
+    assert rows["good"]["ms"] > 0
+    assert rows["fine"]["runs"] == rows["good"]["runs"]
+
+
+def test_a_peer_that_fails_late_loses_its_time():
+    calls = []
+
+    def late():
+        calls.append(1)
+        if len(calls) > 7:
+            raise RuntimeError("warm")
+
+    assert measuring.in_turns(CountingClock(), {"late": late})["late"] == {
+        "failed": "RuntimeError: warm"
+    }
+
+
+def test_a_lost_device_ends_the_run_and_keeps_what_was_measured(report, monkeypatch):
+    def lost():
+        raise RuntimeError("an illegal memory access was encountered")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lost)
+    with pytest.raises(measuring.DeviceLostError), measuring.failing_alone({}):
+        lost()
+
+    report.add([row()])
+    monkeypatch.setattr(
+        program,
+        "measured",
+        lambda *_, **__: (_ for _ in ()).throw(
+            measuring.DeviceLostError("an illegal memory access")
+        ),
+    )
+    said = program.run_slices(report, ["decode"], CountingClock())
+    assert "decode one query" in said
+    assert len(json.loads(report.path.read_text())["rows"]) == 1
+
+
+# Right or wrong --------------------------------------------------------------------------------
+
+
+def symplectic_case():
+    torch.manual_seed(0)
+    z, A = torch.randn(3, 8, 4), torch.randn(4, 4) / 4
+    return (z, A), measuring.Exact(gpu_cells.formula, (z, A), (False, True))
+
+
+def gradients_of(function, inputs, exact):
+    inputs = [x.detach().requires_grad_() for x in inputs]
+    output = function(*inputs)
+    return torch.autograd.grad(output, inputs, exact.upstream(output))
+
+
+def test_the_formula_itself_is_right():
+    inputs, exact = symplectic_case()
+    assert exact.error_of_output(gpu_cells.formula(*inputs)) < 1e-5
+    assert exact.error_of_gradients(gradients_of(gpu_cells.formula, inputs, exact)) < 1e-5
+    assert exact.error_of_gradients(gradients_of(gpu_cells.by_autograd, inputs, exact)) < 1e-5
+
+
+def test_a_wrong_last_head_is_found():
+    inputs, exact = symplectic_case()
+    output = gpu_cells.formula(*inputs)
+    output[-1] += 1
+    assert exact.error_of_output(output) > 0.1
+
+
+def test_a_wrong_gradient_of_the_shared_matrix_is_found():
+    inputs, exact = symplectic_case()
+    for_z, for_A = gradients_of(gpu_cells.formula, inputs, exact)
+    assert exact.error_of_gradients((for_z, for_A)) < 1e-5
+    assert exact.error_of_gradients((for_z, for_A.mT)) > 0.1
+
+
+def test_grouped_heads_are_compared_with_the_keys_that_they_share():
+    torch.manual_seed(0)
+    query, key, value = torch.randn(2, 4, 5, 8), torch.randn(2, 2, 5, 8), torch.randn(2, 2, 5, 8)
+
+    def grouped(q, k, v):
+        k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))
+        return gpu_cells.exact_attention(q, k, v, causal=True)
+
+    inputs = (query, key, value)
+    exact = measuring.Exact(
+        lambda *x: gpu_cells.exact_attention(*x, causal=True), inputs, (False,) * 3
+    )
+    assert exact.error_of_output(grouped(*inputs)) < 1e-5
+    assert exact.error_of_gradients(gradients_of(grouped, inputs, exact)) < 1e-5
+    with pytest.raises(ValueError, match="give it two heads"):
+        measuring.Exact(grouped, (query[:1], key[:1, :1], value[:1, :1]), (False,) * 3)
+
+
+# Slices ----------------------------------------------------------------------------------------
+
+
+def test_no_cell_stands_in_two_slices():
+    every = [one for chosen in SLICES.values() for one in chosen]
+    assert len(set(every)) == len(every)
+
+
+def test_the_plan_guesses_until_a_device_has_been_measured(tmp_path, report):
+    assert "guessed" in program.plan(["decode"], program.seconds_known(tmp_path))
+    report.took("decode", 90.0)
+    said = program.plan(["decode", "grouped"], program.seconds_known(tmp_path))
+    assert "1.5 min, as it took last time" in said
+    assert said.count("guessed") == 1
+
+
+def test_of_two_devices_neither_tells_the_plan(tmp_path, report):
+    report.took("decode", 90.0)
+    measured.Report(tmp_path, RUN | {"device": "other"}).took("decode", 9.0)
+    assert program.seconds_known(tmp_path) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["attention-64", "symplectic-64", "grouped", "decode"])
+def test_a_slice_runs_whole_on_small_shapes(name, report, monkeypatch):
+    """Every peer that the CPU has is measured and right; ours runs in the interpreter."""
+    shortest = [SLICES[name][place] for place in program.shortest_of_a_kind(SLICES[name])]
+    monkeypatch.setitem(SLICES, name, shortest)
+    heads = 2 * gpu_cells.SHARE if name in {"grouped", "decode"} else 2
+    monkeypatch.setattr(gpu_cells, "D_MODEL", heads * shortest[0].d)
+    monkeypatch.setattr(gpu_cells, "TEXTS", 2)
+    monkeypatch.setattr(measuring, "TURNS", 1)
+    monkeypatch.setattr(measuring, "MOST_RUNS", 1)
+    assert program.run_slices(report, [name], CountingClock(), **SMALL) == ""
+    found = json.loads(report.path.read_text())
+    assert {(r["kernel"], r["variant"]) for r in found["rows"]} == {
+        (one.kernel, one.variant) for one in shortest
+    }
+    assert [r for r in found["rows"] if "failed" in r] == []
+    assert report.wrong() == []
+    assert all(r["error"] < measured.WORST[r["dtype"]] * 4 for r in found["rows"])
+    assert all("tflops" in r for r in found["rows"] if r["kernel"] == "attention")
+    assert not any(
+        "tflops" in r
+        for r in found["rows"]
+        if (r["kernel"], r["direction"]) == ("symplectic", "backward")
+    )
+    assert name in found["seconds"]
+
+
+def test_with_missing_only_what_the_file_lacks_is_measured(report, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        program, "measured", lambda one, *_, **__: asked.append(one) or [row(**one.row)]
+    )
+    [first, *others] = SLICES["decode"]
+    report.add([row(**first.row)])
+    program.run_slices(report, ["decode"], CountingClock(), missing=True)
+    assert asked == others
+    assert "decode" not in report.seconds  # a part of a slice says nothing of the whole
+
+
+def test_a_cell_that_cannot_be_made_is_said_and_passed_over(report, monkeypatch, capsys):
+    def prepare(one, **_):
+        if one.tokens == 1024:
+            raise torch.OutOfMemoryError("too much")
+        time.sleep(0)
+        raise RuntimeError("nor this")
+
+    monkeypatch.setattr(gpu_cells, "prepare", prepare)
+    assert program.run_slices(report, ["decode"], CountingClock()) == ""
+    assert capsys.readouterr().out.count("decode one query") == len(SLICES["decode"])
