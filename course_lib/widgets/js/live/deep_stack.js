@@ -147,4 +147,5 @@ export default liveFigure({
     { name: "first", label: "gradient at the bottom", text: quantity(run.gradient[0]) },
   ],
   says: (now) => `${outcome(now)} ${REASONS[now.kind]}`,
+  tour: { knob: "depth", from: 1, seconds: 5 },
 });
