@@ -104,6 +104,9 @@ function guided({ knob, from, to, seconds }, knobs) {
     const stands = to ? to(ui.now) : ui.now[knob];
     // From its beginning on, the whole way is left.
     moveTo(ui, { share: 0, to: stands > from ? stands : knobs[knob].high }, from);
+  };
+  const atOnce = (ui) => {
+    begin(ui);
     ui.play(true);
   };
   const end = (ui) => {
@@ -119,7 +122,7 @@ function guided({ knob, from, to, seconds }, knobs) {
     if (share === 1) end(ui);
   };
   const play = (now, ui) => {
-    if (now.moving) playAtOnce(ui, () => begin(ui));
+    if (now.moving) playAtOnce(ui, () => atOnce(ui));
     const first = () => ui.now.tour || begin(ui);
     const button = playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: first });
     return html`<span data-transport>${button}</span>`;

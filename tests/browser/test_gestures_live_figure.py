@@ -287,18 +287,22 @@ def ended(figure: Locator) -> None:
     expect(figure.get_by_role("button", name="▶ Play")).to_be_visible(timeout=30_000)
 
 
+def played(figure: Locator) -> None:
+    figure.get_by_role("button", name="Pause").wait_for()
+    ended(figure)
+
+
 @pytest.mark.parametrize(("name", "knob"), KNOBS.items())
 def test_a_knob_goes_by_itself_once_and_again_when_played(name: str, knob: str, alone: Alone):
     figure = alone(make(name, moving=True), init=COUNT_FRAMES)
-    figure.get_by_role("button", name="Pause").wait_for()
-    ended(figure)
+    played(figure)
     agrees_with_course_lib(figure)
     stands = state_of(figure)[knob]
     assert name == "translator" or stands == pytest.approx(getattr(make(name), knob))
     assert figure.page.evaluate(FRAMES_WHILE_IDLE) == 0
     figure.evaluate(NOTE_VALUES, knob)
     figure.get_by_role("button", name="Play").click()
-    ended(figure)
+    played(figure)
     values = figure.evaluate("el => el.courseValues")
     assert len(set(values)) >= 3
     assert values == sorted(values)
@@ -308,7 +312,7 @@ def test_a_knob_goes_by_itself_once_and_again_when_played(name: str, knob: str, 
 def test_a_tour_from_its_very_beginning_goes_all_the_way(alone: Alone):
     figure = alone(make("listening", rounds=1))
     figure.get_by_role("button", name="Play").click()
-    ended(figure)
+    played(figure)
     assert state_of(figure)["rounds"] == 30
 
 
@@ -320,7 +324,7 @@ def test_whoever_takes_a_figure_on_its_tour_has_it(touch: str, alone: Alone):
         figure.evaluate("el => el.courseModel.set('dimension', 900)")
     else:
         label = {"another knob": "Divide by", "the same knob": "Dimension d"}[touch]
-        figure.get_by_label(label).press("End")
+        figure.get_by_role("slider", name=label).press("End")
     ended(figure)
     before = state_of(figure)
     figure.page.evaluate(HALF_A_SECOND)

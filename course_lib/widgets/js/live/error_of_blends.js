@@ -12,7 +12,7 @@ const [FEWEST, MOST] = [4, 1024];
 const COUNTS = upTo(9).map((k) => FEWEST * 2 ** k);
 const STOPS = stops(FEWEST, MOST);
 const [LEAST, LARGEST] = [1e-7, 1];
-const HEIGHT = 240;
+const HEIGHT = 215;
 const DRAWN = 300;
 const SEEN_NODES = 32;
 /** Where guides are named. */

@@ -58,7 +58,7 @@ function roofline(now, ui) {
     says: `At most ${told(formula)} by the formula, ${told(tiled)} in tiles, of ${quantity(peak)}`,
     x: { ends: ENDS, logarithmic: true, label: "operations a byte" },
     y: { ends: [FLOOR, 2 * peak], logarithmic: true, ticks: TICKS, label: "TFLOP/s" },
-    ...{ height: 280, grow: 1.7, group: true },
+    ...{ height: 260, grow: 1.7, group: true },
   };
   const machine = { peak, bandwidth };
   const top = [ENDS[0], ridge, ENDS[1]].map((intensity) => [intensity, roof(intensity, machine)]);
@@ -119,7 +119,7 @@ function times({ formula, tiled }, ui) {
     says: `Arithmetic and memory take ${told(formula)} by the formula, ${told(tiled)} in tiles`,
     x: { ends: [], names: ["formula", "tiles"] },
     y: { ends: [0, (1.15 * longest) / unit], label: `time, ${name}` },
-    height: 280,
+    height: 260,
   };
   const look = { wide: 0.32, places: [-0.2, 0.2, 0.8, 1.2] };
   const colour = (i) => (i % 2 ? MEMORY : ARITHMETIC);
