@@ -271,7 +271,7 @@ function everything(now, ui, go) {
         ${differenceChart(now, ui, width)}
         <p class="cw-pos-note" data-reading="verdict">${verdictInWords(now)}</p>
         ${fold("Each pair of features", features(now, width, go))}
-        ${now.ranks.length ? fold("The three words", threeWords(now, ui)) : nothing}
+        ${fold(now.ranks.length ? "The three words" : "The two positions", threeWords(now, ui))}
       </div>
     </div>`;
 }

@@ -273,19 +273,18 @@ def test_readers_who_asked_for_less_motion_go_from_order_to_order(shown: Callabl
 
 
 @pytest.mark.parametrize(
-    ("everything", "width", "most"),
+    ("given", "width", "most"),
     [
-        (False, 390, 1000),
-        (False, 704, 600),
-        (False, 1280, 600),
-        (True, 390, 1100),
-        (True, 772, 600),
-        (True, 1280, 800),
+        ({}, 390, 1000),
+        ({}, 704, 600),
+        ({}, 1280, 600),
+        ({"everything": True}, 390, 1100),
+        ({"everything": True}, 772, 600),
     ],
 )
 def test_the_figure_fits_a_screen_with_three_words_and_with_all_positions(
-    alone: Alone, everything: bool, width: int, most: int
+    alone: Alone, given: dict[str, bool], width: int, most: int
 ):
-    widget = alone(PositionExplorer(everything=everything, moving=False), width=width)
+    widget = alone(PositionExplorer(moving=False, **given), width=width)
     agrees_with_course_lib(widget)
     assert widget.locator(".cw").bounding_box()["height"] < most
