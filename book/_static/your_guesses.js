@@ -47,7 +47,7 @@
       const page = link.pathname.split("/").slice(-2).join("/");
       const own = records.filter((one) => one.page === page);
       return element("li", {}, [
-        element("a", { href: link.href, textContent: link.textContent.trim() }),
+        element("a", { href: link.href, textContent: link.firstChild.textContent.trim() }),
         `: ${stateOf(own)}`,
       ]);
     };

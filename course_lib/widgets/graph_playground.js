@@ -41,7 +41,7 @@ import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const ROUND_SECONDS = 1.2;
+const [ROUND_SECONDS, FIRST_SECONDS] = [1.2, 2.5];
 
 /** @typedef {[any, string][]} Options */
 /** @type {Options} */
@@ -176,7 +176,7 @@ function view(now, ui) {
         choose: (i) => enter(ui, i),
       })}
       ${select(ui, "layer", { label: "Layer", options: LAYERS })}
-      ${select(ui, "rings", { label: "Each atom shows", options: now.facts ? [...RINGS, PARTS] : RINGS })}
+      ${select(ui, "rings", { label: "Atoms show", options: now.facts ? [...RINGS, PARTS] : RINGS })}
     </div>
     <div class="cw-columns cw-g-columns">
       <div>
@@ -222,9 +222,9 @@ export default widget({
   how: ({ drag, layer }) => `${HINTS[drag]} ${RULES[layer]}`,
   began: ({ drawing, rounds, layer }) =>
     `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
-  advance: ({ flight, rounds, asked }, ui, seconds) => {
+  advance: ({ flight, rounds, asked, first }, ui, seconds) => {
     // Several rounds that are waited for hurry; those of a film take their time.
-    const pace = (asked < Infinity ? asked : 1) / ROUND_SECONDS;
+    const pace = first ? 1 / FIRST_SECONDS : (asked < Infinity ? asked : 1) / ROUND_SECONDS;
     const now = flight + seconds * pace;
     if (now < 1) return ui.set({ flight: now });
     const reached = Math.min(MOST_ROUNDS, rounds + 1);
