@@ -15,7 +15,7 @@ const INKS = 64;
 // Small heights shall be seen too.
 const CONTRAST = 0.6;
 const FAINTEST = 0.04;
-const LONGEST = 0.4; // of a spring, which an arrow does not leave
+const LONGEST = 0.3; // of a spring, which an arrow does not leave
 const MOST_TRIANGLES = 300;
 
 /** Where a place stands when it is lifted: across, down, and how near it is. */
@@ -75,14 +75,14 @@ function line(context, ...lines) {
 function flow(context, [from, to], current, theme) {
   const strength = to[2] * Math.min(1, Math.abs(current)) ** CONTRAST;
   const [across, down] = [to[0] - from[0], to[1] - from[1]];
-  const reach = Math.min((2 + 8 * strength) / (Math.hypot(across, down) || 1), LONGEST);
+  const reach = Math.min((1.5 + 6 * strength) / (Math.hypot(across, down) || 1), LONGEST);
   const way = current > 0 ? -reach : reach;
   context.strokeStyle = theme.ink("series-2");
   context.globalAlpha = 0.45;
-  context.lineWidth = 2 + 12 * strength;
+  context.lineWidth = 1.5 + 8 * strength;
   line(context, [from, to]);
   context.globalAlpha = 1;
-  context.fillStyle = theme.ink("ink");
+  context.fillStyle = theme.ink("series-2");
   arrow(context, [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], [way * across, way * down]);
 }
 
