@@ -112,6 +112,7 @@ ARGUMENTS = {
     "GraphPlayground": lambda: {
         "molecules": [ethanol(), ethanol("propanol", 3)],
         "network": molecule_network(),
+        "moving": False,
     },
     "LatentExplorer": lambda: {"vae": style_vae(), "typefaces": typefaces(), "beside": BESIDE},
     "LetterHider": lambda: {
