@@ -14,6 +14,8 @@ const WALLS = [12, STAGE - 12];
 const COILS = 24;
 const COIL_HEIGHT = [0, 6, 0, -6];
 const BALL = 13;
+// Of a ball on a stage that is smaller than it is drawn.
+const SIZE = 0.8;
 
 /** A ball with the light on it from above. */
 const round = ([cx, cy], r, colour) =>
@@ -115,16 +117,20 @@ export const onStage = (places) => places.flat().every((place) => place >= 0 && 
  * One body for each run that has a place on the stage.
  * @param {any} scene
  * @param {{ name: string, colour: string, q: number[] | null }[]} runs
+ * @param {number} [unit] how many units of the stage a pixel of the page is: on a small stage balls
+ *   are as large as on others
  */
-export function bodies({ lanes, radii, places, ties }, runs) {
+export function bodies({ lanes, radii, places, ties }, runs, unit = 1) {
+  const size = Math.max(1, SIZE * unit);
   return runs.map(({ name, colour, q }, i) => {
     const y = lanes ? (STAGE * (i + 0.5)) / runs.length : MIDDLE;
     const balls = q ? places(q, y) : [];
     if (!q || !onStage(balls)) return nothing;
     // Runs that stay together lie on one another, the later ones smaller.
     const shrink = lanes ? 1 : 1 - 0.15 * i;
-    const tie = (d) => svg`<path d=${d} fill="none" stroke=${colour} stroke-width="2"></path>`;
-    const ball = ([cx, cy], j) => round([cx, cy], shrink * radii[j], colour);
+    const tie = (d) =>
+      svg`<path d=${d} fill="none" stroke=${colour} stroke-width=${2 * size}></path>`;
+    const ball = ([cx, cy], j) => round([cx, cy], shrink * size * radii[j], colour);
     return svg`<g class="cw-body" data-run=${name}>
       ${ties(balls, y).map(tie)}${balls.map(ball)}
     </g>`;
