@@ -14,7 +14,7 @@ const WALLS = [12, STAGE - 12];
 const COILS = 24;
 const COIL_HEIGHT = [0, 6, 0, -6];
 const BALL = 13;
-// Of a ball on a stage that is smaller than it is drawn.
+// Of a ball, in pixels of the page, on a stage that is small.
 const SIZE = 0.8;
 
 /** A ball with the light on it from above. */
@@ -110,6 +110,9 @@ const SCENES = {
  */
 export const sceneOf = (spec) => SCENES[spec.name](spec.parameters)(spec);
 
+/** How much larger a ball is drawn where a pixel of the page is so many units of the stage. */
+export const sizeOf = (unit) => Math.max(1, SIZE * unit);
+
 /** Whether all balls stand on the stage. @param {number[][]} places */
 export const onStage = (places) => places.flat().every((place) => place >= 0 && place <= STAGE);
 
@@ -121,7 +124,7 @@ export const onStage = (places) => places.flat().every((place) => place >= 0 && 
  *   are as large as on others
  */
 export function bodies({ lanes, radii, places, ties }, runs, unit = 1) {
-  const size = Math.max(1, SIZE * unit);
+  const size = sizeOf(unit);
   return runs.map(({ name, colour, q }, i) => {
     const y = lanes ? (STAGE * (i + 0.5)) / runs.length : MIDDLE;
     const balls = q ? places(q, y) : [];
