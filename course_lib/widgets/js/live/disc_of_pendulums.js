@@ -5,6 +5,7 @@ import { area, dot, handle, heightOf, legend, line, panel, rule } from "../chart
 import { carried, circle, polygonArea } from "../maths/discs.js";
 import { SYSTEMS } from "../maths/mechanics.js";
 import { clamp, upTo } from "../maths/numerics.js";
+import { playAtOnce } from "../play.js";
 import { number, quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
@@ -13,8 +14,10 @@ const [RADIUS, RIM, STEPS, FINE] = [0.45, 200, 40, 8];
 const [HIGHEST, HEIGHT] = [2.8, 270];
 const LEVELS = [0.3, 1, 2, 3.2];
 const [SMALLEST, LARGEST] = [0.5, 10];
-const STEPS_A_SECOND = 6;
+const STEPS_A_SECOND = 4;
 const NUDGE = 0.1;
+/** What is kept, but for the polygon that stands for a disc. */
+const KEPT = 0.005;
 const MINE = "var(--cw-warm)";
 const TRUE = "var(--cw-series-2)";
 
@@ -30,6 +33,15 @@ function derive({ method, dt, steps, angle, momentum }, ui) {
   );
   const ratios = areas.map((one) => one / areas[0]);
   return { mine, truth, ratios, ratio: ratios[steps], off: Math.max(...off) };
+}
+
+/** While it plays: on the way from one step to the next, each point on a straight line. */
+function shapeNow(states, { steps, waited, playing }) {
+  if (!playing || steps >= STEPS) return states[steps];
+  return states[steps].map(([q, p], i) => {
+    const [nextQ, nextP] = states[steps + 1][i];
+    return [q + waited * (nextQ - q), p + waited * (nextP - p)];
+  });
 }
 
 /** Where the energy is one value, above and below. */
@@ -77,15 +89,16 @@ function phaseSpace(now, ui) {
     y: { ends: [-HIGHEST, HIGHEST], label: "momentum p" },
     ...{ height: HEIGHT, grow: 1.5, group: true },
   };
+  const [shape, exact] = [mine, truth].map((states) => shapeNow(states, now));
   const before = upTo(Math.floor(steps / 6)).map((k) => mine[6 * k]);
   return panel(
     ui,
     options,
     (frame) => svg`${LEVELS.map((energy) => level(frame, energy, half))}
       ${before.map((points) => area(frame, points, points[0][1], { colour: MINE, opacity: 0.12 }))}
-      ${area(frame, mine[steps], mine[steps][0][1], { colour: MINE, opacity: 0.4 })}
-      ${line(frame, closed(mine[steps]), { colour: MINE, width: 1.5 })}
-      ${line(frame, closed(truth[steps]), { colour: TRUE, width: 1.8, dash: "5 4" })}
+      ${area(frame, shape, shape[0][1], { colour: MINE, opacity: 0.4 })}
+      ${line(frame, closed(shape), { colour: MINE, width: 1.5 })}
+      ${line(frame, closed(exact), { colour: TRUE, width: 1.8, dash: "5 4" })}
       ${handle(frame, {
         point: [angle, momentum],
         label: `disc around angle ${number(angle)}, momentum ${number(momentum)}`,
@@ -115,34 +128,52 @@ function areaCurve({ ratios, steps, ratio }, ui) {
   );
 }
 
-function says({ steps, ratio, off }) {
+function says({ steps, ratios, ratio, off }) {
   if (steps === 0) return "Here the disc starts. Move it, or let it go.";
-  if (Math.abs(ratio - 1) < 0.005) {
+  if (ratios.slice(0, steps + 1).every((one) => Math.abs(one - 1) < KEPT)) {
     return off > 0.2
       ? "The shape is wrong, and the area is right."
       : "The area is kept, and the shape is nearly right.";
   }
-  return ratio > 1
-    ? "The disc grows: the method makes area."
-    : "The disc shrinks: the method loses area.";
+  const last = ratio / ratios[steps - 1] - 1;
+  const change = last > 0 ? "grew" : "shrank";
+  return `${quantity(ratio)} times the area of the start; in the last step it ${change} by
+    ${quantity(100 * Math.abs(last), "%")}.`;
 }
 
-function advance({ steps }, ui, seconds) {
-  const waited = ui.now.waited + seconds * STEPS_A_SECOND;
-  const whole = Math.floor(waited);
-  const next = steps + whole;
-  ui.set({ waited: waited - whole, ...(whole ? { steps: next > STEPS ? 0 : next } : {}) });
+/**
+ * At first sight it goes from its start to where the knob stands, then it stands still. Play leads
+ * on to the last step, and from there begins again.
+ */
+function advance({ steps, waited, until }, ui, seconds) {
+  if (until === null || steps >= STEPS) {
+    ui.set({ steps: 0, waited: 0, until: (until === null && steps) || STEPS });
+    return;
+  }
+  const end = steps < until ? until : STEPS;
+  const gone = waited + seconds * STEPS_A_SECOND;
+  const next = Math.min(end, steps + Math.floor(gone));
+  ui.set({ until: end, waited: gone % 1, ...(next > steps ? { steps: next } : {}) });
+  if (next < end) return;
+  ui.set({ until: STEPS, waited: 0 });
+  ui.play(false);
 }
 
 export default liveFigure({
-  local: { waited: 0 },
+  local: { waited: 0, until: null },
   derive,
-  panels: (now, ui) => [phaseSpace(now, ui), areaCurve(now, ui)],
+  panels(now, ui) {
+    playAtOnce(ui);
+    return [phaseSpace(now, ui), areaCurve(now, ui)];
+  },
   readings: ({ ratio, off }) => [
     { name: "area", label: "area", text: `${quantity(ratio)} times the first` },
     { name: "off", label: "farthest from the true shape", text: quantity(off) },
   ],
   says,
   advance,
-  step: ({ steps }, ui) => ui.set({ steps: steps < STEPS ? steps + 1 : 0 }),
+  step({ steps }, ui) {
+    ui.play(false);
+    ui.set({ steps: steps < STEPS ? steps + 1 : 0, waited: 0 });
+  },
 });
