@@ -8,8 +8,8 @@ import { logarithmic, ticks } from "../scale.js";
 import { number, quantity, superscript } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
-const [WIDTH, HEIGHT] = [640, 160];
-const [COLUMNS, ROWS] = [960, 320];
+const [WIDTH, HEIGHT] = [640, 150];
+const [COLUMNS, ROWS] = [960, 300];
 const WASH = 56;
 const [FLOOR, CEILING] = [-16, 4];
 const SMALLEST = 1e-300;
