@@ -100,7 +100,7 @@ ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
     "BreakIt": lambda: {"claim": "equal-lengths", "moving": False},
-    "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100},
+    "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100, "moving": False},
     "GateExplorer": lambda: {
         "cell": seeded(nn.LSTM, 5, 4),
         "alphabet": "abcde",

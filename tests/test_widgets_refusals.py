@@ -160,6 +160,7 @@ REFUSED = [
     ("EnergyDrift", "methods", ["leapfrog"], "methods must be one of explicit_euler.*'leapfrog'"),
     ("EnergyDrift", "methods", "explicit_euler", TypeError("methods must be a list of strings")),
     ("EnergyDrift", "methods", [], "methods is empty"),
+    ("EnergyDrift", "moving", 1, TypeError("moving must be True or False")),
     ("EnergyDrift", "steppers", [len], TypeError("steppers is a list; expected a dict")),
     ("EnergyDrift", "steppers", {"mine": 3}, TypeError("the stepper 'mine' is 3; expected a fun")),
     ("EnergyDrift", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
@@ -893,7 +894,7 @@ SIGNATURES = {
     "log_conductivity=None, load=None, head=0, moving=True",
     "BreakIt": "claim, *, bend=0.0, seed=0, moving=True",
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
-    "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
+    "moving=True, methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
     "order='number', unit=0, letter=None, all_units=False, moving=True",
     "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
