@@ -528,6 +528,7 @@ REFUSED = [
     ("SoftLookup", "query", [0, 9], "query must lie within"),
     ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
     ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
+    ("SoftLookup", "moving", 1, TypeError("moving must be True or False")),
     ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
     ("SymplecticityMeter", "z", np.ones((7, 2)), "size 7 along tokens; expected 6 at most"),
     ("SymplecticityMeter", "z", np.ones((3, 4)), "z has the size 4 along xy; expected 2"),
@@ -916,7 +917,7 @@ SIGNATURES = {
     "xlog=False, ylog=False, xlabel='', ylabel='', unit='', step=0.0, options=(), "
     "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
-    "similarity='distance', unit=''",
+    "similarity='distance', unit='', moving=True",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
     "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
