@@ -1,4 +1,4 @@
-"""Reading a typed name with the letters that a model knows: capitals, accents and hyphens give way."""
+"""Reading a typed name with a model's letters: capitals, accents and hyphens give way."""
 
 import unicodedata
 

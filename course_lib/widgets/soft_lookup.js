@@ -70,8 +70,7 @@ const around = ([x, y], radius) => {
   return { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius };
 };
 
-const marksOf = ({ key_points }) =>
-  key_points.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
+const marksOf = ({ key_points }) => key_points.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
 
 /** A label for each key, which covers no other and no mark, as far as there is room. */
 function keyLabels({ names, key_points, values, query }) {
