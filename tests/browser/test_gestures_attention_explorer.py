@@ -128,7 +128,7 @@ def test_a_function_of_the_reader_is_named_with_what_it_changed_most(alone: Alon
 
 WIDTHS = """(el) => [...el.querySelectorAll(".cw-film :not(b)")].map((part) => {
   const { x, y, width, height } = part.getBoundingClientRect();
-  const { y: top } = el.getBoundingClientRect();
+  const { y: top } = part.closest(".cw-film").getBoundingClientRect();
   return part.closest("svg") ? 0 : [x, y - top, width, height].map(Math.round).join();
 }).join(" ")"""
 
