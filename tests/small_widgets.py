@@ -121,6 +121,7 @@ ARGUMENTS = {
         "word": "bead",
         "hidden": [1],
         "words": ["cab"],
+        "moving": False,
     },
     "LiveFigure": lambda: {"figure": "root-d"},
     "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
@@ -154,6 +155,7 @@ ARGUMENTS = {
         "prompt": "bad",
         "start": "·",
         "stop": "·",
+        "moving": False,
     },
 }
 

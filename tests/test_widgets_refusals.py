@@ -557,6 +557,8 @@ REFUSED = [
     ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
     ("TileStepper", "step", 10, "step must lie between 0 and 9"),
     ("TileStepper", "causal", 1, TypeError("causal must be True or False")),
+    ("LetterHider", "moving", 1, TypeError("moving must be True or False")),
+    ("TinyGPT", "moving", 1, TypeError("moving must be True or False")),
     ("TileStepper", "moving", 1, TypeError("moving must be True or False")),
     ("TinyGPT", "alphabet", "·abcd", "alphabet has 5 characters and model 6 ids"),
     (
@@ -903,7 +905,7 @@ SIGNATURES = {
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
-    "guess_first=True, heads=False",
+    "guess_first=True, heads=False, moving=True",
     "LiveFigure": "figure",
     "MechanicsStage": "system=None, *, methods=None, networks=None, rollouts=None, z=None, "
     "dt=None, moving=True",
@@ -924,7 +926,7 @@ SIGNATURES = {
     "step=0, bytes_each=2, moving=True",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
     "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
-    "order='probability'",
+    "order='probability', moving=True",
 }
 
 
