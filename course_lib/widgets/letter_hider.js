@@ -193,9 +193,7 @@ function hiding(now, ui) {
       ${button("Show all", () => hideOnly(ui, () => false))}
       ${toggle(ui, "guess_first", { label: "I guess first" })}
       <p class="cw-hint">${score(now)}</p>
-    </div>
-    <p class="cw-hint">Click a letter to hide it, and again to show it. ✓: its first guess is true.
-      ✗: the truth is a later one.</p>`;
+    </div>`;
 }
 
 /** Says above a bar that the reader has foretold it. */
@@ -250,6 +248,10 @@ function view(now, ui) {
     </div></div>`;
 }
 
+const HOW =
+  "Click a letter to hide it, and again to show it. ✓: the first guess of the model is true. ✗: the " +
+  "truth is a later one. With the keyboard: Tab to the letters, then the arrow keys and Enter.";
+
 export default widget({
   label: "Letter hider: what a trained encoder expects in the gaps of a word",
   name: "cw-letters",
@@ -275,6 +277,7 @@ export default widget({
   along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),
   derive,
   view,
+  how: () => HOW,
   words: (now) =>
     now.locked ? heading(now) : `${heading(now)} ${verdict(now)} ${numbers(now)}. ${score(now)}`,
   began: ({ word, hidden }) => `${spelled([...word])}, ${hidden.length || "none"} hidden`,

@@ -10,7 +10,7 @@ from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre
 from letters import bar, says
 from playwright.sync_api import Locator, expect
-from reading import state_of
+from reading import eventually, state_of
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
