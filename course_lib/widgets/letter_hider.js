@@ -249,8 +249,8 @@ function view(now, ui) {
 }
 
 const HOW =
-  "Click a letter to hide it, and again to show it. ✓: the first guess of the model is true. ✗: the " +
-  "truth is a later one. With the keyboard: Tab to the letters, then the arrow keys and Enter.";
+  "Click a letter to hide it, and again to show it. ✓: its first guess is true. ✗: the truth is a " +
+  "later one.";
 
 export default widget({
   label: "Letter hider: what a trained encoder expects in the gaps of a word",
