@@ -35,7 +35,7 @@ function derive(now, ui) {
   const sure = ui.memo("sure", [encoder, word, showing], () =>
     showing ? sureness(encoder, ids, mask) : [],
   );
-  const at = showing ? surest(sure, given.length < ids.length ? given : []) : place;
+  const at = showing ? surest(sure, given) : place;
   const hidden = !showing ? given : now.seconds < WHOLE ? [] : [at];
   const expected = (name, places) => {
     const seen = sightOf(ids, places, mask);
@@ -57,8 +57,8 @@ function derive(now, ui) {
   const seen = sightOf(ids, sight, mask).map((id) => (id === mask ? "?" : visible(letters[id])));
   const shown = { letters, open, ids, places: hidden, at, seen, guesses, here, blind, looked };
   const grown = showing ? (now.seconds - WHOLE) / GROWTH : now.playing ? now.grown : 1;
-  const model = { encoder, grown: clamp(grown, 0, 1) };
-  return { ...shown, ...model, sight: all, covered, locked };
+  const most = { encoder, grown: clamp(grown, 0, 1), sight: all };
+  return { ...shown, ...most, covered, locked };
 }
 
 /** The place of which the model is surest, but for some. */
