@@ -126,11 +126,11 @@ function end(ui) {
   ui.set({ seconds: null });
 }
 
-/** What a hand does ends the show. */
-const byHand =
-  (ui) =>
-  ({ key }) =>
-    ui.now.seconds !== null && key !== "Tab" && key !== "Shift" && end(ui);
+/** What a hand does ends the show, before it does anything else. */
+const byHand = (ui) => ({
+  handleEvent: ({ key }) => ui.now.seconds !== null && key !== "Tab" && key !== "Shift" && end(ui),
+  capture: true,
+});
 
 /** Hides all letters of one kind, and no other. */
 function hideOnly(ui, isOfTheKind) {
