@@ -122,6 +122,7 @@ ARGUMENTS = {
         "word": "bead",
         "hidden": [1],
         "words": ["cab"],
+        "moving": False,
     },
     "LiveFigure": lambda: {"figure": "root-d", "moving": False},
     "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
@@ -145,6 +146,7 @@ ARGUMENTS = {
         "names": ["Ada", "Ben"],
         "keys": [[0.0, 0.5], [1.0, -1.0]],
         "values": [1.0, 2.0],
+        "moving": False,
     },
     "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
     "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE, "moving": False},
@@ -154,6 +156,7 @@ ARGUMENTS = {
         "prompt": "bad",
         "start": "·",
         "stop": "·",
+        "moving": False,
     },
 }
 

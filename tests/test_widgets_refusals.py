@@ -530,6 +530,7 @@ REFUSED = [
     ("SoftLookup", "query", [0, 9], "query must lie within"),
     ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
     ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
+    ("SoftLookup", "moving", 1, TypeError("moving must be True or False")),
     ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
     ("SymplecticityMeter", "z", np.ones((7, 2)), "size 7 along tokens; expected 6 at most"),
     ("SymplecticityMeter", "z", np.ones((3, 4)), "z has the size 4 along xy; expected 2"),
@@ -558,6 +559,8 @@ REFUSED = [
     ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
     ("TileStepper", "step", 10, "step must lie between 0 and 9"),
     ("TileStepper", "causal", 1, TypeError("causal must be True or False")),
+    ("LetterHider", "moving", 1, TypeError("moving must be True or False")),
+    ("TinyGPT", "moving", 1, TypeError("moving must be True or False")),
     ("TileStepper", "moving", 1, TypeError("moving must be True or False")),
     ("TinyGPT", "alphabet", "·abcd", "alphabet has 5 characters and model 6 ids"),
     (
@@ -904,7 +907,7 @@ SIGNATURES = {
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
-    "guess_first=True, heads=False",
+    "guess_first=True, heads=False, moving=True",
     "LiveFigure": "figure",
     "MechanicsStage": "system=None, *, methods=None, networks=None, rollouts=None, z=None, "
     "dt=None, moving=True",
@@ -918,14 +921,14 @@ SIGNATURES = {
     "xlog=False, ylog=False, xlabel='', ylabel='', unit='', step=0.0, options=(), "
     "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
-    "similarity='distance', unit=''",
+    "similarity='distance', unit='', moving=True",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
     "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
     "step=0, bytes_each=2, moving=True",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
     "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
-    "order='probability'",
+    "order='probability', moving=True",
 }
 
 

@@ -427,10 +427,8 @@ HEIGHTS = """async () => {
   }
   return found;
 }"""
-# Eight heads and two rows of bars; curves of five integrators with their table; and all that the
-# last figure keeps behind a switch.
+# Curves of five integrators with their table; and all that the last figure keeps behind a switch.
 LONG_ON_A_TELEPHONE = {
-    "fig-tiny-gpt": 1350,
     "fig-energy-drift": 1900,
     "fig-energy-drift-2": 1800,
     "fig-position-explorer-2": 2300,
