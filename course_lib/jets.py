@@ -166,11 +166,11 @@ def load_jets() -> JetSides:
         return spread(miss)
 
     charge = found["charge"].long()
-    axis = found["axis"].float().T[..., None]
+    _, eta, phi, _ = found["axis"].float().T[..., None]
     jets = Jets(
         pt=spread(torch.exp(found["ln_pt"].float() * LN_PT_STEP)),
-        eta=spread(found["eta"].float() * ANGLE_STEP) + real * axis[0],
-        phi=real * wrapped(spread(found["phi"].float() * ANGLE_STEP) + axis[1]),
+        eta=spread(found["eta"].float() * ANGLE_STEP) + real * eta,
+        phi=real * wrapped(spread(found["phi"].float() * ANGLE_STEP) + phi),
         kind=spread(found["kind"].long(), empty=EMPTY),
         charge=spread(charge),
         d0=tracks("d0"),
