@@ -155,7 +155,9 @@ def jets(name: str, seed: int) -> Iterator[tuple[np.ndarray, tuple[float, ...]]]
         clusters = fastjet.ClusterSequence(inputs, definition)
         near = RADIUS if parent else CORE
         for jet in fastjet.sorted_by_pt(clusters.inclusive_jets(LEAST_PT))[:2]:
-            inside = (all(distance(event[i], jet) < near for i in core) for core in cores(event, name))
+            inside = (
+                all(distance(event[i], jet) < near for i in core) for core in cores(event, name)
+            )
             if jet.pt() > MOST_PT or abs(jet.eta()) >= MOST_ETA or not any(inside):
                 continue
             found = [visible[each.user_index()] for each in jet.constituents()]
