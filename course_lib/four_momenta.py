@@ -174,8 +174,8 @@ def boosted(
     squared = sum(component**2 for component in velocity)
     if not squared < 1:
         raise ValueError(
-            f"velocity is {velocity}, of size {math.sqrt(squared)}; expected less than 1, the speed "
-            "of light; choose a slower one"
+            f"velocity is {velocity}, of size {math.sqrt(squared)}; expected less than 1, the "
+            "speed of light; choose a slower one"
         )
     gamma = 1 / math.sqrt(1 - squared)
     energy, along = momenta[..., :1], (momenta[..., 1:] * beta).sum(dim=-1, keepdim=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from einops import reduce
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -31,13 +31,14 @@ from course_lib.jets import (
     pairwise_features,
     particle_features,
 )
-from course_lib.particle_transformer import ParticleTransformer
+from course_lib.particle_transformer import ParticleTransformer, Standardization
 from course_lib.training import fit_one_cycle
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
 WEIGHTS = Path(__file__).parent / "data" / "particle_transformer.npz"
+COMPARED = WEIGHTS.with_name("jet_models.json")
 
 SUMMARY = (
     *("mass", "pT", "particles", "width", "pT dispersion", "hardest share"),
@@ -54,7 +55,11 @@ class Inputs(NamedTuple):
     features: Float[Tensor, "jets particles features"]
     pairs: Float[Tensor, "jets particles particles pair_features"] | None
     real: Bool[Tensor, "jets particles"]
-    label: Int[Tensor, "jets"]
+    label: Integer[Tensor, "jets"]
+
+    def some(self, which: slice | Tensor) -> "Inputs":
+        """The same of some of the jets."""
+        return Inputs(*(None if value is None else value[which] for value in self))
 
 
 def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
@@ -73,7 +78,7 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
 def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     r"""What physicists measured before networks, the columns :data:`SUMMARY`, in float64.
 
-    With $z_a = p_{T,a} / \sum_b p_{T,b}$ and $\Delta$ of two particles or of one and the jet's axis:
+    With $z_a = p_{T,a} / \sum_b p_{T,b}$ and $\Delta$ of two particles, or of one and the jet:
     mass and $p_T$ of the jet in GeV; how many particles it had, those that were left out among
     them; the width $\sum_a z_a \Delta_a$; the dispersion $\sqrt{\sum_a z_a^2}$; the largest $z_a$;
     $\ln e_2$ and $\ln D_2$ with $e_2 = \sum_{a<b} z_a z_b \Delta_{ab}$,
@@ -111,8 +116,8 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
 def fit_forest(jets: Jets, *, seed: int = 0, trees: int = 100) -> "HistGradientBoostingClassifier":
     """Boosted trees on :func:`jet_summary`; ``predict_proba`` takes that of other jets.
 
-    Each split chooses among half of the columns, at random. Source: Friedman (2001), as scikit-learn
-    builds it.
+    Each split chooses among half of the columns, at random. Source: Friedman (2001), as
+    scikit-learn builds it.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -129,8 +134,8 @@ def fit_forest(jets: Jets, *, seed: int = 0, trees: int = 100) -> "HistGradientB
 class DeepSet(nn.Module):
     r"""Every particle says something, all is added up: $\rho\big(\sum_a \varphi(x_a)\big)$.
 
-    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; with the sum, divided by the
-    number of places, $\rho$ hears the mean. ``pairs`` are not looked at.
+    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; beside the sum,
+    divided by the number of places, $\rho$ hears the mean. ``pairs`` are not looked at.
     Source: Zaheer et al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
     """
 
@@ -140,8 +145,8 @@ class DeepSet(nn.Module):
         super().__init__()
         check_size("classes", classes)
         check_size("d_hidden", d_hidden)
+        self.standard = Standardization(d_features)
         self.say = nn.Sequential(
-            nn.LayerNorm(d_features),
             nn.Linear(d_features, d_hidden),
             nn.GELU(),
             nn.Linear(d_hidden, d_hidden),
@@ -151,8 +156,15 @@ class DeepSet(nn.Module):
             nn.Linear(2 * d_hidden, d_hidden), nn.GELU(), nn.Linear(d_hidden, classes)
         )
 
-    def standardized_like(self, *_: Tensor | None, **__: Tensor) -> "DeepSet":
-        """Itself: its first norm takes features as they are."""
+    def standardized_like(
+        self,
+        features: Float[Tensor, "jets particles d_features"],
+        pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
+        *,
+        real: Bool[Tensor, "jets particles"],
+    ) -> "DeepSet":
+        """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
+        self.standard.learn(features[real])
         return self
 
     def forward(
@@ -163,11 +175,11 @@ class DeepSet(nn.Module):
         real: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch classes"]:
         """The logits. Raises ``ValueError`` for a jet without particles."""
-        check_floating(parameters=self.say[1].weight, features=features)
-        check_shapes(features=(features, f"*batch particles {self.say[1].in_features}"))
+        check_floating(parameters=self.say[0].weight, features=features)
+        check_shapes(features=(features, f"*batch particles {self.say[0].in_features}"))
         real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
         check_not_empty(real)
-        said = self.say(features) * real[..., None]
+        said = self.say(self.standard(features)) * real[..., None]
         total = said.sum(dim=-2)
         count = real.sum(dim=-1, keepdim=True)
         return self.conclude(torch.cat([total / real.shape[-1], total / count], dim=-1))
@@ -209,7 +221,7 @@ def train_tagger(
     def batches() -> Iterator[Inputs]:
         for _ in range(epochs):
             for chosen in torch.randperm(len(inputs.label), generator=random).split(batch):
-                part = Inputs(*(None if value is None else value[chosen] for value in inputs))
+                part = inputs.some(chosen)
                 yield part._replace(features=mirrored(part.features, random))
 
     def loss(model: nn.Module, part: Inputs) -> Tensor:
@@ -256,17 +268,26 @@ def logits_of(model: nn.Module, inputs: Inputs, *, batch: int = 250) -> Float[Te
 
 
 class Judged(NamedTuple):
-    """How well jets were told apart: cross-entropy in nats, and the share that was right."""
+    """How well jets were told apart.
+
+    ``loss`` is the cross-entropy in nats, ``accuracy`` the share that was right. Row a, column b of
+    ``taken_for`` counts the jets of class a that were taken for class b.
+    """
 
     loss: float
     accuracy: float
+    taken_for: Int[Tensor, "classes classes"]
 
 
-def judged(logits: Float[Tensor, "jets classes"], label: Int[Tensor, "jets"]) -> Judged:
-    """Loss and accuracy of logits, or of logarithms of probabilities."""
+def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Judged:
+    """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
-    right = (logits.argmax(dim=1) == label).double().mean()
-    return Judged(F.cross_entropy(logits, label).item(), right.item())
+    classes, chosen = logits.shape[1], logits.argmax(dim=1)
+    taken_for = torch.bincount(classes * label + chosen, minlength=classes**2)
+    right = (chosen == label).double().mean()
+    return Judged(
+        F.cross_entropy(logits, label).item(), right.item(), taken_for.reshape(classes, classes)
+    )
 
 
 # The network that comes with the course ---------------------------------------------------------

@@ -1,4 +1,4 @@
-r"""Particle Transformer: attention among particles that hears what every two of them have in common.
+r"""Particle Transformer: attention among particles that hears what every two have in common.
 
 A jet is a set, so nothing here knows an order. Particles look at each other with scores to which
 the pairwise features are added, embedded once for all blocks and one number for each head:
@@ -18,6 +18,27 @@ from torch import Tensor, nn
 from course_lib.checks import check_floating, check_mask, check_shapes, check_size
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_not_empty
 from course_lib.transformer_parts import BlockAttention
+
+
+class Standardization(nn.Module):
+    r"""$(x - \mu) / \sigma$ in each of ``d`` columns, with what :meth:`learn` saw; $x$ before."""
+
+    def __init__(self, d: int) -> None:
+        super().__init__()
+        check_size("d", d)
+        self.register_buffer("mean", torch.zeros(d))
+        self.register_buffer("scale", torch.ones(d))
+
+    def learn(self, x: Float[Tensor, "rows d"]) -> None:
+        """Take mean and standard deviation from the rows of ``x``; a constant column keeps 1."""
+        check_shapes(x=(x, f"rows {len(self.mean)}"))
+        deviation = x.std(dim=0)
+        self.mean.copy_(x.mean(dim=0))
+        self.scale.copy_(torch.where(deviation > 0, deviation, 1))
+
+    def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+        """Every column with mean 0 and standard deviation 1, if it is like those seen."""
+        return (x - self.mean) / self.scale
 
 
 class ParticleAttentionBlock(nn.Module):
@@ -144,22 +165,20 @@ class ParticleTransformer(nn.Module):
         )
         self.class_token = nn.Parameter(0.02 * torch.randn(1, d_model))
         self.read = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, classes))
-        for name, size in (("feature", d_features), ("pair", d_pair_features)):
-            self.register_buffer(f"{name}_mean", torch.zeros(size))
-            self.register_buffer(f"{name}_scale", torch.ones(size))
+        self.standard = Standardization(d_features)
+        self.standard_pairs = Standardization(d_pair_features)
 
     def standardized_like(
         self,
         features: Float[Tensor, "jets particles d_features"],
-        pairs: Float[Tensor, "jets particles particles d_pair_features"],
+        pairs: Float[Tensor, "jets particles particles d_pair_features"] | None = None,
         *,
         real: Bool[Tensor, "jets particles"],
     ) -> "ParticleTransformer":
-        """Itself, after which features of such jets enter with mean 0 and standard deviation 1."""
-        both = real[:, :, None] & real[:, None, :]
-        for name, values in (("feature", features[real]), ("pair", pairs[both])):
-            getattr(self, f"{name}_mean").copy_(values.mean(dim=0))
-            getattr(self, f"{name}_scale").copy_(values.std(dim=0).clamp(min=1e-6))
+        """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
+        self.standard.learn(features[real])
+        if pairs is not None:
+            self.standard_pairs.learn(pairs[real[:, :, None] & real[:, None, :]])
         return self
 
     def forward(
@@ -194,11 +213,11 @@ class ParticleTransformer(nn.Module):
         if pairs is None:
             return None
         check_shapes(
-            pairs=(pairs, f"*batch particles particles {len(self.pair_mean)}"),
-            particles=(like, "*batch particles d_model"),
+            like=(like, "*batch particles d_model"),
+            pairs=(pairs, f"*batch particles particles {len(self.standard_pairs.mean)}"),
         )
-        scaled = (pairs.to(like.dtype) - self.pair_mean) / self.pair_scale
-        return rearrange(self.embed_pairs(scaled), "... i j heads -> ... heads i j")
+        embedded = self.embed_pairs(self.standard_pairs(pairs.to(like.dtype)))
+        return rearrange(embedded, "... i j heads -> ... heads i j")
 
     def class_weights(
         self,
@@ -229,11 +248,10 @@ class ParticleTransformer(nn.Module):
     ) -> tuple[Float[Tensor, "*batch particles d_model"], Bool[Tensor, "*batch 1 1 particles"]]:
         """The particles as vectors, and where a query may look."""
         check_floating(parameters=self.class_token, features=features)
-        check_shapes(features=(features, f"*batch particles {len(self.feature_mean)}"))
+        check_shapes(features=(features, f"*batch particles {len(self.standard.mean)}"))
         given = features.shape[:-1]
         real = torch.ones(given, dtype=torch.bool, device=features.device) if real is None else real
         check_mask(real, given, features=features)
         check_shapes(features=(features, "*batch particles d"), real=(real, "*batch particles"))
         check_not_empty(real)
-        standard = (features - self.feature_mean) / self.feature_scale
-        return self.embed(standard), real[..., None, None, :]
+        return self.embed(self.standard(features)), real[..., None, None, :]

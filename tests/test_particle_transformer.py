@@ -44,8 +44,7 @@ def theirs() -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     sizes = [int(np.prod(shape)) for shape in layout.values()]
     parts = flat.double().split(sizes)
     state = {
-        name: part.reshape(shape)
-        for (name, shape), part in zip(layout.items(), parts, strict=True)
+        name: part.reshape(shape) for (name, shape), part in zip(layout.items(), parts, strict=True)
     }
     return example, state
 
@@ -75,9 +74,9 @@ def ours(state: dict[str, Tensor]) -> ParticleTransformer:
     columns = [2, 0, 1, 3]  # ours are ln Δ, ln kT, ln z, ln m²
     found = {"class_token": state["cls_token"][0]}
     scale, shift = affine(state, "embed.input_bn")
-    found |= {"feature_scale": 1 / scale, "feature_mean": -shift / scale}
+    found |= {"standard.scale": 1 / scale, "standard.mean": -shift / scale}
     scale, shift = (value[columns] for value in affine(state, "pair_embed.embed.0"))
-    found |= {"pair_scale": 1 / scale, "pair_mean": -shift / scale}
+    found |= {"standard_pairs.scale": 1 / scale, "standard_pairs.mean": -shift / scale}
     for part in ("weight", "bias"):
         for n in (0, 1, 3, 4):
             found[f"embed.{n}.{part}"] = state[f"embed.embed.{n}.{part}"]
@@ -87,9 +86,7 @@ def ours(state: dict[str, Tensor]) -> ParticleTransformer:
         weight = state[f"pair_embed.embed.{layer}.weight"][..., 0]
         weight = weight[:, columns] if n == 0 else weight
         found[f"embed_pairs.{2 * n}.weight"] = scale[:, None] * weight
-        found[f"embed_pairs.{2 * n}.bias"] = (
-            scale * state[f"pair_embed.embed.{layer}.bias"] + shift
-        )
+        found[f"embed_pairs.{2 * n}.bias"] = scale * state[f"pair_embed.embed.{layer}.bias"] + shift
     for n in range(2):
         found |= {f"blocks.{n}.{k}": v for k, v in block(state, f"blocks.{n}").items()}
     found |= {f"class_blocks.0.{k}": v for k, v in block(state, "cls_blocks.0").items()}
@@ -116,7 +113,7 @@ def test_pairwise_features_are_those_of_the_authors() -> None:
 
 def test_a_block_is_that_of_the_authors() -> None:
     network = ours(PARAMETERS)
-    embedded = network.embed((FEATURES - network.feature_mean) / network.feature_scale)
+    embedded = network.embed(network.standard(FEATURES))
     bias = network.bias(pairwise_features(MOMENTA), like=embedded)
     found = network.blocks[0](embedded, mask=REAL[:, None, None, :], bias=bias)
     assert_close(found[REAL], EXAMPLE_GIVEN["block"][REAL], 1e-6)
