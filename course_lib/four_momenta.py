@@ -160,7 +160,7 @@ def boosted_along_beam(
 
 
 def boosted(
-    momenta: Float[Tensor, "*batch 4"], velocity: tuple[float, float, float]
+    momenta: Float[Tensor, "*batch 4"], velocity: tuple[float | int, float | int, float | int]
 ) -> Float[Tensor, "*batch 4"]:
     r"""What was at rest moves with ``velocity`` $\vec\beta$, in units of that of light.
 

@@ -27,7 +27,7 @@ from course_lib.jets import (
     FEATURES,
     PARTICLES,
     Jets,
-    check_not_empty,
+    check_real,
     pairwise_features,
     particle_features,
 )
@@ -178,7 +178,7 @@ class DeepSet(nn.Module):
         check_floating(parameters=self.say[0].weight, features=features)
         check_shapes(features=(features, f"*batch particles {self.say[0].in_features}"))
         real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
-        check_not_empty(real)
+        check_real(real, features)
         said = self.say(self.standard(features)) * real[..., None]
         total = said.sum(dim=-2)
         count = real.sum(dim=-1, keepdim=True)

@@ -98,7 +98,7 @@ class Jets:
         check_not_negative("pt", self.pt)
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
         _check_places("label", self.label, CLASSES, minimum=0)
-        check_not_empty(self.real)
+        check_real(self.real, self.pt[..., None])
 
     def __len__(self) -> int:
         return len(self.label)
@@ -155,7 +155,7 @@ def load_jets() -> JetSides:
     size = found["particles"].long()
     real = torch.arange(int(size.max())) < size[:, None]
 
-    def spread(values: Tensor, *, empty: float = 0.0) -> Tensor:
+    def spread(values: Tensor, *, empty: int = 0) -> Tensor:
         places = torch.full(real.shape, empty, dtype=values.dtype)
         places[real] = values
         return places
@@ -280,8 +280,17 @@ def wrapped(phi: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
 # What the functions above share -----------------------------------------------------------------
 
 
-def check_not_empty(real: Bool[Tensor, "*batch particles"]) -> None:
-    """Raise ``ValueError`` for a jet of which every place is empty."""
+def check_real(
+    real: Bool[Tensor, "*batch particles"], features: Float[Tensor, "*batch particles d"]
+) -> None:
+    """Raise unless ``real`` is boolean, a place for each particle, and no jet is empty."""
+    check_tensor(real=real)
+    if real.dtype != torch.bool:
+        raise TypeError(
+            f"real has dtype {real.dtype}; expected torch.bool, True where a particle is; convert "
+            "it with real.bool()"
+        )
+    check_shapes(features=(features, "*batch particles d"), real=(real, "*batch particles"))
     if not (some := real.any(dim=-1)).all():
         which = tuple((~some).nonzero()[0].tolist())
         raise ValueError(

@@ -15,8 +15,8 @@ from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_lib.checks import check_floating, check_mask, check_shapes, check_size
-from course_lib.jets import FEATURES, PAIR_FEATURES, check_not_empty
+from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
 from course_lib.transformer_parts import BlockAttention
 
 
@@ -249,9 +249,7 @@ class ParticleTransformer(nn.Module):
         """The particles as vectors, and where a query may look."""
         check_floating(parameters=self.class_token, features=features)
         check_shapes(features=(features, f"*batch particles {len(self.standard.mean)}"))
-        given = features.shape[:-1]
-        real = torch.ones(given, dtype=torch.bool, device=features.device) if real is None else real
-        check_mask(real, given, features=features)
-        check_shapes(features=(features, "*batch particles d"), real=(real, "*batch particles"))
-        check_not_empty(real)
+        if real is None:
+            real = torch.ones_like(features[..., 0], dtype=torch.bool)
+        check_real(real, features)
         return self.embed(self.standard(features)), real[..., None, None, :]
