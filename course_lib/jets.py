@@ -57,7 +57,7 @@ PAIR_FEATURES = ("ln Δ", "ln kT", "ln z", "ln m²")
 """The columns of :func:`pairwise_features`."""
 
 SMALLEST = 1e-8  # as in the authors' code, so that the logarithm of 0 is finite
-IMPACT = 0.2  # mm: a track of a B hadron misses the beam by some tenths of this unit
+IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
 
 TRAIN, VALID = 8750, 1250
 
@@ -198,8 +198,9 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
 
     Logarithms of $p_T$ and $E$ in GeV, and of their shares in the jet's; where the particle flies,
     seen from the jet's axis; its charge; 1 in the column of its kind; and $\tanh$ of $d_0$ and
-    $d_z$ in units of 0.2 mm. Source: Qu, Li and Qian (2022), table 2, without the errors of $d_0$
-    and $d_z$, which are the same for all tracks here.
+    $d_z$ in units of 0.2 mm. Source: the particle features of Qu, Li and Qian (2022), who
+    take $d_0$ and $d_z$ in mm, add their errors, which are the same for all tracks here, and turn
+    the sign of $\Delta\eta$ where the jet flies backwards.
     """
     _, eta, phi, _ = measured(jets.total)
     momenta, real = jets.momenta, jets.real
@@ -237,7 +238,7 @@ def pairwise_features(
     What is below 1e-8 counts as 1e-8, so that a particle and itself, or an empty place, have finite
     logarithms. Equal to ``pairwise_lv_fts_pp`` of ``weaver-core``, whose columns stand in the order
     ln kT, ln z, ln Δ, ln m² and whose momenta end with $E$.
-    Source: Qu, Li and Qian (2022), eq. 3.
+    Source: Qu, Li and Qian (2022), "interaction features".
     """
     check_floating(momenta=momenta)
     check_shapes(momenta=(momenta, "*batch particles 4"))
