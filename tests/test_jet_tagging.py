@@ -207,8 +207,6 @@ def test_an_unknown_class_and_an_efficiency_above_1_are_refused() -> None:
     with pytest.raises(ValueError, match="class is 'Z'; expected one of"):
         rejection(logits, label, signal="Z")
     with pytest.raises(ValueError, match=r"efficiency is 1.5; expected a finite number in"):
-        ValueError, match=r"efficiency is 1.5; expected a finite number in \[0, 1\]"
-    ):
         rejection(logits, label, signal="W", efficiency=1.5)
 
 
