@@ -70,7 +70,7 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
     """
     parts = jets.momenta.split(500)
     found = torch.cat([pairwise_features(part).float() for part in parts]) if pairs else None
-    return Inputs(particle_features(jets), found, jets.real, jets.label)
+    return Inputs(particle_features(jets), found, jets.real, jets.label.long())
 
 
 # Ten numbers and some trees ---------------------------------------------------------------------
@@ -283,7 +283,7 @@ def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
-    taken_for = torch.bincount(classes * label + chosen, minlength=classes**2)
+    taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
     right = (chosen == label).double().mean()
     return Judged(
         F.cross_entropy(logits, label).item(), right.item(), taken_for.reshape(classes, classes)

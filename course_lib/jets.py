@@ -102,6 +102,11 @@ class Jets:
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
         _check_places("label", self.label, self.classes, minimum=0)
         check_real(self.real, self.pt[..., None])
+        if not torch.equal(self.pt > 0, self.real):
+            raise ValueError(
+                "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
+                f"where kind is not {EMPTY}; change the one or the other"
+            )
 
     def __len__(self) -> int:
         return len(self.label)
@@ -118,7 +123,8 @@ class Jets:
     @cached_property
     def momenta(self) -> Float[Tensor, "jets particles 4"]:
         """The four-momenta, 0 where no particle is, in float64, since masses are small."""
-        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)[self.kind]
+        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)
+        mass = mass[self.kind.long()]
         return four_momenta(self.pt.double(), self.eta.double(), self.phi.double(), mass)
 
     @cached_property
@@ -153,7 +159,7 @@ def load_jets() -> JetSides:
     import numpy as np
 
     with np.load(DATA) as stored:
-        found = {name: torch.from_numpy(stored[name]) for name in stored.files if name != "about"}
+        found = {name: torch.from_numpy(stored[name]) for name in stored.files}
     size = found["particles"].long()
     real = torch.arange(int(size.max())) < size[:, None]
 
@@ -217,7 +223,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
         jets.charge,
     )
     tracks = torch.stack([jets.d0, jets.dz], dim=-1) / IMPACT
-    kinds = one_hot(jets.kind.clamp(min=0), len(PARTICLES))
+    kinds = one_hot(jets.kind.long().clamp(min=0), len(PARTICLES))
     known = torch.cat([torch.stack(columns, dim=-1), kinds, tracks.tanh()], dim=-1)
     return torch.where(real[..., None], known, 0).float()
 
