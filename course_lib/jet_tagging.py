@@ -48,6 +48,7 @@ SUMMARY = (
 """The columns of :func:`jet_summary`."""
 
 DISPLACED = 0.1  # mm: five times the error of d0
+TOGETHER = 500  # jets whose pairs are in memory in float64, 9 MB for each number
 
 
 class Inputs(NamedTuple):
@@ -68,7 +69,7 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
 
     For 1,000 jets the pairs take 37 MB.
     """
-    parts = jets.momenta.split(500)
+    parts = jets.momenta.split(TOGETHER)
     found = torch.cat([pairwise_features(part).float() for part in parts]) if pairs else None
     return Inputs(particle_features(jets), found, jets.real, jets.label.long())
 
@@ -87,6 +88,11 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     small where a jet has two cores; how many tracks miss the beam by more than 0.1 mm; and the
     share of electrons and muons in $p_T$. Source: Larkoski, Moult and Neill (2014) for $D_2$.
     """
+    parts = [jets[first : first + TOGETHER] for first in range(0, len(jets), TOGETHER)]
+    return torch.cat([_summary(part) for part in parts])
+
+
+def _summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     real, total = jets.real, jets.total
     share = jets.pt.double() / reduce(jets.pt.double(), "jets particles -> jets 1", "sum")
     axis = delta_r(jets.momenta, total[:, None]) * real
