@@ -81,6 +81,7 @@ def test_the_summary_of_a_jet_is_that_of_its_formulas() -> None:
         assert found[n].tolist() == pytest.approx(list(expected.values()), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_trees_learn_and_a_seed_makes_a_difference() -> None:
     learned, asked = SIDES.train[:1000], SIDES.valid[:500]
     given_numbers = jet_summary(asked).numpy()
