@@ -206,8 +206,9 @@ def hide_nights(
     r"""Choose nights to be filled in: ``share`` of the real ones of each star, at random.
 
     The number is rounded, one night at least is hidden and one at least stays. Raises
-    ``ValueError`` for a share outside (0, 1]. Source: Donoso-Oliva et al. (2023), who choose half of the nights and hide 30 % of all; of the rest of the chosen, half get the
-    magnitude of another night and half keep theirs, as in BERT. Here all chosen nights are hidden.
+    ``ValueError`` for a share outside (0, 1]. Source: Donoso-Oliva et al. (2023), who choose half
+    of the nights: 30 % of all are hidden, 10 % get a random magnitude and 10 % keep theirs, as in
+    BERT. Here all chosen nights are hidden.
     """
     check_number("share", share, maximum=1, positive=True)
     real = curves.real

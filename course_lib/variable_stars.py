@@ -43,6 +43,7 @@ SIDES = ("train", "validation", "test")
 
 NIGHTS, DAYS = 40, 75
 """A season: so many observations in a row, within so many days."""
+FASTEST = 5.0  # cycles a day; no star of the catalogue is faster
 LARGEST_ERROR = 0.1  # magnitudes; what is measured worse says little of a star of this catalogue
 
 

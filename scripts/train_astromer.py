@@ -31,11 +31,10 @@ from course_lib.astromer import (
 from course_lib.light_curves import LightCurves
 from course_lib.periodogram import find_period, frequency_grid
 from course_lib.training import parameter_count, seed
-from course_lib.variable_stars import DAYS, SIDES, load_macho, load_stars, observe, seasons
+from course_lib.variable_stars import DAYS, FASTEST, SIDES, load_macho, load_stars, observe, seasons
 
 SEED, SEASONS, STEPS, BATCH = 0, 3, 6000, 64
 RATE, DECAY, WARM_UP, CLIP = 2e-3, 0.01, 200, 1.0
-HIGHEST = 4.5  # cycles a day, half as much again as the fastest star of the train side
 REPORT = 500
 
 
@@ -56,7 +55,7 @@ def watched(
 
 def found_period(curves: LightCurves, seen: Tensor) -> Tensor:
     """What the periodogram makes of the nights that may be seen."""
-    frequency = frequency_grid(DAYS, highest=HIGHEST)
+    frequency = frequency_grid(DAYS, highest=FASTEST)
     return find_period(curves.time, curves.magnitude, curves.error, frequency, seen=seen)
 
 
