@@ -54,7 +54,7 @@ def lomb_scargle(
     frequency $f$, $\chi^2_0$ by the best constant alone. Source: Lomb (1976), Scargle (1982);
     Zechmeister and Kürster (2009), eqs. 5 to 15, for the constant.
     """
-    weight, x = _weighed(time, magnitude, error, seen)
+    time, weight, x = _weighed(time, magnitude, error, seen)
     turn = 2 * math.pi * time[..., None, :] * frequency.to(time.dtype)[:, None]
     cosine, sine = turn.cos(), turn.sin()
 
@@ -105,18 +105,19 @@ def fit_harmonics(
     Czerny (1996) for several harmonics in a search for periods.
     """
     check_size("harmonics", harmonics)
-    weight, x = _weighed(time, magnitude, error, seen)
+    dates, weight, x = _weighed(time, magnitude, error, seen)
     check_shapes(frequency=(frequency, "*batch"), time=(time, "*batch nights"))
-    basis = _waves(time, frequency, harmonics)
+    basis = _waves(dates, frequency, harmonics)
     square = einsum(basis, weight, basis, "... t n, ... t, ... t m -> ... n m")
     right = einsum(basis, weight, x, "... t n, ... t, ... t -> ... n")
     ridge = RIDGE * torch.eye(square.shape[-1], dtype=time.dtype, device=time.device)
     found = torch.linalg.solve(square + ridge, right)
     left = x - einsum(basis, found, "... t n, ... n -> ... t")
-    total = (_seen(time, seen) / error.square()).sum(dim=-1)
-    chi_square = total * (weight * left.square()).sum(dim=-1)
+    used = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
+    chi_square = (left / error).square().where(used, 0.0).sum(dim=-1)
     # The magnitudes that were fitted are differences from their mean.
-    found[..., 0] += (weight * magnitude.where(_seen(time, seen), 0.0)).sum(dim=-1)
+    mean = (weight * magnitude.where(used, 0.0)).sum(dim=-1)
+    found = torch.cat([found[..., :1] + mean[..., None], found[..., 1:]], dim=-1)
     return HarmonicFit(frequency, found, chi_square)
 
 
@@ -165,21 +166,17 @@ def _waves(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
     return torch.cat([torch.ones_like(turns)[..., None], time_sinusoids(turns, multiple)], dim=-1)
 
 
-def _seen(time: Tensor, seen: Tensor | None) -> Tensor:
-    return torch.ones_like(time, dtype=torch.bool) if seen is None else seen
-
-
 def _weighed(
     time: Tensor, magnitude: Tensor, error: Tensor, seen: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """Weights that sum to one, and magnitudes less their weighted mean; both 0 where not seen."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Dates, weights that sum to one, magnitudes less their mean; all of them 0 where not seen."""
     check_floating(time=time, magnitude=magnitude, error=error)
     check_shapes(
         time=(time, "*batch nights"),
         magnitude=(magnitude, "*batch nights"),
         error=(error, "*batch nights"),
     )
-    seen = _seen(time, seen)
+    seen = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
     check_flags("seen", seen, time, "an observation may be used")
     if (few := seen.sum(dim=-1) < 2).any():  # noqa: PLR2004 - what its message says
         star = tuple(few.nonzero()[0].tolist())
@@ -191,4 +188,4 @@ def _weighed(
     weight = weight / weight.sum(dim=-1, keepdim=True)
     known = magnitude.where(seen, 0.0)
     mean = (weight * known).sum(dim=-1, keepdim=True)
-    return weight, (known - mean).where(seen, 0.0)
+    return time.where(seen, 0.0), weight, (known - mean).where(seen, 0.0)
