@@ -112,7 +112,9 @@ def by_process(kernel_of: Callable[[float], Kernel]) -> Filled:
             mean = magnitude[seen].mean()
             noise = curves.error[star].double().numpy()[seen] ** 2
             process = GaussianProcessRegressor(kernel_of(period[star].item()), alpha=noise)
-            process.fit(dates[seen], magnitude[seen] - mean)
+            with warnings.catch_warnings():  # a bound of the kernel was met
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                process.fit(dates[seen], magnitude[seen] - mean)
             rows.append(mean + process.predict(dates))
         return torch.tensor(np.array(rows), dtype=curves.time.dtype)
 
@@ -400,7 +402,6 @@ def main() -> None:
     part, *clock = sys.argv[1:]
     result = DATA / f"{'_'.join(['star', part, *clock])}.json"
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore", ConvergenceWarning)  # a bound of a kernel was met
     began = time.process_time()
     measured = provenance(sklearn) | {"rows": []}
     for found in {"filling": filling, "naming": naming}[part](*clock):
