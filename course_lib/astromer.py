@@ -1,0 +1,298 @@
+r"""ASTROMER: hide nights of a light curve, and learn to tell from the others how bright they were.
+
+A masked language model whose tokens are observations: a date and a magnitude instead of a place and
+a word. :func:`hide_nights` chooses what to hide, :class:`Astromer` fills it in, and
+:func:`reconstruction_error` says how far it was off. What it learns of a star on the way,
+:meth:`Astromer.embed`, can serve other ends: :class:`StarClassifier` names a star's class.
+Source: Donoso-Oliva et al. (2023).
+
+Curves are :class:`course_lib.light_curves.LightCurves`; their time runs in days, or in turns of a
+period (:meth:`~course_lib.light_curves.LightCurves.in_turns`). ``hidden`` is True at nights that
+are to be filled in. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
+expected and what to do.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from einops import rearrange
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from course_lib.checks import (
+    check_choice,
+    check_floating,
+    check_number,
+    check_shapes,
+    check_size,
+)
+from course_lib.light_curves import LightCurves, check_flags, frequency_ladder, time_sinusoids
+from course_lib.transformer import Encoder
+
+DATA = Path(__file__).parent / "data"
+
+CLOCKS = ("days", "turns")
+"""What the time of a trained model runs in: days, or turns of the period that was found."""
+SHORTEST, LONGEST, PAIRS = 0.2, 200.0, 32  # days; of the sinusoids that run in days
+HARMONICS = 8  # of the sinusoids that run in turns
+
+BRIGHTNESS = 0.2  # magnitudes: about the scatter of a star, so that inputs are about 1
+PRECISION = 0.02  # magnitudes: about the error of a night
+SHARE = 0.3
+
+
+class Astromer(nn.Module):
+    r"""Observations in, and for each night the magnitude that belongs there.
+
+    A night is the token $W_t\, p(t) + v\,W_m\,(m - \bar m,\ \ln \sigma) + (1 - v)\,h$: sinusoids
+    $p$ of its date with the given ``frequency``, and its magnitude and error if it is visible
+    ($v = 1$), or the learned $h$ if it is hidden ($v = 0$). $\bar m$ is the mean of the visible
+    nights of its star. Then an :class:`~course_lib.transformer.Encoder` in which all nights look at
+    visible nights alone, and a linear readout. Dates count from a star's first night.
+
+    What is hidden cannot leak: a prediction depends on the visible nights, on its own date and on
+    the date of the first night, on nothing else, so that it can be asked for at any date
+    (:meth:`at`). Here we differ from Donoso-Oliva et al. (2023): in their code hidden magnitudes
+    stay in the input and are masked in the attention, and so that they do not leak past it, blocks
+    have no residual connection. Ours are pre-norm blocks with one. Besides, theirs has 256 features
+    and 200 nights; knows no errors; reads dates with the frequencies of Vaswani et al. (2017),
+    whose fastest wave takes 6.3 days; and takes the mean of all nights.
+    """
+
+    def __init__(
+        self,
+        frequency: Float[Tensor, "pairs"],
+        *,
+        d_model: int = 64,
+        heads: int = 4,
+        layers: int = 2,
+        d_hidden: int = 128,
+        dropout: float | int = 0.0,
+    ) -> None:
+        super().__init__()
+        check_floating(frequency=frequency)
+        check_shapes(frequency=(frequency, "pairs"))
+        check_size("the number of frequencies", len(frequency))
+        self.register_buffer("frequency", frequency.double(), persistent=False)
+        self.date = nn.Linear(2 * len(frequency), d_model)
+        self.light = nn.Linear(2, d_model)
+        self.blank = nn.Parameter(torch.zeros(d_model))
+        self.encoder = Encoder(d_model, heads, layers, d_hidden=d_hidden, dropout=dropout)
+        self.readout = nn.Linear(d_model, 1)
+
+    def forward(
+        self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
+    ) -> Float[Tensor, "stars nights"]:
+        """The magnitude of every night, hidden or not; what it says of padding means nothing."""
+        tokens, mean = self._read(curves, hidden)
+        return mean + BRIGHTNESS * self.readout(tokens)[..., 0]
+
+    def encode(
+        self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
+    ) -> Float[Tensor, "stars nights d_model"]:
+        """Every night in the light of the visible ones.
+
+        Raises ``ValueError`` for a star whose every night is hidden.
+        """
+        return self._read(curves, hidden)[0]
+
+    def embed(
+        self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
+    ) -> Float[Tensor, "stars d_model"]:
+        """One vector for each star: the mean of what its visible nights became."""
+        tokens = self.encode(curves, hidden=hidden)
+        visible = _visible(curves, hidden).to(tokens.dtype)[..., None]
+        return (tokens * visible).sum(dim=1) / visible.sum(dim=1)
+
+    def at(
+        self,
+        curves: LightCurves,
+        time: Float[Tensor, "stars queries"],
+        *,
+        hidden: Bool[Tensor, "stars nights"] | None = None,
+    ) -> Float[Tensor, "stars queries"]:
+        """The magnitude at any dates, whether somebody looked or not, in any order."""
+        check_floating(curves=curves.time, time=time)
+        check_shapes(time=(time, "stars queries"), curves=(curves.time, "stars nights"))
+        visible = _visible(curves, hidden)
+        since, value, mean = self._inputs(curves, visible)
+        asked = time - _first(curves)
+        nobody = torch.zeros_like(asked)
+        tokens = self._encoded(
+            torch.cat([since, asked], dim=1),
+            torch.cat([value, torch.stack([nobody, nobody], dim=-1)], dim=1),
+            torch.cat([visible, nobody.bool()], dim=1),
+        )
+        return mean + BRIGHTNESS * self.readout(tokens[:, since.shape[1] :])[..., 0]
+
+    def attention_weights(
+        self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
+    ) -> Float[Tensor, "layers stars heads nights nights"]:
+        """How much each night looks at each other in every block; 0 at hidden ones and padding."""
+        visible = _visible(curves, hidden)
+        since, value, _ = self._inputs(curves, visible)
+        tokens = self._tokens(since, value, visible)
+        return self.encoder.attention_weights(tokens, mask=_keys(visible))
+
+    def _read(self, curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
+        visible = _visible(curves, hidden)
+        since, value, mean = self._inputs(curves, visible)
+        return self._encoded(since, value, visible), mean
+
+    def _inputs(self, curves: LightCurves, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Days since the first night, magnitude and error as inputs, and the star's mean."""
+        since = (curves.time - _first(curves)).where(curves.real, 0.0)
+        known = curves.magnitude.where(visible, 0.0)
+        mean = known.sum(dim=1, keepdim=True) / visible.sum(dim=1, keepdim=True)
+        value = torch.stack(
+            [
+                (curves.magnitude - mean) / BRIGHTNESS,
+                (curves.error.where(visible, PRECISION) / PRECISION).log(),
+            ],
+            dim=-1,
+        )
+        return since, value.where(visible[..., None], 0.0), mean
+
+    def _tokens(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+        date = self.date(time_sinusoids(since, self.frequency))
+        return date + torch.where(visible[..., None], self.light(value), self.blank)
+
+    def _encoded(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+        return self.encoder(self._tokens(since, value, visible), mask=_keys(visible))
+
+
+class StarClassifier(nn.Module):
+    r"""The logits of a star's class: $W_2\,\mathrm{GELU}(W_1 (e, x) + b_1) + b_2$.
+
+    $e$ is the embedding of an :class:`Astromer`, which training changes along, and $x$ are
+    ``extras`` other numbers that are known of a star, the logarithm of its period say. Source:
+    Donoso-Oliva et al. (2023), whose head has three hidden layers.
+    """
+
+    def __init__(
+        self, astromer: Astromer, classes: int, *, extras: int = 0, d_hidden: int = 64
+    ) -> None:
+        super().__init__()
+        check_size("classes", classes, minimum=2)
+        check_size("extras", extras, minimum=0)
+        self.astromer = astromer
+        self.extras = extras
+        self.head = nn.Sequential(
+            nn.Linear(astromer.readout.in_features + extras, d_hidden),
+            nn.GELU(),
+            nn.Linear(d_hidden, classes),
+        )
+
+    def forward(
+        self, curves: LightCurves, extra: Float[Tensor, "stars extras"] | None = None
+    ) -> Float[Tensor, "stars classes"]:
+        """Embed all nights, join what else is known, classify."""
+        embedding = self.astromer.embed(curves)
+        if extra is None:
+            extra = embedding.new_zeros(len(curves), 0)
+        check_floating(embedding=embedding, extra=extra)
+        check_shapes(extra=(extra, f"stars {self.extras}"), embedding=(embedding, "stars d_model"))
+        return self.head(torch.cat([embedding, extra], dim=1))
+
+
+def hide_nights(
+    curves: LightCurves,
+    *,
+    share: float | int = SHARE,
+    generator: torch.Generator | None = None,
+) -> Bool[Tensor, "stars nights"]:
+    r"""Choose nights to be filled in: ``share`` of the real ones of each star, at random.
+
+    The number is rounded, one night at least is hidden and one at least stays. Raises
+    ``ValueError`` for a share outside (0, 1]. Source: Donoso-Oliva et al. (2023), who choose half
+    of the nights: 30 % of all are hidden, 10 % get a random magnitude and 10 % keep theirs, as in
+    BERT. Here all chosen nights are hidden.
+    """
+    check_number("share", share, maximum=1, positive=True)
+    real = curves.real
+    nights = real.sum(dim=1, keepdim=True)
+    count = (share * nights).round().clamp(min=1).minimum(nights - 1)
+    drawn = torch.rand(real.shape, generator=generator, device=real.device)
+    # Shuffled nights, padding last: the first `count` are chosen.
+    return drawn.masked_fill(~real, 2.0).argsort(dim=1).argsort(dim=1) < count
+
+
+def reconstruction_error(
+    predicted: Float[Tensor, "stars nights"],
+    magnitude: Float[Tensor, "stars nights"],
+    hidden: Bool[Tensor, "stars nights"],
+) -> Float[Tensor, ""]:
+    r"""How far off hidden nights are: $\sqrt{\frac1n\sum_{\mathrm{hidden}} (\hat m - m)^2}$.
+
+    In magnitudes. What the model says of other nights does not count. Raises ``ValueError`` if
+    nothing is hidden. Source: Donoso-Oliva et al. (2023).
+    """
+    check_floating(predicted=predicted, magnitude=magnitude)
+    check_flags("hidden", hidden, magnitude, "a night is to be filled in")
+    check_shapes(predicted=(predicted, "stars nights"), magnitude=(magnitude, "stars nights"))
+    if not hidden.any():
+        raise ValueError(
+            "hidden is False everywhere, so there is nothing to fill in; expected True at one "
+            "night at least; choose some with hide_nights(...)"
+        )
+    return (predicted - magnitude)[hidden].square().mean().sqrt()
+
+
+def empty_astromer(clock: str) -> Astromer:
+    """The model of :func:`load_astromer` before training: two blocks, four heads, 64 features.
+
+    ``clock`` says what time runs in. In days, periods of the sinusoids form a ladder from 0.2 to
+    200 days. In turns, they are one turn and its first eight harmonics, which repeat with the star.
+    """
+    check_choice("clock", clock, CLOCKS)
+    if clock == "turns":
+        return Astromer(torch.arange(1, HARMONICS + 1, dtype=torch.float64))
+    return Astromer(frequency_ladder(PAIRS, shortest=SHORTEST, longest=LONGEST))
+
+
+def weights_of(clock: str) -> Path:
+    """The file of the model that was trained with that clock."""
+    check_choice("clock", clock, CLOCKS)
+    return DATA / f"astromer_{clock}.npz"
+
+
+def load_astromer(clock: str) -> tuple[Astromer, dict[str, Any]]:
+    """The model that was trained with that clock, in evaluation mode, and how it was trained.
+
+    That is ``command``, ``seed``, ``steps``, ``seconds`` and the reconstruction ``error`` in
+    magnitudes that it ended with on each side; ``data/astromer.md`` says more.
+    """
+    import numpy as np
+
+    with np.load(weights_of(clock)) as stored:
+        weights = torch.from_numpy(stored["weights"]).float()
+        about = json.loads(str(stored["about"]))
+    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
+        model = empty_astromer(clock)
+    nn.utils.vector_to_parameters(weights, model.parameters())
+    return model.eval(), about
+
+
+def _first(curves: LightCurves) -> Tensor:
+    return curves.time.masked_fill(~curves.real, torch.inf).amin(dim=1, keepdim=True)
+
+
+def _keys(visible: Tensor) -> Tensor:
+    return rearrange(visible, "stars night -> stars 1 1 night")
+
+
+def _visible(curves: LightCurves, hidden: Tensor | None) -> Tensor:
+    """The nights that may be looked at: real ones that are not hidden."""
+    if hidden is None:
+        return curves.real
+    check_flags("hidden", hidden, curves.time, "a night is to be filled in")
+    visible = curves.real & ~hidden
+    if not (some := visible.any(dim=1)).all():
+        star = (~some).nonzero()[0].item()
+        raise ValueError(
+            f"every night of star {star} is hidden; expected one visible night at least, since "
+            "from nothing nothing can be told; hide fewer"
+        )
+    return visible

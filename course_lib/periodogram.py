@@ -1,0 +1,191 @@
+r"""Periodograms: at which frequency a wave explains irregular observations best.
+
+:func:`lomb_scargle` says how well a sinusoid of each frequency fits, :func:`find_period` picks the
+best one, also by the harmonics that a star's curve has besides, and :func:`fit_harmonics` gives the
+series of that period, which can be read at any time. All of it is least squares, each observation
+weighted by $1/\sigma^2$, for a whole batch of stars at once.
+
+Curves are ``(*batch, nights)``; ``seen`` is True at the observations that may be used, padding and
+hidden nights are False. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what
+was expected and what to do.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from einops import einsum
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from course_lib.checks import check_floating, check_number, check_shapes, check_size
+from course_lib.light_curves import check_flags, time_sinusoids
+
+OVERSAMPLING = 5  # trial frequencies in the width of a peak
+CHUNK = 64  # stars at a time: what is between is stars × frequencies × nights
+RIDGE = 1e-6  # keeps a fit with more numbers than nights solvable
+
+
+def frequency_grid(
+    days: float | int, *, highest: float | int, oversampling: int = OVERSAMPLING
+) -> Float[Tensor, "frequencies"]:
+    r"""Trial frequencies from $1/2T$ up to ``highest``, in steps of $1/(\mathrm{oversampling}\,T)$.
+
+    A peak is about $1/T$ wide if observations span $T$ = ``days``. Source: VanderPlas (2018),
+    section 7.1.
+    """
+    check_number("days", days, positive=True)
+    check_number("highest", highest, positive=True)
+    check_size("oversampling", oversampling)
+    return torch.arange(0.5 / days, highest, 1 / (oversampling * days), dtype=torch.float64)
+
+
+def lomb_scargle(
+    time: Float[Tensor, "*batch nights"],
+    magnitude: Float[Tensor, "*batch nights"],
+    error: Float[Tensor, "*batch nights"],
+    frequency: Float[Tensor, "frequencies"],
+    *,
+    seen: Bool[Tensor, "*batch nights"] | None = None,
+) -> Float[Tensor, "*batch frequencies"]:
+    r"""The share of the scatter that a sinusoid takes away: $1 - \chi^2(f) / \chi^2_0$, in [0, 1].
+
+    Both are weighted sums of squares: $\chi^2(f)$ is left by the best constant and sinusoid of
+    frequency $f$, $\chi^2_0$ by the best constant alone. Source: Lomb (1976), Scargle (1982);
+    Zechmeister and Kürster (2009), eqs. 5 to 15, for the constant.
+    """
+    time, weight, x = _weighed(time, magnitude, error, seen)
+    turn = 2 * math.pi * time[..., None, :] * frequency.to(time.dtype)[:, None]
+    cosine, sine = turn.cos(), turn.sin()
+
+    def mean(values: Tensor) -> Tensor:
+        return (weight[..., None, :] * values).sum(dim=-1)
+
+    c, s = mean(cosine), mean(sine)
+    xc, xs = mean(x[..., None, :] * cosine), mean(x[..., None, :] * sine)
+    cc, ss = mean(cosine.square()) - c.square(), mean(sine.square()) - s.square()
+    cs = mean(cosine * sine) - c * s
+    explained = ss * xc.square() + cc * xs.square() - 2 * cs * xc * xs
+    scatter = (weight * x.square()).sum(dim=-1)[..., None]
+    whole = scatter * (cc * ss - cs.square())
+    tiny = torch.finfo(time.dtype).tiny
+    return (explained / whole.clamp(min=tiny)).clamp(0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class HarmonicFit:
+    r"""$m(t) = c_0 + \sum_k a_k \sin 2\pi k f t + b_k \cos 2\pi k f t$.
+
+    ``coefficient`` is $(c_0, a_1, b_1, a_2, b_2, \dots)$ and ``chi_square`` what the fit leaves.
+    """
+
+    frequency: Float[Tensor, "*batch"]
+    coefficient: Float[Tensor, "*batch numbers"]
+    chi_square: Float[Tensor, "*batch"]
+
+    def at(self, time: Float[Tensor, "*batch nights"]) -> Float[Tensor, "*batch nights"]:
+        """The fitted magnitudes at any times."""
+        harmonics = self.coefficient.shape[-1] // 2
+        basis = _waves(time, self.frequency, harmonics)
+        return einsum(basis, self.coefficient, "... nights n, ... n -> ... nights")
+
+
+def fit_harmonics(
+    time: Float[Tensor, "*batch nights"],
+    magnitude: Float[Tensor, "*batch nights"],
+    error: Float[Tensor, "*batch nights"],
+    frequency: Float[Tensor, "*batch"],
+    *,
+    harmonics: int = 3,
+    seen: Bool[Tensor, "*batch nights"] | None = None,
+) -> HarmonicFit:
+    """Weighted least squares of a constant and ``harmonics`` sinusoids of each star's frequency.
+
+    Numbers stay finite where there are fewer observations than coefficients. Source: Schwarzenberg-
+    Czerny (1996) for several harmonics in a search for periods.
+    """
+    check_size("harmonics", harmonics)
+    dates, weight, x = _weighed(time, magnitude, error, seen)
+    check_shapes(frequency=(frequency, "*batch"), time=(time, "*batch nights"))
+    basis = _waves(dates, frequency, harmonics)
+    square = einsum(basis, weight, basis, "... t n, ... t, ... t m -> ... n m")
+    right = einsum(basis, weight, x, "... t n, ... t, ... t -> ... n")
+    ridge = RIDGE * torch.eye(square.shape[-1], dtype=time.dtype, device=time.device)
+    found = torch.linalg.solve(square + ridge, right)
+    left = x - einsum(basis, found, "... t n, ... n -> ... t")
+    used = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
+    chi_square = (left / error).square().where(used, 0.0).sum(dim=-1)
+    # The magnitudes that were fitted are differences from their mean.
+    mean = (weight * magnitude.where(used, 0.0)).sum(dim=-1)
+    found = torch.cat([found[..., :1] + mean[..., None], found[..., 1:]], dim=-1)
+    return HarmonicFit(frequency, found, chi_square)
+
+
+def find_period(
+    time: Float[Tensor, "stars nights"],
+    magnitude: Float[Tensor, "stars nights"],
+    error: Float[Tensor, "stars nights"],
+    frequency: Float[Tensor, "frequencies"],
+    *,
+    harmonics: int = 3,
+    candidates: int = 5,
+    seen: Bool[Tensor, "stars nights"] | None = None,
+) -> Float[Tensor, "stars"]:
+    """The period, among the ``candidates`` highest peaks, whose series leaves the least.
+
+    Peaks are those of :func:`lomb_scargle`, series those of :func:`fit_harmonics`. Raises
+    ``ValueError`` for fewer trial frequencies than three.
+    """
+    check_size("candidates", candidates)
+    check_size("the number of frequencies", len(frequency), minimum=3)
+    periods = []
+    for rows in torch.arange(len(time)).split(CHUNK):
+        few = [values[rows] for values in (time, magnitude, error)]
+        used = None if seen is None else seen[rows]
+        power = lomb_scargle(*few, frequency, seen=used)
+        inner = power[:, 1:-1]
+        peak = (inner >= power[:, :-2]) & (inner >= power[:, 2:])
+        height = inner.masked_fill(~peak, -1.0)
+        best = height.topk(min(candidates, height.shape[1]), dim=1).indices + 1
+        trial = frequency.to(power.dtype)[best]
+        left = torch.stack(
+            [
+                fit_harmonics(*few, one, harmonics=harmonics, seen=used).chi_square
+                for one in trial.unbind(dim=1)
+            ],
+            dim=1,
+        )
+        periods.append(1 / trial.gather(1, left.argmin(dim=1, keepdim=True))[:, 0])
+    return torch.cat(periods)
+
+
+def _waves(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
+    """1, and sines and cosines of all multiples of the frequency, at each time."""
+    turns = time * frequency[..., None]
+    multiple = torch.arange(1, harmonics + 1, dtype=torch.float64, device=time.device)
+    return torch.cat([torch.ones_like(turns)[..., None], time_sinusoids(turns, multiple)], dim=-1)
+
+
+def _weighed(
+    time: Tensor, magnitude: Tensor, error: Tensor, seen: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Dates, weights that sum to one, magnitudes less their mean; all of them 0 where not seen."""
+    check_floating(time=time, magnitude=magnitude, error=error)
+    check_shapes(
+        time=(time, "*batch nights"),
+        magnitude=(magnitude, "*batch nights"),
+        error=(error, "*batch nights"),
+    )
+    seen = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
+    check_flags("seen", seen, time, "an observation may be used")
+    if (few := seen.sum(dim=-1) < 2).any():  # noqa: PLR2004 - what its message says
+        star = tuple(few.nonzero()[0].tolist())
+        raise ValueError(
+            f"star {star} has {seen[star].sum().item()} observation(s) that may be used; expected "
+            "two or more; leave the star out"
+        )
+    weight = (seen / error.where(seen, 1.0).square()).to(time.dtype)
+    weight = weight / weight.sum(dim=-1, keepdim=True)
+    known = magnitude.where(seen, 0.0)
+    mean = (weight * known).sum(dim=-1, keepdim=True)
+    return time.where(seen, 0.0), weight, (known - mean).where(seen, 0.0)

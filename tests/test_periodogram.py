@@ -1,0 +1,145 @@
+"""The periodogram is SciPy's, series are NumPy's least squares, and periods are found again."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.signal import lombscargle
+from seeded import assert_close, randn
+
+from course_lib.periodogram import find_period, fit_harmonics, frequency_grid, lomb_scargle
+from course_lib.variable_stars import DAYS, FASTEST, load_macho, load_stars, observe, seasons
+
+FREQUENCY = torch.linspace(0.02, 3, 40, dtype=torch.float64)
+
+
+def night_by_night(stars=2, nights=12, seed=0):
+    """Irregular dates, magnitudes and errors."""
+    time = (30 * randn(stars, nights, seed=seed).abs()).sort(dim=1).values
+    error = 0.02 + 0.1 * randn(stars, nights, seed=seed + 2).abs()
+    return time, 15 + randn(stars, nights, seed=seed + 1), error
+
+
+def test_power_is_that_of_scipy():
+    time, magnitude, error = night_by_night()
+    power = lomb_scargle(time, magnitude, error, FREQUENCY)
+    for star in range(2):
+        expected = lombscargle(
+            time[star].numpy(),
+            magnitude[star].numpy(),
+            2 * math.pi * FREQUENCY.numpy(),
+            weights=error[star].numpy() ** -2,
+            floating_mean=True,
+            normalize=True,
+        )
+        assert_close(power[star], torch.from_numpy(expected), 1e-8)
+
+
+def test_power_is_what_the_best_sinusoid_takes_away():
+    time, magnitude, error = night_by_night()
+    weight = error**-2
+    mean = (weight * magnitude).sum(1, keepdim=True) / weight.sum(1, keepdim=True)
+    whole = (weight * (magnitude - mean) ** 2).sum(1)
+    for frequency in (0.1, 0.77):
+        chosen = torch.full((2,), frequency, dtype=torch.float64)
+        left = fit_harmonics(time, magnitude, error, chosen, harmonics=1).chi_square
+        power = lomb_scargle(time, magnitude, error, chosen[:1])[:, 0]
+        assert_close(power, 1 - left / whole, 1e-4)
+
+
+@pytest.mark.parametrize("harmonics", [1, 3])
+def test_a_series_is_weighted_least_squares(harmonics):
+    time, magnitude, error = night_by_night(nights=20)
+    frequency = torch.tensor([0.31, 1.7], dtype=torch.float64)
+    fit = fit_harmonics(time, magnitude, error, frequency, harmonics=harmonics)
+    later = torch.linspace(40, 50, 5, dtype=torch.float64).expand(2, 5)
+    for star in range(2):
+
+        def basis(t, star=star):
+            angle = 2 * math.pi * frequency[star].item() * t.numpy()
+            waves = [f(k * angle) for k in range(1, harmonics + 1) for f in (np.sin, np.cos)]
+            return np.stack([np.ones_like(angle), *waves], axis=1)
+
+        scale = 1 / error[star].numpy()
+        design = basis(time[star]) * scale[:, None]
+        solution, left, *_ = np.linalg.lstsq(design, magnitude[star].numpy() * scale)
+        assert_close(fit.coefficient[star], torch.from_numpy(solution), 1e-3)
+        assert fit.chi_square[star].item() == pytest.approx(left[0], rel=1e-3)
+        assert_close(fit.at(later)[star], torch.from_numpy(basis(later[star]) @ solution), 1e-3)
+
+
+@given(st.integers(0, 1000), st.floats(-5, 5), st.floats(-1000, 1000), st.floats(0.1, 10))
+def test_power_is_a_share_and_knows_no_zero_of_time_brightness_or_error(seed, m, t, scale):
+    time, magnitude, error = night_by_night(seed=seed)
+    power = lomb_scargle(time, magnitude, error, FREQUENCY)
+    assert ((power >= 0) & (power <= 1)).all()
+    moved = lomb_scargle(time + t, magnitude + m, scale * error, FREQUENCY)
+    assert_close(moved, power, 1e-6)
+
+
+def test_nights_that_may_not_be_used_do_not_count():
+    time, magnitude, error = night_by_night()
+    seen = torch.rand(2, 12, generator=torch.Generator().manual_seed(3)) < 0.7
+    kept = seen[0]
+    spoilt = [values.where(seen, math.nan) for values in (time, magnitude, error)]
+    alone = [values[:1, kept] for values in (time, magnitude, error)]
+    expected = lomb_scargle(*alone, FREQUENCY)[0]
+    assert_close(lomb_scargle(*spoilt, FREQUENCY, seen=seen)[0], expected, 1e-10)
+    frequency = torch.tensor([0.3, 0.4], dtype=torch.float64)
+    fit = fit_harmonics(*spoilt, frequency, harmonics=1, seen=seen)
+    one = fit_harmonics(*alone, frequency[:1], harmonics=1)
+    assert_close(fit.coefficient[0], one.coefficient[0], 1e-9)
+    assert_close(fit.chi_square[0], one.chi_square[0], 1e-8)
+
+
+def test_a_series_with_more_numbers_than_nights_stays_finite():
+    fit = fit_harmonics(
+        *night_by_night(nights=3), torch.tensor([0.3, 0.4], dtype=torch.float64), harmonics=4
+    )
+    assert fit.coefficient.isfinite().all()
+
+
+def test_most_periods_of_the_catalogue_are_found_again():
+    stars = load_stars().where("test").of("RRab")
+    nights = seasons(list(load_macho().values()))
+    random = torch.Generator().manual_seed(0)
+    stars = stars[torch.arange(100)]
+    watched = observe(stars, nights, generator=random)
+    grid = frequency_grid(DAYS, highest=FASTEST)
+    columns = (watched.time, watched.magnitude, watched.error)
+
+    def share(**options):
+        found = find_period(*columns, grid, **options).double()
+        return ((found / stars.period[:, 0] - 1).abs() < 0.02).double().mean().item()
+
+    assert share() > 0.9
+    # The highest peak alone is more often an alias: one turn a day more or less.
+    assert share(candidates=1) < share()
+
+
+def test_trial_frequencies_are_as_dense_as_asked():
+    grid = frequency_grid(50, highest=2, oversampling=4)
+    assert grid[0].item() == pytest.approx(0.01)
+    assert_close(grid.diff(), torch.full_like(grid[1:], 1 / 200), 1e-9)
+    assert grid[-1] < 2
+
+
+def test_what_cannot_be_searched_is_refused():
+    time, magnitude, error = night_by_night()
+    with pytest.raises(ValueError, match=r"star \(1,\) has 1 observation\(s\) that may be used"):
+        lomb_scargle(
+            time,
+            magnitude,
+            error,
+            FREQUENCY,
+            seen=torch.stack([torch.arange(12) < 5, torch.arange(12) < 1]),
+        )
+    with pytest.raises(ValueError, match="the number of frequencies is 2"):
+        find_period(time, magnitude, error, FREQUENCY[:2])
+    with pytest.raises(ValueError, match="harmonics is 0"):
+        fit_harmonics(time, magnitude, error, FREQUENCY[:2], harmonics=0)
+    with pytest.raises(ValueError, match="days is 0"):
+        frequency_grid(0, highest=2)
