@@ -68,7 +68,8 @@ const keysOf = (ui) =>
   alongALine(
     (step) => {
       endFilm(ui);
-      choose(ui, clamp(Math.max(0, ui.now.particle) + step, 0, ui.now.count - 1));
+      const { particle, count } = ui.now;
+      choose(ui, particle < 0 ? 0 : clamp(particle + step, 0, count - 1));
     },
     () => toggle(ui, Math.max(0, ui.now.particle)),
     1,
@@ -84,8 +85,11 @@ function option(now, ui, i) {
     data-there=${isThere} data-radius=${radius}
     aria-label="particle ${particleName(now, i)}${away && `, ${away}`}"
     transform="translate(${field.points[i].join(" ")})">
-    ${i === at ? svg`<circle r=${radius + 3} fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>` : nothing}
-    ${look}</g>`;
+    ${look}${
+      i === at
+        ? svg`<circle r=${radius + 3} fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>`
+        : nothing
+    }</g>`;
 }
 
 function picture(now, ui) {
@@ -97,14 +101,15 @@ function picture(now, ui) {
   const order = Array.from({ length: count }, (_, i) => i);
   return html`<div class="cw-layers cw-j-layers" data-measure="jet"
     style="aspect-ratio: ${field.width} / ${field.height}">
-    <svg viewBox=${box} aria-hidden="true">${ground(field)}${links(now)}</svg>
-    <svg viewBox=${box} class="cw-j-jet" role="listbox" tabindex="0" aria-multiselectable="true"
+    <svg viewBox=${box} aria-hidden="true">${ground(field)}</svg>
+    <svg viewBox=${box} class="cw-j-jet" role="listbox" tabindex="0" aria-multiselectable="true" data-pointed=${now.at}
       aria-label="Particles of the jet, the hardest first; the selected ones are there"
       aria-activedescendant=${active} @pointerdown=${grip} @pointermove=${grip}
       @pointerleave=${grip} @click=${grip} @keydown=${keysOf(ui)}>
       <rect width=${field.width} height=${field.height} fill="transparent"></rect>
       ${order.map((i) => option(now, ui, i))}
     </svg>
+    <svg viewBox=${box} class="cw-j-over" aria-hidden="true">${links(now)}</svg>
   </div>`;
 }
 

@@ -38,7 +38,7 @@ export function massAxis({ mass, there, facts }, ui) {
     <div data-measure="mass">
       <svg viewBox="0 0 ${width} ${MASS_HEIGHT}" role="img" data-mass=${mass}
         aria-label="The mass, ${number(mass, 1)} GeV, on an axis from 0 to ${MOST_MASS} GeV with the masses of ${facts.landmarks.map(([name]) => name).join(", ")}">
-        <g class="cw-axes"><path d="M10 25H${width - 10}" stroke-width="2"></path>
+        <g class="cw-j-axes"><path d="M10 25H${width - 10}" stroke-width="2"></path>
           ${facts.landmarks.map(landmark)}
           <text x="6" y="46">0</text></g>
         <path class="cw-j-marker" d="M${x} 26L${x - 7} 12H${x + 7}Z" fill="var(--cw-warm)"
@@ -69,7 +69,7 @@ export function strongest(now, ui) {
   const title =
     at < 0
       ? "Point at a particle to see whom it attends to."
-      : `Particle ${particleName(now, at)}${there.includes(at) ? ", attends most to" : `: ${absence(now, at)}`}`;
+      : `${particleName(now, at)}${there.includes(at) ? ", attends to" : `: ${absence(now, at)}`}`;
   const names = ["to", "weight", "Δ", "kT, GeV", "z", "m², GeV²"];
   return html`<p class="cw-j-title">${title}</p>
     <table class="cw-weights cw-j-links" aria-label="Its strongest links, and the features of each pair">

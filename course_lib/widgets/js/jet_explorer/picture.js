@@ -9,15 +9,15 @@ import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 /** The radius of the jets, as they were clustered. */
 export const RADIUS = 0.8;
 const [LEFT, FOOT, EDGE] = [34, 34, 6];
-const REACH = [0.15, 0.25, 0.4, 0.6, 0.85];
+const REACH = [0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
 const MARGIN = 1.12;
-const LARGEST = 0.085; // of the width, for a particle of 100 GeV
+const HARD = 0.05; // of the width, for a particle of 100 GeV
 const [LEAST, MOST] = [2.6, 0.12];
 const GRIP = 24;
-const [THICK, FAINT] = [22, 0.4];
+const [THICK, FAINT] = [40, 0.5];
 const SIGNED = 6.5;
 /** Where ticks stand, for each reach. */
-const TICKS = { 0.15: 0.1, 0.25: 0.2, 0.4: 0.2, 0.6: 0.4, 0.85: 0.4 };
+const TICKS = { 0.2: 0.1, 0.3: 0.2, 0.45: 0.2, 0.6: 0.4, 0.75: 0.4, 0.9: 0.4 };
 
 /** Around (0, 0), each with the area of a circle of radius 1. */
 const SHAPES = [
@@ -48,7 +48,7 @@ export function fieldOf({ places, particles }, width) {
     const [x, y] = inner.toPixel(place);
     return [LEFT + x, EDGE + y];
   };
-  const radius = (pt) => LARGEST * width * Math.sqrt(pt / 100);
+  const radius = (pt) => HARD * width * Math.sqrt(pt / 100);
   return {
     ...{ width, height, side, reach, toPixel },
     points: places.map(toPixel),
@@ -81,11 +81,11 @@ export function ground({ side, reach, toPixel, height, width }) {
       <text x=${px} y=${EDGE + side + 14} text-anchor="middle">${text}</text>
       <text x=${LEFT - 5} y=${py + 4} text-anchor="end">${text}</text>`;
   };
-  return svg`<g class="cw-axes" aria-hidden="true">
+  return svg`<g class="cw-j-axes" aria-hidden="true">
     <rect x=${LEFT} y=${EDGE} width=${side} height=${side} rx="4"></rect>
     ${[-step, 0, step].map(tick)}
     <text x=${width - EDGE} y=${height - 4} text-anchor="end">Δη, from the axis along the beam</text>
-    <text x="11" y=${EDGE + 2} text-anchor="end" transform="rotate(-90 11 ${EDGE + 2})">Δφ, around it</text>
+    <text x=${LEFT + 6} y=${EDGE + 14}>Δφ, around it</text>
     ${
       r < side * 0.75
         ? svg`<circle cx=${x} cy=${y} r=${r} fill="none" stroke="var(--cw-edge)"
@@ -99,18 +99,18 @@ export function ground({ side, reach, toPixel, height, width }) {
 export function links({ links: all, at, field: { points, radii } }) {
   const link = ({ to, weight }) => {
     const width = Math.max(FAINT, THICK * weight);
-    const look = { width, opacity: 0.35 + 0.5 * Math.min(1, 4 * weight) };
+    const look = { width, opacity: 0.15 + 0.4 * Math.min(1, 5 * weight) };
     if (to === at) {
       const [x, y] = points[at];
       return svg`<circle data-to=${to} data-weight=${weight} cx=${x} cy=${y} fill="none"
-        r=${radii[at] + 4 + look.width / 2} stroke="var(--cw-accent)" stroke-width=${look.width}
+        r=${radii[at] + 5 + look.width / 2} stroke-width=${look.width}
         stroke-opacity=${look.opacity}></circle>`;
     }
     return svg`<path data-to=${to} data-weight=${weight} d="M${points[at].join(" ")}L${points[to].join(" ")}"
-      stroke="var(--cw-accent)" stroke-width=${look.width} stroke-opacity=${look.opacity}
-      stroke-linecap="round"></path>`;
+      stroke-width=${look.width} stroke-opacity=${look.opacity}></path>`;
   };
-  return svg`<g aria-hidden="true" fill="none">${all.map(link)}</g>`;
+  return svg`<g aria-hidden="true" fill="none" stroke="var(--cw-ink)" stroke-linecap="round"
+    pointer-events="none">${all.map(link)}</g>`;
 }
 
 /** A particle about the origin: in its colour and shape, with its charge if there is room. */

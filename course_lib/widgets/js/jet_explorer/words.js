@@ -16,7 +16,7 @@ export function particleName({ unpacked, facts }, i) {
 
 /** Why a particle is not there, if it is not. */
 export const absence = ({ gone, kept }, i) =>
-  gone.includes(i) ? "taken away" : i >= kept ? "softer than the hardest that are kept" : "";
+  gone.includes(i) ? "taken away" : i >= kept ? "softer than those kept" : "";
 
 /** The class with the largest probability. @param {number[]} probabilities */
 export const likeliest = (probabilities) => probabilities.indexOf(Math.max(...probabilities));
