@@ -10,7 +10,8 @@ Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was e
 do. Source: Qu, Li and Qian (2022), arXiv 2202.03772.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from course_lib.checks import check_choice, check_floating, check_shapes, check_tensor
+from course_lib.checks import check_choice, check_floating, check_shapes, check_size, check_tensor
 from course_lib.four_momenta import (
     check_finite,
     check_not_negative,
@@ -56,7 +57,7 @@ PAIR_FEATURES = ("ln Δ", "ln kT", "ln z", "ln m²")
 """The columns of :func:`pairwise_features`."""
 
 SMALLEST = 1e-8  # as in the authors' code, so that the logarithm of 0 is finite
-IMPACT = 0.2  # mm: a track of a B hadron misses the beam by some tenths of this unit
+IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
 
 TRAIN, VALID = 8750, 1250
 
@@ -68,8 +69,9 @@ class Jets:
     ``pt`` is in GeV; ``eta`` and ``phi`` are where the particle flies, ``d0`` and ``dz`` how far
     its track misses the beam's centre, across the beam and along it, in mm (0 without a charge).
     ``kind`` holds places in :data:`PARTICLES`, ``label`` places in :data:`CLASSES`, ``size`` how
-    many particles the jet had before all but the hardest were left out. Raises ``ValueError`` for
-    negative or infinite numbers, a kind or label that is not there, and a jet without particles.
+    many particles the jet had before all but the hardest were left out. Other data than ours may
+    have other ``classes``. Raises ``ValueError`` for negative or infinite numbers, a kind or label
+    that is not there, and a jet without particles.
     """
 
     pt: Float[Tensor, "jets particles"]
@@ -81,6 +83,7 @@ class Jets:
     dz: Float[Tensor, "jets particles"]
     label: Integer[Tensor, "jets"]
     size: Integer[Tensor, "jets"]
+    classes: tuple[str, ...] = CLASSES
 
     def __post_init__(self) -> None:
         """Check what was given."""
@@ -97,15 +100,20 @@ class Jets:
             check_finite(name, value)
         check_not_negative("pt", self.pt)
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
-        _check_places("label", self.label, CLASSES, minimum=0)
+        _check_places("label", self.label, self.classes, minimum=0)
         check_real(self.real, self.pt[..., None])
+        if not torch.equal(self.pt > 0, self.real):
+            raise ValueError(
+                "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
+                f"where kind is not {EMPTY}; change the one or the other"
+            )
 
     def __len__(self) -> int:
         return len(self.label)
 
     def __getitem__(self, which: slice | Tensor) -> "Jets":
         """Some of the jets."""
-        return Jets(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
+        return self._each(lambda values: values[which])
 
     @property
     def real(self) -> Bool[Tensor, "jets particles"]:
@@ -115,7 +123,8 @@ class Jets:
     @cached_property
     def momenta(self) -> Float[Tensor, "jets particles 4"]:
         """The four-momenta, 0 where no particle is, in float64, since masses are small."""
-        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)[self.kind]
+        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)
+        mass = mass[self.kind.long()]
         return four_momenta(self.pt.double(), self.eta.double(), self.phi.double(), mass)
 
     @cached_property
@@ -125,13 +134,12 @@ class Jets:
 
     def hardest(self, particles: int) -> "Jets":
         """The same jets with the first ``particles`` places, which hold those of largest pT."""
-        return Jets(
-            **{
-                field.name: value[:, :particles] if value.dim() > 1 else value
-                for field in fields(self)
-                for value in [getattr(self, field.name)]
-            }
-        )
+        check_size("particles", particles)
+        return self._each(lambda values: values[:, :particles] if values.dim() > 1 else values)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Jets":
+        names = [field.name for field in fields(self) if field.name != "classes"]
+        return replace(self, **{name: change(getattr(self, name)) for name in names})
 
 
 class JetSides(NamedTuple):
@@ -151,7 +159,7 @@ def load_jets() -> JetSides:
     import numpy as np
 
     with np.load(DATA) as stored:
-        found = {name: torch.from_numpy(stored[name]) for name in stored.files if name != "about"}
+        found = {name: torch.from_numpy(stored[name]) for name in stored.files}
     size = found["particles"].long()
     real = torch.arange(int(size.max())) < size[:, None]
 
@@ -196,8 +204,9 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
 
     Logarithms of $p_T$ and $E$ in GeV, and of their shares in the jet's; where the particle flies,
     seen from the jet's axis; its charge; 1 in the column of its kind; and $\tanh$ of $d_0$ and
-    $d_z$ in units of 0.2 mm. Source: Qu, Li and Qian (2022), table 2, without the errors of $d_0$
-    and $d_z$, which are the same for all tracks here.
+    $d_z$ in units of 0.2 mm. Source: the particle features of Qu, Li and Qian (2022), who
+    take $d_0$ and $d_z$ in mm, add their errors, which are the same for all tracks here, and turn
+    the sign of $\Delta\eta$ where the jet flies backwards.
     """
     _, eta, phi, _ = measured(jets.total)
     momenta, real = jets.momenta, jets.real
@@ -214,7 +223,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
         jets.charge,
     )
     tracks = torch.stack([jets.d0, jets.dz], dim=-1) / IMPACT
-    kinds = one_hot(jets.kind.clamp(min=0), len(PARTICLES))
+    kinds = one_hot(jets.kind.long().clamp(min=0), len(PARTICLES))
     known = torch.cat([torch.stack(columns, dim=-1), kinds, tracks.tanh()], dim=-1)
     return torch.where(real[..., None], known, 0).float()
 
@@ -235,7 +244,7 @@ def pairwise_features(
     What is below 1e-8 counts as 1e-8, so that a particle and itself, or an empty place, have finite
     logarithms. Equal to ``pairwise_lv_fts_pp`` of ``weaver-core``, whose columns stand in the order
     ln kT, ln z, ln Δ, ln m² and whose momenta end with $E$.
-    Source: Qu, Li and Qian (2022), eq. 3.
+    Source: Qu, Li and Qian (2022), "interaction features".
     """
     check_floating(momenta=momenta)
     check_shapes(momenta=(momenta, "*batch particles 4"))
