@@ -205,7 +205,8 @@ export default widget({
     `jet ${jet + 1}, its ${kept} hardest particles${gone.length ? ` less ${gone.length}` : ""}`,
   advance: ({ share }, ui, seconds) => {
     const next = Math.min(1, share + seconds / SECONDS);
-    ui.set({ share: next, kept: keptAt(next, ui.now.count) });
-    if (next === 1) ui.play(false);
+    const kept = keptAt(next, ui.now.count);
+    ui.set({ share: next, kept });
+    if (kept === ui.now.count) ui.play(false);
   },
 });
