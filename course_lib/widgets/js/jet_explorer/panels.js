@@ -72,11 +72,11 @@ export function strongest(now, ui) {
       : `${particleName(now, at)}${there.includes(at) ? ", attends to" : `: ${absence(now, at)}`}`;
   const names = ["to", "weight", "Δ", "kT, GeV", "z", "m², GeV²"];
   return html`<p class="cw-j-title">${title}</p>
-    <table class="cw-weights cw-j-links" aria-label="Its strongest links, and the features of each pair">
+    <div class="cw-j-wide"><table class="cw-weights cw-j-links" aria-label="Its strongest links, and the features of each pair">
       <thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>${links.slice(0, ROWS).map(row)}
         ${upTo(Math.max(0, ROWS - links.length)).map(() => html`<tr><td colspan="6">${"\u00a0"}</td></tr>`)}</tbody>
-    </table>${chosen}`;
+    </table></div>${chosen}`;
 }
 
 /** The reader guesses first; then the truth stands there. Only the first guess counts. */
