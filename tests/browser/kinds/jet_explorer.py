@@ -142,7 +142,7 @@ def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor
     weights = torch.tensor([found[i] for i in there]).double()
     torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-6)
     for _, weight, width in page["links"]:
-        assert width == pytest.approx(max(0.5, 40 * weight), rel=1e-6)
+        assert width == pytest.approx(max(0.5, 24 * weight), rel=1e-6)
     order = sorted(there, key=lambda i: -found[i])[:ROWS]
     rows = [cells for cells in page["table"] if any(cells)]
     assert len(rows) == len(order)

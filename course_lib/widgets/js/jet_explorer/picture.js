@@ -14,7 +14,7 @@ const MARGIN = 1.12;
 const HARD = 0.05; // of the width, for a particle of 100 GeV
 const [LEAST, MOST] = [2.6, 0.12];
 const GRIP = 24;
-const [THICK, FAINT] = [40, 0.5];
+const [THICK, FAINT] = [24, 0.5];
 const SIGNED = 6.5;
 /** Where ticks stand, for each reach. */
 const TICKS = { 0.2: 0.1, 0.3: 0.2, 0.45: 0.2, 0.6: 0.4, 0.85: 0.4 };
