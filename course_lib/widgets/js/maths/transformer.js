@@ -1,13 +1,18 @@
 import { bytesOf } from "../array.js";
 import { softmax } from "./numerics.js";
 
+/** More than the series below has terms; a network asks for tens of thousands of divisions. */
+const RATIOS = Float64Array.from({ length: 256 }, (_, n) => 2 / (2 * n + 1));
+
 /** (2/√π) ∫₀ˣ e^(−t²) dt, by a series of positive terms: nothing cancels. */
 export function erf(x) {
   const z = Math.abs(x);
   if (z > 6) return Math.sign(x);
-  let [term, total] = [z, z];
+  const square = z * z;
+  let term = z;
+  let total = z;
   for (let n = 1; term > 1e-17 * total; n += 1) {
-    term *= (2 * z * z) / (2 * n + 1);
+    term *= square * RATIOS[n];
     total += term;
   }
   return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * Math.exp(-z * z) * total;
@@ -63,16 +68,18 @@ export function sinusoids(position, d, base = 10_000) {
 
 /**
  * One query against all keys so far, in every head: its weights, and the values blended by them.
+ * A `bias` holds for each head what is added to the score of each key.
  */
-export function attend(query, keys, values, heads) {
+export function attend(query, keys, values, heads, bias = null) {
   const d = query.length / heads;
   const blended = new Float64Array(query.length);
   const weights = [];
   for (let from = 0; from < query.length; from += d) {
-    const scores = keys.map((key) => {
+    const shift = bias?.[weights.length];
+    const scores = keys.map((key, t) => {
       let score = 0;
       for (let i = from; i < from + d; i += 1) score += query[i] * key[i];
-      return score / Math.sqrt(d);
+      return score / Math.sqrt(d) + (shift ? shift[t] : 0);
     });
     const row = softmax(scores);
     row.forEach((weight, t) => {
