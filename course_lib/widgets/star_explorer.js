@@ -62,9 +62,10 @@ function view(now, ui) {
     });
   }
   return html`${controls(now, ui)}
-    <div class="cw-s-panels" data-measure="panels">
-      ${inTime(now, ui)} ${inFrequency(now, ui)} ${inPhase(now, ui)}
+    <div class="cw-s-panels">
+      ${inTime(now, ui)} ${inPhase(now, ui)}
       <div class="cw-s-side">${disc(now)} ${hiding(now, ui)} ${errors(now)}</div>
+      ${inFrequency(now, ui)}
     </div>
     <p class="cw-s-told">${nightTold(now) || "Point at a night: it lights up in both."}</p>`;
 }

@@ -13,7 +13,7 @@ export const COLOURS = {
   waves: "var(--cw-series-2)",
   line: "var(--cw-series-3)",
 };
-const [TALL, TALLER] = [142, 200];
+const [TALL, TALLER] = [138, 214];
 
 const digits = (value) => value.toFixed(1);
 const dots = (places) => places.map(([x, y]) => `M${digits(x)} ${digits(y)}h0.01`).join("");
