@@ -52,13 +52,13 @@ class Astromer(nn.Module):
     nights of its star. Then an :class:`~course_lib.transformer.Encoder` in which all nights look at
     visible nights alone, and a linear readout. Dates count from a star's first night.
 
-    What is hidden cannot leak: a prediction depends on the visible nights and on its own date, on
-    nothing else, so that it can be asked for at any date (:meth:`at`). Here we differ from Donoso-
-    Oliva et al. (2023), whose hidden magnitudes stay in the input and are masked in the attention;
-    so that they do not leak past it, their blocks have no residual connection. Ours are pre-norm
-    blocks with one. Besides, theirs has 256 features and 200 nights; knows no errors; reads dates
-    with the frequencies of Vaswani et al. (2017), whose fastest wave takes 6.3 days; and takes the
-    mean of all nights.
+    What is hidden cannot leak: a prediction depends on the visible nights, on its own date and on
+    the date of the first night, on nothing else, so that it can be asked for at any date
+    (:meth:`at`). Here we differ from Donoso-Oliva et al. (2023): in their code hidden magnitudes
+    stay in the input and are masked in the attention, and so that they do not leak past it, blocks
+    have no residual connection. Ours are pre-norm blocks with one. Besides, theirs has 256 features
+    and 200 nights; knows no errors; reads dates with the frequencies of Vaswani et al. (2017),
+    whose fastest wave takes 6.3 days; and takes the mean of all nights.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Astromer(nn.Module):
         self.register_buffer("frequency", frequency.double(), persistent=False)
         self.date = nn.Linear(2 * len(frequency), d_model)
         self.light = nn.Linear(2, d_model)
-        self.hidden = nn.Parameter(torch.zeros(d_model))
+        self.blank = nn.Parameter(torch.zeros(d_model))
         self.encoder = Encoder(d_model, heads, layers, d_hidden=d_hidden, dropout=dropout)
         self.readout = nn.Linear(d_model, 1)
 
@@ -157,7 +157,7 @@ class Astromer(nn.Module):
 
     def _tokens(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
         date = self.date(time_sinusoids(since, self.frequency))
-        return date + torch.where(visible[..., None], self.light(value), self.hidden)
+        return date + torch.where(visible[..., None], self.light(value), self.blank)
 
     def _encoded(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
         return self.encoder(self._tokens(since, value, visible), mask=_keys(visible))
@@ -180,7 +180,7 @@ class StarClassifier(nn.Module):
         self.astromer = astromer
         self.extras = extras
         self.head = nn.Sequential(
-            nn.Linear(astromer.hidden.shape[0] + extras, d_hidden),
+            nn.Linear(astromer.readout.in_features + extras, d_hidden),
             nn.GELU(),
             nn.Linear(d_hidden, classes),
         )

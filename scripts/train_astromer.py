@@ -33,7 +33,7 @@ from course_lib.periodogram import find_period, frequency_grid
 from course_lib.training import parameter_count, seed
 from course_lib.variable_stars import DAYS, FASTEST, SIDES, load_macho, load_stars, observe, seasons
 
-SEED, SEASONS, STEPS, BATCH = 0, 2, 3000, 64
+SEED, SEASONS, STEPS, BATCH = 0, 2, 2500, 64
 RATE, DECAY, WARM_UP, CLIP = 2e-3, 0.01, 100, 1.0
 REPORT = 250
 

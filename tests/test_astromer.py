@@ -65,7 +65,7 @@ def by_hand(model, curves, hidden, star, night):
         angle = 2 * math.pi * (curves.time[star, t] - first) * model.frequency
         date = model.date(torch.stack([angle.sin(), angle.cos()], dim=1).flatten())
         if not seen:
-            return date + model.hidden
+            return date + model.blank
         value = [
             (curves.magnitude[star, t] - mean) / BRIGHTNESS,
             math.log(curves.error[star, t] / PRECISION),
