@@ -25,7 +25,7 @@ export function disc({ brightnessNow, magnitudeNow, turn }) {
 }
 
 const WAYS = [
-  ["astromer", "ASTROMER"],
+  ["astromer", "ASTROMER (says no ±)"],
   ["line", "straight line"],
   ["waves", "three waves"],
 ];
