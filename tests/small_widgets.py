@@ -122,7 +122,7 @@ ARGUMENTS = {
         "hidden": [1],
         "words": ["cab"],
     },
-    "LiveFigure": lambda: {"figure": "root-d"},
+    "LiveFigure": lambda: {"figure": "root-d", "moving": False},
     "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
     "PartyMemory": lambda: {
         "images": np.linspace(0, 1, 24).reshape(3, 2, 4),
