@@ -10,7 +10,8 @@ Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was e
 do. Source: Qu, Li and Qian (2022), arXiv 2202.03772.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from course_lib.checks import check_choice, check_floating, check_shapes, check_tensor
+from course_lib.checks import check_choice, check_floating, check_shapes, check_size, check_tensor
 from course_lib.four_momenta import (
     check_finite,
     check_not_negative,
@@ -68,8 +69,9 @@ class Jets:
     ``pt`` is in GeV; ``eta`` and ``phi`` are where the particle flies, ``d0`` and ``dz`` how far
     its track misses the beam's centre, across the beam and along it, in mm (0 without a charge).
     ``kind`` holds places in :data:`PARTICLES`, ``label`` places in :data:`CLASSES`, ``size`` how
-    many particles the jet had before all but the hardest were left out. Raises ``ValueError`` for
-    negative or infinite numbers, a kind or label that is not there, and a jet without particles.
+    many particles the jet had before all but the hardest were left out. Other data than ours may
+    have other ``classes``. Raises ``ValueError`` for negative or infinite numbers, a kind or label
+    that is not there, and a jet without particles.
     """
 
     pt: Float[Tensor, "jets particles"]
@@ -81,6 +83,7 @@ class Jets:
     dz: Float[Tensor, "jets particles"]
     label: Integer[Tensor, "jets"]
     size: Integer[Tensor, "jets"]
+    classes: tuple[str, ...] = CLASSES
 
     def __post_init__(self) -> None:
         """Check what was given."""
@@ -97,7 +100,7 @@ class Jets:
             check_finite(name, value)
         check_not_negative("pt", self.pt)
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
-        _check_places("label", self.label, CLASSES, minimum=0)
+        _check_places("label", self.label, self.classes, minimum=0)
         check_real(self.real, self.pt[..., None])
 
     def __len__(self) -> int:
@@ -105,7 +108,7 @@ class Jets:
 
     def __getitem__(self, which: slice | Tensor) -> "Jets":
         """Some of the jets."""
-        return Jets(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
+        return self._each(lambda values: values[which])
 
     @property
     def real(self) -> Bool[Tensor, "jets particles"]:
@@ -125,13 +128,12 @@ class Jets:
 
     def hardest(self, particles: int) -> "Jets":
         """The same jets with the first ``particles`` places, which hold those of largest pT."""
-        return Jets(
-            **{
-                field.name: value[:, :particles] if value.dim() > 1 else value
-                for field in fields(self)
-                for value in [getattr(self, field.name)]
-            }
-        )
+        check_size("particles", particles)
+        return self._each(lambda values: values[:, :particles] if values.dim() > 1 else values)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Jets":
+        names = [field.name for field in fields(self) if field.name != "classes"]
+        return replace(self, **{name: change(getattr(self, name)) for name in names})
 
 
 class JetSides(NamedTuple):
