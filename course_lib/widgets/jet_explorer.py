@@ -19,8 +19,8 @@ MOST_PARTICLES = 48
 RIGHT, WRONG = 2, 1  # of each class
 AT_A_TIME = 50
 MOST_BYTES = 250_000
-CODE_BYTES = 40_000  # of the page, for the widget's own code and what holds it
-JET_BYTES = 28_000
+CODE_BYTES = 32_000  # of the page, for the widget's own code and what holds it
+JET_BYTES = 26_000
 FEWEST_BITS, MOST_BITS = 6, 10
 LANDMARKS = {"W": 80.37, "H": 125.20, "top": 172.57}
 """Masses in GeV. Source: Particle Data Group (2024)."""

@@ -90,9 +90,7 @@ export function answer({ standard, embed, blocks, classBlocks, heads, ...model }
   const attention = blocks.map((block) => {
     const seen = particles.map((x) => layerNorm(x, block.norm));
     const [keys, values] = seenIn(block, seen);
-    const looked = seen.map((x, i) =>
-      attend(affine(block.query, x), keys, values, heads, bias[i]),
-    );
+    const looked = seen.map((x, i) => attend(affine(block.query, x), keys, values, heads, bias[i]));
     particles = particles.map((x, i) => onward(block, x, looked[i].blended));
     return looked.map(({ weights }) => weights);
   });
