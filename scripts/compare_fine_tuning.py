@@ -5,8 +5,9 @@
 A Particle Transformer learns to tell quarks, gluons, tops and Higgs bosons apart. Then it gets a
 new last layer and learns to tell W bosons, which it has never seen, from quarks, by few examples.
 The same network from scratch learns by the same examples for as many steps, and so do boosted
-trees. Only the sixteen hardest particles of a jet are used, which is quick. Runs that are in the
-file already are not done again. What is in the file is told beside it, in jet_fine_tuning.md.
+trees. Only the sixteen hardest particles of a jet are used, which is quick, and nobody is told how
+many there were. Seeds that are in the file already are not done again; to begin anew, remove it.
+What is in the file is told beside it, in jet_fine_tuning.md.
 """
 
 import copy
@@ -15,6 +16,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,12 @@ def one_or_the_other(jets: Jets) -> Jets:
     return jets[torch.isin(jets.label, torch.tensor([class_number(NEW), class_number(OLD)]))]
 
 
+def hardest_alone(jets: Jets) -> Jets:
+    """The hardest particles, as if there had been no others."""
+    kept = jets.hardest(PARTICLES)
+    return replace(kept, size=kept.real.sum(dim=1))
+
+
 def relabelled(inputs: Inputs) -> Inputs:
     """1 for the new particle, else 0."""
     return inputs._replace(label=(inputs.label == class_number(NEW)).long())
@@ -74,31 +82,32 @@ def pretrained(start: int, train: Jets) -> ParticleTransformer:
     some = others.some(slice(STANDARD))
     seed(start)
     model = network(4).standardized_like(some.features, some.pairs, real=some.real)
-    train_tagger(
-        model, others._replace(label=label), epochs=PRE_EPOCHS, seed=start, progress=False
-    )
+    train_tagger(model, others._replace(label=label), epochs=PRE_EPOCHS, seed=start, progress=False)
     return model
+
+
+def trees_run(start: int, count: int, jets: dict[str, Jets], order: Tensor) -> dict[str, Any]:
+    """What boosted trees learn by the first so many jets in this order."""
+    trees = fit_forest(jets["train"][order[:count]], seed=start)
+    run = {"kind": "trees", "seed": start, "jets": count}
+    for side in ("valid", "test"):
+        # Classes in the order of their numbers: quark before W.
+        chance = torch.from_numpy(trees.predict_proba(jet_summary(jets[side]).numpy()))
+        run[side] = told(chance.log(), (jets[side].label == class_number(NEW)).long())
+    return run
 
 
 def runs_of(start: int) -> list[dict[str, Any]]:
     """All runs of one seed: trees, from scratch and fine-tuned, each by as many jets."""
-    sides = load_jets()._asdict()
+    sides = {side: hardest_alone(all_of) for side, all_of in load_jets()._asdict().items()}
     jets = {side: one_or_the_other(all_of) for side, all_of in sides.items()}
     order = torch.randperm(len(jets["train"]), generator=torch.Generator().manual_seed(start))
-    known = pretrained(start, sides["train"].hardest(PARTICLES))
-    inputs = {side: relabelled(jet_inputs(found.hardest(PARTICLES))) for side, found in jets.items()}
+    known = pretrained(start, sides["train"])
+    inputs = {side: relabelled(jet_inputs(found)) for side, found in jets.items()}
     runs = []
     for count in JETS:
-        few, chosen = inputs["train"].some(order[:count]), jets["train"][order[:count]]
-        trees = fit_forest(chosen.hardest(PARTICLES), seed=start)
-        run = {"kind": "trees", "seed": start, "jets": count}
-        for side in ("valid", "test"):
-            summary = jet_summary(jets[side].hardest(PARTICLES)).numpy()
-            chance = torch.from_numpy(trees.predict_proba(summary))
-            label = (jets[side].label == class_number(NEW)).long()
-            # Classes in the order of their numbers: quark before W.
-            run[side] = told(chance.log(), label)
-        runs.append(run)
+        few = inputs["train"].some(order[:count])
+        runs.append(trees_run(start, count, jets, order))
         for kind in ("from scratch", "fine-tuned"):
             for rate in RATES:
                 seed(start)
