@@ -143,6 +143,7 @@ PAIRS = {
     "energies in z": pairs_by(with_energies),
     "Δ by pseudorapidity": pairs_by(with_eta),
     "m for m²": pairs_by(of_the_mass),
+    "columns": pairs_by(in_another_order),
 }
 NAMES = {
     ("prop-mass", "mass_squared"): {"E² + p²": euclidean, "E² - pT²": transverse},
@@ -161,8 +162,9 @@ NAMES = {
     },
     ("prop-pair-features", "pairwise_features"): PAIRS,
     ("prop-pair-features", "boosted"): {"Galilean": galilean},
-    ("prop-authors", "pairwise_features"): PAIRS
-    | {"columns": lambda p: pairwise_features(p).roll(1, -1)},
+    ("prop-authors", "pairwise_features"): {
+        name: PAIRS[name] for name in ("who asks counts", "energies in z", "m for m²", "columns")
+    },
 }
 ATTENTION = transformer_parts.BlockAttention
 ATTRIBUTES = {
