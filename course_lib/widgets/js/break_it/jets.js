@@ -33,10 +33,7 @@ function twoObservers(given, pseudo) {
 /** What attention with a bias for each pair makes of a set, on average over its particles. */
 function pooled(x, pairs) {
   const answers = x.map((query, i) =>
-    blend(
-      softmax(x.map((key, j) => dot(query, key) / Math.sqrt(query.length) + pairs[i][j])),
-      x,
-    ),
+    blend(softmax(x.map((key, j) => dot(query, key) / Math.sqrt(query.length) + pairs[i][j])), x),
   );
   return x[0].map((_, k) => mean(answers.map((row) => row[k])));
 }
