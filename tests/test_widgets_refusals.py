@@ -1004,7 +1004,6 @@ SIGNATURES = {
     "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit='', moving=True",
-    "similarity='distance', unit=''",
     "StarExplorer": "stars, *, astromer=None, clock='days', star=0, period=None, night=-1, "
     "hidden=(), moving=True",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
