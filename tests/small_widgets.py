@@ -112,6 +112,7 @@ ARGUMENTS = {
     "GraphPlayground": lambda: {
         "molecules": [ethanol(), ethanol("propanol", 3)],
         "network": molecule_network(),
+        "moving": False,
     },
     "LatentExplorer": lambda: {"vae": style_vae(), "typefaces": typefaces(), "beside": BESIDE},
     "LetterHider": lambda: {
@@ -122,7 +123,7 @@ ARGUMENTS = {
         "hidden": [1],
         "words": ["cab"],
     },
-    "LiveFigure": lambda: {"figure": "root-d"},
+    "LiveFigure": lambda: {"figure": "root-d", "moving": False},
     "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
     "PartyMemory": lambda: {
         "images": np.linspace(0, 1, 24).reshape(3, 2, 4),

@@ -248,6 +248,7 @@ REFUSED = [
     ("GraphDrum", "stir", 2.0, "stir must lie between 0.0 and 1.0"),
     ("GraphDrum", "stiffness", 0.0, "stiffness must lie between 0.01 and 1.0"),
     ("GraphDrum", "moving", 1, TypeError("moving must be True or False")),
+    ("GraphPlayground", "moving", 1, TypeError("moving must be True or False")),
     ("GraphPlayground", "molecules", [], "molecules has 0 entries; expected 1 to 8"),
     ("GraphPlayground", "molecules", [ethanol()] * 2, "molecules has 'ethanol' twice"),
     ("GraphPlayground", "molecules", [ethanol("")], "has no name; give it one"),
@@ -898,7 +899,7 @@ SIGNATURES = {
     "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
     "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
     "GraphPlayground": "molecules, *, network=None, drawing=None, layer='sum', rounds=1, "
-    "rings='known', atom=0, partner=-1, other=-1, drag='moves'",
+    "rings='known', atom=0, partner=-1, other=-1, drag='moves', moving=True",
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "

@@ -29,13 +29,41 @@
     }
   }
 
-  function card({ page, slug, question, said, revealed, truth, off, answer }) {
+  const counted = (count, one) => `${count} ${one}${count === 1 ? "" : "es"}`;
+
+  /** What a lecture has of the reader, in a few words. */
+  function stateOf(records) {
+    if (!records.length) return "no guess yet";
+    const open = records.filter(({ revealed }) => !revealed).length;
+    if (!open) return `${counted(records.length, "guess")} compared`;
+    return `${counted(records.length, "guess")}, ${open} not compared with the truth yet`;
+  }
+
+  /** The lectures whose questions are not all answered; course.js marks the others as read. */
+  function waiting(records) {
+    const links = [...document.querySelectorAll(".bd-links a[data-lecture]:not([data-read])")];
+    if (!links.length) return [];
+    const entry = (link) => {
+      const page = link.pathname.split("/").slice(-2).join("/");
+      const own = records.filter((one) => one.page === page);
+      return element("li", {}, [
+        element("a", { href: link.href, textContent: link.firstChild.textContent.trim() }),
+        `: ${stateOf(own)}`,
+      ]);
+    };
+    return [
+      element("h2", { textContent: "Lectures that still ask you" }),
+      element("ul", { className: "guess-waiting" }, links.map(entry)),
+    ];
+  }
+
+  function card({ page, slug, question, said, revealed, truth, off, hit, answer }) {
     const leads = LECTURE.test(page);
     const title = leads
       ? element("a", { href: `../${page}#${encodeURIComponent(slug)}`, textContent: question })
       : question;
     const told = [["You", said || "no guess"]];
-    if (revealed) told.push(["Truth", truth], ...(off ? [["Off by", off]] : []));
+    if (revealed) told.push(["Truth", truth], ...(off ? [[hit ? "So" : "Off by", off]] : []));
     const pairs = told.map(([name, text]) =>
       element("div", {}, [
         element("dt", { textContent: name }),
@@ -67,7 +95,7 @@
     const records = (keys ?? []).flatMap(record);
     if (!records.length) {
       const why = keys ? "You have not guessed yet." : "This browser keeps nothing for this page.";
-      home.replaceChildren(element("p", { textContent: why }));
+      home.replaceChildren(element("p", { textContent: why }), ...waiting([]));
       return;
     }
     const pages = [...new Set(records.map(({ page }) => page))];
@@ -89,6 +117,7 @@
         button("Erase all …", () => erase(keys)),
       ]),
       ...pages.flatMap(ofPage),
+      ...waiting(records),
     );
   }
 

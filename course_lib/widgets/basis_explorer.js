@@ -8,7 +8,7 @@ import {
   nodesPanel,
   solutionPanel,
 } from "./js/basis_explorer/panels.js";
-import { button, choices, slider } from "./js/controls.js";
+import { button, choices, fold, slider } from "./js/controls.js";
 import { upTo } from "./js/maths/numerics.js";
 import { randomRod } from "./js/maths/rod.js";
 import { playAtOnce, playButton } from "./js/play.js";
@@ -119,20 +119,19 @@ function rodView(now, ui) {
   return html`<div class="cw-columns cw-b-drawn">
       ${drawnPanel(now, ui, "log_conductivity", CONDUCTIVITY)} ${drawnPanel(now, ui, "load", HEAT)}
     </div>
-    <p class="cw-readout cw-b-readout">Off from the solution, the wide band:${readout(
-      "error",
-      now,
-      (_, i) => percent(errors[i]),
-    )}</p>
+    <p class="cw-readout cw-b-readout">Temperature u along the rod. Off from the solution, the wide
+      band:${readout("error", now, (_, i) => percent(errors[i]))}</p>
     ${solutionPanel(now, ui)}
     <div class="cw-controls cw-b-below">
       ${button("Another rod", () => anotherRod(ui))}
       ${button("Constant k", () => ui.set({ log_conductivity: GRID.map(() => 0) }))}
       ${button("Constant heat", () => ui.set({ load: GRID.map(() => 1) }))}
     </div>
-    ${warming(now, ui)}
-    ${choices(ui, "head", { label: "Head of the field", options: heads })}
-    ${baseRow(now, ui)}
+    ${fold(
+      "The weights behind each curve, head by head",
+      html`${warming(now, ui)}
+        ${choices(ui, "head", { label: "Head of the field", options: heads })} ${baseRow(now, ui)}`,
+    )}
     <p class="cw-hint">${trained(facts.error)}</p>`;
 }
 

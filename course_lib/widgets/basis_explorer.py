@@ -105,6 +105,11 @@ class BasisExplorer(Widget):
         """The field with the weights that travel, in float32, which holds them exactly."""
         return field_of(self.facts, self.weights)
 
+    def limits(self) -> dict[str, Any]:
+        """Those of all traits but the drawn curves, which are too long for an address."""
+        drawn = ("log_conductivity", "load")
+        return {name: found for name, found in super().limits().items() if name not in drawn}
+
     def describe(self) -> str:
         """What is blended by which weights, and what can be done with it."""
         if self.mode == "rod":

@@ -22,6 +22,7 @@ import {
   DRAGS,
   elementName,
   HINTS,
+  inTheAir,
   LAYERS,
   layerName,
   many,
@@ -30,16 +31,17 @@ import {
   RINGS,
   RULES,
   spokenAtom,
+  tale,
 } from "./js/graph_playground/words.js";
 import { ELEMENTS } from "./js/maths/molecule.js";
 import { upTo } from "./js/maths/numerics.js";
 import { pointIn } from "./js/plane.js";
-import { playButton, prefersStillness } from "./js/play.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const ROUND_SECONDS = 1.2;
+const [ROUND_SECONDS, FIRST_SECONDS] = [1.2, 2.5];
 
 /** @typedef {[any, string][]} Options */
 /** @type {Options} */
@@ -87,7 +89,7 @@ function handle(now, ui, i) {
 }
 
 function picture(now, ui) {
-  const { place, drawing, pen, flight, playing, drag } = now;
+  const { place, drawing, pen, flight, drag } = now;
   const { width, height, points, field } = place;
   const touch = (event) => {
     if (event.target.closest(".cw-handle")) return;
@@ -100,7 +102,7 @@ function picture(now, ui) {
     <svg viewBox="0 0 ${width} ${height}" role="group" aria-label="Atoms and their bonds"
       data-flight=${flight} style=${drag === "bonds" ? "cursor: crosshair" : nothing} @click=${touch}>
       ${receptiveField(now)}${skeleton(drawing, now.bondsAt, place)}
-      ${playing || flight ? messages(now, (i) => mixOf({ ...now, arrived: 0, parts: [] }, i), way) : nothing}
+      ${inTheAir(now) ? messages(now, (i) => mixOf({ ...now, arrived: 0, parts: [] }, i), way) : nothing}
       ${
         pen
           ? svg`<path d="M${points[pen.from].join(" ")}L${pen.to.join(" ")}"
@@ -116,9 +118,11 @@ function picture(now, ui) {
 
 function transport(now, ui) {
   const line = { label: "Rounds", min: 0, max: MOST_ROUNDS };
-  const begin = () => ui.set({ rounds: now.rounds % MOST_ROUNDS, single: false });
+  const begin = () => ui.set({ rounds: now.rounds % MOST_ROUNDS, asked: Infinity, first: false });
   const step = () => {
-    ui.set({ single: true });
+    const { playing, asked, rounds, first } = ui.now;
+    const waiting = playing && !first && asked < Infinity ? asked : 0;
+    ui.set({ asked: Math.min(waiting + 1, MOST_ROUNDS - rounds), first: false });
     ui.play(true);
   };
   const most = html`<span class="cw-hint cw-g-most">${MOST_ROUNDS} rounds are the most.</span>`;
@@ -153,22 +157,34 @@ function editing(now, ui) {
   </div>`;
 }
 
+/** Ends the flight with which the figure begins: whatever the reader touches comes first. */
+function land(ui) {
+  if (!ui.now.first) return;
+  ui.play(false);
+  ui.set({ first: false, flight: 0 });
+}
+
 function view(now, ui) {
+  if (now.moving && now.rounds < MOST_ROUNDS) playAtOnce(ui);
+  const touch = { handleEvent: () => land(ui), capture: true };
   /** @type {Options} */
   const named = now.molecules.map(({ drawing }, i) => [i, drawing.name]);
-  return html`<div class="cw-controls cw-g-choice">
+  return html`<div class="cw-controls cw-g-choice" @pointerdown=${touch} @focusin=${touch}>
       ${select(ui, "molecule", {
         label: "Graph",
         options: [...named, [-1, "one of your own"]],
         choose: (i) => enter(ui, i),
       })}
-      ${choices(ui, "layer", { label: "Layer", options: LAYERS })}
-      ${choices(ui, "rings", { label: "Each atom shows", options: now.facts ? [...RINGS, PARTS] : RINGS })}
+      ${select(ui, "layer", { label: "Layer", options: LAYERS })}
+      ${select(ui, "rings", { label: "Atoms show", options: now.facts ? [...RINGS, PARTS] : RINGS })}
     </div>
     <div class="cw-columns cw-g-columns">
-      <div>${picture(now, ui)} ${transport(now, ui)} ${fold("Change the graph", editing(now, ui))}
+      <div>
+        <div @pointerdown=${touch} @focusin=${touch}>${picture(now, ui)}</div>
+        <p class="cw-hint cw-g-tale">${tale(now)}</p>
+        ${transport(now, ui)} ${fold("Change the graph", editing(now, ui))}
         <p class="cw-message cw-hint">${now.note || complaint(now)}</p></div>
-      <div>${solubility(now)} ${knowledge(now)}
+      <div @pointerdown=${touch} @focusin=${touch}>${solubility(now)} ${knowledge(now)}
         ${fold("Colours of Weisfeiler and Lehman", refinement(now, ui), { open: now.other >= 0 })}</div>
     </div>`;
 }
@@ -187,14 +203,14 @@ function words(now) {
 export default widget({
   label: "Graph playground: messages along the bonds of a molecule",
   name: "cw-graph",
-  data: { molecules: plain, facts: plain, weights: plain },
+  data: { molecules: plain, facts: plain, weights: plain, moving: plain },
   controls: Object.fromEntries(
     ["drawing", "layer", "rounds", "rings", "atom", "partner", "other", "drag"].map((n) => [
       n,
       plain,
     ]),
   ),
-  local: { flight: 0, single: false, pen: null, note: "" },
+  local: { flight: 0, asked: 1, first: true, pen: null, note: "" },
   whole: ({ drawing, atom, partner }) => Math.max(atom, partner) < drawing.element.length,
   limits: ({ molecules }) => ({
     drawing: { kind: "named", options: molecules.map(({ drawing }) => drawing) },
@@ -206,10 +222,13 @@ export default widget({
   how: ({ drag, layer }) => `${HINTS[drag]} ${RULES[layer]}`,
   began: ({ drawing, rounds, layer }) =>
     `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
-  advance: ({ flight, rounds, single }, ui, seconds) => {
-    const now = flight + seconds / ROUND_SECONDS;
+  advance: ({ flight, rounds, asked, first }, ui, seconds) => {
+    // Several rounds that are waited for hurry; those of a film take their time.
+    const pace = first ? 1 / FIRST_SECONDS : (asked < Infinity ? asked : 1) / ROUND_SECONDS;
+    const now = flight + seconds * pace;
     if (now < 1) return ui.set({ flight: now });
-    ui.set({ rounds: Math.min(MOST_ROUNDS, rounds + 1), flight: 0 });
-    return single || rounds + 1 >= MOST_ROUNDS ? ui.play(false) : undefined;
+    const reached = Math.min(MOST_ROUNDS, rounds + 1);
+    ui.set({ rounds: reached, flight: 0, asked: asked - 1, first: false });
+    return asked > 1 && reached < MOST_ROUNDS ? undefined : ui.play(false);
   },
 });

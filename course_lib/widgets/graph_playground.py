@@ -14,7 +14,7 @@ from course_lib.molecules import ATOM_FEATURES, ELEMENTS, Molecule
 from course_lib.widgets.base import Widget
 from course_lib.widgets.drawings import Drawing
 from course_lib.widgets.packed_weights import pack, unpack
-from course_lib.widgets.traits import Choice, Data, Index, Integer, brief
+from course_lib.widgets.traits import Choice, Data, Index, Integer, Switch, brief
 
 MOST_MOLECULES = 8
 MOST_ROUNDS = 6
@@ -46,9 +46,10 @@ class GraphPlayground(Widget):
     network, the atom's ``"parts"`` in its answer),
     ``atom`` (whose receptive field is shown; -1 for none), ``partner`` (an atom to bond it with),
     ``other`` (the molecule whose colours are compared; -1 for none) and ``drag`` (what dragging an
-    atom does: it ``"moves"`` or ``"bonds"``). Raises ``TypeError`` and ``ValueError`` for what
-    cannot be drawn. Sources: Morris et al. (2019), eq. 1; Kipf and Welling (2017), eq. 2;
-    Velickovic et al. (2018), eqs. 1 to 4; Weisfeiler and Lehman (1968).
+    atom does: it ``"moves"`` or ``"bonds"``). If it is ``moving``, one round of messages travels by
+    itself at the start, not for readers who asked for less motion. Raises ``TypeError`` and
+    ``ValueError`` for what cannot be drawn. Sources: Morris et al. (2019), eq. 1; Kipf and
+    Welling (2017), eq. 2; Velickovic et al. (2018), eqs. 1 to 4; Weisfeiler and Lehman (1968).
     """
 
     _module = "graph_playground.js"
@@ -69,6 +70,7 @@ class GraphPlayground(Widget):
     partner = Index(of=lambda self: len(self.drawing["element"]), unset=True)
     other = Index(of=lambda self: len(self.molecules), unset=True)
     drag = Choice("moves", "bonds", default="moves")
+    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

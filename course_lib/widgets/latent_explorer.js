@@ -25,7 +25,7 @@ const A_TO_Z = "abcdefghijklmnopqrstuvwxyz";
 const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
 const SAME = 1e-4;
 const TOOLS = { walk: "a walk", arithmetic: "arithmetic", axes: "single axes" };
-const [WIDTH, GAP] = [400, 24];
+const [WIDTH, WORD] = [400, 0.6]; // of it, a word beside its name
 const LITTLE = 0.0001;
 
 const percent = (share) => `${number(100 * share, 0)} %`;
@@ -166,6 +166,18 @@ const how = ({
   farther from the middle than 99 % of the prior’s draws.</span> Large dots: their real letters are
   here. Hollow: held out of training. Grey: the name says none of the four.`;
 
+/** How far the sum of codes is from the truth, and what adding has brought. */
+function summed({ tool, sum, codes, faces }) {
+  if (tool !== "arithmetic") return nothing;
+  const lead = "Bold − regular + italic, number by number.";
+  if (sum.both < 0) return html`<p class="cw-hint cw-x-summed">${lead}</p>`;
+  const far = (code) => number(distance(code, codes[sum.both]));
+  const [, bold, italic] = sum.parts;
+  return html`<p class="cw-hint cw-x-summed">${lead} It lies <b>${far(sum.code)}</b> from the code of
+    the real ${faces.names[sum.both]}; bold alone lies <b>${far(codes[bold])}</b> away from that,
+    italic <b>${far(codes[italic])}</b>.</p>`;
+}
+
 const TOOL = {
   walk({ facts, faces, share }, ui) {
     const ends = faces.names.slice(0, facts.real).map((name, i) => [i, name]);
@@ -183,28 +195,19 @@ const TOOL = {
       ${playButton(ui, { start: "Walk", stop: "❚❚ Pause" })}
     </div>`;
   },
-  arithmetic({ families, faces, codes, sum, levels, word, z }, ui) {
+  arithmetic({ families, faces, sum, levels, word, z }, ui) {
     const choose = (chosen) => {
       ui.set({ family: chosen });
       take(ui)(ui.now.sum.code);
     };
-    const room = ui.width("word", WIDTH);
-    const columns = room < WIDTH ? 1 : 3;
-    const width = Math.floor((room + GAP) / columns) - GAP;
+    const width = Math.floor(WORD * ui.width("word", WIDTH));
     const part = (place, i) => {
       const label = faces.names[place];
       const real = levels && ui.memo(`real ${i}`, [levels, place], () => realInk(levels, place));
-      return html`<div>${["", "− ", "+ "][i]}<small>${label}</small>
+      return html`<div><span>${["", "− ", "+ "][i]}<small>${label}</small></span>
         ${real ? wordIn(ui, `part ${i}`, real, { word, width, label }) : nothing}</div>`;
     };
     const [regular, bold, italic] = sum.parts;
-    const far = (code) => number(distance(code, codes[sum.both]));
-    const truth =
-      sum.both < 0
-        ? nothing
-        : html` It lies <b>${far(sum.code)}</b> from the code of
-      the real ${faces.names[sum.both]}; bold alone lies <b>${far(codes[bold])}</b> away from that,
-      italic <b>${far(codes[italic])}</b>.`;
     const titles = families.map(({ title }, i) => [i, title]);
     const family = { label: "Family", options: titles, choose };
     const back = () => take(ui)(ui.now.sum.code);
@@ -212,8 +215,7 @@ const TOOL = {
         ${titles.length > 1 ? select(ui, "family", family) : nothing}
         ${distance(sum.code, z) < SAME ? nothing : button("Back to the sum", back)}
       </div>
-      <div class="cw-x-sum" style="--columns: ${columns}">${[bold, regular, italic].map(part)}</div>
-      <p class="cw-readout">Bold − regular + italic, number by number.${truth}</p>`;
+      <div class="cw-x-sum">${[bold, regular, italic].map(part)}</div>`;
   },
   axes({ facts, z }, ui) {
     const axis = ([i, nats]) =>
@@ -244,7 +246,7 @@ function view(now, ui) {
         ${choices(ui, "tool", { label: "Go by", options: offered, choose })}
         ${TOOL[now.tool](now, ui)} ${wordLine(now, ui)}
       </div>
-      <div>${away(now)} ${underMap(now, ui)}</div>
+      <div>${away(now)} ${summed(now)} ${underMap(now, ui)}</div>
     </div>`;
 }
 

@@ -42,13 +42,14 @@ def knob(trait: Trait, label: str, **look: Any) -> Trait:
 
     ``look`` may say: ``logarithmic``, ``step``, ``digits`` and ``unit`` of a number, ``names`` of
     the options of a choice, ``button`` for an integer that a press takes to the next, such as a
-    seed, and ``hidden`` for one that the figure lets the reader change in its picture alone.
+    seed, ``hidden`` for one that the figure lets the reader change in its picture alone, and
+    ``more`` for one that is folded at first.
     """
     return trait.tag(knob={"label": label, **look})
 
 
-def _seed() -> Trait:
-    return knob(Integer(0, 999, default=0), "Draw again", button=True)
+def _seed(**look: Any) -> Trait:
+    return knob(Integer(0, 999, default=0), "Draw again", button=True, **look)
 
 
 DISC_METHODS = {
@@ -77,12 +78,11 @@ FIGURES = {
             "steps vanishes or explodes with the power of the spectral radius."
         ),
         knobs={
-            "radius": knob(Number(0.0, 2.0, default=0.9), "Spectral radius ρ", step=0.01),
+            "radius": knob(Number(0.0, 2.0, default=0.7), "Spectral radius ρ", step=0.01),
             "angle": knob(Integer(0, 180, default=30), "Angle", unit="°"),
             "stretch": knob(Number(1.0, 5.0, default=1.0), "Stretch of W", step=0.1, digits=1),
             "tanh": knob(Switch(default=False), "tanh"),
         },
-        data={"moving": Switch(default=True, read_only=True)},
     ),
     "roofline": Figure(
         title="Attention under the roofline of a machine",
@@ -94,7 +94,7 @@ FIGURES = {
             "query_count": knob(Integer(1, 65_536, default=8192), "Queries", logarithmic=True),
             "key_count": knob(Integer(1, 65_536, default=8192), "Keys", logarithmic=True),
             "features": knob(Choice(64, 128, 256, default=128), "Features d"),
-            "tile": knob(Integer(1, 1024, default=128), "Queries in a tile", logarithmic=True),
+            "tile": knob(Integer(1, 1024, default=512), "Queries in a tile", logarithmic=True),
         },
         data={
             "peak": Number(1e-3, 1e6, read_only=True),
@@ -139,7 +139,7 @@ FIGURES = {
             "logarithmic axes, by the rule for the temperature that the reader chooses."
         ),
         knobs={
-            "intervals": knob(Integer(4, 1024, default=16), "Intervals 1/h", logarithmic=True),
+            "intervals": knob(Integer(4, 1024, default=64), "Intervals 1/h", logarithmic=True),
             "factor": knob(Number(0.1, 3.0, default=1.0), "c", logarithmic=True),
             "law": knob(
                 Choice("fixed", "ratio", "logarithm", default="fixed"),
@@ -153,18 +153,20 @@ FIGURES = {
             "shape": knob(
                 Choice("wave", "square", "root", default="wave"),
                 "u",
+                more=True,
                 names={"wave": "sin 7x + x", "square": "x²", "root": "√x"},
             ),
             "where": knob(
                 Choice("middle", "whole", "reflected", default="middle"),
                 "On",
+                more=True,
                 names={
                     "middle": "the middle half",
                     "whole": "all",
                     "reflected": "all, ends reflected",
                 },
             ),
-            "all": knob(Switch(default=False), "All three rules"),
+            "all": knob(Switch(default=False), "All three rules", more=True),
         },
     ),
     "deep-stack": Figure(
@@ -176,6 +178,8 @@ FIGURES = {
             "each layer and a norm before it they stay apart, and the gradient arrives."
         ),
         knobs={
+            "depth": knob(Integer(1, 60, default=60), "Layers", logarithmic=True),
+            "gain": knob(Number(0.5, 2.0, default=0.58), "Gain of the weights", step=0.02),
             "kind": knob(
                 Choice("bare", "norm", "around", "post", "pre", default="bare"),
                 "Stack",
@@ -186,10 +190,8 @@ FIGURES = {
                     "pre": "pre-norm",
                 },
             ),
-            "depth": knob(Integer(1, 60, default=60), "Layers", logarithmic=True),
-            "gain": knob(Number(0.5, 2.0, default=0.58), "Gain of the weights", step=0.02),
-            "biases": knob(Switch(default=True), "Biases"),
-            "seed": _seed(),
+            "biases": knob(Switch(default=True), "Biases", more=True),
+            "seed": _seed(more=True),
             "layer": knob(Integer(0, 60, default=8), "Layer", hidden=True),
         },
     ),
@@ -229,7 +231,6 @@ FIGURES = {
         data={
             "q": Array("start", "token", read_only=True),
             "p": Array("start", "token", read_only=True),
-            "moving": Switch(default=True, read_only=True),
         },
     ),
     "listening": Figure(
@@ -260,14 +261,16 @@ FIGURES = {
 class LiveFigure(Widget):
     """The live ``figure`` of a name, with its knobs and data as traits of their own.
 
-    Each of ``FIGURES`` has its own module in ``js/live``, which alone a page carries. All traits
-    but the data are synced both ways. Raises ``TypeError`` and ``ValueError`` for a name that is
-    not there and for what a knob cannot be turned to.
+    Each of ``FIGURES`` has its own module in ``js/live``, which alone a page carries. It is
+    ``moving`` once it is seen, unless the reader has asked for less motion or you for none. All
+    traits but the data are synced both ways. Raises ``TypeError`` and ``ValueError`` for a name
+    that is not there and for what a knob cannot be turned to.
     """
 
     _module = "live_figure.js"
 
     figure = Choice(*FIGURES, read_only=True)
+    moving = Switch(default=True, read_only=True)
     about = Data(lambda self: self._about())
 
     def __new__(cls, figure: str = "", *_by_place: Any, **_given: Any) -> LiveFigure:

@@ -1,5 +1,5 @@
 import { plain, rows, vector } from "./js/array.js";
-import { button, choices, slider, toggle } from "./js/controls.js";
+import { button, choices, fold, slider, toggle } from "./js/controls.js";
 import { clamp, dot, upTo } from "./js/maths/numerics.js";
 import {
   byDifference,
@@ -251,52 +251,51 @@ function shift({ s, t, low, span, tokens, man }, ui) {
   });
 }
 
-/** All positions at once, and all pairs of features. */
+/** All positions at once: the score of each pair of them, and what it has to do with s − t. */
 function everything(now, ui, go) {
-  const { kind, pair, oneTable, fullRow, fullScore, scores, s, t } = now;
+  const { kind, fullRow, fullScore } = now;
   const width = ui.width("right", 300);
-  const sum = `${PRODUCTS[kind]} = ${number(scores[s][t])}, summed over the pairs`;
-  const features = oneTable
-    ? `feature ${2 * pair} dashed, ${2 * pair + 1} solid`
-    : `feature ${2 * pair + 1} of query and key`;
-  return html`<div class="cw-controls">
-      ${position(now, ui, go, "s", "Query at s", QUERY_INK)}
-      ${position(now, ui, go, "t", "Key at t", KEY_INK)}
-    </div>
-    <div class="cw-columns">
+  return html`<div class="cw-columns">
       <div class="cw-pos-left">
         ${productPicture(now, ui, PRODUCTS[kind], go)}
         <p class="cw-pos-legend" data-reading="scale">
           <span>−<span class="cw-pos-ramp"></span>+</span>full colour: ${number(fullRow)} in the
           tables, ${number(fullScore)} in the scores</p>
-        <p class="cw-hint">Drag the square among the scores; click a clock, or a row or column of
-          the tables. With the keyboard: Tab to the square or to the clocks, then the arrow
-          keys.</p>
       </div>
       <div class="cw-pos-right" data-measure="right">
-        <p class="cw-pos-title" data-reading="sum">${sum}</p>
-        ${clockRow(now, width, go)}
-        <p class="cw-pos-title" data-reading="title">Pair ${pair} by position: ${features}</p>
-        ${wavePicture(now, width)}
-        <p class="cw-pos-note cw-pos-turn" data-reading="turn">${turnInWords(now)}</p>
-        <p class="cw-pos-title">Score of every pair of positions, against s − t</p>
+        <div class="cw-controls cw-pos-own">
+          ${position(now, ui, go, "s", "Query at s", QUERY_INK)}
+          ${position(now, ui, go, "t", "Key at t", KEY_INK)} ${shift(now, ui)}
+        </div>
+        <p class="cw-pos-title">Every score, against s − t</p>
         ${differenceChart(now, ui, width)}
         <p class="cw-pos-note" data-reading="verdict">${verdictInWords(now)}</p>
+        ${fold("Each pair of features", features(now, width, go))}
+        ${fold(now.ranks.length ? "The three words" : "The two positions", threeWords(now, ui))}
       </div>
     </div>`;
 }
 
-function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
-  const { kind, kinds, pairs, ranks } = now;
-  const go = (chosen) =>
-    put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
-  const options = NAMES.filter(([name]) => kinds.includes(name));
+/** All pairs of features, what each adds to the score, and the chosen one along the positions. */
+function features(now, width, go) {
+  const { kind, pair, oneTable, scores, s, t } = now;
+  const drawn = oneTable
+    ? `feature ${2 * pair} dashed, ${2 * pair + 1} solid`
+    : `feature ${2 * pair + 1} of query and key`;
+  const sum = `${PRODUCTS[kind]} = ${number(scores[s][t])}, summed over the pairs`;
+  return html`<p class="cw-pos-title" data-reading="sum">${sum}</p>
+    ${clockRow(now, width, go)}
+    <p class="cw-pos-title" data-reading="title">Pair ${pair} by position: ${drawn}</p>
+    ${wavePicture(now, width)}
+    <p class="cw-pos-note cw-pos-turn" data-reading="turn">${turnInWords(now)}</p>`;
+}
+
+/** Three words that change places, and the clocks of the two that are compared. */
+function threeWords(now, ui) {
+  const { kind, pairs, ranks } = now;
   const take = (order) => arrange(ui, order, 0);
   const three = ranks.length > 0;
-  return html`${choices(ui, "kind", { label: "Order comes from", options })}
-    <p class="cw-pos-meaning">${MEANINGS[kind]}</p>
-    <div class="cw-columns">
+  return html`<div class="cw-columns">
       <div class="cw-pos-left">
         ${three ? sentence(now, ui, take) : nothing}
         ${three ? orderChart(now, ui, take) : nothing}
@@ -305,15 +304,33 @@ function view(now, ui) {
         ${clockPair(now, PRODUCTS[kind])}
         <div class="cw-controls cw-pos-own">
           ${pairs > 1 ? slider(ui, "pair", { label: "Pair of features", min: 0, max: pairs - 1 }) : nothing}
-          ${shift(now, ui)}
+          ${now.everything ? nothing : shift(now, ui)}
         </div>
         ${three ? html`<p class="cw-pos-note" data-reading="orders">${ordersInWords(now)}</p>` : nothing}
         <p class="cw-pos-tour">${three ? tourControls(now, ui) : nothing}</p>
       </div>
-    </div>
-    ${toggle(ui, "everything", { label: "All positions and all pairs" })}
-    ${now.everything ? everything(now, ui, go) : nothing}`;
+    </div>`;
 }
+
+function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
+  const go = (chosen) =>
+    put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
+  const options = NAMES.filter(([name]) => now.kinds.includes(name));
+  return html`${choices(ui, "kind", { label: "Order comes from", options })}
+    <p class="cw-pos-meaning">${MEANINGS[now.kind]}</p>
+    ${toggle(ui, "everything", { label: "All positions and all pairs" })}
+    ${now.everything ? everything(now, ui, go) : threeWords(now, ui)}`;
+}
+
+const HOW = {
+  true:
+    "Drag the square among the scores; click a clock, or a row or column of the tables. With the " +
+    "keyboard: Tab to the square or to the clocks, then the arrow keys.",
+  false:
+    "Drag a word to another place, or press ⇄; click a bar for its order. With the keyboard: Tab " +
+    "to the bars, then the arrow keys.",
+};
 
 function words(now) {
   const { s, t, pair, scores, shares } = now;
@@ -343,6 +360,7 @@ export default widget({
   derive,
   view,
   words,
+  how: (now) => HOW[now.everything],
   advance,
   began: ({ kind, query_position: s, key_position: t, pair }) =>
     `${NAMES.find(([name]) => name === kind)[1]}, s = ${s}, t = ${t}, pair ${pair}`,

@@ -1,7 +1,7 @@
 import { plain, vector } from "./js/array.js";
 import { button } from "./js/controls.js";
 import { keep, recalled, slug } from "./js/kept.js";
-import { rightOption } from "./js/maths/guesses.js";
+import { isHit, rightOption } from "./js/maths/guesses.js";
 import { line } from "./js/prediction/line.js";
 import { KNOTS, sketch } from "./js/prediction/sketch.js";
 import { saidOf, truthOf, verdict } from "./js/prediction/words.js";
@@ -149,7 +149,8 @@ function remember(model, el) {
     lock.follow();
     const state = now();
     const { guess, revealed, unit, answer } = state;
-    const told = revealed ? { truth: truthOf(state), off: verdict(state)[1], answer } : {};
+    const hit = guess.length > 0 && isHit(state);
+    const told = revealed ? { truth: truthOf(state), off: verdict(state)[1], hit, answer } : {};
     const any = guess.length || revealed;
     keep(question, any ? { guess, unit, revealed, said: saidOf(state), ...told } : null);
   };

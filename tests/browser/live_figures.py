@@ -176,11 +176,11 @@ def error_of_blends(state: dict[str, Any]) -> Readings:
     softmax, hats = off(count, ratio_at(count)), off(count, 0)
     halving = math.log(count / half)
     return {
-        "ratio": ratio_at(count),
-        "softmax": softmax,
-        "softmax-power": math.log(off(half, ratio_at(half)) / softmax) / halving,
         "hats": hats,
         "hats-power": math.log(off(half, 0) / hats) / halving,
+        "softmax": softmax,
+        "softmax-power": math.log(off(half, ratio_at(half)) / softmax) / halving,
+        "ratio": ratio_at(count),
     }
 
 
@@ -376,12 +376,10 @@ EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "listening": listening,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
-    "spectral-radius": lambda: {"moving": False},
     "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
     "resonance": lambda: {
         "q": normals(40, 1).view(10, 4),
         "p": normals(40, 2).view(10, 4),
-        "moving": False,
     },
     "codes-that-die": lambda: {"eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02]},
     "translator": translations,
@@ -389,5 +387,5 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
 """What a cell gives a figure that needs more than its name; small."""
 
 
-def make(figure: str, **knobs: Any) -> LiveFigure:
-    return LiveFigure(figure, **DATA.get(figure, dict)(), **knobs)
+def make(figure: str, *, moving: bool = False, **knobs: Any) -> LiveFigure:
+    return LiveFigure(figure, moving=moving, **DATA.get(figure, dict)(), **knobs)

@@ -130,7 +130,7 @@ def test_a_guess_made_in_firefox_stands_on_the_page_of_guesses(
     path = ASKING[0]
     turn_to(site.url(path)).evaluate("() => localStorage.clear()")  # other tests have guessed, too
     question = asked(turn_to(site.url(path)), path)
-    guesses = turn_to(site.url(GUESSES)).locator("#guess-cards li a")
+    guesses = turn_to(site.url(GUESSES)).locator("#guess-cards .guess-list a")
     assert guesses.all_inner_texts() == [question]
 
 

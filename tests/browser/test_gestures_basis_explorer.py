@@ -10,7 +10,7 @@ import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import Finger, Mouse, centre, spot
+from hands import Finger, Mouse, centre, open_folds, spot
 from kinds.basis_explorer import READ
 from looks import SPILLED
 from playwright.sync_api import Locator
@@ -35,7 +35,10 @@ def shown(alone: Alone) -> Shown:
         page: dict[str, Any] | None = None, *, trained: bool = False, **given: Any
     ) -> Locator:
         field = load_rod_field() if trained else basis_field()
-        return alone(BasisExplorer(*field, **{"moving": False} | given), **page or {})
+        widget = alone(BasisExplorer(*field, **{"moving": False} | given), **page or {})
+        if given.get("mode") == "rod":
+            open_folds(widget)
+        return widget
 
     return shown
 
@@ -317,3 +320,23 @@ def test_axe_finds_nothing_in_either_mode(shown: Shown, mode: str, theme: str):
     page.evaluate(AXE)
     found = page.evaluate("async () => (await axe.run('.cw')).violations.map((v) => v.id)")
     assert found == []
+
+
+def test_the_address_keeps_the_rod_whatever_is_drawn_on_it(shown: Shown):
+    widget = shown()
+    page = widget.page
+    page.get_by_text("a rod, and the field that learned").click()
+    page.wait_for_url("**#fig-basis-explorer?mode=rod")
+    for name in ("Another rod", "Constant k"):
+        widget.get_by_role("button", name=name).click()
+    open_folds(widget)
+    widget.get_by_role("slider", name="Query x").fill("0.25")
+    page.wait_for_url("**#fig-basis-explorer?mode=rod&query=0.25")
+    page.reload()
+    eventually(widget, lambda: assert_rod_at(widget, 0.25))
+    agrees_with_course_lib(widget)
+
+
+def assert_rod_at(widget: Locator, query: float) -> None:
+    state = state_of(widget)
+    assert (state["mode"], state["query"]) == ("rod", query)

@@ -58,7 +58,7 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
 
     def shown(*molecules: Molecule, page: dict[str, Any] | None = None, **given: Any) -> Locator:
         listed = molecules or (acid("acid"), decalin(), bicyclopentyl())
-        widget = GraphPlayground(listed, **{"network": network()} | given)
+        widget = GraphPlayground(listed, **{"network": network(), "moving": False} | given)
         found = widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
         open_folds(found)
         centre(found.locator("[data-flight]"))
@@ -269,6 +269,51 @@ def test_messages_travel_and_a_step_ends_in_the_next_round(shown: Shown):
     eventually(widget, lambda: assert_rounds(widget, 1))
     agrees_with_course_lib(widget)
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_each_of_several_quick_presses_of_step_counts(shown: Shown):
+    widget = shown(rounds=0)
+    step = widget.get_by_role("button", name="Step")
+    for _ in range(3):
+        step.evaluate("el => el.click()")
+    eventually(widget, lambda: assert_rounds(widget, 3))
+    step.evaluate("el => { for (let i = 0; i < 9; i += 1) el.click(); }")
+    eventually(widget, lambda: assert_rounds(widget, 6))
+    agrees_with_course_lib(widget)
+
+
+def test_the_first_round_travels_by_itself_and_then_the_figure_rests(shown: Shown):
+    widget = shown(rounds=0, moving=True, page={"init": COUNT_FRAMES})
+    eventually(widget, lambda: assert_rounds(widget, 1))
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_a_touch_ends_the_round_with_which_the_figure_begins(shown: Shown):
+    widget = shown(rounds=0, moving=True)
+    atoms(widget)[2].focus()
+    eventually(widget, lambda: assert_rounds(widget, 0))
+    assert widget.evaluate(PLACES) == []
+    agrees_with_course_lib(widget)
+
+
+def test_readers_who_asked_for_less_motion_find_the_first_round_not_begun(shown: Shown):
+    widget = shown(rounds=0, moving=True, page={"init": COUNT_FRAMES, "reduced_motion": True})
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert_rounds(widget, 0)
+
+
+def test_the_figure_says_what_the_chosen_atom_hears_while_it_travels(shown: Shown):
+    widget = shown(rounds=0, atom=1, page={"reduced_motion": True})
+    tale = widget.locator(".cw-g-tale")
+    assert tale.inner_text().startswith("Each atom knows only what it is.")
+    widget.get_by_role("button", name="Step").click()
+    said = "C2 hears 1 carbon, 1 nitrogen, 1 fluorine from N1, C3, F6."
+    eventually(widget, lambda: assert_told(tale, said))
+
+
+def assert_told(tale: Locator, said: str) -> None:
+    assert said in tale.inner_text()
 
 
 def test_where_no_further_step_is_possible_the_page_says_so(shown: Shown):

@@ -3,14 +3,13 @@
 import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, HALF_A_SECOND
 from hands import Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot
 from live_figures import EXPECTED, make
 from looks import SPILLED
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 
-from course_lib.widgets import LiveFigure
 from course_lib.widgets.live_figure import FIGURES
 
 HIGHEST = {390: 1100, 704: 600, 1280: 600}
@@ -160,18 +159,6 @@ def test_an_eigenvalue_follows_its_handle_and_the_state_runs_beyond_radius_1(alo
     assert "neither state nor gradient runs away" in says.inner_text()
 
 
-def test_the_state_walks_by_itself_until_it_is_stopped(alone: Alone):
-    figure = alone(LiveFigure("spectral-radius"), init=COUNT_FRAMES)
-    lag = figure.locator(".cw-live-moment")
-    expect(lag).not_to_have_text("lag 40")
-    figure.get_by_role("button", name="Pause").click()
-    before = lag.inner_text()
-    figure.page.evaluate(FRAMES_WHILE_IDLE)
-    assert lag.inner_text() == before
-    figure.get_by_role("button", name="Step").click()
-    expect(lag).not_to_have_text(before)
-
-
 def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone: Alone):
     figure = alone(make("error-of-blends"))
     box = figure.locator("[data-measure=curves]").bounding_box()
@@ -229,13 +216,8 @@ def test_a_piece_that_is_pointed_at_lights_the_words_that_it_looks_at(alone: Alo
             agrees_with_course_lib(figure)
 
 
-def test_steps_write_a_number_piece_by_piece_and_begin_again(alone: Alone):
-    figure = alone(make("translator", place=5), reduced_motion=True)
-    step = figure.get_by_role("button", name="Step")
-    for place in (6, 7, 0, 1):
-        step.click()
-        assert state_of(figure)["place"] == place
-        agrees_with_course_lib(figure)
+def test_a_translation_that_is_wrong_is_said_to_be_so(alone: Alone):
+    figure = alone(make("translator", place=7))
     figure.get_by_label("Number", exact=True).select_option("2986")
     agrees_with_course_lib(figure)
     assert "That is wrong; zweitausendneunhundertsechsundachtzig is right." in figure.inner_text()
@@ -248,19 +230,6 @@ def test_energy_wanders_in_tune_and_hardly_out_of_tune(alone: Alone):
     figure.get_by_label("Frequencies apart").press("End")
     agrees_with_course_lib(figure)
     assert float(swing.inner_text().split()[0]) < in_tune / 4
-
-
-def test_the_balls_move_by_themselves_until_they_are_stopped(alone: Alone):
-    data = {name: getattr(make("resonance"), name) for name in ("q", "p")}
-    figure = alone(LiveFigure("resonance", **data), init=COUNT_FRAMES)
-    window = figure.locator(".cw-live-moment")
-    expect(window).not_to_have_text("window 900")
-    figure.get_by_role("button", name="Pause").click()
-    before = window.inner_text()
-    figure.page.evaluate(FRAMES_WHILE_IDLE)
-    assert window.inner_text() == before
-    figure.get_by_role("button", name="Step").click()
-    expect(window).not_to_have_text(before)
 
 
 def test_a_far_node_vanishes_in_a_tree_and_all_hear_alike_in_the_end(alone: Alone):
@@ -282,3 +251,99 @@ def test_a_press_chooses_who_listens(alone: Alone):
     figure.page.mouse.click(box["x"] + box["width"] - 20, box["y"] + 0.9 * box["height"])
     agrees_with_course_lib(figure)
     assert state_of(figure)["listener"] == 62
+
+
+@pytest.mark.parametrize("name", ["spectral-radius", "resonance"])
+def test_what_has_no_end_moves_by_itself_until_it_is_stopped(name: str, alone: Alone):
+    figure = alone(make(name, moving=True), init=COUNT_FRAMES)
+    moment = figure.locator(".cw-live-moment")
+    first = moment.inner_text()
+    expect(moment).not_to_have_text(first)
+    figure.get_by_role("button", name="Pause").click()
+    before = moment.inner_text()
+    figure.page.evaluate(FRAMES_WHILE_IDLE)
+    assert moment.inner_text() == before
+    figure.get_by_role("button", name="Step").click()
+    expect(moment).not_to_have_text(before)
+
+
+KNOBS = {
+    "root-d": "dimension",
+    "roofline": "tile",
+    "codes-that-die": "noise",
+    "error-of-blends": "intervals",
+    "deep-stack": "depth",
+    "translator": "place",
+    "listening": "rounds",
+}
+# Each value that the knob of a tour takes from now on.
+NOTE_VALUES = """(el, knob) => {
+  el.courseValues = [];
+  el.courseModel.on(`change:${knob}`, () => el.courseValues.push(el.courseModel.get(knob)));
+}"""
+
+
+def ended(figure: Locator) -> None:
+    expect(figure.get_by_role("button", name="▶ Play")).to_be_visible(timeout=30_000)
+
+
+def played(figure: Locator) -> None:
+    figure.get_by_role("button", name="Pause").wait_for()
+    ended(figure)
+
+
+@pytest.mark.parametrize(("name", "knob"), KNOBS.items())
+def test_a_knob_goes_by_itself_once_and_again_when_played(name: str, knob: str, alone: Alone):
+    figure = alone(make(name, moving=True), init=COUNT_FRAMES)
+    played(figure)
+    agrees_with_course_lib(figure)
+    stands = state_of(figure)[knob]
+    assert name == "translator" or stands == pytest.approx(getattr(make(name), knob))
+    assert figure.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    figure.evaluate(NOTE_VALUES, knob)
+    figure.get_by_role("button", name="Play").click()
+    played(figure)
+    values = figure.evaluate("el => el.courseValues")
+    assert len(set(values)) >= 3
+    assert values == sorted(values)
+    assert values[-1] == stands
+
+
+def test_a_tour_from_its_very_beginning_goes_all_the_way(alone: Alone):
+    figure = alone(make("listening", rounds=1))
+    figure.get_by_role("button", name="Play").click()
+    played(figure)
+    assert state_of(figure)["rounds"] == 30
+
+
+@pytest.mark.parametrize("touch", ["another knob", "the same knob", "Python"])
+def test_whoever_takes_a_figure_on_its_tour_has_it(touch: str, alone: Alone):
+    figure = alone(make("root-d", moving=True))
+    figure.get_by_role("button", name="Pause").wait_for()
+    if touch == "Python":
+        figure.evaluate("el => el.courseModel.set('dimension', 900)")
+    else:
+        label = {"another knob": "Divide by", "the same knob": "Dimension d"}[touch]
+        figure.get_by_role("slider", name=label).press("End")
+    ended(figure)
+    before = state_of(figure)
+    figure.page.evaluate(HALF_A_SECOND)
+    assert state_of(figure) == before
+    reached = {"Python": 900, "the same knob": 1024}
+    assert before["dimension"] == reached.get(touch, before["dimension"])
+
+
+@pytest.mark.parametrize("by", ["reader", "Python"])
+def test_no_tour_begins_where_somebody_asked_for_none(by: str, alone: Alone):
+    figure = alone(make("root-d", moving=by == "reader"), reduced_motion=by == "reader")
+    figure.page.evaluate(HALF_A_SECOND)
+    assert state_of(figure)["dimension"] == make("root-d").dimension
+
+
+def test_a_tour_waits_until_half_of_the_figure_is_seen(alone: Alone):
+    figure = alone(make("root-d", moving=True), height=120)
+    figure.page.evaluate("() => { document.querySelector('h1').style.height = '90px'; }")
+    figure.page.evaluate(HALF_A_SECOND)
+    assert figure.get_by_role("button", name="Pause").count() == 0
+    figure.page.set_viewport_size({"width": 900, "height": 700})
+    figure.get_by_role("button", name="Pause").wait_for()

@@ -8,7 +8,7 @@ import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import Point, centre, label_of
+from hands import Point, centre, label_of, open_folds
 from kinds.position_explorer import make, sides_of
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
@@ -22,7 +22,12 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 def shown(alone: Alone) -> Callable[..., Locator]:
     """Opens a page with the example, or with another PositionExplorer, and gives it."""
 
-    return lambda explorer=None, **options: alone(explorer or opened(), **options)
+    def shown(explorer: PositionExplorer | None = None, **options: Any) -> Locator:
+        widget = alone(explorer or opened(), **options)
+        open_folds(widget)
+        return widget
+
+    return shown
 
 
 def opened(**given: Any) -> PositionExplorer:
@@ -267,10 +272,19 @@ def test_readers_who_asked_for_less_motion_go_from_order_to_order(shown: Callabl
         assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
-@pytest.mark.parametrize(("width", "most"), [(390, 1000), (704, 600), (1280, 600)])
-def test_the_figure_fits_a_screen_until_all_positions_are_asked_for(
-    shown: Callable[..., Locator], width: int, most: int
+@pytest.mark.parametrize(
+    ("given", "width", "most"),
+    [
+        ({}, 390, 1000),
+        ({}, 704, 600),
+        ({}, 1280, 600),
+        ({"everything": True}, 390, 1100),
+        ({"everything": True}, 772, 600),
+    ],
+)
+def test_the_figure_fits_a_screen_with_three_words_and_with_all_positions(
+    alone: Alone, given: dict[str, bool], width: int, most: int
 ):
-    widget = shown(PositionExplorer(moving=False), width=width)
+    widget = alone(PositionExplorer(moving=False, **given), width=width)
     agrees_with_course_lib(widget)
     assert widget.locator(".cw").bounding_box()["height"] < most

@@ -146,7 +146,7 @@ def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alon
     expect(lstm).to_have_attribute("aria-pressed", "true")
     reveal(widget)
     assert verdict(widget) == (
-        "You said an LSTM. It is a transformer, with 1.88 nats: off by 0.05 nats."
+        "You said an LSTM, with 1.93 nats. It is a transformer, with 1.88 nats: 0.05 nats apart."
     )
     counted.click(force=True)
     assert state_of(widget)["guess"] == [1]
@@ -159,9 +159,7 @@ def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alon
 def test_the_right_choice_is_said_to_be_right(alone: Alone):
     widget = alone(chosen(wanted="largest", guess=[0]))
     reveal(widget)
-    assert (
-        verdict(widget) == "You said counting pairs. It is counting pairs, with 2.41 nats: right."
-    )
+    assert verdict(widget) == "You hit it: it is counting pairs, with 2.41 nats."
 
 
 @pytest.mark.parametrize(
@@ -169,16 +167,21 @@ def test_the_right_choice_is_said_to_be_right(alone: Alone):
     [
         (
             {"guess": [20]},
-            "You said 20 steps. It is 137 steps: your guess is off by a factor of 6.85, too low.",
+            "You said 20 steps, it is 137 steps: too low by a factor of 6.85.",
         ),
-        ({"guess": [137]}, "You said 137 steps. It is 137 steps: right."),
+        ({"guess": [137]}, "You hit it: it is 137 steps."),
+        ({"guess": [132]}, "You hit it: it is 137 steps, you said 132 steps."),
+        (
+            {"guess": [120]},
+            "Very close. You said 120 steps, it is 137 steps: too low by a factor of 1.14.",
+        ),
         (
             {"truth": 63, "between": (0, 100), "log": False, "unit": "%", "guess": [80]},
-            "You said 80 %. It is 63 %: your guess is off by 17 percentage points, too high.",
+            "You said 80 %, it is 63 %: too high by 17 percentage points.",
         ),
         (
             {"truth": 2.5e-5, "between": (1e-6, 1), "unit": "m", "guess": [1e-4]},
-            "You said 1.0·10⁻⁴ m. It is 2.5·10⁻⁵ m: your guess is off by a factor of 4, too high.",
+            "You said 1.0·10⁻⁴ m, it is 2.5·10⁻⁵ m: too high by a factor of 4.",
         ),
         ({}, "You looked without a guess. It is 137 steps."),
     ],
@@ -330,3 +333,20 @@ def test_the_chart_shows_where_each_number_of_the_axis_stands(alone: Alone):
     assert widget.locator(".cw-p-dots circle").count() == 0
     reveal(widget)
     assert widget.locator(".cw-p-dots circle").count() == len(DEPTH)
+
+
+OVERLAPS = """(el) => {
+  const boxes = [...el.querySelectorAll(".cw-p-axes text")].map((t) => t.getBoundingClientRect());
+  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right &&
+    b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;
+}"""
+
+
+@pytest.mark.parametrize("between", [(1_000, 100_000), (0.0005, 0.02), (0.2, 5), (1, 1e9)])
+def test_the_numbers_at_a_short_logarithmic_line_keep_apart(
+    alone: Alone, between: tuple[float, float]
+):
+    widget = alone(placed(truth=between[0], between=between), width=390)
+    labels = widget.locator(".cw-p-axes text").all_text_contents()
+    assert len(labels) > 1
+    assert widget.evaluate(OVERLAPS) == 0

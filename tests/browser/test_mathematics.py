@@ -42,6 +42,13 @@ def test_sigmoid_is_that_of_torch_however_far_out(
     assert_close(found, torch.sigmoid(tensor(points)))
 
 
+def test_sum_and_mean_are_those_of_numpy(javascript: Javascript, random: np.random.Generator):
+    cases = [[random.normal(size=count).tolist()] for count in (1, 2, 30)]
+    for name in ("sum", "mean"):
+        exact = [getattr(np, name)(values) for [values] in cases]
+        assert javascript("js/maths/numerics.js", name, cases) == pytest.approx(exact, abs=1e-12)
+
+
 def test_dot_and_blend_are_matrix_products(javascript: Javascript, random: np.random.Generator):
     weights = [random.normal(size=random.integers(1, 9)) for _ in range(DRAWS)]
     rows = [random.normal(size=(len(w), random.integers(1, 7))) for w in weights]

@@ -81,6 +81,14 @@ def test_stops_are_whole_numbers_that_rise_from_end_to_end(javascript: Javascrip
         assert all(isinstance(stop, int) for stop in found)
 
 
+def test_the_nearest_number_is_nearest_in_ratio(javascript: Javascript):
+    numbers = [1.0, 2.0, 4.0, 64.0]
+    values = torch.logspace(-1, 3, 41, dtype=torch.float64)
+    exact = (torch.tensor(numbers).double().log()[:, None] - values.log()).abs().argmin(dim=0)
+    cases = [[numbers, value] for value in values.tolist()]
+    assert javascript(SCALING, "nearestRatio", cases) == exact.tolist()
+
+
 def test_the_matrix_of_a_pair_of_eigenvalues_and_its_norm(javascript: Javascript):
     cases = [[r, a, s] for r in (0.0, 0.5, 1.3) for a in (0, 30, 90, 180) for s in (1.0, 4.0)]
     matrices = [turning(*case) for case in cases]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest import Folder
@@ -43,9 +44,9 @@ def test_a_question_of_a_lecture_appears_on_the_page_and_the_link_leads_back(
     page = open_page(site.url(path, scheme=scheme), formulas=False)
     question = asked(page, path)
     page.goto(site.url(GUESSES, scheme=scheme))
-    link = page.locator("#guess-cards li a")
+    link = page.locator("#guess-cards .guess-list a")
     assert link.inner_text() == question
-    assert "no guess" in page.locator("#guess-cards li").inner_text()
+    assert "no guess" in page.locator("#guess-cards .guess-list > li").inner_text()
     link.click()
     page.wait_for_url(f"**/{path}#*")
     host = page.locator(".cw-host[data-widget=Prediction]").first
@@ -119,7 +120,7 @@ def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callabl
     page = open_page(site.url(GUESSES))
     put(page, records())
     assert page.locator("article h1").inner_text().startswith("Your guesses")
-    cards = page.locator("#guess-cards li").all_inner_texts()
+    cards = page.locator("#guess-cards .guess-list > li").all_inner_texts()
     assert len(cards) == 3
     assert [part for part in cards[0].split("\n") if part] == [
         "How much?", "You", "10 %", "Truth", "3 %", "Off by", "7 percentage points",
@@ -128,7 +129,48 @@ def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callabl
     assert "Not compared with the truth yet." in cards[1]
     assert HOSTILE in cards[1]
     assert page.locator("#guess-cards img").count() == 0
-    assert page.locator("#guess-cards a").count() == 2
+    assert page.locator("#guess-cards .guess-list a").count() == 2
+
+
+NAVIGATION = """<nav class="bd-links"><a data-lecture="1" href="lectures/01_soft_lookup.html"> 1 ·
+Soft lookup </a><a data-lecture="2" href="lectures/02_self_attention.html">2 · Self-attention</a>
+<a data-lecture="3" data-read href="lectures/03_attention_as_a_basis.html">3 · A basis</a></nav>"""
+
+
+def test_lectures_that_still_ask_are_listed_with_what_was_guessed_there(
+    open_page: Callable[..., Page], tmp_path: Path
+):
+    script = (Path(__file__).parents[2] / "book/_static/your_guesses.js").read_text("utf-8")
+    path = tmp_path / "guesses.html"
+    path.write_text(
+        f"<!doctype html><title>Guesses</title>{NAVIGATION}"
+        f'<div id="guess-cards"></div><script>{script}</script>',
+        encoding="utf-8",
+    )
+    page = open_page(path.as_uri())
+    entries = page.locator(".guess-waiting li")
+    assert entries.all_inner_texts() == [
+        "1 · Soft lookup: no guess yet",
+        "2 · Self-attention: no guess yet",
+    ]
+    put(page, records())
+    assert entries.all_inner_texts() == [
+        "1 · Soft lookup: 2 guesses, 1 not compared with the truth yet",
+        "2 · Self-attention: no guess yet",
+    ]
+    links = entries.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    assert [link.rpartition("/")[2] for link in links] == [
+        "01_soft_lookup.html",
+        "02_self_attention.html",
+    ]
+
+
+def test_every_lecture_of_the_menu_asks_and_is_linked_until_it_is_read(
+    site: Folder, open_page: Callable[..., Page]
+):
+    page = open_page(site.url(GUESSES))
+    links = page.locator(".guess-waiting a").evaluate_all("all => all.map((a) => a.pathname)")
+    assert sorted(link.lstrip("/") for link in links) == sorted(ASKING)
 
 
 def test_the_reader_takes_the_guesses_along_as_a_file(site: Folder, open_page: Callable[..., Page]):
@@ -156,13 +198,13 @@ def test_guesses_are_erased_only_when_the_reader_says_so_twice(
     page.once("dialog", dismiss)
     page.get_by_role("button", name="Erase all").click()
     assert said == ["Erase your 4 answers? Nobody else has a copy."]
-    assert page.locator("#guess-cards li").count() == 3
+    assert page.locator("#guess-cards .guess-list > li").count() == 3
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Erase all").click()
     assert "You have not guessed yet." in page.locator("#guess-cards").inner_text()
     assert page.evaluate("() => Object.keys(localStorage).includes('theme')")
     page.reload()
-    assert page.locator("#guess-cards li").count() == 0
+    assert page.locator("#guess-cards .guess-list > li").count() == 0
 
 
 def test_where_the_browser_keeps_nothing_the_page_says_so(

@@ -229,9 +229,9 @@ function keep(hash) {
   }
 }
 
-/** Scrolls to the figure unless half of what could be seen of it is seen. */
+/** Scrolls as far as it takes to see the whole figure, or its head if the window is too low. */
 function bringIntoView(root) {
-  const { top, bottom, height } = root.getBoundingClientRect();
-  const seen = Math.min(bottom, innerHeight) - Math.max(top, 0);
-  if (seen < Math.min(height, innerHeight) / 2) root.scrollIntoView();
+  const { height } = root.getBoundingClientRect();
+  const above = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+  root.scrollIntoView({ block: height + above <= innerHeight ? "nearest" : "start" });
 }

@@ -9,7 +9,9 @@ import { quantity, superscript } from "./text.js";
 import { html, nothing, svg } from "./vendor/lit-html/lit-html.js";
 
 const TYPE = 12;
-const [TICK, LEAST_MARGIN, NARROWEST, ROOM] = [8, 10, 30, 45];
+const [TICK, LEAST_MARGIN, NARROWEST] = [8, 10, 30];
+/** Pixels for a number below an axis, and beside one. */
+const [WIDE, HIGH] = [45, 32];
 const NARROW = 420;
 const [SMALL, LARGE] = [1e-3, 1e5];
 
@@ -55,7 +57,7 @@ function measured(axis, span) {
   const ends = (from > to ? around?.reverse() : around) ?? axis.ends;
   /** @type {any} */
   const scale = axis.logarithmic ? logarithmic : linear;
-  const count = Math.abs(to - from) / ROOM;
+  const count = Math.abs(to - from) / (from > to ? HIGH : WIDE);
   const ticks = names ? upTo(names.length) : (axis.ticks ?? marks(ends, axis.logarithmic, count));
   const back = (pixel) => {
     const share = clamp((pixel - from) / (to - from), 0, 1);
@@ -126,6 +128,16 @@ function legible({ at, ticks, texts }, width) {
   return kept;
 }
 
+/** The texts beside an axis, from the lowest on those for which there is room. */
+function stacked({ at, ticks, texts }) {
+  const kept = [];
+  ticks.forEach((tick, i) => {
+    const [y, last] = [at(tick), kept[kept.length - 1]];
+    if (!last || Math.abs(last.y - y) > TYPE) kept.push({ text: texts[i], y });
+  });
+  return kept;
+}
+
 /** Two axes with ends so far apart that a unit is as long on both. */
 function rounded(...axes) {
   const unit = Math.min(...axes.map(([{ ends }, length]) => length / (ends[1] - ends[0])));
@@ -136,14 +148,15 @@ function rounded(...axes) {
 }
 
 function grid({ left, right, top, bottom }, along, up, width) {
-  const level = (tick, i) => svg`<path d="M${left} ${up.at(tick)}H${right}"></path>
-    <text x=${left - 6} y=${up.at(tick) + 4} text-anchor="end">${up.texts[i]}</text>`;
+  const level = (tick) => svg`<path d="M${left} ${up.at(tick)}H${right}"></path>`;
+  const side = ({ text, y }) =>
+    svg`<text x=${left - 6} y=${y + 4} text-anchor="end">${text}</text>`;
   const foot = ({ text, x }) =>
     svg`<text x=${x} y=${bottom + 16} text-anchor="middle">${text}</text>`;
   return svg`<g class="cw-axes">
     <rect x=${left} y=${top} width=${Math.max(0, right - left)} height=${bottom - top}
       rx="3"></rect>
-    ${up.ticks.map(level)}${legible(along, width).map(foot)}
+    ${up.ticks.map(level)}${stacked(up).map(side)}${legible(along, width).map(foot)}
   </g>`;
 }
 
@@ -202,22 +215,6 @@ export function bars(
   return values.map(bar);
 }
 
-/**
- * How often values fall into each of `count` equal bins: the middles, the shares and the width.
- * @param {number[]} values
- * @param {number[]} ends of the bins; what lies outside is in none
- * @param {number} count
- */
-export function histogram(values, [low, high], count) {
-  const wide = (high - low) / count;
-  const shares = new Array(count).fill(0);
-  for (const value of values) {
-    const bin = Math.floor((value - low) / wide);
-    if (bin >= 0 && bin < count) shares[bin] += 1 / values.length;
-  }
-  return { wide, shares, middles: upTo(count).map((bin) => low + (bin + 0.5) * wide) };
-}
-
 /** A dot at a point. @param {Frame} frame @param {number[]} point */
 export const dot = (frame, [x, y], { colour = "var(--cw-ink)", r = 5 } = {}) =>
   svg`<circle cx=${frame.x(x)} cy=${clamp(frame.y(y), frame.top, frame.bottom)} r=${r}
@@ -226,18 +223,25 @@ export const dot = (frame, [x, y], { colour = "var(--cw-ink)", r = 5 } = {}) =>
 /**
  * A straight line over the whole panel at x or at y, with a word beside it.
  * @param {Frame} frame
- * @param {{ x?: number, y?: number, label?: string, colour?: string, dash?: string }} look
+ * @param {{ x?: number, y?: number, label?: string, late?: boolean, colour?: string,
+ *   dash?: string }} look `late`: the word stands at the foot or at the right
  */
-export function rule(frame, { x, y, label = "", colour = "var(--cw-edge)", dash = "5 4" }) {
+export function rule(
+  frame,
+  { x, y, label = "", late = false, colour = "var(--cw-edge)", dash = "5 4" },
+) {
   const upright = x !== undefined;
   const at = upright ? frame.x(x) : frame.y(y);
   const way = upright
     ? `M${at} ${frame.top}V${frame.bottom}`
     : `M${frame.left} ${at}H${frame.right}`;
-  const [tx, ty] = upright ? [at + 4, frame.top + 12] : [frame.left + 6, at - 5];
+  const [tx, ty] = upright
+    ? [at + 4, late ? frame.bottom - 6 : frame.top + 12]
+    : [late ? frame.right - 6 : frame.left + 6, at - 5];
+  const anchor = late && !upright ? "end" : "start";
   return svg`<path d=${way} stroke=${colour} stroke-width="1.5"
       stroke-dasharray=${dash || nothing}></path>
-    ${label ? svg`<text class="cw-halo" x=${tx} y=${ty}>${label}</text>` : nothing}`;
+    ${label ? svg`<text class="cw-halo" x=${tx} y=${ty} text-anchor=${anchor}>${label}</text>` : nothing}`;
 }
 
 /** A word at a point. @param {Frame} frame @param {number[]} point @param {string} text */

@@ -1,4 +1,6 @@
 const LONGEST_FRAME = 0.1;
+/** In how many parts of its height a widget comes into sight. */
+const PARTS = 10;
 
 /**
  * Calls `draw` at most once a frame after a `request`, and not at all while `root` is off screen:
@@ -9,6 +11,7 @@ const LONGEST_FRAME = 0.1;
  */
 export function framesOf(root, { draw, advance }) {
   let [pending, visible, stale, playing, last] = [0, true, false, false, 0];
+  let [seen, waiting] = [false, []];
 
   function schedule() {
     if (visible && !pending) pending = requestAnimationFrame(paint);
@@ -31,20 +34,40 @@ export function framesOf(root, { draw, advance }) {
   }
   /** @param {boolean} on */
   function play(on) {
+    // What a hand began or ended no longer waits for being seen.
+    waiting = [];
     if (on && !playing) last = performance.now();
     playing = on;
     request();
   }
-  const observer = new IntersectionObserver((entries) => {
-    visible = entries[entries.length - 1].isIntersecting;
-    if (visible && (stale || playing)) schedule();
-  });
+  /** Once half of the widget, or of the window, is seen. @param {() => void} act */
+  function atSight(act) {
+    if (seen) act();
+    else waiting.push(act);
+  }
+  const thresholds = Array.from({ length: PARTS + 1 }, (_, part) => part / PARTS);
+  const observer = new IntersectionObserver(
+    (entries) => {
+      const entry = entries[entries.length - 1];
+      visible = entry.isIntersecting;
+      if (visible && (stale || playing)) schedule();
+      if (seen || !halfSeen(entry)) return;
+      seen = true;
+      for (const act of waiting) act();
+    },
+    { threshold: thresholds },
+  );
   observer.observe(root);
 
   function stop() {
     observer.disconnect();
     cancelAnimationFrame(pending);
-    [visible, playing] = [false, false];
+    [visible, playing, waiting] = [false, false, []];
   }
-  return { request, play, stop };
+  return { request, play, atSight, stop };
+}
+
+function halfSeen({ intersectionRect, boundingClientRect, rootBounds }) {
+  const room = rootBounds?.height ?? innerHeight;
+  return intersectionRect.height >= Math.min(boundingClientRect.height, room) / 2 - 1;
 }

@@ -28,6 +28,28 @@ export function middleOf(label, x, width, size, weight = 500) {
   return clamp(x, half, width - half);
 }
 
+const GAP = 8;
+
+/**
+ * Of labels on a line, those that keep apart from each other; where two are too close, the one that
+ * comes first in the list stays.
+ * @template {{ text: string, middle: number }} Label
+ * @param {Label[]} labels
+ * @param {number} size of the type
+ * @returns {Label[]}
+ */
+export function apart(labels, size) {
+  const reach = ({ text }) => textWidth(text, size) / 2;
+  /** @type {Label[]} */
+  const kept = [];
+  for (const label of labels) {
+    const clear = (other) =>
+      Math.abs(other.middle - label.middle) >= reach(other) + reach(label) + GAP;
+    if (kept.every(clear)) kept.push(label);
+  }
+  return kept;
+}
+
 /**
  * A text, cut with an ellipsis if it is wider than the room it has; one letter always stays.
  * @param {string} text

@@ -3,8 +3,13 @@ import { button } from "./controls.js";
 /** Whether the reader asked the system for less motion. */
 export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Plays from the first picture on, unless the reader asked for less motion. @param {any} ui */
-export const playAtOnce = (ui) => ui.memo("played at once", [], () => ui.play(!prefersStillness()));
+/**
+ * Begins once the reader sees the figure, unless the reader asked for less motion.
+ * @param {any} ui
+ * @param {() => void} [begin]
+ */
+export const playAtOnce = (ui, begin = () => ui.play(true)) =>
+  ui.memo("played at once", [], () => ui.atSight(() => prefersStillness() || begin()));
 
 /**
  * A button that starts and stops what `advance` does while the widget plays.

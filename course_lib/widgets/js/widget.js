@@ -17,6 +17,7 @@ let widgets = 0;
  * @property {string} id begins the ids of this widget's elements; no other widget has it
  * @property {(changes: State) => void} set changes controls and local state
  * @property {(on: boolean) => void} play starts or ends calls of `advance`; `now.playing` tells
+ * @property {(act: () => void) => void} atSight acts once the reader sees half of the widget
  * @property {(name: string, fallback: number) => number} width of `<… data-measure="name">`
  * @property {(name: string, inputs: unknown[], compute: () => any) => any} memo computes again only
  *   if an input is another one
@@ -84,8 +85,7 @@ function mount(spec, model, el, figure) {
     frames.request();
   }
   function play(on) {
-    local = { ...local, playing: on };
-    fresh = false;
+    [local, fresh] = [{ ...local, playing: on }, false];
     frames.play(on);
     if (!on) address?.rest();
   }
@@ -105,6 +105,7 @@ function mount(spec, model, el, figure) {
     id: uniqueId(),
     set,
     play,
+    atSight: frames.atSight,
     width: widths.of,
     memo: memory(),
     theme,

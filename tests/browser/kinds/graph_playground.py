@@ -63,7 +63,7 @@ def acid(name: str) -> Molecule:
 
 def make(name: str = "Ada") -> GraphPlayground:
     molecules = [acid(name), decalin(), bicyclopentyl()]
-    return GraphPlayground(molecules, network=network(), rounds=2)
+    return GraphPlayground(molecules, network=network(), rounds=2, moving=False)
 
 
 def network() -> MoleculeNetwork:

@@ -48,7 +48,7 @@ READ = """(el) => {
       )[1].split(" ").map(Number),
     way: el.querySelector(".cw-x-way")?.getAttribute("d") ?? "",
     made: text(".cw-x-made"),
-    told: sum ? [...sum.parentElement.querySelectorAll(".cw-readout b")].map((b) => b.textContent)
+    told: sum ? [...el.querySelectorAll(".cw-x-summed b")].map((b) => b.textContent)
       : [],
     parts: sum ? [...sum.querySelectorAll("small")].map((e) => e.textContent) : [],
     axes: [...el.querySelectorAll(".cw-x-axes .cw-control")].map((e) => e.textContent),

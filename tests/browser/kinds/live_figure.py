@@ -11,7 +11,7 @@ from course_lib.widgets import LiveFigure
 
 
 def make() -> LiveFigure:
-    return LiveFigure("root-d")
+    return LiveFigure("root-d", moving=False)
 
 
 def displayed(widget: Locator) -> None:

@@ -56,13 +56,30 @@ def displayed(widget: Locator) -> None:
         return
     assert truths.count() == max(1, len(state["options"]))
     assert state["answer"] in widget.locator(".cw-p-answer").inner_text()
-    off = Prediction(**given).off()
-    text = gap.inner_text()
-    if off is None or text == "right":
-        assert off in (None, 0.0, 1.0)
-        assert (text == "right") == (off is not None)
-        return
-    assert shown_number(text) == pytest.approx(off, rel=0.006)
+    asked = Prediction(**given)
+    off, text = asked.off(), gap.inner_text()
+    assert (text == "You hit it") == hit(asked)
+    if off is None:
+        assert text == ""
+    elif not hit(asked):
+        assert shown_number(text) == pytest.approx(off, rel=0.006)
+
+
+def hit(asked: Prediction) -> bool:
+    """Whether no hand could bring the guess nearer to the truth."""
+    if asked.off() is None:
+        return False
+    if asked.kind == "choose":
+        return asked.off() == 0
+    ends, log = (asked.up, asked.ylog) if asked.kind == "sketch" else (asked.across, asked.xlog)
+    bent = np.log if log else np.asarray
+    low, high = bent(ends.astype(float))
+    if asked.kind == "sketch":
+        return (float(bent(asked.off())) / (high - low)) < 0.005
+    count = 100 if log or not asked.step else round((high - low) / asked.step)
+    numbers = bent(np.array([asked.guess[0], float(asked.truth[0])]))
+    places = np.floor((numbers - low) / (high - low) * count + 0.5)
+    return bool(places[0] == places[1])
 
 
 def shown_number(text: str) -> float:

@@ -15,6 +15,7 @@ const INKS = 64;
 // Small heights shall be seen too.
 const CONTRAST = 0.6;
 const FAINTEST = 0.04;
+const LONGEST = 0.3; // of a spring, which an arrow does not leave
 const MOST_TRIANGLES = 300;
 
 /** Where a place stands when it is lifted: across, down, and how near it is. */
@@ -70,13 +71,23 @@ function line(context, ...lines) {
   context.stroke();
 }
 
-/** An arrow on the way from one point to another, as large as the current. */
-function arrow(context, [[x0, y0], [x1, y1, near]], current) {
-  const size = 6 * near * Math.min(1, Math.abs(current)) ** CONTRAST;
-  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-  const sign = current > 0 ? -1 : 1;
-  const [dx, dy] = [(sign * size * (x1 - x0)) / length, (sign * size * (y1 - y0)) / length];
-  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
+/** A current between two points: a band as wide as it is strong, and an arrow that way it runs. */
+function flow(context, [from, to], current, theme) {
+  const strength = to[2] * Math.min(1, Math.abs(current)) ** CONTRAST;
+  const [across, down] = [to[0] - from[0], to[1] - from[1]];
+  const reach = Math.min((1.5 + 6 * strength) / (Math.hypot(across, down) || 1), LONGEST);
+  const way = current > 0 ? -reach : reach;
+  context.strokeStyle = theme.ink("series-2");
+  context.globalAlpha = 0.45;
+  context.lineWidth = 1.5 + 8 * strength;
+  line(context, [from, to]);
+  context.globalAlpha = 1;
+  context.fillStyle = theme.ink("series-2");
+  arrow(context, [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], [way * across, way * down]);
+}
+
+/** An arrow about a point. */
+function arrow(context, [x, y], [dx, dy]) {
   context.beginPath();
   context.moveTo(x + dx, y + dy);
   context.lineTo(x - dx - 0.7 * dy, y - dy + 0.7 * dx);
@@ -113,8 +124,7 @@ export function paintDrum(context, scene, { q, p }, { inks, theme, scale }) {
       context.strokeStyle = mean(nodes);
       context.lineWidth = 2 * near;
       line(context, corners);
-      context.fillStyle = theme.ink("muted");
-      if (Math.abs(p[edge]) > FAINTEST) arrow(context, corners, p[edge]);
+      if (Math.abs(p[edge]) > FAINTEST) flow(context, corners, p[edge], theme);
     } else {
       context.strokeStyle = theme.ink("panel");
       context.lineWidth = 1;

@@ -14,6 +14,7 @@ const [SMALLEST, LARGEST] = [8, 18];
 const CARBON = 0.7;
 const RING = 0.42;
 const LANE = 0.42;
+const TAIL = 0.22; // of a bond
 const AROMATIC = 4;
 const GRIP = 0.3; // of a bond, at either end, belongs to the atom there
 const TAG = 11;
@@ -201,20 +202,26 @@ export function receptiveField({ drawing, far, rounds, place }) {
 }
 
 /**
- * What every atom says to its neighbours, on its way: a dot the larger the more it counts.
+ * What every atom says to its neighbours, on its way: a dot the larger the more it counts, with the
+ * way behind it. What the chosen atom hears stands out.
  * @param {any} now
  * @param {(i: number) => Mix} mixOf
  * @param {number} share of the way
  */
-export function messages({ edges, weights, place }, mixOf, share) {
+export function messages({ edges, weights, place, at }, mixOf, share) {
   const { points, radius } = place;
   return edges.map(([s, t], e) => {
-    const [x, y] = plus(
-      between(points[s], points[t], share),
-      across(points[s], points[t], LANE * radius),
-    );
+    const aside = across(points[s], points[t], LANE * radius);
+    const from = plus(between(points[s], points[t], Math.max(0, share - TAIL)), aside);
+    const [x, y] = plus(between(points[s], points[t], share), aside);
     const size = clamp(0.45 * radius * Math.sqrt(weights.edge[e]), 1.5, 8);
-    return svg`<g class="cw-g-message" transform="translate(${x} ${y})">
-      <circle r=${size + 1} fill="var(--cw-paper)"></circle>${pie(mixOf(s), size, size)}</g>`;
+    const own = t === at;
+    return svg`<path class="cw-g-tail" d="M${from.join(" ")}L${x} ${y}" fill="none"
+        stroke=${mixOf(s)[0][1]} stroke-width=${size} stroke-linecap="round"
+        opacity=${own ? 0.5 : 0.25}></path>
+      <g class="cw-g-message" transform="translate(${x} ${y})">
+      <circle r=${size + (own ? 3 : 1)} fill=${own ? "var(--cw-ink)" : "var(--cw-paper)"}></circle>
+      ${own ? svg`<circle r=${size + 1} fill="var(--cw-paper)"></circle>` : nothing}
+      ${pie(mixOf(s), size, size)}</g>`;
   });
 }

@@ -77,6 +77,47 @@ export function spokenAtom(now, i) {
   return `atom ${i + 1}, ${[elementName(element[i]), ...parts.filter(Boolean)].join(", ")}`;
 }
 
+/** Whether messages are on their way. */
+export const inTheAir = ({ playing, flight }) => playing || flight > 0;
+
+/** Amounts of elements, largest first. @param {number[]} amounts @param {number} digits */
+function listed(kinds, amounts, digits) {
+  const told = kinds
+    .map((kind, k) => ({ kind, amount: amounts[k] }))
+    .filter(({ amount }) => amount > 0)
+    .sort((one, other) => other.amount - one.amount);
+  return told
+    .map(({ kind, amount }) => `${number(amount, digits)} ${elementName(kind)}`)
+    .join(", ");
+}
+
+/** What the chosen atom hears in the coming round: what its neighbours know, as it counts. */
+export function heard({ edges, weights, known, at }) {
+  return known[at].map((_, k) =>
+    edges.reduce((sum, [s, t], e) => (t === at ? sum + weights.edge[e] * known[s][k] : sum), 0),
+  );
+}
+
+/** What happens in the picture, for one who sees it first. */
+export function tale(now) {
+  const { at, rounds, rings, kinds, edges, layer } = now;
+  const what = rings === "colours" ? "its colour" : "what it knows";
+  if (inTheAir(now)) {
+    const lead = `Round ${rounds + 1}: each atom tells its neighbours ${what}.`;
+    const from = edges.filter(([, t]) => t === at).map(([s]) => atomName(now, s));
+    if (at < 0 || rings === "colours" || !from.length) return lead;
+    const amounts = listed(kinds, heard(now), layer === "sum" ? 0 : 2);
+    return `${lead} ${atomName(now, at)} hears ${amounts} from ${from.join(", ")}.`;
+  }
+  if (rounds === 0) return `Each atom knows only what it is. Press Step: it tells its neighbours.`;
+  const told = {
+    known: "A ring has the colours of all elements that its atom has heard of",
+    colours: "Atoms of one colour have heard the same",
+    parts: "An arc is as long as what its atom adds to the answer",
+  };
+  return `After ${many(rounds, "round")}. ${told[rings]}.`;
+}
+
 /** What chemistry would not allow. */
 export const complaint = ({ drawing, strange }) =>
   strange

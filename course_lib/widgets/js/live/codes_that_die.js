@@ -2,7 +2,7 @@
 
 import { liveFigure } from "../../live_figure.js";
 import { area, bars, handle, panel, rule, word } from "../charts.js";
-import { clamp, upTo } from "../maths/numerics.js";
+import { clamp, sum, upTo } from "../maths/numerics.js";
 import { left, prices } from "../maths/water.js";
 import { quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
@@ -17,7 +17,6 @@ const TICKS = [0.01, 0.1, 1, 10];
 const NUDGE = 1.1;
 
 const shownOf = (values) => Math.min(MOST, values.length);
-const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 function derive({ eigenvalues, noise, beta }) {
   const level = beta * noise;
@@ -110,4 +109,5 @@ export default liveFigure({
     { name: "lost", label: "variance lost", text: quantity(100 * lost, "%") },
   ],
   says,
+  tour: { knob: "noise", from: 0.005, seconds: 5 },
 });

@@ -17,7 +17,7 @@ const LEAST = 1e-12;
 const ENDS = [LEAST, 1e12];
 const TICKS = [1e-12, 1e-6, 1, 1e6, 1e12];
 const VANISHED = 1e-3;
-const HEIGHT = 190;
+const HEIGHT = 165;
 const NAMES = {
   ...{ bare: "bare", norm: "norm only", around: "way around only" },
   ...{ post: "post-norm", pre: "pre-norm" },
@@ -147,4 +147,5 @@ export default liveFigure({
     { name: "first", label: "gradient at the bottom", text: quantity(run.gradient[0]) },
   ],
   says: (now) => `${outcome(now)} ${REASONS[now.kind]}`,
+  tour: { knob: "depth", from: 1, seconds: 5 },
 });

@@ -3,8 +3,8 @@
 import { liveFigure } from "../../live_figure.js";
 import { area, dot, handle, legend, line, panel, rule, word } from "../charts.js";
 import { errorsOf, FUNCTIONS, largestError, RULES } from "../maths/interpolation.js";
-import { clamp, ranking, upTo } from "../maths/numerics.js";
-import { stops } from "../maths/scaling.js";
+import { clamp, upTo } from "../maths/numerics.js";
+import { nearestRatio, stops } from "../maths/scaling.js";
 import { number, quantity } from "../text.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 
@@ -12,9 +12,11 @@ const [FEWEST, MOST] = [4, 1024];
 const COUNTS = upTo(9).map((k) => FEWEST * 2 ** k);
 const STOPS = stops(FEWEST, MOST);
 const [LEAST, LARGEST] = [1e-7, 1];
-const HEIGHT = 275;
+const HEIGHT = 215;
 const DRAWN = 300;
 const SEEN_NODES = 32;
+/** Where guides are named. */
+const NAMED = 700;
 const SOFTMAX = "var(--cw-warm)";
 const HATS = "var(--cw-accent)";
 const DASH = "6 4";
@@ -89,7 +91,7 @@ function blends({ shape, where, intervals, hats, softmax }, ui) {
   const [low, high] = [Math.min(...heights), Math.max(...heights)];
   const span = high - low;
   const factor = magnified(Math.max(softmax.off, hats.off), span);
-  const told = factor === 1 ? "" : ` × ${quantity(factor)}`;
+  const told = factor === 1 ? "" : `, drawn ${quantity(factor)} times as large`;
   const options = {
     name: "blends",
     title: [
@@ -122,11 +124,11 @@ function blends({ shape, where, intervals, hats, softmax }, ui) {
   );
 }
 
-const stopOf = (count) => ranking(STOPS.map((stop) => -Math.abs(Math.log(stop / count))))[0];
+const stopOf = (count) => nearestRatio(STOPS, count);
 
 /** A straight line on logarithmic axes, from error 1 at the largest distance. */
-const slope = (power) =>
-  [FEWEST, MOST].map((count) => [1 / count, LARGEST * (FEWEST / count) ** power]);
+const slope = (power, counts = [FEWEST, MOST]) =>
+  counts.map((count) => [1 / count, LARGEST * (FEWEST / count) ** power]);
 
 function curves(now, ui) {
   const { intervals, hats, softmax, hatCurve, softmaxCurve, others } = now;
@@ -150,7 +152,7 @@ function curves(now, ui) {
     svg`${line(frame, slope(power), {
       colour: "var(--cw-edge)",
       width: 1,
-    })}${word(frame, slope(power)[1], text, { colour: "var(--cw-edge)" })}`;
+    })}${word(frame, slope(power, [NAMED])[0], text, { colour: "var(--cw-muted)" })}`;
   return panel(
     ui,
     options,
@@ -176,22 +178,32 @@ function curves(now, ui) {
   );
 }
 
+/** What became of an error that fell as a power of the distance. */
+function became({ power }, ratio) {
+  const times = ratio ** power;
+  if (Math.abs(times - 1) < 0.02) return "stayed as it was";
+  return times > 1
+    ? `became ${quantity(times)} times smaller`
+    : `became ${quantity(1 / times)} times larger`;
+}
+
 function says({ intervals, softmax, hats }) {
   const half = Math.ceil(intervals / 2);
-  const became = ({ power }) => quantity((half / intervals) ** power);
-  return `From ${half} to ${intervals} intervals the error became
-    ${became(softmax)} of what it was by the softmax, ${became(hats)} by hats.`;
+  const [ofHats, ofSoftmax] = [hats, softmax].map((one) => became(one, intervals / half));
+  return `From ${half} to ${intervals} intervals the error of hats ${ofHats}, that of the softmax
+    ${ofSoftmax}.`;
 }
 
 export default liveFigure({
   derive,
   panels: (now, ui) => [blends(now, ui), curves(now, ui)],
   readings: ({ ratio, softmax, hats }) => [
+    { name: "hats", label: "hats off by", text: quantity(hats.off) },
+    { name: "hats-power", label: "order of hats", text: number(hats.power, 3) },
+    { name: "softmax", label: "softmax off by", text: quantity(softmax.off) },
+    { name: "softmax-power", label: "order of the softmax", text: number(softmax.power, 3) },
     { name: "ratio", label: "τ", text: quantity(ratio, "h²") },
-    { name: "softmax", label: "softmax", text: quantity(softmax.off) },
-    { name: "softmax-power", label: "order", text: number(softmax.power, 3) },
-    { name: "hats", label: "hats", text: quantity(hats.off) },
-    { name: "hats-power", label: "order", text: number(hats.power, 3) },
   ],
   says,
+  tour: { knob: "intervals", from: 4, seconds: 5 },
 });

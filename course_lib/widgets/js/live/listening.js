@@ -4,14 +4,12 @@ import { liveFigure } from "../../live_figure.js";
 import { dot, ground, handle, line, panel, rule } from "../charts.js";
 import { distances } from "../maths/graph_dynamics.js";
 import { apart, graphOf, sharesHeard } from "../maths/listening.js";
-import { clamp, ranking, upTo } from "../maths/numerics.js";
+import { clamp, mean, ranking, upTo } from "../maths/numerics.js";
 import { quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
 const [MOST, HEIGHT, LEAST] = [30, 270, 1e-6];
-const ROUNDS_A_SECOND = 2;
 const HEARD = "var(--cw-accent)";
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const farthestOf = (far) => far.indexOf(Math.max(...far));
 
 function derive({ graph, layer, rounds, listener }, ui) {
@@ -99,7 +97,7 @@ function byDistance({ shares, far, reach, share, places }, ui) {
   return panel(
     ui,
     options,
-    (frame) => svg`${rule(frame, { y: 1 / places.length, label: "all nodes joined" })}
+    (frame) => svg`${rule(frame, { y: 1 / places.length, label: "all nodes joined", late: true })}
       ${line(frame, means, { colour: HEARD, width: 1.5 })}
       ${shares.map((part, v) => (part >= LEAST ? dot(frame, [far[v], part], { colour: HEARD, r: 4 }) : ""))}`,
   );
@@ -116,10 +114,7 @@ function says({ differ, reach, far, share, layer }) {
     : "Who is farther away than the rounds is not heard.";
 }
 
-const next = (rounds) => (rounds < MOST ? rounds + 1 : 1);
-
 export default liveFigure({
-  local: { waited: 0 },
   derive,
   panels: (now, ui) => [picture(now, ui), byDistance(now, ui)],
   readings: ({ share, reach, differ }) => [
@@ -131,9 +126,5 @@ export default liveFigure({
     },
   ],
   says,
-  advance: ({ rounds }, ui, seconds) => {
-    const waited = ui.now.waited + seconds * ROUNDS_A_SECOND;
-    ui.set(waited < 1 ? { waited } : { waited: 0, rounds: next(rounds) });
-  },
-  step: ({ rounds }, ui) => ui.set({ rounds: next(rounds) }),
+  tour: { knob: "rounds", from: 1, seconds: 6 },
 });

@@ -1,10 +1,10 @@
 // Attention under the roofline of a machine, by the formula and in tiles.
 
 import { liveFigure } from "../../live_figure.js";
-import { bars, dot, handle, line, panel, rule, word } from "../charts.js";
-import { ranking } from "../maths/numerics.js";
+import { bars, dot, handle, legend, line, panel, rule, word } from "../charts.js";
+import { clamp } from "../maths/numerics.js";
 import { attentionFlops, naiveBytes, roof, tiledBytes } from "../maths/roofline.js";
-import { stops } from "../maths/scaling.js";
+import { nearestRatio, stops } from "../maths/scaling.js";
 import { quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
@@ -16,6 +16,7 @@ const TERA = 1e12;
 const TILES = stops(1, 1024);
 const FORMULA = "var(--cw-warm)";
 const TILED = "var(--cw-accent)";
+const ARITHMETIC = "var(--cw-series-2)";
 const MEMORY = "var(--cw-series-5)";
 
 /** A way to compute attention: its times, and the speed that the longer of them allows. */
@@ -39,15 +40,13 @@ function derive({ query_count: queries, key_count: keys, features, tile, peak, b
   };
 }
 
-const nearest = (tile) => ranking(TILES.map((stop) => -Math.abs(Math.log(stop / tile))))[0];
-
 /** The tile whose intensity the hand points at, if so many queries there are. */
 function tileAt(intensity, { query_count: queries, key_count: keys, features }) {
   const intensities = TILES.map(
     (tile) =>
       attentionFlops(queries, keys, features) / tiledBytes(queries, keys, features, tile, HALF),
   );
-  return TILES[ranking(intensities.map((one) => -Math.abs(Math.log(one / intensity))))[0]];
+  return TILES[nearestRatio(intensities, intensity)];
 }
 
 function roofline(now, ui) {
@@ -59,11 +58,11 @@ function roofline(now, ui) {
     says: `At most ${told(formula)} by the formula, ${told(tiled)} in tiles, of ${quantity(peak)}`,
     x: { ends: ENDS, logarithmic: true, label: "operations a byte" },
     y: { ends: [FLOOR, 2 * peak], logarithmic: true, ticks: TICKS, label: "TFLOP/s" },
-    ...{ height: 280, grow: 1.7, group: true },
+    ...{ height: 260, grow: 1.7, group: true },
   };
   const machine = { peak, bandwidth };
   const top = [ENDS[0], ridge, ENDS[1]].map((intensity) => [intensity, roof(intensity, machine)]);
-  const turn = (place) => ui.set({ tile: TILES[Math.max(0, Math.min(TILES.length - 1, place))] });
+  const turn = (place) => ui.set({ tile: TILES[clamp(place, 0, TILES.length - 1)] });
   const under = (frame, { intensity, bound }, colour) =>
     line(
       frame,
@@ -77,7 +76,7 @@ function roofline(now, ui) {
     ui,
     options,
     (frame) => svg`${line(frame, top, { colour: "var(--cw-ink)" })}
-      ${rule(frame, { x: ridge, label: "ridge" })}
+      ${rule(frame, { x: ridge, label: "ridge", late: true })}
       ${under(frame, formula, FORMULA)}${under(frame, tiled, TILED)}
       ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
       ${word(frame, [1.25 * formula.intensity, 0.45 * formula.bound], "formula", { colour: FORMULA })}
@@ -88,7 +87,7 @@ function roofline(now, ui) {
           label: `tiles of ${tile} queries`,
           kind: "movable tile",
           moveTo: ([intensity]) => ui.set({ tile: tileAt(intensity, ui.now) }),
-          moveBy: ([across]) => turn(nearest(ui.now.tile) + across),
+          moveBy: ([across]) => turn(nearestRatio(TILES, ui.now.tile) + across),
         },
         svg`<circle r="8" fill=${TILED} stroke="var(--cw-paper)" stroke-width="2"></circle>`,
       )}
@@ -110,26 +109,22 @@ function times({ formula, tiled }, ui) {
     `${quantity(arithmetic / unit, name)} and ${quantity(memory / unit, name)}`;
   const options = {
     name: "times",
-    title: "What each side takes",
+    title: [
+      "What each side takes",
+      legend([
+        { text: "arithmetic", colour: ARITHMETIC },
+        { text: "memory", colour: MEMORY },
+      ]),
+    ],
     says: `Arithmetic and memory take ${told(formula)} by the formula, ${told(tiled)} in tiles`,
     x: { ends: [], names: ["formula", "tiles"] },
     y: { ends: [0, (1.15 * longest) / unit], label: `time, ${name}` },
-    height: 280,
+    height: 260,
   };
   const look = { wide: 0.32, places: [-0.2, 0.2, 0.8, 1.2] };
-  const colour = (i) => (i % 2 ? MEMORY : i ? TILED : FORMULA);
-  const named = (frame, value, i) =>
-    word(frame, [look.places[i], value / unit], i % 2 ? "memory" : "arithm.", { anchor: "middle" });
-  return panel(
-    ui,
-    options,
-    (frame) => svg`${bars(
-      frame,
-      values.map((value) => value / unit),
-      { ...look, colour },
-    )}
-      ${values.map((value, i) => named(frame, value, i))}`,
-  );
+  const colour = (i) => (i % 2 ? MEMORY : ARITHMETIC);
+  const heights = values.map((value) => value / unit);
+  return panel(ui, options, (frame) => bars(frame, heights, { ...look, colour }));
 }
 
 function says({ formula, tiled, query_count: queries, tile, ridge }) {
@@ -153,4 +148,5 @@ export default liveFigure({
     { name: "tiled-bound", label: "at most", text: quantity(tiled.bound, "TFLOP/s") },
   ],
   says,
+  tour: { knob: "tile", from: 1, seconds: 5 },
 });

@@ -2,8 +2,14 @@
 
 import { liveFigure } from "../../live_figure.js";
 import { area, bars, dot, handle, legend, line, panel } from "../charts.js";
-import { ranking, softmax, upTo } from "../maths/numerics.js";
-import { gradientThrough, normalDensity, randomScores, stops } from "../maths/scaling.js";
+import { clamp, mean, ranking, softmax, upTo } from "../maths/numerics.js";
+import {
+  gradientThrough,
+  nearestRatio,
+  normalDensity,
+  randomScores,
+  stops,
+} from "../maths/scaling.js";
 import { number, quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
@@ -21,7 +27,7 @@ const ROOT = 0.5;
 const throughOf = (tables, dimensions, power) =>
   tables.map((rows, n) => {
     const norms = rows.map((row) => gradientThrough(softmax(row, dimensions[n] ** power)));
-    return [dimensions[n], norms.reduce((sum, norm) => sum + norm, 0) / norms.length];
+    return [dimensions[n], mean(norms)];
   });
 
 function derive({ dimension, power, seed }, ui) {
@@ -66,9 +72,8 @@ function fan(now, ui) {
   const { dimension, dimensions, scores, power, best, spread } = now;
   const most = 2.6 * MOST ** Math.max(0, ROOT - power);
   const edge = (side) => dimensions.map((d) => [d, side * 2 * d ** (ROOT - power)]);
-  const nearest = (d) => ranking(PLACES.map((place) => -Math.abs(Math.log(place / d))))[0];
-  const turn = (place) =>
-    ui.set({ dimension: PLACES[Math.max(0, Math.min(PLACES.length - 1, place))] });
+  const nearest = (d) => nearestRatio(PLACES, d);
+  const turn = (place) => ui.set({ dimension: PLACES[clamp(place, 0, PLACES.length - 1)] });
   const options = {
     name: "fan",
     title: "Scores as features are added",
@@ -139,7 +144,7 @@ function gradientCurve({ through, rooted, dimension, gradient, power }, ui) {
     ],
     says: `Gradient against the dimension: ${quantity(gradient)} at d = ${dimension}`,
     x: { ends: [1, MOST], logarithmic: true, ticks: TICKS, label: "dimension d" },
-    y: { ends: [LEAST, 1], logarithmic: true, label: "norm of ∂w/∂s, mean of 16 queries" },
+    y: { ends: [LEAST, 1], logarithmic: true, label: "‖∂w/∂s‖, mean of 16" },
     ...{ height: 260, grow: 1.2 },
   };
   return panel(
@@ -169,4 +174,5 @@ export default liveFigure({
     { name: "gradient", label: "gradient, mean of 16 queries", text: quantity(gradient) },
   ],
   says,
+  tour: { knob: "dimension", from: 1, seconds: 5 },
 });

@@ -10,7 +10,8 @@ import { svg } from "../vendor/lit-html/lit-html.js";
 const STEPS = 40;
 const START = [0.8, 0.4];
 const LARGEST = 2;
-const EDGE = 1.3;
+/** Half of the window on the state; what runs away leaves the wider one. */
+const WINDOWS = [1.3, 4];
 const [LEAST, MOST] = [1e-12, 1e12];
 /** Far below the power of any radius that is much larger than 1. */
 const MILD = 100;
@@ -78,19 +79,20 @@ function eigenvalues({ radius, angle }, ui) {
   });
 }
 
-function orbit({ states, tanh, at }, ui) {
-  const ends = [-EDGE, EDGE];
+function orbit({ states, tanh, at, norm }, ui) {
+  const edge = WINDOWS[Number(norm > LARGEST)];
+  const ends = [-edge, edge];
   const end = states[STEPS].map((h) => quantity(h)).join(", ");
   const options = {
     name: "orbit",
     title: "The state, step by step",
     says: `The state of two units over ${STEPS} steps, ${tanh ? "with" : "without"} tanh, from
       ${START.join(", ")} to ${end}`,
-    x: { ends, ticks: [-1, 0, 1], label: "unit 1" },
-    y: { ends, ticks: [-1, 0, 1], label: "unit 2" },
+    x: { ends, label: "unit 1" },
+    y: { ends, label: "unit 2" },
     ...{ height: HEIGHT, equal: true },
   };
-  const inside = ([a, b]) => Math.abs(a) < EDGE && Math.abs(b) < EDGE;
+  const inside = ([a, b]) => Math.abs(a) < edge && Math.abs(b) < edge;
   return panel(
     ui,
     options,
@@ -107,11 +109,14 @@ const finite = (state) => Math.hypot(...state) < 1e4;
 function gradients({ gradient, rate, bound, at }, ui) {
   const options = {
     name: "gradient",
-    title: legend([
-      { text: "‖∂hₜ/∂h₀‖", colour: "var(--cw-warm)" },
-      { text: "ρˡᵃᵍ", colour: "var(--cw-ink)", dash: "2 4" },
-      { text: "‖W‖ˡᵃᵍ", colour: "var(--cw-series-2)", dash: "7 4" },
-    ]),
+    title: [
+      "Gradient",
+      legend([
+        { text: "‖∂hₜ/∂h₀‖", colour: "var(--cw-warm)" },
+        { text: "ρˡᵃᵍ", colour: "var(--cw-ink)", dash: "2 4" },
+        { text: "‖W‖ˡᵃᵍ", colour: "var(--cw-series-2)", dash: "7 4" },
+      ]),
+    ],
     says: `Gradient against lag on a logarithmic axis; at lag ${STEPS} it is
       ${quantity(gradient[STEPS])}`,
     x: { ends: [0, STEPS], label: "lag" },

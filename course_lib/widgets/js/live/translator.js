@@ -6,12 +6,10 @@ import { select } from "../controls.js";
 import { widest } from "../lettering.js";
 import { clamp, ranking, upTo } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
-import { every } from "../play.js";
 import { number } from "../text.js";
-import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { svg } from "../vendor/lit-html/lit-html.js";
 
 const [TYPE, HEIGHT, HEAD, GAP] = [13, 300, 74, 10];
-const PERIOD = 0.8;
 const [FAINT, THICKEST, SEEN] = [0.15, 9, 0.02];
 const END = "⏎";
 const POINTED = "var(--cw-warm)";
@@ -141,10 +139,7 @@ function map(now, ui) {
 }
 
 const chooser = ({ numbers }, ui) =>
-  html`<div class="cw-controls" style="flex-basis: 100%">${select(ui, "number", {
-    label: "Number",
-    options: numbers.map((one) => [one, String(one)]),
-  })}</div>`;
+  select(ui, "number", { label: "Number", options: numbers.map((one) => [one, String(one)]) });
 
 function says({ words, pieces, most, at, right }) {
   const written = pieces.filter((piece) => piece !== END);
@@ -162,13 +157,10 @@ function says({ words, pieces, most, at, right }) {
   return `${look}${turns}${wrong}`;
 }
 
-/** One piece on, and from the last to the first. */
-const write = ({ at, pieces }, ui) => ui.set({ place: at + 1 < pieces.length ? at + 1 : 0 });
-
 export default liveFigure({
-  local: { waited: 0 },
   derive,
-  panels: (now, ui) => [chooser(now, ui), paths(now, ui), map(now, ui)],
+  chooser,
+  panels: (now, ui) => [paths(now, ui), map(now, ui)],
   readings: ({ rows, most, at, pieces, words }) => [
     {
       name: "most",
@@ -177,7 +169,5 @@ export default liveFigure({
     },
   ],
   says,
-  advance: (now, ui, seconds) =>
-    ui.set({ waited: every(PERIOD, now.waited, seconds, () => write(ui.now, ui)) }),
-  step: write,
+  tour: { knob: "place", from: 0, to: ({ pieces }) => pieces.length - 1, seconds: 7 },
 });

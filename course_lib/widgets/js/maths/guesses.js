@@ -20,6 +20,17 @@ export function axis([low, high], logarithmic) {
   };
 }
 
+const STEPS = 100;
+
+/** The steps on a line, from 0, and the number at each. @param {any} now */
+export function stepsOf({ across, xlog, step }) {
+  const along = axis(across, xlog);
+  const count = step > 0 && !xlog ? Math.round((across[1] - across[0]) / step) : STEPS;
+  const digits = xlog ? 3 : 6;
+  const at = (k) => clamp(Number(along.at(k / count).toPrecision(digits)), across[0], across[1]);
+  return { along, count, at, of: (value) => Math.round(along.share(value) * count) };
+}
+
 /** Of heights at equal distances over [0, 1], that at a share: straight from one to the next. */
 export function between(heights, share) {
   const place = clamp(share, 0, 1) * (heights.length - 1);
@@ -56,6 +67,29 @@ export function offBy(now) {
   if (kind === "sketch") return curveOff(now).off;
   if (kind === "place") return distance(guess[0], truth[0], xlog);
   return Math.abs(truth[rightOption(now)] - truth[guess[0]]);
+}
+
+/** How far off a guess of a number or a curve is, as a share of the axis. @param {any} now */
+export function shareOff(now) {
+  const [[low, high], logarithmic] =
+    now.kind === "sketch" ? [now.up, now.ylog] : [now.across, now.xlog];
+  return logarithmic ? Math.log(offBy(now)) / Math.log(high / low) : offBy(now) / (high - low);
+}
+
+/** So small a share of an axis is within the width of a pen. */
+const PEN = 0.005;
+
+/**
+ * Whether a guess is as near to the truth as a hand can bring it: the right option, the step on the
+ * line that is nearest to the truth, a curve that lies on it.
+ * @param {any} now
+ */
+export function isHit(now) {
+  const { kind, guess, truth } = now;
+  if (kind === "choose") return offBy(now) === 0;
+  if (kind === "sketch") return shareOff(now) < PEN;
+  const steps = stepsOf(now);
+  return guess[0] === truth[0] || steps.of(guess[0]) === steps.of(truth[0]);
 }
 
 /**

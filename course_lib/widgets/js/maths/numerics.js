@@ -36,6 +36,12 @@ export function blend(weights, rows) {
 /** @param {number} value */
 export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
+/** @param {number[]} values */
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/** @param {number[]} values */
+export const mean = (values) => sum(values) / values.length;
+
 /** 0, 1, …, count − 1. @param {number} count @returns {number[]} */
 export const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 

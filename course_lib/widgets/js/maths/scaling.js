@@ -1,7 +1,7 @@
 // Scores of random vectors, and what the softmax makes of them. Compared with course_lib.attention.
 
 import { normals } from "./latent.js";
-import { upTo } from "./numerics.js";
+import { ranking, upTo } from "./numerics.js";
 
 /**
  * Scores q·k of random queries and as many random keys by their first features: the n-th table
@@ -55,3 +55,11 @@ export const normalDensity = (x, variance) =>
 export const stops = (low, high, count = 60) => [
   ...new Set(upTo(count + 1).map((i) => Math.round(low * (high / low) ** (i / count)))),
 ];
+
+/**
+ * The place of the number that stands in the ratio nearest to 1 to a value.
+ * @param {number[]} numbers
+ * @param {number} value
+ */
+export const nearestRatio = (numbers, value) =>
+  ranking(numbers.map((one) => -Math.abs(Math.log(one / value))))[0];

@@ -1,8 +1,8 @@
 // The line on which a number is placed, and the ticks of axes.
 
 import { alongALine } from "../keys.js";
-import { middleOf } from "../lettering.js";
-import { axis } from "../maths/guesses.js";
+import { apart, middleOf } from "../lettering.js";
+import { stepsOf } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
 import { marks } from "../scale.js";
@@ -12,17 +12,32 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 const HEIGHT = 104;
 const LINE = 48;
 const MARGIN = 26;
-const STEPS = 100;
 const SIZE = 13;
 const [PIN_SIZE, PIN_WEIGHT] = [15, 650];
 
-/** The steps on the line, from 0, and the number at each. */
-function stepsOf({ across, xlog, step }) {
-  const along = axis(across, xlog);
-  const count = step > 0 && !xlog ? Math.round((across[1] - across[0]) / step) : STEPS;
-  const digits = xlog ? 3 : 6;
-  const at = (k) => clamp(Number(along.at(k / count).toPrecision(digits)), across[0], across[1]);
-  return { along, count, at, of: (value) => Math.round(along.share(value) * count) };
+const isPower = (value) => Number.isInteger(Number(Math.log10(value).toFixed(9)));
+
+/**
+ * The numbers that stand at an axis so wide, each with the middle of its label, which keep apart.
+ * @param {number[]} ends
+ * @param {boolean} logarithmic
+ * @param {(value: number) => number} at where a number stands
+ * @param {number} width of the picture
+ */
+export function labelled(ends, logarithmic, at, width) {
+  const values = marks(ends, logarithmic, width / 90);
+  const labels = values.map((value) => {
+    const text = quantity(value);
+    return { value, text, middle: middleOf(text, at(value), width, SIZE) };
+  });
+  // On a short axis powers of ten stay, and what stands between them goes.
+  const roundest = (/** @type {{ value: number }} */ { value }) => (isPower(value) ? 0 : 1);
+  return logarithmic
+    ? apart(
+        labels.toSorted((a, b) => roundest(a) - roundest(b)),
+        SIZE,
+      )
+    : labels;
 }
 
 function pin(x, y, width, label, name) {
@@ -36,17 +51,15 @@ function pin(x, y, width, label, name) {
 
 /** The line with its ticks, the guess above it, and below it the truth once it is revealed. */
 function drawing({ across, xlog, guess, truth, revealed, unit }, { along }, x, width) {
-  const tick = (value) => {
-    const [at, label] = [x(along.share(value)), quantity(value)];
-    return svg`<path d="M${at} ${LINE - 5}v10"></path>
-      <text x=${middleOf(label, at, width, SIZE)} y=${LINE + 24} text-anchor="middle">${label}</text>`;
-  };
+  const at = (value) => x(along.share(value));
+  const tick = ({ value, text, middle }) => svg`<path d="M${at(value)} ${LINE - 5}v10"></path>
+    <text x=${middle} y=${LINE + 24} text-anchor="middle">${text}</text>`;
   const pinned = (value, y, who, name) =>
     pin(x(along.share(value)), y, width, `${who}: ${quantity(value, unit)}`, name);
   const ends = [...guess, ...(revealed ? truth : [])].map((value) => x(along.share(value)));
   return svg`<g class="cw-p-axes">
       <path class="cw-p-line" d="M${x(0)} ${LINE}H${x(1)}"></path>
-      ${marks(across, xlog, width / 90).map(tick)}
+      ${labelled(across, xlog, at, width).map(tick)}
     </g>
     ${
       ends.length

@@ -1,12 +1,13 @@
 // The chart on which a curve is sketched.
 
-import { middleOf, widest } from "../lettering.js";
+import { widest } from "../lettering.js";
 import { axis, stroked } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { dragging, pointIn } from "../plane.js";
 import { marks } from "../scale.js";
 import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { labelled } from "./line.js";
 
 export const KNOTS = 25;
 const HEIGHT = 250;
@@ -103,9 +104,9 @@ function axes(now, { width, left, levels, along, height, across, up }) {
   const level = (v) => svg`<path d="M${left} ${up(height.share(v))}H${width - RIGHT}"></path>`;
   const text = (v) => svg`<text x=${left - 8} y=${up(height.share(v)) + 4}
     text-anchor="end">${quantity(v)}</text>`;
-  const foot = (v) => svg`<text x=${middleOf(quantity(v), across(along.share(v)), width, SIZE)}
-    y=${FLOOR + 18} text-anchor="middle">${quantity(v)}</text>`;
-  const feet = marks(now.across, now.xlog, width / 90);
+  const foot = ({ text, middle }) =>
+    svg`<text x=${middle} y=${FLOOR + 18} text-anchor="middle">${text}</text>`;
+  const feet = labelled(now.across, now.xlog, (v) => across(along.share(v)), width);
   return svg`<g class="cw-p-axes">
     <rect x=${left} y=${TOP} width=${width - left - RIGHT} height=${FLOOR - TOP} rx="4"></rect>
     ${levels.map(level)}${levels.map(text)}${feet.map(foot)}

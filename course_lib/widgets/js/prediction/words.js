@@ -1,6 +1,6 @@
 // What a Prediction says of numbers, of the guess and of the truth.
 
-import { curveOff, offBy, rightOption } from "../maths/guesses.js";
+import { curveOff, isHit, offBy, rightOption, shareOff } from "../maths/guesses.js";
 import { quantity } from "../text.js";
 
 /** A distance in a unit; that of two shares counts in points. */
@@ -25,6 +25,9 @@ export function truthOf(now) {
   return `${options[right]}, with ${quantity(truth[right], unit)}`;
 }
 
+const CLOSE = 0.05; // of the axis
+const HIT = "You hit it";
+
 /**
  * How far off the guess was: what comes before the number, the number, and what comes after it.
  * @param {any} now
@@ -32,20 +35,27 @@ export function truthOf(now) {
  */
 export function verdict(now) {
   const { kind, guess, truth, unit, xlog, ylog, x, xlabel } = now;
-  if (!guess.length) return [`You looked without a guess. It is ${truthOf(now)}.`, "", ""];
+  const [said, found] = [saidOf(now), truthOf(now)];
+  if (!guess.length) return [`You looked without a guess. It is ${found}.`, "", ""];
+  if (isHit(now)) return ["", HIT, hitInWords(now, said, found)];
   const off = offBy(now);
-  const factor = kind === "sketch" ? ylog : kind === "place" && xlog;
+  if (kind === "choose") {
+    const own = `${said}, with ${quantity(truth[guess[0]], unit)}`;
+    return [`You said ${own}. It is ${found}: `, apart(off, unit), " apart."];
+  }
+  const factor = kind === "sketch" ? ylog : xlog;
   const gap = factor ? `a factor of ${quantity(off)}` : apart(off, unit);
+  const lead = shareOff(now) <= CLOSE ? "Very close. " : "";
   if (kind === "sketch") {
     const where = `${xlabel || "x"} = ${quantity(x[curveOff(now).worst])}`;
-    return ["Your curve is off by ", gap, ` on average, most at ${where}.`];
+    return [`${lead}Your curve is off by `, gap, ` on average, most at ${where}.`];
   }
-  const both = `You said ${saidOf(now)}. It is ${truthOf(now)}`;
-  if (off === (factor ? 1 : 0)) return [`${both}: `, "right", "."];
-  if (kind === "choose") return [`${both}: off by `, gap, "."];
-  return [
-    `${both}: your guess is off by `,
-    gap,
-    guess[0] < truth[0] ? ", too low." : ", too high.",
-  ];
+  const way = guess[0] < truth[0] ? "low" : "high";
+  return [`${lead}You said ${said}, it is ${found}: too ${way} by `, gap, "."];
+}
+
+function hitInWords({ kind }, said, found) {
+  if (kind === "sketch") return ": your curve lies on the truth.";
+  if (kind === "choose" || said === found) return `: it is ${found}.`;
+  return `: it is ${found}, you said ${said}.`;
 }
