@@ -10,7 +10,9 @@ from seeded import perturbed
 from torch import nn
 
 from course_lib import mechanics, widgets
+from course_lib.astromer import Astromer
 from course_lib.autoencoder import VAE
+from course_lib.light_curves import LightCurves
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.mechanics import Trajectory
 from course_lib.molecule_network import MoleculeNetwork
@@ -20,6 +22,7 @@ from course_lib.transformer import Decoder
 from course_lib.typeface_vae import AlphabetDecoder, StyleEncoder
 from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces
 from course_lib.widgets import Widget
+from course_lib.widgets.watched_stars import WatchedStars
 
 RANDOM = np.random.default_rng(0)
 QUERY, KEY, VALUE = (RANDOM.normal(size=(tokens, 3)) for tokens in (10, 12, 12))
@@ -96,6 +99,32 @@ def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
     return Typefaces(picture, tuple(names), family, side, family)
 
 
+def astromer(d: int = 8, *, heads: int = 2, layers: int = 2, d_hidden: int = 12) -> Astromer:
+    """One that nobody trained, but whose answers differ."""
+    frequency = torch.tensor([0.4, 1.0, 2.0], dtype=torch.float64)
+    sizes = {"d_model": d, "heads": heads, "layers": layers, "d_hidden": d_hidden}
+    return seeded(Astromer, frequency, **sizes).eval()
+
+
+def watched_stars(
+    names: tuple[str, ...] = ("Mira", "Algol", "Polaris"),
+    *,
+    nights: tuple[int, ...] = (14, 20, 12),
+    days: float = 20.0,
+) -> WatchedStars:
+    """Waves of known periods with noise, seen at random."""
+    random, curves = np.random.default_rng(5), []
+    periods = torch.tensor([0.7 + 0.9 * n for n in range(len(names))], dtype=torch.float64)
+    for period, count in zip(periods.tolist(), nights, strict=True):
+        time = np.sort(random.uniform(0, days, size=count))
+        error = random.uniform(0.01, 0.05, size=count)
+        turn = 2 * np.pi * time / period
+        light = 15 + 0.3 * np.sin(turn) + 0.1 * np.cos(2 * turn) + error * random.normal(size=count)
+        columns = [torch.from_numpy(values)[None] for values in (time, light, error)]
+        curves.append(LightCurves(*columns, torch.ones(1, count, dtype=torch.bool)))
+    return WatchedStars(tuple(names), LightCurves.padded(curves), periods)
+
+
 ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
@@ -146,6 +175,7 @@ ARGUMENTS = {
         "keys": [[0.0, 0.5], [1.0, -1.0]],
         "values": [1.0, 2.0],
     },
+    "StarExplorer": lambda: {"stars": watched_stars(), "astromer": astromer(), "moving": False},
     "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
     "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE, "moving": False},
     "TinyGPT": lambda: {

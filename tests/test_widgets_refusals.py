@@ -13,6 +13,7 @@ from small_widgets import (
     QUERY,
     TABLE,
     UNIFORM,
+    astromer,
     basis_field,
     decoder,
     encoder,
@@ -23,6 +24,7 @@ from small_widgets import (
     style_vae,
     swing,
     typefaces,
+    watched_stars,
 )
 from torch import nn
 
@@ -530,6 +532,49 @@ REFUSED = [
     ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
     ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
     ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
+    ("StarExplorer", "stars", ["Mira"], TypeError("stars is a list; expected WatchedStars; take")),
+    (
+        "StarExplorer",
+        "stars",
+        watched_stars(tuple("abcdefghijklmnopq"), nights=(9,) * 17),
+        "stars has 17 entries; expected 1 to 16",
+    ),
+    ("StarExplorer", "stars", watched_stars(("Mira",) * 3), "stars has 'Mira' twice"),
+    ("StarExplorer", "stars", watched_stars(("", "a", "b")), "stars.name is empty"),
+    ("StarExplorer", "stars", watched_stars((LONG, "a", "b")), "stars.name 'x*….* 81 letters"),
+    (
+        "StarExplorer",
+        "stars",
+        watched_stars(nights=(7, 20, 20)),
+        "stars has 7 to 20 nights a star; expected 8 to 120",
+    ),
+    (
+        "StarExplorer",
+        "stars",
+        watched_stars(nights=(9, 121, 20)),
+        "stars has 9 to 121 nights a star; expected 8 to 120",
+    ),
+    (
+        "StarExplorer",
+        "stars",
+        watched_stars(days=450),
+        "days apart; expected 400 at most, for which the page",
+    ),
+    (
+        "StarExplorer",
+        "astromer",
+        nn.Linear(5, 4),
+        TypeError("astromer is a Linear; expected a course_lib.astromer.Astromer; take that of"),
+    ),
+    ("StarExplorer", "astromer", diverged(astromer()), "model.hidden holds NaN"),
+    ("StarExplorer", "astromer", astromer(256, d_hidden=1024), "model has .* would weigh more"),
+    ("StarExplorer", "clock", "weeks", "clock must be one of days, turns"),
+    ("StarExplorer", "star", 3, "star must lie between 0 and 2, since it counts from 0"),
+    ("StarExplorer", "period", 0.19, "period must lie between 0.2 and 100.0"),
+    ("StarExplorer", "night", 20, "night must lie between -1 and 13"),
+    ("StarExplorer", "hidden", [14], "hidden must lie between 0 and 13"),
+    ("StarExplorer", "hidden", list(range(13)), "hidden leaves 1 of 14 nights; expected 2 at le"),
+    ("StarExplorer", "moving", 1, TypeError("moving must be True or False")),
     ("SymplecticityMeter", "z", np.ones((7, 2)), "size 7 along tokens; expected 6 at most"),
     ("SymplecticityMeter", "z", np.ones((3, 4)), "z has the size 4 along xy; expected 2"),
     ("SymplecticityMeter", "z", np.full((3, 2), 3.0), r"z must lie within \[-2.5, 2.5\]"),
@@ -808,6 +853,7 @@ CHANGED = {
         "query": np.array([1.0, 1.0]), "key_points": np.ones((2, 2)), "temperature": 1.0,
         "similarity": "dot",
     },
+    "StarExplorer": {"star": 1, "period": 2.5, "night": 19, "hidden": [4, 17]},
     "SymplecticityMeter": {
         "z": np.ones((3, 2)), "loop": np.eye(2), "softmax": "matrix", "formula": "full",
         "experiment": "free",
@@ -918,6 +964,8 @@ SIGNATURES = {
     "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit=''",
+    "StarExplorer": "stars, *, astromer=None, clock='days', star=0, period=None, night=-1, "
+    "hidden=(), moving=True",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
     "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "

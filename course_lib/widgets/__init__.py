@@ -16,6 +16,7 @@ from course_lib.widgets.party_memory import PartyMemory
 from course_lib.widgets.position_explorer import PositionExplorer
 from course_lib.widgets.prediction import Prediction
 from course_lib.widgets.soft_lookup import SoftLookup
+from course_lib.widgets.star_explorer import StarExplorer
 from course_lib.widgets.symplecticity_meter import SymplecticityMeter
 from course_lib.widgets.tile_stepper import TileStepper
 from course_lib.widgets.tiny_gpt import TinyGPT
@@ -36,6 +37,7 @@ __all__ = [
     "PositionExplorer",
     "Prediction",
     "SoftLookup",
+    "StarExplorer",
     "SymplecticityMeter",
     "TileStepper",
     "TinyGPT",

@@ -1,0 +1,82 @@
+// ASTROMER, as course_lib.astromer: what a trained model says of nights that it does not see.
+
+import { visibleOf } from "./light_curves.js";
+import { mean } from "./numerics.js";
+import { affine, attend, layerNorm, partsOf, think } from "./transformer.js";
+
+/**
+ * The model that travelled, in the order of `named_parameters()` in Python.
+ * @param {any} facts
+ * @param {any} packed
+ */
+export function unpackAstromer(facts, packed) {
+  const { matrix, linear, norm, block } = partsOf(packed);
+  const { d_model: d, d_hidden, layers, frequency } = facts;
+  const hidden = matrix(1, d);
+  const [date, light] = [linear(d, 2 * frequency.length), linear(d, 2)];
+  const blocks = Array.from({ length: layers }, () => block(d, d_hidden));
+  return { ...facts, hidden, date, light, blocks, last: norm(d), readout: linear(1, d) };
+}
+
+/** sin 2πf₁t, cos 2πf₁t, sin 2πf₂t, … */
+export const timeSinusoids = (time, frequencies) =>
+  frequencies.flatMap((frequency) => {
+    const angle = 2 * Math.PI * frequency * time;
+    return [Math.sin(angle), Math.cos(angle)];
+  });
+
+const plus = (a, b) => a.map((entry, i) => entry + b[i]);
+
+/** A night's date, joined by what was seen in it, or by what stands for a hidden night. */
+const token = ({ date, frequency }, since, seen) =>
+  plus(affine(date, timeSinusoids(since, frequency)), seen);
+
+/**
+ * Nights through all blocks, of which each looks at `memory`: at every layer the keys and values of
+ * the visible nights. Where there is none, the nights are the visible ones, and make it.
+ */
+function throughBlocks({ blocks, heads, last }, tokens, memory) {
+  const made = [];
+  let nights = tokens;
+  blocks.forEach((block, layer) => {
+    const seen = nights.map((night) => layerNorm(night, block.attentionNorm));
+    const known = memory?.[layer] ?? {
+      keys: seen.map((night) => affine(block.key, night)),
+      values: seen.map((night) => affine(block.value, night)),
+    };
+    made.push(known);
+    nights = nights.map((night, i) => {
+      const { blended } = attend(affine(block.query, seen[i]), known.keys, known.values, heads);
+      const looked = plus(night, affine(block.output, blended));
+      return plus(looked, think(block, layerNorm(looked, block.mlpNorm)));
+    });
+  });
+  return { nights: nights.map((night) => layerNorm(night, last)), memory: made };
+}
+
+/**
+ * Reads the visible nights once: gives the magnitude that the model expects at any time.
+ * @param {any} model
+ * @param {import("./light_curves.js").Curve} curve its time in what the model's time runs in
+ * @param {number[]} hidden
+ * @returns {(time: number) => number}
+ */
+export function reader(model, curve, hidden) {
+  const { time, magnitude, error } = visibleOf(curve, hidden);
+  const [first, middle] = [curve.time[0], mean(magnitude)];
+  const tokens = time.map((t, n) => {
+    const value = [
+      (magnitude[n] - middle) / model.brightness,
+      Math.log(error[n] / model.precision),
+    ];
+    return token(model, t - first, affine(model.light, value));
+  });
+  const { memory } = throughBlocks(model, tokens, null);
+  return (when) => {
+    const { nights } = throughBlocks(model, [token(model, when - first, model.hidden)], memory);
+    return middle + model.brightness * affine(model.readout, nights[0])[0];
+  };
+}
+
+/** The magnitudes that the model expects at some times, of which it sees nothing. */
+export const expectedAt = (model, curve, hidden, times) => times.map(reader(model, curve, hidden));

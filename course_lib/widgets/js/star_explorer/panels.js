@@ -1,0 +1,201 @@
+// The nights in time and folded, and the periodogram.
+
+import { ground, handle, line, panel, rule } from "../charts.js";
+import { marks } from "../scale.js";
+import { number } from "../text.js";
+import { nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { handOnNights, keysOnNights, stepPeriod, takeFrequency } from "./hand.js";
+import { days } from "./words.js";
+
+export const COLOURS = {
+  seen: "var(--cw-series-0)",
+  astromer: "var(--cw-series-1)",
+  waves: "var(--cw-series-2)",
+  line: "var(--cw-series-3)",
+};
+const [TALL, TALLER] = [138, 214];
+
+const digits = (value) => value.toFixed(1);
+const dots = (places) => places.map(([x, y]) => `M${digits(x)} ${digits(y)}h0.01`).join("");
+const bars = (ends) =>
+  ends.map(([x, up, down]) => `M${digits(x)} ${digits(up)}V${digits(down)}`).join("");
+
+/** Shapes tell the ways apart, not colours alone. */
+export const SHAPES = {
+  astromer: ([x, y]) => `M${digits(x - 4.5)} ${digits(y)}l4.5 -4.5 4.5 4.5 -4.5 4.5z`,
+  line: ([x, y]) => `M${digits(x - 5)} ${digits(y - 1.2)}h10v2.4h-10z`,
+  waves: ([x, y]) => `M${digits(x - 4)} ${digits(y + 3.5)}h8l-4 -7z`,
+};
+
+/** An axis of magnitudes, on which brighter is up. */
+function magnitudes({ ends: [faint, bright] }, height) {
+  const ticks = marks([bright, faint], false, height / 40);
+  return { ends: [faint, bright], ticks, label: "magnitude (brighter is up)" };
+}
+
+/** All nights at places that `x` gives, once for each copy: seen, hidden, and their errors. */
+function nightsAt({ curve, hidden }, frame, xs) {
+  const gone = new Set(hidden);
+  const places = xs.flatMap((x) => x.map((at, i) => [frame.x(at), frame.y(curve.magnitude[i])]));
+  const count = curve.time.length;
+  const kept = places.filter((_, i) => !gone.has(i % count));
+  const away = places.filter((_, i) => gone.has(i % count));
+  const spread = places.flatMap(([x], i) => {
+    const night = i % count;
+    const [m, sigma] = [curve.magnitude[night], curve.error[night]];
+    return gone.has(night) ? [] : [[x, frame.y(m - sigma), frame.y(m + sigma)]];
+  });
+  return { places, paths: { seen: dots(kept), hidden: dots(away), spread: bars(spread) } };
+}
+
+/** The dots: what is hidden is a ring. */
+const drawnNights = ({ paths }, { clip }) => svg`<g fill="none" stroke-linecap="round"
+    clip-path=${clip}>
+    <path d=${paths.spread} stroke=${COLOURS.seen} stroke-opacity="0.45"></path>
+    <path class="cw-s-seen" d=${paths.seen} stroke=${COLOURS.seen} stroke-width="6"></path>
+    <path class="cw-s-hidden" d=${paths.hidden} stroke="var(--cw-edge)" stroke-width="8"></path>
+    <path d=${paths.hidden} stroke="var(--cw-panel)" stroke-width="5"></path>
+  </g>`;
+
+/** What a way says of hidden nights. */
+const guessed = (name, guesses, xs, frame) =>
+  guesses?.length
+    ? svg`<path class="cw-s-guess" data-way=${name} clip-path=${frame.clip} fill=${COLOURS[name]}
+        d=${xs.flatMap((x) => guesses.map((m, i) => SHAPES[name]([frame.x(x[i]), frame.y(m)]))).join("")}></path>`
+    : nothing;
+
+const ring = ([x, y]) =>
+  svg`<circle cx=${x} cy=${y} r="8" fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>`;
+
+const listening = (grip, frame) => svg`<rect class="cw-s-hand" x=${frame.left} y=${frame.top}
+  width=${Math.max(0, frame.right - frame.left)} height=${frame.bottom - frame.top}
+  fill="transparent" @pointerdown=${grip} @pointermove=${grip} @pointerup=${grip}
+  @pointercancel=${grip} @pointerleave=${grip}></rect>`;
+
+/** Between the neighbours of each run of hidden nights, the straight line. */
+function bridges({ curve, seen, hidden }) {
+  const gone = new Set(hidden);
+  const at = (night) => [curve.time[night], curve.magnitude[night]];
+  const kept = curve.time.flatMap((_, night) => (gone.has(night) ? [] : [night]));
+  return seen.time.length > 1
+    ? kept.slice(1).flatMap((night, i) => (night - kept[i] > 1 ? [[at(kept[i]), at(night)]] : []))
+    : [];
+}
+
+/** The chosen night, by which keys go along: a handle with a ring. */
+function chosen(now, ui, { places }, grip) {
+  const { night, hidden, curve } = now;
+  const at = Math.max(0, night);
+  const [x, y] = places[at];
+  const told = night < 0 ? "No night is chosen" : `Night ${at + 1} of ${curve.time.length}`;
+  return svg`<g class="cw-handle cw-s-night" tabindex="0" role="button"
+    aria-roledescription="chosen night" aria-pressed=${hidden.includes(at)}
+    aria-label="${told}; arrow keys choose a night, Enter hides or shows it"
+    transform="translate(${x} ${y})" @keydown=${keysOnNights(ui)} @pointerdown=${grip}
+    @pointermove=${grip} @pointerup=${grip} @pointercancel=${grip}>
+    <circle r="12" fill="transparent"></circle>
+  </g>`;
+}
+
+const seenIn = (now, where) =>
+  `${now.names[now.star]}, ${now.seen.time.length} visible nights of ${now.curve.time.length}, ${where}`;
+
+export function inTime(now, ui) {
+  const { curve, hidden, span, lit, line: straight, astromer } = now;
+  const times = hidden.map((night) => curve.time[night]);
+  const options = {
+    ...{ name: "time", title: "Night for night", height: TALL, group: true },
+    says: seenIn(now, `within ${number(curve.days, 0)} days`),
+    x: { ends: curve.span, label: "days since the first night" },
+    y: magnitudes(curve, TALL),
+  };
+  return panel(ui, options, (frame) => {
+    const nights = ui.memo("drawn in time", [curve, hidden, frame.right, frame.bottom], () =>
+      nightsAt(now, frame, [curve.time]),
+    );
+    const grip = handOnNights(ui, frame, nights.places, { spans: true });
+    const [from, to] = span?.moved ? [span.day, span.to].map(frame.x) : [0, 0];
+    return svg`
+      <rect x=${Math.min(from, to)} y=${frame.top} width=${Math.abs(to - from)}
+        height=${frame.bottom - frame.top} fill="var(--cw-accent)" fill-opacity="0.12"></rect>
+      ${bridges(now).map((points) => line(frame, points, { colour: COLOURS.line, width: 1.5, dash: "3 3" }))}
+      ${drawnNights(nights, frame)}
+      ${guessed("line", straight, [times], frame)} ${guessed("astromer", astromer, [times], frame)}
+      ${lit < 0 ? nothing : ring(nights.places[lit])}
+      ${listening(grip, frame)} ${chosen(now, ui, nights, grip)}`;
+  });
+}
+
+export function inPhase(now, ui) {
+  const { curve, hidden, lit, phases, series, folded, turn, magnitudeNow } = now;
+  const twice = [phases, phases.map((share) => share + 1)];
+  const asked = twice.map((shares) => hidden.map((night) => shares[night]));
+  const options = {
+    ...{ name: "phase", title: `Folded at ${days(folded)}`, height: TALLER, group: true },
+    says: seenIn(now, `folded at a period of ${days(folded)}, over two turns`),
+    x: { ends: [0, 2], label: "phase: turns of the period" },
+    y: magnitudes(curve, TALLER),
+  };
+  return panel(ui, options, (frame) => {
+    const nights = ui.memo("folded", [phases, hidden, frame.right, frame.bottom], () =>
+      nightsAt(now, frame, twice),
+    );
+    const grip = handOnNights(ui, frame, nights.places);
+    const count = curve.time.length;
+    return svg`${line(frame, series, { colour: COLOURS.waves, width: 2 })}
+      ${drawnNights(nights, frame)}
+      ${guessed("line", now.line, asked, frame)} ${guessed("astromer", now.astromer, asked, frame)}
+      ${rule(frame, { x: turn, dash: "2 3" })}
+      <circle class="cw-s-runner" cx=${frame.x(turn)} cy=${frame.y(magnitudeNow)} r="5"
+        fill="var(--cw-series-4)" stroke="var(--cw-ink)" stroke-width="1.5"></circle>
+      ${lit < 0 ? nothing : [lit, lit + count].map((i) => ring(nights.places[i]))}
+      ${listening(grip, frame)}`;
+  });
+}
+
+/** The periodogram's highest power in each pixel. */
+function skyline({ frequencies, power }, frame) {
+  const highest = new Map();
+  frequencies.forEach((frequency, i) => {
+    const x = Math.round(2 * frame.x(frequency)) / 2;
+    highest.set(x, Math.max(highest.get(x) ?? 0, power[i]));
+  });
+  return `M${[...highest].map(([x, p]) => `${x} ${digits(frame.y(p))}`).join("L")}`;
+}
+
+function markAt(frame, frequency, shape, label) {
+  const x = frame.x(frequency);
+  return svg`<path class="cw-s-mark" data-frequency=${frequency} d="M${x} ${frame.top}${shape}"
+      fill="var(--cw-warm)"></path>
+    <text class="cw-halo cw-s-small" x=${x} y=${frame.top - 4} text-anchor="middle">${label}</text>`;
+}
+
+export function inFrequency(now, ui) {
+  const { spectrum, folded, within, seen } = now;
+  const options = {
+    ...{ name: "power", title: "Periodogram", height: TALL, group: true },
+    says: `Power against frequency, of ${seen.time.length} visible nights. The highest peak lies at
+      ${number(spectrum.peak.frequency, 4)} a day.`,
+    x: { ends: [0, within.highest], label: "frequency: turns a day" },
+    y: { ends: [0, 1], ticks: [0, 0.5, 1], label: " " },
+  };
+  return panel(ui, options, (frame) => {
+    const path = ui.memo("skyline", [spectrum, frame.right, frame.bottom], () =>
+      skyline(spectrum, frame),
+    );
+    const frequency = Math.min(1 / folded, within.highest);
+    const grip = {
+      point: [frequency, 0],
+      label: `Frequency ${number(frequency, 4)} a day, a period of ${days(folded)}`,
+      kind: "movable frequency",
+      moveTo: (point) => takeFrequency(ui, frame, point[0]),
+      moveBy: ([across]) => stepPeriod(ui, -across),
+    };
+    return svg`${rule(frame, { x: frequency, colour: "var(--cw-ink)", dash: "" })}
+      <path d=${path} fill="none" stroke=${COLOURS.seen} stroke-width="1.3"
+        clip-path=${frame.clip}></path>
+      ${spectrum.aliases.map((alias) => markAt(frame, alias, "m-3.5 0h7l-3.5 6z", "±1"))}
+      ${markAt(frame, spectrum.peak.frequency, "m-6 0h12l-6 10z", "highest")}
+      ${ground(frame, (point) => takeFrequency(ui, frame, point[0]))} ${handle(frame, grip)}`;
+  });
+}

@@ -1,0 +1,170 @@
+import numpy as np
+import pytest
+import torch
+from small_widgets import astromer, make, payload, watched_stars
+
+from course_lib.astromer import empty_astromer
+from course_lib.light_curves import LightCurves
+from course_lib.periodogram import fit_harmonics
+from course_lib.variable_stars import (
+    CLASSES,
+    DAYS,
+    LARGEST_ERROR,
+    NIGHTS,
+    load_macho,
+    load_stars,
+    seasons,
+)
+from course_lib.widgets import StarExplorer
+from course_lib.widgets.star_explorer import SHORTEST, filled_in
+from course_lib.widgets.watched_stars import (
+    ROUGH,
+    WatchedStars,
+    explained,
+    sharpened,
+    stars_to_watch,
+)
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+
+@pytest.fixture(scope="module")
+def watched() -> WatchedStars:
+    return stars_to_watch()
+
+
+# The widget --------------------------------------------------------------------------------------
+
+
+def test_a_star_begins_folded_at_its_period_or_at_a_day_where_nobody_knows_it():
+    known = watched_stars()
+    assert StarExplorer(known, star=1).period == pytest.approx(1.6)
+    unknown = WatchedStars(known.name, known.curves, torch.zeros(3, dtype=torch.float64))
+    assert StarExplorer(unknown).period == 1.0
+    fast = WatchedStars(known.name, known.curves, torch.full((3,), 1e-3, dtype=torch.float64))
+    assert StarExplorer(fast).period == SHORTEST
+
+
+def test_hidden_nights_are_kept_in_order_and_once_and_leave_with_their_star():
+    widget = make("StarExplorer", hidden=[5, 2, 5])
+    assert widget.hidden == [2, 5]
+    widget.star = 1
+    widget.hidden, widget.night = [2, 19], 19
+    widget.star = 2
+    assert (widget.hidden, widget.night) == ([2], -1)
+
+
+def test_dates_count_from_the_first_night_so_that_float32_holds_them():
+    stars = watched_stars()
+    late = stars.curves.time + 48_823
+    curves = LightCurves(late, stars.curves.magnitude, stars.curves.error, stars.curves.real)
+    widget = StarExplorer(WatchedStars(stars.name, curves, stars.period))
+    expected = (late[0, :14] - late[0, 0]).numpy()
+    np.testing.assert_allclose(widget.curve().time[0].numpy(), expected, atol=1e-5)
+    np.testing.assert_allclose(widget.curve().error[0].numpy(), stars.curves.error[0, :14], 1e-6)
+
+
+def test_the_model_is_what_travels_and_rounding_changes_its_answers_little():
+    widget = make("StarExplorer")
+    curve = widget.curve()
+    hidden = torch.zeros_like(curve.real)
+    hidden[0, [2, 5, 6]] = True
+    before = filled_in(astromer(), curve, curve.time, hidden=hidden)
+    after = filled_in(widget.astromer, curve, curve.time, hidden=hidden)
+    assert widget.bits == 8
+    assert 0 < (before - after).abs().max() < 0.02
+
+
+def test_making_the_model_again_uses_up_nobodys_draws():
+    widget = make("StarExplorer")
+    state = torch.random.get_rng_state()
+    assert not widget.astromer.training
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_without_a_model_nothing_is_said_of_one():
+    widget = make("StarExplorer", astromer=None)
+    assert (widget.astromer, widget.bits) == (None, None)
+    assert payload(widget)["state"]["weights"] is None
+    assert "ASTROMER" not in widget.describe()
+    assert "ASTROMER" in make("StarExplorer").describe()
+
+
+@pytest.mark.parametrize("clock", ["days", "turns"])
+def test_with_the_models_of_the_lecture_it_weighs_less_than_250_kb(watched, clock):
+    with torch.random.fork_rng(devices=[]):
+        widget = StarExplorer(watched, astromer=empty_astromer(clock), clock=clock)
+    assert len(widget.static_html().encode()) < 150_000
+    assert widget.bits == 8
+
+
+def test_the_largest_weighs_less_than_250_kb():
+    names = tuple(f"star {n}: {'x' * 70}" for n in range(16))
+    stars = watched_stars(names, nights=(120,) * 16, days=399)
+    model = astromer(80, heads=4, d_hidden=320)
+    widget = StarExplorer(stars, astromer=model)
+    assert len(widget.static_html().encode()) < 250_000
+    assert widget.bits < 8
+
+
+# The stars ---------------------------------------------------------------------------------------
+
+
+def test_each_star_has_a_name_and_a_period_that_is_known():
+    stars = watched_stars()
+    with pytest.raises(ValueError, match="name has 2 entries and curves has 3 stars"):
+        WatchedStars(("a", "b"), stars.curves, stars.period)
+    for bad in (-1.0, torch.nan, torch.inf):
+        with pytest.raises(ValueError, match="expected days, or 0 where nobody knows them"):
+            WatchedStars(stars.name, stars.curves, torch.full_like(stars.period, bad))
+
+
+def test_of_each_class_there_is_the_middle_star_of_the_test_side(watched):
+    test = load_stars().where("test")
+    for kind, name, period in zip(CLASSES, watched.name, watched.period, strict=False):
+        own = test.of(kind).period[:, 0].sort().values
+        assert period == pytest.approx(own[(len(own) - 1) // 2].item())
+        assert name.removeprefix(f"{kind}: ") in test.of(kind).name
+
+
+def test_a_season_is_as_long_as_astromer_learns_from(watched):
+    assert watched.curves.real.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
+    assert (watched.curves.time[:, -1] <= DAYS).all()
+
+
+def test_those_of_macho_are_the_periodic_ones_and_no_others():
+    """One series of three harmonics explains more than half of seven years."""
+    periodic = set()
+    for name, curve in load_macho().items():
+        try:
+            seasons([curve])
+        except ValueError:
+            continue
+        if not name.endswith(".B"):
+            continue
+        good = (curve.error <= LARGEST_ERROR)[0]
+        days = curve.time[:, good] - curve.time[0, 0]
+        seen = LightCurves(days, *(p[:, good] for p in (curve.magnitude, curve.error, curve.real)))
+        if explained(seen, best_period(seen, ROUGH.get(name))) > 0.5:
+            periodic.add(name)
+    assert periodic == set(ROUGH)
+
+
+def best_period(seen: LightCurves, rough: float | None) -> float:
+    """The period that explains most, near a rough one or, without one, in the first season."""
+    if rough is None:
+        first = seen.time[0] < seen.time[0, 0] + DAYS
+        some = [p[:, first] for p in (seen.time, seen.magnitude, seen.error)]
+        trial = torch.arange(0.01, 5, 1 / (5 * DAYS), dtype=torch.float64)
+        rows = [part.expand(len(trial), -1) for part in some]
+        rough = float(1 / trial[fit_harmonics(*rows, trial).chi_square.argmin()])
+    return sharpened(seen, rough)
+
+
+def test_what_a_series_explains_is_known_where_it_is_all_or_nothing():
+    time = torch.linspace(0, 30, 60, dtype=torch.float64)[None]
+    wave = (2 * torch.pi * time / 1.7).sin()
+    error, real = torch.full_like(time, 0.1), torch.ones_like(time, dtype=torch.bool)
+    assert explained(LightCurves(time, wave, error, real), 1.7) == pytest.approx(1, abs=1e-4)
+    noise = torch.randn(1, 60, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert explained(LightCurves(time, noise, error, real), 1.7) < 0.3
