@@ -12,12 +12,14 @@ from torch import nn
 from course_lib import mechanics, widgets
 from course_lib.astromer import Astromer
 from course_lib.autoencoder import VAE
+from course_lib.jets import CLASSES, EMPTY, Jets
 from course_lib.light_curves import LightCurves
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.mechanics import Trajectory
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import Molecule
 from course_lib.neural_field import CrossAttentionField
+from course_lib.particle_transformer import ParticleTransformer
 from course_lib.transformer import Decoder
 from course_lib.typeface_vae import AlphabetDecoder, StyleEncoder
 from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces
@@ -70,6 +72,46 @@ def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
     return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
 
 
+def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8, soft: bool = False) -> Jets:
+    """Particles that fly about at random, the first of each jet near its axis; no jet is full."""
+    random = np.random.default_rng(5)
+
+    def draw(**normal: float) -> torch.Tensor:
+        drawn = random.normal(size=(len(sizes), places), **normal)
+        return torch.from_numpy(drawn).float()
+
+    real = torch.arange(places) < torch.tensor(sizes)[:, None]
+    kind = torch.from_numpy(random.integers(5, size=real.shape))
+    charge = torch.from_numpy(random.choice([-1, 1], size=real.shape))
+    charge = torch.where((kind == 1) | (kind == 2), 0, charge)
+    hardest = torch.tensor([200.0] + [40.0] * (places - 1))
+    pt = hardest * draw(scale=0.3).exp()
+    pt[0, 1] *= not soft
+    near = torch.tensor([0.02] + [0.2] * (places - 1))
+    columns = {"pt": pt, "eta": 0.5 + near * draw(), "phi": 3.1 + near * draw()}
+    columns |= {name: draw() * (charge != 0) for name in ("d0", "dz")}
+    return Jets(
+        **{name: value * real for name, value in columns.items()},
+        kind=torch.where(real, kind, EMPTY),
+        charge=charge * real,
+        label=torch.arange(len(sizes)) % len(CLASSES),
+        size=torch.tensor(sizes),
+    )
+
+
+def particle_transformer(d: int = 8, **changes: int) -> ParticleTransformer:
+    """One that nobody trained, to which particles and pairs are about as usual as others."""
+    sizes = {"heads": 2, "layers": 2, "class_layers": 1, "d_pair": 4} | changes
+    classes = sizes.pop("classes", len(CLASSES))
+    model = seeded(ParticleTransformer, classes, d, *(sizes.pop(n) for n in STACK), **sizes)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        for unit in (model.standard, model.standard_pairs):
+            unit.learn(2 * torch.randn(50, len(unit.mean)) - 1)
+    return model
+
+
+STACK = ("heads", "layers", "class_layers")
 SANS = ("Sans Regular", "Sans Bold", "Sans Italic", "Sans Bold Italic")
 SERIF = ("Serif Roman", "Serif Bold", "Serif Italic")
 BESIDE = (*SANS, "Mono Regular", *SERIF)
@@ -143,6 +185,7 @@ ARGUMENTS = {
         "network": molecule_network(),
         "moving": False,
     },
+    "JetExplorer": lambda: {"model": particle_transformer(), "jets": jets(), "moving": False},
     "LatentExplorer": lambda: {"vae": style_vae(), "typefaces": typefaces(), "beside": BESIDE},
     "LetterHider": lambda: {
         "model": encoder(),

@@ -18,8 +18,10 @@ from small_widgets import (
     decoder,
     encoder,
     ethanol,
+    jets,
     make,
     molecule_network,
+    particle_transformer,
     seeded,
     style_vae,
     swing,
@@ -54,6 +56,12 @@ def off(amount: float) -> np.ndarray:
 def diverged(model: nn.Module) -> nn.Module:
     with torch.no_grad():
         next(model.parameters()).view(-1)[0] = torch.nan
+    return model
+
+
+def unmeasured() -> nn.Module:
+    model = particle_transformer()
+    model.standard.scale[3] = torch.inf
     return model
 
 
@@ -288,6 +296,30 @@ REFUSED = [
     ("GraphPlayground", "partner", 3, "partner must lie between -1 and 2"),
     ("GraphPlayground", "other", 2, "other must lie between -1 and 1"),
     ("GraphPlayground", "drag", "turns", "drag must be one of moves, bonds"),
+    ("JetExplorer", "model", nn.Linear(3, 2), TypeError("model is a Linear; expected a course_l")),
+    (
+        "JetExplorer",
+        "model",
+        particle_transformer(classes=4),
+        "model has 4 classes, 15 features a particle and 4 a pair; expected 5, 15 and 4",
+    ),
+    ("JetExplorer", "model", particle_transformer(d_pair_features=3), "and 3 a pair; expected 5,"),
+    ("JetExplorer", "model", particle_transformer(64, layers=4), "more than 192,000 bytes"),
+    ("JetExplorer", "model", diverged(particle_transformer()), r"model\.class_token holds NaN"),
+    ("JetExplorer", "model", unmeasured(), r"model\.standard\.scale holds NaN or infinite"),
+    ("JetExplorer", "jets", [1, 2], TypeError("jets is a list; expected course_lib.jets.Jets")),
+    ("JetExplorer", "jets", jets()[:0], "jets has no jet; expected one at least"),
+    ("JetExplorer", "jets", jets((49,), places=50), "jets has one of 49 particles; expected 48 at"),
+    ("JetExplorer", "jets", jets(soft=True), "jets has a particle with a pT of 0"),
+    ("JetExplorer", "jet", 3, "jet must lie between 0 and 2"),
+    ("JetExplorer", "kept", 0, "kept must lie between 1 and 7"),
+    ("JetExplorer", "kept", 8, "kept must lie between 1 and 7"),
+    ("JetExplorer", "gone", [7], "gone must lie between 0 and 6"),
+    ("JetExplorer", "gone", [1, 1], "gone repeats an entry"),
+    ("JetExplorer", "particle", 7, "particle must lie between -1 and 6"),
+    ("JetExplorer", "layer", 2, "layer must lie between 0 and 1"),
+    ("JetExplorer", "head", 2, "head must lie between -1 and 1"),
+    ("JetExplorer", "moving", 1, TypeError("moving must be True or False")),
     ("LatentExplorer", "vae", nn.Linear(3, 2), TypeError("vae is or has a Linear; expected a cou")),
     ("LatentExplorer", "vae", VAE(4, 2), TypeError("vae is or has a Sequential; expected")),
     ("LatentExplorer", "vae", style_vae(1), "vae has d_z 1; expected 2 at least, for the map is a"),
@@ -828,6 +860,9 @@ CHANGED = {
         "drawing": drawing(bonds=[[0, 2, 2]]), "layer": "attention", "rounds": 5, "rings": "parts",
         "atom": 2, "partner": 1, "other": 1, "drag": "bonds",
     },
+    "JetExplorer": {
+        "jet": 1, "kept": 4, "gone": [2, 0], "particle": 3, "layer": 1, "head": 1,
+    },
     "LatentExplorer": {
         "z": np.array([1.0, -2.0, 0.5]), "word": "zoo", "plane": 2, "tool": "arithmetic",
         "start": 3, "end": 7, "share": 0.5, "family": 1,
@@ -946,6 +981,8 @@ SIGNATURES = {
     "mode=None, seed=1, stir=0.0, stiffness=0.05, moving=True",
     "GraphPlayground": "molecules, *, network=None, drawing=None, layer='sum', rounds=1, "
     "rings='known', atom=0, partner=-1, other=-1, drag='moves', moving=True",
+    "JetExplorer": "model, jets, *, jet=0, kept=None, gone=(), particle=0, layer=0, head=-1, "
+    "moving=True",
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "

@@ -8,6 +8,7 @@ from course_lib.widgets.energy_drift import EnergyDrift
 from course_lib.widgets.gate_explorer import GateExplorer
 from course_lib.widgets.graph_drum import GraphDrum
 from course_lib.widgets.graph_playground import GraphPlayground
+from course_lib.widgets.jet_explorer import JetExplorer
 from course_lib.widgets.latent_explorer import LatentExplorer
 from course_lib.widgets.letter_hider import LetterHider
 from course_lib.widgets.live_figure import LiveFigure
@@ -29,6 +30,7 @@ __all__ = [
     "GateExplorer",
     "GraphDrum",
     "GraphPlayground",
+    "JetExplorer",
     "LatentExplorer",
     "LetterHider",
     "LiveFigure",

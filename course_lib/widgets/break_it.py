@@ -159,6 +159,30 @@ CLAIMS = {
         bend="Leave out the first term, double the second",
         switch=True,
     ),
+    "pairs-boosted": Claim(
+        lecture="jets",
+        says="a boost along the beam changes none of the four features of a pair",
+        bend="Pseudorapidity in place of rapidity",
+        switch=True,
+        tolerance=1e-6,
+    ),
+    "jet-order": Claim(
+        lecture="jets",
+        says="particles in another order, and their pairs with them, make the same jet",
+        bend="Leave the pairs where they were",
+        switch=True,
+    ),
+    "same-phase": Claim(
+        lecture="light_curves",
+        says="a night some whole periods later has the same phase",
+        bend="Period too long by",
+    ),
+    "hidden-stay-hidden": Claim(
+        lecture="light_curves",
+        says="what is said of any night does not depend on a hidden magnitude",
+        bend="Leave it in its token, where others may not look",
+        switch=True,
+    ),
     "order-of-tiles": Claim(
         lecture="gpu_attention",
         says="reports of tiles add up to the softmax in any order",

@@ -15,8 +15,11 @@ from course_lib import mechanics, symplectic
 from course_lib.attention import attention, attention_weights, causal_mask, gated_memory
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, softmax_basis
+from course_lib.four_momenta import boosted_along_beam, delta_phi, measured
 from course_lib.graph_calculus import divergence, gradient
 from course_lib.graph_messages import neighbour_sum
+from course_lib.jets import SMALLEST, pairwise_features
+from course_lib.light_curves import phase
 from course_lib.linear_recurrence import linear_recurrence, parallel_scan
 from course_lib.position import rotary, sinusoidal
 from course_lib.recurrent import RNN
@@ -365,6 +368,65 @@ def _(case: Case, bend: float) -> float:
         return symplectic.symplectic_attention(z, A, softmax="vector")
 
     return asymmetry(force, tensor(case["z"]))
+
+
+# Lecture 13 --------------------------------------------------------------------------------------
+
+
+@of("pairs-boosted")
+def _(case: Case, bend: float) -> Tensor:
+    pt, y, phi, mass = (tensor(case[name]) for name in ("pt", "y", "phi", "mass"))
+    transverse = torch.hypot(pt, mass)
+    sides = (transverse * y.cosh(), pt * phi.cos(), pt * phi.sin(), transverse * y.sinh())
+    momenta = torch.stack(sides, dim=-1)
+
+    def features(momenta: Tensor) -> Tensor:
+        known = pairwise_features(momenta)[0, 1].clone()
+        if bend:
+            eta = measured(momenta).eta
+            distance = torch.hypot(eta[0] - eta[1], delta_phi(phi[0], phi[1]))
+            floor = torch.tensor([SMALLEST], dtype=pt.dtype)
+            known[0] = torch.maximum(distance, floor).log()
+            known[1] = torch.maximum(pt.min() * distance, floor).log()
+        return known
+
+    moved = boosted_along_beam(momenta, case["shift"])
+    return (features(moved) - features(momenta)).abs().max()
+
+
+@of("jet-order")
+def _(case: Case, bend: float) -> Tensor:
+    x, pairs, order = tensor(case["x"]), tensor(case["pairs"]), torch.tensor(case["order"])
+
+    def pooled(x: Tensor, pairs: Tensor) -> Tensor:
+        return attention(x, x, x, bias=pairs).mean(0)
+
+    moved = pairs if bend else pairs[order][:, order]
+    return (pooled(x[order], moved) - pooled(x, pairs)).abs().max()
+
+
+# Lecture 14 --------------------------------------------------------------------------------------
+
+
+@of("same-phase")
+def _(case: Case, bend: float) -> Tensor:
+    period = tensor(case["period"])
+    nights = tensor([case["night"], case["night"] + case["turns"] * case["period"]])
+    one, other = phase(nights, period * (1 + bend / 10))
+    off = (one - other).abs()
+    return torch.minimum(off, 1 - off)
+
+
+@of("hidden-stay-hidden")
+def _(case: Case, bend: float) -> Tensor:
+    visible = tensor(case["visible"])
+    seen = (torch.arange(len(visible) + 1) < len(visible)).expand(len(visible) + 1, -1)
+
+    def said(magnitude: float) -> Tensor:
+        tokens = torch.cat([visible, tensor([[case["date"], bend * magnitude]])])
+        return (tokens + attended(tokens, seen))[:, 1]
+
+    return (said(case["after"]) - said(case["before"])).abs().max()
 
 
 # Lecture 15 --------------------------------------------------------------------------------------

@@ -63,16 +63,18 @@ export function sinusoids(position, d, base = 10_000) {
 
 /**
  * One query against all keys so far, in every head: its weights, and the values blended by them.
+ * A `bias` holds for each head what is added to the score of each key.
  */
-export function attend(query, keys, values, heads) {
+export function attend(query, keys, values, heads, bias = null) {
   const d = query.length / heads;
   const blended = new Float64Array(query.length);
   const weights = [];
   for (let from = 0; from < query.length; from += d) {
-    const scores = keys.map((key) => {
+    const shift = bias?.[weights.length];
+    const scores = keys.map((key, t) => {
       let score = 0;
       for (let i = from; i < from + d; i += 1) score += query[i] * key[i];
-      return score / Math.sqrt(d);
+      return score / Math.sqrt(d) + (shift ? shift[t] : 0);
     });
     const row = softmax(scores);
     row.forEach((weight, t) => {

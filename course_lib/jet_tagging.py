@@ -1,0 +1,311 @@
+r"""Which particle left this jet? What physicists measured before, a deep set, and our transformer.
+
+:func:`jet_summary` gives ten numbers that physicists know to tell jets apart, and
+:func:`fit_forest` lets trees decide by them. :class:`DeepSet` hears all particles, but each alone.
+:class:`course_lib.particle_transformer.ParticleTransformer` lets them look at each other, with the
+features of pairs or without. All networks are called alike, with features, pairs and what is real,
+and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one that
+``scripts/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells of it.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from einops import reduce
+from jaxtyping import Bool, Float, Int, Integer
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.checks import check_choice, check_floating, check_number, check_shapes, check_size
+from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
+from course_lib.jets import (
+    CLASSES,
+    FEATURES,
+    PARTICLES,
+    Jets,
+    check_real,
+    pairwise_features,
+    particle_features,
+)
+from course_lib.particle_transformer import ParticleTransformer, Standardization
+from course_lib.training import fit_one_cycle
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+WEIGHTS = Path(__file__).parent / "data" / "particle_transformer.npz"
+COMPARED = WEIGHTS.with_name("jet_models.json")
+
+SUMMARY = (
+    *("mass", "pT", "particles", "width", "pT dispersion", "hardest share"),
+    *("ln e2", "ln D2", "displaced tracks", "lepton share"),
+)
+"""The columns of :func:`jet_summary`."""
+
+DISPLACED = 0.1  # mm: five times the error of d0
+
+
+class Inputs(NamedTuple):
+    """What a network is given of some jets, and the class of each."""
+
+    features: Float[Tensor, "jets particles features"]
+    pairs: Float[Tensor, "jets particles particles pair_features"] | None
+    real: Bool[Tensor, "jets particles"]
+    label: Integer[Tensor, "jets"]
+
+    def some(self, which: slice | Tensor) -> "Inputs":
+        """The same of some of the jets."""
+        return Inputs(*(None if value is None else value[which] for value in self))
+
+
+def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
+    """The features of all particles and of all pairs, in float32; no pairs if they are not asked.
+
+    For 1,000 jets the pairs take 37 MB.
+    """
+    parts = jets.momenta.split(500)
+    found = torch.cat([pairwise_features(part).float() for part in parts]) if pairs else None
+    return Inputs(particle_features(jets), found, jets.real, jets.label)
+
+
+# Ten numbers and some trees ---------------------------------------------------------------------
+
+
+def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
+    r"""What physicists measured before networks, the columns :data:`SUMMARY`, in float64.
+
+    With $z_a = p_{T,a} / \sum_b p_{T,b}$ and $\Delta$ of two particles, or of one and the jet:
+    mass and $p_T$ of the jet in GeV; how many particles it had, those that were left out among
+    them; the width $\sum_a z_a \Delta_a$; the dispersion $\sqrt{\sum_a z_a^2}$; the largest $z_a$;
+    $\ln e_2$ and $\ln D_2$ with $e_2 = \sum_{a<b} z_a z_b \Delta_{ab}$,
+    $e_3 = \sum_{a<b<c} z_a z_b z_c \Delta_{ab} \Delta_{bc} \Delta_{ca}$ and $D_2 = e_3 / e_2^3$,
+    small where a jet has two cores; how many tracks miss the beam by more than 0.1 mm; and the
+    share of electrons and muons in $p_T$. Source: Larkoski, Moult and Neill (2014), eq. 1, for
+    $D_2$.
+    """
+    real, total = jets.real, jets.total
+    share = jets.pt.double() / reduce(jets.pt.double(), "jets particles -> jets 1", "sum")
+    axis = delta_r(jets.momenta, total[:, None]) * real
+    both = real[:, :, None] & real[:, None, :]
+    apart = delta_r(jets.momenta[:, :, None], jets.momenta[:, None]) * both
+    # In the trace of a cube every three particles count six times, and none meets itself.
+    weighted = share[:, :, None] * apart
+    e2 = (weighted * share[:, None, :]).sum((1, 2)) / 2
+    e3 = torch.einsum("nab, nbc, nca -> n", weighted, weighted, weighted) / 6
+    tiny = torch.finfo(e2.dtype).tiny
+    lepton = jets.kind >= PARTICLES.index("electron")
+    columns = (
+        invariant_mass(total),
+        transverse_momentum(total),
+        jets.size,
+        (share * axis).sum(1),
+        share.square().sum(1).sqrt(),
+        share.amax(1),
+        e2.clamp(min=tiny).log(),
+        e3.clamp(min=tiny).log() - 3 * e2.clamp(min=tiny).log(),
+        (jets.d0.abs() > DISPLACED).sum(1),
+        (share * lepton).sum(1),
+    )
+    return torch.stack([column.double() for column in columns], dim=1)
+
+
+def fit_forest(jets: Jets, *, seed: int = 0, trees: int = 100) -> "HistGradientBoostingClassifier":
+    """Boosted trees on :func:`jet_summary`; ``predict_proba`` takes that of other jets.
+
+    Each split chooses among half of the columns, at random. Source: Friedman (2001), as
+    scikit-learn builds it.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    check_size("trees", trees)
+    forest = HistGradientBoostingClassifier(
+        max_iter=trees, learning_rate=0.08, max_leaf_nodes=15, max_features=0.5, random_state=seed
+    )
+    return forest.fit(jet_summary(jets).numpy(), jets.label.numpy())
+
+
+# A network that hears each particle alone -------------------------------------------------------
+
+
+class DeepSet(nn.Module):
+    r"""Every particle says something, all is added up: $\rho\big(\sum_a \varphi(x_a)\big)$.
+
+    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; beside the sum,
+    divided by the number of places, $\rho$ hears the mean. ``pairs`` are not looked at.
+    Source: Zaheer et al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
+    """
+
+    def __init__(
+        self, classes: int, *, d_hidden: int = 192, d_features: int = len(FEATURES)
+    ) -> None:
+        super().__init__()
+        check_size("classes", classes)
+        check_size("d_hidden", d_hidden)
+        self.standard = Standardization(d_features)
+        self.say = nn.Sequential(
+            nn.Linear(d_features, d_hidden),
+            nn.GELU(),
+            nn.Linear(d_hidden, d_hidden),
+            nn.GELU(),
+        )
+        self.conclude = nn.Sequential(
+            nn.Linear(2 * d_hidden, d_hidden), nn.GELU(), nn.Linear(d_hidden, classes)
+        )
+
+    def standardized_like(
+        self,
+        features: Float[Tensor, "jets particles d_features"],
+        pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
+        *,
+        real: Bool[Tensor, "jets particles"],
+    ) -> "DeepSet":
+        """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
+        self.standard.learn(features[real])
+        return self
+
+    def forward(
+        self,
+        features: Float[Tensor, "*batch particles d_features"],
+        pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
+        *,
+        real: Bool[Tensor, "*batch particles"] | None = None,
+    ) -> Float[Tensor, "*batch classes"]:
+        """The logits. Raises ``ValueError`` for a jet without particles."""
+        check_floating(parameters=self.say[0].weight, features=features)
+        check_shapes(features=(features, f"*batch particles {self.say[0].in_features}"))
+        real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
+        check_real(real, features)
+        said = self.say(self.standard(features)) * real[..., None]
+        total = said.sum(dim=-2)
+        count = real.sum(dim=-1, keepdim=True)
+        return self.conclude(torch.cat([total / real.shape[-1], total / count], dim=-1))
+
+
+TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
+    "deep set": (lambda: DeepSet(len(CLASSES)), False),
+    "without pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), False),
+    "with pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), True),
+}
+"""The networks that lecture 13 compares, and whether they are given pairs."""
+
+
+# Training and judging ---------------------------------------------------------------------------
+
+
+def train_tagger(
+    model: nn.Module,
+    inputs: Inputs,
+    *,
+    epochs: int,
+    seed: int = 0,
+    batch: int = 64,
+    learning_rate: float | int = 2e-3,
+    progress: bool = True,
+) -> list[float]:
+    r"""Train ``model`` on the cross-entropy of the class; return the loss at every step.
+
+    Jets come in an order of their own in every epoch, and each is a mirror image or not, see
+    :func:`mirrored`. AdamW with a weight decay of 0.05; the rate rises in the first third and falls
+    to 0 in the rest.
+    """
+    check_size("epochs", epochs)
+    check_size("batch", batch)
+    check_number("learning_rate", learning_rate, positive=True)
+    random = torch.Generator().manual_seed(seed)
+    steps = math.ceil(len(inputs.label) / batch)
+
+    def batches() -> Iterator[Inputs]:
+        for _ in range(epochs):
+            for chosen in torch.randperm(len(inputs.label), generator=random).split(batch):
+                part = inputs.some(chosen)
+                yield part._replace(features=mirrored(part.features, random))
+
+    def loss(model: nn.Module, part: Inputs) -> Tensor:
+        logits = model(part.features, part.pairs, real=part.real)
+        return F.cross_entropy(logits, part.label)
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05)
+    return fit_one_cycle(
+        model, loss, batches(), steps=epochs * steps, optimizers=[optimizer], progress=progress
+    )
+
+
+def mirrored(
+    features: Float[Tensor, "jets particles features"], random: torch.Generator
+) -> Float[Tensor, "jets particles features"]:
+    r"""Each jet as it is or seen in a mirror, along the beam and across it, at random.
+
+    The first turns the sign of $\Delta\eta$ and $d_z$, the second that of $\Delta\varphi$ and
+    $d_0$; nature makes all four as often, and pairs are alike in all.
+    """
+    signs = torch.ones(len(features), 1, features.shape[-1])
+    for names in (("Δη", "tanh dz"), ("Δφ", "tanh d0")):
+        sign = 2.0 * torch.randint(2, (len(features), 1), generator=random) - 1
+        for name in names:
+            signs[:, :, FEATURES.index(name)] = sign
+    return features * signs.to(features)
+
+
+@torch.no_grad()
+def logits_of(model: nn.Module, inputs: Inputs, *, batch: int = 250) -> Float[Tensor, "jets k"]:
+    """The logits of all jets, in evaluation mode, a batch at a time."""
+    was_training = model.training
+    model.eval()
+    try:
+        parts = zip(
+            inputs.features.split(batch),
+            [None] * len(inputs.label) if inputs.pairs is None else inputs.pairs.split(batch),
+            inputs.real.split(batch),
+            strict=inputs.pairs is not None,
+        )
+        return torch.cat([model(x, pairs, real=real) for x, pairs, real in parts])
+    finally:
+        model.train(was_training)
+
+
+class Judged(NamedTuple):
+    """How well jets were told apart.
+
+    ``loss`` is the cross-entropy in nats, ``accuracy`` the share that was right. Row a, column b of
+    ``taken_for`` counts the jets of class a that were taken for class b.
+    """
+
+    loss: float
+    accuracy: float
+    taken_for: Int[Tensor, "classes classes"]
+
+
+def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Judged:
+    """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
+    check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
+    classes, chosen = logits.shape[1], logits.argmax(dim=1)
+    taken_for = torch.bincount(classes * label + chosen, minlength=classes**2)
+    right = (chosen == label).double().mean()
+    return Judged(
+        F.cross_entropy(logits, label).item(), right.item(), taken_for.reshape(classes, classes)
+    )
+
+
+# The network that comes with the course ---------------------------------------------------------
+
+
+def load_tagger(kind: str = "with pairs") -> tuple[nn.Module, dict[str, Any]]:
+    """The trained Particle Transformer, ready for use, and what is known of its training.
+
+    That is the ``command``, its ``seed``, ``epochs`` and ``seconds`` of processor time, and loss
+    and accuracy on each side. Raises ``ValueError`` for a kind that is not bundled.
+    """
+    import numpy as np
+
+    check_choice("kind", kind, ("with pairs",))
+    with np.load(WEIGHTS) as stored:
+        state = {name: torch.from_numpy(stored[name]).float() for name in stored if name != "about"}
+        about = json.loads(str(stored["about"]))
+    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
+        model = TAGGERS[kind][0]()
+    model.load_state_dict(state)
+    return model.eval(), about

@@ -1,0 +1,158 @@
+"""JetExplorer: a small one, what it displays, and what course_lib says it should."""
+
+import functools
+import json
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator
+from reading import agrees, assert_column, shown, state_of
+from small_widgets import make as make_small
+from torch import Tensor
+
+from course_lib.four_momenta import delta_phi, delta_r, invariant_mass, mass_squared, measured
+from course_lib.jets import Jets, pairwise_features, particle_features
+from course_lib.particle_transformer import ParticleTransformer
+from course_lib.widgets import JetExplorer
+from course_lib.widgets.jet_explorer import jet_of, network_of
+
+MOST_MASS, ENDS = 220, 10
+ROWS = 4
+
+READ = """(el) => {
+  const all = (selector, read) => [...el.querySelectorAll(selector)].map(read);
+  const text = (selector) => el.querySelector(selector)?.textContent ?? "";
+  return {
+    particles: all("[data-particle]", (e) => ({
+      at: /translate[(]([^)]*)[)]/.exec(e.getAttribute("transform"))[1].split(" ").map(Number),
+      radius: Number(e.dataset.radius),
+      there: e.dataset.there === "true",
+      filled: e.querySelector("path").getAttribute("fill") !== "none",
+      label: e.getAttribute("aria-label"),
+    })),
+    side: Number(el.querySelector(".cw-j-axes rect").getAttribute("width")),
+    links: all("[data-to]", (e) =>
+      [Number(e.dataset.to), Number(e.dataset.weight), Number(e.getAttribute("stroke-width"))]),
+    table: all(".cw-j-links tbody tr", (row) => [...row.cells].map((c) => c.textContent.trim())),
+    title: text(".cw-j-title"),
+    best: all(".cw-j-best th", (e) => e.textContent.trim()),
+    mass: Number(el.querySelector("[data-mass]").dataset.mass),
+    massSaid: text(".cw-j-mass strong"),
+    marker: Number(/M([\\d.]+)/.exec(el.querySelector(".cw-j-marker").getAttribute("d"))[1]),
+    wide: Number(el.querySelector("[data-mass]").getAttribute("viewBox").split(" ")[2]),
+    pointed: Number(el.querySelector("[role=listbox]").dataset.pointed),
+    verdict: text(".cw-j-verdict"),
+  };
+}"""
+
+
+def make() -> JetExplorer:
+    return make_small("JetExplorer")
+
+
+@functools.lru_cache(maxsize=8)
+def network_that_travelled(facts: str, weights: str) -> ParticleTransformer:
+    return network_of(json.loads(facts), json.loads(weights)).double()
+
+
+def attention_weights_of(model: ParticleTransformer, features: Tensor, pairs: Tensor) -> Tensor:
+    """How much each particle looks at each: layers, jets, heads, queries, keys."""
+    weights = []
+    hooks = [
+        block.attention.register_forward_pre_hook(
+            lambda attention, inputs, given: weights.append(attention.weights(*inputs, **given)),
+            with_kwargs=True,
+        )
+        for block in model.blocks
+    ]
+    model(features, pairs)
+    for hook in hooks:
+        hook.remove()
+    return torch.stack(weights)
+
+
+def displayed(widget: Locator) -> None:
+    state, page = state_of(widget), widget.evaluate(READ)
+    entry = state["jets"][state["jet"]]
+    count = len(entry["kind"])
+    whole = jet_of(entry, list(range(count)))
+    there = [i for i in range(state["kept"]) if i not in state["gone"]]
+    assert [i for i, one in enumerate(page["particles"]) if one["there"]] == there
+    assert [one["there"] for one in page["particles"]] == [
+        one["filled"] for one in page["particles"]
+    ]
+    assert_places(page, whole, state["facts"]["particles"])
+    if not there:
+        assert widget.locator(".cw-j-classes .cw-number").all_inner_texts() == ["–"] * 5
+        assert page["links"] == []
+        return
+    jet = jet_of(entry, there)
+    model = network_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
+    features, pairs = particle_features(jet).double(), pairwise_features(jet.momenta)
+    with torch.no_grad():
+        said = model(features, pairs).softmax(dim=-1)[0]
+        attention = attention_weights_of(model, features, pairs)[state["layer"], 0]
+    assert_column(widget, ".cw-j-classes .cw-number", 100 * said)
+    assert page["best"][0].removesuffix(" ✓") == state["facts"]["classes"][int(said.argmax())]
+
+    mass = float(invariant_mass(jet.total)[0])
+    assert page["mass"] == pytest.approx(mass, rel=1e-6, abs=1e-4)
+    assert agrees(page["massSaid"], page["mass"])
+    share = min(mass, MOST_MASS) / MOST_MASS
+    assert page["marker"] == pytest.approx(ENDS + share * (page["wide"] - 2 * ENDS), abs=0.01)
+
+    look = attention.mean(dim=0) if state["head"] < 0 else attention[state["head"]]
+    assert_links(page, jet, there, look)
+
+
+def assert_places(page: dict[str, Any], jet: Jets, names: list[str]) -> None:
+    """Each particle where it flies, as large as its pT says, under the name of its kind."""
+    axis = measured(jet.total)
+    away = torch.stack([jet.eta.double() - axis.eta, delta_phi(jet.phi.double(), axis.phi)], -1)[0]
+    at = torch.tensor([one["at"] for one in page["particles"]]).double()
+    at[:, 1] *= -1
+    middle = torch.tensor([[page["side"] / 2, -page["side"] / 2]]).double()
+    drawn = at - middle
+    # Both axes have one scale, and the same for all: what is left is one shift.
+    unit = torch.linalg.lstsq(
+        (away - away.mean(0)).reshape(-1, 1), (drawn - drawn.mean(0)).reshape(-1, 1)
+    ).solution.item()
+    shift = drawn - unit * away
+    assert (shift - shift[:1]).abs().max() < 0.01
+    order = [one["radius"] for one in page["particles"]]
+    assert order == sorted(order, reverse=True)
+    large = [i for i, radius in enumerate(order) if order[-1] < radius < order[0]]
+    areas = [order[i] ** 2 / float(jet.pt[0, i]) for i in large]
+    assert areas == pytest.approx(areas[:1] * len(areas), rel=1e-5)
+    for one, kind in zip(page["particles"], jet.kind[0].tolist(), strict=True):
+        assert f", {names[kind]}" in one["label"]
+
+
+def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor) -> None:
+    """Lines as thick as weights, and the strongest with what the two particles share."""
+    if page["pointed"] not in there:
+        assert page["links"] == []
+        assert not any(page["table"][0][1:])
+        return
+    row = there.index(page["pointed"])
+    expected = look[row]
+    found = {to: weight for to, weight, _ in page["links"]}
+    assert sorted(found) == there
+    weights = torch.tensor([found[i] for i in there]).double()
+    torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-6)
+    for _, weight, width in page["links"]:
+        assert width == pytest.approx(max(0.5, 40 * weight), rel=1e-6)
+    order = sorted(there, key=lambda i: -found[i])[:ROWS]
+    rows = [cells for cells in page["table"] if any(cells)]
+    assert len(rows) == len(order)
+    for cells, to in zip(rows, order, strict=True):
+        assert cells[0] == ("itself" if to == page["pointed"] else str(to + 1))
+        a, b = jet.momenta[0, row], jet.momenta[0, there.index(to)]
+        softer = min(jet.pt[0, row], jet.pt[0, there.index(to)]).double()
+        distance = delta_r(a, b)
+        both = jet.pt[0, [row, there.index(to)]].double().sum()
+        shared = (distance, softer * distance, softer / both, mass_squared(a + b).clamp(min=0))
+        assert shown(cells[1].removesuffix(" %")) == pytest.approx(100 * found[to], abs=0.51)
+        for text, value in zip(cells[2:], shared, strict=True):
+            assert agrees(text, value)

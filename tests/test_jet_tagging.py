@@ -1,0 +1,254 @@
+"""What tells jets apart: ten numbers and their formulas, networks that learn, the bundled one."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from seeded import assert_close, perturbed
+
+from course_lib.jet_tagging import (
+    COMPARED,
+    SUMMARY,
+    TAGGERS,
+    WEIGHTS,
+    DeepSet,
+    Inputs,
+    fit_forest,
+    jet_inputs,
+    jet_summary,
+    judged,
+    load_tagger,
+    logits_of,
+    mirrored,
+    train_tagger,
+)
+from course_lib.jets import FEATURES, load_jets, pairwise_features
+from course_lib.training import parameter_count
+
+SIDES = load_jets()
+FEW = SIDES.test[:12]
+
+
+# Ten numbers ------------------------------------------------------------------------------------
+
+
+def test_the_summary_of_a_jet_is_that_of_its_formulas() -> None:
+    found = jet_summary(FEW)
+    assert found.shape == (12, len(SUMMARY))
+    for n in range(3):
+        jet = FEW[n : n + 1]
+        momenta = jet.momenta[jet.real]
+        pt, eta_phi = momenta[:, 1:3].norm(dim=1), []
+        for energy, x, y, z in [*momenta.tolist(), momenta.sum(0).tolist()]:
+            rapidity = 0.5 * math.log((energy + z) / (energy - z))
+            eta_phi.append((rapidity, math.atan2(y, x)))
+
+        def far(a, b, eta_phi=eta_phi):
+            dphi = eta_phi[a][1] - eta_phi[b][1]
+            return math.hypot(
+                eta_phi[a][0] - eta_phi[b][0], math.atan2(math.sin(dphi), math.cos(dphi))
+            )
+
+        z = (pt / pt.sum()).tolist()
+        places = range(len(z))
+        e2 = sum(z[a] * z[b] * far(a, b) for a, b in itertools.combinations(places, 2))
+        e3 = sum(
+            z[a] * z[b] * z[c] * far(a, b) * far(b, c) * far(a, c)
+            for a, b, c in itertools.combinations(places, 3)
+        )
+        energy, *total = momenta.sum(0).tolist()
+        expected = {
+            "mass": math.sqrt(energy**2 - sum(p**2 for p in total)),
+            "pT": math.hypot(*total[:2]),
+            "particles": jet.size.item(),
+            "width": sum(share * far(a, -1) for a, share in enumerate(z)),
+            "pT dispersion": math.sqrt(sum(share**2 for share in z)),
+            "hardest share": max(z),
+            "ln e2": math.log(e2),
+            "ln D2": math.log(e3 / e2**3),
+            "displaced tracks": int((jet.d0.abs() > 0.1).sum()),
+            "lepton share": sum(s for s, k in zip(z, jet.kind[jet.real], strict=True) if k >= 3),
+        }
+        assert tuple(expected) == SUMMARY
+        assert found[n].tolist() == pytest.approx(list(expected.values()), rel=1e-5)
+
+
+def test_trees_learn_and_a_seed_makes_a_difference() -> None:
+    learned, asked = SIDES.train[:1000], SIDES.valid[:500]
+    given_numbers = jet_summary(asked).numpy()
+    first, again, other = (
+        fit_forest(learned, seed=seed, trees=20).predict_proba(given_numbers) for seed in (0, 0, 1)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert judged(torch.from_numpy(first).log(), asked.label).accuracy > 0.65
+
+
+# Networks ---------------------------------------------------------------------------------------
+
+
+def test_inputs_are_features_pairs_and_classes() -> None:
+    inputs = jet_inputs(FEW)
+    assert torch.equal(inputs.pairs, pairwise_features(FEW.momenta).float())
+    assert torch.equal(inputs.real, FEW.real)
+    assert torch.equal(inputs.label, FEW.label)
+    without = jet_inputs(FEW, pairs=False)
+    assert without.pairs is None
+    assert torch.equal(without.features, inputs.features)
+    assert len(without.some(slice(3)).label) == 3
+
+
+@given(st.permutations(range(48)))
+def test_a_deep_set_knows_no_order_and_no_empty_places(order) -> None:
+    torch.manual_seed(0)
+    model, inputs = perturbed(DeepSet(5, d_hidden=8), 0.3).double(), jet_inputs(FEW, pairs=False)
+    features = torch.where(inputs.real[..., None], inputs.features.double(), 7.0)
+    moved = model(features[:, order], real=inputs.real[:, order])
+    assert_close(moved, model(inputs.features.double(), real=inputs.real), 1e-9)
+
+
+def test_a_deep_set_adds_up_what_each_particle_says() -> None:
+    torch.manual_seed(0)
+    model, features = DeepSet(5, d_hidden=8).double(), jet_inputs(FEW).features.double()
+    real = FEW.real[0]
+    said = [model.say(particle) for particle in features[0, real]]
+    total = torch.stack(said).sum(0)
+    expected = model.conclude(torch.cat([total / 48, total / len(said)]))
+    assert_close(model(features, real=FEW.real)[0], expected, 1e-9)
+
+
+@pytest.mark.usefixtures("plain_calls")
+def test_a_deep_set_refuses_empty_jets_and_other_features() -> None:
+    with pytest.raises(ValueError, match=r"jet \(0,\) has no particles"):
+        DeepSet(5)(torch.ones(1, 2, 15), real=torch.zeros(1, 2, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"expected \(\*batch, particles, 15\)"):
+        DeepSet(5)(torch.ones(1, 2, 14))
+
+
+def test_mirrors_turn_signs_and_leave_pairs_alone() -> None:
+    features = jet_inputs(FEW).features
+    random = torch.Generator().manual_seed(0)
+    ratio = torch.where(features == 0, math.nan, mirrored(features, random) / features)
+    for first, second in (("Δη", "tanh dz"), ("Δφ", "tanh d0")):
+        signs = torch.cat([ratio[..., FEATURES.index(name)] for name in (first, second)], dim=1)
+        mean = signs.nanmean(dim=1)
+        assert sorted(set(mean.tolist())) == [-1, 1]
+    others = [
+        n for n, name in enumerate(FEATURES) if name not in {"Δη", "Δφ", "tanh d0", "tanh dz"}
+    ]
+    assert (ratio[..., others].nan_to_num(1.0) == 1).all()
+    flipped = FEW.momenta * torch.tensor([1, 1, -1, -1])
+    apart = ~torch.eye(48, dtype=torch.bool) & FEW.real[:, :, None] & FEW.real[:, None]
+    before, after = (pairwise_features(momenta)[apart] for momenta in (FEW.momenta, flipped))
+    assert_close(after[:, :3], before[:, :3], 1e-6)
+    assert_close(after[:, 3].exp(), before[:, 3].exp(), 1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TAGGERS)
+def test_every_network_learns_and_a_seed_makes_it_again(kind) -> None:
+    make, pairs = TAGGERS[kind]
+    inputs = jet_inputs(SIDES.train[:128].hardest(16), pairs=pairs)
+    logits = []
+    for _ in range(2):
+        torch.manual_seed(0)
+        model = make().standardized_like(inputs.features, inputs.pairs, real=inputs.real)
+        before = judged(logits_of(model, inputs), inputs.label).loss
+        history = train_tagger(model, inputs, epochs=8, batch=32, progress=False)
+        logits.append(logits_of(model, inputs))
+    assert len(history) == 32
+    assert judged(logits[0], inputs.label).loss < 0.8 * before
+    assert torch.equal(*logits)
+
+
+def test_logits_do_not_depend_on_the_batch_and_the_mode_comes_back() -> None:
+    model, inputs = TAGGERS["with pairs"][0](), jet_inputs(FEW)
+    logits = logits_of(model, inputs, batch=5)
+    assert model.training
+    assert not logits.requires_grad
+    assert_close(logits, logits_of(model, inputs), 1e-5)
+    without = logits_of(model, inputs._replace(pairs=None), batch=5)
+    assert without.shape == logits.shape
+    assert not torch.equal(without, logits)
+
+
+def test_judging_is_counting() -> None:
+    chance = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]])
+    result = judged(chance.log(), torch.tensor([0, 1, 2, 1]))
+    assert result.accuracy == 0.75
+    assert result.loss == pytest.approx(-np.mean(np.log([0.7, 0.3, 0.7, 0.6])), abs=1e-6)
+    assert result.taken_for.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+
+
+# What comes with the course ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bundled() -> tuple:
+    return load_tagger()
+
+
+@pytest.fixture(scope="module")
+def asked() -> Inputs:
+    return jet_inputs(SIDES.test)
+
+
+@pytest.mark.slow
+def test_the_bundled_network_has_the_loss_that_stands_beside_it(bundled, asked) -> None:
+    model, about = bundled
+    assert not model.training
+    result = judged(logits_of(model, asked), asked.label)
+    assert result.loss == pytest.approx(about["loss"]["test"], abs=1e-3)
+    assert result.accuracy == pytest.approx(about["accuracy"]["test"], abs=1e-3)
+    valid = jet_inputs(SIDES.valid)
+    result = judged(logits_of(model, valid), valid.label)
+    assert result.loss == pytest.approx(about["loss"]["valid"], abs=1e-3)
+
+
+@pytest.mark.slow
+def test_the_bundled_network_needs_what_pairs_say(bundled, asked) -> None:
+    model, _ = bundled
+    few = asked.some(slice(500))
+    loss = judged(logits_of(model, few), few.label).loss
+    assert judged(logits_of(model, few._replace(pairs=None)), few.label).loss > loss + 0.1
+
+
+def test_what_is_known_of_the_training_is_stored(bundled) -> None:
+    model, about = bundled
+    told = WEIGHTS.with_suffix(".md").read_text(encoding="utf-8")
+    assert [name for name in about if f"`{name}`" not in told] == []
+    assert "train_particle_transformer.py" in about["command"]
+    assert about["parameters"] == parameter_count(model)
+    assert WEIGHTS.stat().st_size < 400_000
+    assert about["epochs"] * math.ceil(len(SIDES.train) / about["batch"]) == about["steps"]
+    assert set(about["loss"]) == set(about["accuracy"]) == set(SIDES._fields)
+
+
+def test_loading_draws_no_random_number() -> None:
+    before = torch.random.get_rng_state()
+    load_tagger()
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_a_kind_that_is_not_bundled_is_refused() -> None:
+    with pytest.raises(ValueError, match="kind is 'deep set'; expected one of 'with pairs'"):
+        load_tagger("deep set")
+
+
+def test_the_comparison_is_described_and_adds_up() -> None:
+    record = json.loads(COMPARED.read_text())
+    told = COMPARED.with_suffix(".md").read_text(encoding="utf-8")
+    runs = record["runs"]
+    assert [name for name in (*record, *runs[-1]) if f"`{name}`" not in told] == []
+    assert {(run["kind"], run["seed"]) for run in runs} == set(
+        itertools.product(("trees", *TAGGERS), range(5))
+    )
+    for run in runs:
+        counts = np.array(run["taken_for"])
+        assert counts.sum(1).tolist() == torch.bincount(SIDES.test.label).tolist()
+        assert counts.trace() / counts.sum() == pytest.approx(run["accuracy"], abs=1e-4)

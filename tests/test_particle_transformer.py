@@ -1,0 +1,286 @@
+"""Particle Transformer against its authors' code, and the symmetries that particles have."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from seeded import assert_close, perturbed, randn
+from torch import Tensor
+
+from course_lib.jets import load_jets, pairwise_features, particle_features, wrapped
+from course_lib.particle_transformer import (
+    ClassAttentionBlock,
+    ParticleTransformer,
+)
+
+EXAMPLE = Path(__file__).with_name("weaver_example.npz")
+EPSILON = 1e-5  # what PyTorch's batch norm adds to a variance
+BLOCK = {
+    "pre_attn_norm": "norm",
+    "attn.out_proj": "attention.output",
+    "post_attn_norm": "attended.0",
+    "pre_fc_norm": "mlp.0",
+    "fc1": "mlp.1",
+    "post_fc_norm": "mlp.4",
+    "fc2": "mlp.5",
+}
+
+
+# The authors' network ---------------------------------------------------------------------------
+
+
+def theirs() -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """What they were given and what they answer, and their parameters by name, all in float64."""
+    with np.load(EXAMPLE) as stored:
+        assert str(stored["version"]) == "0.5.3"
+        layout, flat = json.loads(str(stored["layout"])), torch.from_numpy(stored["parameters"])
+        names = ("momenta", "features", "real", "logits", "pairs", "block")
+        example = {name: torch.from_numpy(stored[name]) for name in names}
+    sizes = [int(np.prod(shape)) for shape in layout.values()]
+    parts = flat.double().split(sizes)
+    state = {
+        name: part.reshape(shape) for (name, shape), part in zip(layout.items(), parts, strict=True)
+    }
+    return example, state
+
+
+def affine(state: dict[str, Tensor], norm: str) -> tuple[Tensor, Tensor]:
+    """A batch norm at inference is x times the first plus the second."""
+    scale = state[f"{norm}.weight"] / (state[f"{norm}.running_var"] + EPSILON).sqrt()
+    return scale, state[f"{norm}.bias"] - scale * state[f"{norm}.running_mean"]
+
+
+def block(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The parameters of one of their blocks under our names."""
+    found = {
+        f"{ours}.{part}": state[f"{prefix}.{name}.{part}"]
+        for name, ours in BLOCK.items()
+        for part in ("weight", "bias")
+    }
+    for part in ("weight", "bias"):
+        chunks = state[f"{prefix}.attn.in_proj.{part}"].chunk(3)
+        for name, chunk in zip(("query", "key", "value"), chunks, strict=True):
+            found[f"attention.{name}.{part}"] = chunk
+    return found
+
+
+def ours(state: dict[str, Tensor]) -> ParticleTransformer:
+    """Our network with their parameters, their batch norms at inference among them."""
+    columns = [2, 0, 1, 3]  # ours are ln Δ, ln kT, ln z, ln m²
+    found = {"class_token": state["cls_token"][0]}
+    scale, shift = affine(state, "embed.input_bn")
+    found |= {"standard.scale": 1 / scale, "standard.mean": -shift / scale}
+    scale, shift = (value[columns] for value in affine(state, "pair_embed.embed.0"))
+    found |= {"standard_pairs.scale": 1 / scale, "standard_pairs.mean": -shift / scale}
+    for part in ("weight", "bias"):
+        for n in (0, 1, 3, 4):
+            found[f"embed.{n}.{part}"] = state[f"embed.embed.{n}.{part}"]
+        found |= {f"read.0.{part}": state[f"norm.{part}"], f"read.1.{part}": state[f"fc.0.{part}"]}
+    for n, layer in enumerate((1, 4, 7)):
+        scale, shift = affine(state, f"pair_embed.embed.{layer + 1}")
+        weight = state[f"pair_embed.embed.{layer}.weight"][..., 0]
+        weight = weight[:, columns] if n == 0 else weight
+        found[f"embed_pairs.{2 * n}.weight"] = scale[:, None] * weight
+        found[f"embed_pairs.{2 * n}.bias"] = scale * state[f"pair_embed.embed.{layer}.bias"] + shift
+    for n in range(2):
+        found |= {f"blocks.{n}.{k}": v for k, v in block(state, f"blocks.{n}").items()}
+    found |= {f"class_blocks.0.{k}": v for k, v in block(state, "cls_blocks.0").items()}
+    network = ParticleTransformer(5, 8, 2, 2, 1, d_pair=4).double()
+    network.load_state_dict(found)
+    return network.eval()
+
+
+EXAMPLE_GIVEN, PARAMETERS = theirs()
+MOMENTA = EXAMPLE_GIVEN["momenta"].mT.roll(1, dims=-1)
+FEATURES, REAL = EXAMPLE_GIVEN["features"].mT, EXAMPLE_GIVEN["real"]
+
+
+def test_pairwise_features_are_those_of_the_authors() -> None:
+    kt, z, delta, mass = EXAMPLE_GIVEN["pairs"].unbind(1)
+    expected = torch.stack([delta, kt, z, mass], dim=-1)
+    found = pairwise_features(MOMENTA)
+    apart = ~torch.eye(expected.shape[1], dtype=torch.bool)
+    assert_close(found[:, apart], expected[:, apart], 1e-6)
+    # Of a particle and itself both distances are 0, and the mass is twice its own.
+    assert_close(found[:, ~apart][..., :3], expected[:, ~apart][..., :3], 1e-6)
+    assert_close(found[:, ~apart][..., 3].exp(), expected[:, ~apart][..., 3].exp(), 1e-6)
+
+
+def test_a_block_is_that_of_the_authors() -> None:
+    network = ours(PARAMETERS)
+    embedded = network.embed(network.standard(FEATURES))
+    bias = network.bias(pairwise_features(MOMENTA), like=embedded)
+    found = network.blocks[0](embedded, mask=REAL[:, None, None, :], bias=bias)
+    assert_close(found[REAL], EXAMPLE_GIVEN["block"][REAL], 1e-6)
+
+
+def test_the_network_is_that_of_the_authors() -> None:
+    network = ours(PARAMETERS)
+    found = network(FEATURES, pairwise_features(MOMENTA), real=REAL)
+    assert_close(found, EXAMPLE_GIVEN["logits"], 1e-6)
+    assert EXAMPLE_GIVEN["logits"].std(dim=0).min() > 1e-3
+    assert (found - network(FEATURES, real=REAL)).abs().max() > 1e-2
+
+
+# A set of particles -----------------------------------------------------------------------------
+
+FEW = load_jets().test[:6].hardest(20)
+GIVEN = (particle_features(FEW).double(), pairwise_features(FEW.momenta))
+
+
+def small(*, pairs: bool = True) -> ParticleTransformer:
+    torch.manual_seed(0)
+    network = ParticleTransformer(5, 16, 4, 2, 2, d_pair=6).double()
+    network = network.standardized_like(GIVEN[0], GIVEN[1] if pairs else None, real=FEW.real)
+    return perturbed(network, 0.2)
+
+
+@given(st.permutations(range(20)))
+def test_the_order_of_particles_changes_nothing(order) -> None:
+    network, (features, pairs) = small(), GIVEN
+    moved = network(features[:, order], pairs[:, order][:, :, order], real=FEW.real[:, order])
+    assert_close(moved, network(features, pairs, real=FEW.real), 1e-9)
+
+
+def test_a_pair_that_is_told_otherwise_changes_the_answer() -> None:
+    network, (features, pairs) = small(), GIVEN
+    order = [1, 0, *range(2, 20)]
+    moved = network(features[:, order], pairs, real=FEW.real[:, order])
+    assert (moved - network(features, pairs, real=FEW.real)).abs().max() > 1e-6
+
+
+@given(st.integers(1, 20), st.floats(-1e3, 1e3))
+def test_what_stands_in_empty_places_changes_nothing(kept, noise) -> None:
+    network, (features, pairs) = small(), GIVEN
+    real = torch.zeros_like(FEW.real)
+    real[:, :kept] = True
+    both = real[:, :, None] & real[:, None, :]
+    there = (
+        torch.where(real[..., None], features, noise),
+        torch.where(both[..., None], pairs, noise),
+    )
+    alone = network(features[:, :kept], pairs[:, :kept, :kept])
+    assert_close(network(*there, real=real), alone, 1e-9)
+
+
+def test_jets_of_a_batch_do_not_hear_each_other_and_any_batch_axes_will_do() -> None:
+    network, (features, pairs) = small(), GIVEN
+    together = network(features, pairs, real=FEW.real)
+    for n in range(len(FEW)):
+        one = network(features[n], pairs[n], real=FEW.real[n])
+        assert_close(one, together[n], 1e-9)
+    folded = network(
+        features.unflatten(0, (2, 3)),
+        pairs.unflatten(0, (2, 3)),
+        real=FEW.real.unflatten(0, (2, 3)),
+    )
+    assert_close(folded.flatten(0, 1), together, 1e-9)
+
+
+def test_without_pairs_nothing_is_added_to_the_scores() -> None:
+    network, (features, pairs) = small(), GIVEN
+    with torch.no_grad():
+        for parameter in network.embed_pairs[-1].parameters():
+            parameter.zero_()
+    assert_close(network(features, pairs, real=FEW.real), network(features, real=FEW.real), 1e-9)
+
+
+def test_the_azimuth_of_a_jet_changes_nothing() -> None:
+    network = small()
+    phi = FEW.real * wrapped(FEW.phi + 1.5)
+    turned = dataclasses.replace(FEW, phi=phi)
+    found = network(
+        particle_features(turned).double(), pairwise_features(turned.momenta), real=FEW.real
+    )
+    assert_close(found, network(*GIVEN, real=FEW.real), 1e-4)
+
+
+# Its parts --------------------------------------------------------------------------------------
+
+
+def test_the_class_block_is_its_formula() -> None:
+    torch.manual_seed(0)
+    layer = perturbed(ClassAttentionBlock(8, 2).double(), 0.3)
+    token, x = randn(3, 1, 8), randn(3, 5, 8, seed=1)
+    mask = torch.tensor([True, True, False, True, False, True])
+    seen = layer.norm(torch.cat([token, x], 1))[:, mask]
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True).double()
+    ours_in = [getattr(layer.attention, name) for name in ("query", "key", "value")]
+    attention.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([each.weight for each in ours_in]),
+            "in_proj_bias": torch.cat([each.bias for each in ours_in]),
+            "out_proj.weight": layer.attention.output.weight,
+            "out_proj.bias": layer.attention.output.bias,
+        }
+    )
+    looked = token + layer.attended[0](attention(token, seen, seen)[0])
+    assert_close(layer(token, x, mask=mask[None]), looked + layer.mlp(looked), 1e-9)
+
+
+def test_a_class_token_looks_at_itself_and_at_real_particles() -> None:
+    network, (features, pairs) = small(), GIVEN
+    real = FEW.real.clone()
+    real[2, 4:] = False
+    weights = network.class_weights(features, pairs, real=real)
+    assert weights.shape == (2, 6, 4, 21)
+    assert_close(weights.sum(-1), torch.ones(2, 6, 4).double())
+    assert (weights[:, 2, :, 5:] == 0).all()
+    assert (weights[:, 2, :, :5] > 0).all()
+
+
+def test_features_are_standardized_where_particles_are() -> None:
+    network = small()
+    standard = network.standard(GIVEN[0])[FEW.real]
+    assert_close(standard.mean(0), torch.zeros(15).double(), 1e-6)
+    spread = standard.std(0)
+    assert_close(spread[spread > 0], torch.ones_like(spread[spread > 0]), 1e-5)
+    both = FEW.real[:, :, None] & FEW.real[:, None, :]
+    assert_close(network.standard_pairs(GIVEN[1])[both].std(0), torch.ones(4).double(), 1e-5)
+    assert (small(pairs=False).standard_pairs.scale == 1).all()
+
+
+def test_dropout_acts_in_training_and_the_gradient_reaches_every_parameter() -> None:
+    torch.manual_seed(0)
+    network = ParticleTransformer(5, 16, 4, 2, 2, dropout=0.3).double()
+    first, second = (network(*GIVEN, real=FEW.real) for _ in range(2))
+    assert (first - second).abs().max() > 1e-3
+    first.logsumexp(-1).sum().backward()
+    assert [name for name, p in network.named_parameters() if p.grad is None] == []
+    network.eval()
+    assert_close(network(*GIVEN, real=FEW.real), network(*GIVEN, real=FEW.real))
+
+
+# Bad input --------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("plain_calls")
+def test_jets_that_do_not_fit_are_refused() -> None:
+    network, (features, pairs) = small(), GIVEN
+    empty = FEW.real.clone()
+    empty[3] = False
+    with pytest.raises(ValueError, match=r"jet \(3,\) has no particles; expected one at least"):
+        network(features, pairs, real=empty)
+    with pytest.raises(ValueError, match=r"jet \(0,\) has no particles"):
+        network(features[:, :0], real=FEW.real[:, :0])
+    with pytest.raises(TypeError, match=r"real has dtype torch.float32; expected torch.bool"):
+        network(features, pairs, real=FEW.real.float())
+    with pytest.raises(ValueError, match=r"real has shape \(6, 19\); expected"):
+        network(features, pairs, real=FEW.real[:, 1:])
+    with pytest.raises(
+        ValueError, match=r"features has shape .*; expected \(\*batch, particles, 15"
+    ):
+        network(features[..., 1:], pairs)
+    with pytest.raises(ValueError, match="pairs has shape"):
+        network(features, pairs[:, 1:])
+    with pytest.raises(TypeError, match="expected one dtype"):
+        network(features.float(), pairs)
+    with pytest.raises(ValueError, match="layers is 0; expected 1 or more"):
+        ParticleTransformer(5, 16, 4, 0, 1)
+    with pytest.raises(ValueError, match="heads is 3, which does not divide d_model = 16"):
+        ParticleTransformer(5, 16, 3, 1, 1)
