@@ -75,7 +75,7 @@ def stars_to_watch() -> WatchedStars:
     real = {name: sharpened(macho[name], rough) for name, rough in ROUGH.items()}
     best = [clearest(seasons([macho[name]]), period) for name, period in real.items()]
     called = [f"{kind}: {name}" for kind, name in zip(CLASSES, chosen.name, strict=True)]
-    called += [f"seen by MACHO: {name.removesuffix('.B')}" for name in real]
+    called += [f"MACHO: {name.removesuffix('.B')}" for name in real]
     periods = torch.cat([chosen.period[:, 0].double(), torch.tensor(list(real.values()))])
     return WatchedStars(tuple(called), LightCurves.padded([made, *best]), periods)
 

@@ -1,7 +1,5 @@
 """The mathematics of StarExplorer's JavaScript, run in Chromium, against course_lib."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -163,7 +161,6 @@ def test_astromer_fills_in_what_it_fills_in_in_course_lib(
 ):
     shown = StarExplorer(watched_stars(), astromer=astromer(heads=heads), clock=clock)
     [model] = javascript(ASTROMER, "unpackAstromer", [[shown.facts, shown.weights]])
-    model = as_lists(model)
     cases, expected = [], []
     for curve in curves(random, 12):
         nights = len(curve["time"])
@@ -180,15 +177,6 @@ def test_astromer_fills_in_what_it_fills_in_in_course_lib(
         )
     assert_close(javascript(ASTROMER, "expectedAt", cases), expected)
     assert np.ptp(np.concatenate([row - row.mean() for row in expected])) > 0.01
-
-
-def as_lists(model: dict[str, Any]) -> dict[str, Any]:
-    """What came through JSON as numbered entries, as lists again."""
-    if isinstance(model, dict):
-        if model.keys() and all(key.isdigit() for key in model):
-            return [model[str(i)] for i in range(len(model))]
-        return {name: as_lists(value) for name, value in model.items()}
-    return [as_lists(value) for value in model] if isinstance(model, list) else model
 
 
 def test_dates_become_the_sinusoids_of_course_lib(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from in_the_page import tensor
 from playwright.sync_api import Locator
 from reading import agrees, state_of
 from small_widgets import astromer, watched_stars
@@ -96,13 +97,13 @@ def displayed(widget: Locator) -> None:
     hidden = torch.zeros(1, count, dtype=torch.bool)
     hidden[0, state["hidden"]] = True
     columns = curve.time, curve.magnitude, curve.error
-    turns = phase(curve.time, torch.tensor([period], dtype=torch.float64))
+    turns = phase(curve.time, tensor([period]))
 
-    fit = fit_harmonics(*columns, torch.tensor([1 / period]).double(), seen=~hidden)
+    fit = fit_harmonics(*columns, tensor([1 / period]), seen=~hidden)
     guesses = {"line": between_neighbours(curve, hidden), "waves": fit.at(curve.time)}
     if state["facts"]:
         model = astromer_of(state["facts"], state["weights"])
-        unit = torch.tensor([period if state["clock"] == "turns" else 1.0]).double()
+        unit = tensor([period if state["clock"] == "turns" else 1.0])
         clocked = curve.in_turns(unit)
         guesses["astromer"] = filled_in(model, clocked, clocked.time, hidden=hidden)
 
@@ -135,7 +136,7 @@ def displayed(widget: Locator) -> None:
     if hidden.any():
         assert page["caption"].startswith(f"{int(hidden.sum())} of {count} nights hidden")
     assert_night(page["told"], state, curve, turns)
-    shining = fit.at(torch.tensor([[page["turn"] * period]]).double()).clamp(bright, faint).item()
+    shining = fit.at(tensor([[page["turn"] * period]])).clamp(bright, faint).item()
     area = 10 ** (-0.4 * (shining - float(bright)))
     np.testing.assert_allclose(page["radius"] ** 2, LARGEST**2 * area, rtol=1e-6)
 
@@ -148,7 +149,7 @@ def assert_peak(
     within = state["within"]
     days = float(columns[0][0, -1])
     grid = frequency_grid(days, highest=within["highest"], oversampling=within["oversampling"])
-    trial = torch.cat([grid, torch.tensor([highest]).double()])
+    trial = torch.cat([grid, tensor([highest])])
     power = lomb_scargle(*columns, trial, seen=seen)[0]
     assert power[-1] >= power[:-1].max() - 1e-9
     assert abs(grid - highest).min() <= float(grid[1] - grid[0]) / 2 + 1e-9

@@ -60,7 +60,11 @@ export function handOnNights(ui, frame, places, { spans = false } = {}) {
     const [day] = frame.at(point);
     if (type === "pointerdown") {
       if (spans) currentTarget.setPointerCapture(event.pointerId);
-      take(ui, { span: { from: point, day, to: day, base: hidden, moved: false } });
+      // By the handle it is taken at its night, whichever pixel of it the hand has.
+      const taken = currentTarget.matches(".cw-handle")
+        ? curve.time[Math.max(0, ui.now.night)]
+        : day;
+      take(ui, { span: { from: point, day: taken, to: day, base: hidden, moved: false } });
     } else if (type === "pointermove" && span && spans) {
       const moved = span.moved || Math.abs(point[0] - span.from[0]) > JITTER;
       take(ui, { span: { ...span, to: day, moved } });

@@ -10,8 +10,8 @@ const [WIDTH, HEIGHT, LARGEST] = [240, 92, 34];
 export function disc({ brightnessNow, magnitudeNow, turn }) {
   const r = LARGEST * Math.sqrt(brightnessNow);
   const told = `The star at phase ${number(turn)}: ${number(magnitudeNow)} mag, ${number(100 * brightnessNow, 0)} % of its greatest brightness`;
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${told}
-    class="cw-night cw-s-sky" data-turn=${turn}>
+  return html`<div class="cw-night cw-s-sky" data-turn=${turn}>
+    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${told}>
     <rect width=${WIDTH} height=${HEIGHT} rx="6" fill="#0d1117"></rect>
     ${[1.35, 1.17].map(
       (wider) => svg`<circle cx=${WIDTH / 2} cy=${HEIGHT / 2} r=${wider * r}
@@ -19,11 +19,13 @@ export function disc({ brightnessNow, magnitudeNow, turn }) {
     )}
     <circle class="cw-s-disc" cx=${WIDTH / 2} cy=${HEIGHT / 2} r=${r} fill="var(--cw-series-4)"
       fill-opacity=${0.45 + 0.55 * brightnessNow}></circle>
-  </svg>`;
+  </svg>
+    <output>phase ${number(turn)}</output>
+  </div>`;
 }
 
 const WAYS = [
-  ["astromer", "ASTROMER"],
+  ["astromer", "ASTROMER (says no ±)"],
   ["line", "straight line"],
   ["waves", "three waves"],
 ];
