@@ -55,7 +55,7 @@ def four_momenta(
     r"""$p = (E,\ p_T\cos\varphi,\ p_T\sin\varphi,\ p_T\sinh\eta)$, $E^2 = m^2 + |\vec p|^2$.
 
     Raises ``ValueError`` for a negative $p_T$ or mass and for numbers that are not finite.
-    Source: Particle Data Group (2024), section 49.
+    Source: Particle Data Group (2024), "kinematics".
     """
     given = {"pt": pt, "eta": eta, "phi": phi, "mass": mass}
     check_floating(**given)
@@ -129,7 +129,7 @@ def delta_r(
     r"""The distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$ of two momenta.
 
     Axes of size 1 count for all. Boosts along the beam and rotations about it leave it as it is.
-    Source: Cacciari, Salam and Soyez (2012), section 2.
+    Source: Cacciari, Salam and Soyez (2012).
     """
     _check_momenta(first=first, second=second)
     check_floating(first=first, second=second)

@@ -10,7 +10,7 @@ and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one t
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ from course_lib.jets import (
     PARTICLES,
     Jets,
     check_real,
+    class_number,
     pairwise_features,
     particle_features,
 )
@@ -47,6 +48,7 @@ SUMMARY = (
 """The columns of :func:`jet_summary`."""
 
 DISPLACED = 0.1  # mm: five times the error of d0
+TOGETHER = 500  # jets whose pairs are in memory in float64, 9 MB for each number
 
 
 class Inputs(NamedTuple):
@@ -67,9 +69,9 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
 
     For 1,000 jets the pairs take 37 MB.
     """
-    parts = jets.momenta.split(500)
+    parts = jets.momenta.split(TOGETHER)
     found = torch.cat([pairwise_features(part).float() for part in parts]) if pairs else None
-    return Inputs(particle_features(jets), found, jets.real, jets.label)
+    return Inputs(particle_features(jets), found, jets.real, jets.label.long())
 
 
 # Ten numbers and some trees ---------------------------------------------------------------------
@@ -84,9 +86,13 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     $\ln e_2$ and $\ln D_2$ with $e_2 = \sum_{a<b} z_a z_b \Delta_{ab}$,
     $e_3 = \sum_{a<b<c} z_a z_b z_c \Delta_{ab} \Delta_{bc} \Delta_{ca}$ and $D_2 = e_3 / e_2^3$,
     small where a jet has two cores; how many tracks miss the beam by more than 0.1 mm; and the
-    share of electrons and muons in $p_T$. Source: Larkoski, Moult and Neill (2014), eq. 1, for
-    $D_2$.
+    share of electrons and muons in $p_T$. Source: Larkoski, Moult and Neill (2014) for $D_2$.
     """
+    parts = [jets[first : first + TOGETHER] for first in range(0, len(jets), TOGETHER)]
+    return torch.cat([_summary(part) for part in parts])
+
+
+def _summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     real, total = jets.real, jets.total
     share = jets.pt.double() / reduce(jets.pt.double(), "jets particles -> jets 1", "sum")
     axis = delta_r(jets.momenta, total[:, None]) * real
@@ -283,11 +289,34 @@ def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
-    taken_for = torch.bincount(classes * label + chosen, minlength=classes**2)
+    taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
     right = (chosen == label).double().mean()
     return Judged(
         F.cross_entropy(logits, label).item(), right.item(), taken_for.reshape(classes, classes)
     )
+
+
+def rejection(
+    logits: Float[Tensor, "jets classes"],
+    label: Integer[Tensor, "jets"],
+    *,
+    signal: str,
+    background: Sequence[str] = ("quark", "gluon"),
+    efficiency: float = 0.5,
+) -> float:
+    r"""Of how many jets of the background one is kept, where a share of the signal is kept.
+
+    That share is ``efficiency``. Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the
+    inverse of the share of the background above the cut, and infinite if nothing is. This is how
+    taggers are compared in physics. Source: Qu, Li and Qian (2022), who call it Rej50.
+    """
+    check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
+    check_number("efficiency", efficiency, minimum=0, maximum=1)
+    wanted, others = class_number(signal), [class_number(name) for name in background]
+    score = logits[:, wanted] - logits[:, others].logsumexp(dim=1)
+    cut = score[label == wanted].quantile(1 - efficiency)
+    kept = (score[torch.isin(label, torch.tensor(others))] > cut).double().mean().item()
+    return 1 / kept if kept else math.inf
 
 
 # The network that comes with the course ---------------------------------------------------------

@@ -57,7 +57,7 @@ PAIR_FEATURES = ("ln Δ", "ln kT", "ln z", "ln m²")
 """The columns of :func:`pairwise_features`."""
 
 SMALLEST = 1e-8  # as in the authors' code, so that the logarithm of 0 is finite
-IMPACT = 0.2  # mm: a track of a B hadron misses the beam by some tenths of this unit
+IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
 
 TRAIN, VALID = 8750, 1250
 
@@ -102,6 +102,11 @@ class Jets:
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
         _check_places("label", self.label, self.classes, minimum=0)
         check_real(self.real, self.pt[..., None])
+        if not torch.equal(self.pt > 0, self.real):
+            raise ValueError(
+                "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
+                f"where kind is not {EMPTY}; change the one or the other"
+            )
 
     def __len__(self) -> int:
         return len(self.label)
@@ -118,7 +123,8 @@ class Jets:
     @cached_property
     def momenta(self) -> Float[Tensor, "jets particles 4"]:
         """The four-momenta, 0 where no particle is, in float64, since masses are small."""
-        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)[self.kind]
+        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)
+        mass = mass[self.kind.long()]
         return four_momenta(self.pt.double(), self.eta.double(), self.phi.double(), mass)
 
     @cached_property
@@ -153,7 +159,7 @@ def load_jets() -> JetSides:
     import numpy as np
 
     with np.load(DATA) as stored:
-        found = {name: torch.from_numpy(stored[name]) for name in stored.files if name != "about"}
+        found = {name: torch.from_numpy(stored[name]) for name in stored.files}
     size = found["particles"].long()
     real = torch.arange(int(size.max())) < size[:, None]
 
@@ -198,8 +204,9 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
 
     Logarithms of $p_T$ and $E$ in GeV, and of their shares in the jet's; where the particle flies,
     seen from the jet's axis; its charge; 1 in the column of its kind; and $\tanh$ of $d_0$ and
-    $d_z$ in units of 0.2 mm. Source: Qu, Li and Qian (2022), table 2, without the errors of $d_0$
-    and $d_z$, which are the same for all tracks here.
+    $d_z$ in units of 0.2 mm. Source: the particle features of Qu, Li and Qian (2022), who
+    take $d_0$ and $d_z$ in mm, add their errors, which are the same for all tracks here, and turn
+    the sign of $\Delta\eta$ where the jet flies backwards.
     """
     _, eta, phi, _ = measured(jets.total)
     momenta, real = jets.momenta, jets.real
@@ -216,7 +223,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
         jets.charge,
     )
     tracks = torch.stack([jets.d0, jets.dz], dim=-1) / IMPACT
-    kinds = one_hot(jets.kind.clamp(min=0), len(PARTICLES))
+    kinds = one_hot(jets.kind.long().clamp(min=0), len(PARTICLES))
     known = torch.cat([torch.stack(columns, dim=-1), kinds, tracks.tanh()], dim=-1)
     return torch.where(real[..., None], known, 0).float()
 
@@ -237,7 +244,7 @@ def pairwise_features(
     What is below 1e-8 counts as 1e-8, so that a particle and itself, or an empty place, have finite
     logarithms. Equal to ``pairwise_lv_fts_pp`` of ``weaver-core``, whose columns stand in the order
     ln kT, ln z, ln Δ, ln m² and whose momenta end with $E$.
-    Source: Qu, Li and Qian (2022), eq. 3.
+    Source: Qu, Li and Qian (2022), "interaction features".
     """
     check_floating(momenta=momenta)
     check_shapes(momenta=(momenta, "*batch particles 4"))

@@ -94,7 +94,7 @@ class ClassAttentionBlock(ParticleAttentionBlock):
 
     As :class:`ParticleAttentionBlock`, with $\mathrm{attention}(c, \mathrm{LN}[c, x])$: only the
     token asks, and, as in the authors' code, it asks without a norm.
-    Source: Qu, Li and Qian (2022), figure 3c and eq. 7; Touvron et al. (2021), section 3.
+    Source: Qu, Li and Qian (2022), figure 3c; Touvron et al. (2021), section 3.
     """
 
     def forward(

@@ -134,27 +134,28 @@ def runs_of(start: int) -> list[dict[str, Any]]:
     return runs
 
 
+def known() -> list[dict[str, Any]]:
+    """The runs in the file."""
+    return json.loads(RESULTS.read_text())["runs"] if RESULTS.exists() else []
+
+
+def store(runs: list[dict[str, Any]]) -> None:
+    """Add the runs of a seed to those that are in the file by now, in order."""
+    about = provenance() | {"command": COMMAND, "particles": PARTICLES, "batch": BATCH}
+    about |= {"pre_epochs": PRE_EPOCHS, "steps": STEPS, "rates": RATES, "new": NEW, "old": OLD}
+    together = sorted([*known(), *runs], key=lambda run: run["seed"])
+    RESULTS.write_text(json.dumps(about | {"runs": together}) + "\n")
+
+
 def main(seeds: Sequence[int]) -> None:
     """Make the runs that are missing, and write after each seed."""
     torch.set_num_threads(1)
     for start in seeds:
-        runs = json.loads(RESULTS.read_text())["runs"] if RESULTS.exists() else []
-        if start in {run["seed"] for run in runs}:
+        if start in {run["seed"] for run in known()}:
             continue
         began = time.process_time()
-        runs += runs_of(start)
+        store(runs_of(start))
         print(start, round(time.process_time() - began), "s of processor time", flush=True)
-        settings = {
-            "particles": PARTICLES,
-            "batch": BATCH,
-            "pre_epochs": PRE_EPOCHS,
-            "steps": STEPS,
-            "rates": RATES,
-            "new": NEW,
-            "old": OLD,
-        }
-        about = provenance() | {"command": COMMAND} | settings
-        RESULTS.write_text(json.dumps(about | {"runs": runs}) + "\n")
 
 
 if __name__ == "__main__":

@@ -79,8 +79,13 @@ def known() -> list[dict[str, Any]]:
 
 
 def store(run: dict[str, Any]) -> None:
-    """Add a run to those that are in the file by now, in order."""
-    runs = sorted([*known(), run], key=lambda each: (each["seed"], KINDS.index(each["kind"])))
+    """Add a run to those that are in the file by now, in order, once."""
+
+    def place(each: dict[str, Any]) -> tuple[int, int]:
+        return each["seed"], KINDS.index(each["kind"])
+
+    others = [each for each in known() if place(each) != place(run)]
+    runs = sorted([*others, run], key=place)
     about = provenance() | {"command": COMMAND, "batch": BATCH, "learning_rate": RATE}
     COMPARED.write_text(json.dumps(about | {"runs": runs}) + "\n")
 

@@ -72,7 +72,7 @@ def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
     return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
 
 
-def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8, soft: bool = False) -> Jets:
+def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
     """Particles that fly about at random, the first of each jet near its axis; no jet is full."""
     random = np.random.default_rng(5)
 
@@ -86,7 +86,6 @@ def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8, soft: bool = Fa
     charge = torch.where((kind == 1) | (kind == 2), 0, charge)
     hardest = torch.tensor([200.0] + [40.0] * (places - 1))
     pt = hardest * draw(scale=0.3).exp()
-    pt[0, 1] *= not soft
     near = torch.tensor([0.02] + [0.2] * (places - 1))
     columns = {"pt": pt, "eta": 0.5 + near * draw(), "phi": 3.1 + near * draw()}
     columns |= {name: draw() * (charge != 0) for name in ("d0", "dz")}

@@ -1,6 +1,7 @@
 """Each claim of lecture 13 holds for the library and falls to an implementation that is wrong."""
 
 from collections.abc import Callable
+from functools import wraps
 
 import pytest
 import torch
@@ -60,7 +61,13 @@ def the_long_way(first: Tensor, second: Tensor) -> Tensor:
 
 def pairs_by(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """The features of pairs with something put wrong: ``change(features, momenta)``."""
-    return lambda momenta: change(pairwise_features(momenta).clone(), momenta)
+
+    # The lecture lists the source, which is that of the library whatever is put wrong.
+    @wraps(pairwise_features)
+    def wrong(momenta: Tensor) -> Tensor:
+        return change(pairwise_features(momenta).clone(), momenta)
+
+    return wrong
 
 
 def of_who_asks(found: Tensor, momenta: Tensor) -> Tensor:
@@ -87,8 +94,8 @@ def of_the_mass(found: Tensor, _: Tensor) -> Tensor:
     return found
 
 
-def in_another_order(momenta: Tensor) -> Tensor:
-    return pairwise_features(momenta).roll(1, dims=-1)
+def in_another_order(found: Tensor, _: Tensor) -> Tensor:
+    return found.roll(1, dims=-1)
 
 
 bias = Network.bias
@@ -136,6 +143,7 @@ PAIRS = {
     "energies in z": pairs_by(with_energies),
     "Δ by pseudorapidity": pairs_by(with_eta),
     "m for m²": pairs_by(of_the_mass),
+    "columns": pairs_by(in_another_order),
 }
 NAMES = {
     ("prop-mass", "mass_squared"): {"E² + p²": euclidean, "E² - pT²": transverse},
@@ -154,8 +162,9 @@ NAMES = {
     },
     ("prop-pair-features", "pairwise_features"): PAIRS,
     ("prop-pair-features", "boosted"): {"Galilean": galilean},
-    ("prop-authors", "pairwise_features"): PAIRS
-    | {"columns": lambda p: pairwise_features(p).roll(1, -1)},
+    ("prop-authors", "pairwise_features"): {
+        name: PAIRS[name] for name in ("who asks counts", "energies in z", "m for m²", "columns")
+    },
 }
 ATTENTION = transformer_parts.BlockAttention
 ATTRIBUTES = {

@@ -157,7 +157,8 @@ class SeesTheDate(Astromer):
     """A token has the date itself besides its sinusoids."""
 
     def _tokens(self, since, value, visible):
-        return super()._tokens(since, value, visible) + since[..., None]
+        tokens = super()._tokens(since, value, visible)
+        return torch.cat([tokens[..., :-1], tokens[..., -1:] + since[..., None]], -1)
 
 
 class LooksAtPadding(Astromer):
@@ -213,8 +214,8 @@ TABLES = {
     "prop-hidden": ("Astromer", LEAKS),
     "prop-anytime": ("Astromer", ANSWERS),
     "prop-loss": ("reconstruction_error", LOSSES),
-    "prop-padding": ("Astromer", PADDED),
-    "prop-padding ": ("StarClassifier", {"a classifier that counts nights": CountsNights}),
+    "prop-padded-nights": ("Astromer", PADDED),
+    "prop-padded-nights ": ("StarClassifier", {"a classifier that counts nights": CountsNights}),
     "prop-turns": ("Astromer", {"the date itself": SeesTheDate}),
 }
 WRONG = {

@@ -10,6 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from seeded import assert_close, perturbed
+from sklearn.metrics import roc_curve
+from torch.nn import functional as F
 
 from course_lib.jet_tagging import (
     COMPARED,
@@ -25,6 +27,7 @@ from course_lib.jet_tagging import (
     load_tagger,
     logits_of,
     mirrored,
+    rejection,
     train_tagger,
 )
 from course_lib.jets import FEATURES, load_jets, pairwise_features
@@ -78,6 +81,7 @@ def test_the_summary_of_a_jet_is_that_of_its_formulas() -> None:
         assert found[n].tolist() == pytest.approx(list(expected.values()), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_trees_learn_and_a_seed_makes_a_difference() -> None:
     learned, asked = SIDES.train[:1000], SIDES.valid[:500]
     given_numbers = jet_summary(asked).numpy()
@@ -183,6 +187,28 @@ def test_judging_is_counting() -> None:
     assert result.accuracy == 0.75
     assert result.loss == pytest.approx(-np.mean(np.log([0.7, 0.3, 0.7, 0.6])), abs=1e-6)
     assert result.taken_for.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+
+
+def test_the_background_that_is_rejected_is_that_of_the_roc_curve() -> None:
+    random = torch.Generator().manual_seed(0)
+    label = torch.randint(5, (4000,), generator=random)
+    logits = torch.randn(4000, 5, generator=random) + F.one_hot(label, 5)
+    chance = logits.softmax(1)
+    compared = (label == 2) | (label < 2)
+    score = (chance[:, 2] / chance[:, :3].sum(1))[compared]
+    false, true, _ = roc_curve((label == 2)[compared], score, drop_intermediate=False)
+    for efficiency in (0.3, 0.5, 0.9):
+        found = rejection(logits, label, signal="W", efficiency=efficiency)
+        assert found == pytest.approx(1 / np.interp(efficiency, true, false), rel=0.02)
+    assert rejection(100 * F.one_hot(label, 5).float(), label, signal="top") == math.inf
+
+
+def test_an_unknown_class_and_an_efficiency_above_1_are_refused() -> None:
+    logits, label = torch.zeros(2, 5), torch.tensor([0, 2])
+    with pytest.raises(ValueError, match="class is 'Z'; expected one of"):
+        rejection(logits, label, signal="Z")
+    with pytest.raises(ValueError, match=r"efficiency is 1.5; expected a finite number in"):
+        rejection(logits, label, signal="W", efficiency=1.5)
 
 
 # What comes with the course ---------------------------------------------------------------------

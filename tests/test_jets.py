@@ -277,6 +277,13 @@ def test_some_jets_are_themselves() -> None:
     assert len(one_jet()) == 1
 
 
+def test_small_integers_will_do() -> None:
+    small = {name: getattr(FEW, name).to(torch.int8) for name in ("kind", "charge", "label")}
+    jets = dataclasses.replace(FEW, **small)
+    assert torch.equal(jets.momenta, FEW.momenta)
+    assert torch.equal(particle_features(jets), particle_features(FEW))
+
+
 @pytest.mark.usefixtures("plain_calls")
 @pytest.mark.parametrize(
     ("changed", "error", "told"),
@@ -291,6 +298,8 @@ def test_some_jets_are_themselves() -> None:
         ({"label": torch.tensor([1.0])}, TypeError, "label has dtype torch.float32; expected int"),
         ({"phi": torch.ones(1, 3)}, ValueError, r"phi has shape \(1, 3\); expected"),
         ({"label": torch.tensor([1, 1])}, ValueError, r"label has shape \(2,\); expected"),
+        ({"pt": torch.tensor([[1.0, 0.0]])}, ValueError, "pt is 0 where a particle is, or not"),
+        ({"kind": torch.tensor([[1, -1]])}, ValueError, "expected it above 0 exactly where kind"),
         ({"charge": None}, TypeError, "charge is a NoneType; expected a torch.Tensor"),
     ],
 )

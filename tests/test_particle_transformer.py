@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeded import assert_close, perturbed, randn
 from torch import Tensor
@@ -140,6 +140,7 @@ def small(*, pairs: bool = True) -> ParticleTransformer:
     return perturbed(network, 0.2)
 
 
+@settings(max_examples=10)
 @given(st.permutations(range(20)))
 def test_the_order_of_particles_changes_nothing(order) -> None:
     network, (features, pairs) = small(), GIVEN
@@ -154,6 +155,7 @@ def test_a_pair_that_is_told_otherwise_changes_the_answer() -> None:
     assert (moved - network(features, pairs, real=FEW.real)).abs().max() > 1e-6
 
 
+@settings(max_examples=10)
 @given(st.integers(1, 20), st.floats(-1e3, 1e3))
 def test_what_stands_in_empty_places_changes_nothing(kept, noise) -> None:
     network, (features, pairs) = small(), GIVEN

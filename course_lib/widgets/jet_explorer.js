@@ -11,7 +11,7 @@ import {
 import { ground, hollow, links, mark, nearest, sample } from "./js/jet_explorer/picture.js";
 import { absence, likeliest, particleName, percent } from "./js/jet_explorer/words.js";
 import { alongALine } from "./js/keys.js";
-import { clamp } from "./js/maths/numerics.js";
+import { clamp, upTo } from "./js/maths/numerics.js";
 import { pointIn } from "./js/plane.js";
 import { playAtOnce, playButton } from "./js/play.js";
 import { number } from "./js/text.js";
@@ -98,7 +98,7 @@ function picture(now, ui) {
   const active = particle >= 0 ? `${ui.id}-particle-${particle}` : nothing;
   const box = `0 0 ${field.width} ${field.height}`;
   // The softest on top of the hardest, which are larger.
-  const order = Array.from({ length: count }, (_, i) => i);
+  const order = upTo(count);
   return html`<div class="cw-layers cw-j-layers" data-measure="jet"
     style="aspect-ratio: ${field.width} / ${field.height}">
     <svg viewBox=${box} aria-hidden="true">${ground(field)}</svg>
@@ -153,6 +153,7 @@ function view(now, ui) {
   );
   return html`<div class="cw-j-top">
       ${select(ui, "jet", { label: "Jet", options: jets, choose: (i) => enterJet(ui, i) })}
+      ${button("Next", () => enterJet(ui, (ui.now.jet + 1) % ui.now.jets.length))}
       ${guessing(now, ui)}
     </div>
     <div class="cw-columns cw-j-columns">
@@ -176,7 +177,7 @@ function words(now) {
 }
 
 const how =
-  "Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
+  "Guess what left the jet, and the truth is told. Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
   "is for itself. Click it to take it away, and again to put it back; with a finger, tap it twice. " +
   "With the keyboard: Tab to the picture, arrow keys go from particle to particle, Enter takes it " +
   "away. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +
@@ -204,7 +205,8 @@ export default widget({
     `jet ${jet + 1}, its ${kept} hardest particles${gone.length ? ` less ${gone.length}` : ""}`,
   advance: ({ share }, ui, seconds) => {
     const next = Math.min(1, share + seconds / SECONDS);
-    ui.set({ share: next, kept: keptAt(next, ui.now.count) });
-    if (next === 1) ui.play(false);
+    const kept = keptAt(next, ui.now.count);
+    ui.set({ share: next, kept });
+    if (kept === ui.now.count) ui.play(false);
   },
 });

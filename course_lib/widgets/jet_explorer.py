@@ -194,11 +194,6 @@ def _check_jets(jets: object) -> None:
             f"jets has one of {most} particles; expected {MOST_PARTICLES} at most, with which a "
             f"page keeps up; pass jets.hardest({MOST_PARTICLES})"
         )
-    if not (jets.pt[jets.real] > 0).all():
-        raise ValueError(
-            "jets has a particle with a pT of 0; expected more, for the network is told its "
-            "logarithm; leave the particle out"
-        )
 
 
 def _facts_of(model: object) -> dict[str, Any]:

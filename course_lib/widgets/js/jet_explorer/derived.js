@@ -80,14 +80,14 @@ function judgedOf({ facts, jets, guesses }, memo, model) {
     }
     return known.get(i);
   };
-  return Object.entries(guesses).map(([name, guess]) => {
+  return Object.entries(guesses).map(([name, all]) => {
     const jet = Number(name);
-    return { jet, guess, truth: jets[jet].label, network: network(jet) };
+    return { jet, guesses: all, truth: jets[jet].label, network: network(jet) };
   });
 }
 
 export function derive(now, ui) {
-  const { facts, weights, jets, jet, kept, gone, guesses, hovered } = now;
+  const { facts, weights, jets, jet, kept, gone, hovered } = now;
   const { memo } = ui;
   const model = memo("model", [facts, weights], () => unpackParticleTransformer(facts, weights));
   const unpacked = memo("jet", [model, jets, jet], () => unpackedJet(jets[jet], model));
@@ -104,7 +104,6 @@ export function derive(now, ui) {
     links: linksOf(seen),
     mass: there.length ? invariantMass(total(there.map((i) => unpacked.momenta[i]))) : 0,
     field: fieldOf(unpacked, ui.width("jet", USUAL_WIDTH)),
-    guess: guesses[jet] ?? null,
     judged: judgedOf(now, memo, model),
   };
 }

@@ -12,10 +12,10 @@ const [MASS_WIDTH, MASS_HEIGHT, MOST_MASS] = [320, 50, 220];
 const ROWS = 4;
 
 /** Five probabilities, and the likeliest in bold. */
-export function probabilities({ facts, probabilities: said, guess, unpacked }) {
+export function probabilities({ facts, probabilities: said, guesses, jet, unpacked }) {
   const best = said ? likeliest(said) : -1;
   const row = (name, i) => html`<tr class=${i === best ? "cw-j-best" : ""}>
-    <th scope="row">${name}${guess !== null && unpacked.label === i ? " ✓" : ""}</th>
+    <th scope="row">${name}${guesses[jet] && unpacked.label === i ? " ✓" : ""}</th>
     <td class="cw-number">${said ? percent(said[i]) : "–"}</td>
     <td class="cw-bar-cell" aria-hidden="true">${bar("var(--cw-accent)", said ? said[i] : 0)}</td>
   </tr>`;
@@ -79,29 +79,28 @@ export function strongest(now, ui) {
     </table>${chosen}`;
 }
 
-/** The reader guesses first; then the truth stands there. */
+/** The reader guesses first; then the truth stands there. Only the first guess counts. */
 export function guessing(now, ui) {
-  const { facts, jet, jets, guess, unpacked, judged } = now;
-  if (guess === null) {
-    const choose = (i) => ui.set({ guesses: { ...ui.now.guesses, [jet]: i } });
-    return html`<div class="cw-j-guess" role="group" aria-label="What left it?">
+  const { facts, jet, guesses } = now;
+  const choose = (i) => {
+    const before = ui.now.guesses[jet] ?? [];
+    ui.set({ guesses: { ...ui.now.guesses, [jet]: [...new Set([...before, i])] } });
+  };
+  return html`<div class="cw-j-guess" role="group" aria-label="What left it?">
       <span>What left it?</span>${facts.classes.map((name, i) => button(name, () => choose(i)))}
-      <output class="cw-j-verdict"></output></div>`;
-  }
-  const right = (who) => judged.filter((one) => one[who] === one.truth).length;
-  const own = judged.find((one) => one.jet === jet);
-  const truth = facts.classes[unpacked.label];
-  const you = guess === unpacked.label ? "You were right" : `You said ${facts.classes[guess]}`;
-  const network =
-    own.network === unpacked.label ? "so was it" : `it said ${facts.classes[own.network]}`;
-  const score =
-    judged.length > 1
-      ? ` Right so far: you ${right("guess")}, the network ${right("network")} of ${judged.length}.`
-      : "";
-  const next = () => enterJet(ui, (jet + 1) % jets.length);
-  return html`<div class="cw-j-guess">
-    <output class="cw-j-verdict"><strong>${truth}</strong>. ${you}; of the network, ${network}.${score}</output>
-    ${jets.length > 1 ? button("Next jet", next) : nothing}</div>`;
+    </div>
+    <output class="cw-j-verdict">${guesses[jet] ? verdict(now) : ""}</output>`;
+}
+
+function verdict({ facts, jet, unpacked, judged }) {
+  const { guesses, network } = judged.find((one) => one.jet === jet);
+  const name = (i) => facts.classes[i];
+  const right = (who) => judged.filter((one) => who(one) === one.truth).length;
+  const [first, all] = [right((one) => one.guesses[0]), judged.length];
+  const score = `Right at first guess: you ${first} of ${all}, the network ${right((one) => one.network)}.`;
+  return html`It was: <strong>${name(unpacked.label)}</strong>. You said
+    ${guesses.map(name).join(", then ")}; the network, given all of it, says ${name(network)}.
+    ${all > 1 ? score : ""}`;
 }
 
 /** Shows another jet, whole. */

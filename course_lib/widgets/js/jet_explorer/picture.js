@@ -9,7 +9,7 @@ import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 /** The radius of the jets, as they were clustered. */
 export const RADIUS = 0.8;
 const [LEFT, FOOT, EDGE] = [34, 34, 6];
-const REACH = [0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
+const REACH = [0.2, 0.3, 0.45, 0.6, 0.85];
 const MARGIN = 1.12;
 const HARD = 0.05; // of the width, for a particle of 100 GeV
 const [LEAST, MOST] = [2.6, 0.12];
@@ -17,7 +17,7 @@ const GRIP = 24;
 const [THICK, FAINT] = [40, 0.5];
 const SIGNED = 6.5;
 /** Where ticks stand, for each reach. */
-const TICKS = { 0.2: 0.1, 0.3: 0.2, 0.45: 0.2, 0.6: 0.4, 0.75: 0.4, 0.9: 0.4 };
+const TICKS = { 0.2: 0.1, 0.3: 0.2, 0.45: 0.2, 0.6: 0.4, 0.85: 0.4 };
 
 /** Around (0, 0), each with the area of a circle of radius 1. */
 const SHAPES = [
@@ -87,7 +87,7 @@ export function ground({ side, reach, toPixel, height, width }) {
     <text x=${width - EDGE} y=${height - 4} text-anchor="end">Δη, from the axis along the beam</text>
     <text x=${LEFT + 6} y=${EDGE + 14}>Δφ, around it</text>
     ${
-      r < side * 0.75
+      r < side / 2
         ? svg`<circle cx=${x} cy=${y} r=${r} fill="none" stroke="var(--cw-edge)"
       stroke-dasharray="3 4"></circle>`
         : nothing
