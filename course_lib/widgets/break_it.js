@@ -9,6 +9,7 @@ import { claims as dynamics } from "./js/break_it/graph_dynamics.js";
 import { claims as graphs } from "./js/break_it/graph_networks.js";
 import { claims as mechanics } from "./js/break_it/hamiltonian_mechanics.js";
 import { claims as jets } from "./js/break_it/jets.js";
+import { claims as curves } from "./js/break_it/light_curves.js";
 import { claims as position } from "./js/break_it/position.js";
 import { claims as recurrence } from "./js/break_it/recurrence.js";
 import { claims as attention } from "./js/break_it/self_attention.js";
@@ -31,6 +32,7 @@ export const claims = {
   ...mechanics,
   ...symplectic,
   ...jets,
+  ...curves,
   ...gpu,
 };
 

@@ -172,6 +172,17 @@ CLAIMS = {
         bend="Leave the pairs where they were",
         switch=True,
     ),
+    "same-phase": Claim(
+        lecture="light_curves",
+        says="a night some whole periods later has the same phase",
+        bend="Period too long by",
+    ),
+    "hidden-stay-hidden": Claim(
+        lecture="light_curves",
+        says="what is said of any night does not depend on a hidden magnitude",
+        bend="Leave it in its token, where others may not look",
+        switch=True,
+    ),
     "order-of-tiles": Claim(
         lecture="gpu_attention",
         says="reports of tiles add up to the softmax in any order",

@@ -19,6 +19,7 @@ from course_lib.four_momenta import boosted_along_beam, delta_phi, measured
 from course_lib.graph_calculus import divergence, gradient
 from course_lib.graph_messages import neighbour_sum
 from course_lib.jets import SMALLEST, pairwise_features
+from course_lib.light_curves import phase
 from course_lib.linear_recurrence import linear_recurrence, parallel_scan
 from course_lib.position import rotary, sinusoidal
 from course_lib.recurrent import RNN
@@ -402,6 +403,30 @@ def _(case: Case, bend: float) -> Tensor:
 
     moved = pairs if bend else pairs[order][:, order]
     return (pooled(x[order], moved) - pooled(x, pairs)).abs().max()
+
+
+# Lecture 14 --------------------------------------------------------------------------------------
+
+
+@of("same-phase")
+def _(case: Case, bend: float) -> Tensor:
+    period = tensor(case["period"])
+    nights = tensor([case["night"], case["night"] + case["turns"] * case["period"]])
+    one, other = phase(nights, period * (1 + bend / 10))
+    off = (one - other).abs()
+    return torch.minimum(off, 1 - off)
+
+
+@of("hidden-stay-hidden")
+def _(case: Case, bend: float) -> Tensor:
+    visible = tensor(case["visible"])
+    seen = (torch.arange(len(visible) + 1) < len(visible)).expand(len(visible) + 1, -1)
+
+    def said(magnitude: float) -> Tensor:
+        tokens = torch.cat([visible, tensor([[case["date"], bend * magnitude]])])
+        return (tokens + attended(tokens, seen))[:, 1]
+
+    return (said(case["after"]) - said(case["before"])).abs().max()
 
 
 # Lecture 15 --------------------------------------------------------------------------------------
