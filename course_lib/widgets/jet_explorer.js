@@ -102,7 +102,8 @@ function picture(now, ui) {
   return html`<div class="cw-layers cw-j-layers" data-measure="jet"
     style="aspect-ratio: ${field.width} / ${field.height}">
     <svg viewBox=${box} aria-hidden="true">${ground(field)}</svg>
-    <svg viewBox=${box} class="cw-j-jet" role="listbox" tabindex="0" aria-multiselectable="true" data-pointed=${now.at}
+    <svg viewBox=${box} class="cw-j-jet" role="listbox" tabindex="0" aria-multiselectable="true"
+      data-pointed=${now.at}
       aria-label="Particles of the jet, the hardest first; the selected ones are there"
       aria-activedescendant=${active} @pointerdown=${grip} @pointermove=${grip}
       @pointerleave=${grip} @click=${grip} @keydown=${keysOf(ui)}>
@@ -167,7 +168,8 @@ function words(now) {
   const head = `Jet ${jet + 1} of ${jets.length}: ${there.length} of ${count} particles are there.`;
   if (!said) return `${head} Put one back, and the network answers.`;
   const best = likeliest(said);
-  const answer = `Mass ${number(mass, 1)} GeV. The network says ${facts.classes[best]}, ${percent(said[best])}.`;
+  const taken = `${facts.classes[best]}, ${percent(said[best])}`;
+  const answer = `Mass ${number(mass, 1)} GeV. The network says ${taken}.`;
   if (at < 0) return `${head} ${answer}`;
   const most = all[0];
   const looks = most
@@ -177,7 +179,8 @@ function words(now) {
 }
 
 const how =
-  "Guess what left the jet, and the truth is told. Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
+  "Guess what left the jet, and the truth is told. " +
+  "Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
   "is for itself. Click it to take it away, and again to put it back; with a finger, tap it twice. " +
   "With the keyboard: Tab to the picture, arrow keys go from particle to particle, Enter takes it " +
   "away. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +

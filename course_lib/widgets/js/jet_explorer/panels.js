@@ -10,6 +10,7 @@ import { absence, likeliest, particleName, percent } from "./words.js";
 
 const [MASS_WIDTH, MASS_HEIGHT, MOST_MASS] = [320, 50, 220];
 const ROWS = 4;
+const EMPTY_ROW = html`<tr><td colspan="6">${"\u00a0"}</td></tr>`;
 
 /** Five probabilities, and the likeliest in bold. */
 export function probabilities({ facts, probabilities: said, guesses, jet, unpacked }) {
@@ -37,7 +38,8 @@ export function massAxis({ mass, there, facts }, ui) {
   return html`<p class="cw-readout cw-j-mass">Mass of what is there: ${text}</p>
     <div data-measure="mass">
       <svg viewBox="0 0 ${width} ${MASS_HEIGHT}" role="img" data-mass=${mass}
-        aria-label="The mass, ${number(mass, 1)} GeV, on an axis from 0 to ${MOST_MASS} GeV with the masses of ${facts.landmarks.map(([name]) => name).join(", ")}">
+        aria-label="The mass, ${number(mass, 1)} GeV, on an axis from 0 to ${MOST_MASS} GeV with the
+        masses of ${facts.landmarks.map(([name]) => name).join(", ")}">
         <g class="cw-j-axes"><path d="M10 25H${width - 10}" stroke-width="2"></path>
           ${facts.landmarks.map(landmark)}
           <text x="6" y="46">0</text></g>
@@ -72,10 +74,11 @@ export function strongest(now, ui) {
       : `${particleName(now, at)}${there.includes(at) ? ", attends to" : `: ${absence(now, at)}`}`;
   const names = ["to", "weight", "Δ", "kT, GeV", "z", "m², GeV²"];
   return html`<p class="cw-j-title">${title}</p>
-    <div class="cw-j-wide"><table class="cw-weights cw-j-links" aria-label="Its strongest links, and the features of each pair">
+    <div class="cw-j-wide"><table class="cw-weights cw-j-links"
+      aria-label="Its strongest links, and the features of each pair">
       <thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>${links.slice(0, ROWS).map(row)}
-        ${upTo(Math.max(0, ROWS - links.length)).map(() => html`<tr><td colspan="6">${"\u00a0"}</td></tr>`)}</tbody>
+        ${upTo(Math.max(0, ROWS - links.length)).map(() => EMPTY_ROW)}</tbody>
     </table></div>${chosen}`;
 }
 

@@ -27,6 +27,7 @@ const SHAPES = [
   "M0 -1.555L1.347 0.778H-1.347Z",
   "M0 1.555L1.347 -0.778H-1.347Z",
 ];
+const MIDDLES = [7, 7, 7, 8, 6]; // of a sample, where its shape stands in the middle
 const COLOURS = [0, 4, 1, 2, 3];
 
 /** @param {number} kind of particle */
@@ -134,5 +135,5 @@ export const hollow = ({ kind }, radius, isGone) =>
 
 /** A particle's shape beside a word. @param {number} kind */
 export const sample = (kind) => svg`<svg viewBox="0 0 14 14" class="cw-j-sample"
-  aria-hidden="true"><path d=${SHAPES[kind]} transform="translate(7 ${kind === 4 ? 6 : kind === 3 ? 8 : 7}) scale(4.4)"
+  aria-hidden="true"><path d=${SHAPES[kind]} transform="translate(7 ${MIDDLES[kind]}) scale(4.4)"
   fill=${colourOf(kind)}></path></svg>`;
