@@ -170,7 +170,7 @@ ARGUMENTS = {
     "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
     "BreakIt": lambda: {"claim": "equal-lengths", "moving": False},
-    "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100},
+    "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100, "moving": False},
     "GateExplorer": lambda: {
         "cell": seeded(nn.LSTM, 5, 4),
         "alphabet": "abcde",
@@ -193,6 +193,7 @@ ARGUMENTS = {
         "word": "bead",
         "hidden": [1],
         "words": ["cab"],
+        "moving": False,
     },
     "LiveFigure": lambda: {"figure": "root-d", "moving": False},
     "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
@@ -216,6 +217,7 @@ ARGUMENTS = {
         "names": ["Ada", "Ben"],
         "keys": [[0.0, 0.5], [1.0, -1.0]],
         "values": [1.0, 2.0],
+        "moving": False,
     },
     "StarExplorer": lambda: {"stars": watched_stars(), "astromer": astromer(), "moving": False},
     "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
@@ -226,6 +228,7 @@ ARGUMENTS = {
         "prompt": "bad",
         "start": "·",
         "stop": "·",
+        "moving": False,
     },
 }
 

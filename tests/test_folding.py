@@ -23,6 +23,9 @@ LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
         ("Łukasz Ørsted", SMALL + " ", "lukasz orsted"),
         ("Zoë", SMALL + "ë", "zoë"),
         ("ﬁn", SMALL, "fin"),
+        ("Jean-Luc", LARGE, "JEANLUC"),
+        ("Jean-Luc", SMALL + "-", "jean-luc"),
+        ("Anne\u2011Marie d’Arc", SMALL, "annemariedarc"),
     ],
 )
 def test_capitals_and_accents_give_way_to_the_letters_of_the_alphabet(name, alphabet, read):

@@ -196,6 +196,22 @@ def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn():
     assert widget.answers == 1
 
 
+def test_the_page_hears_whose_weights_are_drawn_and_what_they_were_at_first():
+    def my_attention(tokens):
+        return weights(1, 2, tokens=len(tokens), seed=5)
+
+    first = weights(1, 2)
+    widget = explorer(given_=first, attention=my_attention)
+    assert (widget.source, widget.given) == ("", None)
+    widget.typed = "a b"
+    assert (widget.source, widget.given) == ("my_attention", None)
+    widget.typed = " ".join(TOKENS)
+    assert widget.source == "my_attention"
+    np.testing.assert_allclose(Array._decode(widget.given, widget), first, rtol=1e-6)
+    widget.set_state(RESET)
+    assert (widget.source, widget.given) == ("", None)
+
+
 def test_the_function_may_change_its_list_without_harm():
     def greedy(tokens):
         count = len(tokens)

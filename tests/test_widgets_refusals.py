@@ -170,6 +170,7 @@ REFUSED = [
     ("EnergyDrift", "methods", ["leapfrog"], "methods must be one of explicit_euler.*'leapfrog'"),
     ("EnergyDrift", "methods", "explicit_euler", TypeError("methods must be a list of strings")),
     ("EnergyDrift", "methods", [], "methods is empty"),
+    ("EnergyDrift", "moving", 1, TypeError("moving must be True or False")),
     ("EnergyDrift", "steppers", [len], TypeError("steppers is a list; expected a dict")),
     ("EnergyDrift", "steppers", {"mine": 3}, TypeError("the stepper 'mine' is 3; expected a fun")),
     ("EnergyDrift", "rollouts", [1], TypeError("rollouts is a list; expected a dict")),
@@ -562,6 +563,7 @@ REFUSED = [
     ("SoftLookup", "query", [0, 9], "query must lie within"),
     ("SoftLookup", "query", [0, 0, 0], "query has the size 3 along xy; expected 2"),
     ("SoftLookup", "temperature", 0, "temperature must lie between 0.02 and 10.0"),
+    ("SoftLookup", "moving", 1, TypeError("moving must be True or False")),
     ("SoftLookup", "similarity", "euclid", "similarity must be one of distance, dot, cosine"),
     ("StarExplorer", "stars", ["Mira"], TypeError("stars is a list; expected WatchedStars; take")),
     (
@@ -633,6 +635,8 @@ REFUSED = [
     ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
     ("TileStepper", "step", 10, "step must lie between 0 and 9"),
     ("TileStepper", "causal", 1, TypeError("causal must be True or False")),
+    ("LetterHider", "moving", 1, TypeError("moving must be True or False")),
+    ("TinyGPT", "moving", 1, TypeError("moving must be True or False")),
     ("TileStepper", "moving", 1, TypeError("moving must be True or False")),
     ("TinyGPT", "alphabet", "·abcd", "alphabet has 5 characters and model 6 ids"),
     (
@@ -973,7 +977,7 @@ SIGNATURES = {
     "log_conductivity=None, load=None, head=0, moving=True",
     "BreakIt": "claim, *, bend=0.0, seed=0, moving=True",
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
-    "methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
+    "moving=True, methods=('explicit_euler', 'stoermer_verlet'), steppers=None, rollouts=None",
     "GateExplorer": "cell, alphabet, *, text, readout=None, labels=None, quantity=None, "
     "order='number', unit=0, letter=None, all_units=False, moving=True",
     "GraphDrum": "graph='drum', *, edges=None, places=None, start='pluck', node=None, height=1.0, "
@@ -985,7 +989,7 @@ SIGNATURES = {
     "LatentExplorer": "vae, typefaces, *, beside=None, z=None, word='hamburgefonts', plane=0, "
     "tool='walk', start=0, end=1, share=0.0, family=0, moving=True",
     "LetterHider": "model, alphabet, *, mask, word, hidden=(), place=-1, option=-1, words=(), "
-    "guess_first=True, heads=False",
+    "guess_first=True, heads=False, moving=True",
     "LiveFigure": "figure",
     "MechanicsStage": "system=None, *, methods=None, networks=None, rollouts=None, z=None, "
     "dt=None, moving=True",
@@ -999,7 +1003,7 @@ SIGNATURES = {
     "xlog=False, ylog=False, xlabel='', ylabel='', unit='', step=0.0, options=(), "
     "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
-    "similarity='distance', unit=''",
+    "similarity='distance', unit='', moving=True",
     "StarExplorer": "stars, *, astromer=None, clock='days', star=0, period=None, night=-1, "
     "hidden=(), moving=True",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
@@ -1008,7 +1012,7 @@ SIGNATURES = {
     "step=0, bytes_each=2, moving=True",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
     "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
-    "order='probability'",
+    "order='probability', moving=True",
 }
 
 

@@ -1,4 +1,4 @@
-import { plain, vector } from "./js/array.js";
+import { decodeArray, plain, vector } from "./js/array.js";
 import {
   advance,
   film,
@@ -7,12 +7,12 @@ import {
   playOnce,
   weights,
 } from "./js/attention_explorer/film.js";
-import { choices, slider, toggle } from "./js/controls.js";
+import { button, choices, slider, toggle } from "./js/controls.js";
 import { bold, depth, heatMap, mapLayout, NARROWEST_NAMED, SMALLEST_TYPE } from "./js/heat_map.js";
 import { alongALine } from "./js/keys.js";
 import { shortened, widest } from "./js/lettering.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
-import { headRows, largestFirst } from "./js/maths/weights.js";
+import { headRows, largestChange, largestFirst } from "./js/maths/weights.js";
 import { pointIn } from "./js/plane.js";
 import { weightTable } from "./js/table.js";
 import { number, visible } from "./js/text.js";
@@ -25,6 +25,8 @@ const WIDEST_LINK = 13;
 const THINNEST_LINK = 0.002;
 const LONGEST_LABEL = 84;
 const GUESS_ROW = 34;
+/** What is smaller than this is no change: weights travel in float32. */
+const LEAST_CHANGE = 5e-4;
 const NOWHERE = { query: null, key: null };
 
 /** @returns {[number, string][]} */
@@ -65,7 +67,8 @@ function rowLayout(tokens, width, guessed) {
 }
 
 function derive(now, ui) {
-  const { tokens, weights, hovered, temperature, causal, answers, asked, vocabulary } = now;
+  const { tokens, hovered, temperature, causal, answers, asked, vocabulary } = now;
+  const weights = now.compared && now.given ? now.given : now.weights;
   const [steps, layers, heads] = [1, ...weights.shape].slice(-5);
   // New weights may be fewer than those that were chosen from.
   const within = (name, count) => Math.min(now[name], count - 1);
@@ -91,6 +94,11 @@ function derive(now, ui) {
   return {
     ...{ counts: { steps, layers, heads }, step, layer, head, query, pointed },
     ...{ matrix, row: matrix[pointed.query], expected },
+    change: ui.memo(
+      "change",
+      [now.given, now.weights],
+      () => now.given && largestChange(now.given, now.weights),
+    ),
     awaited: asked === answers,
     layout: ui.memo("row", [tokens, widths[0], guessed], () =>
       rowLayout(tokens, widths[0], guessed),
@@ -244,6 +252,34 @@ function tokenField({ tokens, field, typed, answers }, ui) {
   </form>`;
 }
 
+/** Whose weights are drawn; of a function of the reader's, what it has changed most. */
+function drawnBy(now, ui) {
+  const { plugged, source, given, change, tokens } = now;
+  if (!source) {
+    const waiting =
+      "Drawn: the weights that the figure was given. Ask Python draws your function’s.";
+    return plugged ? html`<p class="cw-hint">${waiting}</p>` : nothing;
+  }
+  const yours = html`Drawn: your function <strong>${source}</strong>.`;
+  if (!given) {
+    return html`<p class="cw-hint">${yours} Ask for the first tokens again to compare it with the
+      weights that the figure was given.</p>`;
+  }
+  if (Math.abs(change.to - change.from) < LEAST_CHANGE) {
+    return html`<p class="cw-hint">${yours} It returns the weights that the figure was given.</p>`;
+  }
+  const { step, layer, head, query, key, from, to } = change;
+  const there = () => ui.set({ step, layer, head, query, hovered: NOWHERE });
+  return html`<div class="cw-controls cw-drawn-by"><p>${yours} Most changed: layer ${layer + 1}, head
+      ${head + 1}, ${placed(tokens, query)} to ${placed(tokens, key)},
+      ${number(from, 3)} → <strong>${number(to, 3)}</strong>.</p>
+    ${button("Look there", there)}
+    ${toggle(ui, "compared", {
+      ...{ label: "Show the weights given", value: now.compared },
+      set: (compared) => ui.set({ compared }),
+    })}</div>`;
+}
+
 function controls({ counts: { layers, heads } }, ui) {
   const temperature = { label: "Temperature τ", min: 0.1, max: 10, logarithmic: true };
   return html`<div class="cw-controls cw-head-choice">
@@ -258,14 +294,14 @@ function view(now, ui) {
   const filmed = now.counts.steps > 1;
   if (filmed && now.moving) playOnce(ui);
   const told = html`<p class="cw-message" role="status">${message(now)}</p>`;
-  return html`${now.plugged ? tokenField(now, ui) : nothing} ${controls(now, ui)}
+  return html`${now.plugged ? tokenField(now, ui) : nothing} ${drawnBy(now, ui)} ${controls(now, ui)}
     <div class="cw-strip" data-measure="row">${tokenRow(now, ui)}</div>
     <div class=${now.expected ? "cw-columns cw-beside-guesses" : "cw-columns"}>
       <div data-measure="map">
         ${heatMap(ui, {
           layout: now.map,
           matrix: now.matrix,
-          axes: ["query", "key"],
+          axes: ["queries: who looks", "keys: looked at"],
           pointed: [now.pointed.query, now.pointed.key],
           stairs: now.causal,
           point: (query, key) => preview(ui, query, key),
@@ -303,12 +339,13 @@ export default widget({
   data: {
     ...{ tokens: plain, weights, steps: plain, losses: vector, vocabulary: plain, guesses },
     ...{ plugged: plain, answers: plain, error: plain, moving: plain },
+    ...{ source: plain, given: { decode: (travelled) => travelled && decodeArray(travelled) } },
   },
   controls: {
     ...{ layer: plain, head: plain, query: plain, step: plain, typed: plain },
     ...{ temperature: plain, causal: plain },
   },
-  local: { hovered: NOWHERE, field: null, asked: null, elapsed: 0 },
+  local: { hovered: NOWHERE, field: null, asked: null, elapsed: 0, compared: false },
   // Tokens and weights change together, but a host may report one before the other.
   whole: ({ tokens, weights, steps, losses, guesses }) =>
     weights.shape.at(-1) === tokens.length &&

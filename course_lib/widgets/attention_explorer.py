@@ -124,8 +124,10 @@ class AttentionExplorer(Widget):
 
     ``attention`` is a function from a list of tokens to weights. While a kernel runs, a text field
     appears; the words typed there, separated by spaces, go to the function and its weights are
-    drawn. What it raises, or what is wrong with what it returns, is shown in the widget. Reset in
-    the page brings the tokens and weights back that were there before the first such question.
+    drawn, under its name; for the tokens that were given the page says what has changed most, and
+    shows the ``weights`` for comparison. What it raises, or what is wrong with what it returns, is
+    shown in the widget. Reset in the page brings the tokens and weights back that were there before
+    the first such question.
 
     Traits, synced both ways: ``layer``, ``head``, ``query`` and ``step``, which count from 0 as
     Python does (the page counts from 1), ``temperature`` in [0.1, 10] and ``causal``. ``tokens``,
@@ -154,6 +156,8 @@ class AttentionExplorer(Widget):
     typed = Text(default="", longest=math.inf)
     answers = Data(0)
     error = Data("")
+    source = Data("")
+    given = Data(None)
     moving = Switch(default=True, read_only=True)
 
     def __init__(
@@ -200,8 +204,9 @@ class AttentionExplorer(Widget):
     ) -> None:
         with self.hold_sync(), self.hold_trait_notifications():
             # What belonged to other tokens must not stand in the way of these.
-            for name in ("losses", "guesses"):
+            for name in ("losses", "guesses", "given"):
                 self.set_trait(name, None)
+            self.set_trait("source", "")
             self.set_trait("tokens", tokens)
             self.set_trait("steps", _names(steps))
             self.set_trait("weights", weights)
@@ -299,7 +304,15 @@ class AttentionExplorer(Widget):
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"
         self._before_any_question = self._before_any_question or before
+        self._compare_with(*self._before_any_question[:2])
         return ""
+
+    def _compare_with(self, tokens: list[str], weights: NDArray[np.float32]) -> None:
+        """Tell the page whose weights are drawn and, if they are of the same tokens, the first."""
+        name = getattr(self._attention, "__name__", type(self._attention).__name__)
+        same = tokens == self.tokens and weights.shape == self.weights.shape
+        self.set_trait("source", name)
+        self.set_trait("given", Array._encode(weights, None) if same else None)
 
 
 def _names(steps: Iterable[object] | None) -> list[str]:

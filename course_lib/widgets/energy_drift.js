@@ -1,34 +1,43 @@
 import { plain, vector } from "./js/array.js";
 import { bodies, STAGE } from "./js/bodies.js";
-import { checks, select, series, slider } from "./js/controls.js";
-import { at, chart, sample } from "./js/energy_drift/chart.js";
-import { colourOf } from "./js/energy_drift/colours.js";
+import { select, series, slider } from "./js/controls.js";
+import { at, chart } from "./js/energy_drift/chart.js";
+import { list } from "./js/energy_drift/list.js";
 import { derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
+import { textWidth } from "./js/lettering.js";
 import { startFault } from "./js/maths/mechanics.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
 import { inkOf, pixels } from "./js/pixels.js";
 import { dragging } from "./js/plane.js";
-import { playButton } from "./js/play.js";
-import { number, scientific } from "./js/text.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
+import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const DOTS = 640;
+const DOTS = 400;
+const FAINT = 70;
 const NEAR_RIM = 0.98;
 const KEY_STEP = 0.02;
-/** Units of time in a second of the page. */
-const SPEED = 3;
-const ARM = [-4, -2, 0, 2, 4].map((pixel) => pixel / DOTS);
+/** Units of time in a second of the page: at first, and at most. */
+const [CALM, FASTEST] = [3, 100];
+/** After so many units it quickens: ten thousand steps come to their end within a minute. */
+const CALM_TIME = 24;
+const ARM = [-3, -1.5, 0, 1.5, 3].map((pixel) => pixel / DOTS);
+/** In pixels of the page, however small the pictures are. */
+const [TYPE, KNOB, FINGER, MOMENT] = [12, 7, 20, 4];
 
 const listed = (parts) => parts.map((part) => number(part)).join(", ");
 
-function paintPortrait({ all }, { theme, memo }, context) {
+/** While it moves, what is still to come is faint. */
+function paintPortrait({ all, step }, { theme, memo }, context) {
   const { image, clear, dot } = memo("dots", [], () => pixels(DOTS, DOTS));
   clear();
-  for (const { xs, ys, colour, dash } of all) {
-    const ink = inkOf(theme.rgb(`series-${colour}`));
+  for (const { xs, ys, colour, dash, stride } of all) {
+    const rgb = theme.rgb(`series-${colour}`);
+    const [past, future] = [inkOf(rgb), inkOf(rgb, FAINT)];
     for (let n = 0; n < xs.length; n += 1) {
+      const ink = n * stride <= step ? past : future;
       if (dash) for (const arm of ARM) cross(dot, [xs[n], ys[n]], arm, ink);
       else dot(xs[n], ys[n], ink);
     }
@@ -41,16 +50,24 @@ function cross(dot, [x, y], arm, ink) {
   dot(x, y + arm, ink);
 }
 
-function stage({ spec, scene, runs, bound }) {
+/** How many units of a drawing a pixel of the page is. */
+const unitOf = (ui) => SIDE / ui.width("portrait", SIDE);
+
+const caption = (text, unit) => svg`<text class="cw-halo" x=${6 * unit} y=${SIDE - 7 * unit}
+  style="font-size: ${TYPE * unit}px">${text}</text>`;
+
+function motion({ spec, scene, runs, bound }, ui) {
   const standing = runs.map(({ method, colour, state }) => ({
     name: method,
     colour: series(colour),
     q: state?.q,
   }));
-  return html`<div class="cw-layers">
+  const unit = unitOf(ui);
+  return html`<div class="cw-layers cw-drift-motion">
     <svg viewBox="0 0 ${STAGE} ${STAGE}" role="img" class="cw-stage"
       aria-label="${spec.title}, as each integrator moves it">
-      ${scene.inThePlane ? dashed(bound) : nothing}${scene.scenery}${bodies(scene, standing)}
+      ${scene.inThePlane ? dashed(bound) : nothing}${scene.scenery}
+      ${bodies(scene, standing, unit)}${caption("motion", unit)}
     </svg>
   </div>`;
 }
@@ -59,14 +76,14 @@ const dashed = (d) => svg`<path d=${d} fill="none" stroke="var(--cw-edge)" strok
   stroke-dasharray="5 4"></path>`;
 
 /** Where the runs are at the shown time. */
-function moments({ runs, place }) {
+function moments({ runs, place }, unit) {
   return runs.map(({ method, colour, state }) => {
     const point = state && place.pointOf([...state.q, ...state.p]);
     if (!point || place.inside(point).some((part, i) => part !== point[i])) return nothing;
     const [x, y] = place.toPixel(point);
     return svg`<circle class="cw-moment" data-run=${method} pointer-events="none"
-      cx=${x} cy=${y} r="5"
-      fill=${series(colour)} stroke="var(--cw-paper)" stroke-width="1.5"></circle>`;
+      cx=${x} cy=${y} r=${MOMENT * unit}
+      fill=${series(colour)} stroke="var(--cw-paper)" stroke-width=${unit}></circle>`;
   });
 }
 
@@ -84,7 +101,7 @@ function moveStart({ q, p, axes: { x, y }, spec }, point, ui) {
 
 const startOf = ({ q, p, place }) => place.inside(place.pointOf([...q, ...p]));
 
-function startHandle(now, ui) {
+function startHandle(now, ui, unit) {
   const { x, y, labels } = now.axes;
   const grip = dragging({
     moveTo: (pixel) => moveStart(ui.now, ui.now.place.toData(pixel), ui),
@@ -99,68 +116,53 @@ function startHandle(now, ui) {
   return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable start"
     aria-label="start at ${place}; arrow keys move it"
     transform="translate(${px} ${py})" @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
-    <circle r="24" fill="transparent"></circle>
-    <circle r="9" fill="var(--cw-ink)" stroke="var(--cw-paper)" stroke-width="2.5"></circle>
+    <circle r=${FINGER * unit} fill="transparent"></circle>
+    <circle r=${KNOB * unit} fill="var(--cw-ink)" stroke="var(--cw-paper)"
+      stroke-width=${2 * unit}></circle>
   </g>`;
 }
 
 function portrait(now, ui) {
-  const { methods, shown, place, spec, q, p, dt, bound } = now;
+  const { methods, shown, place, spec, q, p, dt, bound, step } = now;
   const [across, up] = now.axes.labels;
   const paint = (context) => paintPortrait(now, ui, context);
-  const inputs = [methods, shown, place, spec, q, p, dt];
+  const inputs = [methods, shown, place, spec, q, p, dt, step];
   const dots = { width: DOTS, height: DOTS, inputs, paint, cells: true };
-  return html`<div class="cw-layers">
+  const unit = unitOf(ui);
+  const beside = SIDE / 2 + Math.min(6 * unit, SIDE / 2 - (textWidth(up, TYPE) + 4) * unit);
+  const type = `font-size: ${TYPE * unit}px`;
+  return html`<div class="cw-layers cw-drift-portrait" data-measure="portrait">
     <canvas role="img" aria-label="Phase portrait: the points that each integrator visits"
       ${painted(ui, dots)}></canvas>
     <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label="Phase portrait">
       <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
       ${q.length === 1 ? dashed(bound) : nothing}
-      <text x=${SIDE - 6} y=${SIDE / 2 - 8} text-anchor="end" class="cw-halo">${across}</text>
-      <text x=${SIDE / 2 + 8} y="16" class="cw-halo">${up}</text>
-      ${startHandle(now, ui)}${moments(now)}
+      <text x=${SIDE - 5 * unit} y=${SIDE / 2 + 15 * unit} text-anchor="end" class="cw-halo"
+        style=${type}>${across}</text>
+      <text x=${beside} y=${14 * unit} class="cw-halo" style=${type}>${up}</text>
+      ${caption("phase portrait", unit)}${startHandle(now, ui, unit)}${moments(now, unit)}
     </svg>
   </div>`;
 }
 
-function transport({ end, time, dt }, ui) {
-  const begin = () => {
-    if (ui.now.time >= ui.now.end) ui.set({ time: 0 });
-  };
-  const speeds = { label: "Speed", min: 1, max: 100, logarithmic: true };
+/** How fast it runs: as the reader says, or else calmly at first and then ever faster. */
+const speedOf = ({ speed, played }) => speed ?? clamp((CALM * played) / CALM_TIME, CALM, FASTEST);
+
+function transport(now, ui) {
+  const { end, time, dt } = now;
+  const begin = () => ui.set({ played: 0, ...(ui.now.time >= ui.now.end ? { time: 0 } : {}) });
   const line = { label: "Time", min: 0, max: end, step: dt, format: at };
-  return html`<div class="cw-controls" style="margin-top: 0.75rem" data-time=${time}>
+  const speeds = { label: "Speed", min: 1, max: FASTEST, logarithmic: true, value: speedOf(now) };
+  return html`<div class="cw-controls" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}${slider(ui, "time", line)}
     ${slider(ui, "speed", { ...speeds, format: (speed) => `${number(speed, 1)} ×` })}
   </div>`;
 }
 
-/** What a run comes to. */
-function fate({ taken, whole, last }, steps) {
-  if (taken >= steps) return scientific(last);
-  if (taken < 0) return "no energy";
-  return whole ? `ends at step ${taken}` : `lost at step ${taken + 1}`;
-}
-
-const heading = (name) => html`<th scope="col">${name}</th>`;
-
-function table({ all, steps }) {
-  const row = (run) => html`<tr>
-    <th scope="row" class="cw-series-name">
-      <svg class="cw-swatch" style="display: inline-block; width: 40px; height: 12px" aria-hidden="true">
-        ${sample(run, series(run.colour))}
-      </svg><span>${run.name}</span>
-    </th>
-    <td class="cw-number cw-error">${scientific(run.largest)}</td>
-    <td class="cw-number cw-error">${fate(run, steps)}</td>
-  </tr>`;
-  return html`<div style="overflow-x: auto"><table class="cw-weights">
-    <caption>Energy error over ${steps.toLocaleString("en")} steps</caption>
-    <thead>
-      <tr>${["integrator", "largest", "at the end"].map(heading)}</tr>
-    </thead>
-    <tbody>${all.map(row)}</tbody>
-  </table></div>`;
+/** Begins again, and moves unless the page is to be still. */
+function go(ui) {
+  ui.set({ time: 0, played: 0 });
+  if (ui.now.moving && !prefersStillness()) ui.play(true);
 }
 
 /** Which runs leave the picture, or all numbers, and when. */
@@ -191,19 +193,21 @@ function note({ spec, shown, rollouts, q, scene }) {
       ? ` What Python computed (${namesOf(rollouts)}) belongs to the first setting; Reset leads there.`
       : "";
   return (
-    `${spec.title}. Play moves the bodies, and the line in the curves below; drag it, too. Drag the ` +
-    `round point, or Tab to it and use the arrow keys.${orbit}${rim}${marks}${absent}`
+    `${spec.title}. Play moves the bodies, and the line in the curves below; drag it, too. It runs ` +
+    "calmly at first and then ever faster, unless you set the speed. Drag the round point, or Tab " +
+    `to it and use the arrow keys.${orbit}${rim}${marks}${absent}`
   );
 }
 
-function controls({ systems, spec, method_names }, ui) {
+function controls({ systems, spec }, ui) {
   const enter = (name) => {
     const { q, p, dt } = systems.find((other) => other.name === name);
-    ui.set({ system: name, plane: 0, dt, q, p, time: 0 });
+    ui.set({ system: name, plane: 0, dt, q, p });
+    go(ui);
   };
   const step = { label: "Step size", min: 0.001, max: 1, logarithmic: true };
   const planes = spec.planes.map(({ labels: [a, b] }, i) => [i, `${b} against ${a}`]);
-  return html`<div class="cw-controls">
+  return html`<div class="cw-controls cw-drift-controls">
     ${select(ui, "system", {
       label: "System",
       options: systems.map(({ name, title }) => [name, title]),
@@ -211,22 +215,15 @@ function controls({ systems, spec, method_names }, ui) {
     })}
     ${planes.length > 1 ? select(ui, "plane", { label: "Plane", options: planes }) : nothing}
     ${slider(ui, "dt", { ...step, format: (dt) => number(dt, 3) })}
-    ${checks(ui, "methods", {
-      label: "Integrators",
-      options: method_names.map(([method, text]) => [method, text, series(colourOf(method))]),
-    })}
   </div>`;
 }
 
 function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
   return html`${controls(now, ui)}
-    <div class="cw-columns">
-      <div>${stage(now)}<p class="cw-hint">Motion</p></div>
-      <div>${portrait(now, ui)}<p class="cw-hint">Phase portrait</p></div>
+    <div class="cw-drift">
+      ${motion(now, ui)}${portrait(now, ui)}${transport(now, ui)}${chart(now, ui)}${list(now, ui)}
     </div>
-    ${transport(now, ui)} ${chart(now, ui)}
-    <p class="cw-hint">Relative energy error |H − H₀| / |H₀| against time</p>
-    ${table(now)}
     <p class="cw-message">${losses(now)}</p>`;
 }
 
@@ -246,9 +243,10 @@ export default widget({
     steps: plain,
     rollouts,
     rollouts_follow: plain,
+    moving: plain,
   },
   controls: { system: plain, plane: plain, dt: plain, q: vector, p: vector, methods: plain },
-  local: { time: 0, speed: SPEED },
+  local: { time: 0, played: 0, speed: null },
   whole(now) {
     const { q, planes } = specOf(now) ?? {};
     return [now.q, now.p].every((part) => part.length === q?.length) && now.plane < planes.length;
@@ -257,6 +255,7 @@ export default widget({
     const { dt, q, p } = specOf(now);
     return system === undefined ? {} : { plane: 0, dt, q, p };
   },
+  entered: go,
   derive,
   view,
   words,
@@ -265,9 +264,10 @@ export default widget({
     `${specOf(now).title}, q = ${listed(now.q)}, p = ${listed(now.p)}, ` +
     `steps of ${number(now.dt, 3)}`,
   // At the end the bodies stand still, to be looked at.
-  advance: ({ time, speed, dt, steps }, ui, seconds) => {
-    const [end, next] = [dt * steps, time + speed * seconds];
-    ui.set({ time: Math.min(end, next) });
-    if (next >= end) ui.play(false);
+  advance: (now, ui, seconds) => {
+    const { time, played, dt, steps } = now;
+    const [end, way] = [dt * steps, speedOf(now) * seconds];
+    ui.set({ time: Math.min(end, time + way), played: played + way });
+    if (time + way >= end) ui.play(false);
   },
 });

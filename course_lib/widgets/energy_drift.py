@@ -24,6 +24,7 @@ from course_lib.widgets.traits import (
     Integer,
     Number,
     Several,
+    Switch,
     brief,
     named,
 )
@@ -117,7 +118,8 @@ class EnergyDrift(Widget):
     kernel, Python runs them again at every change. ``rollouts`` maps names to trajectories that
     were computed before, of a learned model, say; they start where the widget starts and are shown
     until the reader leaves that setting. Both together are five at most. A start lies within ±1000,
-    and a run whose numbers are lost on the way is told by the step at which they are.
+    and a run whose numbers are lost on the way is told by the step at which they are. It is
+    ``moving`` at once and to its end, unless the reader has asked for less motion or you for none.
 
     Traits, synced both ways: ``system``, ``dt``, ``q``, ``p``, ``methods``, ``plane``.
     Raises ``TypeError`` and ``ValueError`` for what cannot be integrated or drawn.
@@ -137,6 +139,7 @@ class EnergyDrift(Widget):
     methods = Several(Choice(*METHODS))
     rollouts = Data(lambda self: self._runs())
     rollouts_follow = Data(lambda self: bool(self._steppers) and not self._given)
+    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Reading a typed name with the letters that a model knows: capitals and accents are folded."""
+"""Reading a typed name with a model's letters: capitals, accents and hyphens give way."""
 
 import unicodedata
 
@@ -14,13 +14,16 @@ PLAIN = {
     "ł": "l",
     "ı": "i",
 }
+# What joins the parts of a name is left out where it is missing.
+PLAIN |= dict.fromkeys("-‐‑–'’ ", "")
 
 
 def folded(text: str, alphabet: str) -> str:
     """``text`` in letters of the ``alphabet``, as far as capitals and accents stood in the way.
 
     A letter of the alphabet stays. Any other loses its accents, and is written small or large,
-    whichever the alphabet has; what even then is not in it stays as it is.
+    whichever the alphabet has; hyphens, apostrophes and blanks are left out. What even then is not
+    in it stays as it is.
     """
     return "".join(_folded(letter, alphabet) for letter in text)
 

@@ -3,15 +3,20 @@ import { button, toggle } from "./js/controls.js";
 import { alongALine } from "./js/keys.js";
 import { heading, numbers, ordinal, proofread, score, verdict } from "./js/letter_hider/words.js";
 import { headCards, letterBars, nearestChild, POINTED_AT } from "./js/letters.js";
-import { expectAt, sightOf } from "./js/maths/hidden_letters.js";
+import { expectAt, sightOf, sureness } from "./js/maths/hidden_letters.js";
 import { clamp, ranking, upTo } from "./js/maths/numerics.js";
 import { unpackTransformer } from "./js/maths/transformer.js";
+import { prefersStillness } from "./js/play.js";
 import { isStale, number, spelled, typingLine, visible } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const VOWELS = [..."aeiouAEIOU"];
 const GUESSES = 3;
+/** In seconds: the show at first sight begins with the whole word; and how long bars grow. */
+const [WHOLE, GROWTH, SHOW] = [0.9, 0.8, 4];
+/** No letter of the word is narrower, in pixels; then it goes on in another row. */
+const NARROWEST = 27;
 
 // What follows from the state: what the model sees of the word, what it expects at the place that
 // is looked at, and what it would if it saw no letter.
@@ -24,8 +29,14 @@ function derive(now, ui) {
     encoder: unpackTransformer(facts, weights),
   }));
   const ids = [...word].map((letter) => letters.indexOf(letter));
-  const hidden = now.hidden.filter((t) => t in ids);
-  const at = now.place in ids ? now.place : (hidden[0] ?? 0);
+  const given = now.hidden.filter((t) => t in ids);
+  const place = now.place in ids ? now.place : (given[0] ?? 0);
+  const showing = now.playing && now.seconds !== null;
+  const sure = ui.memo("sure", [encoder, word, showing], () =>
+    showing ? sureness(encoder, ids, mask) : [],
+  );
+  const at = showing ? surest(sure, given) : place;
+  const hidden = !showing ? given : now.seconds < WHOLE ? [] : [at];
   const expected = (name, places) => {
     const seen = sightOf(ids, places, mask);
     return ui.memo(name, [encoder, mask, seen.join()], () => expectAt(encoder, seen, mask));
@@ -37,7 +48,7 @@ function derive(now, ui) {
   const open = upTo(letters.length).filter((id) => id !== mask);
   // What the model expects stays covered until the reader has foretold it, once for each sight.
   const all = sightOf(ids, hidden, mask).join();
-  const covered = now.guess_first && hidden.length > 0 && now.guess?.sight !== all;
+  const covered = now.guess_first && !showing && hidden.length > 0 && now.guess?.sight !== all;
   const locked = covered && hidden.includes(at);
   const looked = now.hovered ?? (now.option < 0 ? (locked ? open[0] : ids[at]) : now.option);
   if (!open.includes(looked)) {
@@ -45,8 +56,13 @@ function derive(now, ui) {
   }
   const seen = sightOf(ids, sight, mask).map((id) => (id === mask ? "?" : visible(letters[id])));
   const shown = { letters, open, ids, places: hidden, at, seen, guesses, here, blind, looked };
-  return { ...shown, sight: all, covered, locked };
+  const grown = showing ? (now.seconds - WHOLE) / GROWTH : now.playing ? now.grown : 1;
+  const most = { encoder, grown: clamp(grown, 0, 1), sight: all };
+  return { ...shown, ...most, covered, locked };
 }
+
+/** The place of which the model is surest, but for some. */
+const surest = (sure, but) => ranking(sure).find((t) => !but.includes(t)) ?? 0;
 
 // What the reader does ---------------------------------------------------------------------------
 
@@ -78,8 +94,43 @@ function foretell(ui, id) {
   const { sight, at, here, tally } = ui.now;
   const hits = tally.hits + Number(ranking(here.probability)[0] === id);
   const guess = { sight, place: at, id };
-  ui.set({ guess, tally: { made: tally.made + 1, hits }, option: id, hovered: null });
+  ui.play(!prefersStillness());
+  ui.set({ grown: 0, guess, tally: { made: tally.made + 1, hits }, option: id, hovered: null });
 }
+
+/** Another word: the letter is hidden of which the model is surest. */
+function offer(ui, word) {
+  const { encoder, letters, mask } = ui.now;
+  const ids = [...word].map((letter) => letters.indexOf(letter));
+  const place = surest(sureness(encoder, ids, mask), []);
+  look(ui, place, { word, hidden: [place] });
+}
+
+/** Hides another letter than the one that is asked for, and shows what the model expects there. */
+function showOnce(ui) {
+  ui.memo("shown once", [], () => {
+    if (prefersStillness()) return;
+    ui.set({ seconds: 0 });
+    ui.play(true);
+  });
+}
+
+function advance({ seconds: passed, grown }, ui, seconds) {
+  if (passed !== null && passed + seconds < SHOW) ui.set({ seconds: passed + seconds });
+  else if (passed === null && grown < 1) ui.set({ grown: grown + seconds / GROWTH });
+  else end(ui);
+}
+
+function end(ui) {
+  ui.play(false);
+  ui.set({ seconds: null });
+}
+
+/** What a hand does ends the show, before it does anything else. */
+const byHand = (ui) => ({
+  handleEvent: ({ key }) => ui.now.seconds !== null && key !== "Tab" && key !== "Shift" && end(ui),
+  capture: true,
+});
 
 /** Hides all letters of one kind, and no other. */
 function hideOnly(ui, isOfTheKind) {
@@ -118,7 +169,9 @@ function wordInTiles(now, ui) {
     1,
   );
   const touched = (event) => touch(ui, nearestChild(event));
-  return html`<div class="cw-h-word" role="listbox" tabindex="0" aria-multiselectable="true"
+  const rows = Math.ceil((now.ids.length * NARROWEST) / ui.width("word", 320));
+  const each = Math.ceil(now.ids.length / rows);
+  return html`<div class="cw-h-word" style="--cw-each: ${each}" role="listbox" tabindex="0" aria-multiselectable="true"
     data-covered=${now.covered} aria-label="Letters of the word, of which the selected ones are hidden"
     aria-orientation="horizontal" aria-activedescendant="${ui.id}-place-${now.at}"
     @click=${touched} @keydown=${keys}>${now.ids.map((_, t) => tile(now, ui, t))}</div>`;
@@ -127,7 +180,7 @@ function wordInTiles(now, ui) {
 function examples({ words }, ui) {
   if (!words.length) return nothing;
   return html`<div class="cw-h-buttons"><span>or try</span>
-    ${words.map((word) => button(word, () => write(ui, word, [])))}</div>`;
+    ${words.map((word) => button(word, () => offer(ui, word)))}</div>`;
 }
 
 function hiding(now, ui) {
@@ -140,9 +193,7 @@ function hiding(now, ui) {
       ${button("Show all", () => hideOnly(ui, () => false))}
       ${toggle(ui, "guess_first", { label: "I guess first" })}
       <p class="cw-hint">${score(now)}</p>
-    </div>
-    <p class="cw-hint">Click a letter to hide it, and again to show it. ✓: its first guess is true.
-      ✗: the truth is a later one.</p>`;
+    </div>`;
 }
 
 /** Says above a bar that the reader has foretold it. */
@@ -154,11 +205,11 @@ function yourMark({ guess, sight, at, open }, grid) {
 }
 
 function bars(now, ui) {
-  const { letters, open, ids, at, here, blind, locked, looked } = now;
+  const { letters, open, ids, at, here, blind, locked, looked, grown } = now;
   const choose = (option) => ui.set({ option, hovered: null });
   const chart = {
     title: locked ? "Letter that you think the model expects" : "Letter whose numbers are shown",
-    ...{ names: letters.map(visible), order: open, locked },
+    ...{ names: letters.map(visible), order: open, locked, grown },
     ...{ own: blind.probability, probability: here.probability, chosen: locked ? null : ids[at] },
     spoken: locked ? visible(letters[looked]) : numbers(now),
     take: locked ? (id) => foretell(ui, id) : choose,
@@ -177,6 +228,7 @@ function bars(now, ui) {
 }
 
 function view(now, ui) {
+  if (now.moving) showOnce(ui);
   const { alphabet, mask, facts, letters, ids, hidden, heads } = now;
   const typing = typingLine(ui, "word", {
     label: "Type a word",
@@ -185,21 +237,25 @@ function view(now, ui) {
     still: spelled(ids.map((id) => letters[id])),
     accept: (word) => write(ui, word, hidden),
   });
-  return html`${typing} ${examples(now, ui)}
+  return html`<div @pointerdown=${byHand(ui)} @keydown=${byHand(ui)}>${typing} ${examples(now, ui)}
     <div class=${isStale(ui, "word") ? "cw-stale" : ""}>
       <div class="cw-columns">
-        <div>${wordInTiles(now, ui)} ${hiding(now, ui)}</div>
+        <div data-measure="word">${wordInTiles(now, ui)} ${hiding(now, ui)}</div>
         <div>${bars(now, ui)}</div>
       </div>
       ${toggle(ui, "heads", { label: "Where each head looks" })}
       ${heads ? headCards(ui, "From that place, each head looks at", now.seen, now.here.attention) : nothing}
-    </div>`;
+    </div></div>`;
 }
+
+const HOW =
+  "Click a letter to hide it, and again to show it. ✓: its first guess is true. ✗: the truth is a " +
+  "later one.";
 
 export default widget({
   label: "Letter hider: what a trained encoder expects in the gaps of a word",
   name: "cw-letters",
-  data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain },
+  data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain, moving: plain },
   controls: {
     word: plain,
     hidden: plain,
@@ -208,11 +264,20 @@ export default widget({
     guess_first: plain,
     heads: plain,
   },
-  local: { ...POINTED_AT, typed: null, guess: null, tally: { made: 0, hits: 0 } },
+  local: {
+    ...POINTED_AT,
+    typed: null,
+    guess: null,
+    tally: { made: 0, hits: 0 },
+    seconds: null,
+    grown: 1,
+  },
+  advance,
   whole: ({ word, hidden, place }) => Math.max(place, ...hidden) < [...word].length,
   along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),
   derive,
   view,
+  how: () => HOW,
   words: (now) =>
     now.locked ? heading(now) : `${heading(now)} ${verdict(now)} ${numbers(now)}. ${score(now)}`,
   began: ({ word, hidden }) => `${spelled([...word])}, ${hidden.length || "none"} hidden`,

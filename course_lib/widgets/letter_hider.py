@@ -59,7 +59,10 @@ class LetterHider(ModelWidget):
     letter whose guesses are shown; -1 for the first hidden one, or the first), ``option`` (the id
     whose numbers are shown; -1 for the true letter), ``guess_first`` (whether the reader foretells
     what the model expects before the page shows it) and ``heads`` (whether it shows where each head
-    looks). Up to 8 ``words`` are offered as examples. Raises ``TypeError`` and ``ValueError`` for
+    looks). Up to 8 ``words`` are offered as examples; of each that letter is hidden of which the
+    model is surest, rightly or wrongly. At first sight the page hides another letter and shows what
+    the model expects there, unless the reader has asked for less motion or you for none with
+    ``moving``. Raises ``TypeError`` and ``ValueError`` for
     what cannot be read, or run in the page.
     Source: Devlin et al. (2019), section 3.1.
     """
@@ -83,6 +86,7 @@ class LetterHider(ModelWidget):
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True, rule=_no_mask)
     guess_first = Switch(default=True)
     heads = Switch(default=False)
+    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -78,11 +78,10 @@ function control(ui, name, knob) {
 const buttonish = (knob) => Number(Boolean(knob.button));
 
 /** @param {Figure} figure */
-function motion({ advance, step, moment }, now, ui) {
+function motion({ advance, moment }, now, ui) {
   if (!advance) return nothing;
   if (now.moving) playAtOnce(ui);
   return html`${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
-    ${step ? button("Step", () => step(ui.now, ui)) : nothing}
     ${moment ? html`<output class="cw-live-moment" aria-live="off">${moment(now)}</output>` : nothing}`;
 }
 
@@ -170,6 +169,7 @@ export const liveFigure = (figure) => ({
       view: (now, ui) => html`<div @pointerdown=${taken(ui)} @keydown=${taken(ui)}>
         <div class="cw-controls">
           ${tour ? tour.play(now, ui) : motion(figure, now, ui)}
+          ${figure.step ? button("Step", () => figure.step(ui.now, ui)) : nothing}
           ${figure.chooser?.(now, ui) ?? nothing}${controlsOf(ui, false)}
         </div>
         ${

@@ -1,8 +1,8 @@
 import { plain, vector } from "./js/array.js";
-import { STAGE } from "./js/bodies.js";
+import { STAGE, sizeOf } from "./js/bodies.js";
 import { button, checks, select, series, slider } from "./js/controls.js";
 import { colourOf } from "./js/energy_drift/colours.js";
-import { tail } from "./js/mechanics_stage/actors.js";
+import { LARGER, tail } from "./js/mechanics_stage/actors.js";
 import { glass, HEIGHT, WIDTH } from "./js/mechanics_stage/glass.js";
 import { hand, handles } from "./js/mechanics_stage/hand.js";
 import { derive, networks, rollouts, specOf } from "./js/mechanics_stage/runs.js";
@@ -15,6 +15,7 @@ const MOST = 3;
 const STEPS = 40;
 // At its end a run stands still for so many seconds, to be looked at.
 const REST = 1.5;
+const GHOST = 19;
 
 const listed = (parts) => parts.map((part) => number(part)).join(", ");
 
@@ -33,19 +34,34 @@ function fate({ lost, over, level, ends, state }, { spec, actor }) {
 const outside = (actor, state) =>
   actor.balls(state).some((place) => place.some((part) => part < 0 || part > STAGE));
 
+/** As much as may be told of a run: there is room for it from the beginning. */
+function mostTold({ spec, start, steps }, { whole }) {
+  const fates = [MOST_TOLD[spec.name]?.(steps) ?? "It has left the stage, the glass runs over"];
+  if (whole) fates.push("its run ends here");
+  const energy = number(start.energy + 10 * Math.sign(start.energy));
+  return html`Energy <b>${energy}</b>, at first <b>${number(start.energy)}</b>.
+    <strong>${fates.join(", ")}.</strong>`;
+}
+const MOST_TOLD = {
+  Pendulum: (steps) => `Over the top at step ${steps}, the glass runs over`,
+  Kepler: () => "Its planet has left the stage, the glass runs over",
+};
+
 /** Where a ball is in truth. */
-const ghost = ([x, y]) => svg`<circle class="cw-ghost" cx=${x} cy=${y} r="19" fill="none"
-  stroke="var(--cw-ink)" stroke-width="2" stroke-dasharray="5 4"></circle>`;
+const ghost = ([x, y], unit) => svg`<circle class="cw-ghost" cx=${x} cy=${y}
+  r=${GHOST * sizeOf(unit / LARGER)} fill="none" stroke="var(--cw-ink)" stroke-width="2"
+  stroke-dasharray="5 4"></circle>`;
 
 function scene(now, ui, run, first) {
   const { actor, bounds, spec, truth } = now;
+  const unit = STAGE / ui.width("scene", STAGE);
   const grip = hand(ui, run.key);
   return svg`<svg viewBox="0 0 ${STAGE} ${STAGE}" class="cw-scene" role="group"
     aria-label="${spec.title}, moved by ${run.name}" @pointerdown=${grip} @pointermove=${grip}
     @pointerup=${grip} @pointercancel=${grip}>
     ${bounds}${actor.traces(run.past).map((places) => tail(places, run.colour))}
-    ${run.state ? actor.draw(run, run.state) : nothing}
-    ${truth && run.key !== "truth" ? actor.balls(truth).map(ghost) : nothing}
+    ${run.state ? actor.draw(run, run.state, unit) : nothing}
+    ${truth && run.key !== "truth" ? actor.balls(truth).map((ball) => ghost(ball, unit)) : nothing}
     ${handles(now, ui, run, first)}
   </svg>`;
 }
@@ -63,8 +79,10 @@ function act(now, ui, run, i) {
         ${glass({ level: run.lost > 0 ? Infinity : run.level, right, moment: time })}
       </svg>
     </div>
-    <p class="cw-act-told"><span>Energy <b>${run.state ? number(run.height) : "∞"}</b>, at first
-      <b>${number(start.energy)}</b>.</span> <strong>${capital(fate(run, now))}</strong></p>
+    <p class="cw-act-told"><span><span>Energy <b>${run.state ? number(run.height) : "∞"}</b>,
+      at first <b>${number(start.energy)}</b>.</span>
+      <strong>${capital(fate(run, now))}</strong></span>
+      <span class="cw-act-most" aria-hidden="true">${mostTold(now, run)}</span></p>
   </div>`;
 }
 const percent = (share) => `${number(100 * share, 0)} %`;
@@ -99,13 +117,15 @@ function choose(ui, changes) {
   if (ui.now.moving && !prefersStillness()) ui.play(true);
 }
 
-function controls({ systems, spec, method_names, shown, methods, networks: learned }, ui) {
+function controls(now, ui) {
+  const { systems, spec, method_names, methods, networks: learned } = now;
+  const most = roomFor(now);
   const enter = (name) => {
     const { z, dt, methods: able, first } = systems.find((other) => other.name === name);
     const kept = ui.now.methods.filter((method) => able.includes(method));
-    choose(ui, { system: name, z, dt, methods: kept.length < methods.length ? first : kept });
+    const chosen = kept.length < methods.length ? first.slice(0, most) : kept;
+    choose(ui, { system: name, z, dt, methods: chosen });
   };
-  const most = roomBeside(shown, learned);
   return html`<div class="cw-controls">
     ${learned.length ? nothing : setting({ systems, enter }, ui)}
     ${
@@ -121,8 +141,12 @@ function controls({ systems, spec, method_names, shown, methods, networks: learn
   </div>`;
 }
 
-/** For integrators; networks stand beside the true motion. */
-const roomBeside = (all, learned) => MOST - all.length - (learned.length && learned.length + 1);
+/**
+ * For integrators, as Python counts: networks stand beside the true motion, and a run of Python's
+ * keeps its place for the reader who comes back to its start.
+ */
+const roomFor = ({ rollouts: all, networks: learned }) =>
+  MOST - all.length - (learned.length && learned.length + 1);
 
 /** Which system, and its step: networks know one step of one system. */
 const setting = ({ systems, enter }, ui) => html`${select(ui, "system", {
@@ -161,9 +185,10 @@ const RIMS = {
 
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
-  return html`<div class="cw-acts" style="--cw-acts: ${now.runs.length}">
+  const { length: acts } = now.runs;
+  return html`<div class="cw-acts" data-acts=${acts} style="--cw-acts: ${acts}">
       ${now.runs.map((run, i) => act(now, ui, run, i))}
-      ${now.runs.length ? nothing : html`<p class="cw-hint">Switch an integrator on.</p>`}
+      ${acts || roomFor(now) < 1 ? nothing : html`<p class="cw-hint">Switch an integrator on.</p>`}
     </div>
     ${transport(now, ui)}${controls(now, ui)}${absent(now)}`;
 }
@@ -191,15 +216,15 @@ export default widget({
     return now.z.length === z?.length && able && known;
   },
   // Which integrators there are depends on the system, and how many on the runs of Python.
-  limits: ({ method_names, rollouts: all, networks: learned }) => ({
+  limits: (now) => ({
     methods: {
-      ...{ kind: "several", low: 0, high: roomBeside(all, learned) },
-      each: { kind: "choice", options: method_names.map(([method]) => method) },
+      ...{ kind: "several", low: 0, high: roomFor(now) },
+      each: { kind: "choice", options: now.method_names.map(([method]) => method) },
     },
   }),
   along({ system }, now) {
     const { z, dt, first } = specOf(now);
-    return system === undefined ? {} : { z, dt, methods: first };
+    return system === undefined ? {} : { z, dt, methods: first.slice(0, roomFor(now)) };
   },
   entered: (ui) => choose(ui, {}),
   derive,

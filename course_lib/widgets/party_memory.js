@@ -18,6 +18,8 @@ const THICKEST = 22;
 const MOST_CRISP = 64;
 const LONGEST_RATIO = 6;
 const NARROW = 44;
+/** Shares that sum to one may exceed it by as much. */
+const ROUNDING = 1e-9;
 /** The height of the air that ink can fly through, in pixels; what is beyond the stage is cut. */
 const AIR = 640;
 
@@ -54,7 +56,7 @@ function derive(now, { memo }) {
       const weights = memoryWeights(mode, { ...party, arrived: count });
       const total = weights.reduce((sum, weight) => sum + weight, 0);
       // A sheet holds one layer of full ink. Where more has been laid over it, all is drawn fainter.
-      const full = Math.max(1, total);
+      const full = total > 1 + ROUNDING ? total : 1;
       return { weights, total, full, ink: blend(weights, portraits).map((value) => value / full) };
     });
   const sheet = sheetOf("sheet", arrived);

@@ -1,10 +1,14 @@
 import { plain, rows, vector } from "./js/array.js";
 import { choices, series, slider } from "./js/controls.js";
+import { textWidth } from "./js/lettering.js";
 import { contourSegments, segmentPath } from "./js/maths/contour.js";
+import { clearest, placesAbout } from "./js/maths/labels.js";
 import { lookupScores, softLookup } from "./js/maths/lookup.js";
 import { clamp } from "./js/maths/numerics.js";
+import { alongTour, stopsOf } from "./js/maths/tour.js";
 import { painted } from "./js/painted.js";
 import { dragging, plane, pointIn } from "./js/plane.js";
+import { playAtOnce, playButton } from "./js/play.js";
 import { weightTable } from "./js/table.js";
 import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
@@ -21,6 +25,9 @@ const [THICKEST, FINEST] = [12, 0.1];
 /** A line of equal answers that ran up to a key would look like its thread. */
 const CLEARANCE = 18;
 const STEP = 0.05;
+const SECONDS_OF_A_WALK = 6;
+/** How far its label keeps from a key and from the query, and how high it is. */
+const [KEY_RADIUS, QUERY_RADIUS, LABEL_SIZE, LABEL_HEIGHT] = [10, 14, 13, 17];
 // Mid-blue reads on a light and on a dark ground alike; its opacity is the looked-up value.
 const TINT = [40, 130, 200];
 const DEEPEST_TINT = 110;
@@ -32,7 +39,7 @@ const SIMILARITIES = [
 ];
 const PLANE = plane({ x: [-EDGE, EDGE], y: [-EDGE, EDGE], width: SIDE, height: SIDE });
 /** The beam of answers: where it lies, how long it is, and how large a whole weight is. */
-const BEAM = { height: 64, y: 32, left: 15, length: SIDE - 30, ball: 14 };
+const BEAM = { height: 68, y: 32, left: 15, length: SIDE - 30, ball: 14 };
 
 const placed = (point) => point.map((part) => Number(clamp(part, -REACH, REACH).toFixed(3)));
 
@@ -54,18 +61,58 @@ function isolines(field, lowest, highest) {
   return paths.join("");
 }
 
-function derive({ key_points, values, query, similarity, temperature }, { memo }) {
+/** How wide a name is with its value in bold behind it. */
+const labelWidth = (name, value) =>
+  textWidth(`${name} `, LABEL_SIZE) + textWidth(value, LABEL_SIZE, 800) + 2;
+
+/** The square about a mark. @param {number[]} mark @param {number} radius */
+const around = ([x, y], radius) => {
+  return { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius };
+};
+
+const marksOf = ({ key_points }) => key_points.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
+
+/** A label for each key, which covers no other and no mark, as far as there is room. */
+function keyLabels({ names, key_points, values, query }) {
+  const taken = [...marksOf({ key_points }), around(PLANE.toPixel(query), QUERY_RADIUS)];
+  return names.map((name, i) => {
+    const width = labelWidth(name, number(values[i], 1));
+    const [mark, radius] = [PLANE.toPixel(key_points[i]), KEY_RADIUS];
+    const [below, above, ...aside] = placesAbout(mark, radius, width, LABEL_HEIGHT, SIDE);
+    const label = clearest([above, below, ...aside], taken);
+    taken.push(label);
+    return label;
+  });
+}
+
+/** The label of the query keeps clear of those of the keys. */
+function queryLabel({ key_points, query }, labels, value) {
+  const width = labelWidth("query", number(value));
+  const mark = PLANE.toPixel(query);
+  const marks = key_points.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
+  return clearest(placesAbout(mark, QUERY_RADIUS, width, LABEL_HEIGHT, SIDE), [
+    ...labels,
+    ...marks,
+  ]);
+}
+
+function derive(now, { memo }) {
+  const { names, key_points, values, query, similarity, temperature } = now;
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   const field = memo("field", [key_points, similarity, temperature], () =>
     valueField(key_points, values, similarity, temperature),
   );
+  const found = softLookup(query, key_points, values, similarity, temperature);
+  const labels = memo("labels", [names, key_points, values, query], () => keyLabels(now));
   return {
     field,
     lowest,
     highest,
     lines: memo("lines", [field], () => isolines(field, lowest, highest)),
     score: lookupScores(query, key_points, similarity),
-    ...softLookup(query, key_points, values, similarity, temperature),
+    labels,
+    label: queryLabel(now, labels, found.value),
+    ...found,
   };
 }
 
@@ -79,17 +126,16 @@ function tint({ field, lowest, highest }) {
   return pixels;
 }
 
-/** Labels near the rim grow inwards, so that none is cut off. */
-function labelAnchor(x) {
-  if (x < SIDE / 4) return "start";
-  return x > (3 * SIDE) / 4 ? "end" : "middle";
-}
+/** A name and its value, in the box that is kept for them about a mark at [x, y]. */
+const labelled = (box, [x, y], name, value) => svg`<text class="cw-halo"
+  x=${box.x + 1 - x} y=${box.y + 13 - y}>${name}
+  <tspan class="cw-lookup-value">${value}</tspan></text>`;
 
 const place = ([x, y]) => `at ${number(x)}, ${number(y)}; arrow keys move it`;
 /** @returns {number[]} @param {number[]} from @param {number[]} step */
 const moved = ([x, y], [dx, dy]) => placed([x + STEP * dx, y + STEP * dy]);
 
-function keyHandle({ names, key_points, values }, ui, i) {
+function keyHandle({ names, key_points, values, labels }, ui, i) {
   const key = key_points[i];
   const moveTo = (point) => ui.set({ key_points: key_points.with(i, point) });
   const grip = dragging({
@@ -102,27 +148,23 @@ function keyHandle({ names, key_points, values }, ui, i) {
     @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
     <circle r="20" fill="transparent"></circle>
     <circle r="8" fill=${series(i)} stroke="var(--cw-paper)" stroke-width="2"></circle>
-    <text y=${y < SIDE / 8 ? 24 : -14} class="cw-halo" text-anchor=${labelAnchor(x)}>${names[i]}
-      <tspan class="cw-lookup-value">${number(values[i], 1)}</tspan></text>
+    ${labelled(labels[i], [x, y], names[i], number(values[i], 1))}
   </g>`;
 }
 
-function queryHandle({ query, value, key_points }, ui) {
+function queryHandle({ query, value, label }, ui) {
   const grip = dragging({
     moveTo: (pixel) => ui.set({ query: placed(PLANE.toData(pixel)) }),
     moveBy: (step) => ui.set({ query: moved(query, step) }),
   });
   const [x, y] = PLANE.toPixel(query);
-  const isBelow = ([kx, ky]) => Math.abs(kx - x) < SIDE / 5 && ky > y && ky - y < SIDE / 5;
-  const crowded = y > (7 * SIDE) / 8 || key_points.map(PLANE.toPixel).some(isBelow);
   return svg`<g class="cw-handle cw-query" tabindex="0" role="button"
     aria-roledescription="movable query" aria-label="query ${place(query)}"
     transform="translate(${x} ${y})" @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
     <circle r="24" fill="transparent"></circle>
     <path d="M0 -12L12 0L0 12L-12 0Z" fill="var(--cw-ink)" stroke="var(--cw-paper)"
       stroke-width="2"></path>
-    <text y=${crowded ? -18 : 28} class="cw-halo" text-anchor=${labelAnchor(x)}>query
-      <tspan class="cw-lookup-value">${number(value)}</tspan></text>
+    ${labelled(label, [x, y], "query", number(value))}
   </g>`;
 }
 
@@ -170,7 +212,7 @@ function beam({ values, weights, value, lowest, highest }, ui) {
   };
   const mark = (v, i) =>
     svg`<path d="M${at(v)} ${y}v8" stroke=${series(i)} stroke-width="3"></path>`;
-  const end = (v, x, anchor) => svg`<text x=${x} y=${y + 26} text-anchor=${anchor}
+  const end = (v, x, anchor) => svg`<text x=${x} y=${y + 34} text-anchor=${anchor}
     class="cw-lookup-end">${number(v, 1)}</text>`;
   const deep = (opacity) => `stop-color: rgb(${TINT}); stop-opacity: ${opacity / 255}`;
   return html`<svg viewBox="0 0 ${SIDE} ${height}" aria-hidden="true" class="cw-lookup-beam">
@@ -200,10 +242,34 @@ function table({ names, values, score, weights }) {
   });
 }
 
+/** The query wanders past the keys, and stands at the end where it stood. */
+function advance({ query, from, walked, key_points }, ui, seconds) {
+  const start = from ?? query;
+  const share = (walked + seconds) / SECONDS_OF_A_WALK;
+  if (share >= 1) {
+    ui.set({ query: start, from: null, walked: 0 });
+    ui.play(false);
+    return;
+  }
+  const stops = ui.memo("stops", [start, key_points], () => stopsOf(start, key_points));
+  const eased = share * share * (3 - 2 * share);
+  ui.set({ query: placed(alongTour(stops, eased)), from: start, walked: walked + seconds });
+}
+
+/** What a hand does ends the walk where the query stands; the button of the walk does so itself. */
+const ends = (ui) => (event) => {
+  if (event.target.closest("button") || ["Tab", "Shift"].includes(event.key)) return;
+  if (ui.now.from === null) return;
+  ui.play(false);
+  ui.set({ from: null, walked: 0 });
+};
+
 function view(now, ui) {
+  if (now.moving) playAtOnce(ui);
   const temperature = { label: "Temperature τ", min: 0.02, max: 10, logarithmic: true };
-  return html`<div class="cw-controls">
+  return html`<div @pointerdown=${ends(ui)} @keydown=${ends(ui)}><div class="cw-controls">
       ${choices(ui, "similarity", { label: "Similarity", options: SIMILARITIES })}
+      ${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
       ${slider(ui, "temperature", { ...temperature, format: number })}
     </div>
     <div class="cw-columns">
@@ -213,7 +279,7 @@ function view(now, ui) {
         <p class="cw-readout">Answer: Σ weight × value = <strong>${number(now.value)}</strong>
           ${now.unit}</p>
       </div>
-    </div>`;
+    </div></div>`;
 }
 
 const HOW =
@@ -230,10 +296,13 @@ function words({ names, weights, value, unit }) {
 
 export default widget({
   label: "Soft lookup: drag the query among the keys",
-  data: { names: plain, values: vector, unit: plain },
+  name: "cw-lookup",
+  data: { names: plain, values: vector, unit: plain, moving: plain },
   controls: { key_points: rows, query: vector, temperature: plain, similarity: plain },
+  local: { from: null, walked: 0 },
   derive,
   view,
+  advance,
   words,
   how: () => HOW,
   began: ({ query, similarity, temperature }) =>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import Array, Choice, Number, Several, Text
+from course_lib.widgets.traits import Array, Choice, Number, Several, Switch, Text
 
 REACH = 1.5
 MOST_KEYS = 24  # a row each in the table, and room for a finger each in a plane of 320 pixels
@@ -16,6 +16,8 @@ class SoftLookup(Widget):
     the squared distance of query and key (Nadaraya–Watson), their dot product, or their cosine.
     Query and keys are dragged by hand; dotted lines join the queries that get the same answer.
     Below the plane each weight lies on a beam at its value, and the beam balances at the answer.
+    At first sight the query wanders once past the keys and comes back, unless a hand ends it, the
+    reader has asked for less motion or you for none with ``moving``.
 
     ``names`` are the labels of up to 24 keys, ``keys`` their points ``(keys, 2)`` within ±1.5,
     ``values`` the number ``(keys,)`` that each returns, ``unit`` what the numbers count.
@@ -34,6 +36,7 @@ class SoftLookup(Widget):
     temperature = Number(0.02, 10.0, default=0.3)
     similarity = Choice("distance", "dot", "cosine", default="distance")
     unit = Text(default="", read_only=True)
+    moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:
         """The keys with their values, in words."""

@@ -7,7 +7,7 @@ import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { chart, tickSign } from "./js/symplecticity_meter/chart.js";
 import { derive, ROUNDS, STEP, STEPS } from "./js/symplecticity_meter/experiments.js";
 import { centreOf, closedLoop, moved, resized, sizeOf } from "./js/symplecticity_meter/loops.js";
-import { number } from "./js/text.js";
+import { number, quantity } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
@@ -195,7 +195,8 @@ function loopHandle(now, ui, shapes) {
 function start({ bead, closed }) {
   const [x, y] = PLANE.toPixel(bead.corners[0]);
   const [cx, cy] = PLANE.toPixel(centreOf(bead.corners));
-  const text = closed ? signed(closed * bead.total) : "start";
+  const rounds = `${Math.abs(closed)} ${Math.abs(closed) === 1 ? "round" : "rounds"}`;
+  const text = closed ? `${rounds}: ${signed(closed * bead.total)}` : "start";
   const far = BESIDE / (Math.hypot(x - cx, y - cy) || 1);
   const [outside, inside] = [far, -far].map((way) => [x + way * (x - cx), y + way * (y - cy)]);
   const half = textWidth(text, TYPE) / 2;
@@ -351,11 +352,13 @@ function loopOutcome({ bead, closed, tokens }) {
     return { kind: "good", title: "Closed: no work", told };
   }
   const gain = Math.sign(closed) * bead.total;
-  const told =
-    gain > 0
-      ? `All stands as it stood, but ${who} is faster: a perpetual motion machine.`
-      : `All stands as it stood, but ${who} is slower, and will be driven back.`;
-  return { kind: "bad", title: `${signed(gain)} on every round`, told };
+  if (gain < 0) {
+    const told = `All stands as it stood, but ${who} is slower, and will be driven back.`;
+    return { kind: "bad", title: `Each round takes ${quantity(-gain)}`, told };
+  }
+  const told = `All stands as it stood, but ${who} is faster: a perpetual motion machine.`;
+  const way = closed < 0 ? " the other way" : "";
+  return { kind: "bad", title: `Each round${way} gives ${quantity(gain)}`, told };
 }
 
 function freeOutcome({ off, moment }) {

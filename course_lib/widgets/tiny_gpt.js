@@ -1,12 +1,12 @@
 import { plain } from "./js/array.js";
-import { button, choices, slider } from "./js/controls.js";
+import { button, choices, fold, slider } from "./js/controls.js";
 import { alongALine } from "./js/keys.js";
 import { headCards, letterBars, nearestChild, POINTED_AT, three } from "./js/letters.js";
 import { chooseAmong, drawFrom, textReader, uniform } from "./js/maths/generation.js";
 import { clamp } from "./js/maths/numerics.js";
 import { unpackTransformer } from "./js/maths/transformer.js";
 import { painted } from "./js/painted.js";
-import { every, playButton, prefersStillness } from "./js/play.js";
+import { every, playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { isStale, number, spelled, typingLine, visible } from "./js/text.js";
 import { cuts } from "./js/tiny_gpt/cuts.js";
 import {
@@ -38,6 +38,8 @@ import { widget } from "./js/widget.js";
 
 /** So many letters have a bar; a row of the others would be empty. */
 const MOST_BARS = 24;
+/** In a frame narrower than this, in pixels, what the heads do is folded. */
+const NARROW = 480;
 /** The height of the air that a letter can fly through, in pixels. */
 const AIR = 400;
 
@@ -229,10 +231,10 @@ function buttons(now, ui) {
 
 /** The bars end to end, and the needle that falls on them while a text is written. */
 function draw(now, ui) {
-  const { choice, letters, chosen, coming, u, elapsed } = now;
+  const { choice, letters, coming, u, elapsed } = now;
   const width = ui.width("strip", 640);
   const ends = ui.memo("ends", [choice], () => endsOf(choice.probability));
-  const lit = coming !== null && rests(elapsed) ? coming : chosen;
+  const lit = litOf(now);
   const needle = coming === null ? null : needleAt(u, elapsed);
   return html`<svg class="cw-t-strip" data-measure="strip" viewBox="0 0 ${width} ${STRIP_HEIGHT}"
     aria-hidden="true">${strip({ ends, names: letters.map(visible), lit, needle }, width)}</svg>`;
@@ -262,8 +264,12 @@ function sliders({ letters }, ui) {
   </div>`;
 }
 
+/** The letter on which the needle rests, or else the one that was chosen here. */
+const litOf = ({ coming, elapsed, chosen }) =>
+  coming !== null && rests(elapsed) ? coming : chosen;
+
 function bars(now, ui) {
-  const { letters, choice, own, chosen, order, shown } = now;
+  const { letters, choice, own, order, shown } = now;
   const byRank = order === "probability";
   /** @type {[string, string][]} */
   const options = [
@@ -277,7 +283,8 @@ function bars(now, ui) {
       names: letters.map(visible),
       order: shown,
       highest: 92,
-      ...{ own, probability: choice.probability, chosen, byRank, spoken: numbers(now) },
+      ...{ own, probability: choice.probability, byRank, spoken: numbers(now) },
+      chosen: litOf(now),
       marks: (grid) => (byRank ? cuts(grid, choice, shown.length, letters.length) : nothing),
       take: byHand(ui, take),
       moveTo: byHand(ui, (_, option) => ui.set({ option, hovered: null })),
@@ -287,8 +294,17 @@ function bars(now, ui) {
       is drawn from.</p>`;
 }
 
+/** What the heads looked at before the letter in question. */
+function heads({ letters, all, at, lead, attention }, ui) {
+  const [title, read] = ["Where each head looked", all.slice(0, at + lead)];
+  const names = read.map((id) => visible(letters[id]));
+  const cards = (heading) => headCards(ui, heading, names, attention);
+  return ui.width("strip", 640) < NARROW ? fold(title, cards("")) : cards(title);
+}
+
 function view(now, ui) {
-  const { letters, alphabet, start, stop, facts, all, at, lead, text, attention } = now;
+  if (now.moving) playAtOnce(ui);
+  const { alphabet, start, stop, facts, text } = now;
   const typing = typingLine(ui, "prompt", {
     label: "Type a beginning",
     alphabet,
@@ -296,7 +312,6 @@ function view(now, ui) {
     still: text.length ? spell(now, text) : "the start",
     accept: byHand(ui, (_, prompt) => rewrite(ui, { prompt, written: "" })),
   });
-  const read = all.slice(0, at + lead).map((id) => visible(letters[id]));
   return html`<div class="cw-t-beginnings">${beginnings(now, ui)}</div>
     <div class="cw-t-top">${typing}${buttons(now, ui)}</div>
     <div class=${isStale(ui, "prompt") ? "cw-stale" : ""}>
@@ -304,7 +319,7 @@ function view(now, ui) {
       ${sliders(now, ui)}
       <div class="cw-columns cw-l-columns">
         <div>${bars(now, ui)}</div>
-        <div>${headCards(ui, "Where each head looked", read, attention)}</div>
+        <div>${heads(now, ui)}</div>
       </div>
     </div>`;
 }
@@ -321,6 +336,7 @@ export default widget({
     seed: plain,
     beginnings: plain,
     beginning_names: plain,
+    moving: plain,
   },
   controls: {
     ...{ prompt: plain, written: plain, temperature: plain, top_k: plain, top_p: plain },

@@ -20,6 +20,7 @@ from course_lib.widgets.traits import (
     Integer,
     Number,
     Several,
+    Switch,
     Text,
     brief,
     named,
@@ -75,6 +76,8 @@ class TinyGPT(ModelWidget):
     end to end, and a needle falls on them.
 
     ``beginnings`` maps names to prompts; each becomes a button, which writes after that prompt.
+    At first sight the page writes one text to its end, unless a hand stops it, the reader has asked
+    for less motion or you for none with ``moving``.
 
     Traits, synced both ways: ``prompt``, ``written`` (letters after the prompt), ``temperature``
     (0.1 to 5), ``top_k``, ``top_p`` (0.05 to 1; the vocabulary's size and 1 cut nothing), ``seed``,
@@ -126,6 +129,7 @@ class TinyGPT(ModelWidget):
     place = Index(of=lambda self: self._room() + 1, unset=True)
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True)
     order = Choice("probability", "alphabet", default="probability")
+    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

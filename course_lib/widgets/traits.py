@@ -307,7 +307,7 @@ class Choice(Trait):
 class Text(Trait):
     """A string of ``shortest`` to ``longest`` characters, of an ``alphabet`` if there is one.
 
-    Capitals and accents that the alphabet lacks are folded, as :func:`folded` says.
+    Capitals, accents and hyphens that the alphabet lacks are folded, as :func:`folded` says.
     ``alphabet`` and ``longest`` may be functions of the widget; a text for which another one leaves
     no room gives way to none. The characters of a ``distinct`` text differ.
     """

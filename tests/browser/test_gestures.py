@@ -1,17 +1,22 @@
 """What a single kind of widget does with the hand, and what all do when nobody looks."""
 
+import itertools
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, HALF_A_SECOND
 from hands import Finger, centre
 from kinds import WIDGETS
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 from torch import Tensor
+
+from course_lib.widgets import SoftLookup
+from course_lib.widgets.traits import Array
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -96,6 +101,87 @@ def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(
     eventually(widget, lambda: assert_up(state_of(widget)["query"] - before, moved))
     assert widget.page.evaluate("() => scrollY") == scrolled
     agrees_with_course_lib(widget)
+
+
+def wandering(**changes: object) -> SoftLookup:
+    return SoftLookup(
+        ["Ada", "Ben"], [[-0.9, 0.8], [1.0, 0.4]], [3.0, 40.0], query=[-0.2, 0.1], **changes
+    )
+
+
+QUERIES = """(el) => {
+  window.courseQueries = 0;
+  el.courseModel.on("change:query", () => { window.courseQueries += 1; });
+}"""
+
+
+def test_at_first_sight_the_query_wanders_once_and_comes_back_to_where_it_stood(alone: Alone):
+    widget = alone(wandering(), init=COUNT_FRAMES)
+    start = [-0.2, 0.1]
+    widget.evaluate(QUERIES)
+    eventually(widget, lambda: assert_far(state_of(widget)["query"], start))
+    expect(widget.get_by_role("button", name="Play")).to_be_visible(timeout=20_000)
+    assert widget.page.evaluate("() => courseQueries") > 20
+    assert state_of(widget)["query"].tolist() == pytest.approx(start)
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget.get_by_role("button", name="Play").click()
+    eventually(widget, lambda: assert_far(state_of(widget)["query"], start))
+
+
+def assert_far(query: Tensor, start: list[float]) -> None:
+    assert float((query - torch.tensor(start)).norm()) > 0.1
+
+
+@pytest.mark.parametrize("deed", ["pointer", "key", "slider"])
+def test_any_touch_ends_the_walk_and_the_query_stays_in_the_hand(alone: Alone, deed: str):
+    widget = alone(wandering())
+    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    widget.page.keyboard.press("Tab")
+    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    if deed == "pointer":
+        box = widget.locator(".cw-plane").bounding_box()
+        widget.page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
+        wanted = [0.4 * WINDOW, -0.4 * WINDOW]
+    elif deed == "key":
+        widget.get_by_role("button", name="query").press("ArrowUp")
+        wanted = state_of(widget)["query"].tolist()
+    else:
+        widget.get_by_label("Temperature").press("ArrowRight")
+        wanted = state_of(widget)["query"].tolist()
+    expect(widget.get_by_role("button", name="Play")).to_be_visible()
+    widget.evaluate(HALF_A_SECOND)
+    assert state_of(widget)["query"].tolist() == pytest.approx(wanted, abs=0.02)
+    agrees_with_course_lib(widget)
+
+
+def test_the_query_stands_still_for_readers_who_asked_for_less_motion(alone: Alone):
+    widget = alone(wandering(), reduced_motion=True, init=COUNT_FRAMES)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    expect(widget.get_by_role("button", name="Play")).to_be_visible()
+    assert state_of(widget)["query"].tolist() == pytest.approx([-0.2, 0.1])
+
+
+TEXT_BOXES = """(plane) => [...plane.querySelectorAll("text")].map((text) => {
+  const { x, y, right, bottom } = text.getBoundingClientRect();
+  return [x, y, right, bottom];
+})"""
+
+
+@pytest.mark.parametrize("key", [0, 1])
+def test_no_label_covers_another_where_the_query_stands_on_a_key(alone: Alone, key: int):
+    widget = alone(wandering(moving=False))
+    place = state_of(widget)["key_points"][key].tolist()
+    widget.evaluate("(el, query) => { el.courseModel.set('query', query); }", encoded(place))
+    agrees_with_course_lib(widget)
+    boxes = widget.locator(".cw-plane").evaluate(TEXT_BOXES)
+    for one, other in itertools.combinations(boxes, 2):
+        apart = [one[i] > other[i + 2] - 2 or other[i] > one[i + 2] - 2 for i in (0, 1)]
+        assert any(apart)
+
+
+def encoded(point: list[float]) -> dict[str, object]:
+    return Array._encode(np.array(point, dtype=np.float32), None)
 
 
 def assert_up(found: Tensor, expected: float) -> None:

@@ -98,6 +98,58 @@ def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
     eventually(widget, lambda: displayed(widget))
 
 
+def my_own(tokens: list[str]) -> np.ndarray:
+    weights = equal_weights(len(tokens)).repeat(2, axis=0)
+    weights[1, 0, 2] = [1, 0, 0]
+    return weights
+
+
+def test_a_function_of_the_reader_is_named_with_what_it_changed_most(alone: Alone):
+    shown = AttentionExplorer(["a", "b", "c"], equal_weights(3).repeat(2, axis=0), attention=my_own)
+    shown.typed = "a b c"
+    widget = alone(shown)
+    said = widget.locator(".cw-drawn-by")
+    expect(said).to_contain_text("Drawn: your function my_own.")
+    expect(said).to_contain_text("layer 2, head 1, c (place 3) to a (place 1), 0.333 → 1.000.")
+    said.get_by_role("button", name="Look there").click()
+    state = state_of(widget)
+    assert (state["layer"], state["head"], state["query"]) == (1, 0, 2)
+    agrees_with_course_lib(widget)
+    weight = widget.locator(".cw-top-keys tbody tr").first.locator(".cw-number").last
+    expect(weight).to_have_text("1.000")
+    said.get_by_label("Show the weights given").check()
+    expect(weight).to_have_text("0.333")
+    said.get_by_label("Show the weights given").uncheck()
+    agrees_with_course_lib(widget)
+    shown.typed = "x y"
+    other = alone(shown)
+    expect(other.locator(".cw-hint").first).to_contain_text("Ask for the first tokens again")
+
+
+WIDTHS = """(el) => [...el.querySelectorAll(".cw-film :not(b)")].map((part) => {
+  const { x, y, width, height } = part.getBoundingClientRect();
+  const { y: top } = part.closest(".cw-film").getBoundingClientRect();
+  return part.closest("svg") ? 0 : [x, y - top, width, height].map(Math.round).join();
+}).join(" ")"""
+
+
+@pytest.mark.parametrize("width", [390, 704])
+def test_nothing_but_the_picture_moves_while_the_training_plays(alone: Alone, width: int):
+    weights = np.eye(3)[None, None, None].repeat(12, axis=0)
+    steps = [10**i for i in range(12)]
+    losses = [10 / (1 + i) for i in range(12)]
+    shown = AttentionExplorer(["a", "b", "c"], weights, steps=steps, losses=losses, moving=False)
+    widget = alone(shown, width=width)
+    boxes = set()
+    for _ in range(12):
+        widget.get_by_role("button", name="Step").click()
+        boxes.add(widget.evaluate(WIDTHS))
+    widget.get_by_role("button", name="Watch it learn").click()
+    boxes.add(widget.evaluate(WIDTHS))
+    expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()
+    assert sorted(boxes)[1:] == []
+
+
 def filmed(*, moving: bool = True) -> AttentionExplorer:
     weights = np.eye(3)[None, None, None].repeat(4, axis=0)
     return AttentionExplorer(["a", "b", "c"], weights, steps=range(4), step=3, moving=moving)

@@ -12,6 +12,7 @@ from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES, WATCH_MOMENTS
 from in_the_page import tensor
 from kinds.energy_drift import READ_MOTION, point_of
+from looks import SPILLED
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 
@@ -45,9 +46,12 @@ PAINTED = """(el, name) => {
 
 @pytest.fixture
 def shown(alone: Alone) -> Shown:
-    """Opens a page with one EnergyDrift, made of what is given, and gives that widget."""
+    """Opens a page with one EnergyDrift, still unless told otherwise, and gives that widget."""
 
-    return lambda *system, page=None, **given: alone(EnergyDrift(*system, **given), **page or {})
+    def shown(*system: Any, page: dict[str, Any] | None = None, **given: Any) -> Locator:
+        return alone(EnergyDrift(*system, **{"moving": False} | given), **page or {})
+
+    return shown
 
 
 def play(widget: Locator) -> Locator:
@@ -78,6 +82,11 @@ def assert_near(found: float, expected: float) -> None:
     assert found == pytest.approx(expected, abs=0.01)
 
 
+def errors(widget: Locator) -> list[str]:
+    """Of the runs that are on: the largest and the last of each."""
+    return widget.locator("tr:not(.cw-drift-off) .cw-error").all_inner_texts()
+
+
 def nothing_strange(widget: Locator) -> None:
     """No number that is none stands in what is shown, nor in what is read aloud, nor in markup."""
     widget.evaluate(SOME_FRAMES)
@@ -95,6 +104,55 @@ def test_nothing_moves_until_play_is_pressed_and_nothing_after_a_pause(shown: Sh
     assert moments[-1][1] > moments[0][1] > 0
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     agrees_with_course_lib(widget)
+
+
+def test_it_moves_by_itself_until_its_end_and_stands_there(shown: Shown):
+    widget = shown(dt=0.01, steps=600, moving=True, page={"init": COUNT_FRAMES})
+    assert_button(widget, "❚❚ Pause")
+    moments = widget.evaluate(WATCH_MOMENTS)
+    assert moments[-1][1] > moments[0][1] > 0
+    widget.page.wait_for_function(
+        "() => document.querySelector('[data-time]').dataset.time === '6'"
+    )
+    eventually(widget, lambda: assert_button(widget, "▶ Play"))
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    agrees_with_course_lib(widget)
+
+
+@pytest.mark.parametrize(
+    "still", [{}, {"moving": True, "page": {"reduced_motion": True}}], ids=["python", "reader"]
+)
+def test_it_stands_still_for_those_who_asked_for_it(shown: Shown, still: dict[str, Any]):
+    widget = shown(**still)
+    widget.evaluate(SOME_FRAMES)
+    assert motion(widget)["time"] == 0
+    assert_button(widget, "▶ Play")
+
+
+def test_another_system_moves_from_its_start(shown: Shown):
+    widget = shown(dt=0.005, steps=100, moving=True)
+    eventually(widget, lambda: assert_button(widget, "▶ Play"))
+    widget.get_by_role("combobox", name="System").select_option("Kepler")
+    assert_button(widget, "❚❚ Pause")
+    play(widget).click()
+    agrees_with_course_lib(widget)
+
+
+def test_unless_the_reader_sets_the_speed_it_quickens(shown: Shown):
+    widget = shown(dt=0.1, steps=10_000)
+    play(widget).click()
+    speed = widget.get_by_role("slider", name="Speed")
+    eventually(widget, lambda: assert_faster(speed, 3.2), frames=3000)
+    frames, moments = np.array(widget.evaluate(WATCH_MOMENTS)).T
+    rates = np.diff(moments) / np.minimum(np.diff(frames), 0.1)
+    assert rates[-1] > rates[0] > 3.1
+    play(widget).click()
+    play(widget).click()
+    eventually(widget, lambda: assert_near(float(speed.get_attribute("aria-valuetext")[:-2]), 3))
+
+
+def assert_faster(speed: Locator, least: float) -> None:
+    assert float(speed.get_attribute("aria-valuetext").removesuffix(" ×")) > least
 
 
 @pytest.mark.parametrize("speed", [1, 3, 100])
@@ -247,7 +305,7 @@ def test_a_planet_is_not_put_into_the_sun_and_that_is_said_until_the_next_deed(s
 def test_where_the_energy_is_no_finite_number_no_integrator_starts_and_that_is_said(shown: Shown):
     widget = shown(mechanics.HarmonicOscillator(stiffness=1e308), q=[1000.0], p=[0.0])
     eventually(widget, lambda: assert_said(widget, "Explicit Euler cannot start"))
-    assert widget.locator(".cw-error").all_inner_texts()[1::2] == ["no energy"] * 2
+    assert errors(widget)[1::2] == ["no energy"] * 2
     assert motion(widget)["bodies"] == {}
     nothing_strange(widget)
 
@@ -260,10 +318,40 @@ def test_a_rollout_shorter_than_the_others_ends_before_them(shown: Shown):
     pendulum, q, p = mechanics.Pendulum(), tensor([1.2]), tensor([0.0])
     run = mechanics.integrate(pendulum, q, p, dt=0.1, steps=500)
     widget = shown(q=[1.2], p=[0.0], dt=0.1, steps=2000, methods=[], rollouts={"short": run})
-    assert widget.locator(".cw-error").all_inner_texts()[1] == "ends at step 500"
+    assert errors(widget)[1] == "ends at 500"
     width, found = widget.evaluate(PAINTED, "Relative")
     last = max(column for column, *_ in found)
     assert last / width == pytest.approx(0.25, abs=0.01)
+
+
+FUTURE = """(el) => el.querySelectorAll("svg:has(.cw-cursor) > rect").length"""
+
+
+def test_while_it_moves_what_is_to_come_is_faint(shown: Shown):
+    widget = shown(methods=["stoermer_verlet"], steps=400)
+    opaque = PAINTED.replace("if (data[at + 3])", "if (data[at + 3] === 255)")
+    dots = {}
+    for share in (0.0, 0.1, 1.0):
+        look_at_time(widget, share)
+        dots[share] = len(widget.evaluate(opaque, "Phase portrait")[1])
+        assert widget.evaluate(FUTURE) == (0 < share < 1)
+    assert dots[0.1] < dots[0.0] == dots[1.0]
+
+
+def test_everything_is_in_one_view(shown: Shown):
+    start = {"q": [0.6, 0.0], "p": [0.0, 1.5], "dt": 0.02, "steps": 500}
+    run = mechanics.integrate(
+        mechanics.Kepler(), tensor(start["q"]), tensor(start["p"]), dt=0.02, steps=500
+    )
+    rollouts = dict.fromkeys(["one", "two", "three", "four"], run)
+    for width, most in ((756, 600), (374, 1100)):
+        for given in ({}, {"rollouts": rollouts}):
+            widget = shown(mechanics.Kepler(), **start, **given, page={"width": width})
+            assert widget.locator(".cw").bounding_box()["height"] <= most
+            pictures = ("motion", "portrait")
+            boxes = [widget.locator(f".cw-drift-{name}").bounding_box() for name in pictures]
+            assert boxes[0]["y"] == boxes[1]["y"]
+            assert widget.evaluate(SPILLED) == []
 
 
 def test_rollouts_are_dashed_each_in_its_own_way_and_integrators_are_not(shown: Shown):
@@ -272,7 +360,7 @@ def test_rollouts_are_dashed_each_in_its_own_way_and_integrators_are_not(shown: 
     names = [f"run {i}" for i in range(5)]
     start = {"q": [1.2], "p": [0.0], "dt": 0.1, "steps": 500}
     widget = shown(**start, methods=list(METHODS), rollouts=dict.fromkeys(names, run))
-    lines = widget.locator(".cw-series-name path")
+    lines = widget.locator(".cw-drift-line path")
     dashes = [line.get_attribute("stroke-dasharray") for line in lines.all()]
     assert dashes[:5] == ["none"] * 5
     assert len(set(dashes[5:]) - {"none"}) == 5

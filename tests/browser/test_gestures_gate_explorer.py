@@ -233,6 +233,20 @@ def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callabl
     says(widget, "")
 
 
+def test_a_hyphen_within_a_name_is_passed_over(shown: Callable[..., Locator]):
+    widget = shown(text="a")
+    field = widget.get_by_label("Type a word")
+    field.fill("")
+    field.focus()
+    for key, read in zip("jo-a", ("j", "jo", "jo", "joa"), strict=True):
+        widget.page.keyboard.insert_text(key)
+        assert state_of(widget)["text"] == read
+        assert state_of(widget)["letter"] == len(read) - 1
+        agrees_with_course_lib(widget)
+    says(widget, "Read as joa.")
+    assert field.get_attribute("aria-invalid") == "false"
+
+
 # The letters pour in -----------------------------------------------------------------------------
 
 

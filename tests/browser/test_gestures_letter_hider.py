@@ -10,7 +10,7 @@ from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre
 from letters import bar, says
 from playwright.sync_api import Locator, expect
-from reading import state_of
+from reading import eventually, state_of
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
@@ -31,6 +31,7 @@ def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> L
             for parameter in model.parameters():
                 parameter.add_(0.4 * torch.randn_like(parameter))
     given = {"mask": "·", "word": "bead cab", "guess_first": False, "heads": True} | options
+    given = {"moving": False} | given
     return LetterHider(model, alphabet, **given)
 
 
@@ -122,15 +123,15 @@ def test_letters_are_hidden_and_shown_with_the_keyboard(shown: Callable[..., Loc
 
 
 def test_a_tap_beside_a_letter_means_the_nearest(shown: Callable[..., Locator]):
-    widget = shown({"width": 390, "touch": True}, word="abcdeabcde")
+    widget = shown({"width": 390, "touch": True}, word="abcdeabcdeabc", tokens=13)
     centre(widget.get_by_role("listbox"))
     # The last row has room to its right, which belongs to its last letter.
-    box = tile(widget, 9).bounding_box()
+    box = tile(widget, 12).bounding_box()
     frame = widget.get_by_role("listbox").bounding_box()
     right = min(box["x"] + box["width"] + 20, frame["x"] + frame["width"] - 2)
     assert right > box["x"] + box["width"]
     widget.page.touchscreen.tap(right, box["y"] + 20)
-    assert chosen(widget)[1:] == ([9], 9)
+    assert chosen(widget)[1:] == ([12], 12)
     agrees_with_course_lib(widget)
 
 
@@ -151,15 +152,77 @@ def test_buttons_hide_vowels_all_letters_or_none(shown: Callable[..., Locator]):
     ]
 
 
-def test_examples_are_shown_whole(shown: Callable[..., Locator]):
-    widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5)
-    widget.get_by_role("button", name="deed").click()
-    assert chosen(widget) == ("deed", [], 3)
+def surest(widget: Locator, word: str) -> int:
+    """Where the model is surest of its first guess if that letter alone is hidden."""
+    state = state_of(widget)
+    ids = torch.tensor([state["alphabet"].index(letter) for letter in word])
+    model = masked_model_of(state["facts"], state["weights"]).double()
+    expected = expected_letters(model, ids, hidden=[], mask=state["mask"])
+    return int(expected.max(-1).values.argmax())
+
+
+def test_of_an_example_the_letter_is_hidden_of_which_the_model_is_surest(
+    shown: Callable[..., Locator],
+):
+    widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5, guess_first=True)
+    for word in ("deed", "ab"):
+        widget.get_by_role("button", name=word).click()
+        place = surest(widget, word)
+        assert chosen(widget) == (word, [place], place)
+        agrees_with_course_lib(widget)
+        # The reader guesses before the model's guess is told.
+        assert covered(widget)
+        assert widget.get_by_label("Type a word").input_value() == word
+
+
+GROWN = """(el) => Math.max(...el.querySelector(".cw-l-fill").getAttribute("d")
+  .match(/v[-.\\d]+/g).map((v) => Math.abs(v.slice(1))))"""
+
+
+def test_at_first_sight_another_letter_is_hidden_its_bars_grow_and_then_the_reader_is_asked(
+    shown: Callable[..., Locator],
+):
+    page = {"init": COUNT_FRAMES}
+    widget = shown(page, hidden=[1], guess_first=True, moving=True)
+    listed = widget.get_by_role("listbox")
+    heights, hidden = set(), set()
+
+    def asked() -> None:
+        heights.add(round(widget.evaluate(GROWN), 1))
+        hidden.update(t for t in range(8) if "?" in tile(widget, t).locator("b").inner_text())
+        assert covered(widget)
+
+    expect(listed).to_have_attribute("data-covered", "false")
+    eventually(widget, asked, frames=3000)
+    assert len(heights) > 2
+    assert len(hidden - {1}) == 1
     agrees_with_course_lib(widget)
-    assert widget.get_by_label("Type a word").input_value() == "deed"
-    widget.get_by_role("button", name="ab").click()
-    assert chosen(widget) == ("ab", [], 1)
+    assert chosen(widget)[1] == [1]
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_any_touch_ends_the_show(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1], guess_first=True, moving=True)
+    expect(widget.get_by_role("listbox")).to_have_attribute("data-covered", "false")
+    widget.get_by_role("listbox").press("ArrowRight")
+    expect(widget.get_by_role("listbox")).to_have_attribute("data-covered", "true")
+    assert chosen(widget)[1:] == ([1], 2)
     agrees_with_course_lib(widget)
+
+
+def test_nothing_is_shown_to_readers_who_asked_for_less_motion(shown: Callable[..., Locator]):
+    page = {"reduced_motion": True, "init": COUNT_FRAMES}
+    widget = shown(page, hidden=[1], guess_first=True, moving=True)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert covered(widget)
+    agrees_with_course_lib(widget)
+
+
+@pytest.mark.parametrize("width", [390, 704])
+def test_a_word_of_ten_letters_stands_in_one_row(shown: Callable[..., Locator], width: int):
+    widget = shown({"width": width}, word="abcdeabcde", hidden=[1, 5])
+    tops = {tile(widget, t).bounding_box()["y"] for t in range(10)}
+    assert len(tops) == 1
 
 
 def test_what_is_hidden_stays_hidden_while_the_word_is_typed_further(

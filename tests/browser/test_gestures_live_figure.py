@@ -119,17 +119,19 @@ def test_symplectic_euler_keeps_the_area_of_a_disc_wherever_the_hand_puts_it(alo
     assert area.inner_text() == "1 times the first"
 
 
-def test_explicit_euler_makes_area_as_the_disc_plays(alone: Alone):
-    figure = alone(make("disc-of-pendulums"))
-    before = state_of(figure)["steps"]
-    figure.get_by_role("button", name="Play").click()
-    eventually(figure, lambda: assert_moved(figure, before))
-    figure.get_by_role("button", name="Pause").click()
-    agrees_with_course_lib(figure)
-
-
-def assert_moved(figure: Locator, before: int) -> None:
-    assert state_of(figure)["steps"] != before
+def test_what_is_told_of_a_disc_names_the_start_and_the_last_step(alone: Alone):
+    figure = alone(make("disc-of-pendulums"), reduced_motion=True)
+    areas = {}
+    for steps in (8, 9, 10):
+        figure.evaluate("(el, steps) => el.courseModel.set('steps', steps)", steps)
+        agrees_with_course_lib(figure)
+        areas[steps] = EXPECTED["disc-of-pendulums"](state_of(figure))["area"]
+        told = figure.locator(".cw-live-readings + .cw-hint").inner_text()
+        assert float(told.split()[0]) == pytest.approx(areas[steps], abs=0.006)
+        assert "times the area of the start" in told
+    change = 100 * (areas[10] / areas[9] - 1)
+    assert ("grew" in told) == (change > 0)
+    assert float(told.split()[-2]) == pytest.approx(abs(change), rel=0.01)
 
 
 def test_a_hand_raises_the_water_until_no_code_is_alive(alone: Alone):
@@ -232,6 +234,25 @@ def test_energy_wanders_in_tune_and_hardly_out_of_tune(alone: Alone):
     assert float(swing.inner_text().split()[0]) < in_tune / 4
 
 
+@pytest.mark.parametrize("width", [390, 756])
+def test_a_number_has_room_on_its_ball_or_stands_beside_it(alone: Alone, width: int):
+    figure = alone(make("resonance"), reduced_motion=True, width=width)
+    panel = figure.locator("[data-measure=table] svg")
+    for _ in range(6):
+        balls = panel.locator("circle:not([stroke-dasharray])").all()
+        numbers = panel.locator("text.cw-halo").all()
+        assert [number.text_content() for number in numbers] == ["1", "2", "3", "4"]
+        for ball, number in zip(balls, numbers, strict=True):
+            a, b = ball.bounding_box(), number.bounding_box()
+            middle = [part["x"] + part["width"] / 2 for part in (a, b)]
+            if float(ball.get_attribute("r")) < 9:
+                assert abs(middle[0] - middle[1]) + abs(a["y"] - b["y"]) > 4
+            else:
+                assert a["x"] < b["x"]
+                assert b["x"] + b["width"] < a["x"] + a["width"]
+        figure.get_by_role("button", name="Step").click()
+
+
 def test_a_far_node_vanishes_in_a_tree_and_all_hear_alike_in_the_end(alone: Alone):
     figure = alone(make("listening"), reduced_motion=True)
     share, differ = (figure.locator(f"[data-reading={name}]") for name in ("share", "differ"))
@@ -269,6 +290,7 @@ def test_what_has_no_end_moves_by_itself_until_it_is_stopped(name: str, alone: A
 
 KNOBS = {
     "root-d": "dimension",
+    "disc-of-pendulums": "steps",
     "roofline": "tile",
     "codes-that-die": "noise",
     "error-of-blends": "intervals",

@@ -402,6 +402,67 @@ def test_a_run_of_python_ends_where_it_ends_and_belongs_to_its_start(shown: Show
     eventually(widget, lambda: assert_fates(widget, "", ""))
 
 
+def test_the_page_offers_as_many_integrators_as_python_takes(shown: Shown):
+    start = tensor([1.2])
+    run = mechanics.integrate(mechanics.Pendulum(), start, 0 * start, dt=0.2, steps=100)
+    for count in (1, 2, 3):
+        rollouts = {f"run {i}": run for i in range(count)}
+        given = {"z": [1.2, 0.0], "methods": list(METHODS)[: 3 - count], "rollouts": rollouts}
+        widget, python = shown(**given), MechanicsStage(**given)
+        for there in (True, False):  # where the runs of Python belong, and elsewhere
+            if not there:
+                widget.get_by_role("slider", name="Step size").press("ArrowRight")
+                agrees_with_course_lib(widget)
+                assert not [name for name in acts(widget) if name.startswith("rollout")]
+                python.dt = 0.2
+            boxes = widget.get_by_role("checkbox").all()
+            offered = list(METHODS) if any(box.is_enabled() for box in boxes) else []
+            on = sum(box.is_checked() for box in boxes)
+            assert [box.is_enabled() for box in boxes] == [box.is_checked() for box in boxes]
+            python.methods = offered[:on]
+            with pytest.raises(ValueError, match="expected 3 at most"):
+                python.methods = list(METHODS)[: on + 1]
+        assert widget.get_by_text("Switch an integrator on.").count() == 0
+        widget.get_by_role("combobox", name="System").select_option("RigidBody")
+        agrees_with_course_lib(widget)
+        python.system = "RigidBody"
+        python.methods = state_of(widget)["methods"]
+
+
+ACTS = """(el) => [...el.querySelectorAll(".cw-act")].map((act) => {
+  const { x, y, width, height } = act.getBoundingClientRect();
+  const words = act.querySelector(".cw-act-told > span").getBoundingClientRect();
+  return [x, y, width, height, words.bottom];
+})"""
+
+
+def test_on_a_telephone_three_are_seen_together_with_their_words_beside_them(shown: Shown):
+    methods = ["explicit_euler", "stoermer_verlet", "runge_kutta_4"]
+    widget = shown(methods=methods, page={"width": 374, "height": 844})
+    look_at(widget, 1.0)
+    found = np.array(widget.evaluate(ACTS))
+    x, y, width, height, words = found.T
+    assert np.ptp(x) == np.ptp(width) == 0
+    assert y[-1] + height[-1] - y[0] < 450
+    assert (words <= y + height + 1).all()
+    balls = widget.locator(".cw-body > circle").all()
+    assert min(ball.bounding_box()["width"] for ball in balls) > 14
+
+
+@pytest.mark.parametrize("width", [374, 756])
+@pytest.mark.parametrize("system", SCENES)
+def test_nothing_moves_below_whatever_is_told_of_a_run(shown: Shown, system: str, width: int):
+    kind = getattr(mechanics, system)()
+    widget = shown(kind, page={"width": width})
+    transport = widget.locator(".cw-act-transport")
+    before, told = transport.bounding_box()["y"], set()
+    for share in (0.2, 0.5, 0.7, 1.0):
+        look_at(widget, share)
+        told |= {act["fate"] for act in acts(widget).values()}
+        assert transport.bounding_box()["y"] == before
+    assert system in ("CoupledOscillators", "RigidBody") or told != {""}
+
+
 def assert_fates(widget: Locator, *expected: str) -> None:
     found = [act["fate"] for name, act in acts(widget).items() if name.startswith("rollout")]
     assert len(found) == len(expected)

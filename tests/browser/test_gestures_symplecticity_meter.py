@@ -98,7 +98,7 @@ def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(show
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     kind, title = outcome(widget)
     assert kind == "bad"
-    assert re.fullmatch(r"\+\d\.\d\d on every round", title)
+    assert re.fullmatch(r"Each round gives \d\.\d+", title)
     assert "perpetual motion" in widget.locator("[data-outcome]").inner_text()
     agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Play").click()
@@ -136,12 +136,14 @@ def test_the_other_way_round_the_token_loses_turns_back_and_runs_away(shown: Sho
     widget.get_by_role("button", name="Turn round").click()
     steps(widget, 25)
     assert travelled(widget) > 0
-    assert outcome(widget)[1].startswith("−")
+    taken = re.fullmatch(r"Each round takes (\d\.\d+)", outcome(widget)[1])[1]
+    left = widget.locator(".cw-meter-left").text_content()
+    assert re.fullmatch(rf"\s*1 round: −{taken}\d*\s*", left)
     assert "slower" in widget.locator("[data-outcome]").inner_text()
     agrees_with_course_lib(widget)
     steps(widget, 80)
     assert travelled(widget) < 0
-    assert outcome(widget)[1].startswith("+")
+    assert outcome(widget)[1] == f"Each round the other way gives {taken}"
     agrees_with_course_lib(widget)
 
 

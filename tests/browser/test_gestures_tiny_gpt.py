@@ -15,7 +15,7 @@ from frames import (
     HALF_A_SECOND,
     PRESS_AFTER_CHANGES,
 )
-from hands import widgets
+from hands import open_folds, widgets
 from in_the_page import uniform
 from kinds.tiny_gpt import displayed as tiny_gpt
 from letters import bar, says
@@ -43,7 +43,8 @@ def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> Tin
                 parameter.add_(0.4 * torch.randn_like(parameter))
             # An end of text would come too soon for most of these tests.
             model.embedding.token.weight[0] -= 1.5 * model.norm.weight if "norm" not in shape else 0
-    return TinyGPT(model, alphabet, **{"prompt": "bad", "start": "·", "stop": "·"} | options)
+    given = {"prompt": "bad", "start": "·", "stop": "·", "moving": False} | options
+    return TinyGPT(model, alphabet, **given)
 
 
 @pytest.fixture
@@ -479,11 +480,48 @@ def test_ninety_six_letters_and_sixty_four_positions_fit_the_window(
     agrees(widget)
     root = widget.locator(".cw")
     assert root.evaluate("el => el.scrollWidth <= el.clientWidth")
+    open_folds(widget)
     frame = root.bounding_box()
     for part in (".cw-t-text", ".cw-l-bars", ".cw-l-cards"):
         box = widget.locator(part).bounding_box()
         assert frame["x"] < box["x"]
         assert box["x"] + box["width"] < frame["x"] + frame["width"]
+
+
+def test_at_first_sight_it_writes_one_text_and_then_waits(shown: Callable[..., Locator]):
+    widget = shown({"init": COUNT_FRAMES}, prompt="abcdeab", moving=True, seed=3)
+    assert texts(widget)[1] == ""
+    eventually(widget, lambda: at_the_end(widget), frames=3000)
+    agrees(widget)
+    assert state_of(widget)["draws"] == len(texts(widget)[1])
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    push(widget, "Reset")
+    assert texts(widget) == ("abcdeab", "")
+
+
+def test_a_hand_ends_the_first_text(shown: Callable[..., Locator]):
+    widget = shown(prompt="a", moving=True)
+    expect(widget.get_by_role("button", name="■ Stop")).to_be_visible()
+    widget.locator(".cw-t-text span").first.click()
+    expect(widget.get_by_role("button", name="▶ Write")).to_be_visible()
+    agrees(widget)
+
+
+def test_nothing_is_written_for_readers_who_asked_for_less_motion(shown: Callable[..., Locator]):
+    widget = shown({"reduced_motion": True, "init": COUNT_FRAMES}, moving=True)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert texts(widget) == ("bad", "")
+    agrees(widget)
+
+
+def test_on_a_telephone_the_heads_are_folded_and_the_figure_is_short(shown: Callable[..., Locator]):
+    alphabet = "".join(map(chr, range(32, 127))) + "·"
+    beginnings = {f"Country {i}": chr(65 + i) for i in range(10)}
+    widget = shown({"width": 358, "touch": True}, alphabet=alphabet, beginnings=beginnings)
+    assert widget.locator(".cw").bounding_box()["height"] <= 1100
+    assert not widget.locator(".cw-l-cards").is_visible()
+    widget.get_by_text("Where each head looked").click()
+    assert widget.locator(".cw-l-cards").is_visible()
 
 
 def test_a_text_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator]):

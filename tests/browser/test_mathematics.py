@@ -177,6 +177,16 @@ def test_a_number_can_be_read_however_large_it_is(javascript: Javascript, value:
 @pytest.mark.parametrize("alphabet", [ascii_uppercase, ascii_lowercase, f"{ascii_letters} -ë"])
 def test_a_name_is_folded_in_the_page_as_in_python(javascript: Javascript, alphabet: str):
     letters = [chr(code) for code in range(0x20, 0x250)]
-    names = [*letters, "Anna Zoë", "Zoe\u0308", "ﬁn", "Анна", "½", "👩🏽", "".join(letters)]
+    names = [
+        *letters,
+        "Anna Zoë",
+        "Zoe\u0308",
+        "Anne\u2011Marie d’Arc",
+        "ﬁn",
+        "Анна",
+        "½",
+        "👩🏽",
+        "".join(letters),
+    ]
     found = javascript("js/text.js", "folded", [[name, alphabet] for name in names])
     assert found == [folded(name, alphabet) for name in names]

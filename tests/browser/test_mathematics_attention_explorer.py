@@ -56,3 +56,25 @@ def test_the_largest_weights_come_first_and_of_equals_the_earlier(
     found = javascript("js/maths/weights.js", "largestFirst", cases)
     for order, (weights, count) in zip(found, cases, strict=True):
         assert order == np.argsort(-np.array(weights), kind="stable")[:count].tolist()
+
+
+def test_the_largest_change_is_found_where_it_is(
+    javascript: Javascript, random: np.random.Generator
+):
+    axes = ("step", "layer", "head", "query", "key")
+    draws = [random.random((2, *random.integers(1, 4, size=count))) for count in (4, 5) * 5]
+    cases = [
+        [
+            {"shape": before.shape, "values": before.ravel().tolist()},
+            {"values": after.ravel().tolist()},
+        ]
+        for before, after in draws
+    ]
+    found = javascript("js/maths/weights.js", "largestChange", cases)
+    for answer, (before, after) in zip(found, draws, strict=True):
+        place = np.unravel_index(abs(after - before).argmax(), before.shape)
+        named = dict(zip(reversed(axes), reversed(place), strict=False))
+        assert answer == {"step": 0} | {name: int(i) for name, i in named.items()} | {
+            "from": before[place],
+            "to": after[place],
+        }

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from scipy.interpolate import CubicHermiteSpline
 from torch.nn import functional as F
 
 from course_lib.attention import (
@@ -61,3 +62,80 @@ def test_the_cosine_with_a_query_of_no_length_is_zero_and_not_nan(javascript: Ja
         "js/maths/lookup.js", "lookupScores", [[[0, 0], [[1, 0], [0, 0]], "cosine"]]
     )
     assert found == [0, 0]
+
+
+# The walk of the query, and labels ---------------------------------------------------------------
+
+
+def test_a_tour_goes_round_past_the_nearest_keys_a_little_short_of_each(
+    javascript: Javascript, random: np.random.Generator
+):
+    cases = [
+        [random.uniform(-1.5, 1.5, size=2).tolist(), random.uniform(-1.5, 1.5, (keys, 2)).tolist()]
+        for keys in random.integers(1, 25, size=DRAWS)
+    ]
+    for stops, (start, keys) in zip(
+        javascript("js/maths/tour.js", "stopsOf", cases), cases, strict=True
+    ):
+        nearest = sorted(keys, key=lambda key: math.dist(key, start))[:6]
+        short = [0.85 * np.array(key) + 0.15 * np.array(start) for key in nearest]
+        assert stops[0] == start
+        assert np.array(sorted(stops[1:])) == pytest.approx(
+            np.array(sorted(stop.tolist() for stop in short))
+        )
+        about = np.array(stops) - np.mean(stops, axis=0)
+        turns = np.arctan2(about[:, 1], about[:, 0])
+        assert (np.diff((turns - turns[0]) % (2 * np.pi)) > 0).all()
+
+
+def test_a_tour_is_a_closed_catmull_rom_spline_at_the_pace_of_its_chords(
+    javascript: Javascript, random: np.random.Generator
+):
+    shares = np.linspace(0, 1, 41)
+    for count in (1, 2, 3, 7):
+        stops = random.uniform(-1.5, 1.5, size=(count, 2))
+        found = javascript(
+            "js/maths/tour.js", "alongTour", [[stops.tolist(), share] for share in shares]
+        )
+        chords = np.linalg.norm(np.roll(stops, -1, 0) - stops, axis=1)
+        ends = np.concatenate([[0], chords.cumsum()])
+        slopes = (np.roll(stops, -1, 0) - np.roll(stops, 1, 0)) / 2
+        closed, closing = np.concatenate([stops, stops[:1]]), np.concatenate([slopes, slopes[:1]])
+        spline = CubicHermiteSpline(np.arange(count + 1), closed, closing)
+        assert np.array(found) == pytest.approx(
+            spline(np.interp(shares * ends[-1], ends, range(count + 1)))
+        )
+        assert found[0] == pytest.approx(stops[0])
+        assert found[-1] == pytest.approx(stops[0])
+
+
+def test_a_label_takes_the_first_place_that_covers_least_and_stays_within_its_square(
+    javascript: Javascript, random: np.random.Generator
+):
+    def boxes(count: int) -> np.ndarray:
+        return np.concatenate([random.integers(0, 30, (count, 2)), np.full((count, 2), 8)], axis=1)
+
+    def as_boxes(rows: np.ndarray) -> list[dict[str, int]]:
+        return [dict(zip(("x", "y", "width", "height"), row.tolist(), strict=True)) for row in rows]
+
+    draws = [(boxes(5), boxes(4)) for _ in range(DRAWS)]
+    cases = [[as_boxes(places), as_boxes(taken)] for places, taken in draws]
+    chosen = javascript("js/maths/labels.js", "clearest", cases)
+    for found, (places, taken), (listed, _) in zip(chosen, draws, cases, strict=True):
+        # The area of what is covered, counted in squares of a pixel.
+        squares = np.stack(np.meshgrid(range(40), range(40)), -1)[:, :, None] + 0.5
+        hidden = (abs(squares - taken[:, :2] - 4) < 4).all(-1).sum(-1)
+        inside = (abs(squares - places[:, :2] - 4) < 4).all(-1)
+        covered = (inside * hidden[..., None]).sum((0, 1))
+        assert found == listed[int(np.argmin(covered))]
+    marks = random.uniform(0, 320, size=(DRAWS, 2))
+    places = javascript(
+        "js/maths/labels.js", "placesAbout", [[mark.tolist(), 10, 70, 17, 320] for mark in marks]
+    )
+    for mark, all_places in zip(marks, places, strict=True):
+        corners = np.array([[box["x"], box["y"]] for box in all_places])
+        assert (corners >= 4).all()
+        assert (corners + np.array([70, 17]) <= 316).all()
+        if (abs(mark - 160) < 70).all():
+            middles = corners + np.array([35, 8.5]) - mark
+            assert (abs(middles) >= [45 - 1e-9, 18.5 - 1e-9]).any(1).all()

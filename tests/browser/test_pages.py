@@ -427,14 +427,7 @@ HEIGHTS = """async () => {
   }
   return found;
 }"""
-# Eight heads and two rows of bars; curves of five integrators with their table; and all that the
-# last figure keeps behind a switch.
-LONG_ON_A_TELEPHONE = {
-    "fig-tiny-gpt": 1350,
-    "fig-energy-drift": 1900,
-    "fig-energy-drift-2": 1800,
-    "fig-position-explorer-2": 2300,
-}
+HIGHEST_ON_A_TELEPHONE = 1100
 
 
 @of_every_lecture
@@ -465,7 +458,7 @@ def test_on_a_telephone_no_figure_is_much_higher_than_the_screen(
 ):
     page = look_at(site.url(page_path), width=390, height=844, touch=True)
     page.evaluate(SOME_FRAMES)
-    high = [at for at in page.evaluate(HEIGHTS) if at[1] > LONG_ON_A_TELEPHONE.get(at[0], 1100)]
+    high = [at for at in page.evaluate(HEIGHTS) if at[1] > HIGHEST_ON_A_TELEPHONE]
     assert high == []
 
 

@@ -14,6 +14,8 @@ const WALLS = [12, STAGE - 12];
 const COILS = 24;
 const COIL_HEIGHT = [0, 6, 0, -6];
 const BALL = 13;
+// Of a ball, in pixels of the page, on a stage that is small.
+const SIZE = 0.8;
 
 /** A ball with the light on it from above. */
 const round = ([cx, cy], r, colour) =>
@@ -108,6 +110,9 @@ const SCENES = {
  */
 export const sceneOf = (spec) => SCENES[spec.name](spec.parameters)(spec);
 
+/** How much larger a ball is drawn where a pixel of the page is so many units of the stage. */
+export const sizeOf = (unit) => Math.max(1, SIZE * unit);
+
 /** Whether all balls stand on the stage. @param {number[][]} places */
 export const onStage = (places) => places.flat().every((place) => place >= 0 && place <= STAGE);
 
@@ -115,16 +120,20 @@ export const onStage = (places) => places.flat().every((place) => place >= 0 && 
  * One body for each run that has a place on the stage.
  * @param {any} scene
  * @param {{ name: string, colour: string, q: number[] | null }[]} runs
+ * @param {number} [unit] how many units of the stage a pixel of the page is: on a small stage balls
+ *   are as large as on others
  */
-export function bodies({ lanes, radii, places, ties }, runs) {
+export function bodies({ lanes, radii, places, ties }, runs, unit = 1) {
+  const size = sizeOf(unit);
   return runs.map(({ name, colour, q }, i) => {
     const y = lanes ? (STAGE * (i + 0.5)) / runs.length : MIDDLE;
     const balls = q ? places(q, y) : [];
     if (!q || !onStage(balls)) return nothing;
     // Runs that stay together lie on one another, the later ones smaller.
     const shrink = lanes ? 1 : 1 - 0.15 * i;
-    const tie = (d) => svg`<path d=${d} fill="none" stroke=${colour} stroke-width="2"></path>`;
-    const ball = ([cx, cy], j) => round([cx, cy], shrink * radii[j], colour);
+    const tie = (d) =>
+      svg`<path d=${d} fill="none" stroke=${colour} stroke-width=${2 * size}></path>`;
+    const ball = ([cx, cy], j) => round([cx, cy], shrink * size * radii[j], colour);
     return svg`<g class="cw-body" data-run=${name}>
       ${ties(balls, y).map(tie)}${balls.map(ball)}
     </g>`;

@@ -1,4 +1,4 @@
-import { shortened, widest } from "./lettering.js";
+import { shortened, textWidth, widest } from "./lettering.js";
 import { clamp } from "./maths/numerics.js";
 import { inked } from "./painted.js";
 import { pointIn } from "./plane.js";
@@ -7,11 +7,12 @@ import { html, svg } from "./vendor/lit-html/lit-html.js";
 const WIDEST = 380;
 const AXES = 24;
 const LONGEST_LABEL = 84;
+const AXIS_TYPE = 13;
 
 /** In pixels. */
-export const SMALLEST_TYPE = 9;
+export const SMALLEST_TYPE = 10;
 /** The narrowest cell, in pixels, to which a name can be set. */
-export const NARROWEST_NAMED = 8;
+export const NARROWEST_NAMED = 9;
 
 /**
  * Depth of colour of a weight. The root lifts small weights out of the ground.
@@ -63,7 +64,8 @@ function namesOf({ labels, size, longest, margin, cell }, pointed) {
  * @param {{ layout: ReturnType<typeof mapLayout>, matrix: (number[] | null)[],
  *   axes: [string, string], pointed: (number | null)[], stairs: boolean,
  *   point: (row: number | null, column: number | null) => void, choose: (row: number) => void,
- * }} map a row of `matrix` may be missing; `axes` and `pointed` are row and column; `stairs` mark the
+ * }} map a row of `matrix` may be missing; `axes` ("name: meaning") and `pointed` are
+ *   row and column; `stairs` mark the
  *   diagonal; `point` is told where the mouse is
  */
 export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choose }) {
@@ -83,13 +85,17 @@ export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choo
     if (row !== null) choose(row);
   };
   const share = `${(100 * field) / side}%`;
+  // Where there is no room for what an axis means, its first word stands alone.
+  const [rows, columns] = axes.map((axis) =>
+    textWidth(`${axis} →`, AXIS_TYPE, 600) < field ? axis : axis.split(":")[0],
+  );
   return html`<div class="cw-heat" style="max-width: ${side}px">
     <canvas aria-hidden="true" style="width: ${share}; height: ${share}"
       ${inked(ui, matrix, { width: count, ink: "accent", opacity: depth })}></canvas>
     <svg aria-hidden="true" viewBox="0 0 ${side} ${side}" @click=${click} @pointermove=${move}
       @pointerleave=${() => point(null, null)}>
-      <text class="cw-heat-axis" x=${middle} y="11">${axes[1]} →</text>
-      <text class="cw-heat-axis" transform="translate(11 ${middle}) rotate(-90)">← ${axes[0]}</text>
+      <text class="cw-heat-axis" x=${middle} y="12">${columns} →</text>
+      <text class="cw-heat-axis" transform="translate(12 ${middle}) rotate(-90)">← ${rows}</text>
       <rect x=${margin} y=${margin} width=${field} height=${field} fill="transparent"
         stroke="var(--cw-line)"></rect>
       ${namesOf(layout, pointed)}

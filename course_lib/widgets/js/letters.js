@@ -74,12 +74,12 @@ function axis({ each, cell, base, heads }, top) {
  * and the id `looked` follows from its state.
  * @param {any} ui
  * @param {{ title: string, names: string[], order: number[], own: number[], probability: number[],
- *   chosen: number | null, byRank?: boolean, highest?: number, locked?: boolean,
+ *   chosen: number | null, byRank?: boolean, highest?: number, locked?: boolean, grown?: number,
  *   marks?: (grid: any) => unknown, spoken: string, take: (id: number) => void,
  *   moveTo: (id: number) => void }} letters
  *   `highest` is the height of a single row; `order` are the ids that are shown, and what is said
  *   of each letter goes by id; `chosen` stands there; `marks` are drawn on top; while it is
- *   `locked`, there are keys in place of bars
+ *   `locked`, there are keys in place of bars; `grown` is the share of its height that a bar has
  */
 export function letterBars(ui, letters) {
   const { title, order, spoken, take, moveTo, byRank = false, highest = 150 } = letters;
@@ -111,7 +111,7 @@ export function letterBars(ui, letters) {
 // All bars of a kind are one path: a browser lays out and paints two hundred shapes more slowly.
 /** @param {any} grid @param {number} looked @param {any} letters */
 function drawnBars(grid, looked, letters) {
-  const { names, order, chosen, locked = false, marks = () => nothing } = letters;
+  const { names, order, chosen, locked = false, grown = 1, marks = () => nothing } = letters;
   const [own, probability] = [letters.own, letters.probability].map((shares) =>
     locked ? shares.map(() => 0) : shares,
   );
@@ -122,7 +122,7 @@ function drawnBars(grid, looked, letters) {
   const inside = `h${(cell - 3).toFixed(2)}`;
   const back = inside.replace("h", "h-");
   const bar = ({ x, y }, share) =>
-    `M${(x + 1.5).toFixed(2)} ${y}${inside}v${((-tall * share) / top).toFixed(3)}${back}z`;
+    `M${(x + 1.5).toFixed(2)} ${y}${inside}v${((-tall * grown * share) / top).toFixed(3)}${back}z`;
   const isCut = (id) => !locked && probability[id] === 0;
   const bars = (cut, shares) =>
     order.map((id, i) => (isCut(id) === cut ? bar(spots[i], shares[id]) : "")).join("");
@@ -135,14 +135,14 @@ function drawnBars(grid, looked, letters) {
       transform=${`translate(${(x + cell / 2).toFixed(2)} ${y + 16})`}>${names[id]}</text>`;
   });
   const { x, y, room } = spots[looked];
-  const keys = spots.map((at) => bar({ ...at, y: at.y + BELOW - 3 }, KEY * top)).join("");
+  const keys = spots.map((at) => bar({ ...at, y: at.y + BELOW - 3 }, (KEY * top) / (grown || 1)));
   return svg`${axis(grid, top)}
     <rect class="cw-l-ring" rx="3" x=${(x + 0.5).toFixed(2)} width=${cell - 1}
       y=${y - room - 2} height=${room + BELOW}></rect>
     <path class="cw-l-fill" d=${bars(false, probability)}></path>
     <path class="cw-l-outline" d=${bars(false, own)}></path>
     <path class="cw-l-outline cw-l-cut" d=${bars(true, own)}></path>
-    ${locked ? svg`<path class="cw-l-keys" d=${keys}></path>` : nothing}
+    ${locked ? svg`<path class="cw-l-keys" d=${keys.join("")}></path>` : nothing}
     ${Object.values(labels)} ${marks(grid)}`;
 }
 

@@ -57,9 +57,12 @@ export function quantity(value, unit = "") {
 
 /** What Unicode takes for letters of their own, as they are written where they are missing. */
 const PLAIN = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ı: "i" };
+/** What joins the parts of a name is left out where it is missing. */
+const JOINTS = "-‐‑–'’ ";
+const plain = (part) => (JOINTS.includes(part) ? "" : (PLAIN[part.toLowerCase()] ?? part));
 
 /**
- * A text in letters of an alphabet, as far as capitals and accents stood in the way: see
+ * A text in letters of an alphabet, as far as capitals, accents and hyphens stood in the way: see
  * `folded` in folding.py.
  * @param {string} text
  * @param {string} alphabet
@@ -68,7 +71,7 @@ export function folded(text, alphabet) {
   const known = new Set(alphabet);
   const fold = (letter) => {
     const parts = [...letter.normalize("NFKD")].filter((part) => !/\p{M}/u.test(part));
-    const bare = parts.map((part) => PLAIN[part.toLowerCase()] ?? part).join("");
+    const bare = parts.map(plain).join("");
     const tries = [bare, bare.toLowerCase(), bare.toUpperCase()];
     return tries.find((written) => [...written].every((part) => known.has(part))) ?? letter;
   };

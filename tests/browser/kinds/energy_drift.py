@@ -116,7 +116,7 @@ def make(name: str = "Ada") -> EnergyDrift:
     pendulum = mechanics.Pendulum()
     q, p = torch.tensor([1.2], dtype=torch.float64), torch.tensor([0.0], dtype=torch.float64)
     run = mechanics.integrate(pendulum, q, p, dt=0.1, steps=500)
-    return EnergyDrift(pendulum, q=q, p=p, dt=0.1, steps=500, rollouts={name: run})
+    return EnergyDrift(pendulum, q=q, p=p, dt=0.1, steps=500, rollouts={name: run}, moving=False)
 
 
 def displayed(widget: Locator) -> None:
@@ -149,18 +149,17 @@ def displayed(widget: Locator) -> None:
         assert_place(point, *(point_of(spec, plane, where) for where in (exact, other)))
 
     names = dict(state["method_names"])
-    rows = widget.locator(".cw-weights tbody tr")
+    methods = [method for method in names if method in state["methods"]]
+    rows = widget.locator(".cw-drift-list tbody tr:not(.cw-drift-off)")
     shown_rows = [[cell.strip() for cell in row.split("\t")] for row in rows.all_inner_texts()]
-    assert [row[0] for row in shown_rows][: len(state["methods"])] == [
-        names[method] for method in state["methods"]
-    ]
-    for method, (_, largest, last) in zip(state["methods"], shown_rows, strict=False):
+    assert [row[0] for row in shown_rows][: len(methods)] == [names[method] for method in methods]
+    for method, (_, largest, last) in zip(methods, shown_rows, strict=False):
         errors = run_of(method, nudge=0.0)[1]
         # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
         others = run_of(method, nudge=1e-13)[1]
         if len(errors) < state["steps"] + 1 or last.startswith("lost"):
-            assert last.startswith("lost at step")
-            lost = int(last.removeprefix("lost at step "))
+            assert last.startswith("lost at")
+            lost = int(last.removeprefix("lost at "))
             # What grows without bound does so at a rate that rounding sways a little.
             slack = 2 + 0.01 * lost + 10 * abs(len(errors) - len(others))
             assert abs(lost - min(len(errors), len(others))) <= slack

@@ -68,6 +68,7 @@ READ = """(el) => {
       full: Number(water.getAttribute("height")) / 100,
       tone: water.getAttribute("fill"),
       open: [...glass.querySelectorAll(".cw-g-shutter")].map((gate) => Number(gate.dataset.open)),
+      held: glass.querySelector(".cw-g-level").textContent,
       words: [...glass.querySelectorAll("text")].map((text) => text.textContent),
       said: glass.getAttribute("aria-label"),
     },
@@ -159,6 +160,7 @@ def assert_glass(
     way = max(0.0, (share - 0.25) / 0.75)
     level = np.interp(way, [0, 0.5, 1], [before, keep * before, after])
     assert glass["level"] == pytest.approx(level, abs=2e-6)
+    assert agrees(glass["held"], before if share < 0.25 else after)
     most = float(held.abs().max()) or 1.0
     assert glass["full"] == pytest.approx(min(1, abs(level) / most), abs=1e-4)
     if abs(level) > 1e-6:

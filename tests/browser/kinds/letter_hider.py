@@ -62,9 +62,9 @@ def make() -> LetterHider:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(2)
-    return LetterHider(
-        model, "·abcde<f", mask="·", word="badface", hidden=[2, 5], words=["cab", "deface", "bead"]
-    )
+    words = ["cab", "deface", "bead"]
+    hidden = {"word": "badface", "hidden": [2, 5]}
+    return LetterHider(model, "·abcde<f", mask="·", words=words, moving=False, **hidden)
 
 
 def displayed(widget: Locator) -> None:

@@ -21,6 +21,7 @@ def make(name: str = "Ada") -> SoftLookup:
         values=[3.0, 40.0, 12.5],
         query=[-0.2, 0.1],
         unit=name,
+        moving=False,
     )
 
 

@@ -72,6 +72,7 @@ def make() -> TinyGPT:
         top_k=5,
         top_p=0.9,
         beginnings={"to a": "a", "to b": "b"},
+        moving=False,
     )
 
 

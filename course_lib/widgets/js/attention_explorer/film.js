@@ -99,23 +99,25 @@ function curve({ losses, step }, ui) {
 /** The training under the hand: played, stepped, dragged, with its loss. */
 export function film(now, ui) {
   const { steps, step, losses } = now;
+  const longest = (texts) => Math.max(...texts.map((text) => text.length));
+  const room = `--cw-longest: ${longest(steps)}; --cw-loss: ${longest(losses.map((x) => number(x)))}`;
   const show = (frame) => {
     ui.play(false);
     ui.set({ step: clamp(frame, 0, last(now)) });
   };
   const begin = () => step >= last(now) && ui.set({ step: 0 });
   const line = { label: "Training step", min: 0, max: last(now), format: (i) => steps[i] };
-  return html`<div class="cw-film" data-measure="film">
-    ${losses.length ? curve(now, ui) : nothing}
+  return html`<div class="cw-film" style=${room}>
+    ${
+      losses.length
+        ? html`<div class="cw-film-course"><div data-measure="film">${curve(now, ui)}</div>
+            <span class="cw-film-loss">loss <b>${number(losses[step])}</b></span></div>`
+        : nothing
+    }
     <div class="cw-controls">
       ${playButton(ui, { start: "Watch it learn", stop: "❚❚ Pause", begin })}
       ${button("Step", () => show(step >= last(now) ? 0 : step + 1))}
       ${slider(ui, "step", { ...line, value: step, set: show })}
-      ${
-        losses.length
-          ? html`<span class="cw-film-loss">loss <b>${number(losses[step])}</b></span>`
-          : nothing
-      }
     </div>
   </div>`;
 }

@@ -5,14 +5,15 @@ import { painted } from "../painted.js";
 import { inkOf, pixels } from "../pixels.js";
 import { pointIn } from "../plane.js";
 import { logarithmic, ticks } from "../scale.js";
-import { number, superscript } from "../text.js";
-import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { number, quantity, superscript } from "../text.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
-const [WIDTH, HEIGHT] = [640, 200];
-const [COLUMNS, ROWS] = [960, 320];
+const [WIDTH, HEIGHT] = [640, 150];
+const [COLUMNS, ROWS] = [960, 300];
 const WASH = 56;
-const [FLOOR, CEILING] = [-16, 2];
+const [FLOOR, CEILING] = [-16, 4];
 const SMALLEST = 1e-300;
+const ROOM = 110;
 const DECADES = ticks(FLOOR, CEILING, 4);
 
 /** Where an error stands, as a share of the chart from its top. */
@@ -56,15 +57,21 @@ function paintChart({ all }, { theme, memo }, context) {
   context.putImageData(picture.image, 0, 0);
 }
 
-/** A piece of a run's line, as the chart draws it. @param {any} run @param {string} colour */
-export const sample = ({ dash }, colour) =>
-  svg`<path d="M0 6H40" stroke=${colour} stroke-width="3"
-    stroke-dasharray=${dash ? dash.map((part) => (part * 640) / COLUMNS).join(" ") : "none"}></path>`;
+/** A piece of a run's line, as the chart draws it, at a third of the size. */
+export const sample = ({ dash, colour }) =>
+  svg`<path d="M0 6H24" stroke=${colour} stroke-width="3"
+    stroke-dasharray=${dash ? dash.map((part) => part / 3).join(" ") : "none"}></path>`;
 
 function decade(power) {
   const y = HEIGHT * topOf(10 ** power);
   return svg`<path d="M0 ${y}H4000" stroke="var(--cw-line)"></path>
-    <text x="6" y=${y - 5} class="cw-halo">10${superscript(power)}</text>`;
+    <text x="6" y=${y - 4} class="cw-halo">10${superscript(power)}</text>`;
+}
+
+/** Round moments below; the last one stands at the edge. */
+function moment(time, x) {
+  return svg`<path d="M${x} ${HEIGHT}v-5" stroke="var(--cw-edge)"></path>
+    <text x=${x} y=${HEIGHT - 8} text-anchor="middle" class="cw-halo">${quantity(time)}</text>`;
 }
 
 /** A hand on the chart takes the time along. */
@@ -79,22 +86,30 @@ function scrub(ui) {
   };
 }
 
+/** While it moves, what is still to come is faint. */
+const ahead = (x, width) => svg`<rect x=${x} width=${Math.max(0, width - x)} height=${HEIGHT}
+  fill="var(--cw-panel)" opacity="0.6"></rect>`;
+
 /** The chart, with a line at the shown time. @param {any} now @param {any} ui */
 export function chart(now, ui) {
-  const { methods, shown, spec, q, p, dt, time, end } = now;
+  const { methods, shown, spec, q, p, dt, time, end, step } = now;
   const width = ui.width("chart", WIDTH);
   const paint = (context) => paintChart(now, ui, context);
   const inputs = [methods, shown, spec, q, p, dt];
   const curves = { width: COLUMNS, height: ROWS, inputs, paint, cells: true };
   const x = (time / end) * width;
   const grip = scrub(ui);
-  return html`<div class="cw-layers" data-measure="chart" style="height: ${HEIGHT}px">
+  const rounds = ticks(0, end, width / ROOM).filter((t) => t > 0 && t < 0.97 * end);
+  return html`<div class="cw-layers cw-drift-chart" data-measure="chart" style="height: ${HEIGHT}px">
     <canvas role="img" aria-label="Relative energy error against time, on a logarithmic axis"
       ${painted(ui, curves)}></canvas>
     <svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true" @pointerdown=${grip}
       @pointermove=${grip} style="cursor: ew-resize; touch-action: pan-y">
-      ${DECADES.map(decade)}
-      <text x=${width - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time ${at(end)}</text>
+      ${step < Infinity ? ahead(x, width) : nothing}${DECADES.map(decade)}
+      <text x=${width - 6} y="14" text-anchor="end" class="cw-halo">
+        energy error |H − H₀| / |H₀| in ${now.steps.toLocaleString("en")} steps</text>
+      ${rounds.map((t) => moment(t, (t / end) * width))}
+      <text x=${width - 6} y=${HEIGHT - 8} text-anchor="end" class="cw-halo">time t</text>
       <path class="cw-cursor" d="M${x} 0V${HEIGHT}" stroke="var(--cw-ink)" stroke-width="2"></path>
       <circle cx=${x} cy="9" r="8" fill="var(--cw-ink)" stroke="var(--cw-paper)"
         stroke-width="2"></circle>

@@ -88,6 +88,7 @@ function followed(now, ui, { spec, axes, place, time }, method) {
     colour: colourOf(method),
     last: run.error[run.taken],
     share: 1,
+    stride: 1,
     state: stateAt(run, dim, Math.min(steps, time / dt)),
   };
 }
@@ -102,6 +103,7 @@ function received(rollout, i, { dim, steps, axes, place }) {
     ...rollout,
     ...traceOf(Math.floor(points.length / width), at(axes.x), at(axes.y), place),
     outside: -1,
+    stride: Math.ceil(((taken + 1) * width) / points.length),
     whole,
     share: whole ? (taken + 1) / (steps + 1) : 1,
     colour: ROLLOUT_COLOURS[i % ROLLOUT_COLOURS.length],
@@ -141,8 +143,10 @@ export function derive(now, ui) {
     shown.map((rollout, i) => received(rollout, i, { dim, steps, axes, place })),
   );
   const height = mechanics.energy(q, p);
+  // At both ends the whole of each run is to be seen, and between them what is past.
+  const step = time > 0 && time < end ? Math.floor(time / dt) : Infinity;
   return {
-    ...{ spec, axes, place, end, time, shown, runs, given },
+    ...{ spec, axes, place, end, time, step, shown, runs, given },
     all: [...runs, ...given],
     bound: ui.memo("bound", [mechanics, height], () => boundOf(spec, mechanics, height)),
     scene: ui.memo("scene", [spec], () => sceneOf(spec)),

@@ -67,6 +67,8 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
   const falling = share < FALL;
   const [draining, filling] = [!falling && share < DRAIN, share >= DRAIN && share < 1];
   const name = kind === "LSTM" ? "cell" : "state";
+  // The water on its way stands at no state of the unit; its number is that of the last letter in.
+  const held = falling ? before : state;
   const drop = falling ? (share / FALL) ** 2 * 46 : 46;
   const said =
     `The ${name} of unit ${at.unit + 1} was ${number(before)} before ${visible(letters[at.letter])}; ` +
@@ -87,7 +89,7 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
     <rect class="cw-g-water" data-level=${level.toFixed(6)} x=${GLASS.x} y=${FLOOR - Number(tall)}
       width=${GLASS.width} height=${tall} fill=${tone(level)}></rect>
     <path class="cw-g-glass" d="M${GLASS.x} ${GLASS.y}V${FLOOR}H${RIGHT}V${GLASS.y}"></path>
-    <text class="cw-g-level cw-halo" text-anchor="middle" x=${MIDDLE} y=${FLOOR - 12}>${number(level)}</text>
+    <text class="cw-g-level cw-halo" text-anchor="middle" x=${MIDDLE} y=${FLOOR - 12}>${number(held)}</text>
     <text class="cw-g-small" x="0" y=${GLASS.y - 8}>${number(rim, 1)}</text>
     <g visibility=${falling ? "visible" : "hidden"}
       transform=${`translate(${MIDDLE} ${(drop - 8).toFixed(2)})`}>

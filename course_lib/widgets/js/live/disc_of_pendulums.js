@@ -13,8 +13,9 @@ const [RADIUS, RIM, STEPS, FINE] = [0.45, 200, 40, 8];
 const [HIGHEST, HEIGHT] = [2.8, 270];
 const LEVELS = [0.3, 1, 2, 3.2];
 const [SMALLEST, LARGEST] = [0.5, 10];
-const STEPS_A_SECOND = 6;
 const NUDGE = 0.1;
+/** What is kept, but for the polygon that stands for a disc. */
+const KEPT = 0.005;
 const MINE = "var(--cw-warm)";
 const TRUE = "var(--cw-series-2)";
 
@@ -30,6 +31,13 @@ function derive({ method, dt, steps, angle, momentum }, ui) {
   );
   const ratios = areas.map((one) => one / areas[0]);
   return { mine, truth, ratios, ratio: ratios[steps], off: Math.max(...off) };
+}
+
+/** On its tour it glides from one step to the next, each point on a straight line. */
+function shapeNow(states, { steps, tour }) {
+  const at = tour ? tour.share * tour.to : steps;
+  const [before, after] = [states[Math.floor(at)], states[Math.ceil(at)]];
+  return before.map((point, i) => point.map((x, k) => x + (at % 1) * (after[i][k] - x)));
 }
 
 /** Where the energy is one value, above and below. */
@@ -77,15 +85,16 @@ function phaseSpace(now, ui) {
     y: { ends: [-HIGHEST, HIGHEST], label: "momentum p" },
     ...{ height: HEIGHT, grow: 1.5, group: true },
   };
+  const [shape, exact] = [mine, truth].map((states) => shapeNow(states, now));
   const before = upTo(Math.floor(steps / 6)).map((k) => mine[6 * k]);
   return panel(
     ui,
     options,
     (frame) => svg`${LEVELS.map((energy) => level(frame, energy, half))}
       ${before.map((points) => area(frame, points, points[0][1], { colour: MINE, opacity: 0.12 }))}
-      ${area(frame, mine[steps], mine[steps][0][1], { colour: MINE, opacity: 0.4 })}
-      ${line(frame, closed(mine[steps]), { colour: MINE, width: 1.5 })}
-      ${line(frame, closed(truth[steps]), { colour: TRUE, width: 1.8, dash: "5 4" })}
+      ${area(frame, shape, shape[0][1], { colour: MINE, opacity: 0.4 })}
+      ${line(frame, closed(shape), { colour: MINE, width: 1.5 })}
+      ${line(frame, closed(exact), { colour: TRUE, width: 1.8, dash: "5 4" })}
       ${handle(frame, {
         point: [angle, momentum],
         label: `disc around angle ${number(angle)}, momentum ${number(momentum)}`,
@@ -115,27 +124,20 @@ function areaCurve({ ratios, steps, ratio }, ui) {
   );
 }
 
-function says({ steps, ratio, off }) {
+function says({ steps, ratios, ratio, off }) {
   if (steps === 0) return "Here the disc starts. Move it, or let it go.";
-  if (Math.abs(ratio - 1) < 0.005) {
+  if (ratios.slice(0, steps + 1).every((one) => Math.abs(one - 1) < KEPT)) {
     return off > 0.2
       ? "The shape is wrong, and the area is right."
       : "The area is kept, and the shape is nearly right.";
   }
-  return ratio > 1
-    ? "The disc grows: the method makes area."
-    : "The disc shrinks: the method loses area.";
-}
-
-function advance({ steps }, ui, seconds) {
-  const waited = ui.now.waited + seconds * STEPS_A_SECOND;
-  const whole = Math.floor(waited);
-  const next = steps + whole;
-  ui.set({ waited: waited - whole, ...(whole ? { steps: next > STEPS ? 0 : next } : {}) });
+  const last = ratio / ratios[steps - 1] - 1;
+  const change = last > 0 ? "grew" : "shrank";
+  return `${quantity(ratio)} times the area of the start; in the last step it ${change} by
+    ${quantity(100 * Math.abs(last), "%")}.`;
 }
 
 export default liveFigure({
-  local: { waited: 0 },
   derive,
   panels: (now, ui) => [phaseSpace(now, ui), areaCurve(now, ui)],
   readings: ({ ratio, off }) => [
@@ -143,6 +145,6 @@ export default liveFigure({
     { name: "off", label: "farthest from the true shape", text: quantity(off) },
   ],
   says,
-  advance,
+  tour: { knob: "steps", from: 0, seconds: 5 },
   step: ({ steps }, ui) => ui.set({ steps: steps < STEPS ? steps + 1 : 0 }),
 });

@@ -6,7 +6,7 @@ import { series } from "../controls.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { coupledOscillators, TURN } from "../maths/symplectic_attention.js";
 import { quantity } from "../text.js";
-import { svg } from "../vendor/lit-html/lit-html.js";
+import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 const [TOKENS, COUNT] = [4, 4000];
 const [WINDOWS_A_SECOND, WINDOWS_A_STEP, TRAIL] = [200, 20, 250];
@@ -14,6 +14,10 @@ const [DRAWN, FIRST_SHOWN] = [500, 900];
 /** The part of the whole energy from which on it counts as handed on. */
 const PART = 0.1;
 const HEIGHT = 270;
+/** Of a ball with all energy, in parts of the table; and where a number has no room on it. */
+const [LARGEST, ROOM] = [0.22, 9];
+/** By how much the panel is larger than the table: a ball at its rim is to be seen, too. */
+const MARGIN = 1.1;
 
 function run(q, p, epsilon, apart) {
   const { energies, ...states } = coupledOscillators(q, p, epsilon, apart, COUNT);
@@ -50,6 +54,12 @@ function onTheTable({ q, p }, n, i) {
   return [x * c - y * s, x * s + y * c];
 }
 
+/** A small ball wears its number outside, away from the middle of the table. */
+function beside([dx, dy], size) {
+  const far = (size + ROOM) / (Math.hypot(dx, dy) || 1);
+  return [far * dx, far * dy];
+}
+
 function table({ states, energies, whole, at }, ui) {
   const rim = Math.sqrt(2 * whole[0]);
   const shares = upTo(TOKENS).map((i) => energies[TOKENS * at + i] / whole[0]);
@@ -58,20 +68,24 @@ function table({ states, energies, whole, at }, ui) {
     title: "On a table that turns along",
     says: `Four balls in phase space after ${at} windows; of the energy they have
       ${shares.map((share) => quantity(100 * share, "%")).join(", ")}`,
-    x: { ends: [-rim, rim], ticks: [] },
-    y: { ends: [-rim, rim], ticks: [] },
+    x: { ends: [-MARGIN * rim, MARGIN * rim], ticks: [] },
+    y: { ends: [-MARGIN * rim, MARGIN * rim], ticks: [] },
     ...{ height: HEIGHT, equal: true },
   };
   const from = Math.max(0, at - TRAIL);
   return panel(ui, options, (frame) => {
     const [cx, cy, r] = [frame.x(0), frame.y(0), frame.x(rim) - frame.x(0)];
     const ball = (i) => {
-      const [x, y] = onTheTable(states, at, i);
-      return svg`<path d="M${cx} ${cy}L${frame.x(x)} ${frame.y(y)}" stroke=${series(i)}
-          stroke-opacity="0.5"></path>
-        ${dot(frame, [x, y], { colour: series(i), r: Math.max(3, 24 * Math.sqrt(shares[i])) })}
-        <text class="cw-halo" x=${frame.x(x)} y=${frame.y(y) + 4} text-anchor="middle">
-          ${i + 1}</text>`;
+      const place = onTheTable(states, at, i);
+      const [x, y] = [frame.x(place[0]), frame.y(place[1])];
+      const size = Math.max(3, LARGEST * r * Math.sqrt(shares[i]));
+      const small = size < ROOM;
+      const [nx, ny] = small ? beside([x - cx, y - cy], size) : [0, 0];
+      const ink = small ? nothing : `fill: var(--cw-paper); stroke: ${series(i)}`;
+      return svg`<path d="M${cx} ${cy}L${x} ${y}" stroke=${series(i)} stroke-opacity="0.5"></path>
+        ${dot(frame, place, { colour: series(i), r: size })}
+        <text class="cw-halo" x=${x + nx} y=${y + ny + 4.5} text-anchor="middle"
+          style=${ink}>${i + 1}</text>`;
     };
     const trail = (i) => {
       const points = upTo(at - from + 1).map((k) => onTheTable(states, from + k, i));
@@ -95,7 +109,7 @@ function layers({ energies, whole, at }, ui) {
     says: `The energies of the four, one upon the other, over ${COUNT} windows; the total stays`,
     x: { ends: [0, COUNT], label: "windows" },
     y: { ends: [0, top], label: "energy" },
-    ...{ height: HEIGHT, grow: 2 },
+    ...{ height: HEIGHT, grow: 1.6 },
   };
   const some = upTo(DRAWN + 1).map((k) => Math.min(COUNT - 1, Math.round((k * COUNT) / DRAWN)));
   const below = (n, i) => upTo(i).reduce((sum, j) => sum + energies[TOKENS * n + j], 0);

@@ -34,6 +34,18 @@ export function expectAt(encoder, sight, mask) {
   }));
 }
 
+/**
+ * How sure the model is of its first guess at each place of a word if that place alone is hidden.
+ * @param {any} encoder
+ * @param {number[]} ids
+ * @param {number} mask
+ */
+export function sureness(encoder, ids, mask) {
+  return ids.map((_, t) =>
+    Math.max(...expectAt(encoder, sightOf(ids, [t], mask), mask)[t].probability),
+  );
+}
+
 /** What the model that travelled expects at each place of a word if that place is hidden too. */
 export function expectLetters(facts, packed, ids, hidden, mask) {
   const encoder = unpackTransformer(facts, packed);

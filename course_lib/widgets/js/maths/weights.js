@@ -32,6 +32,27 @@ export function largestFirst(weights, count) {
 }
 
 /**
+ * Where one array of weights differs most from another of its shape: at which layer, head, query
+ * and key, at which step, and the two weights there.
+ * @param {{ shape: number[], values: Float32Array }} before (steps,) layers, heads, queries, keys
+ * @param {{ values: Float32Array }} after
+ */
+export function largestChange({ shape, values }, after) {
+  let place = 0;
+  const change = (i) => Math.abs(after.values[i] - values[i]);
+  for (let i = 1; i < values.length; i += 1) if (change(i) > change(place)) place = i;
+  const found = { from: values[place], to: after.values[place] };
+  let left = place;
+  const axes = ["key", "query", "head", "layer", "step"];
+  const at = Object.fromEntries(axes.map((axis) => [axis, 0]));
+  shape.toReversed().forEach((size, i) => {
+    at[axes[i]] = left % size;
+    left = Math.floor(left / size);
+  });
+  return { ...at, ...found };
+}
+
+/**
  * Queries by keys of one head at one step; a query with no weight on what it may see is null.
  * @param {{ shape: number[], values: Float32Array }} weights (steps,) layers, heads, queries, keys
  * @param {{ step: number, layer: number, head: number, temperature: number, causal: boolean }} chosen

@@ -14,7 +14,8 @@ import { tumbling } from "./tumbling.js";
  * @property {(past: (State & { ago: number })[]) => number[][][]} traces where each ball was
  * @property {(state: State) => number[][]} balls where a hand can take it
  * @property {(start: State & { energy: number }) => unknown} bounds where the true motion stays
- * @property {(run: { name: string, colour: string }, state: State) => unknown} draw
+ * @property {(run: { name: string, colour: string }, state: State, unit: number) => unknown} draw
+ *   where a pixel of the page is so many units
  * @property {(state: State, point: number[], ball: number) => State} pull the state at rest in a hand
  *   that has brought a ball to a point
  * @property {(state: State, velocity: number[]) => State} fling as it leaves the hand
@@ -25,7 +26,8 @@ const MIDDLE = STAGE / 2;
 const SINKING = 4;
 const LINKS = 4;
 const RIM = 16;
-const LARGER = 1.5;
+/** A ball that has a stage to itself. */
+export const LARGER = 1.5;
 // A planet that starts in the sun falls out of all numbers.
 const NEAREST = 0.15;
 
@@ -100,9 +102,9 @@ function onTheStage(spec) {
         }),
       ),
     bounds: (start) => BOUNDS[name]({ ...spec, stretch: scene.stretch }, start),
-    draw({ name: run, colour }, state) {
+    draw({ name: run, colour }, state, unit) {
       const gone = balls(state).filter((place) => !onStage([place]));
-      return svg`${scene.scenery}${bodies(large, [{ name: run, colour, q: state.q }])}
+      return svg`${scene.scenery}${bodies(large, [{ name: run, colour, q: state.q }], unit / LARGER)}
         ${gone.map((place) => wayTo(place, colour))}`;
     },
     pull(state, point, ball) {

@@ -74,7 +74,7 @@ function followed(now, ui, { key, name, colour, dt, whole, make }) {
   const height = state && numberAt(run.energy, moment);
   const over = spec.name === "Pendulum" ? ui.memo(`over ${key}`, [run], () => overTheTop(run)) : -1;
   return {
-    ...{ key, name, colour, state, height },
+    ...{ key, name, colour, whole, state, height },
     level: state ? (height - glass.floor) / (glass.rim - glass.floor) : 0,
     past: state ? pastOf(stateOf, moment, actor.tail / dt, dt) : [],
     over: over >= 0 && moment >= over ? over : -1,
