@@ -57,7 +57,9 @@ README = Path(__file__).parent / "README.md"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PROSE = ROOT / "book" / "how_to_use.md"
 OPENINGS, MOVES = 7, 200
-CARRY_A_MODEL = {"BasisExplorer", "JetExplorer", "LatentExplorer", "LetterHider", "TinyGPT"}
+CARRY_A_MODEL = {
+    *("BasisExplorer", "JetExplorer", "LatentExplorer", "LetterHider", "StarExplorer", "TinyGPT"),
+}
 
 # Name in the results: the most that is allowed, in the unit that the name ends with.
 BUDGETS = {

@@ -252,7 +252,7 @@ def empty_astromer(clock: str) -> Astromer:
     return Astromer(frequency_ladder(PAIRS, shortest=SHORTEST, longest=LONGEST))
 
 
-def weights_of(clock: str) -> Path:
+def weights_path(clock: str) -> Path:
     """The file of the model that was trained with that clock."""
     check_choice("clock", clock, CLOCKS)
     return DATA / f"astromer_{clock}.npz"
@@ -266,7 +266,7 @@ def load_astromer(clock: str) -> tuple[Astromer, dict[str, Any]]:
     """
     import numpy as np
 
-    with np.load(weights_of(clock)) as stored:
+    with np.load(weights_path(clock)) as stored:
         weights = torch.from_numpy(stored["weights"]).float()
         about = json.loads(str(stored["about"]))
     with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once

@@ -105,6 +105,7 @@ def fit_harmonics(
     Czerny (1996) for several harmonics in a search for periods.
     """
     check_size("harmonics", harmonics)
+    check_floating(time=time, frequency=frequency)
     dates, weight, x = _weighed(time, magnitude, error, seen)
     check_shapes(frequency=(frequency, "*batch"), time=(time, "*batch nights"))
     basis = _waves(dates, frequency, harmonics)

@@ -1,4 +1,4 @@
-"""Make tests/weaver_example.npz, what the authors' Particle Transformer says of two small jets.
+"""Ask the authors' Particle Transformer of two jets; write course_lib/data/weaver_example.npz.
 
     pip download --no-deps weaver-core==0.5.3
     python -m zipfile -e weaver_core-0.5.3-py3-none-any.whl elsewhere
@@ -19,7 +19,7 @@ import torch
 
 from course_lib.jets import load_jets, particle_features
 
-TARGET = Path(__file__).resolve().parents[1] / "tests" / "weaver_example.npz"
+TARGET = Path(__file__).resolve().parents[1] / "course_lib" / "data" / "weaver_example.npz"
 VERSION = "0.5.3"
 JETS, PARTICLES, CLASSES = 2, 10, 5
 D_MODEL, HEADS, LAYERS, CLASS_LAYERS, D_PAIR = 8, 2, 2, 1, 4

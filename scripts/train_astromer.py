@@ -26,7 +26,7 @@ from course_lib.astromer import (
     empty_astromer,
     hide_nights,
     reconstruction_error,
-    weights_of,
+    weights_path,
 )
 from course_lib.light_curves import LightCurves
 from course_lib.periodogram import find_period, frequency_grid
@@ -141,7 +141,7 @@ def main() -> None:
         "error": {side: error_of(model, *watched(side, given.clock, value=1)) for side in SIDES},
     }
     about_text = np.array(json.dumps(about))
-    np.savez_compressed(weights_of(given.clock), weights=weights.numpy(), about=about_text)
+    np.savez_compressed(weights_path(given.clock), weights=weights.numpy(), about=about_text)
     print(json.dumps(about, indent=2))
 
 

@@ -23,7 +23,7 @@ from course_lib.astromer import (
     hide_nights,
     load_astromer,
     reconstruction_error,
-    weights_of,
+    weights_path,
 )
 from course_lib.light_curves import LightCurves
 from course_lib.training import parameter_count
@@ -268,14 +268,14 @@ def test_the_file_says_how_it_was_made(clock):
     assert about["steps"] > 0
     assert about["seed"] == 0
     assert parameter_count(model) == about["parameters"]
-    with np.load(weights_of(clock)) as stored:
+    with np.load(weights_path(clock)) as stored:
         assert json.loads(str(stored["about"])) == about
-    told = weights_of("days").with_name("astromer.md").read_text(encoding="utf-8")
+    told = weights_path("days").with_name("astromer.md").read_text(encoding="utf-8")
     assert [key for key in about if f"`{key}`" not in told] == []
 
 
 def test_both_files_together_are_small():
-    assert sum(weights_of(clock).stat().st_size for clock in CLOCKS) <= 400_000
+    assert sum(weights_path(clock).stat().st_size for clock in CLOCKS) <= 400_000
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from course_lib.particle_transformer import (
     ParticleTransformer,
 )
 
-EXAMPLE = Path(__file__).with_name("weaver_example.npz")
+EXAMPLE = Path(__file__).parents[1] / "course_lib" / "data" / "weaver_example.npz"
 EPSILON = 1e-5  # what PyTorch's batch norm adds to a variance
 BLOCK = {
     "pre_attn_norm": "norm",

@@ -21,7 +21,7 @@ from reading import state_of
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 KILOBYTE = 1000
 MOST = 60 * KILOBYTE
-CARRY_A_MODEL = ("TinyGPT", "LatentExplorer", "BasisExplorer", "JetExplorer")
+CARRY_A_MODEL = ("TinyGPT", "LatentExplorer", "BasisExplorer", "JetExplorer", "StarExplorer")
 MORE = dict.fromkeys(CARRY_A_MODEL, 250 * KILOBYTE)
 MORE["LetterHider"] = 62 * KILOBYTE  # and this one a small one, of 37 kilobytes
 
