@@ -208,7 +208,8 @@ function view(now, ui) {
 
 const HOW =
   "Click a node to pluck it, or pull it up or down; by finger, pull the ring. With the keyboard: " +
-  "Tab to a ring, then the arrow keys, and Enter lets go. A green band on a spring is its current: the wider, the stronger; the arrow says which way. " +
+  "Tab to a ring, then the arrow keys, and Enter lets go. " +
+  "A green band on a spring is its current: the wider, the stronger; the arrow says which way. " +
   "The curves: energy ½|q|² + ½|p|² of each law against time; the thin line is the part on the " +
   "nodes, ½|q|².";
 

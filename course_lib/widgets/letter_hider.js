@@ -171,7 +171,8 @@ function wordInTiles(now, ui) {
   const touched = (event) => touch(ui, nearestChild(event));
   const rows = Math.ceil((now.ids.length * NARROWEST) / ui.width("word", 320));
   const each = Math.ceil(now.ids.length / rows);
-  return html`<div class="cw-h-word" style="--cw-each: ${each}" role="listbox" tabindex="0" aria-multiselectable="true"
+  return html`<div class="cw-h-word" style="--cw-each: ${each}"
+    role="listbox" tabindex="0" aria-multiselectable="true"
     data-covered=${now.covered} aria-label="Letters of the word, of which the selected ones are hidden"
     aria-orientation="horizontal" aria-activedescendant="${ui.id}-place-${now.at}"
     @click=${touched} @keydown=${keys}>${now.ids.map((_, t) => tile(now, ui, t))}</div>`;

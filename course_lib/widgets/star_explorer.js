@@ -11,6 +11,7 @@ import { number } from "./js/text.js";
 import { html } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
+const CLOCKS = { days: "days", turns: "turns of the period in your hand" };
 const [TOUR_SECONDS, TURN_SECONDS] = [7, 2.5];
 const PART = 1 / 3; // of the nights that one button hides
 
@@ -72,7 +73,7 @@ function view(now, ui) {
 
 function how({ facts, clock }) {
   const model = facts
-    ? ` ASTROMER’s time runs in ${clock === "turns" ? "turns of the period in your hand" : "days"}. It says one number a night, and not how sure it is.`
+    ? ` ASTROMER’s time runs in ${CLOCKS[clock]}. It says one number a night, and not how sure it is.`
     : "";
   return (
     "Move the period, with the arrow keys in fine steps; or press in the periodogram, which takes " +

@@ -58,11 +58,12 @@ const drawnNights = ({ paths }, { clip }) => svg`<g fill="none" stroke-linecap="
   </g>`;
 
 /** What a way says of hidden nights. */
-const guessed = (name, guesses, xs, frame) =>
-  guesses?.length
-    ? svg`<path class="cw-s-guess" data-way=${name} clip-path=${frame.clip} fill=${COLOURS[name]}
-        d=${xs.flatMap((x) => guesses.map((m, i) => SHAPES[name]([frame.x(x[i]), frame.y(m)]))).join("")}></path>`
-    : nothing;
+function guessed(name, guesses, xs, frame) {
+  if (!guesses?.length) return nothing;
+  const mark = (x) => guesses.map((m, i) => SHAPES[name]([frame.x(x[i]), frame.y(m)]));
+  return svg`<path class="cw-s-guess" data-way=${name} clip-path=${frame.clip}
+    fill=${COLOURS[name]} d=${xs.flatMap(mark).join("")}></path>`;
+}
 
 const ring = ([x, y]) =>
   svg`<circle cx=${x} cy=${y} r="8" fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>`;

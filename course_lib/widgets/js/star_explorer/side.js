@@ -9,7 +9,8 @@ const [WIDTH, HEIGHT, LARGEST] = [240, 92, 34];
 /** A disc whose area is the star's brightness. */
 export function disc({ brightnessNow, magnitudeNow, turn }) {
   const r = LARGEST * Math.sqrt(brightnessNow);
-  const told = `The star at phase ${number(turn)}: ${number(magnitudeNow)} mag, ${number(100 * brightnessNow, 0)} % of its greatest brightness`;
+  const bright = `${number(100 * brightnessNow, 0)} % of its greatest brightness`;
+  const told = `The star at phase ${number(turn)}: ${number(magnitudeNow)} mag, ${bright}`;
   return html`<div class="cw-night cw-s-sky" data-turn=${turn}>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${told}>
     <rect width=${WIDTH} height=${HEIGHT} rx="6" fill="#0d1117"></rect>
