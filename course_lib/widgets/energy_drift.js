@@ -25,6 +25,8 @@ const [CALM, FASTEST] = [3, 100];
 /** It is calm for so many seconds, and then quickens so that the whole run passes in so many. */
 const [CALM_SECONDS, ALL_SECONDS] = [1, 10];
 const ARM = [-3, -1.5, 0, 1.5, 3].map((pixel) => pixel / DOTS);
+/** So many runs of Python's make the list longer than the pictures. */
+const MANY = 3;
 /** In pixels of the page, however small the pictures are. */
 const [TYPE, KNOB, FINGER, MOMENT] = [12, 7, 20, 4];
 
@@ -227,7 +229,7 @@ function controls({ systems, spec }, ui) {
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
   return html`${controls(now, ui)}
-    <div class="cw-drift">
+    <div class="cw-drift" ?data-many=${now.given.length >= MANY}>
       ${motion(now, ui)}${portrait(now, ui)}${transport(now, ui)}${chart(now, ui)}${list(now, ui)}
     </div>
     <p class="cw-message">${losses(now)}</p>`;
