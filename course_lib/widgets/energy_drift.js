@@ -1,7 +1,8 @@
 import { plain, vector } from "./js/array.js";
 import { bodies, STAGE } from "./js/bodies.js";
-import { select, series, slider } from "./js/controls.js";
+import { select, slider } from "./js/controls.js";
 import { at, chart } from "./js/energy_drift/chart.js";
+import { inkOfRun } from "./js/energy_drift/colours.js";
 import { list } from "./js/energy_drift/list.js";
 import { derive, rollouts, SIDE, specOf } from "./js/energy_drift/runs.js";
 import { textWidth } from "./js/lettering.js";
@@ -19,11 +20,13 @@ const DOTS = 400;
 const FAINT = 70;
 const NEAR_RIM = 0.98;
 const KEY_STEP = 0.02;
-/** Units of time in a second of the page: at first, and at most. */
+/** Units of time in a second of the page: at first, and at most by the reader's hand. */
 const [CALM, FASTEST] = [3, 100];
-/** After so many units it quickens: ten thousand steps come to their end within a minute. */
-const CALM_TIME = 24;
+/** It is calm for so many seconds, and then quickens so that the whole run passes in so many. */
+const [CALM_SECONDS, ALL_SECONDS] = [1, 10];
 const ARM = [-3, -1.5, 0, 1.5, 3].map((pixel) => pixel / DOTS);
+/** So many runs of Python's make the list longer than the pictures. */
+const MANY = 3;
 /** In pixels of the page, however small the pictures are. */
 const [TYPE, KNOB, FINGER, MOMENT] = [12, 7, 20, 4];
 
@@ -56,16 +59,16 @@ const unitOf = (ui) => SIDE / ui.width("portrait", SIDE);
 const caption = (text, unit) => svg`<text class="cw-halo" x=${6 * unit} y=${SIDE - 7 * unit}
   style="font-size: ${TYPE * unit}px">${text}</text>`;
 
-function motion({ spec, scene, runs, bound }, ui) {
-  const standing = runs.map(({ method, colour, state }) => ({
-    name: method,
-    colour: series(colour),
+function motion({ spec, scene, all, bound }, ui) {
+  const standing = all.map(({ key, colour, state }) => ({
+    name: key,
+    colour: inkOfRun(colour),
     q: state?.q,
   }));
   const unit = unitOf(ui);
   return html`<div class="cw-layers cw-drift-motion">
     <svg viewBox="0 0 ${STAGE} ${STAGE}" role="img" class="cw-stage"
-      aria-label="${spec.title}, as each integrator moves it">
+      aria-label="${spec.title}, as each run moves it">
       ${scene.inThePlane ? dashed(bound) : nothing}${scene.scenery}
       ${bodies(scene, standing, unit)}${caption("motion", unit)}
     </svg>
@@ -76,14 +79,14 @@ const dashed = (d) => svg`<path d=${d} fill="none" stroke="var(--cw-edge)" strok
   stroke-dasharray="5 4"></path>`;
 
 /** Where the runs are at the shown time. */
-function moments({ runs, place }, unit) {
-  return runs.map(({ method, colour, state }) => {
+function moments({ all, place }, unit) {
+  return all.map(({ key, colour, state }) => {
     const point = state && place.pointOf([...state.q, ...state.p]);
     if (!point || place.inside(point).some((part, i) => part !== point[i])) return nothing;
     const [x, y] = place.toPixel(point);
-    return svg`<circle class="cw-moment" data-run=${method} pointer-events="none"
+    return svg`<circle class="cw-moment" data-run=${key} pointer-events="none"
       cx=${x} cy=${y} r=${MOMENT * unit}
-      fill=${series(colour)} stroke="var(--cw-paper)" stroke-width=${unit}></circle>`;
+      fill=${inkOfRun(colour)} stroke="var(--cw-paper)" stroke-width=${unit}></circle>`;
   });
 }
 
@@ -146,7 +149,11 @@ function portrait(now, ui) {
 }
 
 /** How fast it runs: as the reader says, or else calmly at first and then ever faster. */
-const speedOf = ({ speed, played }) => speed ?? clamp((CALM * played) / CALM_TIME, CALM, FASTEST);
+function speedOf({ speed, played, end }) {
+  const far = Math.max(0, end - CALM * ALL_SECONDS);
+  const quickening = (2 * far) / (ALL_SECONDS - CALM_SECONDS) ** 2;
+  return speed ?? CALM + quickening * Math.max(0, played - CALM_SECONDS);
+}
 
 function transport(now, ui) {
   const { end, time, dt } = now;
@@ -186,7 +193,8 @@ function note({ spec, shown, rollouts, q, scene }) {
   const orbit = q.length === 1 ? " The dashed line is the exact orbit." : "";
   const rim = scene.inThePlane ? " The true body never crosses the dashed line." : "";
   const marks = shown.length
-    ? " Runs that were computed in Python are dashed, and crosses in the portrait."
+    ? " Runs that were computed in Python are dashed, and crosses in the portrait; of a long one " +
+      "the page has only some states, and its body leaps from one to the next."
     : "";
   const absent =
     rollouts.length > shown.length
@@ -221,7 +229,7 @@ function controls({ systems, spec }, ui) {
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
   return html`${controls(now, ui)}
-    <div class="cw-drift">
+    <div class="cw-drift" ?data-many=${now.given.length >= MANY}>
       ${motion(now, ui)}${portrait(now, ui)}${transport(now, ui)}${chart(now, ui)}${list(now, ui)}
     </div>
     <p class="cw-message">${losses(now)}</p>`;
@@ -266,8 +274,9 @@ export default widget({
   // At the end the bodies stand still, to be looked at.
   advance: (now, ui, seconds) => {
     const { time, played, dt, steps } = now;
-    const [end, way] = [dt * steps, speedOf(now) * seconds];
-    ui.set({ time: Math.min(end, time + way), played: played + way });
-    if (time + way >= end) ui.play(false);
+    const end = dt * steps;
+    const there = time + speedOf({ ...now, end }) * seconds;
+    ui.set({ time: Math.min(end, there), played: played + seconds });
+    if (there >= end) ui.play(false);
   },
 });

@@ -19,32 +19,32 @@ const GHOST = 19;
 
 const listed = (parts) => parts.map((part) => number(part)).join(", ");
 
-/** What became of a run, in a few words. */
+/** What became of a run, in short sentences: each tells of a moment of its own. */
 function fate({ lost, over, level, ends, state }, { spec, actor }) {
-  if (lost > 0) return `lost at step ${lost}: its energy outgrows all numbers`;
+  if (lost > 0) return `Lost at step ${lost}: its energy outgrows all numbers.`;
   const told = [
-    over >= 0 && `over the top at step ${over}`,
-    outside(actor, state) && `${spec.name === "Kepler" ? "its planet" : "it"} has left the stage`,
-    level > 1 && "the glass runs over",
-    level < 0.02 && "the glass is empty",
-    ends && "its run ends here",
+    over >= 0 && `Over the top at step ${over}.`,
+    outside(actor, state) && `${spec.name === "Kepler" ? "Its planet" : "It"} has left the stage.`,
+    level > 1 && "The glass runs over.",
+    level < 0.02 && "The glass is empty.",
+    ends && "Its run ends here.",
   ];
-  return told.filter(Boolean).join(", ");
+  return told.filter(Boolean).join(" ");
 }
 const outside = (actor, state) =>
   actor.balls(state).some((place) => place.some((part) => part < 0 || part > STAGE));
 
 /** As much as may be told of a run: there is room for it from the beginning. */
 function mostTold({ spec, start, steps }, { whole }) {
-  const fates = [MOST_TOLD[spec.name]?.(steps) ?? "It has left the stage, the glass runs over"];
-  if (whole) fates.push("its run ends here");
+  const fates = [MOST_TOLD[spec.name]?.(steps) ?? "It has left the stage. The glass runs over."];
+  if (whole) fates.push("Its run ends here.");
   const energy = number(start.energy + 10 * Math.sign(start.energy));
   return html`Energy <b>${energy}</b>, at first <b>${number(start.energy)}</b>.
-    <strong>${fates.join(", ")}.</strong>`;
+    <strong>${fates.join(" ")}</strong>`;
 }
 const MOST_TOLD = {
-  Pendulum: (steps) => `Over the top at step ${steps}, the glass runs over`,
-  Kepler: () => "Its planet has left the stage, the glass runs over",
+  Pendulum: (steps) => `Over the top at step ${steps}. The glass runs over.`,
+  Kepler: () => "Its planet has left the stage. The glass runs over.",
 };
 
 /** Where a ball is in truth. */
@@ -81,12 +81,11 @@ function act(now, ui, run, i) {
     </div>
     <p class="cw-act-told"><span><span>Energy <b>${run.state ? number(run.height) : "∞"}</b>,
       at first <b>${number(start.energy)}</b>.</span>
-      <strong>${capital(fate(run, now))}</strong></span>
+      <strong>${fate(run, now)}</strong></span>
       <span class="cw-act-most" aria-hidden="true">${mostTold(now, run)}</span></p>
   </div>`;
 }
 const percent = (share) => `${number(100 * share, 0)} %`;
-const capital = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function transport({ end, time, dt }, ui) {
   const show = (moment) => {
@@ -196,7 +195,7 @@ function view(now, ui) {
 function words(now) {
   const told = now.runs.map((run) => {
     const end = fate(run, now);
-    return `${run.name}: energy ${run.state ? number(run.height) : "lost"}${end && `, ${end}`}.`;
+    return `${run.name}: energy ${run.state ? number(run.height) : "lost"}.${end && ` ${end}`}`;
   });
   const { spec, time, dt, start } = now;
   const when = `${spec.title}, step ${Math.floor(time / dt + 1e-9)}`;

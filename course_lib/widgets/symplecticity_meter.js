@@ -380,7 +380,7 @@ function verdict(now) {
       ? html`<svg viewBox="-16 -16 32 32" aria-hidden="true">${tickSign(0, 0, 14)}</svg>`
       : nothing;
   return html`<div class="cw-meter-verdict" data-outcome=${kind}>
-    ${sign}<p><strong>${title}</strong><br>${told}</p>
+    <p>${sign} <strong>${title}</strong><br>${told}</p>
   </div>`;
 }
 

@@ -144,7 +144,7 @@ def test_within_ten_seconds_one_planet_is_lost_and_the_other_never(shown: Shown)
         assert found["stoermer_verlet"]["fate"] == ""
         if share * scene.span >= 10 * scene.pace:
             told = found["explicit_euler"]["fate"]
-            assert told == "Its planet has left the stage, the glass runs over."
+            assert told == "Its planet has left the stage. The glass runs over."
             assert widget.locator("[data-run=explicit_euler] .cw-gone").count() == 1
 
 

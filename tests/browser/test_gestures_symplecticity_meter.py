@@ -131,6 +131,30 @@ def test_success_is_said_and_ticked_when_the_loop_closes_without_work(
     agrees_with_course_lib(widget)
 
 
+# Heights of the figure and of the tick, and how far the sentence reaches over its box, in pixels.
+VERDICT = """(el) => {
+  const box = el.querySelector("[data-outcome]");
+  const [edges, told] = [box, box.querySelector("p")].map((e) => e.getBoundingClientRect());
+  const over = Math.max(edges.left - told.left, told.right - edges.right,
+    edges.top - told.top, told.bottom - edges.bottom);
+  const height = el.querySelector(".cw").getBoundingClientRect().height;
+  return { height, over, tick: box.querySelector("svg")?.getBoundingClientRect().height };
+}"""
+
+
+@pytest.mark.parametrize("width", [756, 374])
+def test_the_tick_leaves_the_figure_its_height_and_the_sentence_its_box(shown: Shown, width: int):
+    widget = shown(formula="full", page={"width": width})
+    before = widget.evaluate(VERDICT)
+    assert before["over"] <= 0
+    steps(widget, 40)
+    assert outcome(widget)[0] == "good"
+    after = widget.evaluate(VERDICT)
+    assert after["height"] == before["height"]
+    assert after["over"] <= 0
+    assert after["tick"] == 20
+
+
 def test_the_other_way_round_the_token_loses_turns_back_and_runs_away(shown: Shown):
     widget = shown()
     widget.get_by_role("button", name="Turn round").click()

@@ -16,6 +16,8 @@ const COIL_HEIGHT = [0, 6, 0, -6];
 const BALL = 13;
 // Of a ball, in pixels of the page, on a stage that is small.
 const SIZE = 0.8;
+// However many runs lie on one another.
+const SMALLEST = 0.4;
 
 /** A ball with the light on it from above. */
 const round = ([cx, cy], r, colour) =>
@@ -130,7 +132,7 @@ export function bodies({ lanes, radii, places, ties }, runs, unit = 1) {
     const balls = q ? places(q, y) : [];
     if (!q || !onStage(balls)) return nothing;
     // Runs that stay together lie on one another, the later ones smaller.
-    const shrink = lanes ? 1 : 1 - 0.15 * i;
+    const shrink = lanes ? 1 : Math.max(SMALLEST, 1 - 0.15 * i);
     const tie = (d) =>
       svg`<path d=${d} fill="none" stroke=${colour} stroke-width=${2 * size}></path>`;
     const ball = ([cx, cy], j) => round([cx, cy], shrink * size * radii[j], colour);

@@ -11,10 +11,11 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 const [WIDTH, HEIGHT] = [640, 150];
 const [COLUMNS, ROWS] = [960, 300];
 const WASH = 56;
-const [FLOOR, CEILING] = [-16, 4];
+// Smaller errors lie at the lower edge: rounding alone makes some of 10⁻¹⁵.
+const [FLOOR, CEILING] = [-8, 4];
 const SMALLEST = 1e-300;
 const ROOM = 110;
-const DECADES = ticks(FLOOR, CEILING, 4);
+const DECADES = [-8, -4, 0];
 
 /** Where an error stands, as a share of the chart from its top. */
 const topOf = (error) => scale(Math.max(error, SMALLEST));
@@ -65,7 +66,7 @@ export const sample = ({ dash, colour }) =>
 function decade(power) {
   const y = HEIGHT * topOf(10 ** power);
   return svg`<path d="M0 ${y}H4000" stroke="var(--cw-line)"></path>
-    <text x="6" y=${y - 4} class="cw-halo">10${superscript(power)}</text>`;
+    <text x="6" y=${y - 4} class="cw-halo">${power === FLOOR ? "≤ " : ""}10${superscript(power)}</text>`;
 }
 
 /** Round moments below; the last one stands at the edge. */

@@ -1,4 +1,4 @@
-// Which colour of the theme an integrator has, wherever it is drawn.
+// Which colour of the theme a run has, wherever it is drawn.
 
 const COLOURS = {
   explicit_euler: 1,
@@ -8,8 +8,11 @@ const COLOURS = {
   implicit_midpoint: 4,
 };
 
-/** Of trajectories that Python computed, one after the other. */
-export const ROLLOUT_COLOURS = [5, 1, 2, 3, 4];
+/** Of trajectories that Python computed, one after the other: no integrator has them. */
+export const ROLLOUT_COLOURS = [5, 6, 7, 8, 9];
+
+/** A run's colour for CSS: there are more runs than `series` tells apart. @param {number} colour */
+export const inkOfRun = (colour) => `var(--cw-series-${colour})`;
 
 /** The colour of an integrator. @param {string} method @returns {number} */
 export const colourOf = (method) => COLOURS[method];

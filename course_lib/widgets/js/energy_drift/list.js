@@ -1,10 +1,9 @@
 // EnergyDrift's list of runs: switch, line and name of each, and how far its energy is off.
 
-import { series } from "../controls.js";
 import { scientific } from "../text.js";
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { sample } from "./chart.js";
-import { colourOf } from "./colours.js";
+import { colourOf, inkOfRun } from "./colours.js";
 
 /** What a run comes to: its last error, or the step where it ends. */
 function fate({ taken, whole, last }, steps) {
@@ -32,7 +31,7 @@ function integrator({ methods, method_names, runs, steps }, ui, [method, name], 
     <th scope="row"><span class="cw-choice">
       <input id=${id} type="checkbox" value=${method} data-trait="methods"
         .checked=${methods.includes(method)} @change=${change}>
-      ${line({ colour: series(colourOf(method)) })}<label for=${id}>${name}</label>
+      ${line({ colour: inkOfRun(colourOf(method)) })}<label for=${id}>${name}</label>
     </span></th>${errors(run, steps)}
   </tr>`;
 }
@@ -40,7 +39,7 @@ function integrator({ methods, method_names, runs, steps }, ui, [method, name], 
 /** A run that Python computed. */
 const received = (run, steps) => html`<tr>
   <th scope="row"><span class="cw-choice">
-    ${line({ ...run, colour: series(run.colour) })}<span>${run.name}</span>
+    ${line({ ...run, colour: inkOfRun(run.colour) })}<span>${run.name}</span>
   </span></th>${errors(run, steps)}
 </tr>`;
 

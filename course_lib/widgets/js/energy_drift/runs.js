@@ -11,7 +11,7 @@ import { colourOf, ROLLOUT_COLOURS } from "./colours.js";
 export const SIDE = 320;
 const BINS = 320;
 const NONE = [];
-// Rollouts are dashed, each in its own way: an integrator may have the same colour.
+// Rollouts are dashed, each in its own way.
 const DASHES = [
   [30, 12],
   [12, 12],
@@ -81,6 +81,7 @@ function followed(now, ui, { spec, axes, place, time }, method) {
   );
   return {
     ...run,
+    key: method,
     ...ui.memo(`curve ${method}`, [run], () => envelope(run.error, steps + 1, BINS)),
     ...ui.memo(`trace ${method}`, [run, place], () => traceOfRun(run, dim, axes, place)),
     method,
@@ -101,6 +102,7 @@ function received(rollout, i, { dim, steps, axes, place }) {
   const whole = high[high.length - 1] < Infinity;
   return {
     ...rollout,
+    key: `rollout ${rollout.name}`,
     ...traceOf(Math.floor(points.length / width), at(axes.x), at(axes.y), place),
     outside: -1,
     stride: Math.ceil(((taken + 1) * width) / points.length),
@@ -109,6 +111,14 @@ function received(rollout, i, { dim, steps, axes, place }) {
     colour: ROLLOUT_COLOURS[i % ROLLOUT_COLOURS.length],
     dash: DASHES[i % DASHES.length],
   };
+}
+
+/** Where a run of Python's stands after `moment` steps: in the last state that the page has. */
+function keptState({ points, taken, stride }, dim, moment) {
+  if (moment > taken) return null;
+  const last = points.length / (2 * dim) - 1;
+  const at = 2 * dim * Math.min(last, Math.floor(moment / stride));
+  return { q: [...points.slice(at, at + dim)], p: [...points.slice(at + dim, at + 2 * dim)] };
 }
 
 /** What the exact motion cannot leave: its orbit, or the rim of where its energy lets it go. */
@@ -143,11 +153,13 @@ export function derive(now, ui) {
     shown.map((rollout, i) => received(rollout, i, { dim, steps, axes, place })),
   );
   const height = mechanics.energy(q, p);
+  const moment = Math.min(steps, time / dt);
+  const standing = given.map((run) => ({ ...run, state: keptState(run, dim, moment) }));
   // At both ends the whole of each run is to be seen, and between them what is past.
   const step = time > 0 && time < end ? Math.floor(time / dt) : Infinity;
   return {
     ...{ spec, axes, place, end, time, step, shown, runs, given },
-    all: [...runs, ...given],
+    all: [...runs, ...standing],
     bound: ui.memo("bound", [mechanics, height], () => boundOf(spec, mechanics, height)),
     scene: ui.memo("scene", [spec], () => sceneOf(spec)),
   };

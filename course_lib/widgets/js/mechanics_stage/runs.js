@@ -2,7 +2,7 @@
 
 import { decodeRows, plain } from "../array.js";
 import { series } from "../controls.js";
-import { colourOf, ROLLOUT_COLOURS } from "../energy_drift/colours.js";
+import { colourOf, inkOfRun, ROLLOUT_COLOURS } from "../energy_drift/colours.js";
 import { learnedRun } from "../maths/learned_step.js";
 import {
   attitudeAt,
@@ -140,7 +140,7 @@ export function derive(now, ui) {
   }));
   const given = shown.map((rollout, i) => ({
     ...{ key: `rollout ${rollout.name}`, name: rollout.name, dt: rollout.dt, whole: !rollout.lost },
-    colour: series(ROLLOUT_COLOURS[i]),
+    colour: inkOfRun(ROLLOUT_COLOURS[i]),
     make: () => received(rollout, mechanics),
   }));
   const all = [...(networks.length ? [truth] : []), ...learned, ...integrated, ...given];
