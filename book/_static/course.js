@@ -86,18 +86,20 @@ function putInto(part, it, name) {
   };
 }
 
-// What the reader has read is kept in this browser alone, which may not allow it.
+// What the reader has read is kept in this browser alone, which may not allow it; so are the lectures
+// whose questions have all shown their truth, of which book/your_guesses.md reads.
 const READ = "course-read";
-function lecturesRead() {
+const ANSWERED = "attention-course:answered";
+function lecturesOf(key) {
   try {
-    return new Set(JSON.parse(localStorage.getItem(READ) ?? "[]"));
+    return new Set(JSON.parse(localStorage.getItem(key) ?? "[]"));
   } catch {
     return new Set();
   }
 }
-function keepRead(numbers) {
+function keepLectures(key, numbers) {
   try {
-    localStorage.setItem(READ, JSON.stringify([...numbers]));
+    localStorage.setItem(key, JSON.stringify([...numbers]));
   } catch {
     // A page opened from a file may not be allowed to remember.
   }
@@ -112,27 +114,33 @@ function showRead(numbers) {
   const read = numbers.has(button.dataset.lecture);
   button.textContent = read ? "✓ Read: take the mark away" : "Mark this lecture as read";
 }
-/** Marks this page's lecture, or takes its mark away. */
-function markRead(choose) {
-  const lecture = document.querySelector(".read-mark button")?.dataset.lecture;
-  if (!lecture) return;
-  const numbers = lecturesRead();
-  if (choose(numbers.has(lecture))) numbers.add(lecture);
+const lectureHere = () => document.querySelector(".read-mark button")?.dataset.lecture;
+/** Puts a lecture into the set of a key, or takes it out; tells whether that changed the set. */
+function putLecture(key, lecture, belongs) {
+  const numbers = lecturesOf(key);
+  if (numbers.has(lecture) === belongs) return false;
+  if (belongs) numbers.add(lecture);
   else numbers.delete(lecture);
-  keepRead(numbers);
-  showRead(numbers);
+  keepLectures(key, numbers);
+  return true;
+}
+/** Marks this page's lecture, or takes its mark away. */
+function markRead(read) {
+  putLecture(READ, lectureHere(), read);
+  showRead(lecturesOf(READ));
 }
 document.addEventListener("DOMContentLoaded", () => {
-  showRead(lecturesRead());
+  showRead(lecturesOf(READ));
   document
     .querySelector(".read-mark button")
-    ?.addEventListener("click", () => markRead((read) => !read));
+    ?.addEventListener("click", () => markRead(!lecturesOf(READ).has(lectureHere())));
 });
-// course_lib/widgets/js/kept.js says that a guess was made, or its truth shown.
+// course_lib/widgets/js/kept.js says that a guess was made, its truth shown, or both taken back.
 window.addEventListener("attention-course:guess:kept", () => {
+  if (!lectureHere()) return;
   const questions = [...document.querySelectorAll(".cw-host[data-widget=Prediction]")];
   const known = questions.every(({ courseModel }) => courseModel?.get("revealed"));
-  markRead((read) => read || known);
+  if (putLecture(ANSWERED, lectureHere(), known)) markRead(known);
 });
 
 // What scrolls sideways says so, and the keyboard can reach it.

@@ -2,6 +2,7 @@
 // browser but the file that the reader asks for.
 (() => {
   const MARK = "attention-course:guess:";
+  const ANSWERED = "attention-course:answered";
   const LECTURE = /^lectures\/\w+\.html$/;
   const home = document.getElementById("guess-cards");
 
@@ -39,9 +40,21 @@
     return `${counted(records.length, "guess")}, ${open} not compared with the truth yet`;
   }
 
-  /** The lectures whose questions are not all answered; course.js marks the others as read. */
+  /** The numbers of the lectures whose questions are all answered, as course.js keeps them. */
+  function answered() {
+    try {
+      return JSON.parse(localStorage.getItem(ANSWERED) ?? "[]");
+    } catch {
+      return [];
+    }
+  }
+
+  /** The lectures whose questions are not all answered, whether they are marked as read or not. */
   function waiting(records) {
-    const links = [...document.querySelectorAll(".bd-links a[data-lecture]:not([data-read])")];
+    const done = answered();
+    const links = [...document.querySelectorAll(".bd-links a[data-lecture]")].filter(
+      ({ dataset }) => !done.includes(dataset.lecture),
+    );
     if (!links.length) return [];
     const entry = (link) => {
       const page = link.pathname.split("/").slice(-2).join("/");
@@ -86,7 +99,7 @@
 
   function erase(keys) {
     if (!confirm(`Erase your ${keys.length} answers? Nobody else has a copy.`)) return;
-    for (const key of keys) localStorage.removeItem(key);
+    for (const key of [...keys, ANSWERED]) localStorage.removeItem(key);
     show();
   }
 

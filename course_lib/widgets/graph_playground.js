@@ -42,6 +42,8 @@ import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const [ROUND_SECONDS, FIRST_SECONDS] = [1.2, 2.5];
+/** So many rounds travel by themselves. */
+const FIRST_ROUNDS = 4;
 
 /** @typedef {[any, string][]} Options */
 /** @type {Options} */
@@ -157,7 +159,7 @@ function editing(now, ui) {
   </div>`;
 }
 
-/** Ends the flight with which the figure begins: whatever the reader touches comes first. */
+/** Ends the rounds with which the figure begins: whatever the reader touches comes first. */
 function land(ui) {
   if (!ui.now.first) return;
   ui.play(false);
@@ -228,7 +230,8 @@ export default widget({
     const now = flight + seconds * pace;
     if (now < 1) return ui.set({ flight: now });
     const reached = Math.min(MOST_ROUNDS, rounds + 1);
-    ui.set({ rounds: reached, flight: 0, asked: asked - 1, first: false });
-    return asked > 1 && reached < MOST_ROUNDS ? undefined : ui.play(false);
+    const more = first ? reached < FIRST_ROUNDS : asked > 1 && reached < MOST_ROUNDS;
+    ui.set({ rounds: reached, flight: 0, asked: asked - 1, first: first && more });
+    return more ? undefined : ui.play(false);
   },
 });

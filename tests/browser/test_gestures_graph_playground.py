@@ -282,9 +282,9 @@ def test_each_of_several_quick_presses_of_step_counts(shown: Shown):
     agrees_with_course_lib(widget)
 
 
-def test_the_first_round_travels_by_itself_and_then_the_figure_rests(shown: Shown):
+def test_four_rounds_travel_by_themselves_and_then_the_figure_rests(shown: Shown):
     widget = shown(rounds=0, moving=True, page={"init": COUNT_FRAMES})
-    eventually(widget, lambda: assert_rounds(widget, 1))
+    eventually(widget, lambda: assert_rounds(widget, 4))
     agrees_with_course_lib(widget)
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 

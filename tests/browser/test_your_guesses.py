@@ -92,6 +92,29 @@ def test_a_lecture_is_marked_as_read_once_the_truth_of_all_its_questions_is_know
     expect(entry).not_to_have_attribute("data-read", "")
 
 
+def test_a_lecture_whose_question_is_open_again_asks_once_more(
+    site: Folder, open_page: Callable[..., Page]
+):
+    asking = {p: len(ASKS.findall((SITE / p).read_text(encoding="utf-8"))) for p in ASKING}
+    path = min(asking, key=asking.get)
+    page = open_page(site.url(path), formulas=False)
+    button = page.locator(".read-mark button")
+    entry = page.locator(
+        f".bd-links a[data-lecture='{button.get_attribute('data-lecture')}']"
+    ).first
+    for question in page.locator(".cw-host[data-widget=Prediction]").all():
+        question.get_by_role("button", name="Show me").click()
+    expect(entry).to_have_attribute("data-read", "")
+    page.get_by_role("button", name="Guess again").first.click()
+    expect(entry).not_to_have_attribute("data-read", "")
+    # A mark of the reader's own says nothing of the questions.
+    button.click()
+    expect(entry).to_have_attribute("data-read", "")
+    page.goto(site.url(GUESSES))
+    links = page.locator(".guess-waiting a").evaluate_all("all => all.map((a) => a.pathname)")
+    assert f"/{path}" in links
+
+
 def records() -> dict[str, str]:
     place = {"page": "lectures/01_soft_lookup.html", "title": "Soft lookup"}
     told = {"truth": "3 %", "off": "7 percentage points", "answer": "It was halved."}
@@ -133,8 +156,9 @@ def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callabl
 
 
 NAVIGATION = """<nav class="bd-links"><a data-lecture="1" href="lectures/01_soft_lookup.html"> 1 ·
-Soft lookup </a><a data-lecture="2" href="lectures/02_self_attention.html">2 · Self-attention</a>
-<a data-lecture="3" data-read href="lectures/03_attention_as_a_basis.html">3 · A basis</a></nav>"""
+Soft lookup </a><a data-lecture="2" data-read href="lectures/02_self_attention.html">2 ·
+Self-attention</a><a data-lecture="3" href="lectures/03_attention_as_a_basis.html">3 · A basis</a>
+</nav>"""
 
 
 def test_lectures_that_still_ask_are_listed_with_what_was_guessed_there(
@@ -148,6 +172,7 @@ def test_lectures_that_still_ask_are_listed_with_what_was_guessed_there(
         encoding="utf-8",
     )
     page = open_page(path.as_uri())
+    put(page, {"attention-course:answered": '["3"]'})
     entries = page.locator(".guess-waiting li")
     assert entries.all_inner_texts() == [
         "1 · Soft lookup: no guess yet",
@@ -165,7 +190,7 @@ def test_lectures_that_still_ask_are_listed_with_what_was_guessed_there(
     ]
 
 
-def test_every_lecture_of_the_menu_asks_and_is_linked_until_it_is_read(
+def test_every_lecture_of_the_menu_asks_and_is_linked_until_it_is_answered(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url(GUESSES))

@@ -79,8 +79,8 @@ function renewed({ run, seed }) {
 function bendControl(claims, now, ui) {
   const { about, claim, bend } = now;
   const change = (given) => {
-    if (!now.moving || prefersStillness()) return step(claims, ui, { bend: given });
-    ui.set({ bend: given });
+    if (!now.moving || prefersStillness()) return step(claims, ui, { bend: given, trail: [] });
+    ui.set({ bend: given, trail: [] });
     ui.play(true);
   };
   if (about.switch)
@@ -170,7 +170,8 @@ function view(claims, now, ui) {
   if (now.moving) playAtOnce(ui);
   const { shown, bend, claimed, run } = now;
   const begin = () => ui.set(renewed(ui.now));
-  return html`<div class="cw-controls cw-break-controls">
+  return html`<p class="cw-break-words">Claim: ${now.about.says}.</p>
+    <div class="cw-controls cw-break-controls">
       ${playButton(ui, { start: "Try cases", stop: "❚❚ Pause", begin })}
       ${button("Step", () => step(claims, ui, renewed(ui.now)))}
       ${bendControl(claims, now, ui)}

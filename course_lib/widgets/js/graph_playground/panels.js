@@ -26,7 +26,7 @@ export function knowledge(now) {
     caption: html`What <b>${atomName(now, at)}</b> knows after ${many(rounds, "round")}:
       ${heard} of ${many(far.length, "atom")} in sight`,
     heading: "element",
-    columns: ["amount"],
+    columns: [layer === "sum" ? "ways it came" : "amount"],
     rows: kinds.map(row),
   });
 }

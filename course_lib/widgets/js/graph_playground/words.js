@@ -103,7 +103,9 @@ export function tale(now) {
   const { at, rounds, rings, kinds, edges, layer } = now;
   const what = rings === "colours" ? "its colour" : "what it knows";
   if (inTheAir(now)) {
-    const lead = `Round ${rounds + 1}: each atom tells its neighbours ${what}.`;
+    const counted = layer === "sum" && rings !== "colours" && rounds > 0;
+    const how = counted ? ", once for each way it came" : "";
+    const lead = `Round ${rounds + 1}: each atom tells its neighbours ${what}${how}.`;
     const from = edges.filter(([, t]) => t === at).map(([s]) => atomName(now, s));
     if (at < 0 || rings === "colours" || !from.length) return lead;
     const amounts = listed(kinds, heard(now), layer === "sum" ? 0 : 2);

@@ -2,13 +2,14 @@
 
 import { liveFigure } from "../../live_figure.js";
 import { dot, ground, handle, line, panel, rule } from "../charts.js";
+import { textWidth } from "../lettering.js";
 import { distances } from "../maths/graph_dynamics.js";
 import { apart, graphOf, sharesHeard } from "../maths/listening.js";
 import { clamp, mean, ranking, upTo } from "../maths/numerics.js";
 import { quantity } from "../text.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
-const [MOST, HEIGHT, LEAST] = [30, 270, 1e-6];
+const [MOST, HEIGHT, LEAST, TYPE] = [30, 270, 1e-6, 12];
 const HEARD = "var(--cw-accent)";
 const farthestOf = (far) => far.indexOf(Math.max(...far));
 
@@ -97,10 +98,21 @@ function byDistance({ shares, far, reach, share, places }, ui) {
   return panel(
     ui,
     options,
-    (frame) => svg`${rule(frame, { y: 1 / places.length, label: "all nodes joined", late: true })}
+    (frame) => svg`${rule(frame, { y: 1 / places.length })}
+      ${equal(frame, means, 1 / places.length)}
       ${line(frame, means, { colour: HEARD, width: 1.5 })}
       ${shares.map((part, v) => (part >= LEAST ? dot(frame, [far[v], part], { colour: HEARD, r: 4 }) : ""))}`,
   );
+}
+
+/** The name of the level at which all are heard alike, where the curve leaves room for it. */
+function equal(frame, means, level) {
+  const name = "all nodes joined";
+  const [from, y] = [frame.left + 6, frame.y(level)];
+  const above = means.every(([d, v]) => v >= level || frame.x(d) > from + textWidth(name, TYPE));
+  return above
+    ? svg`<text class="cw-halo" x=${from} y=${y + 18} text-anchor="start">${name}</text>`
+    : svg`<text class="cw-halo" x=${frame.right - 6} y=${y - 5} text-anchor="end">${name}</text>`;
 }
 
 function says({ differ, reach, far, share, layer }) {

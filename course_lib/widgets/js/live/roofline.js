@@ -33,10 +33,13 @@ function wayOf(flops, bytes, machine) {
 function derive({ query_count: queries, key_count: keys, features, tile, peak, bandwidth }) {
   const machine = { peak, bandwidth };
   const flops = attentionFlops(queries, keys, features);
+  const inTiles = (size) => wayOf(flops, tiledBytes(queries, keys, features, size, HALF), machine);
   return {
     ridge: peak / bandwidth,
     formula: wayOf(flops, naiveBytes(queries, keys, features, HALF), machine),
-    tiled: wayOf(flops, tiledBytes(queries, keys, features, tile, HALF), machine),
+    tiled: inTiles(tile),
+    slowest: inTiles(TILES[0]),
+    fastest: inTiles(TILES.at(-1)),
   };
 }
 
@@ -76,7 +79,9 @@ function roofline(now, ui) {
     ui,
     options,
     (frame) => svg`${line(frame, top, { colour: "var(--cw-ink)" })}
-      ${rule(frame, { x: ridge, label: "ridge", late: true })}
+      ${rule(frame, { x: ridge })}
+      <text class="cw-halo" x=${frame.x(ridge) + (tiled.intensity < ridge ? 5 : -5)}
+        y=${frame.bottom - 6} text-anchor=${tiled.intensity < ridge ? "start" : "end"}>ridge</text>
       ${under(frame, formula, FORMULA)}${under(frame, tiled, TILED)}
       ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
       ${word(frame, [1.25 * formula.intensity, 0.45 * formula.bound], "formula", { colour: FORMULA })}
@@ -95,16 +100,18 @@ function roofline(now, ui) {
   );
 }
 
-/** The scale of times, so that what is compared is seen. @type {[number, string][]} */
+/** The scale of times, the same for all tiles: what shrinks is seen to shrink. @type {[number, string][]} */
 const UNITS = [
   [1e-3, "ms"],
   [1e-6, "µs"],
 ];
 
-function times({ formula, tiled }, ui) {
+function times({ formula, tiled, slowest, fastest }, ui) {
   const values = [formula.arithmetic, formula.memory, tiled.arithmetic, tiled.memory];
-  const longest = Math.max(...values);
+  const longest = Math.max(...values, slowest.memory);
+  const shortest = Math.min(...values, fastest.memory);
   const [unit, name] = UNITS.find(([size]) => longest >= size) ?? UNITS[1];
+  const ends = [shortest / 2 / unit, (1.15 * longest) / unit];
   const told = ({ arithmetic, memory }) =>
     `${quantity(arithmetic / unit, name)} and ${quantity(memory / unit, name)}`;
   const options = {
@@ -118,10 +125,10 @@ function times({ formula, tiled }, ui) {
     ],
     says: `Arithmetic and memory take ${told(formula)} by the formula, ${told(tiled)} in tiles`,
     x: { ends: [], names: ["formula", "tiles"] },
-    y: { ends: [0, (1.15 * longest) / unit], label: `time, ${name}` },
+    y: { ends, logarithmic: true, label: `time, ${name}` },
     height: 260,
   };
-  const look = { wide: 0.32, places: [-0.2, 0.2, 0.8, 1.2] };
+  const look = { wide: 0.32, places: [-0.2, 0.2, 0.8, 1.2], base: ends[0] };
   const colour = (i) => (i % 2 ? MEMORY : ARITHMETIC);
   const heights = values.map((value) => value / unit);
   return panel(ui, options, (frame) => bars(frame, heights, { ...look, colour }));

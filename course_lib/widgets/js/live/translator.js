@@ -11,6 +11,8 @@ import { svg } from "../vendor/lit-html/lit-html.js";
 
 const [TYPE, HEIGHT, HEAD, GAP] = [13, 300, 74, 10];
 const [FAINT, THICKEST, SEEN] = [0.15, 9, 0.02];
+/** So much wider is a piece in bold letters, at most. */
+const BOLDER = 8;
 const END = "⏎";
 const POINTED = "var(--cw-warm)";
 const OTHER = "var(--cw-accent)";
@@ -106,7 +108,7 @@ function map(now, ui) {
   return panel(ui, options, (frame) => {
     const [top, bottom] = [frame.top + HEAD, frame.bottom];
     const list = listed(now, ui, top, bottom);
-    const left = frame.left + widest(pieces, TYPE) + 3 * GAP;
+    const left = frame.left + widest(pieces, TYPE) + 3 * GAP + BOLDER;
     const wide = (frame.right - left) / words.length;
     const upright = (word, i) => {
       const x = left + (i + 0.5) * wide + 0.35 * TYPE;
