@@ -170,7 +170,7 @@ function view(claims, now, ui) {
   if (now.moving) playAtOnce(ui);
   const { shown, bend, claimed, run } = now;
   const begin = () => ui.set(renewed(ui.now));
-  return html`<p class="cw-break-words">Claim: ${now.about.says}.</p>
+  return html`<p class="cw-break-claim">Claim: ${now.about.says}.</p>
     <div class="cw-controls cw-break-controls">
       ${playButton(ui, { start: "Try cases", stop: "❚❚ Pause", begin })}
       ${button("Step", () => step(claims, ui, renewed(ui.now)))}
