@@ -66,20 +66,20 @@ export function strongest(now, ui) {
   </div>`;
   const row = ({ to, weight, pair: [distance, kt, share, m2] }) => html`<tr>
     <th scope="row">${to === at ? "itself" : to + 1}</th>
-    <td>${percent(weight)}</td><td>${number(distance, 3)}</td><td>${number(kt, 2)}</td>
-    <td>${number(share, 3)}</td><td>${number(Math.max(0, m2), 2)}</td></tr>`;
+    <td>${percent(weight)}</td><td>${number(distance, 3)}</td><td>${number(kt, 1)}</td>
+    <td>${number(share, 3)}</td><td>${number(Math.max(0, m2), 1)}</td></tr>`;
   const title =
     at < 0
       ? "Point at a particle to see whom it attends to."
       : `${particleName(now, at)}${there.includes(at) ? ", attends to" : `: ${absence(now, at)}`}`;
   const names = ["to", "weight", "Δ", "kT, GeV", "z", "m², GeV²"];
   return html`<p class="cw-j-title">${title}</p>
-    <div class="cw-j-wide"><table class="cw-weights cw-j-links"
+    <table class="cw-weights cw-j-links"
       aria-label="Its strongest links, and the features of each pair">
       <thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>${links.slice(0, ROWS).map(row)}
         ${upTo(Math.max(0, ROWS - links.length)).map(() => EMPTY_ROW)}</tbody>
-    </table></div>${chosen}`;
+    </table>${chosen}`;
 }
 
 /** The reader guesses first; then the truth stands there. Only the first guess counts. */
