@@ -22,13 +22,15 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile
 .DELETE_ON_ERROR:
 
 book: $(READY)
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/execute_lectures.py --jobs $(JOBS) $(wildcard lectures/*.ipynb)
 	@$(BIN)/jupyter-book build . -q $(STRICT)
 	@$(BIN)/python scripts/check_site.py _build/html
 	@echo "Open _build/html/index.html in a browser."
 
-# One process for all tests, so that its last line speaks for everything.
+# The book runs the cells of all lectures, each of them a test of nbval. Of all others the last line of
+# one process speaks.
 test: lint book
-	@$(PYTEST) --nbval-lax
+	@$(PYTEST) tests
 
 # An answer within a minute.
 check: lint

@@ -53,8 +53,8 @@ def main() -> None:
             "benchmarks/attention.py times a GPU, and PyTorch sees no CUDA device here; run it on "
             "a machine with one. Without a GPU, 'make test' checks the kernels on the CPU."
         )
-    if chosen.descriptors:
-        os.environ["COURSE_LIB_DESCRIPTORS"] = "1"
+    if chosen.no_descriptors:
+        os.environ["COURSE_LIB_DESCRIPTORS"] = "0"
     if chosen.only_compile is not None:
         compile_one(chosen.slices[0], chosen.only_compile)
         return
@@ -95,7 +95,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--missing", action="store_true", help="leave out what the file has")
     parser.add_argument("--output", type=Path, default=ROOT / "course_lib" / "data" / "benchmarks")
     parser.add_argument(
-        "--descriptors", action="store_true", help="let the autotuner try tensor descriptors"
+        "--no-descriptors", action="store_true", help="keep Hopper's copy engine idle"
     )
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.slices if name not in SLICES]:
@@ -189,7 +189,7 @@ def plan(slices: list[str], known: dict[str, float]) -> str:
 def guessed(chosen: list[Cell]) -> float:
     """Seconds of a slice on a device that has not been measured yet."""
     kinds = {(one.kernel, one.variant, one.dtype, one.d) for one in chosen}
-    directions = 1 if chosen[0].kernel == "decode" else 2
+    directions = 1 if chosen[0].kernel in {"decode", "passes"} else 2
     rows = len(chosen) * directions * PEERS
     return len(kinds) * directions * GUESSED_COMPILE_S + rows * GUESSED_ROW_S
 

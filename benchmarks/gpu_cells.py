@@ -80,6 +80,7 @@ SLICES: dict[str, list[Cell]] = {
     "bfloat16": cells("attention", ("full", "causal"), 128, (4096, 16384), "bfloat16"),
     "attention-256": cells("attention", ("full", "causal"), 256, (4096, 16384)),
     "grouped": cells("attention", ("grouped causal",), 128, (4096, 16384)),
+    "passes": cells("passes", ("full", "causal"), 128, (4096, 16384)),
     "decode": cells("decode", ("one query",), 128, (1024, 4096, 16384, 65536)),
 }
 """In the order of their worth."""
@@ -92,6 +93,7 @@ def prepare(cell: Cell, device: str = "cuda", shrink: int = 1) -> Case:
     make: Callable[..., Case] = {
         "attention": attention_case,
         "decode": decode_case,
+        "passes": passes_case,
         "symplectic": symplectic_case,
     }[cell.kernel]
     dtype = getattr(torch, cell.dtype)
@@ -124,11 +126,14 @@ def attention_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Cas
 
 def decode_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case:  # noqa: ARG001
     """One new query for each of ``TEXTS``, with a cache of grouped keys and values."""
+    from course_lib.kernels import flash_decoding
+
     heads = D_MODEL // cell.d
     query = normal(TEXTS, heads, 1, cell.d)
     key, value = (normal(TEXTS, heads // SHARE, cell.tokens, cell.d) for _ in range(2))
     peers = attention_peers(query, causal=False, grouped=True)
     peers.pop("torch efficient", None)
+    peers |= {OURS: flash_decoding, f"{OURS}, one part": peers[OURS]}
     return Case(
         (query, key, value),
         (False, False, False),
@@ -139,6 +144,41 @@ def decode_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case: 
     )
 
 
+def passes_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case:
+    """Backward in one pass, which adds to the gradients of queries, against two passes."""
+    case = attention_case(cell, normal, batch)
+    causal = cell.variant == "causal"
+    peers: dict[str, Peer] = {
+        OURS: case.peers[OURS],
+        f"{OURS}, two passes": lambda *inputs: SameBits.apply(causal, *inputs),
+    }
+    return replace(case, peers=peers, directions=("backward",))
+
+
+class SameBits(torch.autograd.Function):
+    """Our attention; backward it goes as where deterministic algorithms are asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, causal: bool, *inputs: Tensor) -> Tensor:  # noqa: FBT001 - autograd's way
+        """The output."""
+        import course_lib.kernels  # noqa: F401 - registers the operators
+
+        ctx.options = {"causal": causal, "scale": inputs[0].shape[-1] ** -0.5}
+        kept = torch.ops.course_lib.flash_attention(*inputs, **ctx.options)
+        ctx.save_for_backward(*inputs, *kept)
+        return kept[0]
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        """The gradients, in two passes."""
+        torch.use_deterministic_algorithms(mode=True)
+        try:
+            backward = torch.ops.course_lib.flash_attention_backward
+            return None, *backward(upstream, *ctx.saved_tensors, **ctx.options)
+        finally:
+            torch.use_deterministic_algorithms(mode=False)
+
+
 def attention_peers(like: Tensor, *, causal: bool, grouped: bool) -> dict[str, Peer]:
     """All that computes attention here, by name."""
     from course_lib.attention import attention, causal_mask
@@ -146,9 +186,6 @@ def attention_peers(like: Tensor, *, causal: bool, grouped: bool) -> dict[str, P
 
     tokens, device = like.shape[-2], like.device
     mask = causal_mask(tokens, device=device) if causal else None
-
-    def repeated(x: Tensor) -> Tensor:
-        return x.repeat_interleave(SHARE, dim=1) if grouped else x
 
     def fused(backend: SDPBackend) -> Peer:
         def peer(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -160,8 +197,8 @@ def attention_peers(like: Tensor, *, causal: bool, grouped: bool) -> dict[str, P
         return peer
 
     peers: dict[str, Peer] = {
-        OURS: lambda q, k, v: flash_attention(q, repeated(k), repeated(v), causal=causal),
-        "reference": lambda q, k, v: attention(q, repeated(k), repeated(v), mask=mask),
+        OURS: lambda q, k, v: flash_attention(q, k, v, causal=causal),
+        "reference": lambda q, k, v: attention(q, k, v, mask=mask, grouped=grouped),
     }
     if not like.is_cuda:
         return peers
@@ -217,17 +254,21 @@ def symplectic_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Ca
         (z, A),
         (False, True),
         formula,
-        symplectic_peers(z),
+        symplectic_peers(z, symmetric=cell.variant == "symmetric"),
         DIRECTIONS,
         {"forward": 6 * z.numel() * cell.tokens},
     )
 
 
-def symplectic_peers(like: Tensor) -> dict[str, Peer]:
+def symplectic_peers(like: Tensor, *, symmetric: bool) -> dict[str, Peer]:
     """All that computes the gradient of the vector-softmax potential here, by name."""
     from course_lib.kernels import symplectic_flash
 
-    peers: dict[str, Peer] = {OURS: symplectic_flash, "eager": formula, "autograd": by_autograd}
+    peers: dict[str, Peer] = {
+        OURS: lambda z, A: symplectic_flash(z, A, symmetric=symmetric),
+        "eager": formula,
+        "autograd": by_autograd,
+    }
     if like.is_cuda:
         torch.compiler.reset()
         peers["compiled"] = torch.compile(formula, dynamic=False)

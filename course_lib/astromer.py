@@ -2,9 +2,10 @@ r"""ASTROMER: hide nights of a light curve, and learn to tell from the others ho
 
 A masked language model whose tokens are observations: a date and a magnitude instead of a place and
 a word. :func:`hide_nights` chooses what to hide, :class:`Astromer` fills it in, and
-:func:`reconstruction_error` says how far it was off. What it learns of a star on the way,
-:meth:`Astromer.embed`, can serve other ends: :class:`StarClassifier` names a star's class.
-Source: Donoso-Oliva et al. (2023).
+:func:`reconstruction_error` says how far it was off. How far off it expects to be is a second
+readout, :meth:`Astromer.spread`, which :func:`negative_log_likelihood` fits. What it learns of a
+star on the way, :meth:`Astromer.embed`, can serve other ends: :class:`StarClassifier` names a
+star's class. Sources: Donoso-Oliva et al. (2023); of the second readout Nix and Weigend (1994).
 
 Curves are :class:`course_lib.light_curves.LightCurves`; their time runs in days, or in turns of a
 period (:meth:`~course_lib.light_curves.LightCurves.in_turns`). ``hidden`` is True at nights that
@@ -13,6 +14,7 @@ expected and what to do.
 """
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +52,26 @@ class Astromer(nn.Module):
     $p$ of its date with the given ``frequency``, and its magnitude and error if it is visible
     ($v = 1$), or the learned $h$ if it is hidden ($v = 0$). $\bar m$ is the mean of the visible
     nights of its star. Then an :class:`~course_lib.transformer.Encoder` in which all nights look at
-    visible nights alone, and a linear readout. Dates count from a star's first night.
+    visible nights alone, and two linear readouts of what a night becomes, $x$: the magnitude
+    $\bar m + s\,(w^\top x + b)$ and, with the same $s = 0.2$ mag, how far off that may be,
+    $s\,\exp(u^\top x + c)$ (:meth:`spread`). Dates count from a star's first night.
 
     What is hidden cannot leak: a prediction depends on the visible nights, on its own date and on
     the date of the first night, on nothing else, so that it can be asked for at any date
-    (:meth:`at`). Here we differ from Donoso-Oliva et al. (2023): in their code hidden magnitudes
-    stay in the input and are masked in the attention, and so that they do not leak past it, blocks
-    have no residual connection. Ours are pre-norm blocks with one. Besides, theirs has 256 features
-    and 200 nights; knows no errors; reads dates with the frequencies of Vaswani et al. (2017),
-    whose fastest wave takes 6.3 days; and takes the mean of all nights.
+    (:meth:`at`). Here we differ from the published code of Donoso-Oliva et al. (2023):
+    astromer-science, ``main-code`` at commit 3c1fda8 and ``python-library`` at 91cbf67, from which
+    the weights that they report need not come. There
+
+    - hidden magnitudes stay in the tokens, and the scores of hidden nights, as those of padding,
+      are raised by 1, not lowered to $-\infty$, and so is all that a hidden night gives
+      (``main-code`` at 75d2b12 advises the 1 for the paper's model, and takes $-10^9$ for the later
+      one). Blocks have no residual connection, unless ``use_leak`` is set;
+    - magnitudes are standardised by the mean of all nights, before some are hidden;
+    - dates have the rates $10000^{-2i/d}$ for every feature $i$, sines at even $i$ and cosines at
+      odd ones: a sine and a cosine share no frequency, so a product of two dates does not depend on
+      the time between them alone. The fastest wave takes 6.3 days;
+    - the loss takes the mean square of each star first;
+    - a model has 256 features and 200 nights, knows no errors, and says no deviation.
     """
 
     def __init__(
@@ -81,13 +94,31 @@ class Astromer(nn.Module):
         self.blank = nn.Parameter(torch.zeros(d_model))
         self.encoder = Encoder(d_model, heads, layers, d_hidden=d_hidden, dropout=dropout)
         self.readout = nn.Linear(d_model, 1)
+        # It begins without an opinion, and draws no random number from what is drawn later.
+        self.doubt = nn.utils.skip_init(nn.Linear, d_model, 1)
+        for parameter in self.doubt.parameters():
+            nn.init.zeros_(parameter)
 
     def forward(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "stars nights"]:
         """The magnitude of every night, hidden or not; what it says of padding means nothing."""
         tokens, mean = self._read(curves, hidden)
-        return mean + BRIGHTNESS * self.readout(tokens)[..., 0]
+        return self._magnitude(tokens, mean)
+
+    def spread(
+        self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
+    ) -> Float[Tensor, "stars nights"]:
+        r"""How far off the magnitude of every night may be: a standard deviation, in magnitudes.
+
+        That is $s\,\exp(u^\top x + c)$, with what the night became, $x$, and $s = 0.2$ mag. It is
+        of the light itself: the error of whoever looks comes on top.
+        """
+        return self.spread_of(self.encode(curves, hidden=hidden))
+
+    def spread_of(self, tokens: Float[Tensor, "... nights d_model"]) -> Float[Tensor, "... nights"]:
+        """:meth:`spread` of nights that are encoded already."""
+        return BRIGHTNESS * self.doubt(tokens)[..., 0].exp()
 
     def encode(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
@@ -103,7 +134,7 @@ class Astromer(nn.Module):
     ) -> Float[Tensor, "stars d_model"]:
         """One vector for each star: the mean of what its visible nights became."""
         tokens = self.encode(curves, hidden=hidden)
-        visible = _visible(curves, hidden).to(tokens.dtype)[..., None]
+        visible = visible_nights(curves, hidden).to(tokens.dtype)[..., None]
         return (tokens * visible).sum(dim=1) / visible.sum(dim=1)
 
     def at(
@@ -113,10 +144,29 @@ class Astromer(nn.Module):
         *,
         hidden: Bool[Tensor, "stars nights"] | None = None,
     ) -> Float[Tensor, "stars queries"]:
-        """The magnitude at any dates, whether somebody looked or not, in any order."""
+        """The magnitude at any dates, whether somebody looked or not, in any order.
+
+        Raises ``ValueError`` for a date that is nan or infinite.
+        """
+        return self.belief_at(curves, time, hidden=hidden)[0]
+
+    def belief_at(
+        self,
+        curves: LightCurves,
+        time: Float[Tensor, "stars queries"],
+        *,
+        hidden: Bool[Tensor, "stars nights"] | None = None,
+    ) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
+        """The same, and beside each magnitude its :meth:`spread`."""
         check_floating(curves=curves.time, time=time)
         check_shapes(time=(time, "stars queries"), curves=(curves.time, "stars nights"))
-        visible = _visible(curves, hidden)
+        if (bad := ~time.isfinite()).any():
+            place = tuple(bad.nonzero()[0].tolist())
+            raise ValueError(
+                f"time is {time[place].item()} at {place}; expected finite numbers; leave that "
+                "date out"
+            )
+        visible = visible_nights(curves, hidden)
         since, value, mean = self._inputs(curves, visible)
         asked = time - _first(curves)
         nobody = torch.zeros_like(asked)
@@ -124,22 +174,25 @@ class Astromer(nn.Module):
             torch.cat([since, asked], dim=1),
             torch.cat([value, torch.stack([nobody, nobody], dim=-1)], dim=1),
             torch.cat([visible, nobody.bool()], dim=1),
-        )
-        return mean + BRIGHTNESS * self.readout(tokens[:, since.shape[1] :])[..., 0]
+        )[:, since.shape[1] :]
+        return self._magnitude(tokens, mean), self.spread_of(tokens)
 
     def attention_weights(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "layers stars heads nights nights"]:
         """How much each night looks at each other in every block; 0 at hidden ones and padding."""
-        visible = _visible(curves, hidden)
+        visible = visible_nights(curves, hidden)
         since, value, _ = self._inputs(curves, visible)
         tokens = self._tokens(since, value, visible)
         return self.encoder.attention_weights(tokens, mask=_keys(visible))
 
     def _read(self, curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
-        visible = _visible(curves, hidden)
+        visible = visible_nights(curves, hidden)
         since, value, mean = self._inputs(curves, visible)
         return self._encoded(since, value, visible), mean
+
+    def _magnitude(self, tokens: Tensor, mean: Tensor) -> Tensor:
+        return mean + BRIGHTNESS * self.readout(tokens)[..., 0]
 
     def _inputs(self, curves: LightCurves, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Days since the first night, magnitude and error as inputs, and the star's mean."""
@@ -227,24 +280,61 @@ def reconstruction_error(
     r"""How far off hidden nights are: $\sqrt{\frac1n\sum_{\mathrm{hidden}} (\hat m - m)^2}$.
 
     In magnitudes. What the model says of other nights does not count. Raises ``ValueError`` if
-    nothing is hidden. Source: Donoso-Oliva et al. (2023).
+    nothing is hidden. Here every hidden night counts alike. The published code of Donoso-Oliva et
+    al. (2023) takes the mean square of each star first and then their mean, so that there a night
+    counts more in a star of which fewer are hidden. Where all have as many, the two are the same.
     """
-    check_floating(predicted=predicted, magnitude=magnitude)
+    _check_told(magnitude, hidden, predicted=predicted)
+    return (predicted - magnitude)[hidden].square().mean().sqrt()
+
+
+def negative_log_likelihood(
+    predicted: Float[Tensor, "stars nights"],
+    deviation: Float[Tensor, "stars nights"],
+    magnitude: Float[Tensor, "stars nights"],
+    hidden: Bool[Tensor, "stars nights"],
+) -> Float[Tensor, ""]:
+    r"""How unlikely hidden nights are if each is normal about what is said of it.
+
+    $\frac1n\sum_{\mathrm{hidden}} \left(\ln s + \frac{(m - \hat m)^2}{2s^2} +
+    \frac12\ln 2\pi\right)$, in nats a night, with the standard deviation $s$ that is said of
+    the night. Too small a deviation is punished by the second term, too large a one by the first.
+    If one deviation serves all nights, the best is the :func:`reconstruction_error`, unless that is
+    0. Raises ``ValueError`` if nothing is hidden, or for a deviation there that is not above 0.
+    Source: Nix and Weigend (1994), who let a network say both, as here.
+    """
+    _check_told(magnitude, hidden, predicted=predicted, deviation=deviation)
+    if (bad := hidden & ~(deviation > 0)).any():
+        place = tuple(bad.nonzero()[0].tolist())
+        raise ValueError(
+            f"deviation is {deviation[place].item()} at {place}; expected numbers above 0; say "
+            "exp(...) of what a layer gives"
+        )
+    # What is not hidden, nan in padding say, is left out before it meets a quotient's gradient.
+    said, deviation, seen = predicted[hidden], deviation[hidden], magnitude[hidden]
+    square = ((seen - said) / deviation).square()
+    return (deviation.log() + square / 2).mean() + math.log(2 * math.pi) / 2
+
+
+def _check_told(magnitude: Tensor, hidden: Tensor, **said: Tensor) -> None:
+    """Check what is ``said`` of nights, by name, against what they are."""
+    numbers = said | {"magnitude": magnitude}
+    check_floating(**numbers)
     check_flags("hidden", hidden, magnitude, "a night is to be filled in")
-    check_shapes(predicted=(predicted, "stars nights"), magnitude=(magnitude, "stars nights"))
+    check_shapes(**{name: (part, "stars nights") for name, part in numbers.items()})
     if not hidden.any():
         raise ValueError(
             "hidden is False everywhere, so there is nothing to fill in; expected True at one "
             "night at least; choose some with hide_nights(...)"
         )
-    return (predicted - magnitude)[hidden].square().mean().sqrt()
 
 
 def empty_astromer(clock: str) -> Astromer:
     """The model of :func:`load_astromer` before training: two blocks, four heads, 64 features.
 
     ``clock`` says what time runs in. In days, periods of the sinusoids form a ladder from 0.2 to
-    200 days. In turns, they are one turn and its first eight harmonics, which repeat with the star.
+    200 days. In turns, they are one turn and its harmonics up to the eighth, which repeat with the
+    star.
     """
     check_choice("clock", clock, CLOCKS)
     if clock == "turns":
@@ -262,7 +352,8 @@ def load_astromer(clock: str) -> tuple[Astromer, dict[str, Any]]:
     """The model that was trained with that clock, in evaluation mode, and how it was trained.
 
     That is ``command``, ``seed``, ``steps``, ``seconds`` and the reconstruction ``error`` in
-    magnitudes that it ended with on each side; ``data/astromer.md`` says more.
+    magnitudes that it ended with on each side; of its second readout ``doubt`` tells.
+    ``data/astromer.md`` says more.
     """
     import numpy as np
 
@@ -283,8 +374,13 @@ def _keys(visible: Tensor) -> Tensor:
     return rearrange(visible, "stars night -> stars 1 1 night")
 
 
-def _visible(curves: LightCurves, hidden: Tensor | None) -> Tensor:
-    """The nights that may be looked at: real ones that are not hidden."""
+def visible_nights(
+    curves: LightCurves, hidden: Bool[Tensor, "stars nights"] | None
+) -> Bool[Tensor, "stars nights"]:
+    """The nights that may be looked at: real ones that are not hidden.
+
+    Raises ``ValueError`` for a star whose every night is hidden.
+    """
     if hidden is None:
         return curves.real
     check_flags("hidden", hidden, curves.time, "a night is to be filled in")

@@ -28,6 +28,7 @@ from course_lib.checks import (
     check_shapes,
     check_size,
     check_visible,
+    wants_gradient,
 )
 
 BACKENDS = ("reference", "torch", "triton")
@@ -109,32 +110,41 @@ def attention_weights(
 
 def attention(
     query: Float[Tensor, "*batch query d"],
-    key: Float[Tensor, "*batch key d"],
-    value: Float[Tensor, "*batch key d_value"],
+    key: Float[Tensor, "*shared key d"],
+    value: Float[Tensor, "*shared key d_value"],
     *,
     mask: Bool[Tensor, "*#batch #query #key"] | None = None,
     bias: Float[Tensor, "*#batch #query #key"] | None = None,
     scale: float | int | None = None,
+    grouped: bool = False,
     backend: str = "reference",
 ) -> Float[Tensor, "*batch query d_value"]:
     r"""Blend the values by the weights: $\mathrm{softmax}(QK^\top/\sqrt d + B)\,V$.
 
+    All three have the same batch axes. With ``grouped`` the last of them counts heads, and keys and
+    values may have fewer: each serves as many heads of queries in a row (grouped-query attention).
     ``backend`` is ``"reference"`` (the formula), ``"torch"`` (PyTorch's fused operator) or
-    ``"triton"`` (our kernel, :func:`course_lib.kernels.flash_attention`: on a GPU, with no mask or
-    the causal one, and no bias). All else, errors included, is as in :func:`attention_weights`.
-    Source: Vaswani et al. (2017), eq. 1.
+    ``"triton"`` (our kernels on a GPU, with no mask or the causal one, and no bias:
+    :func:`course_lib.kernels.flash_attention`, and for a single query without a gradient
+    :func:`course_lib.kernels.flash_decoding`). All else, errors included, is as in
+    :func:`attention_weights`.
+    Source: Vaswani et al. (2017), eq. 1; Ainslie et al. (2023), section 2.2, for the groups.
     """
     check_choice("backend", backend, BACKENDS)
     check_floating(key=key, value=value)
     check_shapes(key=(key, "*batch key d"), value=(value, "*batch key d_value"))
-    if backend == "reference":
-        weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
-        return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
-    _check_attention(query, key, mask=mask, bias=bias, scale=scale)
+    _check_attention(query, key, mask=mask, bias=bias, scale=scale, grouped=grouped)
+    if backend == "triton":
+        return _in_tiles(query, key, value, mask=mask, bias=bias, scale=scale)
     if backend == "torch":
         combined = _combined(mask, bias)
-        return F.scaled_dot_product_attention(query, key, value, attn_mask=combined, scale=scale)
-    return _in_tiles(query, key, value, mask=mask, bias=bias, scale=scale)
+        return F.scaled_dot_product_attention(
+            query, key, value, attn_mask=combined, scale=scale, enable_gqa=grouped
+        )
+    if grouped:
+        key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
+    weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
+    return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
 
 
 def causal_mask(
@@ -235,11 +245,7 @@ class MultiHeadAttention(nn.Module):
         return rearrange(x, "... tokens (h d) -> ... h tokens d", d=self.d_head)
 
     def _shared(self, x: Float[Tensor, "*batch {self.kv_heads} tokens d"]) -> Tensor:
-        """One head of keys or values for every head of queries."""
-        if self.kv_heads == self.heads:
-            return x
-        share = self.heads // self.kv_heads
-        return repeat(x, "... h tokens d -> ... (h share) tokens d", share=share)
+        return x if self.kv_heads == self.heads else _for_all_heads(x, self.heads)
 
 
 # What the functions above share ---------------------------------------------------------------
@@ -252,14 +258,27 @@ def _check_attention(
     mask: Tensor | None,
     bias: Tensor | None,
     scale: float | int | None,
+    grouped: bool = False,
 ) -> None:
     check_floating(query=query, key=key)
-    sizes = check_shapes(query=(query, "*batch query d"), key=(key, "*batch key d"))
+    heads, kv_heads = (" heads", " kv_heads") if grouped else ("", "")
+    sizes = check_shapes(
+        query=(query, f"*batch{heads} query d"), key=(key, f"*batch{kv_heads} key d")
+    )
+    if grouped:
+        check_divides("kv_heads", sizes["kv_heads"], "heads", sizes["heads"])
     check_size("d, the number of features of query", sizes["d"])
-    scores = (*sizes["*batch"], sizes["query"], sizes["key"])
+    scores = (*query.shape[:-1], sizes["key"])
     if scale is not None:
         check_number("scale", scale, positive=True)
     check_mask_and_bias(mask, bias, scores, query=query)
+
+
+def _for_all_heads(
+    x: Float[Tensor, "*batch kv_heads tokens d"], heads: int
+) -> Float[Tensor, "*batch {heads} tokens d"]:
+    """One head of keys or values for every head of queries, the same for neighbours."""
+    return repeat(x, "... h tokens d -> ... (h share) tokens d", share=heads // x.shape[-3])
 
 
 def _in_tiles(
@@ -271,8 +290,8 @@ def _in_tiles(
     bias: Tensor | None,
     scale: float | int | None,
 ) -> Tensor:
-    """Our kernel, for any number of batch axes; the last of them stands for its heads."""
-    from course_lib.kernels import flash_attention
+    """Our kernels, for any number of batch axes; the last of them stands for its heads."""
+    from course_lib.kernels import flash_attention, flash_decoding
 
     queries, keys = query.shape[-2], key.shape[-2]
     if mask is not None:
@@ -282,9 +301,12 @@ def _in_tiles(
             f"backend 'triton' was given {'a mask' if bias is None else 'a bias'}; expected no "
             "bias, and no mask but the causal one; choose backend 'reference' or 'torch'"
         )
-    *batch, heads = query.shape[:-2] or (1,)
-    split = [x.reshape(math.prod(batch), heads, *x.shape[-2:]) for x in (query, key, value)]
-    output = flash_attention(*split, causal=mask is not None, scale=scale)
+    batch = math.prod(query.shape[:-3])
+    inputs = [x.reshape(batch, *(1, *x.shape)[-3:]) for x in (query, key, value)]
+    if queries == 1 and not wants_gradient(*inputs):
+        output = flash_decoding(*inputs, scale=scale)
+    else:
+        output = flash_attention(*inputs, causal=mask is not None, scale=scale)
     return output.reshape(*query.shape[:-1], value.shape[-1])
 
 

@@ -5,7 +5,7 @@ picture $x$. A :class:`VAE` keeps a cloud, $q(z \mid x) = \mathcal N(\mu, \opera
 \sigma^2)$, and pays for every cloud that differs from the prior $p(z) = \mathcal N(0, I)$. Then the
 two bounds on $\log p(x) = \log \int p(x \mid z)\, p(z)\, dz$: :func:`elbo`, which training raises,
 and :func:`importance_bound`, which is tighter. Last, the one VAE whose optimum has a closed form,
-:func:`probabilistic_pca`.
+:func:`probabilistic_pca`, and what it draws, :func:`redrawn_by_linear_vae`.
 
 Pictures are rows, ``(*batch, d_x)``, codes are ``(*batch, d_z)``. The spread of a cloud travels as
 ``log_variance``, $\log \sigma^2$, as in Kingma and Welling (2014), appendix C: any number is one,
@@ -364,6 +364,26 @@ def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: int) -> VAE:
 
 
 # What the parts above share -------------------------------------------------------------------
+
+
+def redrawn_by_linear_vae(
+    x: Float[Tensor, "*batch d_x"],
+    directions: Float[Tensor, "d_x d_x"],
+    eigenvalues: Float[Tensor, " d_x"],
+    level: float,
+    *,
+    noise: Float[Tensor, "*#batch d_x"],
+) -> Float[Tensor, "*batch d_x"]:
+    r"""What a linear VAE at its best draws for centred pictures ``x``, from their clouds.
+
+    ``directions`` are the eigenvectors of the covariance, as columns, with their ``eigenvalues``
+    $\lambda_j$; ``level`` is the noise $\beta s^2$. Along a direction with $\lambda_j$ above it the
+    code keeps the part $1 - \beta s^2 / \lambda_j$ of the picture, and its cloud adds ``noise``
+    with the variance $\beta s^2 (1 - \beta s^2 / \lambda_j)$; of the others nothing is left.
+    Source: Lucas et al. (2019), section 4, with the decoder of Tipping and Bishop (1999), eq. 7.
+    """
+    kept = (1 - level / eigenvalues).clamp(min=0)
+    return (kept * (x @ directions) + (level * kept).sqrt() * noise) @ directions.T
 
 
 def _network(widths: Sequence[int]) -> nn.Sequential:

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from course_lib.checks import (
+    check_finite,
     check_floating,
     check_number,
     check_scores,
@@ -239,7 +240,7 @@ def check_nodes(nodes: object, *, minimum: int = 2) -> None:
     """Raise unless ``nodes`` are finite numbers on a line, ``minimum`` at least, that increase."""
     check_floating(nodes=nodes)
     check_shapes(nodes=(nodes, "nodes"))
-    _check_finite(nodes=nodes)
+    check_finite(nodes=nodes)
     if len(nodes) < minimum:
         raise ValueError(f"nodes holds {len(nodes)}; expected {minimum} or more; add nodes")
     stuck = (nodes.diff() <= 0).nonzero()
@@ -258,19 +259,10 @@ def _check_points(x: object, nodes: Tensor) -> None:
     check_shapes(x=(x, "points"), nodes=(nodes, "nodes"))
 
 
-def _check_finite(**tensors: Tensor) -> None:
-    for name, tensor in tensors.items():
-        if not tensor.isfinite().all():
-            raise ValueError(
-                f"{name} holds nan or inf; expected finite numbers; "
-                f"find them with {name}.isfinite()"
-            )
-
-
 def _closeness(x: Tensor, nodes: Tensor, temperature: float | int) -> Tensor:
     r"""$(|x - x_n|^2 - |x - x_i|^2)/\tau$, with $x_n$ the nearest node of each point $x$."""
     _check_points(x, nodes)
-    _check_finite(x=x, nodes=nodes)
+    check_finite(x=x, nodes=nodes)
     if not len(nodes):
         raise ValueError("nodes is empty; expected one node or more; add nodes")
     check_number("temperature", temperature, minimum=torch.finfo(x.dtype).tiny, positive=True)

@@ -2,7 +2,8 @@
 
 Values and shapes raise ``ValueError``, types and dtypes ``TypeError``. Nothing is converted,
 truncated or broadcast behind the caller's back: a check returns nothing and changes nothing
-(``check_shapes`` returns the sizes that it found). Names are those that the caller wrote::
+(``check_shapes`` returns the sizes that it found; ``wants_gradient`` only asks). Names are those
+that the caller wrote::
 
     check_floating(query=query, key=key)
     sizes = check_shapes(query=(query, "*batch query d"), key=(key, "*batch key d"))
@@ -41,15 +42,18 @@ def check_floating(**tensors: object) -> None:
                 f"convert it with {name}.float()"
             )
     (first, reference), *others = tensors.items()
-    device = reference.device.type
-    autocast = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
     for name, tensor in others:
-        if tensor.dtype != reference.dtype and not autocast:
+        if tensor.dtype != reference.dtype and not _autocasts(reference.device.type):
             raise TypeError(
                 f"{name} has dtype {tensor.dtype} and {first} has {reference.dtype}; "
                 f"expected one dtype; convert with {name}.to({reference.dtype})"
             )
         _check_device(name, tensor, first, reference)
+
+
+def _autocasts(device: str) -> bool:
+    """Whether autocast is on; asked only where dtypes differ, for compilers cannot follow it."""
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
 def check_shapes(**tensors: tuple[Tensor, str]) -> dict[str, int | tuple[int, ...]]:
@@ -119,6 +123,16 @@ def check_bias(bias: object, shape: tuple[int, ...], **like: Tensor) -> None:
     check_floating(**like, bias=bias)
     check_broadcasts("bias", bias, shape)
     check_scores(bias=bias)
+
+
+def check_finite(**tensors: Tensor) -> None:
+    """Raise ``ValueError`` for nan and infinity."""
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise ValueError(
+                f"{name} holds nan or inf; expected finite numbers; "
+                f"find them with {name}.isfinite()"
+            )
 
 
 def check_scores(**tensors: Tensor) -> None:
@@ -239,6 +253,11 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} is {value!r}; expected one of {listed}; choose one of these")
+
+
+def wants_gradient(*tensors: Tensor) -> bool:
+    """Whether PyTorch will differentiate what is computed from these."""
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
 
 
 def _check_device(name: str, tensor: Tensor, first: str, reference: Tensor) -> None:

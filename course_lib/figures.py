@@ -58,6 +58,10 @@ STYLE = {
     "ytick.labelsize": 12,
 }
 
+SHEET = re.compile(r"<style[^>]*>\*\{stroke-linejoin: round; stroke-linecap: butt\}</style>\s*")
+LINES = "stroke-linejoin:round;stroke-linecap:butt"
+"""What Matplotlib's own sheet says of every line, and that sheet."""
+
 PLACES = re.compile(r' (?:d|points|transform|x|y)="[^"]*"')
 DIGITS = re.compile(r"(\.\d\d)\d+")
 """A hundredth of a point is finer than any screen; further digits only weigh."""
@@ -130,8 +134,10 @@ def svg(figure: Figure) -> str:
     # to a browser that has not drawn what is inside.
     width, height = (re.search(rf'{side}="([\d.]+)pt"', drawing)[1] for side in ("width", "height"))
     drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
-    style = f"width:100%;max-width:{width}pt;aspect-ratio:{width}/{height}"
+    style = f"width:100%;max-width:{width}pt;aspect-ratio:{width}/{height};{LINES}"
     drawing = drawing.replace("<svg ", f'<svg style="{style}" ', 1)
+    # A sheet in the picture would be one for the page: here each line inherits what it said.
+    drawing = SHEET.sub("", drawing, count=1)
     drawing = PLACES.sub(lambda match: DIGITS.sub(r"\1", match[0]), drawing)
     return drawing.replace(INK, "currentColor")
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_number, check_shapes
+from course_lib.checks import check_finite, check_floating, check_number, check_shapes
 
 __all__ = [
     "Measured",
@@ -60,8 +60,7 @@ def four_momenta(
     given = {"pt": pt, "eta": eta, "phi": phi, "mass": mass}
     check_floating(**given)
     check_shapes(**{name: (value, "*batch") for name, value in given.items()})
-    for name, value in given.items():
-        check_finite(name, value)
+    check_finite(**given)
     for name in ("pt", "mass"):
         check_not_negative(name, given[name])
     energy = torch.sqrt(mass.square() + (pt * eta.cosh()).square())
@@ -184,15 +183,6 @@ def boosted(
 
 
 # What the functions above share -----------------------------------------------------------------
-
-
-def check_finite(name: str, value: Tensor) -> None:
-    """Raise ``ValueError`` for nan and infinity."""
-    if not value.isfinite().all():
-        raise ValueError(
-            f"{name} holds nan or infinity; expected finite numbers; find them with "
-            f"{name}.isfinite()"
-        )
 
 
 def check_not_negative(name: str, value: Tensor) -> None:

@@ -15,6 +15,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from course_lib.checks import check_floating, check_shapes, check_size, check_tensor
+from course_lib.graph_structure import check_node_numbers
 
 
 def gradient(f: Float[Tensor, "nodes d"], edges: Int64[Tensor, "2 E"]) -> Float[Tensor, "E d"]:
@@ -258,28 +259,10 @@ def check_edges(
 ) -> None:
     """Raise unless ``edges`` is ``(2, E)``, int64, on the device of ``like``, between the nodes."""
     check_tensor(**{name: edges})
-    if edges.dtype != torch.int64:
-        raise TypeError(
-            f"{name} has dtype {edges.dtype}; expected torch.int64, numbers of nodes; "
-            f"convert it with {name}.long()"
-        )
-    if like is not None and edges.device != like.device:
-        raise ValueError(
-            f"{name} is on {edges.device} and the field on {like.device}; expected one device; "
-            f"move it with {name}.to({str(like.device)!r})"
-        )
     check_shapes(**{name: (edges, "2 E")})
     if nodes is not None:
         check_size("nodes", nodes, minimum=0)
-    if not edges.numel():
-        return
-    first, last = (int(end) for end in edges.aminmax())
-    if first < 0 or (nodes is not None and last >= nodes):
-        there = "" if nodes is None else f" to {nodes - 1}"
-        raise ValueError(
-            f"{name} joins nodes {first} to {last}; expected node numbers from 0{there}; "
-            "number the nodes from 0, and give a row to each"
-        )
+    check_node_numbers(name, edges, nodes, **({} if like is None else {"field": like}))
 
 
 def check_weights(

@@ -206,19 +206,23 @@ class Graph:
 # What a graph refuses -------------------------------------------------------------------------
 
 
-def check_node_numbers(name: str, numbers: object, nodes: int, **like: Tensor) -> None:
-    """Raise unless all are int64, in [0, nodes), and on the device of the tensor ``like``.
+def check_node_numbers(name: str, numbers: object, nodes: int | None, **like: Tensor) -> None:
+    """Raise unless all are int64, in [0, nodes), and on the device of the tensor ``like``, if any.
 
-    The last axis of ``numbers`` is that of edges. A dtype is a ``TypeError``, else ``ValueError``.
+    The last axis of ``numbers`` is that of edges. Where nobody knows how many ``nodes`` there are,
+    no number is too large. A dtype is a ``TypeError``, else ``ValueError``.
     """
     _check_int64(name, numbers, "node numbers", **like)
-    if numbers.numel() and (numbers.min() < 0 or numbers.max() >= nodes):
-        outside = ((numbers < 0) | (numbers >= nodes)).reshape(-1, numbers.shape[-1]).any(dim=0)
-        which = int(outside.nonzero()[0])
+    outside = numbers < 0 if nodes is None else (numbers < 0) | (numbers >= nodes)
+    if outside.any():
+        which = int(outside.reshape(-1, numbers.shape[-1]).any(dim=0).nonzero()[0])
         place = ":, " * (numbers.dim() - 1) + str(which)
+        there, most = "", ""
+        if nodes is not None:
+            there, most = f", and there are {nodes} nodes", f" to {nodes - 1}"
         raise ValueError(
-            f"{name}[{place}] is {numbers[..., which].tolist()}, and there are {nodes} nodes; "
-            f"expected node numbers from 0 to {nodes - 1}; drop it, or add the node"
+            f"{name}[{place}] is {numbers[..., which].tolist()}{there}; expected node numbers "
+            f"from 0{most}; drop it, or add the node"
         )
 
 
@@ -276,12 +280,12 @@ def _check_int64(name: str, tensor: object, meaning: str, **like: Tensor) -> Non
             f"{name} has dtype {tensor.dtype}; expected torch.int64, {meaning}; "
             f"convert it with {name}.long()"
         )
-    ((source, reference),) = like.items()
-    if tensor.device != reference.device:
-        raise ValueError(
-            f"{name} is on {tensor.device} and {source} on {reference.device}; expected one "
-            f"device; move it with {name}.to({str(reference.device)!r})"
-        )
+    for source, reference in like.items():
+        if tensor.device != reference.device:
+            raise ValueError(
+                f"{name} is on {tensor.device} and {source} on {reference.device}; expected one "
+                f"device; move it with {name}.to({str(reference.device)!r})"
+            )
 
 
 def check_graph(name: str, graph: object) -> None:

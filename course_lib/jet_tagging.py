@@ -1,11 +1,12 @@
-r"""Which particle left this jet? What physicists measured before, a deep set, and our transformer.
+r"""Which particle left this jet? Ten numbers and trees, a deep set, and our transformer.
 
 :func:`jet_summary` gives ten numbers that physicists know to tell jets apart, and
-:func:`fit_forest` lets trees decide by them. :class:`DeepSet` hears all particles, but each alone.
+:func:`fit_forest` lets trees decide by them, or by more (:mod:`course_lib.jet_substructure`).
+:class:`DeepSet` hears all particles, but each alone.
 :class:`course_lib.particle_transformer.ParticleTransformer` lets them look at each other, with the
 features of pairs or without. All networks are called alike, with features, pairs and what is real,
-and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one that
-``scripts/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells of it.
+and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the two that
+``scripts/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells of them.
 """
 
 import json
@@ -78,7 +79,7 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
 
 
 def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
-    r"""What physicists measured before networks, the columns :data:`SUMMARY`, in float64.
+    r"""Ten numbers that physicists tell jets apart by, the columns :data:`SUMMARY`, in float64.
 
     With $z_a = p_{T,a} / \sum_b p_{T,b}$ and $\Delta$ of two particles, or of one and the jet:
     mass and $p_T$ of the jet in GeV; how many particles it had, those that were left out among
@@ -96,13 +97,7 @@ def _summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     real, total = jets.real, jets.total
     share = jets.pt.double() / reduce(jets.pt.double(), "jets particles -> jets 1", "sum")
     axis = delta_r(jets.momenta, total[:, None]) * real
-    both = real[:, :, None] & real[:, None, :]
-    apart = delta_r(jets.momenta[:, :, None], jets.momenta[:, None]) * both
-    # In the trace of a cube every three particles count six times, and none meets itself.
-    weighted = share[:, :, None] * apart
-    e2 = (weighted * share[:, None, :]).sum((1, 2)) / 2
-    e3 = torch.einsum("nab, nbc, nca -> n", weighted, weighted, weighted) / 6
-    tiny = torch.finfo(e2.dtype).tiny
+    ln_e2, ln_d2 = energy_correlations(share, distances(jets))
     lepton = jets.kind >= PARTICLES.index("electron")
     columns = (
         invariant_mass(total),
@@ -111,27 +106,67 @@ def _summary(jets: Jets) -> Float[Tensor, "jets columns"]:
         (share * axis).sum(1),
         share.square().sum(1).sqrt(),
         share.amax(1),
-        e2.clamp(min=tiny).log(),
-        e3.clamp(min=tiny).log() - 3 * e2.clamp(min=tiny).log(),
+        ln_e2,
+        ln_d2,
         (jets.d0.abs() > DISPLACED).sum(1),
         (share * lepton).sum(1),
     )
     return torch.stack([column.double() for column in columns], dim=1)
 
 
-def fit_forest(jets: Jets, *, seed: int = 0, trees: int = 100) -> "HistGradientBoostingClassifier":
-    """Boosted trees on :func:`jet_summary`; ``predict_proba`` takes that of other jets.
+def distances(jets: Jets) -> Float[Tensor, "jets particles particles"]:
+    r"""$\Delta$ of every two particles, 0 where one of them is none."""
+    both = jets.real[:, :, None] & jets.real[:, None, :]
+    return delta_r(jets.momenta[:, :, None], jets.momenta[:, None]) * both
 
-    Each split chooses among half of the columns, at random. Source: Friedman (2001), as
-    scikit-learn builds it.
+
+def energy_correlations(
+    share: Float[Tensor, "jets particles"],
+    apart: Float[Tensor, "jets particles particles"],
+    *,
+    power: float = 1.0,
+) -> tuple[Float[Tensor, "jets"], Float[Tensor, "jets"]]:
+    r"""$\ln e_2$ and $\ln D_2 = \ln e_3 - 3 \ln e_2$ of shares of momentum and distances.
+
+    ``power`` is the exponent $\beta$ of the distances. Source: Larkoski, Salam and Thaler (2013).
+    """
+    # In the trace of a cube every three particles count six times, and none meets itself.
+    weighted = share[:, :, None] * apart**power
+    e2 = (weighted * share[:, None, :]).sum((1, 2)) / 2
+    e3 = torch.einsum("nab, nbc, nca -> n", weighted, weighted, weighted) / 6
+    ln_e2, ln_e3 = (value.clamp(min=torch.finfo(e2.dtype).tiny).log() for value in (e2, e3))
+    return ln_e2, ln_e3 - 3 * ln_e2
+
+
+def fit_forest(
+    jets: Jets,
+    *,
+    seed: int = 0,
+    trees: int = 100,
+    learning_rate: float | int = 0.08,
+    leaves: int = 15,
+    smallest: int = 20,
+    share: float | int = 0.5,
+    summary: Callable[[Jets], Float[Tensor, "jets columns"]] = jet_summary,
+) -> "HistGradientBoostingClassifier":
+    """Boosted trees on the ``summary`` of jets; ``predict_proba`` takes that of other jets.
+
+    A tree has so many ``leaves`` at most, and each holds ``smallest`` jets at least. Each split
+    chooses among a ``share`` of the columns, at random. Source: Friedman (2001), as scikit-learn
+    builds it.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     check_size("trees", trees)
     forest = HistGradientBoostingClassifier(
-        max_iter=trees, learning_rate=0.08, max_leaf_nodes=15, max_features=0.5, random_state=seed
+        max_iter=trees,
+        learning_rate=learning_rate,
+        max_leaf_nodes=leaves,
+        min_samples_leaf=smallest,
+        max_features=share,
+        random_state=seed,
     )
-    return forest.fit(jet_summary(jets).numpy(), jets.label.numpy())
+    return forest.fit(summary(jets).numpy(), jets.label.numpy())
 
 
 # A network that hears each particle alone -------------------------------------------------------
@@ -140,17 +175,24 @@ def fit_forest(jets: Jets, *, seed: int = 0, trees: int = 100) -> "HistGradientB
 class DeepSet(nn.Module):
     r"""Every particle says something, all is added up: $\rho\big(\sum_a \varphi(x_a)\big)$.
 
-    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; beside the sum,
-    divided by the number of places, $\rho$ hears the mean. ``pairs`` are not looked at.
-    Source: Zaheer et al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
+    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; beside the sum, in units
+    of ``full`` particles, $\rho$ hears the mean. ``pairs`` are not looked at. Source: Zaheer et
+    al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
     """
 
     def __init__(
-        self, classes: int, *, d_hidden: int = 192, d_features: int = len(FEATURES)
+        self,
+        classes: int,
+        *,
+        d_hidden: int = 192,
+        d_features: int = len(FEATURES),
+        full: int = 48,
     ) -> None:
         super().__init__()
         check_size("classes", classes)
         check_size("d_hidden", d_hidden)
+        check_size("full", full)
+        self.full = full  # not the number of places, which says nothing of a jet
         self.standard = Standardization(d_features)
         self.say = nn.Sequential(
             nn.Linear(d_features, d_hidden),
@@ -188,7 +230,7 @@ class DeepSet(nn.Module):
         said = self.say(self.standard(features)) * real[..., None]
         total = said.sum(dim=-2)
         count = real.sum(dim=-1, keepdim=True)
-        return self.conclude(torch.cat([total / real.shape[-1], total / count], dim=-1))
+        return self.conclude(torch.cat([total / self.full, total / count], dim=-1))
 
 
 TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
@@ -197,6 +239,15 @@ TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
     "with pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), True),
 }
 """The networks that lecture 13 compares, and whether they are given pairs."""
+
+BUNDLED: dict[str, tuple[Callable[[], nn.Module], Path]] = {
+    "with pairs": (TAGGERS["with pairs"][0], WEIGHTS),
+    "larger": (
+        lambda: ParticleTransformer(len(CLASSES), 64, 4, 4, 2, dropout=0.1),
+        WEIGHTS.with_name("larger_particle_transformer.npz"),
+    ),
+}
+"""The networks whose weights come with the course, and where these are."""
 
 
 # Training and judging ---------------------------------------------------------------------------
@@ -211,12 +262,13 @@ def train_tagger(
     batch: int = 64,
     learning_rate: float | int = 2e-3,
     progress: bool = True,
+    callback: Callable[[int, float], object] | None = None,
 ) -> list[float]:
     r"""Train ``model`` on the cross-entropy of the class; return the loss at every step.
 
     Jets come in an order of their own in every epoch, and each is a mirror image or not, see
     :func:`mirrored`. AdamW with a weight decay of 0.05; the rate rises in the first third and falls
-    to 0 in the rest.
+    to 0 in the rest. ``callback(step, loss)`` runs after each step.
     """
     check_size("epochs", epochs)
     check_size("batch", batch)
@@ -236,7 +288,13 @@ def train_tagger(
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05)
     return fit_one_cycle(
-        model, loss, batches(), steps=epochs * steps, optimizers=[optimizer], progress=progress
+        model,
+        loss,
+        batches(),
+        steps=epochs * steps,
+        optimizers=[optimizer],
+        progress=progress,
+        callback=callback,
     )
 
 
@@ -319,22 +377,25 @@ def rejection(
     return 1 / kept if kept else math.inf
 
 
-# The network that comes with the course ---------------------------------------------------------
+# The networks that come with the course ---------------------------------------------------------
 
 
 def load_tagger(kind: str = "with pairs") -> tuple[nn.Module, dict[str, Any]]:
-    """The trained Particle Transformer, ready for use, and what is known of its training.
+    """A trained Particle Transformer, ready for use, and what is known of its training.
 
-    That is the ``command``, its ``seed``, ``epochs`` and ``seconds`` of processor time, and loss
-    and accuracy on each side. Raises ``ValueError`` for a kind that is not bundled.
+    ``kind`` is that of :data:`TAGGERS` with pairs, or one that is "larger". Known are the
+    ``command``, ``seed``, ``epochs`` and ``processor_seconds``, and loss and accuracy on each side;
+    of the larger one also those on the jets to choose by after each epoch. Raises ``ValueError``
+    for a kind that is not bundled.
     """
     import numpy as np
 
-    check_choice("kind", kind, ("with pairs",))
-    with np.load(WEIGHTS) as stored:
+    check_choice("kind", kind, tuple(BUNDLED))
+    make, path = BUNDLED[kind]
+    with np.load(path) as stored:
         state = {name: torch.from_numpy(stored[name]).float() for name in stored if name != "about"}
         about = json.loads(str(stored["about"]))
     with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
-        model = TAGGERS[kind][0]()
+        model = make()
     model.load_state_dict(state)
     return model.eval(), about

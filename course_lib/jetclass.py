@@ -1,25 +1,31 @@
 r"""JetClass, the 100 million jets that Particle Transformer was made for, a batch at a time.
 
-:func:`stream` reads the ROOT files of Qu, Li and Qian (2022), which anyone may fetch from
-https://zenodo.org/records/6619768, and gives :class:`course_lib.jets.Jets` of the ten classes
-:data:`CLASSES`. It needs ``uproot``, which the lectures do without. Bad input raises ``TypeError``
-or ``ValueError`` with what was given, what was expected and what to do.
+:class:`JetStream`, which :func:`course_lib.jets.stream` makes, reads the ROOT files of Qu, Li and
+Qian (2022), which anyone may fetch from https://zenodo.org/records/6619768, and gives
+:class:`course_lib.jets.Jets` of the ten classes :data:`CLASSES`. It needs ``uproot``, which the
+lectures do without. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
+expected and what to do.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
-from itertools import chain, zip_longest
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, distributed
+from torch.utils.data import IterableDataset, get_worker_info
 
 from course_lib.checks import check_size
-from course_lib.jets import EMPTY, Jets
+from course_lib.jets import EMPTY, Jets, stream
 
 if TYPE_CHECKING:
     import awkward
+
+__all__ = ["BRANCHES", "CLASSES", "KINDS", "JetStream", "stream"]
 
 CLASSES = ("QCD", "Hbb", "Hcc", "Hgg", "H4q", "Hqql", "Zqq", "Wqq", "Tbqq", "Tbl")
 """What left the jet, as the branches of the files are called: ``label_QCD`` and so on."""
@@ -33,55 +39,227 @@ BRANCHES = (
 )
 
 POOL = 20
-"""In how many batches, at least, jets are mixed that are to be shuffled."""
+"""In how many batches jets are mixed that are to be shuffled."""
+
+OPEN = 32
+"""Of how many whole files, in the mean, the jets to come are mixed."""
+
+SMALLEST_READ = 64
+"""So many jets are read at a time at least, since every reading takes its time."""
 
 
-def stream(
-    files: Iterable[str | Path],
-    *,
-    batch: int,
-    particles: int = 128,
-    shuffle: bool = False,
-    seed: int = 0,
-) -> Iterator[Jets]:
-    """All jets of ``files`` once, ``batch`` at a time, the last of them maybe fewer.
+class JetStream(IterableDataset):
+    r"""All jets of ``files`` once, in batches of ``batch``, the last maybe fewer.
 
-    A jet keeps its ``particles`` hardest. Each file of JetClass holds one class, so jets that
-    ``shuffle`` asks to mix, in an order that ``seed`` decides, come from all files in turn, and
-    some :data:`POOL` batches of them are in memory. As in our own data, a particle's mass follows
-    from its kind. Raises ``ModuleNotFoundError`` without ``uproot``, ``FileNotFoundError`` for a
-    file that is not there, and ``ValueError`` for no files and for one that is not JetClass.
+    A jet keeps its ``particles`` hardest. Of every file each rank of ``torch.distributed`` reads
+    its own range of jets, and each worker of a ``DataLoader`` a part of that: together they skip
+    none and repeat none in an epoch, and their numbers of jets differ by as many as there are
+    files at most. Pass it to ``DataLoader(..., batch_size=None)``, which has nothing left to
+    batch, and make it after ``init_process_group``, or give ``rank`` and ``ranks``.
+
+    No file is in memory whole: :data:`SMALLEST_READ` jets, or a quarter of a batch if that is more,
+    are read at a time, and never more than half of a file. To ``shuffle`` reads parts of several
+    files, as likely each as it has jets left, so that unequal files end together; the next file is
+    opened as soon as fewer jets are left than :data:`OPEN` files of mean size hold. What was read
+    is mixed in :data:`POOL` batches. ``seed`` and :meth:`set_epoch` decide the order. As in our own
+    data, a particle's mass follows from its kind.
+
+    Raises ``ModuleNotFoundError`` without ``uproot``, ``FileNotFoundError`` for a file that is not
+    there, and ``ValueError`` for no files and, once it is read, for a file that is broken or not
+    JetClass.
     """
-    check_size("batch", batch)
-    check_size("particles", particles)
-    check_size("seed", seed, minimum=0)
-    paths = [Path(file) for file in files]
-    if not paths:
-        raise ValueError("files is empty; expected one at least; pass the paths of ROOT files")
-    for path in paths:
-        if not path.is_file():
-            raise FileNotFoundError(f"{path} is no file; expected a ROOT file of JetClass")
-    step = -(-POOL * batch // len(paths)) if shuffle else batch
-    sources = [_parts(path, step, particles) for path in paths]
-    if not shuffle:
-        yield from _batches(chain.from_iterable(sources), batch)
-        return
-    random = torch.Generator().manual_seed(seed)
-    rounds = zip_longest(*sources)
-    pools = (_joined([part for part in parts if part is not None]) for parts in rounds)
-    mixed = (pool[torch.randperm(len(pool), generator=random)] for pool in pools)
-    yield from _batches(mixed, batch)
+
+    def __init__(
+        self,
+        files: Iterable[str | Path],
+        *,
+        batch: int,
+        particles: int = 128,
+        shuffle: bool = False,
+        seed: int = 0,
+        rank: int | None = None,
+        ranks: int | None = None,
+    ) -> None:
+        super().__init__()
+        check_size("batch", batch)
+        check_size("particles", particles)
+        check_size("seed", seed, minimum=0)
+        self.paths = [Path(file) for file in files]
+        if not self.paths:
+            raise ValueError("files is empty; expected one at least; pass the paths of ROOT files")
+        for path in self.paths:
+            if not path.is_file():
+                raise FileNotFoundError(f"{path} is no file; expected a ROOT file of JetClass")
+        if (rank is None) != (ranks is None):
+            raise ValueError(f"rank is {rank} and ranks is {ranks}; expected both or none of them")
+        if ranks is not None:
+            check_size("ranks", ranks)
+            check_size("rank", rank, minimum=0)
+            if rank >= ranks:
+                raise ValueError(f"rank is {rank} of {ranks}; expected one of 0 to {ranks - 1}")
+        self.batch, self.particles, self.shuffle, self.seed = batch, particles, shuffle, seed
+        self._given = None if ranks is None else (rank, ranks)
+        self._made_at = _rank_and_ranks()
+        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers see it change
+
+    def set_epoch(self, epoch: int) -> None:
+        """Another epoch has another order. Every rank must be told."""
+        check_size("epoch", epoch, minimum=0)
+        self._epoch.fill_(epoch)
+
+    def __iter__(self) -> Iterator[Jets]:
+        """The jets that are this rank's and this worker's, in batches."""
+        share, shares = self._share()
+        parts = self._mixed(share, shares) if self.shuffle else self._in_order(share, shares)
+        return _batches(parts, self.batch)
+
+    def _share(self) -> tuple[int, int]:
+        """Which of how many shares is read here."""
+        # A worker that was spawned knows of no process group; what made it, did.
+        now = _rank_and_ranks()
+        rank, ranks = self._given or (self._made_at if now == (0, 1) else now)
+        worker = get_worker_info()
+        if worker is None:
+            return rank, ranks
+        return rank * worker.num_workers + worker.id, ranks * worker.num_workers
+
+    def _file(self, number: int, share: int, shares: int) -> "_Part":
+        # Who gets the jet more that division leaves over is another one from file to file.
+        return _Part(
+            self.paths[number],
+            (share + number) % shares,
+            shares,
+            batch=self.batch,
+            particles=self.particles,
+        )
+
+    def _in_order(self, share: int, shares: int) -> Iterator[Jets]:
+        for number in range(len(self.paths)):
+            part = self._file(number, share, shares)
+            while part.left:
+                yield part.read()
+            part.close()
+
+    def _mixed(self, share: int, shares: int) -> Iterator[Jets]:
+        """Jets of several files at a time, mixed."""
+        random = Random(f"{self.seed} {int(self._epoch)} {share}")  # noqa: S311 - no secret
+        generator = torch.Generator().manual_seed(random.getrandbits(63))
+        waiting = random.sample(range(len(self.paths)), len(self.paths))
+        open_parts: list[_Part] = []
+        sizes: list[int] = []
+        pool: list[Jets] = []
+        enough = POOL * self.batch
+
+        def few_are_left() -> bool:
+            # No more than OPEN files hold that are as large as those seen, in the mean.
+            return len(sizes) * sum(part.left for part in open_parts) <= OPEN * sum(sizes)
+
+        while True:
+            while waiting and few_are_left():
+                part = self._file(waiting.pop(), share, shares)
+                part.mix(random)
+                sizes.append(part.left)
+                open_parts.append(part)
+            for part in open_parts:
+                if not part.left:
+                    part.close()
+            open_parts = [part for part in open_parts if part.left]
+            if not open_parts:
+                break
+            weights = [part.left for part in open_parts]
+            pool.append(random.choices(open_parts, weights)[0].read())
+            if sum(map(len, pool)) >= enough:
+                mixed = _joined(pool)
+                mixed = mixed[torch.randperm(len(mixed), generator=generator)]
+                yield mixed[: enough // 2]
+                pool = [mixed[enough // 2 :]]
+        if pool:
+            mixed = _joined(pool)
+            yield mixed[torch.randperm(len(mixed), generator=generator)]
+
+
+class _Part:
+    """The jets of one file that one share reads, some at a time."""
+
+    def __init__(self, path: Path, share: int, shares: int, *, batch: int, particles: int) -> None:
+        self.path, self.particles = path, particles
+        try:
+            import uproot
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "JetClass is stored as ROOT files, which uproot reads; pip install uproot==5.7.7"
+            ) from error
+        with _blamed(path):
+            self.file = uproot.open(path, array_cache=None)  # what was read is not kept
+            has_tree = "tree" in self.file
+        if not has_tree:
+            raise ValueError(f"{path} has no 'tree'; expected a file of JetClass; leave it out")
+        with _blamed(path):
+            self.tree = self.file["tree"]
+            missing = sorted(set(BRANCHES) - set(self.tree.keys()))
+            jets = int(self.tree.num_entries)
+        if missing:
+            raise ValueError(
+                f"{path} has no branch {missing[0]!r}; expected a file of JetClass; leave it out"
+            )
+        first, last = jets * share // shares, jets * (share + 1) // shares
+        step = max(1, min(max(batch // 4, SMALLEST_READ), jets // 2))
+        self.ranges = [(start, min(start + step, last)) for start in range(first, last, step)]
+        self.ranges.reverse()  # the next one is popped from the end
+        self.left = last - first
+
+    def mix(self, random: Random) -> None:
+        random.shuffle(self.ranges)
+
+    def read(self) -> Jets:
+        """The next jets."""
+        start, stop = self.ranges.pop()
+        self.left -= stop - start
+        with _blamed(self.path):
+            found = self.tree.arrays(
+                list(BRANCHES), entry_start=start, entry_stop=stop, library="ak"
+            )
+            return _jets(found, self.particles)
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Whatever goes wrong in here, say in which file."""
+    try:
+        yield
+    except Exception as error:  # a broken file raises almost anything
+        raise ValueError(
+            f"{path} is broken ({type(error).__name__}: {error}); expected a ROOT file of "
+            "JetClass; fetch it again, or leave it out"
+        ) from error
+
+
+def _rank_and_ranks() -> tuple[int, int]:
+    """Of this process, by its process group, or by what ``torchrun`` told it."""
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    if {"RANK", "WORLD_SIZE"} <= os.environ.keys():
+        return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    return 0, 1
 
 
 def _batches(parts: Iterable[Jets], batch: int) -> Iterator[Jets]:
     """The jets of all parts, in batches that do not end where a part does."""
     rest: list[Jets] = []
+    waiting = 0
     for part in parts:
         rest.append(part)
-        while (found := sum(map(len, rest))) >= batch:
-            whole = _joined(rest)
-            yield whole[:batch]
-            rest = [whole[batch:]] if found > batch else []
+        waiting += len(part)
+        if waiting < batch:
+            continue
+        whole = _joined(rest)
+        whole_batches = waiting - waiting % batch
+        for first in range(0, whole_batches, batch):
+            yield whole[first : first + batch]
+        rest, waiting = [whole[whole_batches:]] if waiting % batch else [], waiting % batch
     if rest:
         yield _joined(rest)
 
@@ -90,26 +268,6 @@ def _joined(parts: Sequence[Jets]) -> Jets:
     names = [field.name for field in fields(Jets) if field.name != "classes"]
     columns = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
     return Jets(**columns, classes=parts[0].classes)
-
-
-def _parts(path: Path, step: int, particles: int) -> Iterator[Jets]:
-    """The jets of one file, ``step`` at a time."""
-    try:
-        import uproot
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "JetClass is stored as ROOT files, which uproot reads; pip install uproot==5.7.7"
-        ) from error
-    with uproot.open(path) as file:
-        if "tree" not in file:
-            raise ValueError(f"{path} has no 'tree'; expected a file of JetClass; leave it out")
-        tree = file["tree"]
-        if missing := sorted(set(BRANCHES) - set(tree.keys())):
-            raise ValueError(
-                f"{path} has no branch {missing[0]!r}; expected a file of JetClass; leave it out"
-            )
-        for part in tree.iterate(list(BRANCHES), step_size=step, library="ak"):
-            yield _jets(part, particles)
 
 
 def _jets(found: "awkward.Array", particles: int) -> Jets:

@@ -4,26 +4,32 @@ r"""Jets: sprays of particles that one quark, gluon or heavy particle left behin
 is a batch of them, each with the same number of places, of which some are empty.
 :func:`particle_features` says of every particle what a detector knows, and
 :func:`pairwise_features` says of every two how far apart they fly and how heavy they are together:
-Particle Transformer adds this to its scores.
+Particle Transformer adds this to its scores. :func:`stream` reads 100 million more.
 
 Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
 do. Source: Qu, Li and Qian (2022), arXiv 2202.03772.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from course_lib.checks import check_choice, check_floating, check_shapes, check_size, check_tensor
-from course_lib.four_momenta import (
+from course_lib.checks import (
+    check_choice,
     check_finite,
+    check_floating,
+    check_shapes,
+    check_size,
+    check_tensor,
+)
+from course_lib.four_momenta import (
     check_not_negative,
     delta_phi,
     delta_r,
@@ -32,6 +38,9 @@ from course_lib.four_momenta import (
     measured,
     transverse_momentum,
 )
+
+if TYPE_CHECKING:
+    from course_lib.jetclass import JetStream
 
 DATA = Path(__file__).parent / "data" / "jets.npz"
 
@@ -96,8 +105,7 @@ class Jets:
             label=(self.label, "jets"),
             size=(self.size, "jets"),
         )
-        for name, value in columns.items():
-            check_finite(name, value)
+        check_finite(**columns)
         check_not_negative("pt", self.pt)
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
         _check_places("label", self.label, self.classes, minimum=0)
@@ -190,6 +198,23 @@ def load_jets() -> JetSides:
     return JetSides(jets[:TRAIN], jets[chosen], jets[chosen.stop :])
 
 
+def stream(
+    files: Iterable[str | Path],
+    *,
+    batch: int,
+    particles: int = 128,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> "JetStream":
+    """The jets of JetClass, or of files like these, as a data set of PyTorch.
+
+    See :class:`course_lib.jetclass.JetStream`.
+    """
+    from course_lib.jetclass import JetStream
+
+    return JetStream(files, batch=batch, particles=particles, shuffle=shuffle, seed=seed)
+
+
 def class_number(name: str) -> int:
     """The place of a class in :data:`CLASSES`. Raises ``ValueError`` for an unknown one."""
     check_choice("class", name, CLASSES)
@@ -233,12 +258,10 @@ def pairwise_features(
 ) -> Float[Tensor, "*batch particles particles 4"]:
     r"""What is known of each two particles, the columns :data:`PAIR_FEATURES`.
 
-    The logarithms of
-
-    - $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$, the distance,
-    - $k_T = \min(p_{T,a}, p_{T,b})\,\Delta$, the momentum of one across the other,
-    - $z = \min(p_{T,a}, p_{T,b}) / (p_{T,a} + p_{T,b})$, the share of the softer one,
-    - $m^2 = (E_a + E_b)^2 - |\vec p_a + \vec p_b|^2$, the mass of the two together.
+    The logarithms of the distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$; of
+    the momentum of one across the other, $k_T = \min(p_{T,a}, p_{T,b})\,\Delta$; of the share of
+    the softer one, $z = \min(p_{T,a}, p_{T,b}) / (p_{T,a} + p_{T,b})$; and of the squared mass of
+    the two together, $m^2 = (E_a + E_b)^2 - |\vec p_a + \vec p_b|^2$.
 
     Rotations about the beam and boosts along it change none of them, and no boost changes $m^2$.
     What is below 1e-8 counts as 1e-8, so that a particle and itself, or an empty place, have finite
@@ -248,7 +271,7 @@ def pairwise_features(
     """
     check_floating(momenta=momenta)
     check_shapes(momenta=(momenta, "*batch particles 4"))
-    check_finite("momenta", momenta)
+    check_finite(momenta=momenta)
     check_not_negative("the energy of momenta", momenta[..., 0])
     first, second = momenta[..., :, None, :], momenta[..., None, :, :]
     pt = transverse_momentum(momenta)

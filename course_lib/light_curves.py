@@ -42,7 +42,7 @@ def phase(
     r"""Fold times at a period: $\varphi = \frac{t - t_0}{P} \bmod 1$, in [0, 1).
 
     ``epoch`` is $t_0$. Nights a whole number of periods apart fall on each other. Raises
-    ``ValueError`` unless every period is above 0.
+    ``ValueError`` unless every period is finite and above 0.
     """
     check_floating(time=time, period=period)
     _check_positive(period=period)
@@ -133,8 +133,9 @@ def frequency_ladder(
 class LightCurves:
     """Observations of stars, a star in each row: days, magnitudes, errors, and what is padding.
 
-    Times grow along a row. Raises ``ValueError`` for a number that is nan or infinite, for nights
-    out of order, for an error that is not above 0 and for a star with fewer than two observations.
+    Times grow along a row. Raises ``ValueError`` for a number that is nan or infinite, an error
+    included, for nights out of order, for an error that is not above 0 and for a star with fewer
+    than two observations.
     What stands in padding is of no account.
     """
 
@@ -217,8 +218,8 @@ def check_flags(name: str, flags: object, like: Tensor, meaning: str) -> None:
 
 def _check_positive(**tensors: Tensor) -> None:
     for name, values in tensors.items():
-        if not (bad := values[~(values > 0)]).numel() == 0:
+        if not (bad := values[~(values.isfinite() & (values > 0))]).numel() == 0:
             raise ValueError(
-                f"{name} holds {bad.flatten()[0].item()}; expected numbers above 0; "
+                f"{name} holds {bad.flatten()[0].item()}; expected finite numbers above 0; "
                 "leave that entry out"
             )

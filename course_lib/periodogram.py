@@ -23,6 +23,9 @@ from course_lib.light_curves import check_flags, time_sinusoids
 
 OVERSAMPLING = 5  # trial frequencies in the width of a peak
 CHUNK = 64  # stars at a time: what is between is stars × frequencies × nights
+ABOUT = 2  # trial frequencies on either side of a peak, about which its series are tried
+FINER = 10  # series on either side of a peak: a third harmonic's is a third as wide
+FLAT = 100  # roundings of 1: a determinant or a spread below that is 0
 RIDGE = 1e-6  # keeps a fit with more numbers than nights solvable
 
 
@@ -51,7 +54,9 @@ def lomb_scargle(
     r"""The share of the scatter that a sinusoid takes away: $1 - \chi^2(f) / \chi^2_0$, in [0, 1].
 
     Both are weighted sums of squares: $\chi^2(f)$ is left by the best constant and sinusoid of
-    frequency $f$, $\chi^2_0$ by the best constant alone. Source: Lomb (1976), Scargle (1982);
+    frequency $f$, $\chi^2_0$ by the best constant alone. Where all nights have one phase there is
+    nothing to fit, and the power is 0; where sine and cosine are multiples of each other, as on two
+    nights, one of them fits. Source: Lomb (1976), Scargle (1982);
     Zechmeister and Kürster (2009), eqs. 5 to 15, for the constant.
     """
     time, weight, x = _weighed(time, magnitude, error, seen)
@@ -67,9 +72,12 @@ def lomb_scargle(
     cs = mean(cosine * sine) - c * s
     explained = ss * xc.square() + cc * xs.square() - 2 * cs * xc * xs
     scatter = (weight * x.square()).sum(dim=-1)[..., None]
-    whole = scatter * (cc * ss - cs.square())
-    tiny = torch.finfo(time.dtype).tiny
-    return (explained / whole.clamp(min=tiny)).clamp(0, 1)
+    whole, spread = cc * ss - cs.square(), cc + ss
+    info = torch.finfo(time.dtype)
+    both = explained / whole.clamp(min=info.tiny)
+    one = (xc.square() + xs.square()) / spread.clamp(min=info.tiny)
+    power = both.where(whole > FLAT * info.eps * spread, one) / scatter.clamp(min=info.tiny)
+    return power.where(spread > FLAT * info.eps, 0.0).clamp(0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +140,10 @@ def find_period(
     candidates: int = 5,
     seen: Bool[Tensor, "stars nights"] | None = None,
 ) -> Float[Tensor, "stars"]:
-    """The period, among the ``candidates`` highest peaks, whose series leaves the least.
+    """The period, about one of the ``candidates`` highest peaks, whose series leaves the least.
 
-    Peaks are those of :func:`lomb_scargle`, series those of :func:`fit_harmonics`. Raises
+    Peaks are those of :func:`lomb_scargle`, series those of :func:`fit_harmonics`, tried in finer
+    steps about each peak, since a harmonic's peak is narrower and may stand beside it. Raises
     ``ValueError`` for fewer trial frequencies than three.
     """
     check_size("candidates", candidates)
@@ -148,16 +157,24 @@ def find_period(
         peak = (inner >= power[:, :-2]) & (inner >= power[:, 2:])
         height = inner.masked_fill(~peak, -1.0)
         best = height.topk(min(candidates, height.shape[1]), dim=1).indices + 1
-        trial = frequency.to(power.dtype)[best]
-        left = torch.stack(
-            [
-                fit_harmonics(*few, one, harmonics=harmonics, seen=used).chi_square
-                for one in trial.unbind(dim=1)
-            ],
-            dim=1,
-        )
+        trial = _finer(frequency.to(power.dtype), best).flatten(1)
+        wide = [_for_each(values, trial) for values in (*few, used)]
+        left = fit_harmonics(*wide[:3], trial, harmonics=harmonics, seen=wide[3]).chi_square
         periods.append(1 / trial.gather(1, left.argmin(dim=1, keepdim=True))[:, 0])
     return torch.cat(periods)
+
+
+def _finer(frequency: Tensor, place: Tensor) -> Tensor:
+    """Frequencies from a few places before each place to a few after, in finer steps."""
+    low = frequency[(place - ABOUT).clamp(min=0)]
+    high = frequency[(place + ABOUT).clamp(max=len(frequency) - 1)]
+    share = torch.linspace(0, 1, 2 * FINER + 1, dtype=frequency.dtype, device=frequency.device)
+    return low[..., None] + share * (high - low)[..., None]
+
+
+def _for_each(values: Tensor | None, trial: Tensor) -> Tensor | None:
+    """The nights of each star once for each trial frequency."""
+    return None if values is None else values[:, None].expand(-1, trial.shape[1], -1)
 
 
 def _waves(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
@@ -185,6 +202,18 @@ def _weighed(
             f"star {star} has {seen[star].sum().item()} observation(s) that may be used; expected "
             "two or more; leave the star out"
         )
+    for name, bad, expected in (
+        ("time", ~time.isfinite(), "finite numbers"),
+        ("magnitude", ~magnitude.isfinite(), "finite numbers"),
+        ("error", ~(error.isfinite() & (error > 0)), "finite numbers above 0"),
+    ):
+        if (bad := bad & seen).any():
+            place = tuple(bad.nonzero()[0].tolist())
+            value = {"time": time, "magnitude": magnitude, "error": error}[name][place].item()
+            raise ValueError(
+                f"{name} is {value} at {place}; expected {expected} where an observation may be "
+                "used; set seen to False there"
+            )
     weight = (seen / error.where(seen, 1.0).square()).to(time.dtype)
     weight = weight / weight.sum(dim=-1, keepdim=True)
     known = magnitude.where(seen, 0.0)

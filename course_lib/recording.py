@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
+from course_lib.checks import wants_gradient
 from course_lib.hamiltonian_systems import Components, HamiltonianSystem, vector
 from course_lib.steppers import STEPPERS, settle, sweep
 from course_lib.time_transformation import LogarithmicHamiltonian
@@ -30,10 +31,9 @@ def record(system: Any, method: Any, dt: float | int, q: Tensor, p: Tensor) -> A
     The stepper runs once, on symbols that torch.fx writes down. One trajectory in float64 then
     runs on Python's own floats, a batch on NumPy arrays, one for each coordinate.
     """
-    differentiates = torch.is_grad_enabled() and (q.requires_grad or p.requires_grad)
     fits = q.device.type == "cpu" and q.dtype in (torch.float32, torch.float64)
     own = type(system).__module__ in OWN and method in STEPPERS
-    if differentiates or not (fits and own) or importlib.util.find_spec("numpy") is None:
+    if wants_gradient(q, p) or not (fits and own) or importlib.util.find_spec("numpy") is None:
         return None
     import numpy as np
 

@@ -370,7 +370,7 @@ def _attention_gradient(
 ) -> Tensor:
     """The gradient; ``symmetric`` promises that A is, and saves two of five products."""
     if backend == "triton" or (backend == "auto" and _kernel_takes(z, softmax)):
-        return _in_tiles(z, A, softmax)
+        return _in_tiles(z, A, softmax, symmetric=symmetric)
     zA = z @ A
     score = zA @ z.mT
     # The difference is never above 0, so the exponential cannot overflow.
@@ -385,7 +385,7 @@ def _kernel_takes(z: Tensor, softmax: str) -> bool:
     return softmax == "vector" and z.is_cuda and fits and find_spec("triton") is not None
 
 
-def _in_tiles(z: Tensor, A: Tensor, softmax: str) -> Tensor:
+def _in_tiles(z: Tensor, A: Tensor, softmax: str, *, symmetric: bool) -> Tensor:
     if softmax != "vector":
         raise ValueError(
             f"backend 'triton' with softmax {softmax!r}; expected 'vector', which the kernel is "
@@ -393,4 +393,4 @@ def _in_tiles(z: Tensor, A: Tensor, softmax: str) -> Tensor:
         )
     from course_lib.kernels import symplectic_flash
 
-    return symplectic_flash(z, A)
+    return symplectic_flash(z, A, symmetric=symmetric)

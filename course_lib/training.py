@@ -88,6 +88,7 @@ def fit_one_cycle(
     steps: int,
     optimizers: Sequence[Optimizer],
     progress: bool = True,
+    callback: Callable[[int, float], object] | None = None,
 ) -> list[float]:
     """:func:`fit` with gradients clipped to norm 1 and learning rates that rise, then fall.
 
@@ -95,6 +96,13 @@ def fit_one_cycle(
     was made with, and falls to 0 in the rest. Source: Smith and Topin (2019).
     """
     schedules = [OneCycleLR(o, o.defaults["lr"], total_steps=steps + 1) for o in optimizers]
+
+    def after(step: int, value: float) -> None:
+        for schedule in schedules:
+            schedule.step()
+        if callback is not None:
+            callback(step, value)
+
     return fit(
         model,
         loss,
@@ -103,7 +111,7 @@ def fit_one_cycle(
         optimizer=lambda *_, **__: _Together(optimizers),
         clip=1.0,
         progress=progress,
-        callback=lambda *_: [schedule.step() for schedule in schedules],
+        callback=after,
     )
 
 

@@ -13,24 +13,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from depends_on import fingerprint
 from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
-from jupyter_cache.cache.db import NbCacheRecord
-from jupyter_cache.cache.main import JupyterCacheBase
 from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import create_nb_reader
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
+from output_cache import depends_on, holds, keep, record_of
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-import course_lib
-
-LIBRARY_ROOT = Path(course_lib.__file__).resolve().parent.parent
 LOGGER = logging.getLogger(__name__)
 
 
@@ -48,20 +42,6 @@ def notebook_of(env: BuildEnvironment, docname: str) -> NotebookNode | None:
     text = path.read_text(encoding="utf-8")
     reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
     return reader and reader.read(text)
-
-
-def record_of(cache: JupyterCacheBase, notebook: NotebookNode) -> NbCacheRecord | None:
-    """The cache's record of a notebook's outputs, if it has them."""
-    try:
-        return cache.match_cache_notebook(notebook)
-    except KeyError:
-        return None
-
-
-def depends_on(notebook: NotebookNode) -> str:
-    """The fingerprint of all that the notebook's outputs depend on besides its code."""
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    return fingerprint(LIBRARY_ROOT, cells)
 
 
 def is_ours(config: NbParserConfig) -> bool:
@@ -82,7 +62,7 @@ def without_outputs(
         if notebook is None:
             continue
         record = record_of(cache, notebook)
-        if record is not None and (record.data or {}).get("depends_on") != depends_on(notebook):
+        if record is not None and not holds(record, notebook):
             cache.remove_cache(record.pk)
             record = None
         if record is None:
@@ -124,9 +104,7 @@ def make_outputs(_app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> No
                 ) from error
             seconds = time.perf_counter() - start
         LOGGER.info("ran %s in %.0f s", docname, seconds)
-        data = {"execution_seconds": seconds, "depends_on": before}
-        bundle = CacheBundleIn(notebook, str(path), data=data)
-        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        keep(cache, notebook, path, seconds=seconds, before=before)
 
     asyncio.run(make_all())
 

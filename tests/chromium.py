@@ -11,8 +11,13 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-# The whole Chromium, since its headless shell is another program than those of the names above.
+# The headless shell first: the same engine without a window's frame, which is a page of its own and
+# takes two fifths of the processor's time for a small page.
+NAMES = (
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable", "chrome"),
+)
+# The whole Chromium, since the headless shell lies elsewhere than Playwright says.
 # Where it is there already, the installer returns at once and asks no host.
 INSTALLER = (sys.executable, "-m", "playwright", "install", "--no-shell", "chromium")
 # In seconds: enough for some 170 MB, and less than a test may take, since one waits for them.

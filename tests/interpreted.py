@@ -5,15 +5,20 @@ The tests of other modules never see the switch.
 """
 
 import importlib
+import os
 
 import pytest
 import torch
 
 ON_GPU = torch.cuda.is_available()
+if ON_GPU:
+    # Some versions of PyTorch refuse to multiply under deterministic algorithms without it.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 with pytest.MonkeyPatch.context() as patch:
     if not ON_GPU:
         patch.setenv("TRITON_INTERPRET", "1")
     pytest.importorskip("triton", reason="Triton is made for Linux")
     flash = importlib.import_module("course_lib.kernels.flash_attention")
+    decoding = importlib.import_module("course_lib.kernels.flash_decoding")
     symplectic = importlib.import_module("course_lib.kernels.symplectic_attention")
     tiles = importlib.import_module("course_lib.kernels.tiles")

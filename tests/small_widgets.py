@@ -140,11 +140,17 @@ def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
     return Typefaces(picture, tuple(names), family, side, family)
 
 
-def astromer(d: int = 8, *, heads: int = 2, layers: int = 2, d_hidden: int = 12) -> Astromer:
+def astromer(
+    d: int = 8,
+    *,
+    heads: int = 2,
+    layers: int = 2,
+    d_hidden: int = 12,
+    frequency: tuple[float, ...] = (0.4, 1.0, 2.0),
+) -> Astromer:
     """One that nobody trained, but whose answers differ."""
-    frequency = torch.tensor([0.4, 1.0, 2.0], dtype=torch.float64)
     sizes = {"d_model": d, "heads": heads, "layers": layers, "d_hidden": d_hidden}
-    return seeded(Astromer, frequency, **sizes).eval()
+    return seeded(Astromer, torch.tensor(frequency, dtype=torch.float64), **sizes).eval()
 
 
 def watched_stars(
@@ -163,7 +169,11 @@ def watched_stars(
         light = 15 + 0.3 * np.sin(turn) + 0.1 * np.cos(2 * turn) + error * random.normal(size=count)
         columns = [torch.from_numpy(values)[None] for values in (time, light, error)]
         curves.append(LightCurves(*columns, torch.ones(1, count, dtype=torch.bool)))
-    return WatchedStars(tuple(names), LightCurves.padded(curves), periods)
+    pulsates = tuple(name != "Algol" for name in names)
+    prior = (0.04, 0.03, 0.03, 0.01, 0.01, 0.002, 0.002)
+    return WatchedStars(
+        tuple(names), LightCurves.padded(curves), periods, pulsates=pulsates, prior=prior
+    )
 
 
 ARGUMENTS = {

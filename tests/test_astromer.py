@@ -8,10 +8,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from leaks import LeftInTheToken, WithoutResidual
 from seeded import assert_close, perturbed, randn
 from torch import nn
 from torch.nn import functional as F
-from train_astromer import error_of, watched
+from train_astromer import error_of, losses, watched
 
 from course_lib.astromer import (
     BRIGHTNESS,
@@ -22,11 +23,13 @@ from course_lib.astromer import (
     empty_astromer,
     hide_nights,
     load_astromer,
+    negative_log_likelihood,
     reconstruction_error,
     weights_path,
 )
-from course_lib.light_curves import LightCurves
+from course_lib.light_curves import LightCurves, time_sinusoids
 from course_lib.training import parameter_count
+from course_lib.transformer import Encoder
 
 FREQUENCY = torch.tensor([1.0, 2.0, 3.0])
 
@@ -112,6 +115,97 @@ def test_no_hidden_magnitude_or_error_moves_any_prediction(seed, share):
     assert error.grad[~hidden].any()
 
 
+class WithoutItsQuery(WithoutResidual):
+    """And hidden nights look with a query that knows their date alone: then nothing leaks."""
+
+    def _encoded(self, since, value, visible):
+        return super()._encoded(since, value.where(visible[..., None], 0.0), visible)
+
+
+@pytest.mark.parametrize(
+    ("kind", "leaks"), [(LeftInTheToken, True), (WithoutResidual, True), (WithoutItsQuery, False)]
+)
+def test_a_magnitude_in_its_token_leaks_by_the_residual_and_by_the_query(kind, leaks):
+    model, curves = shaken(), some_curves()
+    model.__class__ = kind
+    magnitude = curves.magnitude.clone().requires_grad_()
+    traced = LightCurves(curves.time, magnitude, curves.error, curves.real)
+    model(traced, hidden=HIDDEN).square().sum().backward()
+    largest = magnitude.grad[HIDDEN].abs().max()
+    assert (largest > 1e-6) == leaks
+    assert leaks or largest == 0
+
+
+def test_the_loss_of_the_published_code_is_another_where_more_is_hidden_of_one_star():
+    """A mean over each star first: the same if as many nights of each are hidden."""
+    said, light = randn(3, 7), randn(3, 7, seed=1)
+
+    def of_each_star(hidden):
+        square = (said - light).square() * hidden
+        return (square.sum(1) / hidden.sum(1)).mean().sqrt()
+
+    alike = torch.arange(7).expand(3, -1) < 2
+    assert_close(reconstruction_error(said, light, alike), of_each_star(alike), 1e-12)
+    other = torch.arange(7) < torch.tensor([[1], [3], [6]])
+    assert (reconstruction_error(said, light, other) - of_each_star(other)).abs() > 1e-3
+
+
+def test_rates_of_the_published_code_share_no_frequency_so_products_know_the_date():
+    d, date = 16, torch.tensor([0.0, 10.0, 200.0], dtype=torch.float64)
+    rate = 10_000.0 ** (-2 * torch.arange(d, dtype=torch.float64) / d)
+
+    def published(t):
+        angle = t[:, None] * rate
+        return torch.where(torch.arange(d) % 2 == 0, angle.sin(), angle.cos())
+
+    product = (published(date) * published(date + 1)).sum(1)
+    assert product.std() > 0.1
+    ours = time_sinusoids(date, rate / (2 * math.pi))
+    later = time_sinusoids(date + 1, rate / (2 * math.pi))
+    assert (ours * later).sum(1).std() < 1e-9
+
+
+def test_how_far_off_a_magnitude_may_be_is_the_formula_of_the_second_readout():
+    model, curves = shaken(), some_curves()
+    tokens = model.encode(curves, hidden=HIDDEN)
+    exponent = tokens @ model.doubt.weight[0] + model.doubt.bias
+    spread = model.spread(curves, hidden=HIDDEN)
+    assert_close(spread, BRIGHTNESS * exponent.exp(), 1e-12)
+    assert spread.std() > 1e-3
+    said, beside = model.belief_at(curves, curves.time, hidden=HIDDEN)
+    assert_close(beside[HIDDEN], spread[HIDDEN], 1e-12)
+    assert_close(said, model.at(curves, curves.time, hidden=HIDDEN), 1e-12)
+
+
+@given(st.integers(0, 1000), st.floats(0.1, 0.9))
+def test_no_hidden_magnitude_or_error_moves_any_deviation(seed, share):
+    model, curves = shaken(), some_curves(seed=seed)
+    hidden = hide_nights(curves, share=share, generator=torch.Generator().manual_seed(seed))
+    magnitude = curves.magnitude.clone().requires_grad_()
+    error = curves.error.clone().requires_grad_()
+    spread = model.spread(LightCurves(curves.time, magnitude, error, curves.real), hidden=hidden)
+    assert (spread > 0).all()
+    spread.square().sum().backward()
+    assert not magnitude.grad[hidden].any()  # zero to the last bit
+    assert not error.grad[hidden].any()
+    assert error.grad[~hidden].any()
+
+
+def test_a_readout_without_an_opinion_says_one_number_and_draws_none():
+    torch.manual_seed(3)
+    model = empty_astromer("turns")
+    after = torch.rand(1)
+    curves = some_curves()
+    few = LightCurves(
+        *(part.float() for part in (curves.time, curves.magnitude, curves.error)), curves.real
+    )
+    assert torch.equal(model.spread(few, hidden=HIDDEN), torch.full((3, 7), BRIGHTNESS))
+    torch.manual_seed(3)
+    parts = (nn.Linear(16, 64), nn.Linear(2, 64), Encoder(64, 4, 2, d_hidden=128), nn.Linear(64, 1))
+    assert torch.equal(parts[-1].weight, model.readout.weight)
+    assert torch.equal(torch.rand(1), after)
+
+
 def test_a_hidden_magnitude_may_be_anything():
     model, curves = shaken(), some_curves()
     other = LightCurves(
@@ -177,7 +271,8 @@ def test_nan_in_padding_does_not_spoil_gradients():
     curves = LightCurves.padded([some_curves(1, 5), some_curves(1, 7)])
     curves.magnitude[0, 5:] = math.nan
     hidden = hide_nights(curves, generator=torch.Generator().manual_seed(0))
-    reconstruction_error(model(curves, hidden=hidden), curves.magnitude, hidden).backward()
+    said, spread = model(curves, hidden=hidden), model.spread(curves, hidden=hidden)
+    negative_log_likelihood(said, spread, curves.magnitude, hidden).backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
@@ -255,6 +350,27 @@ def test_the_error_is_that_of_hidden_nights_alone():
     assert predicted.grad[HIDDEN].all()
 
 
+def test_how_unlikely_hidden_nights_are_is_the_density_of_a_normal_variable():
+    said, light = randn(3, 7), randn(3, 7, seed=1)
+    deviation = randn(3, 7, seed=2).abs() + 0.1
+    found = negative_log_likelihood(said, deviation, light, HIDDEN)
+    density = torch.distributions.Normal(said, deviation).log_prob(light)
+    assert_close(found, -density[HIDDEN].mean(), 1e-12)
+    library = F.gaussian_nll_loss(
+        said[HIDDEN], light[HIDDEN], deviation[HIDDEN].square(), full=True, eps=1e-12
+    )
+    assert_close(found, library, 1e-9)
+
+
+@given(st.floats(0.3, 3))
+def test_if_one_deviation_serves_all_the_best_is_the_reconstruction_error(factor):
+    said, light = randn(3, 7), randn(3, 7, seed=1)
+    best = reconstruction_error(said, light, HIDDEN).expand(3, 7)
+    least = negative_log_likelihood(said, best, light, HIDDEN)
+    assert_close(least, best[0, 0].log() + (1 + math.log(2 * math.pi)) / 2, 1e-12)
+    assert negative_log_likelihood(said, factor * best, light, HIDDEN) >= least - 1e-12
+
+
 # The trained ones -------------------------------------------------------------------------------
 
 
@@ -271,7 +387,12 @@ def test_the_file_says_how_it_was_made(clock):
     with np.load(weights_path(clock)) as stored:
         assert json.loads(str(stored["about"])) == about
     told = weights_path("days").with_name("astromer.md").read_text(encoding="utf-8")
-    assert [key for key in about if f"`{key}`" not in told] == []
+    assert [key for key in [*about, *about["doubt"]] if f"`{key}`" not in told] == []
+    doubt = about["doubt"]
+    assert doubt["command"].endswith(f"scripts/train_astromer.py {clock} --only-doubt")
+    assert doubt["threads"] == 1
+    # Who says a deviation for each night is ahead of the best one for all, on every side.
+    assert all(doubt["loss"][side] < doubt["constant_loss"][side] for side in doubt["loss"])
 
 
 def test_both_files_together_are_small():
@@ -284,6 +405,9 @@ def test_held_out_stars_have_the_error_that_the_file_says(clock):
     model, about = load_astromer(clock)
     found = error_of(model, *watched("test", clock, value=1))
     assert found == pytest.approx(about["error"]["test"], rel=1e-3)
+    again = losses(model, clock, about["doubt"]["constant"], sides=["test"])
+    for name, by_side in again.items():
+        assert by_side["test"] == pytest.approx(about["doubt"][name]["test"], rel=1e-3)
 
 
 def test_loading_draws_no_random_number():
@@ -321,6 +445,14 @@ def test_what_cannot_be_is_refused():
     curves = some_curves()
     with pytest.raises(ValueError, match="hidden is False everywhere"):
         reconstruction_error(curves.magnitude, curves.magnitude, ~curves.real)
+    with pytest.raises(ValueError, match="hidden is False everywhere"):
+        negative_log_likelihood(*[curves.magnitude] * 3, ~curves.real)
+    for bad in (0.0, -0.1, math.nan):
+        deviation = torch.ones_like(curves.error).masked_fill(HIDDEN, bad)
+        with pytest.raises(ValueError, match=rf"deviation is {bad} at \(0, 1\); expected numbers"):
+            negative_log_likelihood(curves.magnitude, deviation, curves.magnitude, HIDDEN)
+    with pytest.raises(ValueError, match=r"deviation has shape \(3,\)"):
+        negative_log_likelihood(curves.magnitude, curves.error[:, 0], curves.magnitude, HIDDEN)
     for share in (0, 1.5, math.nan):
         with pytest.raises(ValueError, match=f"share is {share}"):
             hide_nights(curves, share=share)
@@ -334,6 +466,11 @@ def test_what_cannot_be_is_refused():
         Astromer(torch.zeros(0))
     with pytest.raises(ValueError, match="time has shape"):
         shaken().at(curves, curves.time[0])
+    for bad in (math.nan, math.inf):
+        asked = curves.time.clone()
+        asked[1, 2] = bad
+        with pytest.raises(ValueError, match=rf"time is {bad} at \(1, 2\); expected finite"):
+            shaken().at(curves, asked)
 
 
 def test_fresh_models_have_one_body_and_two_clocks():

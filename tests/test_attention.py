@@ -171,6 +171,27 @@ def test_attention_takes_any_batch_even_an_empty_one(batch: tuple[int, ...], bac
 
 
 @pytest.mark.parametrize("backend", ["reference", "torch"])
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("batch", [(), (2,), (0,), (2, 3)])
+def test_grouped_attention_repeats_keys_and_values_for_neighbouring_heads(
+    batch: tuple[int, ...], kv_heads: int, backend: str
+) -> None:
+    leaves = [
+        randn(*batch, heads, tokens, 5).requires_grad_()
+        for heads, tokens in ((6, 3), (kv_heads, 4), (kv_heads, 4))
+    ]
+    given = {"mask": mask_with_a_key_for_all(6, 3, 4), "bias": randn(6, 3, 4), "scale": 0.7}
+    output = attention(*leaves, **given, grouped=True, backend=backend)
+    repeated = [x.repeat_interleave(6 // x.shape[-3], dim=-3) for x in leaves]
+    expected = attention(*repeated, **given)
+    assert_close(output, expected)
+    for actual, wanted in zip(
+        gradients(output, *leaves), gradients(expected, *leaves), strict=True
+    ):
+        assert_close(actual, wanted)
+
+
+@pytest.mark.parametrize("backend", ["reference", "torch"])
 @pytest.mark.parametrize("keys", [0, 4])
 def test_no_queries_get_no_answers(keys: int, backend: str) -> None:
     given = {"mask": torch.zeros(1, 1, dtype=torch.bool), "backend": backend}
@@ -544,6 +565,14 @@ BAD_ATTENTION = {
         r"look at nothing: in row \(2,\)",
     ),
     "scale": ((X, X, X), {"scale": 0.0}, ValueError, r"scale is 0.0; .* above 0"),
+    "fewer heads of keys": ((X, X[:1], X[:1]), {}, ValueError, r"key has shape \(1, 3, 4\)"),
+    "groups": (
+        (X, X[[0, 0, 0]], X[[0, 0, 0]]),
+        {"grouped": True},
+        ValueError,
+        r"kv_heads is 3, which does not divide heads = 2",
+    ),
+    "no heads": ((X[0], X, X), {"grouped": True}, ValueError, r"query has shape \(3, 4\)"),
     "backend": ((X, X, X), {"backend": "jax"}, ValueError, r"backend is 'jax'; .*'reference'"),
 }
 
@@ -562,8 +591,8 @@ def test_bad_input_to_attention_gets_a_message_that_helps(case: str, backend: st
     "case",
     [
         name
-        for name, (*_, message) in BAD_ATTENTION.items()
-        if "backend" not in message and not message.startswith("value")
+        for name, (_, options, _, message) in BAD_ATTENTION.items()
+        if not {"backend", "grouped"} & options.keys() and not message.startswith("value")
     ],
 )
 def test_bad_input_to_attention_weights_gets_the_same_message(case: str) -> None:

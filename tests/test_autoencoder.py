@@ -17,6 +17,7 @@ from course_lib.autoencoder import (
     importance_bound,
     kl_to_standard_normal,
     probabilistic_pca,
+    redrawn_by_linear_vae,
     reparameterize,
 )
 
@@ -539,3 +540,17 @@ def test_bad_types_are_told_what_was_given_and_expected():
         TOLD.encode(GREY, torch.zeros(1))
     with pytest.raises(TypeError, match="beta is a str"):
         elbo(PLAIN, GREY, beta="1")
+
+
+def test_a_linear_vae_draws_again_with_the_level_as_its_error_and_forgets_what_lies_below():
+    generator = torch.Generator().manual_seed(0)
+    directions, _ = torch.linalg.qr(torch.randn(5, 5, generator=generator, dtype=torch.float64))
+    eigenvalues = torch.tensor([4.0, 2.0, 1.0, 0.3, 0.0], dtype=torch.float64)
+    draws = torch.randn(2, 40_000, 5, generator=generator, dtype=torch.float64)
+    x = eigenvalues.sqrt() * draws[0] @ directions.T
+    for level in (0.1, 0.7, 3.0, 9.0):
+        again = redrawn_by_linear_vae(x, directions, eigenvalues, level, noise=draws[1])
+        error = ((again - x) @ directions).square().mean(0)
+        torch.testing.assert_close(error, eigenvalues.clamp(max=level), rtol=0.05, atol=1e-9)
+        spread = (again @ directions).square().mean(0)
+        torch.testing.assert_close(spread, (eigenvalues - level).clamp(min=0), rtol=0.05, atol=1e-9)

@@ -19,7 +19,10 @@ CLOSING_LINE = "===== 3 passed, 1 skipped in 0.01s ====="
 TOOLS = ("bash", "dirname", "env", "grep", "id", "mktemp", "rm", "tail", "tee")
 # The variable that may name a browser, and the module that finds it; the packages of each.
 BROWSERS = {"CHROME_PATH": chromium, "FIREFOX_PATH": firefox}
-PACKAGES = {"CHROME_PATH": {"chromium", "fonts-dejavu-core"}, "FIREFOX_PATH": {"firefox-esr"}}
+PACKAGES = {
+    "CHROME_PATH": {"chromium-headless-shell", "fonts-dejavu-core"},
+    "FIREFOX_PATH": {"firefox-esr"},
+}
 of_each_browser = pytest.mark.parametrize("variable", BROWSERS)
 of_each_name = pytest.mark.parametrize(
     ("variable", "name"),

@@ -53,6 +53,12 @@ def test_an_axis_named_twice_has_one_size() -> None:
         checks.check_shapes(matrix=(torch.zeros(3, 2), "row row"))
 
 
+def test_of_equal_dtypes_nobody_asks_autocast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not every version of torch.compile can follow the question."""
+    monkeypatch.setattr(torch.amp, "is_autocast_available", None)
+    checks.check_floating(x=X, y=X)
+
+
 def test_dtypes_may_differ_under_autocast_alone() -> None:
     with torch.autocast("cpu", torch.bfloat16):
         checks.check_floating(x=X, y=HALF)

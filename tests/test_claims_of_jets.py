@@ -1,5 +1,6 @@
 """Each claim of lecture 13 holds for the library and falls to an implementation that is wrong."""
 
+import math
 from collections.abc import Callable
 from functools import wraps
 
@@ -39,6 +40,11 @@ def galilean(momenta: Tensor, velocity: tuple) -> Tensor:
     """The momentum of the past: what moves adds its velocity, and energy stays."""
     beta = torch.tensor(velocity, dtype=momenta.dtype)
     return torch.cat([momenta[..., :1], momenta[..., 1:] + beta * momenta[..., :1]], dim=-1)
+
+
+def as_it_is(momenta: Tensor, _: object) -> Tensor:
+    """No boost and no turn: nothing changes, and so nothing is shown."""
+    return momenta
 
 
 def pseudorapidity(momenta: Tensor) -> Tensor:
@@ -94,6 +100,12 @@ def of_the_mass(found: Tensor, _: Tensor) -> Tensor:
     return found
 
 
+def twice_as_far(found: Tensor, _: Tensor) -> Tensor:
+    """Every Δ doubled, and so every k_T."""
+    found[..., :2] += math.log(2)
+    return found
+
+
 def in_another_order(found: Tensor, _: Tensor) -> Tensor:
     return found.roll(1, dims=-1)
 
@@ -143,6 +155,7 @@ PAIRS = {
     "energies in z": pairs_by(with_energies),
     "Δ by pseudorapidity": pairs_by(with_eta),
     "m for m²": pairs_by(of_the_mass),
+    "Δ doubled": pairs_by(twice_as_far),
     "columns": pairs_by(in_another_order),
 }
 NAMES = {
@@ -151,17 +164,22 @@ NAMES = {
         "of E² + p²": root_of(euclidean),
         "of E² - pT²": root_of(transverse),
     },
-    ("prop-mass", "boosted"): {"Galilean": galilean},
+    ("prop-mass", "boosted"): {"Galilean": galilean, "none": as_it_is},
     ("prop-rapidity", "rapidity"): {"pseudorapidity": pseudorapidity, "no half": without_half},
     ("prop-rapidity", "delta_r"): {
         "by pseudorapidity": by_pseudorapidity,
         "the long way": the_long_way,
+        "squared": lambda first, second: library.delta_r(first, second).square(),
     },
+    ("prop-rapidity", "rotated_about_beam"): {"none": as_it_is},
     ("prop-rapidity", "boosted_along_beam"): {
-        "the other way": lambda p, shift: library.boosted_along_beam(p, -shift)
+        "the other way": lambda p, shift: library.boosted_along_beam(p, -shift),
+        "none": as_it_is,
     },
     ("prop-pair-features", "pairwise_features"): PAIRS,
-    ("prop-pair-features", "boosted"): {"Galilean": galilean},
+    ("prop-pair-features", "boosted"): {"Galilean": galilean, "none": as_it_is},
+    ("prop-pair-features", "boosted_along_beam"): {"none": as_it_is},
+    ("prop-pair-features", "rotated_about_beam"): {"none": as_it_is},
     ("prop-authors", "pairwise_features"): {
         name: PAIRS[name] for name in ("who asks counts", "energies in z", "m for m²", "columns")
     },

@@ -1,10 +1,12 @@
 """Each claim of lecture 14 holds for the library and falls to an implementation that is wrong."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 from claims import check, claims
+from leaks import LeftInTheToken, WithoutResidual
 from torch import Tensor
 
 from course_lib.astromer import BRIGHTNESS, Astromer, StarClassifier
@@ -43,7 +45,22 @@ def without_constant(time, magnitude, error, frequency):
     return torch.stack(power)
 
 
+def with_the_smallest_floor(time, magnitude, error, frequency):
+    """Zechmeister and Kürster's quotient, whatever its rounded denominator is."""
+    weight = error**-2 / (error**-2).sum()
+    x = magnitude - (weight * magnitude).sum()
+    wave = (2j * math.pi * frequency[:, None] * time).exp()
+    c, s = (weight * wave.real).sum(1), (weight * wave.imag).sum(1)
+    xc, xs = (weight * x * wave.real).sum(1), (weight * x * wave.imag).sum(1)
+    cc = (weight * wave.real**2).sum(1) - c**2
+    ss = (weight * wave.imag**2).sum(1) - s**2
+    cs = (weight * wave.real * wave.imag).sum(1) - c * s
+    whole = (weight * x**2).sum() * (cc * ss - cs**2)
+    return ((ss * xc**2 + cc * xs**2 - 2 * cs * xc * xs) / whole.clamp(min=1e-300)).clamp(0, 1)
+
+
 POWERS = {
+    "power that divides by rounding": with_the_smallest_floor,
     "power without a constant": without_constant,
     "power without weights": lambda t, m, e, f: lomb_scargle(t, m, torch.ones_like(e), f),
     "power of angular frequencies": lambda t, m, e, f: lomb_scargle(t, m, e, f / (2 * math.pi)),
@@ -86,14 +103,6 @@ LADDERS = {"a ladder with its last rung": closed_ladder, "a ladder upside down":
 
 
 # Models that leak, or ask in a wrong way --------------------------------------------------------
-
-
-class LeftInTheToken(Astromer):
-    def _inputs(self, curves, _):
-        return super()._inputs(curves, curves.real)
-
-    def _tokens(self, since, value, visible):
-        return super()._tokens(since, value, torch.ones_like(visible))
 
 
 class CentredByAll(Astromer):
@@ -153,6 +162,35 @@ class SeesWhatIsAsked(Astromer):
         return said + 0.1 * time.mean(1, keepdim=True)
 
 
+class FromTheFirstSeen(Astromer):
+    """Dates count from the first visible night, so that no hidden one is of account."""
+
+    def _inputs(self, curves, visible):
+        since, value, mean = super()._inputs(curves, visible)
+        return self._later(since, curves, visible), value, mean
+
+    def belief_at(self, curves, time, *, hidden=None):
+        first = self._later(torch.zeros_like(time), curves, ~hidden)
+        return super().belief_at(curves, time + first, hidden=hidden)
+
+    def _later(self, since, curves, visible):
+        seen = curves.time.masked_fill(~visible, math.inf).amin(1, keepdim=True)
+        return since - (seen - curves.time[:, :1])
+
+
+class SeesHiddenDates(Astromer):
+    """Where other hidden nights are shifts what is said, by whomever it is asked."""
+
+    def forward(self, curves, *, hidden=None):
+        return super().forward(curves, hidden=hidden) + self._shift(curves, hidden)
+
+    def at(self, curves, time, *, hidden=None):
+        return super().at(curves, time, hidden=hidden) + self._shift(curves, hidden)
+
+    def _shift(self, curves, hidden):
+        return 0.1 * (curves.time * hidden).mean(1, keepdim=True)
+
+
 class SeesTheDate(Astromer):
     """A token has the date itself besides its sinusoids."""
 
@@ -168,16 +206,57 @@ class LooksAtPadding(Astromer):
         return self.encoder(self._tokens(since, value, visible))
 
 
+class WithoutExponential(Astromer):
+    """The second readout is linear: what it says may be below 0."""
+
+    def spread_of(self, tokens):
+        return BRIGHTNESS * self.doubt(tokens)[..., 0]
+
+
+class AsFarAsItIs(Astromer):
+    """A deviation of hidden nights is how far off the guess is."""
+
+    def spread(self, curves, *, hidden=None):
+        off = (self(curves, hidden=hidden) - curves.magnitude).abs()
+        return torch.where(hidden, off, super().spread(curves, hidden=hidden))
+
+
+class OfWhoLooks(Astromer):
+    """The error of a night is part of its deviation, hidden or not."""
+
+    def spread(self, curves, *, hidden=None):
+        return torch.hypot(super().spread(curves, hidden=hidden), curves.error)
+
+
+class OneForAll(Astromer):
+    """A deviation that no night moves."""
+
+    def spread_of(self, tokens):
+        return torch.full_like(tokens[..., 0], BRIGHTNESS) + 0 * tokens[..., 0]
+
+
 LEAKS = {
     "magnitudes left in tokens": LeftInTheToken,
+    "magnitudes left in queries": WithoutResidual,
     "the mean of all nights": CentredByAll,
     "errors left in tokens": WithItsError,
     "hidden magnitudes repeated": TrueAtHidden,
+}
+DOUBTS = {
+    "magnitudes left in tokens": LeftInTheToken,
+    "magnitudes left in queries": WithoutResidual,
+    "errors left in tokens": WithItsError,
+    "a linear deviation": WithoutExponential,
+    "the error itself": AsFarAsItIs,
+    "the error of who looks": OfWhoLooks,
+    "one deviation for all": OneForAll,
 }
 ANSWERS = {
     "dates from nought": FromNought,
     "dates in a row": InARow,
     "dates that see each other": SeesWhatIsAsked,
+    "dates from the first that was seen": FromTheFirstSeen,
+    "hidden dates that are seen": SeesHiddenDates,
     "hidden magnitudes repeated": TrueAtHidden,
 }
 PADDED = {"a mean over padding": MeanOfAllTokens, "padding looked at": LooksAtPadding}
@@ -206,6 +285,24 @@ LOSSES = {
     "a loss star for star": of_each_star,
 }
 
+HALF_LOG = math.log(2 * math.pi) / 2
+
+
+def likelihood(predicted, deviation, magnitude, hidden, *, of=1.0, weigh=0.5, log=1.0):
+    off = ((magnitude - predicted) / deviation**of)[hidden]
+    return (log * deviation[hidden].log() + weigh * off.square()).mean() + HALF_LOG
+
+
+LIKELIHOODS = {
+    "a likelihood without its logarithm": partial(likelihood, log=0.0),
+    "a likelihood of the variance's logarithm": partial(likelihood, log=2.0),
+    "a likelihood without its half": partial(likelihood, weigh=1.0),
+    "a variance for a deviation": partial(likelihood, of=2.0),
+    "a likelihood of all nights": lambda p, d, m, h: likelihood(p, d, m, torch.ones_like(h)),
+    "a likelihood of visible nights": lambda p, d, m, h: likelihood(p, d, m, ~h),
+    "a likelihood without its constant": lambda *given: likelihood(*given) - HALF_LOG,
+}
+
 TABLES = {
     "prop-fold": ("phase", PHASES),
     "prop-power": ("lomb_scargle", POWERS),
@@ -214,6 +311,8 @@ TABLES = {
     "prop-hidden": ("Astromer", LEAKS),
     "prop-anytime": ("Astromer", ANSWERS),
     "prop-loss": ("reconstruction_error", LOSSES),
+    "prop-doubt": ("Astromer", DOUBTS),
+    "prop-doubt ": ("negative_log_likelihood", LIKELIHOODS),
     "prop-padded-nights": ("Astromer", PADDED),
     "prop-padded-nights ": ("StarClassifier", {"a classifier that counts nights": CountsNights}),
     "prop-turns": ("Astromer", {"the date itself": SeesTheDate}),

@@ -177,6 +177,6 @@ def test_a_file_outside_of_the_library_is_seen(wheel):
 
 def test_a_notebook_to_download_is_told_of_triton_where_there_is_one():
     assert (
-        "Requires-Dist: triton>=3; (sys_platform == 'linux') and extra == \"lectures\""
+        "Requires-Dist: triton>=3.4; (sys_platform == 'linux') and extra == \"lectures\""
         in downloads.metadata().splitlines()
     )

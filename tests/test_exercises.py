@@ -37,7 +37,8 @@ EXERCISES = sorted(vars(check))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", RIGHT)
-def test_a_right_attempt_passes_in_one_line(case: str) -> None:
+def test_a_right_attempt_passes_in_one_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "SECONDS", 60.0)  # however slow the machine is
     name, attempt = RIGHT[case]
     result = getattr(check, name)(attempt)
     assert result, repr(result)
@@ -171,10 +172,19 @@ def test_inputs_are_drawn_for_the_first_right_attempt_alone(
     assert fresh(attention.attention) == first
 
 
+def seconds_of_ten_million_steps() -> float:
+    """How fast the machine is just now: about half a second where nobody else asks for it."""
+    start, total = time.process_time(), 0
+    for step in range(10_000_000):
+        total += step
+    return time.process_time() - start
+
+
 def test_the_first_answer_comes_within_about_a_second(fresh: Exercise) -> None:
+    half_a_second = seconds_of_ten_million_steps()
     start = time.process_time()
     assert fresh(attention.attention)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 5 * half_a_second
 
 
 def test_a_slow_attempt_is_cut_short_and_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,8 +174,8 @@ def test_what_was_at_rest_moves_with_the_velocity_of_the_boost() -> None:
     [
         ((-1.0, 0.0, 0.0, 0.0), ValueError, "pt holds -1; expected 0 or more, in GeV"),
         ((1.0, 0.0, 0.0, -2.0), ValueError, "mass holds -2; expected 0 or more, in GeV"),
-        ((1.0, math.nan, 0.0, 0.0), ValueError, "eta holds nan or infinity"),
-        ((1.0, 0.0, math.inf, 0.0), ValueError, "phi holds nan or infinity"),
+        ((1.0, math.nan, 0.0, 0.0), ValueError, "eta holds nan or inf; expected finite"),
+        ((1.0, 0.0, math.inf, 0.0), ValueError, "phi holds nan or inf; expected finite"),
     ],
 )
 def test_what_no_detector_measures_is_refused(values, error, told) -> None:

@@ -1,7 +1,9 @@
 """The GPU benchmark survives what a GPU does to it; here it runs on the CPU, by a false clock."""
 
+import ctypes
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -177,6 +179,52 @@ def test_a_lost_device_ends_the_run_and_keeps_what_was_measured(report, monkeypa
     assert len(json.loads(report.path.read_text())["rows"]) == 1
 
 
+class Driver:
+    """Three sensors, of which one is refused."""
+
+    def __init__(self, name):
+        assert name == "libnvidia-ml.so.1"
+
+    def nvmlInit_v2(self):  # noqa: N802 - the driver's names
+        return 0
+
+    def nvmlDeviceGetHandleByUUID(self, identity, device):  # noqa: N802
+        assert identity == b"GPU-1234-56"
+        device._obj.value = 7
+        return 0
+
+    def nvmlDeviceGetClockInfo(self, device, kind, value):  # noqa: N802
+        assert (device.value, kind) == (7, measuring.PROCESSORS)
+        value._obj.value = 1980
+        return 0
+
+    def nvmlDeviceGetPowerUsage(self, device, value):  # noqa: N802
+        assert device.value == 7
+        value._obj.value = 350_500
+        return 0
+
+    def nvmlDeviceGetTemperature(self, _device, _sensor, value):  # noqa: N802
+        value._obj.value = 99
+        return 4
+
+
+def test_the_chip_says_its_clock_and_power_as_far_as_the_driver_tells(monkeypatch):
+    monkeypatch.setattr(ctypes, "CDLL", Driver)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda _: SimpleNamespace(uuid="1234-56")
+    )
+    assert measuring.chip() == {"MHz": 1980, "W": 350.5}
+
+
+def test_a_chip_without_a_driver_says_nothing(monkeypatch):
+    def missing(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    assert measuring.chip() == {}
+
+
 # Right or wrong --------------------------------------------------------------------------------
 
 
@@ -254,7 +302,7 @@ def test_of_two_devices_neither_tells_the_plan(tmp_path, report):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["attention-64", "symplectic-64", "grouped", "decode"])
+@pytest.mark.parametrize("name", ["attention-64", "symplectic-64", "grouped", "decode", "passes"])
 def test_a_slice_runs_whole_on_small_shapes(name, report, monkeypatch):
     """Every peer that the CPU has is measured and right; ours runs in the interpreter."""
     shortest = [SLICES[name][place] for place in program.shortest_of_a_kind(SLICES[name])]

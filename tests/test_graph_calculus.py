@@ -332,11 +332,11 @@ class TestBadInput:
     @pytest.mark.parametrize("node", [-1, NODES])
     def test_an_edge_to_a_node_that_is_not_there(self, node):
         edges = torch.tensor([[0], [node]])
-        with pytest.raises(ValueError, match=r"edges joins nodes .* from 0 to 7;"):
+        with pytest.raises(ValueError, match=rf"edges\[:, 0\] is \[0, {node}\].* from 0 to 7;"):
             gradient(randn(NODES, 1), edges)
         with pytest.raises(ValueError, match="expected node numbers from 0"):
             divergence(randn(1, 1), edges, NODES)
-        with pytest.raises(ValueError, match="pairs joins nodes"):
+        with pytest.raises(ValueError, match=r"pairs\[:, 0\] is"):
             attention_metric(randn(1), edges, NODES)
 
     def test_edges_of_another_kind(self):
@@ -344,7 +344,7 @@ class TestBadInput:
             gradient(randn(NODES, 1), EDGES.float())
         with pytest.raises(TypeError, match="edges is a list"):
             gradient(randn(NODES, 1), EDGES.tolist())
-        with pytest.raises(ValueError, match=r"edges is on cpu and the field on meta"):
+        with pytest.raises(ValueError, match=r"edges is on cpu and field on meta"):
             gradient(randn(NODES, 1).to("meta"), EDGES)
         with pytest.raises(ValueError, match=r"edges has shape \(8, 2\); expected \(2, E\)"):
             gradient(randn(NODES, 1), EDGES.T)

@@ -523,13 +523,15 @@ class TestBadInput:
 
     def test_edges_that_lead_nowhere(self):
         for make in (HamiltonianFlow, DoubleBracketFlow, WaveEquation):
-            with pytest.raises(ValueError, match="edges joins nodes 0 to 5"):
+            with pytest.raises(
+                ValueError, match=r"edges\[:, 5\] is \[4, 5\], and there are 5 nodes"
+            ):
                 make(PAIRS, 5)
             with pytest.raises(TypeError, match=r"edges has dtype torch.float32"):
                 make(PAIRS.float(), NODES)
-        with pytest.raises(ValueError, match="edges joins nodes -1 to 4"):
+        with pytest.raises(ValueError, match=r"edges\[:, 0\] is \[-1, "):
             Diffusion(PAIRS - 1)
-        with pytest.raises(ValueError, match="edges joins nodes 0 to 5"):
+        with pytest.raises(ValueError, match=r"edges\[:, 5\] is \[4, 5\], and there are 5 nodes"):
             Diffusion(PAIRS).velocity(randn(5, 1))
 
     @by_flow

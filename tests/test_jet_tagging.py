@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seeded import assert_close, perturbed
 from sklearn.metrics import roc_curve
+from torch import nn
 from torch.nn import functional as F
 
 from course_lib.jet_tagging import (
+    BUNDLED,
     COMPARED,
     SUMMARY,
     TAGGERS,
-    WEIGHTS,
     DeepSet,
     Inputs,
     fit_forest,
@@ -33,6 +36,7 @@ from course_lib.jet_tagging import (
 from course_lib.jets import FEATURES, load_jets, pairwise_features
 from course_lib.training import parameter_count
 
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 SIDES = load_jets()
 FEW = SIDES.test[:12]
 
@@ -116,13 +120,23 @@ def test_a_deep_set_knows_no_order_and_no_empty_places(order) -> None:
     assert_close(moved, model(inputs.features.double(), real=inputs.real), 1e-9)
 
 
-def test_a_deep_set_adds_up_what_each_particle_says() -> None:
+@pytest.mark.parametrize("more", [1, 20])
+def test_more_empty_places_change_no_answer_of_a_deep_set(more) -> None:
     torch.manual_seed(0)
-    model, features = DeepSet(5, d_hidden=8).double(), jet_inputs(FEW).features.double()
+    model, inputs = perturbed(DeepSet(5, d_hidden=8), 0.3).double(), jet_inputs(FEW, pairs=False)
+    features = F.pad(inputs.features.double(), (0, 0, 0, more), value=7.0)
+    padded = model(features, real=F.pad(inputs.real, (0, more), value=False))
+    assert_close(padded, model(inputs.features.double(), real=inputs.real), 1e-9)
+
+
+@pytest.mark.parametrize("full", [48, 16])
+def test_a_deep_set_adds_up_what_each_particle_says(full) -> None:
+    torch.manual_seed(0)
+    model, features = DeepSet(5, d_hidden=8, full=full).double(), jet_inputs(FEW).features.double()
     real = FEW.real[0]
     said = [model.say(particle) for particle in features[0, real]]
     total = torch.stack(said).sum(0)
-    expected = model.conclude(torch.cat([total / 48, total / len(said)]))
+    expected = model.conclude(torch.cat([total / full, total / len(said)]))
     assert_close(model(features, real=FEW.real)[0], expected, 1e-9)
 
 
@@ -214,9 +228,14 @@ def test_an_unknown_class_and_an_efficiency_above_1_are_refused() -> None:
 # What comes with the course ---------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", params=BUNDLED)
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def bundled() -> tuple:
-    return load_tagger()
+def bundled(kind: str) -> tuple:
+    return load_tagger(kind)
 
 
 @pytest.fixture(scope="module")
@@ -225,39 +244,88 @@ def asked() -> Inputs:
 
 
 @pytest.mark.slow
-def test_the_bundled_network_has_the_loss_that_stands_beside_it(bundled, asked) -> None:
+def test_a_bundled_network_has_the_loss_that_stands_beside_it(bundled, asked) -> None:
     model, about = bundled
     assert not model.training
-    result = judged(logits_of(model, asked), asked.label)
-    assert result.loss == pytest.approx(about["loss"]["test"], abs=1e-3)
-    assert result.accuracy == pytest.approx(about["accuracy"]["test"], abs=1e-3)
-    valid = jet_inputs(SIDES.valid)
-    result = judged(logits_of(model, valid), valid.label)
-    assert result.loss == pytest.approx(about["loss"]["valid"], abs=1e-3)
+    for side, inputs in (("test", asked), ("valid", jet_inputs(SIDES.valid))):
+        result = judged(logits_of(model, inputs), inputs.label)
+        assert result.loss == pytest.approx(about["loss"][side], abs=1e-3)
+        assert result.accuracy == pytest.approx(about["accuracy"][side], abs=1e-3)
 
 
 @pytest.mark.slow
-def test_the_bundled_network_needs_what_pairs_say(bundled, asked) -> None:
+def test_a_bundled_network_needs_what_pairs_say(bundled, asked) -> None:
     model, _ = bundled
     few = asked.some(slice(500))
     loss = judged(logits_of(model, few), few.label).loss
     assert judged(logits_of(model, few._replace(pairs=None)), few.label).loss > loss + 0.1
 
 
-def test_what_is_known_of_the_training_is_stored(bundled) -> None:
+def test_what_is_known_of_the_training_is_stored(kind, bundled) -> None:
     model, about = bundled
-    told = WEIGHTS.with_suffix(".md").read_text(encoding="utf-8")
+    told = BUNDLED["with pairs"][1].with_suffix(".md").read_text(encoding="utf-8")
     assert [name for name in about if f"`{name}`" not in told] == []
     assert "train_particle_transformer.py" in about["command"]
+    assert ("larger" in about["command"]) == (kind == "larger")
     assert about["parameters"] == parameter_count(model)
-    assert WEIGHTS.stat().st_size < 400_000
+    assert BUNDLED[kind][1].stat().st_size < 2.5 * about["parameters"]
     assert about["epochs"] * math.ceil(len(SIDES.train) / about["batch"]) == about["steps"]
     assert set(about["loss"]) == set(about["accuracy"]) == set(SIDES._fields)
+
+
+def test_the_larger_network_is_that_of_its_lowest_loss_on_the_jets_to_choose_by() -> None:
+    _, about = load_tagger("larger")
+    losses = [each["loss"] for each in about["rounds"]]
+    assert len(losses) == about["epochs"]
+    assert about["chosen"] == 1 + losses.index(min(losses))
+    # What is stored is rounded to half precision.
+    assert about["loss"]["valid"] == pytest.approx(min(losses), abs=1e-3)
+
+
+def test_the_weights_of_the_lowest_loss_are_kept_and_stored(tmp_path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script = runpy.run_path(str(SCRIPTS / "train_particle_transformer.py"))
+
+    class Constant(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.logits = nn.Parameter(torch.zeros(5))
+
+        def forward(self, features, pairs, *, real):  # noqa: ARG002
+            return self.logits.expand(len(features), 5)
+
+    model, inputs = Constant(), jet_inputs(FEW)._replace(label=torch.zeros(12, dtype=torch.long))
+    chooser = script["Chooser"](model, inputs, 2, tmp_path / "weights.npz")
+    for epoch, of_the_right in enumerate((1.0, 3.0, 2.0, 3.0)):
+        for step in (2 * epoch, 2 * epoch + 1):
+            with torch.no_grad():
+                model.logits[0] = of_the_right
+            chooser(step, 0.0)
+    assert len(chooser.rounds) == 4
+    assert chooser.best == 2
+    assert chooser.state["logits"].tolist() == [3, 0, 0, 0, 0]
+    with np.load(tmp_path / "weights.npz") as stored:
+        assert stored["logits"].tolist() == [3, 0, 0, 0, 0]
+        assert len(json.loads(str(stored["about"]))["rounds"]) == 2
+
+
+def test_the_larger_network_is_larger_and_learned_for_longer() -> None:
+    smaller, larger = (load_tagger(kind)[1] for kind in ("with pairs", "larger"))
+    assert larger["parameters"] > 2 * smaller["parameters"]
+    runs = json.loads(COMPARED.read_text())["runs"]
+    assert larger["epochs"] >= max(run["epochs"] for run in runs if run["kind"] == "with pairs")
+
+
+def test_what_the_course_brings_for_jets_and_stars_is_small() -> None:
+    data = COMPARED.parent
+    names = ("jet*", "*particle_transformer*", "star*", "astromer*")
+    assert sum(path.stat().st_size for name in names for path in data.glob(name)) < 6e6
 
 
 def test_loading_draws_no_random_number() -> None:
     before = torch.random.get_rng_state()
     load_tagger()
+    load_tagger("larger")
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -270,11 +338,49 @@ def test_the_comparison_is_described_and_adds_up() -> None:
     record = json.loads(COMPARED.read_text())
     told = COMPARED.with_suffix(".md").read_text(encoding="utf-8")
     runs = record["runs"]
-    assert [name for name in (*record, *runs[-1]) if f"`{name}`" not in told] == []
-    assert {(run["kind"], run["seed"]) for run in runs} == set(
-        itertools.product(("trees", *TAGGERS), range(5))
-    )
+    names = {*record, *(name for run in runs for name in run), *record["tried"][0]}
+    assert [name for name in names if f"`{name}`" not in told] == []
+    done = {(run["kind"], run["seed"], run["epochs"]) for run in runs}
+    assert len(done) == len(runs)
+    kinds = ("trees", "more trees", *TAGGERS)
+    usual = {kind: min(run[2] for run in done if run[0] == kind) for kind in kinds}
+    assert usual["with pairs"] == usual["without pairs"]
+    longer = {(kind, seed, 2 * usual[kind]) for kind in kinds for seed in (0, 1)}
+    tuned = {run for run in done if run[0] == "tuned trees"}
+    assert done - tuned == longer | {(k, seed, usual[k]) for k in kinds for seed in range(5)}
+    best = min(record["tried"], key=lambda each: each["loss"])["setting"]
+    assert {rounds for _, _, rounds in tuned} == {best["trees"]}
+    assert len(tuned) > 1
     for run in runs:
         counts = np.array(run["taken_for"])
         assert counts.sum(1).tolist() == torch.bincount(SIDES.test.label).tolist()
         assert counts.trace() / counts.sum() == pytest.approx(run["accuracy"], abs=1e-4)
+        if "right" in run:
+            packed = np.frombuffer(bytes.fromhex(run["right"]), np.uint8)
+            right = torch.from_numpy(np.unpackbits(packed, count=len(SIDES.test))).bool()
+            found = torch.bincount(SIDES.test.label[right])
+            assert found.tolist() == counts.diagonal().tolist()
+
+
+def test_the_runs_on_few_jets_are_described_and_all_there(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script = runpy.run_path(str(SCRIPTS / "compare_fine_tuning.py"))
+    record = json.loads(script["RESULTS"].read_text())
+    told = script["RESULTS"].with_suffix(".md").read_text(encoding="utf-8")
+    runs = record["runs"]
+    names = {*record, *(name for run in runs for name in run), "loss", "accuracy"}
+    assert [name for name in names if f"`{name}`" not in told] == []
+    wanted = [run for start in range(5) for run in script["wanted"](start)]
+    assert sorted(map(script["place"], runs)) == sorted(map(script["place"], wanted))
+    pair = torch.tensor([script["class_number"](record[name]) for name in ("new", "old")])
+    there = {
+        side: int(torch.isin(jets.label, pair).sum()) for side, jets in SIDES._asdict().items()
+    }
+    assert max(run["jets"] for run in runs) <= there["train"]
+    for run in runs:
+        for side in ("valid", "test"):
+            right = run[side]["accuracy"] * there[side]
+            assert right == pytest.approx(round(right), abs=0.06)
+        if "steps" in run:
+            a_round = math.ceil(run["jets"] / record["batch"])
+            assert 0 <= run["epochs"] * a_round - run["steps"] < a_round

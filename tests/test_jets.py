@@ -289,8 +289,16 @@ def test_small_integers_will_do() -> None:
     ("changed", "error", "told"),
     [
         ({"pt": torch.tensor([[1.0, -2.0]])}, ValueError, "pt holds -2; expected 0 or more"),
-        ({"eta": torch.tensor([[1.0, math.nan]])}, ValueError, "eta holds nan or infinity"),
-        ({"dz": torch.tensor([[1.0, math.inf]])}, ValueError, "dz holds nan or infinity"),
+        (
+            {"eta": torch.tensor([[1.0, math.nan]])},
+            ValueError,
+            "eta holds nan or inf; expected finite",
+        ),
+        (
+            {"dz": torch.tensor([[1.0, math.inf]])},
+            ValueError,
+            "dz holds nan or inf; expected finite",
+        ),
         ({"kind": torch.tensor([[-1, -1]])}, ValueError, r"jet \(0,\) has no particles"),
         ({"kind": torch.tensor([[0, 5]])}, ValueError, "kind holds 5; expected -1 to 4"),
         ({"label": torch.tensor([5])}, ValueError, "label holds 5; expected 0 to 4"),
@@ -310,7 +318,7 @@ def test_what_is_no_jet_is_refused(changed, error, told) -> None:
 
 @pytest.mark.usefixtures("plain_calls")
 def test_momenta_that_are_none_have_no_pairs() -> None:
-    with pytest.raises(ValueError, match="momenta holds nan or infinity"):
+    with pytest.raises(ValueError, match="momenta holds nan or inf; expected finite"):
         pairwise_features(torch.full((2, 4), math.nan))
     with pytest.raises(ValueError, match=r"expected \(\*batch, particles, 4\)"):
         pairwise_features(torch.ones(2, 3))

@@ -104,9 +104,9 @@ def test_a_hair_before_an_epoch_is_still_below_one():
     assert found.item() < 1
 
 
-@pytest.mark.parametrize("period", [0.0, -1.0, math.nan])
+@pytest.mark.parametrize("period", [0.0, -1.0, math.nan, math.inf])
 def test_a_period_that_is_none_is_refused(period):
-    with pytest.raises(ValueError, match=r"period holds .*; expected numbers above 0"):
+    with pytest.raises(ValueError, match=r"period holds .*; expected finite numbers above 0"):
         phase(torch.zeros(1, 3), torch.tensor([period]))
 
 
@@ -176,7 +176,11 @@ BAD = {
         r"star \(1,\) has 1 observation\(s\); expected two or more",
     ),
     "no observation": ({"real": ~REAL}, r"star \(0,\) has 0 observation"),
-    "no error": ({"error": 0 * ONES}, "error holds 0.0; expected numbers above 0"),
+    "no error": ({"error": 0 * ONES}, "error holds 0.0; expected finite numbers above 0"),
+    "an error without end": (
+        {"error": ONES / 0},
+        "error holds inf; expected finite numbers above 0",
+    ),
     "another shape": ({"error": ONES[:1]}, "error has shape"),
 }
 

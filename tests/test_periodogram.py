@@ -80,6 +80,34 @@ def test_power_is_a_share_and_knows_no_zero_of_time_brightness_or_error(seed, m,
     assert_close(moved, power, 1e-6)
 
 
+EDGES = {  # days, and a frequency
+    "two nights": ([0.4, 3.4], 0.31),
+    "two phases": ([0.1, 0.6, 1.1, 1.6, 3.1], 1.0),
+    "one phase": ([0.0, 3.0, 6.0, 9.0, 12.0, 15.0], 1 / 3),
+    "half a turn a day": ([0.4, 1.4, 3.4, 4.4, 8.4], 0.5),
+    "nearly one phase": ([0.0, 3.0, 6.0, 9.0, 12.0, 15.0], 1 / 3 + 1e-6),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_where_nights_have_few_phases_power_is_what_least_squares_take_away(case):
+    days, f = EDGES[case]
+    time = torch.tensor(days, dtype=torch.float64)
+    magnitude, error = randn(len(days)), 0.1 + randn(len(days), seed=1).abs()
+    frequency = torch.tensor([f, f + 1, 1 - f], dtype=torch.float64)
+    scale = 1 / error.numpy()
+    whole = np.ones((len(days), 1)) * scale[:, None]
+
+    def left(design):
+        found = np.linalg.lstsq(design, magnitude.numpy() * scale, rcond=1e-9)[0]
+        return ((magnitude.numpy() * scale - design @ found) ** 2).sum()
+
+    for g, power in zip(frequency, lomb_scargle(time, magnitude, error, frequency), strict=True):
+        turn = 2 * math.pi * g.item() * time.numpy()
+        waves = np.stack([np.ones_like(turn), np.cos(turn), np.sin(turn)], axis=1) * scale[:, None]
+        assert power.item() == pytest.approx(1 - left(waves) / left(whole), abs=2e-3)
+
+
 def test_nights_that_may_not_be_used_do_not_count():
     time, magnitude, error = night_by_night()
     seen = torch.rand(2, 12, generator=torch.Generator().manual_seed(3)) < 0.7
@@ -120,6 +148,17 @@ def test_most_periods_of_the_catalogue_are_found_again():
     assert share(candidates=1) < share()
 
 
+def test_a_period_is_found_between_trial_frequencies():
+    grid = frequency_grid(30, highest=2)
+    step = (grid[1] - grid[0]).item()
+    frequency = grid[200].item() + step / 2
+    time, _, error = night_by_night(nights=40)
+    turn = 2 * math.pi * frequency * time
+    light = turn.sin() + 0.6 * (2 * turn).cos() + 0.5 * (3 * turn).sin()
+    found = 1 / find_period(time, light, error, grid)
+    assert_close(found, torch.full_like(found, frequency), step / 10)
+
+
 def test_trial_frequencies_are_as_dense_as_asked():
     grid = frequency_grid(50, highest=2, oversampling=4)
     assert grid[0].item() == pytest.approx(0.01)
@@ -137,6 +176,21 @@ def test_what_cannot_be_searched_is_refused():
             FREQUENCY,
             seen=torch.stack([torch.arange(12) < 5, torch.arange(12) < 1]),
         )
+    for name, bad, expected in (
+        ("time", math.nan, "finite numbers where"),
+        ("magnitude", math.inf, "finite numbers where"),
+        ("error", 0.0, "finite numbers above 0 where"),
+        ("error", math.inf, "finite numbers above 0 where"),
+    ):
+        columns = dict(zip(("time", "magnitude", "error"), night_by_night(), strict=True))
+        columns[name][1, 4] = bad
+        message = rf"{name} is {bad} at \(1, 4\); expected {expected}"
+        with pytest.raises(ValueError, match=message):
+            lomb_scargle(**columns, frequency=FREQUENCY)
+        with pytest.raises(ValueError, match=message):
+            fit_harmonics(**columns, frequency=FREQUENCY[:2])
+        with pytest.raises(ValueError, match=message):
+            find_period(**columns, frequency=FREQUENCY)
     with pytest.raises(ValueError, match="the number of frequencies is 2"):
         find_period(time, magnitude, error, FREQUENCY[:2])
     with pytest.raises(ValueError, match="harmonics is 0"):

@@ -97,6 +97,28 @@ def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) ->
     assert all((p != b).any() for p, b in zip(model.parameters(), before, strict=True))
 
 
+def test_one_cycle_calls_back_after_each_step_and_its_rate_moves_on(line: tuple) -> None:
+    model, batches = line
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    seen, rates = [], [optimizer.param_groups[0]["lr"]]
+
+    def look(step: int, loss: float) -> None:
+        seen.append((step, loss))
+        rates.append(optimizer.param_groups[0]["lr"])
+
+    history = fit_one_cycle(
+        model,
+        squared_error,
+        batches,
+        steps=3,
+        optimizers=[optimizer],
+        progress=False,
+        callback=look,
+    )
+    assert seen == list(enumerate(history))
+    assert len(set(rates)) > 2
+
+
 def test_callback_sees_each_step_and_its_loss(line: tuple) -> None:
     model, batches = line
     seen = []

@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from small_widgets import payload
 from course_lib import mechanics
 from course_lib.mechanics import integrate
 from course_lib.widgets import EnergyDrift
-from course_lib.widgets.energy_drift import BINS, METHODS, NUMBERS, SCENES
+from course_lib.widgets.energy_drift import BINS, METHODS, NUMBERS, SCENES, stretches
+from course_lib.widgets.programs import program_of, run_program
 from course_lib.widgets.traits import Array
 
 SYSTEMS = [getattr(mechanics, name)() for name in SCENES]
@@ -35,6 +37,11 @@ def relative_error(run):
 def drift_first(system, q, p, dt):
     q = q + dt * system.grad_p(q, p)
     return q, p - dt * system.grad_q(q, p)
+
+
+def begin(total):
+    """Where each stretch begins, and the last one ends: they grow, from one step on."""
+    return [max(k, math.floor(total * (k / BINS) ** 2 + 1e-9)) for k in range(BINS + 1)]
 
 
 def doubling(_system, q, p, _dt):
@@ -116,8 +123,9 @@ def test_a_rollout_is_drawn_by_the_envelope_of_its_energy_error():
     assert (low <= high).all()
     assert np.isclose(high.max(), error.max(), rtol=1e-6)
     assert low.min() == error.min() == 0
-    for at in (0, 100, BINS - 1):
-        inside = error[np.arange(len(error)) * BINS // len(error) == at]
+    starts = begin(len(error))
+    for at in (0, 1, 100, BINS - 1):
+        inside = error[starts[at] : starts[at + 1]]
         assert np.allclose([low[at], high[at]], [inside.min(), inside.max()], rtol=1e-6)
     assert np.isclose(drawn["largest"], error.max())
     assert np.isclose(drawn["last"], error[-1])
@@ -129,8 +137,13 @@ def test_a_rollout_is_drawn_by_some_of_its_states_from_the_first_on():
     (drawn,) = EnergyDrift(rollouts={"given": run}).rollouts
     points = decoded(drawn["points"])
     states = torch.cat([run.q, run.p], -1).float().numpy()
+    at = decoded(drawn["at"]).astype(int)
     assert NUMBERS / 2 < points.size <= NUMBERS
-    assert np.array_equal(points, states[:: len(states) // len(points) + 1])
+    assert np.array_equal(points, states[at])
+    assert np.array_equal(at[:10], np.arange(10))
+    assert np.diff(at[:50]).max() <= 2
+    assert (np.diff(at) >= 1).all()
+    assert at[-1] == 5000
 
 
 def test_a_rollout_shorter_than_the_envelope_is_shown_as_it_is():
@@ -267,6 +280,47 @@ def test_given_rollouts_and_steppers_are_shown_together():
     assert not widget.rollouts_follow
 
 
+def looped(system, q, p, dt):
+    """It goes on until nothing moves: how often depends on the numbers."""
+    middle = p
+    while (change := p - dt * system.grad_q(q, middle) - middle).abs().max() > 1e-12:
+        middle = middle + change
+    return q + dt * system.grad_p(q, middle), middle
+
+
+def forgetful(system, q, p, dt, calls=[]):  # noqa: B006 - it is to remember
+    calls.append(q)
+    return (q, p) if len(calls) % 2 else drift_first(system, q, p, dt)
+
+
+def test_a_stepper_of_sums_and_gradients_travels_as_a_program_of_them():
+    widget = EnergyDrift(steps=STEPS, dt=0.2, steppers={"mine": drift_first, "looped": looped})
+    (program,) = widget.programs
+    assert program["name"] == "mine"
+    assert [line[0] for line in program["lines"]] == ["grad_p", "*", "+", "grad_q", "*", "-"]
+    q, p = vector(0.7), vector(-0.4)
+    for found, wanted in zip(
+        run_program(program, mechanics.Pendulum(), q, p, 0.3),
+        drift_first(mechanics.Pendulum(), q, p, 0.3),
+        strict=True,
+    ):
+        assert torch.equal(found, wanted)
+
+
+def shifted(_system, q, p, _dt):
+    return q + torch.ones(1), p
+
+
+def bent(_system, q, p, _dt):
+    return q.sin(), p
+
+
+@pytest.mark.parametrize("stepper", [looped, forgetful, shifted, bent, mechanics.implicit_midpoint])
+def test_what_is_not_the_same_sums_at_every_step_is_no_program(stepper):
+    state = vector(1.2), vector(0.1)
+    assert program_of(stepper, mechanics.Pendulum(), *state, 0.1) is None
+
+
 def test_a_stepper_that_overflows_is_shown_as_far_as_it_came():
     widget = EnergyDrift(steps=2000, steppers={"doubling": doubling})
     (drawn,) = widget.rollouts
@@ -298,7 +352,27 @@ def test_a_lost_run_leaves_the_rest_of_the_axis_empty():
     shown = np.isfinite(high)
     assert len(low) == len(high) == BINS
     assert np.array_equal(shown, np.isfinite(low))
-    assert np.array_equal(shown, np.arange(BINS) <= lost["taken"] * BINS // 2001)
+    assert np.array_equal(shown, np.array(begin(2001)[:-1]) <= lost["taken"])
+
+
+def test_early_stretches_are_shorter_than_late_ones_and_none_is_empty():
+    for total in (1, 7, 128, 129, 501, 2001, 10_001, 20_001):
+        lengths = np.diff([*stretches(total), total])
+        assert lengths.sum() == total
+        assert (lengths > 0).all()
+        assert lengths[0] == 1
+        # The whole axis is drawn on some 600 pixels.
+        assert lengths[-1] <= max(1, 0.016 * total)
+
+
+def test_a_question_and_a_beginning_of_your_own_travel_with_it():
+    state = payload(EnergyDrift(question="Who leaks?", calm=30))["state"]
+    assert (state["question"], state["calm"]) == ("Who leaks?", 30)
+    assert payload(EnergyDrift())["state"]["calm"] == 5
+    with pytest.raises(ValueError, match=r"calm must lie between 0\.5 and 100"):
+        EnergyDrift(calm=0)
+    with pytest.raises(ValueError, match="question"):
+        EnergyDrift(question="?" * 91)
 
 
 def test_a_run_whose_energy_overflows_before_its_state_is_shown_up_to_there():
@@ -311,11 +385,11 @@ def test_a_run_whose_energy_overflows_before_its_state_is_shown_up_to_there():
     assert widget.static_html()
 
 
-def test_a_drift_with_five_rollouts_weighs_under_60_kilobytes():
+def test_a_drift_with_four_rollouts_weighs_under_60_kilobytes():
     system = mechanics.CoupledOscillators()
     state = torch.tensor([1.0, 0.5], dtype=torch.float64)
     run = integrate(system, state, state, dt=0.3, steps=10_000)
-    rollouts = {f"a learned model, number {i}": run for i in range(5)}
+    rollouts = {f"a learned model, number {i}": run for i in range(4)}
     widget = EnergyDrift(system, q=state, p=state, dt=0.3, rollouts=rollouts)
     assert len(widget.static_html().encode()) < 60_000
 

@@ -102,8 +102,12 @@ def test_another_graph_keeps_the_node_if_it_is_there():
         ({"places": [[0, 0]]}, TypeError, "places came without edges"),
         ({"edges": [[0.0], [1.0]]}, TypeError, "edges has dtype torch.float32; expected"),
         ({"edges": [[0, 1, 2]]}, ValueError, "edges"),
-        ({"edges": [[0], [5]], "places": [[0, 0], [1, 1]]}, ValueError, "joins nodes 0 to 5"),
-        ({"edges": [[0], [-1]]}, ValueError, "joins nodes -1 to 0; expected node numbers from 0"),
+        (
+            {"edges": [[0], [5]], "places": [[0, 0], [1, 1]]},
+            ValueError,
+            r"is \[0, 5\], and there are 2",
+        ),
+        ({"edges": [[0], [-1]]}, ValueError, r"is \[0, -1\]; expected node numbers from 0;"),
         ({"edges": [[0], [100]]}, ValueError, "has 101 nodes; expected 1 to 100"),
         (
             {"graph": Graph.complete(torch.zeros(40, 1))},

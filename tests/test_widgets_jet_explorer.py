@@ -1,3 +1,5 @@
+import re
+
 import pytest
 import torch
 from small_widgets import jets, make, particle_transformer, payload
@@ -71,6 +73,12 @@ def test_what_is_taken_away_is_no_longer_there():
     alone = probabilities(widget.network, widget.there)
     torch.testing.assert_close(widget.probabilities(), alone, rtol=1e-4, atol=1e-6)
     assert "4 of its 7 particles" in widget.describe()
+
+
+def test_the_words_keep_the_answer_until_the_reader_has_guessed():
+    for jet in range(3):
+        words = re.findall(r"\w+", make("JetExplorer", jet=jet).describe())
+        assert not set(words) & {"quark", "gluon", "W", "top", "H", "bb", "probability"}
 
 
 def test_an_empty_jet_is_described_and_has_no_probabilities():

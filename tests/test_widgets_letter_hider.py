@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 ALPHABET = "ab·cde"
 LATIN = "·abcdefghijklmnopqrstuvwxyz"
 MASK = 2
-MOST_BYTES = 62_500  # of which the model takes 36,800
+MOST_BYTES = 60_000  # of which the model takes 33,200
 LARGEST = {"d_model": 32, "heads": 4, "layers": 2, "tokens": 16, "d_hidden": 128}
 
 
@@ -127,16 +127,15 @@ def test_the_largest_model_loses_little():
 @pytest.mark.parametrize(
     ("shape", "bits"),
     [
-        ({"d_model": 24, "heads": 4, "layers": 2, "tokens": 16}, 13),
-        ({"d_model": 32, "heads": 4, "layers": 2, "tokens": 16, "d_hidden": 72}, 10),
+        ({"d_model": 24, "heads": 4, "layers": 2, "tokens": 16}, 12),
+        ({"d_model": 32, "heads": 4, "layers": 2, "tokens": 16, "d_hidden": 72}, 9),
         (LARGEST, 7),
-        (LARGEST | {"d_hidden": 148}, 7),
     ],
     ids=str,
 )
 def test_a_page_carries_as_many_bits_as_fit_into_its_budget(shape, bits):
     model = encoder(27, **shape)
-    assert parameter_count(model) <= 30_000
+    assert parameter_count(model) <= 27_000
     words = ["strengthsstrengt"] * 8
     shown = widget(model, LATIN, word="strengthsstrengt", hidden=range(16), words=words)
     assert shown.bits == bits

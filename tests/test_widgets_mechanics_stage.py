@@ -135,6 +135,16 @@ def test_networks_stand_beside_the_true_motion_and_leave_room_for_the_rest():
     assert "the true motion, a, b" in stage.describe()
 
 
+def test_the_stage_knows_the_most_energy_that_its_networks_were_shown():
+    system = mechanics.CoupledOscillators()
+    q, p = 2 * torch.rand(2, 5, 7, 2, generator=torch.Generator().manual_seed(1)) - 1
+    stage = MechanicsStage(system, networks={"a": SympNet(2)}, trained_on=(q, p), methods=[])
+    assert stage.trained == pytest.approx(float(system.energy(q.double(), p.double()).max()))
+    assert MechanicsStage(system, networks={"a": SympNet(2)}, methods=[]).trained is None
+    with pytest.raises(ValueError, match="trained_on has q of"):
+        MechanicsStage(system, networks={"a": SympNet(2)}, trained_on=(q[..., :1], p))
+
+
 def test_the_words_name_the_body_its_step_and_who_moves_it():
     words = MechanicsStage(mechanics.Kepler(), dt=0.25, methods=["runge_kutta_4"]).describe()
     for word in ("Planet", "Runge–Kutta 4", "0.25", "water in a glass"):

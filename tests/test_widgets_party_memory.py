@@ -94,3 +94,20 @@ def test_scores_may_be_nothing_or_as_huge_as_float32_holds(score):
     state = payload(party(score=[score, 0.0, -score], gate=[score] * GUESTS))["state"]
     assert Array._decode(state["score"], None)[0] == np.float32(score)
     assert {"gate", "softmax"} <= set(state["modes"])
+
+
+def test_who_fits_a_question_stands_beside_it_and_nobody_may():
+    widget = party(fits={"Who sings?": ["Cleo", "Ada"], "Who cooks?": []})
+    assert np.array_equal(widget.fits, np.float32([[1, 0, 1], [0, 0, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("fits", "said"),
+    [
+        ({"Who sings?": ["Ada"]}, "fits has the questions"),
+        ({"Who sings?": ["Dora"], "Who cooks?": []}, "'Dora', who is none of the guests"),
+    ],
+)
+def test_only_guests_fit_and_for_every_question_it_is_said_who(fits: dict, said: str):
+    with pytest.raises(ValueError, match=said):
+        party(fits=fits)

@@ -63,3 +63,12 @@ def test_a_guess_of_the_page_reaches_python():
     assert (asked.off(), asked.revealed) == (0.5, True)
     asked.set_state({"guess": [], "revealed": False})
     assert asked.guess == []
+
+
+def test_numbers_on_logarithmic_bars_are_off_by_a_factor_and_lie_above_zero():
+    options = {"a": 0.02, "b": 5.0}
+    assert Prediction.choose("Who?", options=options, log=True, guess=[0], **WHY).off() == (
+        pytest.approx(250)
+    )
+    with pytest.raises(ValueError, match="expected numbers above zero"):
+        Prediction.choose("Who?", options=options | {"c": 0.0}, log=True, **WHY)

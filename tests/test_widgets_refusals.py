@@ -355,7 +355,7 @@ REFUSED = [
     ("LatentExplorer", "word", "a1c", "holds '1', which the alphabet 'abcdefghijklmnopqrstuvwxyz'"),
     ("LatentExplorer", "word", "a" * 15, "has 15 letters; expected 14 at most"),
     ("LatentExplorer", "plane", 4, "plane must lie between 0 and 3"),
-    ("LatentExplorer", "tool", "flight", "tool must be one of walk, arithmetic, axes"),
+    ("LatentExplorer", "tool", "flight", "tool must be one of walk, hand, axes, ar"),
     ("LatentExplorer", "start", 8, "start must lie between 0 and 7"),
     ("LatentExplorer", "end", -1, "end must lie between 0 and 7"),
     ("LatentExplorer", "share", 1.5, "share must lie between 0.0 and 1.0"),
@@ -391,11 +391,11 @@ REFUSED = [
         TypeError("model is a Linear; expected a course_lib"),
     ),
     ("LetterHider", "model", Decoder(6, 8, 2, 1, tokens=8), TypeError("model is a Decoder")),
-    ("LetterHider", "model", encoder(6, 40), "40,080 parameters; expected 30,000"),
+    ("LetterHider", "model", encoder(6, 40), "40,080 parameters; expected 27,000"),
     ("LetterHider", "model", encoder(tokens=25), "25 positions; expected 24 at most"),
     ("LetterHider", "model", encoder(heads=8, layers=3), "24 heads in all layers; expected 16"),
     ("LetterHider", "model", encoder(65), "65 letters; expected 64 at most"),
-    ("LetterHider", "model", encoder(6, 2, d_hidden=5_900, layers=1), "more than 36,800 bytes"),
+    ("LetterHider", "model", encoder(6, 2, d_hidden=5_380, layers=1), "more than 33,200 bytes"),
     ("LetterHider", "model", diverged(encoder()), r"model\.embedding\.token\.weight holds NaN"),
     (
         "MechanicsStage",
@@ -631,6 +631,7 @@ REFUSED = [
     ("TileStepper", "query", np.ones((10, 9)), "size 9 along d; expected 8 at most"),
     ("TileStepper", "scale", 0.0, "scale must lie between 0.001 and 1000"),
     ("TileStepper", "bytes_each", 3, "bytes_each must be one of 1, 2, 4, 8"),
+    ("TileStepper", "chip_bytes", 0, "chip_bytes must lie between 1 and 1073741824"),
     ("TileStepper", "query_tile", 0, "query_tile must lie between 1 and 10"),
     ("TileStepper", "key_tile", 13, "key_tile must lie between 1 and 12"),
     ("TileStepper", "step", 10, "step must lie between 0 and 9"),
@@ -800,8 +801,9 @@ def state_of(widget) -> dict:
 
 
 def sent_by_page(widget, name: str, value: object) -> object:
-    if isinstance(widget.traits()[name], Array):
-        return Array._encode(np.array(value, dtype=np.float32), None)
+    trait = widget.traits()[name]
+    if isinstance(trait, Array):
+        return trait._encode(np.array(value, dtype=np.float32), None)
     return value
 
 
@@ -973,7 +975,7 @@ SIGNATURES = {
     "AttentionExplorer": "tokens, weights, *, attention=None, steps=None, losses=None, "
     "vocabulary=None, guesses=None, layer=0, head=0, query=0, step=0, temperature=1.0, "
     "causal=False, moving=True",
-    "BasisExplorer": "field, about, *, mode='nodes', points=None, temperature=0.02, query=0.5, "
+    "BasisExplorer": "field, about, *, mode='nodes', points=None, temperature=0.014, query=0.45, "
     "log_conductivity=None, load=None, head=0, moving=True",
     "BreakIt": "claim, *, bend=0.0, seed=0, moving=True",
     "EnergyDrift": "system=None, *, q=None, p=None, dt=None, steps=10000, "
@@ -1004,12 +1006,12 @@ SIGNATURES = {
     "wanted='largest', x=None, guess=(), revealed=False",
     "SoftLookup": "names, keys, values, *, query=(0.0, 0.0), temperature=0.3, "
     "similarity='distance', unit='', moving=True",
-    "StarExplorer": "stars, *, astromer=None, clock='days', star=0, period=None, night=-1, "
+    "StarExplorer": "stars, *, astromer=None, clock='days', star=0, period=0.65, night=-1, "
     "hidden=(), moving=True",
     "SymplecticityMeter": "z, A, *, loop=None, softmax='vector', formula='shortcut', "
     "experiment='loop', moving=True",
     "TileStepper": "query, key, value, *, query_tile=4, key_tile=4, causal=False, scale=None, "
-    "step=0, bytes_each=2, moving=True",
+    "step=0, bytes_each=2, chip_bytes=None, moving=True",
     "TinyGPT": "model, alphabet, *, beginnings=None, prompt='', written='', "
     "temperature=0.8, top_k=None, top_p=None, start=None, stop=None, seed=0, place=-1, "
     "order='probability', moving=True",

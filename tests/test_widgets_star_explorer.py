@@ -4,7 +4,7 @@ import torch
 from small_widgets import astromer, make, payload, watched_stars
 
 from course_lib.astromer import hide_nights, load_astromer, reconstruction_error
-from course_lib.light_curves import LightCurves
+from course_lib.light_curves import LightCurves, phase
 from course_lib.periodogram import fit_harmonics
 from course_lib.variable_stars import (
     CLASSES,
@@ -16,8 +16,9 @@ from course_lib.variable_stars import (
     seasons,
 )
 from course_lib.widgets import StarExplorer
-from course_lib.widgets.star_explorer import SHORTEST, filled_in
+from course_lib.widgets.star_explorer import START, believed
 from course_lib.widgets.watched_stars import (
+    ECLIPSING,
     ROUGH,
     WatchedStars,
     explained,
@@ -36,13 +37,51 @@ def watched() -> WatchedStars:
 # The widget --------------------------------------------------------------------------------------
 
 
-def test_a_star_begins_folded_at_its_period_or_at_a_day_where_nobody_knows_it():
-    known = watched_stars()
-    assert StarExplorer(known, star=1).period == pytest.approx(1.6)
-    unknown = WatchedStars(known.name, known.curves, torch.zeros(3, dtype=torch.float64))
-    assert StarExplorer(unknown).period == 1.0
-    fast = WatchedStars(known.name, known.curves, torch.full((3,), 1e-3, dtype=torch.float64))
-    assert StarExplorer(fast).period == SHORTEST
+def test_every_star_begins_at_the_same_period_which_none_of_the_course_has(watched):
+    assert StarExplorer(watched_stars(), star=1).period == START
+    slips = (1 / START - 1 / watched.period).abs() * DAYS
+    assert slips.min() > 5
+    assert (explained(watched.curves, START) < 0.5).all()
+
+
+def test_magnitudes_of_macho_are_called_the_instruments_own(watched):
+    assert watched.scale[-len(ROUGH) :] == ("instrumental magnitude",) * len(ROUGH)
+    assert set(watched.scale[: -len(ROUGH)]) == {"magnitude"}
+    few = watched_stars()
+    with pytest.raises(ValueError, match="scale has 1 entries and curves has 3 stars"):
+        WatchedStars(few.name, few.curves, few.period, ("magnitude",))
+
+
+def test_two_of_machos_periodic_objects_are_binaries_and_do_not_pulsate(watched):
+    kinds = dict(zip(watched.name, watched.pulsates, strict=True))
+    assert [name for name, pulsates in kinds.items() if not pulsates] == [
+        f"Eclipsing: MACHO {name.removesuffix('.B')}" for name in ECLIPSING
+    ]
+    assert kinds["RRab: MACHO 1.4652.1527"]
+    macho = load_macho()
+    for name, rough in ROUGH.items():
+        curve = macho[name]
+        seen = (curve.error <= 0.2)[0]
+        turn = phase(curve.time[:, seen], torch.tensor([sharpened(curve, rough)]).double())[0]
+        light = curve.magnitude[0, seen]
+        bins = [light[(turn * 20).long() == i].median() for i in range(20)]
+        off = torch.stack(bins) - light.median()
+        # A binary is level but for a dip: few phases are fainter by half of what the deepest is.
+        dips = (off > 0.5 * off.max()).double().mean()
+        level = (off.abs() < 0.25 * off.max()).double().mean()
+        assert ((level > 0.5) and (dips < 0.35)) == (name in ECLIPSING), (name, level, dips)
+
+
+def test_a_prior_is_a_variance_for_each_coefficient(watched):
+    assert len(watched.prior) == 7
+    few = watched_stars()
+    assert StarExplorer(few).prior == list(few.prior)
+    assert StarExplorer(WatchedStars(few.name, few.curves, few.period)).prior is None
+    for bad in ((0.1, 0.1), (0.1, 0.1, 0.0)):
+        with pytest.raises(ValueError, match="expected a variance above 0 of the mean and two of"):
+            WatchedStars(few.name, few.curves, few.period, prior=bad)
+    with pytest.raises(ValueError, match="pulsates has 1 entries and curves has 3 stars"):
+        WatchedStars(few.name, few.curves, few.period, pulsates=(True,))
 
 
 def test_hidden_nights_are_kept_in_order_and_once_and_leave_with_their_star():
@@ -69,10 +108,11 @@ def test_the_model_is_what_travels_and_rounding_changes_its_answers_little():
     curve = widget.curve()
     hidden = torch.zeros_like(curve.real)
     hidden[0, [2, 5, 6]] = True
-    before = filled_in(astromer(), curve, curve.time, hidden=hidden)
-    after = filled_in(widget.astromer, curve, curve.time, hidden=hidden)
+    before = believed(astromer(), curve, curve.time, hidden=hidden)
+    after = believed(widget.astromer, curve, curve.time, hidden=hidden)
     assert widget.bits == 8
-    assert 0 < (before - after).abs().max() < 0.02
+    assert 0 < (before[0] - after[0]).abs().max() < 0.02
+    assert 0 < (after[1] / before[1]).log().abs().max() < 0.1
 
 
 def test_making_the_model_again_uses_up_nobodys_draws():
@@ -87,7 +127,8 @@ def test_without_a_model_nothing_is_said_of_one():
     assert (widget.astromer, widget.bits) == (None, None)
     assert payload(widget)["state"]["weights"] is None
     assert "ASTROMER" not in widget.describe()
-    assert "ASTROMER" in make("StarExplorer").describe()
+    told = make("StarExplorer").describe()
+    assert "A trained ASTROMER fills in what is hidden, and says how far off it may be." in told
 
 
 @pytest.mark.parametrize("clock", ["days", "turns"])
@@ -103,13 +144,14 @@ def test_the_models_of_the_lecture_weigh_less_than_150_kb_and_rounding_hardly_te
     if clock == "turns":
         curves = curves.in_turns(period)
     hidden = hide_nights(curves, generator=torch.Generator().manual_seed(0))
-    before, after = (
-        reconstruction_error(
-            filled_in(one, curves, curves.time, hidden=hidden), curves.magnitude, hidden
-        ).item()
-        for one in (model, widget.astromer)
+    (said, spread), (again, after) = (
+        believed(one, curves, curves.time, hidden=hidden) for one in (model, widget.astromer)
     )
-    assert after == pytest.approx(before, rel=0.05)
+    before = reconstruction_error(said, curves.magnitude, hidden).item()
+    assert reconstruction_error(again, curves.magnitude, hidden).item() == pytest.approx(
+        before, rel=0.05
+    )
+    assert (after / spread)[hidden].log().abs().max() < 0.1
 
 
 def test_the_largest_weighs_less_than_250_kb():
@@ -138,7 +180,8 @@ def test_of_each_class_there_is_the_middle_star_of_the_test_side(watched):
     for kind, name, period in zip(CLASSES, watched.name, watched.period, strict=False):
         own = test.of(kind).period[:, 0].sort().values
         assert period == pytest.approx(own[(len(own) - 1) // 2].item())
-        assert name.removeprefix(f"{kind}: ") in test.of(kind).name
+        assert f"OGLE-{name.removeprefix(f'{kind}: ')}" in test.of(kind).name
+    assert max(map(len, watched.name)) <= 27  # letters for which a telephone has room
 
 
 def test_a_season_is_as_long_as_astromer_learns_from(watched):

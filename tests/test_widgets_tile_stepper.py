@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from course_lib.tiled_attention import naive_bytes, tiled_bytes
+from course_lib.tiled_attention import naive_bytes, on_chip_bytes, tiled_bytes
 from course_lib.widgets.tile_stepper import TileStepper
 
 RANDOM = np.random.default_rng(15)
@@ -24,6 +24,18 @@ def test_the_description_counts_the_bytes_of_both_algorithms():
     assert "0 of 5 tiles are visited" in text
     assert f"move {moved:,} bytes" in text
     assert f"{naive_bytes(10, 12, 3, bytes_each=4):,}." in text
+
+
+def test_the_description_says_whether_a_pair_of_tiles_fits_on_the_chip():
+    held = on_chip_bytes(3, query_tile=5, key_tile=4)
+    for chip_bytes, told in ((held, "fits"), (held - 1, "does not fit")):
+        text = stepper(query_tile=5, key_tile=4, chip_bytes=chip_bytes).describe()
+        assert text.endswith(f"{held:,} bytes and {told} on the chip, which has {chip_bytes:,}.")
+
+
+def test_the_chip_has_room_for_twice_what_tiles_of_four_take_unless_it_is_given():
+    assert stepper().chip_bytes == 2 * on_chip_bytes(3, query_tile=4, key_tile=4)
+    assert stepper(chip_bytes=64).chip_bytes == 64
 
 
 def test_the_stepper_stands_where_it_was_put():

@@ -115,14 +115,12 @@ function showRead(numbers) {
   button.textContent = read ? "✓ Read: take the mark away" : "Mark this lecture as read";
 }
 const lectureHere = () => document.querySelector(".read-mark button")?.dataset.lecture;
-/** Puts a lecture into the set of a key, or takes it out; tells whether that changed the set. */
+/** Puts a lecture into the set of a key, or takes it out. */
 function putLecture(key, lecture, belongs) {
   const numbers = lecturesOf(key);
-  if (numbers.has(lecture) === belongs) return false;
   if (belongs) numbers.add(lecture);
   else numbers.delete(lecture);
   keepLectures(key, numbers);
-  return true;
 }
 /** Marks this page's lecture, or takes its mark away. */
 function markRead(read) {
@@ -140,20 +138,30 @@ window.addEventListener("attention-course:guess:kept", () => {
   if (!lectureHere()) return;
   const questions = [...document.querySelectorAll(".cw-host[data-widget=Prediction]")];
   const known = questions.every(({ courseModel }) => courseModel?.get("revealed"));
-  if (putLecture(ANSWERED, lectureHere(), known)) markRead(known);
+  // Who has seen the truth has not read the lecture: only the reader says that, by the button.
+  putLecture(ANSWERED, lectureHere(), known);
 });
 
 // What scrolls sideways says so, and the keyboard can reach it.
 const WIDE =
   "article :is(figure .drawing, mjx-container[display=true], .math.wide mjx-container, .pst-scrollable-table-container, .highlight pre)";
-const watchWidth = new ResizeObserver((changes) => {
-  const wide = changes.map(({ target }) => [target, target.scrollWidth > target.clientWidth + 1]);
-  for (const [box, scrolls] of wide) {
+const FEW = 6; // pixels: a drawing that lacks fewer is drawn smaller instead, and its letters stay legible
+function measure(boxes) {
+  for (const box of boxes) box.classList.remove("smaller");
+  const lacking = boxes.map((box) => [box, box.scrollWidth - box.clientWidth]);
+  for (const [box, pixels] of lacking) {
+    const smaller = box.matches(".drawing") && pixels > 0 && pixels < FEW;
+    const scrolls = !smaller && pixels > 1;
+    box.classList.toggle("smaller", smaller);
     (box.matches("pre") ? box.parentElement : box).classList.toggle("scrolls", scrolls);
     if (scrolls) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
-});
+}
+const watchWidth = new ResizeObserver((changes) => measure(changes.map(({ target }) => target)));
+// What lay in a shut fold had no width of its own.
+const opened = ({ target }) => target.open && measure([...target.querySelectorAll(WIDE)]);
+document.addEventListener("toggle", opened, true);
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   for (const box of document.querySelectorAll(WIDE)) watchWidth.observe(box);

@@ -1,4 +1,4 @@
-"""The checkers of lecture 13: rapidity, distance and mass of particles, and what a pair knows."""
+"""The checkers of lecture 13: distance and mass of two particles, and what a tagger rejects."""
 
 import math
 from collections.abc import Callable
@@ -9,97 +9,15 @@ from torch import Tensor
 
 from course_lib import four_momenta as library
 from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import NUMBERS, SIZES, tensors
+from course_lib.exercises.inputs import SIZES, tensors
 from course_lib.jets import SMALLEST
 
-ZERO = (0.0,)
-NEARLY_NONE = 0.01  # GeV: what rounding may leave of a mass of 0
-POSITIVE = (1.0, 2.0, 3.0)
+NEARLY_NONE = 0.05  # GeV: what rounding may leave of a mass of 0
 HARD = (3.0, 2.0, 5.0)
-AWAY = (1.0, -1.0, 2.0)
-SHIFTS = (1.0, -1.0, 0.5)
+FORWARD = (0.0, 1.0, -1.0)
+RANKS = (0.0, 1.0, 2.0, 3.0, -1.0)
 ANGLES = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0)  # all within half a turn of 0
-
-
-@st.composite
-def _momenta(
-    draw: Callable,
-    *,
-    masses: tuple = POSITIVE,
-    across: tuple = NUMBERS,
-    along: tuple = NUMBERS,
-) -> tuple[Tensor]:
-    """Draw four-momenta of particles with these masses."""
-    particles = draw(SIZES)
-    momentum = torch.stack(
-        [draw(tensors(particles, numbers=n)) for n in (across, across, along)], 1
-    )
-    mass = draw(tensors(particles, numbers=masses))
-    energy = torch.sqrt(mass.square() + momentum.square().sum(1))
-    return (torch.cat([energy[:, None], momentum], 1),)
-
-
-rapidity = Exercise(
-    "rapidity",
-    "rapidity(momenta): the rapidity of each particle, half the logarithm of (E + pz) / (E − pz). "
-    "Shapes: (particles, 4), the columns E, px, py and pz, to (particles,).",
-    inputs=_momenta(),
-    shape=lambda momenta: (len(momenta),),
-)
-
-
-@rapidity.property(
-    "a particle that flies straight across the beam has rapidity 0",
-    hint="Such a particle has pz = 0. What does your formula give there? And is pz the last of the "
-    "four columns?",
-    inputs=_momenta(along=ZERO),
-)
-def _(attempt: Attempt, momenta: Tensor) -> bool:
-    return close(attempt(momenta), torch.zeros(len(momenta)))
-
-
-@rapidity.property(
-    "the faster a particle flies along the beam, the larger its rapidity",
-    hint="With pz the rapidity should rise. Which of the two sums stands above the line?",
-    inputs=_momenta(along=AWAY),
-)
-def _(attempt: Attempt, momenta: Tensor) -> bool:
-    return bool((attempt(momenta).sign() == momenta[:, 3].sign()).all())
-
-
-@rapidity.property(
-    "a boost along the beam adds the same to the rapidity of every particle",
-    hint="Take a heavy particle with pz = 1, and see what your formula makes of its energy. An "
-    "angle alone does not know how heavy a particle is.",
-    inputs=st.tuples(_momenta().map(lambda drawn: drawn[0]), st.sampled_from(SHIFTS)),
-)
-def _(attempt: Attempt, momenta: Tensor, shift: float) -> bool | str:
-    moved = library.boosted_along_beam(momenta, shift)
-    added = attempt(moved) - attempt(momenta)
-    right = library.rapidity(moved) - library.rapidity(momenta)
-    return close(added, right) or recognised(
-        added,
-        {
-            "Every rapidity changes by twice as much as it should. Which factor is missing?": (
-                2 * right
-            ),
-            "Pseudorapidity knows the direction alone. Put the energy in place of the momentum.": (
-                _pseudorapidity(moved) - _pseudorapidity(momenta)
-            ),
-        },
-    )
-
-
-@rapidity.property(
-    "the rapidity is what the formula says",
-    hint="Take one particle, and compute its rapidity by hand.",
-)
-def _(attempt: Attempt, momenta: Tensor) -> bool:
-    return close(attempt(momenta), library.rapidity(momenta))
-
-
-def _pseudorapidity(momenta: Tensor) -> Tensor:
-    return torch.asinh(momenta[:, 3] / library.transverse_momentum(momenta))
+NEAR, FAR = ANGLES[:3], ANGLES[-2:]  # two of the far ones may be more than half a turn apart
 
 
 @st.composite
@@ -112,7 +30,7 @@ def _directions(
         torch.stack(
             [
                 draw(tensors(pairs)),
-                draw(tensors(pairs, numbers=ANGLES[:3] if near else ANGLES)),
+                draw(tensors(pairs, numbers=NEAR if near else ANGLES)),
             ],
             dim=1,
         )
@@ -180,81 +98,105 @@ def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool:
     return close(attempt(first, second), torch.hypot(rapidity, turn))
 
 
+# The mass of two ----------------------------------------------------------------------------------
+
+
 @st.composite
-def _photons(draw: Callable, *, apart: bool) -> tuple[Tensor]:
-    """Draw two photons that fly the same way, or in opposite directions with the same energy."""
-    direction = torch.zeros(3)
-    direction[draw(st.sampled_from((0, 1, 2)))] = 1.0
-    energy = draw(tensors(2, numbers=POSITIVE))
-    if apart:
-        energy[1] = energy[0]
-    signs = torch.tensor([1.0, -1.0 if apart else 1.0])
-    return (torch.cat([energy[:, None], (signs * energy)[:, None] * direction], 1),)
-
-
-invariant_mass = Exercise(
-    "invariant_mass",
-    "invariant_mass(momenta): the mass of all particles together. Shapes: (particles, 4), the "
-    "columns E, px, py and pz, to a single number, of shape ().",
-    inputs=_momenta(),
-    shape=lambda momenta: (),  # noqa: ARG005 - shown by name
-)
-
-
-@invariant_mass.property(
-    "the mass of particles at rest is their energy",
-    hint="With no momentum only energy is left. What does your formula make of it?",
-    inputs=_momenta(across=ZERO, along=ZERO),
-)
-def _(attempt: Attempt, momenta: Tensor) -> bool | str:
-    answer, energy = attempt(momenta), momenta[:, 0].sum()
-    return close(answer, energy) or recognised(
-        answer, {"This is the square of the mass.": energy.square()}
+def _photons(
+    draw: Callable, *, same_way: bool = False, back_to_back: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Draw two lists of massless particles, each a pT, a pseudorapidity and an azimuth."""
+    pairs = draw(SIZES)
+    first, second = (
+        torch.stack([draw(tensors(pairs, numbers=n)) for n in (HARD, FORWARD, ANGLES)], dim=1)
+        for _ in range(2)
     )
+    if same_way:
+        second[:, 1:] = first[:, 1:]
+    if back_to_back:
+        first[:, 1:], second[:, 1:] = 0.0, torch.tensor([0.0, math.pi])
+        second[:, 0] = first[:, 0]
+    return first, second
 
 
-@invariant_mass.property(
-    "two photons that fly the same way have no mass",
-    hint="Photons have E equal to the length of their momentum, and so has their sum if they fly "
-    "the same way. Which sign has the momentum in your formula?",
-    inputs=_photons(apart=False),
+def _of_photons(first: Tensor, second: Tensor) -> Tensor:
+    """The mass of each pair, by the four-momenta of the library in float64."""
+    both = (particles.double().T for particles in (first, second))
+    momenta = [library.four_momenta(*columns, torch.zeros_like(columns[0])) for columns in both]
+    return library.invariant_mass(momenta[0] + momenta[1]).float()
+
+
+def _at_small_angles(first: Tensor, second: Tensor) -> Tensor:
+    turn = library.delta_phi(first[:, 2], second[:, 2])
+    return (first[:, 0] * second[:, 0]).sqrt() * torch.hypot(first[:, 1] - second[:, 1], turn)
+
+
+pair_mass = Exercise(
+    "pair_mass",
+    "pair_mass(first, second): the mass of two massless particles together. Each row is a "
+    "particle, its transverse momentum, its pseudorapidity and its azimuth in radians. Shapes: "
+    "(pairs, 3) twice to (pairs,).",
+    inputs=_photons(),
+    shape=lambda first, second: (len(first),),  # noqa: ARG005 - shown by name
 )
-def _(attempt: Attempt, momenta: Tensor) -> bool:
-    return bool(attempt(momenta).abs() < NEARLY_NONE)
 
 
-@invariant_mass.property(
-    "two photons that fly apart have a mass, though neither has one",
-    hint="Their momenta cancel and their energies do not. Do you sum first, or last?",
-    inputs=_photons(apart=True),
+@pair_mass.property(
+    "two that fly the same way have no mass",
+    hint="Let both directions be equal. Which difference in your formula becomes 0?",
+    inputs=_photons(same_way=True),
 )
-def _(attempt: Attempt, momenta: Tensor) -> bool | str:
-    answer, energy = attempt(momenta), momenta[:, 0].sum()
+def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool:
+    return bool((attempt(first, second).abs() < NEARLY_NONE).all())
+
+
+@pair_mass.property(
+    "back to back across the beam, all energy is mass",
+    hint="Two photons of pT = 3 that fly apart have 6 GeV of energy and no momentum. What does "
+    "your formula make of them?",
+    inputs=_photons(back_to_back=True),
+)
+def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool | str:
+    answer, energy = attempt(first, second), 2 * first[:, 0]
     return close(answer, energy) or recognised(
         answer,
         {
-            "You add up masses. Add up the momenta, and then take the mass.": torch.zeros(()),
+            "This is the square of the mass.": energy.square(),
+            "This is where small angles lead. What do cosh and cos make of large ones?": (
+                _at_small_angles(first, second)
+            ),
         },
     )
 
 
-@invariant_mass.property(
-    "the square of the mass is that of the energy less that of the momentum",
-    hint="Add all four-momenta up, column by column. Then square.",
+@pair_mass.property(
+    "the mass is that of the sum of both four-momenta",
+    hint="m² = 2 (Ea Eb − pa · pb). Write E and p by pT, η and φ: what becomes of the products?",
 )
-def _(attempt: Attempt, momenta: Tensor) -> bool:
-    return close(attempt(momenta), library.invariant_mass(momenta.sum(0)))
+def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool | str:
+    answer = attempt(first, second)
+    return close(answer, _of_photons(first, second)) or recognised(
+        answer,
+        {
+            "This is where small angles lead. What do cosh and cos make of large ones?": (
+                _at_small_angles(first, second)
+            ),
+        },
+    )
+
+
+# One feature of all pairs -------------------------------------------------------------------------
 
 
 @st.composite
 def _flights(
-    draw: Callable, *, same_pt: bool = False, near: bool = False
+    draw: Callable, *, same_pt: bool = False, angles: tuple = ANGLES
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw transverse momenta, rapidities and azimuths of particles that are apart."""
     particles = draw(SIZES)
     pt = draw(tensors(particles, numbers=(1.0,) if same_pt else HARD))
     y = torch.arange(particles).float()
-    return pt, y, draw(tensors(particles, numbers=ANGLES[:3] if near else ANGLES))
+    return pt, y, draw(tensors(particles, numbers=angles))
 
 
 def _log_kt(pt: Tensor, y: Tensor, phi: Tensor, *, share: Callable = torch.minimum) -> Tensor:
@@ -287,7 +229,7 @@ def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool:
     "of equally hard particles it is the logarithm of their distance",
     hint="With every pT = 1 only the distance is left. Is it the distance, and the natural "
     "logarithm of it?",
-    inputs=_flights(same_pt=True, near=True),
+    inputs=_flights(same_pt=True, angles=NEAR),
 )
 def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool | str:
     answer, right = attempt(pt, y, phi), _log_kt(pt, y, phi)
@@ -305,7 +247,7 @@ def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool | str:
 @log_kt.property(
     "the softer of the two particles decides",
     hint="Give one particle pT = 1 and the other 3. By which of the two do you multiply?",
-    inputs=_flights(near=True),
+    inputs=_flights(angles=NEAR),
 )
 def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool | str:
     answer, off = attempt(pt, y, phi), ~torch.eye(len(pt), dtype=torch.bool)
@@ -333,6 +275,83 @@ def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool | str:
     "the angle is measured the short way round",
     hint="One particle flies at 3 radians and one at −3. How far is it from one to the other? "
     "delta_r has a checker of its own.",
+    inputs=_flights(angles=FAR),
 )
 def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool:
     return close(attempt(pt, y, phi), _log_kt(pt, y, phi))
+
+
+# What a tagger rejects ----------------------------------------------------------------------------
+
+
+@st.composite
+def _scores(draw: Callable, *, none_pass: bool = False) -> tuple[Tensor, Tensor, int]:
+    """Draw scores of signal, all different, and of background, and how many signals to keep."""
+    order = draw(st.permutations(RANKS))
+    signal = torch.tensor(order[: draw(st.sampled_from((2, 3, 4)))])
+    keep = draw(st.integers(1, len(signal) - 1))
+    background = draw(tensors(draw(st.sampled_from((2, 3, 5))), numbers=RANKS))
+    return signal, background - 10 if none_pass else background, keep
+
+
+def _kept(signal: Tensor, background: Tensor, keep: int) -> Tensor:
+    """Which background jets score as high as the last signal jet that is kept, or higher."""
+    return background >= signal.sort(descending=True).values[keep - 1]
+
+
+rejection = Exercise(
+    "rejection",
+    "rejection(signal, background, keep): of how many background jets one passes the cut that "
+    "keeps `keep` of the signal jets; what scores as high as the last of these passes. Shapes: "
+    "(signals,) and (backgrounds,) and an integer to a single number, of shape ().",
+    inputs=_scores(),
+    shape=lambda signal, background, keep: (),  # noqa: ARG005 - shown by name
+)
+
+
+@rejection.property(
+    "an increasing function of all scores changes nothing",
+    hint="Only the order of scores counts. Where does your cut stand, and who puts it there?",
+)
+def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool:
+    before = attempt(signal, background, keep)
+    return close(before, attempt((signal / 2).exp(), (background / 2).exp(), keep))
+
+
+@rejection.property(
+    "it is the number of background jets for each that passes",
+    hint="Sort the signal jets, the highest first. The cut is the score of the last that is kept.",
+)
+def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool | str:
+    answer = attempt(signal, background, keep)
+    passed = _kept(signal, background, keep).sum()
+    above = (background > signal.sort(descending=True).values[keep - 1]).sum()
+    together = torch.cat([signal, background])
+    share = keep / len(signal)
+    of_all = (background > together.quantile(1 - share)).sum()
+    return close(answer, len(background) / passed) or recognised(
+        answer,
+        {
+            "This is the share that passes. How many jets are there for each?": (
+                passed / len(background)
+            ),
+            "This is how many are turned away for each that passes. Count those that pass, too.": (
+                (len(background) - passed) / passed
+            ),
+            "A background jet that scores as high as the last signal jet passes, too.": (
+                len(background) / above
+            ),
+            "Your cut keeps a share of all jets. It is the signal that is to be kept.": (
+                len(background) / of_all
+            ),
+        },
+    )
+
+
+@rejection.property(
+    "where no background jet passes it is infinite",
+    hint="Divide by how many pass, as a tensor, and 0 gives infinity by itself.",
+    inputs=_scores(none_pass=True),
+)
+def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool:
+    return bool(torch.isinf(attempt(signal, background, keep)))

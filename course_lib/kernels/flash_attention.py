@@ -2,9 +2,11 @@ r"""Attention in tiles: the output of softmax(QKᵀ/√d)V, without a (query, ke
 
 Forward, a program takes BLOCK queries past the keys, STEP at a time, and keeps three things: the
 running maximum of the scores, the running sum of the weights, and the blend of the values so far.
-Backward, the weights are computed once more from the log-sum-exp that forward kept. No two programs
-write to one place, so every run with the same BLOCK and STEP gives the same bits; other tiles round
-otherwise.
+Backward, the weights are computed once more from the log-sum-exp that forward kept. One pass owns
+keys and adds to the gradients of the queries in whatever order the programs come. Where
+``torch.use_deterministic_algorithms`` asks for it there are two passes, so that no two programs
+write to one place, and the tiles are not tuned, since others would round otherwise: on one kind of
+GPU every run gives the same bits.
 Source: Dao et al. (2022); Dao (2024); Milakov and Gimelshein (2018) for the running sum.
 """
 
@@ -17,16 +19,18 @@ import triton.language as tl
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_number, check_shapes
+from course_lib.checks import check_divides, check_floating, check_number, check_shapes
 from course_lib.kernels.tiles import (
     LOG2_E,
+    add_tile,
     autocast_together,
     check_supported,
+    deal,
+    heads_together,
     load_tile,
     matmul,
     new,
     of_head,
-    open_tiles,
     programs,
     readable,
     settings,
@@ -39,8 +43,8 @@ NARROWEST = 16
 
 def flash_attention(
     query: Float[Tensor, "batch heads query d"],
-    key: Float[Tensor, "batch heads key d"],
-    value: Float[Tensor, "batch heads key d"],
+    key: Float[Tensor, "batch kv_heads key d"],
+    value: Float[Tensor, "batch kv_heads key d"],
     *,
     causal: bool = False,
     scale: float | int | None = None,
@@ -50,21 +54,16 @@ def flash_attention(
     Memory is linear in the tokens, forward and backward. ``d`` is 16 to 256; float16, bfloat16 or
     float32 (in full precision, unless ``torch.set_float32_matmul_precision`` allows TF32). Under
     ``causal`` the last query sees every key, and each query before it one key less. ``scale``
-    (above 0) takes the place of $1/\sqrt d$. Raises ``TypeError`` for other dtypes, ``ValueError``
-    for other sizes and for a query that sees no key, ``RuntimeError`` without a CUDA device.
-    Source: Dao (2024), algorithms 1 and 2.
+    (above 0) takes the place of $1/\sqrt d$. Where keys and values have fewer heads than queries,
+    each serves ``heads // kv_heads`` query heads in a row (grouped-query attention). A ``d`` that
+    is no power of two computes as the next one: 80 costs what 128 does. Raises ``TypeError`` for
+    other dtypes, ``ValueError`` for other sizes and for a query that sees no key, ``RuntimeError``
+    without a CUDA device. Source: Dao (2024), algorithms 1 and 2; Ainslie et al. (2023), section
+    2.2, for the groups.
     """
     check_floating(query=query, key=key, value=value)
     query, key, value = autocast_together(query, key, value)
-    sizes = check_shapes(
-        query=(query, "batch heads query d"),
-        key=(key, "batch heads key d"),
-        value=(value, "batch heads key d"),
-    )
-    check_supported(query, "query", "query", narrowest=NARROWEST)
-    check_supported(key, "key", "key", narrowest=NARROWEST)
-    if scale is not None:
-        check_number("scale", scale, positive=True)
+    sizes = check_inputs(query, key, value, scale=scale)
     if causal and sizes["query"] > sizes["key"]:
         raise ValueError(
             f"a query may look at nothing: there are {sizes['query']} queries and {sizes['key']} "
@@ -76,7 +75,38 @@ def flash_attention(
     return output
 
 
+def check_inputs(
+    query: Tensor, key: Tensor, value: Tensor, *, scale: float | int | None
+) -> dict[str, int | tuple[int, ...]]:
+    """Raise unless the kernels take these; returns the sizes by name."""
+    sizes = check_shapes(
+        query=(query, "batch heads query d"),
+        key=(key, "batch kv_heads key d"),
+        value=(value, "batch kv_heads key d"),
+    )
+    if sizes["heads"] or sizes["kv_heads"]:
+        check_divides("kv_heads", sizes["kv_heads"], "heads", sizes["heads"])
+    check_supported(query, "query", "query", narrowest=NARROWEST)
+    check_supported(key, "key", "key", narrowest=NARROWEST)
+    if scale is not None:
+        check_number("scale", scale, positive=True)
+    return sizes
+
+
 # Forward ---------------------------------------------------------------------------------------
+
+
+@no_type_check
+@triton.jit
+def weigh(
+    maximum: tl.tensor, total: tl.tensor, score: tl.tensor, scale: tl.tensor
+) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
+    """Weights of a tile of scores, by how much those before shrink, and the running two."""
+    higher = tl.maximum(maximum, tl.max(score, 1) * scale)
+    weight = tl.exp2(score * scale - higher[:, None])
+    shrink = tl.exp2(maximum - higher)
+    total = total * shrink + tl.sum(weight, 1)
+    return higher, total, shrink, weight
 
 
 @no_type_check
@@ -91,16 +121,54 @@ def fold(
     PRECISION: tl.constexpr,
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
     """One step of the online softmax: fold a tile of scores and values into the running three."""
-    higher = tl.maximum(maximum, tl.max(score, 1) * scale)
-    weight = tl.exp2(score * scale - higher[:, None])
-    shrink = tl.exp2(maximum - higher)
-    total = total * shrink + tl.sum(weight, 1)
+    higher, total, shrink, weight = weigh(maximum, total, score, scale)
     blend = matmul(weight, value, blend * shrink[:, None], PRECISION)
     return higher, total, blend
 
 
 @no_type_check
-@triton.jit(do_not_specialize=["size"])
+@triton.jit
+def fold_behind(
+    maximum: tl.tensor,
+    total: tl.tensor,
+    blend: tl.tensor,
+    q: tl.tensor,
+    key: tl.tensor,
+    value: tl.tensor,
+    key_strides: tl.tuple,
+    value_strides: tl.tuple,
+    cut: tl.tensor,
+    keys: tl.tensor,
+    scale: tl.tensor,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    PRECISION: tl.constexpr,
+    BLOCK: tl.constexpr,
+    STEP: tl.constexpr,
+) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
+    """The tiles before `cut`, each folded in while the exponentials of the next are computed.
+
+    Before the first tile comes one without weight. Weights wait in float32: a tile of half
+    precision that waits would go through shared memory, and its product would be waited for.
+    """
+    shrink = tl.full([BLOCK], 1.0, tl.float32)
+    weight = tl.zeros([BLOCK, STEP], tl.float32)
+    blank = tl.zeros([BLOCK, STEP], tl.float32)
+    for first in tl.range(0, cut, STEP):
+        before = tl.maximum(first - STEP, 0)
+        k = load_tile(key, first, keys, key_strides[2], D, WIDTH, STEP, True)
+        v = load_tile(value, before, keys, value_strides[2], D, WIDTH, STEP, True)
+        score = matmul(q, k.T, blank, PRECISION)
+        blend = matmul(weight, v, blend * shrink[:, None], PRECISION)
+        maximum, total, shrink, weight = weigh(maximum, total, score, scale)
+    last = tl.maximum(cut - STEP, 0)
+    v = load_tile(value, last, keys, value_strides[2], D, WIDTH, STEP, False)
+    blend = matmul(weight, v, blend * shrink[:, None], PRECISION)
+    return maximum, total, blend
+
+
+@no_type_check
+@triton.jit(do_not_specialize=["size", "together"])
 def forward_kernel(
     query: tl.tensor,
     key: tl.tensor,
@@ -114,27 +182,27 @@ def forward_kernel(
     queries: tl.tensor,
     keys: tl.tensor,
     scale: tl.tensor,
+    together: tl.tensor,
     size: tl.tensor,  # noqa: ARG001 - for the autotuner
+    SHARE: tl.constexpr,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
     CAUSAL: tl.constexpr,
     PRECISION: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
+    OVERLAP: tl.constexpr,
 ) -> None:
     """Blend the values for BLOCK queries of one head, and keep the log-sum-exp of their scores."""
     tiles = tl.cdiv(queries, BLOCK)
-    head = (tl.program_id(0) // tiles).to(tl.int64)
-    tile = tl.program_id(0) % tiles
+    head, tile = deal(tiles, together)
     if CAUSAL:  # the last queries see most keys: begin with them
         tile = tiles - 1 - tile
     start = tile * BLOCK
     query = of_head(query, query_strides, head, heads)
-    key = of_head(key, key_strides, head, heads)
-    value = of_head(value, value_strides, head, heads)
-    key_tiles = open_tiles(key, keys, key_strides[2], D, WIDTH, STEP, DESCRIPTORS)
-    value_tiles = open_tiles(value, keys, value_strides[2], D, WIDTH, STEP, DESCRIPTORS)
+    key = of_head(key, key_strides, head // SHARE, heads // SHARE)
+    value = of_head(value, value_strides, head // SHARE, heads // SHARE)
 
     # Query i sees the keys 0 ... i + ahead. All our queries see the tiles before `cut` whole; those
     # from `cut` to `end` are cut by the diagonal or by the end of the sequence.
@@ -152,14 +220,20 @@ def forward_kernel(
     total = tl.zeros([BLOCK], tl.float32)
     blend = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
-    for first in tl.range(0, cut, STEP):
-        k = load_tile(key_tiles, first, keys, key_strides[2], D, WIDTH, STEP, True)
-        v = load_tile(value_tiles, first, keys, value_strides[2], D, WIDTH, STEP, True)
-        score = matmul(q, k.T, blank, PRECISION)
-        maximum, total, blend = fold(maximum, total, blend, score, scale, v, PRECISION)
+    if OVERLAP:
+        maximum, total, blend = fold_behind(
+            *(maximum, total, blend, q, key, value, key_strides, value_strides, cut, keys, scale),
+            *(D, WIDTH, PRECISION, BLOCK, STEP),
+        )
+    else:
+        for first in tl.range(0, cut, STEP):
+            k = load_tile(key, first, keys, key_strides[2], D, WIDTH, STEP, True)
+            v = load_tile(value, first, keys, value_strides[2], D, WIDTH, STEP, True)
+            score = matmul(q, k.T, blank, PRECISION)
+            maximum, total, blend = fold(maximum, total, blend, score, scale, v, PRECISION)
     for first in tl.range(cut, end, STEP):
-        k = load_tile(key_tiles, first, keys, key_strides[2], D, WIDTH, STEP, False)
-        v = load_tile(value_tiles, first, keys, value_strides[2], D, WIDTH, STEP, False)
+        k = load_tile(key, first, keys, key_strides[2], D, WIDTH, STEP, False)
+        v = load_tile(value, first, keys, value_strides[2], D, WIDTH, STEP, False)
         column = first + tl.arange(0, STEP)
         visible = (column < keys)[None, :]
         if CAUSAL:
@@ -203,7 +277,7 @@ def delta_kernel(
 
 
 @no_type_check
-@triton.jit(do_not_specialize=["size"])
+@triton.jit(do_not_specialize=["size", "together"])
 def query_gradient_kernel(
     query: tl.tensor,
     key: tl.tensor,
@@ -220,28 +294,27 @@ def query_gradient_kernel(
     queries: tl.tensor,
     keys: tl.tensor,
     scale: tl.tensor,
+    together: tl.tensor,
     size: tl.tensor,  # noqa: ARG001 - for the autotuner
+    SHARE: tl.constexpr,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
     CAUSAL: tl.constexpr,
     PRECISION: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
     """The gradient for BLOCK queries: past the keys once more, as forward went."""
     tiles = tl.cdiv(queries, BLOCK)
-    head = (tl.program_id(0) // tiles).to(tl.int64)
-    tile = tl.program_id(0) % tiles
+    head, tile = deal(tiles, together)
     if CAUSAL:
         tile = tiles - 1 - tile
     start = tile * BLOCK
     query = of_head(query, query_strides, head, heads)
-    key = of_head(key, key_strides, head, heads)
-    value = of_head(value, value_strides, head, heads)
+    key = of_head(key, key_strides, head // SHARE, heads // SHARE)
+    value = of_head(value, value_strides, head // SHARE, heads // SHARE)
     gradient = of_head(gradient, gradient_strides, head, heads)
-    key_tiles = open_tiles(key, keys, key_strides[2], D, WIDTH, STEP, DESCRIPTORS)
-    value_tiles = open_tiles(value, keys, value_strides[2], D, WIDTH, STEP, DESCRIPTORS)
 
     ahead = keys - queries
     if CAUSAL:
@@ -259,15 +332,15 @@ def query_gradient_kernel(
     total = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
     for first in tl.range(0, cut, STEP):
-        k = load_tile(key_tiles, first, keys, key_strides[2], D, WIDTH, STEP, True)
-        v = load_tile(value_tiles, first, keys, value_strides[2], D, WIDTH, STEP, True)
+        k = load_tile(key, first, keys, key_strides[2], D, WIDTH, STEP, True)
+        v = load_tile(value, first, keys, value_strides[2], D, WIDTH, STEP, True)
         score = matmul(q, k.T, blank, PRECISION)
         weight = tl.exp2(score * (scale * LOG2_E) - level[:, None])
         change = weight * (matmul(g, v.T, blank, PRECISION) - mean[:, None])
         total = matmul(change, k, total, PRECISION)
     for first in tl.range(cut, end, STEP):
-        k = load_tile(key_tiles, first, keys, key_strides[2], D, WIDTH, STEP, False)
-        v = load_tile(value_tiles, first, keys, value_strides[2], D, WIDTH, STEP, False)
+        k = load_tile(key, first, keys, key_strides[2], D, WIDTH, STEP, False)
+        v = load_tile(value, first, keys, value_strides[2], D, WIDTH, STEP, False)
         column = first + tl.arange(0, STEP)
         visible = (column < keys)[None, :]
         if CAUSAL:
@@ -281,7 +354,26 @@ def query_gradient_kernel(
 
 
 @no_type_check
-@triton.jit(do_not_specialize=["size"])
+@triton.jit
+def add_share(
+    query_gradient: tl.tensor,
+    change: tl.tensor,
+    key: tl.tensor,
+    scale: tl.tensor,
+    first: tl.tensor,
+    queries: tl.tensor,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    STEP: tl.constexpr,
+    PRECISION: tl.constexpr,
+) -> None:
+    """What a tile of keys adds to the gradients of STEP queries; other programs add theirs."""
+    share = matmul(change.T, key, tl.zeros([STEP, WIDTH], tl.float32), PRECISION)
+    add_tile(query_gradient, share * scale, first, queries, D, WIDTH, STEP)
+
+
+@no_type_check
+@triton.jit(do_not_specialize=["size", "together"])
 def key_value_gradient_kernel(
     query: tl.tensor,
     key: tl.tensor,
@@ -289,6 +381,7 @@ def key_value_gradient_kernel(
     gradient: tl.tensor,
     logsumexp: tl.tensor,
     delta: tl.tensor,
+    query_gradient: tl.tensor,
     key_gradient: tl.tensor,
     value_gradient: tl.tensor,
     query_strides: tl.tuple,
@@ -299,37 +392,33 @@ def key_value_gradient_kernel(
     queries: tl.tensor,
     keys: tl.tensor,
     scale: tl.tensor,
+    together: tl.tensor,
     size: tl.tensor,  # noqa: ARG001 - for the autotuner
+    SHARE: tl.constexpr,
+    ONE_PASS: tl.constexpr,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
     CAUSAL: tl.constexpr,
     PRECISION: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
     """The gradients for BLOCK keys and their values: past the queries that see them.
 
     Scores and weights lie transposed, (key, query). A query past the end is zero and so is its
-    gradient, so it adds nothing.
+    gradient, so it adds nothing. In ONE_PASS all programs add to the gradients of the queries too.
     """
     tiles = tl.cdiv(keys, BLOCK)
-    head = (tl.program_id(0) // tiles).to(tl.int64)
-    start = tl.program_id(0) % tiles * BLOCK
-    query = of_head(query, query_strides, head, heads)
-    key = of_head(key, key_strides, head, heads)
-    value = of_head(value, value_strides, head, heads)
-    gradient = of_head(gradient, gradient_strides, head, heads)
-    logsumexp += head * queries
-    delta += head * queries
-    query_tiles = open_tiles(query, queries, query_strides[2], D, WIDTH, STEP, DESCRIPTORS)
-    gradient_tiles = open_tiles(gradient, queries, gradient_strides[2], D, WIDTH, STEP, DESCRIPTORS)
+    head, tile = deal(tiles, together)
+    start = tile * BLOCK
+    key = of_head(key, key_strides, head, heads // SHARE)
+    value = of_head(value, value_strides, head, heads // SHARE)
 
     # Key j is seen by the queries from j - ahead on. The tiles of queries from `begin` to `cut` are
     # cut by the diagonal; those after see all our keys.
     ahead = keys - queries
-    begin = 0
-    cut = 0
+    begin, cut = 0, 0
     if CAUSAL:
         begin = tl.maximum(start - ahead, 0) // STEP * STEP
         cut = tl.minimum(tl.cdiv(tl.maximum(start + BLOCK - 1 - ahead, 0), STEP) * STEP, queries)
@@ -339,41 +428,47 @@ def key_value_gradient_kernel(
     key_total = tl.zeros([BLOCK, WIDTH], tl.float32)
     value_total = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
-    if CAUSAL:
-        for first in tl.range(begin, cut, STEP):
-            q = load_tile(query_tiles, first, queries, query_strides[2], D, WIDTH, STEP, False)
-            g = load_tile(
-                gradient_tiles, first, queries, gradient_strides[2], D, WIDTH, STEP, False
-            )
-            row = first + tl.arange(0, STEP)
-            level = tl.load(logsumexp + row, mask=row < queries, other=0.0) * LOG2_E
-            mean = tl.load(delta + row, mask=row < queries, other=0.0)
-            column = start + tl.arange(0, BLOCK)
-            visible = column[:, None] <= row[None, :] + ahead
-            score = tl.where(visible, matmul(k, q.T, blank, PRECISION), float("-inf"))
-            weight = tl.exp2(score * (scale * LOG2_E) - level[None, :])
-            value_total = matmul(weight, g, value_total, PRECISION)
-            change = weight * (matmul(v, g.T, blank, PRECISION) - mean[None, :])
-            key_total = matmul(change, q, key_total, PRECISION)
-    for first in tl.range(cut, queries, STEP):
-        q = load_tile(query_tiles, first, queries, query_strides[2], D, WIDTH, STEP, False)
-        g = load_tile(gradient_tiles, first, queries, gradient_strides[2], D, WIDTH, STEP, False)
-        row = first + tl.arange(0, STEP)
-        level = tl.load(logsumexp + row, mask=row < queries, other=0.0) * LOG2_E
-        mean = tl.load(delta + row, mask=row < queries, other=0.0)
-        weight = tl.exp2(matmul(k, q.T, blank, PRECISION) * (scale * LOG2_E) - level[None, :])
-        value_total = matmul(weight, g, value_total, PRECISION)
-        change = weight * (matmul(v, g.T, blank, PRECISION) - mean[None, :])
-        key_total = matmul(change, q, key_total, PRECISION)
+    for asking in tl.range(head * SHARE, (head + 1) * SHARE):
+        own_query = of_head(query, query_strides, asking, heads)
+        own_gradient = of_head(gradient, gradient_strides, asking, heads)
+        target = query_gradient + asking * queries * D
+        for whole in tl.static_range(0 if CAUSAL else 1, 2):
+            low, high = (cut, queries) if whole else (begin, cut)
+            for first in tl.range(low, high, STEP):
+                q = load_tile(own_query, first, queries, query_strides[2], D, WIDTH, STEP, False)
+                g = load_tile(
+                    own_gradient, first, queries, gradient_strides[2], D, WIDTH, STEP, False
+                )
+                row = first + tl.arange(0, STEP)
+                asked = row < queries
+                level = tl.load(logsumexp + asking * queries + row, mask=asked, other=0.0) * LOG2_E
+                mean = tl.load(delta + asking * queries + row, mask=asked, other=0.0)
+                score = matmul(k, q.T, blank, PRECISION)
+                if not whole:
+                    column = start + tl.arange(0, BLOCK)
+                    visible = column[:, None] <= row[None, :] + ahead
+                    score = tl.where(visible, score, float("-inf"))
+                weight = tl.exp2(score * (scale * LOG2_E) - level[None, :])
+                value_total = matmul(weight, g, value_total, PRECISION)
+                change = weight * (matmul(v, g.T, blank, PRECISION) - mean[None, :])
+                key_total = matmul(change, q, key_total, PRECISION)
+                if ONE_PASS:
+                    add_share(target, change, k, scale, first, queries, D, WIDTH, STEP, PRECISION)
     store_tile(value_gradient + head * keys * D, value_total, start, keys, D, WIDTH, BLOCK)
     store_tile(key_gradient + head * keys * D, key_total * scale, start, keys, D, WIDTH, BLOCK)
 
 
 # The operator ----------------------------------------------------------------------------------
 
-_forward = tuned(forward_kernel, own=1, taken=2, sums=1)
-_query_gradient = tuned(query_gradient_kernel, own=2, taken=2, sums=1)
-_key_value_gradient = tuned(key_value_gradient_kernel, own=2, taken=2, sums=2)
+_forward = tuned(forward_kernel, taken=["key", "value"], overlaps=True, own=1, sums=1)
+_query_gradient = tuned(query_gradient_kernel, taken=["key", "value"], own=2, sums=1)
+_key_value_gradient = tuned(
+    key_value_gradient_kernel,
+    taken=["query", "gradient"],
+    adds_to=["query_gradient"],
+    own=2,
+    sums=2,
+)
 
 
 @torch.library.custom_op("course_lib::flash_attention", mutates_args=())
@@ -385,18 +480,22 @@ def _attend(
     logsumexp = new(query[..., 0], torch.float32)
     if output.numel():
         query, key, value = readable(query), readable(key), readable(value)
-        batch, heads, queries, _ = query.shape
-        keys = key.shape[-2]
-        tensors = (query, key, value, output, logsumexp)
-        strides = [x.stride()[:3] for x in (query, key, value)]
+        batch, heads, queries, d = query.shape
+        kv_heads, keys = key.shape[1:3]
+        past = 2 * keys * d * kv_heads // heads
+        given = {"query": query, "key": key, "value": value}
+        given |= {f"{name}_strides": x.stride()[:3] for name, x in given.items()}
         with torch.cuda.device_of(query):
             _forward[programs(queries, batch * heads)](
-                *tensors,
-                *strides,
-                heads,
-                queries,
-                keys,
-                scale,
+                **given,
+                output=output,
+                logsumexp=logsumexp,
+                heads=heads,
+                queries=queries,
+                keys=keys,
+                scale=scale,
+                together=heads_together(query, past, causal=causal),
+                SHARE=heads // kv_heads,
                 CAUSAL=causal,
                 **settings(query, max(queries, keys)),
             )
@@ -421,35 +520,52 @@ def _attend_backward(
     scale: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients for query, key and value."""
-    gradients = tuple(new(x) for x in (query, key, value))
+    one_pass = not torch.are_deterministic_algorithms_enabled()
+    query_gradient = (
+        torch.zeros(query.shape, dtype=torch.float32, device=query.device)
+        if one_pass
+        else new(query)
+    )
+    key_gradient, value_gradient = new(key), new(value)
     if output.numel():
         query, key, value, gradient = (readable(x) for x in (query, key, value, gradient))
         batch, heads, queries, d = query.shape
-        keys = key.shape[-2]
+        kv_heads, keys = key.shape[1:3]
         delta = torch.empty_like(logsumexp)
         chosen = settings(query, max(queries, keys))
-        strides = [x.stride()[:3] for x in (query, key, value, gradient)]
-        tensors = (query, key, value, gradient, logsumexp, delta)
-        sizes = (heads, queries, keys, scale)
+        tensors = {"query": query, "key": key, "value": value, "gradient": gradient}
+        strides = {f"{name}_strides": x.stride()[:3] for name, x in tensors.items()}
+        kept = {"logsumexp": logsumexp, "delta": delta, "query_gradient": query_gradient}
+        sizes = {"heads": heads, "queries": queries, "keys": keys, "scale": scale}
+        shared = {"SHARE": heads // kv_heads, "CAUSAL": causal, **chosen}
+        given = {**tensors, **strides, **kept, **sizes, **shared}
         with torch.cuda.device_of(query):
             delta_kernel[(triton.cdiv(queries, 64) * batch * heads,)](
                 output,
                 gradient,
                 delta,
-                strides[-1],
+                gradient.stride()[:3],
                 heads,
                 queries,
                 D=d,
                 WIDTH=chosen["WIDTH"],
                 BLOCK=64,
             )
-            _query_gradient[programs(queries, batch * heads)](
-                *tensors, gradients[0], *strides, *sizes, CAUSAL=causal, **chosen
+            past = 2 * queries * d * heads // kv_heads
+            _key_value_gradient[programs(keys, batch * kv_heads)](
+                **given,
+                key_gradient=key_gradient,
+                value_gradient=value_gradient,
+                together=heads_together(query, past, causal=causal),
+                ONE_PASS=one_pass,
             )
-            _key_value_gradient[programs(keys, batch * heads)](
-                *tensors, *gradients[1:], *strides, *sizes, CAUSAL=causal, **chosen
-            )
-    return gradients
+            # After the other, whose tuner empties what it may have added to.
+            if not one_pass:
+                past = 2 * keys * d * kv_heads // heads
+                _query_gradient[programs(queries, batch * heads)](
+                    **given, together=heads_together(query, past, causal=causal)
+                )
+    return query_gradient.to(gradient.dtype), key_gradient, value_gradient
 
 
 @_attend_backward.register_fake

@@ -37,7 +37,7 @@ from course_lib.kernels.tiles import (
     load_tile,
     matmul,
     new,
-    open_tiles,
+    of_window,
     programs,
     readable,
     settings,
@@ -45,14 +45,18 @@ from course_lib.kernels.tiles import (
     tuned,
 )
 
+# Half of what float16 holds, for rounding may go up.
+ROOM = 2.0**15
+
 
 def symplectic_flash(
-    z: Float[Tensor, "*batch tokens d"], A: Float[Tensor, "d d"]
+    z: Float[Tensor, "*batch tokens d"], A: Float[Tensor, "d d"], *, symmetric: bool = False
 ) -> Float[Tensor, "*batch tokens d"]:
     r"""The gradient of $\Sigma(Z)=\sum_n\log(1+\sum_m e^{C_{mn}})$, $C = ZAZ^\top$, in tiles.
 
-    It is $SZA^\top + S^\top ZA$ with $S_{mn} = e^{C_{mn}}/(1+\sum_{m'} e^{C_{m'n}})$, which a
-    symmetric ``A`` makes $(S+S^\top)ZA$ at half the cost. Memory is linear in the tokens, forward
+    It is $SZA^\top + S^\top ZA$ with $S_{mn} = e^{C_{mn}}/(1+\sum_{m'} e^{C_{m'n}})$. Promise a
+    ``symmetric`` ``A``, and it is computed as $(S+S^\top)ZA$ at half the cost; nobody checks, since
+    that would stop the program until the GPU has answered. Memory is linear in the tokens, forward
     and backward; the derivatives for ``z`` and ``A`` hold for any ``A``. ``d`` is 1 to 256, the
     dtype float16, bfloat16 or float32 (in full precision, unless
     ``torch.set_float32_matmul_precision`` allows TF32). Raises ``TypeError`` for other dtypes,
@@ -64,7 +68,7 @@ def symplectic_flash(
     sizes = check_shapes(z=(z, "*batch tokens d"), A=(A, "d columns"))
     check_shapes(A=(A, f"rows {sizes['d']}"))
     check_supported(z, "z", "tokens", narrowest=1)
-    gradient, _ = _gradient(z.reshape(-1, *z.shape[-2:]), A)
+    gradient, _ = _gradient(z.reshape(-1, *z.shape[-2:]), A, symmetric=symmetric)
     return gradient.reshape(z.shape)
 
 
@@ -84,15 +88,14 @@ def column_kernel(
     PRECISION: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
-    """First pass: L for BLOCK columns. All tokens z_m go past, as keys go past a query."""
+    """First pass: L log₂e for BLOCK columns. All tokens z_m go past, as keys go past a query."""
     tiles = tl.cdiv(tokens, BLOCK)
     window = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
-    z += window * tokens * D
-    w += window * tokens * D
-    z_tiles = open_tiles(z, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
+    z = of_window(z, window, tokens, D)
+    w = of_window(w, window, tokens, D)
 
     own_w = load_tile(w, start, tokens, D, D, WIDTH, BLOCK, False)
     # The one more entry of every column: its score is 0, so it adds e⁰ to the sum.
@@ -100,23 +103,24 @@ def column_kernel(
     total = tl.full([BLOCK], 1.0, tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
     for first in tl.range(0, tokens, STEP):
-        other_z = load_tile(z_tiles, first, tokens, D, D, WIDTH, STEP, False)
-        score = matmul(own_w, other_z.T, blank, PRECISION) * LOG2_E
+        other_z = load_tile(z, first, tokens, D, D, WIDTH, STEP, False)
+        score = matmul(own_w, other_z.T, blank, PRECISION)
         present = first + tl.arange(0, STEP) < tokens
         score = tl.where(present[None, :], score, float("-inf"))
-        higher = tl.maximum(maximum, tl.max(score, 1))
-        total = total * tl.exp2(maximum - higher) + tl.sum(tl.exp2(score - higher[:, None]), 1)
+        higher = tl.maximum(maximum, tl.max(score, 1) * LOG2_E)
+        weight = tl.exp2(score * LOG2_E - higher[:, None])
+        total = total * tl.exp2(maximum - higher) + tl.sum(weight, 1)
         maximum = higher
     row = start + tl.arange(0, BLOCK)
-    level = maximum / LOG2_E + tl.log(total)
+    level = maximum + tl.log2(total)
     tl.store(logsumexp + window * tokens + row, level, mask=row < tokens)
 
 
 @no_type_check
 @triton.jit
 def softmax(score: tl.tensor, level: tl.tensor) -> tl.tensor:
-    """S from its score and the logarithm of its column's sum; never above 1."""
-    return tl.exp2(tl.minimum((score - level) * LOG2_E, 0.0))
+    """S from its score and the binary logarithm of its column's sum; never above 1."""
+    return tl.exp2(tl.minimum(score * LOG2_E - level, 0.0))
 
 
 @no_type_check
@@ -135,18 +139,16 @@ def row_kernel(
     SYMMETRIC: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
     """Second pass: both products for BLOCK rows. Missing tokens are zero, so they add nothing."""
     tiles = tl.cdiv(tokens, BLOCK)
     window = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
-    z += window * tokens * D
-    w += window * tokens * D
-    r += window * tokens * D
+    z = of_window(z, window, tokens, D)
+    w = of_window(w, window, tokens, D)
+    r = of_window(r, window, tokens, D)
     logsumexp += window * tokens
-    w_tiles = open_tiles(w, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
-    r_tiles = open_tiles(r, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
 
     row = start + tl.arange(0, BLOCK)
     own_z = load_tile(z, start, tokens, D, D, WIDTH, BLOCK, False)
@@ -155,7 +157,7 @@ def row_kernel(
     blank = tl.zeros([BLOCK, STEP], tl.float32)
     for first in tl.range(0, tokens, STEP):
         column = first + tl.arange(0, STEP)
-        other_w = load_tile(w_tiles, first, tokens, D, D, WIDTH, STEP, False)
+        other_w = load_tile(w, first, tokens, D, D, WIDTH, STEP, False)
         other_level = tl.load(logsumexp + column, mask=column < tokens, other=0.0)
         score = matmul(own_z, other_w.T, blank, PRECISION)
         weight = softmax(score, other_level[None, :])
@@ -164,7 +166,7 @@ def row_kernel(
             total = matmul(weight, other_w, total, PRECISION)
         else:
             total = matmul(weight, other_w, total, PRECISION)
-            other_r = load_tile(r_tiles, first, tokens, D, D, WIDTH, STEP, False)
+            other_r = load_tile(r, first, tokens, D, D, WIDTH, STEP, False)
             score = matmul(own_z, other_r.T, blank, PRECISION)
             weight = softmax(score, own_level[:, None])
             total = matmul(weight, other_r, total, PRECISION)
@@ -192,7 +194,7 @@ def column_backward_kernel(
     PRECISION: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
     """For BLOCK columns: their mean D, X = EᵀZ + SᵀG as `moved`, and SᵀZ as `mixed`.
 
@@ -201,22 +203,22 @@ def column_backward_kernel(
     tiles = tl.cdiv(tokens, BLOCK)
     window = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
-    z += window * tokens * D
-    g += window * tokens * D
-    z_tiles = open_tiles(z, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
-    g_tiles = open_tiles(g, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
+    z = of_window(z, window, tokens, D)
+    g = of_window(g, window, tokens, D)
+    w = of_window(w, window, tokens, D)
+    u = of_window(u, window, tokens, D)
 
     row = start + tl.arange(0, BLOCK)
-    own_w = load_tile(w + window * tokens * D, start, tokens, D, D, WIDTH, BLOCK, False)
-    own_u = load_tile(u + window * tokens * D, start, tokens, D, D, WIDTH, BLOCK, False)
+    own_w = load_tile(w, start, tokens, D, D, WIDTH, BLOCK, False)
+    own_u = load_tile(u, start, tokens, D, D, WIDTH, BLOCK, False)
     level = tl.load(logsumexp + window * tokens + row, mask=row < tokens, other=0.0)
     total = tl.zeros([BLOCK], tl.float32)
     move = tl.zeros([BLOCK, WIDTH], tl.float32)
     mix = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
     for first in tl.range(0, tokens, STEP):
-        other_z = load_tile(z_tiles, first, tokens, D, D, WIDTH, STEP, False)
-        other_g = load_tile(g_tiles, first, tokens, D, D, WIDTH, STEP, False)
+        other_z = load_tile(z, first, tokens, D, D, WIDTH, STEP, False)
+        other_g = load_tile(g, first, tokens, D, D, WIDTH, STEP, False)
         score = matmul(own_w, other_z.T, blank, PRECISION)
         weight = softmax(score, level[:, None])
         slope = matmul(own_w, other_g.T, blank, PRECISION)
@@ -248,27 +250,27 @@ def row_backward_kernel(
     PRECISION: tl.constexpr,
     BLOCK: tl.constexpr,
     STEP: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
+    DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
     """For BLOCK rows: EW + S(GAᵀ), where the rows of W and U = GAᵀ go past."""
     tiles = tl.cdiv(tokens, BLOCK)
     window = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
-    w += window * tokens * D
-    u += window * tokens * D
+    z = of_window(z, window, tokens, D)
+    g = of_window(g, window, tokens, D)
+    w = of_window(w, window, tokens, D)
+    u = of_window(u, window, tokens, D)
     logsumexp += window * tokens
     mean += window * tokens
-    w_tiles = open_tiles(w, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
-    u_tiles = open_tiles(u, tokens, D, D, WIDTH, STEP, DESCRIPTORS)
 
-    own_z = load_tile(z + window * tokens * D, start, tokens, D, D, WIDTH, BLOCK, False)
-    own_g = load_tile(g + window * tokens * D, start, tokens, D, D, WIDTH, BLOCK, False)
+    own_z = load_tile(z, start, tokens, D, D, WIDTH, BLOCK, False)
+    own_g = load_tile(g, start, tokens, D, D, WIDTH, BLOCK, False)
     total = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
     for first in tl.range(0, tokens, STEP):
         column = first + tl.arange(0, STEP)
-        other_w = load_tile(w_tiles, first, tokens, D, D, WIDTH, STEP, False)
-        other_u = load_tile(u_tiles, first, tokens, D, D, WIDTH, STEP, False)
+        other_w = load_tile(w, first, tokens, D, D, WIDTH, STEP, False)
+        other_u = load_tile(u, first, tokens, D, D, WIDTH, STEP, False)
         level = tl.load(logsumexp + column, mask=column < tokens, other=0.0)
         column_mean = tl.load(mean + column, mask=column < tokens, other=0.0)
         score = matmul(own_z, other_w.T, blank, PRECISION)
@@ -282,32 +284,32 @@ def row_backward_kernel(
 
 # The operator ----------------------------------------------------------------------------------
 
-_columns = tuned(column_kernel, own=1, taken=1, sums=0)
-_rows = tuned(row_kernel, own=1, taken=2, sums=1)
-_columns_backward = tuned(column_backward_kernel, own=2, taken=2, sums=2)
-_rows_backward = tuned(row_backward_kernel, own=2, taken=2, sums=1)
+_columns = tuned(column_kernel, own=1, taken=["z"], sums=0)
+_rows = tuned(row_kernel, own=1, taken=["w", "r"], sums=1)
+_columns_backward = tuned(column_backward_kernel, own=2, taken=["z", "g"], sums=2)
+_rows_backward = tuned(row_backward_kernel, own=2, taken=["w", "u"], sums=1)
 
 
 @torch.library.custom_op("course_lib::symplectic_flash", mutates_args=())
-def _gradient(z: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradient for windows (window, tokens, d) and, for backward, L."""
+def _gradient(z: Tensor, A: Tensor, *, symmetric: bool) -> tuple[Tensor, Tensor]:
+    """The gradient for windows (window, tokens, d) and, for backward, L log₂e."""
     gradient = new(z)
     logsumexp = new(z[..., 0], torch.float32)
     if gradient.numel():
         z = readable(z.contiguous())
         windows, tokens, _ = z.shape
-        symmetric = _is_symmetric(A)
         w = z @ A.mT
         r = w if symmetric else z @ A
         grid, chosen = programs(tokens, windows), settings(z, tokens)
         with torch.cuda.device_of(z):
-            _columns[grid](z, w, logsumexp, tokens, **chosen)
-            _rows[grid](z, w, r, logsumexp, gradient, tokens, SYMMETRIC=symmetric, **chosen)
+            kept = {"logsumexp": logsumexp, "tokens": tokens, **chosen}
+            _columns[grid](z=z, w=w, **kept)
+            _rows[grid](z=z, w=w, r=r, gradient=gradient, SYMMETRIC=symmetric, **kept)
     return gradient, logsumexp
 
 
 @_gradient.register_fake
-def _(z: Tensor, _A: Tensor) -> tuple[Tensor, Tensor]:
+def _(z: Tensor, _A: Tensor, **_: bool) -> tuple[Tensor, Tensor]:
     return new(z), new(z[..., 0], torch.float32)
 
 
@@ -316,6 +318,17 @@ def _gradient_backward(g: Tensor, z: Tensor, A: Tensor, logsumexp: Tensor) -> tu
     """The gradients for z and A."""
     if not z.numel():
         return torch.zeros_like(z, memory_format=torch.contiguous_format), torch.zeros_like(A)
+    if z.dtype == torch.float16:
+        room = _room(g, z, A)
+        found = _in_float32((room * g.float()).to(z.dtype), z, A, logsumexp)
+        z_gradient, A_gradient = (gradient / room for gradient in found)
+    else:
+        z_gradient, A_gradient = _in_float32(g, z, A, logsumexp)
+    return z_gradient.to(z.dtype), A_gradient.to(A.dtype)
+
+
+def _in_float32(g: Tensor, z: Tensor, A: Tensor, logsumexp: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients for z and A before they are rounded."""
     z, g = readable(z.contiguous()), readable(g.contiguous())
     windows, tokens, _ = z.shape
     w, u = z @ A.mT, g @ A.mT
@@ -323,13 +336,15 @@ def _gradient_backward(g: Tensor, z: Tensor, A: Tensor, logsumexp: Tensor) -> tu
     z_gradient, moved, mixed = (new(z, torch.float32) for _ in range(3))
     grid, chosen = programs(tokens, windows), settings(z, tokens)
     with torch.cuda.device_of(z):
-        _columns_backward[grid](z, g, w, u, logsumexp, mean, moved, mixed, tokens, **chosen)
-        _rows_backward[grid](z, g, w, u, logsumexp, mean, z_gradient, tokens, **chosen)
+        given = {"z": z, "g": g, "w": w, "u": u, "logsumexp": logsumexp, "mean": mean}
+        given |= {"tokens": tokens, **chosen}
+        _columns_backward[grid](moved=moved, mixed=mixed, **given)
+        _rows_backward[grid](z_gradient=z_gradient, **given)
     with torch.autocast(z.device.type, enabled=False):
         z_gradient += moved @ A.float()
         A_gradient = moved.flatten(0, 1).mT @ z.flatten(0, 1).float()
         A_gradient += mixed.flatten(0, 1).mT @ g.flatten(0, 1).float()
-    return z_gradient.to(z.dtype), A_gradient.to(A.dtype)
+    return z_gradient, A_gradient
 
 
 @_gradient_backward.register_fake
@@ -337,13 +352,23 @@ def _(_g: Tensor, z: Tensor, A: Tensor, _logsumexp: Tensor) -> tuple[Tensor, Ten
     return new(z), new(A)
 
 
-def _is_symmetric(A: Tensor) -> bool:
-    """Whether the cheaper form may be used. A CUDA graph cannot wait for the answer."""
-    recording = A.is_cuda and torch.cuda.is_current_stream_capturing()
-    return not recording and torch.equal(A, A.mT)
+def _room(g: Tensor, z: Tensor, A: Tensor) -> Tensor:
+    r"""A power of two by which to multiply g, so that nothing made of it overflows float16.
+
+    $|u_n| \le |g_n|\,\|A\|$ and $|B_{mn}| \le 2\max|g|\,\max|z|\,\|A\|$, the norm being Frobenius'.
+    """
+    longest_g, longest_z = (x.float().norm(dim=-1).amax() for x in (g, z))
+    size = A.float().norm()
+    most = longest_g * torch.stack([torch.ones_like(size), size, 2 * longest_z * size]).amax()
+    return torch.exp2((ROOM / most).log2().floor()).where(most > 0, 1.0)
 
 
-def _keep(ctx: Any, inputs: tuple[Tensor, Tensor], output: tuple[Tensor, Tensor]) -> None:
+def _keep(
+    ctx: Any,
+    inputs: tuple[Tensor, Tensor],
+    keyword_only_inputs: dict[str, bool],  # noqa: ARG001 - backward holds for any A
+    output: tuple[Tensor, Tensor],
+) -> None:
     ctx.save_for_backward(*inputs, output[1])
 
 

@@ -14,14 +14,18 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from course_lib.checks import check_size
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 WIDEST = 256
 HOPPER = (9, 0)
-# Tensor descriptors let Hopper's copy engine fetch tiles. They are tried where this is set to 1.
-DESCRIPTORS = os.environ.get("COURSE_LIB_DESCRIPTORS") == "1"
+AXES = ("batch", "heads", "tokens", "d")
+# Hopper's copy engine fetches tiles by tensor descriptors; where this is set to 0, it stays idle.
+DESCRIPTORS = os.environ.get("COURSE_LIB_DESCRIPTORS") != "0"
+ENGINE_WANTS = 16  # bytes: rows, strides and the first number are multiples of it
+FARTHEST = 2**31  # numbers: places within a head are counted in 32 bits
 
 INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 # exp(x) is exp2(x log₂e), and powers of two are what a GPU computes directly.
@@ -33,28 +37,39 @@ LOG2_E = tl.constexpr(1.4426950408889634)
 
 @no_type_check
 @triton.jit
-def of_head(pointer: tl.tensor, strides: tl.tuple, head: tl.tensor, heads: tl.tensor) -> tl.tensor:
-    """Where one head's tokens begin; `head` counts the heads of all batches, in 64 bits."""
-    return pointer + head // heads * strides[0] + head % heads * strides[1]
+def deal(tiles: tl.tensor, together: tl.tensor) -> tuple[tl.tensor, tl.tensor]:
+    """The head and the tile of this program, of so many `tiles` a head.
+
+    Heads that stand `together` give their first tiles, one after the other, then their second.
+    """
+    heads = tl.num_programs(0) // tiles
+    first = tl.program_id(0) // (tiles * together) * together
+    place = tl.program_id(0) - first * tiles
+    side_by_side = tl.minimum(together, heads - first)
+    return (first + place % side_by_side).to(tl.int64), place // side_by_side
 
 
 @no_type_check
 @triton.jit
-def open_tiles(
-    pointer: tl.tensor,
-    tokens: tl.tensor,
-    stride: tl.tensor,
-    D: tl.constexpr,
-    WIDTH: tl.constexpr,
-    ROWS: tl.constexpr,
-    DESCRIPTORS: tl.constexpr,
-) -> tl.tensor:
-    """What `load_tile` reads from: a pointer, or a descriptor for Hopper's tensor copy engine."""
-    if DESCRIPTORS:
-        source = tl.make_tensor_descriptor(pointer, [tokens, D], [stride, 1], [ROWS, WIDTH])
+def of_head(source: tl.tensor, strides: tl.tuple, head: tl.tensor, heads: tl.tensor) -> tl.tensor:
+    """What `load_tile` reads one head from; `head` counts the heads of all batches, in 64 bits.
+
+    It is the address where the head's tokens begin, or a descriptor and the head's place in it.
+    """
+    if isinstance(source, tl.tensor):
+        own = source + head // heads * strides[0] + head % heads * strides[1]
     else:
-        source = pointer
-    return source
+        own = (source, (head // heads).to(tl.int32), (head % heads).to(tl.int32))
+    return own
+
+
+@no_type_check
+@triton.jit
+def of_window(
+    source: tl.tensor, window: tl.tensor, tokens: tl.tensor, D: tl.constexpr
+) -> tl.tensor:
+    """What `load_tile` reads one of many contiguous windows from."""
+    return of_head(source, (tokens * D, 0), window, 1)
 
 
 @no_type_check
@@ -70,9 +85,7 @@ def load_tile(
     WHOLE: tl.constexpr,
 ) -> tl.tensor:
     """ROWS tokens from `start`, with zeros for whatever is missing; WHOLE says that none is."""
-    if isinstance(source, tl.tensor_descriptor):
-        tile = source.load([start, 0])
-    else:
+    if isinstance(source, tl.tensor):
         row = tl.arange(0, ROWS)
         column = tl.arange(0, WIDTH)
         address = source + (start + row)[:, None] * stride + column[None, :]
@@ -83,7 +96,26 @@ def load_tile(
             tile = tl.load(address)
         else:
             tile = tl.load(address, mask=inside, other=0.0)
+    else:
+        tile = source[0].load([source[1], source[2], start, 0]).reshape([ROWS, WIDTH])
     return tile
+
+
+@no_type_check
+@triton.jit
+def places(
+    target: tl.tensor,
+    start: tl.tensor,
+    tokens: tl.tensor,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ROWS: tl.constexpr,
+) -> tuple[tl.tensor, tl.tensor]:
+    """Where a tile stands in the contiguous matrix (tokens, D), and what of it belongs there."""
+    row = start + tl.arange(0, ROWS)
+    column = tl.arange(0, WIDTH)
+    address = target + row[:, None] * D + column[None, :]
+    return address, (row < tokens)[:, None] & (column < D)[None, :]
 
 
 @no_type_check
@@ -98,11 +130,24 @@ def store_tile(
     ROWS: tl.constexpr,
 ) -> None:
     """Write what of the tile belongs to the contiguous matrix (tokens, D)."""
-    row = tl.arange(0, ROWS)
-    column = tl.arange(0, WIDTH)
-    address = target + (start + row)[:, None] * D + column[None, :]
-    inside = (start + row < tokens)[:, None] & (column < D)[None, :]
+    address, inside = places(target, start, tokens, D, WIDTH, ROWS)
     tl.store(address, tile.to(target.dtype.element_ty), mask=inside)
+
+
+@no_type_check
+@triton.jit
+def add_tile(
+    target: tl.tensor,
+    tile: tl.tensor,
+    start: tl.tensor,
+    tokens: tl.tensor,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ROWS: tl.constexpr,
+) -> None:
+    """Add what of the tile belongs to the contiguous matrix (tokens, D), while others do so too."""
+    address, inside = places(target, start, tokens, D, WIDTH, ROWS)
+    tl.atomic_add(address, tile, mask=inside, sem="relaxed")
 
 
 @no_type_check
@@ -126,11 +171,16 @@ def matmul(
 # (BLOCK, STEP, warps, stages): a program owns BLOCK tokens, takes in STEP at a time, has 32 threads
 # a warp, and fetches so many stages ahead. The last of each fits everywhere.
 HALF_PRECISION = (
+    (128, 128, 8, 3),
     (128, 128, 8, 2),
+    (128, 64, 8, 4),
     (128, 64, 8, 3),
     (128, 64, 4, 3),
     (64, 64, 4, 3),
     (128, 64, 8, 2),
+    (64, 64, 8, 3),
+    (64, 64, 8, 2),
+    (128, 32, 8, 3),
     (64, 64, 4, 2),
     (128, 32, 8, 2),
     (64, 32, 8, 2),
@@ -139,25 +189,36 @@ HALF_PRECISION = (
 )
 FULL_PRECISION = ((64, 32, 8, 2), (32, 32, 4, 2), (32, 16, 4, 2), (16, 16, 4, 1))
 # float32 numbers a thread may hold, and a program, before the compiler spills them.
-MOST_REGISTERS = 192
+MOST_REGISTERS = 160
 MOST_FRAGMENTS = 8192
 # Lengths up to each of these are tuned apart.
 LENGTHS = (1024, 4096)
+# In place of a length: take the first tiles that fit, whatever is fastest.
+UNTUNED = -1
 
 
 def fitting(
-    dtype: torch.dtype, width: int, shared_memory: int, *, own: int, taken: int, sums: int
+    dtype: torch.dtype,
+    width: int,
+    shared_memory: int,
+    *,
+    own: int,
+    taken: int,
+    sums: int,
+    added: int = 0,
 ) -> list[tuple[int, int, int, int]]:
     """The configurations that a processor with so many bytes of shared memory can hold.
 
     A program holds ``own`` tiles of BLOCK tokens and ``sums`` more in float32, and takes in
-    ``taken`` tiles of STEP tokens.
+    ``taken`` tiles of STEP tokens. Tiles that are ``added`` to others' go through shared memory in
+    float32, so that neighbours in a row are added at once.
     """
     full = dtype == torch.float32
     *shapes, smallest = FULL_PRECISION if full else HALF_PRECISION
     fits = []
     for block, step, warps, stages in shapes:
         shared = dtype.itemsize * width * (own * block + taken * stages * step)
+        shared += torch.float32.itemsize * width * added * step
         registers = (sums * block * width + own * block * step) / (32 * warps)
         # Without tensor cores every thread also holds whole rows of what it multiplies.
         fragments = sums * own * step * width if full else 0
@@ -167,45 +228,74 @@ def fitting(
     return [*fits[:6], smallest]
 
 
-def tuned(kernel: Any, **tiles: int) -> Any:
+def tuned(
+    kernel: Any,
+    *,
+    taken: Sequence[str],
+    adds_to: Sequence[str] = (),
+    overlaps: bool = False,
+    **tiles: int,
+) -> Any:
     """The kernel under an autotuner, which times what fits the device and keeps the fastest.
 
-    ``tiles`` is what :func:`fitting` asks for. The choice is kept on disk, so that a machine makes
-    it once.
+    ``taken`` names the tensors of which tiles go past. A launch gives them by name: where Hopper's
+    copy engine can fetch their tiles, the kernel gets descriptors in their place. Other ``tiles``
+    are what :func:`fitting` asks for; what the kernel ``adds_to`` is emptied between and after the
+    trials. A kernel that ``overlaps`` is tried both ways. The choice is kept on disk, so that a
+    machine makes it once.
     """
 
-    def prune(configs: Sequence[Any], given: Mapping[str, Any], **named: Any) -> list[Any]:
-        like = next(value for value in given.values() if isinstance(value, Tensor))
+    def prune(configs: Sequence[Any], _: Mapping[str, Any], **named: Any) -> list[Any]:
+        like = named[taken[0]]
         device = triton.runtime.driver.active.utils.get_device_properties(like.device.index)
-        fits = fitting(like.dtype, named["WIDTH"], device["max_shared_mem"], **tiles)
-        # The tensor copy engine wants rows of 16 bytes.
-        rows_fit = named["D"] * like.element_size() % 16 == 0
-        engine = rows_fit and torch.cuda.get_device_capability(like.device) >= HOPPER
-        return [
+        fits = fitting(
+            like.dtype,
+            named["WIDTH"],
+            device["max_shared_mem"],
+            taken=len(taken),
+            added=len(adds_to) if named.get("ONE_PASS") else 0,
+            **tiles,
+        )
+        capability = torch.cuda.get_device_capability(like.device)
+        rows_fit = named["D"] * like.element_size() % ENGINE_WANTS == 0
+        # Without tensor cores the engine's tiles have to be spread anew, and registers spill.
+        half = like.dtype != torch.float32
+        engine = DESCRIPTORS and half and rows_fit and capability >= HOPPER
+        # Hopper's products go on while a program does something else.
+        overlap = engine and capability[0] == HOPPER[0]
+        fitted = [
             config
             for config in configs
-            if _shape(config) in fits and (engine or not config.kwargs["DESCRIPTORS"])
+            if _shape(config) in fits
+            and config.kwargs["DESCRIPTORS"] == engine
+            and (overlap or not config.kwargs.get("OVERLAP"))
         ]
+        return fitted[:1] if named["size"] == UNTUNED else fitted
+
+    def describe(name: str) -> Callable[[Mapping[str, Any]], Any]:
+        return lambda launch: (
+            described(launch[name], launch["STEP"]) if launch["DESCRIPTORS"] else launch[name]
+        )
 
     return triton.autotune(
-        configs=_configurations(),
-        key=["size", "D", "PRECISION", "CAUSAL", "SYMMETRIC"],
+        configs=_configurations(overlaps=overlaps),
+        key=["size", "D", "PRECISION", "CAUSAL", "SYMMETRIC", "ONE_PASS"],
+        reset_to_zero=list(adds_to),
         prune_configs_by={"early_config_prune": prune},
         cache_results=True,
-    )(kernel)
+    )(triton.heuristics({name: describe(name) for name in taken})(kernel))
 
 
-def _configurations() -> list[Any]:
+def _configurations(*, overlaps: bool) -> list[Any]:
     every = dict.fromkeys([*HALF_PRECISION, *FULL_PRECISION])
+    kinds = [{"DESCRIPTORS": False}] if INTERPRETED else [{"DESCRIPTORS": x} for x in (True, False)]
+    if overlaps:
+        kinds = [kind | {"OVERLAP": overlap} for kind in kinds for overlap in (False, True)]
     shapes = [(32, 16, 4, 1)] if INTERPRETED else every
     return [
-        triton.Config(
-            {"BLOCK": block, "STEP": step, "DESCRIPTORS": descriptors},
-            num_warps=warps,
-            num_stages=stages,
-        )
+        triton.Config({"BLOCK": block, "STEP": step} | kind, num_warps=warps, num_stages=stages)
         for block, step, warps, stages in shapes
-        for descriptors in ((False, True) if DESCRIPTORS and not INTERPRETED else (False,))
+        for kind in (kinds[:1] if INTERPRETED else kinds)
     ]
 
 
@@ -215,17 +305,31 @@ def _shape(config: Any) -> tuple[int, int, int, int]:
 
 def settings(like: Tensor, tokens: int) -> dict[str, Any]:
     """What every launch needs besides its data."""
-    # Backward runs in a thread of its own, so each launch says where descriptors find memory.
-    if DESCRIPTORS:
-        triton.set_allocator(_scratch)
     features = like.shape[-1]
-    asked = getattr(torch.backends.cuda.matmul, "fp32_precision", "ieee")
     return {
-        "size": sum(tokens > length for length in LENGTHS),
+        "size": _size(tokens),
         "D": features,
-        "WIDTH": max(16, triton.next_power_of_2(features)),
-        "PRECISION": "tf32" if asked == "tf32" else "ieee",
+        "WIDTH": width_of(features),
+        "PRECISION": precision(),
     }
+
+
+def _size(tokens: int) -> int:
+    """What is tuned together. Other tiles round otherwise, so determinism forbids to tune."""
+    if torch.are_deterministic_algorithms_enabled():
+        return UNTUNED
+    return sum(tokens > length for length in LENGTHS)
+
+
+def width_of(features: int) -> int:
+    """How wide a tile is: a power of two, for Triton knows no other."""
+    return max(16, triton.next_power_of_2(features))
+
+
+def precision() -> str:
+    """How float32 is multiplied: in full, unless PyTorch was told that TF32 will do."""
+    asked = getattr(torch.backends.cuda.matmul, "fp32_precision", "ieee")
+    return "tf32" if asked == "tf32" else "ieee"
 
 
 def programs(tokens: int, heads: int) -> Callable[[Mapping[str, int]], tuple[int]]:
@@ -238,17 +342,37 @@ def new(like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     return torch.empty_like(like, dtype=dtype, memory_format=torch.contiguous_format)
 
 
-def _scratch(size: int, alignment: int, stream: int | None) -> Tensor:  # noqa: ARG001
-    return torch.empty(size, dtype=torch.int8, device="cuda")
+def described(x: Tensor, rows: int) -> Tensor | TensorDescriptor:
+    """``x`` for Hopper's copy engine, in tiles of so many rows; as it is if strides do not fit."""
+    x = x if x.dim() == len(AXES) else x.unsqueeze(1)
+    steps = [step * x.element_size() for step in x.stride()[:-1]]
+    if min(steps) <= 0 or any(place % ENGINE_WANTS for place in [*steps, x.data_ptr()]):
+        return x
+    return TensorDescriptor.from_tensor(x, [1, 1, rows, width_of(x.shape[-1])])
 
 
 def readable(x: Tensor) -> Tensor:
     """``x``, or a copy where a tile could not be read: rows in one piece, within 32-bit offsets."""
     rows_whole = x.stride(-1) == 1
-    near = x.shape[-2] * x.stride(-2) < 2**31
-    steps = [step * x.element_size() for step in x.stride()[:-1]]
-    aligned = not DESCRIPTORS or not any(step % 16 for step in [*steps, x.data_ptr()])
-    return x if rows_whole and near and aligned else x.clone(memory_format=torch.contiguous_format)
+    near = x.shape[-2] * x.stride(-2) < FARTHEST
+    return x if rows_whole and near else x.clone(memory_format=torch.contiguous_format)
+
+
+def heads_together(like: Tensor, numbers: int, *, causal: bool) -> int:
+    """How many heads start their longest rows first, side by side.
+
+    A processor that ends early finds a short row last, so the more heads the better, as long as
+    what goes past, so many ``numbers`` a head, stays in half of the second-level cache. Without a
+    causal mask all rows are equally long, and heads follow each other.
+    """
+    # Many queries may share one short key, so that fewer than one number a head goes past.
+    each = max(1, numbers) * like.element_size()
+    return max(1, _cache(like) // 2 // each) if causal else 1
+
+
+def _cache(like: Tensor) -> int:
+    """Bytes of the second-level cache."""
+    return torch.cuda.get_device_properties(like.device).L2_cache_size if like.is_cuda else 0
 
 
 def autocast_together(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -276,6 +400,11 @@ def check_supported(x: Tensor, name: str, axes: str, *, narrowest: int) -> None:
         raise ValueError(
             f"{name} has {features} features; expected {narrowest} to {WIDEST}; "
             "choose another head size, or backend 'reference' or 'torch'"
+        )
+    if tokens * features >= FARTHEST:
+        raise ValueError(
+            f"{name} has {tokens} tokens of {features} features; expected less than 2³¹ numbers a "
+            "head; attend to fewer tokens, or choose backend 'torch'"
         )
     if not (x.is_cuda or INTERPRETED):
         raise RuntimeError(

@@ -69,22 +69,25 @@ def _packed(numbers: NDArray[Any]) -> str:
 
 
 def _filmed(weights: NDArray[np.float32]) -> dict[str, Any]:
-    """Snapshots for a page: the last as it is, all of them rounded.
+    """Snapshots for a page: the last as it is, those before it rounded.
 
     What follows from the rest stays at home: the zeros above the diagonal, if all look back only,
     and of each row the last weight that is left.
     """
     causal = not np.triu(weights, 1).any()
     count = weights.shape[-1]
-    kept = np.tri(count, k=-1, dtype=bool) if causal else np.arange(count) < count - 1
-    film = _rounded(weights)[..., np.broadcast_to(kept, (count, count))]
-    last = Array._encode(weights[-1], None)
+    seen = np.tri(count, dtype=bool) if causal else np.ones((count, count), dtype=bool)
+    kept = seen & ~np.eye(count, dtype=bool) if causal else seen & (np.arange(count) < count - 1)
+    film = _rounded(weights[:-1])[..., kept]
+    last = Array._encode(weights[-1][..., seen], None)
     return {"shape": list(weights.shape), "film": _packed(film), "causal": causal, "last": last}
 
 
-def _foremost(guesses: NDArray[np.float32]) -> dict[str, Any]:
-    """The most probable of each distribution for a page, most probable first, rounded to 1/255."""
+def _foremost(guesses: NDArray[np.float32], others: list[int]) -> dict[str, Any]:
+    """Of each distribution for a page the most probable first, then ``others``, to 1/255."""
     ids = np.argsort(-guesses, axis=-1, kind="stable")[..., :GUESSED]
+    ids = np.concatenate([ids, np.broadcast_to(others, (*ids.shape[:-1], len(others)))], axis=-1)
+    ids = ids.astype(int)
     shares = np.rint(LEVELS * np.take_along_axis(guesses, ids, axis=-1)).astype(np.uint8)
     shape, places = list(ids.shape), ids.astype(np.uint8)
     return {"shape": shape, "ids": _packed(places), "shares": _packed(shares)}
@@ -99,6 +102,13 @@ def _one_for_each_id(_explorer: Any, vocabulary: list[str]) -> list[str]:
     return vocabulary
 
 
+def _guessable(explorer: Any, rivals: list[str]) -> list[str]:
+    for name in rivals:
+        if name not in explorer.vocabulary:
+            raise ValueError(f"rivals has {name!r}, which vocabulary lacks; name what may come")
+    return rivals
+
+
 class AttentionExplorer(Widget):
     r"""The weights of attention as links between tokens and as a heat map.
 
@@ -111,7 +121,10 @@ class AttentionExplorer(Widget):
 
     ``guesses`` are what the model expects to come next, probabilities with the axes ``(query,
     vocabulary)``, or ``(steps, query, vocabulary)``; ``vocabulary`` names its last axis. The page
-    shows the three most probable, rounded to 1/255.
+    shows the three most probable, rounded to 1/255. Without ``steps`` the figure then reads the
+    text under the same conditions, from where a token first comes back. Temperature and mask change
+    no guess. A ``question`` stands above it. ``rivals`` are tokens of which one may come after the
+    last: the page then says what each gets, and draws the other heads of the layer, in grey.
 
     Temperature and causal mask act in the page, on the weights alone. For $w =
     \mathrm{softmax}(s)$ the scores are known up to a constant, $s = \log w + c$, so
@@ -146,6 +159,8 @@ class AttentionExplorer(Widget):
         Text(), "vocabulary", optional=True, distinct=True, rule=_one_for_each_id, read_only=True
     )
     guesses = Array(lambda self: self._guessed_axes(), optional=True, rule=_whole, read_only=True)
+    question = Text(default="", read_only=True)
+    rivals = Several(Text(), optional=True, distinct=True, rule=_guessable, read_only=True)
     layer = Index(of=lambda self: self.weights.shape[-4])
     head = Index(of=lambda self: self.weights.shape[-3])
     query = Index(of=lambda self: len(self.tokens))
@@ -240,7 +255,13 @@ class AttentionExplorer(Widget):
         row = (self.guesses[self.step] if self.steps else self.guesses)[self.query]
         best = int(row.argmax())
         expected = f"{self.vocabulary[best]} to come next, with probability {row[best]:.2f}"
-        return f" It expects {expected}."
+        others = [name for name in self._rivals() if name != self.vocabulary[best]]
+        shares = (f"; {name} has {row[self.vocabulary.index(name)]:.2f}" for name in others)
+        return f" It expects {expected}{''.join(shares)}."
+
+    def _rivals(self) -> list[str]:
+        """Those who may come next: after the last token, or nobody."""
+        return self.rivals if self.query == len(self.tokens) - 1 else []
 
     def page_state(self) -> dict[str, Any]:
         """As it stands now, without the field in which new tokens are typed."""
@@ -249,7 +270,8 @@ class AttentionExplorer(Widget):
         if self.steps:
             state["weights"] = _filmed(self.weights)
         if self.guesses.size:
-            state["guesses"] = _foremost(self.guesses)
+            others = [self.vocabulary.index(name) for name in self.rivals]
+            state["guesses"] = _foremost(self.guesses, others)
         return state
 
     def limits(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from typing import Any
 
@@ -23,6 +24,7 @@ HIGHEST = 1.5  # of a value
 CLOSEST = 0.01  # that two nodes can stand and be told apart
 DRAWN = 125  # places of a curve that is drawn by hand
 MOST = 3.5  # of a logarithm of the conductivity, or of the heat
+STEPS = 8192  # of a drawn curve in 1: MOST is 28,672 of them, and two bytes hold 32,767
 NODES = 6
 FIRST_ROD = 0  # a seed
 
@@ -47,6 +49,24 @@ def _increasing(_widget: Any, points: NDArray[np.float32]) -> NDArray[np.float32
     return points
 
 
+class Curve(Array):
+    """Heights at even places, in steps of 1/8192; one travels as the two bytes of its step."""
+
+    def _check(self, widget: Any, value: Any) -> NDArray[np.float32]:
+        # Rounded here, Python and the page hold the same curve.
+        return np.rint(super()._check(widget, value) * STEPS) / STEPS
+
+    @staticmethod
+    def _encode(value: NDArray[np.float32], _widget: Any) -> dict[str, Any]:
+        steps = (value * STEPS).astype("<i2")
+        return {"int16": base64.b64encode(steps.tobytes()).decode("ascii")}
+
+    @staticmethod
+    def _decode(encoded: dict[str, Any], _widget: Any) -> NDArray[np.float32]:
+        steps = np.frombuffer(base64.b64decode(encoded["int16"]), dtype="<i2")
+        return steps.astype(np.float32) / STEPS
+
+
 class BasisExplorer(Widget):
     r"""Nodes under the hand, or a rod drawn by hand: $u(x) = \sum_i \alpha_i(x)\,y_i$ either way.
 
@@ -56,17 +76,17 @@ class BasisExplorer(Widget):
     All weights belong to one ``query``, a point $x$ in [0, 1].
 
     In the mode ``"rod"`` the reader draws the logarithm of a conductivity and a heat, each
-    ``(125,)`` values at even places. ``field`` answers in the page, told both at
+    ``(125,)`` values at even places, to 1/8192. ``field`` answers in the page, told both at
     ``about["sensors"]`` even places, as :func:`course_lib.rod_field.load_rod_field` returns them.
     Its weights stand beside hats and softmax, one ``head`` at a time, and its answer beside
     :func:`course_lib.elliptic.solve`, once with every place that was drawn, once with no more than
     the sensors tell. The weights of the field travel rounded, in ``widget.bits`` bits;
     ``widget.field`` is the field with just these weights.
 
-    The temperature is ``moving`` at once, unless the reader has asked for less motion or you for
-    none. Traits, synced both ways: ``mode``, ``points``, ``temperature``, ``query``,
-    ``log_conductivity``, ``load``, ``head``. Raises ``TypeError`` and ``ValueError`` for what
-    cannot be drawn.
+    The temperature is ``moving`` at once, and a flame and a plug once along the first rod, which
+    its curves do not hear of; unless the reader has asked for less motion or you for none. Traits,
+    synced both ways: ``mode``, ``points``, ``temperature``, ``query``, ``log_conductivity``,
+    ``load``, ``head``. Raises ``TypeError`` and ``ValueError`` for what cannot be drawn.
     """
 
     _module = "basis_explorer.js"
@@ -81,10 +101,12 @@ class BasisExplorer(Widget):
         rule=_increasing,
         default=lambda _: read_off(np.linspace(0, 1, NODES)).astype(np.float32),
     )
-    temperature = Number(1e-5, 10.0, default=0.02)
-    query = Number(0.0, 1.0, default=0.5)
-    log_conductivity = Array(f"place={DRAWN}", within=MOST, default=lambda _: _first_rod()[0])
-    load = Array(f"place={DRAWN}", within=MOST, default=lambda _: _first_rod()[1])
+    # Here the softmax of the first nodes is as near to their hats as it gets.
+    temperature = Number(1e-5, 10.0, default=0.014)
+    # Between two of the first nodes, and nearer to one of them, so that their weights differ.
+    query = Number(0.0, 1.0, default=0.45)
+    log_conductivity = Curve(f"place={DRAWN}", within=MOST, default=lambda _: _first_rod()[0])
+    load = Curve(f"place={DRAWN}", within=MOST, default=lambda _: _first_rod()[1])
     head = Index(of=lambda self: self.facts["heads"])
     moving = Switch(default=True, read_only=True)
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, IntegrationError, RigidBody, Trajectory
 from course_lib.widgets.base import Widget
+from course_lib.widgets.programs import program_of
 from course_lib.widgets.traits import (
     Array,
     Choice,
@@ -25,6 +26,7 @@ from course_lib.widgets.traits import (
     Number,
     Several,
     Switch,
+    Text,
     brief,
     named,
 )
@@ -39,9 +41,12 @@ METHODS = {
 FARTHEST = 1000.0  # from the origin; the picture itself ends at about 3
 MOST_RUNS = 5  # rollouts and steppers, which their colours tell apart
 # What a rollout weighs in the page: stretches of its energy error, numbers of its states.
-BINS = 160
+BINS = 128
 NUMBERS = 800
-ALL_NUMBERS = 1200  # of all rollouts together, so that the page stays light
+ALL_NUMBERS = 1580  # of all rollouts together, so that the page stays light
+EARLY = 5  # of the states that travel, one in so many is early in the run, where most are kept
+CALM, RUSH = 5.0, 100.0  # units of time a second, with which a run begins
+LONGEST_QUESTION = 90
 
 PENDULUM_PLANE = {"x": 0, "y": 1, "labels": ["angle q", "momentum p"]}
 ONE_PLANE = {"x": 0, "y": 1, "labels": ["position q", "momentum p"]}
@@ -115,11 +120,14 @@ class EnergyDrift(Widget):
     its parameters; the reader may choose the others too, with their defaults.
 
     ``steppers`` maps names to functions ``(system, q, p, dt) -> (q, p)`` of your own. With a
-    kernel, Python runs them again at every change. ``rollouts`` maps names to trajectories that
-    were computed before, of a learned model, say; they start where the widget starts and are shown
-    until the reader leaves that setting. Both together are five at most. A start lies within ±1000,
+    kernel, Python runs them again at every change; without one the page does, if a step is made of
+    sums, products and gradients. ``rollouts`` maps names to trajectories that were computed before,
+    of a learned model, say; they start where the widget starts and stand greyed where the reader
+    leaves that start. Both together are five at most. A start lies within ±1000,
     and a run whose numbers are lost on the way is told by the step at which they are. It is
-    ``moving`` at once and to its end, unless the reader has asked for less motion or you for none.
+    ``moving`` at once and to its end, unless the reader has asked for less motion or you for none:
+    with ``calm`` units of time a second at first, and then ever faster. Until the run was seen a
+    ``question`` of yours stands over it, and then who has kept the energy.
 
     Traits, synced both ways: ``system``, ``dt``, ``q``, ``p``, ``methods``, ``plane``.
     Raises ``TypeError`` and ``ValueError`` for what cannot be integrated or drawn.
@@ -139,7 +147,10 @@ class EnergyDrift(Widget):
     methods = Several(Choice(*METHODS))
     rollouts = Data(lambda self: self._runs())
     rollouts_follow = Data(lambda self: bool(self._steppers) and not self._given)
+    programs = Data(lambda self: self._programs())
     moving = Switch(default=True, read_only=True)
+    calm = Number(0.5, RUSH, default=CALM, read_only=True)
+    question = Text(longest=LONGEST_QUESTION, default="", read_only=True)
 
     def __init__(
         self,
@@ -203,6 +214,18 @@ class EnergyDrift(Widget):
             scene = self._scene()
             with self.hold_sync(), self.hold_trait_notifications():
                 self.q, self.p, self.dt = scene.q, scene.p, scene.dt
+
+    def _programs(self) -> list[dict[str, Any]]:
+        """Of the reader's own steppers those that the page can run by itself."""
+        start = (torch.from_numpy(state.astype(np.float64)) for state in (self.q, self.p))
+        setting = (self._canonical(), *start, self.dt)
+        known = {run["name"] for run in self._given}
+        found = {
+            name: program_of(stepper, *setting)
+            for name, stepper in self._steppers.items()
+            if name not in known
+        }
+        return [{"name": name} | program for name, program in found.items() if program]
 
     def _run_again(self, _change: Any) -> None:
         self.set_trait("rollouts", self._runs())
@@ -268,25 +291,39 @@ def _rollout(
     # A run that is lost on the way ends where its energy or its state stops being finite.
     kept = len(error) if finite.all() else int(finite.argmin())
     error, states = error[:kept], states[:kept]
-    bins = min(BINS, total)
-    edges = np.arange(kept) * bins // total
-    starts = np.flatnonzero(np.diff(edges, prepend=-1))
-    # The page draws all bins, over the whole of the axis, up to the first that is infinite.
-    low, high = np.full((2, bins), np.inf, dtype=np.float32)
+    starts = stretches(total)
+    # The page draws all stretches, over the whole of the axis, up to the first that is infinite.
+    low, high = np.full((2, len(starts)), np.inf, dtype=np.float32)
     largest = np.finfo(np.float32).max
     drawn = error.clip(max=largest)
-    low[edges[starts]] = np.minimum.reduceat(drawn, starts)
-    high[edges[starts]] = np.maximum.reduceat(drawn, starts)
-    every = math.ceil(kept * states.shape[1] / numbers)
-    points = states[::every].clip(-largest, largest).astype(np.float32)
+    begun = starts[starts < kept]
+    low[: len(begun)] = np.minimum.reduceat(drawn, begun)
+    high[: len(begun)] = np.maximum.reduceat(drawn, begun)
+    at = _some(kept, numbers // states.shape[1])
+    points = states[at].clip(-largest, largest).astype(np.float32)
     encode = Array._encode
     return {
         "name": title,
         "low": encode(low, None),
         "high": encode(high, None),
         "points": encode(points, None),
+        "at": encode(at.astype(np.float32), None),
         "largest": float(error.max()),
         "last": float(error[-1]),
         "taken": kept - 1,
         "lost": kept < total,
     }
+
+
+def stretches(total: int, most: int = BINS) -> NDArray[np.int64]:
+    """Where the stretches of an energy error begin: the page looks at early ones from near."""
+    bins = min(most, total)
+    k = np.arange(bins)
+    return np.maximum(k, total * k * k // (bins * bins))
+
+
+def _some(kept: int, count: int) -> NDArray[np.int64]:
+    """Steps whose states travel: at first nearly all, then ever fewer, as the page plays faster."""
+    early = count / EARLY
+    spread = np.geomspace(early, early + kept - 1, min(count, kept)) - early
+    return np.unique(np.rint(spread).astype(np.int64))

@@ -1,5 +1,5 @@
 import { bytesOf, decodeArray, plain, rows } from "./js/array.js";
-import { button, choices, series, slider, swatch, toggle } from "./js/controls.js";
+import { button, fold, select, series, slider, swatch, toggle } from "./js/controls.js";
 import { coursePicture, layout, mapPicture, WIDTH } from "./js/gate_explorer/picture.js";
 import { exchanged, vessel } from "./js/gate_explorer/vessel.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
@@ -20,9 +20,11 @@ import { isStale, number, spelled, typingLine, unknownLetters, visible } from ".
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const SECONDS_A_LETTER = 1.5;
+const SECONDS_A_LETTER = 1.3;
 /** A letter that has been read is looked at for this share of its time. */
-const REST = 0.2;
+const REST = 0.4;
+/** Letters that were typed faster than they pour in pour so many times as fast. */
+const HURRY = 2;
 const NAMES = {
   ...{ forget: "forget gate", input: "input gate", output: "output gate" },
   ...{ reset: "reset gate", update: "update gate", candidate: "candidate" },
@@ -118,6 +120,7 @@ function derive(now, ui) {
   const at = clamp(hovered?.letter ?? letter, 0, letters.length - 1);
   const unit = hovered?.unit ?? now.unit;
   const share = hovered ? 1 : Math.min(1, now.share);
+  const read = at + Number(share >= 1);
   const flow = exchange(kind, steps[at], unit);
   const states = steps.map((step) => Math.abs(exchange(kind, step, unit).state));
   const full = fullest(course, quantity);
@@ -127,6 +130,7 @@ function derive(now, ui) {
     ...course,
     letter,
     share,
+    read,
     flow,
     level: levelAt(flow, exchanged(share)),
     rim: Math.max(...states) || 1,
@@ -139,7 +143,7 @@ function derive(now, ui) {
     tones: tonesOf(quantity),
     open: quantity in OPENINGS,
     bound: number(full, Number.isInteger(full) ? 0 : 2),
-    lie: layout(letters.length, units, now.labels.length, ui.width("map", WIDTH)),
+    lie: layout(letters.length, units, now.labels.length, ui.width("map", WIDTH), now.all_units),
   };
 }
 
@@ -153,6 +157,26 @@ function pour(ui, changes, goal) {
 }
 
 const lastOf = ({ letters }) => letters.length - 1;
+
+/** Pours in what is new of a typed text, up to the letter behind which the cursor stands. */
+function pourTyped(ui, text, caret) {
+  const [before, typed] = [[...ui.now.text], [...text]];
+  const end = typed.length - 1;
+  const goal = clamp(caret - 1, 0, end);
+  if (prefersStillness()) return pour(ui, { letter: goal, text }, goal);
+  const change = typed.findIndex((letter, t) => letter !== before[t]);
+  const first = Math.min(goal, change < 0 ? end : change);
+  // A letter that is still on its way comes first.
+  if (ui.now.playing && ui.now.letter < first) return ui.set({ text, goal });
+  return pour(ui, { letter: first, text }, goal);
+}
+
+/** Reads from the first letter on to the one that an address asks for. */
+const readUpTo = (ui, letter) =>
+  pour(ui, { letter: 0 }, letter === lastOf(ui.now) ? Infinity : letter);
+
+/** Reads all of the text from its first letter on. */
+const readAll = (ui) => pour(ui, { letter: prefersStillness() ? lastOf(ui.now) : 0 }, Infinity);
 
 /** Goes on where the reading was stopped, or begins again. */
 function begin(ui) {
@@ -174,7 +198,8 @@ function readButton(ui) {
 }
 
 function advance({ share, letter, goal }, ui, seconds) {
-  const next = share + seconds / SECONDS_A_LETTER;
+  const behind = goal < Infinity && goal > letter + 1;
+  const next = share + ((behind ? HURRY : 1) * seconds) / SECONDS_A_LETTER;
   if (goal < 0) begin(ui);
   else if (next < 1 + REST) ui.set({ share: next });
   else if (letter < Math.min(goal, lastOf(ui.now))) ui.set({ letter: letter + 1, share: 0 });
@@ -194,13 +219,14 @@ const stepOn = (ui) => {
 
 // The picture ------------------------------------------------------------------------------------
 
-const readSoFar = ({ letters, at }) => `After ${spelled(letters.slice(0, at.letter + 1))}`;
+const readSoFar = ({ counted, letters, read }) =>
+  read ? `${counted} after ${spelled(letters.slice(0, read))}`.trim() : "No letter yet";
 
 function opinionLine(now) {
-  const { labels, opinions, at } = now;
+  const { labels, opinions, read } = now;
   if (!labels.length) return nothing;
   const share = (label, i) => {
-    const text = number(opinions[at.letter][i]);
+    const text = read ? number(opinions[read - 1][i]) : "–";
     return html`<span>${swatch(series(i))}${label}<strong>${text}</strong></span>`;
   };
   return html`<p class="cw-g-opinion"><span>${readSoFar(now)}</span>${labels.map(share)}</p>
@@ -218,10 +244,11 @@ function legend({ quantity, labels, open, bound, tones }) {
       <span class="cw-g-ramp" style="background: linear-gradient(90deg, ${ramp})"></span>
       <span>${high}</span>
     </p>
-    <p class="cw-hint">${
-      MEANINGS[quantity] ?? `Full: the unit ${OPENINGS[quantity].join(". Faint: it ")}.`
-    }</p>`;
+    `;
 }
+
+const meaning = ({ quantity }) =>
+  hint(MEANINGS[quantity] ?? `Full: the unit ${OPENINGS[quantity].join(". Faint: it ")}.`);
 
 /** All equations of one unit at one letter; the quantity that the map shows stands out. */
 function equations({ kind, quantities, quantity, at }) {
@@ -250,32 +277,26 @@ function memoryOf({ kind, kept, at }) {
     ${KEEPERS[kind][1]} at each letter (geometric mean): ${ending}`);
 }
 
-function turns({ letters, changes, at }) {
-  const places = changes.filter((t) => t <= at.letter);
+function turns({ letters, changes, read }) {
+  const places = changes.filter((t) => t < read);
   const named = places.map((t) => `${visible(letters[t])} (letter ${t + 1})`).join(", ");
-  return hint(
-    `So far the model has ${named ? `changed its mind at ${named}` : "not changed its mind"}.`,
-  );
+  return hint(`So far it has ${named ? `changed its mind at ${named}` : "not changed its mind"}.`);
 }
 
-/** The map of all units, and the equations of the one that is looked at. */
-function everyUnit(now, ui, take) {
+/** What the map of all units shows; folded, the equations of the one that is looked at. */
+function everyUnit(now, ui) {
   const options = (names, given) => given.map((name) => [name, names[name]]);
+  const told = html`${equations(now)}
+    ${hint(`a comes from the letter and b from the hidden state before it, each with its bias.
+      ${SUMS[now.kind] ?? ""}`)}
+    ${memoryOf(now)} ${meaning(now)}
+    ${hint(`Point at the map; click or tap to stay there. With the keyboard: Tab to it, then the
+      arrow keys.`)}`;
   return html`<div class="cw-controls">
-      ${choices(ui, "quantity", { label: "Look at", options: options(NAMES, now.quantities) })}
-      ${choices(ui, "order", { label: "Sort units by", options: options(ORDERS, now.orders) })}
+      ${select(ui, "quantity", { label: "Look at", options: options(NAMES, now.quantities) })}
+      ${select(ui, "order", { label: "Sort units by", options: options(ORDERS, now.orders) })}
     </div>
-    <div class="cw-columns">
-      <div>${mapPicture(now, ui, take)} ${legend(now)}</div>
-      <div>
-        ${equations(now)}
-        ${hint(`a comes from the letter and b from the hidden state before it, each with its bias.
-          ${SUMS[now.kind] ?? ""}`)}
-        ${memoryOf(now)}
-        ${hint(`Point at the map; click or tap to stay there. With the keyboard: Tab to it, then the
-          arrow keys.`)}
-      </div>
-    </div>`;
+    ${fold(`The equations of unit ${now.at.unit + 1}`, told)}`;
 }
 
 function view(now, ui) {
@@ -286,10 +307,8 @@ function view(now, ui) {
     problemOf: (text) => proofread(text, now.alphabet, now.longest),
     still: spelled(now.letters),
     // The letter in the picture is the one behind which the reader's cursor stands.
-    accept: (text, caret) => {
-      const letter = clamp(caret - 1, 0, [...text].length - 1);
-      pour(ui, { letter, text }, letter);
-    },
+    accept: (text, caret) => pourTyped(ui, text, caret),
+    enter: () => readAll(ui),
   };
   const take = (chosen) => choose(ui, chosen);
   const unit = {
@@ -305,21 +324,21 @@ function view(now, ui) {
     <div class=${isStale(ui, "text") ? "cw-g-stale" : ""}>
       ${opinionLine(now)}
       <div class="cw-columns">
-        <div>${coursePicture(now, ui, take)}</div>
-        <div>${vessel(now)}</div>
+        <div>${coursePicture(now, ui, take)}${now.all_units ? mapPicture(now, ui, take) : nothing}</div>
+        <div>${vessel(now)}${now.all_units ? legend(now) : nothing}</div>
       </div>
       <div class="cw-controls cw-g-units-line">
         ${now.units > 1 ? slider(ui, "unit", unit) : nothing}
         ${toggle(ui, "all_units", { label: "All units, and the equations" })}
       </div>
-      ${now.all_units ? everyUnit(now, ui, take) : nothing}
+      ${now.all_units ? everyUnit(now, ui) : nothing}
     </div>`;
 }
 
 function words(now) {
-  const { labels, opinions, at, said } = now;
-  if (!labels.length) return said;
-  const shares = labels.map((label, i) => `${label} ${number(opinions[at.letter][i])}`);
+  const { labels, opinions, read, said } = now;
+  if (!labels.length || !read) return said;
+  const shares = labels.map((label, i) => `${label} ${number(opinions[read - 1][i])}`);
   return `${said}. ${readSoFar(now)}: ${shares.join(", ")}`;
 }
 
@@ -328,7 +347,7 @@ export default widget({
   name: "cw-gates",
   data: {
     ...{ kind: plain, alphabet: plain, longest: plain, gates: { decode: unpackRows } },
-    ...{ labels: plain, readout: rows, quantities: plain, orders: plain },
+    ...{ labels: plain, counted: plain, readout: rows, quantities: plain, orders: plain },
     moving: plain,
   },
   controls: {
@@ -342,6 +361,6 @@ export default widget({
   view,
   words,
   advance,
-  began: ({ text, quantity, unit, letter }) =>
-    `“${text}”, ${NAMES[quantity]} of unit ${unit + 1} at letter ${letter + 1}`,
+  entered: (ui) => ui.now.moving && !prefersStillness() && readUpTo(ui, ui.now.letter),
+  began: ({ text, unit }) => `“${text}”, unit ${unit + 1}`,
 });

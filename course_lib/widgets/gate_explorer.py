@@ -49,11 +49,11 @@ class Rows(Array):
     def _encode(value: NDArray[np.float32], _widget: Any) -> dict[str, Any]:
         step = (np.abs(value).max(axis=1) / FINEST).astype(np.float32)
         step[step == 0] = 1
-        counts = np.rint(value.astype(np.float64) / step[:, None]).astype("<i2")
+        counts = np.rint(value.astype(np.float64) / step[:, None]).clip(-FINEST, FINEST)
         return {
             "shape": list(value.shape),
             "steps": Array._encode(step, None),
-            "base64": base64.b64encode(counts.tobytes()).decode("ascii"),
+            "base64": base64.b64encode(counts.astype("<i2").tobytes()).decode("ascii"),
         }
 
     @staticmethod
@@ -81,7 +81,8 @@ class GateExplorer(Widget):
     where $a$ comes from the letter and $b$ from the hidden state before it.
 
     ``readout`` is an ``nn.Linear`` from the hidden state to one logit for each of ``labels`` (2 to
-    6); its softmax after each letter is shown as the model's opinion so far. With two labels a unit
+    6); its softmax after each letter is shown as the model's opinion so far, of what is ``counted``
+    (say "Syllables"). With two labels a unit
     has a vote, $(w_0 - w_1)_u h_u$: votes and bias add up to the log-odds of the first label.
 
     Traits, synced both ways: ``text`` (1 to 24 letters of the alphabet), ``quantity`` (what the map
@@ -103,6 +104,7 @@ class GateExplorer(Widget):
     labels = Several(
         Text(), "labels", least=2, most=6, distinct=True, optional=True, read_only=True
     )
+    counted = Text(default="Opinion", read_only=True)
     readout = Array("labels", "units and bias", optional=True, read_only=True)
     quantities = Data(lambda self: self._quantities())
     # A plain network keeps no share of its state, so it has no memory to sort by.
@@ -147,7 +149,7 @@ class GateExplorer(Widget):
         shares = ", ".join(
             f"{label} {share:.3f}" for label, share in zip(self.labels, opinion, strict=True)
         )
-        return f"{said} After the last letter the model says: {shares}."
+        return f"{said} {self.counted} after the last letter, as the model says: {shares}."
 
     def _units(self) -> int:
         return len(self.gates) // KINDS[self.kind].sums

@@ -1,5 +1,5 @@
 import { plain } from "./js/array.js";
-import { button, choices, select, series, slider, swatch } from "./js/controls.js";
+import { button, choices, fold, select, slider, swatch } from "./js/controls.js";
 import { chart } from "./js/graph_drum/chart.js";
 import {
   HEIGHT,
@@ -14,28 +14,33 @@ import { derive, graphs, specOf } from "./js/graph_drum/states.js";
 import { inThePlane } from "./js/keys.js";
 import { clamp } from "./js/maths/numerics.js";
 import { painted } from "./js/painted.js";
-import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
+import { playAtOnce, playButton, playIfMoving, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const SECONDS = 18;
+const SECONDS = 9;
+/** Most of the heat is gone in the first moments: they take four times as long. */
+const [FIRST, SLOWER] = [1 / 25, 1 / 4];
 const STEPS = 90;
 const PULL = 0.1;
+/** A share of the energy that nobody sees go. */
+const REST = 5e-4;
 const JITTER = 4;
 const SEEDS = 1000;
+const SPEEDS = { min: 0.25, max: 4, step: 0.25, format: (speed) => `${number(speed)} ×` };
 /** @type {[string, string][]} */
 const STARTS = [
-  ["pluck", "a pluck"],
-  ["mode", "an eigenmode"],
-  ["random", "random heights"],
+  ["pluck", "pluck"],
+  ["mode", "eigenmode"],
+  ["random", "random"],
 ];
 
 const at = (time) => `t = ${number(time, 1)}`;
-const percent = (share) => `${number(100 * share, share < 0.0995 ? 1 : 0)} %`;
+const percent = (share) => `${number(100 * share, share < 0.0995 ? 1 : 0)}\u00a0%`;
 
 /** Begins again, from another start. */
-const begin = (ui, changes) => ui.set({ ...changes, time: 0 });
+const begin = (ui, changes) => ui.set({ ...changes, time: 0, seen: false });
 
 /**
  * Begins again and moves, for a drum at rest shows nothing of what was chosen. A page that is to be
@@ -43,7 +48,7 @@ const begin = (ui, changes) => ui.set({ ...changes, time: 0 });
  */
 function choose(ui, changes) {
   begin(ui, changes);
-  if (ui.now.moving && !prefersStillness()) ui.play(true);
+  playIfMoving(ui);
 }
 
 function pluck(ui, node, height) {
@@ -111,18 +116,20 @@ function ring({ node, count, height, scene }, ui, { title, state }) {
 
 function drum(now, ui, one) {
   const { scene, unit } = now;
-  const { law, title, formula, colour, state, energy } = one;
+  const { law, title, plainly, ink, state, energy } = one;
   const width = ui.width("drum", WIDTH);
   const paint = (context) => {
     const inks = ui.memo("inks", [ui.theme.version], () => inksOf(ui.theme));
-    paintDrum(context, scene, state, { inks, theme: ui.theme, scale: width / WIDTH });
+    const own = ui.theme.ink(ink);
+    paintDrum(context, scene, state, { inks, own, theme: ui.theme, scale: width / WIDTH });
   };
   const net = { width, height: (width * HEIGHT) / WIDTH, inputs: [scene, state], paint };
   const grip = hand(ui, one);
-  const [low, high] = [Math.min, Math.max].map((most) => number(most(...state.q)));
   return html`<div data-law=${law}>
-    <p class="cw-drum-title">${swatch(series(colour))} <strong>${title}</strong>
-      <span class="cw-drum-law">${formula}</span></p>
+    <p class="cw-drum-title">${swatch(`var(--cw-${ink})`)} <strong>${title}</strong>
+      <span class="cw-drum-told"><span class="cw-drum-energy">Energy</span>
+        <strong>${percent(energy.whole / unit)}</strong></span>
+      <span class="cw-drum-law">${plainly}</span></p>
     <div class="cw-layers" data-measure=${law === "heat" ? "drum" : nothing}>
       <canvas role="img" aria-label="${title}: the graph, each node as high as it stands now"
         ${painted(ui, net)}></canvas>
@@ -131,8 +138,6 @@ function drum(now, ui, one) {
         ${ring(now, ui, one)}
       </svg>
     </div>
-    <p class="cw-hint cw-drum-told">Energy <strong>${percent(energy.whole / unit)}</strong>,
-      heights <span>${low}</span> to <span>${high}</span></p>
   </div>`;
 }
 
@@ -141,11 +146,11 @@ function startControls({ mode, count, rates, start }, ui) {
   if (start === "random") {
     return button("Other heights", () => choose(ui, { seed: (ui.now.seed + 1) % SEEDS }));
   }
-  if (start !== "mode") return nothing;
-  const [rate, frequency] = [rates[mode], Math.sqrt(rates[mode])].map((x) => number(x, 3));
+  if (start === "pluck") return html`<span class="cw-hint">Click a node, or pull the ring.</span>`;
+  const [rate, frequency] = [rates[mode], Math.sqrt(rates[mode])].map((x) => number(x, 4));
   const modes = { label: "Eigenmode", min: 0, max: count - 1, value: mode };
   return html`${slider(ui, "mode", { ...modes, set: (k) => choose(ui, { mode: k }) })}
-    <span class="cw-drum-mode">λ = <b>${rate}</b>, frequency √λ = <b>${frequency}</b></span>`;
+    <span class="cw-drum-mode">λ = <b>${rate}</b>, <i>frequency</i> √λ = <b>${frequency}</b></span>`;
 }
 
 function controls(now, ui) {
@@ -154,18 +159,18 @@ function controls(now, ui) {
     const { middle, places } = graphs.find((spec) => spec.name === name);
     choose(ui, { graph: name, node: middle, mode: Math.min(ui.now.mode, places.length - 1) });
   };
-  return html`<div class="cw-controls">
+  return html`<div class="cw-controls cw-drum-start">
     ${select(ui, "graph", {
       label: "Graph",
       options: graphs.map(({ name, title }) => [name, title]),
       choose: enter,
     })}
     ${choices(ui, "start", {
-      label: "Start from",
+      label: "Start",
       options: STARTS,
       choose: (value) => choose(ui, { start: value }),
     })}
-    ${startControls(now, ui)}
+    <div class="cw-controls cw-drum-own">${startControls(now, ui)}</div>
   </div>`;
 }
 
@@ -175,54 +180,97 @@ function transport({ end, time }, ui) {
   };
   const show = (moment) => {
     ui.play(false);
-    ui.set({ time: clamp(moment, 0, ui.now.end) });
+    const { end, seen } = ui.now;
+    ui.set({ time: clamp(moment, 0, end), seen: seen || moment >= 0.999 * end });
   };
   const line = { label: "Time", min: 0, max: end, step: end / 1000, value: time, format: at };
-  const speeds = { min: 0.25, max: 4, step: 0.25, format: (speed) => `${number(speed)} ×` };
   return html`<div class="cw-controls cw-drum-transport" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: rewind })}
     ${button("Step", () => show(ui.now.time + ui.now.end / STEPS))}
     ${slider(ui, "time", { ...line, set: show })}
-    ${slider(ui, "speed", { label: "Speed", ...speeds })}
+  </div>`;
+}
+
+const settings = (ui) => html`<div class="cw-controls cw-drum-transport">
+  ${slider(ui, "stir", {
+    ...{ label: "Stirred", min: 0, max: 1, step: 0.05, format: number },
+    set: (stir) => choose(ui, { stir }),
+  })}
+  ${slider(ui, "stiffness", {
+    ...{ label: "Stiffness", min: 0.01, max: 1, logarithmic: true, format: number },
+    set: (stiffness) => choose(ui, { stiffness }),
+  })}
+  ${slider(ui, "speed", { label: "Speed", ...SPEEDS })}
+</div>`;
+
+/** What the chart's lines and the drums' arrows are, and of what the shares are. */
+function legend({ stir }) {
+  const shares = stir > 0 ? " 100\u00a0% is the wave’s start; heat has no current." : "";
+  return `Thick: all the energy. Thin: what lies on the nodes.${shares}`;
+}
+
+/** Why the clock stops: a reader who waits for the wave would wait for ever. */
+const ending = ({ end, rates }) =>
+  rates.some((rate) => rate > 0) ? `The clock stops at ${at(end)}.` : "No spring joins two nodes.";
+
+/** What has become of the energies; once the clock has stopped, who rings on and who does not. */
+function outcome({ drums, unit, time, end, alike }) {
+  const [heat, wave, bracket] = drums.map(({ energy }) => percent(energy.whole / unit));
+  const still = drums.every(({ curve: { whole } }) => Math.abs(whole[0] - whole.at(-1)) < REST);
+  if (still) return { open: "No spring is stretched: all three stand still." };
+  // The slider of time has its own last step, which may lie a little before the end.
+  if (time < 0.999 * end)
+    return { open: `So far: heat ${heat}, wave ${wave}, bracket ${bracket}.` };
+  const lost = alike ? `Heat and bracket alike: ${bracket}.` : `Heat ${heat}, bracket ${bracket}.`;
+  return { kept: `Wave rings on: ${wave}.`, lost };
+}
+
+function head(now) {
+  const { open, kept, lost } = outcome(now);
+  return html`<div class="cw-drum-head">
+    <p class="cw-drum-question"><strong>Pluck: which drum rings on?</strong></p>
+    <p class="cw-drum-verdict" data-outcome=${open ? "open" : "good"}>${
+      open ??
+      html`<span class="cw-drum-kept">✓ ${kept}</span> <span class="cw-drum-lost">✗ ${lost}</span>`
+    }</p>
   </div>`;
 }
 
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
-  return html`${controls(now, ui)}
+  return html`${head(now)} ${controls(now, ui)}
     <div class="cw-drums" data-heights=${now.heights.join(" ")}>
       ${now.drums.map((one) => drum(now, ui, one))}
     </div>
     ${transport(now, ui)} ${chart(now, ui)}
-    <div class="cw-controls cw-drum-transport">
-      ${slider(ui, "stiffness", {
-        ...{ label: "Stiffness", min: 0.01, max: 1, logarithmic: true, format: number },
-        set: (stiffness) => choose(ui, { stiffness }),
-      })}
-      ${slider(ui, "stir", {
-        ...{ label: "Stirred", min: 0, max: 1, step: 0.05, format: number },
-        set: (stir) => choose(ui, { stir }),
-      })}
-    </div>`;
+    <p class="cw-hint cw-drum-end">${legend(now)} ${ending(now)}</p>
+    ${fold("More: stirred, stiffness, speed", settings(ui))}`;
 }
 
 const HOW =
   "Click a node to pluck it, or pull it up or down; by finger, pull the ring. With the keyboard: " +
   "Tab to a ring, then the arrow keys, and Enter lets go. " +
-  "A green band on a spring is its current: the wider, the stronger; the arrow says which way. " +
-  "The curves: energy ½|q|² + ½|p|² of each law against time; the thin line is the part on the " +
-  "nodes, ½|q|².";
+  "A band on a spring, in its law’s colour, is the current: the wider, the stronger; the arrow " +
+  "says which way. " +
+  "The curves: energy E = ½|q|² + ½|p|² of each law against time, with heights q and currents p; " +
+  "the thin line is the part on the nodes, ½|q|². What heat and the double bracket have left in " +
+  "the end lies in the mean of the heights, which no law here changes. The clock stops after " +
+  "three swings of the " +
+  "slowest mode. With x = (q, p), J(q, p) = (−δ₀*p, δ₀q) and L = δ₀*δ₀, heat is q̇ = −Lq, the wave " +
+  "ẋ = J∇E, the double bracket ẋ = J∇E + J²∇E.";
 
-function words({ drums, time, unit, spec }) {
+function words(now) {
+  const { drums, time, unit, spec } = now;
   const told = drums.map(({ title, energy, state }) => {
     const span = [Math.min, Math.max].map((most) => number(most(...state.q))).join(" to ");
     return `${title}: ${percent(energy.whole / unit)} of the energy, heights ${span}.`;
   });
-  return `${spec.title}, ${at(time)}. ${told.join(" ")}`;
+  const { open, kept, lost } = outcome(now);
+  return `${spec.title}, ${at(time)}. ${told.join(" ")} ${open ?? `${kept} ${lost}`}`;
 }
 
 const BEGAN = {
-  pluck: ({ node, height }) => `node ${node} plucked to ${number(height)}`,
+  pluck: ({ node }) => `plucked at node ${node}`,
   mode: ({ mode }) => `eigenmode ${mode}`,
   random: () => "random heights",
 };
@@ -234,14 +282,18 @@ export default widget({
     ...{ graph: plain, start: plain, node: plain, height: plain, mode: plain, seed: plain },
     ...{ stir: plain, stiffness: plain },
   },
-  local: { time: 0, speed: 1, held: null },
+  local: { time: 0, speed: 1, held: null, seen: false },
   whole: (now) => Math.max(now.node, now.mode) < specOf(now).places.length,
   along({ graph }, now) {
     const { middle, places } = specOf(now);
     return graph === undefined ? {} : { node: middle, mode: Math.min(now.mode, places.length - 1) };
   },
   entered: (ui) => choose(ui, {}),
-  derive,
+  derive(now, ui) {
+    const found = derive(now, ui);
+    const begun = now.playing || (now.time > 0 && now.time < found.end);
+    return { ...found, unseen: now.moving && !now.seen && begun };
+  },
   view,
   words,
   how: () => HOW,
@@ -249,8 +301,11 @@ export default widget({
   // A slow drum takes as long as a quick one. At its end it stands still, to be looked at.
   advance: ({ time, speed }, ui, seconds) => {
     const { end } = ui.now;
-    const next = time + (seconds * speed * end) / SECONDS;
+    const pace = (speed * end) / SECONDS;
+    const next = time + seconds * pace * (time < FIRST * end ? SLOWER : 1);
     ui.set({ time: Math.min(end, next) });
-    if (next >= end) ui.play(false);
+    if (next < end) return;
+    ui.set({ seen: true });
+    ui.play(false);
   },
 });

@@ -1,9 +1,25 @@
 import { plain } from "./js/array.js";
 import { button, choices, fold, select, series, slider } from "./js/controls.js";
-import { derive, MOST_ROUNDS } from "./js/graph_playground/derived.js";
+import { derive } from "./js/graph_playground/derived.js";
 import { freePlace, turnedInto } from "./js/graph_playground/editing.js";
-import { add, bond, enter, erase, gripOf } from "./js/graph_playground/hand.js";
-import { knowledge, refinement } from "./js/graph_playground/panels.js";
+import {
+  add,
+  begin,
+  bond,
+  colour,
+  enter,
+  erase,
+  gripOf,
+  oxidize,
+} from "./js/graph_playground/hand.js";
+import {
+  beside,
+  knowledge,
+  learned,
+  named,
+  refinement,
+  verdict,
+} from "./js/graph_playground/panels.js";
 import {
   bondGrips,
   classColour,
@@ -18,16 +34,20 @@ import {
 import { solubility } from "./js/graph_playground/solubility.js";
 import {
   atomName,
+  CHANGED,
   complaint,
   DRAGS,
   elementName,
+  graphName,
   HINTS,
   inTheAir,
   LAYERS,
   layerName,
+  MOST_ROUNDS,
   many,
   ORDERS,
   PARTS,
+  question,
   RINGS,
   RULES,
   spokenAtom,
@@ -41,7 +61,7 @@ import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
-const [ROUND_SECONDS, FIRST_SECONDS] = [1.2, 2.5];
+const [ROUND_SECONDS, FIRST_SECONDS, LANDING_SECONDS] = [1.2, 1.8, 1.6];
 /** So many rounds travel by themselves. */
 const FIRST_ROUNDS = 4;
 
@@ -97,7 +117,8 @@ function picture(now, ui) {
     if (event.target.closest(".cw-handle")) return;
     const [i, j] = event.target.closest("[data-bond]")?.dataset.bond.split(" ").map(Number) ?? [];
     if (j !== undefined) ui.set({ atom: j, partner: i });
-    else if (drag === "bonds") add(ui, field.toData(pointIn(event.currentTarget, event)), -1);
+    else if (drag === "bonds" || !points.length)
+      add(ui, field.toData(pointIn(event.currentTarget, event)), -1);
   };
   const way = prefersStillness() ? 0.5 : flight * flight * (3 - 2 * flight);
   return html`<div class="cw-layers" data-measure="graph" style="aspect-ratio: 4 / 3">
@@ -113,6 +134,11 @@ function picture(now, ui) {
       }
       ${drawing.element.map((_, i) => handle(now, ui, i))}
       ${bondGrips(drawing, place)}
+      ${
+        points.length
+          ? nothing
+          : svg`<text x=${width / 2} y=${height / 2} text-anchor="middle">click here: an atom</text>`
+      }
       ${[now.at, now.mate].map((i) => (i < 0 ? nothing : nameTag(i, atomName(now, i), drawing, place)))}
     </svg>
   </div>`;
@@ -120,86 +146,128 @@ function picture(now, ui) {
 
 function transport(now, ui) {
   const line = { label: "Rounds", min: 0, max: MOST_ROUNDS };
-  const begin = () => ui.set({ rounds: now.rounds % MOST_ROUNDS, asked: Infinity, first: false });
+  const still = { first: false, landing: 1 };
+  const start = () => ui.set({ rounds: now.rounds % MOST_ROUNDS, asked: Infinity, ...still });
   const step = () => {
     const { playing, asked, rounds, first } = ui.now;
     const waiting = playing && !first && asked < Infinity ? asked : 0;
-    ui.set({ asked: Math.min(waiting + 1, MOST_ROUNDS - rounds), first: false });
+    ui.set({ asked: Math.min(waiting + 1, MOST_ROUNDS - rounds), ...still });
     ui.play(true);
   };
-  const most = html`<span class="cw-hint cw-g-most">${MOST_ROUNDS} rounds are the most.</span>`;
   return html`<div class="cw-controls cw-g-transport">
-    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })}
+    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: start })}
     ${button("Step", step, { disabled: now.rounds >= MOST_ROUNDS })}
     ${slider(ui, "rounds", { ...line, set: (rounds) => ui.set({ rounds, flight: 0 }) })}
-    ${now.rounds < MOST_ROUNDS ? nothing : most}
   </div>`;
+}
+
+// Deeds ask for the state of their moment: an atom may be clicked since the last frame.
+
+/** What changes the chosen atom. */
+function tools({ at }, ui) {
+  const element = {
+    label: at < 0 ? "" : `Atom ${at + 1} is`,
+    options: ELEMENT_NAMES,
+    choose: (symbol) => ui.set({ drawing: turnedInto(ui.now.drawing, ui.now.at, symbol) }),
+  };
+  return [
+    at < 0 ? nothing : select(ui, "element", element),
+    button("Delete atom", () => erase(ui), { disabled: at < 0 }),
+    button("Put an oxygen on it", () => oxidize(ui), { disabled: at < 0 }),
+    button("Add an atom", () => add(ui, freePlace(ui.now.drawing, ui.now.at), ui.now.at)),
+  ];
 }
 
 function editing(now, ui) {
   const { drawing, at, mate } = now;
-  const others = upTo(drawing.element.length).filter((i) => i !== at);
-  const element = {
-    label: at < 0 ? "" : `Atom ${at + 1} is`,
-    options: ELEMENT_NAMES,
-    choose: (symbol) => ui.set({ drawing: turnedInto(drawing, at, symbol) }),
-  };
+  const atoms = upTo(drawing.element.length).filter((i) => i !== at);
   const mates = {
     label: "Bond to",
-    options: others.map((i) => /** @type {[any, string]} */ ([i, atomName(now, i)])),
+    options: atoms.map((i) => /** @type {[any, string]} */ ([i, atomName(now, i)])),
     choose: (i) => ui.set({ partner: i }),
   };
-  const order = { label: "Its order", options: ORDERS, choose: (o) => bond(ui, mate, at, o) };
-  return html`<div class="cw-controls cw-g-editing">
-    ${at < 0 ? nothing : select(ui, "element", element)}
-    ${mate < 0 ? nothing : [select(ui, "mate", mates), select(ui, "order", order)]}
-    ${button("Add an atom", () => add(ui, freePlace(drawing, at), at))}
-    ${button("Delete atom", () => erase(ui), { disabled: at < 0 })}
-    ${choices(ui, "drag", { label: "Dragging an atom", options: DRAGS })}
-  </div>`;
+  const tie = (order) => bond(ui, ui.now.mate, ui.now.at, order);
+  const order = { label: "Its order", options: ORDERS, choose: tie };
+  /** @type {Options} */
+  const others = [[-1, "nothing"], ...now.molecules.map(({ drawing }, i) => [i, drawing.name])];
+  const compare = (other) => (other < 0 ? ui.set({ other }) : colour(ui, { other }));
+  const group = (title, content) => html`<fieldset class="cw-controls cw-g-editing">
+    <legend>${title}</legend>${content}</fieldset>`;
+  return [
+    group("Bonds", [
+      mate < 0 ? nothing : [select(ui, "mate", mates), select(ui, "order", order)],
+      choices(ui, "drag", { label: "Dragging an atom", options: DRAGS }),
+    ]),
+    group("Seen otherwise", [
+      select(ui, "other", { label: "Compare with", options: others, choose: compare }),
+      select(ui, "layer", { label: "Layer", options: LAYERS }),
+    ]),
+  ];
 }
 
 /** Ends the rounds with which the figure begins: whatever the reader touches comes first. */
 function land(ui) {
+  if (ui.now.awaited) ui.set({ awaited: false });
   if (!ui.now.first) return;
   ui.play(false);
   ui.set({ first: false, flight: 0 });
 }
 
 function view(now, ui) {
-  if (now.moving && now.rounds < MOST_ROUNDS) playAtOnce(ui);
+  if (now.moving && now.rounds < MOST_ROUNDS) playAtOnce(ui, () => begin(ui));
   const touch = { handleEvent: () => land(ui), capture: true };
   /** @type {Options} */
-  const named = now.molecules.map(({ drawing }, i) => [i, drawing.name]);
-  return html`<div class="cw-controls cw-g-choice" @pointerdown=${touch} @focusin=${touch}>
-      ${select(ui, "molecule", {
+  const molecules = now.molecules.map(({ drawing }, i) => [i, drawing.name]);
+  /** @type {Options} */
+  const changed = now.changed ? [[CHANGED, "your own"]] : [];
+  const { other, molecule } = now;
+  const show = (rings) => (rings === "colours" ? colour(ui, {}) : ui.set({ rings }));
+  const paired = other >= 0;
+  return html`<p class="cw-g-ask">${question(now)}</p>
+    <div class="cw-controls cw-g-choice" @pointerdown=${touch} @focusin=${touch}>
+      ${select(ui, "graph", {
         label: "Graph",
-        options: [...named, [-1, "one of your own"]],
+        options: [...molecules, [-1, "a new one"], ...changed],
         choose: (i) => enter(ui, i),
       })}
-      ${select(ui, "layer", { label: "Layer", options: LAYERS })}
-      ${select(ui, "rings", { label: "Atoms show", options: now.facts ? [...RINGS, PARTS] : RINGS })}
+      ${select(ui, "rings", {
+        label: "Atoms show",
+        options: now.facts ? [...RINGS, PARTS] : RINGS,
+        choose: show,
+      })}
     </div>
-    <div class="cw-columns cw-g-columns">
-      <div>
-        <div @pointerdown=${touch} @focusin=${touch}>${picture(now, ui)}</div>
-        <p class="cw-hint cw-g-tale">${tale(now)}</p>
-        ${transport(now, ui)} ${fold("Change the graph", editing(now, ui))}
+    <div class="cw-g-stage ${paired ? "cw-g-pair" : ""}">
+      <div class="cw-g-own" @pointerdown=${touch} @focusin=${touch}>
+        ${paired ? named(graphName(now), now.colours, now.found) : nothing}
+        ${picture(now, ui)}</div>
+      <div class="cw-g-play">${transport(now, ui)} ${
+        paired ? verdict(now) : html`<p class="cw-hint cw-g-tale">${tale(now)}</p>`
+      }</div>
+      <div class="cw-controls cw-g-tools" @pointerdown=${touch} @focusin=${touch}>
+        ${tools(now, ui)}
         <p class="cw-message cw-hint">${now.note || complaint(now)}</p></div>
-      <div @pointerdown=${touch} @focusin=${touch}>${solubility(now)} ${knowledge(now)}
-        ${fold("Colours of Weisfeiler and Lehman", refinement(now, ui), { open: now.other >= 0 })}</div>
+      <div class="cw-g-below">
+        ${fold("Bonds, compare, other layers", editing(now, ui), { open: molecule < 0 })}</div>
+      <div class="cw-g-side" @pointerdown=${touch} @focusin=${touch}>
+        ${
+          paired
+            ? beside(now)
+            : [solubility(now), fold(learned(now), [knowledge(now), refinement(now)])]
+        }</div>
     </div>`;
 }
 
 function words(now) {
-  const { drawing, at, far, rounds } = now;
-  const name = drawing.name || "A graph of your own";
+  const { at, far, rounds } = now;
+  const name = graphName(now);
   const heard = far.filter((steps) => steps <= rounds).length;
   const sight =
     at < 0 ? "" : ` ${atomName(now, at)} has heard of ${heard} of ${many(far.length, "atom")}.`;
   const answer =
-    now.said === null ? "" : ` The network expects a solubility of ${number(now.said)}.`;
-  return `${name}${now.changed ? ", changed" : ""}.${answer}${sight} ${now.verdict} ${complaint(now)}`;
+    now.said === null || now.waiting
+      ? ""
+      : ` The network expects a solubility of ${number(now.said)}.`;
+  return `${name[0].toUpperCase()}${name.slice(1)}.${answer}${sight} ${now.verdict} ${complaint(now)}`;
 }
 
 export default widget({
@@ -212,7 +280,7 @@ export default widget({
       plain,
     ]),
   ),
-  local: { flight: 0, asked: 1, first: true, pen: null, note: "" },
+  local: { flight: 0, landing: 1, asked: 1, first: true, awaited: false, pen: null, note: "" },
   whole: ({ drawing, atom, partner }) => Math.max(atom, partner) < drawing.element.length,
   limits: ({ molecules }) => ({
     drawing: { kind: "named", options: molecules.map(({ drawing }) => drawing) },
@@ -224,7 +292,8 @@ export default widget({
   how: ({ drag, layer }) => `${HINTS[drag]} ${RULES[layer]}`,
   began: ({ drawing, rounds, layer }) =>
     `${drawing.name || "your own graph"}, ${many(rounds, "round")}, ${layerName(layer)}`,
-  advance: ({ flight, rounds, asked, first }, ui, seconds) => {
+  advance: ({ flight, landing, rounds, asked, first }, ui, seconds) => {
+    if (landing < 1) return ui.set({ landing: Math.min(1, landing + seconds / LANDING_SECONDS) });
     // Several rounds that are waited for hurry; those of a film take their time.
     const pace = first ? 1 / FIRST_SECONDS : (asked < Infinity ? asked : 1) / ROUND_SECONDS;
     const now = flight + seconds * pace;

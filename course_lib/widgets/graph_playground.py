@@ -19,7 +19,7 @@ from course_lib.widgets.traits import Choice, Data, Index, Integer, Switch, brie
 MOST_MOLECULES = 8
 MOST_ROUNDS = 6
 FEWEST_BITS = 8
-DATA_BYTES = 24_500  # of molecules and weights together, so that the page stays below 60 kB
+DATA_BYTES = 21_600  # of molecules and weights together, so that the page stays below 60 kB
 
 
 class GraphPlayground(Widget):
@@ -46,10 +46,13 @@ class GraphPlayground(Widget):
     network, the atom's ``"parts"`` in its answer),
     ``atom`` (whose receptive field is shown; -1 for none), ``partner`` (an atom to bond it with),
     ``other`` (the molecule whose colours are compared; -1 for none) and ``drag`` (what dragging an
-    atom does: it ``"moves"`` or ``"bonds"``). If it is ``moving``, one round of messages travels by
-    itself at the start, not for readers who asked for less motion. Raises ``TypeError`` and
-    ``ValueError`` for what cannot be drawn. Sources: Morris et al. (2019), eq. 1; Kipf and
-    Welling (2017), eq. 2; Velickovic et al. (2018), eqs. 1 to 4; Weisfeiler and Lehman (1968).
+    atom does: it ``"moves"`` or ``"bonds"``). If it is ``moving``, it shows by itself what it is
+    about, not for readers who asked for less motion: with a network, an oxygen atom lands on
+    ``atom`` if that has room for it; then the first rounds of messages travel, and once there were
+    as many as the network has layers, its new answer stands beside the old one. Raises
+    ``TypeError`` and ``ValueError`` for what cannot be drawn. Sources: Morris et al. (2019), eq. 1;
+    Kipf and Welling (2017), eq. 2; Velickovic et al. (2018), eqs. 1 to 4; Weisfeiler and Lehman
+    (1968).
     """
 
     _module = "graph_playground.js"

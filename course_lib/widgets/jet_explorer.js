@@ -1,13 +1,7 @@
 import { plain } from "./js/array.js";
 import { button, select, slider } from "./js/controls.js";
 import { derive } from "./js/jet_explorer/derived.js";
-import {
-  enterJet,
-  guessing,
-  massAxis,
-  probabilities,
-  strongest,
-} from "./js/jet_explorer/panels.js";
+import { attention, classes, enterJet, massAxis } from "./js/jet_explorer/panels.js";
 import { ground, hollow, links, mark, nearest, sample } from "./js/jet_explorer/picture.js";
 import { absence, likeliest, particleName, percent } from "./js/jet_explorer/words.js";
 import { alongALine } from "./js/keys.js";
@@ -46,6 +40,13 @@ function toggle(ui, i) {
   if (i >= kept) return ui.set({ kept: count, particle: i });
   const rest = gone.filter((other) => other !== i);
   return ui.set({ particle: i, gone: rest.length < gone.length ? rest : [...gone, i] });
+}
+
+/** Takes away the hardest of those that are there, and looks from the next. */
+function takeHardest(ui) {
+  endFilm(ui);
+  const { gone, there } = ui.now;
+  ui.set({ gone: [...gone, there[0]], particle: there[1] ?? there[0], hovered: -1 });
 }
 
 function hand(ui) {
@@ -114,32 +115,30 @@ function picture(now, ui) {
   </div>`;
 }
 
-function legend({ facts, unpacked }) {
-  const seen = (kind) => unpacked.particles.some((particle) => particle.kind === kind);
-  return html`<ul class="cw-j-legend">${facts.particles.map((name, kind) =>
-    seen(kind) ? html`<li>${sample(kind)}${name}</li>` : nothing,
+/** All kinds, whichever are there: another jet moves nothing. */
+const legend = ({ facts }) =>
+  html`<ul class="cw-j-legend">${facts.particles.map(
+    (name, kind) => html`<li>${sample(kind)}${name}</li>`,
   )}</ul>`;
-}
 
 function transport(now, ui) {
-  const { count, gone, particle } = now;
+  const { count, there } = now;
   const keep = (kept) => {
     ui.play(false);
     ui.set({ kept });
   };
-  const hardest = { label: "Hardest", min: 1, max: count, format: (k) => `${k} of ${count}` };
+  // Not those that were kept, if some of them were taken away.
+  const particles = {
+    label: "Particles",
+    min: 1,
+    max: count,
+    format: () => `${there.length} of ${count}`,
+  };
   return html`<div class="cw-controls cw-j-transport">
-    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: () => begin(ui) })}
-    ${slider(ui, "kept", { ...hardest, set: keep })}
-    ${
-      particle >= 0
-        ? button(
-            `${gone.includes(particle) ? "Put back" : "Take away"} particle ${particle + 1}`,
-            () => toggle(ui, particle),
-          )
-        : nothing
-    }
-    ${button("All back", () => ui.set({ gone: [], kept: count }), { disabled: now.there.length === count })}
+    ${playButton(ui, { start: "Play", begin: () => begin(ui) })}
+    ${slider(ui, "kept", { ...particles, set: keep })}
+    ${button("Take hardest away", () => takeHardest(ui), { disabled: !there.length })}
+    ${button("All back", () => ui.set({ gone: [], kept: count }), { disabled: there.length === count })}
   </div>`;
 }
 
@@ -155,21 +154,22 @@ function view(now, ui) {
   return html`<div class="cw-j-top">
       ${select(ui, "jet", { label: "Jet", options: jets, choose: (i) => enterJet(ui, i) })}
       ${button("Next", () => enterJet(ui, (ui.now.jet + 1) % ui.now.jets.length))}
-      ${guessing(now, ui)}
     </div>
     <div class="cw-columns cw-j-columns">
-      <div>${picture(now, ui)} ${legend(now)} ${transport(now, ui)}</div>
-      <div>${probabilities(now)} ${massAxis(now, ui)} ${strongest(now, ui)}</div>
+      <div>${picture(now, ui)} ${massAxis(now, ui)} ${transport(now, ui)}</div>
+      <div>${classes(now, ui)} ${attention(now, ui)} ${legend(now)}</div>
     </div>`;
 }
 
 function words(now) {
-  const { jet, jets, there, count, mass, facts, probabilities: said, links: all, at } = now;
+  const { jet, jets, there, count, mass, facts, probabilities: said, links: all, at, open } = now;
   const head = `Jet ${jet + 1} of ${jets.length}: ${there.length} of ${count} particles are there.`;
   if (!said) return `${head} Put one back, and the network answers.`;
   const best = likeliest(said);
-  const taken = `${facts.classes[best]}, ${percent(said[best])}`;
-  const answer = `Mass ${number(mass, 1)} GeV. The network says ${taken}.`;
+  const taken = open
+    ? `says ${facts.classes[best]}, ${percent(said[best])}`
+    : "waits for your guess";
+  const answer = `Mass ${number(mass, 1)} GeV. The network ${taken}.`;
   if (at < 0) return `${head} ${answer}`;
   const most = all[0];
   const looks = most
@@ -179,12 +179,13 @@ function words(now) {
 }
 
 const how =
-  "Guess what left the jet, and the truth is told. " +
+  "Guess what left the jet, or press Show: the truth is told, and what the network says. " +
   "Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
   "is for itself. Click it to take it away, and again to put it back; with a finger, tap it twice. " +
   "With the keyboard: Tab to the picture, arrow keys go from particle to particle, Enter takes it " +
   "away. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +
-  "is the jet’s radius of 0.8. The network answers for what is there, as for a jet of its own.";
+  "is the jet’s radius of 0.8; where it would not fit, it stands small in a corner, and the square " +
+  "in it is the picture. The network answers for what is there, as for a jet of its own.";
 
 export default widget({
   label: "Jet explorer: which particle left this spray of others?",
@@ -194,6 +195,7 @@ export default widget({
     ["jet", "kept", "gone", "particle", "layer", "head"].map((name) => [name, plain]),
   ),
   local: { share: 0, hovered: -1, touch: false, guesses: {} },
+  guessed: ["guesses"],
   whole: ({ jets, jet, kept, gone, particle }) => {
     const count = jets[jet]?.kind.length ?? 0;
     return kept <= count && Math.max(particle, ...gone) < count;
@@ -204,8 +206,10 @@ export default widget({
   view,
   words,
   how: () => how,
-  began: ({ jet, kept, gone }) =>
-    `jet ${jet + 1}, its ${kept} hardest particles${gone.length ? ` less ${gone.length}` : ""}`,
+  began: ({ jets, jet, kept, gone }) => {
+    const part = kept < jets[jet].kind.length ? `, its ${kept} hardest` : "";
+    return `jet ${jet + 1}${part}${gone.length ? ` less ${gone.length}` : ""}`;
+  },
   advance: ({ share }, ui, seconds) => {
     const next = Math.min(1, share + seconds / SECONDS);
     const kept = keptAt(next, ui.now.count);

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from course_lib.four_momenta import invariant_mass
 from course_lib.jet_tagging import jet_inputs, logits_of
 from course_lib.jets import CLASSES, EMPTY, FEATURES, PAIR_FEATURES, PARTICLES, Jets
 from course_lib.particle_transformer import ParticleTransformer
@@ -102,16 +103,15 @@ class JetExplorer(Widget):
         return model(inputs.features.double(), inputs.pairs.double()).softmax(dim=-1)[0]
 
     def describe(self) -> str:
-        """Which jet is shown, and what the network says of it."""
+        """Which jet is shown, without the answer, which waits for a guess."""
         jet = f"Jet {self.jet + 1} of {len(self.jets)} in a detector"
         if len(set(self.gone) & set(range(self.kept))) == self.kept:
             return f"{jet}, all particles taken away."
-        most, taken_for = self.probabilities().max(dim=0)
+        mass = float(invariant_mass(self.there.total)[0])
         return (
             f"{jet}: {self.there.pt.shape[1]} of its {self._size()} particles around the jet's "
-            f"axis. A trained network takes it for {self.facts['classes'][taken_for]}, with a "
-            f"probability of {100 * most:.0f} %. Particles can be taken away, and each shows whom "
-            "it attends to."
+            f"axis, together of {mass:.1f} GeV. What left it? A trained network's answer waits for "
+            "your guess. Particles can be taken away, and each shows whom it attends to."
         )
 
     def _size(self) -> int:

@@ -49,8 +49,7 @@ class LatentExplorer(Widget):
     those named in ``beside``, whose real letters the page carries too, and of up to three more of
     each family, on a ``plane``: that of the mean steps from regular to bold and to italic, if there
     are families that have all three, or that of two principal components of these codes. The circle
-    is where the plane through ``z`` leaves the ball that holds 99 % of the prior's draws,
-    $\|z\|^2 \sim \chi^2_d$.
+    is the outline of the ball that holds 99 % of the prior's draws, $\|z\|^2 \sim \chi^2_d$.
 
     Weights and codes travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says; the
     weights have the most bits, 8 at most, that fit into 250 kB with all else: ``widget.bits``.
@@ -59,7 +58,7 @@ class LatentExplorer(Widget):
 
     Traits, synced both ways: ``z`` (the code that is drawn), ``word`` (1 to 14 small letters),
     ``plane`` (a place in
-    ``facts["planes"]``), ``tool`` ("walk", "arithmetic" or "axes": what stands below the letters),
+    ``facts["planes"]``), ``tool`` ("walk", "hand", "arithmetic" or "axes": what moves the point),
     ``start`` and ``end`` of the walk (places in ``beside``) and the ``share`` of the way,
     ``family`` (a place in ``families``, those of ``beside`` that have a regular, a bold and an
     italic). The walk is ``moving`` at once, unless the reader has asked for less motion or you for
@@ -82,8 +81,8 @@ class LatentExplorer(Widget):
     word = Text(alphabet=lambda _: LETTERS, shortest=1, longest=14, default="hamburgefonts")
     plane = Index(of=lambda self: len(self.facts["planes"]))
     tool = Choice(
-        *("walk", "arithmetic", "axes"),
-        offered=lambda self: ["walk", "axes", *(["arithmetic"] if self.families else [])],
+        *("walk", "hand", "axes", "arithmetic"),
+        offered=lambda self: ["walk", "hand", "axes", "arithmetic"][: 4 if self.families else 3],
         needs={"arithmetic": "beside with a regular, a bold and an italic of one family"},
         default="walk",
     )

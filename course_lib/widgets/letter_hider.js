@@ -1,20 +1,23 @@
 import { plain } from "./js/array.js";
-import { button, toggle } from "./js/controls.js";
+import { button, fold, toggle } from "./js/controls.js";
 import { alongALine } from "./js/keys.js";
 import { heading, numbers, ordinal, proofread, score, verdict } from "./js/letter_hider/words.js";
 import { headCards, letterBars, nearestChild, POINTED_AT } from "./js/letters.js";
-import { expectAt, sightOf, sureness } from "./js/maths/hidden_letters.js";
+import { expectAt, sightOf, surestHoles } from "./js/maths/hidden_letters.js";
 import { clamp, ranking, upTo } from "./js/maths/numerics.js";
 import { unpackTransformer } from "./js/maths/transformer.js";
-import { prefersStillness } from "./js/play.js";
+import { playAtOnce, prefersStillness } from "./js/play.js";
 import { isStale, number, spelled, typingLine, visible } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
+const STOP = "■ Stop";
 const VOWELS = [..."aeiouAEIOU"];
 const GUESSES = 3;
-/** In seconds: the show at first sight begins with the whole word; and how long bars grow. */
-const [WHOLE, GROWTH, SHOW] = [0.9, 0.8, 4];
+/** At first sight so many letters are hidden, one after another. */
+const HOLES = 3;
+/** In seconds: the show begins with the whole word; each hole, the growth of its bars, the end. */
+const [WHOLE, HOLE, GROWTH, REST] = [0.9, 1.1, 0.6, 1.2];
 /** No letter of the word is narrower, in pixels; then it goes on in another row. */
 const NARROWEST = 27;
 
@@ -32,11 +35,13 @@ function derive(now, ui) {
   const given = now.hidden.filter((t) => t in ids);
   const place = now.place in ids ? now.place : (given[0] ?? 0);
   const showing = now.playing && now.seconds !== null;
-  const sure = ui.memo("sure", [encoder, word, showing], () =>
-    showing ? sureness(encoder, ids, mask) : [],
+  const shows = ui.memo("shows", [encoder, word, showing], () =>
+    showing ? surestHoles(encoder, ids, mask, given, HOLES) : [],
   );
-  const at = showing ? surest(sure, given) : place;
-  const hidden = !showing ? given : now.seconds < WHOLE ? [] : [at];
+  const since = now.seconds - WHOLE;
+  const holes = showing ? shows.slice(0, clamp(Math.ceil(since / HOLE), 0, HOLES)) : given;
+  const at = showing ? (holes[holes.length - 1] ?? place) : place;
+  const hidden = [...holes].sort((a, b) => a - b);
   const expected = (name, places) => {
     const seen = sightOf(ids, places, mask);
     return ui.memo(name, [encoder, mask, seen.join()], () => expectAt(encoder, seen, mask));
@@ -46,23 +51,23 @@ function derive(now, ui) {
   const here = (hidden.includes(at) ? guesses : expected("here", sight))[at];
   const blind = expected("blind", upTo(ids.length))[at];
   const open = upTo(letters.length).filter((id) => id !== mask);
-  // What the model expects stays covered until the reader has foretold it, once for each sight.
+  // What the model expects at a place stays covered until the reader has foretold it, once for each
+  // sight: what is told of one hidden letter leaves the others to be guessed.
   const all = sightOf(ids, hidden, mask).join();
-  const covered = now.guess_first && !showing && hidden.length > 0 && now.guess?.sight !== all;
-  const locked = covered && hidden.includes(at);
+  const foretold = now.guess?.sight === all ? now.guess.ids : {};
+  const waiting = now.guess_first && !showing ? hidden.filter((t) => !(t in foretold)) : [];
+  const locked = waiting.includes(at);
   const looked = now.hovered ?? (now.option < 0 ? (locked ? open[0] : ids[at]) : now.option);
   if (!open.includes(looked)) {
     throw new Error(`option is ${looked}; expected the id of a letter, or -1.`);
   }
   const seen = sightOf(ids, sight, mask).map((id) => (id === mask ? "?" : visible(letters[id])));
   const shown = { letters, open, ids, places: hidden, at, seen, guesses, here, blind, looked };
-  const grown = showing ? (now.seconds - WHOLE) / GROWTH : now.playing ? now.grown : 1;
-  const most = { encoder, grown: clamp(grown, 0, 1), sight: all };
-  return { ...shown, ...most, covered, locked };
+  const begun = (holes.length - 1) * HOLE;
+  const grown = showing ? (since - begun) / GROWTH : now.playing ? now.grown : 1;
+  const most = { encoder, grown: clamp(grown, 0, 1), sight: all, showing };
+  return { ...shown, ...most, foretold, waiting, locked };
 }
-
-/** The place of which the model is surest, but for some. */
-const surest = (sure, but) => ranking(sure).find((t) => !but.includes(t)) ?? 0;
 
 // What the reader does ---------------------------------------------------------------------------
 
@@ -91,9 +96,9 @@ function write(ui, word, hidden) {
 
 /** What the reader thinks that the model expects. */
 function foretell(ui, id) {
-  const { sight, at, here, tally } = ui.now;
+  const { sight, foretold, at, here, tally } = ui.now;
   const hits = tally.hits + Number(ranking(here.probability)[0] === id);
-  const guess = { sight, place: at, id };
+  const guess = { sight, ids: { ...foretold, [at]: id } };
   ui.play(!prefersStillness());
   ui.set({ grown: 0, guess, tally: { made: tally.made + 1, hits }, option: id, hovered: null });
 }
@@ -102,21 +107,19 @@ function foretell(ui, id) {
 function offer(ui, word) {
   const { encoder, letters, mask } = ui.now;
   const ids = [...word].map((letter) => letters.indexOf(letter));
-  const place = surest(sureness(encoder, ids, mask), []);
+  const [place] = surestHoles(encoder, ids, mask, [], 1);
   look(ui, place, { word, hidden: [place] });
 }
 
-/** Hides another letter than the one that is asked for, and shows what the model expects there. */
-function showOnce(ui) {
-  ui.memo("shown once", [], () => {
-    if (prefersStillness()) return;
-    ui.set({ seconds: 0 });
-    ui.play(true);
-  });
+/** Hides other letters than those that are asked for, and shows what the model expects there. */
+function begin(ui) {
+  ui.play(true);
+  ui.set({ seconds: 0 });
 }
 
 function advance({ seconds: passed, grown }, ui, seconds) {
-  if (passed !== null && passed + seconds < SHOW) ui.set({ seconds: passed + seconds });
+  if (passed !== null && passed + seconds < WHOLE + HOLES * HOLE + REST)
+    ui.set({ seconds: passed + seconds });
   else if (passed === null && grown < 1) ui.set({ grown: grown + seconds / GROWTH });
   else end(ui);
 }
@@ -126,11 +129,15 @@ function end(ui) {
   ui.set({ seconds: null });
 }
 
-/** What a hand does ends the show, before it does anything else. */
+/** What a hand does ends the show, before it does anything else; the button does so by itself. */
 const byHand = (ui) => ({
-  handleEvent: ({ key }) => ui.now.seconds !== null && key !== "Tab" && key !== "Shift" && end(ui),
+  handleEvent: ({ key, target }) =>
+    ui.now.showing && !/Tab|Shift/.test(key) && target.textContent !== STOP && end(ui),
   capture: true,
 });
+
+const watch = ({ showing }, ui) =>
+  showing ? button(STOP, () => end(ui)) : button("▶ Watch", () => begin(ui));
 
 /** Hides all letters of one kind, and no other. */
 function hideOnly(ui, isOfTheKind) {
@@ -142,9 +149,9 @@ function hideOnly(ui, isOfTheKind) {
 // The picture ------------------------------------------------------------------------------------
 
 /** A letter of the word; of a hidden one the first guesses, and whether the first is true. */
-function tile({ letters, open, ids, places, at, guesses, covered }, ui, t) {
+function tile({ letters, open, ids, places, at, guesses, waiting }, ui, t) {
   const [name, isHidden] = [visible(letters[ids[t]]), places.includes(t)];
-  const isKnown = isHidden && !covered;
+  const isKnown = isHidden && !waiting.includes(t);
   const order = isKnown ? ranking(guesses[t].probability) : [];
   const share = (id) => guesses[t].probability[id];
   const best = order.slice(0, Math.min(GUESSES, open.length));
@@ -154,7 +161,7 @@ function tile({ letters, open, ids, places, at, guesses, covered }, ui, t) {
     ><small>${number(share(id))}</small></span>`;
   const listed = best.map((id) => `${visible(letters[id])} ${number(share(id))}`).join(", ");
   const told = `hidden; the model guesses ${listed}; the true letter is its ${ordinal(rank)} guess`;
-  const said = isKnown ? told : isHidden ? "hidden; the model’s guess waits for yours" : "shown";
+  const said = isKnown ? told : isHidden ? "hidden; its guess waits for yours" : "shown";
   return html`<div role="option" id="${ui.id}-place-${t}" aria-selected=${isHidden}
     class=${`${isHidden ? "cw-h-hidden" : ""}${t === at ? " cw-h-here" : ""}`}
     aria-label="letter ${t + 1}, ${name}, ${said}"><b>${isHidden ? "?" : name}</b>${best.map(guess)}
@@ -173,15 +180,9 @@ function wordInTiles(now, ui) {
   const each = Math.ceil(now.ids.length / rows);
   return html`<div class="cw-h-word" style="--cw-each: ${each}"
     role="listbox" tabindex="0" aria-multiselectable="true"
-    data-covered=${now.covered} aria-label="Letters of the word, of which the selected ones are hidden"
+    data-covered=${now.waiting.length > 0} aria-label="Letters; the selected are hidden"
     aria-orientation="horizontal" aria-activedescendant="${ui.id}-place-${now.at}"
     @click=${touched} @keydown=${keys}>${now.ids.map((_, t) => tile(now, ui, t))}</div>`;
-}
-
-function examples({ words }, ui) {
-  if (!words.length) return nothing;
-  return html`<div class="cw-h-buttons"><span>or try</span>
-    ${words.map((word) => button(word, () => offer(ui, word)))}</div>`;
 }
 
 function hiding(now, ui) {
@@ -189,20 +190,23 @@ function hiding(now, ui) {
   const vowels = now.letters.some(isVowel)
     ? button("Hide vowels", () => hideOnly(ui, isVowel))
     : nothing;
-  return html`<div class="cw-h-buttons">
+  return fold(
+    "More: hide letters, show heads",
+    html`<div class="cw-h-buttons">
       ${vowels} ${button("Hide all", () => hideOnly(ui, () => true))}
       ${button("Show all", () => hideOnly(ui, () => false))}
       ${toggle(ui, "guess_first", { label: "I guess first" })}
-      <p class="cw-hint">${score(now)}</p>
-    </div>`;
+      ${toggle(ui, "heads", { label: "Show the heads" })}
+    </div>`,
+  );
 }
 
 /** Says above a bar that the reader has foretold it. */
-function yourMark({ guess, sight, at, open }, grid) {
-  if (guess?.sight !== sight || guess.place !== at) return nothing;
-  const { x, end, y, room } = grid.spot(open.indexOf(guess.id));
+function yourMark({ foretold, at, open }, grid) {
+  if (!(at in foretold)) return nothing;
+  const { x, end, y, room } = grid.spot(open.indexOf(foretold[at]));
   return svg`<g class="cw-h-you"><text text-anchor="middle" x=${(x + end) / 2}
-    y=${y - room - 3}>you</text></g>`;
+    y=${Math.max(11, y - room - 3)}>you</text></g>`;
 }
 
 function bars(now, ui) {
@@ -211,26 +215,25 @@ function bars(now, ui) {
   const chart = {
     title: locked ? "Letter that you think the model expects" : "Letter whose numbers are shown",
     ...{ names: letters.map(visible), order: open, locked, grown },
+    keyboard: true,
     ...{ own: blind.probability, probability: here.probability, chosen: locked ? null : ids[at] },
     spoken: locked ? visible(letters[looked]) : numbers(now),
     take: locked ? (id) => foretell(ui, id) : choose,
     moveTo: choose,
     marks: (grid) => yourMark(now, grid),
   };
-  const readings = html`<p class="cw-l-readout">${numbers(now)}.</p>
-    <p class="cw-hint">Filled: what the model expects. Outlined: what it expects when every letter
-      is hidden.</p>`;
   return html`<p class="cw-l-heading">${heading(now)}</p>
     ${letterBars(ui, chart)}
-    <p class="cw-h-verdict">${
-      locked ? "Press a letter: arrow keys and Enter do it too." : verdict(now)
-    }</p>
-    ${locked ? nothing : readings}`;
+    <div class="cw-h-told">
+      <p class="cw-h-verdict">${locked ? "Press a letter." : verdict(now)}</p>
+      <p class="cw-h-score">${score(now)}</p>
+      ${locked ? nothing : html`<p class="cw-l-readout">${numbers(now)}.</p>`}
+    </div>`;
 }
 
 function view(now, ui) {
-  if (now.moving) showOnce(ui);
-  const { alphabet, mask, facts, letters, ids, hidden, heads } = now;
+  if (now.moving) playAtOnce(ui, () => begin(ui));
+  const { alphabet, mask, facts, letters, ids, hidden, heads, words } = now;
   const typing = typingLine(ui, "word", {
     label: "Type a word",
     problemOf: (word) => proofread(word, alphabet, mask, facts.tokens),
@@ -238,23 +241,22 @@ function view(now, ui) {
     still: spelled(ids.map((id) => letters[id])),
     accept: (word) => write(ui, word, hidden),
   });
-  return html`<div @pointerdown=${byHand(ui)} @keydown=${byHand(ui)}>${typing} ${examples(now, ui)}
+  return html`<div @pointerdown=${byHand(ui)} @keydown=${byHand(ui)}>${typing}
+    <div class="cw-h-buttons">
+      ${watch(now, ui)} ${words.map((word) => button(word, () => offer(ui, word)))}
+    </div>
     <div class=${isStale(ui, "word") ? "cw-stale" : ""}>
-      <div class="cw-columns">
-        <div data-measure="word">${wordInTiles(now, ui)} ${hiding(now, ui)}</div>
-        <div>${bars(now, ui)}</div>
-      </div>
-      ${toggle(ui, "heads", { label: "Where each head looks" })}
+      <div data-measure="word">${wordInTiles(now, ui)}</div>
+      ${bars(now, ui)}
+      ${hiding(now, ui)}
       ${heads ? headCards(ui, "From that place, each head looks at", now.seen, now.here.attention) : nothing}
     </div></div>`;
 }
 
-const HOW =
-  "Click a letter to hide it, and again to show it. ✓: its first guess is true. ✗: the truth is a " +
-  "later one.";
+const HOW = "Click a letter to hide or show it. Bars: what it expects; outlined: with all hidden.";
 
 export default widget({
-  label: "Letter hider: what a trained encoder expects in the gaps of a word",
+  label: "Letter hider: what an encoder expects in the gaps",
   name: "cw-letters",
   data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain, moving: plain },
   controls: {
@@ -273,6 +275,7 @@ export default widget({
     seconds: null,
     grown: 1,
   },
+  guessed: ["guess", "tally"],
   advance,
   whole: ({ word, hidden, place }) => Math.max(place, ...hidden) < [...word].length,
   along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),

@@ -41,7 +41,7 @@ WORD = {
 class LetterHider(ModelWidget):
     r"""A trained encoder that guesses hidden letters, in the page and in the reader's hands.
 
-    ``model`` is a :class:`course_lib.masked_language_model.MaskedLanguageModel` of at most 30,000
+    ``model`` is a :class:`course_lib.masked_language_model.MaskedLanguageModel` of at most 27,000
     parameters, 24 positions and 64 ids, with 16 heads at most in all layers; positions and norms
     may be of any kind. Character i of ``alphabet`` is id i, and ``mask`` is the character that the
     model sees in place of a hidden letter. The page shows what :func:`expected_letters` computes: a
@@ -49,8 +49,8 @@ class LetterHider(ModelWidget):
     that is not hidden it shows what the model would expect if that letter were hidden too.
 
     The weights travel rounded: a parameter is a whole number of 7 to 16 bits times the step of its
-    row, a bfloat16. It has the most bits that fit into 36,800 bytes: ``widget.bits``, 8 for
-    27,000 parameters and 11 for 20,000. ``widget.model`` is the model with just these weights; all
+    row, a bfloat16. It has the most bits that fit into 33,200 bytes: ``widget.bits``, 7 for
+    26,000 parameters and 9 for 20,000. ``widget.model`` is the model with just these weights; all
     that the page shows is computed from them, in double precision.
     ``widget.losses(ids, hidden)`` says what the rounding costs.
 
@@ -60,17 +60,17 @@ class LetterHider(ModelWidget):
     whose numbers are shown; -1 for the true letter), ``guess_first`` (whether the reader foretells
     what the model expects before the page shows it) and ``heads`` (whether it shows where each head
     looks). Up to 8 ``words`` are offered as examples; of each that letter is hidden of which the
-    model is surest, rightly or wrongly. At first sight the page hides another letter and shows what
-    the model expects there, unless the reader has asked for less motion or you for none with
-    ``moving``. Raises ``TypeError`` and ``ValueError`` for
-    what cannot be read, or run in the page.
+    model is surest, rightly or wrongly. At first sight the page hides three other letters, each
+    time the one of which the model is surest, and shows what it expects there, unless the reader
+    has asked for less motion or you for none with ``moving``. Raises ``TypeError`` and
+    ``ValueError`` for what cannot be read, or run in the page.
     Source: Devlin et al. (2019), section 3.1.
     """
 
     _module = "letter_hider.js"
 
     _limits = Limits(
-        parameters=30_000, tokens=24, letters=64, heads=16, weight_bytes=36_800, bits=7
+        parameters=27_000, tokens=24, letters=64, heads=16, weight_bytes=33_200, bits=7
     )
     _stack = STACK
 

@@ -14,6 +14,7 @@ from course_lib.widgets.traits import (
     Array,
     Choice,
     Data,
+    Ink,
     Integer,
     Number,
     Several,
@@ -40,10 +41,10 @@ class Figure:
 def knob(trait: Trait, label: str, **look: Any) -> Trait:
     """A trait with a ``label`` that the reader turns; its kind makes its control.
 
-    ``look`` may say: ``logarithmic``, ``step``, ``digits`` and ``unit`` of a number, ``names`` of
-    the options of a choice, ``button`` for an integer that a press takes to the next, such as a
-    seed, ``hidden`` for one that the figure lets the reader change in its picture alone, and
-    ``more`` for one that is folded at first.
+    ``look`` may say: ``logarithmic``, ``step``, ``digits``, ``unit`` and what stands ``before`` a
+    number, ``names`` of the options of a choice, ``button`` for an integer that a press takes to
+    the next, such as a seed, ``hidden`` for one that the figure lets the reader change in its
+    picture alone, and ``more`` for one that is folded at first.
     """
     return trait.tag(knob={"label": label, **look})
 
@@ -62,38 +63,52 @@ FIGURES = {
         shows=(
             "The scores of a random query with sixteen random keys, feature by feature: undivided "
             "they spread like the root of d. Beside them the weights, of which one comes to have "
-            "all, and the gradient that the softmax still lets through."
+            "all, and the gradient that the softmax of this query still lets through."
         ),
         knobs={
-            "dimension": knob(Integer(1, 1024, default=64), "Dimension d", logarithmic=True),
-            "power": knob(Number(0.0, 1.0, default=0.0), "Divide by dᵖ, p", step=0.05, digits=2),
+            "dimension": knob(Integer(1, 1024, default=1024), "Dimension d", logarithmic=True),
+            "power": knob(
+                Number(0.0, 1.0, default=0.0),
+                "Divide by dᵖ",
+                more=True,
+                step=0.05,
+                digits=2,
+                before="p = ",
+            ),
             "seed": _seed(),
         },
     ),
     "spectral-radius": Figure(
-        title="Vanishing or exploding: a pair of eigenvalues, the state and the gradient",
+        title="Vanishing or exploding: a pair of eigenvalues, a signal and the gradient",
         shows=(
             "A recurrent network of two units without input. A hand moves the complex pair of "
-            "eigenvalues of its matrix; the state spirals in or out, and the gradient over so many "
-            "steps vanishes or explodes with the power of the spectral radius."
+            "eigenvalues of its matrix; along the steps the signal dies, lives or runs away, and "
+            "the gradient vanishes or explodes with the power of the spectral radius."
         ),
         knobs={
-            "radius": knob(Number(0.0, 2.0, default=0.7), "Spectral radius ρ", step=0.01),
-            "angle": knob(Integer(0, 180, default=30), "Angle", unit="°"),
-            "stretch": knob(Number(1.0, 5.0, default=1.0), "Stretch of W", step=0.1, digits=1),
             "tanh": knob(Switch(default=False), "tanh"),
+            "radius": knob(Number(0.0, 2.0, default=1.2), "Spectral radius ρ", step=0.01),
+            "angle": knob(Integer(0, 180, default=30), "Angle", unit="°", more=True),
+            "stretch": knob(
+                Number(1.0, 5.0, default=1.0), "Stretch of W", step=0.1, digits=1, more=True
+            ),
         },
     ),
     "roofline": Figure(
         title="Attention under the roofline of a machine",
         shows=(
             "How many operations attention makes for each byte that it moves, by the formula and "
-            "in tiles, under the roofline of a machine; beside it what arithmetic and memory take."
+            "in tiles, under the roofline of a machine; beside it two chips, of whose lights as "
+            "many burn as it calculates, and the others wait for memory."
         ),
         knobs={
-            "query_count": knob(Integer(1, 65_536, default=8192), "Queries", logarithmic=True),
-            "key_count": knob(Integer(1, 65_536, default=8192), "Keys", logarithmic=True),
-            "features": knob(Choice(64, 128, 256, default=128), "Features d"),
+            "query_count": knob(
+                Integer(1, 65_536, default=8192), "Queries", logarithmic=True, more=True
+            ),
+            "key_count": knob(
+                Integer(1, 65_536, default=8192), "Keys", logarithmic=True, more=True
+            ),
+            "features": knob(Choice(64, 128, 256, default=128), "Features d", more=True),
             "tile": knob(Integer(1, 1024, default=512), "Queries in a tile", logarithmic=True),
         },
         data={
@@ -105,14 +120,14 @@ FIGURES = {
         title="A disc of pendulums in phase space",
         shows=(
             "A disc of pendulums over angle and momentum, carried by a method step by step, beside "
-            "the true shape; and how large its area is at each step."
+            "the true shape; and its area as a disc, on that which it had."
         ),
         knobs={
             "method": knob(
                 Choice(*DISC_METHODS, default="explicit_euler"), "Method", names=DISC_METHODS
             ),
-            "dt": knob(Number(0.05, 1.0, default=0.25), "Step size h", step=0.05),
-            "steps": knob(Integer(0, 40, default=18), "Steps"),
+            "dt": knob(Number(0.05, 0.5, default=0.25), "Step size h", step=0.05),
+            "steps": knob(Integer(0, 24, default=18), "Steps"),
             "angle": knob(Number(-math.pi, math.pi, default=0.0), "Angle", hidden=True),
             "momentum": knob(Number(-2.0, 2.0, default=1.3), "Momentum", hidden=True),
         },
@@ -120,8 +135,8 @@ FIGURES = {
     "codes-that-die": Figure(
         title="Which codes of a linear VAE are alive",
         shows=(
-            "The eigenvalues of the data, with the noise as water that covers some of them, and "
-            "what each code costs: those under water nothing, for they have collapsed."
+            "The eigenvalues of the data, with the noise as water that covers some of them, and a "
+            "letter drawn again from the codes above the water; those below have collapsed."
         ),
         knobs={
             "noise": knob(
@@ -129,36 +144,41 @@ FIGURES = {
             ),
             "beta": knob(Number(0.1, 10.0, default=1.0), "β", logarithmic=True),
         },
-        data={"eigenvalues": Array("direction", within=(0, 1_000_000), read_only=True)},
+        data={
+            "eigenvalues": Array("direction", within=(0, 1_000_000), read_only=True),
+            "levels": Array("level", within=(0, 1_000_000), read_only=True),
+            "redrawn": Ink("level", "pixel", read_only=True),
+            "letter": Ink("pixel", read_only=True),
+        },
     ),
     "error-of-blends": Figure(
         title="How far off are hats and a softmax, as nodes come closer?",
         shows=(
-            "A function and what hats and a softmax make of its values at even nodes, with the "
-            "errors enlarged. Beside it the largest error against the distance of neighbours, on "
-            "logarithmic axes, by the rule for the temperature that the reader chooses."
+            "A function and what hats and a softmax make of its values at even nodes, a few of "
+            "them enlarged. Beside it, on logarithmic axes, the largest error of either against "
+            "the number of intervals, by the rule for the temperature that the reader chooses."
         ),
         knobs={
-            "intervals": knob(Integer(4, 1024, default=64), "Intervals 1/h", logarithmic=True),
-            "factor": knob(Number(0.1, 3.0, default=1.0), "c", logarithmic=True),
             "law": knob(
                 Choice("fixed", "ratio", "logarithm", default="fixed"),
-                "τ",
+                "Temperature τ",
                 names={
-                    "fixed": "c/1000",
+                    "fixed": "fixed c/1000",
                     "ratio": "c h²",
                     "logarithm": "c h² ln(1/h)/π²",
                 },
             ),
+            "intervals": knob(Integer(4, 1024, default=1024), "Intervals 1/h", logarithmic=True),
+            "factor": knob(Number(0.1, 3.0, default=1.0), "Factor c", logarithmic=True, more=True),
             "shape": knob(
                 Choice("wave", "square", "root", default="wave"),
-                "u",
+                "u(x)",
                 more=True,
                 names={"wave": "sin 7x + x", "square": "x²", "root": "√x"},
             ),
             "where": knob(
                 Choice("middle", "whole", "reflected", default="middle"),
-                "On",
+                "Where",
                 more=True,
                 names={
                     "middle": "the middle half",
@@ -166,33 +186,28 @@ FIGURES = {
                     "reflected": "all, ends reflected",
                 },
             ),
-            "all": knob(Switch(default=False), "All three rules", more=True),
+            "all": knob(Switch(default=False), "All rules", more=True),
         },
     ),
     "deep-stack": Figure(
         title="What depth does to tokens and to gradients, in five stacks",
         shows=(
-            "Two tokens go up through a stack of up to sixty small layers, and a gradient comes "
-            "down. Layer by layer: how far the tokens still differ, how loud they are, and the "
-            "gradient. In a bare stack both tokens become one; with a way around "
-            "each layer and a norm before it they stay apart, and the gradient arrives."
+            "Five towers of up to sixty small layers. Two tokens go up each, as far apart as they "
+            "still differ and as thick as they are loud, and a gradient comes down. In a bare "
+            "stack both tokens become one; with a way around each layer and a norm before it they "
+            "stay apart, and the gradient arrives."
         ),
         knobs={
-            "depth": knob(Integer(1, 60, default=60), "Layers", logarithmic=True),
+            "depth": knob(Integer(1, 60, default=60), "Layers", more=True),
             "gain": knob(Number(0.5, 2.0, default=0.58), "Gain of the weights", step=0.02),
             "kind": knob(
                 Choice("bare", "norm", "around", "post", "pre", default="bare"),
                 "Stack",
-                names={
-                    "norm": "norm only",
-                    "around": "way around only",
-                    "post": "post-norm",
-                    "pre": "pre-norm",
-                },
+                hidden=True,
             ),
             "biases": knob(Switch(default=True), "Biases", more=True),
             "seed": _seed(more=True),
-            "layer": knob(Integer(0, 60, default=8), "Layer", hidden=True),
+            "layer": knob(Integer(0, 60, default=60), "Layer", hidden=True),
         },
     ),
     "translator": Figure(
@@ -218,15 +233,19 @@ FIGURES = {
         title="Four oscillators, coupled weakly by attention",
         shows=(
             "Four oscillators that attention couples weakly. Energy wanders slowly from one to "
-            "another and back, while the total stays; with frequencies apart hardly any wanders."
+            "another and back, while the total hardly changes; with frequencies apart hardly any "
+            "wanders. A hand may put each elsewhere."
         ),
         knobs={
+            "alike": knob(Switch(default=False), "Begin alike"),
             "epsilon": knob(
                 Number(0.003, 0.1, default=0.03), "Coupling ε", logarithmic=True, digits=3
             ),
-            "apart": knob(Number(0.0, 0.2, default=0.0), "Frequencies apart", step=0.01),
-            "alike": knob(Switch(default=False), "All four begin alike"),
-            "start": knob(Integer(0, 9, default=0), "Begin elsewhere", button=True),
+            "apart": knob(Number(0.0, 0.2, default=0.0), "Out of tune by", step=0.01),
+            "start": knob(Integer(0, 9, default=0), "Begin elsewhere", hidden=True),
+            "placed": knob(
+                Several(Number(-10.0, 10.0), most=8, default=()), "Where they began", hidden=True
+            ),
         },
         data={
             "q": Array("start", "token", read_only=True),
@@ -238,21 +257,24 @@ FIGURES = {
         shows=(
             "A node of a graph listens through rounds of message passing. The share of each node "
             "in what it hears is drawn on the graph and against the distance: in a tree one far "
-            "node all but vanishes, and after many rounds all nodes hear much the same."
+            "node all but vanishes, until one edge joins it to the listener; and after many rounds "
+            "all nodes hear much the same."
         ),
         knobs={
-            "rounds": knob(Integer(1, 30, default=10), "Rounds"),
+            "rounds": knob(Integer(1, 30, default=9), "Rounds"),
             "graph": knob(Choice("row", "ring", "tree", "grid", default="tree"), "Graph"),
             "layer": knob(
                 Choice("neighbours", "sum", "normalized", default="neighbours"),
                 "A node hears",
+                more=True,
                 names={
                     "neighbours": "its neighbours",
                     "sum": "itself too",
                     "normalized": "both, normalized",
                 },
             ),
-            "listener": knob(Integer(0, 62, default=31), "Listener", hidden=True),
+            "joined": knob(Switch(default=False), "Listener and far node joined", hidden=True),
+            "listener": knob(Integer(0, 62, default=16), "Listener", hidden=True),
         },
     ),
 }

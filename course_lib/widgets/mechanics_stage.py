@@ -10,7 +10,7 @@ import numpy as np
 import torch
 import traitlets
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, RigidBody, Trajectory
@@ -32,7 +32,7 @@ from course_lib.widgets.traits import (
 MOST_STAGES = 3  # side by side, each still large
 ALL_NUMBERS = 1500  # of all rollouts together, so that the page stays light
 MOST_PARAMETERS = 2000  # of a network, which takes all its steps while a hand moves
-STEPS = 500  # of networks, whose errors are small and add up
+STEPS, PACE = 500, 50  # of networks, whose errors are small and add up; and so many a second
 BOOK = RigidBody(inertia=(1.6, 1.0, 0.8))
 
 
@@ -50,7 +50,7 @@ class Scene:
 # The planet falls towards the sun from where it is farthest: the trial comes within seconds. The
 # body turns about its middle axis, where no spin lasts.
 SCENES = {
-    "Pendulum": Scene(title="Pendulum", z=(1.2, 0.0), dt=0.1, span=40.0, pace=4.0),
+    "Pendulum": Scene(title="Pendulum", z=(1.2, 0.0), dt=0.1, span=80.0, pace=6.0),
     "HarmonicOscillator": Scene(title="Spring", z=(1.0, 0.0), dt=0.1, span=30.0, pace=3.0),
     "CoupledOscillators": Scene(
         title="Two springs", z=(1.0, 0.5, 0.0, 0.5), dt=0.1, span=40.0, pace=4.0
@@ -96,7 +96,8 @@ class MechanicsStage(Widget):
     All stages share the start ``z``, positions and then momenta, the step ``dt`` and the clock. The
     flow of a Hamiltonian system keeps $H$, so the water should stay at its mark. The rim of the
     glass is the energy with which a pendulum goes over the top, a planet leaves its sun; elsewhere
-    it is twice that of the start. The reader takes a body with the hand, lets it go or throws it.
+    it is twice that of the start. The reader takes a body with the hand and lets it go, and throws
+    a planet.
 
     ``system`` is ``HarmonicOscillator``, ``Pendulum``, ``CoupledOscillators``, ``Kepler`` or a
     ``RigidBody`` with weights of 1, whose ``z`` is its angular momentum; the reader may choose the
@@ -106,8 +107,9 @@ class MechanicsStage(Widget):
     every start, beside the true motion: that of Runge and Kutta, with steps a tenth as long. Each
     is a ``SympNet``, or a perceptron that gives the *change* of $(q, p)$: an ``nn.Sequential`` of
     ``Linear`` layers with ``Tanh`` between them. The weights travel as float32. With networks,
-    ``system`` and ``dt`` stay as they are. ``rollouts`` maps names to trajectories that were
-    computed before; they are shown until the reader leaves their start.
+    ``system`` and ``dt`` stay as they are. ``trained_on``, the states (q, p) that they were shown,
+    lets the stage say when a start has more energy than any of those. ``rollouts`` maps names to
+    trajectories that were computed before; they are shown until the reader leaves their start.
 
     All together are three at most. A run is watched for a while and then begins again. It is
     ``moving`` at once, unless the reader has asked for less motion or you for none.
@@ -135,6 +137,7 @@ class MechanicsStage(Widget):
         rule=_room,
     )
     rollouts = Data(lambda self: self._given)
+    trained = Data(lambda self: self._trained)
     networks = Data(
         lambda self: [each | {"system": self.system, "dt": self.dt} for each in self._learned]
     )
@@ -146,10 +149,12 @@ class MechanicsStage(Widget):
         *,
         methods: list[str] | tuple[str, ...] | None = None,
         networks: Mapping[str, nn.Module] | None = None,
+        trained_on: tuple[Tensor, Tensor] | None = None,
         rollouts: Mapping[str, Trajectory] | None = None,
         **given: Any,
     ) -> None:
         name, chosen = system_of(system, SCENES)
+        self._trained = None if trained_on is None else _most_energy(chosen, *trained_on)
         if isinstance(chosen, RigidBody) and set(chosen.weights) != {1.0}:
             raise ValueError(
                 f"system has the weights {chosen.weights}; expected ones, for a body in stretched "
@@ -190,7 +195,7 @@ class MechanicsStage(Widget):
         return SCENES[self.system]
 
     def _watched(self) -> dict[str, float]:
-        return {"span": STEPS * self.dt, "pace": 20 * self.dt} if self._learned else {}
+        return {"span": STEPS * self.dt, "pace": PACE * self.dt} if self._learned else {}
 
     @traitlets.observe("system")
     def _enter_scene(self, _change: Any) -> None:
@@ -202,6 +207,16 @@ class MechanicsStage(Widget):
             except ValueError:
                 self.z, self.dt = scene.z, scene.dt
             self.methods = [name for name in self.methods if name in _methods(system)]
+
+
+def _most_energy(system: HamiltonianSystem | RigidBody, q: Tensor, p: Tensor) -> float:
+    """The largest energy of the states that networks were shown."""
+    if q.shape != p.shape or q.shape[-1] != system.dim or not q.numel():
+        raise ValueError(
+            f"trained_on has q of {tuple(q.shape)} and p of {tuple(p.shape)}; expected states "
+            f"(..., {system.dim}), the same for both"
+        )
+    return float(system.energy(q.detach().double(), p.detach().double()).max())
 
 
 def _size(system: HamiltonianSystem | RigidBody) -> int:

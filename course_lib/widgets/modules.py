@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ DECLARED = re.compile(
 )
 WORD = re.compile(r"[\w$]+")
 RULE = re.compile(r"([^{}@]+)\{[^{}]*\}\n")
+BRACKETS = re.compile(r"\([^()]*\)")
 CLASS = re.compile(r"\.(cw[\w-]*)")
 LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
@@ -179,11 +181,25 @@ def stylesheet(module: str) -> str:
     code = "".join(helpers.values()) + own
 
     def kept(rule: re.Match[str]) -> str:
-        selectors = (CLASS.findall(selector) for selector in rule[1].split(","))
-        drawn = any(all(_is_named(name, code) for name in names) for names in selectors)
-        return rule[0] if drawn else ""
+        drawn = [
+            selector
+            for selector, needed in _selectors(rule[1])
+            if all(_is_named(name, code) for name in needed)
+        ]
+        return f"{','.join(drawn)}{rule[0][len(rule[1]) :]}" if drawn else ""
 
     return RULE.sub(kept, INDENTATION.sub("", rules))
+
+
+def _selectors(rule: str) -> Iterator[tuple[str, list[str]]]:
+    """The selectors of a rule, each with its classes; those in brackets need not be there."""
+    outside, nested = rule, 1
+    while nested:
+        outside, nested = BRACKETS.subn(lambda found: " " * len(found[0]), outside)
+    begun = 0
+    for part in outside.split(","):
+        yield rule[begun : begun + len(part)], CLASS.findall(part)
+        begun += len(part) + 1
 
 
 def _is_named(name: str, code: str) -> bool:

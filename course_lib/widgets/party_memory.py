@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,9 @@ class PartyMemory(Widget):
     ``(guests, height, width)`` are the pictures, 0 for paper and 1 for ink, and ``names`` their
     guests. ``score`` ``(guests,)`` is $s$. ``gate`` ``(guests,)`` is $g$, and is ``score`` unless
     given. ``guest_keys`` ``(guests, d)`` is $K$, and ``queries`` maps each question to its query
-    ``(d,)``. A way of remembering whose numbers are missing is not offered.
+    ``(d,)``. A way of remembering whose numbers are missing is not offered. ``fits`` maps each
+    question to the names of those who answer it, of whom none need have come; with it the memory
+    says whether it has looked at one of them.
 
     Traits, synced both ways: ``mode``, ``decay``, ``door``, ``temperature``, ``question``,
     ``arrived``. Raises ``TypeError`` and ``ValueError`` for data that cannot be drawn.
@@ -58,6 +60,7 @@ class PartyMemory(Widget):
     gate = Array("guests", optional=True, default=lambda self: self._any_score(), read_only=True)
     guest_keys = Array("guests", "d", optional=True, read_only=True, called="keys")
     queries = Array("questions", "d", optional=True, read_only=True)
+    fits = Array("questions", "guests", within=(0, 1), optional=True, read_only=True)
     questions = Data(lambda self: self._questions)
     modes = Data(lambda self: self._offered())
     mode = Choice(*MODES, offered=lambda self: self.modes, needs=NEEDS, default="composite")
@@ -75,6 +78,7 @@ class PartyMemory(Widget):
         *,
         keys: ArrayLike | None = None,
         queries: Mapping[str, ArrayLike] | None = None,
+        fits: Mapping[str, Collection[str]] | None = None,
         question: str | int = 0,
         **given: Any,
     ) -> None:
@@ -86,6 +90,8 @@ class PartyMemory(Widget):
         table = named("queries", queries)
         rows = [finite_array(f"queries[{name!r}]", row, ("d",)) for name, row in table.items()]
         self._questions = list(table)
+        if fits is not None:
+            given["fits"] = _fitting(fits, self._questions, names)
         super().__init__(
             images,
             names,
@@ -109,6 +115,19 @@ class PartyMemory(Widget):
     def _offered(self) -> list[str]:
         there = (True, True, self.gate.size, self.score.size, self.questions)
         return [mode for mode, numbers in zip(MODES, there, strict=True) if numbers]
+
+
+def _fitting(
+    fits: Mapping[str, Collection[str]], questions: list[str], names: list[str]
+) -> NDArray[np.float32]:
+    """For each question, 1 at each guest who answers it."""
+    if list(fits) != questions:
+        raise ValueError(f"fits has the questions {brief(list(fits))}; expected {brief(questions)}")
+    strange = [who for asked in fits.values() for who in asked if who not in names]
+    if strange:
+        raise ValueError(f"fits names {brief(strange[0])}, who is none of the guests")
+    rows = [[name in fits[question] for name in names] for question in questions]
+    return np.array(rows, dtype=np.float32)
 
 
 def _text_of(question: str | int, questions: list[str]) -> str:

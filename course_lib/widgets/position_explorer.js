@@ -1,9 +1,10 @@
-import { plain, rows, vector } from "./js/array.js";
+import { array, plain, rows, vector } from "./js/array.js";
 import { button, choices, fold, slider, toggle } from "./js/controls.js";
-import { clamp, dot, upTo } from "./js/maths/numerics.js";
+import { clamp, upTo } from "./js/maths/numerics.js";
 import {
   byDifference,
   distinct,
+  explainedByDifference,
   handAngle,
   handOf,
   ORDERS,
@@ -15,18 +16,28 @@ import {
   shiftRow,
   thirdPlace,
 } from "./js/maths/position.js";
-import { playAtOnce, prefersStillness } from "./js/play.js";
+import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { clockRow, wavePicture } from "./js/position_explorer/clocks.js";
 import { differenceChart } from "./js/position_explorer/differences.js";
 import { KEY_INK, productPicture, QUERY_INK } from "./js/position_explorer/product.js";
-import { clockPair, orderChart, sentence } from "./js/position_explorer/sentence.js";
+import {
+  clockPair,
+  orderChart,
+  pairAdds,
+  sentence,
+  swapped,
+} from "./js/position_explorer/sentence.js";
 import { number, scientific } from "./js/text.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const WAVE_STEPS = 6;
-const [GLIDE_SECONDS, REST_SECONDS] = [0.7, 0.7];
+const [GLIDE_SECONDS, REST_SECONDS, TRAINING_SECONDS] = [0.8, 0.8, 8];
+/** At the start all three words move on by so many positions together, in so many seconds. */
+const [FAR, FAR_SECONDS] = [8, 3];
 const SAME = 1e-9;
+/** The shares of the spread that s − t explains where a table has found the row, or begins to. */
+const [FOUND, DAWNING] = [0.5, 0.25];
 /** @type {[string, string][]} */
 const NAMES = [
   ["none", "nothing"],
@@ -48,10 +59,32 @@ const TOLD = {
   learned: [3, "They tell at which two places BITES and DOG stand, and not which at which."],
   rotary: [4, "They tell how far apart BITES and DOG stand, and which comes first."],
 };
+const ASKS = "Does it know that places stand in a row?";
 const TRAITS = { s: "query_position", t: "key_position", pair: "pair" };
 
 const largest = (matrix) => Math.max(...matrix.flat().map(Math.abs));
 const degrees = (angle) => `${number(angle, Math.abs(angle) < 10 ? 2 : 1)}°`;
+
+/** What fills the colours and the axis. */
+const scalesOf = (queries, keys, scores) => ({
+  fullRow: largest([...queries, ...keys]) || 1,
+  fullScore: largest(scores) || 1,
+  least: Math.min(0, ...scores.flat()),
+  most: Math.max(0, ...scores.flat()),
+});
+
+/** One scale for a table at all moments of its training, so that what training adds is seen. */
+function scalesOfTraining(given) {
+  const tables = upTo(given.before.shape[0] + 1).map((stage) => tableAt(given, stage));
+  const each = tables.map((table) => scalesOf(table, table, scoreMatrix(table, table)));
+  const most = (name) => Math.max(...each.map((scales) => scales[name]));
+  return {
+    fullRow: most("fullRow"),
+    fullScore: most("fullScore"),
+    least: Math.min(...each.map(({ least }) => least)),
+    most: most("most"),
+  };
+}
 
 /** All that follows from the way in which order comes in. */
 function factsOf({ kind, tokens, query, key, base, learned }) {
@@ -72,10 +105,10 @@ function factsOf({ kind, tokens, query, key, base, learned }) {
     keyColumns: keys[0].map((_, feature) => keys.map((row) => row[feature])),
     scores,
     differences: byDifference(scores),
+    explained: explainedByDifference(scores),
     oneTable: kind === "sinusoidal" || kind === "learned",
     sampled: { queries: sampled(query), keys: sampled(key) },
-    fullRow: largest(every) || 1,
-    fullScore: largest(scores) || 1,
+    ...scalesOf(queries, keys, scores),
     longest: Math.max(...hands.map((hand) => Math.hypot(...hand))) || 1,
     fullShare: largest(queries.flatMap((q) => keys.map((k) => pairScores(q, k)))) || 1,
   };
@@ -102,7 +135,8 @@ function placesOf({ query_position: s, key_position: t, tokens, man, from, glide
   const was = from ?? { s, t };
   const orderIndex = ORDERS.findIndex((each) => order?.join() === each.join());
   const span = Math.max(...Object.values(places)) - low;
-  return { first, order, orderIndex, words, way, was, low, span, man: third ?? man };
+  const start = Math.round(between(from?.first ?? first, first, way));
+  return { first, start, order, orderIndex, words, way, was, low, span, man: third ?? man };
 }
 
 /** The rows of query and key on the way from where they stood to where they stand. */
@@ -116,16 +150,48 @@ function rowsBetween(state, { queries, keys }, { way, was }) {
   return [turned(query, queries, was.s, s), turned(key, keys, was.t, t)];
 }
 
-function derive(state, { memo }) {
-  const { kind, query_position: s, key_position: t, pair, tokens } = state;
-  const facts = memo(kind, [state.query, state.key, state.learned], () => factsOf(state));
+/** The learned table as it was at the stage of its training. */
+function tableAt({ learned, before }, stage) {
+  const [moments, count, wide] = before.shape;
+  if (stage >= moments) return learned;
+  const row = (i) => Array.from(before.values.subarray(i * wide, (i + 1) * wide));
+  return upTo(count).map((i) => row(stage * count + i));
+}
+
+/** Where query and key stand as the eye reads it: two that swap are in the one order or the other. */
+function momentOf({ query_position: s, key_position: t }, { way, was }) {
+  if (was.s - was.t !== s - t) return way < 0.5 ? { s: was.s, t: was.t } : { s, t };
+  return { s: Math.round(between(was.s, s, way)), t: Math.round(between(was.t, t, way)) };
+}
+
+function derive(given, { memo }) {
+  const { kind, query_position: s, key_position: t, pair, tokens, stage } = given;
+  const learned = memo("table", [given.learned, given.before, stage], () => tableAt(given, stage));
+  const state = { ...given, learned };
+  const ofMoment = memo(kind, [state.query, state.key, learned], () => factsOf(state));
+  const scales =
+    kind === "learned"
+      ? memo("scales", [given.learned, given.before], () => scalesOfTraining(given))
+      : ofMoment;
+  const facts = { ...ofMoment, scales };
   const shares = pairScores(facts.queries[s], facts.keys[t]);
   const places = placesOf(state);
   const rows = rowsBetween(state, facts, places);
-  const momentary = dot(...rows);
-  const share = dot(handOf(rows[0], pair), handOf(rows[1], pair));
+  const moment = momentOf(state, places);
+  const momentary = facts.scores[moment.s][moment.t];
+  const share = pairScores(facts.queries[moment.s], facts.keys[moment.t])[pair];
   const ranks = tokens < 3 ? [] : orderScores(facts.scores, places.first);
-  const following = { s, t, pairs: state.d_model / 2, shares, rows, momentary, share, ranks };
+  const following = {
+    s,
+    t,
+    pairs: state.d_model / 2,
+    shares,
+    rows,
+    moment,
+    momentary,
+    share,
+    ranks,
+  };
   return { ...facts, ...places, ...following, moved: movedInWords(state, facts) };
 }
 
@@ -134,8 +200,8 @@ function movedInWords({ glide, from, query_position: s, key_position: t }, { sco
   if (!from || glide < 1) return "";
   const [before, after] = [scores[from.s][from.t], scores[s][t]];
   const same = Math.abs(after - before) < SAME * fullScore;
-  const changed = `was ${number(before)} and is ${number(after)}${same ? ": the same" : ""}`;
-  return `The words moved. The score ${changed}.`;
+  const changed = `${number(before)}, is ${number(after)}${same ? ": the same" : ""}`;
+  return `Was ${changed}.`;
 }
 
 function ordersInWords({ kind, ranks, fullScore }) {
@@ -153,11 +219,13 @@ function turnInWords({ kind, s, t, pair, queries, d_model, base, tokens }) {
   const once = (hand) => `One position turns ${hand} hand by ${degrees(frequency)}`;
   if (kind === "rotary") return `${once("either")}. Shift both, and the angle between them stays.`;
   const starts = upTo(tokens).filter((start) => queries[start + k]);
+  if (kind === "learned" && k === 0) return "It is the same place: the hand does not turn.";
   if (kind === "sinusoidal") {
     const missed = (start) =>
       shiftRow(queries[start], k, base).map((x, i) => x - queries[start + k][i]);
+    const several = k === 1 ? "" : `${number(k, 0)} positions by ${degrees(k * frequency)}, `;
     return (
-      `${once("this")}, ${number(k, 0)} positions by ${degrees(k * frequency)}, from every t. ` +
+      `${once("this")}, ${several}from every t. ` +
       `One matrix does that to all pairs: M pₜ is pₛ up to ${scientific(largest(starts.map(missed)))}.`
     );
   }
@@ -173,61 +241,119 @@ function turnInWords({ kind, s, t, pair, queries, d_model, base, tokens }) {
 function verdictInWords({ s, t, differences, fullScore, tokens }) {
   const { least, most, count } = differences[s - t + tokens - 1];
   const one = count === 1;
-  const those = one ? "One pair of positions has" : `${count} pairs of positions have`;
-  const lead = `${those} s − t = ${number(s - t, 0)}.`;
+  const those = one ? "One pair has" : `${count} pairs have`;
+  const lead = `${those} s\u00a0−\u00a0t\u00a0= ${number(s - t, 0)}.`;
   if (most - least >= SAME * fullScore) {
     return `${lead} Their scores run from ${number(least)} to ${number(most)}.`;
   }
   return `${lead} ${one ? "Its score is" : "They all score"} ${number(most)}.`;
 }
 
+/** Whether the scores tell that the places stand in a row, how that has come out, and in words. */
+function foundInWords({ kind, explained, tokens, stage, before }) {
+  if (kind === "none") return ["bad", "✗ All places are alike"];
+  // One pair alone has no spread.
+  if (tokens < 3) return ["open", "Two places have one distance"];
+  if (kind === "sinusoidal") return ["good", "✓ Only the distance counts"];
+  if (kind === "rotary") return ["good", "✓ Only distance and order count"];
+  // While it is trained nothing is decided: what has come may go again, or go on.
+  if (stage < before.shape[0]) {
+    if (explained > FOUND) return ["open", "So far it knows over half"];
+    return ["open", `So far it ${explained > DAWNING ? "begins to find out" : "does not know"}`];
+  }
+  if (explained > FOUND) return ["good", "✓ It has found out"];
+  if (explained > DAWNING) return ["open", "It has begun to find out"];
+  return ["open", "It does not know"];
+}
+
 // What the reader does, and the tour through the orders ------------------------------------------
 
 /** Lets the words glide to other places; readers may ask for stillness. */
-function glideTo(ui, changes, tour = 0) {
-  const { s, t, words } = ui.now;
+function glideTo(ui, changes, tour = [], seconds = GLIDE_SECONDS) {
+  const { s, t, words, first } = ui.now;
   const slots = Object.fromEntries(words.map(({ word, to }) => [word, to]));
   const still = prefersStillness();
-  ui.set({ ...changes, from: { s, t, slots }, glide: still ? 1 : 0, rest: 0, tour });
+  const from = { s, t, slots, first };
+  ui.set({ ...changes, from, glide: still ? 1 : 0, pace: seconds, rest: 0, tour });
   ui.play(!still);
 }
 
-function arrange(ui, order, tour) {
-  const { first } = ui.now;
+const placesIn = (order, first) => {
   const [s, t, man] = ["BITES", "DOG", "MAN"].map((word) => first + order.indexOf(word));
-  glideTo(ui, { query_position: s, key_position: t, man }, tour);
-}
+  return { query_position: s, key_position: t, man };
+};
+
+const arrange = (ui, order, tour) => glideTo(ui, placesIn(order, ui.now.first), tour);
 
 /** Sets what the reader's hand moves itself, without a way from there to here. */
 function put(ui, changes) {
   ui.play(false);
-  ui.set({ ...changes, from: null, glide: 1, tour: 0 });
+  ui.set({ ...changes, from: null, glide: 1, tour: [] });
 }
 
-const nextOrder = (ui, tour) => {
+const nextOrder = (ui, tour = []) => {
   const { orderIndex } = ui.now;
   arrange(ui, ORDERS[(orderIndex + 1) % ORDERS.length], tour);
 };
 
-function advance({ glide, rest, tour }, ui, seconds) {
-  if (tour === null) ui.set({ tour: ORDERS.length });
-  else if (glide < 1) ui.set({ glide: Math.min(1, glide + seconds / GLIDE_SECONDS) });
-  else if (!tour) ui.play(false);
+/** Where the words go, one after another: through all six orders. */
+const sixOrders = ({ first, orderIndex }) =>
+  ORDERS.map((_, i) => ({
+    to: placesIn(ORDERS[(orderIndex + 1 + i) % ORDERS.length], first),
+    seconds: GLIDE_SECONDS,
+  }));
+
+/** At first sight: two words change places, all move on, two change places, and all come back. */
+function opening({ first, order, tokens }) {
+  const there = Math.min(FAR, tokens - 3);
+  const other = swapped(order, 0, 2);
+  return [
+    { to: placesIn(other, first), seconds: GLIDE_SECONDS },
+    { to: placesIn(other, first + there), seconds: FAR_SECONDS },
+    { to: placesIn(order, first + there), seconds: GLIDE_SECONDS },
+    { to: placesIn(order, first), seconds: FAR_SECONDS },
+  ];
+}
+
+/** The table is trained, from its first moment to its last. */
+function train({ stage, before, trained }, ui, seconds) {
+  const share = Math.min(1, trained + seconds / TRAINING_SECONDS);
+  const reached = Math.floor(share * before.shape[0]);
+  // Somebody else turns the knob.
+  if (stage !== Math.floor(trained * before.shape[0]) || share === 1) ui.play(false);
+  ui.set({ trained: share, ...(ui.now.playing || share === 1 ? { stage: reached } : {}) });
+}
+
+function advance(now, ui, seconds) {
+  const { glide, pace, rest, tour } = now;
+  if (isTraining(now)) train(now, ui, seconds);
+  else if (glide < 1) ui.set({ glide: Math.min(1, glide + seconds / pace) });
+  else if (!tour.length) ui.play(false);
   else if (rest < REST_SECONDS) ui.set({ rest: rest + seconds });
-  else nextOrder(ui, tour - 1);
+  else glideTo(ui, tour[0].to, tour.slice(1), tour[0].seconds);
+}
+
+const isTraining = ({ kind, everything, before }) =>
+  everything && kind === "learned" && before.shape[0] > 0;
+
+function begin(ui) {
+  if (isTraining(ui.now)) ui.set({ stage: 0, trained: 0 });
+  else if (!ui.now.order || ui.now.everything) return;
+  else ui.set({ tour: opening(ui.now), rest: REST_SECONDS / 2 });
+  ui.play(true);
 }
 
 function tourControls(now, ui) {
-  const touring = now.playing && now.tour;
+  const touring = now.playing && now.tour.length > 0;
   const press = () => {
     if (touring) return put(ui, {});
-    ui.set({ tour: ORDERS.length, rest: REST_SECONDS });
+    ui.set({ tour: sixOrders(ui.now), rest: REST_SECONDS });
     ui.play(true);
   };
   return html`${
     prefersStillness() ? nothing : button(touring ? "❚❚ Pause" : "▶ All six orders", press)
   }
-    ${button("Next order", () => nextOrder(ui, 0))}`;
+    ${button("Next order", () => nextOrder(ui))}`;
 }
 
 // The picture ------------------------------------------------------------------------------------
@@ -237,42 +363,58 @@ function position({ tokens }, ui, go, name, label, accent) {
   return slider(ui, TRAITS[name], { label, accent, min: 0, max: tokens - 1, set });
 }
 
-function shift({ s, t, low, span, tokens, man }, ui) {
+/** Where the words are just now, also while they move. */
+function shift({ s, t, moment, low, start, span, tokens, man, way }, ui) {
   return slider(ui, "shift", {
     label: "Shift both",
     min: 0,
     max: tokens - 1 - span,
-    value: low,
-    set: (start) => {
-      const by = start - low;
+    value: way < 1 ? start : low,
+    set: (to) => {
+      const by = to - low;
       put(ui, { query_position: s + by, key_position: t + by, man: man + by });
     },
-    format: () => `${s}, ${t}`,
+    format: () => `${moment.s}, ${moment.t}`,
   });
+}
+
+/** The question, and how it stands: above the controls, as what they are for. */
+function head(now) {
+  const [outcome, found] = foundInWords(now);
+  return html`<div class="cw-pos-head"><strong>${ASKS}</strong>
+    <p class="cw-pos-found" data-reading="found" data-outcome=${outcome}>${found}.</p></div>`;
 }
 
 /** All positions at once: the score of each pair of them, and what it has to do with s − t. */
 function everything(now, ui, go) {
-  const { kind, fullRow, fullScore } = now;
+  const { kind } = now;
+  const { fullRow, fullScore } = now.scales;
   const width = ui.width("right", 300);
-  return html`<div class="cw-columns">
+  const wide = ui.width("everything", 620);
+  return html`<div class="cw-columns" data-measure="everything">
       <div class="cw-pos-left">
         ${productPicture(now, ui, PRODUCTS[kind], go)}
         <p class="cw-pos-legend" data-reading="scale">
-          <span>−<span class="cw-pos-ramp"></span>+</span>full colour: ${number(fullRow)} in the
-          tables, ${number(fullScore)} in the scores</p>
+          <span>−<span class="cw-pos-ramp"></span>+</span>tables
+          ±${number(fullRow)}, scores ±${number(fullScore)}</p>
       </div>
       <div class="cw-pos-right" data-measure="right">
-        <div class="cw-controls cw-pos-own">
+        <p class="cw-pos-title">Every score, against s\u00a0−\u00a0t</p>
+        ${differenceChart(now, ui, width)}
+        <p class="cw-pos-note">Distance alone explains
+          <span data-reading="explained">${number(100 * now.explained, 0)} %</span> of the scores’
+          spread. <span data-reading="verdict">${verdictInWords(now)}</span></p>
+      </div>
+    </div>
+    <div class="cw-pos-folds">${fold(
+      "Positions and features",
+      html`<div class="cw-controls cw-pos-own">
           ${position(now, ui, go, "s", "Query at s", QUERY_INK)}
           ${position(now, ui, go, "t", "Key at t", KEY_INK)} ${shift(now, ui)}
         </div>
-        <p class="cw-pos-title">Every score, against s − t</p>
-        ${differenceChart(now, ui, width)}
-        <p class="cw-pos-note" data-reading="verdict">${verdictInWords(now)}</p>
-        ${fold("Each pair of features", features(now, width, go))}
-        ${fold(now.ranks.length ? "The three words" : "The two positions", threeWords(now, ui))}
-      </div>
+        ${features(now, wide, go)}`,
+    )}
+    ${fold(now.ranks.length ? "The three words" : "The two positions", threeWords(now, ui))}
     </div>`;
 }
 
@@ -290,36 +432,64 @@ function features(now, width, go) {
     <p class="cw-pos-note cw-pos-turn" data-reading="turn">${turnInWords(now)}</p>`;
 }
 
+const all = (ui) => toggle(ui, "everything", { label: "All positions and all pairs" });
+
 /** Three words that change places, and the clocks of the two that are compared. */
 function threeWords(now, ui) {
   const { kind, pairs, ranks } = now;
-  const take = (order) => arrange(ui, order, 0);
+  const take = (order) => arrange(ui, order);
   const three = ranks.length > 0;
+  const chosen = slider(ui, "pair", { label: "Pair of features", min: 0, max: pairs - 1 });
   return html`<div class="cw-columns">
-      <div class="cw-pos-left">
-        ${three ? sentence(now, ui, take) : nothing}
-        ${three ? orderChart(now, ui, take) : nothing}
-      </div>
+      <div class="cw-pos-left">${three ? sentence(now, ui, take) : nothing}</div>
       <div class="cw-pos-right">
-        ${clockPair(now, PRODUCTS[kind])}
-        <div class="cw-controls cw-pos-own">
-          ${pairs > 1 ? slider(ui, "pair", { label: "Pair of features", min: 0, max: pairs - 1 }) : nothing}
-          ${now.everything ? nothing : shift(now, ui)}
-        </div>
-        ${three ? html`<p class="cw-pos-note" data-reading="orders">${ordersInWords(now)}</p>` : nothing}
-        <p class="cw-pos-tour">${three ? tourControls(now, ui) : nothing}</p>
+        ${clockPair(now)}
+        <div class="cw-controls cw-pos-own">${now.everything ? nothing : shift(now, ui)}</div>
       </div>
+    </div>
+    ${three ? orderChart(now, ui, take) : nothing}
+    ${three ? html`<p class="cw-pos-note" data-reading="orders">${ordersInWords(now)}</p>` : nothing}
+    <div class="cw-pos-tour">${three ? tourControls(now, ui) : nothing}
+      ${fold(
+        "More: the pair of features",
+        html`<div class="cw-controls cw-pos-own">${pairs > 1 ? chosen : nothing}</div>
+          ${pairAdds(now, PRODUCTS[kind])}`,
+      )}
     </div>`;
 }
 
+/** The table at its moments of training, and how far its scores go by the difference. */
+function training(now, ui) {
+  const last = now.before.shape[0];
+  return html`<div class="cw-controls">
+    ${playButton(ui, { start: "Train", stop: "❚❚ Pause", begin: () => resume(ui) })}
+    ${slider(ui, "stage", {
+      label: "Training",
+      min: 0,
+      max: last,
+      format: (stage) => `${number((100 * stage) / last, 0)} %`,
+    })}
+  </div>`;
+}
+
+/** From where the table stands, or, if it is trained, from its first moment. */
+function resume(ui) {
+  const { stage, before } = ui.now;
+  const from = stage < before.shape[0] ? stage : 0;
+  ui.set({ stage: from, trained: from / before.shape[0] });
+}
+
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
+  if (now.moving) playAtOnce(ui, () => begin(ui));
   const go = (chosen) =>
     put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
   const options = NAMES.filter(([name]) => now.kinds.includes(name));
-  return html`${choices(ui, "kind", { label: "Order comes from", options })}
-    <p class="cw-pos-meaning">${MEANINGS[now.kind]}</p>
-    ${toggle(ui, "everything", { label: "All positions and all pairs" })}
+  const meaning = html`<p class="cw-pos-meaning">${MEANINGS[now.kind]}</p>`;
+  return html`${now.everything ? head(now) : nothing}
+    ${choices(ui, "kind", { label: "Order by", options })}
+    <div class=${isTraining(now) ? "cw-pos-scope cw-pos-film" : "cw-pos-scope"}>${
+      isTraining(now) ? training(now, ui) : meaning
+    } ${all(ui)}</div>
     ${now.everything ? everything(now, ui, go) : threeWords(now, ui)}`;
 }
 
@@ -334,19 +504,22 @@ const HOW = {
 
 function words(now) {
   const { s, t, pair, scores, shares } = now;
+  const found = now.everything ? `${ASKS} ${foundInWords(now)[1]}. ` : "";
   return (
-    `Query at ${s}, key at ${t}: score ${number(scores[s][t])}. ${verdictInWords(now)} ` +
+    `${found}Query at ${s}, key at ${t}: score ${number(scores[s][t])}. ${verdictInWords(now)} ` +
     `Pair ${pair} adds ${number(shares[pair])}. ${turnInWords(now)}`
   );
 }
 
 export default widget({
   label: "Position explorer: how order is put into attention",
+  name: "cw-pos",
   data: {
     tokens: plain,
     d_model: plain,
     base: plain,
     learned: rows,
+    before: array,
     query: vector,
     key: vector,
     kinds: plain,
@@ -354,14 +527,16 @@ export default widget({
   },
   controls: {
     ...{ kind: plain, query_position: plain, key_position: plain, pair: plain },
-    everything: plain,
+    ...{ stage: plain, everything: plain },
   },
-  local: { man: -1, from: null, glide: 1, rest: 0, tour: null },
+  local: { man: -1, from: null, glide: 1, pace: GLIDE_SECONDS, rest: 0, tour: [], trained: 1 },
   derive,
   view,
   words,
   how: (now) => HOW[now.everything],
   advance,
-  began: ({ kind, query_position: s, key_position: t, pair }) =>
-    `${NAMES.find(([name]) => name === kind)[1]}, s = ${s}, t = ${t}, pair ${pair}`,
+  began: ({ kind, everything, query_position: s, key_position: t }) => {
+    const places = everything ? `s = ${s}, t = ${t}` : `BITES at ${s}, DOG at ${t}`;
+    return `${NAMES.find(([name]) => name === kind)[1]}, ${places}`;
+  },
 });

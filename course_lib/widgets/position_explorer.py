@@ -55,12 +55,15 @@ class PositionExplorer(Widget):
     ``tokens`` is the number of positions (2 to 48) and ``d_model`` the even number of features (2
     to 32). ``learned`` is a trained table, such as ``LearnedPosition.weight``, of ``d_model``
     features; its first ``tokens`` rows are shown. Without one, ``"learned"`` is not offered.
+    ``before`` are that table's same rows at evenly spaced moments of its training, from the first
+    on; with them the reader chooses a ``stage``, of which the last is ``learned``.
     ``query`` and ``key`` have ``d_model`` entries each; whichever is not given is drawn from a
     normal distribution with ``seed``. ``base`` is as in :func:`course_lib.position.sinusoidal`.
 
     Traits, synced both ways: ``kind``, ``query_position`` $s$, ``key_position`` $t$, and ``pair``,
-    which all count from 0; and ``everything``. If it is ``moving``, the words go through their six
-    orders by themselves at the start, not for readers who asked for less motion. Raises
+    which all count from 0; ``stage``; and ``everything``. If it is ``moving``, it plays at the
+    start: the words change places, and then move on together; or the table is trained. It does not
+    for readers who asked for less motion. Raises
     ``TypeError`` and ``ValueError`` for what cannot be drawn.
     Sources: Vaswani et al. (2017), section 3.5; Gehring et al. (2017), section 3.1; Su et al.
     (2021), eq. 34.
@@ -72,6 +75,7 @@ class PositionExplorer(Widget):
     d_model = Integer(2, 32, default=16, rule=_even, read_only=True)
     base = Number(1, 1e9, default=10_000, read_only=True)
     learned = Array("rows", "d_model", optional=True, rule=_first_rows, read_only=True)
+    before = Array("moments", "rows", "d_model", optional=True, read_only=True)
     query = Array("d_model", default=lambda self: self._drawn()[0], read_only=True)
     key = Array("d_model", default=lambda self: self._drawn()[1], read_only=True)
     kinds = Data(lambda self: [kind for kind in NAMES if kind != "learned" or self.learned.size])
@@ -85,6 +89,7 @@ class PositionExplorer(Widget):
     query_position = Index(of=lambda self: self.tokens, default=1)
     key_position = Index(of=lambda self: self.tokens, default=0)
     pair = Index(of=lambda self: self.d_model // 2, default=0)
+    stage = Index(of=lambda self: len(self.before) + 1, default=lambda self: len(self.before))
     everything = Switch(default=False)
     moving = Switch(default=True, read_only=True)
 
@@ -113,7 +118,8 @@ class PositionExplorer(Widget):
             table = sinusoidal(self.tokens, self.d_model, base=self.base, dtype=torch.float64)
             return table, table
         if self.kind == "learned":
-            table = torch.from_numpy(self.learned).double()
+            tables = [*self.before, self.learned]
+            table = torch.from_numpy(tables[self.stage]).double()
             return table, table
         query, key = (
             torch.from_numpy(vector).double().expand(self.tokens, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,7 +58,8 @@ class Prediction(Widget):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        for name, log in (("across", self.xlog), ("up", self.ylog)):
+        # Options stand on no axis: theirs are bars.
+        for name, log in (("across", self.xlog and not self.options), ("up", self.ylog)):
             low, high = getattr(self, name)
             if not (0 if log else -np.inf) < low < high:
                 raise ValueError(
@@ -66,6 +68,11 @@ class Prediction(Widget):
                 )
         if self.kind == "choose" and not self.options:
             raise ValueError("options is empty; give each a name and its number")
+        if self.kind == "choose" and self.xlog and not self.truth.min() > 0:
+            raise ValueError(
+                f"options has the number {self.truth.min():g}; expected numbers above zero, for "
+                "bars on a logarithmic axis"
+            )
         if self.kind == "place" and len(self.truth) > 1:
             raise ValueError(f"truth has {len(self.truth)} numbers; expected one to be placed")
         if self.kind == "sketch" and not ((self.x[1:] > self.x[:-1]).all() and len(self.x) > 1):
@@ -103,14 +110,21 @@ class Prediction(Widget):
 
     @classmethod
     def choose(
-        cls, question: str, *, options: Mapping[str, float], answer: str, **labels: Any
+        cls,
+        question: str,
+        *,
+        options: Mapping[str, float],
+        answer: str,
+        log: bool = False,
+        **labels: Any,
     ) -> Prediction:
         """Choose one of ``options``: each has a name and a number, and the ``wanted`` one is right.
 
-        ``labels`` are ``wanted``, ``"largest"`` or ``"smallest"``, and ``unit``.
+        ``labels`` are ``wanted``, ``"largest"`` or ``"smallest"``, and ``unit``. With ``log`` the
+        bars are logarithmic.
         """
         truth = np.array([float(value) for value in options.values()])
-        chosen = {"options": list(options), "truth": truth}
+        chosen = {"options": list(options), "truth": truth, "xlog": log}
         return cls(kind="choose", question=question, answer=answer, **chosen, **labels)
 
     @classmethod
@@ -141,7 +155,8 @@ class Prediction(Widget):
         if not self.guess:
             return None
         if self.kind == "choose":
-            return float(abs(self.truth[self.right] - self.truth[int(self.guess[0])]))
+            best, chosen = (float(self.truth[i]) for i in (self.right, int(self.guess[0])))
+            return max(best, chosen) / min(best, chosen) if self.xlog else abs(best - chosen)
         log = self.ylog if self.kind == "sketch" else self.xlog
         bent = np.log if log else np.asarray
         said = self._curve(self.x) if self.kind == "sketch" else np.array(self.guess)
@@ -173,6 +188,10 @@ class Prediction(Widget):
         return f"A question to guess at. {self.question} Answer: {found}. {self.answer}"
 
     def _said(self, value: float) -> str:
+        """A number with the digits that the page shows, at most three."""
+        if self.kind == "place" and self.step and not self.xlog:
+            # No more of them than the steps have in which a reader guesses.
+            value = round(float(value), max(0, math.ceil(-math.log10(self.step / 2) - 1e-9)))
         return f"{value:.3g} {self.unit}".strip()
 
     def _curve(self, x: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -4,11 +4,12 @@ import { textWidth } from "./js/lettering.js";
 import { contourSegments, segmentPath } from "./js/maths/contour.js";
 import { clearest, placesAbout } from "./js/maths/labels.js";
 import { lookupScores, softLookup } from "./js/maths/lookup.js";
-import { clamp } from "./js/maths/numerics.js";
+import { clamp, upTo } from "./js/maths/numerics.js";
 import { alongTour, stopsOf } from "./js/maths/tour.js";
 import { painted } from "./js/painted.js";
-import { dragging, plane, pointIn } from "./js/plane.js";
+import { dragging, first, plane, pointIn } from "./js/plane.js";
 import { playAtOnce, playButton } from "./js/play.js";
+import { sharing } from "./js/sharing.js";
 import { weightTable } from "./js/table.js";
 import { number } from "./js/text.js";
 import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
@@ -22,10 +23,14 @@ const GRID = 57;
 const LEVELS = 9;
 /** How wide the thread of a whole weight is; what would be finer than the finest has none. */
 const [THICKEST, FINEST] = [12, 0.1];
+/** Half as wide as a thread that a label may lie upon. */
+const SLENDER = 0.75;
 /** A line of equal answers that ran up to a key would look like its thread. */
 const CLEARANCE = 18;
 const STEP = 0.05;
-const SECONDS_OF_A_WALK = 6;
+/** After the walk the temperature goes from where it stands to the coldest, the hottest and back. */
+const [SECONDS_OF_A_WALK, SECONDS_OF_HEAT] = [6, 6];
+const [COLD, HOT] = [0.02, 6];
 /** How far its label keeps from a key and from the query, and how high it is. */
 const [KEY_RADIUS, QUERY_RADIUS, LABEL_SIZE, LABEL_HEIGHT] = [10, 14, 13, 17];
 // Mid-blue reads on a light and on a dark ground alike; its opacity is the looked-up value.
@@ -61,6 +66,10 @@ function isolines(field, lowest, highest) {
   return paths.join("");
 }
 
+/** An answer has no more digits than the values that it is made of: one, where these have no more. */
+const answered = (values, value) =>
+  number(value, values.every((one) => Math.abs(10 * one - Math.round(10 * one)) < 1e-4) ? 1 : 2);
+
 /** How wide a name is with its value in bold behind it. */
 const labelWidth = (name, value) =>
   textWidth(`${name} `, LABEL_SIZE) + textWidth(value, LABEL_SIZE, 800) + 2;
@@ -70,11 +79,23 @@ const around = ([x, y], radius) => {
   return { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius };
 };
 
-const marksOf = ({ key_points }) => key_points.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
+const marksOf = (keys) => keys.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
 
-/** A label for each key, which covers no other and no mark, as far as there is room. */
-function keyLabels({ names, key_points, values, query }) {
-  const taken = [...marksOf({ key_points }), around(PLANE.toPixel(query), QUERY_RADIUS)];
+/** The threads as small squares along them, so that a label may keep clear of those that are thick. */
+function threadBoxes({ query, key_points }, weights) {
+  const [x, y] = PLANE.toPixel(query);
+  return key_points.flatMap((key, i) => {
+    const half = (THICKEST * weights[i]) / 2;
+    if (half < SLENDER) return [];
+    const [dx, dy] = PLANE.toPixel(key).map((end, side) => end - [x, y][side]);
+    const count = Math.ceil(Math.hypot(dx, dy) / (2 * half));
+    return upTo(count).map((n) => around([x + (n / count) * dx, y + (n / count) * dy], half));
+  });
+}
+
+/** A label for each key, which covers no other, no mark and no thread, as far as there is room. */
+function keyLabels({ names, key_points, values, query }, threads) {
+  const taken = [...marksOf(key_points), around(PLANE.toPixel(query), QUERY_RADIUS), ...threads];
   return names.map((name, i) => {
     const width = labelWidth(name, number(values[i], 1));
     const [mark, radius] = [PLANE.toPixel(key_points[i]), KEY_RADIUS];
@@ -86,14 +107,14 @@ function keyLabels({ names, key_points, values, query }) {
 }
 
 /** The label of the query keeps clear of those of the keys. */
-function queryLabel({ key_points, query }, labels, value) {
-  const width = labelWidth("query", number(value));
+function queryLabel({ asker, key_points, query, values }, labels, value, threads) {
+  const width = labelWidth(asker, answered(values, value));
   const mark = PLANE.toPixel(query);
-  const marks = key_points.map((key) => around(PLANE.toPixel(key), KEY_RADIUS));
-  return clearest(placesAbout(mark, QUERY_RADIUS, width, LABEL_HEIGHT, SIDE), [
-    ...labels,
-    ...marks,
-  ]);
+  const taken = [...labels, ...marksOf(key_points), ...threads];
+  const places = [QUERY_RADIUS, 2 * QUERY_RADIUS].flatMap((radius) =>
+    placesAbout(mark, radius, width, LABEL_HEIGHT, SIDE),
+  );
+  return clearest(places, taken);
 }
 
 function derive(now, { memo }) {
@@ -103,7 +124,9 @@ function derive(now, { memo }) {
     valueField(key_points, values, similarity, temperature),
   );
   const found = softLookup(query, key_points, values, similarity, temperature);
-  const labels = memo("labels", [names, key_points, values, query], () => keyLabels(now));
+  const known = [names, key_points, values, query, similarity, temperature];
+  const threads = memo("threads", known, () => threadBoxes(now, found.weights));
+  const labels = memo("labels", known, () => keyLabels(now, threads));
   return {
     field,
     lowest,
@@ -111,7 +134,7 @@ function derive(now, { memo }) {
     lines: memo("lines", [field], () => isolines(field, lowest, highest)),
     score: lookupScores(query, key_points, similarity),
     labels,
-    label: queryLabel(now, labels, found.value),
+    label: queryLabel(now, labels, found.value, threads),
     ...found,
   };
 }
@@ -138,11 +161,12 @@ const moved = ([x, y], [dx, dy]) => placed([x + STEP * dx, y + STEP * dy]);
 function keyHandle({ names, key_points, values, labels }, ui, i) {
   const key = key_points[i];
   const moveTo = (point) => ui.set({ key_points: key_points.with(i, point) });
+  const [x, y] = PLANE.toPixel(key);
   const grip = dragging({
+    at: [x, y],
     moveTo: (pixel) => moveTo(placed(PLANE.toData(pixel))),
     moveBy: (step) => moveTo(moved(key, step)),
   });
-  const [x, y] = PLANE.toPixel(key);
   return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable key"
     aria-label="key ${names[i]} ${place(key)}" transform="translate(${x} ${y})"
     @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
@@ -152,19 +176,20 @@ function keyHandle({ names, key_points, values, labels }, ui, i) {
   </g>`;
 }
 
-function queryHandle({ query, value, label }, ui) {
-  const grip = dragging({
-    moveTo: (pixel) => ui.set({ query: placed(PLANE.toData(pixel)) }),
-    moveBy: (step) => ui.set({ query: moved(query, step) }),
-  });
+function queryHandle({ asker, query, value, values, label }, ui) {
   const [x, y] = PLANE.toPixel(query);
+  const grip = dragging({
+    at: [x, y],
+    moveTo: (pixel) => ui.set({ query: placed(PLANE.toData(pixel)) }),
+    moveBy: (step) => ui.set({ query: moved(ui.now.query, step) }),
+  });
   return svg`<g class="cw-handle cw-query" tabindex="0" role="button"
-    aria-roledescription="movable query" aria-label="query ${place(query)}"
+    aria-roledescription="movable query" aria-label="${asker} ${place(query)}"
     transform="translate(${x} ${y})" @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
     <circle r="24" fill="transparent"></circle>
     <path d="M0 -12L12 0L0 12L-12 0Z" fill="var(--cw-ink)" stroke="var(--cw-paper)"
       stroke-width="2"></path>
-    ${labelled(label, [x, y], "query", number(value))}
+    ${labelled(label, [x, y], asker, answered(values, value))}
   </g>`;
 }
 
@@ -242,18 +267,37 @@ function table({ names, values, score, weights }) {
   });
 }
 
-/** The query wanders past the keys, and stands at the end where it stood. */
-function advance({ query, from, walked, key_points }, ui, seconds) {
-  const start = from ?? query;
-  const share = (walked + seconds) / SECONDS_OF_A_WALK;
-  if (share >= 1) {
-    ui.set({ query: start, from: null, walked: 0 });
+const smooth = (share) => share * share * (3 - 2 * share);
+
+/** The temperature at a share of its way: in equal ratios, slow where it turns. */
+function heated(start, share) {
+  const stops = [start, COLD, HOT, start];
+  const part = Math.min(stops.length - 2, Math.floor(share * (stops.length - 1)));
+  const [low, high] = [stops[part], stops[part + 1]];
+  return Number((low * (high / low) ** smooth(share * (stops.length - 1) - part)).toPrecision(4));
+}
+
+/**
+ * The query wanders past the keys and stands where it stood; then the lookup cools down, heats up
+ * and is again as it was.
+ */
+function advance({ query, temperature, from, walked, key_points }, ui, seconds) {
+  const start = from ?? { query, temperature };
+  const passed = walked + seconds;
+  if (passed >= SECONDS_OF_A_WALK + SECONDS_OF_HEAT) {
+    ui.set({ ...start, from: null, walked: 0 });
     ui.play(false);
-    return;
+  } else if (passed < SECONDS_OF_A_WALK) {
+    const stops = ui.memo("stops", [start.query, key_points], () =>
+      stopsOf(start.query, key_points),
+    );
+    const stand = alongTour(stops, smooth(passed / SECONDS_OF_A_WALK));
+    ui.set({ query: placed(stand), from: start, walked: passed });
+  } else {
+    const share = (passed - SECONDS_OF_A_WALK) / SECONDS_OF_HEAT;
+    const now = { query: start.query, temperature: heated(start.temperature, share) };
+    ui.set({ ...now, from: start, walked: passed });
   }
-  const stops = ui.memo("stops", [start, key_points], () => stopsOf(start, key_points));
-  const eased = share * share * (3 - 2 * share);
-  ui.set({ query: placed(alongTour(stops, eased)), from: start, walked: walked + seconds });
 }
 
 /** What a hand does ends the walk where the query stands; the button of the walk does so itself. */
@@ -267,37 +311,41 @@ const ends = (ui) => (event) => {
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
   const temperature = { label: "Temperature τ", min: 0.02, max: 10, logarithmic: true };
-  return html`<div @pointerdown=${ends(ui)} @keydown=${ends(ui)}><div class="cw-controls">
+  return html`<div @pointerdown=${first(ends(ui))} @keydown=${ends(ui)}>
+    <div class="cw-controls cw-lookup-controls">
       ${choices(ui, "similarity", { label: "Similarity", options: SIMILARITIES })}
       ${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
       ${slider(ui, "temperature", { ...temperature, format: number })}
     </div>
     <div class="cw-columns">
-      <div>${picture(now, ui)}${beam(now, ui)}</div>
+      <div>${picture(now, ui)}</div>
       <div>
+        ${beam(now, ui)}
+        <div class="cw-lookup-told">
+          <p class="cw-readout">Answer: <strong>${answered(now.values, now.value)}</strong> ${now.unit}</p>
+          <p class="cw-hint">${sharing(now.weights, (i) => now.names[i])}.</p>
+        </div>
         ${table(now)}
-        <p class="cw-readout">Answer: Σ weight × value = <strong>${number(now.value)}</strong>
-          ${now.unit}</p>
       </div>
     </div></div>`;
 }
 
 const HOW =
   "Drag the diamond or any key, or click in the plane. With the keyboard: Tab to it, then the arrow " +
-  "keys. The deeper the tint, the larger the answer; along a dotted line it stays the same. Below, " +
-  "each weight lies at its value, and the beam balances at the answer.";
+  "keys. The deeper the tint, the larger the answer; along a dotted line it stays the same. On the " +
+  "beam each weight lies at its value, and the beam balances at the answer, Σ weight × value.";
 
-function words({ names, weights, value, unit }) {
+function words({ names, weights, value, values, unit }) {
   const shares = names
     .map((name, i) => `${name} ${number(100 * weights[i], 0)} percent`)
     .join(", ");
-  return `The answer is ${number(value)} ${unit}. Weights: ${shares}.`;
+  return `The answer is ${answered(values, value)} ${unit}. Weights: ${shares}.`;
 }
 
 export default widget({
   label: "Soft lookup: drag the query among the keys",
   name: "cw-lookup",
-  data: { names: plain, values: vector, unit: plain, moving: plain },
+  data: { names: plain, values: vector, unit: plain, asker: plain, moving: plain },
   controls: { key_points: rows, query: vector, temperature: plain, similarity: plain },
   local: { from: null, walked: 0 },
   derive,

@@ -15,12 +15,14 @@ class SoftLookup(Widget):
     The answer is $\sum_i w_i v_i$ with $w = \mathrm{softmax}(s / \tau)$. The score $s_i$ is minus
     the squared distance of query and key (Nadaraya–Watson), their dot product, or their cosine.
     Query and keys are dragged by hand; dotted lines join the queries that get the same answer.
-    Below the plane each weight lies on a beam at its value, and the beam balances at the answer.
-    At first sight the query wanders once past the keys and comes back, unless a hand ends it, the
-    reader has asked for less motion or you for none with ``moving``.
+    Beside the plane each weight lies on a beam at its value, and the beam balances at the answer.
+    At first sight the query wanders once past the keys and comes back; then the lookup cools down,
+    heats up and comes back too. A hand ends it; it does not begin if the reader has asked for less
+    motion or you for none with ``moving``.
 
     ``names`` are the labels of up to 24 keys, ``keys`` their points ``(keys, 2)`` within ±1.5,
-    ``values`` the number ``(keys,)`` that each returns, ``unit`` what the numbers count.
+    ``values`` the number ``(keys,)`` that each returns, ``unit`` what the numbers count, ``asker``
+    what the query is called in the plane.
 
     Traits, synced both ways: ``query`` (2,), ``key_points``, ``temperature``, ``similarity``.
     Raises ``TypeError`` and ``ValueError`` for data that cannot be drawn.
@@ -36,6 +38,7 @@ class SoftLookup(Widget):
     temperature = Number(0.02, 10.0, default=0.3)
     similarity = Choice("distance", "dot", "cosine", default="distance")
     unit = Text(default="", read_only=True)
+    asker = Text(default="query", read_only=True)
     moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:

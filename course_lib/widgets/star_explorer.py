@@ -32,6 +32,7 @@ FEWEST_NIGHTS, MOST_NIGHTS = 8, 120
 MOST_DAYS = 400  # within which trial frequencies are so few that the page has them at once
 FEWEST_VISIBLE = 2  # nights: one says nothing of a change
 SHORTEST, LONGEST = 1 / FASTEST, 100.0
+START = 0.65  # days, the period of no star of the course: a figure begins at a cloud
 MOST_BYTES = 250_000
 CODE_BYTES = 45_000  # of the page, for the widget's own code and what holds it
 FEWEST_BITS, MOST_BITS = 6, 8
@@ -52,12 +53,20 @@ class StarExplorer(Widget):
 
     ``stars`` are up to 16 of :class:`course_lib.widgets.watched_stars.WatchedStars`, of 8 to 120
     nights each within 400 days. The page shows a curve in time and folded at ``period``, and the
-    :func:`course_lib.periodogram.lomb_scargle` of its visible nights, with its highest peak and the
-    frequencies one day from it. Hidden nights are filled in by the straight line between
-    neighbours, by :func:`course_lib.periodogram.fit_harmonics` at the period in hand and, if it is
-    given, by ``astromer``, a trained :class:`course_lib.astromer.Astromer`; ``clock`` says whether
-    its time runs in "days" or in "turns" of the period in hand. The area of a pulsating
-    disc is the brightness that the fit says.
+    :func:`course_lib.periodogram.lomb_scargle` of its visible nights; once the period is
+    found, its highest peak and the frequencies that nights whole days apart do not tell from it are
+    marked. It says what share of the scatter
+    the series of the period in hand explains, and whether that is the star's own period or an alias
+    of it. Hidden nights are filled in by the straight line between neighbours, by
+    :func:`course_lib.periodogram.fit_harmonics` at the period in hand and, if it is given, by
+    ``astromer``, a trained :class:`course_lib.astromer.Astromer`; ``clock`` says whether its time
+    runs in "days" or in "turns" of the period in hand. If ``stars.prior`` is known, a band shows
+    what :func:`course_lib.star_prior.posterior_at_period` believes at that period, 1.96 standard
+    deviations to each side, within which a normal variable lies in 95 % of cases, and how many
+    hidden nights it holds. Another is that of ``astromer``, as wide in deviations, of its
+    :meth:`~course_lib.astromer.Astromer.belief_at`. A disc, as large at all times, shines as bright
+    as the fit says; what does not pulsate is a point. Below runs what the fit says between the
+    nights.
 
     Weights travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says: of 8 bits, or
     as many as fit into 250 kB with all else, ``widget.bits``. ``widget.astromer`` is the model with
@@ -65,11 +74,12 @@ class StarExplorer(Widget):
     float32: ``widget.curve()``.
 
     Traits, synced both ways: ``star``, ``period`` in days, ``night`` (the one that is pointed at;
-    -1 for none) and ``hidden`` (places of nights, which count from 0). At first sight the period
-    goes once from a wrong one to ``period``, and the star pulsates, unless the reader has asked for
-    less motion or you, with ``moving``, for none. Raises ``TypeError`` and ``ValueError`` for what
-    cannot be drawn or computed in the page. Sources: Lomb (1976), Scargle (1982), VanderPlas
-    (2018); Donoso-Oliva et al. (2023).
+    -1 for none) and ``hidden`` (places of nights, which count from 0). At first sight the season is
+    folded up from its whole length to ``period``, and the star pulsates, unless the reader has
+    asked for less motion or you, with ``moving``, for none. A star that the reader chooses begins
+    likewise. Every star begins at 0.65 days, so that its own period is left to find. Raises
+    ``TypeError`` and ``ValueError`` for what cannot be drawn or computed in the page. Sources: Lomb
+    (1976), Scargle (1982), VanderPlas (2018); Donoso-Oliva et al. (2023).
     """
 
     _module = "star_explorer.js"
@@ -77,17 +87,25 @@ class StarExplorer(Widget):
     names = Data()
     nights = Data()
     periods = Data()
+    scales = Data()
+    pulsates = Data()
+    prior = Data()
     time = Data()
     magnitude = Data()
     error = Data()
     within = Data(
-        lambda _: {"period": [SHORTEST, LONGEST], "highest": FASTEST, "oversampling": OVERSAMPLING}
+        lambda _: {
+            "period": [SHORTEST, LONGEST],
+            "start": START,
+            "highest": FASTEST,
+            "oversampling": OVERSAMPLING,
+        }
     )
     facts = Data()
     weights = Data()
     clock = Choice(*CLOCKS, default="days", read_only=True)
     star = Index(of=lambda self: len(self.names))
-    period = Number(SHORTEST, LONGEST, default=lambda self: self._known())
+    period = Number(SHORTEST, LONGEST, default=START)
     night = Index(of=lambda self: self.nights[self.star], unset=True)
     hidden = Several(Index(of=lambda self: self.nights[self.star]), default=(), rule=_some_left)
     moving = Switch(default=True, read_only=True)
@@ -100,6 +118,9 @@ class StarExplorer(Widget):
         self.set_trait("names", [called.validate(self, name) for name in stars.name])
         self.set_trait("nights", curves.real.sum(dim=1).tolist())
         self.set_trait("periods", stars.period.tolist())
+        self.set_trait("scales", list(stars.scale))
+        self.set_trait("pulsates", list(stars.pulsates))
+        self.set_trait("prior", list(stars.prior) or None)
         for name in ("time", "magnitude", "error"):
             values = getattr(_since(curves), name).where(curves.real, 0.0)
             self.set_trait(name, Array._encode(values.float().numpy(), None))
@@ -131,15 +152,15 @@ class StarExplorer(Widget):
 
     def describe(self) -> str:
         """Which star is shown, how often it was seen, and at what period it is folded."""
-        model = "" if self.facts is None else " A trained ASTROMER fills in what is hidden."
+        model = (
+            ""
+            if self.facts is None
+            else (" A trained ASTROMER fills in what is hidden, and says how far off it may be.")
+        )
         return (
             f"Star explorer: {self.names[self.star]}, seen {self.nights[self.star]} times, folded "
             f"at a period of {self.period:.6g} days. {len(self.hidden)} nights are hidden.{model}"
         )
-
-    def _known(self) -> float:
-        """The period of the star that is shown, or a day."""
-        return min(max(self.periods[self.star] or 1.0, SHORTEST), LONGEST)
 
 
 def astromer_of(facts: dict[str, Any], packed: dict[str, Any]) -> Astromer:
@@ -157,12 +178,12 @@ def astromer_of(facts: dict[str, Any], packed: dict[str, Any]) -> Astromer:
     return model.eval()
 
 
-def filled_in(
+def believed(
     model: Astromer, curve: LightCurves, time: Float[Tensor, "stars queries"], **asked: Any
-) -> Float[Tensor, "stars queries"]:
-    """What the page computes: ``model.at`` in float64, with the frequencies that travel."""
+) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
+    """What the page computes: ``model.belief_at`` in float64, with the frequencies that travel."""
     with torch.no_grad():
-        return model.double().at(curve, time, **asked)
+        return model.double().belief_at(curve, time, **asked)
 
 
 def _facts_of(model: object) -> dict[str, Any]:

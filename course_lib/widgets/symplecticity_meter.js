@@ -1,10 +1,11 @@
 import { plain, rows } from "./js/array.js";
-import { button, choices, series, slider } from "./js/controls.js";
+import { button, choices, fold, series, slider } from "./js/controls.js";
 import { middleOf, textWidth } from "./js/lettering.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
 import { dragging, plane, pointIn } from "./js/plane.js";
-import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
-import { chart, tickSign } from "./js/symplecticity_meter/chart.js";
+import { playAtOnce, playButton, playIfMoving } from "./js/play.js";
+import { crossSign, tickSign } from "./js/signs.js";
+import { chart } from "./js/symplecticity_meter/chart.js";
 import { derive, ROUNDS, STEP, STEPS } from "./js/symplecticity_meter/experiments.js";
 import { centreOf, closedLoop, moved, resized, sizeOf } from "./js/symplecticity_meter/loops.js";
 import { number, quantity } from "./js/text.js";
@@ -12,6 +13,11 @@ import { html, nothing, svg } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 const SIDE = 400;
+// On a telephone the picture takes the whole width, and the chart less of the height.
+const NARROW = 480;
+const [LOW, CHART_HIGH, CHART_LOW] = [284, 165, 125];
+/** The least size of what carries a word, as a share of its size in a picture of that side. */
+const SMALL = 0.66;
 // What a hand can reach; bodies that are let go need more room.
 const REACH = 2.5;
 const [PLANE, WIDE] = [2.75, 3.75].map((reach) =>
@@ -29,13 +35,21 @@ const TRAIL = 80;
 // How far the words stand from the start, their type, which a halo makes wider, and a tick.
 const [BESIDE, TYPE, TICK] = [32, 20, 15];
 const TRAIL_STRIDE = 2;
+/** Where words may stand that find no room beside the start; and a token with its pin. */
+const CORNERS = [
+  [0, 0],
+  [SIDE, 0],
+  [0, SIDE],
+  [SIDE, SIDE],
+];
+const DISC = 16;
 const SHORTEST_LOOP = 1;
 const KEPT = 0.01;
 const JUDGED_FROM = 500;
 /** @type {[string, string][]} */
 const EXPERIMENTS = [
-  ["loop", "one token round a loop"],
-  ["free", "let all tokens go"],
+  ["loop", "one on a loop"],
+  ["free", "let all go"],
 ];
 /** @type {[string, string][]} */
 const SOFTMAXES = [
@@ -56,7 +70,7 @@ const path = (places) =>
 
 /** Moves, where the page and the reader like motion; what plays goes on. */
 function go(ui) {
-  if (ui.now.moving && !prefersStillness()) ui.play(true);
+  playIfMoving(ui);
 }
 
 /** Begins again with another choice. */
@@ -109,7 +123,7 @@ function token(now, ui, i) {
     aria-label="token ${i + 1}${now.playing ? "" : ` at ${place}`}; arrow keys move it"
     transform="translate(${x} ${y})" @pointerdown=${grip} @pointermove=${grip} @pointerup=${grip}
     @keydown=${grip}>
-    <circle r="22" fill="transparent"></circle>${disc(now, i)}
+    <circle r="22" fill="transparent"></circle>${disc(now, ui, i)}
   </g>`;
 }
 
@@ -117,12 +131,13 @@ function token(now, ui, i) {
 const PIN = svg`<circle r="16" fill="none" stroke="var(--cw-edge)" stroke-width="2"
   stroke-dasharray="3 3"></circle>`;
 
-function disc({ tokens, experiment }, i) {
+function disc({ tokens, experiment }, ui, i) {
   const colour = series(3 + (i % 3));
   const pinned = experiment === "loop" && i < tokens.length - 1;
-  return svg`<circle r="12" fill=${colour} stroke="var(--cw-paper)" stroke-width="2"></circle>
+  return svg`<g transform="scale(${largerIn(ui)})">
+    <circle r="12" fill=${colour} stroke="var(--cw-paper)" stroke-width="2"></circle>
     ${pinned ? PIN : nothing}
-    <text y="5" text-anchor="middle" class="cw-meter-name" stroke=${colour}>${i + 1}</text>`;
+    <text y="5" text-anchor="middle" class="cw-meter-name" stroke=${colour}>${i + 1}</text></g>`;
 }
 
 function arrow(now, i) {
@@ -178,7 +193,7 @@ function loopHandle(now, ui, shapes) {
   const done = now.closed
     ? bead.closes
       ? "var(--cw-series-2)"
-      : "var(--cw-warm)"
+      : "var(--cw-muted)"
     : "var(--cw-ink)";
   const [x, y] = PLANE.toPixel(tokens.at(-1));
   return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable loop"
@@ -187,28 +202,47 @@ function loopHandle(now, ui, shapes) {
     <path d=${shapes.wire} fill="none" stroke="transparent" stroke-width="30"
       pointer-events="stroke"></path>
     <path d=${shapes.wire} class="cw-wire" fill="none" stroke=${done} stroke-width="2"></path>
-    <g transform="translate(${x} ${y})">${disc(now, tokens.length - 1)}</g>
+    <g transform="translate(${x} ${y})">${disc(now, ui, tokens.length - 1)}</g>
   </g>`;
 }
 
+/** The first place where words of such half sizes cover no token that is held, or the clearest. */
+function clearOf(held, places, [half, high], larger) {
+  const clear = ([px, py]) =>
+    Math.min(
+      ...held.map(PLANE.toPixel).map(([x, y]) => {
+        const gaps = [Math.abs(x - px) - half, Math.abs(y - py) - high];
+        return Math.hypot(...gaps.map((gap) => Math.max(0, gap)));
+      }),
+    );
+  const enough = DISC * larger + 4;
+  const best = places.toSorted((a, b) => clear(b) - clear(a))[0];
+  return places.find((place) => clear(place) >= enough) ?? best;
+}
+
 /** Where the loop begins and ends, and what is left when it is closed. */
-function start({ bead, closed }) {
+function start({ bead, closed, tokens, z, loop }, ui) {
   const [x, y] = PLANE.toPixel(bead.corners[0]);
   const [cx, cy] = PLANE.toPixel(centreOf(bead.corners));
   const rounds = `${Math.abs(closed)} ${Math.abs(closed) === 1 ? "round" : "rounds"}`;
   const text = closed ? `${rounds}: ${signed(closed * bead.total)}` : "start";
+  const [type, tick] = [TYPE, TICK].map((size) => size * largerIn(ui));
   const far = BESIDE / (Math.hypot(x - cx, y - cy) || 1);
   const [outside, inside] = [far, -far].map((way) => [x + way * (x - cx), y + way * (y - cy)]);
-  const half = textWidth(text, TYPE) / 2;
+  const half = textWidth(text, type) / 2;
   const room = (at) => Math.min(at, SIDE - at);
-  const fits = room(outside[0]) > half && room(outside[1]) > TICK;
-  const [px, py] = fits ? outside : inside;
-  const [beside, below] = [middleOf(text, px, SIDE, TYPE), clamp(py, TICK, SIDE - TICK)];
+  const fits = room(outside[0]) > half && room(outside[1]) > tick;
+  const [, top, , high] = windowOf({ experiment: "loop", z, loop }, ui);
+  const places = [...(fits ? [outside, inside] : [inside, outside]), ...CORNERS].map(([px, py]) => [
+    middleOf(text, px, SIDE, type),
+    clamp(py, top + tick, top + high - tick),
+  ]);
+  const [beside, below] = clearOf(tokens.slice(0, -1), places, [half, type / 2], largerIn(ui));
   return svg`<circle cx=${x} cy=${y} r="5" fill="var(--cw-paper)" stroke="var(--cw-ink)"
       stroke-width="2"></circle>
     ${
       closed && bead.closes
-        ? tickSign(beside, below, TICK)
+        ? tickSign(beside, below, tick)
         : svg`<text x=${beside} y=${below + 5} text-anchor="middle"
             class="cw-halo cw-meter-left">${text}</text>`
     }`;
@@ -229,7 +263,7 @@ function loopPicture(now, ui) {
   const [ahead, behind] = state.v < 0 ? [shapes.back, shapes.on] : [shapes.on, shapes.back];
   return svg`<path d=${ahead} fill="var(--cw-accent)" opacity="0.55"></path>
     <path d=${behind} fill="var(--cw-warm)" opacity="0.55"></path>
-    ${tail(now)}${tokens.map((_, i) => arrow(now, i))}${start(now)}${loopHandle(now, ui, shapes)}
+    ${tail(now)}${tokens.map((_, i) => arrow(now, i))}${start(now, ui)}${loopHandle(now, ui, shapes)}
     ${upTo(tokens.length - 1).map((i) => token(now, ui, i))}`;
 }
 
@@ -273,10 +307,31 @@ function sheet({ drawing }, ui) {
     <path d=${line} fill="none" stroke="var(--cw-ink)" stroke-width="2.5" pointer-events="none"></path>`;
 }
 
+const isNarrow = (ui) => ui.width("meter", 2 * NARROW) < NARROW;
+const chartHeight = (ui) => (isNarrow(ui) ? CHART_LOW : CHART_HIGH);
+
+/**
+ * What of the plane is to be seen: left, top, width, height. On a telephone it is as wide as the plane
+ * and lower, around the middle of what is there at first; if that holds not all, it is the whole plane.
+ */
+function windowOf({ experiment, z, loop }, ui) {
+  if (!isNarrow(ui)) return [0, 0, SIDE, SIDE];
+  const heights = [...z.slice(0, -1), ...loop].map((point) => PLANE.toPixel(point)[1]);
+  const [least, most] = [Math.min(...heights), Math.max(...heights)];
+  const top = ui.memo("top", [], () => clamp((least + most - LOW) / 2, 0, SIDE - LOW));
+  const fits = least - DISC >= top && most + DISC <= top + LOW;
+  if (experiment === "loop" && fits) return [0, top, SIDE, LOW];
+  const wide = (SIDE * SIDE) / LOW;
+  return [(SIDE - wide) / 2, 0, wide, SIDE];
+}
+
+/** In a small picture all that carries a word is larger. */
+const largerIn = (ui) => Math.max(1, (SMALL * windowOf(ui.now, ui)[2]) / ui.width("stage", SIDE));
+
 function stage(now, ui) {
   const picture = now.experiment === "loop" ? loopPicture : freePicture;
-  return html`<div class="cw-layers">
-    <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" class="cw-meter-stage"
+  return html`<div class="cw-layers" data-measure="stage" style="--cw-larger: ${largerIn(ui)}">
+    <svg viewBox=${windowOf(now, ui).join(" ")} role="group" class="cw-meter-stage"
       data-time=${now.time} data-travelled=${now.state?.s ?? nothing}
       data-start=${now.bead?.corners[0].join(" ") ?? nothing}
       data-places=${now.tokens.flat().join(" ")} data-forces=${now.forces.flat().join(" ")}
@@ -286,14 +341,17 @@ function stage(now, ui) {
   </div>`;
 }
 
-function hint({ experiment, drawing, tokens }) {
+function hint({ experiment, drawing, tokens, closed, bead, formula }) {
   if (drawing) return "Draw a loop on the picture, in one stroke. It closes by itself.";
   const arrows = "Arrows: the forces of attention";
   if (experiment === "free") return `${arrows}. A round bowl keeps all together. Grab a token.`;
-  return `${arrows}. Blue drives token ${tokens.length} on, orange holds it back.`;
+  const colours = `Blue drives token ${tokens.length} on, orange holds it back.`;
+  return closed && !bead.closes && formula === "shortcut"
+    ? `${colours} Press “both”: does the machine still run?`
+    : `${arrows}. ${colours}`;
 }
 
-function loopChart({ bead, state }) {
+function loopChart({ bead, state, closed }, ui) {
   const { length, total, works, far } = bead;
   const back = state.low < -length / 50;
   const [left, right] = back ? [-ROUNDS, Math.max(1, Math.ceil(state.high / length))] : [0, ROUNDS];
@@ -312,26 +370,30 @@ function loopChart({ bead, state }) {
     .map((n) => ({ at: [n, n * total], good: bead.closes }));
   return chart({
     label: "Work of the force so far, against the rounds",
-    title: "work so far, round by round",
+    along: "rounds",
     ends: [left, right, Math.min(...ends), Math.max(...ends)],
     points,
     head: [state.s / length, bead.work(state.s)],
     level: 0,
+    // What a round leaves, and all so far: not told before it is there.
+    levels: closed ? [Math.sign(closed) * total, closed * total] : [],
+    height: chartHeight(ui),
     ticks: upTo(right - left + 1).map((n) => left + n),
     marks,
   });
 }
 
-function energyChart({ run, moment }) {
+function energyChart({ run, moment }, ui) {
   const [first, end] = [run.energy[0], STEP * STEPS];
   const points = run.energy.slice(0, moment + 1).map((energy, n) => [n * STEP, energy / first]);
   return chart({
     label: "Energy of all tokens, as a share of what it was, against time",
-    title: "energy in time, as a share of what it was",
+    along: "time",
     ends: [0, end, Math.min(0.5, run.range[0] / first), Math.max(1.5, run.range[1] / first)],
     points: points.filter((_, n) => n % 5 === 0 || n === moment),
     head: points[moment],
     level: 1,
+    height: chartHeight(ui),
     ticks: upTo(5).map((k) => (k * end) / 4),
   });
 }
@@ -375,10 +437,10 @@ function freeOutcome({ off, moment }) {
 
 function verdict(now) {
   const { kind, title, told } = outcome(now);
-  const sign =
-    kind === "good"
-      ? html`<svg viewBox="-16 -16 32 32" aria-hidden="true">${tickSign(0, 0, 14)}</svg>`
-      : nothing;
+  const drawn = { good: tickSign, bad: crossSign }[kind];
+  const sign = drawn
+    ? html`<svg viewBox="-16 -16 32 32" aria-hidden="true">${drawn(0, 0, 14)}</svg>`
+    : nothing;
   return html`<div class="cw-meter-verdict" data-outcome=${kind}>
     <p>${sign} <strong>${title}</strong><br>${told}</p>
   </div>`;
@@ -392,6 +454,23 @@ function readout({ experiment, bead, state, work, share }) {
     Work so far: <output aria-live="off">${signed(work)}</output>`;
 }
 
+/** What few need: how large the loop is, and how far the force is from being a gradient. */
+function more({ experiment, loop, asymmetry }, ui) {
+  const grow = (value) => choose(ui, { loop: resized(ui.now.loop, value).map(inReach) });
+  const size = () =>
+    slider(ui, "size", {
+      ...{ label: "Loop size", min: 0.3, max: 2.5, step: 0.1, set: grow },
+      value: clamp(sizeOf(loop), 0.3, 2.5),
+      format: (value) => number(value, 1),
+    });
+  return fold(
+    "More: loop size, gradient",
+    html`<div class="cw-controls">${experiment === "loop" ? size() : nothing}</div>
+      <p class="cw-hint">Distance from a gradient:
+        <b data-reading="asymmetry">${number(asymmetry)}</b>${asymmetry ? "" : ", it is one"}</p>`,
+  );
+}
+
 function transport(now, ui) {
   const begin = () => {
     if (ui.now.over) ui.set({ time: 0 });
@@ -402,21 +481,12 @@ function transport(now, ui) {
     ui.set({ time: ui.now.time + STEP_TIME });
   };
   const draw = () => ui.set({ drawing: ui.now.drawing ? null : [] });
-  const size = {
-    label: "Loop size",
-    min: 0.3,
-    max: 2.5,
-    step: 0.1,
-    value: clamp(sizeOf(now.loop), 0.3, 2.5),
-  };
-  const grow = (value) => choose(ui, { loop: resized(ui.now.loop, value).map(inReach) });
   const ofTheLoop = () => html`
     ${button("Turn round", () => choose(ui, { loop: ui.now.loop.toReversed() }))}
-    ${button(now.drawing ? "Draw nothing" : "Draw a loop", draw)}
-    ${slider(ui, "size", { ...size, set: grow, format: (value) => number(value, 1) })}`;
+    ${button(now.drawing ? "Draw nothing" : "Draw a loop", draw)}`;
   return html`<div class="cw-controls cw-meter-transport">
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })} ${button("Step", step)}
-    ${now.experiment === "loop" ? ofTheLoop() : nothing}
+    ${now.experiment === "loop" ? ofTheLoop() : nothing}${more(now, ui)}
   </div>`;
 }
 
@@ -429,18 +499,18 @@ function view(now, ui) {
       choose: (value) => choose(ui, { [name]: value, drawing: null }),
     });
   return html`${choice("experiment", "Experiment", EXPERIMENTS)}
-    <div class="cw-columns cw-meter">
-      <div>${stage(now, ui)}
-        <p class="cw-hint"><output aria-live="off">${hint(now)}</output></p>
-        <p class="cw-readout">${readout(now)}</p>
-      </div>
-      <div>
+    <div class="cw-meter" data-measure="meter">
+      ${stage(now, ui)}
+      <div class="cw-meter-choices">
         ${choice("formula", "A pull of attention moves", FORMULAS)}
         ${choice("softmax", "Attention is shared out", SOFTMAXES)}
-        ${verdict(now)} ${now.experiment === "loop" ? loopChart(now) : energyChart(now)}
-        <p class="cw-hint">Distance from a gradient:
-          <b data-reading="asymmetry">${number(now.asymmetry)}</b>${now.asymmetry ? "" : ", it is one"}</p>
       </div>
+      <div class="cw-meter-told">
+        ${verdict(now)}
+        <p class="cw-readout">${readout(now)}</p>
+        ${now.experiment === "loop" ? loopChart(now, ui) : energyChart(now, ui)}
+      </div>
+      <p class="cw-hint"><output aria-live="off">${hint(now)}</output></p>
     </div>
     ${transport(now, ui)}`;
 }
@@ -460,8 +530,7 @@ export default widget({
   derive,
   view,
   words,
-  began: ({ experiment, formula }) =>
-    `${said(EXPERIMENTS, experiment)}, a pull moves ${said(FORMULAS, formula)}`,
+  began: ({ experiment }) => said(EXPERIMENTS, experiment),
   advance: ({ time }, ui, seconds) => {
     ui.set({ time: time + RATE * seconds });
     if (ui.now.over) ui.play(false);

@@ -1,5 +1,5 @@
 import { plain, rows } from "./js/array.js";
-import { button, slider, toggle } from "./js/controls.js";
+import { button, fold, slider, toggle } from "./js/controls.js";
 import { clamp, upTo } from "./js/maths/numerics.js";
 import {
   numbersMoved,
@@ -12,22 +12,26 @@ import {
 import { playAtOnce, playButton, prefersStillness } from "./js/play.js";
 import { number } from "./js/text.js";
 import { naivePicture } from "./js/tile_stepper/naive.js";
-import { picture, take } from "./js/tile_stepper/picture.js";
-import { factorOf, grouped, placeInWords, story, verdict, words } from "./js/tile_stepper/words.js";
+import { picture } from "./js/tile_stepper/picture.js";
+import {
+  done,
+  factorOf,
+  grouped,
+  outcome,
+  placeInWords,
+  story,
+  times,
+  verdict,
+  words,
+} from "./js/tile_stepper/words.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
 import { widget } from "./js/widget.js";
 
 /** In seconds: of one tile at most and at least, and of all if they lie between. */
 const [SLOWEST, FASTEST, WHOLE_RUN] = [1.6, 0.12, 18];
 const MOST_SHOWN = 4;
+const LONGER = 100;
 const NOTHING = { rows: [0, 0], columns: [0, 0], last: false };
-/** @type {[string, string][]} */
-const LEGEND = [
-  ["warm", "in hand"],
-  ["spent", "visited"],
-  ["written", "written"],
-  ["hatched", "skipped"],
-];
 
 const planOf = ({ query, key, query_tile, key_tile, causal }) =>
   tileVisits(query.length, key.length, query_tile, key_tile, causal);
@@ -38,7 +42,7 @@ const finite = (value) => (value === -Infinity ? "−∞" : number(value));
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function derive(now, { memo }) {
-  const { query, key, value, scale, query_tile, key_tile, causal, bytes_each } = now;
+  const { query, key, value, scale, query_tile, key_tile, causal, bytes_each, chip_bytes } = now;
   const [keys, d] = [key.length, key[0].length];
   const plan = memo("plan", [query, key, query_tile, key_tile, causal], () => planOf(now));
   const { step } = now;
@@ -60,13 +64,20 @@ function derive(now, { memo }) {
     exact: memo("exact", [given], () => wholeRows(given)),
     weights: memo("weights", [run], () => tileWeights(given, hand ?? NOTHING, run.reports)),
     bytes: { tiled: tally("tiled"), naive: tally("naive") },
+    // The room of the chip, what a pair of tiles takes of it, and what the largest pair would.
+    room: {
+      most: chip_bytes,
+      held: held.tiled,
+      whole: onChipBytes(d, query.length, keys, bytes_each),
+      fits: held.tiled <= chip_bytes,
+    },
   };
 }
 
-/** One step on or back; from the end to the beginning, and the other way round. */
+/** One step on, from the end to the beginning, or one back, as far as there is one. */
 function turn(ui, move) {
   const count = ui.now.plan.length + 1;
-  ui.set({ step: (ui.now.step + move + count) % count, elapsed: 0 });
+  ui.set({ step: Math.max(0, ui.now.step + move) % count, elapsed: 0 });
 }
 
 /** The kit for controls that change the plan: the share of it that is done stays as it was. */
@@ -124,16 +135,45 @@ function reportTable(now) {
   </table>`;
 }
 
-/** Bytes moved and held by one of the two algorithms. */
-function tally({ bytes }, name, where, colour) {
+const reading = (name, count) => html`<span data-reading=${name}>${grouped(count)}</span>`;
+
+/** Bytes moved by one of the two algorithms, on the scale of both; in all, once all is done. */
+function tally(now, name, title, colour) {
+  const { bytes } = now;
   const longest = Math.max(bytes.tiled[1], bytes.naive[1]);
-  const [moved, total, held] = bytes[name];
-  const reading = (what, count) =>
-    html`<span data-reading="${name}-${what}">${grouped(count)}</span>`;
-  return html`<p class="cw-tile-tally"><strong>${reading("moved", moved)}</strong> of
-      ${reading("total", total)} bytes moved, ${reading("held", held)} ${where}</p>
+  const [moved, total] = bytes[name];
+  return html`<span>${title}</span>
     <span class="cw-bar cw-tile-bar" data-bar=${name} style="--cw-bar: ${colour};
-      --cw-length: ${moved / longest}; --cw-full: ${total / longest}"></span>`;
+      --cw-length: ${moved / longest}; --cw-full: ${done(now) ? total / longest : 0}"></span>
+    <span><strong>${reading(`${name}-moved`, moved)}</strong> bytes</span>`;
+}
+
+function tallies(now) {
+  const ratio = html`: naive, <strong data-reading="ratio">${times(now)}</strong>`;
+  return html`<p class="cw-tile-title">Bytes carried${done(now) ? ratio : " so far"}</p>
+    <div class="cw-tile-tallies">
+      ${tally(now, "tiled", "In tiles", "var(--cw-warm)")}
+      ${tally(now, "naive", "Naive", "var(--cw-edge)")}
+    </div>`;
+}
+
+/** What is kept beside the bytes: the three of each query, what lies where, and how exact it is. */
+function ledger(now) {
+  const { written, said, off } = verdict(now);
+  const { tiled, naive } = now.bytes;
+  const { lead, power = "", rest = "" } = story(now);
+  return fold(
+    "What each query keeps: m, ℓ and o",
+    html`<div class="cw-tile-scroll" style="--tile: ${now.query_tile}">${reportTable(now)}</div>
+      <p class="cw-tile-story" data-reading="story">${lead}${
+        power ? html`<i>e</i><sup>${power}</sup>` : nothing
+      }${rest}</p>
+      <p class="cw-tile-verdict">${written}${said}${
+        off ? html`<strong data-reading="difference">${off}</strong>` : nothing
+      }. A tile takes ${reading("tiled-held", tiled[2])} bytes on the chip, of however many tokens;
+      the naive S takes ${reading("naive-held", naive[2])} bytes in memory, and with
+      ${LONGER} times the tokens ${grouped(LONGER ** 2 * naive[2])}.</p>`,
+  );
 }
 
 function controls(now, ui) {
@@ -149,51 +189,47 @@ function controls(now, ui) {
         prefersStillness() ? button("▶ To the end", leap) : playButton(ui, { start: "Play", begin })
       }
       ${button("Next →", () => stepByHand(ui, 1))}
-      ${slider(ui, "step", { label: "Tile", min: 0, max: now.plan.length, set: (step) => take(ui, step) })}
+      <output class="cw-tile-place" aria-live="off">tile ${now.step} of ${now.plan.length}</output>
+      ${queries <= keys ? toggle(plan, "causal", { label: "Causal" }) : nothing}
     </div>
     <div class="cw-controls cw-tile-controls">
       ${slider(plan, "query_tile", { label: "Queries a tile", min: 1, max: queries })}
       ${slider(plan, "key_tile", { label: "Keys a tile", min: 1, max: keys })}
-      ${queries <= keys ? toggle(plan, "causal", { label: "Causal" }) : nothing}
     </div>`;
 }
 
 function view(now, ui) {
   if (now.moving) playAtOnce(ui);
-  const { written, said, off } = verdict(now);
-  const legend = ([kind, text]) =>
-    html`<span><i class="cw-swatch cw-tile-${kind}"></i>${text}</span>`;
-  return html`${controls(now, ui)}
+  const { kind, told } = outcome(now);
+  return html`<p class="cw-tile-won" data-outcome=${kind}>${told}</p>
+    ${controls(now, ui)}
     <div class="cw-columns cw-tile-sides">
       <div>
         <p class="cw-tile-title">In tiles: scores live and die on the chip</p>
-        ${picture(now, ui)} ${tally(now, "tiled", "on chip", "var(--cw-warm)")}
+        ${picture(now, ui)}
       </div>
       <div>
-        <p class="cw-tile-title">Naive: S and P go to memory and back</p>
-        ${naivePicture(now)} ${tally(now, "naive", "for S", "var(--cw-edge)")}
+        <p class="cw-tile-title">Naive: S, P to memory and back</p>
+        ${naivePicture(now)}
       </div>
     </div>
-    <div class="cw-columns cw-tile-state">
-      <div class="cw-tile-scroll" style="--tile: ${now.query_tile}">${reportTable(now)}</div>
-      <div>
-        <p class="cw-tile-story" data-reading="story">${story(now)}</p>
-        <p class="cw-tile-legend" aria-hidden="true">${LEGEND.map(legend)}</p>
-      </div>
-    </div>
-    <p class="cw-tile-verdict">${written}${said}${
-      off ? html`<strong data-reading="difference">${off}</strong>` : nothing
-    }.</p>`;
+    ${tallies(now)}
+    ${ledger(now)}`;
 }
 
 const how = ({ bytes_each, shape: [, , d] }) =>
-  html`Colour: e^(s − m). Naive bytes: for the scores settled so far. A number takes
-    ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
+  html`The deeper a score on the chip, the larger e<sup>s − m</sup>. The naive side has gone the
+    same share of its way: first all of S, then P, then O. The bar under the chip shows how much of
+    its room a pair of tiles takes; what lies beyond the mark does not fit.
+    A number takes ${bytes_each} byte${bytes_each > 1 ? "s" : ""}, 4 where tiles add up.
     ${d > MOST_SHOWN ? `The table shows ${MOST_SHOWN} of ${d} features.` : nothing}`;
 
 export default widget({
   label: "Tile stepper: softmax attention, tile by tile",
-  data: { query: rows, key: rows, value: rows, scale: plain, bytes_each: plain, moving: plain },
+  data: {
+    ...{ query: rows, key: rows, value: rows },
+    ...{ scale: plain, bytes_each: plain, chip_bytes: plain, moving: plain },
+  },
   controls: { query_tile: plain, key_tile: plain, causal: plain, step: plain },
   local: { elapsed: 0, single: false },
   whole: (now) =>
@@ -204,6 +240,8 @@ export default widget({
   words,
   how,
   advance,
+  // What a link has set is to be looked at.
+  entered: (ui) => ui.play(false),
   began: ({ query_tile, key_tile, causal, step }) =>
-    `tiles of ${query_tile} by ${key_tile}, ${causal ? "causal, " : ""}${step} of them visited`,
+    `tile ${step} of ${query_tile} by ${key_tile}${causal ? ", causal" : ""}`,
 });

@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from course_lib.tiled_attention import naive_bytes, tile_plan, tiled_bytes
+from course_lib.tiled_attention import naive_bytes, on_chip_bytes, tile_plan, tiled_bytes
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Array, Choice, Integer, Number, Switch
 
 MOST = {"tokens": 24, "d": 8}
+LARGEST_CHIP = 2**30
+
+
+def _room_for_two_small_tiles(stepper: Any) -> int:
+    """A chip on which tiles can grow, but not until they hold every token of the largest figure."""
+    features, each = stepper.query.shape[1], stepper.bytes_each
+    return 2 * on_chip_bytes(features, query_tile=4, key_tile=4, bytes_each=each)
 
 
 def _a_key_for_each_query(stepper: Any, causal: bool) -> bool:  # noqa: FBT001 - a trait's rule
@@ -30,12 +37,14 @@ class TileStepper(Widget):
     to the chip, and finished outputs back; the bytes moved so far are counted. Below stand the
     running maximum $m$, sum $\ell$ and output $o$ of the queries in hand, with the factor
     $e^{m_\text{old} - m}$ by which the tile rescaled them. Beside it the naive algorithm carries
-    $S$ and $P$ to memory and back. Its tally stands at the same stage: its three operators on the
-    scores that the tiles have settled, skipped ones included. A number takes ``bytes_each`` bytes,
-    and 4 bytes where tiles accumulate.
+    $S$ and $P$ to memory and back. It has gone the same share of its own way: first all of $S$,
+    then $P$, then $O$. A number takes ``bytes_each`` bytes, and 4 bytes where tiles accumulate.
 
     ``query`` and ``key`` are ``(tokens, d)``, ``value`` has the shape of ``key``; at most 24 tokens
-    and 8 features each. ``scale`` takes the place of $1/\sqrt d$.
+    and 8 features each. ``scale`` takes the place of $1/\sqrt d$. The chip has room for
+    ``chip_bytes``, by default twice what tiles of 4 by 4 take. A pair of tiles that takes more
+    (:func:`course_lib.tiled_attention.on_chip_bytes`) is drawn over the rim of the chip; the run
+    goes on, so that its bytes can be compared.
 
     Traits, synced both ways: ``step``, how many tiles have been visited, ``query_tile``,
     ``key_tile`` and ``causal``. It is ``moving`` at once, up to the last tile, unless the reader
@@ -53,6 +62,7 @@ class TileStepper(Widget):
         1e-3, 1e3, default=lambda self: 1 / math.sqrt(self.query.shape[1]), read_only=True
     )
     bytes_each = Choice(1, 2, 4, 8, default=2, read_only=True)
+    chip_bytes = Integer(1, LARGEST_CHIP, default=_room_for_two_small_tiles, read_only=True)
     query_tile = Integer(1, lambda self: len(self.query), default=4)
     key_tile = Integer(1, lambda self: len(self.key), default=4)
     causal = Switch(default=False, rule=_a_key_for_each_query)
@@ -64,12 +74,16 @@ class TileStepper(Widget):
         queries, keys, d = self._lengths()
         each = {"bytes_each": self.bytes_each}
         tiled = tiled_bytes(queries, keys, d, **self._tiling(), **each)
+        tiles = {"query_tile": self.query_tile, "key_tile": self.key_tile}
+        held = on_chip_bytes(d, **tiles, **each)
+        fits = "fits" if held <= self.chip_bytes else "does not fit"
         skipped = " Tiles that lie wholly in the future are skipped." if self.causal else ""
         return (
             f"Attention of {queries} queries to {keys} keys with {d} features, in tiles of "
             f"{self.query_tile} queries by {self.key_tile} keys: {self.step} of "
             f"{self._tiles()} tiles are visited.{skipped} All of them move {tiled:,} bytes, the "
-            f"naive algorithm {naive_bytes(queries, keys, d, **each):,}."
+            f"naive algorithm {naive_bytes(queries, keys, d, **each):,}. A pair of tiles takes "
+            f"{held:,} bytes and {fits} on the chip, which has {self.chip_bytes:,}."
         )
 
     def _lengths(self) -> tuple[int, int, int]:

@@ -31,6 +31,7 @@ import {
   proofread,
   remark,
   shares,
+  signs,
   spell,
 } from "./js/tiny_gpt/words.js";
 import { html, nothing } from "./js/vendor/lit-html/lit-html.js";
@@ -38,6 +39,8 @@ import { widget } from "./js/widget.js";
 
 /** So many letters have a bar; a row of the others would be empty. */
 const MOST_BARS = 24;
+/** And so many on a telephone, where they stand in one row. */
+const BARS_IF_NARROW = 16;
 /** In a frame narrower than this, in pixels, what the heads do is folded. */
 const NARROW = 480;
 /** The height of the air that a letter can fly through, in pixels. */
@@ -67,7 +70,7 @@ function derive(now, ui) {
   const kept = now.option >= 0 ? now.option : (chosen ?? choice.order[0]);
   const looked = now.hovered ?? kept;
   const { own, attention } = results[at + lead - 1];
-  const shown = shownLetters(choice.order, now.order, [chosen, looked]);
+  const shown = shownLetters(choice.order, now.order, [chosen, looked], MOST_BARS);
   // The letter that the needle will rest on: it is the next number of the seed.
   const u = uniform(now.seed, now.draws);
   const coming = now.playing && at === text.length ? drawFrom(choice.probability, u) : null;
@@ -87,8 +90,8 @@ function derive(now, ui) {
 }
 
 /** The most probable letters and those that are spoken of, by rank or by id. */
-function shownLetters(ranked, order, needed) {
-  const best = ranked.slice(0, MOST_BARS);
+function shownLetters(ranked, order, needed, most) {
+  const best = ranked.slice(0, most);
   const shown = ranked.filter((id) => best.includes(id) || needed.includes(id));
   return order === "probability" ? shown : shown.toSorted((a, b) => a - b);
 }
@@ -264,12 +267,18 @@ function sliders({ letters }, ui) {
   </div>`;
 }
 
+const isNarrow = (ui) => ui.width("strip", 640) < NARROW;
+
 /** The letter on which the needle rests, or else the one that was chosen here. */
 const litOf = ({ coming, elapsed, chosen }) =>
   coming !== null && rests(elapsed) ? coming : chosen;
 
-function bars(now, ui) {
-  const { letters, choice, own, order, shown } = now;
+function bars(given, ui) {
+  const { choice, order, chosen, looked } = given;
+  const now = isNarrow(ui)
+    ? { ...given, shown: shownLetters(choice.order, order, [chosen, looked], BARS_IF_NARROW) }
+    : given;
+  const { letters, own, shown } = now;
   const byRank = order === "probability";
   /** @type {[string, string][]} */
   const options = [
@@ -290,8 +299,8 @@ function bars(now, ui) {
       moveTo: byHand(ui, (_, option) => ui.set({ option, hovered: null })),
     })}
     <p class="cw-l-readout">${numbers(now)}.</p>
-    <p class="cw-hint">${cutInWords(now)} ${others(now)}Outlined: the model’s own say. Filled: what
-      is drawn from.</p>`;
+    <p class="cw-hint">${signs(now)}${cutInWords(now)} ${others(now)}Outlined: the model’s own
+      say. Filled: what is drawn from.</p>`;
 }
 
 /** What the heads looked at before the letter in question. */
@@ -299,7 +308,7 @@ function heads({ letters, all, at, lead, attention }, ui) {
   const [title, read] = ["Where each head looked", all.slice(0, at + lead)];
   const names = read.map((id) => visible(letters[id]));
   const cards = (heading) => headCards(ui, heading, names, attention);
-  return ui.width("strip", 640) < NARROW ? fold(title, cards("")) : cards(title);
+  return isNarrow(ui) ? fold(title, cards("")) : cards(title);
 }
 
 function view(now, ui) {

@@ -166,6 +166,9 @@ class Trait(traitlets.TraitType):
         return value
 
 
+INK_LEVELS = 255
+
+
 class Data(Trait):
     """What the widget itself computes for its page, of any kind that JSON holds: no argument."""
 
@@ -540,3 +543,21 @@ class Array(Trait):
     def _decode(encoded: dict[str, Any], _widget: Any) -> NDArray[np.float32]:
         flat = np.frombuffer(base64.b64decode(encoded["base64"]), dtype="<f4")
         return flat.reshape(encoded["shape"]).astype(np.float32)
+
+
+class Ink(Array):
+    """Shares of ink in [0, 1], such as those of pixels. One travels as a byte, to 1/255."""
+
+    def __init__(self, *axes: str, **options: Any) -> None:
+        super().__init__(*axes, within=(0, 1), **options)
+
+    @staticmethod
+    def _encode(value: NDArray[np.float32], _widget: Any) -> dict[str, Any]:
+        levels = np.rint(INK_LEVELS * value).astype(np.uint8)
+        text = base64.b64encode(levels.tobytes()).decode("ascii")
+        return {"shape": list(value.shape), "base64": text, "levels": INK_LEVELS}
+
+    @staticmethod
+    def _decode(encoded: dict[str, Any], _widget: Any) -> NDArray[np.float32]:
+        levels = np.frombuffer(base64.b64decode(encoded["base64"]), dtype=np.uint8)
+        return (levels.reshape(encoded["shape"]) / encoded["levels"]).astype(np.float32)

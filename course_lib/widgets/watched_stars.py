@@ -13,6 +13,7 @@ from torch import Tensor
 from course_lib.checks import check_floating, check_shapes
 from course_lib.light_curves import LightCurves
 from course_lib.periodogram import fit_harmonics, frequency_grid
+from course_lib.star_prior import harmonic_variance
 from course_lib.variable_stars import (
     CLASSES,
     DAYS,
@@ -28,6 +29,10 @@ SEED = 14
 ROUGH = {"1.3568.288.B": 0.5556, "1.3444.614.B": 0.937, "1.4652.1527.B": 0.4973}
 """MACHO's periodic objects: of these alone, of those with a season of nights, one series explains
 more than half of what changed in seven years. Days, rounded; :func:`sharpened` gives the rest."""
+ECLIPSING = ("1.3568.288.B", "1.3444.614.B")
+"""Those whose curve is level but for dips: binaries, of which one star passes before the other. If
+an orbit has two dips alike it takes twice the period that is given. The third is an RR Lyrae star.
+"""
 WIDTH = 1 / DAYS  # cycles a day, about as wide as the peak of a season
 FEW = 200  # trial frequencies at a time: each is fitted to all nights of seven years
 
@@ -36,25 +41,44 @@ FEW = 200  # trial frequencies at a time: each is fitted to all nights of seven 
 class WatchedStars:
     """Stars to choose from: what each is called, what was seen of it, and its period in days.
 
-    A period of 0 says that nobody knows it.
+    A period of 0 says that nobody knows it. ``scale`` says on what scale the magnitudes of each
+    star are: "magnitude" unless told otherwise. ``pulsates`` is False for what changes for another
+    reason, as binaries do that eclipse each other. ``prior`` holds the
+    :func:`course_lib.star_prior.harmonic_variance` of such stars, if it is known.
     """
 
     name: tuple[str, ...]
     curves: LightCurves
     period: Float[Tensor, "stars"]
+    scale: tuple[str, ...] = ()
+    pulsates: tuple[bool, ...] = ()
+    prior: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        for called, usual in (("scale", "magnitude"), ("pulsates", True)):
+            if not getattr(self, called):
+                object.__setattr__(self, called, (usual,) * len(self.name))
         check_floating(period=self.period)
         check_shapes(period=(self.period, "stars"), time=(self.curves.time, "stars nights"))
-        if len(self.name) != len(self.curves):
-            raise ValueError(
-                f"name has {len(self.name)} entries and curves has {len(self.curves)} stars; "
-                "expected a name for each star"
-            )
+        for called, values in (
+            ("name", self.name),
+            ("scale", self.scale),
+            ("pulsates", self.pulsates),
+        ):
+            if len(values) != len(self.curves):
+                raise ValueError(
+                    f"{called} has {len(values)} entries and curves has {len(self.curves)} stars; "
+                    f"expected a {called} for each star"
+                )
         if (bad := ~(self.period.isfinite() & (self.period >= 0))).any():
             raise ValueError(
                 f"period holds {self.period[bad][0].item()}; expected days, or 0 where nobody "
                 "knows them"
+            )
+        if self.prior and not (len(self.prior) % 2 and min(self.prior) > 0):
+            raise ValueError(
+                f"prior is {self.prior}; expected a variance above 0 of the mean and two of each "
+                "harmonic; take harmonic_variance(stars)"
             )
 
 
@@ -63,10 +87,12 @@ def stars_to_watch() -> WatchedStars:
 
     Of each class it is the star of the test side whose period is the median of that side; its
     nights, errors and noise are drawn from a seed, as :func:`course_lib.variable_stars.observe`
-    says. Of an object of MACHO it is the season, in the blue band, of which the series of its
-    period leaves the smallest share.
+    says; its name goes without the OGLE before it, so that a telephone shows it whole. Of an object
+    of MACHO it is the season, in the blue band, of which the series of its period leaves the
+    smallest share; its magnitudes are the instrument's own.
     """
-    stars = load_stars().where("test")
+    catalogue = load_stars()
+    stars = catalogue.where("test")
     rows = torch.stack([_middle(stars, kind) for kind in range(len(CLASSES))])
     chosen = stars[rows]
     macho = load_macho()
@@ -74,10 +100,20 @@ def stars_to_watch() -> WatchedStars:
     made = observe(chosen, nights, generator=torch.Generator().manual_seed(SEED))
     real = {name: sharpened(macho[name], rough) for name, rough in ROUGH.items()}
     best = [clearest(seasons([macho[name]]), period) for name, period in real.items()]
-    called = [f"{kind}: {name}" for kind, name in zip(CLASSES, chosen.name, strict=True)]
-    called += [f"MACHO: {name.removesuffix('.B')}" for name in real]
+    called = [
+        f"{kind}: {name.removeprefix('OGLE-')}"
+        for kind, name in zip(CLASSES, chosen.name, strict=True)
+    ]
+    called += [
+        f"{'Eclipsing' if name in ECLIPSING else 'RRab'}: MACHO {name.removesuffix('.B')}"
+        for name in real
+    ]
     periods = torch.cat([chosen.period[:, 0].double(), torch.tensor(list(real.values()))])
-    return WatchedStars(tuple(called), LightCurves.padded([made, *best]), periods)
+    scales = ("magnitude",) * len(chosen) + ("instrumental magnitude",) * len(real)
+    pulsates = (True,) * len(chosen) + tuple(name not in ECLIPSING for name in real)
+    prior = tuple(harmonic_variance(catalogue.where("train")).tolist())
+    curves = LightCurves.padded([made, *best])
+    return WatchedStars(tuple(called), curves, periods, scales, pulsates, prior)
 
 
 def sharpened(curve: LightCurves, rough: float) -> float:

@@ -12,15 +12,6 @@ from course_lib.jets import pairwise_features
 SMALLEST = 1e-8
 
 
-def by_logarithm(momenta: Tensor, *, factor: float = 0.5, sign: int = 1, column: int = 3) -> Tensor:
-    energy, along = momenta[:, 0], sign * momenta[:, column]
-    return factor * ((energy + along) / (energy - along)).log()
-
-
-def pseudorapidity(momenta: Tensor) -> Tensor:
-    return torch.asinh(momenta[:, 3] / momenta[:, 1:3].norm(dim=1))
-
-
 def between(
     *,
     azimuth: Callable = lambda a, b: torch.atan2((a - b).sin(), (a - b).cos()),
@@ -39,12 +30,45 @@ def distance_of_library(first: Tensor, second: Tensor) -> Tensor:
     return library.delta_r(photons(first), photons(second))
 
 
-def mass(
-    *, combine: Callable = torch.sub, finish: Callable = torch.sqrt
-) -> Callable[[Tensor], Tensor]:
-    def attempt(momenta: Tensor) -> Tensor:
-        total = momenta.sum(0)
-        return finish(combine(total[0].square(), total[1:].square().sum()).clamp(min=0))
+def mass_of_two(
+    *,
+    along: Callable = torch.cosh,
+    around: Callable = torch.cos,
+    product: Callable = torch.mul,
+    factor: float = 2.0,
+    finish: Callable = torch.sqrt,
+) -> Callable[[Tensor, Tensor], Tensor]:
+    def attempt(first: Tensor, second: Tensor) -> Tensor:
+        eta, phi = (first - second)[:, 1:].T
+        square = factor * product(first[:, 0], second[:, 0]) * (along(eta) - around(phi))
+        return finish(square.clamp(min=0))
+
+    return attempt
+
+
+def mass_by_momenta(first: Tensor, second: Tensor) -> Tensor:
+    together = sum(
+        library.four_momenta(*particles.double().T, torch.zeros(len(particles)).double())
+        for particles in (first, second)
+    )
+    return library.invariant_mass(together).float()
+
+
+def small_angles(first: Tensor, second: Tensor) -> Tensor:
+    apart = first - second
+    turn = torch.atan2(apart[:, 2].sin(), apart[:, 2].cos())
+    return (first[:, 0] * second[:, 0]).sqrt() * torch.hypot(apart[:, 1], turn)
+
+
+def turned_away(
+    *,
+    cut: Callable = lambda signal, _, keep: signal.sort(descending=True).values[keep - 1],
+    passes: Callable = torch.ge,
+    finish: Callable = lambda all_of, passed: all_of / passed,
+) -> Callable[[Tensor, Tensor, int], Tensor]:
+    def attempt(signal: Tensor, background: Tensor, keep: int) -> Tensor:
+        passed = passes(background, cut(signal, background, keep)).sum()
+        return finish(len(background), passed)
 
     return attempt
 
@@ -71,53 +95,21 @@ def log_kt_of_library(pt: Tensor, y: Tensor, phi: Tensor) -> Tensor:
 
 
 RIGHT = {
-    "rapidity of the library": ("rapidity", library.rapidity),
-    "rapidity by a logarithm": ("rapidity", by_logarithm),
     "distance by sine and cosine": ("delta_r", between()),
     "distance of the library": ("delta_r", distance_of_library),
-    "mass of the library": ("invariant_mass", lambda p: library.invariant_mass(p.sum(0))),
-    "mass by squares": ("invariant_mass", mass()),
+    "mass by cosh and cos": ("pair_mass", mass_of_two()),
+    "mass by four-momenta": ("pair_mass", mass_by_momenta),
     "kT by directions": ("log_kt", log_kt()),
     "kT of the library": ("log_kt", log_kt_of_library),
+    "rejection by sorting": ("rejection", turned_away()),
+    "rejection by the kept ones": (
+        "rejection",
+        turned_away(cut=lambda signal, _, keep: signal.topk(keep).values.min()),
+    ),
 }
 
 # What was tried, what it breaks, the smallest input, and a word of the hint.
 WRONG = {
-    "another column": (
-        "rapidity",
-        lambda p: by_logarithm(p, column=1),
-        "straight across the beam",
-        "momenta = tensor([[",
-        "last of the",
-    ),
-    "upside down": (
-        "rapidity",
-        lambda p: by_logarithm(p, sign=-1),
-        "the larger its rapidity",
-        "momenta = tensor([[",
-        "above the line",
-    ),
-    "without the half": (
-        "rapidity",
-        lambda p: by_logarithm(p, factor=1.0),
-        "adds the same",
-        "momenta = tensor([[",
-        "factor is missing",
-    ),
-    "pseudorapidity": (
-        "rapidity",
-        lambda p: torch.asinh(p[:, 3] / (p[:, 1:3].norm(dim=1) + 1e-6)),
-        "adds the same",
-        "momenta = tensor([[",
-        "",
-    ),
-    "a speed": (
-        "rapidity",
-        lambda p: p[:, 3] / p[:, 0],
-        "adds the same",
-        "momenta = tensor([[",
-        "heavy particle",
-    ),
     "azimuth subtracted": (
         "delta_r",
         between(azimuth=torch.sub),
@@ -168,46 +160,53 @@ WRONG = {
         "short way round",
     ),
     "squared mass": (
-        "invariant_mass",
-        mass(finish=lambda square: square),
-        "particles at rest",
-        "momenta = tensor([[",
+        "pair_mass",
+        mass_of_two(finish=lambda square: square),
+        "all energy is mass",
+        "first = tensor([[",
         "square of the mass",
     ),
+    "small angles": (
+        "pair_mass",
+        small_angles,
+        "all energy is mass",
+        "first = tensor([[",
+        "cosh and cos",
+    ),
     "plus for minus": (
-        "invariant_mass",
-        mass(combine=torch.add),
+        "pair_mass",
+        mass_of_two(around=lambda phi: -phi.cos()),
         "fly the same way",
-        "momenta = tensor([[",
-        "Which sign",
+        "first = tensor([[",
+        "Which difference",
     ),
-    "sum of masses": (
-        "invariant_mass",
-        lambda p: library.invariant_mass(p).sum(),
-        "that fly apart",
-        "momenta = tensor([[",
-        "Add up the momenta",
+    "without the two": (
+        "pair_mass",
+        mass_of_two(factor=1.0),
+        "all energy is mass",
+        "first = tensor([[",
+        "no momentum",
     ),
-    "energy alone": (
-        "invariant_mass",
-        lambda p: p[:, 0].sum(),
-        "fly the same way",
-        "momenta = tensor([[",
-        "Which sign",
+    "squared momentum": (
+        "pair_mass",
+        mass_of_two(product=lambda a, _: a * a),
+        "the sum of both four-momenta",
+        "first = tensor([[",
+        "what becomes of the products",
     ),
-    "without pz": (
-        "invariant_mass",
-        lambda p: (p.sum(0)[0] ** 2 - p.sum(0)[1:3].square().sum()).clamp(min=0).sqrt(),
-        "fly the same way",
-        "momenta = tensor([[",
-        "Which sign",
+    "cos for cosh": (
+        "pair_mass",
+        mass_of_two(along=lambda eta: 2 - eta.cos()),
+        "the sum of both four-momenta",
+        "first = tensor([[",
+        "what becomes of the products",
     ),
-    "a mass for each": (
-        "invariant_mass",
-        library.invariant_mass,
-        "right kind and shape",
-        "instead of ()",
-        "shape",
+    "azimuth alone": (
+        "pair_mass",
+        mass_of_two(along=torch.ones_like),
+        "the sum of both four-momenta",
+        "first = tensor([[",
+        "what becomes of the products",
     ),
     "logarithm of zero": (
         "log_kt",
@@ -261,5 +260,52 @@ WRONG = {
         "the short way round",
         "pt = tensor([3., 3.])",
         "How far is it",
+    ),
+    "the share that passes": (
+        "rejection",
+        turned_away(finish=lambda all_of, passed: passed / all_of),
+        "for each that passes",
+        "signal = tensor([",
+        "share that passes",
+    ),
+    "one for none": (
+        "rejection",
+        turned_away(finish=lambda all_of, passed: all_of / passed.clamp(min=1)),
+        "for each that passes",
+        "signal = tensor([",
+        "The cut is the score",
+    ),
+    "a cut at a fixed score": (
+        "rejection",
+        turned_away(cut=lambda *_: 0.5),
+        "increasing function",
+        "signal = tensor([",
+        "who puts it there",
+    ),
+    "a share of all jets": (
+        "rejection",
+        turned_away(
+            cut=lambda signal, background, keep: torch.cat([signal, background]).quantile(
+                1 - keep / len(signal)
+            ),
+            passes=torch.gt,
+        ),
+        "for each that passes",
+        "signal = tensor([",
+        "a share of all jets",
+    ),
+    "without ties": (
+        "rejection",
+        turned_away(passes=torch.gt),
+        "for each that passes",
+        "signal = tensor([",
+        "as high as the last",
+    ),
+    "turned away for each": (
+        "rejection",
+        turned_away(finish=lambda all_of, passed: (all_of - passed) / passed),
+        "for each that passes",
+        "signal = tensor([",
+        "Count those that pass",
     ),
 }

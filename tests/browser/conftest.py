@@ -9,6 +9,7 @@ import http.server
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -130,14 +131,55 @@ def firefox() -> str:
     return found
 
 
+@dataclass
+class Chromium:
+    """One Chromium for files that come one after the other on a worker.
+
+    Playwright's event loop must not outlive them: a notebook test that runs next in the same
+    process starts one of its own, and so does Firefox.
+    """
+
+    running: ExitStack = field(default_factory=ExitStack)
+    browser: Browser | None = None
+
+    def opened(self, path: str) -> Browser:
+        if self.browser is None or not self.browser.is_connected():
+            self.close()
+            playwright = self.running.enter_context(sync_playwright())
+            self.browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+            self.running.callback(self.browser.close)
+        return self.browser
+
+    def close(self) -> None:
+        self.browser = None
+        self.running.close()
+
+
+CHROMIUM = Chromium()
+
+
+def drives_chromium(item: pytest.Item) -> bool:
+    """Whether a test takes the ``browser`` of this file, and not one of its own file."""
+    fixtures = getattr(item, "_fixtureinfo", None)  # a notebook's cell has none
+    found = fixtures.name2fixturedefs.get("browser", []) if fixtures else []
+    return bool(found) and found[-1].func.__module__ == __name__
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    """Close Chromium behind the last test of a file, unless the next file goes on with it."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or (nextitem.path != item.path and not drives_chromium(nextitem)):
+            CHROMIUM.close()
+
+
 @pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    # One for each file: Playwright's event loop must not outlive it, since a notebook test that
-    # runs next in the same process starts one of its own.
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield browser
-        browser.close()
+def browser(chromium: str) -> Browser:
+    return CHROMIUM.opened(chromium)
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

@@ -33,6 +33,25 @@ BUTTONS_WHEN_PRESSED = """async (el) => {
   while (!el.courseButtons) await new Promise(requestAnimationFrame);
   return el.courseButtons;
 }"""
+# Notes each value that a trait takes from now on.
+NOTE_VALUES = """(el, name) => {
+  el.courseValues = [];
+  el.courseModel.on(`change:${name}`, () => el.courseValues.push(el.courseModel.get(name)));
+}"""
+VALUES = "(el) => el.courseValues"
+# Notes each state that the traits come to rest in before a frame is drawn, each once in a row; one
+# who asks from outside may miss some.
+NOTE_STATES = """(el, names) => {
+  el.courseStates = [];
+  const note = () => {
+    const state = names.map((name) => el.courseModel.get(name));
+    if (state.join() !== el.courseStates.at(-1)?.join()) el.courseStates.push(state);
+  };
+  for (const name of names) {
+    el.courseModel.on(`change:${name}`, () => queueMicrotask(note));
+  }
+}"""
+STATES = "(el) => el.courseStates"
 HALF_A_SECOND = "() => new Promise((pass) => setTimeout(pass, 500))"
 SOME_FRAMES = """async () => {
   for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);

@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page
 from reading import STATE, eventually
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
+STOPS = ("❚❚", "■")
 THUMB = 16
 MOST_CONTROLS = 200
 Point = tuple[float, float]
@@ -134,6 +135,8 @@ class Hand(ABC):
     def operate(self, widget: Locator, control: Locator) -> None:
         """Operate one control in the way that its kind asks for."""
         kind, name = control.evaluate(f"(el) => [({KIND})(el), ({NAME})(el)]")
+        if name.startswith(STOPS):
+            name = self.stop(widget, control, name)
         deed = {
             "range": self.slide,
             "checkbox": self.press,
@@ -148,6 +151,20 @@ class Hand(ABC):
             deed[kind](control)
         if kind == "button" and name_of(control) != name:
             self.press(control)  # what it started, it also stops
+
+    def stop(self, widget: Locator, control: Locator, name: str) -> str:
+        """Stop what plays by itself, and give the name that the button has then.
+
+        Nothing but that name need change: the stop may come before anything has moved.
+        """
+
+        def stopped() -> None:
+            assert name_of(control) != name, f"{type(self).__name__} on {name} stops nothing"
+
+        self.press(control)
+        eventually(widget, stopped)
+        agrees_with_course_lib(widget)
+        return name_of(control)
 
     def write(self, control: Locator) -> None:
         """Take the last letter away: what is left is text of the same kind."""
@@ -200,7 +217,10 @@ class Mouse(Hand):
 
     def move(self, control: Locator) -> None:
         x, y = grip(control)
-        self.drag((x, y), (x + 9, y + 14))
+        # A handle that snaps leaves its place only for another one.
+        whole = control.locator("xpath=ancestor::*[local-name() = 'svg'][1]")
+        snaps = control.evaluate("el => el.closest('[data-snaps]') !== null")
+        self.drag((x, y), centre(whole) if snaps else (x + 9, y + 14))
 
     def point(self, control: Locator) -> None:
         self.page.mouse.click(*along(control, elsewhere(control)))

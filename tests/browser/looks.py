@@ -40,12 +40,15 @@ SPILLED = """(el) => {
   const frame = el.querySelector(".cw");
   const box = frame.getBoundingClientRect();
   const cut = (e) => {
+    // Nothing is drawn beyond a clip; where it ends is asked of the picture around it.
+    if (getComputedStyle(e).clipPath !== "none") return true;
     for (let at = e.parentElement; at !== frame; at = at.parentElement) {
       if (at.closest("defs") || getComputedStyle(at).overflowX !== "visible") return true;
     }
     return false;
   };
-  return [...frame.querySelectorAll("*")].filter((e) => {
+  // A group draws nothing itself, and its box takes no notice of a clip.
+  return [...frame.querySelectorAll(":not(g)")].filter((e) => {
     const { left, right } = e.getBoundingClientRect();
     const out = right > box.right + 1 || left < box.left - 1;
     return out && e.checkVisibility() && !e.closest(".cw-announcer, defs") && !cut(e);

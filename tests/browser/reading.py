@@ -9,9 +9,12 @@ import torch
 from playwright.sync_api import Locator
 from torch import Tensor
 
-from course_lib.widgets.traits import Array
+from course_lib.widgets.basis_explorer import Curve
+from course_lib.widgets.traits import Array, Ink
 
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
+# What an assertion, or the mathematics of a state that is half another's, may raise.
+MIXED = (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
@@ -30,6 +33,10 @@ def state_of(widget: Locator) -> dict[str, Any]:
 def decoded(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"shape", "base64"}:
         return torch.from_numpy(Array._decode(value, None)).double()
+    if isinstance(value, dict) and set(value) == {"shape", "base64", "levels"}:
+        return torch.from_numpy(Ink._decode(value, None)).double()
+    if isinstance(value, dict) and set(value) == {"int16"}:
+        return torch.from_numpy(Curve._decode(value, None)).double()
     return value
 
 
@@ -47,7 +54,7 @@ def agrees(text: str, expected: float | Tensor) -> bool:
 
 
 def assert_column(widget: Locator, selector: str, expected: Tensor) -> None:
-    texts = widget.locator(selector).all_inner_texts()
+    texts = widget.locator(selector).all_text_contents()  # a fold may hold them
     assert len(texts) == len(expected)
     wrong = [
         (text, float(number))
@@ -72,11 +79,15 @@ def assert_scientific(text: str, expected: float, *, doubt: float = 0.0) -> None
 
 
 def eventually(widget: Locator, assertion: Callable[[], None], *, frames: int = 300) -> None:
-    """Assert, after each of the coming frames until it holds."""
+    """Assert, after each of the coming frames until it holds.
+
+    Between two frames the numbers of one state stand beside the picture of another, and whatever
+    computes with both may raise. What Playwright raises is none of these, and is told at once.
+    """
     for _ in range(frames):
         try:
             assertion()
-        except AssertionError:
+        except MIXED:
             widget.evaluate("() => new Promise(requestAnimationFrame)")
         else:
             return

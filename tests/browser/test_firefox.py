@@ -1,5 +1,6 @@
 """The built book in Firefox: every page opens, and every figure is alive and answers a hand."""
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -97,6 +98,8 @@ def answers(figure: Locator) -> None:
     hand.press(figure.locator(".cw-reset"))  # a film stops, so that what moves now is answered
     figure.evaluate(MARK_FIRST_CONTROL)
     hand.operate(figure, figure.locator("[data-course-first]"))
+    if kind == "Prediction":  # what waits for it comes next
+        hand.press(figure.get_by_role("button", name=re.compile("Show me|Compare")))
 
 
 # Without their ending: the file keeps to one worker, and so to one Firefox.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
+from frames import NOTE_VALUES, VALUES
 from kinds.attention_explorer import displayed, make
 from looks import SPILLED
 from playwright.sync_api import expect
@@ -150,26 +151,136 @@ def test_nothing_but_the_picture_moves_while_the_training_plays(alone: Alone, wi
     assert sorted(boxes)[1:] == []
 
 
+# Enough to be seen in motion on a busy machine.
+FRAMES = 12
+
+
 def filmed(*, moving: bool = True) -> AttentionExplorer:
-    weights = np.eye(3)[None, None, None].repeat(4, axis=0)
-    return AttentionExplorer(["a", "b", "c"], weights, steps=range(4), step=3, moving=moving)
+    weights = np.eye(3)[None, None, None].repeat(FRAMES, axis=0)
+    return AttentionExplorer(
+        ["a", "b", "c"], weights, steps=range(FRAMES), step=FRAMES - 1, moving=moving
+    )
 
 
 def test_the_training_plays_once_when_the_page_opens_and_reset_leads_to_its_end(alone: Alone):
     widget = alone(filmed())
     expect(widget.get_by_role("button", name="Pause")).to_be_visible()
     expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()
-    assert state_of(widget)["step"] == 3
+    assert state_of(widget)["step"] == FRAMES - 1
     widget.get_by_role("button", name="Step").click()
     assert state_of(widget)["step"] == 0
     widget.get_by_role("button", name="Reset").click()
-    assert state_of(widget)["step"] == 3
+    assert state_of(widget)["step"] == FRAMES - 1
 
 
 def test_the_training_stands_at_its_end_for_readers_who_asked_for_less_motion(alone: Alone):
     widget = alone(filmed(), reduced_motion=True)
-    assert state_of(widget)["step"] == 3
+    assert state_of(widget)["step"] == FRAMES - 1
     for frame in (0, 1):
         widget.get_by_role("button", name="Step").click()
         assert state_of(widget)["step"] == frame
     expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()
+
+
+def readable(**changes: object) -> AttentionExplorer:
+    causal = np.tril(np.ones((4, 4))) / np.arange(1, 5)[:, None]
+    guesses = np.eye(4)[[1, 2, 0, 3]]
+    letters = ["a", "b", "c", "d"]
+    options = {"guesses": guesses, "vocabulary": letters, "query": 2} | changes
+    return AttentionExplorer(letters, causal[None, None], **options)
+
+
+def test_a_text_is_read_once_token_by_token_and_stands_at_the_end_where_it_stood(alone: Alone):
+    widget = alone(readable())
+    widget.evaluate(NOTE_VALUES, "query")
+    seen = widget.locator(".cw-guess")
+    expect(seen).to_have_count(2)
+    expect(widget.get_by_role("button", name="Read it")).to_be_visible(timeout=20_000)
+    assert widget.evaluate(VALUES)[-4:] == [1, 2, 3, 2]
+    expect(seen).to_have_count(4)
+    agrees_with_course_lib(widget)
+
+
+def test_whoever_chooses_a_token_ends_the_reading(alone: Alone):
+    widget = alone(readable())
+    widget.get_by_role("button", name="Pause").wait_for()
+    widget.get_by_role("slider", name="Query token").press("End")
+    expect(widget.get_by_role("button", name="Read it")).to_be_visible()
+    widget.page.wait_for_timeout(1200)
+    assert state_of(widget)["query"] == 3
+    agrees_with_course_lib(widget)
+
+
+def test_a_text_is_read_by_hand_for_readers_who_asked_for_less_motion(alone: Alone):
+    widget = alone(readable(), reduced_motion=True)
+    for query in (3, 0, 1):
+        widget.get_by_role("button", name="Next letter").click()
+        assert state_of(widget)["query"] == query
+
+
+def test_a_head_that_a_hand_has_heated_says_so_and_that_no_guess_follows(alone: Alone):
+    widget = alone(readable(moving=False))
+    said = widget.locator(".cw > .cw-hint, .cw .cw-hint")
+    expect(said).to_have_count(0)
+    widget.evaluate(SET, ["temperature", 5])
+    expect(said).to_have_text(
+        "This head is drawn at τ = 5.00. What the model expects follows from τ = 1."
+    )
+    agrees_with_course_lib(widget)
+
+
+def of_two_heads(count: int) -> AttentionExplorer:
+    """Two heads that share their looks among the same tokens, with guesses and rivals."""
+    looks = np.zeros((1, 2, count, count))
+    looks[:, :, :, 0] = 1
+    looks[0, :, -1] = 0
+    looks[0, 0, -1, -5:] = [0.3, 0.22, 0.2, 0.16, 0.12]
+    looks[0, 1, -1, -5:] = [0.12, 0.16, 0.2, 0.22, 0.3]
+    return AttentionExplorer(
+        list("maxmaymaxmaym"[:count]),
+        looks,
+        guesses=np.full((count, 4), 0.25),
+        vocabulary=["m", "a", "x", "y"],
+        query=count - 1,
+        question="x or y?",
+        rivals=["x", "y"],
+        moving=False,
+    )
+
+
+# The pairs of texts above and below the tokens that lie on each other.
+OVERLAID = """(row) => {
+  const texts = [...row.querySelectorAll(".cw-own, .cw-others, .cw-guesses-named, .cw-guess text")];
+  const boxes = texts.map((e) => [e.textContent, e.getBBox()]);
+  return boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+    .filter(([, b]) => Math.abs(a.x + a.width / 2 - b.x - b.width / 2) < (a.width + b.width) / 2 - 1
+      && Math.abs(a.y - b.y) < 11)
+    .map(([other]) => [one, other]));
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 704])
+def test_the_numbers_of_the_chosen_head_lie_beside_each_other(alone: Alone, width: int):
+    widget = alone(of_two_heads(8), width=width)
+    row = widget.locator(".cw-token-row")
+    numbers = row.locator(".cw-own")
+    assert sorted(numbers.all_text_contents()) == ["0.120", "0.160", "0.200", "0.220", "0.300"]
+    assert row.evaluate(OVERLAID) == []
+
+
+def test_where_the_hand_points_the_other_head_has_its_number_too(alone: Alone):
+    widget = alone(of_two_heads(8))
+    row, cells = widget.locator(".cw-token-row"), widget.locator(".cw-heat canvas")
+    assert row.locator(".cw-others").count() == 0
+    box = cells.bounding_box()
+    x, y = box["x"] + box["width"] * 6.5 / 8, box["y"] + box["height"] * 7.5 / 8
+    widget.page.mouse.move(x, y)
+    expect(row.locator(".cw-others")).to_have_text(["0.220"])
+    assert row.evaluate(OVERLAID) == []
+
+
+@pytest.mark.parametrize(("count", "width"), [(13, 390), (8, 390), (13, 704)])
+def test_the_row_of_guesses_has_its_name_at_every_width(alone: Alone, count: int, width: int):
+    row = alone(of_two_heads(count), width=width).locator(".cw-token-row")
+    assert row.locator(".cw-guesses-named").all_text_contents() == ["grey: head 2", "guess"]
+    assert row.evaluate(OVERLAID) == []

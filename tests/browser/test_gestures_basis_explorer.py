@@ -11,9 +11,9 @@ from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Finger, Mouse, centre, open_folds, spot
-from kinds.basis_explorer import READ
+from kinds.basis_explorer import READ, agrees_at
 from looks import SPILLED
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from reading import NUMBER, eventually, state_of
 from small_widgets import basis_field
 
@@ -81,7 +81,7 @@ def test_more_even_nodes_bring_hats_nearer_to_the_curve_and_not_a_softmax_that_s
     shown: Shown,
 ):
     widget = shown(temperature=0.02)
-    nodes = widget.get_by_role("slider", name="Even nodes")
+    nodes = widget.get_by_role("slider", name="Number of nodes")
     before = errors(widget)
     nodes.press("End")
     eventually(widget, lambda: assert_close(len(state_of(widget)["points"]), 16))
@@ -93,6 +93,38 @@ def test_more_even_nodes_bring_hats_nearer_to_the_curve_and_not_a_softmax_that_s
 
 def read_off_as_sent(count: int) -> Any:
     return BasisExplorer(*basis_field(), points=read_off(np.linspace(0, 1, count))).points
+
+
+@pytest.mark.parametrize(
+    ("nodes", "temperature", "told"),
+    [
+        (4, 0.0152, "✓ Beats the hats"),
+        (6, 0.0152, "✓ About right"),
+        (6, 0.001, "✗ Too cold"),
+        (6, 0.05, "✗ Too hot"),
+    ],
+)
+def test_the_question_is_answered_as_the_gaps_are(
+    shown: Shown, nodes: int, temperature: float, told: str
+):
+    widget = shown(points=read_off(np.linspace(0, 1, nodes)), temperature=temperature)
+    agrees_with_course_lib(widget)
+    answer = widget.locator(".cw-b-asks [data-outcome]")
+    assert answer.get_attribute("data-outcome") == ("good" if told.startswith("✓") else "bad")
+    assert answer.inner_text().startswith(told)
+    node(widget, 2).press("ArrowDown")
+    agrees_with_course_lib(widget)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_number_of_the_temperature_keeps_clear_of_its_button(shown: Shown, width: int):
+    widget = shown(temperature=0.00149, page={"width": width})
+    number = widget.locator(".cw-b-warmth output").evaluate(
+        "(el) => { const r = document.createRange(); r.selectNodeContents(el);"
+        " return r.getBoundingClientRect().right; }"
+    )
+    button = widget.get_by_role("button", name="Swing").bounding_box()
+    assert number < button["x"] - 4
 
 
 def test_a_press_beside_the_nodes_moves_the_query(shown: Shown):
@@ -108,7 +140,7 @@ def assert_query_beyond(widget: Locator, least: float) -> None:
 
 def test_the_temperature_swings_at_once_and_a_hand_on_its_slider_holds_it(shown: Shown):
     widget = shown(moving=True)
-    eventually(widget, lambda: assert_warmer(widget, 0.04))
+    eventually(widget, lambda: assert_colder(widget, 0.004))
     agrees_with_course_lib(widget)
     widget.get_by_role("slider", name="Temperature").press("ArrowRight")
     eventually(widget, lambda: widget.get_by_role("button", name="Swing").wait_for())
@@ -120,12 +152,56 @@ def assert_warmer(widget: Locator, least: float) -> None:
     assert warmth(widget) > least
 
 
+def assert_colder(widget: Locator, most: float) -> None:
+    assert warmth(widget) < most
+
+
+@pytest.mark.parametrize("touch", ["a node", "their number", "a rod"])
+def test_a_temperature_that_swings_is_held_for_what_is_compared(shown: Shown, touch: str):
+    widget = shown(moving=True)
+    eventually(widget, lambda: assert_colder(widget, 0.01))
+    if touch == "a node":
+        node(widget, 2).press("ArrowUp")
+    elif touch == "their number":
+        widget.get_by_role("slider", name="Number of nodes").press("End")
+    else:
+        widget.get_by_role("radio", name="a rod").check()
+        open_folds(widget)
+    widget.get_by_role("button", name="Swing").wait_for()
+    agrees_with_course_lib(widget)
+    if touch == "a rod":
+        assert warmth(widget) == 0.014
+        assert "at τ = 0.014" in widget.locator("[data-reading=error]").inner_text().replace(
+            "\u00a0", " "
+        )
+
+
 def test_a_swing_ends_where_it_began_and_then_rests(shown: Shown):
     widget = shown(moving=True, page={"init": COUNT_FRAMES + FAST})
+    eventually(widget, lambda: assert_colder(widget, 0.01))
     eventually(widget, lambda: assert_warmer(widget, 0.03))
     widget.get_by_role("button", name="Swing").wait_for()
-    assert warmth(widget) == 0.02
+    assert warmth(widget) == 0.014
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_a_swing_passes_what_is_too_cold_about_right_and_too_hot(shown: Shown):
+    widget = shown(moving=True)
+    answer = widget.locator(".cw-b-asks b")
+    for told in ("✗ Too cold", "✓ About right", "✗ Too hot", "✓ About right"):
+        eventually(widget, lambda told=told: assert_told(answer, told), frames=1500)
+
+
+def assert_told(answer: Locator, told: str) -> None:
+    assert answer.inner_text() == told
+
+
+def test_reset_in_a_rod_names_the_nodes_it_goes_back_to(shown: Shown):
+    widget = shown()
+    widget.get_by_role("radio", name="a rod").check()
+    assert "to the 6 nodes, τ =\u00a00.014" in widget.locator(".cw-foot").inner_text()
+    widget.get_by_role("button", name="Reset").click()
+    assert state_of(widget)["mode"] == "nodes"
 
 
 # A clock that runs twenty times as fast.
@@ -140,7 +216,107 @@ FAST = """
 def test_nothing_swings_for_readers_who_asked_for_less_motion(shown: Shown):
     widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    assert warmth(widget) == 0.02
+    assert warmth(widget) == 0.014
+
+
+def flame(widget: Locator) -> float:
+    return widget.evaluate(READ)["flame"]
+
+
+def assert_flame(widget: Locator, *, burns: bool) -> None:
+    assert (flame(widget) > 0) == burns
+
+
+@pytest.mark.parametrize("way", ["a choice", "a link", "the first mode"])
+def test_when_a_rod_is_first_seen_a_flame_warms_it_and_goes_out(shown: Shown, way: str):
+    mode = "rod" if way == "the first mode" else "nodes"
+    widget = shown(moving=True, mode=mode, page={"init": COUNT_FRAMES + FAST})
+    if way == "a choice":
+        widget.get_by_role("radio", name="a rod").check()
+    elif way == "a link":
+        widget.page.evaluate("() => { location.hash = 'fig-basis-explorer?mode=rod'; }")
+    eventually(widget, lambda: assert_flame(widget, burns=True))
+    eventually(widget, lambda: assert_flame(widget, burns=False))
+    agrees_with_course_lib(widget)
+    assert (state_of(widget)["load"].numpy() == BasisExplorer(*basis_field()).load).all()
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    for name in ("nodes and values", "a rod"):
+        widget.get_by_role("radio", name=name).check()
+    assert flame(widget) == 0
+
+
+# What the page draws at one moment of a flame, and what it tells of it.
+BURNING = f"""async (el) => {{
+  const read = {READ};
+  const found = [];
+  while (found.length < 5) {{
+    await new Promise(requestAnimationFrame);
+    if (!el.querySelector("[data-flame]")) continue;
+    const now = read(el);
+    if (now.flame) found.push(now);
+  }}
+  return found;
+}}"""
+
+
+def test_the_curves_of_a_burning_rod_are_those_of_course_lib(shown: Shown):
+    widget = shown(moving=True, mode="rod")
+    moments = widget.evaluate(BURNING)
+    assert len({moment["flame"] for moment in moments}) > 1
+    for moment in moments:
+        agrees_at(state_of(widget), moment)
+
+
+# Whether the words, their colour and the way of the flame or the plug belong together.
+ONE_MOMENT = """([told, outcome, least]) => {
+  const keeps = document.querySelector(".cw-b-keeps");
+  const flame = Number(keeps.closest("[data-flame]").dataset.flame);
+  return keeps.innerText.startsWith(told) && keeps.dataset.outcome === outcome && flame > least;
+}"""
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_after_the_flame_a_plug_leads_the_trained_field_astray_also_at_a_press(
+    shown: Shown, *, moving: bool
+):
+    widget = shown(moving=moving, mode="rod", trained=True)
+    if not moving:
+        assert flame(widget) == 0
+        widget.get_by_role("button", name="Flame, plug").click()
+    for told, outcome in (("✓ It keeps up", "good"), ("✗ It is led astray", "bad")):
+        widget.page.wait_for_function(ONE_MOMENT, arg=[told, outcome, int(outcome == "bad")])
+    for moment in widget.evaluate(BURNING):
+        assert moment["flame"] > 1
+        agrees_at(state_of(widget), moment)
+
+
+def test_a_hand_puts_the_flame_out_and_draws_on_the_rod_as_it_was(shown: Shown):
+    widget = shown(moving=True, mode="rod")
+    eventually(widget, lambda: assert_flame(widget, burns=True))
+    ring = widget.get_by_role("button", name="Conductivity")
+    ring.focus()
+    widget.page.keyboard.press("Shift")
+    assert flame(widget) > 0
+    ring.press("ArrowUp")
+    eventually(widget, lambda: assert_flame(widget, burns=False))
+    agrees_with_course_lib(widget)
+    assert (state_of(widget)["load"].numpy() == BasisExplorer(*basis_field()).load).all()
+
+
+@pytest.mark.parametrize("page", [{"reduced_motion": True}, {}])
+def test_no_flame_for_readers_of_less_motion_or_a_rod_that_is_not_to_move(
+    shown: Shown, page: dict[str, Any]
+):
+    widget = shown(moving=bool(page), mode="rod", page={"init": COUNT_FRAMES} | page)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert flame(widget) == 0
+
+
+def test_what_is_nearest_has_its_mark(shown: Shown):
+    widget = shown(mode="rod", trained=True)
+    told = errors(widget)
+    lines = widget.locator("[data-reading=error] > span").all_inner_texts()
+    assert ["✓" in line for line in lines] == [error == min(told) for error in told]
 
 
 @pytest.mark.parametrize("name", ["Conductivity", "Heat"])
@@ -162,7 +338,7 @@ def test_a_mouse_draws_anywhere_on_a_curve_and_the_trained_field_follows(shown: 
 def test_a_curve_ends_at_the_height_of_the_hand_that_drew_it(shown: Shown, steps: int):
     widget = shown(mode="rod")
     board = panel(widget, "Conductivity")
-    (left, y), (right, _) = spot(board, 0.3), spot(board, 0.7)
+    (left, y), (right, _) = spot(board, 0.3), spot(board, 0.8)
     mouse = widget.page.mouse
     mouse.move(left, y - 20)
     mouse.down()
@@ -340,3 +516,55 @@ def test_the_address_keeps_the_rod_whatever_is_drawn_on_it(shown: Shown):
 def assert_rod_at(widget: Locator, query: float) -> None:
     state = state_of(widget)
     assert (state["mode"], state["query"]) == ("rod", query)
+
+
+# In which panel, with which name and between which ends what goes along a rod was seen.
+GUESTS = """async (el) => {
+  const seen = {};
+  do {
+    const name = el.querySelector(".cw-b-guest");
+    if (name) {
+      const box = name.getBBox();
+      const panel = name.closest("[data-measure]");
+      const within = box.x >= 0 && box.y >= 0 && box.x + box.width <= panel.clientWidth &&
+        box.y + box.height <= panel.clientHeight;
+      (seen[`${panel.dataset.measure} ${name.textContent}`] ??= []).push(
+        [Number(name.getAttribute("x")), within]);
+    }
+    await new Promise(requestAnimationFrame);
+  } while (Number(el.querySelector("[data-flame]").dataset.flame) > 0);
+  return { seen, left: el.querySelectorAll(".cw-b-guest").length };
+}"""
+
+
+def test_what_goes_along_a_rod_bears_its_name_until_it_is_gone(shown: Shown):
+    widget = shown(mode="rod")
+    widget.get_by_role("button", name="Flame, plug").click()
+    found = widget.evaluate(GUESTS)
+    assert set(found["seen"]) == {"load flame", "log_conductivity plug"}
+    for places in found["seen"].values():
+        assert all(within for _, within in places)
+        across = [x for x, _ in places]
+        assert across == sorted(across)
+        assert len(set(across)) > 2
+    assert found["left"] == 0
+
+
+def test_a_rod_has_the_line_of_its_query_beside_the_weights_alone(shown: Shown):
+    widget = shown(mode="rod")
+    line = widget.locator("[data-measure=load] .cw-b-query")
+    expect(line).not_to_have_css("display", "none")  # the weights are open
+    widget.locator(".cw-fold:has(.cw-b-bases) summary").click()
+    expect(line).to_have_css("display", "none")
+    widget.get_by_label("nodes and values").check()
+    expect(widget.locator("[data-measure=wide] .cw-b-query")).not_to_have_css("display", "none")
+
+
+@pytest.mark.parametrize("width", [390, 756, 1280])
+def test_no_answer_moves_the_picture_below_it(shown: Shown, width: int):
+    places = set()
+    for warmth in (0.0152, 0.001, 0.05):
+        widget = shown(temperature=warmth, page={"width": width})
+        answer = widget.locator(".cw-b-asks")
+        places.add(round(answer.bounding_box()["height"], 1))
+    assert len(places) == 1

@@ -1,7 +1,9 @@
 """BreakIt under a hand: it plays by itself, and a bend ends the run with a counterexample."""
 
 import json
+import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,11 +14,21 @@ from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import widgets
 from looks import SPILLED
 from playwright.sync_api import Locator, Page, expect
+from reading import eventually
 
 from course_lib.widgets import BreakIt
 from course_lib.widgets.break_it import CLAIMS
 
-DONE = "The smallest found"
+DONE = "The simplest found"
+HOLD = re.compile(r"✓ ([\d,]+) of \1 hold")
+# How many pixels of a canvas are green, as the dots of cases that hold.
+GREEN = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    count += data[i + 1] > data[i] + 40 && data[i + 1] > data[i + 2] + 20;
+  return count;
+}"""
 
 
 def cases(strip: Locator) -> int:
@@ -44,13 +56,13 @@ def assert_broken(strip: Locator, name: str) -> None:
 
 def test_cases_come_by_themselves_until_a_bend_breaks_the_claim(alone: Alone):
     strip = alone(BreakIt("there-and-back"))
-    expect(words(strip)).to_contain_text("1 case")
+    expect(words(strip)).to_contain_text("of")
     expect(strip.get_by_role("button", name="Pause")).to_be_visible()
     bend(strip, switch=True)
     assert_broken(strip, "there-and-back")
     expect(strip.get_by_role("button", name="Try cases")).to_be_visible()
     bend(strip, switch=True)
-    expect(words(strip)).to_contain_text("All hold.")
+    expect(words(strip)).to_contain_text(HOLD)
 
 
 def test_a_pause_stops_the_counter_and_play_goes_on(alone: Alone):
@@ -61,7 +73,7 @@ def test_a_pause_stops_the_counter_and_play_goes_on(alone: Alone):
     assert strip.page.evaluate(FRAMES_WHILE_IDLE) == 0
     assert cases(strip) == before
     strip.get_by_role("button", name="Try cases").click()
-    expect(strip.locator("output[aria-live]")).not_to_have_text(f"{before} cases")
+    expect(strip.locator("output[aria-live]")).not_to_have_text(f"{before} of {before} hold")
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -71,10 +83,38 @@ def test_a_reader_who_asked_for_less_motion_gets_the_counterexample_at_once(
     strip = alone(BreakIt(name), reduced_motion=True)
     assert cases(strip) == 0
     strip.get_by_role("button", name="Step").click()
-    expect(words(strip)).to_contain_text("20 cases")
-    expect(words(strip)).to_contain_text("All hold.")
+    expect(words(strip)).to_contain_text("✓ 20 of 20 hold")
     bend(strip, switch=CLAIMS[name].switch)
     assert_broken(strip, name)
+
+
+def test_the_way_to_the_smallest_counterexample_is_seen_from_picture_to_picture(alone: Alone):
+    strip = alone(BreakIt("order-of-tiles", moving=False))
+    pictures = strip.locator(".cw-break-frame")
+    assert pictures.count() == 1
+    bend(strip, switch=True)
+    assert_broken(strip, "order-of-tiles")
+    told = pictures.locator("> span:not(.cw-break-off)").all_inner_texts()
+    off = pictures.locator(".cw-break-off").all_inner_texts()
+    assert all(re.match(r"✗ off [\d.]+", by) for by in off)
+    looks = pictures.locator("svg").evaluate_all("all => all.map((it) => it.innerHTML)")
+    assert all(a != b for a, b in pairwise(looks[1:]))
+    assert told[0].startswith("case ")
+    assert set(told[1:-1]) <= {"simpler case"}
+    assert told[-1] == "simplest case"
+
+
+def test_the_cases_before_a_bend_stay_in_sight(alone: Alone):
+    strip = alone(BreakIt("order-of-tiles", moving=False))
+    strip.get_by_role("button", name="Step").click()
+
+    def dots_in_sight() -> None:
+        assert strip.locator("canvas").evaluate(GREEN) > 0
+
+    eventually(strip, dots_in_sight)
+    bend(strip, switch=True)
+    assert_broken(strip, "order-of-tiles")
+    eventually(strip, dots_in_sight)
 
 
 def test_after_a_counterexample_a_step_tries_other_cases(alone: Alone):
@@ -97,4 +137,14 @@ def test_every_strip_stays_low_and_keeps_within_its_frame(
         expect(words(strip)).to_contain_text(DONE)
         assert strip.evaluate(SPILLED) == []
         height = strip.locator(".cw").bounding_box()["height"]
-        assert width < 390 or height <= (320 if width < 600 else 190)
+        assert width < 390 or height <= (400 if width < 600 else 260)
+
+
+@pytest.mark.parametrize(("claim", "least"), [("softmax-shares", 24), ("adjoint", 150)])
+def test_on_a_telephone_what_bends_the_claim_is_large_enough_for_a_finger(
+    alone: Alone, claim: str, least: int
+):
+    strip = alone(BreakIt(claim, moving=False), width=390)
+    control = strip.locator(".cw-break-bend")
+    assert control.locator("input").bounding_box()["width"] >= least
+    assert min(control.bounding_box()["height"], 32) == 32

@@ -10,9 +10,9 @@ import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
-from hands import Finger, Mouse, Point
-from kinds.graph_drum import LAWS, LIFT, READ, place_of, spec_of, state_at
-from playwright.sync_api import Locator
+from hands import Finger, Mouse, Point, open_folds
+from kinds.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
+from playwright.sync_api import Locator, expect
 from reading import decoded, eventually, state_of
 
 from course_lib.graph_structure import Graph
@@ -31,7 +31,7 @@ COLOUR = """(el, [law, places]) => {
 }"""
 CHOICES = {
     "graph": lambda el: el.get_by_role("combobox", name="Graph").select_option("tree"),
-    "start": lambda el: Mouse(el.page).press(el.get_by_text("an eigenmode")),
+    "start": lambda el: Mouse(el.page).press(el.get_by_text("eigenmode", exact=True)),
     "mode": lambda el: el.get_by_role("slider", name="Eigenmode").press("End"),
     "seed": lambda el: el.get_by_role("button", name="Other heights").click(),
     "stiffness": lambda el: el.get_by_role("slider", name="Stiffness").press("Home"),
@@ -46,17 +46,37 @@ BOXES = """(el) => [...el.querySelectorAll(".cw-drums .cw-layers")].map((picture
 STRUCK_THROUGH = """(el) => {
   const chart = el.querySelector("[data-measure=chart] svg");
   const curves = [...chart.querySelectorAll("path[fill=none]")];
-  const left = Math.min(...curves.map((curve) => curve.getBoundingClientRect().left));
-  const marks = [...chart.querySelectorAll("text")].map((e) => e.getBoundingClientRect());
+  const sides = (name) => curves.map((curve) => curve.getBoundingClientRect()[name]);
+  const [left, right] = [Math.min(...sides("left")), Math.max(...sides("right"))];
+  const marks = [...chart.querySelectorAll(".cw-drum-mark")].map((e) => e.getBoundingClientRect());
   const frame = chart.getBoundingClientRect();
+  const names = [...chart.querySelectorAll(".cw-drum-name")].map((e) => e.getBoundingClientRect())
+    .sort((one, other) => one.top - other.top);
   return {
     marks: marks.length,
     faulty: marks.filter((mark) => mark.right > left || mark.left < frame.left).length,
+    names: names.length,
+    cut: names.filter((name) => name.left < right || name.right > frame.right
+      || name.top < frame.top || name.bottom > frame.bottom).length,
+    crowded: names.slice(1).filter((name, i) => name.top < names[i].top + 12).length,
   };
 }"""
+# How many pixels of a law's drum have the colour of the swatch beside each law's name.
+INKED = """(el, law) => {
+  const canvas = el.querySelector(`[data-law=${law}] canvas`);
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return Object.fromEntries([...el.querySelectorAll("[data-law]")].map((drum) => {
+    const ink = getComputedStyle(drum.querySelector(".cw-swatch")).backgroundColor
+      .match(/\\d+/g).map(Number);
+    let pixels = 0;
+    for (let i = 0; i < data.length; i += 4)
+      pixels += Number(Math.hypot(...[0, 1, 2].map((k) => data[i + k] - ink[k])) < 6);
+    return [drum.dataset.law, pixels];
+  }));
+}"""
 ENDS = {  # of the colours, as widgets.css has them: down, at rest, up
-    "light": [(0x0B, 0x66, 0xA8), (0xD0, 0xD7, 0xDE), (0xC0, 0x4C, 0x00)],
-    "dark": [(0x58, 0xB0, 0xF0), (0x3D, 0x44, 0x4D), (0xFF, 0x9A, 0x52)],
+    "light": [(0x0B, 0x66, 0xA8), (0x6E, 0x77, 0x81), (0xC0, 0x4C, 0x00)],
+    "dark": [(0x58, 0xB0, 0xF0), (0x8B, 0x94, 0x9E), (0xFF, 0x9A, 0x52)],
 }
 
 
@@ -66,7 +86,9 @@ def shown(alone: Alone) -> Shown:
 
     def shown(*graph: Any, page: dict[str, Any] | None = None, **given: Any) -> Locator:
         drum = GraphDrum(*graph, **{"moving": False} | given)
-        return alone(drum, **page or {})
+        widget = alone(drum, **page or {})
+        open_folds(widget)
+        return widget
 
     return shown
 
@@ -110,7 +132,7 @@ def spot_of(widget: Locator, law: str, node: int) -> Point:
     state, found = state_of(widget), widget.evaluate(READ)
     heights = torch.tensor(found["heights"], dtype=torch.float64)
     q, _ = state_at(state, law, heights, found["time"])
-    x, y = place_of(decoded(spec_of(state)["places"])[node], q[node])
+    x, y = place_of(decoded(spec_of(state)["places"]), node, q[node])
     svg = widget.locator(f"[data-law={law}] svg")
     svg.scroll_into_view_if_needed()
     box = svg.bounding_box()
@@ -132,6 +154,10 @@ def test_on_opening_it_is_plucked_and_moving_until_its_end(shown: Shown):
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Play").click()
+    eventually(widget, lambda: assert_before(widget, end))
+
+
+def assert_before(widget: Locator, end: float) -> None:
     assert time_of(widget) < end
 
 
@@ -221,9 +247,89 @@ def test_drums_one_above_another_fit_one_screen(shown: Shown, width: int):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_no_curve_strikes_through_a_mark_of_the_chart(shown: Shown, width: int):
+def test_no_curve_strikes_through_a_mark_of_the_chart_or_a_name_at_its_end(
+    shown: Shown, width: int
+):
     found = shown(stir=0.5, page={"width": width, "height": 844}).evaluate(STRUCK_THROUGH)
-    assert found == {"marks": 3, "faulty": 0}
+    assert found == {"marks": 3, "faulty": 0, "names": 3, "cut": 0, "crowded": 0}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_where_all_energy_lies_on_the_nodes_no_name_is_cut_by_the_chart(shown: Shown, width: int):
+    window = {"width": width, "height": 844}
+    found = shown(start="mode", mode=1, page=window).evaluate(STRUCK_THROUGH)
+    assert found == {"marks": 3, "faulty": 0, "names": 2, "cut": 0, "crowded": 0}
+
+
+def test_the_drums_stay_where_they_are_whatever_the_start(shown: Shown):
+    widget = shown(page={"width": 720})
+    tops = []
+    for start in ("pluck", "eigenmode", "random"):
+        Mouse(widget.page).press(widget.get_by_text(start, exact=True))
+        tops.append(widget.evaluate(BOXES)[0]["top"])
+    assert max(tops) - min(tops) < 1
+
+
+def test_the_page_says_of_what_the_shares_are_where_a_current_runs_at_the_start(shown: Shown):
+    widget = shown()
+    told = widget.locator(".cw-drum-end")
+    expect(told).not_to_contain_text("the wave’s start")
+    widget.get_by_role("slider", name="Stirred").press("End")
+    expect(told).to_contain_text("100 % is the wave’s start; heat has no current.")
+
+
+def test_the_page_says_when_the_clock_stops_and_then_which_drum_rings_on(shown: Shown):
+    widget = shown("ring")
+    end = float(widget.get_by_role("slider", name="Time").get_attribute("max"))
+    assert f"stops at t = {end:.1f}" in widget.locator(".cw-drum-end").inner_text()
+    verdict = widget.locator(".cw-drum-verdict")
+    expect(verdict).to_have_attribute("data-outcome", "open")
+    expect(verdict).to_have_text("So far: heat 100 %, wave 100 %, bracket 100 %.")
+    look_at_time(widget, 1)
+    expect(verdict).to_have_attribute("data-outcome", "good")
+    agrees_with_course_lib(widget)
+    drums = widget.evaluate(READ)["drums"]
+    heat, wave, bracket = (drums[law]["told"][0] for law in LAWS)
+    assert wave == "100\u00a0%"
+    told = verdict.inner_text()
+    assert told.startswith(f"✓ Wave rings on: {wave}. ✗ ")
+    assert heat in told
+    assert bracket in told
+
+
+def test_curves_of_heat_and_bracket_that_lie_together_have_one_name(shown: Shown):
+    widget = shown()
+    assert widget.locator(".cw-drum-name").all_text_contents() == ["Wave", "Heat, bracket"]
+    look_at_time(widget, 1)
+    expect(widget.locator(".cw-drum-verdict")).to_contain_text("Heat and bracket alike")
+    widget.get_by_role("slider", name="Stirred").press("End")
+    names = widget.locator(".cw-drum-name")
+    expect(names).to_have_count(3)
+    look_at_time(widget, 1)
+    expect(widget.locator(".cw-drum-verdict")).to_contain_text("%, bracket")
+
+
+def test_on_its_first_run_the_chart_shows_what_has_been_and_no_name_tells_the_end(shown: Shown):
+    widget = shown("ring", moving=True)
+    hidden, names = widget.locator(".cw-drum-unseen"), widget.locator(".cw-drum-name")
+    expect(hidden).to_have_count(1)
+    expect(names).to_have_count(0)
+    look_at_time(widget, 0.5)
+    cursor = widget.locator(".cw-cursor").bounding_box()["x"]
+    assert hidden.bounding_box()["x"] == pytest.approx(cursor, abs=1.5)
+    look_at_time(widget, 1)
+    expect(hidden).to_have_count(0)
+    assert names.count() > 0
+    look_at_time(widget, 0.5)
+    expect(hidden).to_have_count(0)
+    pluck = widget.get_by_role("radio", name="random")
+    pluck.check()
+    expect(hidden).to_have_count(1)
+
+
+def test_a_drum_in_which_no_spring_is_stretched_says_so(shown: Shown):
+    widget = shown("ring", start="mode", mode=0)
+    expect(widget.locator(".cw-drum-verdict")).to_contain_text("all three stand still")
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -243,8 +349,8 @@ def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown:
     mouse.move(x, y)
     mouse.down()
     mouse.move(x + 3, y + 30 * scale, steps=4)
-    place = decoded(spec_of(state_of(widget))["places"])[30]
-    lifted = round(-30 / (LIFT / (1 + 0.2 * float(place[1]))), 2)
+    _, lift, _ = lift_of(decoded(spec_of(state_of(widget))["places"]))
+    lifted = round(-30 / float(lift[30]), 2)
     eventually(widget, lambda: np.testing.assert_allclose(state_of(widget)["height"], lifted, 0.05))
     assert time_of(widget) == 0
     rests(widget)
@@ -303,7 +409,7 @@ def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_heig
     down, rest, up = map(np.array, ENDS[theme])
     for law in LAWS:
         q, _ = state_at(state, law, heights, found["time"])
-        spots = [place_of(place, height) for place, height in zip(places, q, strict=True)]
+        spots = [place_of(places, node, height) for node, height in enumerate(q)]
         drawn = np.array(widget.evaluate(COLOUR, [law, spots]))[:, :3]
         apart = torch.cdist(*2 * [torch.tensor(spots)]).fill_diagonal_(torch.inf).amin(0)
         assert (apart > ROOM).sum() > 12
@@ -312,6 +418,18 @@ def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_heig
                 continue  # a nearer node may hide it
             end, share = (up, q[node]) if q[node] > 0 else (down, -q[node])
             np.testing.assert_allclose(colour, rest + float(share) ** 0.6 * (end - rest), atol=4)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_currents_have_the_colour_of_their_own_law_and_of_no_other(shown: Shown, theme: str):
+    widget = shown(stir=1.0)
+    widget.evaluate("(_, theme) => { document.documentElement.dataset.theme = theme; }", theme)
+    look_at_time(widget, 0.01)
+    agrees_with_course_lib(widget)
+    for law in LAWS:
+        found = widget.evaluate(INKED, law)
+        assert found.keys() == set(LAWS)
+        assert {own for own, pixels in found.items() if pixels > 20} == {law} - {"heat"}
 
 
 def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Shown):
@@ -329,7 +447,7 @@ def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Sh
         points = np.array([p.split() for p in d.removeprefix("M").split("L")], dtype=float)
         for x, y in points[[0, 7, 100, 240]]:
             energy = state_at(state, law, heights, end * x / points[-1, 0])[1]
-            assert (80 - y) / 66 == pytest.approx(energy / unit, abs=2e-3)
+            assert (110 - y) / 96 == pytest.approx(energy / unit, abs=2e-3)
     left, width = curves.last.evaluate(
         "(path) => [path.getBoundingClientRect().x, path.getBoundingClientRect().width]"
     )
@@ -368,6 +486,6 @@ def test_another_graph_keeps_nodes_and_modes_that_are_there(shown: Shown):
     widget.evaluate("(el) => { el.courseModel.set('node', 23); el.courseModel.set('mode', 23); }")
     widget.evaluate("(el) => el.courseModel.set('graph', 'drum')")
     has(widget, graph="drum", node=23)
-    Mouse(widget.page).press(widget.get_by_text("random heights"))
+    Mouse(widget.page).press(widget.get_by_text("random", exact=True))
     widget.get_by_role("button", name="Other heights").click()
     has(widget, start="random", seed=2)

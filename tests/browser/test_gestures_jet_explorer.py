@@ -8,7 +8,7 @@ import torch
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 from small_widgets import make, particle_transformer
 
@@ -44,6 +44,13 @@ def shown(alone: Alone) -> Shown:
         return widget
 
     return shown
+
+
+def opened(widget: Locator) -> Locator:
+    """The widget once it shows what the network says."""
+    widget.get_by_role("button", name="Show", exact=True).click()
+    agrees_with_course_lib(widget)
+    return widget
 
 
 def jet(widget: Locator) -> Locator:
@@ -108,8 +115,33 @@ def test_a_click_far_from_all_particles_changes_nothing(shown: Shown):
     }
 
 
+def test_on_a_telephone_the_mass_and_the_controls_stand_by_the_drawing(shown: Shown):
+    widget = shown(PHONE)
+    drawing = jet(widget).bounding_box()
+    mass = widget.locator(".cw-j-mass").bounding_box()
+    names = [button.bounding_box() for button in widget.locator(".cw-j-classes .cw-button").all()]
+    assert 0 <= mass["y"] - (drawing["y"] + drawing["height"]) < 20
+    assert len(names) == 5
+    controls = widget.locator(".cw-j-transport").bounding_box()
+    assert 0 <= controls["y"] - (mass["y"] + mass["height"]) < 60
+    assert min(name["y"] for name in names) > controls["y"] + controls["height"]
+    assert min(name["height"] for name in names) >= 32
+    assert widget.bounding_box()["height"] < 900
+
+
+def test_the_names_of_the_axes_stand_below_the_picture_and_within_it(shown: Shown):
+    for width in (390, 1280):
+        widget = shown({"width": width, "height": 1200})
+        ground = widget.locator(".cw-j-axes rect").first.bounding_box()
+        box = jet(widget).bounding_box()
+        name = widget.locator(".cw-j-axes text", has_text="Δη").bounding_box()
+        assert name["y"] >= ground["y"] + ground["height"]
+        assert name["x"] >= box["x"]
+        assert name["x"] + name["width"] <= box["x"] + box["width"] + 1
+
+
 def test_arrow_keys_go_from_particle_to_particle_and_enter_takes_away(shown: Shown):
-    widget = shown()
+    widget = opened(shown())
     jet(widget).focus()
     keys = widget.page.keyboard
     for key, at in (("ArrowRight", 1), ("ArrowDown", 2), ("ArrowLeft", 1), ("End", 6), ("Home", 0)):
@@ -128,52 +160,98 @@ def test_arrow_keys_go_from_particle_to_particle_and_enter_takes_away(shown: Sho
 
 
 def test_a_jet_without_particles_has_no_answer_until_one_is_back(shown: Shown):
-    widget = shown(jet=2, gone=[0, 1])
-    widget.get_by_role("button", name="Take away particle 1")
-    jet(widget).focus()
-    widget.page.keyboard.press("End")
-    widget.page.keyboard.press("Enter")
-    holds(widget, lambda: gone(widget) == [0, 1, 2])
+    widget = opened(shown(jet=2))
+    hardest = widget.get_by_role("button", name="Take hardest away")
+    for taken in ([0], [0, 1], [0, 1, 2]):
+        hardest.click()
+        holds(widget, lambda taken=taken: gone(widget) == taken)
+        expect(widget.locator(".cw-j-transport output")).to_have_text(f"{3 - len(taken)} of 3")
+    assert hardest.is_disabled()
     assert widget.locator(".cw-j-mass").inner_text().endswith("none")
     widget.get_by_role("button", name="All back").click()
     holds(widget, lambda: gone(widget) == [])
 
 
-def test_of_particles_too_soft_to_be_kept_a_click_brings_all(shown: Shown):
+def test_of_particles_too_soft_to_be_kept_a_key_brings_all(shown: Shown):
     widget = shown(kept=2, particle=5)
-    widget.get_by_role("button", name="particle 6").click()
+    jet(widget).focus()
+    widget.page.keyboard.press("Enter")
     holds(widget, lambda: state_of(widget)["kept"] == 7)
 
 
-def test_the_truth_is_told_after_a_guess_and_the_first_guess_counts(shown: Shown):
+def test_truth_and_network_wait_for_a_guess_which_moves_nothing(shown: Shown):
     widget = shown(jet=1)
     verdict, said = widget.locator(".cw-j-verdict"), widget.locator(".cw-j-classes")
-    assert verdict.text_content() == ""
+    assert verdict.text_content().strip() == ""
     assert "✓" not in said.inner_text()
+    agrees_with_course_lib(widget)
+    height = widget.bounding_box()["height"]
 
     def guess(name: str) -> None:
-        widget.locator(".cw-j-guess").get_by_role("button", name=name, exact=True).click()
+        said.get_by_role("button", name=name, exact=True).click()
 
     def tells(*parts: str) -> None:
-        text = re.sub(r"\s+", " ", verdict.inner_text())
+        text = re.sub(r"\s+", " ", widget.inner_text())
         for part in parts:
             assert part in text
 
-    network = widget.locator(".cw-j-best th").inner_text()
     guess("W")
-    says = f"the network, given all of it, says {network}."
-    eventually(widget, lambda: tells("It was: gluon.", "You said W;", says))
-    assert "gluon ✓" in said.inner_text()
-    guess("gluon")
-    eventually(widget, lambda: tells("You said W, then gluon;"))
+    eventually(
+        widget,
+        lambda: tells("✗ It was gluon. You: W.", "The network says ", "You 0 of 1, network "),
+    )
+    agrees_with_course_lib(widget)
+    for name, sign in (("gluon", "✓"), ("W", "✗"), ("top", "")):
+        [row] = [row for row in said.locator("tr").all() if row.locator("th").inner_text() == name]
+        assert row.locator(".cw-j-truth").inner_text() == sign
+    assert outcome(widget) == "bad"
+    assert widget.bounding_box()["height"] == height
+    for later in ("gluon", "top"):
+        guess(later)
+        eventually(widget, lambda later=later: tells(f"It was gluon. You: W, then {later}."))
+    assert widget.bounding_box()["height"] == height
     widget.get_by_role("button", name="Next").click()
     eventually(widget, lambda: hidden(verdict))
     guess("W")
-    eventually(widget, lambda: tells("It was: W.", "you 1 of 2, the network"))
+    eventually(widget, lambda: tells("✓ Right: it was W.", "You 1 of 2, network "))
+    assert outcome(widget) == "good"
+    guess("top")
+    eventually(widget, lambda: tells("✓ Right: it was W. Then: top.", "You 1 of 2, network "))
+    assert widget.bounding_box()["height"] == height
+
+
+def outcome(widget: Locator) -> str | None:
+    return widget.locator(".cw-j-result").get_attribute("data-outcome")
+
+
+def test_whoever_has_the_answer_shown_is_neither_right_nor_wrong(shown: Shown):
+    widget = opened(shown(jet=1))
+    assert outcome(widget) == "open"
+    assert "You 0" not in widget.inner_text()
+
+
+def test_the_verdict_says_first_what_the_bars_show(shown: Shown):
+    widget = opened(shown())
+    verdict = widget.locator(".cw-j-verdict")
+    whole = verdict.inner_text()
+    assert " from " not in whole
+    for left in (6, 5, 4, 3, 2, 1):
+        widget.get_by_role("button", name="Take hardest away").click()
+        agrees_with_course_lib(widget)
+        now = widget.locator(".cw-j-best th").inner_text()
+        some = "1 particle" if left == 1 else f"{left} particles"
+        assert f"Network, from {some}: {now}; from all 7: " in verdict.inner_text()
+        assert re.search(r"from all 7: .+ [✓✗]\.$", verdict.inner_text().strip())
+    widget.get_by_role("button", name="All back").click()
+    eventually(widget, lambda: told(verdict, whole))
+
+
+def told(verdict: Locator, text: str) -> None:
+    assert verdict.inner_text() == text
 
 
 def hidden(verdict: Locator) -> None:
-    assert verdict.text_content() == ""
+    assert verdict.text_content().strip() == ""
 
 
 def test_the_network_is_judged_by_the_whole_jet(shown: Shown):
@@ -189,11 +267,11 @@ def test_the_network_is_judged_by_the_whole_jet(shown: Shown):
         made.kept = kept
         answers[kept] = made.facts["classes"][int(made.probabilities().argmax())]
     assert answers[few] != answers[7]
-    widget = shown(model=model, kept=few)
+    widget = opened(shown(model=model, kept=few))
     assert widget.locator(".cw-j-best th").inner_text() == answers[few]
-    widget.locator(".cw-j-guess").get_by_role("button").first.click()
-    agrees_with_course_lib(widget)
-    assert f"says {answers[7]}." in widget.locator(".cw-j-verdict").inner_text()
+    verdict = widget.locator(".cw-j-verdict").inner_text()
+    told = f"Network, from {few} particles: {answers[few]}; from all 7: {answers[7]} "
+    assert told in verdict
 
 
 KEPT = """(el) => new Promise((done) => {
@@ -213,7 +291,16 @@ def test_the_jet_comes_in_by_itself_the_hardest_first_and_once(shown: Shown):
     agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Play").click()
     eventually(widget, lambda: assert_kept(widget, 1))
-    widget.get_by_role("button", name="Pause").click()
+    widget.get_by_role("button", name="Stop").click()
+    agrees_with_course_lib(widget)
+
+
+def test_after_a_guess_the_jet_comes_in_once_more(shown: Shown):
+    widget = shown({"reduced_motion": True}, moving=True)
+    widget.page.emulate_media(reduced_motion="no-preference")
+    film = widget.evaluate_handle("(el) => ({ seen: (" + KEPT + ")(el) })")
+    widget.get_by_role("button", name="W", exact=True).click()
+    assert film.evaluate("({ seen }) => seen")[0] == 1
     agrees_with_course_lib(widget)
 
 
@@ -235,6 +322,33 @@ def test_for_readers_who_asked_for_less_motion_the_jet_is_there_at_once(shown: S
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     assert_kept(widget, 7)
     agrees_with_course_lib(widget)
+
+
+HARDEST = '<p style="margin-top: 200vh"><a href="#fig-jet-explorer?kept=2">the hardest</a></p>'
+
+
+def test_a_link_that_sets_the_figure_leaves_the_guess_and_reset_does_not(shown: Shown):
+    widget = shown({"below": HARDEST}, jet=1)
+    whole = state_of(widget)["kept"]
+    said, told = widget.locator(".cw-j-classes"), widget.locator(".cw-j-told")
+    said.get_by_role("button", name="W", exact=True).click()
+    expect(told).to_have_text("✗ It was gluon. You: W.")
+    for _ in range(2):
+        widget.page.get_by_role("link", name="the hardest").click()
+        holds(widget, lambda: state_of(widget)["kept"] == 2)
+        expect(told).to_have_text("✗ It was gluon. You: W.")
+        expect(widget.locator(".cw-j-verdict")).to_contain_text("You 0 of 1, network ")
+        assert outcome(widget) == "bad"
+    widget.get_by_role("button", name="Reset").click()
+    expect(told).to_have_text("What left it? Guess.")
+    holds(widget, lambda: state_of(widget)["kept"] == whole > 2)
+
+
+def test_a_link_opens_no_jet_that_nobody_has_guessed(shown: Shown):
+    widget = shown({"below": HARDEST})
+    widget.page.get_by_role("link", name="the hardest").click()
+    holds(widget, lambda: state_of(widget)["kept"] == 2)
+    expect(widget.locator(".cw-j-told")).to_have_text("What left it? Guess.")
 
 
 def test_an_address_that_asks_for_a_particle_that_is_not_there_is_refused(shown: Shown):

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from addresses import go_to
 from bare import Alone
 from displayed import agrees_with_course_lib
 from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from hands import centre
+from hands import centre, open_folds
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
@@ -37,9 +38,16 @@ def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> L
 
 @pytest.fixture
 def shown(alone: Alone) -> Callable[..., Locator]:
-    """Opens a page with one LetterHider, and gives it."""
+    """Opens a page with one LetterHider and what is folded in it, and gives it."""
 
-    return lambda window=None, **given: alone(hider(**given), **(window or {}))
+    def shown(window: dict[str, object] | None = None, **given: object) -> Locator:
+        folded = given.pop("folded", False)
+        widget = alone(hider(**given), **(window or {}))
+        if not folded:
+            open_folds(widget)
+        return widget
+
+    return shown
 
 
 def chosen(widget: Locator) -> tuple[str, list[int], int]:
@@ -146,6 +154,7 @@ def test_buttons_hide_vowels_all_letters_or_none(shown: Callable[..., Locator]):
         assert chosen(widget)[1:] == (hidden, place)
         agrees_with_course_lib(widget)
     assert shown(alphabet="xyz·", word="xyz").get_by_role("button").all_inner_texts() == [
+        "▶ Watch",
         "Hide all",
         "Show all",
         "Reset",
@@ -171,7 +180,7 @@ def test_of_an_example_the_letter_is_hidden_of_which_the_model_is_surest(
         assert chosen(widget) == (word, [place], place)
         agrees_with_course_lib(widget)
         # The reader guesses before the model's guess is told.
-        assert covered(widget)
+        assert_covered(widget)
         assert widget.get_by_label("Type a word").input_value() == word
 
 
@@ -179,7 +188,7 @@ GROWN = """(el) => Math.max(...el.querySelector(".cw-l-fill").getAttribute("d")
   .match(/v[-.\\d]+/g).map((v) => Math.abs(v.slice(1))))"""
 
 
-def test_at_first_sight_another_letter_is_hidden_its_bars_grow_and_then_the_reader_is_asked(
+def test_at_first_sight_three_others_are_hidden_their_bars_grow_and_then_the_reader_is_asked(
     shown: Callable[..., Locator],
 ):
     page = {"init": COUNT_FRAMES}
@@ -190,12 +199,12 @@ def test_at_first_sight_another_letter_is_hidden_its_bars_grow_and_then_the_read
     def asked() -> None:
         heights.add(round(widget.evaluate(GROWN), 1))
         hidden.update(t for t in range(8) if "?" in tile(widget, t).locator("b").inner_text())
-        assert covered(widget)
+        assert listed.get_attribute("data-covered") == "true"
 
     expect(listed).to_have_attribute("data-covered", "false")
     eventually(widget, asked, frames=3000)
     assert len(heights) > 2
-    assert len(hidden - {1}) == 1
+    assert len(hidden - {1}) == 3
     agrees_with_course_lib(widget)
     assert chosen(widget)[1] == [1]
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
@@ -210,12 +219,51 @@ def test_any_touch_ends_the_show(shown: Callable[..., Locator]):
     agrees_with_course_lib(widget)
 
 
+def test_the_show_can_be_stopped_and_seen_again(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1], guess_first=True, moving=True)
+    listed = widget.get_by_role("listbox")
+    watch, stop = (widget.get_by_role("button", name=name) for name in ("Watch", "Stop"))
+    stop.click()
+    expect(listed).to_have_attribute("data-covered", "true")
+    watch.press("Enter")
+    expect(listed).to_have_attribute("data-covered", "false")
+    expect(stop).to_be_focused()
+    stop.press("Enter")
+    expect(listed).to_have_attribute("data-covered", "true")
+    assert chosen(widget)[1] == [1]
+
+
+BELOW_THE_WINDOW = """new MutationObserver(() => {
+  if (document.body) document.body.style.paddingTop = "200vh";
+}).observe(document, { childList: true, subtree: true });"""
+
+
+def test_the_show_waits_until_the_figure_is_seen(shown: Callable[..., Locator]):
+    page = {"init": COUNT_FRAMES + BELOW_THE_WINDOW}
+    widget = shown(page, folded=True, hidden=[1], guess_first=True, moving=True)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert state_of(widget)["hidden"] == [1]
+    listed = widget.get_by_role("listbox")
+    expect(listed).to_have_attribute("data-covered", "true")
+    listed.evaluate("(listed) => listed.scrollIntoView({ block: 'center' })")
+    expect(listed).to_have_attribute("data-covered", "false")
+
+
 def test_nothing_is_shown_to_readers_who_asked_for_less_motion(shown: Callable[..., Locator]):
     page = {"reduced_motion": True, "init": COUNT_FRAMES}
     widget = shown(page, hidden=[1], guess_first=True, moving=True)
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    assert covered(widget)
+    assert_covered(widget)
     agrees_with_course_lib(widget)
+
+
+def test_no_key_looks_pressed_before_a_hand_is_there(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1], guess_first=True)
+    ring = widget.locator(".cw-l-ring")
+    widget.page.mouse.move(0, 0)
+    expect(ring).to_be_hidden()
+    widget.get_by_role("listbox").press("Tab")
+    expect(ring).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [390, 704])
@@ -259,7 +307,7 @@ def test_a_word_that_cannot_be_read_is_refused_in_words_and_not_run(
     field = widget.get_by_label("Type a word")
     field.fill(typed)
     says(widget, words)
-    says(widget, "Below you still see bead␣cab.")
+    says(widget, "You still see bead␣cab.")
     assert field.input_value() == typed
     assert field.get_attribute("aria-invalid") == "true"
     assert chosen(widget)[:2] == ("bead cab", [1])
@@ -364,24 +412,25 @@ def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callabl
 GUESS = "Letter that you think the model expects"
 
 
-def covered(widget: Locator) -> bool:
-    return widget.get_by_role("slider", name=GUESS).count() == 1
+def assert_covered(widget: Locator, *, bars: bool = True) -> None:
+    """A reader's guess is asked for where the bars would be, or else they are there."""
+    expect(widget.get_by_role("slider", name=GUESS)).to_have_count(int(bars))
 
 
 def test_the_bars_appear_once_the_reader_has_pressed_a_letter(shown: Callable[..., Locator]):
     widget = shown(hidden=[1], guess_first=True)
-    assert covered(widget)
+    assert_covered(widget)
     agrees_with_course_lib(widget)
     widget.page.mouse.click(*bar(widget, GUESS, 3))
     agrees_with_course_lib(widget)
-    assert not covered(widget)
+    assert_covered(widget, bars=False)
     verdict = widget.locator(".cw-h-verdict")
     expect(verdict).to_contain_text("You: d, its ")
     expect(verdict).to_contain_text(" of 1.")
     # A new sight is a new question; a place that is shown is none.
     tile(widget, 0).click()
     agrees_with_course_lib(widget)
-    assert covered(widget)
+    assert_covered(widget)
     widget.page.mouse.move(0, 0)
     widget.get_by_role("slider", name=GUESS).focus()
     for key in ("Home", "ArrowRight", "Enter"):
@@ -389,9 +438,34 @@ def test_the_bars_appear_once_the_reader_has_pressed_a_letter(shown: Callable[..
         agrees_with_course_lib(widget)
     expect(verdict).to_contain_text("You: b, its ")
     expect(verdict).to_contain_text(" of 2.")
+    assert_covered(widget, bars=False)
+    # Of the same sight the other letter is still to be guessed.
     tile(widget, 1).click()
     agrees_with_course_lib(widget)
-    assert not covered(widget)
+    assert_covered(widget)
+
+
+def test_each_hidden_letter_is_guessed_for_itself(shown: Callable[..., Locator]):
+    widget = shown(hidden=[1, 4], guess_first=True)
+    agrees_with_course_lib(widget)
+    widget.page.mouse.click(*bar(widget, GUESS, 3))
+    agrees_with_course_lib(widget)
+    told = [tile(widget, t).locator("em").inner_text() for t in (1, 4)]
+    assert told[0]
+    assert not told[1]
+    expect(widget.locator(".cw-h-score")).to_have_text("Its guess for letter 5 waits for yours.")
+    tile(widget, 4).click()
+    assert_covered(widget)
+    agrees_with_course_lib(widget)
+    widget.page.mouse.click(*bar(widget, GUESS, 0))
+    agrees_with_course_lib(widget)
+    assert_covered(widget, bars=False)
+    expect(widget.locator(".cw-h-verdict")).to_contain_text(" of 2.")
+    expect(widget.locator(".cw-h-score")).to_contain_text(" of 2 first guesses")
+    # What was foretold of the first stays told.
+    tile(widget, 1).click()
+    assert_covered(widget, bars=False)
+    agrees_with_course_lib(widget)
 
 
 def test_a_guess_that_is_the_first_of_the_model_is_counted(shown: Callable[..., Locator]):
@@ -408,14 +482,31 @@ def test_a_guess_that_is_the_first_of_the_model_is_counted(shown: Callable[..., 
     expect(widget.locator(".cw-h-verdict")).to_contain_text("1 of 1.")
     widget.get_by_role("button", name="Reset").click()
     agrees_with_course_lib(widget)
-    assert covered(widget)
+    assert_covered(widget)
+
+
+def test_a_link_that_sets_the_figure_leaves_what_the_reader_has_foreseen(
+    shown: Callable[..., Locator],
+):
+    widget = shown(hidden=[1], guess_first=True)
+    name, verdict = widget.get_attribute("id"), widget.locator(".cw-h-verdict")
+    widget.page.mouse.click(*bar(widget, GUESS, 3))
+    expect(verdict).to_contain_text(" of 1.")
+    go_to(widget.page, f"{name}?hidden=1&place=1")
+    agrees_with_course_lib(widget)
+    assert_covered(widget, bars=False)
+    go_to(widget.page, f"{name}?hidden=2&place=2")
+    agrees_with_course_lib(widget)
+    assert_covered(widget)
+    widget.page.mouse.click(*bar(widget, GUESS, 3))
+    expect(verdict).to_contain_text(" of 2.")
 
 
 def test_readers_who_do_not_want_to_guess_see_the_bars_at_once(shown: Callable[..., Locator]):
     widget = shown(hidden=[1], guess_first=True)
     widget.get_by_label("I guess first").uncheck()
     agrees_with_course_lib(widget)
-    assert not covered(widget)
+    assert_covered(widget, bars=False)
 
 
 def test_on_a_telephone_the_heads_stand_in_two_columns_and_the_bars_in_sight_of_the_letters(
@@ -429,9 +520,11 @@ def test_on_a_telephone_the_heads_stand_in_two_columns_and_the_bars_in_sight_of_
     assert bars["y"] + bars["height"] - word["y"] < 844
 
 
-def test_two_columns_fit_a_screen(shown: Callable[..., Locator]):
+@pytest.mark.parametrize(("width", "most"), [(390, 800), (704, 600)])
+def test_letters_and_bars_fit_a_screen(shown: Callable[..., Locator], width: int, most: int):
     widget = shown(
-        {"width": 704},
+        {"width": width},
+        folded=True,
         alphabet="abcdefghijklmnopqrstuvwxyz·",
         word="question",
         hidden=[1],
@@ -440,4 +533,40 @@ def test_two_columns_fit_a_screen(shown: Callable[..., Locator]):
         words=["knight", "silence"],
     )
     agrees_with_course_lib(widget)
-    assert widget.locator(".cw").bounding_box()["height"] < 600
+    assert widget.locator(".cw").bounding_box()["height"] < most
+
+
+@pytest.mark.parametrize("width", [390, 704])
+def test_on_a_card_of_a_head_a_word_of_ten_letters_stands_in_one_row(
+    shown: Callable[..., Locator], width: int
+):
+    widget = shown({"width": width}, word="abcdeabcde", hidden=[1])
+    for card in widget.locator(".cw-l-card").all():
+        letters = card.locator("span")
+        assert letters.count() == 10
+        tops = letters.evaluate_all("all => all.map((e) => e.getBoundingClientRect().top)")
+        assert max(tops) - min(tops) < 1
+
+
+@pytest.mark.parametrize(("width", "rows", "columns"), [(704, 2, 13), (390, 3, 9)])
+def test_twenty_six_keys_stand_in_rows_where_their_bars_will_grow(
+    shown: Callable[..., Locator], width: int, rows: int, columns: int
+):
+    alphabet = "abcdefghijklmnopqrstuvwxyz·"
+    window = {"width": width}
+    widget = shown(window, alphabet=alphabet, word="question", hidden=[1], guess_first=True)
+    slimmest = widget.locator(".cw-l-keys").evaluate(
+        "path => Math.min(...path.getAttribute('d').match(/h[.\\d]+/g).map((h) => h.slice(1)))"
+    )
+    # A finger hits no slimmer one.
+    assert slimmest >= 28
+    keys = widget.locator(".cw-l-keys").evaluate(
+        "path => path.getAttribute('d').match(/M\\S+ \\S+(?=h)/g).map((m) => m.slice(1).split(' '))"
+    )
+    assert len(keys) == 26
+    assert len({y for _, y in keys}) == rows
+    assert len({x for x, _ in keys}) == columns
+    covered_height = widget.locator(".cw-l-bars").bounding_box()["height"]
+    widget.get_by_label("I guess first").uncheck()
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw-l-bars").bounding_box()["height"] == covered_height

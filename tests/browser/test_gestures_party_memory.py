@@ -1,13 +1,14 @@
 """How guests come to a PartyMemory, and what it draws at the edge of what it takes."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
-from playwright.sync_api import Locator
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, NOTE_VALUES, VALUES
+from playwright.sync_api import Locator, expect
 from reading import state_of
 
 from course_lib.widgets import PartyMemory
@@ -128,3 +129,159 @@ def test_the_next_guest_comes_alone(shown: Callable[..., Locator]):
     agrees_with_course_lib(widget)
     assert widget.get_by_role("button", name="Let them arrive").is_visible()
     assert state_of(widget)["arrived"] == 1
+
+
+QUESTIONS = {"Who is early?": [1.0], "Who is late?": [-1.0], "Anybody?": [0.0]}
+
+
+def questioned(alone: Alone, *, moving: bool = True, **window: object) -> Locator:
+    images, names, score = THREE
+    keys = np.array(score)[:, None]
+    options = {"mode": "query", "question": "Who is late?", "moving": moving}
+    return alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options), **window)
+
+
+def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_end(alone: Alone):
+    widget = questioned(alone, init=COUNT_FRAMES)
+    widget.evaluate(NOTE_VALUES, "question")
+    expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible(timeout=20_000)
+    asked = ["Anybody?", "Who is early?", "Who is late?"]
+    assert widget.evaluate(VALUES) == asked
+    expect(widget.locator(".cw-party-answer strong")).to_have_text("Ada")
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+
+
+def test_of_many_questions_a_few_that_lie_far_apart_are_asked_and_are_answered(
+    alone: Alone,
+):
+    images, names, score = THREE
+    queries = {f"Who is {i}?": [i - 6.0] for i in range(13)}
+    keys = np.array(score)[:, None]
+    options = {"mode": "query", "question": "Who is 1?", "moving": True}
+    widget = alone(PartyMemory(images, names, keys=keys, queries=queries, **options))
+    widget.evaluate(NOTE_VALUES, "question")
+    answer = widget.locator(".cw-party-answer strong")
+    expect(widget.locator(".cw-party-air")).to_be_visible()
+    assert answer.text_content().strip() == "Ada"
+    expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible(timeout=30_000)
+    asked = [f"Who is {i}?" for i in (4, 6, 9, 11, 1)]
+    assert widget.evaluate(VALUES) == asked
+
+
+# In each frame: whether ink flies, and which of the answer's parts can be read.
+READ_WHILE_ASKED = """async (el) => {
+  const seen = [];
+  const parts = [".cw-guest-weight", ".cw-party-answer strong", ".cw-party-verdict"];
+  const air = el.querySelector(".cw-party-air");
+  const flights = () => seen.filter(([flies], i) => flies && !seen[i - 1]?.[0]).length;
+  while (seen.length < 600 && (flights() < 2 || seen.at(-1)[0])) {
+    const shown = parts.map((p) => getComputedStyle(el.querySelector(p)).visibility === "visible");
+    seen.push([!air.hidden, ...shown]);
+    await new Promise(requestAnimationFrame);
+  }
+  return seen;
+}"""
+
+
+def test_an_answer_its_weights_and_its_picture_come_together(alone: Alone):
+    images, names, score = THREE
+    keys = np.array(score)[:, None]
+    options = {"mode": "query", "fits": FITS, "question": "Anybody?", "moving": True}
+    widget = alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options))
+    frames = widget.evaluate(READ_WHILE_ASKED)
+    assert {tuple(frame) for frame in frames} == {
+        (True, False, False, False),
+        (False, True, True, True),
+    }
+
+
+INK_OF_EVIDENCE = """(el) => [...el.querySelectorAll(".cw-guest-evidence")].map((one) => {
+  const text = document.createRange();
+  text.selectNodeContents(one);
+  const { left, right } = text.getBoundingClientRect();
+  return [left, right];
+})"""
+
+
+def test_on_a_telephone_what_five_guests_weigh_by_stands_apart(shown: Callable[..., Locator]):
+    score = [-111.1, -116.5, -103.0, -105.7, 111.5]
+    names = ["seven", "three", "one", "eight", "four"]
+    widget = shown(np.zeros((5, 8, 8)), names, score, window={"width": 390}, mode="query")
+    ink = widget.evaluate(INK_OF_EVIDENCE)
+    assert len(ink) == len(names)
+    assert all(before[1] + 2 < after[0] for before, after in pairwise(ink))
+    assert widget.locator(".cw-guest-evidence").first.inner_text().split() == ["k·q", "=", "−111.1"]
+
+
+def test_a_product_and_a_value_stay_on_one_line(alone: Alone):
+    images, names, score = THREE
+    widget = alone(PartyMemory(images, names, score=score, mode="forgetting"), width=720)
+    product = widget.locator(".cw-party-rule span").first
+    assert product.evaluate("(el) => el.getClientRects().length") == 1
+    slider = widget.get_by_role("slider", name="Keep").bounding_box()
+    value = widget.locator(".cw-party-only:not([hidden]) output").bounding_box()
+    assert slider["y"] < value["y"] + value["height"] / 2 < slider["y"] + slider["height"]
+
+
+def test_the_next_question_is_answered_by_the_guest_whom_it_looks_at_most(alone: Alone):
+    widget = questioned(alone, moving=False)
+    for _ in range(2):
+        widget.get_by_role("button", name="Next question").click()
+        expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible()
+    assert state_of(widget)["question"] == "Who is early?"
+    expect(widget.locator(".cw-party-answer strong")).to_have_text("Cleo")
+    agrees_with_course_lib(widget)
+
+
+FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []}
+
+
+@pytest.mark.parametrize(
+    ("question", "outcome", "sign", "said"),
+    [
+        ("Who is late?", "good", "✓", "Right."),
+        ("Who is early?", "bad", "✗", "Wrong: Ada is right."),
+        ("Anybody?", "bad", "✗", "Nobody here fits, and somebody gets the weight all the same."),
+    ],
+)
+def test_an_answer_is_said_to_be_right_or_wrong_where_that_is_known(
+    alone: Alone, question: str, outcome: str, sign: str, said: str
+):
+    images, names, score = THREE
+    keys = np.array(score)[:, None]
+    options = {"mode": "query", "question": question, "fits": FITS}
+    widget = alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options))
+    answer = widget.locator(".cw-party-answer")
+    expect(answer).to_have_attribute("data-outcome", outcome)
+    assert sign in answer.locator("strong").inner_text()
+    assert widget.locator(".cw-party-verdict").inner_text() == said
+    agrees_with_course_lib(widget)
+
+
+def test_nothing_moves_when_a_verdict_changes(alone: Alone):
+    images, names, score = THREE
+    keys = np.array(score)[:, None]
+    options = {"mode": "query", "fits": FITS}
+    for width in (390, 704):
+        widget = alone(
+            PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options),
+            width=width,
+            reduced_motion=True,
+        )
+        heights = set()
+        for question in QUESTIONS:
+            widget.get_by_label("Ask", exact=True).select_option(question)
+            expect(widget.locator(".cw-party-answer em")).to_have_text(question)
+            heights.add(round(widget.locator(".cw").bounding_box()["height"]))
+        assert len(heights) == 1
+
+
+def test_questions_stand_still_for_readers_who_asked_for_less_motion(alone: Alone):
+    widget = questioned(alone, reduced_motion=True, init=COUNT_FRAMES)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    for name, question in (("Ask in turn", "Who is late?"), ("Next question", "Anybody?")):
+        widget.get_by_role("button", name=name).click()
+        assert state_of(widget)["question"] == question
+        agrees_with_course_lib(widget)
+        assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0

@@ -7,15 +7,22 @@ import numpy as np
 import pytest
 from bare import Alone
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, NOTE_STATES, STATES
 from hands import Point, centre, label_of, open_folds
 from kinds.position_explorer import make, sides_of
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 
+from course_lib.position import sinusoidal
 from course_lib.widgets import PositionExplorer
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
+# As they are to be seen, in pixels.
+SIZES_OF_TYPE = """(texts) => texts.map((text) => {
+  const { width } = text.ownerSVGElement.getBoundingClientRect();
+  const scale = width / text.ownerSVGElement.viewBox.baseVal.width;
+  return scale * parseFloat(getComputedStyle(text).fontSize);
+})"""
 
 
 @pytest.fixture
@@ -60,6 +67,31 @@ def test_a_click_among_the_scores_takes_the_two_positions(shown: Callable[..., L
     widget.page.mouse.click(*inside(widget, "scores", 7.5 / 24, 18.5 / 24))
     assert places(widget) == (18, 7, 1)
     agrees_with_course_lib(widget)
+
+
+def test_one_place_holds_one_word(shown: Callable[..., Locator]):
+    widget = shown(opened(query_position=12, key_position=12, kind="learned"))
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw-pos-word").count() == 0
+    told = widget.locator(".cw-pos-sentence")
+    assert "One place holds one word" in told.text_content()
+    assert told.get_attribute("aria-label").startswith("One place holds one word")
+    expect(widget.get_by_role("button", name="Swap the first")).to_have_count(0)
+    turn = widget.locator("[data-reading=turn]").text_content()
+    assert turn == "It is the same place: the hand does not turn."
+    widget.get_by_role("slider", name="Query at s").press("ArrowRight")
+    agrees_with_course_lib(widget)
+    assert widget.locator(".cw-pos-word").count() == 3
+
+
+def test_on_a_telephone_the_square_can_be_held_and_its_clocks_be_read(
+    shown: Callable[..., Locator],
+):
+    widget = shown(opened(), width=390)
+    handle = widget.locator(".cw-pos-product [role=button]").bounding_box()
+    assert min(handle["width"], handle["height"]) >= 24
+    sizes = widget.locator(".cw-pos-clocks text").evaluate_all(SIZES_OF_TYPE)
+    assert min(sizes) >= 10
 
 
 def test_a_click_in_a_table_takes_its_position_and_its_pair(shown: Callable[..., Locator]):
@@ -152,6 +184,18 @@ def test_it_rests_while_nobody_touches_it(shown: Callable[..., Locator]):
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
+def test_on_a_telephone_the_scores_have_room_against_their_difference(
+    shown: Callable[..., Locator],
+):
+    chart = shown(trained(moving=False), width=390).locator(".cw-pos-chart")
+    dots = chart.locator("[data-layer=every]").bounding_box()
+    assert 95 < dots["height"] < 140
+    sizes = chart.locator("text").evaluate_all(
+        "(all) => all.map((e) => e.getScreenCTM().a * parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(sizes) >= 10
+
+
 # Three words -------------------------------------------------------------------------------------
 
 
@@ -186,7 +230,7 @@ def test_neighbours_are_swapped_and_the_page_says_what_that_does_to_the_score(
     assert words(widget) == "MAN DOG BITES"
     agrees_with_course_lib(widget)
     after = widget.locator("[data-reading=momentary]").text_content()
-    assert moved.text_content() == f"The words moved. The score was {before} and is {after}."
+    assert moved.text_content() == f"Was {before}, is {after}."
     assert before != after
 
 
@@ -239,26 +283,186 @@ def test_the_sentence_moves_as_a_whole_and_no_farther_than_the_positions(
     assert places(widget)[:2] == (23, 21)
 
 
-def test_on_opening_the_words_go_through_their_orders_once_and_then_rest(
+# What stands in the sentence at each frame: its score, and the boxes of its three words.
+IN_FLIGHT = """(el) => new Promise((done) => {
+  const frames = [];
+  const look = () => {
+    const score = el.querySelector("[data-reading=momentary]");
+    const way = Number(score.dataset.way);
+    const boxes = [...el.querySelectorAll(".cw-pos-word rect")].map((e) => {
+      const { left, right, top, bottom } = e.getBoundingClientRect();
+      return [left, right, top, bottom];
+    });
+    if (way < 1) frames.push({ score: score.textContent, boxes });
+    if (way === 1 && frames.length) done(frames);
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
+def cover(one: list[float], other: list[float]) -> bool:
+    across = min(one[1], other[1]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[2], other[2])
+    return across > 0.5 and down > 0.5
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_on_their_way_words_have_the_score_of_an_order_and_cover_no_other(
+    shown: Callable[..., Locator], width: int
+):
+    widget = shown(make(), width=width)
+    choose(widget, "rotary")
+    agrees_with_course_lib(widget)
+    chart = widget.get_by_role("slider", name="Order of the words")
+    # From the first order to the last of them two words go past the third.
+    for key in ("ArrowRight", "End"):
+        before = widget.locator("[data-reading=momentary]").text_content()
+        widget.evaluate(f"(el) => {{ globalThis.flight = ({IN_FLIGHT})(el); }}")
+        chart.press(key)
+        frames = widget.page.evaluate("() => globalThis.flight")
+        after = widget.locator("[data-reading=momentary]").text_content()
+        assert {frame["score"] for frame in frames} <= {before, after}
+        for frame in frames:
+            for i, one in enumerate(frame["boxes"]):
+                assert not any(cover(one, other) for other in frame["boxes"][:i])
+
+
+def test_on_opening_two_words_change_places_and_all_move_on_and_only_the_first_is_noticed(
     shown: Callable[..., Locator],
 ):
-    widget = shown(PositionExplorer(tokens=8, d_model=4), init=COUNT_FRAMES)
+    explorer = PositionExplorer(tokens=20, d_model=4, kind="rotary")
+    widget = shown(explorer, init=COUNT_FRAMES)
     pause = widget.get_by_role("button", name="Pause")
     expect(pause).to_be_visible()
-    seen = set()
-
-    def back_again() -> None:
-        seen.add(places(widget)[:2])
-        assert pause.count() == 0
-
-    eventually(widget, back_again, frames=1500)
-    assert len(seen) == 6
+    widget.evaluate(NOTE_STATES, ["query_position", "key_position"])
+    expect(pause).to_have_count(0, timeout=60_000)
+    assert widget.evaluate(STATES)[-4:] == [[1, 2], [9, 10], [9, 8], [1, 0]]
     assert words(widget) == "DOG BITES MAN"
+    assert widget.locator("[data-reading=moved]").text_content().endswith(": the same.")
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    widget.get_by_role("button", name="All six orders").click()
+
+
+def test_all_six_orders_are_gone_through_until_a_hand_moves_the_words(
+    shown: Callable[..., Locator],
+):
+    widget = shown(PositionExplorer(tokens=8, d_model=4, moving=False), init=COUNT_FRAMES)
+    pause = widget.get_by_role("button", name="Pause")
+    every = widget.get_by_role("button", name="All six orders")
+    widget.evaluate(NOTE_STATES, ["query_position", "key_position"])
+    every.click()
+    expect(pause).to_be_visible()
+    expect(pause).to_have_count(0, timeout=60_000)
+    assert len({tuple(state) for state in widget.evaluate(STATES)}) == 6
+    assert words(widget) == "DOG BITES MAN"
+    every.click()
     eventually(widget, lambda: expect(pause).to_be_visible())
     widget.get_by_role("slider", name="Shift both").press("ArrowRight")
     expect(pause).to_have_count(0)
+    agrees_with_course_lib(widget)
+
+
+def trained(**given: Any) -> PositionExplorer:
+    table = np.random.default_rng(3).normal(size=(12, 6))
+    before = [table * k / 4 for k in (1, 2, 3)]
+    sizes = {"tokens": 12, "d_model": 6, "learned": table, "before": before}
+    return PositionExplorer(kind="learned", everything=True, **sizes, **given)
+
+
+def test_a_table_is_trained_before_the_readers_eyes_moment_by_moment(
+    shown: Callable[..., Locator],
+):
+    widget = shown(trained(), init=COUNT_FRAMES)
+    pause = widget.get_by_role("button", name="Pause")
+    widget.evaluate(NOTE_STATES, ["stage"])
+    expect(pause).to_have_count(0, timeout=60_000)
+    assert widget.evaluate(STATES)[-3:] == [[1], [2], [3]]
+    agrees_with_course_lib(widget)
+    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    slider = widget.get_by_role("slider", name="Training")
+    for key, stage in (("Home", 0), ("ArrowRight", 1), ("End", 3)):
+        slider.press(key)
+        assert state_of(widget)["stage"] == stage
+        agrees_with_course_lib(widget)
+
+
+def test_a_table_that_has_found_the_row_is_a_success_and_is_seen_from_the_first_moment(
+    shown: Callable[..., Locator],
+):
+    noise = np.random.default_rng(3).normal(size=(24, 6)) / 1000
+    row = sinusoidal(24, 6).numpy()
+    sizes = {"tokens": 24, "d_model": 6, "learned": row, "before": [noise]}
+    widget = shown(PositionExplorer(kind="learned", everything=True, moving=False, **sizes))
+    found = widget.locator("[data-reading=found]")
+    assert found.text_content().startswith("✓ It has found out.")
+    assert found.get_attribute("data-outcome") == "good"
+    agrees_with_course_lib(widget)
+    widget.get_by_role("slider", name="Training").press("Home")
+    agrees_with_course_lib(widget)
+    assert found.text_content().startswith("So far it does not know")
+    assert found.get_attribute("data-outcome") == "open"
+
+
+def test_training_is_seen_to_make_the_scores_grow_on_scales_that_stay(
+    shown: Callable[..., Locator],
+):
+    row = sinusoidal(24, 6).numpy()
+    sizes = {"tokens": 24, "d_model": 6, "learned": row, "before": [row / 8, row / 2]}
+    widget = shown(PositionExplorer(kind="learned", everything=True, moving=False, **sizes))
+    slider = widget.get_by_role("slider", name="Training")
+    scales, heights = set(), []
+    for key in ("Home", "ArrowRight", "End"):
+        slider.press(key)
+        agrees_with_course_lib(widget)
+        scales.add(widget.locator("[data-reading=scale]").text_content())
+        heights.append(widget.locator("[data-layer=every]").bounding_box()["height"])
+    assert len(scales) == 1
+    # A score is a product of two rows.
+    assert heights[0] < heights[1] / 2 < heights[2] / 4
+
+
+def test_nothing_is_decided_before_the_training_ends(shown: Callable[..., Locator]):
+    row = sinusoidal(24, 6).numpy()
+    sizes = {"tokens": 24, "d_model": 6, "learned": row, "before": [row / 4, row / 2]}
+    widget = shown(PositionExplorer(kind="learned", everything=True, moving=False, **sizes))
+    found = widget.locator("[data-reading=found]")
+    slider = widget.get_by_role("slider", name="Training")
+    for key in ("Home", "ArrowRight"):
+        slider.press(key)
+        expect(found).to_contain_text("So far it knows over half")
+        expect(found).to_have_attribute("data-outcome", "open")
+        agrees_with_course_lib(widget)
+    slider.press("End")
+    expect(found).to_contain_text("✓ It has found out")
+
+
+def test_the_question_stands_above_the_controls_and_a_finger_has_the_whole_line_for_the_training(
+    shown: Callable[..., Locator],
+):
+    widget = shown(trained(moving=False), width=390)
+    asked = widget.locator(".cw-pos-found").bounding_box()
+    kinds = widget.locator("fieldset.cw-choices").first.bounding_box()
+    assert asked["y"] + asked["height"] <= kinds["y"]
+    slider = widget.get_by_role("slider", name="Training").bounding_box()
+    assert slider["width"] > 120
+    button = widget.get_by_role("button", name="Train").bounding_box()
+    assert slider["y"] > button["y"] + button["height"] - 1
+
+
+@pytest.mark.parametrize("width", [390, 688, 1280, 1920])
+def test_what_stands_at_the_scores_can_be_read(shown: Callable[..., Locator], width: int):
+    widget = shown(trained(moving=False), width=width)
+    sizes = widget.locator(".cw-pos-product text").evaluate_all(SIZES_OF_TYPE)
+    assert min(sizes) >= 10
+
+
+def test_a_hand_that_takes_the_training_has_it_to_itself(shown: Callable[..., Locator]):
+    widget = shown(trained(moving=False))
+    widget.get_by_role("button", name="Train").click()
+    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    widget.get_by_role("slider", name="Training").press("End")
+    expect(widget.get_by_role("button", name="Pause")).to_have_count(0)
+    assert state_of(widget)["stage"] == 3
     agrees_with_course_lib(widget)
 
 
@@ -275,10 +479,10 @@ def test_readers_who_asked_for_less_motion_go_from_order_to_order(shown: Callabl
 @pytest.mark.parametrize(
     ("given", "width", "most"),
     [
-        ({}, 390, 1000),
+        ({}, 390, 800),
         ({}, 704, 600),
         ({}, 1280, 600),
-        ({"everything": True}, 390, 1100),
+        ({"everything": True}, 390, 800),
         ({"everything": True}, 772, 600),
     ],
 )
@@ -288,3 +492,30 @@ def test_the_figure_fits_a_screen_with_three_words_and_with_all_positions(
     widget = alone(PositionExplorer(moving=False, **given), width=width)
     agrees_with_course_lib(widget)
     assert widget.locator(".cw").bounding_box()["height"] < most
+
+
+# What is read aloud of the words, and how far they have come, at each frame of their way.
+SAID_ON_THE_WAY = """(el) => new Promise((done) => {
+  const seen = [];
+  const look = () => {
+    const sentence = el.querySelector(".cw-pos-sentence");
+    const way = Number(sentence.querySelector("[data-way]").dataset.way);
+    seen.push([way, sentence.getAttribute("aria-label")]);
+    if (way < 1) requestAnimationFrame(look);
+    else done(seen);
+  };
+  el.querySelector(".cw-pos-swaps button").click();
+  requestAnimationFrame(look);
+})"""
+
+
+def test_what_is_read_aloud_does_not_tell_where_words_go_before_they_stand_there(
+    shown: Callable[..., Locator],
+):
+    widget = shown(make(), reduced_motion=False)
+    seen = widget.evaluate(SAID_ON_THE_WAY)
+    on_the_way = [said for way, said in seen if way < 1]
+    assert on_the_way
+    assert all(said.startswith("The words move: ") for said in on_the_way)
+    assert "BITES at 1 and the key of DOG at 0" in on_the_way[0]
+    assert seen[-1][1].startswith("BITES DOG MAN: the query of BITES at 0 and the key of DOG at 1")

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from bare import Alone, bare_page
 from displayed import agrees_with_course_lib
+from frames import HALF_A_SECOND
 from hands import Finger, Hand, Keyboard, Mouse, centre, operate_every_control, snapshot, widgets
 from kinds.prediction import DEPTH, chosen, make, placed
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of
 
-from course_lib.widgets import Prediction
+from course_lib.widgets import LiveFigure, Prediction
 from course_lib.widgets.prediction import KNOTS
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
@@ -97,6 +98,57 @@ def assert_same(found: str, expected: str) -> None:
     assert found == expected
 
 
+@pytest.mark.parametrize("width", [390, 704])
+@pytest.mark.parametrize("kind", [placed, chosen])
+def test_neither_guess_nor_truth_moves_what_stands_below(
+    alone: Alone, kind: Callable[[], Prediction], width: int
+):
+    widget = alone(kind(), width=width)
+    foot = widget.get_by_role("button", name="Reset")
+    before = foot.bounding_box()
+    widget.locator("[role=slider], .cw-p-option").first.click()
+    assert len(state_of(widget)["guess"]) == 1
+    assert foot.bounding_box() == before
+    reveal(widget)
+    assert foot.bounding_box() == before
+
+
+# What is drawn in the room for the answer, beside the hint: colours, pictures, contents.
+DRAWN_BESIDE_THE_HINT = """(el) => {
+  const sealed = el.querySelector(".cw-p-sealed:not([data-waits])");
+  return [undefined, "::before", "::after"].flatMap((part) => {
+    const { borderTopColor, backgroundColor, backgroundImage, content } =
+      getComputedStyle(sealed, part);
+    const nothing = ["rgba(0, 0, 0, 0)", "none", "normal"];
+    const own = [borderTopColor, backgroundColor, backgroundImage];
+    return (part ? [backgroundImage, content] : own).filter((one) => !nothing.includes(one));
+  });
+}"""
+
+
+@pytest.mark.parametrize("kind", [make, placed, chosen])
+@pytest.mark.parametrize("width", [340, 390, 704])
+def test_the_room_for_the_answer_looks_empty_and_a_finger_is_told_of_no_keys(
+    alone: Alone, kind: Callable[[], Prediction], width: int
+):
+    touch = width < 600
+    widget = alone(kind(), width=width, touch=touch)
+    assert widget.evaluate(DRAWN_BESIDE_THE_HINT) == []
+    hint = widget.locator(".cw-p-sealed:not([data-waits]) .cw-hint").inner_text()
+    assert ("With the keyboard: Tab to" in hint) == (not touch and kind is not chosen)
+
+
+def test_a_press_leaves_no_ring_and_a_key_does(alone: Alone):
+    widget = alone(placed())
+    line = widget.get_by_role("slider")
+    ring = "(e) => getComputedStyle(e).outlineStyle"
+    line.click()
+    assert line.evaluate(ring) == "none"
+    widget.page.keyboard.press("Shift+Tab")
+    widget.page.keyboard.press("Tab")
+    assert line.evaluate(ring) == "solid"
+
+
 def test_a_stroke_from_left_to_right_is_the_curve(alone: Alone):
     widget = alone(make())
     chart = widget.locator(".cw-p-pen rect")
@@ -146,7 +198,7 @@ def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alon
     expect(lstm).to_have_attribute("aria-pressed", "true")
     reveal(widget)
     assert verdict(widget) == (
-        "You said an LSTM, with 1.93 nats. It is a transformer, with 1.88 nats: 0.05 nats apart."
+        "✗ You said an LSTM, with 1.93 nats. It is a transformer, with 1.88 nats: 0.05 nats apart."
     )
     counted.click(force=True)
     assert state_of(widget)["guess"] == [1]
@@ -156,10 +208,33 @@ def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alon
     agrees_with_course_lib(widget)
 
 
+ERRORS = {"fixed": 0.0122, "in proportion": 5.7e-4, "with a logarithm": 1.6e-5}
+
+
+def test_what_is_apart_by_powers_of_ten_has_logarithmic_bars_of_which_all_are_seen(alone: Alone):
+    asked = Prediction.choose(
+        "Which errs least?", options=ERRORS, wanted="smallest", log=True, answer="So.", guess=[1]
+    )
+    widget = alone(asked)
+    reveal(widget)
+    agrees_with_course_lib(widget)
+    assert verdict(widget) == (
+        "✗ You said in proportion, with 5.7·10⁻⁴. It is with a logarithm, with 1.6·10⁻⁵: "
+        "a factor of 35.6 apart."
+    )
+    assert "Logarithmic bars, from 1.0·10⁻⁶ on" in widget.inner_text()
+    lengths = widget.locator(".cw-p-bar").evaluate_all(
+        "bars => bars.map((bar) => Number(bar.style.getPropertyValue('--cw-length')))"
+    )
+    expected = np.log10(np.array(list(ERRORS.values())) / 1e-6)
+    np.testing.assert_allclose(lengths, expected / expected.max(), atol=1e-5)
+    assert min(lengths) > 0.2
+
+
 def test_the_right_choice_is_said_to_be_right(alone: Alone):
     widget = alone(chosen(wanted="largest", guess=[0]))
     reveal(widget)
-    assert verdict(widget) == "You hit it: it is counting pairs, with 2.41 nats."
+    assert verdict(widget) == "✓ You hit it: it is counting pairs, with 2.41 nats."
 
 
 @pytest.mark.parametrize(
@@ -167,21 +242,44 @@ def test_the_right_choice_is_said_to_be_right(alone: Alone):
     [
         (
             {"guess": [20]},
-            "You said 20 steps, it is 137 steps: too low by a factor of 6.85.",
+            "✗ You said 20 steps, it is 137 steps: too low by a factor of 6.85.",
         ),
-        ({"guess": [137]}, "You hit it: it is 137 steps."),
-        ({"guess": [132]}, "You hit it: it is 137 steps, you said 132 steps."),
+        ({"guess": [137]}, "✓ You hit it: it is 137 steps."),
+        ({"guess": [132]}, "✓ You hit it: it is 137 steps, you said 132 steps."),
         (
             {"guess": [120]},
-            "Very close. You said 120 steps, it is 137 steps: too low by a factor of 1.14.",
+            (
+                "≈ Close, within a factor of 2. You said 120 steps, it is 137 steps: "
+                "too low by a factor of 1.14."
+            ),
+        ),
+        (
+            {"truth": 63, "between": (0, 100), "log": False, "unit": "%", "guess": [72]},
+            (
+                "≈ Close, within a tenth of the axis. You said 72 %, it is 63 %: "
+                "too high by 9 percentage points."
+            ),
         ),
         (
             {"truth": 63, "between": (0, 100), "log": False, "unit": "%", "guess": [80]},
-            "You said 80 %, it is 63 %: too high by 17 percentage points.",
+            "✗ You said 80 %, it is 63 %: too high by 17 percentage points.",
         ),
         (
             {"truth": 2.5e-5, "between": (1e-6, 1), "unit": "m", "guess": [1e-4]},
-            "You said 1.0·10⁻⁴ m, it is 2.5·10⁻⁵ m: too high by a factor of 4.",
+            "✗ You said 1.0·10⁻⁴ m, it is 2.5·10⁻⁵ m: too high by a factor of 4.",
+        ),
+        (
+            # A small share of a long logarithmic line is a large factor.
+            {"truth": 1e-4, "between": (1e-10, 1), "unit": "m", "guess": [2.4e-4]},
+            "✗ You said 2.4·10⁻⁴ m, it is 1.0·10⁻⁴ m: too high by a factor of 2.4.",
+        ),
+        (
+            {"truth": 0.0552, "between": (0, 0.3), "log": False, "unit": "mag", "step": 0.01}
+            | {"guess": [0.08]},
+            (
+                "≈ Close, within a tenth of the axis. You said 0.08 mag, it is 0.055 mag: "
+                "too high by 0.025 mag."
+            ),
         ),
         ({}, "You looked without a guess. It is 137 steps."),
     ],
@@ -202,7 +300,7 @@ def test_a_number_that_counts_moves_in_whole_steps(alone: Alone):
     widget.page.keyboard.press("End")
     widget.page.keyboard.press("End")
     assert state_of(widget)["guess"] == [8]
-    assert line.get_attribute("aria-valuetext") == "8 steps"
+    expect(line).to_have_attribute("aria-valuetext", "8 steps")
 
 
 @pytest.mark.parametrize("width", [200, 390, 1920])
@@ -350,3 +448,146 @@ def test_the_numbers_at_a_short_logarithmic_line_keep_apart(
     labels = widget.locator(".cw-p-axes text").all_text_contents()
     assert len(labels) > 1
     assert widget.evaluate(OVERLAPS) == 0
+
+
+STANDS_OVER_THE_AXIS = """(el) => {
+  const gap = el.querySelector(".cw-p-off").getBoundingClientRect();
+  return gap.left < el.querySelector(".cw-p-axes rect").getBoundingClientRect().left;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_gap_at_the_first_number_stands_clear_of_the_axis_which_says_where_it_ends(
+    alone: Alone, width: int
+):
+    curve = Prediction.sketch(
+        "How many are left?",
+        x=np.array([1.0, 8.0, 64.0]),
+        truth=np.array([90.0, 40.0, 40.0]),
+        up=(0, 100),
+        xlog=True,
+        unit="%",
+        guess=[40.0] * KNOTS,
+        answer="Few.",
+    )
+    widget = alone(curve, width=width)
+    reveal(widget)
+    assert widget.locator(".cw-p-off").text_content() == "50 points"
+    assert not widget.evaluate(STANDS_OVER_THE_AXIS)
+    assert "64" in widget.locator(".cw-p-axes text").all_text_contents()
+    assert widget.evaluate(OVERLAPS) == 0
+
+
+# What a question covers on a page ----------------------------------------------------------------
+
+FIGURE = "fig-live-root-d"
+VEILED = ".guess-hides, .guess-waits"
+
+
+@pytest.fixture
+def lecture(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
+    """Opens a page as the book lays it out: a question, text, a figure, and the next heading."""
+    cells = [
+        f'<div class="cell"><div class="cell_output">{one.static_html()}</div></div>'
+        for one in (placed(), LiveFigure("root-d"))
+    ]
+    text = f'<p id="try">Try it with <a href="#{FIGURE}?dimension=64">64 features</a>.</p>'
+    printed = '<div class="cell"><div class="cell_output" id="printed"><pre>1.88</pre></div></div>'
+    after = (
+        printed + '<p id="told">Told.</p><div class="math notranslate" id="formula">1 + 1 = 2</div>'
+        f'<h2>Next</h2><p id="later"><a href="#{FIGURE}?dimension=16">16'
+    )
+    (tmp_path / "lecture.html").write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lecture</title></head>'
+        f"<body><main><h1>lecture</h1>{cells[0]}{text}{cells[1]}{after}</a></p></main></body></html>",
+        encoding="utf-8",
+    )
+    address = (tmp_path / "lecture.html").as_uri()
+
+    def opened(place: str = "", **window: object) -> Page:
+        page = open_page(address + place, **window)
+        for widget in widgets(page):
+            expect(widget).to_have_attribute("data-alive", "true")
+        return page
+
+    return opened
+
+
+def plays(page: Page) -> bool:
+    return page.get_by_role("button", name="Pause").count() == 1
+
+
+def test_what_waits_for_the_guess_takes_no_focus_and_does_not_play(lecture: Callable[..., Page]):
+    page = lecture(height=1400)
+    page.evaluate(HALF_A_SECOND)
+    assert not plays(page)
+    for name in ("#try", "#told", "#formula", f"#{FIGURE}", "#printed pre"):
+        assert page.locator(name).evaluate("(el) => el.inert"), name
+    assert page.locator("#printed").get_attribute("class") == "cell_output guess-waits"
+    assert not page.locator("#later").evaluate("(el) => el.inert")
+    page.get_by_role("button", name="Show me").focus()
+    reached = set()
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("() => document.activeElement.closest('[id]')?.id"))
+    assert "later" in reached
+    assert not reached & {"try", FIGURE}
+    page.get_by_role("button", name="Show me").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    assert page.locator("[inert], .guess-hides, .guess-waits").count() == 0
+
+
+def test_who_is_sent_to_a_figure_is_not_asked_first(lecture: Callable[..., Page]):
+    page = lecture(f"#{FIGURE}?dimension=64")
+    assert page.locator("[inert]").count() == 0
+    page = lecture()
+    assert page.locator(VEILED).count() == 5
+    page.locator("#later a").click()
+    expect(page.locator("[inert]")).to_have_count(0)
+    [_, figure] = widgets(page)
+    assert state_of(figure)["dimension"] == 16
+
+
+def test_a_question_that_is_asked_again_covers_its_answer_again(lecture: Callable[..., Page]):
+    page = lecture()
+    page.get_by_role("button", name="Show me").click()
+    expect(page.locator("[inert]")).to_have_count(0)
+    page.get_by_role("button", name="Guess again").click()
+    expect(page.locator(VEILED)).to_have_count(5)
+
+
+def test_what_waits_names_a_way_to_its_question(lecture: Callable[..., Page]):
+    page = lecture(height=500)
+    ways = page.get_by_role("button", name="Waits for your guess")
+    assert ways.count() == 2  # over the figure and over what a cell prints
+    page.get_by_role("button", name="Reset").first.focus()
+    page.keyboard.press("Tab")
+    expect(ways.first).to_be_focused()
+    page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    line = page.get_by_role("slider", name="How many steps")
+    expect(line).not_to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(line).to_be_focused()
+    expect(line).to_be_in_viewport()
+    page.keyboard.press("ArrowRight")
+    [question, _] = widgets(page)
+    assert len(state_of(question)["guess"]) == 1
+    assert ways.count() == 2  # a guess is not yet the truth
+
+
+@pytest.mark.parametrize("before", [guessed, None], ids=["guessed", "not guessed"])
+def test_what_waits_is_shown_anyway_as_the_question_shows_it(
+    lecture: Callable[..., Page], before: Callable[[Locator], None] | None
+):
+    page = lecture(height=1400)
+    [question, _] = widgets(page)
+    if before:
+        before(question)
+    page.get_by_role("button", name="Show it anyway").last.click()
+    expect(page.locator(f"[inert], .guess-fog, {VEILED}")).to_have_count(0)
+    assert page.evaluate("() => document.activeElement.id") == "printed"
+    assert_revealed(question)
+    assert ("You looked without a guess" in verdict(question)) == (before is None)
+    page.reload()
+    expect(page.locator(".cw-p-answer")).to_have_count(1)
+    expect(page.locator(VEILED)).to_have_count(0)

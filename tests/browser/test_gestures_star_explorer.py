@@ -17,6 +17,7 @@ from reading import eventually, state_of
 from small_widgets import astromer, watched_stars
 
 from course_lib.widgets import StarExplorer
+from course_lib.widgets.watched_stars import WatchedStars
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -29,11 +30,11 @@ PERIODS = """async (el) => {
   }
   return found;
 }"""
-RADII = """async (el) => {
+LIGHTS = """async (el) => {
   const found = new Set();
   for (let i = 0; i < 40; i += 1) {
     await new Promise(requestAnimationFrame);
-    found.add(el.querySelector(".cw-s-disc").getAttribute("r"));
+    found.add(el.querySelector(".cw-s-disc").getAttribute("fill-opacity"));
   }
   return [...found].map(Number);
 }"""
@@ -45,7 +46,8 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
 
     def shown(page: dict[str, Any] | None = None, **given: Any) -> Locator:
         standard = {"astromer": astromer(), "clock": "turns", "moving": False}
-        widget = StarExplorer(watched_stars(), **standard | given)
+        stars = given.pop("stars", None) or watched_stars()
+        widget = StarExplorer(stars, **standard | given)
         found = widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
         centre(found.locator("[data-measure=time] svg"))
         return found
@@ -85,7 +87,10 @@ def test_the_highest_peak_is_found_and_is_the_period_of_the_star(shown: Shown):
 
 def test_a_press_in_the_periodogram_takes_the_highest_power_nearby(shown: Shown):
     widget = shown(period=3.0)
+    press(widget, "Find it")
     highest = widget.evaluate(READ)["marks"][-1]
+    widget.evaluate("el => el.courseModel.set('period', 3)")
+    widget.evaluate(SOME_FRAMES)
     panel = widget.locator("[data-measure=power]")
     centre(panel.locator("svg"))
     box = panel.locator(".cw-axes rect").bounding_box()
@@ -117,6 +122,21 @@ def test_arrow_keys_move_the_period_by_so_little_that_the_last_night_slides_a_pa
     widget.page.keyboard.press("Home")
     widget.evaluate(SOME_FRAMES)
     assert state_of(widget)["period"] == pytest.approx(0.2)
+
+
+def test_the_dial_turns_by_less_than_its_ends_and_a_press_takes_what_stands_there(shown: Shown):
+    widget = shown(period=0.7)
+    dial = widget.get_by_role("slider", name="Period")
+    centre(dial)
+    box = dial.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    Mouse(widget.page).drag(middle, (middle[0] - box["width"] / 4, middle[1]))
+    widget.evaluate(SOME_FRAMES)
+    assert state_of(widget)["period"] == pytest.approx(0.7 * 1.01, rel=1e-3)
+    widget.page.mouse.click(box["x"] + box["width"] / 4, middle[1])
+    widget.evaluate(SOME_FRAMES)
+    assert state_of(widget)["period"] == pytest.approx(0.7 * 1.01 * 0.99, rel=1e-3)
+    agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize("panel", ["time", "phase"])
@@ -213,13 +233,54 @@ def test_a_third_is_hidden_anew_at_each_press_and_all_are_shown_again(shown: Sho
     assert state_of(widget)["hidden"] == []
 
 
-def test_the_page_says_who_is_nearest_and_that_the_model_knows_no_doubt(shown: Shown):
+def test_who_fills_in_is_told_when_nights_are_hidden_and_moves_nothing_on_a_wide_page(shown: Shown):
+    widget = shown()
+    height = "el => el.getBoundingClientRect().height"
+    expect(widget.locator(".cw-s-errors")).to_have_count(0)
+    expect(widget.locator("p.cw-s-scores")).to_contain_text("Who fills hidden nights in best?")
+    before = widget.evaluate(height)
+    press(widget, "Hide a third")
+    expect(widget.locator(".cw-s-errors")).to_have_count(1)
+    assert widget.evaluate(height) == before
+    agrees_with_course_lib(widget)
+
+
+def test_the_highest_peak_and_its_nearest_aliases_have_names(shown: Shown):
+    widget = shown()
+    press(widget, "Find it")
+    page = widget.evaluate(READ)
+    assert len(page["marks"]) == 5
+    assert set(page["names"]) == {"highest", "−1", "+1", "−2", "+2"}
+    agrees_with_course_lib(widget)
+
+
+def test_the_highest_peak_is_marked_once_it_was_found_and_stays_so_for_this_star(shown: Shown):
+    own = watched_stars().period[0].item()
+    widget = shown(period=1.3)
+    marks = widget.locator(".cw-s-mark")
+    expect(marks).to_have_count(0)
+    for period in (own, 1.3):
+        widget.evaluate("(el, period) => el.courseModel.set('period', period)", period)
+        expect(marks).to_have_count(5)
+    press(widget, "Hide a third")
+    expect(marks).not_to_have_count(0)
+    agrees_with_course_lib(widget)
+    widget.get_by_label("Star", exact=True).select_option(label="Polaris")
+    expect(marks).to_have_count(0)
+    agrees_with_course_lib(widget)
+    press(widget, "Find it")
+    expect(marks).not_to_have_count(0)
+    press(widget, "Reset")
+    expect(marks).to_have_count(0)
+
+
+def test_the_page_says_who_is_nearest_and_that_the_model_has_a_band(shown: Shown):
     widget = shown(hidden=[2, 5, 8], period=0.7)
     errors = widget.evaluate(READ)["errors"]
     assert set(errors) == {"astromer", "line", "waves"}
     assert float(errors["waves"]) < float(errors["line"])
     widget.get_by_text("How to use this figure").click()
-    expect(widget.get_by_text("It says one number a night, and not how sure")).to_be_visible()
+    expect(widget.get_by_text("is what its second readout says: 1.96 standard")).to_be_visible()
 
 
 def test_only_a_clock_of_turns_hears_of_the_period(shown: Shown):
@@ -238,55 +299,184 @@ def test_without_a_model_the_page_says_so(shown: Shown):
     agrees_with_course_lib(widget)
 
 
-def test_another_star_comes_with_all_its_nights_and_the_period_stays(shown: Shown):
+def test_another_star_comes_with_all_its_nights_and_no_period(shown: Shown):
     widget = shown(period=2.5, night=13, hidden=[13])
     widget.get_by_label("Star", exact=True).select_option(label="Polaris")
     widget.evaluate(SOME_FRAMES)
     state = state_of(widget)
-    assert (state["star"], state["night"], state["hidden"], state["period"]) == (2, -1, [], 2.5)
+    assert (state["star"], state["night"], state["hidden"], state["period"]) == (2, -1, [], 0.65)
     agrees_with_course_lib(widget)
+
+
+def test_nights_are_seen_beside_drawings_that_give_all_lines_butt_ends(shown: Shown):
+    widget = shown(hidden=[2])
+    widget.page.add_style_tag(content="* { stroke-linecap: butt; }")
+    for name in ("cw-s-seen", "cw-s-hidden"):
+        ends = widget.locator(f".{name}").evaluate_all(
+            "(all) => all.map((el) => getComputedStyle(el).strokeLinecap)"
+        )
+        assert set(ends) == {"round"}
 
 
 # What moves --------------------------------------------------------------------------------------
 
 
-def test_at_first_sight_the_period_comes_from_a_wrong_one_to_its_own(shown: Shown):
-    widget = shown(moving=True, period=0.7)
+def test_at_first_sight_the_season_is_folded_up_and_nobody_is_told_the_period(shown: Shown):
+    widget = shown(moving=True)
     periods = np.array(widget.evaluate(PERIODS))
-    assert periods.max() > 0.7
+    assert periods.max() > 1
     assert (np.diff(periods[periods.argmax() :]) <= 0).all()
-    assert state_of(widget)["period"] == 0.7
-    # A touch ends the guided part.
-    press(widget, "Find it")
-    found = widget.evaluate(PERIODS)
-    assert set(found) == {state_of(widget)["period"]}
-    press(widget, "❚❚ Pause")
     agrees_with_course_lib(widget)
 
 
-def test_a_star_pulsates_until_it_is_paused(shown: Shown):
+def test_what_is_found_is_come_to_from_the_period_in_hand(shown: Shown):
+    widget = shown(moving=True, period=1.3)
+    press(widget, "Find it")
+    periods = np.array(widget.evaluate(PERIODS))
+    found = state_of(widget)["period"]
+    assert found == pytest.approx(watched_stars().period[0].item(), rel=0.01)
+    assert periods.max() > periods.min() > found
+    assert (np.diff(periods) <= 0).all()
+
+
+def test_a_star_that_is_chosen_has_yet_to_be_found(shown: Shown):
+    widget = shown(moving=True)
+    press(widget, "Find it")
+    widget.get_by_label("Star", exact=True).select_option(label="Algol")
+    periods = np.array(widget.evaluate(PERIODS))
+    assert state_of(widget)["period"] == 0.65
+    assert periods.max() > 0.65
+    assert (np.diff(periods[periods.argmax() :]) <= 0).all()
+
+
+def test_a_period_is_called_found_or_an_alias_or_nothing(shown: Shown):
+    own = watched_stars().period[0].item()
+    for period, verdict in ((own, "Found"), (0.31, "Turn until")):
+        expect(shown(period=period).locator(".cw-s-told strong")).to_contain_text(verdict)
+
+
+def test_an_alias_is_called_so_once_the_reader_has_asked(shown: Shown):
+    own = watched_stars().period[0].item()
+    alias = own / (1 + own)
+    widget = shown(period=alias)
+    told = widget.locator(".cw-s-told strong")
+    expect(told).not_to_contain_text("alias")
+    press(widget, "Find it")
+    expect(told).to_contain_text("Found")
+    widget.evaluate("(el, period) => el.courseModel.set('period', period)", alias)
+    expect(told).to_contain_text("An alias")
+
+
+def test_a_star_shines_brighter_and_fainter_until_it_is_paused(shown: Shown):
     widget = shown(page={"init": COUNT_FRAMES})
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     press(widget, "▶ Play")
-    radii = widget.evaluate(RADII)
-    assert len(radii) > 5
-    assert max(radii) <= 34
+    radius = widget.evaluate(READ)["radius"]
+    lights = widget.evaluate(LIGHTS)
+    assert len(lights) > 5
+    assert 0.25 - 1e-9 <= min(lights) < max(lights) <= 1 + 1e-9
+    assert widget.evaluate(READ)["radius"] == radius
     press(widget, "❚❚ Pause")
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     agrees_with_course_lib(widget)
     assert widget.evaluate(READ)["turn"] > 0
 
 
+def test_of_a_binary_there_is_a_point_and_its_period_may_be_half_the_orbit(shown: Shown):
+    own = watched_stars().period[1].item()
+    widget = shown(star=1, period=own)
+    assert widget.evaluate(READ)["radius"] == 3
+    expect(widget.get_by_text("two stars, seen as one point")).to_be_visible()
+    told = widget.locator(".cw-s-told strong")
+    expect(told).to_contain_text("Found: the orbit’s period, or half of it.")
+    agrees_with_course_lib(widget)
+    expect(shown(star=0).get_by_text("two stars, seen as one point")).to_have_count(0)
+
+
+def test_what_repeats_with_the_turns_has_a_band_over_the_whole_turn(shown: Shown):
+    repeats = astromer(frequency=(1.0, 2.0, 3.0))
+    for model, drawn in ((repeats, True), (astromer(), False)):
+        widget = shown(astromer=model, hidden=[2, 5, 8], period=0.7)
+        assert bool(widget.evaluate(READ)["doubt"]) == drawn
+        agrees_with_course_lib(widget)
+        press(widget, "Show all")
+        assert widget.evaluate(READ)["doubt"] == ""
+        agrees_with_course_lib(widget)
+    widget = shown(astromer=repeats, clock="days", hidden=[2, 5, 8], period=0.7)
+    assert widget.evaluate(READ)["doubt"] == ""
+    agrees_with_course_lib(widget)
+
+
+def test_a_band_of_the_model_follows_the_period_in_hand(shown: Shown):
+    widget = shown(astromer=astromer(frequency=(1.0, 2.0)), hidden=[2, 5, 8], period=0.7)
+    before = widget.evaluate(READ)["doubt"]
+    widget.evaluate("el => el.courseModel.set('period', 0.9)")
+    widget.evaluate(SOME_FRAMES)
+    assert widget.evaluate(READ)["doubt"] != before
+    agrees_with_course_lib(widget)
+
+
+def test_without_a_prior_there_is_no_band(shown: Shown):
+    few = watched_stars()
+    page = shown(stars=WatchedStars(few.name, few.curves, few.period), hidden=[2, 5])
+    assert page.evaluate(READ)["band"] == ""
+    agrees_with_course_lib(page)
+
+
 def test_for_readers_who_asked_for_less_motion_it_stands_still_until_they_play(shown: Shown):
     widget = shown(moving=True, page={"reduced_motion": True})
     assert set(widget.evaluate(PERIODS)) == {state_of(widget)["period"]}
-    assert len(widget.evaluate(RADII)) == 1
+    assert len(widget.evaluate(LIGHTS)) == 1
     press(widget, "▶ Play")
-    assert len(widget.evaluate(RADII)) > 1
+    assert len(widget.evaluate(LIGHTS)) > 1
 
 
 def test_what_a_reader_hears_names_the_star_its_period_and_the_errors(shown: Shown):
-    widget = shown(hidden=[2, 5])
+    widget = shown(hidden=[2, 5], period=0.7)
     heard = widget.locator(".cw-announcer")
-    expect(heard).to_contain_text("Mira, folded at 0.700000 d.")
+    expect(heard).to_contain_text("Mira, folded at 0.700000 d: three waves explain")
     expect(heard).to_contain_text(re.compile(r"2 nights hidden. Errors in magnitudes: ASTROMER \d"))
+
+
+def test_who_listens_is_told_the_highest_peak_no_sooner_than_who_asks(shown: Shown):
+    widget = shown(period=1.3)
+    heard = widget.locator(".cw-announcer")
+    expect(heard).to_contain_text("folded at 1.30000 d")
+    expect(heard).not_to_contain_text("highest peak")
+    press(widget, "Find it")
+    expect(heard).to_contain_text("The highest peak of the periodogram is a period of")
+
+
+# Notes what a reader hears from now on.
+NOTE_HEARD = """(el) => {
+  const region = el.querySelector(".cw-announcer");
+  el.courseHeard = [];
+  new MutationObserver(() => el.courseHeard.push(region.textContent))
+    .observe(region, { childList: true });
+}"""
+
+
+def test_what_a_reader_does_is_told_while_the_star_shines_and_no_frame_of_its_film(shown: Shown):
+    widget = shown(period=0.7)
+    heard = widget.locator(".cw-announcer")
+    expect(heard).to_contain_text("folded at 0.700000 d")
+    press(widget, "▶ Play")
+    widget.page.wait_for_timeout(700)
+    widget.evaluate(NOTE_HEARD)
+    widget.page.wait_for_timeout(1200)
+    assert widget.evaluate("el => el.courseHeard") == []
+    press(widget, "Hide a third")
+    expect(heard).to_contain_text("5 nights hidden")
+    widget.get_by_label("Star", exact=True).select_option(label="Polaris")
+    expect(heard).to_contain_text("Polaris, folded at")
+    expect(widget.get_by_role("button", name="❚❚ Pause")).to_be_visible()
+    assert len(widget.evaluate("el => el.courseHeard")) == 2
+
+
+def test_what_is_found_is_told_when_the_film_has_come_to_it(shown: Shown):
+    widget = shown(moving=True, period=1.3)
+    press(widget, "Find it")
+    heard = widget.locator(".cw-announcer")
+    expect(heard).to_contain_text("its nights are being folded")
+    expect(heard).to_contain_text("The highest peak of the periodogram is", timeout=20_000)
+    expect(widget.get_by_role("button", name="❚❚ Pause")).to_be_visible()

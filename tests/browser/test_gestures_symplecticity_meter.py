@@ -127,7 +127,7 @@ def test_success_is_said_and_ticked_when_the_loop_closes_without_work(
     assert outcome(widget) == ("good", "Closed: no work")
     assert widget.locator(".cw-meter-stage .cw-tick").count() == 1
     assert widget.locator("[data-outcome] .cw-tick").count() == 1
-    assert widget.locator("[data-reading=asymmetry]").inner_text() == "0.00"
+    assert widget.locator("[data-reading=asymmetry]").text_content() == "0.00"
     agrees_with_course_lib(widget)
 
 
@@ -334,3 +334,38 @@ def test_one_token_and_six_are_drawn(shown: Shown):
 def test_in_a_column_of_200_pixels_nothing_sticks_out(shown: Shown):
     widget = shown(page={"width": 200})
     assert widget.page.evaluate("() => document.documentElement.scrollWidth") <= 200
+
+
+COVERED = """(el) => {
+  const words = el.querySelector(".cw-meter-left").getBoundingClientRect();
+  return [...el.querySelectorAll("[aria-label^='token '] g > circle:first-child")].some((disc) => {
+    const { left, right, top, bottom } = disc.getBoundingClientRect();
+    return left < words.right && right > words.left && top < words.bottom && bottom > words.top;
+  });
+}"""
+
+
+@pytest.mark.parametrize("width", [756, 374])
+def test_what_is_left_is_told_where_no_token_is_held(shown: Shown, width: int):
+    beside = [[-1.5, -0.4], [-1.4, -1.3], [-0.2, 0.0]]
+    for window in (beside, [[1.9, 0.1], [1.2, -0.2], [0.0, 0.0]]):
+        widget = shown(z=window, page={"width": width})
+        assert not widget.evaluate(COVERED)
+        steps(widget, 25)
+        assert not widget.evaluate(COVERED)
+
+
+def test_who_gets_a_machine_is_asked_what_takes_it_away(shown: Shown):
+    widget = shown()
+    before = widget.locator(".cw").bounding_box()
+    steps(widget, 25)
+    assert "does the machine still run?" in widget.locator(".cw-meter > .cw-hint").inner_text()
+    assert widget.locator(".cw").bounding_box() == before
+
+
+def test_on_a_telephone_the_picture_has_the_width_and_its_choices_stand_below(shown: Shown):
+    widget = shown(page={"width": 390})
+    stage = widget.locator(".cw-meter-stage").bounding_box()
+    choices = widget.locator(".cw-meter-choices").bounding_box()
+    assert choices["y"] >= stage["y"] + stage["height"]
+    assert stage["width"] == pytest.approx(widget.locator(".cw-meter").bounding_box()["width"])

@@ -144,7 +144,7 @@ def test_a_beginning_that_cannot_be_read_is_refused_in_words_and_not_run(
     field = widget.get_by_label("Type a beginning")
     field.fill(typed)
     says(widget, words)
-    says(widget, "Below you still see bad.")
+    says(widget, "You still see bad.")
     assert field.input_value() == typed
     assert field.get_attribute("aria-invalid") == "true"
     assert texts(widget) == ("bad", "")

@@ -47,5 +47,5 @@ def test_the_knobs_of_a_figure_are_arguments_and_traits_of_its_own():
     figure = LiveFigure("root-d", dimension=128)
     assert figure.dimension == 128
     assert not hasattr(LiveFigure, "dimension")
-    with pytest.raises(TypeError, match=r"expected LiveFigure\(figure, \*, .*dimension=64"):
+    with pytest.raises(TypeError, match=r"expected LiveFigure\(figure, \*, .*dimension=1024"):
         LiveFigure("root-d", radius=1.0)

@@ -133,6 +133,31 @@ def test_a_stroke_ends_where_the_hand_drew_it_however_often_the_hand_was_seen(
     assert max(curve) < 1.5 + 1e-9
 
 
+def test_a_flame_warms_the_rod_where_it_is_and_nowhere_beyond_what_can_be_drawn(
+    javascript: Javascript, random: np.random.Generator
+):
+    places = np.linspace(0, 1, 101)
+    load = random.normal(scale=2, size=101)
+    at = random.uniform(-0.2, 1.2, size=DRAWS)
+    cases = [[load.tolist(), places.tolist(), x] for x in at.tolist()]
+    flames = 2.5 * np.exp(-(((places - at[:, None]) / 0.07) ** 2) / 2)
+    assert_close(javascript(ROD, "warmedAt", cases), (load + flames).clip(-MOST, MOST))
+    assert_close(javascript(ROD, "pluggedAt", cases), (load - flames).clip(-MOST, MOST))
+
+
+def test_a_swing_sets_out_to_the_cold_at_once_comes_to_the_heat_and_ends_where_it_began(
+    javascript: Javascript,
+):
+    def at(*seconds: float) -> list[float]:
+        cases = [[0.014, second / 12] for second in seconds]
+        return javascript("js/basis_explorer/bases.js", "swung", cases)
+
+    half, one, three = at(0.5, 1, 3)
+    assert half < 0.014 / 1.8
+    assert one < half / 2
+    assert_close([three, *at(6, 9, 12)], [0.014 / 50, 0.014, 0.014 * 50, 0.014])
+
+
 def test_a_sloping_stroke_is_followed_up_and_down(javascript: Javascript):
     places = np.linspace(0, 1, 101).tolist()
     for start, end in (([0.2, -1.0], [0.6, 3.0]), ([0.6, 3.0], [0.2, -1.0])):

@@ -43,9 +43,9 @@ def test_a_bent_claim_breaks_soon_and_course_lib_confirms_the_smallest_case(
         given = [[name, seed, bend, tolerance, FEW] for seed in range(3)]
         for broken in javascript("break_it.js", "counterexample", given):
             assert broken is not None
-            assert residual(name, broken["first"], bend) > tolerance
+            assert residual(name, broken["path"][0], bend) > tolerance
             assert residual(name, broken["small"], bend) > tolerance
-            assert len(str(broken["small"])) <= len(str(broken["first"]))
+            assert len(str(broken["small"])) <= len(str(broken["path"][0]))
 
 
 @every_claim

@@ -1,15 +1,20 @@
 """The mathematics of EnergyDrift's JavaScript, run in Chromium, against course_lib."""
 
 import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from in_the_page import DRAWS, Javascript, assert_close, tensor
 
 from course_lib import mechanics
-from course_lib.widgets.energy_drift import METHODS
+from course_lib.widgets.energy_drift import BINS, METHODS, stretches
+from course_lib.widgets.programs import program_of
 
 MECHANICS = "js/maths/mechanics.js"
+DRIFT = "js/maths/drift.js"
 ORBITS = {
     # Regular orbits: in a chaotic one, rounding alone parts two computations.
     "HarmonicOscillator": (mechanics.HarmonicOscillator(mass=1.3, stiffness=0.7), [1.0], [0.2]),
@@ -37,6 +42,36 @@ def test_a_thousand_steps_in_the_page_are_those_of_course_lib(
     assert_close(np.reshape(found["p"], (-1, kind.dim)), run.p)
     assert_close(found["energy"], run.energy)
     assert_close(found["error"], ((run.energy - run.energy[0]) / run.energy[0]).abs())
+
+
+def heun(system, q, p, dt):
+    q_dot, p_dot = system.field(q, p)
+    q_next, p_next = system.field(q + dt * q_dot, p + dt * p_dot)
+    return q + dt / 2 * (q_dot + q_next), p + dt / 2 * (p_dot + p_next)
+
+
+def fourth_order(system, q, p, dt):
+    a = 1 / (2 - 2 ** (1 / 3))
+    for part in (a, 1 - 2 * a, a):
+        p = p - part * dt / 2 * system.grad_q(q, p)
+        q = q + part * dt * system.grad_p(q, p)
+        p = p - part * dt / 2 * system.grad_q(q, p)
+    return q, p
+
+
+@pytest.mark.parametrize("stepper", [heun, fourth_order])
+@pytest.mark.parametrize("system", sorted(ORBITS))
+def test_a_stepper_of_the_readers_own_goes_on_in_the_page_as_in_python(
+    javascript: Javascript, system: str, stepper: Callable[..., Any]
+):
+    kind, q, p = ORBITS[system]
+    dt, steps = 0.02, 300
+    program = program_of(stepper, kind, tensor(q), tensor(p), 0.5)  # of any step
+    given = [program, system, dataclasses.asdict(kind), q, p, dt, steps]
+    [found] = javascript("js/maths/programs.js", "programRun", [given])
+    run = mechanics.integrate(kind, tensor(q), tensor(p), dt=dt, steps=steps, method=stepper)
+    assert_close(np.reshape(found["q"], (-1, kind.dim)), run.q)
+    assert_close(np.reshape(found["p"], (-1, kind.dim)), run.p)
 
 
 def test_a_run_in_the_page_stops_where_the_state_stops_being_finite(javascript: Javascript):
@@ -110,3 +145,80 @@ def test_an_envelope_holds_the_least_and_the_largest_of_each_stretch(
             stretch = [v for n, v in enumerate(values) if n * bins // length == place]
             assert found["low"][place] == min(stretch)
             assert found["high"][place] == max(stretch)
+
+
+@pytest.mark.parametrize("end", [50.0, 400.0, 3000.0, 20_000.0])
+def test_a_motion_that_quickens_is_at_its_end_in_time(javascript: Javascript, end: float):
+    [rate] = javascript(MECHANICS, "quickening", [[end, 3.0, 14.0]])
+    assert 3.0 * np.expm1(14.0 * rate) / rate == pytest.approx(end, rel=1e-9)
+
+
+def test_a_motion_that_is_soon_at_its_end_does_not_quicken(javascript: Javascript):
+    [rate] = javascript(MECHANICS, "quickening", [[40.0, 3.0, 14.0]])
+    assert rate == pytest.approx(0, abs=1e-12)
+
+
+def test_stretches_of_a_run_of_python_begin_where_python_says(
+    javascript: Javascript, random: np.random.Generator
+):
+    totals = [1, 2, BINS, BINS + 1, 10_001, 20_001, *random.integers(1, 20_001, DRAWS).tolist()]
+    found = javascript(DRIFT, "stretches", [[total, min(BINS, total)] for total in totals])
+    for starts, total in zip(found, totals, strict=True):
+        assert starts == stretches(total).tolist()
+
+
+def test_a_step_lies_in_the_last_stretch_that_has_begun(
+    javascript: Javascript, random: np.random.Generator
+):
+    starts = stretches(2001).tolist()
+    steps = [0, 1, 2000, *random.integers(0, 2001, DRAWS).tolist()]
+    found = javascript(DRIFT, "stretchOf", [[starts, step] for step in steps])
+    assert found == (np.searchsorted(starts, steps, side="right") - 1).tolist()
+
+
+OUTCOMES = {
+    "symplectic": ("stoermer_verlet", 0.1, "kept"),
+    "symplectic, with a large error": ("symplectic_euler", 0.5, "kept"),
+    "of high order": ("runge_kutta_4", 0.1, "creeps"),
+    "of high order, with a large step": ("runge_kutta_4", 0.5, "gone"),
+    "neither": ("explicit_euler", 0.1, "gone"),
+    "neither, with a small step": ("explicit_euler", 0.001, "creeps"),
+}
+
+
+@pytest.mark.parametrize("case", OUTCOMES)
+@pytest.mark.parametrize("whole", [True, False], ids=["every step", "stretches"])
+def test_who_keeps_the_energy_of_a_pendulum(javascript: Javascript, case: str, *, whole: bool):
+    method, dt, outcome = OUTCOMES[case]
+    stepper = getattr(mechanics, method)
+    start = tensor([1.2]), tensor([0.0])
+    run = mechanics.integrate(mechanics.Pendulum(), *start, dt=dt, steps=2000, method=stepper)
+    error = ((run.energy - run.energy[0]) / run.energy[0]).abs().numpy()
+    starts = np.arange(2001) if whole else stretches(2001)
+    curve = {"high": np.maximum.reduceat(error, starts).tolist(), "starts": starts.tolist()}
+    found = javascript(DRIFT, "keeping", [[{**curve, "total": 2001}, float(error.max())]])
+    assert found == [outcome]
+
+
+def test_what_rounding_alone_makes_grow_is_kept(javascript: Javascript):
+    curve = {"high": [1e-15, 1e-13, 5e-12], "starts": [0, 10, 90], "total": 100}
+    assert javascript(DRIFT, "keeping", [[curve, 5e-12], [curve, 0.6]]) == ["kept", "gone"]
+
+
+def test_segments_that_meet_are_one_line_and_none_is_lost(
+    javascript: Javascript, random: np.random.Generator
+):
+    for field in (random.normal(size=(9, 11)), np.hypot(*np.mgrid[-4:5, -5:6])):
+        given = [field.ravel().tolist(), *field.shape, 0.1 + 2 * (field.min() >= 0)]
+        [segments] = javascript("js/maths/contour.js", "contourSegments", [given])
+        [lines] = javascript("js/maths/contour.js", "chained", [[segments]])
+        pairs = [pair for line in lines for pair in itertools.pairwise(line)]
+
+        def ends(pair: Any) -> frozenset[tuple[float, float]]:
+            return frozenset(tuple(point) for point in pair)
+
+        expected = [ends((segment[:2], segment[2:])) for segment in segments]
+        assert sorted(map(sorted, map(ends, pairs))) == sorted(map(sorted, expected))
+    # A ring is one line that closes.
+    assert len(lines) == 1
+    assert lines[0][0] == lines[0][-1]

@@ -144,3 +144,34 @@ def test_a_network_answers_as_in_course_lib_and_so_does_what_each_atom_adds(
     for molecule, adds in zip(molecules[:40], found, strict=True):
         without = [answer(molecule.without(i)) for i in range(len(molecule.element))]
         assert_close(adds, answer(molecule) - tensor(without))
+
+
+def test_atoms_part_until_no_two_are_nearer_than_a_diameter(
+    javascript: Javascript, random: np.random.Generator
+):
+    editing, cases = "js/graph_playground/editing.js", []
+    for _ in range(DRAWS):
+        atoms, width = int(random.integers(1, MOST_ATOMS + 1)), float(random.uniform(300, 600))
+        spread = random.uniform(0, 2)
+        place = np.clip(spread * random.normal(size=(atoms, 2)), -2.4, 2.4).round(3)
+        drawing = {"place": place.tolist(), "bonds": [[i, i + 1, 1] for i in range(atoms - 1)]}
+        cases.append([drawing, int(random.integers(atoms)), width])
+    found = javascript(editing, "apart", cases)
+    radii = javascript(
+        editing, "radiusOf", [[d, w] for d, (_, _, w) in zip(found, cases, strict=True)]
+    )
+    for (drawing, _, width), parted, radius in zip(cases, found, radii, strict=True):
+        place = torch.tensor(parted["place"], dtype=torch.float64)
+        assert (place.abs() <= torch.tensor([4.0, 3.0])).all()
+        if len(place) > 1:
+            assert torch.pdist(place).min() * width / 8 > 2 * radius - 1e-6
+        assert parted["bonds"] == drawing["bonds"]
+
+
+def test_the_held_atom_stays_and_what_is_far_enough_stays_too(javascript: Javascript):
+    place = [[0.0, 0.0], [0.1, 0.0], [2.0, 0.0]]
+    drawing = {"place": place, "bonds": [[0, 1, 1], [1, 2, 1]]}
+    [parted] = javascript("js/graph_playground/editing.js", "apart", [[drawing, 0, 400]])
+    assert (parted["place"][0], parted["place"][2]) == (place[0], place[2])
+    assert parted["place"][1][0] > 0.1
+    assert parted["place"][1][1] == 0

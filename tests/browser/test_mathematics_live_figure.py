@@ -3,6 +3,8 @@
 import itertools
 import math
 
+import numpy as np
+import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
 from live_figures import (
@@ -13,11 +15,11 @@ from live_figures import (
     filled_stack,
     graph_of,
     normals,
-    polygon_area,
     run,
     shares_heard,
     through_stack,
     turning,
+    with_edge,
 )
 
 from course_lib.attention import attention_weights
@@ -59,14 +61,6 @@ def test_the_gradient_that_comes_through_a_softmax(javascript: Javascript):
     assert_close(found, exact)
     assert max(exact) > 0.1
     assert min(exact) < 1e-6
-
-
-def test_the_normal_density(javascript: Javascript):
-    cases = [[x / 4, v] for x in range(-8, 9) for v in (0.1, 1.0, 64.0)]
-    exact = [
-        torch.distributions.Normal(0.0, math.sqrt(v)).log_prob(tensor(x)).exp() for x, v in cases
-    ]
-    assert_close(javascript(SCALING, "normalDensity", cases), exact)
 
 
 def test_stops_are_whole_numbers_that_rise_from_end_to_end(javascript: Javascript):
@@ -127,13 +121,19 @@ def test_what_attention_costs(javascript: Javascript):
             assert javascript(ROOFLINE, "tiledBytes", cases) == tiled
 
 
-def test_the_area_of_a_polygon(javascript: Javascript):
-    random = torch.Generator().manual_seed(0)
-    polygons = torch.randn(DRAWS, 7, 2, generator=random, dtype=torch.float64)
-    found = javascript(DISCS, "polygonArea", [[one.tolist()] for one in polygons])
-    assert_close(found, [polygon_area(one) for one in polygons])
-    (square,) = javascript(DISCS, "polygonArea", [[[[0, 0], [2, 0], [2, 3], [0, 3]]]])
-    assert square == 6
+def test_the_area_within_a_curve_through_points_at_uneven_shares(
+    javascript: Javascript, random: np.random.Generator
+):
+    cases, exact = [], []
+    for _ in range(DRAWS):
+        shares = np.sort(np.concatenate([[0], np.linspace(0.01, 0.99, 200)]) % 1)
+        shares[1:] += random.uniform(0, 0.004, size=200)
+        a, b, bend = random.uniform(0.2, 3), random.uniform(0.2, 3), random.uniform(-1, 1)
+        x, y = a * np.cos(math.tau * shares), b * np.sin(math.tau * shares)
+        # A shear bends an ellipse and keeps its area.
+        cases.append([np.stack([x, y + bend * x**2], axis=1).tolist(), shares.tolist()])
+        exact.append(math.pi * a * b)
+    np.testing.assert_allclose(javascript(DISCS, "areaWithin", cases), exact, rtol=1e-5)
 
 
 def test_the_errors_of_hats_and_of_a_softmax(javascript: Javascript):
@@ -187,8 +187,41 @@ def test_shares_that_a_node_hears(javascript: Javascript):
         names, javascript(LISTENING, "graphOf", [[n] for n in names]), strict=True
     ):
         graph = graph_of(name)
+        joined = with_edge(graph, 3, 17)
         for layer in ("neighbours", "sum", "normalized"):
-            given = [layer, graph.nodes, shape["edges"], 4]
-            (found,) = javascript(LISTENING, "sharesHeard", [given])
-            for rounds, shares in enumerate(found):
-                assert_close(shares, shares_heard(graph, layer, rounds))
+            for graph_now, edges in ((graph, shape["edges"]), (joined, [*shape["edges"], [3, 17]])):
+                given = [layer, graph.nodes, edges, 4]
+                (found,) = javascript(LISTENING, "sharesHeard", [given])
+                for rounds, shares in enumerate(found):
+                    assert_close(shares, shares_heard(graph_now, layer, rounds))
+
+
+@pytest.mark.parametrize("layer", ["neighbours", "sum", "normalized"])
+def test_what_is_heard_has_come_along_edges(javascript: Javascript, layer: str):
+    graph, rounds, listener = graph_of("tree"), 5, 8
+    (shape,) = javascript(LISTENING, "graphOf", [["tree"]])
+    given = [layer, graph.nodes, shape["edges"], rounds, listener]
+    (found,) = javascript(LISTENING, "alongEdges", [given])
+    rows = graph.adjacency() + (layer != "neighbours") * torch.eye(graph.nodes)
+    degree = rows.sum(dim=1) if layer == "normalized" else torch.ones(graph.nodes)
+    rows = (rows / (degree[:, None] * degree).sqrt()).double()
+    power = [torch.linalg.matrix_power(rows, k) for k in range(rounds + 1)]
+    held = [p.sum(dim=1) for p in power]
+    # Entry (t, s): what goes from s to t in any of the rounds and is heard in the end.
+    gone = sum(
+        power[rounds - k][listener, :, None] * rows * held[k - 1] for k in range(1, rounds + 1)
+    ) / (rounds * held[rounds][listener])
+    assert_close(found, [(gone[i, j] + gone[j, i]).item() for i, j in shape["edges"]])
+    assert_close([gone.sum().item()], [1.0])
+
+
+def test_a_picture_between_two_levels_lies_straight_between_theirs(
+    javascript: Javascript, random: np.random.Generator
+):
+    levels, pictures = np.sort(random.uniform(size=7)), random.uniform(size=(7, 9))
+    asked = [-1.0, *levels.tolist(), *random.uniform(size=DRAWS).tolist(), 2.0]
+    found = javascript(
+        "js/maths/water.js", "pictureAt", [[levels.tolist(), pictures.tolist(), at] for at in asked]
+    )
+    expected = [[np.interp(at, levels, pixel) for pixel in pictures.T] for at in asked]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)

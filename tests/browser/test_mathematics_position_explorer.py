@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
-from kinds.position_explorer import sides_of
+from kinds.position_explorer import explained, sides_of
 from torch import Tensor
 
 from course_lib.position import rotary, shift_matrix, sinusoidal, sinusoidal_at
@@ -79,6 +79,7 @@ def states(random: np.random.Generator, kind: str) -> list[dict[str, Any]]:
         drawn.append(
             {name: tensor(random.normal(size=shape)) for name, shape in arrays.items()}
             | {"kind": kind, "tokens": tokens, "d_model": d, "base": bases(random)}
+            | {"before": [], "stage": 0}
         )
     return drawn
 
@@ -197,3 +198,19 @@ def test_numbers_are_different_if_they_differ_by_more_than_the_tolerance(
     values = [float(score[s, t]) for s, t in [(1, 0), (1, 2), (0, 1), (0, 2), (2, 1), (2, 0)]]
     [found] = javascript("js/maths/position.js", "distinct", [[values, 1e-9]])
     assert found == {"none": 1, "sinusoidal": 2, "learned": 3, "rotary": 4}[kind]
+
+
+def test_how_much_of_the_spread_of_scores_their_difference_explains(
+    javascript: Javascript, random: np.random.Generator
+):
+    by_distance = [[float((s - t) ** 2) for t in range(6)] for s in range(6)]
+    drawn = [tensor(random.normal(size=(n, n))) for n in range(2, 14)]
+    mixed = [tensor(by_distance) + scores for scores in drawn if len(scores) == 6]
+    found = javascript(
+        "js/maths/position.js",
+        "explainedByDifference",
+        [[by_distance], *([scores.tolist()] for scores in drawn + mixed)],
+    )
+    assert found[0] == pytest.approx(1)
+    assert_close(found[1:], [explained(scores) for scores in drawn + mixed])
+    assert found[-1] > 0.5

@@ -57,6 +57,25 @@ def test_a_placed_number_is_as_far_off_as_python_says(
     )
 
 
+def test_a_choice_of_logarithmic_bars_is_off_by_a_factor(
+    javascript: Javascript, random: np.random.Generator
+):
+    def one() -> Prediction:
+        numbers = np.exp(random.uniform(-9, 9, size=random.integers(2, 8)))
+        options = {f"option {i}": float(value) for i, value in enumerate(numbers)}
+        guess = [int(random.integers(len(options)))]
+        return Prediction.choose("Who?", options=options, log=True, guess=guess, answer="So.")
+
+    widgets = [one() for _ in range(CASES)]
+    assert_off_alike(javascript, widgets)
+    values = [widget.truth.astype(float).tolist() for widget in widgets]
+    ends = javascript("js/maths/guesses.js", "logarithmicEnds", [[v] for v in values])
+    for each, (low, high) in zip(values, (e.values() for e in ends), strict=True):
+        assert high == max(each)
+        assert 1.999 < min(each) / low < 20.001
+        assert np.log10(low) == pytest.approx(round(np.log10(low)), abs=1e-9)
+
+
 @pytest.mark.parametrize("wanted", ["largest", "smallest"])
 def test_a_choice_is_as_far_off_as_python_says_and_the_first_of_equals_is_right(
     javascript: Javascript, random: np.random.Generator, wanted: str
@@ -102,3 +121,31 @@ def test_a_stroke_is_straight_and_what_is_not_drawn_yet_runs_on_level(
     [found] = javascript("js/maths/guesses.js", "stroked", [[curve, *strokes]])
     assert_close(found["heights"], heights)
     assert found["drawn"] == drawn
+
+
+def test_bars_that_are_all_alike_begin_at_a_round_number_below_the_smallest(
+    javascript: Javascript, random: np.random.Generator
+):
+    alike = random.uniform(0.85, 1, size=(CASES, 4)) * random.uniform(0.01, 1e4, size=(CASES, 1))
+    for values, ends in zip(
+        alike,
+        javascript("js/maths/guesses.js", "barEnds", [[v] for v in alike.tolist()]),
+        strict=True,
+    ):
+        spread = values.max() - values.min()
+        assert ends["cut"]
+        assert ends["high"] == values.max()
+        assert values.min() - 1.11 * spread < ends["low"] < values.min()
+        assert ends["low"] > 0
+    apart = [[0, 0, 0.5], [1, 2, 3], [-1, 1, 1.01], [5, 5, 5], [0.79, 1]]
+    found = javascript("js/maths/guesses.js", "barEnds", [[values] for values in apart])
+    assert [ends["low"] for ends in found] == [min(0, *values) for values in apart]
+    assert not any(ends["cut"] for ends in found)
+
+
+def test_a_number_has_no_more_digits_than_the_steps_of_its_line_allow(javascript: Javascript):
+    given = [(0.0552, 0.01), (0.0552, 0.005), (3.2258, 1), (70.44, 5), (0.0552, 0)]
+    found = javascript("js/maths/guesses.js", "inSteps", [list(pair) for pair in given])
+    assert found == [0.055, 0.055, 3.2, 70, 0.0552]
+    asked = Prediction.place("Where?", truth=0.0552, between=(0, 1), step=0.01, answer="So.")
+    assert "Answer: 0.055." in asked.describe()

@@ -9,8 +9,9 @@ from small_widgets import astromer, watched_stars
 from course_lib.astromer import reconstruction_error
 from course_lib.light_curves import LightCurves, phase, time_sinusoids
 from course_lib.periodogram import fit_harmonics, frequency_grid, lomb_scargle
+from course_lib.star_prior import posterior_at_period
 from course_lib.widgets import StarExplorer
-from course_lib.widgets.star_explorer import filled_in
+from course_lib.widgets.star_explorer import believed
 
 PATH = "js/maths/light_curves.js"
 ASTROMER = "js/maths/astromer.js"
@@ -74,6 +75,43 @@ def test_a_periodogram_is_that_of_course_lib(javascript: Javascript, random: np.
         assert_close(power, lomb_scargle(*columns(curve), tensor(frequencies))[0])
 
 
+def test_where_nights_have_few_phases_the_periodogram_is_that_of_course_lib(javascript: Javascript):
+    light, error = [15.0, 15.4, 14.8, 15.1, 15.3, 14.9], [0.1, 0.05, 0.08, 0.1, 0.07, 0.1]
+    edges = [
+        ([0.4, 3.4], [0.31, 1.31, 0.69]),
+        ([0.0, 3.0, 6.0, 9.0, 12.0, 15.0], [1 / 3, 4 / 3, 2 / 3]),
+        ([0.1, 0.6, 1.1, 1.6, 3.1], [1.0, 2.0]),
+    ]
+    cases = [
+        [{"time": t, "magnitude": light[: len(t)], "error": error[: len(t)]}, f] for t, f in edges
+    ]
+    for (curve, f), power in zip(cases, javascript(PATH, "lombScargle", cases), strict=True):
+        assert_close(power, lomb_scargle(*columns(curve), tensor(f))[0])
+    assert javascript(PATH, "lombScargle", cases[1:2])[0] == pytest.approx([0, 0, 0])
+
+
+def test_a_band_is_that_of_course_lib(javascript: Javascript, random: np.random.Generator):
+    drawn = curves(random)
+    for curve in drawn[:4]:
+        for name in curve:
+            curve[name] = curve[name][:4]
+    prior = [0.04, 0.03, 0.03, 0.01, 0.01, 0.002, 0.002]
+    frequencies = random.uniform(0.05, 5, size=len(drawn)).tolist()
+    cases = [[curve, f, prior] for curve, f in zip(drawn, frequencies, strict=True)]
+    found = javascript(PATH, "posteriorOf", cases)
+    asked = random.uniform(0, 80, size=len(drawn)).tolist()
+    at = list(zip(frequencies, asked, strict=True))
+    middle = javascript(
+        PATH, "seriesAt", [[p["coefficients"], *ft] for p, ft in zip(found, at, strict=True)]
+    )
+    spread = javascript(PATH, "spreadAt", [[p, *ft] for p, ft in zip(found, at, strict=True)])
+    for curve, (f, t), m, s in zip(drawn, at, middle, spread, strict=True):
+        real = torch.ones(1, len(curve["time"]), dtype=torch.bool)
+        one = LightCurves(*columns(curve), real)
+        said = posterior_at_period(one, tensor([1 / f]), tensor([[t]]), variance=tensor(prior))
+        assert_close([m, s], [part.item() for part in said])
+
+
 def test_the_highest_peak_is_higher_than_every_trial_and_near_the_best(
     javascript: Javascript, random: np.random.Generator
 ):
@@ -92,7 +130,9 @@ def test_the_highest_peak_is_higher_than_every_trial_and_near_the_best(
 def test_aliases_lie_a_day_away_from_a_frequency_and_from_its_mirror_image(javascript: Javascript):
     cases = [[0.3, 5], [1.0, 5], [1.75, 5], [4.5, 5]]
     found = javascript(PATH, "aliases", cases)
-    np.testing.assert_allclose(np.concatenate(found), [0.7, 1.3, 2.0, 0.75, 2.75, 3.5])
+    expected = [[0.7, 1.3, 1.7, 2.3], [2, 3], [0.75, 2.75, 0.25, 3.75], [3.5, 2.5]]
+    for aliases, own in zip(found, expected, strict=True):
+        np.testing.assert_allclose(aliases, own)
 
 
 def test_a_fitted_series_is_that_of_course_lib_even_where_nights_are_few(
@@ -156,7 +196,7 @@ def test_nights_are_drawn_as_often_as_asked_and_others_by_another_seed(javascrip
 
 @pytest.mark.parametrize("heads", [1, 2])
 @pytest.mark.parametrize("clock", ["days", "turns"])
-def test_astromer_fills_in_what_it_fills_in_in_course_lib(
+def test_astromer_believes_what_it_believes_in_course_lib(
     javascript: Javascript, random: np.random.Generator, clock: str, heads: int
 ):
     shown = StarExplorer(watched_stars(), astromer=astromer(heads=heads), clock=clock)
@@ -172,11 +212,17 @@ def test_astromer_fills_in_what_it_fills_in_in_course_lib(
         real = torch.ones(1, nights, dtype=torch.bool)
         seen = LightCurves(*columns(curve), real).in_turns(tensor([period]))
         asked = tensor(times / period)[None]
-        expected.append(
-            filled_in(shown.astromer, seen, asked, hidden=flags(hidden, nights))[0].numpy()
-        )
-    assert_close(javascript(ASTROMER, "expectedAt", cases), expected)
-    assert np.ptp(np.concatenate([row - row.mean() for row in expected])) > 0.01
+        both = believed(shown.astromer, seen, asked, hidden=flags(hidden, nights))
+        expected.append(torch.cat(both).numpy())
+    found = [
+        [[belief[part] for belief in row] for part in ("middle", "deviation")]
+        for row in javascript(ASTROMER, "beliefAt", cases)
+    ]
+    assert_close(found, expected)
+    said, spread = np.stack(expected, axis=1)
+    assert np.ptp(said - said.mean(axis=1, keepdims=True)) > 0.01
+    assert np.ptp(spread) > 0.01
+    assert spread.min() > 0
 
 
 def test_dates_become_the_sinusoids_of_course_lib(

@@ -33,7 +33,8 @@ CUT = """(width) => {
 }"""
 # A choice says what is chosen, also on paper.
 PRESSED = """() => [...document.querySelectorAll("article :is(button, select, input)")]
-  .filter((e) => e.checkVisibility() && !e.matches(".cw-p-option, [type=radio], [type=checkbox]"))
+  .filter((e) => e.checkVisibility())
+  .filter((e) => !e.matches(".cw-p-option, th > button, [type=radio], [type=checkbox]"))
   .map((e) => e.outerHTML.slice(0, 200))"""
 ASKED = """() => [...document.querySelectorAll(".cw-host[data-widget=Prediction]")]
   .map((e) => e.courseModel).filter((it) => !it.get("revealed")).map((it) => it.get("answer"))"""

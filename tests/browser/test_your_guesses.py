@@ -33,7 +33,7 @@ def asked(page: Page, path: str) -> str:
     expect(question.get_by_role("button", name="Guess again")).to_be_visible()
     assert path in page.url
     text = question.locator(".cw-p-question").inner_text()
-    return text.removeprefix("Guess first").strip()
+    return " ".join(text.removeprefix("Guess first").split())  # equations are glued there
 
 
 @pytest.mark.parametrize("scheme", ["http", "file"])
@@ -69,30 +69,35 @@ def test_the_picture_that_tells_the_answer_waits_for_the_guess(
     expect(waiting).to_have_count(0)
 
 
-def test_a_lecture_is_marked_as_read_once_the_truth_of_all_its_questions_is_known(
+@pytest.mark.parametrize("path", [p for p in ASKING if re.search("/(03|06)_", p)])
+def test_a_figure_that_would_tell_the_answer_waits_with_the_text_that_belongs_to_it(
+    site: Folder, open_page: Callable[..., Page], path: str
+):
+    page = open_page(site.url(path), formulas=False)
+    veiled = page.locator(".guess-waits .cw-host[data-widget=LiveFigure]")
+    assert veiled.count() >= 1
+    links = page.locator(f".guess-hides a[href^='#{veiled.first.get_attribute('id')}?']")
+    assert links.count() >= 2
+    focused = "(link) => { link.focus(); return document.activeElement === link; }"
+    assert not any(link.evaluate(focused) for link in links.all())
+    for question in page.locator(".cw-host[data-widget=Prediction]").all():
+        question.get_by_role("button", name="Show me").click()
+    expect(veiled).to_have_count(0)
+    expect(page.locator("[inert], .guess-hides, .guess-waits, .guess-fog")).to_have_count(0)
+
+
+def test_text_tables_and_claims_after_a_question_wait_too(
     site: Folder, open_page: Callable[..., Page]
 ):
-    asking = {p: len(ASKS.findall((SITE / p).read_text(encoding="utf-8"))) for p in ASKING}
-    path = max(asking, key=asking.get)
-    page = open_page(site.url(path), formulas=False)
-    button = page.locator(".read-mark button")
-    entry = page.locator(
-        f".bd-links a[data-lecture='{button.get_attribute('data-lecture')}']"
-    ).first
-    questions = page.locator(".cw-host[data-widget=Prediction]").all()
-    for question in questions:
-        expect(entry).not_to_have_attribute("data-read", "")
+    page = open_page(site.url("lectures/13_jets.html"), formulas=False)
+    for kind in ("p", ".pst-scrollable-table-container", ".proof"):
+        assert page.locator(f"{kind}.guess-hides").count() >= 1, kind
+    for question in page.locator(".cw-host[data-widget=Prediction]").all():
         question.get_by_role("button", name="Show me").click()
-    expect(entry).to_have_attribute("data-read", "")
-    expect(button).to_contain_text("take the mark away")
-    # A mark that the reader took away stays away.
-    button.click()
-    page.reload()
-    expect(page.locator(".cw-p-answer").first).to_be_visible()
-    expect(entry).not_to_have_attribute("data-read", "")
+    expect(page.locator(".guess-hides")).to_have_count(0)
 
 
-def test_a_lecture_whose_question_is_open_again_asks_once_more(
+def test_a_lecture_is_marked_as_read_by_its_button_alone(
     site: Folder, open_page: Callable[..., Page]
 ):
     asking = {p: len(ASKS.findall((SITE / p).read_text(encoding="utf-8"))) for p in ASKING}
@@ -102,17 +107,44 @@ def test_a_lecture_whose_question_is_open_again_asks_once_more(
     entry = page.locator(
         f".bd-links a[data-lecture='{button.get_attribute('data-lecture')}']"
     ).first
+    # Who has every truth shown has not read a word.
     for question in page.locator(".cw-host[data-widget=Prediction]").all():
         question.get_by_role("button", name="Show me").click()
-    expect(entry).to_have_attribute("data-read", "")
-    page.get_by_role("button", name="Guess again").first.click()
+        expect(question.get_by_role("button", name="Guess again")).to_be_visible()
     expect(entry).not_to_have_attribute("data-read", "")
-    # A mark of the reader's own says nothing of the questions.
+    expect(button).to_contain_text("Mark this lecture as read")
     button.click()
     expect(entry).to_have_attribute("data-read", "")
+    expect(button).to_contain_text("take the mark away")
+    # A mark stays when a question is open again, and one that the reader took away stays away.
+    page.get_by_role("button", name="Guess again").first.click()
+    expect(entry).to_have_attribute("data-read", "")
+    button.click()
+    page.reload()
+    expect(button).to_contain_text("Mark this lecture as read")
+    expect(entry).not_to_have_attribute("data-read", "")
+
+
+def test_a_lecture_whose_question_is_open_again_asks_once_more(
+    site: Folder, open_page: Callable[..., Page]
+):
+    asking = {p: len(ASKS.findall((SITE / p).read_text(encoding="utf-8"))) for p in ASKING}
+    path = min(asking, key=asking.get)
+    page = open_page(site.url(path), formulas=False)
+    # A mark of the reader's own says nothing of the questions.
+    page.locator(".read-mark button").click()
+    shown = page.locator(".cw-host[data-widget=Prediction]").all()
+    for question in shown:
+        question.get_by_role("button", name="Show me").click()
+        expect(question.get_by_role("button", name="Guess again")).to_be_visible()
+    waiting = "all => all.map((a) => a.pathname)"
     page.goto(site.url(GUESSES))
-    links = page.locator(".guess-waiting a").evaluate_all("all => all.map((a) => a.pathname)")
-    assert f"/{path}" in links
+    links = page.locator(".guess-waiting a")
+    assert f"/{path}" not in links.evaluate_all(waiting)
+    page.goto(site.url(path))
+    page.get_by_role("button", name="Guess again").first.click()
+    page.goto(site.url(GUESSES))
+    assert f"/{path}" in links.evaluate_all(waiting)
 
 
 def records() -> dict[str, str]:
@@ -153,6 +185,49 @@ def test_guesses_stand_beside_the_truth_as_text(site: Folder, open_page: Callabl
     assert HOSTILE in cards[1]
     assert page.locator("#guess-cards img").count() == 0
     assert page.locator("#guess-cards .guess-list a").count() == 2
+
+
+def test_a_guess_is_drawn_beside_the_truth_and_counted_among_the_near_ones(
+    site: Folder, open_page: Callable[..., Page]
+):
+    kept = json.loads(records()["attention-course:guess:a#1"])
+    scale = {"kind": "place", "ends": ["0 %", HOSTILE], "guessAt": 0.1, "truthAt": 0.03}
+    told = {"hit": False, "near": False, "far": 0.07}
+    near = {**kept, "question": "And now?", **scale, "guessAt": 0.04, "near": True, "far": 0.01}
+    page = open_page(site.url(GUESSES))
+    put(page, {
+        "attention-course:guess:a#1": json.dumps(kept | scale | told),
+        "attention-course:guess:a#2": json.dumps(near | {"hit": False}),
+        "attention-course:guess:a#3": json.dumps(kept | scale | told | {"guessAt": "1e999"}),
+    })  # fmt: skip
+    assert "1 of 3 were right or close" in page.locator(".guess-nearness").inner_text()
+    pictures = page.locator(".guess-list svg")
+    assert pictures.count() == 2
+    ends = pictures.first.locator("circle").evaluate_all(
+        "all => all.map((circle) => Number(circle.getAttribute('cx')))"
+    )
+    assert ends[0] > ends[1]
+    assert HOSTILE in pictures.first.locator("text").last.text_content()
+    assert page.locator("#guess-cards img").count() == 0
+
+
+def test_of_a_wrong_choice_no_number_says_how_far_off_it_was(
+    site: Folder, open_page: Callable[..., Page]
+):
+    kept = json.loads(records()["attention-course:guess:a#1"])
+    chosen = {"kind": "choose", "said": "the mean", "off": "1.96", "far": 0.7, "revealed": True}
+    page = open_page(site.url(GUESSES))
+    put(page, {
+        "attention-course:guess:a#1": json.dumps(kept | chosen | {"hit": False}),
+        "attention-course:guess:a#2": json.dumps(
+            kept | chosen | {"hit": True, "off": "You hit it", "far": 0}
+        ),
+    })  # fmt: skip
+    told = page.locator("#guess-cards")
+    assert "1.96" not in (told.text_content() or "")
+    cards = told.locator(".guess-list > li").all_inner_texts()
+    assert "✗ You chose another" in cards[0]
+    assert "✓ You hit it" in cards[1]
 
 
 NAVIGATION = """<nav class="bd-links"><a data-lecture="1" href="lectures/01_soft_lookup.html"> 1 ·

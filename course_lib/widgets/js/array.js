@@ -11,11 +11,16 @@ export function bytesOf(base64) {
 }
 
 /**
- * A float32 array that travels as base64. See `Array` in traits.py.
- * @param {{ shape: number[], base64: string }} encoded
+ * A float32 array that travels as base64: its own bytes, or with `levels` a byte for each share of
+ * them. See `Array` and `Ink` in traits.py.
+ * @param {{ shape: number[], base64: string, levels?: number }} encoded
  */
-export function decodeArray({ shape, base64 }) {
-  return { shape, values: new Float32Array(bytesOf(base64).buffer) };
+export function decodeArray({ shape, base64, levels }) {
+  const bytes = bytesOf(base64);
+  const values = levels
+    ? Float32Array.from(bytes, (level) => level / levels)
+    : new Float32Array(bytes.buffer);
+  return { shape, values };
 }
 
 /**

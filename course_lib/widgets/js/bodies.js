@@ -34,9 +34,9 @@ function spring(from, to, y) {
   return `M${points.join("L")}`;
 }
 
-/** A wall to hold on to, over the whole height. */
+/** A wall to hold on to, over the whole height of any stage. */
 const wall = (x) =>
-  svg`<path d="M${x} 0V${STAGE}" stroke="var(--cw-edge)" stroke-width="3"></path>`;
+  svg`<path d="M${x} 0V${9 * STAGE}" stroke="var(--cw-edge)" stroke-width="3"></path>`;
 const disc = ([x, y], r) => svg`<circle cx=${x} cy=${y} r=${r} fill="var(--cw-edge)"></circle>`;
 
 /** Balls on springs from wall to wall, or to the last ball; each run has a lane of its own. */
@@ -122,15 +122,19 @@ export const onStage = (places) => places.flat().every((place) => place >= 0 && 
  * One body for each run that has a place on the stage.
  * @param {any} scene
  * @param {{ name: string, colour: string, q: number[] | null }[]} runs
- * @param {number} [unit] how many units of the stage a pixel of the page is: on a small stage balls
- *   are as large as on others
+ * @param {{ unit?: number, height?: number }} [stage] `unit`: how many units of the stage a pixel of
+ *   the page is, for on a small stage balls are as large as on others; `height`: of all lanes
  */
-export function bodies({ lanes, radii, places, ties }, runs, unit = 1) {
+export function bodies(
+  { lanes, endless, radii, places, ties },
+  runs,
+  { unit = 1, height = STAGE } = {},
+) {
   const size = sizeOf(unit);
   return runs.map(({ name, colour, q }, i) => {
-    const y = lanes ? (STAGE * (i + 0.5)) / runs.length : MIDDLE;
+    const y = lanes ? (height * (i + 0.5)) / runs.length : MIDDLE;
     const balls = q ? places(q, y) : [];
-    if (!q || !onStage(balls)) return nothing;
+    if (!q || !(endless || onStage(lanes ? balls.map(([x]) => [x]) : balls))) return nothing;
     // Runs that stay together lie on one another, the later ones smaller.
     const shrink = lanes ? 1 : Math.max(SMALLEST, 1 - 0.15 * i);
     const tie = (d) =>

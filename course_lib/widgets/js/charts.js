@@ -12,7 +12,8 @@ const TYPE = 12;
 const [TICK, LEAST_MARGIN, NARROWEST] = [8, 10, 30];
 /** Pixels for a number below an axis, and beside one. */
 const [WIDE, HIGH] = [45, 32];
-const NARROW = 420;
+/** Panels on a telephone, which stand one below the other, are narrower. */
+export const NARROW = 420;
 const [SMALL, LARGE] = [1e-3, 1e5];
 
 /**
@@ -77,13 +78,14 @@ export const heightOf = (ui, height) =>
  * A panel with axes, `grow` times as wide as others beside it, and `height` pixels high.
  * @param {any} ui
  * @param {{ name: string, title: unknown, says: string, x: Axis, y: Axis, height?: number,
- *   grow?: number, room?: number, group?: boolean, equal?: boolean }} options `says` is for those who
- *   do not see it; `room` is left free at the right; a `group` holds handles; on `equal` axes a
- *   circle is round, and one of them reaches farther than asked
+ *   grow?: number, room?: number, margin?: number, group?: boolean, equal?: boolean }} options
+ *   `says` is for those who do not see it; `room` is left free at the right, `margin` at least for
+ *   the numbers at the left; a `group` holds handles; on `equal` axes a circle is round, and one of
+ *   them reaches farther than asked
  * @param {(frame: Frame) => unknown} draw
  */
 export function panel(ui, options, draw) {
-  const { name, title, says, grow = 1, room = 0, group = false } = options;
+  const { name, title, says, grow = 1, room = 0, margin = NARROWEST, group = false } = options;
   const height = heightOf(ui, options.height ?? 220);
   let { x, y } = options;
   const width = ui.width(name, 300);
@@ -91,7 +93,7 @@ export function panel(ui, options, draw) {
   const [top, bottom] = [y.label ? 24 : 8, height - foot];
   let up = measured(y, [bottom, top]);
   const widest = Math.max(0, ...up.texts.map((text) => textWidth(text, TYPE)));
-  const left = widest ? Math.max(NARROWEST, Math.ceil(widest) + TICK) : LEAST_MARGIN;
+  const left = widest ? Math.max(margin, Math.ceil(widest) + TICK) : LEAST_MARGIN;
   const right = width - LEAST_MARGIN - room;
   if (options.equal) [x, y] = rounded([x, right - left], [y, bottom - top]);
   const along = measured(x, [left, right]);
@@ -101,7 +103,9 @@ export function panel(ui, options, draw) {
     ...{ x: along.at, y: up.at, left, right, top, bottom, clip: `url(#${clip})` },
     at: ([px, py]) => [along.back(px), up.back(py)],
   };
-  return html`<div class="cw-panel" style="flex-grow: ${grow}; flex-basis: ${9.5 * grow}rem">
+  // A slim one may stand beside another on a telephone.
+  const least = grow < 1 ? "; min-width: 0" : "";
+  return html`<div class="cw-panel" style="flex-grow: ${grow}; flex-basis: ${9.5 * grow}rem${least}">
     <p class="cw-panel-title">${title}</p>
     <div data-measure=${name}>
       <svg viewBox="0 0 ${width} ${height}" role=${group ? "group" : "img"}
@@ -299,11 +303,11 @@ export function cells(frame, matrix, { colour = "var(--cw-accent)", depth = Math
 
 /**
  * What the lines of a panel are, each with a piece of it.
- * @param {{ text: string, colour: string, dash?: string }[]} lines
+ * @param {{ text: string, colour: string, dash?: string, width?: number }[]} lines
  */
 export const legend = (lines) =>
   html`<span class="cw-legend">${lines.map(
-    ({ text, colour, dash = "" }) => html`<span>
+    ({ text, colour, dash = "", width = 2.5 }) => html`<span>
     <svg viewBox="0 0 24 10" aria-hidden="true"><path d="M0 5H24" stroke=${colour}
-      stroke-width="2.5" stroke-dasharray=${dash || nothing}></path></svg>${text}</span>`,
+      stroke-width=${width} stroke-dasharray=${dash || nothing}></path></svg>${text}</span>`,
   )}</span>`;

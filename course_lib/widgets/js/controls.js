@@ -21,12 +21,13 @@ export function slider(ui, name, options) {
     : (position) => Number(position.toPrecision(12));
   const id = `${ui.id}-${name}`;
   const input = ({ target }) => set(fromSlider(Number(target.value)));
-  // The ends come before the value: a browser cuts a value to the ends that it knows.
+  // The ends come before the value: a browser cuts a value to the ends that it knows. A hundred
+  // logarithmic steps are a hair too short, lest rounding put the last of them beyond the end.
   return html`<div class="cw-control" style=${accent ? `--cw-accent: ${accent}` : nothing}>
     <label for=${id}>${label}</label>
     <input id=${id} type="range" data-trait=${name} aria-valuetext=${format(value)}
       min=${toSlider(min)} max=${toSlider(max)}
-      step=${logarithmic ? Math.log(max / min) / 100 : step}
+      step=${logarithmic ? Math.log(max / min) / 100.0001 : step}
       .value=${String(toSlider(value))} @input=${input}>
     <output for=${id}>${format(value)}</output>
   </div>`;
@@ -128,10 +129,16 @@ export const swatch = (colour) =>
 /** The colour of the i-th of several things that are told apart. @param {number} i */
 export const series = (i) => `var(--cw-series-${i % 6})`;
 
-/** What a reader may open: a line, and what stands below it. @param {string} line */
+/** What a reader may open: a line, and what stands below it. @param {unknown} line */
 export const fold = (line, content, { open = false } = {}) =>
   html`<details class="cw-fold" ?open=${open}><summary>${line}</summary>${content}</details>`;
 
-/** A push button. @param {string} text @param {() => void} press */
-export const button = (text, press, { disabled = false } = {}) =>
-  html`<button type="button" class="cw-button" ?disabled=${disabled} @click=${press}>${text}</button>`;
+/**
+ * A push button. `other` is what else may stand on it: it keeps the room for both. What is disabled
+ * by a press keeps the focus, which the keyboard would lose otherwise.
+ * @param {string} text
+ * @param {() => void} press
+ */
+export const button = (text, press, { disabled = false, other = "" } = {}) =>
+  html`<button type="button" class="cw-button" data-other=${other || nothing}
+    aria-disabled=${disabled || nothing} @click=${disabled ? nothing : press}>${text}</button>`;

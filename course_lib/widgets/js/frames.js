@@ -1,6 +1,10 @@
+import { upTo } from "./maths/numerics.js";
+
 const LONGEST_FRAME = 0.1;
-/** In how many parts of its height a widget comes into sight. */
-const PARTS = 10;
+/** Parts of its height by which a widget comes into sight. */
+const PARTS = upTo(11).map((part) => part / 10);
+/** What the window hears when something was `inert` that is so no more. */
+export const UNVEILED = "course:unveiled";
 
 /**
  * Calls `draw` at most once a frame after a `request`, and not at all while `root` is off screen:
@@ -11,7 +15,7 @@ const PARTS = 10;
  */
 export function framesOf(root, { draw, advance }) {
   let [pending, visible, stale, playing, last] = [0, true, false, false, 0];
-  let [seen, waiting] = [false, []];
+  let waiting = [];
 
   function schedule() {
     if (visible && !pending) pending = requestAnimationFrame(paint);
@@ -40,34 +44,38 @@ export function framesOf(root, { draw, advance }) {
     playing = on;
     request();
   }
-  /** Once half of the widget, or of the window, is seen. @param {() => void} act */
-  function atSight(act) {
-    if (seen) act();
-    else waiting.push(act);
-  }
-  const thresholds = Array.from({ length: PARTS + 1 }, (_, part) => part / PARTS);
+  /** Once half of the widget, or of the window, is seen, if no hand has used it before. */
+  const atSight = (/** @type {() => void} */ act) => waiting.push(act);
+  const used = (/** @type {any} */ { key }) => {
+    if (key !== "Tab") waiting = [];
+  };
+  // A finger that scrolls past does none of these.
+  for (const deed of ["click", "input", "keydown"]) root.addEventListener(deed, used, true);
   const observer = new IntersectionObserver(
     (entries) => {
-      const entry = entries[entries.length - 1];
-      visible = entry.isIntersecting;
-      if (visible && (stale || playing)) schedule();
-      if (seen || !halfSeen(entry)) return;
-      seen = true;
-      for (const act of waiting) act();
+      const { isIntersecting, intersectionRect, boundingClientRect, rootBounds } = entries.at(-1);
+      visible = isIntersecting;
+      if (stale || playing) schedule();
+      const room = Math.min(boundingClientRect.height, rootBounds?.height ?? innerHeight);
+      if (intersectionRect.height < room / 2 - 1 || root.closest("[inert]")) return;
+      for (const act of waiting.splice(0)) act();
     },
-    { threshold: thresholds },
+    { threshold: PARTS },
   );
   observer.observe(root);
+  /** What is seen already comes to be seen once more. */
+  function unveiled() {
+    if (!waiting.length) return;
+    observer.unobserve(root);
+    observer.observe(root);
+  }
+  addEventListener(UNVEILED, unveiled);
 
   function stop() {
     observer.disconnect();
+    removeEventListener(UNVEILED, unveiled);
     cancelAnimationFrame(pending);
     [visible, playing, waiting] = [false, false, []];
   }
   return { request, play, atSight, stop };
-}
-
-function halfSeen({ intersectionRect, boundingClientRect, rootBounds }) {
-  const room = rootBounds?.height ?? innerHeight;
-  return intersectionRect.height >= Math.min(boundingClientRect.height, room) / 2 - 1;
 }

@@ -34,3 +34,22 @@ export function alongALine(moveBy, press, down = -1) {
     event.preventDefault();
   };
 }
+
+/**
+ * A change after which a control may stand elsewhere, drawn anew: whoever works by keyboard stays
+ * with it, or comes to the fold in which it lies now.
+ * @param {() => void} change
+ */
+export function keepingFocus(change) {
+  const held = document.activeElement;
+  const byKeyboard = held?.matches(":focus-visible");
+  change();
+  if (!byKeyboard) return;
+  // The frame that draws the change was asked for first.
+  requestAnimationFrame(() => {
+    if (held.isConnected) return;
+    const again = document.getElementById(held.id);
+    const folded = again?.closest("details:not([open])")?.querySelector("summary");
+    (folded ?? again)?.focus();
+  });
+}

@@ -28,6 +28,23 @@ export function middleOf(label, x, width, size, weight = 500) {
   return clamp(x, half, width - half);
 }
 
+/** How bright a colour is to the eye, from 0 to 1: the relative luminance of WCAG. */
+function luminance(rgb) {
+  const [red, green, blue] = rgb.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/**
+ * Black or white, whichever stands out from a ground: on any ground one of them has a contrast of
+ * more than 4.5.
+ * @param {number[]} ground red, green and blue, up to 255
+ */
+export const readableOn = (ground) =>
+  1.05 * 0.05 > (luminance(ground) + 0.05) ** 2 ? "#fff" : "#000";
+
 const GAP = 8;
 
 /**

@@ -30,21 +30,25 @@ const WIDEST = 30;
 const TOPS = [0.1, 0.25, 0.5, 1];
 const [ABOVE, BELOW] = [14, 24];
 const LOWEST = 30;
-/** How high a key is, as a share of the tallest bar. */
-const KEY = 0.35;
+/** A keyboard: so many keys in a row, no wider, no slimmer, and so far from the next row. */
+const [KEYS, WIDEST_KEY, SLIMMEST_KEY, KEY_GAP] = [13, 48, 29, 4];
+/** The height of the bars that grow from two rows of keys at most, and from more. */
+const KEY_BARS = [44, 48];
 
 /** Where bars for so many letters stand: in rows of `each`, on the heights `base`, in `rooms`. */
-function gridOf(count, width, byRank, highest) {
+function gridOf(count, width, { byRank = false, highest = 150, keyboard = false }) {
   // In a frame too narrow for one letter all is drawn smaller.
   const across = Math.max(NARROWEST, width - LEFT);
-  const rows = Math.ceil(count / Math.floor(across / NARROWEST));
+  const most = Math.floor(across / NARROWEST);
+  const keys = clamp(Math.floor(across / SLIMMEST_KEY), 1, KEYS);
+  const rows = Math.ceil(count / (keyboard ? keys : most));
   const each = Math.ceil(count / rows);
-  const cell = Math.min(WIDEST, across / each);
+  const cell = Math.min(keyboard ? WIDEST_KEY : WIDEST, across / each);
   // The letter of rank r has a share of at most 1/r: by rank, all rows but the first can be low.
-  const tall = rows === 1 ? highest : byRank ? 130 : 80;
-  const most = (row) => (byRank ? 1 / (row * each + 1) : 1);
+  const tall = keyboard ? KEY_BARS[Number(rows > 2)] : rows === 1 ? highest : byRank ? 130 : 80;
+  const share = (row) => (byRank ? 1 / (row * each + 1) : 1);
   const rooms = upTo(rows).map((row) =>
-    clamp(Math.ceil((tall * most(row)) / TOPS[0]), LOWEST, tall),
+    clamp(Math.ceil((tall * share(row)) / TOPS[0]), LOWEST, tall),
   );
   const base = rooms.map((_, row) =>
     rooms.slice(0, row + 1).reduce((y, room) => y + ABOVE + room, row * BELOW),
@@ -60,12 +64,13 @@ function gridOf(count, width, byRank, highest) {
 }
 
 /** The lines on which bars stand and at which they would end, and their numbers. */
-function axis({ each, cell, base, heads }, top) {
+function axis({ each, cell, base, heads }, top, locked) {
   const line = (y) => `M${LEFT - 4} ${y}h${each * cell + 4}`;
   const tick = (text) => (y) =>
     svg`<text class="cw-l-small" text-anchor="end" x=${LEFT - 7} y=${y + 4}>${text}</text>`;
-  return svg`<path class="cw-l-axis" d=${[...base, ...heads].map(line).join("")}></path>
-    <g>${base.map(tick("0"))}${heads.map(tick(String(top)))}</g>`;
+  return svg`<g visibility=${locked ? "hidden" : nothing}>
+    <path class="cw-l-axis" d=${[...base, ...heads].map(line).join("")}></path>
+    ${base.map(tick("0"))}${heads.map(tick(String(top)))}</g>`;
 }
 
 /**
@@ -74,17 +79,18 @@ function axis({ each, cell, base, heads }, top) {
  * and the id `looked` follows from its state.
  * @param {any} ui
  * @param {{ title: string, names: string[], order: number[], own: number[], probability: number[],
- *   chosen: number | null, byRank?: boolean, highest?: number, locked?: boolean, grown?: number,
- *   marks?: (grid: any) => unknown, spoken: string, take: (id: number) => void,
- *   moveTo: (id: number) => void }} letters
- *   `highest` is the height of a single row; `order` are the ids that are shown, and what is said
+ *   chosen: number | null, byRank?: boolean, highest?: number, keyboard?: boolean,
+ *   locked?: boolean, grown?: number, marks?: (grid: any) => unknown, spoken: string,
+ *   take: (id: number) => void, moveTo: (id: number) => void }} letters
+ *   `highest` is the height of a single row; on a `keyboard` bars stand in short rows; `order` are
+ *   the ids that are shown, and what is said
  *   of each letter goes by id; `chosen` stands there; `marks` are drawn on top; while it is
  *   `locked`, there are keys in place of bars; `grown` is the share of its height that a bar has
  */
 export function letterBars(ui, letters) {
-  const { title, order, spoken, take, moveTo, byRank = false, highest = 150 } = letters;
+  const { title, order, spoken, take, moveTo } = letters;
   const count = order.length;
-  const grid = gridOf(count, ui.width("bars", 360), byRank, highest);
+  const grid = gridOf(count, ui.width("bars", 360), letters);
   const under = (event) => {
     const [x, y] = pointIn(event.currentTarget, event);
     const column = clamp(Math.floor((x - LEFT) / grid.cell), 0, grid.each - 1);
@@ -100,7 +106,7 @@ export function letterBars(ui, letters) {
   return html`<div class="cw-l-bars" data-measure="bars">
     <svg role="slider" tabindex="0" aria-label=${title} viewBox="0 0 ${grid.right} ${grid.bottom}"
       aria-valuemin="1" aria-valuemax=${count} aria-valuenow=${looked + 1}
-      aria-valuetext=${spoken} style="--cw-l-size: ${Math.min(15, grid.cell + 1)}px"
+      aria-valuetext=${spoken} style="--cw-l-size: ${Math.min(letters.keyboard ? 18 : 15, grid.cell + 1)}px"
       @click=${(event) => take(under(event))} @keydown=${keys} @pointerleave=${() => preview(null)}
       @pointermove=${(event) => event.pointerType === "mouse" && preview(under(event))}>
       ${drawnBars(grid, looked, letters)}
@@ -126,22 +132,28 @@ function drawnBars(grid, looked, letters) {
   const isCut = (id) => !locked && probability[id] === 0;
   const bars = (cut, shares) =>
     order.map((id, i) => (isCut(id) === cut ? bar(spots[i], shares[id]) : "")).join("");
+  const key = tall + BELOW - KEY_GAP;
+  const foot = locked ? BELOW - KEY_GAP - key / 2 + 5 : 16;
   // A letter keeps its element wherever it moves.
   const labels = [];
   order.forEach((id, i) => {
     const { x, y } = spots[i];
     const name = `${isCut(id) ? "cw-l-cut" : ""}${id === chosen ? " cw-l-chosen" : ""}`;
     labels[id] = svg`<text text-anchor="middle" class=${name}
-      transform=${`translate(${(x + cell / 2).toFixed(2)} ${y + 16})`}>${names[id]}</text>`;
+      transform=${`translate(${(x + cell / 2).toFixed(2)} ${y + foot})`}>${names[id]}</text>`;
   });
   const { x, y, room } = spots[looked];
-  const keys = spots.map((at) => bar({ ...at, y: at.y + BELOW - 3 }, (KEY * top) / (grown || 1)));
-  return svg`${axis(grid, top)}
+  const keys = spots.map(
+    (at) => `M${(at.x + 1.5).toFixed(2)} ${at.y + BELOW - KEY_GAP}${inside}v${-key}${back}z`,
+  );
+  return svg`${axis(grid, top, locked)}
     <rect class="cw-l-ring" rx="3" x=${(x + 0.5).toFixed(2)} width=${cell - 1}
       y=${y - room - 2} height=${room + BELOW}></rect>
-    <path class="cw-l-fill" d=${bars(false, probability)}></path>
-    <path class="cw-l-outline" d=${bars(false, own)}></path>
-    <path class="cw-l-outline cw-l-cut" d=${bars(true, own)}></path>
+    <g visibility=${locked ? "hidden" : nothing}>
+      <path class="cw-l-fill" d=${bars(false, probability)}></path>
+      <path class="cw-l-outline" d=${bars(false, own)}></path>
+      <path class="cw-l-outline cw-l-cut" d=${bars(true, own)}></path>
+    </g>
     ${locked ? svg`<path class="cw-l-keys" d=${keys.join("")}></path>` : nothing}
     ${Object.values(labels)} ${marks(grid)}`;
 }
@@ -168,7 +180,7 @@ export function headCards(ui, title, names, attention) {
       `${three(at.row[at.t])}.`
     : "The bluer a letter, the harder the head looks at it. Point at one or tap it for its weight.";
   return html`<p class="cw-l-heading">${title}</p>
-    <div class="cw-l-cards">${cards}</div>
+    <div class="cw-l-cards" style="--cw-count: ${names.length}">${cards}</div>
     <p class="cw-hint cw-l-look">${said}</p>`;
 }
 

@@ -11,6 +11,9 @@ export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduc
 export const playAtOnce = (ui, begin = () => ui.play(true)) =>
   ui.memo("played at once", [], () => ui.atSight(() => prefersStillness() || begin()));
 
+/** Plays a figure that is `moving`, unless the reader asked for less motion. @param {any} ui */
+export const playIfMoving = (ui) => ui.now.moving && !prefersStillness() && ui.play(true);
+
 /**
  * A button that starts and stops what `advance` does while the widget plays.
  * @param {any} ui
@@ -22,7 +25,8 @@ export function playButton(ui, { start, stop = "■ Stop", begin = () => {}, dis
     if (!ui.now.playing) begin();
     ui.play(!ui.now.playing);
   };
-  return button(ui.now.playing ? stop : `▶ ${start}`, press, { disabled });
+  const [here, other] = ui.now.playing ? [stop, `▶ ${start}`] : [`▶ ${start}`, stop];
+  return button(here, press, { disabled, other });
 }
 
 /**

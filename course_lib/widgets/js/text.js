@@ -92,15 +92,24 @@ export function unknownLetters(typed, known) {
 /**
  * A line to type in, bound to a control `name`. What cannot be read stays in the field, beside what
  * is wrong with it, and the picture keeps what it showed. With an `alphabet` a name is folded, and
- * stays in the field as the reader writes it. The widget's local state needs `typed: null`.
+ * stays in the field as the reader writes it; if it `drops`, what is no letter of it is left out.
+ * The widget's local state needs `typed: null`.
  * @param {any} ui
  * @param {string} name
  * @param {{ label: string, problemOf: (text: string) => string, still: string, alphabet?: string,
- *   accept: (text: string, caret: number) => void }} options `still` is what the picture shows
+ *   drops?: boolean,
+ *   accept: (text: string, caret: number) => void, enter?: () => void }} options `still` is what the
+ *   picture shows; `enter` is what that key does
  */
-export function typingLine(ui, name, { label, problemOf, still, alphabet, accept }) {
+export function typingLine(
+  ui,
+  name,
+  { label, problemOf, still, alphabet, drops = false, accept, enter },
+) {
   const [id, messageId] = [`${ui.id}-${name}`, `${ui.id}-${name}-message`];
-  const fold = (text) => (alphabet === undefined ? text : folded(text, alphabet));
+  const known = (letter) => !drops || alphabet.includes(letter);
+  const all = (text) => (alphabet === undefined ? text : folded(text, alphabet));
+  const fold = (text) => [...all(text)].filter(known).join("");
   const text = typedText(ui, name);
   const problem = problemOf(fold(text));
   const input = ({ target }) => {
@@ -111,12 +120,16 @@ export function typingLine(ui, name, { label, problemOf, still, alphabet, accept
     const caret = [...fold(target.value.slice(0, target.selectionStart))].length;
     if (!refused) accept(read, caret);
   };
-  const reading = text === ui.now[name] ? "" : `Read as ${spelled([...ui.now[name]])}.`;
-  const message = problem ? `${problem} Below you still see ${still}.` : reading;
+  const lost = [...new Set(all(text))].filter((letter) => !known(letter));
+  const without = lost.length ? ` Left out: ${spelled(lost, ", ")}.` : "";
+  const reading = text === ui.now[name] ? "" : `Read as ${spelled([...ui.now[name]])}.${without}`;
+  const pressed = ({ key }) => key === "Enter" && !problem && enter?.();
+  const message = problem ? `${problem} You still see ${still}.` : reading;
   return html`<div class="cw-typing">
     <label for=${id}>${label}</label>
     <input id=${id} type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
-      aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text} @input=${input}>
+      aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text}
+      @input=${input} @keydown=${pressed}>
     <span id=${messageId} class=${problem ? "cw-complaint" : "cw-complaint cw-read-as"}
       role="status">${message}</span>
   </div>`;

@@ -17,6 +17,7 @@ let widgets = 0;
  * @property {string} id begins the ids of this widget's elements; no other widget has it
  * @property {(changes: State) => void} set changes controls and local state
  * @property {(on: boolean) => void} play starts or ends calls of `advance`; `now.playing` tells
+ * @property {() => void} tell announces what a film has come to, as what a hand does is announced
  * @property {(act: () => void) => void} atSight acts once the reader sees half of the widget
  * @property {(name: string, fallback: number) => number} width of `<… data-measure="name">`
  * @property {(name: string, inputs: unknown[], compute: () => any) => any} memo computes again only
@@ -29,6 +30,8 @@ let widgets = 0;
  * @property {Record<string, Pick<Codec, "decode">>} data traits that the reader cannot change
  * @property {Record<string, Codec>} controls traits that the reader changes; reset restores them
  * @property {State} [local] what the reader does that Python need not know, as it begins
+ * @property {string[]} [guessed] names of the local state that holds the reader's guesses: a link that
+ *   sets the figure leaves them, reset does not
  * @property {(now: State) => boolean} [whole] whether the traits fit together yet; if they do not,
  *   the last picture stays, and an address that asks for it is not followed
  * @property {(now: State) => Record<string, any>} [limits] what an address may ask for of a trait
@@ -59,15 +62,14 @@ function mount(spec, model, el, figure) {
   const { root, region, frame } = frameOf(spec, el);
   const traits = traitsOf(model, { ...spec.data, ...spec.controls });
   const controls = controlsOf(model, spec.controls);
-  const first = controls.kept();
-  const begun = { ...spec.local, playing: false, refused: "" };
+  const [first, begun] = [controls.kept(), { ...spec.local, playing: false, refused: "" }];
   let [local, now, fresh, address] = [begun, {}, false, undefined];
 
   const read = () => ({ ...traits(), ...local });
-  const foot = (how) => footOf(local.refused, began, reset, how);
-  const theme = themeOf(root, changed);
-  const widths = widthsOf(root, changed);
-  const frames = framesOf(root, { draw, advance: (seconds) => spec.advance(read(), ui, seconds) });
+  const foot = (how) => footOf(local.refused, began, () => reset(), how);
+  const [theme, widths] = [themeOf(root, changed), widthsOf(root, changed)];
+  const advance = (seconds) => voice.film(() => spec.advance(read(), ui, seconds));
+  const frames = framesOf(root, { draw, advance });
   const [voice, height, paper] = [voiceOf(region), heightOf(root), paperOf(theme, draw)];
 
   function set(changes) {
@@ -75,13 +77,14 @@ function mount(spec, model, el, figure) {
     for (const [name, value] of Object.entries(changes)) {
       if (name in spec.controls) controls.change({ [name]: value });
       else if (name in local) local = { ...local, [name]: value };
-      else throw new Error(`${name} is neither a control nor local state of this widget`);
+      else throw new Error(`${name} is no control and no local state`);
     }
     model.save_changes();
     changed();
   }
   function changed() {
     fresh = false;
+    voice.heed();
     frames.request();
   }
   function play(on) {
@@ -89,9 +92,9 @@ function mount(spec, model, el, figure) {
     frames.play(on);
     if (!on) address?.rest();
   }
-  function reset() {
+  function reset(guesses = {}) {
     play(false);
-    local = begun;
+    local = { ...begun, ...guesses };
     controls.enter(first);
     model.save_changes();
     changed();
@@ -105,6 +108,7 @@ function mount(spec, model, el, figure) {
     id: uniqueId(),
     set,
     play,
+    tell: voice.tell,
     atSight: frames.atSight,
     width: widths.of,
     memo: memory(),
@@ -115,8 +119,7 @@ function mount(spec, model, el, figure) {
   function look() {
     const state = read();
     if (spec.whole?.(state) === false) return false;
-    fresh = true;
-    now = state;
+    [fresh, now] = [true, state];
     now = { ...state, ...spec.derive?.(state, ui) };
     return true;
   }
@@ -130,7 +133,7 @@ function mount(spec, model, el, figure) {
       if (!picture()) return;
       // What had no width before has one now that it stands in the page.
       if (widths.look()) picture();
-      voice.say(spec.words(now));
+      voice.say(spec.words(now), local.playing);
     } catch (error) {
       frame(html`<p role="alert">This picture cannot be drawn: ${error.message}</p>${foot()}`);
       reportError(error);
@@ -223,7 +226,9 @@ function located(figure, model, kit) {
   function obey(query) {
     const { asked, faults } = understood(query, known);
     const before = controls.kept();
-    reset();
+    // An address asks for a picture; it knows nothing of the reader, who has guessed before.
+    const state = read();
+    reset(Object.fromEntries((spec.guessed ?? []).map((guess) => [guess, state[guess]])));
     try {
       controls.change(asked);
       controls.change({ ...spec.along?.(asked, read(), ui), ...asked });
@@ -325,16 +330,37 @@ function heightOf(root) {
   return { stop: () => observer.disconnect() };
 }
 
-/** Says the last of several texts, once the reader's hand rests. */
+/**
+ * Says the last of several texts, once the reader's hand rests. The frames of a film are not told of;
+ * they do not put off what is to be told of a deed, but bring it up to date.
+ */
 function voiceOf(region) {
-  let timer = 0;
-  const say = (text) => {
+  let [timer, next, filming, due] = [0, "", false, true];
+  /** Somebody did something, unless the film did. */
+  const heed = () => {
+    due ||= !filming;
+  };
+  const tell = () => {
+    due = true;
+  };
+  const film = (/** @type {() => void} */ advance) => {
+    filming = true;
+    try {
+      advance();
+    } finally {
+      filming = false;
+    }
+  };
+  const say = (text, playing) => {
+    next = text;
+    if (playing && !due) return;
+    due = false;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      region.textContent = text;
+      region.textContent = next;
     }, REST_MILLISECONDS);
   };
-  return { say, stop: () => clearTimeout(timer) };
+  return { heed, tell, film, say, stop: () => clearTimeout(timer) };
 }
 
 /** On paper stands what the reader has made, in the colours of paper, also far from the window. */

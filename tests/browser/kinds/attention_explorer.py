@@ -40,9 +40,45 @@ def make(name: str = "Ada") -> AttentionExplorer:
         losses=[3.0, 2.5, 0.75, 0.5],
         vocabulary=[name, "b", "c", "d"],
         guesses=torch.from_numpy(random.normal(scale=2, size=(4, 5, 4))).softmax(-1),
+        question=name,
+        rivals=["d", name],
         step=3,
         moving=False,
     )
+
+
+def assert_rivals(
+    page: dict[str, Any], state: dict[str, Any], query: int, share: dict[str, float]
+) -> None:
+    """Assert where the other heads look, and what each rival gets after the last token."""
+    tokens = state["tokens"]
+    heads = range(weights_of(state["weights"]).shape[2])
+    rows = [retempered_rows(state | {"head": head})[query] for head in heads]
+    others = [w for head in heads if head != state["head"] for w in rows[head].tolist() if w >= 0.1]
+    for width, weight in zip(page["elsewhere"], others, strict=True):
+        assert float(width) == pytest.approx(13 * weight, abs=1e-4)
+    own = [weight for weight in rows[state["head"]].tolist() if weight >= 0.1]
+    for text, weight in zip(page["own"], own, strict=True):
+        assert agrees(text, weight)
+    said = page["asked"].removeprefix(state["question"]).strip()
+    if query < len(tokens) - 1:
+        assert said == ""
+        return
+    best = next(iter(share))
+    assert said.startswith(f"Guessed: {best}, ")
+    assert agrees(said.removeprefix(f"Guessed: {best}, "), share[best])
+    for rival in set(state["rivals"]) - {best}:
+        assert agrees(said.partition(f"{rival} gets ")[2], share[rival])
+        looking = [
+            str(head + 1)
+            for head, row in enumerate(rows)
+            if not row.isnan().any() and tokens[int(row.argmax())] == rival
+        ]
+        told = said.partition(f"{rival} gets ")[2].partition(".")[0]
+        one = len(looking) == 1
+        who = f"head{'' if one else 's'} {' and '.join(looking)} look{'s' if one else ''} at it"
+        assert told.endswith(f", though {who} most") == bool(looking)
+        assert ("though" in told) == bool(looking)
 
 
 def displayed(widget: Locator) -> None:
@@ -58,7 +94,7 @@ def displayed(widget: Locator) -> None:
           return {
             place: Number(slider.getAttribute("aria-valuenow")),
             said: slider.getAttribute("aria-valuetext"),
-            links: [...slider.querySelectorAll("path")]
+            links: [...slider.querySelectorAll("path:not(.cw-wrong, .cw-elsewhere *)")]
               .map((path) => path.getAttribute("stroke-width")),
             alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
             lines: lines.map((line) => [...line.querySelectorAll("th, .cw-number")]
@@ -67,7 +103,12 @@ def displayed(widget: Locator) -> None:
             next: [...el.querySelectorAll(".cw-next tbody tr")].map((line) =>
               [...line.querySelectorAll("th, .cw-number")].map((cell) => cell.textContent)),
             guessed: [...slider.querySelectorAll(".cw-guess")].map((guess) =>
-              [guess.textContent.trim(), guess.dataset.right]),
+              [guess.textContent.trim(), guess.dataset.right,
+                String(guess.querySelector(".cw-wrong") !== null)]),
+            elsewhere: [...slider.querySelectorAll(".cw-elsewhere path")]
+              .map((path) => path.getAttribute("stroke-width")),
+            own: [...slider.querySelectorAll(".cw-own")].map((e) => e.textContent),
+            asked: el.querySelector(".cw-asked")?.textContent.trim(),
             loss: el.querySelector(".cw-film-loss b")?.textContent,
           };
         }"""
@@ -86,21 +127,33 @@ def displayed(widget: Locator) -> None:
     assert f"(place {query + 1})" in page["title"]
 
     if isinstance(state["guesses"], dict):
-        ids, probabilities = (given[state["step"]] for given in expected_next(state["guesses"]))
+        ids, probabilities = expected_next(state["guesses"])
+        if state["steps"]:
+            ids, probabilities = ids[state["step"]], probabilities[state["step"]]
         names = [[state["vocabulary"][i] for i in places] for places in ids]
         truth = tokens[query + 1] if query + 1 < len(tokens) else None
-        marked = [f"{name} ✓" if name == truth else name for name in names[query]]
+        listed = names[query] if truth is None else names[query][:3]
+        listed = list(dict.fromkeys(listed))
+        marked = [f"{name} ✓" if name == truth else name for name in listed]
+        if truth not in (None, names[query][0]):
+            marked[0] += " ✗"
         assert [name for name, _ in page["next"]] == marked
-        shown = zip(page["next"], probabilities[query], strict=True)
-        assert all(agrees(text, 100 * p) for (_, text), p in shown)
+        share = dict(zip(names[query], 100 * probabilities[query], strict=True))
+        shown = zip(page["next"], listed, strict=True)
+        assert all(agrees(text, share[name]) for (_, text), name in shown)
+        if state["rivals"]:
+            assert_rivals(page, state, query, share)
         right = [
             str(one[0] == next_).lower() for one, next_ in zip(names, tokens[1:], strict=False)
         ]
         first = [one[0] for one in names]
+        # Of what comes after the last token nothing is known.
+        wrong = [{"true": "false", "false": "true"}[one] for one in right]
         assert page["guessed"] == [
-            list(pair) for pair in zip(first, [*right, "false"], strict=True)
+            list(told) for told in zip(first, [*right, "false"], [*wrong, "false"], strict=True)
         ]
-        assert agrees(page["loss"], state["losses"][state["step"]])
+        if state["steps"]:
+            assert agrees(page["loss"], state["losses"][state["step"]])
 
     if row.isnan().any():
         assert page["lines"] == []

@@ -14,13 +14,18 @@ from torch import Tensor
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.elliptic import solve
 from course_lib.widgets import BasisExplorer
-from course_lib.widgets.basis_explorer import DRAWN, field_of, read_off
+from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
 SWING = 50.0
+FLAME = 2.5
 READ = """(el) => ({
+  flame: Number(el.querySelector("[data-flame]").dataset.flame),
   warmth: Number(el.querySelector("[data-warmth]").dataset.warmth),
   here: [...el.querySelectorAll("[data-reading=here] strong")].map((e) => e.textContent),
   error: [...el.querySelectorAll("[data-reading=error] strong")].map((e) => e.textContent),
+  best: el.querySelector("[data-reading=best]")?.textContent,
+  keeps: el.querySelector(".cw-b-keeps")?.dataset.outcome,
+  outcome: el.querySelector(".cw-b-asks p")?.dataset.outcome,
   shared: [...el.querySelectorAll("[data-basis] p")].map((p) =>
     p.textContent.replace(/.*shared by /s, "")),
   farthest: Object.fromEntries([...el.querySelectorAll("[data-farthest]")].map((e) =>
@@ -28,6 +33,7 @@ READ = """(el) => ({
       at.split(",").map(Number))])),
   at: [...el.querySelectorAll(".cw-b-at strong")].map((e) => e.textContent),
   most: [...el.querySelectorAll("[data-most]")].map((e) => Number(e.dataset.most)),
+  tall: el.querySelector("[data-measure=load] svg")?.viewBox.baseVal.height,
   lines: Object.fromEntries([...el.querySelectorAll("[data-line]")].map((e) =>
     [e.dataset.line, e.getAttribute("d").slice(1).split("L").map((at) =>
       at.split(",").map(Number))])),
@@ -62,8 +68,15 @@ def expected(state: dict[str, Any], warmth: float) -> dict[str, Any]:
             "weights": weights,
             "error": error,
             "here": here,
+            "best": min(*off_at_any_warmth(x, nodes, values, wanted), error[1]),
         }
     return expected_rod(state, query, softmax)
+
+
+def off_at_any_warmth(x: Tensor, nodes: Tensor, values: Tensor, wanted: Tensor) -> list[float]:
+    ladder = torch.logspace(-4, 0, 33, dtype=torch.float64).tolist()
+    bases = [partial(softmax_basis, temperature=warmth) for warmth in ladder]
+    return [(interpolate(x, nodes, values, b) - wanted).abs().max().item() for b in bases]
 
 
 def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str, Any]:
@@ -92,8 +105,23 @@ def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str
     return {"x": x, "wanted": wanted, "lines": lines, "weights": weights, "error": error}
 
 
+def warmed(load: Tensor, share: float) -> Tensor:
+    """The heat with a flame that has gone a share of its way: nothing of it is Python's."""
+    away = grid(DRAWN) - (1.3 * share - 0.15)
+    return (load + FLAME * (-((away / 0.07) ** 2) / 2).exp()).clamp(-MOST, MOST)
+
+
 def displayed(widget: Locator) -> None:
-    state, found = state_of(widget), widget.evaluate(READ)
+    agrees_at(state_of(widget), widget.evaluate(READ))
+
+
+def agrees_at(state: dict[str, Any], found: dict[str, Any]) -> None:
+    """Assert that what the page shows at a moment follows from its state."""
+    if 0 < found["flame"] <= 1:
+        state["load"] = warmed(state["load"], found["flame"])
+    elif found["flame"]:
+        # The plug takes from the logarithm of k what the flame has added to the heat.
+        state["log_conductivity"] = -warmed(-state["log_conductivity"], found["flame"] - 1)
     assert 1 / (1.01 * SWING) < found["warmth"] / state["temperature"] < 1.01 * SWING
     said = expected(state, found["warmth"])
     assert found["most"] == pytest.approx([w.max().item() for w in said["weights"]], abs=1e-6)
@@ -109,29 +137,43 @@ def displayed(widget: Locator) -> None:
     if state["mode"] == "nodes":
         for text, value in zip(found["here"], said["here"].values(), strict=True):
             assert agrees(text, value)
+        # What is printed decides.
+        hats, softmax = map(float, found["error"])
+        close = said["error"][1] <= 1.1 * said["best"]
+        assert found["outcome"] == ("good" if softmax < hats or close else "bad")
+        assert agrees(found["best"], said["best"])
     for text, value in zip(found["at"], (state["query"], found["warmth"]), strict=True):
         assert agrees(text, value)
     assert_lines(found["lines"], said)
     if state["mode"] == "nodes":
         assert_farthest(found, said)
     if state["mode"] == "rod":
-        assert_drawn(found["lines"], state)
+        assert_drawn(found, state)
+        usual = state["facts"]["error"]
+        kept = usual is not None and said["error"][2] <= 100 * 2 * usual
+        assert found["keeps"] == (None if usual is None else "good" if kept else "bad")
 
 
 def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
-    """Assert that all lines stand on one scale, which two points of the first of them fix."""
+    """Assert that all lines stand on one scale, which the lowest and the highest point fix.
+
+    Points less far from each other, such as those of a line that is nearly flat, would stretch
+    the rounding of the page to pixels.
+    """
     drawn = {name: tensor(points) for name, points in lines.items()}
-    wanted = said["wanted"]
-    low, high = int(wanted.argmin()), int(wanted.argmax())
-    pixel = drawn["wanted"][:, 1]
-    if wanted[high] - wanted[low] < 1e-9:
+    expected = {"wanted": said["wanted"], **said["lines"]}
+    value = torch.cat(list(expected.values()))
+    pixel = torch.cat([drawn[name][:, 1] for name in expected])
+    low, high = int(value.argmin()), int(value.argmax())
+    if value[high] - value[low] < 1e-9:
         return
-    rate = (pixel[high] - pixel[low]) / (wanted[high] - wanted[low])
+    rate = (pixel[high] - pixel[low]) / (value[high] - value[low])
     assert rate < 0
-    for name, line in {"wanted": wanted, **said["lines"]}.items():
+    for name, line in expected.items():
         places = (drawn[name][:, 0] - drawn[name][0, 0]) / (drawn[name][-1, 0] - drawn[name][0, 0])
         assert torch.allclose(places, said["x"], atol=1e-3)
-        assert torch.allclose(drawn[name][:, 1], pixel[low] + rate * (line - wanted[low]), atol=0.6)
+        height = pixel[low] + rate * (line - value[low])
+        assert torch.allclose(drawn[name][:, 1], height, rtol=0, atol=0.2)
 
 
 def assert_farthest(found: dict[str, Any], said: dict[str, Any]) -> None:
@@ -144,8 +186,9 @@ def assert_farthest(found: dict[str, Any], said: dict[str, Any]) -> None:
         assert found["farthest"][name] in bars
 
 
-def assert_drawn(lines: dict[str, Any], state: dict[str, Any]) -> None:
+def assert_drawn(found: dict[str, Any], state: dict[str, Any]) -> None:
     """Assert that both curves stand where they were drawn, zero at the middle of their panel."""
+    half = found["tall"] / 2
     for name in ("log_conductivity", "load"):
-        up = 60 - tensor(lines[name])[:, 1]
-        assert torch.allclose(up, state[name] * 60 / 3.8, atol=0.06)
+        up = half - tensor(found["lines"][name])[:, 1]
+        assert torch.allclose(up, state[name] * half / 3.8, atol=0.06)

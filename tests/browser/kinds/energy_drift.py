@@ -2,12 +2,14 @@
 
 import functools
 import json
+import math
+import re
 from typing import Any
 
 import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import assert_scientific, state_of
+from reading import scientific_number, state_of
 from torch import Tensor
 
 from course_lib import mechanics
@@ -24,9 +26,10 @@ READ_MOTION = """(el) => {
   const cursor = el.querySelector(".cw-cursor");
   return {
     time: Number(el.querySelector("[data-time]").dataset.time),
-    cursor: Number(/^M([^ ]+) /.exec(cursor.getAttribute("d"))[1])
-      / cursor.ownerSVGElement.viewBox.baseVal.width,
+    cursor: (Number(/^M([^ ]+) /.exec(cursor.getAttribute("d"))[1]) - 66)
+      / (cursor.ownerSVGElement.viewBox.baseVal.width - 76),
     bodies: byRun(".cw-body"),
+    height: el.querySelector(".cw-body")?.ownerSVGElement.viewBox.baseVal.height,
     moments: byRun(".cw-moment"),
   };
 }"""
@@ -112,6 +115,69 @@ def assert_place(found: list[list[float]] | None, exact: Tensor, other: Tensor) 
         )
 
 
+def parts_of(text: str) -> float:
+    """The error that ``text`` tells in parts of a hundred: 62 %, 7,600 %, 2.5·10⁻⁴ %, > 10⁶ %."""
+    if text == "> 10⁶ %":
+        return 1e4
+    number = text.removesuffix(" %")
+    assert number != text
+    share = scientific_number(number) if "·" in number else float(number.replace(",", ""))
+    return share / 100
+
+
+def assert_parts(text: str, expected: float, *, doubt: float) -> None:
+    """Assert that ``text`` tells an error to two digits, or within ``doubt`` of it."""
+    if text.startswith(">"):
+        assert expected > 1e4
+        return
+    assert parts_of(text) == pytest.approx(expected, rel=0.051, abs=doubt)
+
+
+def assert_so_far(text: str, errors: Tensor, moment: float, later: float) -> None:
+    """Assert that ``text`` tells the largest error up to a moment between two, and no later one."""
+    least, most = (float(errors[: int(at + 1e-6) + 1].max()) for at in (moment, later))
+    if text.startswith(">"):
+        assert most > 1e4
+        return
+    assert 0.949 * least <= parts_of(text) <= 1.051 * most
+
+
+def outcome_of(errors: Tensor, steps: int) -> str:
+    """Whether an integrator keeps its energy, as the page has to say it."""
+    if len(errors) < steps + 1 or errors.max() >= 0.5:
+        return "gone"
+    tenth = (steps + 1) / 10
+    early, late = errors[: math.ceil(tenth)].max(), errors[math.floor(9 * tenth) :].max()
+    if late <= max(1.5 * early, 1e-11):
+        return "kept"
+    return "creeps" if errors.max() < 0.01 else "gone"
+
+
+def assert_lead(lead: Locator, runs: dict[str, Tensor], steps: int) -> None:
+    """Assert that a figure of integrators, if all came through, tells who keeps the energy."""
+    if not runs or any(len(errors) < steps + 1 for errors in runs.values()):
+        return
+    largest = {name: float(errors.max()) for name, errors in runs.items()}
+    expected = {name: outcome_of(errors, steps) for name, errors in runs.items()}
+    kept = [name for name in runs if expected[name] == "kept"]
+    told = {}
+    for line in lead.locator("p").all():
+        outcome, text = line.get_attribute("data-outcome"), line.inner_text().replace("\xa0", " ")
+        if outcome == "kept":
+            best, *others = text.strip().removeprefix("Kept: ").removesuffix(".").split("; ")
+            winner, error = re.fullmatch(r"(.*) \(off by (.*)\)", best).groups()
+            assert winner == min(kept, key=largest.__getitem__)
+            assert_parts(error, largest[winner], doubt=1e-12)
+            assert set(others) == set(kept) - {winner}
+            told.update(dict.fromkeys(kept, outcome))
+            continue
+        for name in runs:
+            if (said := re.search(rf"{name} \((.*?)\)", text)) is not None:
+                told[name] = outcome
+                assert_parts(said[1], largest[name], doubt=1e-12)
+    assert told == expected
+
+
 def make(name: str = "Ada") -> EnergyDrift:
     pendulum = mechanics.Pendulum()
     q, p = torch.tensor([1.2], dtype=torch.float64), torch.tensor([0.0], dtype=torch.float64)
@@ -145,7 +211,7 @@ def displayed(widget: Locator) -> None:
             assert point is None
         if exact is None or other is None:
             continue
-        lane = STAGE * (i + 0.5) / (len(state["methods"]) + received)
+        lane = (motion["height"] or STAGE) * (i + 0.5) / (len(state["methods"]) + received)
         assert_place(body, *(balls_of(spec, where, lane) for where in (exact, other)))
         assert_place(point, *(point_of(spec, plane, where) for where in (exact, other)))
 
@@ -153,14 +219,22 @@ def displayed(widget: Locator) -> None:
     methods = [method for method in names if method in state["methods"]]
     rows = widget.locator(".cw-drift-list tbody tr:not(.cw-drift-off)")
     shown_rows = [[cell.strip() for cell in row.split("\t")] for row in rows.all_inner_texts()]
+    so_far = widget.locator(".cw-drift-list th", has_text="so far").count() > 0
+    later = min(state["steps"], widget.evaluate(READ_MOTION)["time"] / state["dt"])
     assert [row[0] for row in shown_rows][: len(methods)] == [names[method] for method in methods]
-    for method, (_, largest, last) in zip(methods, shown_rows, strict=False):
+    if not so_far and not received:
+        runs = {names[method]: run_of(method, nudge=0.0)[1] for method in methods}
+        assert_lead(widget.locator("[data-reading=lead]"), runs, state["steps"])
+    for method, (_, largest) in zip(methods, shown_rows, strict=False):
         errors = run_of(method, nudge=0.0)[1]
+        if so_far:
+            assert_so_far(largest, errors, moment, later)
+            continue
         # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
         others = run_of(method, nudge=1e-13)[1]
-        if len(errors) < state["steps"] + 1 or last.startswith("lost"):
-            assert last.startswith("lost at")
-            lost = int(last.removeprefix("lost at "))
+        if len(errors) < state["steps"] + 1 or largest.startswith("lost"):
+            assert largest.startswith("lost at")
+            lost = int(largest.removeprefix("lost at "))
             # What grows without bound does so at a rate that rounding sways a little.
             slack = 2 + 0.01 * lost + 10 * abs(len(errors) - len(others))
             assert abs(lost - min(len(errors), len(others))) <= slack
@@ -168,9 +242,5 @@ def displayed(widget: Locator) -> None:
         if len(others) < len(errors):
             continue
         rounding = 1e-12
-        for text, exact, other in (
-            (largest, errors.max(), others.max()),
-            (last, errors[-1], others[-1]),
-        ):
-            doubt = rounding + 100 * abs(float(exact - other))
-            assert_scientific(text, float(exact), doubt=doubt)
+        doubt = rounding + 100 * abs(float(errors.max() - others.max()))
+        assert_parts(largest, float(errors.max()), doubt=doubt)

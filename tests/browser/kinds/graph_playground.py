@@ -21,6 +21,11 @@ from course_lib.molecules import ELEMENTS, Molecule
 from course_lib.widgets import GraphPlayground
 from course_lib.widgets.graph_playground import MOST_ROUNDS, network_of
 
+SYMBOLS = ("H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I")
+WEIGHTS = (1.008, 12.011, 14.007, 15.999, 18.998, 30.974, 32.06, 35.45, 79.904, 126.904)
+MASSES = dict(zip(SYMBOLS, WEIGHTS, strict=True))
+UNITS = {"g": 1.0, "mg": 1e-3, "µg": 1e-6, "ng": 1e-9}
+LARGEST_AMOUNT = 1000.0
 READ = """(el) => ({
   flight: Number(el.querySelector("[data-flight]").dataset.flight),
   rings: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
@@ -30,6 +35,7 @@ READ = """(el) => ({
   strips: [...el.querySelectorAll(".cw-g-strip")].map((strip) =>
     [...strip.querySelectorAll("b")].map((count) => Number(count.textContent))),
   verdict: el.querySelector(".cw-g-verdict").textContent,
+  slider: Number(el.querySelector("[data-trait=rounds]").value),
 })"""
 
 
@@ -130,32 +136,63 @@ def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]
         return
     with torch.no_grad():
         answer = model(molecule.graph().to(dtype=torch.float64)).item()
-        assert agrees(widget.locator(".cw-g-solubility strong").inner_text(), answer)
         if widget.locator(".cw-g-both").count():
             another = molecule_of(state["molecules"][state["other"]]["drawing"])
             both = [answer, model(another.graph().to(dtype=torch.float64)).item()]
             texts = NUMBER.findall(widget.locator(".cw-g-both").inner_text())
             assert all(map(agrees, texts, both))
             assert len(texts) == len(both)
+        if state["other"] >= 0:
+            return
+        assert_amounts(widget, state, answer)
         if len(molecule.symbols) == 1:
             return
         adds = [
             answer - model(molecule.without(i).graph().to(dtype=torch.float64)).item()
             for i in range(len(molecule.symbols))
         ]
-    assert agrees(widget.locator(".cw-g-adds").inner_text().removeprefix("+"), adds[atom])
+    assert agrees(widget.locator(".cw-g-adds").text_content().removeprefix("+"), adds[atom])
+    assert agrees(widget.locator(".cw-g-without").text_content(), answer - adds[atom])
     if state["rings"] == "parts":
         arcs = torch.tensor([ring[0] for ring in found["rings"]]).double()
         sizes = tensor(adds).abs()
         torch.testing.assert_close(arcs, sizes / sizes.max(), rtol=1e-6, atol=1e-6)
 
 
+def assert_amounts(widget: Locator, state: dict[str, Any], answer: float) -> None:
+    """Assert that each logarithm is the network's or the measured one, and its grams follow."""
+    drawing = state["drawing"]
+    logarithms = {"answer": (answer, drawing)}
+    for entry in state["molecules"]:
+        if entry["drawing"]["name"] == drawing["name"] and entry["solubility"] is not None:
+            logarithms["measured"] = (entry["solubility"], entry["drawing"])
+    for shown in widget.locator("[data-amount]").all():
+        kind = shown.get_attribute("data-amount")
+        if kind in ("before", "awaited"):
+            continue
+        told = widget.locator(f"[data-logarithm={kind}]").inner_text()
+        logarithm, drawn = logarithms[kind]
+        assert agrees(told, logarithm)
+        grams = 10**logarithm * molar_mass(drawn)
+        if grams > LARGEST_AMOUNT:
+            assert shown.inner_text() == "over 1 kg"
+            continue
+        count, unit = shown.inner_text().split()
+        assert agrees(count, grams / UNITS[unit])
+
+
+def molar_mass(drawing: dict[str, Any]) -> float:
+    heavy = sum(MASSES[symbol] for symbol in drawing["element"])
+    return heavy + MASSES["H"] * sum(drawing["hydrogens"])
+
+
 def displayed(widget: Locator) -> None:
     state, found = state_of(widget), widget.evaluate(READ)
+    assert found["slider"] == state["rounds"]
     graph, atom = graph_of(state["drawing"]), state["atom"]
     present = graph.x.sum(0) > 0
     known = known_after(graph, state["layer"], state["rounds"])[:, present]
-    if atom >= 0:
+    if atom >= 0 and state["other"] < 0:
         assert_column(widget, ".cw-weights .cw-number", known[atom])
     if state["rings"] == "known" and found["flight"] == 0:
         for ring, row in zip(found["rings"], known, strict=True):
@@ -186,7 +223,9 @@ def assert_verdict(verdict: str, colours: torch.Tensor, batch: torch.Tensor, rou
     counted = [[torch.bincount(row[batch == n], minlength=most) for n in (0, 1)] for row in colours]
     classes = [len(row.unique()) for row in colours]
     apart = any(not torch.equal(*pair) for pair in counted[: rounds + 1])
-    settled = classes[rounds] == classes[-1]
+    # That colours rest is seen a round after the last new one, or never, where no round is left.
+    seen = rounds if rounds == MOST_ROUNDS else rounds - 1
+    settled = seen >= 0 and classes[seen] == classes[-1]
     assert ("told apart" in verdict) == apart
     assert ("no message passing" in verdict) == (settled and not apart)
     assert ("so far" in verdict) == (not settled and not apart)

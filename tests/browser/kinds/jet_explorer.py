@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from course_lib.widgets.jet_explorer import jet_of, network_of
 
 MOST_MASS, ENDS = 220, 10
 ROWS = 4
+FEW = 8
 
 READ = """(el) => {
   const all = (selector, read) => [...el.querySelectorAll(selector)].map(read);
@@ -41,6 +43,8 @@ READ = """(el) => {
     massSaid: text(".cw-j-mass strong"),
     marker: Number(/M([\\d.]+)/.exec(el.querySelector(".cw-j-marker").getAttribute("d"))[1]),
     wide: Number(el.querySelector("[data-mass]").getAttribute("viewBox").split(" ")[2]),
+    looks: all(".cw-j-looks .cw-number", (e) => e.textContent.trim()),
+    open: el.querySelector(".cw-j-result button").ariaDisabled === "true",
     pointed: Number(el.querySelector("[role=listbox]").dataset.pointed),
     verdict: text(".cw-j-verdict"),
   };
@@ -83,8 +87,11 @@ def displayed(widget: Locator) -> None:
         one["filled"] for one in page["particles"]
     ]
     assert_places(page, whole, state["facts"]["particles"])
+    if not (there and page["open"]):
+        empty = "–" if page["open"] else "?"
+        assert widget.locator(".cw-j-classes .cw-number").all_inner_texts() == [empty] * 5
+        assert page["best"] == []
     if not there:
-        assert widget.locator(".cw-j-classes .cw-number").all_inner_texts() == ["–"] * 5
         assert page["links"] == []
         return
     jet = jet_of(entry, there)
@@ -93,8 +100,15 @@ def displayed(widget: Locator) -> None:
     with torch.no_grad():
         said = model(features, pairs).softmax(dim=-1)[0]
         attention = attention_weights_of(model, features, pairs)[state["layer"], 0]
-    assert_column(widget, ".cw-j-classes .cw-number", 100 * said)
-    assert page["best"][0].removesuffix(" ✓") == state["facts"]["classes"][int(said.argmax())]
+    if page["open"]:
+        assert_column(widget, ".cw-j-classes .cw-number", 100 * said)
+        best = state["facts"]["classes"][int(said.argmax())]
+        assert page["best"] == [best]
+        right = int(said.argmax()) == entry["label"]
+        some = f"{len(there)} particle{'s' if len(there) > 1 else ''}"
+        told = f"Network, from {some}: {best}; from all {count}: "
+        whole = f"The network says {best} {'✓' if right else '✗'}."
+        assert page["verdict"].strip().startswith(told if len(there) < count else whole)
 
     mass = float(invariant_mass(jet.total)[0])
     assert page["mass"] == pytest.approx(mass, rel=1e-6, abs=1e-4)
@@ -134,6 +148,7 @@ def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor
     if page["pointed"] not in there:
         assert page["links"] == []
         assert not any(page["table"][0][1:])
+        assert page["looks"] == ["–"] * 3
         return
     row = there.index(page["pointed"])
     expected = look[row]
@@ -143,6 +158,7 @@ def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor
     torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-6)
     for _, weight, width in page["links"]:
         assert width == pytest.approx(max(0.5, 24 * weight), rel=1e-6)
+    assert_looks(page, jet, row, weights)
     order = sorted(there, key=lambda i: -found[i])[:ROWS]
     rows = [cells for cells in page["table"] if any(cells)]
     assert len(rows) == len(order)
@@ -156,3 +172,18 @@ def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor
         assert shown(cells[1].removesuffix(" %")) == pytest.approx(100 * found[to], abs=0.51)
         for text, value in zip(cells[2:], shared, strict=True):
             assert agrees(text, value)
+
+
+def assert_looks(page: dict[str, Any], jet: Jets, row: int, weights: Tensor) -> None:
+    """What its nearest and the hardest get of a particle's attention, and what chance would."""
+    others = torch.arange(len(weights)) != row
+    many = min(FEW, math.ceil(int(others.sum()) / 2))
+    if not many:
+        assert page["looks"] == ["–"] * 3
+        return
+    far = delta_r(jet.momenta[0, row], jet.momenta[0])[others]
+    nearest = far.argsort(stable=True)[:many]
+    hardest = jet.pt[0, others].argsort(descending=True, stable=True)[:many]
+    expected = [float(weights[others][some].sum()) for some in (nearest, hardest)]
+    for text, share in zip(page["looks"], [*expected, many / len(weights)], strict=True):
+        assert shown(text.removesuffix(" %")) == pytest.approx(100 * share, abs=0.51)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import agrees, decoded, state_of
+from reading import STATE, agrees, decoded
 from scipy.stats import chi2
 from small_widgets import BESIDE, TYPEFACES, style_vae, typefaces
 from torch import Tensor
@@ -34,15 +34,18 @@ READ = """(el) => {
     return { width: canvas.width, ink: btoa(bytes) };
   };
   const edge = el.querySelector(".cw-x-edge");
+  const point = el.querySelector(".cw-x-point");
   const sum = el.querySelector(".cw-x-sum");
   return {
     z: el.querySelector("[data-z]").dataset.z.split(" ").map(Number),
     drawn: inks("drawn"),
     real: inks("real"),
-    captions: [...el.querySelectorAll(".cw-x-letters p")].map((p) =>
-      p.textContent.replace(/\\s+/g, " ").trim()),
+    drawing: text(".cw-x-said p"),
+    beside: el.querySelector(".cw-x-beside") && text(".cw-x-beside"),
+    tool: el.querySelector("[data-trait=tool]:checked").value,
     norm: text(".cw-readout strong"),
     within: text(".cw-readout span"),
+    point: point.getAttribute("stroke"),
     edge: ["cx", "cy", "r"].map((name) => Number(edge.getAttribute(name))),
     ring: /translate[(]([^)]*)[)]/.exec(el.querySelector(".cw-handle").getAttribute("transform")
       )[1].split(" ").map(Number),
@@ -96,7 +99,9 @@ def codes_of(state: dict[str, Any]) -> Tensor:
 
 
 def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+    # In one go: between two looks a walk goes on.
+    travelled, page = widget.evaluate(f"(el) => [({STATE})(el), ({READ})(el)]")
+    state = {name: decoded(value) for name, value in travelled.items()}
     facts, faces, codes = state["facts"], state["faces"], codes_of(state)
     z = torch.tensor(page["z"], dtype=torch.float64)
     decoder = decoder_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
@@ -106,23 +111,35 @@ def displayed(widget: Locator) -> None:
 
     far = (codes - z).norm(dim=1)
     same = [i for i, one in enumerate(far.tolist()) if one < 1e-4]
-    what = f"the code of {faces['names'][same[0]]}" if same else "a code that no typeface here has"
-    assert page["captions"][0] == one_line(f"Drawn by the decoder from {what}")
+    what = f"again: {faces['names'][same[0]]}" if same else "anew: no typeface here"
+    assert page["drawing"] == one_line(f"Drawn {what}")
     family = state["families"][state["family"]] if state["families"] else None
-    both = family["both"] if family and state["tool"] == "arithmetic" else -1
+    ways = {
+        "walk": torch.lerp(*codes[[state["start"], state["end"]]], state["share"]),
+        "arithmetic": summed(codes[family["places"]]) if family else None,
+    }
+    led = ways.get(state["tool"], z)
+    tool = state["tool"] if (led - z).norm() < 1e-4 else "hand"
+    assert page["tool"] == tool
+    both = family["both"] if family and tool == "arithmetic" else -1
     shown = both if both >= 0 else int(far[: facts["real"]].argmin())
-    seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
-    caption, _, number = page["captions"][1].removesuffix(" away").rpartition(" ")
-    nearest = f"Nearest of the {facts['real']} whose letters are here (large dots)"
-    title = "Real letters" if both >= 0 else nearest
-    assert caption == one_line(f"{title}: {faces['names'][shown]}, {seen}; its code is")
-    assert agrees(number, far[shown])
+    if tool == "hand":
+        seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
+        assert page["beside"] is not None
+        caption, _, number = page["beside"].removesuffix(" away").rpartition(" ")
+        assert caption == one_line(f"Nearest large dot: {faces['names'][shown]}, {seen},")
+        assert agrees(number, far[shown])
     assert_real(page["real"], faces["names"][shown])
 
     assert agrees(page["norm"], z.norm())
     assert_percent(page["within"], float(chi2.cdf(float(z.norm() ** 2), facts["d_z"])))
-    assert_map(page, state, codes, z)
-    assert_tool(page, state, codes, z)
+    assert_map(page, state | {"tool": tool}, codes, z)
+    assert_tool(page, state | {"tool": tool}, codes, z)
+
+
+def summed(parts: Tensor) -> Tensor:
+    regular, bold, italic = parts
+    return bold - regular + italic
 
 
 def one_line(text: str) -> str:
@@ -151,7 +168,7 @@ def assert_percent(text: str, share: float) -> None:
 
 
 def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Tensor) -> None:
-    """The ring at the point, the circle where its plane leaves the ball, the ways of the tool."""
+    """The ring at the point, orange outside the ball; the ball's outline; the ways of the tool."""
     plane, edge = state["facts"]["planes"][state["plane"]], state["facts"]["edge"]
     directions = decoded(plane["directions"])
     torch.testing.assert_close(directions @ directions.T, torch.eye(2).double(), rtol=0, atol=1e-6)
@@ -163,15 +180,15 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Te
         return [SIDE / 2 * (1 + x), SIDE / 2 * (1 - y)]
 
     assert page["ring"] == pytest.approx(pixel(here.clamp(-reach, reach)), abs=1e-3)
-    cut = max(0.0, edge**2 - float(z @ z - here @ here)) ** 0.5
-    assert page["edge"] == pytest.approx([SIDE / 2, SIDE / 2, cut / reach * SIDE / 2], abs=1e-3)
+    assert page["edge"] == pytest.approx([SIDE / 2, SIDE / 2, edge / reach * SIDE / 2], abs=1e-3)
+    assert page["point"] == f"var(--cw-{'warm' if z.norm() > edge else 'ink'})"
     assert f"two of its {len(z)} directions: {plane['told']}. " in page["made"]
-    ends = {"walk": [state["start"], state["end"]], "axes": []}
+    ends = {"walk": [state["start"], state["end"]]}
     if state["tool"] == "arithmetic":
         regular, bold, italic = codes[state["families"][state["family"]]["places"]]
         corners = [regular, bold, bold - regular + italic, italic]
     else:
-        corners = [codes[i] for i in ends[state["tool"]]]
+        corners = [codes[i] for i in ends.get(state["tool"], [])]
     way = [float(n) for n in page["way"].replace("M", " ").replace("L", " ").strip("Z").split()]
     expected = [x for corner in corners for x in pixel(directions @ corner)]
     assert way == pytest.approx(expected, abs=1e-3)
@@ -182,7 +199,9 @@ def assert_tool(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: T
         family = state["families"][state["family"]]
         regular, bold, italic = codes[family["places"]]
         parts = [family["places"][i] for i in (1, 0, 2)]
-        assert page["parts"] == [state["faces"]["names"][i] for i in parts]
+        parts += [family["both"]] * (family["both"] >= 0)
+        names = [state["faces"]["names"][i] for i in parts]
+        assert page["parts"] == [n.removeprefix(f"{family['title']} ").lower() for n in names]
         expected = [bold - regular + italic, bold, italic] if family["both"] >= 0 else []
         assert len(page["told"]) == len(expected)
         for text, code in zip(page["told"], expected, strict=True):

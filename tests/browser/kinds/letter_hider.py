@@ -39,7 +39,7 @@ READ = (
       spoken: tile.getAttribute("aria-label"),
     })),
     active: list.getAttribute("aria-activedescendant"),
-    score: text(".cw-h-buttons p"),
+    score: text(".cw-h-score"),
     heading: text(".cw-l-heading"),
     ...bars,
     readout: el.querySelector(".cw-l-readout")?.textContent,
@@ -84,7 +84,9 @@ def displayed(widget: Locator) -> None:
         attention = model.attention_weights(torch.tensor(sight))[:, :, place]
     seen = ["?" if id_ == mask else spelled(letters[id_]) for id_ in sight]
 
-    locked = page["covered"] and place in hidden
+    covered = [t for t in hidden if page["tiles"][t]["spoken"].endswith("waits for yours")]
+    assert page["covered"] == bool(covered)
+    locked = place in covered
     assert page["keys"] == locked
     assert not page["covered"] or (state["guess_first"] and hidden)
     assert_tiles(page, state, ids, expected, place)
@@ -141,10 +143,12 @@ def assert_tiles(
         true = spelled(state["word"][t])
         assert tile["spoken"].startswith(f"letter {t + 1}, {true}, ")
         assert tile["letter"] == ("?" if t in hidden else true)
-        if t not in hidden or page["covered"]:
+        waits = tile["spoken"].endswith("waits for yours")
+        if t not in hidden or waits:
             assert "".join(line["name"] + line["share"] for line in tile["guesses"]) == ""
             assert tile["verdict"] == ""
-            assert tile["spoken"].endswith("waits for yours" if t in hidden else ", shown")
+            assert waits == (t in hidden)
+            assert waits or tile["spoken"].endswith(", shown")
             continue
         shares = expected[t].sort(descending=True, stable=True)
         lines = [line for line in tile["guesses"] if line["name"]]
@@ -168,7 +172,7 @@ def assert_score(page: dict[str, Any], ids: Tensor, expected: Tensor, hidden: li
         assert score == "No letter is hidden. Click one."
         return
     if page["covered"]:
-        assert score == "Its guess waits for yours."
+        assert re.fullmatch(r"Its guess( for letter \d+)? waits for yours\.", score)
         return
     right = int((expected[hidden].argmax(-1) == ids[hidden]).sum())
     assert score.startswith(f"{right} of {len(hidden)} first guesses ")

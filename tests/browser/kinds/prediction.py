@@ -62,7 +62,11 @@ def displayed(widget: Locator) -> None:
     if off is None:
         assert text == ""
     elif not hit(asked):
-        assert shown_number(text) == pytest.approx(off, rel=0.006)
+        # A line of steps tells no more digits than a reader's steps have.
+        stepped = asked.kind == "place" and asked.step and not asked.xlog
+        assert shown_number(text) == pytest.approx(
+            off, rel=0.006, abs=asked.step / 10 if stepped else 0
+        )
 
 
 def hit(asked: Prediction) -> bool:

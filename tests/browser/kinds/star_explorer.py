@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
@@ -13,13 +14,15 @@ from torch import Tensor
 
 from course_lib.astromer import reconstruction_error
 from course_lib.light_curves import LightCurves, phase
-from course_lib.periodogram import fit_harmonics, frequency_grid, lomb_scargle
+from course_lib.periodogram import HarmonicFit, fit_harmonics, frequency_grid, lomb_scargle
+from course_lib.star_prior import posterior_at_period
 from course_lib.widgets import StarExplorer
-from course_lib.widgets.star_explorer import astromer_of, filled_in
+from course_lib.widgets.star_explorer import astromer_of, believed
 
+REACH = 1.96  # deviations, within which a normal variable lies in 95 % of cases
 PIXEL = 0.06  # half a tenth of a pixel, to which paths are rounded, and a little
 
-READ = """(el) => {
+READ = r"""(el) => {
   const frame = (name) => {
     const { x, y, width, height } = el.querySelector(`[data-measure=${name}] clipPath rect`);
     return [x, y, width, height].map((length) => length.baseVal.value);
@@ -37,15 +40,31 @@ READ = """(el) => {
     phase: panel("phase"),
     period: Number(el.querySelector("[data-period]").dataset.period),
     marks: [...el.querySelectorAll(".cw-s-mark")].map((mark) => Number(mark.dataset.frequency)),
+    explained: Number(el.querySelector("[data-explained]").dataset.explained),
+    noise: el.querySelector("td[data-noise]")?.textContent ?? null,
     errors: Object.fromEntries([...el.querySelectorAll("td[data-way]")].map((cell) =>
       [cell.dataset.way, cell.textContent])),
-    caption: el.querySelector(".cw-s-errors caption").textContent,
-    told: el.querySelector(".cw-s-told").textContent,
+    caption: el.querySelector(".cw-s-errors caption")?.textContent ?? null,
+    asked: el.querySelector("p.cw-s-scores")?.textContent ?? null,
+    names: [...el.querySelectorAll("[data-measure=power] .cw-s-small")].map(
+      (name) => name.textContent),
+    told: el.querySelector(".cw-s-told").textContent.replace(/\s+/g, " ").trim(),
+    periodogram: el.querySelector("[data-measure=power] svg").getAttribute("aria-label"),
+    band: path("phase", ".cw-s-band[data-way=waves]"),
+    doubt: path("phase", ".cw-s-band[data-way=astromer]"),
+    beliefs: Object.fromEntries(["time", "phase"].map((name) =>
+      [name, path(name, ".cw-s-belief[data-way=waves]")])),
+    doubts: Object.fromEntries(["time", "phase"].map((name) =>
+      [name, path(name, ".cw-s-belief[data-way=astromer]")])),
+    held: Object.fromEntries([...el.querySelectorAll("td[data-held]")].map((cell) =>
+      [cell.dataset.held, cell.textContent])),
+    sky: el.querySelector(".cw-s-sky svg").viewBox.baseVal.height,
     radius: Number(disc.getAttribute("r")),
+    shining: (Number(disc.getAttribute("fill-opacity")) - 0.25) / 0.75,
     turn: Number(el.querySelector("[data-turn]").dataset.turn),
   };
 }"""
-LARGEST = 34
+RADIUS, POINT = 0.12, 3  # of the sky's height; in pixels, of what does not pulsate
 
 
 def make(name: str = "Ada") -> StarExplorer:
@@ -101,11 +120,7 @@ def displayed(widget: Locator) -> None:
 
     fit = fit_harmonics(*columns, tensor([1 / period]), seen=~hidden)
     guesses = {"line": between_neighbours(curve, hidden), "waves": fit.at(curve.time)}
-    if state["facts"]:
-        model = astromer_of(state["facts"], state["weights"])
-        unit = tensor([period if state["clock"] == "turns" else 1.0])
-        clocked = curve.in_turns(unit)
-        guesses["astromer"] = filled_in(model, clocked, clocked.time, hidden=hidden)
+    guesses |= astromers(page, state, curve, hidden)
 
     bright, faint = curve.magnitude.min(), curve.magnitude.max()
     room = 0.06 * float(faint - bright)
@@ -126,23 +141,170 @@ def displayed(widget: Locator) -> None:
             assert_places(panel, points_of(path) + shift, x[away], guessed, span)
         assert set(panel["guesses"]) == (guesses.keys() - {"waves"} if hidden.any() else set())
 
-    assert_peak(page["marks"], state, columns, ~hidden)
-    assert page["errors"].keys() == guesses.keys()
+    # Nobody is shown the highest peak before it was found.
+    assert bool(page["marks"]) == bool(page["names"]) == ("highest peak" in page["periodogram"])
+    if page["marks"]:
+        assert_peak(page["marks"], page["names"], state, columns, ~hidden)
+    assert page["errors"].keys() == (guesses.keys() if hidden.any() else set())
     for way, text in page["errors"].items():
-        if not hidden.any():
-            assert text == "–"
-            continue
         assert agrees(text, reconstruction_error(guesses[way], curve.magnitude, hidden))
+    share = explained_by(fit, columns, ~hidden)
+    np.testing.assert_allclose(page["explained"], share, rtol=0, atol=1e-4)
+    if not page["told"].startswith("Night"):
+        assert page["told"].startswith(f"It explains {100 * page['explained']:.0f} % of")
     if hidden.any():
-        assert page["caption"].startswith(f"{int(hidden.sum())} of {count} nights hidden")
+        assert agrees(page["noise"], curve.error[hidden].square().mean().sqrt())
+        assert page["caption"] == f"Error in mag: {int(hidden.sum())} of {count} hidden"
+        assert page["asked"] is None
+    else:
+        assert page["noise"] is page["caption"] is None
+        assert page["asked"] == "Who fills hidden nights in best?"
     assert_night(page["told"], state, curve, turns)
     shining = fit.at(tensor([[page["turn"] * period]])).clamp(bright, faint).item()
-    area = 10 ** (-0.4 * (shining - float(bright)))
-    np.testing.assert_allclose(page["radius"] ** 2, LARGEST**2 * area, rtol=1e-6)
+    light = [10 ** (-0.4 * magnitude) for magnitude in (shining, float(faint), float(bright))]
+    share = (light[0] - light[1]) / (light[2] - light[1])
+    np.testing.assert_allclose(page["shining"], share, rtol=0, atol=1e-6)
+    pulsates = state["pulsates"][state["star"]]
+    assert page["radius"] == pytest.approx(RADIUS * page["sky"] if pulsates else POINT)
+    assert_believed(page, state, curve, hidden)
+
+
+def astromers(
+    page: dict[str, Any], state: dict[str, Any], curve: LightCurves, hidden: Tensor
+) -> dict[str, Tensor]:
+    """What ASTROMER says, if it is there, after its band was looked at."""
+    if not state["facts"]:
+        assert "doubt" not in page["held"]
+        assert page["doubt"] == "" == "".join(page["doubts"].values())
+        return {}
+    model = astromer_of(state["facts"], state["weights"])
+    unit = tensor([page["period"] if state["clock"] == "turns" else 1.0])
+    clocked = curve.in_turns(unit)
+    belief = believed(model, clocked, clocked.time, hidden=hidden)
+    assert_doubted(page, state, curve, hidden, belief)
+    return {"astromer": belief[0]}
+
+
+def assert_believed(
+    page: dict[str, Any], state: dict[str, Any], curve: LightCurves, hidden: Tensor
+) -> None:
+    """Assert that the waves' band is 1.96 deviations of the posterior wide, and what it holds."""
+    if not state["prior"]:
+        assert page["band"] == "" == "".join(page["beliefs"].values())
+        assert "band" not in page["held"]
+        return
+    period = page["period"]
+    options = {"variance": tensor(state["prior"]), "hidden": hidden}
+    turns = torch.linspace(0, 2, 121, dtype=torch.float64)
+    around = posterior_at_period(curve, tensor([period]), turns[None] * period, **options)
+    assert_band(page, page["band"], turns, around, curve)
+    if not hidden.any():
+        assert page["beliefs"] == {"time": "", "phase": ""}
+        assert page["held"] == {}
+        return
+    belief = posterior_at_period(curve, tensor([period]), curve.time, **options)
+    assert page["held"]["band"] == held_by(belief, curve, hidden)
+    for name in ("time", "phase"):
+        assert_bars(page[name], page["beliefs"][name], belief, curve, hidden)
+
+
+def assert_doubted(
+    page: dict[str, Any],
+    state: dict[str, Any],
+    curve: LightCurves,
+    hidden: Tensor,
+    belief: tuple[Tensor, Tensor],
+) -> None:
+    """Assert that ASTROMER's band is 1.96 of its deviations wide, and what it holds.
+
+    Over one turn it is drawn where it is the same in each; elsewhere bars stand for it.
+    """
+    if not hidden.any():
+        assert page["doubt"] == "" == "".join(page["doubts"].values())
+        return
+    assert page["held"]["doubt"] == held_by(belief, curve, hidden)
+    assert_bars(page["time"], page["doubts"]["time"], belief, curve, hidden)
+    frequency = state["facts"]["frequency"]
+    if state["clock"] == "days" or any(f != round(f) for f in frequency):
+        assert page["doubt"] == ""
+        assert_bars(page["phase"], page["doubts"]["phase"], belief, curve, hidden)
+        return
+    assert page["doubts"]["phase"] == ""
+    model = astromer_of(state["facts"], state["weights"])
+    turns = torch.linspace(0, 1, 61, dtype=torch.float64)
+    clocked = curve.in_turns(tensor([page["period"]]))
+    around = believed(model, clocked, turns[None], hidden=hidden)
+    twice = torch.cat([turns, turns + 1])
+    again = tuple(part.repeat(1, 2) for part in around)
+    assert_band(page, page["doubt"], twice, again, curve)
+
+
+def held_by(belief: tuple[Tensor, Tensor], curve: LightCurves, hidden: Tensor) -> str:
+    """How many hidden nights lie within 1.96 deviations, their own errors added."""
+    said, spread = belief
+    off = (said - curve.magnitude).abs() / (spread.square() + curve.error.square()).sqrt()
+    return f"{int((off[hidden] < REACH).sum())} of {int(hidden.sum())}"
+
+
+def down(panel: dict[str, Any], edge: Tensor, curve: LightCurves) -> Tensor:
+    """Where magnitudes stand in a panel, in pixels from above."""
+    _, top, _, height = panel["frame"]
+    bright, faint = curve.magnitude.min(), curve.magnitude.max()
+    room = 0.06 * (faint - bright)
+    return top + height * (edge - (bright - room)) / (faint - bright + 2 * room)
+
+
+def assert_band(
+    page: dict[str, Any],
+    path: str,
+    turns: Tensor,
+    belief: tuple[Tensor, Tensor],
+    curve: LightCurves,
+) -> None:
+    """Assert that a band over two turns goes 1.96 deviations to each side."""
+    said, spread = (part[0] for part in belief)
+    left, _, width, _ = page["phase"]["frame"]
+    across = left + width * torch.cat([turns, turns.flip(0)]) / 2
+    edge = torch.cat([said - REACH * spread, (said + REACH * spread).flip(0)])
+    expected = torch.stack([across, down(page["phase"], edge, curve)], 1).numpy()
+    drawn = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", path), dtype=float)
+    np.testing.assert_allclose(drawn, expected, rtol=0, atol=PIXEL)
+
+
+def assert_bars(
+    panel: dict[str, Any],
+    path: str,
+    belief: tuple[Tensor, Tensor],
+    curve: LightCurves,
+    hidden: Tensor,
+) -> None:
+    """Assert that a bar at each hidden night goes 1.96 deviations to each side, in each copy."""
+    said, spread = belief
+    ends = re.findall(r"M[-\d.]+ (-?[\d.]+)V(-?[\d.]+)", path)
+    copies = len(ends) // int(hidden.sum())
+    assert copies in {1, 2}
+    expected = [
+        down(panel, edge[hidden].repeat(copies), curve)
+        for edge in (said - REACH * spread, said + REACH * spread)
+    ]
+    expected = torch.stack(expected, 1).numpy()
+    np.testing.assert_allclose(np.array(ends, dtype=float), expected, rtol=0, atol=PIXEL)
+
+
+def explained_by(fit: HarmonicFit, columns: tuple[Tensor, ...], seen: Tensor) -> float:
+    """The share of the weighted scatter about the mean that a fit takes away."""
+    _, magnitude, error = (column[seen] for column in columns)
+    weight = error**-2
+    mean = (weight * magnitude).sum() / weight.sum()
+    return 1 - (fit.chi_square / (weight * (magnitude - mean).square()).sum()).item()
 
 
 def assert_peak(
-    marks: list[float], state: dict[str, Any], columns: tuple[Tensor, ...], seen: Tensor
+    marks: list[float],
+    names: list[str],
+    state: dict[str, Any],
+    columns: tuple[Tensor, ...],
+    seen: Tensor,
 ) -> None:
     """Assert that no trial frequency is higher than the mark, and that aliases lie a day away."""
     *aliases, highest = marks
@@ -153,8 +315,18 @@ def assert_peak(
     power = lomb_scargle(*columns, trial, seen=seen)[0]
     assert power[-1] >= power[:-1].max() - 1e-9
     assert abs(grid - highest).min() <= float(grid[1] - grid[0]) / 2 + 1e-9
-    expected = [f for f in (abs(1 - highest), 1 + highest) if 0 < f < within["highest"]]
+    expected = [abs(1 - highest), 1 + highest, abs(2 - highest), 2 + highest]
+    expected = [f for f in expected if 0 < f < within["highest"]]
     np.testing.assert_allclose(aliases, expected)
+    assert_names(names, highest, aliases)
+
+
+def assert_names(names: list[str], f: float, aliases: list[float]) -> None:
+    """Assert that the peak has its name, and that each other name is that of a marked frequency."""
+    meant = {f"{sign}{k}": abs(f + k * way) for k in (1, 2) for sign, way in (("+", 1), ("−", -1))}
+    assert names[0] == "highest"
+    for name in names[1:]:
+        assert min(abs(meant[name] - alias) for alias in aliases) < 1e-9
 
 
 def assert_night(told: str, state: dict[str, Any], curve: LightCurves, turns: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -28,8 +29,8 @@ from course_lib.widgets import TileStepper
 Visit = tuple[slice, slice]
 MOST_SHOWN = 4
 STORY = re.compile(
-    r"Query (\d+): the maximum rises from (\S+) to (\S+), so what was known shrinks by "
-    r"e\^\((\S+)\) = (\S+), then the tile adds: ℓ\s= (\S+) · (\S+) \+ (\S+) = (\S+)\."
+    r"Query (\d+): its maximum rises from (\S+) to (\S+), so its sum and output shrink by "
+    r"e(\S+) ≈ (\S+) before this tile adds to them\."
 )
 
 
@@ -63,21 +64,31 @@ def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
     return {rows.start: columns for rows, columns in visits_of(state)}
 
 
+def naive_rows(state: dict[str, Any], step: int) -> tuple[int, int, int]:
+    """Rows of S, P and O that are written, where row after row goes through each operator."""
+    queries, steps = len(state["query"]), len(visits_of(state))
+    # S out; S back and P out; P back: four numbers for each score.
+    gone = Fraction(4 * queries * step, steps)
+    s = min(queries, math.floor(gone))
+    p = max(0, min(queries, math.floor((gone - queries) / 2)))
+    return s, p, max(0, math.floor(gone - 3 * queries))
+
+
 def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     """Bytes after these visits, in tiles and naively, counted array by array."""
     query, key, value = state["query"], state["key"], state["value"]
-    settled = settled_by(state, visits)
-    outputs, tiled = 0, 0
+    tiled = 0
     for rows, columns in visits:
         if columns.start == 0:
             tiled += query[rows].numel()
         tiled += key[columns].numel() + value[columns].numel()
         if columns == last_tiles(state)[rows.start]:
-            outputs += query[rows].numel()
-    arrays = [query[settled.any(1)], key[settled.any(0)], value[settled.any(0)]]
+            tiled += query[rows].numel()
+    s, p, o = naive_rows(state, len(visits))
+    arrays = [query[:s], key[: len(key) * bool(s)], value[: len(value) * bool(o)], query[:o]]
     # S is written and read, P is written and read.
-    naive = sum(array.numel() for array in arrays) + 4 * int(settled.sum())
-    return (tiled + outputs) * state["bytes_each"], (naive + outputs) * state["bytes_each"]
+    naive = sum(array.numel() for array in arrays) + (s + p + p + o) * len(key)
+    return tiled * state["bytes_each"], naive * state["bytes_each"]
 
 
 def in_tiles(query_tile: int, key_tile: int, *, step: int, moving: bool = False) -> TileStepper:
@@ -120,16 +131,26 @@ def displayed(widget: Locator) -> None:
               .map((e) => [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
             alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
             visited: (layer("visited").getAttribute("d").match(/M/g) ?? []).length,
+            powers: texts(el, ".cw-tile-story sup"),
             verdict: el.querySelector(".cw-tile-verdict").textContent,
-            stored: ["S", "P"].map((name) => {
+            stored: ["S", "P", "O"].map((name) => {
               const square = layer(`naive-${name}`).previousElementSibling.getBBox();
               const boxes = layer(`naive-${name}`).getAttribute("d").matchAll(/h(\\S+?)v(\\S+?)h/g);
               const area = [...boxes].reduce((sum, [, w, h]) => sum + w * h, 0);
               return area / (square.width * square.height);
             }),
-            loads: Object.fromEntries([...el.querySelectorAll("[data-load]")].map((e) =>
-              [e.dataset.load, e.getBBox().x])),
-            chip: el.querySelector(".cw-tile-picture rect[rx]").getBBox().x,
+            ends: Object.fromEntries([...el.querySelectorAll("[data-load]")].map((e) => {
+              const { x, y, width, height } = e.getBBox();
+              return [e.dataset.load, [x, y, x + width, y + height]];
+            })),
+            chip: (({ x, y, width, height }) => [x, y, x + width, y + height])(
+              el.querySelector(".cw-tile-picture rect[rx]").getBBox()),
+            room: Object.fromEntries([...el.querySelectorAll("[data-room]")].map((e) => {
+              const { x, width } = e.getAttribute("d") ? e.getBBox() : { x: 0, width: 0 };
+              return [e.dataset.room, [x, width]];
+            })),
+            tight: texts(el, ".cw-tile-tight"),
+            won: el.querySelector(".cw-tile-won").textContent,
           };
         }"""
     )
@@ -137,6 +158,7 @@ def displayed(widget: Locator) -> None:
     assert page["visited"] == max(0, step - 1)
     assert_tally(state, visits, page)
     assert_places(state, visits, page)
+    assert_room(state, page)
     assert_reports(state, visits, page)
     assert_outputs(state, visits, page["verdict"], page["readings"].get("difference"))
 
@@ -153,35 +175,57 @@ def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any
     expected = {
         "tiled-moved": tiled,
         "naive-moved": naive,
-        "tiled-total": totals["tiled"],
-        "naive-total": totals["naive"],
         "tiled-held": on_chip_bytes(d, **tiles, **each),
         "naive-held": state["bytes_each"] * queries * keys,
     }
     found = {name: int(page["readings"][name].replace(",", "")) for name in expected}
     assert found == expected
+    finished = len(visits) == len(visits_of(state))
+    assert ("ratio" in page["readings"]) == finished
+    if finished:
+        assert (tiled, naive) == (totals["tiled"], totals["naive"])
+        ratio = page["readings"]["ratio"].removesuffix(" times as many")
+        assert agrees(ratio, totals["naive"] / totals["tiled"])
     longest = max(totals.values())
     assert page["bars"] == pytest.approx({"tiled": tiled / longest, "naive": naive / longest})
 
 
-def settled_by(state: dict[str, Any], visits: list[Visit]) -> Tensor:
-    """Which scores have been visited, or skipped in a row that is finished."""
-    settled = torch.zeros(len(state["query"]), len(state["key"]), dtype=torch.bool)
-    for rows, columns in visits:
-        settled[rows, columns] = True
-        if columns == last_tiles(state)[rows.start]:
-            settled[rows] = True
-    return settled
-
-
 def assert_places(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
-    """The naive S and P fill with settled scores; what is in hand lies on the chip."""
-    share = float(settled_by(state, visits).double().mean())
-    assert page["stored"] == pytest.approx([share, share], abs=1e-6)
-    assert set(page["loads"]) == (set("QKVO") if visits else set())
+    """The naive S, P and O fill one after the other; what is in hand lies on the chip."""
+    rows = naive_rows(state, len(visits))
+    assert page["stored"] == pytest.approx([n / len(state["query"]) for n in rows], abs=1e-6)
+    assert set(page["ends"]) == (set("QKVO") if visits else set())
     finished = visits and visits[-1][1] == last_tiles(state)[visits[-1][0].start]
-    for name, x in page["loads"].items():
-        assert (x > page["chip"]) == (name != "O" or not finished)
+    left, top, right, bottom = page["chip"]
+    outside = {
+        name
+        for name, (x0, y0, x1, y1) in page["ends"].items()
+        if x0 < left or y0 < top or x1 > right or y1 > bottom
+    }
+    if fits(state):
+        assert outside == ({"O"} if finished else set())
+    elif visits:
+        assert len(outside - {"O"}) > 0
+
+
+def held_bytes(state: dict[str, Any]) -> int:
+    tiles = {name: state[name] for name in ("query_tile", "key_tile", "bytes_each")}
+    return on_chip_bytes(state["query"].shape[1], **tiles)
+
+
+def fits(state: dict[str, Any]) -> bool:
+    return held_bytes(state) <= state["chip_bytes"]
+
+
+def assert_room(state: dict[str, Any], page: dict[str, Any]) -> None:
+    """Assert that the bar under the chip is as long as the bytes, and ends where the chip does."""
+    (start, taken), (_, over), (end, _) = (page["room"][name] for name in ("taken", "over", "end"))
+    held, most = held_bytes(state), state["chip_bytes"]
+    assert (taken + over) / (end - start) == pytest.approx(held / most, rel=1e-4)
+    assert (over > 0) == (not fits(state))
+    told = f"{held:,} of {most:,} bytes"
+    assert page["tight"] == ([] if fits(state) else [told, "✗ does not fit"])
+    assert (f"does not fit: {told}" in page["won"]) == (not fits(state))
 
 
 def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
@@ -212,21 +256,20 @@ def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, A
     weights[rows, columns] = (score - after.maximum[:, None]).exp()
     weights.masked_fill_(~visible(state), 0)
     assert page["alpha"] == pytest.approx((255 * weights).flatten().tolist(), abs=0.51)
-    assert_story(page["readings"]["story"], rows.start, before, tile, after)
+    assert_story(page, rows.start, before, after)
 
 
-def assert_story(story: str, first: int, before: Partial, tile: Partial, after: Partial) -> None:
+def assert_story(page: dict[str, Any], first: int, before: Partial, after: Partial) -> None:
     """The numbers of a sentence on the query whose report was rescaled most, if one was."""
     fell = before.maximum - after.maximum
-    told = STORY.fullmatch(story)
+    told = STORY.fullmatch(page["readings"]["story"])
     assert (told is not None) == bool(((fell < 0) & (before.total > 0)).any())
     if told is None:
         return
     r = int(told[1]) - 1 - first
     assert fell[r] == fell.min()
-    factor, added = fell[r].exp(), (tile.maximum - after.maximum)[r].exp() * tile.total[r]
-    numbers = [before.maximum[r], after.maximum[r], fell[r], factor]
-    numbers += [factor, before.total[r], added, after.total[r]]
+    numbers = [before.maximum[r], after.maximum[r], fell[r], fell[r].exp()]
+    assert page["powers"] == [told[4]]
     assert all(agrees(text, n) for text, n in zip(told.groups()[1:], numbers, strict=True))
 
 

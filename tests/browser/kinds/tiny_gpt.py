@@ -25,6 +25,7 @@ READ = (
   const variable = (e, name) => e.style.getPropertyValue(name);
   const strip = el.querySelector(".cw-t-text");
   return {
+    width: el.querySelector("[data-measure=strip]").getBoundingClientRect().width,
     tiles: [...strip.children].map((tile) => ({
       text: tile.textContent,
       kind: tile.className.split(" ")[0].replace("cw-t-", ""),
@@ -53,6 +54,10 @@ READ = (
 )
 SETTINGS = ("temperature", "top_k", "top_p")
 MOST_BARS = 24
+BARS_IF_NARROW = 16
+NARROW = 480
+TAIL = 5
+"""So many letters before the one in question stand in the heading."""
 
 
 def make() -> TinyGPT:
@@ -140,9 +145,10 @@ def assert_text(
     found = [float(tile["share"] or "nan") for tile in tiles]
     expected = [math.nan, *shares.sqrt().tolist(), *([math.nan] * coming)]
     assert found == pytest.approx(expected, abs=1e-4, nan_ok=True)
-    before = "".join(names[lead : place + lead]) or "the start"
+    read = names[lead : place + lead]
+    before = ("…" * (len(read) > TAIL) + "".join(read[-TAIL:])) or "the start"
     if place + lead < len(ids):
-        who = "you typed" if place < len(state["prompt"]) else "the model wrote"
+        who = "you typed" if place < len(state["prompt"]) else "it wrote"
         assert page["heading"] == f"After {before} {who} {names[place + lead]}, out of:"
         assert agrees(page["said"].rpartition(" ")[2], shares[place + lead - 1])
     else:
@@ -153,6 +159,11 @@ def assert_text(
         assert_scientific(product, float(shares.prod()))
     else:
         assert page["odds"] == "Nothing is written yet."
+
+
+def most_of(page: dict[str, Any]) -> int:
+    """How many letters have a bar, beside those that are spoken of."""
+    return MOST_BARS if page["width"] >= NARROW else BARS_IF_NARROW
 
 
 def assert_bars(
@@ -178,7 +189,7 @@ def assert_bars(
     # The option is the one that was chosen, or the one at which the mouse points.
     [option] = [i for i, column in zip(ids, columns, strict=True) if column["ring"]]
     ranked = logits.sort(descending=True, stable=True).indices.tolist()
-    shown = {*ranked[:MOST_BARS], option} | ({chosen} - {None})
+    shown = {*ranked[: most_of(page)], option} | ({chosen} - {None})
     expected = [i for i in ranked if i in shown]
     order = [ids[i] for i in sorted(range(len(ids)), key=lambda i: columns[i]["at"][::-1])]
     assert order == (expected if state["order"] == "probability" else sorted(expected))

@@ -4,7 +4,7 @@ import { bytesOf, decodeArray } from "../array.js";
 import { button, slider } from "../controls.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { largestFirst } from "../maths/weights.js";
-import { every, playButton, prefersStillness } from "../play.js";
+import { every, playButton } from "../play.js";
 import { number } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
@@ -19,25 +19,29 @@ export const weights = {
 };
 
 function unpacked({ shape, film, causal, last }) {
-  const [bytes, count] = [bytesOf(film), shape[shape.length - 1]];
+  const [bytes, exact, count] = [bytesOf(film), decodeArray(last).values, shape[shape.length - 1]];
   const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
-  let next = 0;
-  for (let row = 0; row < values.length / count; row += 1) {
+  const rows = values.length / count;
+  let [next, then] = [0, 0];
+  for (let row = 0; row < rows; row += 1) {
     const kept = causal ? row % count : count - 1;
     let left = LEVELS;
-    for (let key = 0; key < kept; key += 1) {
-      values[row * count + key] = bytes[next] / LEVELS;
-      left -= bytes[next];
-      next += 1;
+    for (let key = 0; key <= kept; key += 1) {
+      const level = key < kept ? bytes[next] : left;
+      const filmed = row < rows - rows / shape[0];
+      values[row * count + key] = filmed ? level / LEVELS : exact[then];
+      left -= level;
+      next += filmed && key < kept ? 1 : 0;
+      then += filmed ? 0 : 1;
     }
-    values[row * count + kept] = left / LEVELS;
   }
-  const exact = decodeArray(last).values;
-  values.set(exact, values.length - exact.length);
   return { shape, values };
 }
 
-/** What a model expects next: `at(place)` gives the most probable ids with their probabilities. */
+/**
+ * What a model expects next: `at(place, others)` gives the most probable ids with their
+ * probabilities, and then those of `others`.
+ */
 export const guesses = {
   decode(travelled) {
     const [ids, shares] = "ids" in travelled ? [travelled.ids, travelled.shares].map(bytesOf) : [];
@@ -49,31 +53,33 @@ export const guesses = {
     }
     const { shape, values } = decodeArray(travelled);
     const size = shape[shape.length - 1];
-    const at = (row) => {
+    const at = (row, others) => {
       const given = values.subarray(row * size, (row + 1) * size);
-      return largestFirst(given, FOREMOST).map((id) => ({ id, probability: given[id] }));
+      const ids = [...largestFirst(given, FOREMOST), ...others];
+      return ids.map((id) => ({ id, probability: given[id] }));
     };
     return { count: size && values.length / size, at };
   },
 };
 
-/** What the model expected after each token, at a snapshot; nothing if nobody has told. */
-export function guessesAt({ guesses: { count, at }, tokens, vocabulary }, step) {
+/**
+ * What the model expected after each token, at a snapshot: the most probable, and after the last
+ * token its rivals too; nothing if nobody has told.
+ */
+export function guessesAt({ guesses: { count, at }, tokens, vocabulary, rivals }, step) {
   if (!count) return null;
-  const named = ({ id, probability }) => ({ name: vocabulary[id], probability });
-  return upTo(tokens.length).map((query) => at(step * tokens.length + query).map(named));
+  const others = rivals.map((name) => vocabulary.indexOf(name));
+  return tokens.map((_, query) => {
+    const all = at(step * tokens.length + query, others);
+    const foremost = all.length - others.length;
+    const wanted = ({ id }, i) =>
+      i < foremost ||
+      (query === tokens.length - 1 && all.findIndex((other) => other.id === id) === i);
+    return all.filter(wanted).map(({ id, probability }) => ({ name: vocabulary[id], probability }));
+  });
 }
 
 const last = ({ steps }) => steps.length - 1;
-
-/** Plays the training once when the page opens, unless the reader asked for less motion. */
-export function playOnce(ui) {
-  ui.memo("played once", [], () => {
-    if (prefersStillness()) return;
-    ui.set({ step: 0 });
-    ui.play(true);
-  });
-}
 
 export function advance(now, ui, seconds) {
   const step = Math.min(now.step, last(now));

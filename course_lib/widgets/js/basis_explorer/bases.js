@@ -1,17 +1,36 @@
 // What BasisExplorer shows, from its traits: bases at the points of the picture, and what they blend.
 
+import { bytesOf } from "../array.js";
 import { between, even, hats, readOff, shared, softmaxBasis, target } from "../maths/basis.js";
 import { blended, fieldWeights, queriesOf, sensed, unpackField } from "../maths/neural_field.js";
-import { dot } from "../maths/numerics.js";
-import { relativeError, solveRod } from "../maths/rod.js";
+import { clamp, dot, upTo } from "../maths/numerics.js";
+import { pluggedAt, relativeError, solveRod, warmedAt } from "../maths/rod.js";
 
 export const GRID = even(125);
 const FINE = even(249);
 const SWING = Math.log(50);
+/** Temperatures from the nearest node to the mean of all, in equal ratios: the best is looked for here. */
+const LADDER = upTo(33).map((i) => 10 ** (i / 8 - 4));
+/** What the height of a drawn curve is counted in, as in basis_explorer.py. */
+const STEPS = 8192;
 
-/** The temperature as it swings by itself: up to the mean, down to the nearest node, and back. */
-const swung = (temperature, phase) =>
-  Math.min(10, Math.max(1e-5, temperature * Math.exp(SWING * Math.sin(2 * Math.PI * phase))));
+/** A curve drawn by hand, as it travels: two bytes a place. @type {import("../array.js").Codec<any>} */
+export const drawn = {
+  decode: ({ int16 }) => Array.from(new Int16Array(bytesOf(int16).buffer), (n) => n / STEPS),
+  encode: (curve) => {
+    const counts = Int16Array.from(curve, (height) => Math.round(STEPS * height));
+    return { int16: btoa(String.fromCharCode(...new Uint8Array(counts.buffer))) };
+  },
+};
+
+/**
+ * The temperature as it swings by itself: down to the nearest node, up to the mean, and back. It
+ * sets out at once, and passes the ends faster than the middle.
+ */
+export function swung(temperature, phase) {
+  const way = -Math.sin(2 * Math.PI * phase);
+  return clamp(temperature * Math.exp((SWING * way * (1 + Math.abs(way))) / 2), 1e-5, 10);
+}
 
 const ascending = (numbers) => [...numbers].sort((a, b) => a - b);
 const blend = (rows, values) => rows.map((row) => dot(row, values));
@@ -37,6 +56,15 @@ function farthestApart(one, other) {
   return { gap, at: gaps.indexOf(gap) };
 }
 
+/** The temperature, of some and the one there is, at which a softmax comes nearest, and how near. */
+function bestWarmth(xs, nodes, values, wanted) {
+  const tried = LADDER.map((warmth) => {
+    const u = blend(softmaxBasis(xs, nodes, warmth), values);
+    return { warmth, ...farthestApart(u, wanted) };
+  });
+  return tried.reduce((best, one) => (one.gap < best.gap ? one : best));
+}
+
 function ofNodes(now, ui) {
   const nodes = ui.memo("nodes", [now.points], () => now.points.map(([x]) => x));
   const values = ui.memo("values", [now.points], () => now.points.map(([, y]) => y));
@@ -47,7 +75,10 @@ function ofNodes(now, ui) {
   const farthest = bases.map(({ name, u }) =>
     ui.memo(`${name} farthest`, [u, wanted], () => farthestApart(u, wanted)),
   );
-  return { nodes, values, xs, wanted, bases, farthest };
+  const inputs = [xs, nodes, values, wanted];
+  const tried = ui.memo("best", inputs, () => bestWarmth(xs, nodes, values, wanted));
+  const here = { warmth: now.warmth, ...farthest[1] };
+  return { nodes, values, xs, wanted, bases, farthest, best: here.gap < tried.gap ? here : tried };
 }
 
 function ofRod(now, ui) {
@@ -86,13 +117,44 @@ function ofRod(now, ui) {
   return { nodes, xs: GRID, wanted, bases, errors };
 }
 
+/**
+ * The heat with a flame that has gone a share of its way, from beyond one end to beyond the other,
+ * or, after the flame, the conductivity with a plug on the same way; and how warm the rod gets there.
+ */
+function lit({ flame, log_conductivity, load }, { memo }) {
+  const plugged = flame > 1;
+  const placeOf = (share) => 1.3 * share - 0.15;
+  const at = (share) => {
+    const place = placeOf(share);
+    if (plugged) return { log_conductivity: pluggedAt(log_conductivity, GRID, place), load };
+    return { log_conductivity, load: warmedAt(load, GRID, place) };
+  };
+  const warmest = memo("warmest", [plugged, log_conductivity, load], () =>
+    Math.max(
+      ...even(9).flatMap((share) => {
+        const rod = at(share);
+        return solveRod(GRID, GRID, rod.log_conductivity, rod.load);
+      }),
+    ),
+  );
+  const way = plugged ? flame - 1 : flame;
+  // The scale is there for the first, and goes over to that of the second, and to none.
+  const guest = plugged ? ["log_conductivity", "plug"] : ["load", "flame"];
+  return {
+    ...at(way),
+    guest: [...guest, placeOf(way)],
+    warmest: warmest * Math.min(1, 5 - 5 * way, plugged ? 5 * way : 1),
+  };
+}
+
 /** @param {any} now @param {any} ui */
 export function derive(now, ui) {
   const warmth = swung(now.temperature, now.phase);
-  const state = { ...now, warmth };
+  const burning = now.flame ? lit(now, ui) : {};
+  const state = { ...now, warmth, ...burning };
   const found = now.mode === "rod" ? ofRod(state, ui) : ofNodes(state, ui);
   const counts = found.bases.map(({ weights }) => shared(weights));
-  return { warmth, counts, ...found };
+  return { warmth, counts, ...burning, ...found };
 }
 
 /** As many even nodes, with their values read off the dotted curve. @param {number} count */

@@ -8,7 +8,7 @@ import { painted } from "../painted.js";
 import { dragging, plane, pointIn } from "../plane.js";
 import { ticks } from "../scale.js";
 import { number } from "../text.js";
-import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { GRID } from "./bases.js";
 
 const [MOST_NODES, CLOSEST] = [16, 0.01];
@@ -17,7 +17,14 @@ const STEP = { x: 0.02, y: 0.05 };
 const ROUNDING = 1e-4;
 // A little more than the nodes, whose ends are held by the hand too.
 const ACROSS = [-0.025, 1.025];
+/** Left of 0, for the numbers of the levels, and right of 1; in pixels. */
+const [LEFT, RIGHT] = [40, 10];
+const FAINT = 0.13;
 const BASIS_HEIGHT = 104;
+const NARROW = 420;
+/** How high panels are, and on a telephone, where they stand one below the other. */
+const HEIGHTS = { nodes: [186, 150], drawn: [120, 90], solution: [180, 150] };
+const heightOf = (ui, panel) => HEIGHTS[panel][Number(ui.width("wide", 560) < NARROW)];
 
 /** How each basis, and what it blends in each mode, is called and drawn. */
 export const LOOKS = {
@@ -62,11 +69,14 @@ const asking = (ui) => (field) => (event) => {
 /** A frame with levels, the query's place, and whatever is drawn in it. */
 function frame(ui, { name, label, height, range, levels, content, grip = asking(ui) }) {
   const width = ui.width(name, 560);
-  const field = plane({ x: ACROSS, y: range, width, height });
+  const along = Math.max(1, width - LEFT - RIGHT);
+  const across = [-LEFT / along, 1 + RIGHT / along];
+  const field = plane({ x: across, y: range, width, height });
   const level = ([y, text]) => {
     const [, at] = field.toPixel([0, y]);
-    return svg`<path d="M0 ${at}H${width}" stroke="var(--cw-line)"></path>
-      <text x="4" y=${at < 14 ? at + 12 : at - 3} class="cw-halo cw-b-small">${text}</text>`;
+    return svg`<path d="M${LEFT - 8} ${at}H${width}" stroke="var(--cw-line)"></path>
+      <text x=${LEFT - 12} y=${clamp(at + 4, 9, height - 2)} text-anchor="end"
+        class="cw-b-small">${text}</text>`;
   };
   const act = grip(field);
   return html`<div class="cw-layers" data-measure=${name} style="height: ${height}px">
@@ -96,6 +106,8 @@ function nodeHandle(ui, field, i) {
   const [x, y] = points[i];
   const end = i === 0 || i === points.length - 1;
   const moveTo = ([toX, toY]) => {
+    // What the node does is compared at one temperature.
+    ui.play(false);
     const { points } = ui.now;
     const free = end
       ? points[i][0]
@@ -122,8 +134,11 @@ function nodeHandle(ui, field, i) {
 export function nodesPanel(now, ui) {
   const range = [-HIGHEST - 0.2, HIGHEST + 0.2];
   return frame(ui, {
-    ...{ name: "wide", label: "Nodes with their values, and what is blended of them" },
-    ...{ height: 194, range, levels: roundLevels([-1, 1], 3), query: now.query },
+    name: "wide",
+    label: "Nodes with their values, and what is blended of them",
+    height: heightOf(ui, "nodes"),
+    range,
+    levels: roundLevels([-1, 1], 3),
     content: (field) => [
       now.bases.map((basis, i) => apart(field, now, basis, now.farthest[i])),
       blends(field, now),
@@ -135,15 +150,29 @@ export function nodesPanel(now, ui) {
 /** The temperature of the rod: as it is, and as each basis has it. */
 export function solutionPanel(now, ui) {
   const every = [now.wanted, ...now.bases.map(({ u }) => u)].flat();
-  const [low, high] = [Math.min(0, ...every), Math.max(0, ...every)];
+  // A flame is seen to warm the rod on a scale that stands still, until it goes out.
+  const warmest = now.flame ? now.warmest : 0;
+  const [low, high] = [Math.min(-0.04 * warmest, ...every), Math.max(1.15 * warmest, ...every)];
   const room = 0.08 * (high - low || 1);
-  const range = [low - room, high + room];
+  const [range, height] = [[low - room, high + room], heightOf(ui, "solution")];
   return frame(ui, {
-    ...{ name: "wide", label: "Temperature u along the rod", height: 180, range },
-    ...{ levels: roundLevels(range, 4), query: now.query },
-    content: (field) => blends(field, now),
+    ...{ name: "wide", label: "Temperature u along the rod", range, height },
+    levels: roundLevels(range, 4),
+    // Between the ends of the rod the curves keep away from 0; there is room for a name.
+    content: (field) => [
+      blends(field, now),
+      svg`<text class="cw-b-small cw-halo" text-anchor="middle" x=${field.toPixel([0.69, 0])[0]}
+        y=${high > -low ? height - 16 : 24}>wide band: the solution</text>`,
+    ],
   });
 }
+
+/** What goes along the rod for a while, and is no part of what was drawn: its name, off the curve. */
+const guestName = (field, [, name, place], height) => {
+  const [x] = field.toPixel([clamp(place, 0.06, 0.94), 0]);
+  const y = name === "flame" ? height - 5 : 12;
+  return svg`<text class="cw-b-small cw-halo cw-b-guest" text-anchor="middle" x=${x} y=${y}>${name}</text>`;
+};
 
 /** A curve that is drawn by hand: by mouse anywhere, by finger and by keyboard at its ring. */
 export function drawnPanel(now, ui, name, { label, levels, ink }) {
@@ -176,10 +205,18 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
     move along it"><circle r="20" fill="transparent"></circle>
     <circle r="7" fill="var(--cw-paper)" stroke=${`var(--cw-${ink})`} stroke-width="3"></circle></g>`;
   return html`<div><p class="cw-b-title">${label}</p>${frame(ui, {
-    ...{ name, label, height: 120, range: [-MOST - 0.3, MOST + 0.3], levels, grip },
+    ...{
+      name,
+      label,
+      height: heightOf(ui, "drawn"),
+      range: [-MOST - 0.3, MOST + 0.3],
+      levels,
+      grip,
+    },
     content: (field) => [
       path(name, lineOf(field, GRID, now[name]), ink),
       ring(field.toPixel([at, height])),
+      now.guest?.[0] === name ? guestName(field, now.guest, heightOf(ui, "drawn")) : nothing,
     ],
   })}</div>`;
 }
@@ -188,6 +225,8 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
 export function basisPanel(now, ui, { name, rows, weights }, told) {
   const { xs, nodes, query } = now;
   const { title, ink } = LOOKS[name];
+  // Hats stand behind the softmax, which melts away from them.
+  const behind = name === "softmax" ? now.bases[0].rows : [];
   const width = ui.width(name, 280);
   // Of a softmax it is to be seen how flat it gets. What was learned may be flat throughout.
   const top =
@@ -199,10 +238,21 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
   const most = weights.indexOf(Math.max(...weights));
   const paint = (context) => {
     const across = xs.map((x) => field.toPixel([x, 0])[0]);
-    const trace = (i) => {
+    const trace = (i, lines = rows) => {
       context.beginPath();
-      rows.forEach((row, p) => context.lineTo(across[p], field.toPixel([0, row[i]])[1]));
+      lines.forEach((row, p) => context.lineTo(across[p], field.toPixel([0, row[i]])[1]));
     };
+    context.setLineDash([3, 3]);
+    context.strokeStyle = ui.theme.ink(LOOKS.hats.ink);
+    // More nodes than can be moved are one pattern: only the heaviest is drawn as it is.
+    const many = nodes.length > MOST_NODES;
+    nodes.forEach((_, i) => {
+      if (many && i !== most) return;
+      trace(i, behind);
+      context.stroke();
+    });
+    context.setLineDash([]);
+    context.globalAlpha = many ? FAINT : 1;
     context.strokeStyle = ui.theme.ink(ink);
     context.fillStyle = ui.theme.ink(ink);
     context.lineWidth = 1.25;
@@ -210,6 +260,7 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
       trace(i);
       context.stroke();
     });
+    context.globalAlpha = 1;
     trace(most);
     context.lineWidth = 3;
     context.stroke();
@@ -218,7 +269,7 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
     context.globalAlpha = 0.2;
     context.fill();
   };
-  const inputs = [rows, most];
+  const inputs = [rows, most, behind];
   return html`<div data-basis=${name}>
     <p class="cw-b-title"><strong style="color: var(--cw-${ink})">${title}</strong>${told}</p>
     <div class="cw-layers" data-measure=${name}

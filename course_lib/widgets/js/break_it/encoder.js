@@ -1,6 +1,6 @@
 import { upTo } from "../maths/numerics.js";
 import { attended, tokensOf, weightCells } from "./attended.js";
-import { cells } from "./pictures.js";
+import { beside } from "./pictures.js";
 import { breakIt } from "./strip.js";
 import { apart, percent, vectors } from "./telling.js";
 import { table } from "./trials.js";
@@ -48,7 +48,7 @@ export const claims = {
       layers: upTo(Math.min(size, 4)).map(() => table(random, 2, 2, 1)),
     }),
     residual: (given, bend) => apart(...twoGradients(given, bend).map((rows) => rows.flat())),
-    picture: (given, bend) => cells(twoGradients(given, bend)[0]),
+    picture: (given, bend) => beside(...twoGradients(given, bend)),
     show: (given, bend) => {
       const [stack, paths] = twoGradients(given, bend).map(vectors);
       return `Jacobians with the rows ${given.layers.map(vectors).join(" and ")}: the stack has ${stack},

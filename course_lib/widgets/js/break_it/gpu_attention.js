@@ -1,4 +1,3 @@
-import { softmax } from "../maths/numerics.js";
 import { mergePartials, partialAttention, wholeRow } from "../maths/tiles.js";
 import { ordered } from "./attended.js";
 import { bars } from "./pictures.js";
@@ -44,10 +43,10 @@ function shared({ query, key, value, cut }, averaged) {
   return a.map((x, i) => (x + b[i]) / 2);
 }
 
-/** The weight of each key */
-const weighed = ({ query, key }) => {
-  const weights = softmax(key.map((k) => k.reduce((sum, x, i) => sum + x * query[i], 0)));
-  return bars(weights, weights);
+/** The weight that each key gets in this way of adding up, and the one that is its due. */
+const weighed = (way) => (one, bend) => {
+  const value = one.key.map((_, i) => one.key.map((_, j) => Number(i === j)));
+  return bars(way({ ...one, value }, bend), exact({ ...one, value }));
 };
 const given = ({ query, key, value }) =>
   `Query ${vector(query)}, keys ${vectors(key)}, values ${vectors(value)}`;
@@ -58,17 +57,17 @@ export const claims = {
     places: { order: "token" },
     draw: (random, size) => ({ ...drawn(random, size), order: orderOf(random, size) }),
     residual: (one, bend) => apart(merged(one, bend), exact(one)),
-    picture: weighed,
+    picture: weighed(merged),
     show: (one, bend) => `${given(one)}, merged in the order ${ordered(one.order)}:
       ${vector(merged(one, bend))} in place of ${vector(exact(one))}.`,
   },
   "keys-shared-out": {
     ...asked,
     places: { cut: "token" },
-    draw: (random, size) => ({ ...drawn(random, size), cut: whole(random, 1, size - 1) }),
+    draw: (random, size) => ({ cut: whole(random, 1, size - 1), ...drawn(random, size) }),
     valid: ({ cut }) => cut > 0,
     residual: (one, bend) => apart(shared(one, bend), exact(one)),
-    picture: weighed,
+    picture: weighed(shared),
     show: (one, bend) => `${given(one)}, shared out as ${one.cut} and ${one.key.length - one.cut}:
       ${vector(shared(one, bend))} in place of ${vector(exact(one))}.`,
   },

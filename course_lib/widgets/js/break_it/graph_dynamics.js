@@ -56,7 +56,7 @@ export const claims = {
     }),
     valid: ({ t }) => t > 0,
     residual: (given, bend) => difference(twoEnergies(given, bend)),
-    picture: ({ q, edges }) => graphPicture(q.length, edges),
+    picture: ({ q, edges }) => graphPicture(q.length, edges, -1, q),
     show: (given, bend) => {
       const [before, after] = twoEnergies(given, bend).map(plain);
       return `Heights ${vector(given.q)}, springs ${told(given.edges)}: the energy was ${before} and

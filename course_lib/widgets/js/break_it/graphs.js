@@ -16,7 +16,8 @@ const place = (i, count) => {
   return [2 * Math.sin(turn), 2 * Math.cos(turn)];
 };
 
-export const graphPicture = (count, edges, marked = -1) => [
+/** @param {number[]} [heights] of the nodes, which their dots show */
+export const graphPicture = (count, edges, marked = -1, heights = undefined) => [
   edges.map((edge) =>
     line(
       edge.map((i) => place(i, count)),
@@ -24,7 +25,11 @@ export const graphPicture = (count, edges, marked = -1) => [
       0.02,
     ),
   ),
-  upTo(count).map((i) => dots([place(i, count)], i === marked ? "warm" : "accent", 0.08)),
+  upTo(count).map((i) => {
+    const height = heights?.[i] ?? 0;
+    const ink = i === marked || height < 0 ? "warm" : "accent";
+    return dots([place(i, count)], ink, heights ? 0.03 + 0.05 * Math.abs(height) : 0.08);
+  }),
 ];
 
 /** Told as a reader counts, from 1. */

@@ -8,6 +8,7 @@ import { apart, plain, vector, vectors } from "./telling.js";
 import { list, orderOf, table, tenths, whole } from "./trials.js";
 
 const PAIR = 2;
+const NEAREST = 0.1; // of two particles' angles around the beam: at one place all is a floor
 const SMALLEST = 1e-8; // what counts in place of 0, as in course_lib.jets
 
 /** The particles of a case, as momenta. */
@@ -29,6 +30,13 @@ function twoObservers(given, pseudo) {
   const moved = momenta.map((momentum) => boostedAlongBeam(momentum, given.shift));
   return [featuresOf(momenta, pseudo), featuresOf(moved, pseudo)];
 }
+
+/**
+ * Two numbers, the second moved if it lies too near.
+ * @param {number} least
+ * @param {number[]} pair
+ */
+const partedBy = (least, [a, b]) => [a, Math.abs(a - b) < least ? a + least : b];
 
 /** What attention with a bias for each pair makes of a set, on average over its particles. */
 function pooled(x, pairs) {
@@ -52,11 +60,12 @@ export const claims = {
     draw: (random) => ({
       pt: list(random, PAIR).map(() => whole(random, 5, 50) / 10),
       y: list(random, PAIR),
-      phi: list(random, PAIR),
+      phi: partedBy(NEAREST, list(random, PAIR)),
       mass: list(random, PAIR).map(() => whole(random, 0, 30) / 10),
       shift: tenths(random),
     }),
-    valid: ({ pt, mass }) => Math.min(...pt) >= 0.5 && Math.min(...mass) >= 0,
+    valid: ({ pt, phi, mass }) =>
+      Math.min(...pt) >= 0.5 && Math.min(...mass) >= 0 && Math.abs(phi[0] - phi[1]) >= NEAREST,
     residual: (given, bend) => apart(...twoObservers(given, bend)),
     picture: ({ y, phi, shift }) => [
       dots(

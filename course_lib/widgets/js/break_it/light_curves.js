@@ -54,10 +54,11 @@ export const claims = {
     ],
     show: (given, bend) => {
       const [one, other] = twoPhases(given, bend).map(plain);
-      return `P = ${plain(given.period)} days, a night at ${plain(given.night)} days and one
-        ${given.turns} periods later: the phases are ${one} and ${other}.`;
+      const later = `${given.turns} ${given.turns === 1 ? "period" : "periods"} later`;
+      return `P = ${plain(given.period)} days, a night at ${plain(given.night)} days and another
+        ${later}: the phases are ${one} and ${other}.`;
     },
-    told: (bend) => percent(MOST_OFF * bend),
+    told: (bend) => percent(MOST_OFF * bend, 1),
   },
   "hidden-stay-hidden": {
     axes: { visible: ["night", "feature"] },

@@ -1,5 +1,5 @@
 import { forceJacobian, relativeAsymmetry } from "../maths/symplectic_attention.js";
-import { cells } from "./pictures.js";
+import { mirrored } from "./pictures.js";
 import { breakIt } from "./strip.js";
 import { percent, vectors } from "./telling.js";
 import { table } from "./trials.js";
@@ -19,7 +19,7 @@ const bent = (A, share) =>
 /** What a claim needs that says: the Jacobian of this force is symmetric. */
 const gradient = (jacobian) => ({
   residual: (given, bend) => relativeAsymmetry(jacobian(given, bend)),
-  picture: (given, bend) => cells(jacobian(given, bend)),
+  picture: (given, bend) => mirrored(jacobian(given, bend)),
 });
 const told = (jacobian) => `‖M − Mᵀ‖ is ${percent(relativeAsymmetry(jacobian))} of ‖M‖.`;
 

@@ -12,7 +12,7 @@ export const vector = (row) => `(${Array.from(row, plain).join(", ")})`;
 export const vectors = (rows) => rows.map(vector).join(", ");
 
 /** @param {number} share */
-export const percent = (share) => `${number(100 * share, 0)} %`;
+export const percent = (share, digits = 0) => `${number(100 * share, digits)} %`;
 
 /** The largest difference of two lists, and where it is. */
 export function farthest(a, b) {

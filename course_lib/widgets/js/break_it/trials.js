@@ -139,8 +139,8 @@ export function smallerBroken(claim, given, bend, tolerance) {
  * @property {number} count of cases so far
  * @property {number} worst residual
  * @property {number} age in seconds
- * @property {{ n: number, first: Case, small: Case, done: boolean } | null} broken by case n, and
- *   how small it has become
+ * @property {{ n: number, path: Case[], small: Case, done: boolean } | null} broken by case n; the
+ *   path leads from it to how small it has become
  */
 
 /** @returns {Run} */
@@ -160,7 +160,7 @@ export function tried(claim, run, { seed, bend, about }, cases, late = () => fal
     const residual = claim.residual(one, bend);
     residuals.push(residual);
     worst = Math.max(worst, residual);
-    if (!(residual <= about.tolerance)) broken = { n: count, first: one, small: one, done: false };
+    if (!(residual <= about.tolerance)) broken = { n: count, path: [one], small: one, done: false };
     count += 1;
   }
   return { run: { ...run, count, worst, broken }, residuals };
@@ -169,7 +169,9 @@ export function tried(claim, run, { seed, bend, about }, cases, late = () => fal
 /** One step towards the smallest counterexample. @param {Run} run @returns {Run} */
 export function shrunk(claim, run, { bend, about }) {
   const small = smallerBroken(claim, run.broken.small, bend, about.tolerance);
-  return { ...run, broken: { ...run.broken, ...(small ? { small } : { done: true }) } };
+  const { broken } = run;
+  const next = small ? { small, path: [...broken.path, small] } : { done: true };
+  return { ...run, broken: { ...broken, ...next } };
 }
 
 /** All steps at once. @param {Run} run @returns {Run} */

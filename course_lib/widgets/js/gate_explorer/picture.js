@@ -1,53 +1,60 @@
 import { series } from "../controls.js";
 import { alongALine, inThePlane } from "../keys.js";
-import { clamp } from "../maths/numerics.js";
+import { clamp, upTo } from "../maths/numerics.js";
 import { painted } from "../painted.js";
 import { pointIn } from "../plane.js";
 import { number, visible } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { exchanged } from "./vessel.js";
 
 const LEFT = 38;
 const RIGHT = 8;
-const [NARROWEST, WIDEST] = [3, 46];
+const [NARROWEST, WIDEST] = [3, 76];
 const BARS = 60;
 const TRACE = 72;
-const HEAD = 24;
+/** Above the rows of the map. */
+const HEAD = 2;
+/** Numbers, and those above columns that have room for larger ones. */
+const [TYPE, LARGER, ROOMY] = [12, 14, 40];
 /** How wide the picture is before it is measured. */
 export const WIDTH = 320;
 const GAP = 0.07;
 const FAINT = 0.25;
 
 /**
- * Where all stands: letters across; their opinions above them, one unit's course below. In the map
- * of all units the letters stand again, in columns as wide.
+ * Where all stands: letters across; their opinions above them; below one unit's course, or in
+ * columns as wide the map of all units.
  * @param {number} letters
  * @param {number} units
  * @param {number} labels
  * @param {number} width
+ * @param {boolean} mapped
  */
-export function layout(letters, units, labels, width) {
+export function layout(letters, units, labels, width, mapped) {
   const cell = clamp((width - LEFT - RIGHT) / letters, NARROWEST, WIDEST);
   const top = labels ? 16 : 0;
   const base = labels ? top + BARS : 0;
-  const traceTop = base + 64;
-  const rowHeight = clamp(400 / units, 6, 24);
+  const traceTop = base + 52;
+  const bottom = mapped ? base + 30 : traceTop + TRACE;
+  const rowHeight = clamp(256 / units, 6, 20);
   const mapEnd = HEAD + rowHeight * units;
-  return { width, cell, top, base, traceTop, bottom: traceTop + TRACE, rowHeight, mapEnd };
+  return { width, cell, top, base, traceTop, bottom, rowHeight, mapEnd };
 }
 
 const middleOf = ({ cell }, t) => LEFT + cell * (t + 0.5);
-const small = (x, y, text, { anchor = "end", here = false, size = 11 } = {}) =>
+const small = (x, y, text, { anchor = "end", here = false, size = TYPE } = {}) =>
   svg`<text class=${here ? "cw-g-small cw-g-here" : "cw-g-small"} x=${x} y=${y}
     style="text-anchor: ${anchor}; font-size: ${size}px">${text}</text>`;
 
 /** Each patch as full as its number, in the tone of its sign. */
-function map({ letters, sorted, steps, quantity, depth, tones, lie }, ui) {
+function map({ letters, sorted, steps, quantity, depth, tones, playing, read, lie }, ui) {
   const { cell, rowHeight } = lie;
   const width = Math.ceil(cell * letters.length);
   const height = Math.ceil(rowHeight * sorted.length);
+  const poured = playing ? read : letters.length;
   const paint = (context) => {
     const [positive, negative] = tones.map((name) => ui.theme.ink(name));
-    for (const t of letters.keys()) {
+    for (const t of upTo(poured)) {
       sorted.forEach((unit, row) => {
         const share = depth(t, unit);
         context.fillStyle = share < 0 ? negative : positive;
@@ -58,7 +65,7 @@ function map({ letters, sorted, steps, quantity, depth, tones, lie }, ui) {
   };
   return html`<canvas aria-hidden="true"
     style="left: ${LEFT}px; top: ${HEAD}px; width: ${width}px; height: ${height}px"
-    ${painted(ui, { width, height, inputs: [steps, quantity, sorted, cell], paint })}></canvas>`;
+    ${painted(ui, { width, height, inputs: [steps, quantity, sorted, cell, poured], paint })}></canvas>`;
 }
 
 /** The chosen letter from top to bottom. */
@@ -72,7 +79,7 @@ const letterName = ({ letters, at, lie }, t, y) =>
 
 /** A letter, and above it the opinion behind it, which is faint until the letter is read. */
 function head(now, t) {
-  const { opinions, changes, at, share, playing, lie } = now;
+  const { opinions, changes, at, share, read, playing, lie } = now;
   const { cell, top, base } = lie;
   let filled = 0;
   const bars = opinions[t].map((part, i) => {
@@ -80,12 +87,14 @@ function head(now, t) {
     return svg`<rect class="cw-g-bar" x=${LEFT + cell * t} y=${base - BARS * filled}
       width=${cell - 1} height=${BARS * part} fill=${series(i)}></rect>`;
   });
-  const read = t < at.letter ? 1 : t > at.letter ? 0 : share;
+  const come = t < read ? 1 : t > at.letter ? 0 : exchanged(share);
   // What is to come would give the answer away.
   const faint = playing ? 0 : FAINT;
-  const lead = bars.length && cell > 19 && read ? number(100 * Math.max(...opinions[t]), 0) : "";
-  const options = { anchor: "middle", here: changes.includes(t) };
-  return svg`<g opacity=${faint + (1 - faint) * read}>${bars}</g>
+  const lead =
+    bars.length && cell > 19 && t < read ? number(100 * Math.max(...opinions[t]), 0) : "";
+  const size = cell > ROOMY ? LARGER : TYPE;
+  const options = { anchor: "middle", here: changes.includes(t), size };
+  return svg`<g opacity=${faint + (1 - faint) * come}>${bars}</g>
     ${lead && small(middleOf(lie, t), top - 5, lead, options)} ${letterName(now, t, base + 23)}`;
 }
 
@@ -112,11 +121,12 @@ function trace({ letters, steps, title, at, share, playing, open, quantity, lie 
 
 function unitNames({ sorted, at, lie }) {
   const { rowHeight } = lie;
-  const size = clamp(rowHeight - 1, 9, 11);
+  const each = Math.ceil(TYPE / rowHeight);
   const name = (unit, row) => {
     const here = row === at.row;
-    const text = small(LEFT - 7, HEAD + rowHeight * (row + 0.5) + 4, unit + 1, { here, size });
-    return svg`<g visibility=${here || rowHeight > 9 ? "visible" : "hidden"}>${text}</g>`;
+    const text = small(LEFT - 7, HEAD + rowHeight * (row + 0.5) + 4, unit + 1, { here });
+    const room = row % each === at.row % each;
+    return svg`<g visibility=${room ? "visible" : "hidden"}>${text}</g>`;
   };
   return svg`<g class="cw-g-units">${sorted.map(name)}</g>`;
 }
@@ -171,7 +181,7 @@ export function coursePicture(now, ui, choose) {
         ${band(now, 0, lie.bottom + 4)} ${labels.length ? small(LEFT - 7, lie.top - 5, "%") : nothing}
         ${letters.map((_, t) => head(now, t))}
         ${labels.length === 2 ? svg`<path class="cw-g-half" d=${middle}></path>` : nothing}
-        ${trace(now)}
+        ${now.all_units ? nothing : trace(now)}
       </g>
       ${handle(now, "Letter", keys, surface)}
     </svg>
@@ -194,7 +204,6 @@ export function mapPicture(now, ui, choose) {
     ${map(now, ui)}
     <svg class="cw-g-rows" viewBox="0 0 ${lie.width} ${mapEnd + 4}" height=${mapEnd + 4}
       @click=${keep} @pointermove=${point} @pointerleave=${leave}>
-      <g aria-hidden="true">${band(now, 0, HEAD - 1)} ${letters.map((_, t) => letterName(now, t, 16))}</g>
       ${handle(now, "Letter and unit", keys, surface)}
       <g aria-hidden="true">${unitNames(now)}</g>
     </svg>

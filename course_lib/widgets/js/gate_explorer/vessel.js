@@ -8,7 +8,7 @@ const GLASS = { x: 24, y: 92, width: 84, height: 100 };
 const PIPE = 24;
 const MIDDLE = GLASS.x + GLASS.width / 2;
 const [RIGHT, FLOOR] = [GLASS.x + GLASS.width, GLASS.y + GLASS.height];
-const WORDS = RIGHT + 44;
+const WORDS = RIGHT + 50;
 /** The share of a letter's time in which it falls, and in which the state then runs out. */
 const [FALL, DRAIN] = [0.25, 0.625];
 const TILE = 24;
@@ -19,6 +19,13 @@ export const exchanged = (share) => Math.max(0, (share - FALL) / (1 - FALL));
 const tone = (value) => `var(--cw-series-${value < 0 ? 3 : 2})`;
 const line = (y, text, strong = false) =>
   svg`<text class=${strong ? "cw-g-strong" : "cw-g-small"} x=${WORDS} y=${y}>${text}</text>`;
+
+/** What the two colours of the water say. */
+const SIGNS = [1, -1].map((sign, i) => {
+  const x = WORDS + 76 * i;
+  return svg`<rect x=${x} y="86" width="11" height="11" rx="2" fill=${tone(sign)}></rect>
+    <text class="cw-g-small" x=${x + 15} y="96">${sign > 0 ? "above" : "below"} 0</text>`;
+});
 
 /** A pipe with a shutter that leaves a share of it open, and what runs in it now. */
 function pipe({ x, y, length, open, value, running, upright = true }) {
@@ -39,8 +46,17 @@ function pipe({ x, y, length, open, value, running, upright = true }) {
       width=${gate.width} height=${gate.height}></rect>`;
 }
 
+/** The gate says what is kept, and its pipe lets out the rest: both are named, lest one be the other. */
+function forgotten(keep) {
+  const x = MIDDLE + PIPE / 2 + 3;
+  // As the two numbers stand in the picture, they make one.
+  const leaks = number(1 - Number(number(keep)));
+  return svg`<text class="cw-g-small" x=${x} y="210">forgotten ↓</text>
+    <text class="cw-g-small" data-reading="leaks" x=${x} y="226">leaks ${leaks}</text>`;
+}
+
 /** What the gates do, in words and numbers, beside the pipes on which they sit. */
-function gatesInWords({ kind, keep, gate, written, before, output, shown }) {
+function gatesInWords({ kind, keep, gate, written, before, output, shown, settled }) {
   const held = `${number(keep)} of ${number(before)}`;
   if (kind === "RNN") {
     return [line(40, "no gate: all comes anew"), line(216, "no gate: all runs out")];
@@ -53,7 +69,10 @@ function gatesInWords({ kind, keep, gate, written, before, output, shown }) {
     line(222, `keeps ${held}`),
     output === undefined
       ? nothing
-      : [line(138, `output gate ${number(output)}`, true), line(156, `shows h = ${number(shown)}`)],
+      : [
+          line(138, `output gate ${number(output)}`, true),
+          line(156, settled ? `shows h = ${number(shown)}` : "shows h …"),
+        ],
   ];
 }
 
@@ -67,8 +86,8 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
   const falling = share < FALL;
   const [draining, filling] = [!falling && share < DRAIN, share >= DRAIN && share < 1];
   const name = kind === "LSTM" ? "cell" : "state";
-  // The water on its way stands at no state of the unit; its number is that of the last letter in.
-  const held = falling ? before : state;
+  // The water on its way stands at no state of the unit: its number comes once it has settled.
+  const settled = share >= 1;
   const drop = falling ? (share / FALL) ** 2 * 46 : 46;
   const said =
     `The ${name} of unit ${at.unit + 1} was ${number(before)} before ${visible(letters[at.letter])}; ` +
@@ -86,16 +105,20 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
             upright: false,
           })
     }
+    <text class="cw-g-small" x=${MIDDLE + PIPE / 2 + 5} y="62">in ↓</text>
+    ${forgotten(keep)}
     <rect class="cw-g-water" data-level=${level.toFixed(6)} x=${GLASS.x} y=${FLOOR - Number(tall)}
       width=${GLASS.width} height=${tall} fill=${tone(level)}></rect>
     <path class="cw-g-glass" d="M${GLASS.x} ${GLASS.y}V${FLOOR}H${RIGHT}V${GLASS.y}"></path>
-    <text class="cw-g-level cw-halo" text-anchor="middle" x=${MIDDLE} y=${FLOOR - 12}>${number(held)}</text>
+    <text class="cw-g-level cw-halo" text-anchor="middle" x=${MIDDLE}
+      y=${FLOOR - 12}>${number(settled ? state : before)}</text>
     <text class="cw-g-small" x="0" y=${GLASS.y - 8}>${number(rim, 1)}</text>
     <g visibility=${falling ? "visible" : "hidden"}
       transform=${`translate(${MIDDLE} ${(drop - 8).toFixed(2)})`}>
       <rect class="cw-g-tile" x=${-TILE / 2} width=${TILE} height=${TILE} rx="4"></rect>
       <text text-anchor="middle" y="17">${visible(letters[at.letter])}</text>
     </g>
-    ${gatesInWords({ ...flow, kind })}
+    ${line(14, `${settled ? "after" : "reading"} ${visible(letters[at.letter])}`)}
+    ${SIGNS}${gatesInWords({ ...flow, kind, settled })}
   </svg>`;
 }

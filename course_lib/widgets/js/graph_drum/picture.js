@@ -5,11 +5,11 @@ import { pointIn } from "../plane.js";
 
 /** The size of a drum's drawing. */
 export const WIDTH = 320;
-export const HEIGHT = 216;
-const [MIDDLE, GROUND] = [WIDTH / 2, 87];
-const [ACROSS, DEEP] = [126, 53];
-/** How far a height of 1 lifts a node. */
-export const LIFT = 43;
+export const HEIGHT = 212;
+/** Half of what a graph is wide, and how much less a unit is into the depth. */
+const [ACROSS, TILT] = [148, 0.46];
+/** How far a height of 1 lifts a node at most, and what is left free above and below. */
+const [LIFT, RIM] = [40, 7];
 const PERSPECTIVE = 0.2;
 const INKS = 64;
 // Small heights shall be seen too.
@@ -18,10 +18,28 @@ const FAINTEST = 0.04;
 const LONGEST = 0.3; // of a spring, which an arrow does not leave
 const MOST_TRIANGLES = 300;
 
+const nearness = (y) => 1 / (1 + PERSPECTIVE * y);
+
+/**
+ * How a graph fills the drawing with heights of -1 to 1: what a unit is `across`, into the `deep`
+ * and as a `lift`, and where the `ground` is.
+ */
+function stageOf(places) {
+  const widest = Math.max(1, ...places.map(([x, y]) => Math.abs(x) * nearness(y)));
+  const across = ACROSS / widest;
+  const reach = (way) =>
+    Math.max(...places.map(([, y]) => (way * TILT * across * y + LIFT) * nearness(y)));
+  const [up, down] = [reach(1), reach(-1)];
+  const squash = Math.min(1, (HEIGHT - 2 * RIM) / (up + down));
+  const ground = (HEIGHT + squash * (up - down)) / 2;
+  return { across, deep: squash * TILT * across, lift: squash * LIFT, ground };
+}
+
 /** Where a place stands when it is lifted: across, down, and how near it is. */
-function projected([x, y], height) {
-  const near = 1 / (1 + PERSPECTIVE * y);
-  return [MIDDLE + ACROSS * x * near, GROUND - DEEP * y * near - LIFT * height * near, near];
+function projected({ across, deep, lift, ground }, [x, y], height) {
+  const near = nearness(y);
+  const down = ground - (deep * y + lift * height) * near;
+  return [WIDTH / 2 + across * x * near, down, near];
 }
 
 /** What is drawn of a graph, the farthest first: triangles of its edges, edges, nodes. */
@@ -41,15 +59,16 @@ export function sceneOf({ places, edges }) {
   ].map((part) => ({ ...part, depth: depth(part.nodes) + part.back }));
   parts.sort((one, other) => other.depth - one.depth);
   const radius = Math.max(3, Math.min(6.5, 44 / Math.sqrt(places.length)));
-  return { places, edges, parts, radius };
+  return { places, edges, parts, radius, stage: stageOf(places) };
 }
 
 /** Where the nodes stand. @returns {number[][]} */
-export const points = ({ places }, q) => places.map((place, i) => projected(place, q[i]));
+export const points = ({ places, stage }, q) =>
+  places.map((place, i) => projected(stage, place, q[i]));
 
-/** Colours from deep down to high up; what lies at 0 has that of the lines. */
+/** Colours from deep down to high up; what lies at 0 has that of the edges. */
 export function inksOf({ rgb }) {
-  const [down, rest, up] = ["series-0", "line", "warm"].map(rgb);
+  const [down, rest, up] = ["series-0", "edge", "warm"].map(rgb);
   return upTo(2 * INKS + 1).map((i) => {
     const share = Math.abs(i - INKS) / INKS;
     const end = i < INKS ? down : up;
@@ -72,17 +91,17 @@ function line(context, ...lines) {
 }
 
 /** A current between two points: a band as wide as it is strong, and an arrow that way it runs. */
-function flow(context, [from, to], current, theme) {
+function flow(context, [from, to], current, ink) {
   const strength = to[2] * Math.min(1, Math.abs(current)) ** CONTRAST;
   const [across, down] = [to[0] - from[0], to[1] - from[1]];
   const reach = Math.min((1.5 + 6 * strength) / (Math.hypot(across, down) || 1), LONGEST);
   const way = current > 0 ? -reach : reach;
-  context.strokeStyle = theme.ink("series-2");
+  context.strokeStyle = ink;
   context.globalAlpha = 0.45;
   context.lineWidth = 1.5 + 8 * strength;
   line(context, [from, to]);
   context.globalAlpha = 1;
-  context.fillStyle = theme.ink("series-2");
+  context.fillStyle = ink;
   arrow(context, [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], [way * across, way * down]);
 }
 
@@ -99,9 +118,9 @@ function arrow(context, [x, y], [dx, dy]) {
  * @param {CanvasRenderingContext2D} context
  * @param {any} scene of `sceneOf`
  * @param {{ q: ArrayLike<number>, p: ArrayLike<number> }} state
- * @param {{ inks: string[], theme: any, scale: number }} look
+ * @param {{ inks: string[], own: string, theme: any, scale: number }} look `own` is that of the law
  */
-export function paintDrum(context, scene, { q, p }, { inks, theme, scale }) {
+export function paintDrum(context, scene, { q, p }, { inks, own, theme, scale }) {
   const at = points(scene, q);
   const rest = points(scene, new Float64Array(q.length));
   const mean = (nodes) => inks[shade(nodes.reduce((sum, i) => sum + q[i], 0) / nodes.length)];
@@ -124,7 +143,7 @@ export function paintDrum(context, scene, { q, p }, { inks, theme, scale }) {
       context.strokeStyle = mean(nodes);
       context.lineWidth = 2 * near;
       line(context, corners);
-      if (Math.abs(p[edge]) > FAINTEST) flow(context, corners, p[edge], theme);
+      if (Math.abs(p[edge]) > FAINTEST) flow(context, corners, p[edge], own);
     } else {
       context.strokeStyle = theme.ink("panel");
       context.lineWidth = 1;
@@ -144,8 +163,8 @@ export function nodeUnder(event, scene, q) {
 }
 
 /** How high a node must be lifted to stand beside a pointer. */
-export function heightUnder(event, { places }, node) {
+export function heightUnder(event, { places, stage }, node) {
   const [, y] = pointIn(event.currentTarget, event);
-  const [, ground, near] = projected(places[node], 0);
-  return (ground - y) / (LIFT * near);
+  const [, ground, near] = projected(stage, places[node], 0);
+  return (ground - y) / (stage.lift * near);
 }

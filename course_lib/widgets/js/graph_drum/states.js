@@ -15,15 +15,23 @@ import { upTo } from "../maths/numerics.js";
 import { sceneOf } from "./picture.js";
 
 const SAMPLES = 240;
+/** Of the slowest mode, until the clock stops. */
 const PERIODS = 3;
 
-/** @type {{ law: "heat" | "wave" | "bracket", title: string, formula: string, colour: number,
- *   dash: string }[]} heat's line shows between the dashes of the bracket's, which may cover it */
+/** @type {{ law: "heat" | "wave" | "bracket", title: string, plainly: string, ink: string,
+ *   dash: string }[]} heat's line shows between the dashes of the bracket's, which may cover it;
+ * no ink is that of a height, for currents are drawn among heights */
 export const LAWS = [
-  { law: "heat", title: "Heat", formula: "q̇ = −Lq", colour: 3, dash: "" },
-  { law: "wave", title: "Wave", formula: "ẋ = J∇E", colour: 4, dash: "" },
-  { law: "bracket", title: "Double bracket", formula: "ẋ = J∇E + J²∇E", colour: 2, dash: "7 5" },
+  { law: "heat", title: "Heat", plainly: "flows from high to low", ink: "series-3", dash: "" },
+  { law: "wave", title: "Wave", plainly: "springs pull back", ink: "series-7", dash: "" },
+  {
+    ...{ law: "bracket", title: "Double bracket", plainly: "springs pull, and it sinks" },
+    ...{ ink: "series-2", dash: "7 5" },
+  },
 ];
+
+/** Of all energy: curves that are nowhere farther apart lie under each other. */
+const ALIKE = 0.03;
 
 /** Graphs, as Python sends them. */
 export const graphs = {
@@ -73,5 +81,8 @@ export function derive(now, { memo }) {
     })),
     curve: memo(`curve ${one.law}`, [begun, rates], () => curve(one.law, rates, begun, end, unit)),
   }));
-  return { spec, count, node, mode, scene, heights, rates, end, time, unit, drums };
+  const [heat, , bracket] = drums.map(({ curve }) => curve.whole);
+  const apart = heat.map((share, i) => Math.abs(share - bracket[i]));
+  const alike = Math.max(...apart) < ALIKE;
+  return { spec, count, node, mode, scene, heights, rates, end, time, unit, drums, alike };
 }

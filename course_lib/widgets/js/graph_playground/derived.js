@@ -6,10 +6,9 @@ import { answer, contributions, unpackNetwork } from "../maths/molecule_network.
 import { clamp, upTo } from "../maths/numerics.js";
 import { classes, histogram, weisfeilerLehman } from "../maths/weisfeiler_lehman.js";
 import { EMPTY, orderOf } from "./editing.js";
-import { fieldOf } from "./picture.js";
-import { many } from "./words.js";
+import { fieldOf, swung } from "./picture.js";
+import { CHANGED, MOST_ROUNDS, many } from "./words.js";
 
-export const MOST_ROUNDS = 6;
 const INTEREST = 2; // of attention, in whatever is no carbon
 const ARRIVAL = 0.75;
 const USUAL_WIDTH = 560;
@@ -37,26 +36,30 @@ function comparison(drawing, another) {
   return rounds.map((colours) => [colours.slice(0, here), colours.slice(here)]);
 }
 
-/** What the colours say up to this round, and whether later rounds can say anything else. */
+/**
+ * What the colours say up to this round, and whether later rounds can say anything else: a reader is
+ * told so once a round has been seen to bring no new colour.
+ */
 function verdictOf(pairs, rounds, other, name) {
   const counts = pairs.map(([here]) => classes(here));
   const now = counts[Math.min(rounds, counts.length - 1)];
   const told = `After ${many(rounds, "round")}: ${many(now, "colour")}`;
-  if (other < 0) return { verdict: `${told}, and never more than ${counts.at(-1)}.` };
+  const settled = pairs.length - 1;
+  const rests = rounds > settled || (rounds === settled && rounds >= MOST_ROUNDS);
+  if (other < 0) return { verdict: `${told}${rests ? ", and never more" : ""}.` };
   const differs = pairs.findIndex(([a, b]) => {
     const most = 1 + Math.max(...a, ...b);
     return String(histogram(a, most)) !== String(histogram(b, most));
   });
   const apart = differs >= 0 && differs <= rounds;
-  const settled = pairs.length - 1;
   const alike = `As many of each as in ${name}, `;
   const finding = apart
     ? `From round ${differs} on, ${name} has other numbers: the two are told apart.`
-    : rounds < settled
+    : !rests
       ? `${alike}so far.`
       : `${alike}in this round and in every other: no message passing that begins with the ` +
         "elements can tell the two apart.";
-  const decided = apart || rounds >= Math.min(settled, MOST_ROUNDS);
+  const decided = apart || rests || rounds >= MOST_ROUNDS;
   return { verdict: `${told}. ${finding}`, decided };
 }
 
@@ -101,6 +104,7 @@ function answers(
 
 export function derive(now, ui) {
   const { drawing, layer, rounds, atom, partner, other, molecules, flight } = now;
+  const landing = now.playing ? now.landing : 1;
   const chemistry = chemistryOf(drawing);
   const { history, ...facts } = ui.memo("facts", [chemistry, layer], () => factsOf(drawing, layer));
   const atoms = drawing.element.length;
@@ -110,10 +114,14 @@ export function derive(now, ui) {
   const pairs = ui.memo("pairs", [chemistry, another], () => comparison(drawing, another));
   const [colours, otherColours] = pairs[Math.min(rounds, pairs.length - 1)];
   const molecule = molecules.findIndex((entry) => entry.drawing.name === drawing.name);
+  const changed = molecule >= 0 && chemistryOf(molecules[molecule].drawing) !== chemistry;
   return {
     ...facts,
     ...answers(now, ui, { chemistry, molecule, at }),
-    ...{ at, mate, molecule, colours, otherColours },
+    ...{ at, mate, molecule, changed, landing, colours, otherColours },
+    graph: changed ? CHANGED : molecule,
+    // A film tells the answer when the news has gone as far as the network listens.
+    waiting: now.awaited && rounds < now.facts?.layers,
     known: history.known[rounds],
     next: history.known[rounds + 1],
     weights: history.weights[rounds],
@@ -121,9 +129,8 @@ export function derive(now, ui) {
     far: at < 0 ? drawing.element.map(() => Infinity) : distances(facts.bondsAt, at),
     found: 1 + Math.max(-1, ...colours, ...otherColours),
     otherBonds: neighbours(another),
-    changed: molecule >= 0 && chemistryOf(molecules[molecule].drawing) !== chemistry,
     ...verdictOf(pairs, rounds, other, another.name),
-    place: fieldOf(drawing, ui.width("graph", USUAL_WIDTH)),
+    place: swung(fieldOf(drawing, ui.width("graph", USUAL_WIDTH)), facts.bondsAt, landing),
     element: drawing.element[at],
     order: mate < 0 ? 0 : orderOf(drawing, at, mate),
   };

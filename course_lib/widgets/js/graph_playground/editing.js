@@ -1,7 +1,7 @@
 // What the reader's hand does to a drawing: each function gives a new one.
 
 import { filled } from "../maths/molecule.js";
-import { upTo } from "../maths/numerics.js";
+import { clamp, upTo } from "../maths/numerics.js";
 
 /** @typedef {import("../maths/molecule.js").Drawing} Drawing */
 
@@ -9,9 +9,13 @@ import { upTo } from "../maths/numerics.js";
 export const REACH = [4, 3];
 /** @type {Drawing} */
 export const EMPTY = { name: "", element: [], hydrogens: [], charge: [], place: [], bonds: [] };
-const MARGIN = 0.35;
+/** An atom at the rim is drawn whole, with what shines about it. */
+const MARGIN = 0.55;
 const DIRECTIONS = 24;
 const USUAL_LENGTH = 1.1;
+const [SMALLEST, LARGEST] = [8, 18];
+/** So often atoms that are too near part; at first the held one stays where the hand is. */
+const [SWEEPS, HELD_SWEEPS] = [200, 20];
 
 /** @param {number[]} place */
 const inside = (place) =>
@@ -27,6 +31,40 @@ export const distance = ([x, y], [u, v]) => Math.hypot(x - u, y - v);
 export function bondLength({ place, bonds }) {
   const lengths = bonds.map(([i, j]) => distance(place[i], place[j])).sort((a, b) => a - b);
   return lengths[lengths.length >> 1] || USUAL_LENGTH;
+}
+
+/** How large an atom is on a picture so wide, in pixels. @param {Drawing} drawing @param {number} width */
+export const radiusOf = (drawing, width) =>
+  clamp((0.25 * bondLength(drawing) * width) / (2 * REACH[0]), SMALLEST, LARGEST);
+
+/**
+ * The drawing with no two atoms nearer than a diameter: whatever is in the way of the held one gives
+ * way, and at the rim, where nothing can, the held one does.
+ * @param {Drawing} drawing
+ * @param {number} held
+ * @param {number} width of the picture, in pixels
+ */
+export function apart(drawing, held, width) {
+  let now = drawing;
+  for (const sweep of upTo(SWEEPS)) {
+    const gap = (4 * REACH[0] * radiusOf(now, width)) / width;
+    const place = [...now.place];
+    for (const j of upTo(place.length)) {
+      for (const i of upTo(j)) {
+        const far = distance(place[i], place[j]);
+        if (far >= gap) continue;
+        const [[x, y], [u, v]] = [place[i], place[j]];
+        const angle = far ? Math.atan2(v - y, u - x) : i + 2 * j;
+        const own = sweep < HELD_SWEEPS && [i, j].includes(held) ? Number(i !== held) : 0.5;
+        const push = [Math.cos(angle), Math.sin(angle)].map((part) => part * (1.02 * gap - far));
+        place[i] = inside([x - own * push[0], y - own * push[1]]);
+        place[j] = inside([u + (1 - own) * push[0], v + (1 - own) * push[1]]);
+      }
+    }
+    if (place.every((spot, i) => spot === now.place[i])) return now;
+    now = { ...now, place };
+  }
+  return now;
 }
 
 /** @param {Drawing} drawing @param {number} i @param {number[]} place */

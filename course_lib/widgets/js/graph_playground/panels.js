@@ -1,6 +1,5 @@
 // What stands beside the drawing.
 
-import { select } from "../controls.js";
 import { histogram } from "../maths/weisfeiler_lehman.js";
 import { weightTable } from "../table.js";
 import { number } from "../text.js";
@@ -8,11 +7,21 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { classColour, disc, elementColour, fieldOf, skeleton } from "./picture.js";
 import { atomName, elementName, many } from "./words.js";
 
-const SMALL = 200;
+/** Of how many atoms the chosen one has heard. */
+function sightOf({ far, rounds }) {
+  const heard = far.filter((steps) => steps <= rounds).length;
+  return `${heard} of ${many(far.length, "atom")}`;
+}
+
+/** What the rounds have brought, in a line. */
+export const learned = (now) =>
+  now.at < 0 || now.rings === "colours"
+    ? "Colours of Weisfeiler and Lehman"
+    : html`<b>${atomName(now, now.at)}</b> has heard of <b>${sightOf(now)}</b>`;
 
 /** The elements that the chosen atom has heard of, and how much of each. */
 export function knowledge(now) {
-  const { at, kinds, known, rounds, far, layer } = now;
+  const { at, kinds, known, rounds, layer } = now;
   if (at < 0) return nothing;
   const total = known[at].reduce((sum, amount) => sum + amount, 0) || 1;
   const row = (symbol, k) => ({
@@ -21,12 +30,11 @@ export function knowledge(now) {
     numbers: [number(known[at][k], layer === "sum" ? 0 : 3)],
     length: known[at][k] / total,
   });
-  const heard = far.filter((steps) => steps <= rounds).length;
   return weightTable({
     caption: html`What <b>${atomName(now, at)}</b> knows after ${many(rounds, "round")}:
-      ${heard} of ${many(far.length, "atom")} in sight`,
+      ${sightOf(now)}`,
     heading: "element",
-    columns: [layer === "sum" ? "ways it came" : "amount"],
+    columns: [layer === "sum" ? "walks to it" : "amount"],
     rows: kinds.map(row),
   });
 }
@@ -40,33 +48,36 @@ function strip(counts) {
   return html`<span class="cw-g-strip">${counts.map(part)}</span>`;
 }
 
-function smallDrawing({ drawing }, bondsAt, colours) {
-  const place = fieldOf(drawing, SMALL);
-  const atom = (_, i) => svg`<g transform="translate(${place.points[i].join(" ")})">
-    ${disc([[1, classColour(colours[i])]], 0.8 * place.radius, "")}</g>`;
-  return html`<svg viewBox="0 0 ${SMALL} ${place.height}" aria-hidden="true" class="cw-g-small">
-    ${skeleton(drawing, bondsAt, place)}${drawing.element.map(atom)}</svg>`;
+/** What a graph is called, and its colours. @param {string} name @param {number[]} colours */
+export const named = (name, colours, found) =>
+  html`<p class="cw-g-name">${name}</p>${strip(histogram(colours, found))}`;
+
+/** Another molecule beside the reader's, as large as that, in the colours of the same round. */
+export function beside({ molecules, other, otherBonds, otherColours, found, place: own }) {
+  const { drawing } = molecules[other];
+  const place = fieldOf(drawing, own.width);
+  const atom = (point, i) => svg`<g transform="translate(${point.join(" ")})">
+    ${disc([[1, classColour(otherColours[i])]], place.radius, String(otherColours[i] + 1))}</g>`;
+  return html`${named(drawing.name, otherColours, found)}
+    <div class="cw-layers" style="aspect-ratio: 4 / 3">
+      <svg viewBox="0 0 ${place.width} ${place.height}" role="img"
+        aria-label="${drawing.name}, its atoms in their colours">
+        ${skeleton(drawing, otherBonds, place)}${place.points.map(atom)}</svg>
+    </div>`;
 }
 
-/** The colours of Weisfeiler and Lehman here, and those of another molecule beside them. */
-export function refinement(now, ui) {
-  const { molecules, other, otherBonds, colours, otherColours, found } = now;
-  const { verdict, decided, said, elsewhere } = now;
-  const counted = (list) => histogram(list, found);
-  /** @type {[number, string][]} */
-  const options = [[-1, "nothing"], ...molecules.map(({ drawing }, i) => [i, drawing.name])];
-  const row = (name, list) => html`<dt>${name}</dt><dd>${strip(counted(list))}</dd>`;
-  return html`<div class="cw-g-panel">
-    <dl class="cw-g-strips">${row("here", colours)}
-      ${other < 0 ? nothing : row("there", otherColours)}</dl>
-    <p class="cw-hint cw-g-verdict">${verdict}</p>
-    <div class="cw-controls">${select(ui, "other", { label: "Compare with", options })}</div>
+/** What the colours say, and once they have said all, what the network says of both. */
+export function verdict({ verdict, decided, said, elsewhere }) {
+  const both = decided && elsewhere !== undefined && said !== null;
+  return html`<p class="cw-hint cw-g-verdict">${verdict}</p>
     ${
-      !decided || elsewhere === undefined || said === null
-        ? nothing
-        : html`<p class="cw-hint cw-g-both">The trained network says ${number(said, 3)} here and
+      both
+        ? html`<p class="cw-hint cw-g-both">The trained network says ${number(said, 3)} here and
           ${number(elsewhere, 3)} there.</p>`
-    }
-    ${other < 0 ? nothing : smallDrawing(molecules[other], otherBonds, otherColours)}
-  </div>`;
+        : nothing
+    }`;
 }
+
+/** The colours of Weisfeiler and Lehman. */
+export const refinement = (now) => html`<div class="cw-g-panel">
+  ${strip(histogram(now.colours, now.found))}${verdict(now)}</div>`;

@@ -5,12 +5,11 @@ import { distances } from "../maths/molecule.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { plane } from "../plane.js";
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { bondLength, distance, REACH } from "./editing.js";
+import { bondLength, distance, REACH, radiusOf } from "./editing.js";
 
 /** @typedef {[number, string][]} Mix shares of a whole, each with its colour */
 
 const [ACROSS, UP] = REACH;
-const [SMALLEST, LARGEST] = [8, 18];
 const CARBON = 0.7;
 const RING = 0.42;
 const LANE = 0.42;
@@ -35,13 +34,25 @@ export function fieldOf(drawing, width) {
   const height = (width * UP) / ACROSS;
   const field = plane({ x: [-ACROSS, ACROSS], y: [-UP, UP], width, height });
   const bond = (bondLength(drawing) * width) / (2 * ACROSS);
-  const radius = clamp(0.25 * bond, SMALLEST, LARGEST);
+  const radius = radiusOf(drawing, width);
   const radii = drawing.element.map((e) => (e === "C" ? CARBON : 1) * radius);
   return {
     ...{ width, height, field, radius, radii },
     points: drawing.place.map(field.toPixel),
     reach: clamp(0.45 * bond, radius + 2, 24),
   };
+}
+
+/** The last atom at a share of its way: it swings in about the atom that it is bonded with. */
+export function swung(place, bondsAt, share) {
+  const { points } = place;
+  const to = bondsAt.at(-1)?.[0]?.[0];
+  if (share === 1 || to === undefined) return place;
+  const left = (1 - share) ** 2;
+  const [[x, y], [u, v]] = [points[to], points.at(-1)];
+  const [c, s] = [Math.cos(2 * left), Math.sin(2 * left)].map((part) => part * (1 + left));
+  const spot = [x + c * (u - x) - s * (v - y), y + s * (u - x) + c * (v - y)];
+  return { ...place, points: points.with(-1, spot) };
 }
 
 /** @returns {number[]} */

@@ -1,6 +1,10 @@
 import { ELEMENTS } from "../maths/molecule.js";
 import { number } from "../text.js";
 
+export const MOST_ROUNDS = 6;
+/** In the list of graphs: one that began as a molecule and has been changed. */
+export const CHANGED = -2;
+
 const NAMES = "carbon nitrogen oxygen fluorine phosphorus sulfur chlorine bromine iodine".split(
   " ",
 );
@@ -21,11 +25,11 @@ export const LAYERS = [
 
 /** @type {[string, string][]} */
 export const RINGS = [
-  ["known", "elements it knows of"],
-  ["colours", "Weisfeiler–Lehman colour"],
+  ["known", "elements"],
+  ["colours", "WL colour"],
 ];
 /** @type {[string, string]} */
-export const PARTS = ["parts", "part in the answer"];
+export const PARTS = ["parts", "part in answer"];
 /** @type {[string, string][]} */
 export const DRAGS = [
   ["moves", "moves it"],
@@ -56,6 +60,10 @@ export const elementName = (symbol) => NAMES[ELEMENTS.indexOf(symbol)];
 
 export const many = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
+/** What a graph is called, which is no longer the molecule that it was once it is changed. */
+export const graphName = ({ drawing, changed }) =>
+  changed ? `your own, from ${drawing.name}` : drawing.name || "your own";
+
 /** An atom as its reader counts it. */
 export const atomName = ({ drawing }, i) => `${drawing.element[i]}${i + 1}`;
 
@@ -78,16 +86,19 @@ export function spokenAtom(now, i) {
 }
 
 /** Whether messages are on their way. */
-export const inTheAir = ({ playing, flight }) => playing || flight > 0;
+export const inTheAir = ({ playing, flight, landing }) => landing === 1 && (playing || flight > 0);
 
-/** Amounts of elements, largest first. @param {number[]} amounts @param {number} digits */
-function listed(kinds, amounts, digits) {
+/** Amounts of elements, largest first; those of the sum are numbers of walks. */
+function listed(kinds, amounts, layer) {
   const told = kinds
     .map((kind, k) => ({ kind, amount: amounts[k] }))
     .filter(({ amount }) => amount > 0)
     .sort((one, other) => other.amount - one.amount);
   return told
-    .map(({ kind, amount }) => `${number(amount, digits)} ${elementName(kind)}`)
+    .map(
+      ({ kind, amount }) =>
+        `${number(amount, layer === "sum" ? 0 : 2)}\u00a0×\u00a0${elementName(kind)}`,
+    )
     .join(", ");
 }
 
@@ -100,16 +111,20 @@ export function heard({ edges, weights, known, at }) {
 
 /** What happens in the picture, for one who sees it first. */
 export function tale(now) {
-  const { at, rounds, rings, kinds, edges, layer } = now;
+  const { at, rounds, rings, kinds, edges, layer, far } = now;
   const what = rings === "colours" ? "its colour" : "what it knows";
+  if (!far.length) return "";
+  if (now.landing < 1)
+    return `An oxygen atom joins ${atomName(now, at)}. Nobody has heard of it yet.`;
   if (inTheAir(now)) {
-    const counted = layer === "sum" && rings !== "colours" && rounds > 0;
-    const how = counted ? ", once for each way it came" : "";
-    const lead = `Round ${rounds + 1}: each atom tells its neighbours ${what}${how}.`;
+    const round = `On the way to round ${rounds + 1}:`;
+    const lead = `${round} each atom tells its neighbours ${what}.`;
     const from = edges.filter(([, t]) => t === at).map(([s]) => atomName(now, s));
     if (at < 0 || rings === "colours" || !from.length) return lead;
-    const amounts = listed(kinds, heard(now), layer === "sum" ? 0 : 2);
-    return `${lead} ${atomName(now, at)} hears ${amounts} from ${from.join(", ")}.`;
+    const amounts = listed(kinds, heard(now), layer);
+    const told = `${atomName(now, at)} hears ${amounts} from ${from.join(", ")}`;
+    if (rounds === 0) return `${lead} ${told}.`;
+    return `${round} ${told}${layer === "sum" ? ", once for each way it came" : ""}.`;
   }
   if (rounds === 0) return `Each atom knows only what it is. Press Step: it tells its neighbours.`;
   const told = {
@@ -117,7 +132,17 @@ export function tale(now) {
     colours: "Atoms of one colour have heard the same",
     parts: "An arc is as long as what its atom adds to the answer",
   };
-  return `After ${many(rounds, "round")}. ${told[rings]}.`;
+  const most = rounds < MOST_ROUNDS ? "" : ` ${MOST_ROUNDS} rounds are the most.`;
+  return `After ${many(rounds, "round")}. ${told[rings]}.${most}`;
+}
+
+/** What the figure asks. */
+export function question({ drawing, facts, other, molecule }) {
+  if (!drawing.element.length) return "Click into the empty field: your first atom.";
+  if (other >= 0) return "Does neighbours’ talk tell the two apart?";
+  if (!facts) return "How far has the news come after each round?";
+  if (molecule < 0) return "Your own molecule: does it dissolve?";
+  return "Change one atom: how much dissolves now?";
 }
 
 /** What chemistry would not allow. */

@@ -23,6 +23,8 @@ import { fieldOf } from "./picture.js";
 import { likeliest } from "./words.js";
 
 const USUAL_WIDTH = 350;
+/** Of how many particles the attention is summed up. */
+export const FEW = 8;
 
 /** A jet as it travels, unpacked: its particles, where each stands in the picture, its pairs. */
 function unpackedJet({ numbers, kind, charge, label, size }, model) {
@@ -68,7 +70,28 @@ function linksOf({ attention, there, layer, head, at, unpacked }) {
 }
 
 /**
- * What reader and network have said of each jet that the reader has guessed. The network judges a
+ * How much of its attention a particle gives to the nearest of the others and to the hardest of
+ * them, and what as many would have if it looked at all alike.
+ * @param {any[]} links of the particle `at`
+ * @param {number} at
+ */
+export function nearAndHard(links, at) {
+  const others = links.filter(({ to }) => to !== at);
+  const many = Math.min(FEW, Math.ceil(others.length / 2));
+  if (!many) return null;
+  const sum = (order) => {
+    const chosen = order.slice(0, many);
+    return chosen.reduce((total, { weight }) => total + weight, 0);
+  };
+  return {
+    ...{ many, chance: many / links.length },
+    nearest: sum(others.toSorted((a, b) => a.pair[0] - b.pair[0])),
+    hardest: sum(others.toSorted((a, b) => a.to - b.to)),
+  };
+}
+
+/**
+ * What reader and network have said of each jet that the reader has opened. The network judges a
  * jet as it came, whatever the reader has taken away.
  */
 function judgedOf({ facts, jets, guesses }, memo, model) {
@@ -80,14 +103,14 @@ function judgedOf({ facts, jets, guesses }, memo, model) {
     }
     return known.get(i);
   };
-  return Object.entries(guesses).map(([name, all]) => {
+  return Object.entries(guesses).map(([name, [guess]]) => {
     const jet = Number(name);
-    return { jet, guesses: all, truth: jets[jet].label, network: network(jet) };
+    return { jet, guess, truth: jets[jet].label, network: network(jet) };
   });
 }
 
 export function derive(now, ui) {
-  const { facts, weights, jets, jet, kept, gone, hovered } = now;
+  const { facts, weights, jets, jet, kept, gone, hovered, guesses } = now;
   const { memo } = ui;
   const model = memo("model", [facts, weights], () => unpackParticleTransformer(facts, weights));
   const unpacked = memo("jet", [model, jets, jet], () => unpackedJet(jets[jet], model));
@@ -98,10 +121,11 @@ export function derive(now, ui) {
   const answered = memo("said", [there], () => said(model, unpacked, there));
   const at = hovered >= 0 && hovered < count ? hovered : now.particle;
   const seen = { ...now, ...answered, unpacked, there, at };
+  const links = linksOf(seen);
   return {
     ...answered,
     ...{ unpacked, count, there, at },
-    links: linksOf(seen),
+    ...{ links, looks: nearAndHard(links, at), open: jet in guesses },
     mass: there.length ? invariantMass(total(there.map((i) => unpacked.momenta[i]))) : 0,
     field: fieldOf(unpacked, ui.width("jet", USUAL_WIDTH)),
     judged: judgedOf(now, memo, model),

@@ -8,7 +8,8 @@ import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 /** The radius of the jets, as they were clustered. */
 export const RADIUS = 0.8;
-const [LEFT, FOOT, EDGE] = [34, 34, 6];
+const [LEFT, FOOT, EDGE] = [32, 34, 2];
+const INSET = 26;
 const REACH = [0.2, 0.3, 0.45, 0.6, 0.85];
 const MARGIN = 1.12;
 const HARD = 0.05; // of the width, for a particle of 100 GeV
@@ -70,8 +71,17 @@ export function nearest({ points, radii }, [x, y]) {
   return far[order[0]] <= GRIP ? order[0] : -1;
 }
 
-/** Both axes, and the edge of the jet. */
-export function ground({ side, reach, toPixel, height, width }) {
+/** How much of the jet is within the frame, in small: all of it, and the frame. */
+function locator({ side, reach }) {
+  const half = (INSET * reach) / RADIUS;
+  const [x, y] = [LEFT + side - INSET - 6, EDGE + INSET + 6];
+  return svg`<g class="cw-j-locator"><circle cx=${x} cy=${y} r=${INSET} stroke-dasharray="3 3"></circle>
+    <rect x=${x - half} y=${y - half} width=${2 * half} height=${2 * half}></rect>
+    <text x=${x} y=${y + INSET + 13} text-anchor="middle">jet: ${RADIUS}</text></g>`;
+}
+
+/** Both axes, and the edge of the jet: in the picture, or in small where that is nearer. */
+export function ground({ side, reach, toPixel }) {
   const step = TICKS[reach] ?? reach / 2;
   const [x, y] = toPixel([0, 0]);
   const r = (RADIUS / (2 * reach)) * side;
@@ -85,13 +95,13 @@ export function ground({ side, reach, toPixel, height, width }) {
   return svg`<g class="cw-j-axes" aria-hidden="true">
     <rect x=${LEFT} y=${EDGE} width=${side} height=${side} rx="4"></rect>
     ${[-step, 0, step].map(tick)}
-    <text x=${width - EDGE} y=${height - 4} text-anchor="end">Δη, from the axis along the beam</text>
-    <text x=${LEFT + 6} y=${EDGE + 14}>Δφ, around it</text>
+    <text x=${LEFT + side} y=${EDGE + side + 29}
+      text-anchor="end">↑ Δφ, around the beam; Δη, along it →</text>
     ${
       r < side / 2
         ? svg`<circle cx=${x} cy=${y} r=${r} fill="none" stroke="var(--cw-edge)"
       stroke-dasharray="3 4"></circle>`
-        : nothing
+        : locator({ side, reach })
     }
   </g>`;
 }

@@ -54,6 +54,22 @@ function sheetOf(ui, name, ink) {
   });
 }
 
+/** Letters of an ink as small pictures, in faint ink: what stands behind the map. */
+export function tiles(ui, name, ink, opacity) {
+  return ui.memo(name, [ink, ui.theme.version], () => {
+    const words = new Uint32Array(ink.length);
+    const colour = inkOf(ui.theme.rgb("ink"), 0);
+    ink.forEach((share, at) => {
+      words[at] = colour | (Math.round(255 * opacity * share) << 24);
+    });
+    const height = ink.length / SIZE;
+    const canvas = Object.assign(document.createElement("canvas"), { width: SIZE, height });
+    const image = new ImageData(new Uint8ClampedArray(words.buffer), SIZE, height);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    return canvas;
+  });
+}
+
 /** All letters in three rows. @param {any} ui @param {string} name */
 export function alphabet(ui, name, ink, label) {
   const sheet = sheetOf(ui, name, ink);
@@ -62,14 +78,19 @@ export function alphabet(ui, name, ink, label) {
     ${painted(ui, { width: WIDTH, height: HEIGHT, cells: true, inputs: [sheet], paint })}></canvas>`;
 }
 
-/** A word, as large as `width` allows; its height hangs on how many letters it has alone. */
+const usualOf = (word, width, largest) => Math.min(largest, width / (USUAL * word.length));
+
+/** How high a word stands: it hangs on how many letters it has alone. */
+export const heightIn = (word, width, largest = LARGEST) =>
+  Math.round(SIZE * usualOf(word, width, largest));
+
+/** A word, as large as `width` allows. */
 export function wordIn(ui, name, ink, { word, width, label, largest = LARGEST }) {
   const sheet = sheetOf(ui, name, ink);
   const letters = lettersOf(word);
   const set = ui.memo(`set ${name}`, [ink, word], () => spaced(ink, letters, GAP));
-  const usual = Math.min(largest, width / (USUAL * letters.length));
-  const scale = Math.min(usual, width / set.width);
-  const height = Math.round(SIZE * usual);
+  const scale = Math.min(usualOf(word, width, largest), width / set.width);
+  const height = heightIn(word, width, largest);
   const top = (height - SIZE * scale) / 2;
   const paint = (context) => {
     letters.forEach((letter, i) => {

@@ -1,20 +1,32 @@
 // The map: codes of real typefaces on a plane, the prior's edge, and the point in the reader's hand.
 
 import { inThePlane } from "../keys.js";
-import { cutOf, movedTo, projected } from "../maths/latent.js";
+import { between, decodeLetter, movedTo, projected, SIZE } from "../maths/latent.js";
 import { upTo } from "../maths/numerics.js";
 import { painted } from "../painted.js";
 import { plane, pointIn } from "../plane.js";
 import { number } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { tiles } from "./letters.js";
 
 export const SIDE = 320;
 const ROOM = 1.12;
-const BESIDE = 1.8; // times as far from the middle as the mean, so that a name hides few dots
+const RIM = 8;
+/** Where a name hides no dot within the circle: right, left; above, below. */
+const CORNERS = [
+  [1, 1],
+  [-1, 1],
+  [-1, -1],
+  [1, -1],
+];
 const [DOT, LARGE_DOT] = [2.6, 4.2];
 const [NEAR, JITTER] = [9, 4];
 const STEP = 0.2;
 const COLOURS = [2, 3, 1, 0, 5];
+/** A letter in each of so many by so many cells: a, whose shape tells most of a style. */
+const [CELLS, LETTER, FAINT] = [7, 0, 0.4];
+/** So many times on its way a walk brings the letters behind the map up to date. */
+const STAGES = 12;
 
 /** Where all codes fall on the plane, and how it lies on the drawing. */
 export function chartOf({ codes, directions, edge, kinds, count }) {
@@ -24,10 +36,67 @@ export function chartOf({ codes, directions, edge, kinds, count }) {
   const means = upTo(count - 1).flatMap((kind) => {
     const own = places.filter((_, i) => Number(kinds[i]) === kind);
     if (!own.length) return [];
-    const mean = [0, 1].map((k) => own.reduce((sum, place) => sum + place[k], 0) / own.length);
-    return [{ kind, at: field.toPixel(field.inside(mean.map((x) => BESIDE * x))) }];
+    return [[0, 1].map((k) => own.reduce((sum, place) => sum + place[k], 0) / own.length)].map(
+      (mean) => ({ kind, mean }),
+    );
   });
-  return { field, reach, dots: places.map(field.toPixel), means };
+  return { field, reach, dots: places.map(field.toPixel), means: cornered(means) };
+}
+
+/** Each kind's name in the corner that its dots are nearest to and that is free, the clearest first. */
+function cornered(means) {
+  const toward = ({ mean }, corner) => mean[0] * corner[0] + mean[1] * corner[1];
+  const pairs = means.flatMap((one) =>
+    CORNERS.map((corner) => ({ ...one, corner, near: toward(one, corner) })),
+  );
+  const taken = [];
+  for (const pair of pairs.sort((a, b) => b.near - a.near)) {
+    if (taken.every(({ kind, corner }) => kind !== pair.kind && corner !== pair.corner)) {
+      taken.push(pair);
+    }
+  }
+  return taken;
+}
+
+function kindName({ kind, corner: [right, up] }, names) {
+  return svg`<text class="cw-halo" x=${right > 0 ? SIDE - RIM : RIM} y=${up > 0 ? 18 : SIDE - RIM}
+    text-anchor=${right > 0 ? "end" : "start"}
+    style="fill: var(--cw-series-${COLOURS[kind]})">${names[kind]}</text>`;
+}
+
+/** The code whose plane the map shows: on a walk it goes in stages, for its letters take time. */
+const crossing = ({ playing, walking, walk, share, z }) =>
+  playing && walking ? between(...walk, Math.round(share * STAGES) / STAGES) : z;
+
+/** What the decoder draws in the middle of each cell of the plane, from the upper left on. */
+export function letterField(now, ui) {
+  const { decoder, directions, chart } = now;
+  const code = movedTo(crossing(now), directions, [0, 0]);
+  // A drag within the plane changes nothing of it, but by rounding.
+  const across = code.map((part) => part.toFixed(4)).join(" ");
+  return ui.memo("field", [decoder, chart, across], () => {
+    const middle = (i) => chart.reach * ((2 * i + 1) / CELLS - 1);
+    const places = upTo(CELLS * CELLS).map((at) => [
+      middle(at % CELLS),
+      -middle(Math.floor(at / CELLS)),
+    ]);
+    const codes = places.map((place) => movedTo(code, directions, place));
+    return decodeLetter(decoder, LETTER, codes);
+  });
+}
+
+/** Whether names stand in a cell: in the upper row, and in the corners. */
+const bare = (row, column) =>
+  row === 0 || (row === CELLS - 1 && Math.min(column, CELLS - 1 - column) < 2);
+
+function paintField(context, canvas, width) {
+  const side = width / CELLS;
+  upTo(CELLS * CELLS).forEach((at) => {
+    const [row, column] = [Math.floor(at / CELLS), at % CELLS];
+    if (bare(row, column)) return;
+    const from = [0, at * SIZE, SIZE, SIZE];
+    context.drawImage(canvas, ...from, column * side, row * side, side, side);
+  });
 }
 
 /** Typefaces held out of training are hollow; those whose letters are in the page are large. */
@@ -98,7 +167,8 @@ function hand(ui, take) {
   };
 }
 
-function ring({ chart, place, norm }, ui, take) {
+function ring({ chart, place, norm, facts }, ui, take) {
+  const ink = norm > facts.edge ? "warm" : "ink";
   const [x, y] = chart.field.toPixel(chart.field.inside(place));
   const keys = inThePlane((step) =>
     moveTo(
@@ -113,18 +183,18 @@ function ring({ chart, place, norm }, ui, take) {
     transform="translate(${x} ${y})" @keydown=${keys}>
     <circle r="20" fill="transparent"></circle>
     <circle r="9" fill="none" stroke="var(--cw-paper)" stroke-width="5"></circle>
-    <circle r="9" fill="none" stroke="var(--cw-ink)" stroke-width="2.5"></circle>
+    <circle class="cw-x-point" r="9" fill="none" stroke="var(--cw-${ink})" stroke-width="2.5"></circle>
   </g>`;
 }
 
 /** The ways between the codes that the tool is about. */
 function ways({ chart, directions, tool, codes, walk, sum }) {
   const at = (code) => chart.field.toPixel(projected(code, directions)).join(" ");
-  if (tool === "axes") return nothing;
-  const [regular, bold, italic] = sum ? sum.parts.map((i) => codes[i]) : [];
   const ring = tool === "arithmetic";
+  if (!ring && tool !== "walk") return nothing;
+  const [regular, bold, italic] = sum ? sum.parts.map((i) => codes[i]) : [];
   const d = `M${(ring ? [regular, bold, sum.code, italic] : walk).map(at).join("L")}${ring ? "Z" : ""}`;
-  return svg`<path class="cw-x-way" d=${d} fill="none" stroke="var(--cw-ink)" stroke-width="1.5"
+  return svg`<path class="cw-x-way" d=${d} fill="none" stroke="var(--cw-ink)" stroke-width="2"
     stroke-dasharray="2 4" stroke-linecap="round"></path>`;
 }
 
@@ -136,38 +206,36 @@ function named({ chart, faces, hovered }) {
     text-anchor=${anchor}>${faces.names[hovered]}</text>`;
 }
 
-/** Above the circle's top, or within it where there is no room. */
+/** Above the circle's top, or within it where there is no room: so low that the arc is beside it. */
 function edgeName([x, middle], radius) {
   const top = middle - radius;
-  const [y, name] = radius
-    ? [top > 20 ? top - 6 : top + 16, "99 % of the prior"]
-    : [20, "all beyond 99 % of the prior"];
-  return svg`<text class="cw-halo cw-x-beyond" x=${x} y=${y} text-anchor="middle">${name}</text>`;
+  return svg`<text class="cw-halo cw-x-beyond" x=${x} y=${top > 20 ? top - 6 : top + 30}
+    text-anchor="middle">99 % of the prior</text>`;
 }
 
 /** @param {any} now @param {any} ui @param {(z: number[]) => void} take takes a code to be drawn */
 export function map(now, ui, take) {
-  const { chart, z, directions, facts, faces } = now;
+  const { chart, facts, faces } = now;
   const width = ui.width("map", SIDE);
-  const inputs = [chart, width];
-  const paint = (context) =>
+  const letters = tiles(ui, "field's ink", now.field, FAINT);
+  const inputs = [chart, width, letters];
+  const paint = (context) => {
+    paintField(context, letters, width);
     paintDots(context, { chart, faces, real: facts.real }, { ui, scale: width / SIDE });
+  };
   const [x, y] = chart.field.toPixel([0, 0]);
-  const radius = (cutOf(z, directions, facts.edge) * SIDE) / (2 * chart.reach);
+  const radius = (facts.edge * SIDE) / (2 * chart.reach);
   const grip = hand(ui, take);
   return html`<div class="cw-layers cw-x-map" data-measure="map">
-    <canvas role="img" aria-label="Dots, one for each of ${faces.names.length} typefaces"
+    <canvas role="img" aria-label="A letter as the decoder draws it all over the map, and dots, one for
+      each of ${faces.names.length} typefaces"
       ${painted(ui, { width, height: width, inputs, paint })}></canvas>
     <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label="Map of typefaces" class="cw-x-hand"
       @pointerdown=${grip} @pointermove=${grip} @pointerleave=${grip} @click=${grip}>
       <circle class="cw-x-edge" cx=${x} cy=${y} r=${radius} fill="var(--cw-accent)"
         fill-opacity="0.09" stroke="var(--cw-accent)" stroke-width="1.5"></circle>
       ${edgeName([x, y], radius)}
-      ${chart.means.map(
-        ({ kind, at }) =>
-          svg`<text class="cw-halo" x=${at[0]} y=${at[1]} text-anchor="middle"
-            style="fill: var(--cw-series-${COLOURS[kind]})">${facts.kinds[kind]}</text>`,
-      )}
+      ${chart.means.map((one) => kindName(one, facts.kinds))}
       ${ways(now)} ${ring(now, ui, take)} ${named(now)}
     </svg>
   </div>`;

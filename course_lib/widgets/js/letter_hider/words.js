@@ -39,24 +39,27 @@ export function numbers({ letters, open, ids, at, here, blind, looked }) {
 }
 
 /** What the reader guessed at the place that is shown, and how often that was the first guess. */
-export function verdict({ letters, at, here, guess, sight, tally }) {
-  if (guess?.sight !== sight || guess.place !== at) return "";
+export function verdict({ letters, at, here, foretold, tally, showing }) {
+  if (showing) return "It hides the letters it is surest of; then comes your turn.";
+  if (!(at in foretold)) return "";
   const order = ranking(here.probability);
-  const [name, first] = [guess.id, order[0]].map((id) => visible(letters[id]));
-  const rank = order.indexOf(guess.id) + 1;
+  const [name, first] = [foretold[at], order[0]].map((id) => visible(letters[id]));
+  const rank = order.indexOf(foretold[at]) + 1;
   const better = rank === 1 ? "" : ` Its first is ${first}.`;
   const yours = `You: ${name}, its ${ordinal(rank)} guess.${better}`;
   return `${yours} So far you foresaw ${tally.hits} of ${tally.made}.`;
 }
 
-export function score({ ids, places, guesses, covered }) {
+export function score({ ids, places, guesses, waiting }) {
   if (!places.length) return "No letter is hidden. Click one.";
-  if (covered) return "Its guess waits for yours.";
+  if (waiting.length) {
+    const which = places.length > waiting.length ? ` for letter ${waiting[0] + 1}` : "";
+    return `Its guess${which} waits for yours.`;
+  }
   const expected = places.map((t) => guesses[t].probability);
   const right = expected.filter((p, i) => ranking(p)[0] === ids[places[i]]).length;
-  const [are, who] = places.length > 1 ? ["are", "On average the"] : ["is", "The"];
   return (
-    `${right} of ${places.length} first guesses ${are} right. ` +
-    `${who} model is as unsure as between ${number(unsureness(expected), 1)} letters.`
+    `${right} of ${places.length} first guesses right; as unsure as between ` +
+    `${number(unsureness(expected), 1)} letters.`
   );
 }

@@ -1,45 +1,50 @@
 // Attention under the roofline of a machine, by the formula and in tiles.
 
 import { liveFigure } from "../../live_figure.js";
-import { bars, dot, handle, legend, line, panel, rule, word } from "../charts.js";
-import { clamp } from "../maths/numerics.js";
+import { dot, handle, line, panel, rule, word } from "../charts.js";
+import { clamp, upTo } from "../maths/numerics.js";
 import { attentionFlops, naiveBytes, roof, tiledBytes } from "../maths/roofline.js";
 import { nearestRatio, stops } from "../maths/scaling.js";
 import { quantity } from "../text.js";
-import { svg } from "../vendor/lit-html/lit-html.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
 
+/** In pixels, what the words beside a dot take. */
+const ROOM_FOR_WORDS = 78;
+const [ROOM_FOR_RIDGE, NEAR] = [40, 20];
+/** In pixels, between a line and a word that stands at its right. */
+const BESIDE = 8;
 const HALF = 2;
 const ENDS = [0.5, 16_384];
 const FLOOR = 0.8;
+const HEIGHT = 250;
+/** In digits and a word. */
+const ROOM = 15;
 const TICKS = [1, 10, 100, 1000];
 const TERA = 1e12;
 const TILES = stops(1, 1024);
 const FORMULA = "var(--cw-warm)";
 const TILED = "var(--cw-accent)";
-const ARITHMETIC = "var(--cw-series-2)";
-const MEMORY = "var(--cw-series-5)";
+const BUSY = "var(--cw-series-2)";
+/** A chip is drawn as so many lights a side: each is a hundredth of its time. */
+const LIGHTS = 10;
 
-/** A way to compute attention: its times, and the speed that the longer of them allows. */
+/**
+ * A way to compute attention: the speed that the roof allows, how long it then takes, and in what
+ * share of that time arithmetic is busy.
+ */
 function wayOf(flops, bytes, machine) {
   const intensity = flops / bytes;
-  return {
-    intensity,
-    bound: roof(intensity, machine),
-    arithmetic: flops / TERA / machine.peak,
-    memory: bytes / TERA / machine.bandwidth,
-  };
+  const bound = roof(intensity, machine);
+  return { intensity, bound, seconds: flops / TERA / bound, busy: bound / machine.peak };
 }
 
 function derive({ query_count: queries, key_count: keys, features, tile, peak, bandwidth }) {
   const machine = { peak, bandwidth };
   const flops = attentionFlops(queries, keys, features);
-  const inTiles = (size) => wayOf(flops, tiledBytes(queries, keys, features, size, HALF), machine);
   return {
     ridge: peak / bandwidth,
     formula: wayOf(flops, naiveBytes(queries, keys, features, HALF), machine),
-    tiled: inTiles(tile),
-    slowest: inTiles(TILES[0]),
-    fastest: inTiles(TILES.at(-1)),
+    tiled: wayOf(flops, tiledBytes(queries, keys, features, tile, HALF), machine),
   };
 }
 
@@ -57,15 +62,21 @@ function roofline(now, ui) {
   const told = ({ bound }) => quantity(bound, "TFLOP/s");
   const options = {
     name: "roof",
-    title: "What the machine allows",
+    title: "How fast the chip may go",
     says: `At most ${told(formula)} by the formula, ${told(tiled)} in tiles, of ${quantity(peak)}`,
-    x: { ends: ENDS, logarithmic: true, label: "operations a byte" },
-    y: { ends: [FLOOR, 2 * peak], logarithmic: true, ticks: TICKS, label: "TFLOP/s" },
-    ...{ height: 260, grow: 1.7, group: true },
+    x: { ends: ENDS, logarithmic: true, label: "operations for each byte fetched" },
+    y: {
+      ...{ ends: [FLOOR, 4 * peak], logarithmic: true, ticks: TICKS },
+      label: "speed, 10¹² operations a second",
+    },
+    ...{ height: HEIGHT, grow: 1.1, group: true },
   };
   const machine = { peak, bandwidth };
   const top = [ENDS[0], ridge, ENDS[1]].map((intensity) => [intensity, roof(intensity, machine)]);
   const turn = (place) => ui.set({ tile: TILES[clamp(place, 0, TILES.length - 1)] });
+  const colour = tiled.busy < 1 ? TILED : BUSY;
+  const fits = (frame, intensity) => frame.right - frame.x(intensity) > ROOM_FOR_WORDS;
+  const beside = [formula.intensity * 0.75, 1.6 * formula.bound];
   const under = (frame, { intensity, bound }, colour) =>
     line(
       frame,
@@ -75,16 +86,24 @@ function roofline(now, ui) {
       ],
       { colour, width: 1.5, dash: "5 4" },
     );
-  return panel(
-    ui,
-    options,
-    (frame) => svg`${line(frame, top, { colour: "var(--cw-ink)" })}
-      ${rule(frame, { x: ridge })}
-      <text class="cw-halo" x=${frame.x(ridge) + (tiled.intensity < ridge ? 5 : -5)}
-        y=${frame.bottom - 6} text-anchor=${tiled.intensity < ridge ? "start" : "end"}>ridge</text>
-      ${under(frame, formula, FORMULA)}${under(frame, tiled, TILED)}
+  return panel(ui, options, (frame) => {
+    const [x, left] = [frame.x(ridge), frame.x(tiled.intensity)];
+    const near = x > left && x - left < NEAR ? x : left;
+    const drag = frame.right - near > ROOM_FOR_WORDS ? ": drag" : "";
+    // Above the roof no line passes, but there the formula may have its name.
+    const low = frame.x(beside[0]) > x - ROOM_FOR_RIDGE;
+    return svg`${line(frame, top, { colour: "var(--cw-ink)" })}${rule(frame, { x: ridge })}
+      ${under(frame, formula, FORMULA)}${under(frame, tiled, colour)}
       ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
-      ${word(frame, [1.25 * formula.intensity, 0.45 * formula.bound], "formula", { colour: FORMULA })}
+      <text class="cw-halo" x=${low ? x + 6 : x - 6} y=${low ? frame.bottom - 6 : frame.y(peak) - 8}
+        text-anchor=${low ? "start" : "end"}>ridge</text>
+      ${
+        fits(frame, ridge)
+          ? svg`<text class="cw-halo" x=${x + BESIDE} y=${frame.y(peak) - 8}
+              style="fill: var(--cw-muted)">full speed</text>`
+          : ""
+      }
+      ${word(frame, beside, "formula", { colour: FORMULA, anchor: "end" })}
       ${handle(
         frame,
         {
@@ -94,66 +113,110 @@ function roofline(now, ui) {
           moveTo: ([intensity]) => ui.set({ tile: tileAt(intensity, ui.now) }),
           moveBy: ([across]) => turn(nearestRatio(TILES, ui.now.tile) + across),
         },
-        svg`<circle r="8" fill=${TILED} stroke="var(--cw-paper)" stroke-width="2"></circle>`,
+        svg`<circle r="8" fill=${colour} stroke="var(--cw-paper)" stroke-width="2"></circle>`,
       )}
-      ${word(frame, [tiled.intensity * 0.85, tiled.bound], "tiles", { colour: TILED, anchor: "end" })}`,
-  );
+      <text class="cw-halo" x=${near + BESIDE} y=${frame.y(0.25 * tiled.bound) - 6}
+        style="fill: ${colour}">tiles${drag}</text>`;
+  });
 }
 
-/** The scale of times, the same for all tiles: what shrinks is seen to shrink. @type {[number, string][]} */
+/** @type {[number, string][]} */
 const UNITS = [
+  [1, "s"],
   [1e-3, "ms"],
   [1e-6, "µs"],
 ];
 
-function times({ formula, tiled, slowest, fastest }, ui) {
-  const values = [formula.arithmetic, formula.memory, tiled.arithmetic, tiled.memory];
-  const longest = Math.max(...values, slowest.memory);
-  const shortest = Math.min(...values, fastest.memory);
-  const [unit, name] = UNITS.find(([size]) => longest >= size) ?? UNITS[1];
-  const ends = [shortest / 2 / unit, (1.15 * longest) / unit];
-  const told = ({ arithmetic, memory }) =>
-    `${quantity(arithmetic / unit, name)} and ${quantity(memory / unit, name)}`;
-  const options = {
-    name: "times",
-    title: [
-      "What each side takes",
-      legend([
-        { text: "arithmetic", colour: ARITHMETIC },
-        { text: "memory", colour: MEMORY },
-      ]),
-    ],
-    says: `Arithmetic and memory take ${told(formula)} by the formula, ${told(tiled)} in tiles`,
-    x: { ends: [], names: ["formula", "tiles"] },
-    y: { ends, logarithmic: true, label: `time, ${name}` },
-    height: 260,
-  };
-  const look = { wide: 0.32, places: [-0.2, 0.2, 0.8, 1.2], base: ends[0] };
-  const colour = (i) => (i % 2 ? MEMORY : ARITHMETIC);
-  const heights = values.map((value) => value / unit);
-  return panel(ui, options, (frame) => bars(frame, heights, { ...look, colour }));
+function timeOf({ seconds }) {
+  const [size, unit] = UNITS.find(([one]) => seconds >= one) ?? UNITS[UNITS.length - 1];
+  return quantity(seconds / size, unit);
 }
 
-function says({ formula, tiled, query_count: queries, tile, ridge }) {
-  const waits = (way) => way.intensity < ridge;
+/** So many hundredths, with as many digits as tell them apart from none and from all. */
+const percent = (share) =>
+  share < 1 && share > 0.99 ? "over 99 %" : quantity(Number((100 * share).toPrecision(2)), "%");
+
+const BOX = 100 / LIGHTS;
+
+/** A chip: of its lights so many burn as it is busy; the others wait for memory. */
+function chip({ way, name, colour }) {
+  const lit = LIGHTS ** 2 * way.busy;
+  const light = (_, i) => {
+    const [x, y] = [BOX * (i % LIGHTS), 100 - BOX * (1 + Math.floor(i / LIGHTS))];
+    return svg`<rect x=${x + 1} y=${y + 1} width=${BOX - 2} height=${BOX - 2} rx="1"
+      fill=${colour} fill-opacity=${0.1 + 0.9 * clamp(lit - i, 0, 1)}></rect>`;
+  };
+  return html`<figure data-busy=${way.busy} style="flex: 1 1 6rem; min-width: 0; margin: 0; padding: 0">
+    <svg viewBox="-3 -3 106 106" role="img" style="max-width: 11rem"
+      aria-label="${name}: the chip calculates ${percent(way.busy)} of the time">
+      <rect x="-2" y="-2" width="104" height="104" rx="5" fill="var(--cw-panel)" stroke=${colour}
+        stroke-width=${way.busy < 1 ? 1 : 3}></rect>
+      ${upTo(LIGHTS ** 2).map(light)}
+    </svg>
+    <figcaption style="margin: 0.2rem 0 0; padding: 0; font-variant-numeric: tabular-nums">
+      <strong style="color: ${colour}">${name}</strong><br>
+      busy ${percent(way.busy)}${way.busy < 1 ? "" : " ✓"}<br>takes ${timeOf(way)}
+    </figcaption>
+  </figure>`;
+}
+
+function chips({ formula, tiled, tile }) {
+  const both = [
+    { way: formula, name: "By the formula", colour: formula.busy < 1 ? FORMULA : BUSY },
+    { way: tiled, name: tile === 1 ? "Tiles of 1" : `Tiles of ${tile}`, colour: TILED },
+  ];
+  if (tiled.busy === 1) both[1].colour = BUSY;
+  return html`<div class="cw-panel" style="flex: 1 1 15rem; align-self: flex-start">
+    <p class="cw-panel-title">One chip, two ways: lit = calculating</p>
+    <div style="display: flex; gap: 1rem">${both.map(chip)}</div>
+  </div>`;
+}
+
+function verdict({ formula, tiled, query_count: queries, tile }) {
+  const times = formula.seconds / tiled.seconds;
+  if (tile > queries) return { kind: "open", text: "A tile holds more than all queries" };
+  if (tiled.busy < 1) {
+    const slower = times < 0.995 ? ", slower than the formula" : " of the time";
+    return { kind: "bad", text: `Idle ${percent(1 - tiled.busy)}${slower}` };
+  }
+  const faster = quantity(Number(times.toPrecision(2)));
+  return {
+    kind: "good",
+    text:
+      times > 1.005
+        ? `Never idle: ${faster} times as fast as the formula`
+        : "Never idle, both ways",
+  };
+}
+
+function says({ formula, tiled, query_count: queries, tile }) {
   if (tile > queries)
     return "A tile is larger than all queries: it reads the keys once, and is not full.";
-  if (waits(formula) && waits(tiled))
-    return "Both ways wait for memory: left of the ridge arithmetic is idle.";
-  if (waits(formula))
-    return "The formula waits for memory, tiles do not: right of the ridge arithmetic sets the pace.";
-  return "Neither waits for memory.";
+  if (formula.busy < 1 && tiled.busy < 1)
+    return "Both ways wait for memory. Larger tiles fetch less for the same operations.";
+  if (tiled.busy < 1) return "In so small tiles the keys are fetched too often.";
+  return formula.busy < 1
+    ? "In tiles arithmetic sets the pace: each byte serves so many operations."
+    : "Neither way waits for memory.";
 }
 
 export default liveFigure({
   derive,
-  panels: (now, ui) => [roofline(now, ui), times(now, ui)],
+  asks: "How long is the chip idle?",
+  verdict,
+  panels: (now, ui) => [roofline(now, ui), chips(now)],
   readings: ({ formula, tiled }) => [
-    { name: "formula", label: "formula:", text: quantity(formula.intensity, "operations a byte") },
+    {
+      ...{ name: "formula", label: "For each byte, by the formula" },
+      text: quantity(formula.intensity, "operations"),
+    },
     { name: "formula-bound", label: "at most", text: quantity(formula.bound, "TFLOP/s") },
-    { name: "tiled", label: "tiles:", text: quantity(tiled.intensity, "operations a byte") },
+    {
+      ...{ name: "tiled", label: "in tiles", room: ROOM },
+      text: quantity(tiled.intensity, "operations"),
+    },
     { name: "tiled-bound", label: "at most", text: quantity(tiled.bound, "TFLOP/s") },
   ],
   says,
-  tour: { knob: "tile", from: 1, seconds: 5 },
+  tour: { knob: "tile", from: 1, seconds: 6 },
 });

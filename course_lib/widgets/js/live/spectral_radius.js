@@ -1,23 +1,40 @@
-// A pair of eigenvalues in the reader's hand, the state that follows it, and the gradient.
+// A pair of eigenvalues in the reader's hand, the signal that they carry, and the gradient.
 
 import { liveFigure } from "../../live_figure.js";
-import { dot, ground, handle, legend, line, panel, rule, word } from "../charts.js";
+import { area, bars, dot, ground, handle, line, NARROW, panel, rule, word } from "../charts.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { matrixOf, runOf, spectralNorm } from "../maths/spectral.js";
 import { number, quantity } from "../text.js";
-import { svg } from "../vendor/lit-html/lit-html.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
 
 const STEPS = 40;
 const START = [0.8, 0.4];
 const LARGEST = 2;
-/** Half of the window on the state; what runs away leaves the wider one. */
+/** Half of the window on the signal; what runs away leaves the wider one. */
 const WINDOWS = [1.3, 4];
-const [LEAST, MOST] = [1e-12, 1e12];
-/** Far below the power of any radius that is much larger than 1. */
+/** A drawing has no room for a state that has left for good. */
+const BEYOND = 100;
+/** Of the gradient: it neither vanishes nor explodes. */
+const LIVELY = 3;
+const [LEAST, MOST] = [1e-9, 1e9];
+/** So many times as large or as small it is lost; below, it grows or shrinks. */
 const MILD = 100;
-const TICKS = [1e-12, 1e-6, 1, 1e6, 1e12];
-const HEIGHT = 260;
-const [RATE, KEY_STEP, KEY_TURN] = [12, 0.02, 2];
+const TICKS = [1e-9, 1e-6, 1e-3, 1, 1e3, 1e6, 1e9];
+const HEIGHT = 212;
+/** The kit makes panels on a telephone lower; here the three fates stand beside the plane. */
+const HEIGHT_IF_NARROW = 240;
+/** It may be slimmer than a panel that stands alone. */
+const SLIM = 0.9;
+/** For the names of curves, at the right. */
+const [ROOM, LINE] = [58, 15];
+/** Both drawings of the steps stand on the axis of the lower one. */
+const MARGIN = 44;
+/** Radii below, at and above 1, each with its signal in so many pixels. */
+const FATES = [0.8, 1, 1.2];
+const SPARK = [60, 30];
+const DECADES = [10, 20, 30];
+const dated = (frame) => DECADES.map((x) => rule(frame, { x, colour: "var(--cw-line)", dash: "" }));
+const [KEY_STEP, KEY_TURN] = [0.02, 2];
 
 function derive({ radius, angle, stretch, tanh }, ui) {
   return ui.memo("run", [radius, angle, stretch, tanh], () => {
@@ -51,7 +68,8 @@ function eigenvalues({ radius, angle }, ui) {
       angles ±${angle}°`,
     x: { ends, ticks: [-2, -1, 0, 1, 2], label: "real part" },
     y: { ends, ticks: [-2, -1, 0, 1, 2], label: "imaginary part" },
-    ...{ height: HEIGHT, group: true, equal: true },
+    height: ui.width("panels", NARROW) < NARROW ? HEIGHT_IF_NARROW : HEIGHT,
+    ...{ grow: SLIM, group: true, equal: true },
   };
   return panel(ui, options, (frame) => {
     const [cx, cy] = [frame.x(0), frame.y(0)];
@@ -79,95 +97,172 @@ function eigenvalues({ radius, angle }, ui) {
   });
 }
 
-function orbit({ states, tanh, at, norm }, ui) {
+function signal({ states, tanh, norm }, ui) {
   const edge = WINDOWS[Number(norm > LARGEST)];
-  const ends = [-edge, edge];
-  const end = states[STEPS].map((h) => quantity(h)).join(", ");
+  const heard = states.map(([h]) => h);
+  const loud = states.map((state) => Math.hypot(...state));
   const options = {
-    name: "orbit",
-    title: "The state, step by step",
-    says: `The state of two units over ${STEPS} steps, ${tanh ? "with" : "without"} tanh, from
-      ${START.join(", ")} to ${end}`,
-    x: { ends, label: "unit 1" },
-    y: { ends, label: "unit 2" },
-    ...{ height: HEIGHT, equal: true },
+    name: "signal",
+    title: "The signal: unit 1, step by step",
+    says: `The state of unit 1 over ${STEPS} steps, ${tanh ? "with" : "without"} tanh, from
+      ${heard[0]} to ${quantity(heard[STEPS])}`,
+    x: { ends: [-0.5, STEPS + 0.5], ticks: [] },
+    y: { ends: [-edge, edge], ticks: [-1, 0, 1] },
+    ...{ height: 108, room: ROOM, margin: MARGIN },
   };
-  const inside = ([a, b]) => Math.abs(a) < edge && Math.abs(b) < edge;
+  const rim = (sign) => loud.map((size, t) => [t, sign * Math.min(size, BEYOND)]);
+  const colour = (t) => (Math.abs(heard[t]) > edge ? "var(--cw-warm)" : "var(--cw-accent)");
   return panel(
     ui,
     options,
-    (frame) => svg`${line(frame, states.filter(finite), { width: 1.2, opacity: 0.6 })}
-      ${states.filter(inside).map((state) => dot(frame, state, { colour: "var(--cw-accent)", r: 3.5 }))}
-      ${inside(states[0]) ? word(frame, START, "start", { anchor: "end" }) : ""}
-      ${inside(states[at]) ? dot(frame, states[at], { colour: "var(--cw-ink)", r: 6 }) : ""}`,
+    (
+      frame,
+    ) => svg`${dated(frame)}${area(frame, [...rim(1), ...rim(-1).toReversed()], loud[0], { opacity: 0.12 })}
+      ${bars(frame, heard, { colour, wide: 0.6 })}
+      ${loud[STEPS] > edge ? word(frame, [STEPS + 1, 0], "off scale", { colour: "var(--cw-warm)" }) : ""}`,
   );
 }
 
-/** A drawing has no room for a state that has left for good. */
-const finite = (state) => Math.hypot(...state) < 1e4;
+/** What is drawn of the gradient: each curve with its name, those that coincide once. */
+function curvesOf({ gradient, rate, bound, stretch, tanh }) {
+  const plain = stretch === 1 && !tanh;
+  const points = gradient.map((g, lag) => [lag, g]);
+  const curves = [
+    { name: plain ? "= ρᵗ" : "gradient", points, colour: "var(--cw-warm)", dash: "" },
+    { name: "ρᵗ", points: rate, colour: "var(--cw-ink)", dash: "2 4", hidden: plain },
+    {
+      name: "‖W‖ᵗ",
+      points: bound,
+      colour: "var(--cw-series-2)",
+      dash: "7 4",
+      hidden: stretch === 1,
+    },
+  ];
+  return curves.filter(({ hidden }) => !hidden);
+}
 
-function gradients({ gradient, rate, bound, at }, ui) {
+/** Names at the ends of curves, the lower pushed below the higher. */
+function named(frame, curves) {
+  const ends = curves.map((curve) => {
+    const [, last] = curve.points[STEPS];
+    return { ...curve, y: frame.y(clamp(last, LEAST, MOST)) };
+  });
+  ends.sort((a, b) => a.y - b.y);
+  let free = frame.top + LINE / 2;
+  return ends.map(({ name, colour, y }, i) => {
+    const lowest = frame.bottom - LINE * (ends.length - i) + LINE / 2;
+    const at = Math.max(free, Math.min(y, lowest));
+    free = at + LINE;
+    return svg`<text x=${frame.right + 6} y=${at + 4} style="fill: ${colour}">${name}</text>`;
+  });
+}
+
+function gradients(now, ui) {
+  const { gradient } = now;
+  const curves = curvesOf(now);
   const options = {
     name: "gradient",
-    title: [
-      "Gradient",
-      legend([
-        { text: "‖∂hₜ/∂h₀‖", colour: "var(--cw-warm)" },
-        { text: "ρˡᵃᵍ", colour: "var(--cw-ink)", dash: "2 4" },
-        { text: "‖W‖ˡᵃᵍ", colour: "var(--cw-series-2)", dash: "7 4" },
-      ]),
-    ],
-    says: `Gradient against lag on a logarithmic axis; at lag ${STEPS} it is
+    title: "The gradient ‖∂hₜ/∂h₀‖",
+    says: `Gradient over so many steps on a logarithmic axis; over ${STEPS} it is
       ${quantity(gradient[STEPS])}`,
-    x: { ends: [0, STEPS], label: "lag" },
-    y: { ends: [LEAST, MOST], logarithmic: true, label: "gradient", ticks: TICKS },
-    ...{ height: HEIGHT, grow: 1.2 },
+    x: { ends: [-0.5, STEPS + 0.5], ticks: [0, 10, 20, 30, 40], label: "step t" },
+    y: { ends: [LEAST, MOST], logarithmic: true, ticks: TICKS },
+    ...{ height: 152, room: ROOM, margin: MARGIN },
   };
   // A gradient of nothing at all would stand infinitely low.
   const visible = (points) => points.map(([lag, g]) => [lag, Math.max(g, LEAST ** 2)]);
   return panel(
     ui,
     options,
-    (frame) => svg`${rule(frame, { y: 1, dash: "" })}
-      ${line(frame, visible(bound), { colour: "var(--cw-series-2)", dash: "7 4", width: 2 })}
-      ${line(frame, visible(gradient.map((g, lag) => [lag, g])), { colour: "var(--cw-warm)" })}
-      ${line(frame, visible(rate), { colour: "var(--cw-ink)", dash: "2 4", width: 1.8 })}
-      ${dot(frame, [at, clamp(gradient[at], LEAST, MOST)])}`,
+    (frame) => svg`${dated(frame)}${rule(frame, { y: 1, dash: "" })}
+      ${curves.map(({ points, colour, dash }) =>
+        line(frame, visible(points), { colour, dash, width: dash ? 2 : 3 }),
+      )}${named(frame, curves)}`,
   );
 }
 
-const at = (now) => clamp(Math.floor(now.lag), 0, STEPS);
+/** Whether the gradient that comes back over all steps is one to learn from. */
+function verdict({ gradient }) {
+  const [end, most] = [gradient[STEPS], Math.max(...gradient)];
+  const told = quantity(end);
+  if (most < LIVELY && end > 1 / LIVELY) return { kind: "good", text: `Lives: ${told} is left` };
+  if (end < 1)
+    return end < 1 / MILD
+      ? { kind: "bad", text: `Vanishes: ${told} is left` }
+      : { kind: "open", text: `Shrinks: ${told} is left` };
+  return end > MILD
+    ? { kind: "bad", text: `Explodes: ${told} times as large` }
+    : { kind: "open", text: `Grows: ${told} times as large` };
+}
 
 function says({ radius, tanh, gradient }) {
   const [end, most] = [gradient[STEPS], Math.max(...gradient)];
-  if (radius === 1 && !tanh) return "Radius 1: the gradient neither vanishes nor explodes.";
+  const lives = !tanh && most < LIVELY && end > 1 / LIVELY;
+  if (lives) return "Near radius 1 the signal lives on, and the gradient with it.";
   if (radius <= 1 && end < 1) {
     return most > 1.05
       ? "At first the gradient grows, for the matrix stretches; then it shrinks all the same."
-      : "The state dies out, and the gradient with it.";
+      : end < 1 / MILD
+        ? "The signal dies out, and the gradient with it."
+        : "The signal fades, and the gradient with it.";
   }
-  if (radius > 1 && !tanh) return "The state runs away, and the gradient explodes.";
+  if (!tanh && radius <= 1)
+    return "The stretch makes the gradient larger; yet at this radius it does not run away.";
+  if (!tanh)
+    return end > MILD
+      ? "The signal runs away, and the gradient explodes."
+      : "The signal grows slowly, and the gradient with it.";
   return end < MILD
     ? "The tanh flattens what the matrix stretches: neither state nor gradient runs away."
     : "The tanh holds the state, and yet the gradient grows.";
 }
 
+/** What a signal comes to, by how loud it is in the end. */
+function fateOf(states) {
+  const [first, last] = [states[0], states[STEPS]].map((state) => Math.hypot(...state));
+  if (last < first / LIVELY) return "dies out";
+  return last > first * LIVELY ? "runs away" : "lives on";
+}
+
+/** Three radii, and the signal of each: a press takes one. */
+function fates({ radius, angle, stretch, tanh }, ui) {
+  const runs = ui.memo("fates", [angle, stretch, tanh], () =>
+    FATES.map((one) => runOf(matrixOf(one, angle, stretch), START, STEPS, tanh).states),
+  );
+  const [wide, tall] = SPARK;
+  const fate = (one, i) => {
+    const states = runs[i];
+    const high = ([h]) => (clamp(h, -WINDOWS[0], WINDOWS[0]) * tall) / 2 / WINDOWS[0];
+    const bar = (state, t) => `M${((t + 0.5) * wide) / (STEPS + 1)} 0v${(-high(state)).toFixed(2)}`;
+    const inks = { "runs away": "var(--cw-warm)" };
+    return html`<button type="button" class="cw-fate" aria-pressed=${one === radius}
+      @click=${() => ui.set({ radius: one })}>
+      <svg viewBox="0 ${-tall / 2} ${wide} ${tall}" aria-hidden="true"><path d="M0 0H${wide}"
+        stroke="var(--cw-line)"></path><path d=${states.map(bar).join("")} fill="none"
+        stroke=${inks[fateOf(states)] ?? "var(--cw-accent)"} stroke-width="1.2"></path></svg>
+      <span>ρ = ${number(one, 1)}</span> <span>${fateOf(states)}</span></button>`;
+  };
+  return html`<div class="cw-fates" role="group" aria-label="Three radii">${FATES.map(fate)}</div>`;
+}
+
+/** On a telephone the signal stands below the eigenvalues, else beside them. */
+const below = (content) =>
+  html`<div style="display: grid; flex: 2 1 19rem; gap: 0.4rem; min-width: 0">${content}</div>`;
+
 export default liveFigure({
-  local: { lag: STEPS },
-  derive: (now, ui) => ({ ...derive(now, ui), at: at(now) }),
-  panels: (now, ui) => [eigenvalues(now, ui), orbit(now, ui), gradients(now, ui)],
-  readings: ({ radius, norm, gradient }) => [
-    { name: "radius", label: "spectral radius ρ", text: number(radius) },
-    { name: "norm", label: "‖W‖", text: quantity(norm) },
+  derive,
+  panels: (now, ui) => [
+    html`<div class="cw-fates-above">${fates(now, ui)}${eigenvalues(now, ui)}</div>`,
+    below([signal(now, ui), gradients(now, ui)]),
+  ],
+  asks: "Does the gradient survive?",
+  verdict,
+  terse: true,
+  readings: ({ norm, stretch, gradient }) => [
+    // Of a matrix that only turns and shrinks it is the radius once more.
+    ...(stretch > 1 ? [{ name: "norm", label: "‖W‖", text: quantity(norm) }] : []),
     { name: "gradient", label: `gradient over ${STEPS} steps`, text: quantity(gradient[STEPS]) },
   ],
   says,
-  moment: ({ at }) => `lag ${at}`,
-  advance: (now, ui, seconds) => walk(now, ui, RATE * seconds),
-  step: (now, ui) => walk(now, ui, 1),
+  tour: { knob: "radius", from: 0.7, over: 1.2, to: () => 1, seconds: 10 },
 });
-
-/** Some steps on, and from the last on to the first. */
-function walk({ lag }, ui, steps) {
-  ui.set({ lag: lag >= STEPS ? 0 : Math.min(STEPS, lag + steps) });
-}

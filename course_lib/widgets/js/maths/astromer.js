@@ -1,8 +1,11 @@
-// ASTROMER, as course_lib.astromer: what a trained model says of nights that it does not see.
+// ASTROMER, as course_lib.astromer: what a trained model says of nights that it does not see, and how
+// sure it is.
 
 import { visibleOf } from "./light_curves.js";
 import { mean } from "./numerics.js";
 import { affine, attend, layerNorm, partsOf, think } from "./transformer.js";
+
+/** @typedef {{ middle: number, deviation: number }} Belief in magnitudes */
 
 /**
  * The model that travelled, in the order of `named_parameters()` in Python.
@@ -15,7 +18,8 @@ export function unpackAstromer(facts, packed) {
   const hidden = matrix(1, d);
   const [date, light] = [linear(d, 2 * frequency.length), linear(d, 2)];
   const blocks = Array.from({ length: layers }, () => block(d, d_hidden));
-  return { ...facts, hidden, date, light, blocks, last: norm(d), readout: linear(1, d) };
+  const [last, readout, doubt] = [norm(d), linear(1, d), linear(1, d)];
+  return { ...facts, hidden, date, light, blocks, last, readout, doubt };
 }
 
 /** sin 2πf₁t, cos 2πf₁t, sin 2πf₂t, … */
@@ -55,11 +59,12 @@ function throughBlocks({ blocks, heads, last }, tokens, memory) {
 }
 
 /**
- * Reads the visible nights once: gives the magnitude that the model expects at any time.
+ * Reads the visible nights once: gives the magnitude that the model expects at any time, and how
+ * far off it may be.
  * @param {any} model
  * @param {import("./light_curves.js").Curve} curve its time in what the model's time runs in
  * @param {number[]} hidden
- * @returns {(time: number) => number}
+ * @returns {(time: number) => Belief}
  */
 export function reader(model, curve, hidden) {
   const { time, magnitude, error } = visibleOf(curve, hidden);
@@ -74,9 +79,12 @@ export function reader(model, curve, hidden) {
   const { memory } = throughBlocks(model, tokens, null);
   return (when) => {
     const { nights } = throughBlocks(model, [token(model, when - first, model.hidden)], memory);
-    return middle + model.brightness * affine(model.readout, nights[0])[0];
+    return {
+      middle: middle + model.brightness * affine(model.readout, nights[0])[0],
+      deviation: model.brightness * Math.exp(affine(model.doubt, nights[0])[0]),
+    };
   };
 }
 
-/** The magnitudes that the model expects at some times, of which it sees nothing. */
-export const expectedAt = (model, curve, hidden, times) => times.map(reader(model, curve, hidden));
+/** What the model believes at some times, of which it sees nothing. */
+export const beliefAt = (model, curve, hidden, times) => times.map(reader(model, curve, hidden));

@@ -40,6 +40,40 @@ export function segmentPath(segments, scale, shift) {
 }
 
 /**
+ * Segments that meet, as lines from end to end: the dashes of a line begin anew with each.
+ * @param {number[][]} segments
+ * @returns {number[][][]} the points of each line
+ */
+export function chained(segments) {
+  const at = new Map();
+  const ends = segments.map(([x0, y0, x1, y1]) => [`${x0} ${y0}`, `${x1} ${y1}`]);
+  ends.forEach((pair, i) => {
+    for (const end of pair) at.set(end, [...(at.get(end) ?? []), i]);
+  });
+  const used = new Set();
+  /** Points from an end on, along segments that nobody has gone yet. */
+  const walk = (from) => {
+    const points = [];
+    for (let end = from; ; ) {
+      const next = at.get(end).find((i) => !used.has(i));
+      if (next === undefined) return points;
+      used.add(next);
+      end = ends[next][ends[next][0] === end ? 1 : 0];
+      points.push(end.split(" ").map(Number));
+    }
+  };
+  const lines = [];
+  segments.forEach((_, i) => {
+    if (used.has(i)) return;
+    used.add(i);
+    const [back, on] = ends[i].map(walk);
+    const own = ends[i].map((end) => end.split(" ").map(Number));
+    lines.push([...back.reverse(), ...own, ...on]);
+  });
+  return lines;
+}
+
+/**
  * The line on which a function of two coordinates has a value, as the `d` of an SVG path on a
  * square of `side` that reaches from −`reach` to `reach`.
  * @param {(x: number, y: number) => number} valueAt
@@ -54,5 +88,8 @@ export function levelLine(valueAt, [rx, ry], value, side) {
     const height = valueAt(rx * ((2 * column) / last - 1), ry * (1 - (2 * row) / last));
     return Math.max(DEEPEST, height);
   });
-  return segmentPath(contourSegments(field, LINE_GRID, LINE_GRID, value), side / last, 0);
+  const place = (point) => point.map((part) => ((part * side) / last).toFixed(1)).join(" ");
+  return chained(contourSegments(field, LINE_GRID, LINE_GRID, value))
+    .map((points) => `M${points.map(place).join("L")}`)
+    .join("");
 }

@@ -117,8 +117,8 @@ export function differenceLeft(tokens) {
 
 /**
  * Tokens up through a stack, and the gradient of ⟨covectors, tokens at the top⟩ down again. At each
- * height, from the bottom: what is left of the differences, the root mean square of the features,
- * and the norm of the gradient in proportion to that at the top.
+ * height, from the bottom: the tokens, what is left of their differences, the root mean square of
+ * their features, and the norm of the gradient in proportion to that at the top.
  * @param {string} kind one of KINDS
  * @param {{ expand: Linear, contract: Linear }[]} layers
  * @param {Vector[]} tokens
@@ -139,6 +139,7 @@ export function throughStack(kind, layers, tokens, covectors) {
   }
   const count = Math.sqrt(tokens.length * tokens[0].length);
   return {
+    floors,
     left: floors.map(differenceLeft),
     loud: floors.map((floor) => size(floor) / count),
     gradient,

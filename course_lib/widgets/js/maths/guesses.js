@@ -66,7 +66,7 @@ export function offBy(now) {
   const { kind, guess, truth, xlog } = now;
   if (kind === "sketch") return curveOff(now).off;
   if (kind === "place") return distance(guess[0], truth[0], xlog);
-  return Math.abs(truth[rightOption(now)] - truth[guess[0]]);
+  return distance(truth[rightOption(now)], truth[guess[0]], xlog);
 }
 
 /** How far off a guess of a number or a curve is, as a share of the axis. @param {any} now */
@@ -74,6 +74,66 @@ export function shareOff(now) {
   const [[low, high], logarithmic] =
     now.kind === "sketch" ? [now.up, now.ylog] : [now.across, now.xlog];
   return logarithmic ? Math.log(offBy(now)) / Math.log(high / low) : offBy(now) / (high - low);
+}
+
+/** How far off a guess of any kind is, from 0 to 1: a share of the axis, or of what the options differ. */
+export function farOff(now) {
+  if (now.kind !== "choose") return clamp(shareOff(now), 0, 1);
+  const bent = now.xlog ? Math.log : Number;
+  const spread = bent(Math.max(...now.truth)) - bent(Math.min(...now.truth));
+  return spread > 0 ? (now.xlog ? Math.log(offBy(now)) : offBy(now)) / spread : 0;
+}
+
+/** So large a share of the axis is close. */
+const CLOSE = 0.1;
+/** On a logarithmic axis of many powers of ten a small share is a large factor. */
+const CLOSE_FACTOR = 2;
+
+/**
+ * Whether a guess of a number or a curve is close to the truth: off by no more than a tenth of the
+ * axis, and on a logarithmic one by no more than a factor of 2 either.
+ * @param {any} now
+ */
+export function isNear(now) {
+  const logarithmic = now.kind === "sketch" ? now.ylog : now.xlog;
+  return shareOff(now) <= CLOSE && (!logarithmic || offBy(now) <= CLOSE_FACTOR);
+}
+
+const ALIKE = 0.2;
+
+/**
+ * On a logarithmic axis bars begin at a power of ten at most half as large as the smallest.
+ * @param {number[]} values
+ */
+export const logarithmicEnds = (values) => ({
+  low: 10 ** Math.floor(Math.log10(Math.min(...values) / 2)),
+  high: Math.max(...values),
+});
+
+/**
+ * Where bars of these lengths begin, and where the longest ends. They begin at 0; but where all lie
+ * within a fifth of the largest, at a round number below the smallest, or all would look alike.
+ * @param {number[]} values
+ */
+export function barEnds(values) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const spread = most - least;
+  if (least <= 0 || spread === 0 || spread > ALIKE * most)
+    return { low: Math.min(0, least), high: Math.max(0, most), cut: false };
+  const round = 10 ** Math.floor(Math.log10(spread));
+  const low = Math.floor((least - spread / 10) / round) * round;
+  return { low: Number(low.toPrecision(6)), high: most, cut: true };
+}
+
+/**
+ * A number as exactly as a reader can place it on a line of such steps, or half a step more so.
+ * @param {number} value
+ * @param {number} step
+ */
+export function inSteps(value, step) {
+  if (!(step > 0)) return value;
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / 2) - 1e-9));
+  return Number(value.toFixed(digits));
 }
 
 /** So small a share of an axis is within the width of a pen. */
@@ -86,7 +146,7 @@ const PEN = 0.005;
  */
 export function isHit(now) {
   const { kind, guess, truth } = now;
-  if (kind === "choose") return offBy(now) === 0;
+  if (kind === "choose") return truth[guess[0]] === truth[rightOption(now)];
   if (kind === "sketch") return shareOff(now) < PEN;
   const steps = stepsOf(now);
   return guess[0] === truth[0] || steps.of(guess[0]) === steps.of(truth[0]);

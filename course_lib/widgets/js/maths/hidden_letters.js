@@ -1,4 +1,4 @@
-import { softmax } from "./numerics.js";
+import { ranking, softmax } from "./numerics.js";
 import { emptyMemory, throughBlocks, unpackTransformer } from "./transformer.js";
 
 /**
@@ -35,15 +35,24 @@ export function expectAt(encoder, sight, mask) {
 }
 
 /**
- * How sure the model is of its first guess at each place of a word if that place alone is hidden.
+ * Places that are hidden one after another, but for those that are `spared`: each time the one at
+ * which the model is surest of its first guess.
  * @param {any} encoder
  * @param {number[]} ids
  * @param {number} mask
+ * @param {number[]} spared
+ * @param {number} count
  */
-export function sureness(encoder, ids, mask) {
-  return ids.map((_, t) =>
-    Math.max(...expectAt(encoder, sightOf(ids, [t], mask), mask)[t].probability),
-  );
+export function surestHoles(encoder, ids, mask, spared, count) {
+  const holes = [];
+  const sureness = (_, t) =>
+    [...spared, ...holes].includes(t)
+      ? -1
+      : Math.max(...expectAt(encoder, sightOf(ids, [...holes, t], mask), mask)[t].probability);
+  while (holes.length < Math.min(count, ids.length - spared.length)) {
+    holes.push(ranking(ids.map(sureness))[0]);
+  }
+  return holes;
 }
 
 /** What the model that travelled expects at each place of a word if that place is hidden too. */

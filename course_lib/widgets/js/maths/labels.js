@@ -1,3 +1,5 @@
+import { sum } from "./numerics.js";
+
 /** A label keeps so far from the rim. */
 const RIM = 4;
 
@@ -16,7 +18,7 @@ export function overlap(a, b) {
  * @param {Box[]} taken
  */
 export function clearest(places, taken) {
-  const covered = places.map((place) => taken.reduce((sum, box) => sum + overlap(place, box), 0));
+  const covered = places.map((place) => sum(taken.map((box) => overlap(place, box))));
   return places[covered.indexOf(Math.min(...covered))];
 }
 

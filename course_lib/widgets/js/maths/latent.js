@@ -51,22 +51,22 @@ function layer(weight, bias, x, into, at = 0) {
 }
 
 /**
- * The ink of every pixel of every letter, letter after letter: what the decoder makes of a code.
+ * The ink of every pixel of one letter of each pair [letter, code], one after another.
  * @param {any} decoder
- * @param {ArrayLike<number>} z
+ * @param {[number, ArrayLike<number>][]} asked
  */
-export function decodeAlphabet(decoder, z) {
-  const { sizes, style, letter, hidden, pixels } = decoder;
+function decoded({ sizes, style, letter, hidden, pixels }, asked) {
   const [d_z, d_letter, d_hidden] = sizes;
-  const ink = new Float32Array(LETTERS * PIXELS);
+  const ink = new Float32Array(asked.length * PIXELS);
   const [first, pair] = [new Float64Array(d_letter), [0, 1].map(() => new Float64Array(d_hidden))];
-  const code = Float64Array.from(z);
-  // Two letters at a time: their sums do not wait for each other.
-  for (let one = 0; one < LETTERS; one += 2) {
-    pair.forEach((into, k) => {
-      const own = (one + k) * d_letter;
+  // Two at a time: their sums do not wait for each other. Of an odd number the last is both.
+  for (let one = 0; one < asked.length; one += 2) {
+    const other = Math.min(one + 1, asked.length - 1);
+    [one, other].forEach((which, k) => {
+      const [place, code] = asked[which];
+      const own = place * d_letter;
       layer(style, letter.subarray(own, own + d_letter), code, first, own * d_z);
-      layer(hidden.weight, hidden.bias, first, into);
+      layer(hidden.weight, hidden.bias, first, pair[k]);
     });
     const [left, right] = pair;
     for (let pixel = 0, from = 0; pixel < PIXELS; pixel += 1, from += d_hidden) {
@@ -77,11 +77,31 @@ export function decodeAlphabet(decoder, z) {
         b += weight * right[i];
       }
       ink[one * PIXELS + pixel] = 1 / (1 + Math.exp(-a));
-      ink[(one + 1) * PIXELS + pixel] = 1 / (1 + Math.exp(-b));
+      ink[other * PIXELS + pixel] = 1 / (1 + Math.exp(-b));
     }
   }
   return ink;
 }
+
+/**
+ * The ink of every pixel of every letter, letter after letter: what the decoder makes of a code.
+ * @param {any} decoder
+ * @param {ArrayLike<number>} z
+ */
+export function decodeAlphabet(decoder, z) {
+  const code = Float64Array.from(z);
+  return decoded(
+    decoder,
+    upTo(LETTERS).map((letter) => [letter, code]),
+  );
+}
+
+/** The ink of one letter at each of several codes. @param {any} decoder @param {number} letter */
+export const decodeLetter = (decoder, letter, codes) =>
+  decoded(
+    decoder,
+    codes.map((code) => [letter, Float64Array.from(code)]),
+  );
 
 /** The code a share of the way from one to another, along a straight line. */
 export const between = (from, to, share) => from.map((x, i) => x + share * (to[i] - x));
@@ -111,12 +131,6 @@ export function movedTo(z, directions, place) {
   return z.map((x, i) =>
     directions.reduce((sum, direction, k) => sum + (place[k] - here[k]) * direction[i], x),
   );
-}
-
-/** The radius of the circle in which the plane through `z` cuts the ball of radius `edge`, or 0. */
-export function cutOf(z, directions, edge) {
-  const across = dot(z, z) - projected(z, directions).reduce((sum, x) => sum + x * x, 0);
-  return Math.sqrt(Math.max(0, edge * edge - Math.max(0, across)));
 }
 
 /** The code on the same ray at another distance from the middle; from the middle, the first axis. */

@@ -1,9 +1,10 @@
 // Light curves and their periodograms, as course_lib.light_curves and course_lib.periodogram.
 
 import { uniform } from "./generation.js";
-import { clamp, upTo } from "./numerics.js";
+import { clamp, dot, sum, upTo } from "./numerics.js";
 
 const RIDGE = 1e-6; // keeps a fit with more numbers than nights solvable
+const FLAT = 100 * Number.EPSILON; // a determinant or a spread below that is 0
 const FINER = 20; // trial frequencies in one step of the grid, about the highest peak
 
 /**
@@ -41,9 +42,9 @@ export function frequencyGrid(days, highest, oversampling = 5) {
 /** Weights 1/σ² that sum to one, magnitudes less their weighted mean, and that mean. */
 function weighed({ magnitude, error }) {
   const weight = error.map((sigma) => 1 / (sigma * sigma));
-  const total = weight.reduce((sum, w) => sum + w, 0);
+  const total = sum(weight);
   const share = weight.map((w) => w / total);
-  const mean = magnitude.reduce((sum, m, n) => sum + share[n] * m, 0);
+  const mean = dot(share, magnitude);
   return { weight: share, x: magnitude.map((m) => m - mean), mean };
 }
 
@@ -72,8 +73,11 @@ export function lombScargle(curve, frequencies) {
     cc -= c * c;
     cs -= c * s;
     const explained = ss * xc * xc + cc * xs * xs - 2 * cs * xc * xs;
-    const whole = scatter * (cc * ss - cs * cs);
-    return clamp(explained / Math.max(whole, Number.MIN_VALUE), 0, 1);
+    const [whole, spread] = [cc * ss - cs * cs, cc + ss];
+    if (spread <= FLAT) return 0; // All nights have one phase.
+    // On two phases sine and cosine are multiples of each other: one of them fits.
+    const share = whole > FLAT * spread ? explained / whole : (xc * xc + xs * xs) / spread;
+    return clamp(share / Math.max(scatter, Number.MIN_VALUE), 0, 1);
   });
 }
 
@@ -89,9 +93,11 @@ export function highestPeak(curve, frequencies, power) {
   return { frequency: finer[heights.indexOf(height)], power: height };
 }
 
-/** Frequencies that observations of one time of night hardly tell from `frequency`: a day apart. */
+/** Frequencies that observations of one time of night hardly tell from `frequency`: |k ± f|. */
 export const aliases = (frequency, highest) =>
-  [Math.abs(1 - frequency), 1 + frequency].filter((f) => f > 0 && f < highest);
+  [1, 2]
+    .flatMap((whole) => [Math.abs(whole - frequency), whole + frequency])
+    .filter((f) => f > 0 && f < highest && Math.abs(f - frequency) > 1e-9);
 
 /** 1, and sines and cosines of all multiples of a frequency, at one time. */
 function waves(time, frequency, harmonics) {
@@ -149,6 +155,54 @@ export const seriesAt = (coefficients, frequency, time) =>
     (sum, wave, i) => sum + coefficients[i] * wave,
     0,
   );
+
+/**
+ * The series that is likeliest if each coefficient is normal before, with some variance, and how
+ * sure it is: the covariance of its coefficients, as course_lib.star_prior.posterior.
+ * @param {Curve} curve
+ * @param {number[]} variances of c₀, a₁, b₁, a₂, b₂, …
+ */
+export function posteriorOf(curve, frequency, variances) {
+  const { x, mean } = weighed(curve);
+  const size = variances.length;
+  const square = variances.map((v, i) => upTo(size).map((j) => (i === j ? 1 / v : 0)));
+  const right = new Array(size).fill(0);
+  curve.time.forEach((time, n) => {
+    const row = waves(time, frequency, (size - 1) / 2);
+    const weight = 1 / (curve.error[n] * curve.error[n]);
+    for (let i = 0; i < size; i += 1) {
+      right[i] += weight * row[i] * x[n];
+      for (let j = 0; j < size; j += 1) square[i][j] += weight * row[i] * row[j];
+    }
+  });
+  const [first, ...others] = solved(square, right);
+  const unit = (i) => upTo(size).map((j) => (i === j ? 1 : 0));
+  const covariance = upTo(size).map((i) => solved(square, unit(i)));
+  return { coefficients: [first + mean, ...others], covariance };
+}
+
+/** How far off a posterior expects to be at one time: one standard deviation. */
+export function spreadAt({ covariance }, frequency, time) {
+  const row = waves(time, frequency, (covariance.length - 1) / 2);
+  return Math.sqrt(
+    dot(
+      row,
+      covariance.map((part) => dot(part, row)),
+    ),
+  );
+}
+
+/** The share of the scatter that a fitted series takes away. @param {Curve} curve */
+export function explainedBy(curve, coefficients, frequency) {
+  const { weight, x, mean } = weighed(curve);
+  const square = (values) =>
+    dot(
+      weight,
+      values.map((value) => value * value),
+    );
+  const left = curve.time.map((t, n) => x[n] + mean - seriesAt(coefficients, frequency, t));
+  return 1 - square(left) / Math.max(square(x), Number.MIN_VALUE);
+}
 
 /** The magnitude at one time on the straight line between neighbours; beyond the ends, theirs. */
 export function betweenNeighbours({ time, magnitude }, when) {

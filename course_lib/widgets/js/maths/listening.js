@@ -3,12 +3,16 @@
 import { directed, passed } from "./graph_layers.js";
 import { upTo } from "./numerics.js";
 
-const [ROW, RING, LEVELS, SIDE] = [33, 32, 5, 7];
+const [LINES, LINE, RING, LEVELS, SIDE] = [3, 11, 32, 5, 7];
 
-const row = () => ({
-  places: upTo(ROW).map((i) => [i, 0]),
-  edges: upTo(ROW - 1).map((i) => [i, i + 1]),
-});
+/** As an ox ploughs: each line goes on where the last has ended. */
+function row() {
+  const places = upTo(LINES * LINE).map((i) => {
+    const [line, along] = [Math.floor(i / LINE), i % LINE];
+    return [line % 2 ? LINE - 1 - along : along, -2 * line];
+  });
+  return { places, edges: upTo(LINES * LINE - 1).map((i) => [i, i + 1]) };
+}
 
 const ring = () => ({
   places: upTo(RING).map((i) => {
@@ -60,6 +64,36 @@ export function sharesHeard(layer, count, edges, rounds) {
   );
 }
 
-/** Half the sum of the differences: 0 where two hear the same, 1 where they share nothing. */
-export const apart = (one, other) =>
-  one.reduce((sum, share, i) => sum + Math.abs(share - other[i]) / 2, 0);
+/** How much two hear alike: 1 where they hear the same, 0 where no node is heard by both. */
+export const inCommon = (one, other) =>
+  one.reduce((sum, share, i) => sum + Math.min(share, other[i]), 0);
+
+/**
+ * What a listener hears after so many rounds has come along edges, one a round: of all these steps,
+ * the share of each edge, in both directions. They sum to 1 where no node hears itself.
+ * @param {string} layer of graph_layers.js
+ * @param {number} count of nodes
+ * @param {number[][]} edges
+ * @param {number} rounds
+ * @param {number} listener
+ */
+export function alongEdges(layer, count, edges, rounds, listener) {
+  const arrows = directed(edges);
+  const ones = upTo(count).map(() => [1]);
+  const { known, weights } = passed(layer, ones, arrows, [], rounds);
+  const shares = edges.map(() => 0);
+  const total = known[rounds][listener][0] * rounds;
+  // How much of what a node holds now will be heard: the same rounds, from the last to the first.
+  let counts = upTo(count).map((i) => Number(i === listener));
+  for (let round = rounds - 1; round >= 0; round -= 1) {
+    const { own, edge } = weights[round];
+    const before = counts.map((part, i) => own[i] * part);
+    arrows.forEach(([s, t], e) => {
+      before[s] += edge[e] * counts[t];
+      // Both arrows of an edge stand side by side.
+      shares[e >> 1] += (known[round][s][0] * edge[e] * counts[t]) / total;
+    });
+    counts = before;
+  }
+  return shares;
+}

@@ -384,3 +384,21 @@ export function attitudeAt(inertia, standing, { q }, dt, moment) {
   const [from, to] = [q.slice(3 * n, 3 * n + 3), q.slice(3 * n + 3, 3 * n + 6)];
   return turned(standing[n], rateOf(inertia, from, to), dt * (moment - n));
 }
+
+/** Halvings of an interval, until a number is exact. */
+const HALVINGS = 60;
+
+/**
+ * By which power of e in a second a motion quickens that begins `calm`, in units of time a second, for
+ * it to be at its `end` after so many `seconds`; one that is there sooner does not quicken.
+ */
+export function quickening(end, calm, seconds) {
+  let [low, high] = [0, 1];
+  const passed = (rate) => (calm * Math.expm1(rate * seconds)) / rate;
+  for (let i = 0; i < HALVINGS; i += 1) {
+    const middle = (low + high) / 2;
+    if (passed(middle) < end) low = middle;
+    else high = middle;
+  }
+  return low;
+}

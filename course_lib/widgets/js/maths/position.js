@@ -1,4 +1,4 @@
-import { dot } from "./numerics.js";
+import { dot, mean, sum } from "./numerics.js";
 
 /**
  * The angle by which each pair of features turns from one position to the next: base^(−2i/d).
@@ -99,6 +99,27 @@ export function byDifference(scores) {
     const mean = alike.reduce((sum, score) => sum + score, 0) / alike.length;
     return { least: Math.min(...alike), mean, most: Math.max(...alike), count: alike.length };
   });
+}
+
+/**
+ * How much of the spread of the scores of two different positions, s behind t, the difference s − t
+ * explains: from 0 to 1.
+ * @param {number[][]} scores
+ */
+export function explainedByDifference(scores) {
+  const below = scores.flatMap((row, s) =>
+    row.slice(0, s).map((score, t) => ({ score, k: s - t })),
+  );
+  const values = below.map(({ score }) => score);
+  // Rounding of their mean would leave equal scores a spread.
+  if (Math.max(...values) === Math.min(...values)) return 0;
+  const middle = mean(values);
+  const means = scores.slice(1).map((_, i) => {
+    const alike = below.filter(({ k }) => k === i + 1);
+    return mean(alike.map(({ score }) => score));
+  });
+  const within = sum(below.map(({ score, k }) => (score - means[k - 1]) ** 2));
+  return 1 - within / sum(values.map((score) => (score - middle) ** 2));
 }
 
 /**

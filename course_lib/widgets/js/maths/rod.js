@@ -79,11 +79,23 @@ export function relativeError(found, wanted) {
   return size > 0 ? Math.hypot(...wanted.map((u, i) => found[i] - u)) / size : Number.NaN;
 }
 
+/** What a hand or a flame does so far away, as a share of what it does where it is. */
+const reach = (away) => Math.exp(-((away / BREADTH) ** 2) / 2);
+const held = (height) => clamp(height, -MOST, MOST);
+
 /** A random rod, as far as it can be drawn: log k and f at the points. */
 export const randomRod = (seed, points) =>
-  randomCoefficients(seed).map((coefficients) =>
-    cosineSeries(coefficients, points).map((height) => clamp(height, -MOST, MOST)),
-  );
+  randomCoefficients(seed).map((coefficients) => cosineSeries(coefficients, points).map(held));
+
+const FLAME = 2.5;
+
+/** The heat at the places with a flame at one of them. @param {number[]} load */
+export const warmedAt = (load, places, at) =>
+  load.map((heat, i) => held(heat + FLAME * reach(places[i] - at)));
+
+/** The logarithm of the conductivity with a plug of what conducts badly. @param {number[]} logarithm */
+export const pluggedAt = (logarithm, places, at) =>
+  logarithm.map((height, i) => held(height - FLAME * reach(places[i] - at)));
 
 /**
  * A curve over `places` after a straight stroke: it runs along the stroke, and its neighbourhood
@@ -98,7 +110,7 @@ export function pulled(curve, places, [fromX, fromY], [toX, toY]) {
     const share = fromX === toX ? 1 : clamp((place - fromX) / (toX - fromX), 0, 1);
     const away = place - (fromX + share * (toX - fromX));
     const height = fromY + share * (toY - fromY);
-    return old + (height - old) * Math.exp(-((away / BREADTH) ** 2) / 2);
+    return old + (height - old) * reach(away);
   };
-  return curve.map((old, j) => clamp(drawn(old, places[j]), -MOST, MOST));
+  return curve.map((old, j) => held(drawn(old, places[j])));
 }

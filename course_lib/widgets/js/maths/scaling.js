@@ -42,10 +42,6 @@ export function gradientThrough(weights) {
   return Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares));
 }
 
-/** The normal density of a variance. @param {number} x @param {number} variance */
-export const normalDensity = (x, variance) =>
-  Math.exp((-x * x) / (2 * variance)) / Math.sqrt(2 * Math.PI * variance);
-
 /**
  * Whole numbers from low to high, in ratios as equal as can be.
  * @param {number} low

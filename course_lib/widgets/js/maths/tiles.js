@@ -1,4 +1,4 @@
-import { blend, dot, softmax } from "./numerics.js";
+import { blend, clamp, dot, softmax } from "./numerics.js";
 
 /** @typedef {{ rows: number[], columns: number[], last: boolean }} Visit */
 /** @typedef {{ maximum: number, total: number, output: number[] }} Partial */
@@ -142,9 +142,23 @@ export function tileWeights(given, { rows: [start, stop], columns: [first, end] 
 }
 
 /**
+ * How many rows of S, P and O the naive algorithm has written after `step` of `steps` equal parts of
+ * its way. It goes four times over all scores: S goes out; then it comes back while P goes out; then P
+ * comes back, and O goes out.
+ * @param {number} step
+ * @param {number} steps
+ * @param {number} queries
+ */
+export function naiveRows(step, steps, queries) {
+  const rows = (from, passes) =>
+    Math.floor((queries * clamp(4 * step - from * steps, 0, passes * steps)) / (passes * steps));
+  return [rows(0, 1), rows(1, 2), rows(3, 1)];
+}
+
+/**
  * Numbers to and from memory after `step` visits. In tiles: each tile of queries is read once, the
- * keys and values of each visit are read, finished rows are written. The naive algorithm reads Q, K
- * and V and writes O once, and writes and reads S and P, for the scores settled so far.
+ * keys and values of each visit are read, finished rows are written. The naive algorithm, as far on
+ * its own way, reads Q, K and V and writes O once, and writes and reads S and P.
  * @param {Visit[]} visits
  * @param {number} step
  * @param {number} keys
@@ -152,18 +166,16 @@ export function tileWeights(given, { rows: [start, stop], columns: [first, end] 
  */
 export function numbersMoved(visits, step, keys, d) {
   if (step === 0) return { tiled: 0, naive: 0 };
-  const { rows, columns, last } = visits[step - 1];
+  const { rows, last } = visits[step - 1];
   const written = last ? rows[1] : rows[0];
   const passed = visits
     .slice(0, step)
     .reduce((sum, { columns: [first, end] }) => sum + end - first, 0);
-  // The naive algorithm knows no skipped tiles: a finished row has all its scores.
-  const reached = last ? keys : columns[1];
-  const settled = rows[0] * keys + (rows[1] - rows[0]) * reached;
-  const ends = rows[1] * d + written * d;
+  const [s, p, o] = naiveRows(step, visits.length, visits.at(-1).rows[1]);
+  const whole = Number(s > 0) + Number(o > 0);
   return {
-    tiled: ends + 2 * passed * d,
-    naive: ends + 2 * (rows[0] > 0 ? keys : reached) * d + 4 * settled,
+    tiled: (rows[1] + written + 2 * passed) * d,
+    naive: (s + o + whole * keys) * d + (s + 2 * p + o) * keys,
   };
 }
 

@@ -1,3 +1,5 @@
+import { mean, sum } from "./numerics.js";
+
 /** How far the tour keeps from a key, as a share of the way from the start. */
 const SHORT_OF_A_KEY = 0.15;
 const MOST_STOPS = 6;
@@ -13,8 +15,7 @@ export function stopsOf(start, keys) {
   const nearest = keys.toSorted((a, b) => away(a) - away(b)).slice(0, MOST_STOPS);
   const short = (key) => key.map((part, i) => part + SHORT_OF_A_KEY * (start[i] - part));
   const stops = [start, ...nearest.map(short)];
-  const mean = (i) => stops.reduce((sum, stop) => sum + stop[i], 0) / stops.length;
-  const [x, y] = [mean(0), mean(1)];
+  const [x, y] = [0, 1].map((i) => mean(stops.map((stop) => stop[i])));
   const turn = (stop) => Math.atan2(stop[1] - y, stop[0] - x);
   const since = (stop) => (turn(stop) - turn(start) + 2 * Math.PI) % (2 * Math.PI);
   return [start, ...stops.slice(1).toSorted((a, b) => since(a) - since(b))];
@@ -30,7 +31,7 @@ export function alongTour(stops, share) {
   const count = stops.length;
   const at = (i) => stops[(i + count) % count];
   const chords = stops.map((stop, i) => Math.hypot(...stop.map((part, k) => part - at(i + 1)[k])));
-  let left = share * chords.reduce((sum, chord) => sum + chord, 0);
+  let left = share * sum(chords);
   let part = 0;
   while (part < count - 1 && left > chords[part]) {
     left -= chords[part];

@@ -18,7 +18,9 @@ import { tumbling } from "./tumbling.js";
  *   where a pixel of the page is so many units
  * @property {(state: State, point: number[], ball: number) => State} pull the state at rest in a hand
  *   that has brought a ball to a point
- * @property {(state: State, velocity: number[]) => State} fling as it leaves the hand
+ * @property {(state: State, velocity: number[]) => State} [fling] as it leaves a hand that moves;
+ *   what cannot be thrown is let go at rest
+ * @property {(state: State) => number} scale of the view: it widens for who would leave the stage
  */
 
 const MIDDLE = STAGE / 2;
@@ -28,6 +30,8 @@ const LINKS = 4;
 const RIM = 16;
 /** A ball that has a stage to itself. */
 export const LARGER = 1.5;
+/** The smallest scale of a view that widens. */
+const SMALLEST_SCALE = 1e-6;
 // A planet that starts in the sun falls out of all numbers.
 const NEAREST = 0.15;
 
@@ -73,6 +77,12 @@ export function tail(places, colour) {
   });
 }
 
+/** The scale at which a place is still to be seen. @param {number[]} place */
+function scaleFor([x, y]) {
+  const far = Math.max(Math.abs(x - MIDDLE), Math.abs(y - MIDDLE));
+  return clamp((MIDDLE - RIM) / far, SMALLEST_SCALE, 1);
+}
+
 /** At the rim, towards what has left the stage. @param {number[]} place @param {string} colour */
 export function wayTo([x, y], colour) {
   const angle = (180 / Math.PI) * Math.atan2(y - MIDDLE, x - MIDDLE);
@@ -89,10 +99,13 @@ function onTheStage(spec) {
   const within = (parts, from) =>
     parts.map((part, i) => clamp(part, -reach[from + i], reach[from + i]));
   // One run has the stage to itself.
-  const large = { ...scene, radii: radii.map((r) => (name === "Kepler" ? r : LARGER * r)) };
+  const thrown = name === "Kepler";
+  const sized = radii.map((r) => (thrown ? r : LARGER * r));
+  const large = { ...scene, radii: sized, endless: thrown };
   const balls = ({ q }) => scene.places(q, MIDDLE);
   return {
-    tail: { Kepler: 5, Pendulum: 0.8 }[name] ?? MIDDLE / SINKING,
+    scale: (state) => (thrown ? scaleFor(balls(state)[0]) : 1),
+    tail: { Kepler: 12, Pendulum: 0.8 }[name] ?? MIDDLE / SINKING,
     balls,
     traces: (past) =>
       radii.map((_, ball) =>
@@ -103,22 +116,23 @@ function onTheStage(spec) {
       ),
     bounds: (start) => BOUNDS[name]({ ...spec, stretch: scene.stretch }, start),
     draw({ name: run, colour }, state, unit) {
-      const gone = balls(state).filter((place) => !onStage([place]));
-      return svg`${scene.scenery}${bodies(large, [{ name: run, colour, q: state.q }], unit / LARGER)}
+      const gone = thrown ? [] : balls(state).filter((place) => !onStage([place]));
+      return svg`${scene.scenery}${bodies(large, [{ name: run, colour, q: state.q }], {
+        unit: unit / LARGER,
+      })}
         ${gone.map((place) => wayTo(place, colour))}`;
     },
     pull(state, point, ball) {
       const q = within(scene.reached(state.q, point, ball), 0);
-      if (name === "Kepler") return roundTheSun(apart(q), state, mass[0], parameters.gravity);
+      if (thrown) return roundTheSun(apart(q), state, mass[0], parameters.gravity);
       return { q, p: q.map(() => 0) };
     },
-    fling: ({ q }, velocity) => ({
-      q,
-      p: within(
-        velocity.map((v, i) => mass[i] * v),
-        q.length,
-      ),
-    }),
+    fling: thrown
+      ? ({ q }, velocity) => {
+          const p = velocity.map((v, i) => mass[i] * v);
+          return { q, p: within(p, q.length) };
+        }
+      : undefined,
   };
 }
 

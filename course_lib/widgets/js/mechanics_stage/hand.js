@@ -1,4 +1,4 @@
-// The hand on MechanicsStage: it takes a body, carries it, and lets it go or throws it.
+// The hand on MechanicsStage: it takes a body, carries it and lets it go; a planet can be thrown.
 
 import { STAGE } from "../bodies.js";
 import { inThePlane } from "../keys.js";
@@ -12,6 +12,7 @@ const REMEMBERED = 100;
 const KEY_STEP = 6;
 const FINGER = 24;
 const ROOM = 10;
+const MIDDLE = STAGE / 2;
 
 const rounded = (parts) => parts.map((part) => Number(part.toFixed(4)));
 const along = (state, { z }) =>
@@ -20,7 +21,7 @@ const along = (state, { z }) =>
 /** All stages begin from a state; the bodies wait there until the hand lets go. */
 function hold(ui, state, held) {
   ui.play(false);
-  ui.set({ z: along(state, ui.now), time: 0, held: { ...held, state } });
+  ui.set({ z: along(state, ui.now), time: 0, seen: false, held: { ...held, state } });
 }
 
 /** Lets go: the bodies move, unless the reader asked for less motion. */
@@ -49,7 +50,7 @@ const nearest = (balls, [x, y]) => {
 export function hand(ui, key) {
   return (event) => {
     const surface = event.currentTarget;
-    const { held, actor, start, spec, speed, runs } = ui.now;
+    const { held, actor, start, spec, runs } = ui.now;
     const point = pointIn(surface, event).map((part) => clamp(part, ROOM, STAGE - ROOM));
     if (event.type === "pointerdown") {
       const handle = event.target.closest(".cw-handle");
@@ -68,7 +69,7 @@ export function hand(ui, key) {
       const known = held.track.filter(({ at }) => event.timeStamp - at < REMEMBERED);
       hold(ui, state, { ...held, track: [...known, { at: event.timeStamp, q: state.q }] });
     } else {
-      const velocity = velocityOf(held, event.timeStamp, spec.pace * speed);
+      const velocity = actor.fling && velocityOf(held, event.timeStamp, spec.pace);
       if (velocity) hold(ui, actor.fling(held.state, velocity), held);
       letGo(ui);
     }
@@ -105,7 +106,10 @@ function keys(ui, ball) {
 /** What a finger can take, and on the first stage the keyboard. */
 export function handles(now, ui, { state }, first) {
   const { actor, start, spec } = now;
-  const places = actor.balls(state ?? start);
+  const scale = actor.scale(state ?? start);
+  const places = actor
+    .balls(state ?? start)
+    .map((place) => place.map((part) => MIDDLE + scale * (part - MIDDLE)));
   // A finger is as wide on a small stage.
   const radius = Math.max(FINGER, (FINGER * STAGE) / ui.width("scene", STAGE));
   return upTo(places.length).map((ball) => {

@@ -3,6 +3,7 @@
 import { decodeRows, plain } from "../array.js";
 import { series } from "../controls.js";
 import { colourOf, inkOfRun, ROLLOUT_COLOURS } from "../energy_drift/colours.js";
+import { keeping } from "../maths/drift.js";
 import { learnedRun } from "../maths/learned_step.js";
 import {
   attitudeAt,
@@ -51,9 +52,17 @@ function received({ states }, { dim, energy }) {
   return { q, p, energy: energies, taken: states.length - 1 };
 }
 
-/** The first step at which a pendulum stands on its head or beyond; none: −1. */
-const overTheTop = ({ q, taken }) =>
-  q.findIndex((angle, n) => n <= taken && Math.abs(angle) > Math.PI);
+/**
+ * The first step at which a pendulum stands on its head or beyond, or at which a planet that its sun
+ * held has the energy to leave for ever; none: −1.
+ */
+const FREED = {
+  // One that is let go there has not gone over.
+  Pendulum: ({ q, taken }) =>
+    q.findIndex((angle, n) => n > 0 && n <= taken && Math.abs(angle) > Math.PI),
+  Kepler: ({ energy, taken }) =>
+    energy[0] < 0 ? energy.findIndex((height, n) => n <= taken && height >= 0) : -1,
+};
 
 /** Where a run stands at a moment, where it was, and how high its water is. */
 function followed(now, ui, { key, name, colour, dt, whole, make }) {
@@ -72,14 +81,28 @@ function followed(now, ui, { key, name, colour, dt, whole, make }) {
   const moment = Math.min(time / dt, whole ? run.taken : Infinity);
   const state = stateOf(moment);
   const height = state && numberAt(run.energy, moment);
-  const over = spec.name === "Pendulum" ? ui.memo(`over ${key}`, [run], () => overTheTop(run)) : -1;
+  const free = ui.memo(`free ${key}`, [run], () => FREED[spec.name]?.(run) ?? -1);
+  const { outcome, largest } = ui.memo(`outcome ${key}`, [run], () => outcomeOf(run, whole));
   return {
-    ...{ key, name, colour, whole, state, height },
+    ...{ key, name, colour, whole, state, height, outcome, largest },
     level: state ? (height - glass.floor) / (glass.rim - glass.floor) : 0,
     past: state ? pastOf(stateOf, moment, actor.tail / dt, dt) : [],
-    over: over >= 0 && moment >= over ? over : -1,
+    free: free >= 0 && moment >= free ? free : -1,
     lost: state ? -1 : run.taken + 1,
     ends: whole && time / dt > run.taken,
+  };
+}
+
+/** Whether a run keeps its energy, and how far it is off at most, as a share of that at the start. */
+function outcomeOf({ energy, taken }, whole) {
+  const unit = Math.abs(energy[0]) || 1;
+  const kept = energy.subarray(0, taken + 1);
+  const high = kept.map((height) => Math.abs(height - energy[0]) / unit);
+  const lost = !whole && taken + 1 < energy.length;
+  const largest = lost ? Infinity : high.reduce((a, b) => Math.max(a, b), 0);
+  return {
+    outcome: keeping({ high, starts: upTo(taken + 1), total: taken + 1 }, largest),
+    largest,
   };
 }
 

@@ -106,6 +106,6 @@ export function tumbling({ parameters: { inertia }, reach }) {
       const q = upTo(3).map((i) => EYE.reduce((sum, row, k) => sum + row[i] * held[k], 0));
       return { q: q.map((part, i) => clamp(part, -reach[i], reach[i])), p: [0, 0, 0] };
     },
-    fling: (state) => state,
+    scale: () => 1,
   };
 }

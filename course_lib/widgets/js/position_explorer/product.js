@@ -8,7 +8,7 @@ export const QUERY_INK = "var(--cw-series-3)";
 export const KEY_INK = "var(--cw-series-2)";
 
 const MATRIX = 288;
-const TABLE = 96;
+const TABLE = 72;
 const MARGIN = 42;
 const GAP = 8;
 const START = MARGIN + TABLE + GAP;
@@ -54,7 +54,7 @@ function axes(tokens, pairs, middle) {
     <text class="cw-pos-small cw-pos-tip" transform="translate(12 ${MIDDLE}) rotate(-90)"
       text-anchor="middle" style="fill: ${QUERY_INK}">← query at s</text>
     ${small(CORNER, SIDE + 14, "middle", `${2 * pairs} features`)}
-    ${small(MIDDLE, SIDE + 14, "middle", "score of each query with each key")}`;
+    ${small(MIDDLE, SIDE + 14, "middle", "score of query and key")}`;
 }
 
 function outline(box, ink) {
@@ -103,7 +103,7 @@ function handle({ s, t, tokens }, go, cell, middle) {
     aria-label="query at ${s}, key at ${t}; arrow keys move them"
     transform="translate(${middle(t)} ${middle(s)})"
     @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
-    <circle r="16" fill="transparent"></circle>
+    <circle r="20" fill="transparent"></circle>
     ${ring("var(--cw-paper)", 5)} ${ring("var(--cw-ink)", 2.5)}
   </g>`;
 }
@@ -130,7 +130,8 @@ function placeAt([x, y], { tokens, pairs }, cell) {
  * @param {(chosen: { s?: number, t?: number, pair?: number }) => void} go
  */
 export function productPicture(now, ui, product, go) {
-  const { tokens, pairs, queries, keyColumns, scores, fullRow, fullScore, s, t } = now;
+  const { tokens, pairs, queries, keyColumns, scores, s, t } = now;
+  const { fullRow, fullScore } = now.scales;
   const cell = MATRIX / tokens;
   const middle = (position) => START + (position + 0.5) * cell;
   const choose = (event) => go(placeAt(pointIn(event.currentTarget, event), now, cell));
@@ -145,10 +146,11 @@ export function productPicture(now, ui, product, go) {
     ${matrix(ui, "scores", scores, fullScore, [START, START, MATRIX, MATRIX])}
     <svg viewBox="0 0 ${SIDE} ${SIDE + FOOT}" role="group" aria-label="Scores of all positions"
       @click=${choose} @pointermove=${sweep}>
-      ${axes(tokens, pairs, middle)} ${reading("product", MARGIN + 18, product)}
-      <text class="cw-pos-score" data-reading="score" x=${CORNER} y=${MARGIN + 54}
-        text-anchor="middle" style=${score.length > 6 ? "font-size: 22px" : ""}>${score}</text>
-      ${reading("difference", MARGIN + 78, `s − t = ${number(s - t, 0)}`)}
+      ${axes(tokens, pairs, middle)} ${small(CORNER, MARGIN - 18, "middle", "score")}
+      ${reading("product", MARGIN + 1, product)}
+      <text class="cw-pos-score" data-reading="score" x=${CORNER} y=${MARGIN + 33}
+        text-anchor="middle" style=${score.length > 5 ? "font-size: 20px" : "font-size: 24px"}>${score}</text>
+      ${reading("difference", MARGIN + 56, `s − t = ${number(s - t, 0)}`)}
       ${chosen(now, cell, middle)} ${handle(now, go, cell, middle)}
     </svg>
   </div>`;

@@ -10,25 +10,33 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { KEY_INK, QUERY_INK } from "./product.js";
 
 const INKS = { BITES: QUERY_INK, DOG: KEY_INK, MAN: "var(--cw-edge)" };
-const TILE = { width: 84, height: 36 };
-const [LINE, ARC] = [80, 26];
-const HOP = 26;
-const DIAL = 46;
+const TILE = { width: 80, height: 34 };
+const [LINE, ARC] = [98, 26];
+/** So much a slot: words that change places pass above and below each other and touch none. */
+const HOP = 18.5;
+/** They go up and down first and last, and across while they are clear, in shares of the way. */
+const LIFT = 0.3;
+/** The radius of a clock, and the room for two with their names. */
+const [DIAL, CLOCKS] = [46, 320];
+const ONE_PLACE = "One place holds one word";
+const manLast = (one, other) => Number(one.word === "MAN") - Number(other.word === "MAN");
 const CHART = { top: 18, tall: 56, left: 4 };
 
 /** @param {string[]} order */
-const swapped = (order, i, j) =>
+export const swapped = (order, i, j) =>
   order.map((word, at) => (at === i ? order[j] : at === j ? order[i] : word));
 
 /** The words where they stand now, and on their way there; BITES looks at DOG. */
 export function sentence(now, ui, arrange) {
   const width = ui.width("sentence", 320);
-  const { words, order, way, s, t, moved, momentary } = now;
+  const { words, order, way, s, t, moved, moment, momentary, start } = now;
   const slot = width / 3;
   const middle = (place) => slot * (place + 0.5);
+  const across = clamp((way - LIFT) / (1 - 2 * LIFT), 0, 1);
+  const lifted = clamp(Math.min(way, 1 - way) / LIFT, 0, 1);
   const spots = words.map(({ word, from, to }) => {
-    const hop = HOP * Math.sin(Math.PI * way) * Math.sign(to - from);
-    return { word, to, x: middle(from + way * (to - from)), y: LINE + hop };
+    const hop = HOP * lifted * (to - from);
+    return { word, to, x: middle(from + across * (to - from)), y: LINE + hop };
   });
   const [query, key] = ["BITES", "DOG"].map((word) => spots.find((spot) => spot.word === word));
   const grip = (place) =>
@@ -50,24 +58,31 @@ export function sentence(now, ui, arrange) {
     </g>`;
   };
   const place = (position, at) =>
-    svg`<text class="cw-pos-small" text-anchor="middle" x=${middle(at)} y=${LINE + 36}>${position}</text>`;
+    svg`<text class="cw-pos-small" text-anchor="middle" x=${middle(at)} y=${LINE + 33}>${position}</text>`;
   const top = LINE - TILE.height / 2 - 3;
   const apart = Math.abs(s - t);
-  const lines = words.map(({ position, to }) => place(position, to));
+  const lines = words.map(({ position, to }) => place(order ? start + to : position, to));
+  const still = order?.join(" ") ?? (apart ? "The words stand apart" : ONE_PLACE);
+  // On their way words have not come to where they go.
   const said =
-    `${order ? order.join(" ") : "The words stand apart"}: the query of BITES at ${s} and ` +
-    `the key of DOG at ${t} have the score ${number(momentary)}`;
+    `${way < 1 ? "The words move" : still}: the query of BITES at ${moment.s} and ` +
+    `the key of DOG at ${moment.t} have the score ${number(momentary)}`;
   const [from, onto] = [query.y - TILE.height / 2 - 2, key.y - TILE.height / 2 - 5];
   const arc = `M${query.x} ${from}C${query.x} ${top - ARC} ${key.x} ${top - ARC} ${key.x} ${onto}`;
   return html`<div data-measure="sentence">
     <svg class="cw-pos-sentence" viewBox="0 0 ${width} ${LINE + 42}" role="img"
       aria-label=${said}>
-      <path d=${arc} fill="none" stroke="var(--cw-warm)" stroke-width="2.5"></path>
-      <circle r="4.5" cx=${key.x} cy=${key.y - TILE.height / 2 - 4} fill="var(--cw-warm)"></circle>
+      ${
+        apart
+          ? svg`<path d=${arc} fill="none" stroke="var(--cw-warm)" stroke-width="2.5"></path>
+              <circle r="4.5" cx=${key.x} cy=${key.y - TILE.height / 2 - 4}
+                fill="var(--cw-warm)"></circle>`
+          : svg`<text text-anchor="middle" x=${middle(1)} y=${LINE + 5}>${ONE_PLACE}.</text>`
+      }
       <text class="cw-pos-score cw-halo" data-reading="momentary" data-way=${way}
-        text-anchor="middle" x=${(query.x + key.x) / 2} y="26">${number(momentary)}</text>
-      ${spots.filter(({ word }) => word !== "MAN").map(tile)}
-      ${spots.filter(({ word }) => word === "MAN").map(tile)} ${lines}
+        text-anchor="middle" x=${(query.x + key.x) / 2} y="38">${number(momentary)}</text>
+      <text class="cw-pos-small" text-anchor="middle" x=${(query.x + key.x) / 2} y="11">score</text>
+      ${apart ? [...spots].sort(manLast).map(tile) : nothing} ${lines}
       ${
         order || apart < 2
           ? nothing
@@ -75,10 +90,10 @@ export function sentence(now, ui, arrange) {
               >⋯ ${apart - 1} ⋯</text>`
       }
     </svg>
-    <p class="cw-pos-swaps">
+    <p class="cw-pos-swaps" style=${apart ? nothing : "visibility: hidden"}>
       ${[0, 1].map((i) => swapButton(i, () => arrange(swapped(order ?? ORDERS[0], i, i + 1))))}
     </p>
-    <p class="cw-pos-note" data-reading="moved">${moved}</p>
+    <p class="cw-pos-moved" data-reading="moved">${moved}</p>
   </div>`;
 }
 
@@ -135,7 +150,7 @@ export function orderChart(now, ui, arrange) {
 }
 
 /** The clocks of the chosen pair: that of the query where BITES stands, that of the key of DOG. */
-export function clockPair({ s, t, pair, pairs, queries, keys, rows, share, momentary }, name) {
+export function clockPair({ moment, pair, pairs, queries, keys, rows, share, oneTable }) {
   const hands = [...queries, ...keys].map((row) => handOf(row, pair));
   const reach = Math.max(...hands.map((hand) => Math.hypot(...hand))) || 1;
   /** @param {number[]} hand */
@@ -144,22 +159,36 @@ export function clockPair({ s, t, pair, pairs, queries, keys, rows, share, momen
   const hand = ([x, y], ink, own) =>
     svg`<line x2=${x.toFixed(3)} y2=${y.toFixed(3)} stroke=${ink} stroke-linecap="round"
       stroke-width=${own ? 5 : 2} stroke-dasharray=${own ? nothing : "1 5"}></line>`;
-  const clock = (x, own, ghost, [ink, other], label) =>
+  const label = (x, anchor, ink, word, place) =>
+    svg`<text class="cw-pos-tip" text-anchor=${anchor} x=${x} y=${DIAL + 1} style="fill: ${ink}"
+      >${word}</text><text class="cw-pos-tip" text-anchor=${anchor} x=${x} y=${DIAL + 18}
+      style="fill: ${ink}">at ${place}</text>`;
+  const clock = (x, own, ghost, [ink, other]) =>
     svg`<g transform="translate(${x} ${DIAL + 4})">
       <circle r=${DIAL} fill="var(--cw-panel)" stroke=${ink} stroke-width="2"></circle>
       ${upTo(12).map((hour) => tick(hour))} ${hand(ghost, other, false)} ${hand(own, ink, true)}
       <circle r="4" fill=${ink}></circle>
-      <text text-anchor="middle" class="cw-pos-tip" y=${DIAL + 20} style="fill: ${ink}">${label}</text>
     </g>`;
-  const adds = `Pair ${pair} of 0 to ${pairs - 1} adds ${number(share)} to ${name} = ${number(momentary)}`;
-  return html`<svg class="cw-pos-pair" viewBox="0 0 290 ${2 * DIAL + 34}" role="img"
+  const owner = oneTable ? "place" : "word";
+  const [left, right] = [CLOCKS / 2 - DIAL - 12, CLOCKS / 2 + DIAL + 12];
+  return html`<svg class="cw-pos-pair" viewBox="0 0 ${CLOCKS} ${2 * DIAL + 8}" role="img"
       aria-label="Clocks of pair ${pair}, query and key">
-      ${clock(72, query, key, [QUERY_INK, KEY_INK], `BITES at ${s}`)}
-      <text class="cw-pos-score" text-anchor="middle" x="145" y=${DIAL + 14}>·</text>
-      ${clock(218, key, query, [KEY_INK, QUERY_INK], `DOG at ${t}`)}
+      ${label(left - DIAL - 7, "end", QUERY_INK, "BITES", moment.s)}
+      ${clock(left, query, key, [QUERY_INK, KEY_INK])}
+      <text class="cw-pos-score" text-anchor="middle" x=${CLOCKS / 2} y=${DIAL + 14}>·</text>
+      ${clock(right, key, query, [KEY_INK, QUERY_INK])}
+      ${label(right + DIAL + 7, "start", KEY_INK, "DOG", moment.t)}
     </svg>
-    <p class="cw-pos-note" data-reading="adds">${adds}.</p>`;
+    <p class="cw-pos-hands">A hand is two of a ${owner}’s ${2 * pairs} numbers; dotted, the other
+      ${owner}’s. Their dot product “·” adds <span data-reading="share">${number(share)}</span> to the
+      score.</p>`;
 }
+
+/** What the chosen pair adds to the score. */
+export const pairAdds = ({ pair, pairs, share, momentary }, name) => {
+  const adds = `adds ${number(share)} to ${name} = ${number(momentary)}.`;
+  return html`<p class="cw-pos-note" data-reading="adds">Pair ${pair} of 0 to ${pairs - 1} ${adds}</p>`;
+};
 
 function tick(hour) {
   const [x, y] = [Math.sin((hour * Math.PI) / 6), Math.cos((hour * Math.PI) / 6)];

@@ -1,12 +1,13 @@
 // The chart on which a curve is sketched.
 
-import { widest } from "../lettering.js";
-import { axis, stroked } from "../maths/guesses.js";
+import { middleOf, textWidth, widest } from "../lettering.js";
+import { axis, between, curveOff, distance, isHit, stroked } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { dragging, pointIn } from "../plane.js";
 import { marks } from "../scale.js";
 import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { hand } from "./hand.js";
 import { labelled } from "./line.js";
 
 export const KNOTS = 25;
@@ -17,6 +18,10 @@ const KEY_STEP = 0.02;
 const DIGITS = 4;
 const DOTS = 32;
 const SIZE = 13;
+const BESIDE = 8;
+
+/** On an axis a power of ten needs no factor of one. */
+const tick = (value) => quantity(value).replace(/^1\.0·/, "");
 
 const pathOf = (points) => `M${points.map((point) => point.map((p) => p.toFixed(1))).join("L")}`;
 
@@ -25,14 +30,7 @@ function frameOf(now, ui) {
   const width = ui.width("chart", 640);
   const [along, height] = [axis(now.across, now.xlog), axis(now.up, now.ylog)];
   const levels = marks(now.up, now.ylog, 4);
-  const left = Math.max(
-    NARROWEST,
-    12 +
-      widest(
-        levels.map((level) => quantity(level)),
-        SIZE,
-      ),
-  );
+  const left = Math.max(NARROWEST, 12 + widest(levels.map(tick), SIZE));
   const across = (share) => left + share * (width - left - RIGHT);
   const up = (share) => FLOOR - share * (FLOOR - TOP);
   return {
@@ -84,6 +82,7 @@ function surface(now, ui, frame) {
   });
   const draw = (event) => {
     if (ui.now.revealed) return;
+    if (event.key === "Enter" && ui.now.guess.length) ui.set({ revealed: true });
     grip(event);
     if (event.type !== "pointerdown") return;
     drawTo(ui, place(pointIn(event.currentTarget.ownerSVGElement, event)));
@@ -103,10 +102,10 @@ function surface(now, ui, frame) {
 function axes(now, { width, left, levels, along, height, across, up }) {
   const level = (v) => svg`<path d="M${left} ${up(height.share(v))}H${width - RIGHT}"></path>`;
   const text = (v) => svg`<text x=${left - 8} y=${up(height.share(v)) + 4}
-    text-anchor="end">${quantity(v)}</text>`;
+    text-anchor="end">${tick(v)}</text>`;
   const foot = ({ text, middle }) =>
     svg`<text x=${middle} y=${FLOOR + 18} text-anchor="middle">${text}</text>`;
-  const feet = labelled(now.across, now.xlog, (v) => across(along.share(v)), width);
+  const feet = labelled(now.across, now.xlog, (v) => across(along.share(v)), width, "", true);
   return svg`<g class="cw-p-axes">
     <rect x=${left} y=${TOP} width=${width - left - RIGHT} height=${FLOOR - TOP} rx="4"></rect>
     ${levels.map(level)}${levels.map(text)}${feet.map(foot)}
@@ -125,16 +124,48 @@ function truthCurve({ truth, curve }, { guess }) {
     <g class="cw-p-dots">${truth.length <= DOTS ? truth.map(dot) : nothing}</g>`;
 }
 
+/** Where the guess is farthest from the truth: a line from one to the other, and how long it is. */
+function worst(frame, now) {
+  if (!now.guess.length || isHit(now)) return nothing;
+  const { x, truth, ylog, guess, up, unit } = now;
+  const at = curveOff(now).worst;
+  const height = axis(up, ylog);
+  const said = height.at(between(guess.map(height.share), frame.along.share(x[at])));
+  const off = distance(said, truth[at], ylog);
+  const text = ylog ? `× ${quantity(off)}` : quantity(off, unit === "%" ? "points" : unit);
+  const place = frame.across(frame.along.share(x[at]));
+  const [from, to] = [said, truth[at]].map((value) => frame.up(height.share(value)));
+  const half = textWidth(text, SIZE, 650) / 2;
+  // The numbers of the axis stand to the left.
+  const middle =
+    place - half < frame.left
+      ? place + BESIDE + half
+      : middleOf(text, place, frame.width - RIGHT, SIZE, 650);
+  return svg`<path class="cw-p-worst" d="M${place} ${from}V${to}"></path>
+    <text class="cw-p-off cw-halo" x=${middle} y=${(from + to) / 2 + 4}
+      text-anchor="middle">${text}</text>`;
+}
+
+/** The two lines in the middle, between which there is room for a word. @param {number[]} heights */
+function midmost(heights) {
+  const at = Math.max(0, Math.floor(heights.length / 2) - 1);
+  return [heights[at] ?? FLOOR, heights[at + 1] ?? TOP];
+}
+
 /** A chart with the guess, and with the truth once it is revealed. @param {any} now @param {any} ui */
 export function sketch(now, ui) {
   const frame = frameOf(now, ui);
-  const invitation = svg`<text class="cw-p-faint" x=${frame.across(0.5)} y=${frame.up(0.5)}
-    text-anchor="middle">draw here</text>`;
+  const [lower, upper] = midmost(frame.levels.map((level) => frame.up(frame.height.share(level))));
+  const between = (lower + upper) / 2;
+  const invitation = svg`<text class="cw-p-faint" x=${frame.across(0.5)} y=${between - 10}
+    text-anchor="middle">draw here</text>
+    ${hand([frame.across(0), frame.across(1)], between + 8)}`;
   return html`<div data-measure="chart">
     <svg viewBox="0 0 ${frame.width} ${HEIGHT}" role="group" aria-label="A chart to draw in">
       ${axes(now, frame)}
       ${now.revealed ? truthCurve(frame, now) : nothing}
       ${now.guess.length ? svg`<path class="cw-p-guess" d=${frame.curve}></path>` : nothing}
+      ${now.revealed ? worst(frame, now) : nothing}
       ${now.guess.length || now.revealed ? nothing : invitation}
       ${surface(now, ui, frame)}
     </svg>

@@ -3,11 +3,16 @@
 import { alongALine } from "../keys.js";
 import { clamp } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
+import { prefersStillness } from "../play.js";
 import { stepped } from "./derived.js";
 
 const [NEAR, JITTER] = [24, 4];
 const SNAP = 4; // pixels about a press, within which the highest power is taken
 const FEWEST_VISIBLE = 2;
+const REACH = 0.02; // of the period in hand, to each end of the dial
+const DIGITS = 7;
+
+const rounded = (period) => Number(period.toPrecision(DIGITS));
 
 /** Changes something: whoever does ends the tour. */
 export const take = (ui, changes) => ui.set({ ...changes, tour: 1 });
@@ -112,7 +117,46 @@ export function takePeriod(ui, period) {
   take(ui, { period: clamp(period, low, high) });
 }
 
+/** From here to another period, so that its dots are seen to find their places. */
+export function slideTo(ui, period) {
+  if (prefersStillness() || !ui.now.moving) return takePeriod(ui, period);
+  ui.set({ period, from: ui.now.folded, tour: 0 });
+  ui.play(true);
+}
+
+/** At the left end and at the right end of the dial. */
+export const dialEnds = ({ folded }) => [folded * (1 - REACH), folded * (1 + REACH)];
+
+/**
+ * The hand on the dial, whose scale goes along with a finger under a needle that stands still; a
+ * press takes the period where it falls.
+ * @param {any} ui
+ * @param {number} width of the dial in pixels
+ */
+export function handOnDial(ui, width) {
+  return (event) => {
+    const { type, currentTarget } = event;
+    const { turned, folded } = ui.now;
+    const [x] = pointIn(currentTarget.ownerSVGElement, event);
+    const along = (pixels, period) => rounded(period * (1 + (2 * REACH * pixels) / width));
+    if (type === "pointerdown") {
+      currentTarget.setPointerCapture(event.pointerId);
+      take(ui, { turned: { x, period: folded, moved: false }, period: folded });
+    } else if (type === "pointermove" && turned) {
+      const moved = turned.moved || Math.abs(x - turned.x) > JITTER;
+      ui.set({ turned: { ...turned, moved } });
+      if (moved) takePeriod(ui, along(turned.x - x, turned.period));
+    } else if (type === "pointerup" && turned) {
+      ui.set({ turned: null });
+      if (!turned.moved) takePeriod(ui, along(x - width / 2, turned.period));
+    } else if (type === "pointercancel" && turned) {
+      takePeriod(ui, turned.period);
+      ui.set({ turned: null });
+    }
+  };
+}
+
 export const stepPeriod = (ui, steps) => take(ui, { period: stepped(ui.now, steps) });
 
-/** On the slider of the period: fine steps, and the ends. */
+/** On the dial: fine steps, and the ends of what periods there are. */
 export const keysOnPeriod = (ui) => alongALine((step) => stepPeriod(ui, step));

@@ -4,7 +4,7 @@ import { inked } from "../painted.js";
 import { pointIn } from "../plane.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { CHIP, HEIGHT, LEFT, MATRIX, onTheWay, path, places, STRIP, TOP, WIDTH } from "./trip.js";
-import { placeInWords } from "./words.js";
+import { placeInWords, roomTaken } from "./words.js";
 
 // Strips of memory: queries left, outputs right of the matrix, keys and values above it.
 const [BESIDE, KEYS_AT, VALUES_AT] = [LEFT - STRIP - 6, TOP - 2 * STRIP - 10, TOP - STRIP - 6];
@@ -57,38 +57,77 @@ function strips({ hand, shape, trip }) {
     <text x=${beyond + STRIP / 2} y=${TOP + height + 16} text-anchor="middle">O</text>
     <text x=${LEFT - 7} y=${KEYS_AT + STRIP - 1} text-anchor="end">K</text>
     <text x=${LEFT - 7} y=${VALUES_AT + STRIP - 1} text-anchor="end">V</text>
-    <text x=${LEFT} y="10" class="cw-tile-axis">keys →</text>
-    <text transform="translate(8 ${TOP}) rotate(-90)" text-anchor="end"
-      class="cw-tile-axis">← queries</text>`;
+    <text x=${LEFT + width / 2} y=${TOP + height + 16} text-anchor="middle"
+      class="cw-tile-axis">scores, never stored</text>`;
 }
 
 /** Where in a trip the tiles have come in, and where finished rows go out. */
 const [COME, GO] = [0.45, 0.65];
 /** The widest and highest tile that fits beside its queries, under its keys and values. */
 const ROOM = CHIP.width - 2 * STRIP - 22;
+/** As wide or high is a tile that does not fit: it reaches over the rim. */
+const TOO_LARGE = 1.9 * ROOM;
+/** From the corner of a tile on the chip to its queries, and up to its keys and to its values. */
+const [TO_Q, TO_K, TO_V] = [STRIP + 4, 2 * STRIP + 14, STRIP + 10];
+
+/** Where on the chip a tile lies: in its corner, or over its rim if it does not fit. */
+function placeOnChip({ width, height }, { fits }) {
+  const longest = Math.max(width, height);
+  const scale = fits ? Math.min(1, ROOM / longest) : TOO_LARGE / longest;
+  const [w, h] = [scale * width, scale * height];
+  const [left, top] = [CHIP.x + TO_Q + 5, CHIP.y + TO_K + 8];
+  return fits
+    ? { left, top, w, h }
+    : { left: left + (ROOM - w) / 2, top: top + (ROOM - h) / 2, w, h };
+}
+
+/** The room of the chip as a bar: what is taken, what is too much, and where the chip ends. */
+function gauge(now) {
+  const { held, most, whole, fits } = now.room;
+  const [left, width, y, height] = [CHIP.x - 8, CHIP.width + 20, HEIGHT - 26, 7];
+  const at = (bytes) => (width * bytes) / Math.max(whole, most);
+  const inside = at(Math.min(held, most));
+  return svg`<path d=${box(left, y, width, height)} fill="var(--cw-panel)"
+      stroke="var(--cw-line)"></path>
+    <path data-room="taken" d=${box(left, y, inside, height)} fill="var(--cw-edge)"></path>
+    <path data-room="over" d=${fits ? "" : box(left + inside, y, at(held) - inside, height)}
+      fill="var(--cw-warm)"></path>
+    <path data-room="end" d="M${left + at(most)} ${y - 3}v${height + 6}" stroke="var(--cw-ink)"
+      stroke-width="2"></path>
+    <text class=${fits ? "cw-tile-axis" : "cw-tile-tight"} x=${left + width} y=${HEIGHT - 4}
+      text-anchor="end">${roomTaken(now)}</text>
+    ${
+      fits
+        ? ""
+        : svg`<rect x=${CHIP.x} y=${CHIP.y} width=${CHIP.width} height=${CHIP.height} rx="8"
+            fill="none" stroke="var(--cw-ink)" stroke-width="2" stroke-dasharray="5 4"></rect>
+          <text class="cw-tile-tight" x=${CHIP.x + CHIP.width / 2} y="42"
+            text-anchor="middle">✗ does not fit</text>`
+    }`;
+}
 
 /** The tiles on the chip, or between it and memory. */
-function onChip({ hand, shape, trip, weights }) {
+function onChip({ hand, shape, trip, weights, room }) {
   if (!hand) return "";
   const cell = cellOf(shape);
   const { x, y, width, height } = placeOf(hand, cell);
-  const small = Math.min(1, ROOM / Math.max(width, height));
-  const [w, h] = [small * width, small * height];
-  const [left, top] = [CHIP.x + STRIP + 9, CHIP.y + 2 * STRIP + 22];
+  const { left, top, w, h } = placeOnChip({ width, height }, room);
   const [come, go] = [Math.min(1, trip / COME), Math.max(0, (trip - GO) / (1 - GO))];
   const beyond = LEFT + shape[1] * cell + 6;
   const begins = hand.columns[0] === 0;
   const rowOf = (at) => ({ x: left, y: at, width: w, height: STRIP });
   const columnOf = (at) => ({ x: at, y: top, width: STRIP, height: h });
   const loads = [
-    ["Q", { x: BESIDE, y, width: STRIP, height }, columnOf(CHIP.x + 5), begins ? come : 1],
-    ["K", { x, y: KEYS_AT, width, height: STRIP }, rowOf(CHIP.y + 8), come],
-    ["V", { x, y: VALUES_AT, width, height: STRIP }, rowOf(CHIP.y + 12 + STRIP), come],
+    ["Q", { x: BESIDE, y, width: STRIP, height }, columnOf(left - TO_Q), begins ? come : 1],
+    ["K", { x, y: KEYS_AT, width, height: STRIP }, rowOf(top - TO_K), come],
+    ["V", { x, y: VALUES_AT, width, height: STRIP }, rowOf(top - TO_V), come],
   ];
   const load = ([name, from, to, share]) => {
     const at = onTheWay(from, to, share);
+    const [x, y] = name === "Q" ? [to.x, top - 6] : [left + w + 5, to.y + STRIP - 1];
     return svg`<path data-load=${name} d=${path(at)} fill="var(--cw-warm)"
-      stroke="var(--cw-paper)"></path>`;
+        stroke="var(--cw-paper)"></path>
+      <text class="cw-tile-axis" x=${x} y=${y}>${share === 1 ? name : ""}</text>`;
   };
   const score = (
     weight,
@@ -150,9 +189,8 @@ function scores(now, ui) {
     <path data-layer="visited" d=${pathOf(plan.slice(0, Math.max(0, step - 1)))}
       fill="var(--cw-accent)" fill-opacity="0.3"></path>
     <path data-layer="skipped" d=${pathOf(skippedTiles(now))} fill="url(#${ui.id}-hatch)"></path>
-    <path d=${grid(now, cell, 1, 1)} stroke="var(--cw-line)" stroke-width="0.5"></path>
     <path d=${border + grid(now, cell, query_tile, key_tile)} fill="none"
-      stroke="var(--cw-edge)"></path>
+      stroke="var(--cw-edge)" stroke-opacity="0.6" stroke-dasharray="2 3"></path>
     <path d=${causal ? stairs : ""} fill="none" stroke="var(--cw-ink)" stroke-width="1.5"
       stroke-dasharray="3 3"></path>
     <rect data-layer="band" x=${x} y=${y} width=${width} height=${height} fill="none"
@@ -175,7 +213,7 @@ export function picture(now, ui) {
         patternTransform="rotate(45)">
         <path d="M0 0V6" stroke="var(--cw-edge)" stroke-width="2"></path>
       </pattern></defs>
-      ${places(HEIGHT - 4)} ${strips(now)} ${scores(now, ui)} ${onChip(now)}
+      ${places(now.room.fits ? "chip" : "")} ${strips(now)} ${scores(now, ui)} ${onChip(now)} ${gauge(now)}
     </svg>
   </div>`;
 }

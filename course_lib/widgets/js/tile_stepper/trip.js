@@ -3,12 +3,12 @@
 import { svg } from "../vendor/lit-html/lit-html.js";
 
 export const LEFT = 34;
-export const TOP = 46;
-export const MATRIX = 120;
+export const TOP = 50;
+export const MATRIX = 146;
 export const STRIP = 11;
-/** The chip, as a box. */
-export const CHIP = { x: 212, y: TOP, width: 118, height: MATRIX };
-export const WIDTH = CHIP.x + CHIP.width + 2;
+/** The chip, as a box: the same for both algorithms, and room about it for what does not fit. */
+export const CHIP = { x: 222, y: 70, width: 92, height: 100 };
+export const WIDTH = CHIP.x + CHIP.width + 22;
 export const HEIGHT = TOP + MATRIX + 20;
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
@@ -29,10 +29,11 @@ export function onTheWay(from, to, share) {
   return { x: part("x"), y: part("y"), width: part("width"), height: part("height") };
 }
 
-/** Two boxes and what stands below them. @param {number} bottom */
-export const places = (bottom) => svg`<rect x=${CHIP.x} y=${CHIP.y} width=${CHIP.width}
+/** The chip, and what both sides are called. @param {string} [chip] */
+export const places = (chip = "chip") => svg`<rect x=${CHIP.x} y=${CHIP.y} width=${CHIP.width}
     height=${CHIP.height} rx="8" fill="var(--cw-panel)" stroke="var(--cw-edge)"
     stroke-width="2"></rect>
-  <text class="cw-tile-axis" x=${CHIP.x + CHIP.width / 2} y=${bottom} text-anchor="middle">chip</text>
-  <text class="cw-tile-axis" x=${LEFT + MATRIX / 2} y=${bottom}
+  <text class="cw-tile-axis" x=${CHIP.x + CHIP.width / 2} y=${CHIP.y - 8}
+    text-anchor="middle">${chip}</text>
+  <text class="cw-tile-axis" x=${LEFT + MATRIX / 2} y="11"
     text-anchor="middle">slow memory</text>`;

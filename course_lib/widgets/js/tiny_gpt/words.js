@@ -53,11 +53,15 @@ export function check({ alphabet, prompt, written, start, stop, facts, ...now })
 
 export const spell = ({ letters }, ids) => spelled(ids.map((id) => letters[id]));
 
+/** So many letters before the one in question keep the heading on one line. */
+const TAIL = 5;
+
 export function heading(now) {
   const { text, at, begun, chosen } = now;
-  const before = at ? spell(now, text.slice(0, at)) : "the start";
+  const tail = spell(now, text.slice(Math.max(0, at - TAIL), at));
+  const before = at > TAIL ? `…${tail}` : tail || "the start";
   if (chosen === null) return `After ${before}, what comes next?`;
-  const who = at < begun ? "you typed" : "the model wrote";
+  const who = at < begun ? "you typed" : "it wrote";
   return `After ${before} ${who} ${spell(now, [chosen])}, out of:`;
 }
 
@@ -103,6 +107,16 @@ export function cutInWords({ letters, choice, temperature, top_k, top_p }) {
     `${words} This is the smallest temperature here: leads grow tenfold before the softmax. ` +
     "For the most probable letter alone, choose top-k 1."
   );
+}
+
+/** What the two signs stand for that are no letters, if the model has them. */
+export function signs({ alphabet, letters, start, stop }) {
+  const ends = [start >= 0 && "start", stop >= 0 && "end"].filter(Boolean);
+  const marks = [...new Set([start, stop])]
+    .filter((id) => id >= 0)
+    .map((id) => visible(letters[id]));
+  const mark = marks.length === 1 ? `${marks[0]}: the ${ends.join(" and the ")}. ` : "";
+  return mark + (alphabet.includes(" ") ? `${visible(" ")}: a blank. ` : "");
 }
 
 export function remark(now) {

@@ -1,0 +1,208 @@
+r"""A series of cosines that knows what stars look like, and how sure it is.
+
+:func:`fit_harmonics <course_lib.periodogram.fit_harmonics>` has met no star. Here each coefficient
+has a Gaussian prior, as wide as those of a catalogue are (:func:`harmonic_variance`), so that what
+follows from the visible nights is a Gaussian too, in closed form: ridge regression, or a Gaussian
+process of rank seven. :func:`posterior_at_period` is sure of the period that it is told.
+:func:`posterior_over_periods` is not: it tries all periods, and weighs what each says by its
+evidence. Both believe the errors that the observers state; :func:`likeliest_jitter` asks the
+visible nights how much more there is.
+
+Curves are :class:`course_lib.light_curves.LightCurves`; ``hidden`` is True at nights that are not
+to be looked at. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
+expected and what to do. Source: Bishop (2006), sections 3.3 and 3.5.
+"""
+
+import torch
+from einops import einsum
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from course_lib.astromer import BRIGHTNESS, visible_nights
+from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.light_curves import LightCurves, cosine_series, time_sinusoids
+from course_lib.variable_stars import Stars
+
+HARMONICS = 3
+TURN = 64  # phases at which a series is taken apart
+RARE = 1e-6  # of the likeliest period's weight: what weighs less is left out
+JITTERS = (0.0, 0.015, 0.03, 0.045, 0.06, 0.09, 0.13)  # magnitudes
+
+
+def harmonic_variance(stars: Stars, *, harmonics: int = HARMONICS) -> Float[Tensor, "numbers"]:
+    """How large the coefficients of a star's first mode are: a mean square for each.
+
+    First of the mean, which is taken to be as uncertain as a star varies; then of the sine and the
+    cosine of each harmonic, which are alike, since a star may begin at any phase.
+    """
+    check_size("harmonics", harmonics)
+    turn = (torch.arange(TURN, dtype=torch.float64) / TURN).expand(len(stars), -1)
+    series = (part[:, 0].double() for part in (stars.amplitude, stars.ratio, stars.shift))
+    wave = torch.fft.rfft(cosine_series(turn, *series), dim=1) / TURN
+    of_waves = 2 * wave[:, 1 : harmonics + 1].abs().square().mean(dim=0)
+    mean = torch.tensor([BRIGHTNESS**2], dtype=torch.float64)
+    return torch.cat([mean, of_waves.repeat_interleave(2)])
+
+
+def posterior_at_period(
+    curves: LightCurves,
+    period: Float[Tensor, "stars"],
+    time: Float[Tensor, "stars queries"],
+    *,
+    variance: Float[Tensor, "numbers"],
+    hidden: Bool[Tensor, "stars nights"] | None = None,
+) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
+    r"""What the series of a period says at any dates: its mean, and its standard deviation.
+
+    With the basis $B$ of the visible nights, weights $W = \mathrm{diag}(\sigma_n^{-2})$ and the
+    prior variances $V$, coefficients are normal with the covariance $(B^\top W B + V^{-1})^{-1}$.
+    """
+    check_shapes(period=(period, "stars"), time=(time, "stars queries"))
+    weight, mean, light = _weighed(curves, hidden)
+    frequency, harmonics = 1 / period.double(), len(variance) // 2
+    seen, asked = (_basis(dates, frequency, harmonics) for dates in (curves.time, time))
+    found, _, factor = _solved(seen, weight, light, variance)
+    said = mean + einsum(asked, found, "... t n, ... n -> ... t")
+    return said.to(time.dtype), _spread(asked, factor).sqrt().to(time.dtype)
+
+
+def posterior_over_periods(
+    curves: LightCurves,
+    frequency: Float[Tensor, "frequencies"],
+    time: Float[Tensor, "stars queries"],
+    *,
+    variance: Float[Tensor, "numbers"],
+    hidden: Bool[Tensor, "stars nights"] | None = None,
+) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
+    r"""The same, without a period: $\sum_f p(f \mid m)\, p(\hat m \mid f, m)$, mean and deviation.
+
+    Each trial frequency weighs as much as the visible magnitudes are likely under its series, their
+    marginal likelihood or evidence; before, all are equally likely. These weights are a Bayesian
+    Lomb-Scargle periodogram (Mortier et al., 2015), here of three harmonics with a Gaussian prior;
+    the average over it marginalises the period, too. The deviation holds how much the frequencies
+    contradict each other.
+    """
+    check_shapes(time=(time, "stars queries"))
+    weight, mean, light = _weighed(curves, hidden)
+    likely = likely_frequencies(curves, frequency, variance=variance, hidden=hidden)
+    means, spreads = [], []
+    for star, (kept, share) in enumerate(likely):
+        seen = weight[star] > 0  # what is hidden needs no basis
+        basis, asked = (
+            _basis(dates.expand(len(kept), -1), kept, len(variance) // 2)
+            for dates in (curves.time[star, seen], time[star])
+        )
+        found, _, factor = _solved(basis, weight[star, seen], light[star, seen], variance)
+        each = einsum(asked, found, "f t n, f n -> f t")
+        said, spread = mixed(each, _spread(asked, factor).sqrt(), share)
+        means.append(mean[star] + said)
+        spreads.append(spread)
+    return torch.stack(means).to(time.dtype), torch.stack(spreads).to(time.dtype)
+
+
+def likely_frequencies(
+    curves: LightCurves,
+    frequency: Float[Tensor, "frequencies"],
+    *,
+    variance: Float[Tensor, "numbers"],
+    hidden: Bool[Tensor, "stars nights"] | None = None,
+) -> list[tuple[Float[Tensor, "kept"], Float[Tensor, "kept"]]]:
+    r"""For each star the frequencies that may be its own, and $p(f \mid m)$ of each.
+
+    What weighs less than a millionth of the likeliest is left out. Whoever can be told a period can
+    be averaged over these (:func:`mixed`), whether it is a series or not.
+    """
+    check_shapes(frequency=(frequency, "frequencies"))
+    weight, _, light = _weighed(curves, hidden)
+    likely = []
+    for star in range(len(curves)):
+        seen = weight[star] > 0
+        dates = curves.time[star, seen].expand(len(frequency), -1)
+        basis = _basis(dates, frequency, len(variance) // 2)
+        found, moment, factor = _solved(basis, weight[star, seen], light[star, seen], variance)
+        evidence = einsum(moment, found, "f n, f n -> f") / 2
+        evidence = evidence - factor.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
+        share = evidence.softmax(dim=0)
+        kept = share > RARE * share.max()
+        likely.append((frequency[kept], share[kept] / share[kept].sum()))
+    return likely
+
+
+def likeliest_jitter(
+    curves: LightCurves,
+    period: Float[Tensor, "stars"],
+    *,
+    variance: Float[Tensor, "numbers"],
+    hidden: Bool[Tensor, "stars nights"] | None = None,
+    jitters: tuple[float, ...] = JITTERS,
+) -> Float[Tensor, "stars"]:
+    r"""The excess noise $j$ of each star: visible nights are likeliest with $\sigma_n^2 + j^2$.
+
+    A star may do what no series of one period does: a second mode, an eclipse too sharp for three
+    harmonics, an error that was stated too small. The jitter takes all of that for noise, the same
+    on every night. It is the one of ``jitters`` with the largest evidence at the period given: a
+    point estimate, by type-II maximum likelihood (empirical Bayes).
+    """
+    check_shapes(period=(period, "stars"))
+    if not jitters or min(jitters) < 0:
+        raise ValueError(f"jitters must be some numbers of at least 0, got {jitters}")
+    visible = visible_nights(curves, hidden)
+    light = curves.magnitude.double().where(visible, 0.0)
+    light = (light - light.sum(1, keepdim=True) / visible.sum(1, keepdim=True)).where(visible, 0.0)
+    basis = _basis(curves.time.where(visible, 0.0), 1 / period.double(), len(variance) // 2)
+    basis = basis * visible[..., None]
+    series = einsum(basis, variance.double(), basis, "s t n, n, s u n -> s t u")
+    found = []
+    for jitter in jitters:  # what is not seen is a standard normal of its own, the same for all
+        noise = (curves.error.double().square() + jitter**2).where(visible, 1.0)
+        normal = torch.distributions.MultivariateNormal(
+            torch.zeros_like(light), series + torch.diag_embed(noise)
+        )
+        found.append(normal.log_prob(light))
+    return torch.tensor(jitters).to(curves.error)[torch.stack(found).argmax(dim=0)]
+
+
+def mixed(
+    each: Float[Tensor, "frequencies queries"],
+    spread: Float[Tensor, "frequencies queries"],
+    share: Float[Tensor, "frequencies"],
+) -> tuple[Float[Tensor, "queries"], Float[Tensor, "queries"]]:
+    """Mean and deviation of a mixture: its variance is what each is unsure of, and their scatter.
+
+    That is the law of total variance.
+    """
+    said = share @ each
+    return said, (share @ (spread.square() + (each - said).square())).sqrt()
+
+
+def _basis(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
+    """1, and sines and cosines of all multiples of each row's frequency, in float64."""
+    turns = time.double() * frequency.double()[..., None]
+    waves = time_sinusoids(turns, torch.arange(1, harmonics + 1, dtype=torch.float64))
+    return torch.cat([torch.ones_like(waves[..., :1]), waves], dim=-1)
+
+
+def _weighed(curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Weights, 0 at what is not seen; the weighted mean; magnitudes less this mean."""
+    check_floating(magnitude=curves.magnitude)
+    visible = visible_nights(curves, hidden)
+    weight = visible / curves.error.double().where(visible, 1.0).square()
+    known = curves.magnitude.double().where(visible, 0.0)
+    mean = (weight * known).sum(dim=1, keepdim=True) / weight.sum(dim=1, keepdim=True)
+    return weight, mean, (known - mean).where(visible, 0.0)
+
+
+def _solved(
+    basis: Tensor, weight: Tensor, light: Tensor, variance: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The normal equations with the prior in them: coefficients, right side, Cholesky factor."""
+    heavy = (basis * weight[..., None]).mT
+    moment = einsum(heavy, light, "... n t, ... t -> ... n")
+    factor = torch.linalg.cholesky(heavy @ basis + torch.diag(1 / variance.double()))
+    return torch.cholesky_solve(moment[..., None], factor)[..., 0], moment, factor
+
+
+def _spread(asked: Tensor, factor: Tensor) -> Tensor:
+    """The variance of what is said, from the Cholesky factor of the inverse covariance."""
+    covariance = torch.cholesky_inverse(factor)
+    return einsum(asked, covariance, asked, "... t n, ... n m, ... t m -> ... t")

@@ -1,0 +1,44 @@
+// Steppers that came from Python as programs: see programs.py.
+
+import { integrate, SYSTEMS } from "./mechanics.js";
+
+/** Where the lines of a program begin: before them stand q, p and dt. */
+const FIRST = 3;
+const SUMS = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+};
+
+/**
+ * A stepper like those of mechanics.js. A register is a vector; a number fills one.
+ * @param {{ lines: any[][], q: number, p: number }} program
+ * @param {number} dim
+ */
+export function stepperOf({ lines, q: qEnd, p: pEnd }, dim) {
+  const registers = Array.from({ length: FIRST + lines.length }, () => new Float64Array(dim));
+  const registerOf = (part) => registers[part] ?? new Float64Array(dim).fill(part.number);
+  const made = lines.map(([name, ...parts], i) => {
+    const [a, b] = parts.map(registerOf);
+    const out = registers[FIRST + i];
+    if (name === "grad_q") return ({ gradQ }) => gradQ(a, out);
+    if (name === "grad_p") return ({ gradP }) => gradP(b, out, a);
+    const sum = SUMS[name];
+    return () => {
+      for (let k = 0; k < dim; k += 1) out[k] = sum(a[k], b[k]);
+    };
+  });
+  return (system, q, p, dt) => {
+    registers[0].set(q);
+    registers[1].set(p);
+    registers[2].fill(dt);
+    for (const line of made) line(system);
+    q.set(registers[qEnd]);
+    p.set(registers[pEnd]);
+  };
+}
+
+/** A run of a program, as `integrate` gives it. */
+export const programRun = (program, system, parameters, q, p, dt, steps) =>
+  integrate(SYSTEMS[system](parameters), stepperOf(program, q.length), q, p, dt, steps);

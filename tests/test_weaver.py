@@ -1,0 +1,43 @@
+"""Particle Transformer against its authors' code."""
+
+import torch
+from seeded import assert_close
+
+from course_lib.jets import pairwise_features
+from course_lib.particle_transformer import ParticleTransformer
+from course_lib.weaver import weaver_example
+
+EXAMPLE, PARAMETERS = weaver_example()
+REAL = EXAMPLE.real
+
+
+def ours() -> ParticleTransformer:
+    """Our network with their parameters."""
+    network = ParticleTransformer(5, 8, 2, 2, 1, d_pair=4).double()
+    network.load_state_dict(PARAMETERS)
+    return network.eval()
+
+
+def test_pairwise_features_are_those_of_the_authors() -> None:
+    expected, found = EXAMPLE.pairs, pairwise_features(EXAMPLE.momenta)
+    apart = ~torch.eye(expected.shape[1], dtype=torch.bool)
+    assert_close(found[:, apart], expected[:, apart], 1e-6)
+    # Of a particle and itself both distances are 0, and the mass is twice its own.
+    assert_close(found[:, ~apart][..., :3], expected[:, ~apart][..., :3], 1e-6)
+    assert_close(found[:, ~apart][..., 3].exp(), expected[:, ~apart][..., 3].exp(), 1e-6)
+
+
+def test_a_block_is_that_of_the_authors() -> None:
+    network = ours()
+    embedded = network.embed(network.standard(EXAMPLE.features))
+    bias = network.bias(pairwise_features(EXAMPLE.momenta), like=embedded)
+    found = network.blocks[0](embedded, mask=REAL[:, None, None, :], bias=bias)
+    assert_close(found[REAL], EXAMPLE.block[REAL], 1e-6)
+
+
+def test_the_network_is_that_of_the_authors() -> None:
+    network = ours()
+    found = network(EXAMPLE.features, pairwise_features(EXAMPLE.momenta), real=REAL)
+    assert_close(found, EXAMPLE.logits, 1e-6)
+    assert EXAMPLE.logits.std(dim=0).min() > 1e-3
+    assert (found - network(EXAMPLE.features, real=REAL)).abs().max() > 1e-2
