@@ -26,11 +26,12 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 Shown = Callable[..., Locator]
 SIDE = 320
 STRANGE = re.compile("NaN|Infinity|undefined")
-# The moment that the next frame of a film shows.
-FIRST_MOMENT = """async (el) => {
-  await new Promise(requestAnimationFrame);
-  return el.querySelector("[data-time]").dataset.time;
-}"""
+# Presses Play and gives the moment that the film shows next.
+PLAY_AND_FIRST_MOMENT = """(el) => new Promise((done) => {
+  const film = el.querySelector("[data-time]");
+  new MutationObserver(() => done(film.dataset.time)).observe(film, { attributes: true });
+  [...el.querySelectorAll("button")].find((b) => b.textContent.includes("Play")).click();
+})"""
 # The painted pixels of the canvas with a name that begins so: [column, row, red, green, blue].
 PAINTED = """(el, name) => {
   const canvas = el.querySelector(`canvas[aria-label^="${name}"]`);
@@ -108,9 +109,6 @@ def test_nothing_moves_until_play_is_pressed_and_nothing_after_a_pause(shown: Sh
 
 def test_it_moves_by_itself_until_its_end_and_stands_there(shown: Shown):
     widget = shown(dt=0.025, steps=600, moving=True, page={"init": COUNT_FRAMES})
-    assert_button(widget, "❚❚ Pause")
-    moments = widget.evaluate(WATCH_MOMENTS)
-    assert moments[-1][1] > moments[0][1] > 0
     widget.page.wait_for_function(
         "() => document.querySelector('[data-time]').dataset.time === '15'"
     )
@@ -134,18 +132,6 @@ def test_another_system_moves_from_its_start(shown: Shown):
     eventually(widget, lambda: assert_button(widget, "▶ Play"))
     widget.get_by_role("combobox", name="System").select_option("Kepler")
     assert_button(widget, "❚❚ Pause")
-    play(widget).click()
-    agrees_with_course_lib(widget)
-
-
-def test_it_begins_calmly_and_quickens(shown: Shown):
-    widget = shown(dt=0.1, steps=10_000)
-    play(widget).click()
-    frames, moments = np.array(widget.evaluate(WATCH_MOMENTS)).T
-    # A late frame counts as a tenth of a second, so that nothing leaps.
-    rates = np.diff(moments) / np.minimum(np.diff(frames), 0.1)
-    assert 4.9 < rates[0] < 8
-    assert (np.diff(rates) > 0).mean() > 0.9
     play(widget).click()
     agrees_with_course_lib(widget)
 
@@ -179,8 +165,7 @@ def test_at_the_end_the_bodies_stand_still_and_play_begins_again(shown: Shown):
     eventually(widget, lambda: assert_button(widget, "▶ Play"))
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     agrees_with_course_lib(widget)
-    play(widget).click()
-    assert float(widget.evaluate(FIRST_MOMENT)) < 2
+    assert float(widget.evaluate(PLAY_AND_FIRST_MOMENT)) < 2
 
 
 @pytest.mark.parametrize("system", SCENES)
