@@ -32,6 +32,7 @@ from playwright.sync_api import (
     Page,
     Route,
     ViewportSize,
+    expect,
     sync_playwright,
 )
 from playwright.sync_api import TimeoutError as NotInTime
@@ -41,6 +42,7 @@ from course_lib.widgets.modules import module_source
 
 # No test measures time by it: a machine that does much else may be slow, and a page is not wrong.
 PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 # As many as the tests of one page take.
 MOST_WINDOWS = 4
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from displayed import agrees_with_course_lib
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from reading import STATE, eventually
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
 STOPS = ("❚❚", "■")
+SHOW = "▶ Watch"
 THUMB = 16
 MOST_CONTROLS = 200
 Point = tuple[float, float]
@@ -135,6 +136,9 @@ class Hand(ABC):
     def operate(self, widget: Locator, control: Locator) -> None:
         """Operate one control in the way that its kind asks for."""
         kind, name = control.evaluate(f"(el) => [({KIND})(el), ({NAME})(el)]")
+        if name == SHOW:
+            self.watch(widget, control)
+            return
         if name.startswith(STOPS):
             name = self.stop(widget, control, name)
         deed = {
@@ -165,6 +169,13 @@ class Hand(ABC):
         eventually(widget, stopped)
         agrees_with_course_lib(widget)
         return name_of(control)
+
+    def watch(self, widget: Locator, control: Locator) -> None:
+        """Begin a show and end it: it takes its own course and leaves the state as it was."""
+        for expected in (f"{STOPS[1]} Stop", SHOW):
+            self.press(control)
+            expect(control).to_have_text(expected)
+        agrees_with_course_lib(widget)
 
     def write(self, control: Locator) -> None:
         """Take the last letter away: what is left is text of the same kind."""

@@ -120,7 +120,8 @@ def test_tab_reaches_every_control_and_leaves_the_widget_again(
     widget = shown(kind, below='<button type="button">next</button>')
     stops = widget.evaluate(
         """(el, selector) => {
-          const stop = (e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility()
+          const seen = (e) => e.checkVisibility({ visibilityProperty: true });
+          const stop = (e) => e.tabIndex >= 0 && !e.disabled && seen(e)
             && (e.type !== "radio" || e.checked);
           const stops = [...el.querySelectorAll(selector)].filter(stop);
           el.courseStops = stops;

@@ -195,7 +195,7 @@ def test_a_text_is_read_once_token_by_token_and_stands_at_the_end_where_it_stood
     widget.evaluate(NOTE_VALUES, "query")
     seen = widget.locator(".cw-guess")
     expect(seen).to_have_count(2)
-    expect(widget.get_by_role("button", name="Read it")).to_be_visible(timeout=20_000)
+    expect(widget.get_by_role("button", name="Read it")).to_be_visible()
     assert widget.evaluate(VALUES)[-4:] == [1, 2, 3, 2]
     expect(seen).to_have_count(4)
     agrees_with_course_lib(widget)

@@ -321,7 +321,7 @@ def level(widget: Locator) -> tuple[int, float]:
 
 
 def rests(widget: Locator) -> None:
-    expect(widget.get_by_role("button", name="Read")).to_be_visible(timeout=20_000)
+    expect(widget.get_by_role("button", name="Read")).to_be_visible()
 
 
 # What the page shows from its first moment on, however late a hand from outside would look.

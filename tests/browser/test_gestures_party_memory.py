@@ -129,7 +129,7 @@ def questioned(alone: Alone, *, moving: bool = True, **window: object) -> Locato
 def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_end(alone: Alone):
     widget = questioned(alone, init=COUNT_FRAMES)
     widget.evaluate(NOTE_VALUES, "question")
-    expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible(timeout=20_000)
+    expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible()
     asked = ["Anybody?", "Who is early?", "Who is late?"]
     assert widget.evaluate(VALUES) == asked
     expect(widget.locator(".cw-party-answer strong")).to_have_text("Ada")

@@ -478,5 +478,5 @@ def test_what_is_found_is_told_when_the_film_has_come_to_it(shown: Shown):
     press(widget, "Find it")
     heard = widget.locator(".cw-announcer")
     expect(heard).to_contain_text("its nights are being folded")
-    expect(heard).to_contain_text("The highest peak of the periodogram is", timeout=20_000)
+    expect(heard).to_contain_text("The highest peak of the periodogram is")
     expect(widget.get_by_role("button", name="❚❚ Pause")).to_be_visible()
