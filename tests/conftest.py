@@ -30,6 +30,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return FilesAndPages(config, log)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Give browser tests that failed beside others a second chance."""
+    if session.config.getoption("numprocesses", None):
+        from second_chance import once_more_alone
+
+        once_more_alone(session)
+
+
 @pytest.fixture
 def plain_calls() -> Iterator[None]:
     """Switch run-time type checking off, so that a test sees the messages of the library itself."""

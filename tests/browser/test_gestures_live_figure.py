@@ -139,12 +139,13 @@ def test_a_tick_tells_whether_the_scores_are_divided_by_the_root(alone: Alone):
     figure = alone(make("root-d", power=0.7), reduced_motion=True)
     tick = figure.get_by_role("checkbox", name="Divide by √d")
     for power, lines in ((0.5, ["by √d", "undivided"]), (0.0, ["undivided", "by √d"])):
-        assert tick.is_checked() == (power == 0.0)
+        expect(tick).to_be_checked(checked=power == 0.0)
         tick.click()
         assert state_of(figure)["power"] == power
-        assert tick.is_checked() == (power == 0.5)
+        expect(tick).to_be_checked(checked=power == 0.5)
         # What the press changes stands there for comparison.
-        assert figure.locator(".cw-legend").inner_text().split("\n") == [*lines, "this query"]
+        legend = re.compile(r"\s*".join([*lines, "this query"]))
+        expect(figure.locator(".cw-legend")).to_have_text(legend)
         agrees_with_course_lib(figure)
 
 

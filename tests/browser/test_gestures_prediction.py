@@ -586,7 +586,7 @@ def test_what_waits_is_shown_anyway_as_the_question_shows_it(
     page.get_by_role("button", name="Show it anyway").last.click()
     expect(page.locator(f"[inert], .guess-fog, {VEILED}")).to_have_count(0)
     assert page.evaluate("() => document.activeElement.id") == "printed"
-    assert_revealed(question)
+    eventually(question, lambda: assert_revealed(question))
     assert ("You looked without a guess" in verdict(question)) == (before is None)
     page.reload()
     expect(page.locator(".cw-p-answer")).to_have_count(1)

@@ -124,7 +124,7 @@ def test_typing_takes_away_what_was_written_after_another_beginning(
     agrees(widget)
     push(widget, "Undo")
     assert texts(widget) == ("bad", "ce")
-    assert widget.get_by_label("Type a beginning").input_value() == "bad"
+    expect(widget.get_by_label("Type a beginning")).to_have_value("bad")
 
 
 @pytest.mark.parametrize(
