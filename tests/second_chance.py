@@ -18,7 +18,8 @@ def once_more_alone(session: pytest.Session) -> None:
     reports = [report for kind in FAILED for report in reporter.stats.get(kind, [])]
     first = {report.nodeid: report for report in reversed(reports)}
     drive_a_browser = all(name.startswith("tests/browser/") for name in first)
-    if not first or len(first) > MOST or not drive_a_browser:
+    ran_to_its_end = session.exitstatus == pytest.ExitCode.TESTS_FAILED
+    if not (ran_to_its_end and 0 < len(first) <= MOST and drive_a_browser):
         return
     reporter.write_sep("=", f"once more, alone: {len(first)}")
     command = [sys.executable, "-m", "pytest", "-rA", "--show-capture=no", *first]

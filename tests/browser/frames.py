@@ -56,13 +56,12 @@ HALF_A_SECOND = "() => new Promise((pass) => setTimeout(pass, 500))"
 SOME_FRAMES = """async () => {
   for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
 }"""
-# Twenty frames of a film: when each came, and which moment it showed. What watches the page itself
-# hears of a frame before the next one can come, however busy the machine is.
+# The moments that twenty frames of a film show. What watches the page itself hears of a frame
+# before the next one can come, however busy the machine is.
 WATCH_MOMENTS = """(el) => new Promise((done) => {
   const moments = [];
   const watch = new MutationObserver(() => {
-    const { time } = el.querySelector("[data-time]").dataset;
-    moments.push([document.timeline.currentTime / 1000, Number(time)]);
+    moments.push(Number(el.querySelector("[data-time]").dataset.time));
     if (moments.length < 20) return;
     watch.disconnect();
     done(moments);

@@ -172,7 +172,7 @@ class Hand(ABC):
 
     def watch(self, widget: Locator, control: Locator) -> None:
         """Begin a show and end it: it takes its own course and leaves the state as it was."""
-        for expected in (f"{STOPS[1]} Stop", SHOW):
+        for expected in ("■ Stop", SHOW):
             self.press(control)
             expect(control).to_have_text(expected)
         agrees_with_course_lib(widget)

@@ -102,7 +102,7 @@ def test_nothing_moves_until_play_is_pressed_and_nothing_after_a_pause(shown: Sh
     play(widget).click()
     moments = widget.evaluate(WATCH_MOMENTS)
     play(widget).click()
-    assert moments[-1][1] > moments[0][1] > 0
+    assert moments[-1] > moments[0] > 0
     assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
     agrees_with_course_lib(widget)
 
@@ -131,8 +131,9 @@ def test_another_system_moves_from_its_start(shown: Shown):
     widget = shown(dt=0.005, steps=100, moving=True)
     assert_button(widget, "▶ Play")
     widget.get_by_role("combobox", name="System").select_option("Kepler")
-    # It has gone through the whole run of the other system.
+    # It goes through the whole run of the other system, which ends at another time.
     end = f"{100 * state_of(widget)['dt']:g}"
+    assert end != "0.5"
     expect(widget.locator("[data-time]")).to_have_attribute("data-time", end)
     assert_button(widget, "▶ Play")
     agrees_with_course_lib(widget)
