@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from depends_on import LIBRARY, fingerprint
+from filelock import FileLock
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.cache.main import JupyterCacheBase
@@ -42,4 +43,6 @@ def keep(
     """Put a notebook's outputs into the cache; ``before`` is what they depended on as it began."""
     data = {"execution_seconds": seconds, "depends_on": before}
     bundle = CacheBundleIn(notebook, str(path), data=data)
-    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    # jupyter_cache deletes what has come in while it lists what to keep.
+    with FileLock(cache.path / "coming_in.lock"):
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
