@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from bare import Alone, bare_page
 from chromium import NO_CHROMIUM, asked_once, fetch, playwrights_own
+from clock import A_FRAME, PATIENCE, observed, stop_clock, turn
 from course_site import SITE
 from firefox import NO_FIREFOX
-from frames import COUNT_FRAMES, SOME_FRAMES
 from in_the_page import Javascript
 from playwright.sync_api import (
     Browser,
@@ -40,8 +40,6 @@ from playwright.sync_api import TimeoutError as NotInTime
 from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
-# No test measures time by it: a machine that does much else may be slow, and a page is not wrong.
-PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 # As many as the tests of one page take.
 MOST_WINDOWS = 4
@@ -293,11 +291,13 @@ def opened(
     scripts: bool = True,
     reduced_motion: bool = False,
     init: str = "",
+    clock: bool = False,
     formulas: bool = True,
 ) -> Page:
     """Open a page in a window of its own, and wait until each of its widgets is alive.
 
     Half of the time to open a lecture goes into its ``formulas``; a test of widgets can leave them.
+    With a ``clock`` the page has drawn its first frame, and time passes only as the test turns it.
     """
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -307,6 +307,8 @@ def opened(
         reduced_motion="reduce" if reduced_motion else "no-preference",
     )
     context.set_default_timeout(PATIENCE)
+    if clock:
+        stop_clock(context)
     if init:
         context.add_init_script(init)
     if not formulas:
@@ -315,6 +317,8 @@ def opened(
     watch.attach(page)
     try:
         visit(page, watch, url, scripts=scripts)
+        if clock:
+            turn(page, A_FRAME)
     except BaseException:
         context.close()
         raise
@@ -372,14 +376,14 @@ class Windows:
             if len(self.shared) == MOST_WINDOWS:
                 self.close_oldest()
             watch = Watch()
-            page = opened(self.browser, watch, url, **size, **options, init=COUNT_FRAMES)
+            page = opened(self.browser, watch, url, **size, **options)
             self.shared[key] = page, watch
             return page, watch
         page, watch = self.shared[key]
         if page.viewport_size != size:
             page.set_viewport_size(size)
         page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
-        page.evaluate(SOME_FRAMES)
+        observed(page)
         return page, watch
 
     def close_oldest(self) -> None:
@@ -418,7 +422,7 @@ def look_at(windows: Windows) -> Iterator[Callable[..., Page]]:
 
     yield look_at
     for page, watch in taken:
-        page.evaluate(SOME_FRAMES)  # what it did until now has been heard of when this returns
+        observed(page)  # what it did until now has been heard of when this returns
         page.evaluate(PUT_ASIDE)
         watch.verdict()
 

@@ -1,11 +1,13 @@
 """How the browser tests read a widget: its state, and the numbers that stand in the page."""
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from clock import PATIENCE, clock_stands, observed, turn
 from playwright.sync_api import Locator
 from torch import Tensor
 
@@ -16,6 +18,7 @@ NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 # What an assertion, or the mathematics of a state that is half another's, may raise.
 MIXED = (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+A_STRIDE = 0.2  # seconds of a clock that the test turns
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 # What the page carries for a widget is long, so it is parsed once, for the names of the traits.
@@ -78,17 +81,25 @@ def assert_scientific(text: str, expected: float, *, doubt: float = 0.0) -> None
     assert scientific_number(text) == pytest.approx(expected, rel=0.051, abs=doubt)
 
 
-def eventually(widget: Locator, assertion: Callable[[], None], *, frames: int = 300) -> None:
-    """Assert, after each of the coming frames until it holds.
+def eventually(widget: Locator, assertion: Callable[[], None], *, seconds: float = 5) -> None:
+    """Assert, again and again until it holds: so many seconds long where the test turns the clock.
 
     Between two frames the numbers of one state stand beside the picture of another, and whatever
     computes with both may raise. What Playwright raises is none of these, and is told at once.
     """
-    for _ in range(frames):
+    deadline = time.monotonic() + PATIENCE / 1000
+    turned = clock_stands(widget.page)
+    while True:
         try:
             assertion()
         except MIXED:
-            widget.evaluate("() => new Promise(requestAnimationFrame)")
+            over = seconds < 0 if turned else time.monotonic() > deadline
+            if over:
+                raise
         else:
             return
-    assertion()
+        if turned:
+            turn(widget, A_STRIDE)
+            seconds -= A_STRIDE
+        else:
+            observed(widget.page)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from addresses import go_to, query_of
 from bare import Alone, bare_page
+from clock import frames_asked, observed, rests, turn
 from conftest import all_alive
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
 from kinds import TAKE_TEXT, WIDGETS
 from looks import FAINT_TEXTS, SPILLED
@@ -73,9 +73,6 @@ def test_every_control_answers_and_reset_brings_all_back(
     agrees_with_course_lib(widget)
 
 
-UNTIL_IT_RESTS = "() => new Promise((pass) => setTimeout(pass, 700))"
-
-
 @of_every_kind
 def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
     alone: Alone, kind: str
@@ -86,7 +83,7 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
     if not known:
         pytest.skip("no address carries what belongs to the reader alone")
     asked = {n: v for n, v in CHANGED[kind].items() if n in known and np.size(v) <= MOST_NUMBERS}
-    widget = alone(made)
+    widget = alone(made, clock=True)
     page, first = widget.page, snapshot(widget)
     wanted = {name: decoded(sent_by_page(made, name, value)) for name, value in asked.items()}
 
@@ -109,7 +106,7 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
         assert snapshot(widget) == first
 
     eventually(widget, as_at_first)
-    page.evaluate(UNTIL_IT_RESTS)
+    turn(page, 1)
     assert "#" not in page.url
 
 
@@ -152,7 +149,7 @@ def test_a_button_that_its_own_press_disables_keeps_the_focus(
             continue
         button.focus()
         widget.page.keyboard.press("Enter")
-        widget.evaluate(SOME_FRAMES)
+        observed(widget.page)
         if button.count() and not button.is_enabled():
             assert button.evaluate("(e) => e === document.activeElement"), button.inner_text()
 
@@ -245,7 +242,7 @@ def test_a_change_of_theme_leaves_no_pixel_of_the_old_one(shown: Callable[..., L
     turn_dark = "() => { document.documentElement.dataset.theme = 'dark'; }"
     picture = shown(kind)
     picture.evaluate(turn_dark)
-    picture.evaluate(SOME_FRAMES)
+    observed(picture.page)
     turned = pixels_of(picture)
     born = shown(kind, init=DARK_FROM_THE_START)
     assert born.evaluate("() => document.documentElement.dataset.theme") == "dark"
@@ -274,7 +271,7 @@ def test_every_text_of_a_widget_stands_out_from_its_ground(
 ):
     widget = shown(kind)
     widget.evaluate("(_, theme) => { document.documentElement.dataset.theme = theme; }", theme)
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
     assert widget.evaluate(FAINT_TEXTS) == []
 
 
@@ -306,11 +303,11 @@ LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
 def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
     shown: Callable[..., Locator], kind: str
 ):
-    widget = shown(kind, reduced_motion=True, init=COUNT_FRAMES)
+    widget = shown(kind, reduced_motion=True, clock=True)
     for slider in widget.locator("input[type=range]:visible").all():
         Keyboard(widget.page).slide(slider)
     assert widget.evaluate(LASTING_MOTION) == []
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
 
 
 # What it leaves alone --------------------------------------------------------------------------
@@ -318,24 +315,24 @@ def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
 
 @of_every_kind
 def test_a_widget_that_nobody_touches_asks_for_no_frame(shown: Callable[..., Locator], kind: str):
-    widget = shown(kind, init=COUNT_FRAMES)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(kind, clock=True)
+    assert rests(widget)
 
 
 @of_every_kind
 def test_a_widget_out_of_sight_rests_and_catches_up_when_it_is_seen_again(
     shown: Callable[..., Locator], kind: str
 ):
-    widget = shown(kind, below='<div style="height: 400vh"></div>', init=COUNT_FRAMES)
+    widget = shown(kind, below='<div style="height: 400vh"></div>', clock=True)
     page = widget.page
     page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
-    page.evaluate(FRAMES_WHILE_IDLE)
-    before = page.evaluate("() => courseFrames")
+    assert rests(page)
+    asked = frames_asked(page)
     if kind == "PartyMemory":
         widget.evaluate("el => el.courseModel.set('mode', 'softmax')")
     widget.evaluate("el => el.courseModel.set('temperature', 2.25)")
-    page.evaluate(FRAMES_WHILE_IDLE)
-    assert page.evaluate("() => courseFrames") == before
+    turn(page, 1)
+    assert frames_asked(page) == asked
     page.evaluate("() => window.scrollTo(0, 0)")
     agrees_with_course_lib(widget)
 
@@ -370,9 +367,7 @@ MOUNT_AND_TEAR_DOWN = """async ([address, state]) => {
   });
   const alive = count();
   stop();
-  const frames = courseFrames;
-  await new Promise((pass) => setTimeout(pass, 700)); // an announcement waits for half a second
-  return { alive, left: count(), frames: courseFrames - frames };
+  return { alive, left: count() };
 }"""
 
 
@@ -389,7 +384,7 @@ def test_a_widget_that_is_taken_down_leaves_nothing_behind(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
-    page = open_page((tmp_path / "empty.html").as_uri(), init=COUNT_FRAMES)
+    page = open_page((tmp_path / "empty.html").as_uri(), clock=True)
     widget = WIDGETS[kind].make()
     given = [address_of(page, widget), widget.page_state()]
     found = page.evaluate(MOUNT_AND_TEAR_DOWN, given)
@@ -397,7 +392,9 @@ def test_a_widget_that_is_taken_down_leaves_nothing_behind(
     assert found["alive"]["observers"] > 0
     assert found["alive"]["nodes"] == 1
     assert found["left"] == {"listeners": 0, "observers": 0, "nodes": 0}
-    assert found["frames"] == 0
+    asked = frames_asked(page)
+    turn(page, 1)  # an announcement waits for half a second
+    assert frames_asked(page) == asked
 
 
 MOUNT_AND_REFUSE = """async ([address, state]) => {

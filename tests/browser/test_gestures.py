@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, HALF_A_SECOND
+from frames import NOTE_VALUES, VALUES
 from hands import Finger, Mouse, centre
 from kinds import WIDGETS
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from reading import eventually, state_of
 from torch import Tensor
 
@@ -153,24 +154,22 @@ def wandering(**changes: object) -> SoftLookup:
     )
 
 
-QUERIES = """(el) => {
-  window.courseQueries = 0;
-  el.courseModel.on("change:query", () => { window.courseQueries += 1; });
-}"""
-
-
 def test_at_first_sight_the_query_wanders_once_and_comes_back_to_where_it_stood(alone: Alone):
-    widget = alone(wandering(), init=COUNT_FRAMES)
+    widget = alone(wandering(), clock=True)
     start = [-0.2, 0.1]
-    widget.evaluate(QUERIES)
-    eventually(widget, lambda: assert_far(state_of(widget)["query"], start))
-    expect(widget.get_by_role("button", name="Play")).to_be_visible(timeout=20_000)
-    assert widget.page.evaluate("() => courseQueries") > 20
+    turn(widget, 1)
+    assert_far(state_of(widget)["query"], start)
+    eventually(widget, lambda: assert_offers(widget, "Play"), seconds=30)
     assert state_of(widget)["query"].tolist() == pytest.approx(start)
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     widget.get_by_role("button", name="Play").click()
-    eventually(widget, lambda: assert_far(state_of(widget)["query"], start))
+    turn(widget, 1)
+    assert_far(state_of(widget)["query"], start)
+
+
+def assert_offers(widget: Locator, name: str) -> None:
+    assert widget.get_by_role("button", name=name).is_visible()
 
 
 def assert_far(query: Tensor, start: list[float]) -> None:
@@ -179,10 +178,12 @@ def assert_far(query: Tensor, start: list[float]) -> None:
 
 @pytest.mark.parametrize("deed", ["pointer", "a guest", "key", "slider"])
 def test_any_touch_ends_the_walk_and_the_query_stays_in_the_hand(alone: Alone, deed: str):
-    widget = alone(wandering())
-    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    widget = alone(wandering(), clock=True)
+    turn(widget, 0.5)
+    assert_offers(widget, "Pause")
     widget.page.keyboard.press("Tab")
-    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    turn(widget, 0.1)
+    assert_offers(widget, "Pause")
     if deed == "pointer":
         box = widget.locator(".cw-plane").bounding_box()
         widget.page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
@@ -192,7 +193,6 @@ def test_any_touch_ends_the_walk_and_the_query_stays_in_the_hand(alone: Alone, d
             *centre(widget.get_by_role("button", name="key Ben").locator("circle").first)
         )
         widget.page.mouse.down()
-        expect(widget.get_by_role("button", name="Play")).to_be_visible()
         wanted = state_of(widget)["query"].tolist()
     elif deed == "key":
         widget.get_by_role("button", name="query").press("ArrowUp")
@@ -200,16 +200,16 @@ def test_any_touch_ends_the_walk_and_the_query_stays_in_the_hand(alone: Alone, d
     else:
         widget.get_by_label("Temperature").press("ArrowRight")
         wanted = state_of(widget)["query"].tolist()
-    expect(widget.get_by_role("button", name="Play")).to_be_visible()
-    widget.evaluate(HALF_A_SECOND)
+    turn(widget, 0.5)
+    assert_offers(widget, "Play")
     assert state_of(widget)["query"].tolist() == pytest.approx(wanted, abs=0.02)
     agrees_with_course_lib(widget)
 
 
 def test_the_query_stands_still_for_readers_who_asked_for_less_motion(alone: Alone):
-    widget = alone(wandering(), reduced_motion=True, init=COUNT_FRAMES)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    expect(widget.get_by_role("button", name="Play")).to_be_visible()
+    widget = alone(wandering(), reduced_motion=True, clock=True)
+    assert rests(widget)
+    assert_offers(widget, "Play")
     assert state_of(widget)["query"].tolist() == pytest.approx([-0.2, 0.1])
 
 
@@ -239,29 +239,23 @@ def assert_up(found: Tensor, expected: float) -> None:
     assert found.tolist() == pytest.approx([0, expected], abs=0.02)
 
 
-def assert_rests(play: Locator, name: str) -> None:
-    assert play.inner_text() == name
-
-
 def test_guests_arrive_one_by_one_until_all_are_there(shown: Callable[..., Locator]):
-    widget = shown("PartyMemory", init=COUNT_FRAMES)
+    widget = shown("PartyMemory", clock=True)
     play = widget.locator(".cw-party-arrivals button").first
     name = play.inner_text()
     guests = len(state_of(widget)["names"])
-    widget.evaluate(
-        """(el) => {
-          window.courseArrivals = [];
-          el.courseModel.on("change:arrived", () =>
-            window.courseArrivals.push(el.courseModel.get("arrived")));
-        }"""
-    )
+    widget.evaluate(NOTE_VALUES, "arrived")
     play.click()
-    widget.page.wait_for_function("guests => courseArrivals.at(-1) === guests", arg=guests)
+    eventually(widget, lambda: assert_arrived(widget, guests), seconds=30)
     # The room is empty first.
-    assert widget.page.evaluate("() => courseArrivals") == list(range(guests + 1))
+    assert widget.evaluate(VALUES) == list(range(guests + 1))
     agrees_with_course_lib(widget)
-    eventually(widget, lambda: assert_rests(play, name))
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
+    assert play.inner_text() == name
+
+
+def assert_arrived(widget: Locator, guests: int) -> None:
+    assert state_of(widget)["arrived"] == guests
 
 
 def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(
