@@ -18,7 +18,7 @@ ONE := _build/lecture
 # Two workers share two cores, so each computes on one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile
 
-.PHONY: book test check lint widget known-widget lecture known-lecture lab slides handout strip clean
+.PHONY: book test pytest check lint widget known-widget lecture known-lecture lab slides handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -27,9 +27,19 @@ book: $(READY)
 	@$(BIN)/python scripts/check_site.py _build/html
 	@echo "Open _build/html/index.html in a browser."
 
-# The book runs the cells of all lectures, each of them a test of nbval. Of all others the last line of
-# one process speaks.
-test: lint book
+# When all parts pass, _build/tested says on which commit, when, and the seconds of each.
+test: $(READY)
+	@told="commit $$(git describe --always --abbrev=40 --dirty)"; \
+	for part in lint book pytest; do \
+	  start=$$(date +%s); \
+	  $(MAKE) --no-print-directory $$part || exit 1; \
+	  told="$$told\n$$part $$(($$(date +%s) - start)) s"; \
+	done; \
+	printf "$$told\npassed at $$(date -u +%FT%TZ)\n" > _build/tested
+
+# The book has run the cells of all lectures, each of them a test of nbval. Of all other tests the
+# last line of one process speaks.
+pytest: $(READY)
 	@$(PYTEST) tests
 
 # An answer within a minute.

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 Path({name!r} + ".here").touch()
-for _ in range(100):
+for _ in range(2000):
     if len(list(Path().glob("*.here"))) == 2:
         break
     time.sleep(0.05)

@@ -6,8 +6,8 @@ is opened with ``clock=True`` it stands, from before the first script on, until 
 
 from playwright.sync_api import BrowserContext, Locator, Page
 
-# Milliseconds that a test waits for what comes by itself. No test measures time by it: a machine that
-# does much else may be slow, and a page is not wrong.
+# Milliseconds that a test waits for what comes by itself. No test measures time by it: the machine
+# may be slow, and the page is not wrong.
 PATIENCE = 60_000
 A_FRAME = 0.016  # seconds of Playwright's clock
 # `courseFrame` is the browser's own way to wait for a frame.

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from addresses import go_to, in_an_address
 from bare import Alone, bare_page
+from clock import turn
 from hands import Keyboard, widgets
 from in_the_page import Javascript
 from kinds import WIDGETS
@@ -19,7 +20,6 @@ from course_lib.widgets.modules import module_source
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 LINK = '<p style="margin-top: 200vh"><a href="#fig-soft-lookup?temperature=0.05">cold</a></p>'
-REST = "() => new Promise((pass) => setTimeout(pass, 700))"
 # What depends on other controls, or on a rule of its own, the whole figure is asked for.
 BY_THE_FIGURE = [
     ("BasisExplorer", "points=0,0;0.5,0"),
@@ -68,12 +68,12 @@ def test_the_link_that_the_address_shows_already_sets_the_figure_back(alone: Alo
 
 
 def test_the_address_follows_the_hand_and_the_history_does_not_grow(alone: Alone):
-    widget = alone(WIDGETS["SoftLookup"].make())
+    widget = alone(WIDGETS["SoftLookup"].make(), clock=True)
     page = widget.page
     before = page.evaluate("() => history.length")
     for _ in range(3):
         Keyboard(page).slide(widget.locator("input[type=range]"))
-        page.evaluate(REST)
+        turn(page, 1)
         assert page.url.endswith(f"#fig-soft-lookup?temperature={temperature(widget)}")
     assert page.evaluate("() => history.length") == before
 
@@ -82,12 +82,12 @@ def test_the_figure_that_was_touched_last_has_the_address(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     shown = [WIDGETS[kind].make() for kind in ("SoftLookup", "SoftLookup", "PositionExplorer")]
-    page = open_page(bare_page(tmp_path, *shown))
+    page = open_page(bare_page(tmp_path, *shown), clock=True)
     names = ["fig-soft-lookup", "fig-soft-lookup-2", "fig-position-explorer"]
     assert [widget.get_attribute("id") for widget in widgets(page)] == names
     for widget, name in reversed(list(zip(widgets(page), names, strict=True))):
         Keyboard(page).slide(widget.locator("input[type=range]").first)
-        page.evaluate(REST)
+        turn(page, 1)
         assert f"#{name}?" in page.url
     go_to(page, "fig-soft-lookup-2?temperature=0.05")
     page.wait_for_function(
@@ -176,8 +176,7 @@ MOUNT_WITH_A_KERNEL = """async ([address, state]) => {
   const slider = el.querySelector("input[type=range]");
   slider.value = slider.max;
   slider.dispatchEvent(new Event("input", { bubbles: true }));
-  await new Promise((pass) => setTimeout(pass, 700));
-  return [state.temperature, location.hash];
+  return () => [state.temperature, location.hash];
 }"""
 
 
@@ -185,11 +184,13 @@ def test_where_there_is_a_kernel_the_address_is_left_alone(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
-    page = open_page((tmp_path / "empty.html").as_uri())
+    page = open_page((tmp_path / "empty.html").as_uri(), clock=True)
     widget = WIDGETS["SoftLookup"].make()
     address = page.evaluate(
         "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
         module_source(widget._module),
     )
     given = [address, widget.page_state()]
-    assert page.evaluate(MOUNT_WITH_A_KERNEL, given) == [10, "#fig-soft-lookup?temperature=0.05"]
+    seen = page.evaluate_handle(MOUNT_WITH_A_KERNEL, given)
+    turn(page, 1)
+    assert seen.evaluate("(seen) => seen()") == [10, "#fig-soft-lookup?temperature=0.05"]

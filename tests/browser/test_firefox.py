@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from clock import observed
 from conftest import PATIENCE, Folder, Watch, visit
 from course_site import SITE, pages
-from frames import SOME_FRAMES
 from hands import Keyboard
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from reading import eventually
 from test_your_guesses import ASKING, GUESSES, asked
 
 PREFERENCES = {
@@ -33,19 +34,14 @@ MARK_FIRST_CONTROL = """(el) => {
 }"""
 
 # What plays by itself says so on the button that stops it.
-PLAYS_AND_STANDS_STILL = """async (el) => {
+PICTURE_IN_MOTION = """(el) => {
   el.scrollIntoView({ block: "center", behavior: "instant" });
   const all = (kind) => [...el.querySelectorAll(kind)];
-  if (!all("button").some((e) => /Stop|Pause/.test(e.textContent))) return false;
-  const picture = () => [
+  if (!all("button").some((e) => /Stop|Pause/.test(e.textContent))) return null;
+  return [
     ...all("svg, output").map((e) => e.outerHTML),
     ...all("canvas").map((e) => e.toDataURL()),
   ].join();
-  const before = picture();
-  for (let frame = 0; frame < 300 && picture() === before; frame += 1) {
-    await new Promise(requestAnimationFrame);
-  }
-  return picture() === before;
 }"""
 
 
@@ -86,20 +82,25 @@ def turn_to(window: tuple[Page, Watch]) -> Iterator[Callable[[str], Page]]:
         return page
 
     yield turn_to
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     watch.verdict()
 
 
 def answers(figure: Locator) -> None:
     """Assert that a figure that plays moves, and that a key on its first control is followed."""
     kind = figure.get_attribute("data-widget")
-    assert not figure.evaluate(PLAYS_AND_STANDS_STILL), f"{kind} plays and stands still"
+    if before := figure.evaluate(PICTURE_IN_MOTION):
+        eventually(figure, lambda: assert_moved(figure, before))
     hand = Keyboard(figure.page)
     hand.press(figure.locator(".cw-reset"))  # a film stops, so that what moves now is answered
     figure.evaluate(MARK_FIRST_CONTROL)
     hand.operate(figure, figure.locator("[data-course-first]"))
     if kind == "Prediction":  # what waits for it comes next
         hand.press(figure.get_by_role("button", name=re.compile("Show me|Compare")))
+
+
+def assert_moved(figure: Locator, before: str) -> None:
+    assert figure.evaluate(PICTURE_IN_MOTION) != before, "the figure plays and stands still"
 
 
 # Without their ending: the file keeps to one worker, and so to one Firefox.
@@ -150,7 +151,7 @@ def test_what_a_page_in_firefox_must_not_do_is_heard(window: tuple[Page, Watch],
     )
     watch.errors.clear()
     page.goto(wrong.as_uri())
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     said, thrown = watch.errors
     assert said.startswith("said")
     assert thrown == "thrown"

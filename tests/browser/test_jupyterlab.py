@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from clock import PATIENCE, observed
 from conftest import Watch
 from course_site import LECTURES, ROOT, SITE
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -216,12 +217,13 @@ def seen_by_python(lab: Lab, page: Page, name: str, expected: Callable[[object],
     """What Python reported last of one trait, once it is as expected."""
     path = lab.folder / "seen.json"
     value = None
-    for _ in range(600):
+    deadline = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < deadline:
         if path.exists():
             value = json.loads(path.read_text())[name]
             if expected(value):
                 return value
-        page.evaluate("() => new Promise(requestAnimationFrame)")
+        observed(page)
     pytest.fail(f"Python saw {name} = {value!r} last")
 
 

@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 import axe_playwright_python
 import pytest
 from addresses import is_in_an_address
+from clock import observed
 from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
-from frames import SOME_FRAMES
 from hands import CONTROLS, widgets
 from looks import SPILLED
 from playwright.sync_api import Page, expect
@@ -225,7 +225,7 @@ def test_the_search_finds_the_first_lecture_first_and_leads_to_the_first_match(
     first.click()
     page.wait_for_url("**/01_soft_lookup.html?sought=softmax")
     page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     top = page.evaluate(
         "() => [...CSS.highlights.get('sought')][0].getBoundingClientRect().top / innerHeight"
     )
@@ -245,7 +245,7 @@ def test_the_search_finds_the_lecture_that_tells_of_it_and_the_phrase_in_it(
     expect(first).to_have_attribute("href", re.compile(rf"lectures/({lectures})_"))
     first.click()
     page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     text, top = page.evaluate(
         """() => {
           const [first] = CSS.highlights.get("sought");
@@ -348,10 +348,10 @@ def test_on_a_telephone_what_scrolls_says_so_and_the_keyboard_reaches_it(
     site: Folder, look_at: Callable[..., Page], page_path: str
 ):
     page = look_at(site.url(page_path), width=390, touch=True)
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     assert all(scroller == [True, 0, True] for scroller in page.evaluate(SCROLLERS))
     page.evaluate(OPEN_FOLDS)
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     scrollers = page.evaluate(SCROLLERS)
     page.evaluate(CLOSE_THEM)
     assert all(scroller == [True, 0, True] for scroller in scrollers)
@@ -385,7 +385,7 @@ def test_each_stop_of_the_tab_key_is_of_use_and_none_is_a_formula(
 ):
     page = open_page(site.url(pages(with_widgets=True)[-1]), reduced_motion=True)
     page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     stops = []
     while len(stops) < 400:
         page.keyboard.press("Tab")
@@ -493,7 +493,7 @@ def test_on_a_telephone_no_figure_is_much_higher_than_the_screen(
     site: Folder, look_at: Callable[..., Page], page_path: str
 ):
     page = look_at(site.url(page_path), width=390, height=844, touch=True)
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     high = [at for at in page.evaluate(HEIGHTS) if at[1] > HIGHEST_ON_A_TELEPHONE]
     assert high == []
 
@@ -555,7 +555,7 @@ def test_widgets_fit_the_window_and_their_controls_are_within_reach(
     page = look_at(site.url(page_path), width=width, touch=width < 600)
     for widget in widgets(page):
         widget.scroll_into_view_if_needed()
-        page.evaluate(SOME_FRAMES)  # what was out of sight when the window changed follows now
+        observed(page)  # what was out of sight when the window changed follows now
         kind = widget.get_attribute("data-widget")
         assert widget.evaluate(SPILLED) == [], f"{kind} reaches out of its frame"
         frame = widget.locator(".cw").bounding_box()

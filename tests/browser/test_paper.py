@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from bare import Alone
+from clock import observed
 from conftest import Folder
 from course_site import pages
-from frames import SOME_FRAMES
 from kinds.attention_explorer import make as attention_explorer
 from playwright.sync_api import Page, expect
 
@@ -54,7 +54,7 @@ def test_on_paper_a_page_is_whole_and_light_and_nothing_on_it_is_to_be_pressed(
     page.emulate_media(media="print")
     page.evaluate(PRINT)
     page.set_viewport_size({"width": WIDTH, "height": 1000})
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     assert page.evaluate("() => document.documentElement.dataset.theme") == "light"
     assert page.locator("article details:not([open], .cw-host *)").count() == 0
     assert page.evaluate(CUT, WIDTH) == []
@@ -111,7 +111,7 @@ def test_a_canvas_has_the_colours_of_paper_at_once(alone: Alone):
     canvas = "(el) => el.querySelector('canvas').toDataURL()"
     light = widget.evaluate(canvas)
     page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
-    page.evaluate(SOME_FRAMES)
+    observed(page)
     assert widget.evaluate(canvas) != light
     printed = widget.evaluate(
         f"""(el) => {{
