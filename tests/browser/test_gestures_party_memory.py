@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, NOTE_VALUES, VALUES
+from frames import NOTE_VALUES, VALUES
 from playwright.sync_api import Locator, expect
 from reading import state_of
 
@@ -57,60 +58,75 @@ def test_a_name_without_end_is_cut(shown: Callable[..., Locator]):
     agrees_with_course_lib(widget)
 
 
-# Both hands are in the page: one from outside may come after the next guest.
-PRESS_TWICE = """async (el, names) => {
-  for (const name of names) {
-    [...el.querySelectorAll("button")].find((b) => b.textContent.includes(name)).click();
-    await new Promise(requestAnimationFrame);
-  }
-}"""
+THREE = (np.ones((3, 2, 2)), ["Ada", "Ben", "Cleo"], [0.0, 1.0, 2.0])
 
 
-@pytest.mark.parametrize(("end", "arrived"), [("Stop", 0), ("Reset", 3)])
+@pytest.mark.parametrize(("end", "arrived"), [("Stop", 1), ("Reset", 3)])
 def test_nobody_arrives_once_a_party_is_stopped_or_reset(
     shown: Callable[..., Locator], end: str, arrived: int
 ):
-    widget = shown(np.ones((3, 2, 2)), ["Ada", "Ben", "Cleo"], [0.0, 1.0, 2.0])
-    widget.evaluate(PRESS_TWICE, ["Let them arrive", end])
+    widget = shown(*THREE, window={"clock": True})
+    widget.get_by_role("button", name="Let them arrive").click()
+    turn(widget, 1)
+    assert state_of(widget)["arrived"] == 1
+    widget.get_by_role("button", name=end).click()
+    turn(widget, 3)
     assert widget.get_by_role("button", name="Let them arrive").is_visible()
-    widget.page.wait_for_timeout(1000)
     assert state_of(widget)["arrived"] == arrived
     agrees_with_course_lib(widget)
 
 
-THREE = (np.ones((3, 2, 2)), ["Ada", "Ben", "Cleo"], [0.0, 1.0, 2.0])
+# How much ink each pixel of the memory has.
+INK = """(el) => {
+  const sheet = [...el.querySelectorAll("canvas.cw-picture")].at(-1);
+  const { data } = sheet.getContext("2d").getImageData(0, 0, sheet.width, sheet.height);
+  return [...data].filter((_, i) => i % 4 === 3);
+}"""
 
 
-def test_a_party_in_motion_fills_by_itself_until_all_are_there(shown: Callable[..., Locator]):
-    widget = shown(*THREE, arrived=0, moving=True, mode="forgetting", decay=1.0)
-    widget.page.wait_for_function(
-        """() => document.querySelector(".cw-host").courseModel.get("arrived") === 3
-          && document.querySelector(".cw-party-air").hidden"""
-    )
-    agrees_with_course_lib(widget)
+def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_pixel(
+    shown: Callable[..., Locator],
+):
+    given = {"arrived": 0, "moving": True, "mode": "forgetting", "decay": 1.0}
+    widget = shown(*THREE, **given, window={"clock": True})
+    assert state_of(widget)["arrived"] == 0
+    assert widget.evaluate(INK) == [0, 0, 0, 0]
+    air, halfway = widget.locator(".cw-party-air"), []
+    for guest in (1, 2, 3):
+        turn(widget, 1.25 if guest == 1 else 1.1)
+        assert state_of(widget)["arrived"] == guest
+        assert air.is_visible()
+        halfway.append(widget.evaluate(INK))
+        turn(widget, 0.6)
+        assert state_of(widget)["arrived"] == guest
+        assert air.is_hidden()
+        agrees_with_course_lib(widget)
+    # The lowest row leaves first: a pixel of it has landed when one above it is on its way.
+    assert halfway[0][1:3] == [0, 255]
 
 
 def test_a_party_in_motion_stands_still_for_readers_who_asked_for_less(
     shown: Callable[..., Locator],
 ):
-    still = {"reduced_motion": True, "init": COUNT_FRAMES}
+    still = {"reduced_motion": True, "clock": True}
     widget = shown(*THREE, arrived=0, moving=True, window=still)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     assert state_of(widget)["arrived"] == 0
     agrees_with_course_lib(widget)
     for arrived in (1, 2, 3, 0):
         widget.get_by_role("button", name="Next guest").click()
         assert state_of(widget)["arrived"] == arrived
         agrees_with_course_lib(widget)
-        assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+        assert rests(widget)
     widget.get_by_role("button", name="Let them arrive").click()
     assert state_of(widget)["arrived"] == 3
     agrees_with_course_lib(widget)
 
 
 def test_the_next_guest_comes_alone(shown: Callable[..., Locator]):
-    widget = shown(*THREE, arrived=0)
+    widget = shown(*THREE, arrived=0, window={"clock": True})
     widget.get_by_role("button", name="Next guest").click()
+    turn(widget, 4)
     agrees_with_course_lib(widget)
     assert widget.get_by_role("button", name="Let them arrive").is_visible()
     assert state_of(widget)["arrived"] == 1
@@ -127,14 +143,18 @@ def questioned(alone: Alone, *, moving: bool = True, **window: object) -> Locato
 
 
 def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_end(alone: Alone):
-    widget = questioned(alone, init=COUNT_FRAMES)
+    widget = questioned(alone, clock=True)
     widget.evaluate(NOTE_VALUES, "question")
-    expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible()
-    asked = ["Anybody?", "Who is early?", "Who is late?"]
-    assert widget.evaluate(VALUES) == asked
-    expect(widget.locator(".cw-party-answer strong")).to_have_text("Ada")
+    turn(widget, 10)
+    assert widget.get_by_role("button", name="Ask in turn").is_visible()
+    assert widget.evaluate(VALUES) == ["Anybody?", "Who is early?", "Who is late?"]
+    assert answer_of(widget) == "Ada"
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
+
+
+def answer_of(widget: Locator) -> str:
+    return widget.locator(".cw-party-answer strong").text_content().strip()
 
 
 def test_of_many_questions_a_few_that_lie_far_apart_are_asked_and_are_answered(
@@ -144,41 +164,25 @@ def test_of_many_questions_a_few_that_lie_far_apart_are_asked_and_are_answered(
     queries = {f"Who is {i}?": [i - 6.0] for i in range(13)}
     keys = np.array(score)[:, None]
     options = {"mode": "query", "question": "Who is 1?", "moving": True}
-    widget = alone(PartyMemory(images, names, keys=keys, queries=queries, **options))
+    widget = alone(PartyMemory(images, names, keys=keys, queries=queries, **options), clock=True)
     widget.evaluate(NOTE_VALUES, "question")
-    answer = widget.locator(".cw-party-answer strong")
-    expect(widget.locator(".cw-party-air")).to_be_visible()
-    assert answer.text_content().strip() == "Ada"
-    expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible(timeout=30_000)
-    asked = [f"Who is {i}?" for i in (4, 6, 9, 11, 1)]
-    assert widget.evaluate(VALUES) == asked
-
-
-# In each frame: whether ink flies, and which of the answer's parts can be read.
-READ_WHILE_ASKED = """async (el) => {
-  const seen = [];
-  const parts = [".cw-guest-weight", ".cw-party-answer strong", ".cw-party-verdict"];
-  const air = el.querySelector(".cw-party-air");
-  const flights = () => seen.filter(([flies], i) => flies && !seen[i - 1]?.[0]).length;
-  while (seen.length < 600 && (flights() < 2 || seen.at(-1)[0])) {
-    const shown = parts.map((p) => getComputedStyle(el.querySelector(p)).visibility === "visible");
-    seen.push([!air.hidden, ...shown]);
-    await new Promise(requestAnimationFrame);
-  }
-  return seen;
-}"""
+    assert answer_of(widget) == "Ada"
+    turn(widget, 15)
+    assert widget.get_by_role("button", name="Ask in turn").is_visible()
+    assert widget.evaluate(VALUES) == [f"Who is {i}?" for i in (4, 6, 9, 11, 1)]
 
 
 def test_an_answer_its_weights_and_its_picture_come_together(alone: Alone):
     images, names, score = THREE
     keys = np.array(score)[:, None]
     options = {"mode": "query", "fits": FITS, "question": "Anybody?", "moving": True}
-    widget = alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options))
-    frames = widget.evaluate(READ_WHILE_ASKED)
-    assert {tuple(frame) for frame in frames} == {
-        (True, False, False, False),
-        (False, True, True, True),
-    }
+    widget = alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options), clock=True)
+    air = widget.locator(".cw-party-air")
+    parts = (".cw-guest-weight", ".cw-party-answer strong", ".cw-party-verdict")
+    for flies in (True, False, True, False):
+        turn(widget, 1)
+        assert air.is_visible() == flies
+        assert [widget.locator(part).first.is_visible() for part in parts] == [not flies] * 3
 
 
 INK_OF_EVIDENCE = """(el) => [...el.querySelectorAll(".cw-guest-evidence")].map((one) => {
@@ -210,12 +214,13 @@ def test_a_product_and_a_value_stay_on_one_line(alone: Alone):
 
 
 def test_the_next_question_is_answered_by_the_guest_whom_it_looks_at_most(alone: Alone):
-    widget = questioned(alone, moving=False)
+    widget = questioned(alone, moving=False, clock=True)
     for _ in range(2):
         widget.get_by_role("button", name="Next question").click()
-        expect(widget.get_by_role("button", name="Ask in turn")).to_be_visible()
+        turn(widget, 2)
+        assert widget.get_by_role("button", name="Ask in turn").is_visible()
     assert state_of(widget)["question"] == "Who is early?"
-    expect(widget.locator(".cw-party-answer strong")).to_have_text("Cleo")
+    assert answer_of(widget) == "Cleo"
     agrees_with_course_lib(widget)
 
 
@@ -263,10 +268,10 @@ def test_nothing_moves_when_a_verdict_changes(alone: Alone):
 
 
 def test_questions_stand_still_for_readers_who_asked_for_less_motion(alone: Alone):
-    widget = questioned(alone, reduced_motion=True, init=COUNT_FRAMES)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = questioned(alone, reduced_motion=True, clock=True)
+    assert rests(widget)
     for name, question in (("Ask in turn", "Who is late?"), ("Next question", "Anybody?")):
         widget.get_by_role("button", name=name).click()
         assert state_of(widget)["question"] == question
         agrees_with_course_lib(widget)
-        assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+        assert rests(widget)
