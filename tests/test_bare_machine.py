@@ -52,7 +52,7 @@ class Machine:
             env={"PATH": str(self.programs), "TMPDIR": str(self.log.parent), **environment},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
 
@@ -184,7 +184,7 @@ def test_a_variable_that_leads_nowhere_is_named(monkeypatch, variable):
 
 def test_playwright_has_the_installer_and_knows_its_options():
     command = [*INSTALLER, "--dry-run"]
-    dry = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    dry = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert "chromium" in dry.stdout
     assert "headless" not in dry.stdout.lower()
 
@@ -240,7 +240,7 @@ def test_workers_that_ask_at_once_fetch_once_and_get_the_same_answer(tmp_path):
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         for _ in range(2)
     ]
-    said = {worker.communicate(timeout=60)[0] for worker in workers}
+    said = {worker.communicate(timeout=300)[0] for worker in workers}
     assert (tmp_path / "log").read_text() == "asked\n"
     assert len(said) == 1
     assert "ended with 3" in said.pop()

@@ -12,7 +12,7 @@ SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 SETTINGS = """
 extensions = ["myst_nb", "lecture_outputs"]
 nb_execution_mode = "cache"
-nb_execution_timeout = 30
+nb_execution_timeout = 240
 nb_execution_show_tb = True
 exclude_patterns = ["_build"]
 """
