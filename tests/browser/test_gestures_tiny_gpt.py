@@ -1,5 +1,6 @@
 """What TinyGPT does while its reader types, writes, looks back and chooses otherwise."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,14 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 from bare import bare_page
+from clock import rests, turn
 from conftest import Watch
-from frames import (
-    BUTTONS_WHEN_PRESSED,
-    COUNT_FRAMES,
-    FRAMES_WHILE_IDLE,
-    HALF_A_SECOND,
-    PRESS_AFTER_CHANGES,
-)
 from hands import open_folds, widgets
 from in_the_page import uniform
 from kinds.tiny_gpt import displayed as tiny_gpt
@@ -31,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "·abcde <"
 BARS = "Letter to look at"
+CLOCK = {"clock": True}
+A_LETTER = 1.4  # seconds until the needle has chosen and the letter stands in the text
 
 
 def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> TinyGPT:
@@ -242,77 +239,77 @@ def draw_one(widget: Locator) -> None:
     """Let the needle go once, and wait until the letter that it chose has come."""
     draws = state_of(widget)["draws"]
     push(widget, "One letter")
-
-    def has_come() -> None:
-        assert state_of(widget)["draws"] == draws + 1
-        assert widget.get_by_role("button", name="▶ Write").is_visible()
-
-    eventually(widget, has_come)
+    turn(widget, A_LETTER + 0.1)
+    assert state_of(widget)["draws"] == draws + 1
+    assert widget.get_by_role("button", name="▶ Write").is_visible()
 
 
-# Where the needle stands in each frame, and from where to where the lit letter reaches.
-NEEDLE_WHILE_IT_FALLS = """async (el) => {
+# Where the needle stands, and from where to where the lit letter reaches, in shares of the strip.
+NEEDLE = """(el) => {
   const strip = el.querySelector(".cw-t-strip");
-  const needle = strip.querySelector(".cw-t-needle");
-  const lit = strip.querySelector(".cw-t-drawn");
-  const across = strip.viewBox.baseVal.width - 2;
-  const seen = [];
-  [...el.querySelectorAll("button")].find((b) => b.textContent === "One letter").click();
-  while (el.courseModel.get("draws") === 0) {
-    await new Promise(requestAnimationFrame);
-    if (needle.getAttribute("visibility") !== "visible") continue;
-    const at = (Number(needle.getAttribute("transform").match(/\\((\\S+) /)[1]) - 1) / across;
-    const [, from, wide] = lit.getAttribute("d").match(/M(\\S+) \\S+h(\\S+)v/) ?? [];
-    seen.push([at, from && (from - 1) / across, from && (from - 1 + Number(wide)) / across]);
-  }
-  return seen;
+  const needle = strip.querySelector(".cw-t-needle[visibility=visible]");
+  const at = Number(needle.getAttribute("transform").match(/\\((\\S+) /)[1]);
+  const lit = strip.querySelector(".cw-t-drawn").getAttribute("d").match(/M(\\S+) \\S+h(\\S+)v/);
+  const [from, wide] = (lit ?? []).slice(1).map(Number);
+  return [at, from, from + wide].map((x) => (x - 1) / (strip.viewBox.baseVal.width - 2));
 }"""
 
 
 def test_the_needle_swings_and_comes_to_rest_on_the_letter_that_is_written(
     shown: Callable[..., Locator],
 ):
-    widget = shown(seed=5, temperature=1.3)
+    widget = shown(CLOCK, seed=5, temperature=1.3)
     before = state_of(widget)
-    seen = widget.evaluate(NEEDLE_WHILE_IT_FALLS)
     u = uniform(5, 0)
-    assert max(abs(at - u) for at, *_ in seen) > 0.1
-    assert all(-1e-6 <= at <= 1 + 1e-6 for at, *_ in seen)
-    at, start, end = seen[-1]
+    push(widget, "One letter")
+    sides = set()
+    for seconds in (0.05, 0.2, 0.25):
+        turn(widget, seconds)
+        at, start, _ = widget.evaluate(NEEDLE)
+        assert 0 <= at <= 1
+        assert math.isnan(start)
+        sides.add(at > u)
+    assert sides == {True, False}
+    turn(widget, 0.4)
+    at, start, end = widget.evaluate(NEEDLE)
     assert at == pytest.approx(u, abs=1e-4)
     assert start <= at < end
-    assert seen[0][1] is None
+    assert state_of(widget)["written"] == ""
+    turn(widget, 0.6)
     assert state_of(widget)["written"] == drawn(before, before["prompt"], u)
 
 
 def test_a_button_writes_after_its_beginning(shown: Callable[..., Locator]):
-    widget = shown(beginnings={"cabs": "cab", "beds": "bed"}, seed=3, temperature=2)
+    widget = shown(CLOCK, beginnings={"cabs": "cab", "beds": "bed"}, seed=3, temperature=2)
     button = widget.get_by_role("button", name="beds")
     assert button.get_attribute("aria-pressed") == "false"
     button.click()
-    eventually(widget, lambda: at_the_end(widget), frames=3000)
+    turn(widget, 10 * A_LETTER)
+    at_the_end(widget)
     assert texts(widget)[0] == "bed"
     assert button.get_attribute("aria-pressed") == "true"
     agrees(widget)
 
 
-def test_a_button_writes_at_once_for_readers_who_asked_for_less_motion(
+def test_readers_who_asked_for_less_motion_get_letter_and_text_at_once(
     shown: Callable[..., Locator],
 ):
-    still = {"reduced_motion": True, "init": COUNT_FRAMES}
+    still = CLOCK | {"reduced_motion": True}
     widget = shown(still, beginnings={"beds": "bed"}, seed=3, temperature=2)
-    widget.get_by_role("button", name="beds").click()
-    at_the_end(widget)
-    agrees(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    push(widget, "Clear")
+    for name in ("beds", "▶ Write"):
+        push(widget, name)
+        turn(widget, 0.05)
+        at_the_end(widget)
+        agrees(widget)
+        push(widget, "Clear")
     push(widget, "One letter")
     assert len(texts(widget)[1]) == 1
     agrees(widget)
+    assert rests(widget)
 
 
 def test_each_letter_is_drawn_with_the_next_number_of_the_seed(shown: Callable[..., Locator]):
-    widget = shown(seed=5, temperature=1.3, top_p=0.9)
+    widget = shown(CLOCK, seed=5, temperature=1.3, top_p=0.9)
     for n in range(6):
         before = state_of(widget)
         draw_one(widget)
@@ -327,7 +324,8 @@ def test_each_letter_is_drawn_with_the_next_number_of_the_seed(shown: Callable[.
 
 def written_to_the_end(widget: Locator) -> str:
     push(widget, "▶ Write")
-    eventually(widget, lambda: at_the_end(widget), frames=3000)
+    turn(widget, 10 * A_LETTER)
+    at_the_end(widget)
     agrees(widget)
     return texts(widget)[1]
 
@@ -341,39 +339,31 @@ def at_the_end(widget: Locator) -> None:
 def test_write_goes_on_to_the_end_and_the_same_state_writes_the_same_text(
     shown: Callable[..., Locator],
 ):
-    first = written_to_the_end(shown(seed=3, temperature=2))
-    again = shown(seed=3, temperature=2)
+    first = written_to_the_end(shown(CLOCK, seed=3, temperature=2))
+    again = shown(CLOCK, seed=3, temperature=2)
     assert written_to_the_end(again) == first
     assert "Write begins another one" in again.locator(".cw-t-remark").inner_text()
     assert written_to_the_end(again) != first
+    assert rests(again)
 
 
 def test_write_can_be_stopped(shown: Callable[..., Locator]):
-    widget = shown(prompt="a", tokens=64)
-    widget.evaluate(PRESS_AFTER_CHANGES, ["written", 3, "■ Stop"])
+    widget = shown(CLOCK, prompt="a", tokens=64)
     push(widget, "▶ Write")
-    assert "■ Stop" in widget.evaluate(BUTTONS_WHEN_PRESSED)
-    assert widget.get_by_role("button", name="▶ Write").is_visible()
+    turn(widget, 3.5 * A_LETTER)
+    push(widget, "■ Stop")
     held = texts(widget)
-    agrees(widget)
-    for _ in range(4):  # long enough for a letter
-        widget.evaluate(HALF_A_SECOND)
+    assert len(held[1]) == 3
+    turn(widget, 2 * A_LETTER)
+    assert widget.get_by_role("button", name="▶ Write").is_visible()
     assert texts(widget) == held
-    assert 3 <= len(held[1]) < 63
-
-
-def test_readers_who_asked_for_less_motion_get_the_text_at_once(shown: Callable[..., Locator]):
-    widget = shown({"reduced_motion": True}, seed=3, temperature=2)
-    push(widget, "▶ Write")
-    prompt, written = texts(widget)
-    assert written.endswith("·") or len(prompt + written) == 10
     agrees(widget)
 
 
 def test_undo_takes_back_letter_by_letter_and_brings_back_what_was_cleared(
     shown: Callable[..., Locator],
 ):
-    widget = shown()
+    widget = shown(CLOCK)
     undo, clear = (widget.get_by_role("button", name=name) for name in ("Undo", "Clear"))
     agrees(widget)
     assert undo.is_disabled()
@@ -464,10 +454,11 @@ def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., 
     letter = widget.locator(".cw-l-card").nth(3).locator("span").nth(2)
     letter.scroll_into_view_if_needed()
     letter.hover()
-    line = widget.locator(".cw-l-look").inner_text()
-    assert line.startswith("Layer 2, head 2 looks at a (place 3 of 4) with weight 0.")
+    line = widget.locator(".cw-l-look")
+    expect(line).to_contain_text("Layer 2, head 2 looks at a (place 3 of 4) with weight 0.")
+    weight = float(line.inner_text().rpartition(" ")[2].rstrip("."))
     share = float(letter.evaluate("el => el.style.getPropertyValue('--weight')"))
-    assert float(line.rpartition(" ")[2].rstrip(".")) == pytest.approx(share**2, abs=6e-4)
+    assert weight == pytest.approx(share**2, abs=6e-4)
 
 
 @pytest.mark.parametrize("width", [200, 390, 1920])
@@ -489,27 +480,32 @@ def test_ninety_six_letters_and_sixty_four_positions_fit_the_window(
 
 
 def test_at_first_sight_it_writes_one_text_and_then_waits(shown: Callable[..., Locator]):
-    widget = shown({"init": COUNT_FRAMES}, prompt="abcdeab", moving=True, seed=3)
+    widget = shown(CLOCK, prompt="abcdeab", moving=True, seed=3)
+    turn(widget, A_LETTER / 2)
     assert texts(widget)[1] == ""
-    eventually(widget, lambda: at_the_end(widget), frames=3000)
+    turn(widget, 10 * A_LETTER)
+    at_the_end(widget)
     agrees(widget)
     assert state_of(widget)["draws"] == len(texts(widget)[1])
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     push(widget, "Reset")
     assert texts(widget) == ("abcdeab", "")
 
 
 def test_a_hand_ends_the_first_text(shown: Callable[..., Locator]):
-    widget = shown(prompt="a", moving=True)
-    expect(widget.get_by_role("button", name="■ Stop")).to_be_visible()
+    widget = shown(CLOCK, prompt="a", moving=True)
+    turn(widget, A_LETTER / 2)
+    assert widget.get_by_role("button", name="■ Stop").is_visible()
     widget.locator(".cw-t-text span").first.click()
-    expect(widget.get_by_role("button", name="▶ Write")).to_be_visible()
+    turn(widget, 2 * A_LETTER)
+    assert widget.get_by_role("button", name="▶ Write").is_visible()
+    assert texts(widget) == ("a", "")
     agrees(widget)
 
 
 def test_nothing_is_written_for_readers_who_asked_for_less_motion(shown: Callable[..., Locator]):
-    widget = shown({"reduced_motion": True, "init": COUNT_FRAMES}, moving=True)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(CLOCK | {"reduced_motion": True}, moving=True)
+    assert rests(widget)
     assert texts(widget) == ("bad", "")
     agrees(widget)
 
@@ -522,9 +518,3 @@ def test_on_a_telephone_the_heads_are_folded_and_the_figure_is_short(shown: Call
     assert not widget.locator(".cw-l-cards").is_visible()
     widget.get_by_text("Where each head looked").click()
     assert widget.locator(".cw-l-cards").is_visible()
-
-
-def test_a_text_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator]):
-    widget = shown({"init": COUNT_FRAMES}, seed=3, temperature=2)
-    written_to_the_end(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
