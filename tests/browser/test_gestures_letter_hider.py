@@ -6,12 +6,12 @@ import pytest
 import torch
 from addresses import go_to
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import centre, open_folds
 from letters import bar, says
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import state_of
 
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
@@ -188,48 +188,57 @@ GROWN = """(el) => Math.max(...el.querySelector(".cw-l-fill").getAttribute("d")
   .match(/v[-.\\d]+/g).map((v) => Math.abs(v.slice(1))))"""
 
 
+def is_covered(widget: Locator) -> bool:
+    """Whether the picture waits for the reader's guess."""
+    return widget.get_by_role("listbox").get_attribute("data-covered") == "true"
+
+
 def test_at_first_sight_three_others_are_hidden_their_bars_grow_and_then_the_reader_is_asked(
     shown: Callable[..., Locator],
 ):
-    page = {"init": COUNT_FRAMES}
-    widget = shown(page, hidden=[1], guess_first=True, moving=True)
-    listed = widget.get_by_role("listbox")
-    heights, hidden = set(), set()
-
-    def asked() -> None:
-        heights.add(round(widget.evaluate(GROWN), 1))
-        hidden.update(t for t in range(8) if "?" in tile(widget, t).locator("b").inner_text())
-        assert listed.get_attribute("data-covered") == "true"
-
-    expect(listed).to_have_attribute("data-covered", "false")
-    eventually(widget, asked, frames=3000)
-    assert len(heights) > 2
-    assert len(hidden - {1}) == 3
-    agrees_with_course_lib(widget)
+    widget = shown({"clock": True}, hidden=[1], guess_first=True, moving=True)
+    holes = widget.locator(".cw-h-hidden")
+    turn(widget, 1.1)
+    assert holes.count() == 1
+    low = widget.evaluate(GROWN)
+    turn(widget, 0.4)
+    assert widget.evaluate(GROWN) > low + 1
+    turn(widget, 2)
+    assert holes.count() == 3
+    assert tile(widget, 1).locator("b").inner_text() == "e"
+    assert not is_covered(widget)
+    turn(widget, 2)
+    assert is_covered(widget)
     assert chosen(widget)[1] == [1]
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    agrees_with_course_lib(widget)
+    assert rests(widget)
 
 
-def test_any_touch_ends_the_show(shown: Callable[..., Locator]):
-    widget = shown(hidden=[1], guess_first=True, moving=True)
-    expect(widget.get_by_role("listbox")).to_have_attribute("data-covered", "false")
+def test_any_touch_ends_the_show_and_nothing_moves_any_more(shown: Callable[..., Locator]):
+    widget = shown({"clock": True}, hidden=[1], guess_first=True, moving=True)
+    turn(widget, 1.1)
+    assert not is_covered(widget)
     widget.get_by_role("listbox").press("ArrowRight")
-    expect(widget.get_by_role("listbox")).to_have_attribute("data-covered", "true")
+    assert rests(widget)
+    assert is_covered(widget)
     assert chosen(widget)[1:] == ([1], 2)
     agrees_with_course_lib(widget)
 
 
 def test_the_show_can_be_stopped_and_seen_again(shown: Callable[..., Locator]):
-    widget = shown(hidden=[1], guess_first=True, moving=True)
-    listed = widget.get_by_role("listbox")
+    widget = shown({"clock": True}, hidden=[1], guess_first=True, moving=True)
     watch, stop = (widget.get_by_role("button", name=name) for name in ("Watch", "Stop"))
+    turn(widget, 1.1)
     stop.click()
-    expect(listed).to_have_attribute("data-covered", "true")
+    turn(widget, 1)
+    assert is_covered(widget)
     watch.press("Enter")
-    expect(listed).to_have_attribute("data-covered", "false")
-    expect(stop).to_be_focused()
+    turn(widget, 1.1)
+    assert not is_covered(widget)
+    assert stop.evaluate("(button) => button === document.activeElement")
     stop.press("Enter")
-    expect(listed).to_have_attribute("data-covered", "true")
+    turn(widget, 1)
+    assert is_covered(widget)
     assert chosen(widget)[1] == [1]
 
 
@@ -239,21 +248,20 @@ BELOW_THE_WINDOW = """new MutationObserver(() => {
 
 
 def test_the_show_waits_until_the_figure_is_seen(shown: Callable[..., Locator]):
-    page = {"init": COUNT_FRAMES + BELOW_THE_WINDOW}
+    page = {"clock": True, "init": BELOW_THE_WINDOW}
     widget = shown(page, folded=True, hidden=[1], guess_first=True, moving=True)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    assert state_of(widget)["hidden"] == [1]
-    listed = widget.get_by_role("listbox")
-    expect(listed).to_have_attribute("data-covered", "true")
-    listed.evaluate("(listed) => listed.scrollIntoView({ block: 'center' })")
-    expect(listed).to_have_attribute("data-covered", "false")
+    assert rests(widget)
+    assert is_covered(widget)
+    widget.get_by_role("listbox").evaluate("(e) => e.scrollIntoView({ block: 'center' })")
+    turn(widget, 1.1)
+    assert not is_covered(widget)
 
 
 def test_nothing_is_shown_to_readers_who_asked_for_less_motion(shown: Callable[..., Locator]):
-    page = {"reduced_motion": True, "init": COUNT_FRAMES}
+    page = {"reduced_motion": True, "clock": True}
     widget = shown(page, hidden=[1], guess_first=True, moving=True)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    assert_covered(widget)
+    assert rests(widget)
+    assert is_covered(widget)
     agrees_with_course_lib(widget)
 
 
@@ -354,10 +362,11 @@ def test_a_letter_of_a_head_tells_how_hard_it_is_looked_at(shown: Callable[..., 
     letter = widget.locator(".cw-l-card").nth(3).locator("span").nth(3)
     letter.scroll_into_view_if_needed()
     letter.hover()
-    line = widget.locator(".cw-l-look").inner_text()
-    assert line.startswith("Layer 2, head 2 looks at d (place 4 of 8) with weight 0.")
+    line = widget.locator(".cw-l-look")
+    expect(line).to_contain_text("Layer 2, head 2 looks at d (place 4 of 8) with weight 0.")
+    weight = float(line.inner_text().rpartition(" ")[2].rstrip("."))
     share = float(letter.evaluate("el => el.style.getPropertyValue('--weight')"))
-    assert float(line.rpartition(" ")[2].rstrip(".")) == pytest.approx(share**2, abs=6e-4)
+    assert weight == pytest.approx(share**2, abs=6e-4)
 
 
 @pytest.mark.parametrize("width", [60, 200, 390, 1920])
@@ -382,13 +391,6 @@ def test_the_longest_word_of_the_largest_alphabet_fits_the_window(
         box = widget.locator(part).bounding_box()
         assert frame["x"] < box["x"]
         assert box["x"] + box["width"] < frame["x"] + frame["width"]
-
-
-def test_a_word_that_stands_still_asks_for_no_frame(shown: Callable[..., Locator]):
-    widget = shown({"init": COUNT_FRAMES}, hidden=[0])
-    tile(widget, 3).click()
-    agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
 # A name as its reader writes it, and a guess before the bars -------------------------------------
