@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bare import Alone, bare_page
+from clock import turn
 from displayed import agrees_with_course_lib
-from frames import HALF_A_SECOND
 from hands import Finger, Hand, Keyboard, Mouse, centre, operate_every_control, snapshot, widgets
 from kinds.prediction import DEPTH, chosen, make, placed
 from playwright.sync_api import Locator, Page, expect
@@ -108,6 +108,7 @@ def test_neither_guess_nor_truth_moves_what_stands_below(
     before = foot.bounding_box()
     widget.locator("[role=slider], .cw-p-option").first.click()
     assert len(state_of(widget)["guess"]) == 1
+    agrees_with_course_lib(widget)
     assert foot.bounding_box() == before
     reveal(widget)
     assert foot.bounding_box() == before
@@ -518,8 +519,8 @@ def plays(page: Page) -> bool:
 
 
 def test_what_waits_for_the_guess_takes_no_focus_and_does_not_play(lecture: Callable[..., Page]):
-    page = lecture(height=1400)
-    page.evaluate(HALF_A_SECOND)
+    page = lecture(height=1400, clock=True)
+    turn(page, 1)
     assert not plays(page)
     for name in ("#try", "#told", "#formula", f"#{FIGURE}", "#printed pre"):
         assert page.locator(name).evaluate("(el) => el.inert"), name
@@ -533,7 +534,8 @@ def test_what_waits_for_the_guess_takes_no_focus_and_does_not_play(lecture: Call
     assert "later" in reached
     assert not reached & {"try", FIGURE}
     page.get_by_role("button", name="Show me").click()
-    page.get_by_role("button", name="Pause").wait_for()
+    turn(page, 1)
+    assert plays(page)
     assert page.locator("[inert], .guess-hides, .guess-waits").count() == 0
 
 
