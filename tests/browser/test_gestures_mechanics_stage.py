@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from in_the_page import tensor
 from kinds.energy_drift import parts_of
 from kinds.mechanics_stage import READ, perceptron
@@ -22,18 +22,19 @@ from course_lib import mechanics
 from course_lib.symplectic import SympNet
 from course_lib.widgets import MechanicsStage
 from course_lib.widgets.energy_drift import METHODS
-from course_lib.widgets.mechanics_stage import SCENES
+from course_lib.widgets.mechanics_stage import PACE, SCENES
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 Shown = Callable[..., Locator]
+Place = tuple[float, float]
 SIDE, ROD = 320, 120
+CLOCK = {"clock": True}
 # Springs reach from wall to wall, and the arrow of a box stands still.
 OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
   const { x, y, width, height } = part.getBBox();
   return [x, y, x + width, y + height];
 })"""
-REST = "() => new Promise((pass) => setTimeout(pass, 250))"
 
 
 @pytest.fixture
@@ -60,17 +61,23 @@ def button(widget: Locator) -> Locator:
 
 def look_at(widget: Locator, share: float) -> None:
     """Put the slider of time there, as a hand does."""
-    widget.get_by_role("slider", name="Time").evaluate(
+    moment = widget.get_by_role("slider", name="Time").evaluate(
         """(slider, share) => {
           slider.value = share * slider.max;
           slider.dispatchEvent(new Event("input", { bubbles: true }));
+          return Number(slider.value);
         }""",
         share,
     )
+    eventually(widget, lambda: assert_time(widget, moment))
     agrees_with_course_lib(widget)
 
 
-def point_of(widget: Locator, run: str, place: tuple[float, float]) -> tuple[float, float]:
+def assert_time(widget: Locator, moment: float) -> None:
+    assert time_of(widget) == pytest.approx(moment)
+
+
+def point_of(widget: Locator, run: str, place: Place) -> Place:
     """A place of a stage, in pixels of the window."""
     scene = widget.locator(f"[data-run={run}] .cw-scene")
     scene.scroll_into_view_if_needed()
@@ -81,22 +88,27 @@ def point_of(widget: Locator, run: str, place: tuple[float, float]) -> tuple[flo
 # Time ------------------------------------------------------------------------------------------
 
 
-def test_it_plays_by_itself(shown: Shown):
-    widget = shown(moving=True)
-    widget.page.wait_for_function(
-        "() => Number(document.querySelector('[data-time]').dataset.time) > 0"
-    )
-    agrees_with_course_lib(widget)
+def test_it_plays_by_itself_each_system_at_its_own_pace(shown: Shown):
+    widget = shown(moving=True, page=CLOCK)
+    for name, scene in SCENES.items():
+        if name != "Pendulum":  # with which it begins
+            widget.get_by_role("combobox", name="System").select_option(name)
+        turn(widget, 0.1)
+        before = time_of(widget)
+        assert 0 < before < scene.pace
+        turn(widget, 2)
+        assert time_of(widget) - before == pytest.approx(2 * scene.pace, rel=0.02)
+        agrees_with_course_lib(widget)
 
 
 def test_it_stands_still_for_readers_who_asked_for_it_and_goes_on_step_by_step(shown: Shown):
-    widget = shown(moving=True, page={"init": COUNT_FRAMES, "reduced_motion": True})
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=True, page=CLOCK | {"reduced_motion": True})
+    assert rests(widget)
     before = acts(widget)
     widget.get_by_role("button", name="Step").click()
-    eventually(widget, lambda: moved(before, acts(widget)))
+    assert rests(widget)
+    moved(before, acts(widget))
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
 def moved(before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -104,38 +116,25 @@ def moved(before: dict[str, Any], after: dict[str, Any]) -> None:
         assert after[run]["balls"] != act["balls"]
 
 
-def test_after_its_end_it_rests_and_begins_again(shown: Shown):
-    widget = shown()
+@pytest.mark.parametrize("waits", [True, False])
+def test_after_its_end_it_rests_and_begins_again_at_once_for_who_does_not_want_to_wait(
+    shown: Shown,
+    waits: bool,  # noqa: FBT001
+):
+    widget = shown(page=CLOCK)
     look_at(widget, 0.995)
-    button(widget).click()
-    end = SCENES["Pendulum"].span
-    widget.page.wait_for_function(
-        f"() => document.querySelector('[data-time]').dataset.time === '{end:g}'"
-    )
-    widget.get_by_role("button", name="Again").wait_for()
-    widget.page.wait_for_function(
-        "() => Number(document.querySelector('[data-time]').dataset.time) < 10"
-    )
-    expect(widget.get_by_role("button", name="Again")).to_have_count(0)
-    button(widget).click()
-    agrees_with_course_lib(widget)
-
-
-def test_who_does_not_want_to_wait_begins_again_while_it_rests(shown: Shown):
-    widget = shown()
-    look_at(widget, 0.995)
-    button(widget).click()
-    again = widget.get_by_role("button", name="Again")
     room = button(widget).bounding_box()
-    again.wait_for()
+    button(widget).click()
+    turn(widget, 0.5)
+    assert time_of(widget) == SCENES["Pendulum"].span
+    again = widget.get_by_role("button", name="Again")
     assert again.bounding_box() == room
-    again.click()
-    eventually(widget, lambda: assert_between(time_of(widget), 0, 0.9 * SCENES["Pendulum"].span))
-    expect(button(widget)).to_have_text("❚❚ Pause")
-
-
-def assert_between(value: float, least: float, most: float) -> None:
-    assert least <= value <= most
+    if not waits:
+        again.click()
+    turn(widget, 1.5 if waits else 0.5)
+    assert 0 < time_of(widget) < 10
+    assert button(widget).inner_text() == "❚❚ Pause"
+    agrees_with_course_lib(widget)
 
 
 def test_an_answer_stands_over_its_stage_and_on_a_telephone_has_its_name(shown: Shown):
@@ -261,7 +260,8 @@ def test_at_the_end_it_is_said_whose_water_has_stayed_and_how_far_it_is_off(show
     widget = shown(methods=methods, z=[1.2, 0.0], dt=1.0)
     question = widget.locator(".cw-act-question")
     assert question.inner_text() == "Same start, same steps. Whose water stays?"
-    assert not widget.locator("[data-reading=lead]").is_visible()
+    answer = widget.locator("[data-reading=lead]")
+    assert not answer.is_visible()
     before = widget.locator(".cw-acts").bounding_box()
     look_at(widget, 1.0)
     assert question.is_visible()
@@ -280,11 +280,8 @@ def test_at_the_end_it_is_said_whose_water_has_stayed_and_how_far_it_is_off(show
         assert said == pytest.approx(largest, rel=0.051)
     # A new start, a new question.
     widget.get_by_role("button", name="Pendulum; arrow").first.press("ArrowRight")
-    eventually(widget, lambda: assert_seen(question))
-
-
-def assert_seen(found: Locator) -> None:
-    assert found.is_visible()
+    expect(answer).to_be_hidden()
+    assert question.is_visible()
 
 
 def test_a_body_at_rest_has_an_empty_glass(shown: Shown):
@@ -297,84 +294,62 @@ def test_a_body_at_rest_has_an_empty_glass(shown: Shown):
 # The hand --------------------------------------------------------------------------------------
 
 
-def test_a_bob_is_taken_on_any_stage_and_let_go_at_rest(shown: Shown):
-    widget, angle = shown(moving=True), -2.0
-    eventually(widget, lambda: assert_later(time_of(widget)))
-    mouse = widget.page.mouse
-    mouse.move(*point_of(widget, "stoermer_verlet", (SIDE / 2, SIDE / 2 + ROD)))
-    mouse.down()
-    there = SIDE / 2 + ROD * math.sin(angle), SIDE / 2 + ROD * math.cos(angle)
-    mouse.move(*point_of(widget, "stoermer_verlet", there), steps=4)
-    eventually(widget, lambda: assert_start(widget, [angle, 0.0]))
-    agrees_with_course_lib(widget)
+def test_a_bob_is_taken_on_any_stage_and_let_go_at_rest_however_quick_the_hand(shown: Shown):
+    widget, angle = shown(moving=True, page=CLOCK), -2.0
+    turn(widget, 2 * math.pi / SCENES["Pendulum"].pace)
+    end = SIDE / 2 + ROD * math.sin(angle), SIDE / 2 + ROD * math.cos(angle)
+    carry(widget, "stoermer_verlet", (SIDE / 2, SIDE / 2 + ROD), end, stride=0.015)
+    turn(widget, 0.05)
+    assert_start(widget, [angle, 0.0])
     assert time_of(widget) == 0
     assert button(widget).inner_text() == "▶ Play"
-    widget.evaluate(REST)
-    mouse.up()
-    eventually(widget, lambda: assert_later(time_of(widget)))
+    agrees_with_course_lib(widget)
+    widget.page.mouse.up()
+    turn(widget, 0.5)
+    assert time_of(widget) > 0
     assert_start(widget, [angle, 0.0])
     assert button(widget).inner_text() == "❚❚ Pause"
     agrees_with_course_lib(widget)
 
 
-def assert_later(time: float) -> None:
-    assert time > 0
+def carry(
+    widget: Locator, run: str, start: Place, end: Place, *, stride: float = 0, rest: float = 0
+) -> None:
+    """Take what is at a place of a stage and bring it to another, in five strides."""
+    mouse = widget.page.mouse
+    mouse.move(*point_of(widget, run, start))
+    mouse.down()
+    for share in (0.2, 0.4, 0.6, 0.8, 1):
+        turn(widget, stride)
+        x, y = (a + share * (b - a) for a, b in zip(start, end, strict=True))
+        mouse.move(*point_of(widget, run, (x, y)))
+    turn(widget, rest)
 
 
 def assert_start(widget: Locator, expected: list[float]) -> None:
     np.testing.assert_allclose(state_of(widget)["z"], expected, atol=0.03)
 
 
-# All within one frame of the page's own clock: a hand from outside may be slow.
-FLICK = """async (scene, [from, to]) => {
-  const box = scene.getBoundingClientRect();
-  scene.setPointerCapture = () => {};
-  scene.hasPointerCapture = () => true;
-  const act = (type, share) => scene.dispatchEvent(new PointerEvent(type, {
-    bubbles: true, pointerId: 1,
-    clientX: box.x + (box.width / 320) * (from[0] + share * (to[0] - from[0])),
-    clientY: box.y + (box.height / 320) * (from[1] + share * (to[1] - from[1])),
-  }));
-  act("pointerdown", 0);
-  for (let i = 1; i < 6; i += 1) {
-    await new Promise((pass) => setTimeout(pass, 15));
-    act("pointermove", i / 5);
-  }
-  act("pointerup", 1);
-}"""
-
-
 @pytest.mark.parametrize("way", [-1, 1])
-def test_a_planet_that_is_thrown_starts_in_the_direction_of_the_hand(shown: Shown, way: int):
-    widget = shown(mechanics.Kepler())
-    scene = widget.locator("[data-run=explicit_euler] .cw-scene")
-    scene.evaluate(FLICK, [[240, 160], [240, 160 - 30 * way]])
-    eventually(widget, lambda: assert_later(time_of(widget)))
-    x, y, across, up = state_of(widget)["z"]
-    assert x == pytest.approx(1.0, abs=0.05)
-    assert 0.1 < way * y < 0.6
-    assert abs(across) < 0.1
-    assert way * up > 0.5
-    agrees_with_course_lib(widget)
-
-
-def test_however_quick_the_hand_a_bob_is_let_go_at_rest_where_the_hand_is(shown: Shown):
-    widget, ends = shown(), [[160, 280], [280, 160]]
-    widget.locator("[data-run=explicit_euler] .cw-scene").evaluate(FLICK, ends)
-    eventually(widget, lambda: assert_later(time_of(widget)))
-    assert_start(widget, [math.pi / 2, 0.0])
+def test_a_planet_that_is_thrown_is_as_fast_as_the_hand(shown: Shown, way: int):
+    widget = shown(mechanics.Kepler(), page=CLOCK)
+    carry(widget, "explicit_euler", (240, 160), (240, 160 - 30 * way), stride=0.03)
+    widget.page.mouse.up()
+    turn(widget, 0.1)
+    assert time_of(widget) > 0
+    pixel = 4 / SIDE
+    speed = 30 * pixel / (5 * 0.03 * SCENES["Kepler"].pace)
+    assert_start(widget, [80 * pixel, way * 30 * pixel, 0, way * speed])
     agrees_with_course_lib(widget)
 
 
 def test_a_planet_that_is_let_go_goes_round_in_a_circle_as_it_went_before(shown: Shown):
-    widget = shown(mechanics.Kepler(mass=2.0, gravity=1.5), z=[1.6, 0.0, 0.0, -1.0])
-    mouse = widget.page.mouse
-    mouse.move(*point_of(widget, "explicit_euler", (288, 160)))
-    mouse.down()
-    mouse.move(*point_of(widget, "explicit_euler", (240, 80)), steps=3)
-    widget.evaluate(REST)
-    mouse.up()
-    eventually(widget, lambda: assert_later(time_of(widget)))
+    widget = shown(mechanics.Kepler(mass=2.0, gravity=1.5), z=[1.6, 0.0, 0.0, -1.0], page=CLOCK)
+    # A hand that has rested for a tenth of a second throws nothing.
+    carry(widget, "explicit_euler", (288, 160), (240, 80), stride=0.015, rest=0.12)
+    widget.page.mouse.up()
+    turn(widget, 0.1)
+    assert time_of(widget) > 0
     q, p = state_of(widget)["z"].tensor_split(2)
     torch.testing.assert_close(q, tensor([1.0, 1.0]), atol=0.02, rtol=0)
     assert float(q @ p) == pytest.approx(0, abs=1e-3)
@@ -384,29 +359,28 @@ def test_a_planet_that_is_let_go_goes_round_in_a_circle_as_it_went_before(shown:
 
 
 def test_a_planet_cannot_be_dropped_into_the_sun(shown: Shown):
-    widget = shown(mechanics.Kepler())
-    mouse = widget.page.mouse
-    mouse.move(*point_of(widget, "explicit_euler", (288, 160)))
-    mouse.down()
-    mouse.move(*point_of(widget, "explicit_euler", (160, 160)), steps=3)
-    mouse.up()
-    eventually(widget, lambda: assert_later(time_of(widget)))
+    widget = shown(mechanics.Kepler(), page=CLOCK)
+    carry(widget, "explicit_euler", (288, 160), (160, 160))
+    widget.page.mouse.up()
+    turn(widget, 0.1)
+    assert time_of(widget) > 0
     assert float(state_of(widget)["z"][:2].norm()) >= 0.149
     agrees_with_course_lib(widget)
 
 
 def test_the_arrow_keys_carry_a_body_and_enter_lets_it_go(shown: Shown):
-    widget = shown(mechanics.CoupledOscillators())
+    widget = shown(mechanics.CoupledOscillators(), page=CLOCK)
     before = state_of(widget)["z"]
-    names = [f"Two springs, body {i} of 2" for i in (1, 2)]
-    handles = [widget.get_by_role("button", name=name) for name in names]
-    handles[1].press("ArrowRight")
-    handles[1].press("Shift+ArrowRight")
-    eventually(widget, lambda: assert_moved(state_of(widget)["z"], before, 1))
+    handle = widget.get_by_role("button", name="Two springs, body 2 of 2")
+    handle.press("ArrowRight")
+    handle.press("Shift+ArrowRight")
+    turn(widget, 0.5)
+    assert_moved(state_of(widget)["z"], before, 1)
     assert time_of(widget) == 0
     agrees_with_course_lib(widget)
-    handles[1].press("Enter")
-    eventually(widget, lambda: assert_later(time_of(widget)))
+    handle.press("Enter")
+    turn(widget, 0.5)
+    assert time_of(widget) > 0
     assert_moved(state_of(widget)["z"], before, 1)
 
 
@@ -436,7 +410,7 @@ def learned(shown: Shown) -> Locator:
         "perceptron": seeded(perceptron, 4, 8, 4),
     }
     start = {"z": [0.5, -0.5, 0.0, 0.0], "dt": 0.3}
-    return shown(mechanics.CoupledOscillators(), networks=networks, **start)
+    return shown(mechanics.CoupledOscillators(), networks=networks, **start, page=CLOCK)
 
 
 def test_networks_go_on_from_wherever_the_hand_lets_go(learned: Locator):
@@ -444,14 +418,13 @@ def test_networks_go_on_from_wherever_the_hand_lets_go(learned: Locator):
     assert list(acts(learned)) == ["truth", "network SympNet", "network perceptron"]
     look_at(learned, 0.01)
     before = acts(learned)
-    (x, y), mouse = acts(learned)["truth"]["balls"][1], learned.page.mouse
-    mouse.move(*point_of(learned, "truth", (x, y)))
-    mouse.down()
-    mouse.move(*point_of(learned, "truth", (x + 40, y)), steps=4)
-    learned.evaluate(REST)
-    mouse.up()
-    button(learned).click()
+    x, y = before["truth"]["balls"][1]
+    carry(learned, "truth", (x, y), (x + 40, y))
+    learned.page.mouse.up()
+    turn(learned, 0.5)
+    assert time_of(learned) == pytest.approx(0.5 * PACE * 0.3, rel=0.05)
     agrees_with_course_lib(learned)
+    button(learned).click()
     assert state_of(learned)["z"][1] > 0
     look_at(learned, 0.01)
     assert acts(learned)["network perceptron"]["balls"] != before["network perceptron"]["balls"]
