@@ -7,15 +7,9 @@ import re
 import numpy as np
 import pytest
 from bare import Alone
+from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from frames import (
-    COUNT_FRAMES,
-    FRAMES_WHILE_IDLE,
-    HALF_A_SECOND,
-    NOTE_VALUES,
-    SOME_FRAMES,
-    VALUES,
-)
+from frames import NOTE_VALUES, VALUES
 from hands import Finger, Hand, Keyboard, Mouse, open_folds, operate_every_control, snapshot
 from kinds.live_figure import number_in
 from live_figures import DATA, EXPECTED, KINDS_OF_STACKS, make
@@ -36,6 +30,21 @@ OPACITIES = """(canvas) => {
 }"""
 VERDICT = ".cw-live-verdict"
 every_figure = pytest.mark.parametrize("name", FIGURES)
+
+
+def plays(figure: Locator) -> bool:
+    return figure.get_by_role("button", name="Pause").count() == 1
+
+
+def ended(figure: Locator) -> None:
+    turn(figure, 10.1)  # the longest tour
+    assert not plays(figure)
+
+
+def played(figure: Locator) -> None:
+    turn(figure, 1)
+    assert plays(figure)
+    ended(figure)
 
 
 @every_figure
@@ -72,8 +81,8 @@ def test_a_figure_fits_a_window_of_any_width_and_its_text_can_be_read(alone: Alo
 
 @every_figure
 def test_a_figure_that_nobody_touches_asks_for_no_frame(alone: Alone, name: str):
-    figure = alone(make(name), reduced_motion=True, init=COUNT_FRAMES)
-    assert figure.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    figure = alone(make(name), reduced_motion=True, clock=True)
+    assert rests(figure)
 
 
 LEGENDS = ".cw-legend svg"
@@ -191,7 +200,7 @@ def test_a_rim_that_a_saddle_tears_is_not_measured_by_the_points_that_are_left(a
     for place in ({"angle": 1.6, "momentum": 2.0}, {"angle": 0.0, "momentum": 1.6}):
         for name, to in (place | {"steps": 24}).items():
             figure.evaluate("(el, [name, to]) => el.courseModel.set(name, to)", [name, to])
-        figure.evaluate(SOME_FRAMES)
+        observed(figure.page)
         assert area.text_content() == "1.000"
 
 
@@ -327,25 +336,16 @@ def test_an_eigenvalue_follows_its_handle_and_the_signal_runs_beyond_radius_1(al
     assert "neither state nor gradient runs away" in says.inner_text()
 
 
-# What stands beside the slider, and the gradient below the figure, at each frame while it plays.
-PLAYED = """(el) => new Promise((done) => {
-  const frames = [];
-  const text = (selector) => el.querySelector(selector).textContent;
-  const look = () => {
-    frames.push([text("input[data-trait=radius] + output"), text("[data-reading=gradient]")]);
-    if (frames.length === 120) done(frames);
-    else requestAnimationFrame(look);
-  };
-  look();
-})"""
-
-
 def test_while_the_radius_plays_the_gradient_is_its_power_as_it_stands_there(alone: Alone):
-    figure = alone(make("spectral-radius", moving=True))
-    frames = figure.evaluate(PLAYED)
-    assert len({radius for radius, _ in frames}) > 3
-    for radius, gradient in frames:
-        assert number_in(gradient) == pytest.approx(float(radius) ** 40, rel=0.051, abs=6e-4)
+    figure = alone(make("spectral-radius", moving=True), clock=True)
+    radii = []
+    for _ in range(6):
+        turn(figure, 1.5)
+        radii.append(float(figure.locator("input[data-trait=radius] + output").inner_text()))
+        gradient = number_in(figure.locator("[data-reading=gradient]").inner_text())
+        assert gradient == pytest.approx(radii[-1] ** 40, rel=0.051, abs=6e-4)
+    assert radii[:4] == sorted(set(radii[:4]))
+    assert radii[4:] == sorted(set(radii[4:]), reverse=True)
 
 
 def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone: Alone):
@@ -368,23 +368,23 @@ def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone
     assert 1.8 <= orders["logarithm"] < 2
 
 
-PLACES = """(el) => {
+TOPS = """(el, selector) => {
   const { y: top } = el.querySelector(".cw").getBoundingClientRect();
-  const parts = ".cw-panel-title, .cw-live-panels svg, .cw-live-readings, .cw-hint";
-  return [...el.querySelectorAll(parts)].map((part) =>
-    Math.round(part.getBoundingClientRect().y - top)).join();
+  return [...el.querySelectorAll(selector)]
+    .map((part) => Math.round(part.getBoundingClientRect().y - top)).join();
 }"""
 
 
 @pytest.mark.parametrize("width", [390, 704])
 def test_nothing_moves_up_or_down_while_nodes_come_closer(alone: Alone, width: int):
     figure = alone(make("error-of-blends"), width=width)
-    places = set()
+    parts = ".cw-panel-title, .cw-live-panels svg, .cw-live-readings, .cw-hint"
+    tops = set()
     for intervals in (4, 8, 10, 23, 64, 1024):
         figure.evaluate("(el, count) => el.courseModel.set('intervals', count)", intervals)
         agrees_with_course_lib(figure)
-        places.add(figure.evaluate(PLACES))
-    assert len(places) == 1
+        tops.add(figure.evaluate(TOPS, parts))
+    assert len(tops) == 1
 
 
 def test_the_order_says_between_which_numbers_of_intervals(alone: Alone):
@@ -393,39 +393,31 @@ def test_the_order_says_between_which_numbers_of_intervals(alone: Alone):
     expect(told).to_have_text("order of the softmax, 32 to 64: 0.0")
 
 
-# How far to the right the curve of the softmax and its handle are, at each frame of the tour.
-DRAWN_SO_FAR = """(el) => new Promise((done) => {
-  const frames = [];
-  const look = () => {
-    const panel = el.querySelector("[data-measure=curves] svg");
-    const right = (one) => one.getBoundingClientRect().right;
-    const curve = panel.querySelector("path[fill=none][stroke='var(--cw-warm)']");
-    const ball = panel.querySelector(".cw-handle circle[fill='var(--cw-warm)']");
-    frames.push([right(curve), right(ball), right(panel.querySelector(".cw-axes rect"))]);
-    const playing = [...el.querySelectorAll("button")].some((one) => one.innerText.includes("❚❚"));
-    if (playing) requestAnimationFrame(look);
-    else done(frames);
-  };
-  look();
-})"""
+# How far to the right the curve of the softmax, its handle and the axes reach.
+REACH = """(panel) => [
+  "path[fill=none][stroke='var(--cw-warm)']",
+  ".cw-handle circle[fill='var(--cw-warm)']",
+  ".cw-axes rect",
+].map((part) => panel.querySelector(part).getBoundingClientRect().right)"""
 
 
 def test_a_curve_of_errors_is_drawn_as_far_as_it_has_been_seen(alone: Alone):
-    figure = alone(make("error-of-blends", moving=True))
-    figure.get_by_role("button", name="Pause").wait_for()
-    first = figure.evaluate(DRAWN_SO_FAR)
-    assert len(first) > 3
-    assert all(curve <= ball for curve, ball, _ in first)
-    assert first[0][0] < first[0][2] - 50
+    figure = alone(make("error-of-blends", moving=True), clock=True)
+    panel = figure.locator("[data-measure=curves] svg")
+    for _ in range(3):
+        turn(figure, 1.5)
+        curve, ball, end = panel.evaluate(REACH)
+        assert ball - 20 < curve <= ball < end - 50
     ended(figure)
     figure.get_by_role("button", name="Play").click()
-    figure.get_by_role("button", name="Pause").wait_for()
-    again = figure.evaluate(DRAWN_SO_FAR)
-    assert all(curve == pytest.approx(end, abs=1) for curve, _, end in again)
+    turn(figure, 3)
+    curve, ball, end = panel.evaluate(REACH)
+    assert ball < end - 50
+    assert curve == pytest.approx(end, abs=1)
     figure.get_by_role("radio", name="0.3 h²", exact=True).check()
-    figure.get_by_role("button", name="Pause").wait_for()
-    other = figure.evaluate(DRAWN_SO_FAR)
-    assert all(curve <= ball for curve, ball, _ in other)
+    turn(figure, 3)
+    curve, ball, end = panel.evaluate(REACH)
+    assert curve <= ball < end - 50
 
 
 def test_a_handle_at_the_smallest_h_leaves_the_names_of_the_guides_free(alone: Alone):
@@ -503,7 +495,7 @@ def test_both_errors_are_seen_within_their_panel_at_every_number_of_intervals(al
     figure = alone(make("error-of-blends"), reduced_motion=True)
     for intervals in (4, 15, 64, 338, 1024):
         figure.evaluate("(el, count) => el.courseModel.set('intervals', count)", intervals)
-        figure.evaluate(SOME_FRAMES)
+        observed(figure.page)
         curves = figure.evaluate(ERRORS_DRAWN)
         assert len(curves) == 2, intervals
         assert all(above and below for above, below, _ in curves)
@@ -703,22 +695,20 @@ def test_the_end_answers_whether_the_words_are_read_from_left_to_right(
 
 
 def test_another_number_is_written_from_its_first_piece_and_judged_at_its_end(alone: Alone):
-    figure = alone(make("translator", place=4))
+    figure = alone(make("translator", place=4), clock=True)
     verdict = figure.locator(VERDICT)
-    figure.evaluate(NOTE_VALUES, "place")
     for number, outcome, said in (
         (2986, "bad", "But what it wrote is wrong"),
         (7543, "good", "And what it wrote is right"),
     ):
         figure.get_by_label("Number", exact=True).select_option(str(number))
-        played(figure)
+        assert state_of(figure)["place"] == 0
+        turn(figure, 3)
+        assert 1 < state_of(figure)["place"] < 6
+        ended(figure)
         agrees_with_course_lib(figure)
-        expect(verdict).to_have_attribute("data-outcome", outcome)
-        expect(verdict).to_contain_text(said)
-        values = figure.evaluate("el => el.courseValues.splice(0)")
-        began = values.index(0)
-        assert values[began:] == sorted(values[began:])
-        assert len(set(values)) >= 5
+        assert verdict.get_attribute("data-outcome") == outcome
+        assert said in verdict.inner_text()
 
 
 def test_without_motion_another_number_stands_there_whole(alone: Alone):
@@ -753,24 +743,25 @@ def test_a_ball_that_a_hand_puts_elsewhere_begins_there(alone: Alone, hand: type
 
 
 def test_a_ball_stays_under_the_hand_and_the_balls_go_on_when_it_lets_go(alone: Alone):
-    figure = alone(make("resonance", moving=True))
+    figure = alone(make("resonance", moving=True), clock=True)
     moment = figure.locator(".cw-live-moment")
     box = figure.locator("[data-measure=table]").bounding_box()
     end = (box["x"] + 0.7 * box["width"], box["y"] + 0.35 * box["height"])
-    figure.get_by_role("button", name="Pause").wait_for()
+    turn(figure, 1)
     ball = figure.locator("[data-ball='1']")
     grip = ball.bounding_box()
     mouse = figure.page.mouse
     mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
     mouse.down()
     mouse.move(*end, steps=4)
-    figure.page.evaluate(HALF_A_SECOND)
-    expect(moment).to_have_text("step 0")
+    turn(figure, 1)
+    assert moment.inner_text() == "step 0"
     held = ball.bounding_box()
     assert held["x"] + held["width"] / 2 == pytest.approx(end[0], abs=1.5)
     assert held["y"] + held["height"] / 2 == pytest.approx(end[1], abs=1.5)
     mouse.up()
-    expect(moment).not_to_have_text("step 0")
+    turn(figure, 1)
+    assert moment.inner_text() != "step 0"
     agrees_with_course_lib(figure)
 
 
@@ -828,6 +819,7 @@ def test_a_number_has_room_on_its_ball_or_stands_beside_it(alone: Alone, width: 
                 assert a["x"] < b["x"]
                 assert b["x"] + b["width"] < a["x"] + a["width"]
         figure.get_by_role("button", name="Step").click()
+        observed(figure.page)
 
 
 def test_a_far_node_vanishes_in_a_tree_and_all_hear_alike_in_the_end(alone: Alone):
@@ -920,16 +912,15 @@ def test_the_added_edge_goes_along_with_whoever_listens(alone: Alone, graph: str
 
 @pytest.mark.parametrize("deed", ["drag", "join"])
 def test_a_tour_plays_on_with_who_listens_now_and_what_is_joined(alone: Alone, deed: str):
-    figure = alone(make("listening", moving=True))
-    figure.get_by_role("button", name="Pause").wait_for()
+    figure = alone(make("listening", moving=True), clock=True)
+    turn(figure, 2)
     if deed == "join":
         figure.get_by_role("button", name="Join").click()
     else:
         box = figure.locator("[data-measure=graph]").bounding_box()
         end = (box["x"] + 0.5 * box["width"], box["y"] + 20)
         drag(figure, figure.get_by_role("button", name="listens"), end)
-    figure.get_by_role("button", name="Pause").wait_for()
-    ended(figure)
+    played(figure)
     state = state_of(figure)
     assert state["rounds"] == make("listening").rounds
     assert (state["listener"], state["joined"]) == ((0, False), (16, True))[deed == "join"]
@@ -945,16 +936,18 @@ def test_a_press_chooses_who_listens(alone: Alone):
 
 
 def test_what_has_no_end_moves_by_itself_until_it_is_stopped(alone: Alone):
-    figure = alone(make("resonance", moving=True), init=COUNT_FRAMES)
+    figure = alone(make("resonance", moving=True), clock=True)
     moment = figure.locator(".cw-live-moment")
     first = moment.inner_text()
-    expect(moment).not_to_have_text(first)
+    turn(figure, 1)
+    assert moment.inner_text() != first
     figure.get_by_role("button", name="Pause").click()
     before = moment.inner_text()
-    figure.page.evaluate(FRAMES_WHILE_IDLE)
+    assert rests(figure)
     assert moment.inner_text() == before
     figure.get_by_role("button", name="Step").click()
-    expect(moment).not_to_have_text(before)
+    turn(figure, 0.1)
+    assert moment.inner_text() != before
 
 
 KNOBS = {
@@ -972,52 +965,39 @@ KNOBS = {
 ENDS = {"spectral-radius": 1}
 
 
-def ended(figure: Locator) -> None:
-    expect(figure.get_by_role("button", name="▶ Play")).to_be_visible(timeout=30_000)
-
-
-def played(figure: Locator) -> None:
-    figure.get_by_role("button", name="Pause").wait_for()
-    ended(figure)
-
-
 @pytest.mark.parametrize(("name", "knob"), KNOBS.items())
 def test_a_knob_goes_by_itself_once_and_again_when_played(name: str, knob: str, alone: Alone):
-    figure = alone(make(name, moving=True), init=COUNT_FRAMES)
+    figure = alone(make(name, moving=True), clock=True)
     played(figure)
     agrees_with_course_lib(figure)
     stands = state_of(figure)[knob]
     end = ENDS.get(name, getattr(make(name), knob))
     assert name == "translator" or stands == pytest.approx(end)
-    assert figure.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(figure)
     figure.evaluate(NOTE_VALUES, knob)
     figure.get_by_role("button", name="Play").click()
+    turn(figure, 2)
+    agrees_with_course_lib(figure)
     played(figure)
     values = figure.evaluate(VALUES)
     assert len(set(values)) >= 3
-    turn = values.index(max(values))
-    assert values == sorted(values[:turn]) + sorted(values[turn:], reverse=True)
+    top = values.index(max(values))
+    assert values == sorted(values[:top]) + sorted(values[top:], reverse=True)
     assert values[-1] == stands
-    assert (turn < len(values) - 1) == (name == "spectral-radius")
+    assert (top < len(values) - 1) == (name == "spectral-radius")
 
 
 @pytest.mark.parametrize("when", ["during", "after"])
 def test_what_is_chosen_anew_is_played_from_the_beginning(alone: Alone, when: str):
-    figure = alone(make("listening", moving=True))
-    figure.get_by_role("button", name="Pause").wait_for()
-    if when == "after":
-        ended(figure)
-    else:
-        figure.page.wait_for_function(
-            "() => Number(document.querySelector('input[data-trait=rounds]').value) > 4"
-        )
-    figure.evaluate(NOTE_VALUES, "rounds")
+    figure = alone(make("listening", moving=True), clock=True)
+    turn(figure, 4 if when == "during" else 7)
+    assert plays(figure) == (when == "during")
+    assert state_of(figure)["rounds"] > 4
     figure.get_by_text("grid", exact=True).click()
-    played(figure)
-    values = figure.evaluate(VALUES)
-    assert values[0] == 1
-    assert values == sorted(values)
-    assert len(set(values)) >= 5
+    assert state_of(figure)["rounds"] == 1
+    turn(figure, 2)
+    assert 1 < state_of(figure)["rounds"] < 6
+    ended(figure)
     assert state_of(figure)["rounds"] == make("listening").rounds
     assert state_of(figure)["graph"] == "grid"
     agrees_with_course_lib(figure)
@@ -1025,14 +1005,14 @@ def test_what_is_chosen_anew_is_played_from_the_beginning(alone: Alone, when: st
 
 @pytest.mark.parametrize("hand", ["has the knob", "asked for less motion"])
 def test_nothing_plays_again_by_itself_where_the_hand(alone: Alone, hand: str):
-    figure = alone(make("listening", moving=True), reduced_motion=hand != "has the knob")
-    if hand == "has the knob":
+    still = hand != "has the knob"
+    figure = alone(make("listening", moving=True), reduced_motion=still, clock=True)
+    if not still:
         played(figure)
         figure.get_by_role("slider", name="Rounds").press("ArrowLeft")
     before = state_of(figure)["rounds"]
     figure.get_by_text("grid", exact=True).click()
-    figure.page.evaluate(HALF_A_SECOND)
-    assert figure.get_by_role("button", name="Pause").count() == 0
+    assert rests(figure)
     assert state_of(figure)["rounds"] == before
 
 
@@ -1102,71 +1082,55 @@ def test_keys_are_heard_again_only_where_one_had_drowned_them(
     assert ("again" in figure.locator(VERDICT).inner_text()) == again
 
 
-# The verdict at each height of a stack that grows.
-VERDICTS_WHILE_IT_GROWS = """(el) => new Promise((done) => {
-  const seen = [];
-  const look = () => {
-    const verdict = el.querySelector(".cw-live-verdict");
-    const fates = [...el.querySelectorAll(".cw-stack-fate")];
-    const told = fates.filter((one) => getComputedStyle(one).visibility === "visible").length;
-    seen.push([el.courseModel.get("depth"), verdict.dataset.outcome, verdict.innerText, told]);
-    const playing = [...el.querySelectorAll("button")].some((one) => one.innerText.includes("❚❚"));
-    if (playing) requestAnimationFrame(look);
-    else done(seen);
-  };
-  look();
-})"""
-
-
 def test_a_stack_is_judged_once_it_stands_and_before_by_the_layers_that_there_are(alone: Alone):
-    figure = alone(make("deep-stack", moving=True))
-    figure.get_by_role("button", name="Pause").wait_for()
-    seen = figure.evaluate(VERDICTS_WHILE_IT_GROWS)
-    growing = [(depth, outcome, said) for depth, outcome, said, _ in seen if depth < 60]
-    assert len(growing) >= 3
-    assert {outcome for _, outcome, _ in growing} == {"open"}
-    assert all(f", {depth}: " in said for depth, _, said in growing)
-    assert not any("survives" in said for *_, said in growing)
-    assert {told for depth, *_, told in seen if depth < 60} == {0}
-    assert seen[-1][1:] == ["bad", "✗\nbare: nothing survives", len(KINDS_OF_STACKS)]
+    figure = alone(make("deep-stack", moving=True), clock=True)
+    verdict, fates = figure.locator(VERDICT), figure.locator(".cw-stack-fate:visible")
+    for _ in range(5):
+        turn(figure, 1.1)
+        depth = state_of(figure)["depth"]
+        assert depth < 60
+        assert verdict.get_attribute("data-outcome") == "open"
+        assert f", {depth}: " in verdict.inner_text()
+        assert "survives" not in verdict.inner_text()
+        assert fates.count() == 0
+    ended(figure)
+    assert verdict.get_attribute("data-outcome") == "bad"
+    assert verdict.inner_text() == "✗\nbare: nothing survives"
+    assert fates.count() == len(KINDS_OF_STACKS)
 
 
 def test_a_stack_that_is_taken_while_it_grows_stands_whole(alone: Alone):
-    figure = alone(make("deep-stack", moving=True))
-    figure.get_by_role("button", name="Pause").wait_for()
+    figure = alone(make("deep-stack", moving=True), clock=True)
+    turn(figure, 2)
+    assert plays(figure)
     figure.get_by_role("radio", name="pre-norm").check()
-    ended(figure)
+    assert rests(figure)
     assert state_of(figure)["depth"] == make("deep-stack").depth
     assert state_of(figure)["kind"] == "pre"
     agrees_with_course_lib(figure)
 
 
-CONTROLS_WHILE_IT_PLAYS = """(el, selector) => new Promise((done) => {
-  const places = new Set();
-  const look = () => {
-    const { y: top } = el.querySelector(".cw").getBoundingClientRect();
-    const parts = [...el.querySelectorAll(selector)];
-    places.add(parts.map((part) => Math.round(part.getBoundingClientRect().y - top)).join());
-    const playing = [...el.querySelectorAll("button")].some((one) => one.innerText.includes("❚❚"));
-    if (playing) requestAnimationFrame(look);
-    else done(places.size);
-  };
-  look();
-})"""
-
-
 @pytest.mark.parametrize("width", [390, 704])
-@pytest.mark.parametrize("name", ["listening", "spectral-radius", "deep-stack", "root-d"])
-def test_no_verdict_moves_what_stands_below_it(alone: Alone, name: str, width: int):
-    figure = alone(make(name, moving=True), width=width, height=900)
-    figure.get_by_role("button", name="Pause").wait_for()
+@pytest.mark.parametrize(
+    ("name", "seconds"),
+    [("listening", 6), ("spectral-radius", 10), ("deep-stack", 6), ("root-d", 6)],
+)
+def test_no_verdict_moves_what_stands_below_it(alone: Alone, name: str, seconds: int, width: int):
+    figure = alone(make(name, moving=True), width=width, height=900, clock=True)
     # The readings of a stack keep their lines, too.
     parts = ".cw-controls, .cw-live-panels" + ", .cw-foot" * (name == "deep-stack")
-    assert figure.evaluate(CONTROLS_WHILE_IT_PLAYS, parts) == 1
+    tops, verdicts = set(), set()
+    for _ in range(5 * seconds + 1):
+        turn(figure, 0.2)
+        tops.add(figure.evaluate(TOPS, parts))
+        verdicts.add(figure.locator(VERDICT).inner_text())
+    assert not plays(figure)
+    assert len(verdicts) > 2
+    assert len(tops) == 1
 
 
 def test_a_tour_from_its_very_beginning_goes_all_the_way(alone: Alone):
-    figure = alone(make("listening", rounds=1))
+    figure = alone(make("listening", rounds=1), clock=True)
     figure.get_by_role("button", name="Play").click()
     played(figure)
     assert state_of(figure)["rounds"] == 30
@@ -1174,17 +1138,19 @@ def test_a_tour_from_its_very_beginning_goes_all_the_way(alone: Alone):
 
 @pytest.mark.parametrize("touch", ["another knob", "the same knob", "Python"])
 def test_whoever_takes_a_figure_on_its_tour_has_it(touch: str, alone: Alone):
-    figure = alone(make("root-d", moving=True))
-    figure.get_by_role("button", name="Pause").wait_for()
+    figure = alone(make("root-d", moving=True), clock=True)
+    turn(figure, 2)
+    assert plays(figure)
     if touch == "Python":
         figure.evaluate("el => el.courseModel.set('dimension', 900)")
     else:
         open_folds(figure)
         label = {"another knob": "Divide by", "the same knob": "Dimension d"}[touch]
         figure.get_by_role("slider", name=label).press("End")
-    ended(figure)
+    turn(figure, 0.1)
+    assert not plays(figure)
     before = state_of(figure)
-    figure.page.evaluate(HALF_A_SECOND)
+    assert rests(figure)
     assert state_of(figure) == before
     reached = {"Python": 900, "the same knob": 1024}
     assert before["dimension"] == reached.get(touch, before["dimension"])
@@ -1192,24 +1158,23 @@ def test_whoever_takes_a_figure_on_its_tour_has_it(touch: str, alone: Alone):
 
 @pytest.mark.parametrize("by", ["reader", "Python"])
 def test_no_tour_begins_where_somebody_asked_for_none(by: str, alone: Alone):
-    figure = alone(make("root-d", moving=by == "reader"), reduced_motion=by == "reader")
-    figure.page.evaluate(HALF_A_SECOND)
+    still = by == "reader"
+    figure = alone(make("root-d", moving=still), reduced_motion=still, clock=True)
+    assert rests(figure)
     assert state_of(figure)["dimension"] == make("root-d").dimension
 
 
 def test_a_tour_waits_until_half_of_the_figure_is_seen(alone: Alone):
-    figure = alone(make("root-d", moving=True), height=120)
-    figure.page.evaluate("() => { document.querySelector('h1').style.height = '90px'; }")
-    figure.page.evaluate(HALF_A_SECOND)
-    assert figure.get_by_role("button", name="Pause").count() == 0
+    figure = alone(make("root-d", moving=True), height=120, clock=True)
+    assert rests(figure)
     figure.page.set_viewport_size({"width": 900, "height": 700})
-    figure.get_by_role("button", name="Pause").wait_for()
+    turn(figure, 1)
+    assert plays(figure)
 
 
 @pytest.mark.parametrize("deed", ["a key", "a click"])
 def test_whoever_uses_a_figure_before_it_is_seen_has_it_when_it_is(deed: str, alone: Alone):
-    figure = alone(make("roofline", moving=True), height=120)
-    figure.page.evaluate("() => { document.querySelector('h1').style.height = '90px'; }")
+    figure = alone(make("roofline", moving=True), height=120, clock=True)
     slider = figure.get_by_role("slider", name="Queries in a tile")
     slider.evaluate("el => el.focus({ preventScroll: true })")
     if deed == "a key":
@@ -1219,8 +1184,7 @@ def test_whoever_uses_a_figure_before_it_is_seen_has_it_when_it_is(deed: str, al
     chosen = state_of(figure)["tile"]
     assert chosen == (1 if deed == "a key" else make("roofline").tile)
     figure.page.set_viewport_size({"width": 900, "height": 700})
-    figure.page.evaluate(HALF_A_SECOND)
-    assert figure.get_by_role("button", name="Pause").count() == 0
+    assert rests(figure)
     assert state_of(figure)["tile"] == chosen
 
 
@@ -1228,8 +1192,8 @@ def test_the_energies_to_come_are_not_drawn_before_they_have_been_seen(alone: Al
     covered = "el => Number(el.querySelector('.cw-live-unseen').getAttribute('width'))"
     still = alone(make("resonance"), reduced_motion=True)
     assert still.evaluate(covered) == 0
-    figure = alone(make("resonance", moving=True))
-    figure.get_by_role("button", name="Pause").click()
+    figure = alone(make("resonance", moving=True), clock=True)
+    turn(figure, 2)
     edge = """el => {
       const unseen = el.querySelector('.cw-live-unseen');
       const ahead = unseen.previousElementSibling;
@@ -1266,7 +1230,7 @@ def luminance(rgb: list[float]) -> float:
 def test_each_cell_of_the_cross_attention_holds_its_weight(alone: Alone, theme: str):
     figure = alone(make("translator", place=4))
     figure.evaluate("(_, theme) => { document.documentElement.dataset.theme = theme; }", theme)
-    figure.evaluate(SOME_FRAMES)
+    observed(figure.page)
     cells = figure.evaluate(CELLS)
     assert cells
     for cell in cells:
@@ -1285,12 +1249,9 @@ def test_a_note_has_the_room_of_the_longest_from_the_beginning(alone: Alone):
 
 
 def test_what_is_said_of_a_disc_ends_with_one_stop(alone: Alone):
-    figure = alone(make("disc-of-pendulums", steps=3))
+    figure = alone(make("disc-of-pendulums", steps=3), clock=True)
     figure.get_by_role("button", name="Step").click()
-    said = figure.locator(".cw-announcer")
-
-    def told() -> None:
-        assert re.search(r"[^.\s]\.$", said.text_content().strip())
-
-    eventually(figure, told)
-    assert ". ." not in said.text_content()
+    turn(figure, 1)
+    said = figure.locator(".cw-announcer").text_content()
+    assert re.search(r"[^.\s]\.$", said.strip())
+    assert ". ." not in said
