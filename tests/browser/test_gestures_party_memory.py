@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,18 +92,16 @@ def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_
     widget = shown(*THREE, **given, window={"clock": True})
     assert state_of(widget)["arrived"] == 0
     assert widget.evaluate(INK) == [0, 0, 0, 0]
-    air, halfway = widget.locator(".cw-party-air"), []
-    for guest in (1, 2, 3):
-        turn(widget, 1.25 if guest == 1 else 1.1)
-        assert state_of(widget)["arrived"] == guest
-        assert air.is_visible()
-        halfway.append(widget.evaluate(INK))
-        turn(widget, 0.6)
-        assert state_of(widget)["arrived"] == guest
-        assert air.is_hidden()
-        agrees_with_course_lib(widget)
+    turn(widget, 1.25)
     # The lowest row leaves first: a pixel of it has landed when one above it is on its way.
-    assert halfway[0][1:3] == [0, 255]
+    assert widget.evaluate(INK)[1:3] == [0, 255]
+    for guest in (1, 2, 3):
+        for seconds, flies in ((0.6, True), (1.1, False)):
+            assert state_of(widget)["arrived"] == guest
+            assert widget.locator(".cw-party-air").is_visible() == flies
+            if not flies:
+                agrees_with_course_lib(widget)
+            turn(widget, seconds)
 
 
 def test_a_party_in_motion_stands_still_for_readers_who_asked_for_less(
@@ -135,15 +134,15 @@ def test_the_next_guest_comes_alone(shown: Callable[..., Locator]):
 QUESTIONS = {"Who is early?": [1.0], "Who is late?": [-1.0], "Anybody?": [0.0]}
 
 
-def questioned(alone: Alone, *, moving: bool = True, **window: object) -> Locator:
+def questioned(alone: Alone, *, window: dict[str, Any] | None = None, **given: Any) -> Locator:
     images, names, score = THREE
-    keys = np.array(score)[:, None]
-    options = {"mode": "query", "question": "Who is late?", "moving": moving}
-    return alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options), **window)
+    options = {"queries": QUESTIONS, "mode": "query", "question": "Who is late?"} | given
+    party = PartyMemory(images, names, keys=np.array(score)[:, None], **options)
+    return alone(party, **window or {})
 
 
 def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_end(alone: Alone):
-    widget = questioned(alone, clock=True)
+    widget = questioned(alone, moving=True, window={"clock": True})
     widget.evaluate(NOTE_VALUES, "question")
     turn(widget, 10)
     assert widget.get_by_role("button", name="Ask in turn").is_visible()
@@ -160,11 +159,9 @@ def answer_of(widget: Locator) -> str:
 def test_of_many_questions_a_few_that_lie_far_apart_are_asked_and_are_answered(
     alone: Alone,
 ):
-    images, names, score = THREE
     queries = {f"Who is {i}?": [i - 6.0] for i in range(13)}
-    keys = np.array(score)[:, None]
-    options = {"mode": "query", "question": "Who is 1?", "moving": True}
-    widget = alone(PartyMemory(images, names, keys=keys, queries=queries, **options), clock=True)
+    asked = {"queries": queries, "question": "Who is 1?"}
+    widget = questioned(alone, moving=True, **asked, window={"clock": True})
     widget.evaluate(NOTE_VALUES, "question")
     assert answer_of(widget) == "Ada"
     turn(widget, 15)
@@ -173,10 +170,8 @@ def test_of_many_questions_a_few_that_lie_far_apart_are_asked_and_are_answered(
 
 
 def test_an_answer_its_weights_and_its_picture_come_together(alone: Alone):
-    images, names, score = THREE
-    keys = np.array(score)[:, None]
-    options = {"mode": "query", "fits": FITS, "question": "Anybody?", "moving": True}
-    widget = alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options), clock=True)
+    given = {"fits": FITS, "question": "Anybody?", "moving": True}
+    widget = questioned(alone, **given, window={"clock": True})
     air = widget.locator(".cw-party-air")
     parts = (".cw-guest-weight", ".cw-party-answer strong", ".cw-party-verdict")
     for flies in (True, False, True, False):
@@ -214,7 +209,7 @@ def test_a_product_and_a_value_stay_on_one_line(alone: Alone):
 
 
 def test_the_next_question_is_answered_by_the_guest_whom_it_looks_at_most(alone: Alone):
-    widget = questioned(alone, moving=False, clock=True)
+    widget = questioned(alone, window={"clock": True})
     for _ in range(2):
         widget.get_by_role("button", name="Next question").click()
         turn(widget, 2)
@@ -238,10 +233,7 @@ FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []
 def test_an_answer_is_said_to_be_right_or_wrong_where_that_is_known(
     alone: Alone, question: str, outcome: str, sign: str, said: str
 ):
-    images, names, score = THREE
-    keys = np.array(score)[:, None]
-    options = {"mode": "query", "question": question, "fits": FITS}
-    widget = alone(PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options))
+    widget = questioned(alone, question=question, fits=FITS)
     answer = widget.locator(".cw-party-answer")
     expect(answer).to_have_attribute("data-outcome", outcome)
     assert sign in answer.locator("strong").inner_text()
@@ -250,15 +242,8 @@ def test_an_answer_is_said_to_be_right_or_wrong_where_that_is_known(
 
 
 def test_nothing_moves_when_a_verdict_changes(alone: Alone):
-    images, names, score = THREE
-    keys = np.array(score)[:, None]
-    options = {"mode": "query", "fits": FITS}
     for width in (390, 704):
-        widget = alone(
-            PartyMemory(images, names, keys=keys, queries=QUESTIONS, **options),
-            width=width,
-            reduced_motion=True,
-        )
+        widget = questioned(alone, fits=FITS, window={"width": width, "reduced_motion": True})
         heights = set()
         for question in QUESTIONS:
             widget.get_by_label("Ask", exact=True).select_option(question)
@@ -268,7 +253,8 @@ def test_nothing_moves_when_a_verdict_changes(alone: Alone):
 
 
 def test_questions_stand_still_for_readers_who_asked_for_less_motion(alone: Alone):
-    widget = questioned(alone, reduced_motion=True, clock=True)
+    still = {"reduced_motion": True, "clock": True}
+    widget = questioned(alone, moving=True, window=still)
     assert rests(widget)
     for name, question in (("Ask in turn", "Who is late?"), ("Next question", "Anybody?")):
         widget.get_by_role("button", name=name).click()
