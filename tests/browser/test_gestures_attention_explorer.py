@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bare import Alone
+from clock import turn
 from displayed import agrees_with_course_lib
 from frames import NOTE_VALUES, VALUES
 from kinds.attention_explorer import displayed, make
@@ -41,7 +42,7 @@ def test_the_map_takes_the_ink_of_another_theme_at_once(alone: Alone):
         assert np.abs(np.subtract(ink, wanted)).max() <= 3
         assert ink != light
 
-    eventually(widget, follows, frames=3)
+    eventually(widget, follows)
 
 
 def test_tokens_may_be_called_as_what_every_object_has(alone: Alone):
@@ -140,18 +141,16 @@ def test_nothing_but_the_picture_moves_while_the_training_plays(alone: Alone, wi
     steps = [10**i for i in range(12)]
     losses = [10 / (1 + i) for i in range(12)]
     shown = AttentionExplorer(["a", "b", "c"], weights, steps=steps, losses=losses, moving=False)
-    widget = alone(shown, width=width)
+    widget = alone(shown, width=width, clock=True)
     boxes = set()
-    for _ in range(12):
-        widget.get_by_role("button", name="Step").click()
+    for name in (*["Step"] * 12, "Watch it learn"):
+        widget.get_by_role("button", name=name).click()
+        turn(widget, 0.1)
         boxes.add(widget.evaluate(WIDTHS))
-    widget.get_by_role("button", name="Watch it learn").click()
-    boxes.add(widget.evaluate(WIDTHS))
-    expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()
-    assert sorted(boxes)[1:] == []
+    assert widget.get_by_role("button", name="Pause").is_visible()
+    assert len(boxes) == 1
 
 
-# Enough to be seen in motion on a busy machine.
 FRAMES = 12
 
 
@@ -163,9 +162,12 @@ def filmed(*, moving: bool = True) -> AttentionExplorer:
 
 
 def test_the_training_plays_once_when_the_page_opens_and_reset_leads_to_its_end(alone: Alone):
-    widget = alone(filmed())
-    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
-    expect(widget.get_by_role("button", name="Watch it learn")).to_be_visible()
+    widget = alone(filmed(), clock=True)
+    turn(widget, 1)
+    assert widget.get_by_role("button", name="Pause").is_visible()
+    assert 0 < state_of(widget)["step"] < FRAMES - 1
+    turn(widget, 1)
+    assert widget.get_by_role("button", name="Watch it learn").is_visible()
     assert state_of(widget)["step"] == FRAMES - 1
     widget.get_by_role("button", name="Step").click()
     assert state_of(widget)["step"] == 0
@@ -191,23 +193,24 @@ def readable(**changes: object) -> AttentionExplorer:
 
 
 def test_a_text_is_read_once_token_by_token_and_stands_at_the_end_where_it_stood(alone: Alone):
-    widget = alone(readable())
+    widget = alone(readable(), clock=True)
     widget.evaluate(NOTE_VALUES, "query")
     seen = widget.locator(".cw-guess")
-    expect(seen).to_have_count(2)
-    expect(widget.get_by_role("button", name="Read it")).to_be_visible()
-    assert widget.evaluate(VALUES)[-4:] == [1, 2, 3, 2]
-    expect(seen).to_have_count(4)
+    assert (state_of(widget)["query"], seen.count()) == (0, 1)
+    turn(widget, 5)
+    assert widget.get_by_role("button", name="Read it").is_visible()
+    assert widget.evaluate(VALUES) == [1, 2, 3, 2]
+    assert seen.count() == 4
     agrees_with_course_lib(widget)
 
 
 def test_whoever_chooses_a_token_ends_the_reading(alone: Alone):
-    widget = alone(readable())
-    widget.get_by_role("button", name="Pause").wait_for()
-    widget.get_by_role("slider", name="Query token").press("End")
-    expect(widget.get_by_role("button", name="Read it")).to_be_visible()
-    widget.page.wait_for_timeout(1200)
-    assert state_of(widget)["query"] == 3
+    widget = alone(readable(), clock=True)
+    turn(widget, 1)
+    widget.get_by_role("slider", name="Query token").press("Home")
+    turn(widget, 2)
+    assert widget.get_by_role("button", name="Read it").is_visible()
+    assert state_of(widget)["query"] == 0
     agrees_with_course_lib(widget)
 
 
