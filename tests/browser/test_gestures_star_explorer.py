@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from bare import bare_page
+from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import Finger, Mouse, centre, widgets
 from kinds.star_explorer import READ
 from playwright.sync_api import Locator, Page, expect
@@ -22,22 +21,7 @@ from course_lib.widgets.watched_stars import WatchedStars
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 Shown = Callable[..., Locator]
-PERIODS = """async (el) => {
-  const found = [];
-  for (let i = 0; i < 20; i += 1) {
-    await new Promise(requestAnimationFrame);
-    found.push(Number(el.querySelector("[data-period]").dataset.period));
-  }
-  return found;
-}"""
-LIGHTS = """async (el) => {
-  const found = new Set();
-  for (let i = 0; i < 40; i += 1) {
-    await new Promise(requestAnimationFrame);
-    found.add(el.querySelector(".cw-s-disc").getAttribute("fill-opacity"));
-  }
-  return [...found].map(Number);
-}"""
+PERIOD = """(el) => Number(el.querySelector("[data-period]").dataset.period)"""
 
 
 @pytest.fixture
@@ -57,7 +41,7 @@ def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
 
 def press(widget: Locator, name: str) -> None:
     widget.get_by_role("button", name=name, exact=True).click()
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
 
 
 def night_at(widget: Locator, night: int, panel: str = "time") -> tuple[float, float]:
@@ -90,13 +74,11 @@ def test_a_press_in_the_periodogram_takes_the_highest_power_nearby(shown: Shown)
     press(widget, "Find it")
     highest = widget.evaluate(READ)["marks"][-1]
     widget.evaluate("el => el.courseModel.set('period', 3)")
-    widget.evaluate(SOME_FRAMES)
     panel = widget.locator("[data-measure=power]")
     centre(panel.locator("svg"))
     box = panel.locator(".cw-axes rect").bounding_box()
     x = box["x"] + box["width"] * highest / 5 + 2
     widget.page.mouse.click(x, box["y"] + box["height"] / 2)
-    widget.evaluate(SOME_FRAMES)
     assert 1 / state_of(widget)["period"] == pytest.approx(highest, abs=0.011)
     agrees_with_course_lib(widget)
 
@@ -111,16 +93,13 @@ def test_arrow_keys_move_the_period_by_so_little_that_the_last_night_slides_a_pa
     for key, sign in (("ArrowRight", 1), ("ArrowLeft", -1)):
         before = state_of(widget)["period"]
         widget.page.keyboard.press(key)
-        widget.evaluate(SOME_FRAMES)
         after = state_of(widget)["period"]
         slid = days / before - days / after
         assert slid * sign == pytest.approx(0.05, rel=0.05)
         agrees_with_course_lib(widget)
     widget.page.keyboard.press("End")
-    widget.evaluate(SOME_FRAMES)
     assert state_of(widget)["period"] == 100
     widget.page.keyboard.press("Home")
-    widget.evaluate(SOME_FRAMES)
     assert state_of(widget)["period"] == pytest.approx(0.2)
 
 
@@ -131,10 +110,8 @@ def test_the_dial_turns_by_less_than_its_ends_and_a_press_takes_what_stands_ther
     box = dial.bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     Mouse(widget.page).drag(middle, (middle[0] - box["width"] / 4, middle[1]))
-    widget.evaluate(SOME_FRAMES)
     assert state_of(widget)["period"] == pytest.approx(0.7 * 1.01, rel=1e-3)
     widget.page.mouse.click(box["x"] + box["width"] / 4, middle[1])
-    widget.evaluate(SOME_FRAMES)
     assert state_of(widget)["period"] == pytest.approx(0.7 * 1.01 * 0.99, rel=1e-3)
     agrees_with_course_lib(widget)
 
@@ -159,7 +136,6 @@ def test_a_click_hides_a_night_and_another_shows_it(shown: Shown, panel: str):
     centre(widget.locator(f"[data-measure={panel}] svg"))
     for hidden in ([6], []):
         widget.page.mouse.click(*night_at(widget, 6, panel))
-        widget.evaluate(SOME_FRAMES)
         assert state_of(widget)["hidden"] == hidden
         assert state_of(widget)["night"] == 6
         agrees_with_course_lib(widget)
@@ -171,7 +147,6 @@ def test_a_drag_hides_a_span_and_the_same_drag_shows_it_again(shown: Shown):
     y = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()["y"] + 4
     for hidden in ([3, 4, 5, 6, 7], []):
         Mouse(widget.page).drag((x0 - 1, y), (x1 + 1, y))
-        widget.evaluate(SOME_FRAMES)
         assert state_of(widget)["hidden"] == hidden
         agrees_with_course_lib(widget)
 
@@ -181,7 +156,6 @@ def test_two_nights_stay_however_far_a_hand_drags(shown: Shown):
     box = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()
     y = box["y"] + 4
     Mouse(widget.page).drag((box["x"] + 1, y), (box["x"] + box["width"] - 1, y))
-    widget.evaluate(SOME_FRAMES)
     assert 14 - len(state_of(widget)["hidden"]) >= 2
     agrees_with_course_lib(widget)
 
@@ -192,7 +166,7 @@ def test_a_finger_hides_a_span_and_scrolls_the_page_up_and_down(shown: Shown):
     y = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()["y"] + 4
     finger = Finger(widget.page)
     finger.drag((x0 - 1, y), (x1 + 1, y))
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
     assert len(state_of(widget)["hidden"]) >= 4
     agrees_with_course_lib(widget)
     before, scrolled = state_of(widget)["hidden"], "() => scrollY"
@@ -211,11 +185,9 @@ def test_by_keyboard_a_night_is_chosen_hidden_and_shown(shown: Shown):
     widget.locator(".cw-s-night").focus()
     widget.page.keyboard.press("ArrowRight")
     widget.page.keyboard.press("Enter")
-    widget.evaluate(SOME_FRAMES)
     assert (state_of(widget)["night"], state_of(widget)["hidden"]) == (4, [4])
     agrees_with_course_lib(widget)
     widget.page.keyboard.press(" ")
-    widget.evaluate(SOME_FRAMES)
     assert state_of(widget)["hidden"] == []
 
 
@@ -288,7 +260,6 @@ def test_only_a_clock_of_turns_hears_of_the_period(shown: Shown):
         widget = shown(clock=clock, hidden=[2, 5, 8], period=0.7)
         before = widget.evaluate(READ)["time"]["guesses"]["astromer"]
         widget.evaluate("el => el.courseModel.set('period', 0.9)")
-        widget.evaluate(SOME_FRAMES)
         agrees_with_course_lib(widget)
         assert (widget.evaluate(READ)["time"]["guesses"]["astromer"] != before) == hears
 
@@ -302,7 +273,6 @@ def test_without_a_model_the_page_says_so(shown: Shown):
 def test_another_star_comes_with_all_its_nights_and_no_period(shown: Shown):
     widget = shown(period=2.5, night=13, hidden=[13])
     widget.get_by_label("Star", exact=True).select_option(label="Polaris")
-    widget.evaluate(SOME_FRAMES)
     state = state_of(widget)
     assert (state["star"], state["night"], state["hidden"], state["period"]) == (2, -1, [], 0.65)
     agrees_with_course_lib(widget)
@@ -321,32 +291,39 @@ def test_nights_are_seen_beside_drawings_that_give_all_lines_butt_ends(shown: Sh
 # What moves --------------------------------------------------------------------------------------
 
 
+def folded_at(widget: Locator) -> list[float]:
+    """At which periods the nights are seen folded, each smaller, until the film has come to one."""
+    found = []
+    for seconds in (0.1, 0.5, 1, 2, 3):
+        turn(widget, seconds)
+        found.append(widget.evaluate(PERIOD))
+    assert found == sorted(set(found), reverse=True)
+    assert found[-1] == pytest.approx(state_of(widget)["period"])
+    return found
+
+
 def test_at_first_sight_the_season_is_folded_up_and_nobody_is_told_the_period(shown: Shown):
-    widget = shown(moving=True)
-    periods = np.array(widget.evaluate(PERIODS))
-    assert periods.max() > 1
-    assert (np.diff(periods[periods.argmax() :]) <= 0).all()
+    widget = shown(moving=True, page={"clock": True})
+    first, *_, last = folded_at(widget)
+    assert first > 1
+    assert last == 0.65
     agrees_with_course_lib(widget)
 
 
 def test_what_is_found_is_come_to_from_the_period_in_hand(shown: Shown):
-    widget = shown(moving=True, period=1.3)
+    widget = shown(moving=True, period=1.3, page={"clock": True})
+    turn(widget, 7)  # the season is folded up first
     press(widget, "Find it")
-    periods = np.array(widget.evaluate(PERIODS))
-    found = state_of(widget)["period"]
-    assert found == pytest.approx(watched_stars().period[0].item(), rel=0.01)
-    assert periods.max() > periods.min() > found
-    assert (np.diff(periods) <= 0).all()
+    first, *_, last = folded_at(widget)
+    assert first < 1.3
+    assert last == pytest.approx(watched_stars().period[0].item(), rel=0.01)
 
 
 def test_a_star_that_is_chosen_has_yet_to_be_found(shown: Shown):
-    widget = shown(moving=True)
+    widget = shown(moving=True, page={"clock": True})
     press(widget, "Find it")
     widget.get_by_label("Star", exact=True).select_option(label="Algol")
-    periods = np.array(widget.evaluate(PERIODS))
-    assert state_of(widget)["period"] == 0.65
-    assert periods.max() > 0.65
-    assert (np.diff(periods[periods.argmax() :]) <= 0).all()
+    assert folded_at(widget)[-1] == 0.65
 
 
 def test_a_period_is_called_found_or_an_alias_or_nothing(shown: Shown):
@@ -368,18 +345,27 @@ def test_an_alias_is_called_so_once_the_reader_has_asked(shown: Shown):
 
 
 def test_a_star_shines_brighter_and_fainter_until_it_is_paused(shown: Shown):
-    widget = shown(page={"init": COUNT_FRAMES})
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    press(widget, "▶ Play")
+    widget = shown(page={"clock": True})
+    assert rests(widget)
     radius = widget.evaluate(READ)["radius"]
-    lights = widget.evaluate(LIGHTS)
-    assert len(lights) > 5
+    press(widget, "▶ Play")
+    lights = lights_of(widget)
+    assert len(set(lights)) > 5
     assert 0.25 - 1e-9 <= min(lights) < max(lights) <= 1 + 1e-9
     assert widget.evaluate(READ)["radius"] == radius
     press(widget, "❚❚ Pause")
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     agrees_with_course_lib(widget)
     assert widget.evaluate(READ)["turn"] > 0
+
+
+def lights_of(widget: Locator) -> list[float]:
+    """How bright its disc is at moments of a turn."""
+    found = []
+    for _ in range(8):
+        turn(widget, 0.3)
+        found.append(float(widget.locator(".cw-s-disc").get_attribute("fill-opacity")))
+    return found
 
 
 def test_of_a_binary_there_is_a_point_and_its_period_may_be_half_the_orbit(shown: Shown):
@@ -411,9 +397,8 @@ def test_a_band_of_the_model_follows_the_period_in_hand(shown: Shown):
     widget = shown(astromer=astromer(frequency=(1.0, 2.0)), hidden=[2, 5, 8], period=0.7)
     before = widget.evaluate(READ)["doubt"]
     widget.evaluate("el => el.courseModel.set('period', 0.9)")
-    widget.evaluate(SOME_FRAMES)
-    assert widget.evaluate(READ)["doubt"] != before
     agrees_with_course_lib(widget)
+    assert widget.evaluate(READ)["doubt"] != before
 
 
 def test_without_a_prior_there_is_no_band(shown: Shown):
@@ -424,11 +409,11 @@ def test_without_a_prior_there_is_no_band(shown: Shown):
 
 
 def test_for_readers_who_asked_for_less_motion_it_stands_still_until_they_play(shown: Shown):
-    widget = shown(moving=True, page={"reduced_motion": True})
-    assert set(widget.evaluate(PERIODS)) == {state_of(widget)["period"]}
-    assert len(widget.evaluate(LIGHTS)) == 1
+    widget = shown(moving=True, page={"reduced_motion": True, "clock": True})
+    assert rests(widget)
+    assert widget.evaluate(PERIOD) == state_of(widget)["period"]
     press(widget, "▶ Play")
-    assert len(widget.evaluate(LIGHTS)) > 1
+    assert len(set(lights_of(widget))) > 1
 
 
 def test_what_a_reader_hears_names_the_star_its_period_and_the_errors(shown: Shown):
@@ -457,26 +442,28 @@ NOTE_HEARD = """(el) => {
 
 
 def test_what_a_reader_does_is_told_while_the_star_shines_and_no_frame_of_its_film(shown: Shown):
-    widget = shown(period=0.7)
-    heard = widget.locator(".cw-announcer")
-    expect(heard).to_contain_text("folded at 0.700000 d")
+    widget = shown(period=0.7, page={"clock": True})
     press(widget, "▶ Play")
-    widget.page.wait_for_timeout(700)
+    turn(widget, 1)
     widget.evaluate(NOTE_HEARD)
-    widget.page.wait_for_timeout(1200)
+    turn(widget, 2)
     assert widget.evaluate("el => el.courseHeard") == []
     press(widget, "Hide a third")
-    expect(heard).to_contain_text("5 nights hidden")
+    turn(widget, 1)
     widget.get_by_label("Star", exact=True).select_option(label="Polaris")
-    expect(heard).to_contain_text("Polaris, folded at")
-    expect(widget.get_by_role("button", name="❚❚ Pause")).to_be_visible()
-    assert len(widget.evaluate("el => el.courseHeard")) == 2
+    turn(widget, 1)
+    first, second = widget.evaluate("el => el.courseHeard")
+    assert "5 nights hidden" in first
+    assert "Polaris, folded at" in second
+    assert widget.get_by_role("button", name="❚❚ Pause").is_visible()
 
 
 def test_what_is_found_is_told_when_the_film_has_come_to_it(shown: Shown):
-    widget = shown(moving=True, period=1.3)
+    widget = shown(moving=True, period=1.3, page={"clock": True})
     press(widget, "Find it")
     heard = widget.locator(".cw-announcer")
-    expect(heard).to_contain_text("its nights are being folded")
-    expect(heard).to_contain_text("The highest peak of the periodogram is")
-    expect(widget.get_by_role("button", name="❚❚ Pause")).to_be_visible()
+    turn(widget, 5)
+    assert "its nights are being folded" in heard.inner_text()
+    turn(widget, 2)
+    assert "The highest peak of the periodogram is" in heard.inner_text()
+    assert widget.get_by_role("button", name="❚❚ Pause").is_visible()
