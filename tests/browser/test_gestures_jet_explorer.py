@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 import torch
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import NOTE_VALUES, VALUES
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 from small_widgets import make, particle_transformer
@@ -176,7 +177,7 @@ def test_of_particles_too_soft_to_be_kept_a_key_brings_all(shown: Shown):
     widget = shown(kept=2, particle=5)
     jet(widget).focus()
     widget.page.keyboard.press("Enter")
-    holds(widget, lambda: state_of(widget)["kept"] == 7)
+    holds(widget, lambda: kept(widget) == 7)
 
 
 def test_truth_and_network_wait_for_a_guess_which_moves_nothing(shown: Shown):
@@ -274,53 +275,52 @@ def test_the_network_is_judged_by_the_whole_jet(shown: Shown):
     assert told in verdict
 
 
-KEPT = """(el) => new Promise((done) => {
-  const seen = [];
-  el.courseModel.on("change:kept", () => {
-    seen.push(el.courseModel.get("kept"));
-    if (seen.at(-1) === 7) done(seen);
-  });
-})"""
-
-
 def test_the_jet_comes_in_by_itself_the_hardest_first_and_once(shown: Shown):
-    widget = shown({"init": COUNT_FRAMES}, moving=True)
-    seen = widget.evaluate(KEPT)
-    assert seen == sorted(seen)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown({"clock": True}, moving=True)
+    assert kept(widget) == 1
+    widget.evaluate(NOTE_VALUES, "kept")
+    turn(widget, 8)
+    assert widget.evaluate(VALUES) == [2, 3, 4, 5, 6, 7]
+    assert rests(widget)
     agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Play").click()
-    eventually(widget, lambda: assert_kept(widget, 1))
+    turn(widget, 3)
+    assert 1 < kept(widget) < 7
     widget.get_by_role("button", name="Stop").click()
+    assert rests(widget)
     agrees_with_course_lib(widget)
 
 
 def test_after_a_guess_the_jet_comes_in_once_more(shown: Shown):
-    widget = shown({"reduced_motion": True}, moving=True)
+    widget = shown({"reduced_motion": True, "clock": True}, moving=True)
     widget.page.emulate_media(reduced_motion="no-preference")
-    film = widget.evaluate_handle("(el) => ({ seen: (" + KEPT + ")(el) })")
     widget.get_by_role("button", name="W", exact=True).click()
-    assert film.evaluate("({ seen }) => seen")[0] == 1
-    agrees_with_course_lib(widget)
+    for seconds, there in ((0.1, 1), (8, 7)):
+        turn(widget, seconds)
+        assert kept(widget) == there
+        agrees_with_course_lib(widget)
 
 
-def assert_kept(widget: Locator, kept: int) -> None:
-    assert state_of(widget)["kept"] == kept
+def kept(widget: Locator) -> int:
+    return state_of(widget)["kept"]
 
 
 def test_a_hand_on_a_particle_ends_the_film_and_has_the_whole_jet(shown: Shown):
-    widget = shown(moving=True)
-    eventually(widget, lambda: assert_kept(widget, 1))
+    widget = shown({"clock": True}, moving=True)
+    turn(widget, 3)
+    assert kept(widget) < 7
     jet(widget).focus()
     widget.page.keyboard.press("ArrowRight")
-    holds(widget, lambda: state_of(widget)["kept"] == 7)
+    turn(widget, 0.1)
+    assert kept(widget) == 7
+    agrees_with_course_lib(widget)
     assert widget.get_by_role("button", name="Play").is_visible()
 
 
 def test_for_readers_who_asked_for_less_motion_the_jet_is_there_at_once(shown: Shown):
-    widget = shown({"reduced_motion": True, "init": COUNT_FRAMES}, moving=True)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    assert_kept(widget, 7)
+    widget = shown({"reduced_motion": True, "clock": True}, moving=True)
+    assert rests(widget)
+    assert kept(widget) == 7
     agrees_with_course_lib(widget)
 
 
@@ -335,19 +335,19 @@ def test_a_link_that_sets_the_figure_leaves_the_guess_and_reset_does_not(shown: 
     expect(told).to_have_text("✗ It was gluon. You: W.")
     for _ in range(2):
         widget.page.get_by_role("link", name="the hardest").click()
-        holds(widget, lambda: state_of(widget)["kept"] == 2)
+        holds(widget, lambda: kept(widget) == 2)
         expect(told).to_have_text("✗ It was gluon. You: W.")
         expect(widget.locator(".cw-j-verdict")).to_contain_text("You 0 of 1, network ")
         assert outcome(widget) == "bad"
     widget.get_by_role("button", name="Reset").click()
     expect(told).to_have_text("What left it? Guess.")
-    holds(widget, lambda: state_of(widget)["kept"] == whole > 2)
+    holds(widget, lambda: kept(widget) == whole > 2)
 
 
 def test_a_link_opens_no_jet_that_nobody_has_guessed(shown: Shown):
     widget = shown({"below": HARDEST})
     widget.page.get_by_role("link", name="the hardest").click()
-    holds(widget, lambda: state_of(widget)["kept"] == 2)
+    holds(widget, lambda: kept(widget) == 2)
     expect(widget.locator(".cw-j-told")).to_have_text("What left it? Guess.")
 
 
@@ -360,4 +360,4 @@ def test_an_address_that_asks_for_a_particle_that_is_not_there_is_refused(shown:
     assert "do not fit together" in alert.inner_text()
     assert state_of(widget)["jet"] == 0
     widget.page.evaluate("(hash) => { location.hash = hash; }", f"{identifier}?jet=2")
-    holds(widget, lambda: state_of(widget)["kept"] == 3)
+    holds(widget, lambda: kept(widget) == 3)
