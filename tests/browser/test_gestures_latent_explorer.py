@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 from bare import Alone
+from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, HALF_A_SECOND, SOME_FRAMES
 from hands import Finger, Mouse, Point, open_folds
 from kinds.latent_explorer import SIDE, codes_of
 from playwright.sync_api import Locator, expect
@@ -74,7 +74,8 @@ def is_at(widget: Locator, expected: Tensor, tolerance: float = 1e-5) -> None:
 
 
 def walks(widget: Locator, *, on: bool = True) -> None:
-    expect(widget.get_by_role("button", name="Pause")).to_have_count(int(on))
+    turn(widget, 0.1)
+    assert widget.get_by_role("button", name="Pause").is_visible() == on
 
 
 # The map -----------------------------------------------------------------------------------------
@@ -136,8 +137,9 @@ def test_a_finger_drags_by_the_ring_and_scrolls_the_page_elsewhere(shown: Shown)
     after = z_of(widget)
     assert not torch.equal(after, before)
     x, y = free_place(widget)
+    scrolled = widget.page.evaluate("() => scrollY")
     finger.drag((x + 5, y), (x + 5, y - 150))
-    widget.evaluate(HALF_A_SECOND)
+    widget.page.wait_for_function("(before) => scrollY > before", arg=scrolled)
     assert torch.equal(z_of(widget), after)
 
 
@@ -254,25 +256,23 @@ def test_paper_bears_nothing_to_press_or_to_type_in(shown: Shown):
 
 
 def test_on_opening_it_walks_there_and_back_until_the_reader_takes_the_point(shown: Shown):
-    widget = shown(moving=True, share=0.97, page={"init": COUNT_FRAMES})
-    walks(widget)
-
-    def comes_back() -> None:
-        assert state_of(widget)["share"] < 0.95
-
-    eventually(widget, comes_back, frames=600)
+    widget = shown(moving=True, share=0.5, page={"clock": True})
+    for seconds, share in ((1.5, 5 / 7), (3, 6 / 7), (7, 1 / 7), (3, 4 / 7)):
+        turn(widget, seconds)
+        assert state_of(widget)["share"] == pytest.approx(share, abs=0.02)
     agrees_with_course_lib(widget)
+    walks(widget)
     widget.page.mouse.click(*free_place(widget))
     walks(widget, on=False)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     agrees_with_course_lib(widget)
 
 
 def test_the_walk_keeps_to_the_straight_way_between_its_ends(shown: Shown):
-    widget = shown(moving=True, start=0, end=6)
+    widget = shown(moving=True, start=0, end=6, page={"clock": True})
     start, end = code(widget, BESIDE[0]), code(widget, BESIDE[6])
     for _ in range(4):
-        widget.evaluate(SOME_FRAMES)
+        turn(widget, 1)
         state = state_of(widget)
         on_way = torch.lerp(start, end, state["share"])
         torch.testing.assert_close(state["z"], on_way, rtol=0, atol=1e-5)
@@ -292,8 +292,8 @@ def test_both_ends_stand_beside_a_walk_until_a_hand_takes_the_point(shown: Shown
 
 
 def test_readers_who_asked_for_less_motion_find_it_still_and_walk_themselves(shown: Shown):
-    widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=True, page={"reduced_motion": True, "clock": True})
+    assert rests(widget)
     assert state_of(widget)["share"] == 0
     widget.get_by_role("slider", name="Way").press("End")
     is_at(widget, code(widget, BESIDE[1]))
@@ -313,10 +313,11 @@ def test_readers_who_asked_for_less_motion_find_it_still_and_walk_themselves(sho
     ids=lambda item: item[0],
 )
 def test_whatever_takes_the_point_ends_the_walk(shown: Shown, touch: tuple[str, Any]):
-    widget = shown(moving=True, start=1, end=2)
+    widget = shown(moving=True, start=1, end=2, page={"clock": True})
     walks(widget)
     touch[1](widget)
     walks(widget, on=False)
+    assert rests(widget)
     agrees_with_course_lib(widget)
 
 
@@ -385,7 +386,7 @@ INKED_COLUMNS = """(el) => {
 
 
 def inked(widget: Locator) -> np.ndarray:
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
     return np.flatnonzero(np.array(widget.evaluate(INKED_COLUMNS)) > 60)
 
 
@@ -408,7 +409,7 @@ def test_a_word_is_set_in_the_letters_of_the_point_as_wide_as_there_is_room(
     assert long.max() < canvas.evaluate("el => el.width")
     before = widget.evaluate(INKED_COLUMNS)
     widget.locator(".cw-handle").press("Shift+ArrowUp")
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
     assert widget.evaluate(INKED_COLUMNS) != before
 
 
@@ -465,7 +466,7 @@ def test_what_cannot_be_set_is_refused_in_words_and_the_old_word_stays(
 
 
 def test_a_point_at_rest_asks_for_no_frame(shown: Shown):
-    widget = shown(page={"init": COUNT_FRAMES})
+    widget = shown(page={"clock": True})
     widget.page.mouse.click(*free_place(widget))
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
