@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import torch
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
+from frames import NOTE_VALUES, VALUES
 from hands import centre
 from letters import says
 from playwright.sync_api import Locator, expect
@@ -79,70 +80,68 @@ def test_every_quantity_in_every_order_is_what_course_lib_computes(
 
 
 def test_a_word_is_read_while_it_is_typed(shown: Callable[..., Locator]):
-    widget = shown(text="a")
+    widget = shown(text="a", page={"clock": True})
+    widget.evaluate(NOTE_VALUES, "letter")
     field = widget.get_by_label("Type a word")
     field.click()
     widget.page.keyboard.press("End")
     for typed in ("an", "anna", "anna lisa"):
         widget.page.keyboard.type(typed[len(field.input_value()) :])
         assert state_of(widget)["text"] == typed
+        turn(widget, 8)
+        assert widget.evaluate(VALUES) == list(range(1, len(typed)))
+        assert_settled(widget)
         agrees_with_course_lib(widget)
-        reads_to(widget, len(typed))
     for _ in range(3):
         widget.page.keyboard.press("Backspace")
     assert state_of(widget)["text"] == "anna l"
     agrees_with_course_lib(widget)
 
 
-def reads_to(widget: Locator, letters: int) -> None:
-    """Wait until so many letters have poured in; none is passed over."""
-    seen = [state_of(widget)["letter"]]
-
-    def settled() -> None:
-        letter = state_of(widget)["letter"]
-        if letter != seen[-1]:
-            seen.append(letter)
-        assert letter == letters - 1
-        assert float(widget.locator(".cw-g-vessel").get_attribute("data-share")) == 1
-
-    eventually(widget, settled)
-    assert seen == list(range(seen[0], letters))
+def assert_settled(widget: Locator) -> None:
+    assert float(widget.locator(".cw-g-vessel").get_attribute("data-share")) == 1
 
 
 def test_enter_pours_the_whole_word_in_again(shown: Callable[..., Locator]):
-    widget = shown(text="ada")
+    widget = shown(text="ada", page={"clock": True})
+    widget.evaluate(NOTE_VALUES, "letter")
     widget.get_by_label("Type a word").press("Enter")
-    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
-    assert state_of(widget)["letter"] == 0
-    reads_to(widget, 3)
-    rests(widget)
+    turn(widget, 0.1)
+    assert widget.get_by_role("button", name="Pause").is_visible()
+    turn(widget, 6)
+    assert widget.get_by_role("button", name="Read").is_visible()
+    assert widget.evaluate(VALUES) == [0, 1, 2]
+    assert_settled(widget)
     agrees_with_course_lib(widget)
 
 
 def test_a_name_typed_over_another_pours_in_from_its_first_letter(shown: Callable[..., Locator]):
-    widget = shown(text="maria")
+    widget = shown(text="maria", page={"clock": True})
+    widget.evaluate(NOTE_VALUES, "letter")
     widget.get_by_label("Type a word").fill("otto")
-    assert state_of(widget)["letter"] == 0
-    reads_to(widget, 4)
+    turn(widget, 8)
+    assert widget.evaluate(VALUES) == [0, 1, 2, 3]
+    assert_settled(widget)
     agrees_with_course_lib(widget)
 
 
 def test_no_number_comes_before_the_water_has_settled(shown: Callable[..., Locator]):
-    widget = shown(text="ada", moving=True, all_units=False)
+    widget = shown(text="ada", moving=True, all_units=False, page={"clock": True})
     opinion = widget.locator(".cw-g-opinion")
-    assert "No letter yet" in opinion.inner_text()
-    eventually(widget, lambda: is_("Opinion after a" in opinion.inner_text(), expected=True))
-    widget.get_by_role("button", name="Pause").click()
-    agrees_with_course_lib(widget)
+    for seconds, told in ((1.2, "No letter yet"), (0.2, "Opinion after a")):
+        turn(widget, seconds)
+        assert told in opinion.inner_text()
+        agrees_with_course_lib(widget)
 
 
 def test_the_glass_tells_the_letter_whose_gates_it_shows(shown: Callable[..., Locator]):
-    widget = shown(labels=2, all_units=False)
+    widget = shown(labels=2, all_units=False, page={"clock": True})
     glass = widget.locator(".cw-g-vessel")
-    expect(glass).to_contain_text("after a")
+    assert "after a" in glass.text_content()
     widget.get_by_role("button", name="Next letter").click()
-    expect(glass).to_contain_text("reading m")
-    expect(glass).to_contain_text("after m")
+    for told in ("reading m", "after m"):
+        turn(widget, 1)
+        assert told in glass.text_content()
 
 
 def test_a_long_complaint_leaves_the_buttons_as_high_as_they_are(shown: Callable[..., Locator]):
@@ -278,7 +277,7 @@ def test_sixty_four_units_and_twenty_four_letters_fit_the_window(
 
 
 def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callable[..., Locator]):
-    widget = shown(text="a")
+    widget = shown(text="a", page={"reduced_motion": True})
     field = widget.get_by_label("Type a word")
     field.fill("")
     field.focus()
@@ -298,7 +297,7 @@ def test_capitals_and_accents_are_read_as_letters_of_the_alphabet(shown: Callabl
 
 
 def test_a_hyphen_within_a_name_is_passed_over(shown: Callable[..., Locator]):
-    widget = shown(text="a")
+    widget = shown(text="a", page={"reduced_motion": True})
     field = widget.get_by_label("Type a word")
     field.fill("")
     field.focus()
@@ -320,67 +319,46 @@ def level(widget: Locator) -> tuple[int, float]:
     )
 
 
-def rests(widget: Locator) -> None:
-    expect(widget.get_by_role("button", name="Read")).to_be_visible()
-
-
-# What the page shows from its first moment on, however late a hand from outside would look.
-NOTE_LEVELS = """
-  window.courseLevels = [];
-  new MutationObserver(() => {
-    const water = document.querySelector(".cw-g-water");
-    const letter = document.querySelector('[role="slider"][aria-label="Letter"]');
-    if (!water || !letter) return;
-    const level = [Number(letter.getAttribute("aria-valuenow")), Number(water.dataset.level)];
-    const last = courseLevels.at(-1) ?? [];
-    if (level.some((part, i) => part !== last[i])) courseLevels.push(level);
-  }).observe(document, { subtree: true, childList: true, attributes: true });
-"""
-
-
 def test_on_opening_the_letters_pour_in_one_by_one_and_then_it_rests(
     shown: Callable[..., Locator],
 ):
-    noted = COUNT_FRAMES + NOTE_LEVELS
-    widget = shown(text="ada", moving=True, all_units=False, page={"init": noted})
-    eventually(widget, lambda: is_(level(widget)[0], 3))
-    rests(widget)
-    agrees_with_course_lib(widget)
-    letters = [letter for letter, _ in widget.page.evaluate("courseLevels")]
-    poured = letters[letters.index(1) :]
-    assert poured == sorted(poured)
-    assert set(poured) == {1, 2, 3}
-    assert len(poured) > len(set(poured))
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    widget.page.evaluate("() => { window.courseLevels = []; }")
+    widget = shown(text="ada", moving=True, all_units=False, page={"clock": True})
+    turn(widget, 0.7)
+    for letter in (1, 2, 3):
+        pouring = level(widget)
+        turn(widget, 0.7)
+        settled = level(widget)
+        assert pouring[0] == settled[0] == letter
+        assert pouring[1] != settled[1]
+        agrees_with_course_lib(widget)
+        turn(widget, 1.12)
+    assert level(widget)[0] == 3
+    assert rests(widget)
     widget.get_by_role("button", name="Read").click()
-    again = "courseLevels.some(([letter]) => letter === 1)"
-    eventually(widget, lambda: is_(widget.page.evaluate(again), expected=True))
+    turn(widget, 0.1)
+    assert level(widget)[0] == 1
 
 
 def test_a_reading_that_is_stopped_goes_on_where_it_was(shown: Callable[..., Locator]):
-    widget = shown(moving=True, page={"init": COUNT_FRAMES})
-    eventually(widget, lambda: is_(level(widget)[0], 2))
+    widget = shown(moving=True, page={"clock": True})
+    turn(widget, 2.5)
     widget.get_by_role("button", name="Pause").click()
-    rests(widget)
+    assert rests(widget)
     before = level(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-    assert level(widget) == before
     widget.get_by_role("button", name="Read").click()
-    eventually(widget, lambda: is_(level(widget) != before, expected=True))
-    assert level(widget)[0] in (before[0], before[0] + 1)
-
-
-def is_(found: object, expected: object) -> None:
-    assert found == expected
+    turn(widget, 0.3)
+    assert before[0] == level(widget)[0] == 2
+    assert level(widget)[1] != before[1]
 
 
 def test_a_hand_on_the_picture_stops_the_reading(shown: Callable[..., Locator]):
-    widget = shown(moving=True)
-    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
-    widget.get_by_role("slider", name="Letter and unit").press("End")
-    rests(widget)
-    assert level(widget)[0] == 5
+    widget = shown(moving=True, page={"clock": True})
+    turn(widget, 2.5)
+    assert widget.get_by_role("button", name="Pause").is_visible()
+    widget.get_by_role("slider", name="Letter and unit").press("Home")
+    turn(widget, 3)
+    assert widget.get_by_role("button", name="Read").is_visible()
+    assert level(widget)[0] == 1
     agrees_with_course_lib(widget)
 
 
@@ -388,15 +366,15 @@ def test_a_hand_on_the_picture_stops_the_reading(shown: Callable[..., Locator]):
 def test_readers_who_asked_for_less_motion_go_from_letter_to_letter(
     shown: Callable[..., Locator], kind: str
 ):
-    page = {"reduced_motion": True, "init": COUNT_FRAMES}
+    page = {"reduced_motion": True, "clock": True}
     widget = shown(kind, moving=True, all_units=False, page=page)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     assert widget.get_by_role("button", name="Read").count() == 0
     for letter in (1, 2, 3):
         widget.get_by_role("button", name="Next letter").click()
         agrees_with_course_lib(widget)
         assert state_of(widget)["letter"] == letter - 1
-        assert float(widget.locator(".cw-g-vessel").get_attribute("data-share")) == 1
+        assert_settled(widget)
 
 
 @pytest.mark.parametrize(("width", "most"), [(390, 900), (1280, 600)])
