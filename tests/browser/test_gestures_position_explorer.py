@@ -1,17 +1,19 @@
 """What PositionExplorer does with the hand: positions are moved and shifted, clocks chosen."""
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, NOTE_STATES, STATES
+from frames import NOTE_STATES, STATES
 from hands import Point, centre, label_of, open_folds
 from kinds.position_explorer import make, sides_of
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import state_of
 
 from course_lib.position import sinusoidal
 from course_lib.widgets import PositionExplorer
@@ -178,10 +180,10 @@ def test_the_smallest_and_the_largest_fit_the_window(
 
 
 def test_it_rests_while_nobody_touches_it(shown: Callable[..., Locator]):
-    widget = shown(init=COUNT_FRAMES)
+    widget = shown(clock=True)
     choose(widget, "rotary")
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
 
 
 def test_on_a_telephone_the_scores_have_room_against_their_difference(
@@ -240,7 +242,7 @@ def test_neighbours_are_swapped_and_the_page_says_what_that_does_to_the_score(
 def test_six_orders_have_as_many_scores_as_the_way_of_telling_order_can_tell(
     shown: Callable[..., Locator], kind: str, different: int
 ):
-    widget = shown(make())
+    widget = shown(make(), reduced_motion=True)
     choose(widget, kind)
     chart = widget.get_by_role("slider", name="Order of the words")
     chart.press("Home")
@@ -283,21 +285,10 @@ def test_the_sentence_moves_as_a_whole_and_no_farther_than_the_positions(
     assert places(widget)[:2] == (23, 21)
 
 
-# What stands in the sentence at each frame: its score, and the boxes of its three words.
-IN_FLIGHT = """(el) => new Promise((done) => {
-  const frames = [];
-  const look = () => {
-    const score = el.querySelector("[data-reading=momentary]");
-    const way = Number(score.dataset.way);
-    const boxes = [...el.querySelectorAll(".cw-pos-word rect")].map((e) => {
-      const { left, right, top, bottom } = e.getBoundingClientRect();
-      return [left, right, top, bottom];
-    });
-    if (way < 1) frames.push({ score: score.textContent, boxes });
-    if (way === 1 && frames.length) done(frames);
-    else requestAnimationFrame(look);
-  };
-  look();
+# Where the three words of the sentence are.
+BOXES = """(el) => [...el.querySelectorAll(".cw-pos-word rect")].map((e) => {
+  const { left, right, top, bottom } = e.getBoundingClientRect();
+  return [left, right, top, bottom];
 })"""
 
 
@@ -311,54 +302,61 @@ def cover(one: list[float], other: list[float]) -> bool:
 def test_on_their_way_words_have_the_score_of_an_order_and_cover_no_other(
     shown: Callable[..., Locator], width: int
 ):
-    widget = shown(make(), width=width)
+    widget = shown(make(), width=width, clock=True)
     choose(widget, "rotary")
     agrees_with_course_lib(widget)
-    chart = widget.get_by_role("slider", name="Order of the words")
+    score = widget.locator("[data-reading=momentary]")
     # From the first order to the last of them two words go past the third.
     for key in ("ArrowRight", "End"):
-        before = widget.locator("[data-reading=momentary]").text_content()
-        widget.evaluate(f"(el) => {{ globalThis.flight = ({IN_FLIGHT})(el); }}")
-        chart.press(key)
-        frames = widget.page.evaluate("() => globalThis.flight")
-        after = widget.locator("[data-reading=momentary]").text_content()
-        assert {frame["score"] for frame in frames} <= {before, after}
-        for frame in frames:
-            for i, one in enumerate(frame["boxes"]):
-                assert not any(cover(one, other) for other in frame["boxes"][:i])
+        scores = [score.text_content()]
+        widget.get_by_role("slider", name="Order of the words").press(key)
+        for _ in range(9):
+            turn(widget, 0.1)
+            scores.append(score.text_content())
+            pairs = combinations(widget.evaluate(BOXES), 2)
+            assert not any(cover(one, other) for one, other in pairs)
+        assert score.get_attribute("data-way") == "1"
+        assert set(scores) == {scores[0], scores[-1]}
 
 
 def test_on_opening_two_words_change_places_and_all_move_on_and_only_the_first_is_noticed(
     shown: Callable[..., Locator],
 ):
     explorer = PositionExplorer(tokens=20, d_model=4, kind="rotary")
-    widget = shown(explorer, init=COUNT_FRAMES)
-    pause = widget.get_by_role("button", name="Pause")
-    expect(pause).to_be_visible()
+    widget = shown(explorer, clock=True)
+    assert pause(widget).is_visible()
     widget.evaluate(NOTE_STATES, ["query_position", "key_position"])
-    expect(pause).to_have_count(0)
-    assert widget.evaluate(STATES)[-4:] == [[1, 2], [9, 10], [9, 8], [1, 0]]
+    turn(widget, 12)
+    assert pause(widget).count() == 0
+    assert widget.evaluate(STATES) == [[1, 2], [9, 10], [9, 8], [1, 0]]
     assert words(widget) == "DOG BITES MAN"
     assert widget.locator("[data-reading=moved]").text_content().endswith(": the same.")
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
+
+
+def pause(widget: Locator) -> Locator:
+    return widget.get_by_role("button", name="Pause")
 
 
 def test_all_six_orders_are_gone_through_until_a_hand_moves_the_words(
     shown: Callable[..., Locator],
 ):
-    widget = shown(PositionExplorer(tokens=8, d_model=4, moving=False), init=COUNT_FRAMES)
-    pause = widget.get_by_role("button", name="Pause")
+    widget = shown(PositionExplorer(tokens=8, d_model=4, moving=False), clock=True)
     every = widget.get_by_role("button", name="All six orders")
     widget.evaluate(NOTE_STATES, ["query_position", "key_position"])
     every.click()
-    expect(pause).to_be_visible()
-    expect(pause).to_have_count(0)
+    turn(widget, 11)
+    assert pause(widget).count() == 0
     assert len({tuple(state) for state in widget.evaluate(STATES)}) == 6
     assert words(widget) == "DOG BITES MAN"
     every.click()
-    eventually(widget, lambda: expect(pause).to_be_visible())
+    turn(widget, 1)
+    assert pause(widget).is_visible()
     widget.get_by_role("slider", name="Shift both").press("ArrowRight")
-    expect(pause).to_have_count(0)
+    moved = places(widget)
+    turn(widget, 3)
+    assert pause(widget).count() == 0
+    assert places(widget) == moved
     agrees_with_course_lib(widget)
 
 
@@ -372,13 +370,14 @@ def trained(**given: Any) -> PositionExplorer:
 def test_a_table_is_trained_before_the_readers_eyes_moment_by_moment(
     shown: Callable[..., Locator],
 ):
-    widget = shown(trained(), init=COUNT_FRAMES)
-    pause = widget.get_by_role("button", name="Pause")
+    widget = shown(trained(), clock=True)
+    assert state_of(widget)["stage"] == 0
     widget.evaluate(NOTE_STATES, ["stage"])
-    expect(pause).to_have_count(0)
-    assert widget.evaluate(STATES)[-3:] == [[1], [2], [3]]
+    turn(widget, 9)
+    assert pause(widget).count() == 0
+    assert widget.evaluate(STATES) == [[1], [2], [3]]
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     slider = widget.get_by_role("slider", name="Training")
     for key, stage in (("Home", 0), ("ArrowRight", 1), ("End", 3)):
         slider.press(key)
@@ -457,23 +456,25 @@ def test_what_stands_at_the_scores_can_be_read(shown: Callable[..., Locator], wi
 
 
 def test_a_hand_that_takes_the_training_has_it_to_itself(shown: Callable[..., Locator]):
-    widget = shown(trained(moving=False))
+    widget = shown(trained(moving=False), clock=True)
     widget.get_by_role("button", name="Train").click()
-    expect(widget.get_by_role("button", name="Pause")).to_be_visible()
+    turn(widget, 1)
+    assert pause(widget).is_visible()
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.get_by_role("button", name="Pause")).to_have_count(0)
+    turn(widget, 3)
+    assert pause(widget).count() == 0
     assert state_of(widget)["stage"] == 3
     agrees_with_course_lib(widget)
 
 
 def test_readers_who_asked_for_less_motion_go_from_order_to_order(shown: Callable[..., Locator]):
-    widget = shown(PositionExplorer(tokens=8, d_model=4), init=COUNT_FRAMES, reduced_motion=True)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(PositionExplorer(tokens=8, d_model=4), clock=True, reduced_motion=True)
+    assert rests(widget)
     assert widget.get_by_role("button", name="All six orders").count() == 0
     for order in ("MAN BITES DOG", "BITES DOG MAN"):
         widget.get_by_role("button", name="Next order").click()
         assert words(widget) == order
-        assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+        assert rests(widget)
 
 
 @pytest.mark.parametrize(
@@ -494,28 +495,15 @@ def test_the_figure_fits_a_screen_with_three_words_and_with_all_positions(
     assert widget.locator(".cw").bounding_box()["height"] < most
 
 
-# What is read aloud of the words, and how far they have come, at each frame of their way.
-SAID_ON_THE_WAY = """(el) => new Promise((done) => {
-  const seen = [];
-  const look = () => {
-    const sentence = el.querySelector(".cw-pos-sentence");
-    const way = Number(sentence.querySelector("[data-way]").dataset.way);
-    seen.push([way, sentence.getAttribute("aria-label")]);
-    if (way < 1) requestAnimationFrame(look);
-    else done(seen);
-  };
-  el.querySelector(".cw-pos-swaps button").click();
-  requestAnimationFrame(look);
-})"""
-
-
 def test_what_is_read_aloud_does_not_tell_where_words_go_before_they_stand_there(
     shown: Callable[..., Locator],
 ):
-    widget = shown(make(), reduced_motion=False)
-    seen = widget.evaluate(SAID_ON_THE_WAY)
-    on_the_way = [said for way, said in seen if way < 1]
-    assert on_the_way
-    assert all(said.startswith("The words move: ") for said in on_the_way)
-    assert "BITES at 1 and the key of DOG at 0" in on_the_way[0]
-    assert seen[-1][1].startswith("BITES DOG MAN: the query of BITES at 0 and the key of DOG at 1")
+    widget = shown(make(), clock=True)
+    widget.get_by_role("button", name="Swap the first").click()
+    for seconds, told in [
+        (0.1, "The words move: the query of BITES at 1 and the key of DOG at 0"),
+        (0.6, "The words move: the query of BITES at 0 and the key of DOG at 1"),
+        (0.2, "BITES DOG MAN: the query of BITES at 0 and the key of DOG at 1"),
+    ]:
+        turn(widget, seconds)
+        assert widget.locator(".cw-pos-sentence").get_attribute("aria-label").startswith(told)
