@@ -8,10 +8,10 @@ import axe_playwright_python
 import numpy as np
 import pytest
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE
 from hands import Finger, Mouse, centre, open_folds, spot
-from kinds.basis_explorer import READ, agrees_at
+from kinds.basis_explorer import READ
 from looks import SPILLED
 from playwright.sync_api import Locator, expect
 from reading import NUMBER, eventually, state_of
@@ -139,35 +139,32 @@ def assert_query_beyond(widget: Locator, least: float) -> None:
 
 
 def test_the_temperature_swings_at_once_and_a_hand_on_its_slider_holds_it(shown: Shown):
-    widget = shown(moving=True)
-    eventually(widget, lambda: assert_colder(widget, 0.004))
+    widget = shown(moving=True, page={"clock": True})
+    turn(widget, 1)
+    assert warmth(widget) < 0.004
     agrees_with_course_lib(widget)
     widget.get_by_role("slider", name="Temperature").press("ArrowRight")
-    eventually(widget, lambda: widget.get_by_role("button", name="Swing").wait_for())
+    turn(widget, 1)
+    assert widget.get_by_role("button", name="Swing").is_visible()
     assert_close(warmth(widget) / state_of(widget)["temperature"], 1)
     agrees_with_course_lib(widget)
 
 
-def assert_warmer(widget: Locator, least: float) -> None:
-    assert warmth(widget) > least
-
-
-def assert_colder(widget: Locator, most: float) -> None:
-    assert warmth(widget) < most
-
-
 @pytest.mark.parametrize("touch", ["a node", "their number", "a rod"])
 def test_a_temperature_that_swings_is_held_for_what_is_compared(shown: Shown, touch: str):
-    widget = shown(moving=True)
-    eventually(widget, lambda: assert_colder(widget, 0.01))
+    widget = shown(moving=True, page={"clock": True})
+    turn(widget, 1)
+    assert warmth(widget) < 0.01
     if touch == "a node":
         node(widget, 2).press("ArrowUp")
     elif touch == "their number":
         widget.get_by_role("slider", name="Number of nodes").press("End")
     else:
         widget.get_by_role("radio", name="a rod").check()
-        open_folds(widget)
-    widget.get_by_role("button", name="Swing").wait_for()
+    turn(widget, 9)  # a flame goes along the rod first
+    open_folds(widget)
+    assert widget.get_by_role("button", name="Swing").is_visible()
+    assert rests(widget)
     agrees_with_course_lib(widget)
     if touch == "a rod":
         assert warmth(widget) == 0.014
@@ -176,24 +173,15 @@ def test_a_temperature_that_swings_is_held_for_what_is_compared(shown: Shown, to
         )
 
 
-def test_a_swing_ends_where_it_began_and_then_rests(shown: Shown):
-    widget = shown(moving=True, page={"init": COUNT_FRAMES + FAST})
-    eventually(widget, lambda: assert_colder(widget, 0.01))
-    eventually(widget, lambda: assert_warmer(widget, 0.03))
-    widget.get_by_role("button", name="Swing").wait_for()
-    assert warmth(widget) == 0.014
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
-
-
-def test_a_swing_passes_what_is_too_cold_about_right_and_too_hot(shown: Shown):
-    widget = shown(moving=True)
-    answer = widget.locator(".cw-b-asks b")
+def test_a_swing_passes_what_is_too_cold_and_too_hot_and_ends_where_it_began(shown: Shown):
+    widget = shown(moving=True, page={"clock": True})
     for told in ("✗ Too cold", "✓ About right", "✗ Too hot", "✓ About right"):
-        eventually(widget, lambda told=told: assert_told(answer, told), frames=1500)
-
-
-def assert_told(answer: Locator, told: str) -> None:
-    assert answer.inner_text() == told
+        turn(widget, 3)
+        assert widget.locator(".cw-b-asks b").inner_text() == told
+    turn(widget, 0.2)
+    assert widget.get_by_role("button", name="Swing").is_visible()
+    assert warmth(widget) == 0.014
+    assert rests(widget)
 
 
 def test_reset_in_a_rod_names_the_nodes_it_goes_back_to(shown: Shown):
@@ -204,18 +192,9 @@ def test_reset_in_a_rod_names_the_nodes_it_goes_back_to(shown: Shown):
     assert state_of(widget)["mode"] == "nodes"
 
 
-# A clock that runs twenty times as fast.
-FAST = """
-  const own = performance.now.bind(performance);
-  performance.now = () => 20 * own();
-  const frame = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = (draw) => frame((time) => draw(20 * time));
-"""
-
-
 def test_nothing_swings_for_readers_who_asked_for_less_motion(shown: Shown):
-    widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=True, page={"reduced_motion": True, "clock": True})
+    assert rests(widget)
     assert warmth(widget) == 0.014
 
 
@@ -223,82 +202,52 @@ def flame(widget: Locator) -> float:
     return widget.evaluate(READ)["flame"]
 
 
-def assert_flame(widget: Locator, *, burns: bool) -> None:
-    assert (flame(widget) > 0) == burns
-
-
 @pytest.mark.parametrize("way", ["a choice", "a link", "the first mode"])
 def test_when_a_rod_is_first_seen_a_flame_warms_it_and_goes_out(shown: Shown, way: str):
     mode = "rod" if way == "the first mode" else "nodes"
-    widget = shown(moving=True, mode=mode, page={"init": COUNT_FRAMES + FAST})
+    widget = shown(moving=True, mode=mode, page={"clock": True})
     if way == "a choice":
         widget.get_by_role("radio", name="a rod").check()
     elif way == "a link":
         widget.page.evaluate("() => { location.hash = 'fig-basis-explorer?mode=rod'; }")
-    eventually(widget, lambda: assert_flame(widget, burns=True))
-    eventually(widget, lambda: assert_flame(widget, burns=False))
+    turn(widget, 2)
+    assert flame(widget) > 0
+    turn(widget, 7)
+    assert flame(widget) == 0
     agrees_with_course_lib(widget)
     assert (state_of(widget)["load"].numpy() == BasisExplorer(*basis_field()).load).all()
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
     for name in ("nodes and values", "a rod"):
         widget.get_by_role("radio", name=name).check()
+        turn(widget, 0.1)
     assert flame(widget) == 0
-
-
-# What the page draws at one moment of a flame, and what it tells of it.
-BURNING = f"""async (el) => {{
-  const read = {READ};
-  const found = [];
-  while (found.length < 5) {{
-    await new Promise(requestAnimationFrame);
-    if (!el.querySelector("[data-flame]")) continue;
-    const now = read(el);
-    if (now.flame) found.push(now);
-  }}
-  return found;
-}}"""
-
-
-def test_the_curves_of_a_burning_rod_are_those_of_course_lib(shown: Shown):
-    widget = shown(moving=True, mode="rod")
-    moments = widget.evaluate(BURNING)
-    assert len({moment["flame"] for moment in moments}) > 1
-    for moment in moments:
-        agrees_at(state_of(widget), moment)
-
-
-# Whether the words, their colour and the way of the flame or the plug belong together.
-ONE_MOMENT = """([told, outcome, least]) => {
-  const keeps = document.querySelector(".cw-b-keeps");
-  const flame = Number(keeps.closest("[data-flame]").dataset.flame);
-  return keeps.innerText.startsWith(told) && keeps.dataset.outcome === outcome && flame > least;
-}"""
 
 
 @pytest.mark.parametrize("moving", [True, False])
 def test_after_the_flame_a_plug_leads_the_trained_field_astray_also_at_a_press(
     shown: Shown, *, moving: bool
 ):
-    widget = shown(moving=moving, mode="rod", trained=True)
+    widget = shown(moving=moving, mode="rod", trained=True, page={"clock": True})
     if not moving:
         assert flame(widget) == 0
         widget.get_by_role("button", name="Flame, plug").click()
-    for told, outcome in (("✓ It keeps up", "good"), ("✗ It is led astray", "bad")):
-        widget.page.wait_for_function(ONE_MOMENT, arg=[told, outcome, int(outcome == "bad")])
-    for moment in widget.evaluate(BURNING):
-        assert moment["flame"] > 1
-        agrees_at(state_of(widget), moment)
+    for seconds, way, told in ((2, 0.5, "✓ It keeps up"), (2.6, 1.15, "✗ It is led astray")):
+        turn(widget, seconds)
+        assert flame(widget) == pytest.approx(way, abs=0.02)
+        assert widget.locator(".cw-b-keeps").inner_text().startswith(told)
+        agrees_with_course_lib(widget)
 
 
 def test_a_hand_puts_the_flame_out_and_draws_on_the_rod_as_it_was(shown: Shown):
-    widget = shown(moving=True, mode="rod")
-    eventually(widget, lambda: assert_flame(widget, burns=True))
+    widget = shown(moving=True, mode="rod", page={"clock": True})
     ring = widget.get_by_role("button", name="Conductivity")
     ring.focus()
     widget.page.keyboard.press("Shift")
+    turn(widget, 1)
     assert flame(widget) > 0
     ring.press("ArrowUp")
-    eventually(widget, lambda: assert_flame(widget, burns=False))
+    assert rests(widget)
+    assert flame(widget) == 0
     agrees_with_course_lib(widget)
     assert (state_of(widget)["load"].numpy() == BasisExplorer(*basis_field()).load).all()
 
@@ -307,8 +256,8 @@ def test_a_hand_puts_the_flame_out_and_draws_on_the_rod_as_it_was(shown: Shown):
 def test_no_flame_for_readers_of_less_motion_or_a_rod_that_is_not_to_move(
     shown: Shown, page: dict[str, Any]
 ):
-    widget = shown(moving=bool(page), mode="rod", page={"init": COUNT_FRAMES} | page)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=bool(page), mode="rod", page={"clock": True} | page)
+    assert rests(widget)
     assert flame(widget) == 0
 
 
@@ -518,36 +467,30 @@ def assert_rod_at(widget: Locator, query: float) -> None:
     assert (state["mode"], state["query"]) == ("rod", query)
 
 
-# In which panel, with which name and between which ends what goes along a rod was seen.
-GUESTS = """async (el) => {
-  const seen = {};
-  do {
-    const name = el.querySelector(".cw-b-guest");
-    if (name) {
-      const box = name.getBBox();
-      const panel = name.closest("[data-measure]");
-      const within = box.x >= 0 && box.y >= 0 && box.x + box.width <= panel.clientWidth &&
-        box.y + box.height <= panel.clientHeight;
-      (seen[`${panel.dataset.measure} ${name.textContent}`] ??= []).push(
-        [Number(name.getAttribute("x")), within]);
-    }
-    await new Promise(requestAnimationFrame);
-  } while (Number(el.querySelector("[data-flame]").dataset.flame) > 0);
-  return { seen, left: el.querySelectorAll(".cw-b-guest").length };
-}"""
+# In which panel, with which name, where and whether within it what goes along a rod is seen.
+GUESTS = """(el) => [...el.querySelectorAll(".cw-b-guest")].map((name) => {
+  const box = name.getBBox();
+  const panel = name.closest("[data-measure]");
+  const within = box.x >= 0 && box.y >= 0 && box.x + box.width <= panel.clientWidth &&
+    box.y + box.height <= panel.clientHeight;
+  return [`${panel.dataset.measure} ${name.textContent}`, Number(name.getAttribute("x")), within];
+})"""
 
 
 def test_what_goes_along_a_rod_bears_its_name_until_it_is_gone(shown: Shown):
-    widget = shown(mode="rod")
+    widget = shown(mode="rod", page={"clock": True})
     widget.get_by_role("button", name="Flame, plug").click()
-    found = widget.evaluate(GUESTS)
-    assert set(found["seen"]) == {"load flame", "log_conductivity plug"}
-    for places in found["seen"].values():
-        assert all(within for _, within in places)
-        across = [x for x, _ in places]
-        assert across == sorted(across)
-        assert len(set(across)) > 2
-    assert found["left"] == 0
+    for named in ("load flame", "log_conductivity plug"):
+        places = []
+        for _ in range(4):
+            turn(widget, 0.9)
+            [[name, x, within]] = widget.evaluate(GUESTS)
+            assert (name, within) == (named, True)
+            places.append(x)
+        assert places == sorted(set(places))
+        turn(widget, 0.4)
+    turn(widget, 0.1)
+    assert widget.evaluate(GUESTS) == []
 
 
 def test_a_rod_has_the_line_of_its_query_beside_the_weights_alone(shown: Shown):
