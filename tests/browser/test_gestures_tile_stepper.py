@@ -6,19 +6,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import (
-    BUTTONS_WHEN_PRESSED,
-    COUNT_FRAMES,
-    FRAMES_WHILE_IDLE,
-    HALF_A_SECOND,
-    NOTE_VALUES,
-    PRESS_AFTER_CHANGES,
-    VALUES,
-)
+from frames import NOTE_VALUES, VALUES
 from hands import centre
 from kinds.tile_stepper import in_tiles, make, visits_of
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from reading import state_of
 
 from course_lib.widgets import TileStepper
@@ -77,15 +70,13 @@ def test_a_drag_across_the_matrix_passes_the_tiles_on_its_way(shown: Callable[..
 
 
 def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator]):
-    widget = shown(init=COUNT_FRAMES)
-    page, play = widget.page, widget.get_by_role("button", name="Play")
+    widget = shown(clock=True)
     tiles, start = len(visits_of(state_of(widget))), state_of(widget)["step"]
     widget.evaluate(NOTE_VALUES, "step")
-    play.click()
-    last = "([el, tiles]) => el.courseValues.at(-1) === tiles"
-    page.wait_for_function(last, arg=[widget.element_handle(), tiles])
+    plays(widget).click()
+    turn(widget, 8)
     assert widget.evaluate(VALUES) == list(range(start + 1, tiles + 1))
-    play.wait_for()
+    assert plays(widget).is_visible()
     agrees_with_course_lib(widget)
     assert (
         f"written: {len(state_of(widget)['query'])} of"
@@ -97,71 +88,62 @@ def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator])
         widget.locator(f"[data-reading={side}-moved]").inner_text() for side in ("tiled", "naive")
     )
     assert won.inner_text() == f"✓ Same answer. Tiles carried {tiled} bytes, naive {naive}."
-    assert page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
+
+
+def plays(widget: Locator) -> Locator:
+    return widget.get_by_role("button", name="Play")
 
 
 def test_on_opening_it_plays_by_itself_to_the_last_tile_and_then_rests(alone: Alone):
-    widget = alone(in_tiles(5, 6, step=1, moving=True), init=COUNT_FRAMES)
-    tiles = len(visits_of(state_of(widget)))
-    widget.page.wait_for_function(
-        "(tiles) => document.querySelector('.cw-host').courseModel.get('step') === tiles", arg=tiles
-    )
-    widget.get_by_role("button", name="Play").wait_for()
+    widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True)
+    turn(widget, 6)
+    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+    assert plays(widget).is_visible()
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
 
 
 def test_it_does_not_play_by_itself_for_readers_who_asked_for_less_motion(alone: Alone):
-    widget = alone(in_tiles(5, 6, step=1, moving=True), init=COUNT_FRAMES, reduced_motion=True)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True, reduced_motion=True)
+    assert rests(widget)
     assert state_of(widget)["step"] == 1
 
 
-def test_a_hand_in_the_matrix_stops_the_play(alone: Alone):
-    widget = alone(in_tiles(5, 6, step=1, moving=True))
-    widget.get_by_role("button", name="Stop").wait_for()
-    widget.page.mouse.click(*point_in(widget, 9, 10))
-    expect(widget.get_by_role("button", name="Play")).to_be_visible()
-    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
+@pytest.mark.parametrize("place", ["the matrix", "a button"])
+def test_a_hand_stops_the_play(alone: Alone, place: str):
+    widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True)
+    turn(widget, 2)
+    assert state_of(widget)["step"] == 2
+    if place == "the matrix":
+        widget.page.mouse.click(*point_in(widget, 0, 0))
+    else:
+        widget.get_by_role("button", name="Back").click()
+    turn(widget, 4)
+    assert state_of(widget)["step"] == 1
+    assert plays(widget).is_visible()
     agrees_with_course_lib(widget)
 
 
-def test_a_hand_on_the_buttons_stops_the_play(shown: Callable[..., Locator]):
-    widget = shown()
-    widget.evaluate(PRESS_AFTER_CHANGES, ["step", 2, "Back"])
-    widget.get_by_role("button", name="Play").click()
-    assert any("Stop" in name for name in widget.evaluate(BUTTONS_WHEN_PRESSED))
-    assert widget.get_by_role("button", name="Play").is_visible()
-    held = state_of(widget)["step"]
-    agrees_with_course_lib(widget)
-    widget.evaluate(HALF_A_SECOND)
-    assert state_of(widget)["step"] == held
-
-
-# Where the keys of the tile in hand are, and the naive scores, in each frame of a step.
-TRIP_OF_A_STEP = """async (el) => {
-  const left = (e) => (e.getAttribute("d") ? e.getBBox().x : null);
-  const keys = () => left(el.querySelector("[data-load=K]"));
-  const naive = () => left(el.querySelector("[data-layer=naive-trip]"));
-  const buttons = [...el.querySelectorAll("button")];
-  buttons.find((button) => button.textContent.includes("Next")).click();
-  await new Promise(requestAnimationFrame);
-  const seen = [];
-  while (buttons.some((button) => button.textContent.includes("Stop"))) {
-    seen.push([keys(), naive()]);
-    await new Promise(requestAnimationFrame);
-  }
-  return seen;
-}"""
+# Where the keys of the tile in hand are, and the naive scores.
+ON_THE_WAY = """(el) => ["[data-load=K]", "[data-layer=naive-trip]"].map((what) => {
+  const drawn = el.querySelector(what);
+  return drawn.getAttribute("d") ? drawn.getBBox().x : null;
+})"""
 
 
 def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(
     shown: Callable[..., Locator],
 ):
-    widget = shown()
-    agrees_with_course_lib(widget)
-    step = state_of(widget)["step"]
-    seen = widget.evaluate(TRIP_OF_A_STEP)
+    widget = shown(clock=True)
+    step, seen = state_of(widget)["step"], []
+    widget.get_by_role("button", name="Next").click()
+    for _ in range(15):
+        turn(widget, 0.1)
+        seen.append(widget.evaluate(ON_THE_WAY))
+    assert not plays(widget).is_visible()
+    turn(widget, 0.2)
+    assert plays(widget).is_visible()
     keys = [key for key, _ in seen]
     assert keys == sorted(keys)
     assert keys[-1] > keys[0] + 50
@@ -176,12 +158,12 @@ def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(
 def test_a_step_travels_nowhere_for_readers_who_asked_for_less_motion(
     shown: Callable[..., Locator],
 ):
-    widget = shown(reduced_motion=True, init=COUNT_FRAMES)
+    widget = shown(reduced_motion=True, clock=True)
     step = state_of(widget)["step"]
     widget.get_by_role("button", name="Next").click()
     assert state_of(widget)["step"] == step + 1
+    assert rests(widget)
     agrees_with_course_lib(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
 
 
 def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(
