@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from bare import Alone
+from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import Finger, Mouse, centre
 from kinds.symplecticity_meter import READ, pairs
 from playwright.sync_api import Locator
@@ -22,7 +22,7 @@ Shown = Callable[..., Locator]
 WINDOW = np.array([[-0.6, -1.0], [-0.3, -1.2], [0.9, -0.35]])
 MATRIX = np.array([[-0.87, -1.08], [-1.08, 1.9]])
 STEPS = "(el, count) => { for (let i = 0; i < count; i += 1) el.click(); }"
-PATIENT = 3000  # frames: a round may take seconds
+CLOCK = {"clock": True}
 LAST = "[aria-label^='token 3']"
 
 
@@ -41,7 +41,7 @@ def shown(alone: Alone) -> Shown:
 def steps(widget: Locator, count: int) -> None:
     """Press the button as often, and wait for the picture."""
     widget.get_by_role("button", name="Step").evaluate(STEPS, count)
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
 
 
 def outcome(widget: Locator) -> tuple[str, str]:
@@ -53,12 +53,16 @@ def travelled(widget: Locator) -> float:
     return float(widget.evaluate(READ)["travelled"])
 
 
-def is_playing(widget: Locator, *, playing: bool = True) -> None:
-    def holds() -> None:
-        names = widget.get_by_role("button").all_inner_texts()
-        assert ("❚❚ Pause" in names) == playing
+def time_of(widget: Locator) -> float:
+    return float(widget.evaluate(READ)["time"])
 
-    eventually(widget, holds)
+
+def rounds(widget: Locator) -> float:
+    return float(widget.evaluate(READ)["told"][0])
+
+
+def plays(widget: Locator) -> bool:
+    return "❚❚ Pause" in widget.get_by_role("button").all_inner_texts()
 
 
 # How far the texts of the picture reach over its edges, in pixels.
@@ -91,26 +95,22 @@ def test_what_stands_at_the_start_of_a_loop_keeps_within_the_picture(
 
 
 def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(shown: Shown):
-    widget = shown(moving=True, page={"init": COUNT_FRAMES})
-    is_playing(widget)
-    eventually(widget, lambda: assert_rounds(widget, 6), frames=PATIENT)
-    is_playing(widget, playing=False)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=True, page=CLOCK)
+    turn(widget, 1)
+    assert plays(widget)
+    turn(widget, 60)
+    assert rounds(widget) >= 6
+    assert rests(widget)
+    assert not plays(widget)
     kind, title = outcome(widget)
     assert kind == "bad"
     assert re.fullmatch(r"Each round gives \d\.\d+", title)
     assert "perpetual motion" in widget.locator("[data-outcome]").inner_text()
     agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Play").click()
-    eventually(widget, lambda: assert_rounds_below(widget, 1))
-
-
-def assert_rounds(widget: Locator, least: float) -> None:
-    assert float(widget.evaluate(READ)["told"][0]) >= least
-
-
-def assert_rounds_below(widget: Locator, most: float) -> None:
-    assert float(widget.evaluate(READ)["told"][0]) < most
+    turn(widget, 0.5)
+    assert plays(widget)
+    assert 0 < rounds(widget) < 1
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_choice_begins_again_from_the_start(shown: Shown):
     assert travelled(widget) > 0
     Mouse(widget.page).press(widget.get_by_text("both", exact=True))
     eventually(widget, lambda: np.testing.assert_equal(travelled(widget), 0.0))
-    is_playing(widget, playing=False)
+    assert not plays(widget)
 
 
 def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
@@ -239,7 +239,7 @@ def test_a_dot_is_no_loop_and_the_sheet_waits_for_another(shown: Shown):
     before = state_of(widget)["loop"]
     widget.get_by_role("button", name="Draw a loop").click()
     widget.page.mouse.click(*centre(widget.locator(".cw-meter-sheet")))
-    widget.evaluate(SOME_FRAMES)
+    observed(widget.page)
     assert state_of(widget)["loop"].equal(before)
     widget.get_by_role("button", name="Draw nothing").click()
     eventually(
@@ -251,26 +251,26 @@ def test_a_dot_is_no_loop_and_the_sheet_waits_for_another(shown: Shown):
 
 
 def test_a_token_that_is_held_stops_all_and_all_go_on_when_it_is_let_go(shown: Shown):
-    widget = shown(experiment="free", moving=True)
-    is_playing(widget)
-    eventually(widget, lambda: assert_time(widget, 0.5), frames=PATIENT)
-    mouse = widget.page.mouse
-    mouse.move(*centre(widget.locator(LAST)))
-    mouse.down()
-    is_playing(widget, playing=False)
-    others = pairs(widget.evaluate(READ)["places"])[:2]
+    widget = shown(experiment="free", moving=True, page=CLOCK)
+    turn(widget, 0.5)
+    assert plays(widget)
+    assert time_of(widget) > 0.5
     x, y = centre(widget.locator(LAST))
+    mouse = widget.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    before = pairs(widget.evaluate(READ)["places"])
     mouse.move(x + 20, y - 15, steps=3)
-    widget.evaluate(SOME_FRAMES)
-    assert float(widget.evaluate(READ)["time"]) == 0
-    np.testing.assert_allclose(pairs(widget.evaluate(READ)["places"])[:2], others, atol=1e-5)
+    assert rests(widget)
+    assert not plays(widget)
+    assert time_of(widget) == 0
+    places = pairs(widget.evaluate(READ)["places"])
+    np.testing.assert_allclose(places[:2], before[:2], atol=1e-5)
+    assert not np.allclose(places[2], before[2], atol=0.1)
     mouse.up()
-    is_playing(widget)
-    eventually(widget, lambda: assert_time(widget, 0.1), frames=PATIENT)
-
-
-def assert_time(widget: Locator, least: float) -> None:
-    assert float(widget.evaluate(READ)["time"]) >= least
+    turn(widget, 0.5)
+    assert plays(widget)
+    assert time_of(widget) > 0.5
 
 
 @pytest.mark.parametrize(("formula", "kind"), [("full", "good"), ("shortcut", "bad")])
@@ -286,22 +286,26 @@ def test_free_tokens_keep_their_energy_if_the_force_has_one(shown: Shown, formul
 
 
 def test_readers_who_asked_for_less_motion_find_it_still_and_step(shown: Shown):
-    widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=True, page=CLOCK | {"reduced_motion": True})
+    assert rests(widget)
     assert travelled(widget) == 0
     steps(widget, 4)
+    assert rests(widget)
     assert travelled(widget) > 0
     widget.get_by_role("button", name="Turn round").click()
-    is_playing(widget, playing=False)
+    assert rests(widget)
+    assert travelled(widget) == 0
     agrees_with_course_lib(widget)
 
 
 def test_tab_moves_nothing_that_was_paused(shown: Shown):
-    widget = shown(moving=True)
+    widget = shown(moving=True, page=CLOCK)
+    turn(widget, 0.5)
     widget.get_by_role("button", name="Pause").click()
     widget.locator(".cw-handle[tabindex]").first.focus()
     widget.page.keyboard.press("Tab")
-    is_playing(widget, playing=False)
+    assert rests(widget)
+    assert not plays(widget)
 
 
 @pytest.mark.parametrize("experiment", ["loop", "free"])
