@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from bare import Alone
+from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import COUNT_FRAMES, FRAMES_WHILE_IDLE, SOME_FRAMES
 from hands import Finger, Mouse, Point, open_folds
 from kinds.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
 from playwright.sync_api import Locator, expect
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 
 Shown = Callable[..., Locator]
 TWO_PIECES = {"edges": [[0, 1, 3], [1, 2, 4]], "places": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]}
+CLOCK = {"clock": True}
 ROOM = 12  # pixels between two nodes of which neither hides the other
 COLOUR = """(el, [law, places]) => {
   const canvas = el.querySelector(`[data-law=${law}] canvas`);
@@ -99,11 +100,16 @@ def time_of(widget: Locator) -> float:
 
 def look_at_time(widget: Locator, share: float) -> None:
     """Put the slider of time there, as a hand does."""
-    slider = widget.get_by_role("slider", name="Time")
-    slider.evaluate(
-        "(el, share) => { el.value = share * el.max; el.dispatchEvent(new Event('input')); }", share
+    moment = widget.get_by_role("slider", name="Time").evaluate(
+        "(el, share) => { el.value = share * el.max; el.dispatchEvent(new Event('input')); "
+        "return Number(el.value); }",
+        share,
     )
-    widget.evaluate(SOME_FRAMES)
+    eventually(widget, lambda: np.testing.assert_allclose(time_of(widget), moment))
+
+
+def end_of(widget: Locator) -> float:
+    return float(widget.get_by_role("slider", name="Time").get_attribute("max"))
 
 
 def has(widget: Locator, **traits: Any) -> None:
@@ -115,16 +121,8 @@ def has(widget: Locator, **traits: Any) -> None:
     agrees_with_course_lib(widget)
 
 
-def plays(widget: Locator, button: str = "❚❚ Pause") -> None:
-    def holds() -> None:
-        names = widget.get_by_role("button").all_inner_texts()
-        assert button in names
-
-    eventually(widget, holds)
-
-
-def rests(widget: Locator) -> None:
-    plays(widget, "▶ Play")
+def plays(widget: Locator) -> bool:
+    return "❚❚ Pause" in widget.get_by_role("button").all_inner_texts()
 
 
 def spot_of(widget: Locator, law: str, node: int) -> Point:
@@ -140,86 +138,96 @@ def spot_of(widget: Locator, law: str, node: int) -> Point:
 
 
 def test_on_opening_it_is_plucked_and_moving_until_its_end(shown: Shown):
-    widget = shown("ring", moving=True, page={"init": COUNT_FRAMES})
-    plays(widget)
-    before = time_of(widget)
-    widget.evaluate(SOME_FRAMES)
-    assert time_of(widget) > before
+    widget = shown("ring", moving=True, page=CLOCK)
+    turn(widget, 1)
+    assert plays(widget)
+    first = time_of(widget)
+    turn(widget, 1)
+    # Most of the heat is gone in the first moments: they take longer.
+    assert 0 < 1.5 * first < time_of(widget) - first
     agrees_with_course_lib(widget)
-    widget.evaluate("(el) => el.querySelector('[data-trait=speed]').focus()")
-    widget.page.keyboard.press("End")
-    rests(widget)
-    end = float(widget.get_by_role("slider", name="Time").get_attribute("max"))
-    assert time_of(widget) == pytest.approx(end)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    turn(widget, 9)
+    assert time_of(widget) == pytest.approx(end_of(widget))
+    assert rests(widget)
+    assert not plays(widget)
     agrees_with_course_lib(widget)
     widget.get_by_role("button", name="Play").click()
-    eventually(widget, lambda: assert_before(widget, end))
+    turn(widget, 1)
+    assert time_of(widget) == pytest.approx(first, rel=0.05)
 
 
-def assert_before(widget: Locator, end: float) -> None:
-    assert time_of(widget) < end
+def test_a_drum_moves_as_much_faster_as_its_speed_says(shown: Shown):
+    widget, moments = shown("ring", page=CLOCK), []
+    speed = widget.get_by_role("slider", name="Speed")
+    for key in ("ArrowUp", "End"):  # 1.25 and 4
+        look_at_time(widget, 0.1)
+        speed.press(key)
+        before = time_of(widget)
+        widget.get_by_role("button", name="Play").click()
+        turn(widget, 1)
+        moments.append(time_of(widget) - before)
+    assert moments[1] / moments[0] == pytest.approx(4 / 1.25, rel=0.02)
 
 
 def test_readers_who_asked_for_less_motion_find_it_still_and_move_it_themselves(shown: Shown):
-    widget = shown(moving=True, page={"reduced_motion": True, "init": COUNT_FRAMES})
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    widget = shown(moving=True, page=CLOCK | {"reduced_motion": True})
+    assert rests(widget)
     assert time_of(widget) == 0
     widget.get_by_role("button", name="Step").click()
-    widget.evaluate(SOME_FRAMES)
+    assert rests(widget)
     assert time_of(widget) > 0
     agrees_with_course_lib(widget)
     widget.page.mouse.click(*spot_of(widget, "heat", 8))
+    assert rests(widget)
     has(widget, node=8, start="pluck")
-    rests(widget)
     widget.get_by_role("button", name="Play").click()
-    plays(widget)
+    turn(widget, 0.5)
+    assert plays(widget)
+    assert time_of(widget) > 0
 
 
 def test_a_paused_drum_rests_and_reset_brings_back_the_first_moment(shown: Shown):
-    widget = shown(moving=True, page={"init": COUNT_FRAMES})
-    plays(widget)
+    widget = shown(moving=True, page=CLOCK)
+    turn(widget, 1)
     widget.get_by_role("button", name="Pause").click()
-    rests(widget)
-    assert widget.page.evaluate(FRAMES_WHILE_IDLE) == 0
+    assert rests(widget)
+    assert not plays(widget)
     assert time_of(widget) > 0
     widget.get_by_role("button", name="Reset").click()
-    eventually(widget, lambda: np.testing.assert_equal(time_of(widget), 0.0))
-    rests(widget)
+    assert rests(widget)
+    assert time_of(widget) == 0
 
 
-def at_its_end(shown: Shown, choice: str, **given: Any) -> Locator:
-    widget = shown("ring", start=STARTS_WITH.get(choice, "pluck"), **given)
+def at_its_end(shown: Shown, choice: str, *, page: dict[str, Any] = CLOCK, **given: Any) -> Locator:
+    widget = shown("ring", start=STARTS_WITH.get(choice, "pluck"), page=page, **given)
     look_at_time(widget, 1)
-    rests(widget)
-    assert time_of(widget) > 0
+    assert not plays(widget)
     return widget
 
 
 @every_choice
 def test_a_choice_starts_a_drum_that_has_come_to_its_end(shown: Shown, choice: str):
     widget = at_its_end(shown, choice, moving=True)
-    end, before = time_of(widget), state_of(widget)[choice]
+    before = state_of(widget)[choice]
     CHOICES[choice](widget)
-    plays(widget)
-    eventually(widget, lambda: np.testing.assert_array_less(0, time_of(widget)))
-    assert time_of(widget) < end / 2
+    turn(widget, 1)
+    assert plays(widget)
+    assert 0 < time_of(widget) < end_of(widget) / 9
     assert state_of(widget)[choice] != before
 
 
 @every_choice
 @pytest.mark.parametrize(
-    "still", [{"moving": False}, {"moving": True, "page": {"reduced_motion": True}}]
+    "still", [{"moving": False}, {"moving": True, "page": CLOCK | {"reduced_motion": True}}]
 )
 def test_a_choice_leaves_a_drum_at_rest_where_nothing_shall_move_by_itself(
     shown: Shown, still: dict[str, Any], choice: str
 ):
     widget = at_its_end(shown, choice, **still)
     CHOICES[choice](widget)
-    eventually(widget, lambda: np.testing.assert_equal(time_of(widget), 0.0))
-    widget.evaluate(SOME_FRAMES)
+    assert rests(widget)
     assert time_of(widget) == 0
-    rests(widget)
+    assert not plays(widget)
     agrees_with_course_lib(widget)
 
 
@@ -227,9 +235,12 @@ def test_a_choice_leaves_a_drum_at_rest_where_nothing_shall_move_by_itself(
 def test_a_choice_leaves_a_drum_moving_that_the_reader_has_started(shown: Shown, choice: str):
     widget = at_its_end(shown, choice, moving=False)
     widget.get_by_role("button", name="Play").click()
+    turn(widget, 2)
+    before = time_of(widget)
     CHOICES[choice](widget)
-    eventually(widget, lambda: np.testing.assert_array_less(0, time_of(widget)))
-    plays(widget)
+    turn(widget, 1)
+    assert 0 < time_of(widget) < before
+    assert plays(widget)
 
 
 @pytest.mark.parametrize("width", [1280, 1024, 820, 640])
@@ -266,6 +277,7 @@ def test_the_drums_stay_where_they_are_whatever_the_start(shown: Shown):
     tops = []
     for start in ("pluck", "eigenmode", "random"):
         Mouse(widget.page).press(widget.get_by_text(start, exact=True))
+        agrees_with_course_lib(widget)
         tops.append(widget.evaluate(BOXES)[0]["top"])
     assert max(tops) - min(tops) < 1
 
@@ -280,8 +292,7 @@ def test_the_page_says_of_what_the_shares_are_where_a_current_runs_at_the_start(
 
 def test_the_page_says_when_the_clock_stops_and_then_which_drum_rings_on(shown: Shown):
     widget = shown("ring")
-    end = float(widget.get_by_role("slider", name="Time").get_attribute("max"))
-    assert f"stops at t = {end:.1f}" in widget.locator(".cw-drum-end").inner_text()
+    assert f"stops at t = {end_of(widget):.1f}" in widget.locator(".cw-drum-end").inner_text()
     verdict = widget.locator(".cw-drum-verdict")
     expect(verdict).to_have_attribute("data-outcome", "open")
     expect(verdict).to_have_text("So far: heat 100 %, wave 100 %, bracket 100 %.")
@@ -310,21 +321,21 @@ def test_curves_of_heat_and_bracket_that_lie_together_have_one_name(shown: Shown
 
 
 def test_on_its_first_run_the_chart_shows_what_has_been_and_no_name_tells_the_end(shown: Shown):
-    widget = shown("ring", moving=True)
+    widget = shown("ring", moving=True, page=CLOCK)
     hidden, names = widget.locator(".cw-drum-unseen"), widget.locator(".cw-drum-name")
-    expect(hidden).to_have_count(1)
-    expect(names).to_have_count(0)
-    look_at_time(widget, 0.5)
+    turn(widget, 4)
+    assert hidden.count() == 1
+    assert names.count() == 0
     cursor = widget.locator(".cw-cursor").bounding_box()["x"]
     assert hidden.bounding_box()["x"] == pytest.approx(cursor, abs=1.5)
     look_at_time(widget, 1)
-    expect(hidden).to_have_count(0)
+    assert hidden.count() == 0
     assert names.count() > 0
     look_at_time(widget, 0.5)
-    expect(hidden).to_have_count(0)
-    pluck = widget.get_by_role("radio", name="random")
-    pluck.check()
-    expect(hidden).to_have_count(1)
+    assert hidden.count() == 0
+    widget.get_by_role("radio", name="random").check()
+    turn(widget, 0.1)
+    assert hidden.count() == 1
 
 
 def test_a_drum_in_which_no_spring_is_stretched_says_so(shown: Shown):
@@ -334,15 +345,16 @@ def test_a_drum_in_which_no_spring_is_stretched_says_so(shown: Shown):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_a_click_plucks_the_node_beneath_it_in_whichever_drum(shown: Shown, law: str):
-    widget = shown(start="random")
+    widget = shown(start="random", page=CLOCK)
     look_at_time(widget, 0.1)
     widget.page.mouse.click(*spot_of(widget, law, 12))
+    turn(widget, 0.5)
     has(widget, start="pluck", node=12, height=1)
-    plays(widget)
+    assert plays(widget)
 
 
 def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown: Shown):
-    widget = shown(height=0.0)
+    widget = shown(height=0.0, page=CLOCK)
     x, y = spot_of(widget, "wave", 30)
     scale = widget.locator("[data-law=wave] svg").bounding_box()["width"] / 320
     mouse = widget.page.mouse
@@ -351,36 +363,39 @@ def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown:
     mouse.move(x + 3, y + 30 * scale, steps=4)
     _, lift, _ = lift_of(decoded(spec_of(state_of(widget))["places"]))
     lifted = round(-30 / float(lift[30]), 2)
-    eventually(widget, lambda: np.testing.assert_allclose(state_of(widget)["height"], lifted, 0.05))
+    assert rests(widget)
+    np.testing.assert_allclose(state_of(widget)["height"], lifted, 0.05)
     assert time_of(widget) == 0
-    rests(widget)
     mouse.up()
-    plays(widget)
+    turn(widget, 0.5)
+    assert plays(widget)
     assert state_of(widget)["node"] == 30
 
 
 def test_a_finger_plucks_by_a_tap_scrolls_by_a_swipe_and_pulls_by_the_ring(shown: Shown):
-    widget = shown("ring", page={"width": 390, "height": 844, "touch": True})
+    widget = shown("ring", page=CLOCK | {"width": 390, "height": 844, "touch": True})
     widget.page.touchscreen.tap(*spot_of(widget, "bracket", 20))
+    turn(widget, 0.5)
     has(widget, node=20, height=1)
-    plays(widget)
+    assert plays(widget)
     widget.get_by_role("button", name="Reset").click()
-    has(widget, node=state_of(widget)["node"])
+    turn(widget, 0.5)
     before = state_of(widget)
     x, y = spot_of(widget, "wave", 27)
     Finger(widget.page).drag((x, y), (x, y - 200))
-    widget.evaluate(SOME_FRAMES)
+    turn(widget, 0.5)
     assert str(state_of(widget)) == str(before)
-    rests(widget)
+    assert not plays(widget)
     x, y = spot_of(widget, "wave", before["node"])
     Finger(widget.page).drag((x, y), (x, y + 90))
-    eventually(widget, lambda: np.testing.assert_array_less(state_of(widget)["height"], 0.3))
+    turn(widget, 0.5)
+    assert state_of(widget)["height"] < 0.3
     assert state_of(widget)["node"] == before["node"]
-    plays(widget)
+    assert plays(widget)
 
 
 def test_arrow_keys_choose_and_pull_a_node_and_enter_lets_go(shown: Shown):
-    widget = shown("path", node=3, height=0.5)
+    widget = shown("path", node=3, height=0.5, page=CLOCK)
     ring = widget.get_by_role("button", name="Double bracket: node")
     for key in ("ArrowRight", "Shift+ArrowRight", "ArrowDown", "Shift+ArrowDown", "ArrowUp"):
         ring.press(key)
@@ -389,10 +404,12 @@ def test_arrow_keys_choose_and_pull_a_node_and_enter_lets_go(shown: Shown):
     for _ in range(3):
         ring.press("Shift+ArrowLeft")
         ring.press("Shift+ArrowDown")
+    assert rests(widget)
     has(widget, node=0, height=-1)
-    rests(widget)
+    assert not plays(widget)
     ring.press("Enter")
-    plays(widget)
+    turn(widget, 0.5)
+    assert plays(widget)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
