@@ -26,6 +26,24 @@ STATE = """(el) => {
   el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
   return Object.fromEntries(el.courseNames.map((name) => [name, el.courseModel.get(name)]));
 }"""
+# Notes each value that a trait takes from now on.
+NOTE_VALUES = """(el, name) => {
+  el.courseValues = [];
+  el.courseModel.on(`change:${name}`, () => el.courseValues.push(el.courseModel.get(name)));
+}"""
+VALUES = "(el) => el.courseValues"
+# Notes each state that the traits come to rest in before a frame is drawn, each once in a row.
+NOTE_STATES = """(el, names) => {
+  el.courseStates = [];
+  const note = () => {
+    const state = names.map((name) => el.courseModel.get(name));
+    if (state.join() !== el.courseStates.at(-1)?.join()) el.courseStates.push(state);
+  };
+  for (const name of names) {
+    el.courseModel.on(`change:${name}`, () => queueMicrotask(note));
+  }
+}"""
+STATES = "(el) => el.courseStates"
 
 
 def state_of(widget: Locator) -> dict[str, Any]:

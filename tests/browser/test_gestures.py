@@ -9,11 +9,10 @@ import torch
 from bare import Alone
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from hands import Finger, Mouse, centre
 from kinds import WIDGETS
 from playwright.sync_api import Locator
-from reading import eventually, state_of
+from reading import NOTE_VALUES, VALUES, eventually, state_of
 from torch import Tensor
 
 from course_lib.widgets import SoftLookup

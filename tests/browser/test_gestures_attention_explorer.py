@@ -5,11 +5,10 @@ import pytest
 from bare import Alone
 from clock import turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from kinds.attention_explorer import displayed, make
 from looks import SPILLED
 from playwright.sync_api import expect
-from reading import eventually, state_of
+from reading import NOTE_VALUES, VALUES, eventually, state_of
 
 from course_lib.widgets import AttentionExplorer
 

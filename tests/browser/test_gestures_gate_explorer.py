@@ -8,11 +8,10 @@ import torch
 from bare import Alone
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from hands import centre
 from letters import says
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import NOTE_VALUES, VALUES, eventually, state_of
 
 from course_lib import recurrent
 from course_lib.widgets import GateExplorer

@@ -8,9 +8,8 @@ import torch
 from bare import Alone
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import NOTE_VALUES, VALUES, eventually, state_of
 from small_widgets import make, particle_transformer
 
 from course_lib.jet_tagging import jet_inputs, logits_of

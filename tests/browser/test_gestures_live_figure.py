@@ -9,13 +9,12 @@ import pytest
 from bare import Alone
 from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from hands import Finger, Hand, Keyboard, Mouse, open_folds, operate_every_control, snapshot
 from kinds.live_figure import number_in
 from live_figures import DATA, EXPECTED, KINDS_OF_STACKS, make
 from looks import SPILLED
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import NOTE_VALUES, VALUES, eventually, state_of
 
 from course_lib.widgets.live_figure import FIGURES, LiveFigure
 

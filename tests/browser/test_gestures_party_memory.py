@@ -9,9 +9,8 @@ import pytest
 from bare import Alone
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from playwright.sync_api import Locator, expect
-from reading import state_of
+from reading import NOTE_VALUES, VALUES, state_of
 
 from course_lib.widgets import PartyMemory
 from course_lib.widgets.traits import LONGEST_NAME

@@ -9,11 +9,10 @@ import pytest
 from bare import Alone
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_STATES, STATES
 from hands import Point, centre, label_of, open_folds
 from kinds.position_explorer import make, sides_of
 from playwright.sync_api import Locator, expect
-from reading import state_of
+from reading import NOTE_STATES, STATES, state_of
 
 from course_lib.position import sinusoidal
 from course_lib.widgets import PositionExplorer

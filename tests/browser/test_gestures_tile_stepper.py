@@ -8,11 +8,10 @@ import pytest
 from bare import Alone
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from frames import NOTE_VALUES, VALUES
 from hands import centre
 from kinds.tile_stepper import in_tiles, make, visits_of
 from playwright.sync_api import Locator
-from reading import state_of
+from reading import NOTE_VALUES, VALUES, state_of
 
 from course_lib.widgets import TileStepper
 
