@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from bare import bare_page
+from bare import Alone
 from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, centre, widgets
+from hands import Finger, Mouse, centre
 from kinds.star_explorer import READ
-from playwright.sync_api import Locator, Page, expect
-from reading import eventually, state_of
+from playwright.sync_api import Locator, expect
+from reading import state_of
 from small_widgets import astromer, watched_stars
 
 from course_lib.widgets import StarExplorer
@@ -21,18 +20,17 @@ from course_lib.widgets.watched_stars import WatchedStars
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 Shown = Callable[..., Locator]
-PERIOD = """(el) => Number(el.querySelector("[data-period]").dataset.period)"""
+OWN = watched_stars().period.tolist()
 
 
 @pytest.fixture
-def shown(open_page: Callable[..., Page], tmp_path: Path) -> Shown:
+def shown(alone: Alone) -> Shown:
     """Opens a page with one StarExplorer, made of what is given, and gives that widget."""
 
     def shown(page: dict[str, Any] | None = None, **given: Any) -> Locator:
         standard = {"astromer": astromer(), "clock": "turns", "moving": False}
         stars = given.pop("stars", None) or watched_stars()
-        widget = StarExplorer(stars, **standard | given)
-        found = widgets(open_page(bare_page(tmp_path, widget), **page or {}))[0]
+        found = alone(StarExplorer(stars, **standard | given), **page or {})
         centre(found.locator("[data-measure=time] svg"))
         return found
 
@@ -44,8 +42,17 @@ def press(widget: Locator, name: str) -> None:
     observed(widget.page)
 
 
+def fold(widget: Locator, period: float) -> None:
+    widget.evaluate("(el, period) => el.courseModel.set('period', period)", period)
+
+
+def choose(widget: Locator, star: str) -> None:
+    widget.get_by_label("Star", exact=True).select_option(label=star)
+
+
 def night_at(widget: Locator, night: int, panel: str = "time") -> tuple[float, float]:
     """Where the dot of a night stands in the window."""
+    centre(widget.locator(f"[data-measure={panel}] svg"))
     box = widget.locator(f"[data-measure={panel}] svg").bounding_box()
     state, page = state_of(widget), widget.evaluate(READ)
     star = state["star"]
@@ -61,19 +68,28 @@ def night_at(widget: Locator, night: int, panel: str = "time") -> tuple[float, f
     return box["x"] + left + width * float(share), box["y"] + top + height * float(down)
 
 
-def test_the_highest_peak_is_found_and_is_the_period_of_the_star(shown: Shown):
+def test_the_highest_peak_is_marked_with_its_aliases_once_it_was_found_and_a_press_takes_it(
+    shown: Shown,
+):
     widget = shown(period=3.0)
+    marks, told = widget.locator(".cw-s-mark"), widget.locator(".cw-s-told strong")
+    heard = widget.locator(".cw-announcer")
+    expect(marks).to_have_count(0)
+    alias = OWN[0] / (1 + OWN[0])
+    fold(widget, alias)
+    expect(told).not_to_contain_text("alias")
+    expect(heard).to_contain_text("folded at")
+    expect(heard).not_to_contain_text("highest peak")
     press(widget, "Find it")
-    found = state_of(widget)["period"]
-    assert found == pytest.approx(watched_stars().period[0].item(), rel=0.01)
+    assert state_of(widget)["period"] == pytest.approx(OWN[0], rel=0.01)
     agrees_with_course_lib(widget)
-
-
-def test_a_press_in_the_periodogram_takes_the_highest_power_nearby(shown: Shown):
-    widget = shown(period=3.0)
-    press(widget, "Find it")
+    expect(told).to_contain_text("Found")
+    expect(marks).to_have_count(5)
+    expect(heard).to_contain_text("The highest peak of the periodogram is a period of")
+    assert set(widget.evaluate(READ)["names"]) == {"highest", "−1", "+1", "−2", "+2"}
     highest = widget.evaluate(READ)["marks"][-1]
-    widget.evaluate("el => el.courseModel.set('period', 3)")
+    fold(widget, alias)
+    expect(told).to_contain_text("An alias")
     panel = widget.locator("[data-measure=power]")
     centre(panel.locator("svg"))
     box = panel.locator(".cw-axes rect").bounding_box()
@@ -81,31 +97,25 @@ def test_a_press_in_the_periodogram_takes_the_highest_power_nearby(shown: Shown)
     widget.page.mouse.click(x, box["y"] + box["height"] / 2)
     assert 1 / state_of(widget)["period"] == pytest.approx(highest, abs=0.011)
     agrees_with_course_lib(widget)
+    choose(widget, "Polaris")
+    expect(marks).to_have_count(0)
 
 
-def test_arrow_keys_move_the_period_by_so_little_that_the_last_night_slides_a_part_of_a_turn(
-    shown: Shown,
-):
+def test_the_dial_turns_by_little_with_arrow_keys_a_drag_and_a_press(shown: Shown):
     widget = shown(period=0.7)
-    slider = widget.get_by_role("slider", name="Period")
-    slider.focus()
+    dial = widget.get_by_role("slider", name="Period")
     days = float(state_of(widget)["time"][0].max())
     for key, sign in (("ArrowRight", 1), ("ArrowLeft", -1)):
         before = state_of(widget)["period"]
-        widget.page.keyboard.press(key)
-        after = state_of(widget)["period"]
-        slid = days / before - days / after
+        dial.press(key)
+        # The last night slides a twentieth of a turn.
+        slid = days / before - days / state_of(widget)["period"]
         assert slid * sign == pytest.approx(0.05, rel=0.05)
         agrees_with_course_lib(widget)
-    widget.page.keyboard.press("End")
-    assert state_of(widget)["period"] == 100
-    widget.page.keyboard.press("Home")
-    assert state_of(widget)["period"] == pytest.approx(0.2)
-
-
-def test_the_dial_turns_by_less_than_its_ends_and_a_press_takes_what_stands_there(shown: Shown):
-    widget = shown(period=0.7)
-    dial = widget.get_by_role("slider", name="Period")
+    for key, period in (("End", 100), ("Home", 0.2)):
+        dial.press(key)
+        assert state_of(widget)["period"] == pytest.approx(period)
+    fold(widget, 0.7)
     centre(dial)
     box = dial.bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -116,46 +126,38 @@ def test_the_dial_turns_by_less_than_its_ends_and_a_press_takes_what_stands_ther
     agrees_with_course_lib(widget)
 
 
-@pytest.mark.parametrize("panel", ["time", "phase"])
-def test_a_night_that_is_pointed_at_lights_up_in_both_panels(shown: Shown, panel: str):
+def test_a_night_lights_up_in_both_panels_and_is_hidden_and_shown_by_a_click_or_a_key(
+    shown: Shown,
+):
     widget = shown()
     rings = widget.locator("circle[r='8'][fill=none]")
-    assert rings.count() == 0
-    centre(widget.locator(f"[data-measure={panel}] svg"))
-    widget.page.mouse.move(*night_at(widget, 6, panel))
-    expect(rings).to_have_count(3)
-    expect(widget.locator(".cw-s-told")).to_contain_text("Night 7 of 14: day")
-    agrees_with_course_lib(widget)
+    for panel in ("time", "phase"):
+        widget.page.mouse.move(*night_at(widget, 6, panel))
+        expect(rings).to_have_count(3)
+        expect(widget.locator(".cw-s-told")).to_contain_text("Night 7 of 14: day")
+        agrees_with_course_lib(widget)
+        for hidden in ([6], []):
+            widget.page.mouse.click(*night_at(widget, 6, panel))
+            assert state_of(widget)["hidden"] == hidden
+            agrees_with_course_lib(widget)
     widget.page.mouse.move(0, 0)
-    expect(rings).to_have_count(0)
+    widget.locator(".cw-s-night").focus()
+    for key, hidden in (("ArrowRight", []), ("Enter", [7]), (" ", [])):
+        widget.page.keyboard.press(key)
+        assert (state_of(widget)["night"], state_of(widget)["hidden"]) == (7, hidden)
 
 
-@pytest.mark.parametrize("panel", ["time", "phase"])
-def test_a_click_hides_a_night_and_another_shows_it(shown: Shown, panel: str):
+def test_a_drag_hides_a_span_and_shows_it_again_but_two_nights_stay(shown: Shown):
     widget = shown()
-    centre(widget.locator(f"[data-measure={panel}] svg"))
-    for hidden in ([6], []):
-        widget.page.mouse.click(*night_at(widget, 6, panel))
-        assert state_of(widget)["hidden"] == hidden
-        assert state_of(widget)["night"] == 6
-        agrees_with_course_lib(widget)
-
-
-def test_a_drag_hides_a_span_and_the_same_drag_shows_it_again(shown: Shown):
-    widget = shown()
-    (x0, y), (x1, _) = night_at(widget, 3), night_at(widget, 7)
-    y = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()["y"] + 4
-    for hidden in ([3, 4, 5, 6, 7], []):
-        Mouse(widget.page).drag((x0 - 1, y), (x1 + 1, y))
-        assert state_of(widget)["hidden"] == hidden
-        agrees_with_course_lib(widget)
-
-
-def test_two_nights_stay_however_far_a_hand_drags(shown: Shown):
-    widget = shown()
+    mouse = Mouse(widget.page)
+    (x0, _), (x1, _) = night_at(widget, 3), night_at(widget, 7)
     box = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()
     y = box["y"] + 4
-    Mouse(widget.page).drag((box["x"] + 1, y), (box["x"] + box["width"] - 1, y))
+    for hidden in ([3, 4, 5, 6, 7], []):
+        mouse.drag((x0 - 1, y), (x1 + 1, y))
+        assert state_of(widget)["hidden"] == hidden
+        agrees_with_course_lib(widget)
+    mouse.drag((box["x"] + 1, y), (box["x"] + box["width"] - 1, y))
     assert 14 - len(state_of(widget)["hidden"]) >= 2
     agrees_with_course_lib(widget)
 
@@ -167,303 +169,112 @@ def test_a_finger_hides_a_span_and_scrolls_the_page_up_and_down(shown: Shown):
     finger = Finger(widget.page)
     finger.drag((x0 - 1, y), (x1 + 1, y))
     observed(widget.page)
-    assert len(state_of(widget)["hidden"]) >= 4
-    agrees_with_course_lib(widget)
-    before, scrolled = state_of(widget)["hidden"], "() => scrollY"
-    top = widget.page.evaluate(scrolled)
+    before = state_of(widget)["hidden"]
+    assert len(before) >= 4
+    scrolled = widget.page.evaluate("() => scrollY")
     finger.drag((x1, y + 20), (x1, y - 80))
-    eventually(widget, lambda: assert_other(widget.page.evaluate(scrolled), top))
+    widget.page.wait_for_function("(before) => scrollY !== before", arg=scrolled)
     assert state_of(widget)["hidden"] == before
 
 
-def assert_other(value: float, before: float) -> None:
-    assert value != before
-
-
-def test_by_keyboard_a_night_is_chosen_hidden_and_shown(shown: Shown):
-    widget = shown(night=3)
-    widget.locator(".cw-s-night").focus()
-    widget.page.keyboard.press("ArrowRight")
-    widget.page.keyboard.press("Enter")
-    assert (state_of(widget)["night"], state_of(widget)["hidden"]) == (4, [4])
-    agrees_with_course_lib(widget)
-    widget.page.keyboard.press(" ")
-    assert state_of(widget)["hidden"] == []
-
-
-def test_a_third_is_hidden_anew_at_each_press_and_all_are_shown_again(shown: Shown):
-    widget = shown()
+def test_a_third_is_hidden_anew_at_each_press_and_it_is_told_who_fills_in_best(shown: Shown):
+    widget = shown(period=0.7)
+    height = "el => el.getBoundingClientRect().height"
     expect(widget.get_by_role("button", name="Show all")).to_be_disabled()
-    seen = []
+    expect(widget.locator(".cw-s-errors")).to_have_count(0)
+    before, seen = widget.evaluate(height), set()
     for _ in range(3):
         press(widget, "Hide a third")
-        seen.append(tuple(state_of(widget)["hidden"]))
-        assert len(seen[-1]) == round(14 / 3)
+        seen.add(tuple(state_of(widget)["hidden"]))
+        assert len(state_of(widget)["hidden"]) == round(14 / 3)
         agrees_with_course_lib(widget)
-    assert len(set(seen)) > 1
+    assert len(seen) > 1
+    assert widget.evaluate(height) == before
+    assert set(widget.evaluate(READ)["errors"]) == {"astromer", "line", "waves"}
+    heard = widget.locator(".cw-announcer")
+    expect(heard).to_contain_text("Mira, folded at 0.700000 d: three waves explain")
+    expect(heard).to_contain_text(re.compile(r"5 nights hidden. Errors in magnitudes: ASTROMER \d"))
     press(widget, "Show all")
     assert state_of(widget)["hidden"] == []
-
-
-def test_who_fills_in_is_told_when_nights_are_hidden_and_moves_nothing_on_a_wide_page(shown: Shown):
-    widget = shown()
-    height = "el => el.getBoundingClientRect().height"
-    expect(widget.locator(".cw-s-errors")).to_have_count(0)
-    expect(widget.locator("p.cw-s-scores")).to_contain_text("Who fills hidden nights in best?")
-    before = widget.evaluate(height)
+    widget.evaluate("el => el.courseModel.set('night', 13)")
     press(widget, "Hide a third")
-    expect(widget.locator(".cw-s-errors")).to_have_count(1)
-    assert widget.evaluate(height) == before
-    agrees_with_course_lib(widget)
-
-
-def test_the_highest_peak_and_its_nearest_aliases_have_names(shown: Shown):
-    widget = shown()
-    press(widget, "Find it")
-    page = widget.evaluate(READ)
-    assert len(page["marks"]) == 5
-    assert set(page["names"]) == {"highest", "−1", "+1", "−2", "+2"}
-    agrees_with_course_lib(widget)
-
-
-def test_the_highest_peak_is_marked_once_it_was_found_and_stays_so_for_this_star(shown: Shown):
-    own = watched_stars().period[0].item()
-    widget = shown(period=1.3)
-    marks = widget.locator(".cw-s-mark")
-    expect(marks).to_have_count(0)
-    for period in (own, 1.3):
-        widget.evaluate("(el, period) => el.courseModel.set('period', period)", period)
-        expect(marks).to_have_count(5)
-    press(widget, "Hide a third")
-    expect(marks).not_to_have_count(0)
-    agrees_with_course_lib(widget)
-    widget.get_by_label("Star", exact=True).select_option(label="Polaris")
-    expect(marks).to_have_count(0)
-    agrees_with_course_lib(widget)
-    press(widget, "Find it")
-    expect(marks).not_to_have_count(0)
-    press(widget, "Reset")
-    expect(marks).to_have_count(0)
-
-
-def test_the_page_says_who_is_nearest_and_that_the_model_has_a_band(shown: Shown):
-    widget = shown(hidden=[2, 5, 8], period=0.7)
-    errors = widget.evaluate(READ)["errors"]
-    assert set(errors) == {"astromer", "line", "waves"}
-    assert float(errors["waves"]) < float(errors["line"])
-    widget.get_by_text("How to use this figure").click()
-    expect(widget.get_by_text("is what its second readout says: 1.96 standard")).to_be_visible()
-
-
-def test_only_a_clock_of_turns_hears_of_the_period(shown: Shown):
-    for clock, hears in (("turns", True), ("days", False)):
-        widget = shown(clock=clock, hidden=[2, 5, 8], period=0.7)
-        before = widget.evaluate(READ)["time"]["guesses"]["astromer"]
-        widget.evaluate("el => el.courseModel.set('period', 0.9)")
-        agrees_with_course_lib(widget)
-        assert (widget.evaluate(READ)["time"]["guesses"]["astromer"] != before) == hears
-
-
-def test_without_a_model_the_page_says_so(shown: Shown):
-    widget = shown(astromer=None, hidden=[2, 5])
-    expect(widget.get_by_text("No ASTROMER is here.")).to_be_visible()
-    agrees_with_course_lib(widget)
-
-
-def test_another_star_comes_with_all_its_nights_and_no_period(shown: Shown):
-    widget = shown(period=2.5, night=13, hidden=[13])
-    widget.get_by_label("Star", exact=True).select_option(label="Polaris")
+    # Another star comes with all its nights and no period.
+    choose(widget, "Polaris")
     state = state_of(widget)
     assert (state["star"], state["night"], state["hidden"], state["period"]) == (2, -1, [], 0.65)
     agrees_with_course_lib(widget)
 
 
-def test_nights_are_seen_beside_drawings_that_give_all_lines_butt_ends(shown: Shown):
-    widget = shown(hidden=[2])
-    widget.page.add_style_tag(content="* { stroke-linecap: butt; }")
-    for name in ("cw-s-seen", "cw-s-hidden"):
-        ends = widget.locator(f".{name}").evaluate_all(
-            "(all) => all.map((el) => getComputedStyle(el).strokeLinecap)"
-        )
-        assert set(ends) == {"round"}
-
-
-# What moves --------------------------------------------------------------------------------------
-
-
-def folded_at(widget: Locator) -> list[float]:
-    """At which periods the nights are seen folded, each smaller, until the film has come to one."""
-    found = []
-    for seconds in (0.1, 0.5, 1, 2, 3):
-        turn(widget, seconds)
-        found.append(widget.evaluate(PERIOD))
-    assert found == sorted(set(found), reverse=True)
-    assert found[-1] == pytest.approx(state_of(widget)["period"])
-    return found
-
-
-def test_at_first_sight_the_season_is_folded_up_and_nobody_is_told_the_period(shown: Shown):
-    widget = shown(moving=True, page={"clock": True})
-    first, *_, last = folded_at(widget)
-    assert first > 1
-    assert last == 0.65
+def test_the_model_hears_of_the_period_on_a_clock_of_turns_alone(shown: Shown):
+    few = watched_stars()
+    repeats = astromer(frequency=(1.0, 2.0, 3.0))
+    for given, hears, band in [
+        ({}, True, False),
+        ({"clock": "days"}, False, False),
+        # What repeats with the turns has a band over the whole turn.
+        ({"astromer": repeats}, True, True),
+        ({"astromer": repeats, "clock": "days"}, False, False),
+        ({"stars": WatchedStars(few.name, few.curves, few.period)}, True, False),
+    ]:
+        widget = shown(hidden=[2, 5, 8], period=0.7, **given)
+        before = widget.evaluate(READ)
+        assert bool(before["doubt"]) == band
+        fold(widget, 0.9)
+        agrees_with_course_lib(widget)
+        after = widget.evaluate(READ)
+        said = [page["time"]["guesses"]["astromer"] for page in (before, after)]
+        assert (said[0] != said[1]) == hears
+        assert (before["doubt"] != after["doubt"]) == band
+    widget = shown(astromer=None, hidden=[2, 5])
+    expect(widget.get_by_text("No ASTROMER is here.")).to_be_visible()
     agrees_with_course_lib(widget)
 
 
-def test_what_is_found_is_come_to_from_the_period_in_hand(shown: Shown):
-    widget = shown(moving=True, period=1.3, page={"clock": True})
-    turn(widget, 7)  # the season is folded up first
-    press(widget, "Find it")
-    first, *_, last = folded_at(widget)
-    assert first < 1.3
-    assert last == pytest.approx(watched_stars().period[0].item(), rel=0.01)
+def folded_at(widget: Locator, *moments: float) -> list[float]:
+    """At which periods the nights are seen folded, each smaller, after so many seconds more."""
+    found = []
+    for seconds in moments:
+        turn(widget, seconds)
+        found.append(widget.evaluate(READ)["period"])
+    assert found == sorted(set(found), reverse=True)
+    return found
 
 
-def test_a_star_that_is_chosen_has_yet_to_be_found(shown: Shown):
+def test_the_season_is_folded_up_at_first_sight_and_when_a_period_is_found(shown: Shown):
     widget = shown(moving=True, page={"clock": True})
+    # Nobody is told the period.
+    assert folded_at(widget, 0.1, 1, 5)[0] > 1
+    assert widget.evaluate(READ)["period"] == state_of(widget)["period"] == 0.65
+    fold(widget, 1.3)
     press(widget, "Find it")
-    widget.get_by_label("Star", exact=True).select_option(label="Algol")
-    assert folded_at(widget)[-1] == 0.65
-
-
-def test_a_period_is_called_found_or_an_alias_or_nothing(shown: Shown):
-    own = watched_stars().period[0].item()
-    for period, verdict in ((own, "Found"), (0.31, "Turn until")):
-        expect(shown(period=period).locator(".cw-s-told strong")).to_contain_text(verdict)
-
-
-def test_an_alias_is_called_so_once_the_reader_has_asked(shown: Shown):
-    own = watched_stars().period[0].item()
-    alias = own / (1 + own)
-    widget = shown(period=alias)
-    told = widget.locator(".cw-s-told strong")
-    expect(told).not_to_contain_text("alias")
-    press(widget, "Find it")
-    expect(told).to_contain_text("Found")
-    widget.evaluate("(el, period) => el.courseModel.set('period', period)", alias)
-    expect(told).to_contain_text("An alias")
+    first, *_, last = folded_at(widget, 0.1, 1, 5)
+    assert 1 < first < 1.3
+    assert last == state_of(widget)["period"] == pytest.approx(OWN[0], rel=0.01)
+    turn(widget, 0.5)
+    assert "The highest peak of the" in widget.locator(".cw-announcer").inner_text()
 
 
 def test_a_star_shines_brighter_and_fainter_until_it_is_paused(shown: Shown):
-    widget = shown(page={"clock": True})
+    widget = shown(page={"clock": True, "reduced_motion": True}, moving=True)
     assert rests(widget)
-    radius = widget.evaluate(READ)["radius"]
+    assert widget.evaluate(READ)["period"] == state_of(widget)["period"]
     press(widget, "▶ Play")
-    lights = lights_of(widget)
-    assert len(set(lights)) > 5
+    lights = set()
+    for _ in range(8):
+        turn(widget, 0.3)
+        lights.add(float(widget.locator(".cw-s-disc").get_attribute("fill-opacity")))
+    assert len(lights) > 5
     assert 0.25 - 1e-9 <= min(lights) < max(lights) <= 1 + 1e-9
-    assert widget.evaluate(READ)["radius"] == radius
     press(widget, "❚❚ Pause")
     assert rests(widget)
     agrees_with_course_lib(widget)
     assert widget.evaluate(READ)["turn"] > 0
 
 
-def lights_of(widget: Locator) -> list[float]:
-    """How bright its disc is at moments of a turn."""
-    found = []
-    for _ in range(8):
-        turn(widget, 0.3)
-        found.append(float(widget.locator(".cw-s-disc").get_attribute("fill-opacity")))
-    return found
-
-
 def test_of_a_binary_there_is_a_point_and_its_period_may_be_half_the_orbit(shown: Shown):
-    own = watched_stars().period[1].item()
-    widget = shown(star=1, period=own)
+    widget = shown(star=1, period=OWN[1])
     assert widget.evaluate(READ)["radius"] == 3
     expect(widget.get_by_text("two stars, seen as one point")).to_be_visible()
     told = widget.locator(".cw-s-told strong")
     expect(told).to_contain_text("Found: the orbit’s period, or half of it.")
     agrees_with_course_lib(widget)
-    expect(shown(star=0).get_by_text("two stars, seen as one point")).to_have_count(0)
-
-
-def test_what_repeats_with_the_turns_has_a_band_over_the_whole_turn(shown: Shown):
-    repeats = astromer(frequency=(1.0, 2.0, 3.0))
-    for model, drawn in ((repeats, True), (astromer(), False)):
-        widget = shown(astromer=model, hidden=[2, 5, 8], period=0.7)
-        assert bool(widget.evaluate(READ)["doubt"]) == drawn
-        agrees_with_course_lib(widget)
-        press(widget, "Show all")
-        assert widget.evaluate(READ)["doubt"] == ""
-        agrees_with_course_lib(widget)
-    widget = shown(astromer=repeats, clock="days", hidden=[2, 5, 8], period=0.7)
-    assert widget.evaluate(READ)["doubt"] == ""
-    agrees_with_course_lib(widget)
-
-
-def test_a_band_of_the_model_follows_the_period_in_hand(shown: Shown):
-    widget = shown(astromer=astromer(frequency=(1.0, 2.0)), hidden=[2, 5, 8], period=0.7)
-    before = widget.evaluate(READ)["doubt"]
-    widget.evaluate("el => el.courseModel.set('period', 0.9)")
-    agrees_with_course_lib(widget)
-    assert widget.evaluate(READ)["doubt"] != before
-
-
-def test_without_a_prior_there_is_no_band(shown: Shown):
-    few = watched_stars()
-    page = shown(stars=WatchedStars(few.name, few.curves, few.period), hidden=[2, 5])
-    assert page.evaluate(READ)["band"] == ""
-    agrees_with_course_lib(page)
-
-
-def test_for_readers_who_asked_for_less_motion_it_stands_still_until_they_play(shown: Shown):
-    widget = shown(moving=True, page={"reduced_motion": True, "clock": True})
-    assert rests(widget)
-    assert widget.evaluate(PERIOD) == state_of(widget)["period"]
-    press(widget, "▶ Play")
-    assert len(set(lights_of(widget))) > 1
-
-
-def test_what_a_reader_hears_names_the_star_its_period_and_the_errors(shown: Shown):
-    widget = shown(hidden=[2, 5], period=0.7)
-    heard = widget.locator(".cw-announcer")
-    expect(heard).to_contain_text("Mira, folded at 0.700000 d: three waves explain")
-    expect(heard).to_contain_text(re.compile(r"2 nights hidden. Errors in magnitudes: ASTROMER \d"))
-
-
-def test_who_listens_is_told_the_highest_peak_no_sooner_than_who_asks(shown: Shown):
-    widget = shown(period=1.3)
-    heard = widget.locator(".cw-announcer")
-    expect(heard).to_contain_text("folded at 1.30000 d")
-    expect(heard).not_to_contain_text("highest peak")
-    press(widget, "Find it")
-    expect(heard).to_contain_text("The highest peak of the periodogram is a period of")
-
-
-# Notes what a reader hears from now on.
-NOTE_HEARD = """(el) => {
-  const region = el.querySelector(".cw-announcer");
-  el.courseHeard = [];
-  new MutationObserver(() => el.courseHeard.push(region.textContent))
-    .observe(region, { childList: true });
-}"""
-
-
-def test_what_a_reader_does_is_told_while_the_star_shines_and_no_frame_of_its_film(shown: Shown):
-    widget = shown(period=0.7, page={"clock": True})
-    press(widget, "▶ Play")
-    turn(widget, 1)
-    widget.evaluate(NOTE_HEARD)
-    turn(widget, 2)
-    assert widget.evaluate("el => el.courseHeard") == []
-    press(widget, "Hide a third")
-    turn(widget, 1)
-    widget.get_by_label("Star", exact=True).select_option(label="Polaris")
-    turn(widget, 1)
-    first, second = widget.evaluate("el => el.courseHeard")
-    assert "5 nights hidden" in first
-    assert "Polaris, folded at" in second
-    assert widget.get_by_role("button", name="❚❚ Pause").is_visible()
-
-
-def test_what_is_found_is_told_when_the_film_has_come_to_it(shown: Shown):
-    widget = shown(moving=True, period=1.3, page={"clock": True})
-    press(widget, "Find it")
-    heard = widget.locator(".cw-announcer")
-    turn(widget, 5)
-    assert "its nights are being folded" in heard.inner_text()
-    turn(widget, 2)
-    assert "The highest peak of the periodogram is" in heard.inner_text()
-    assert widget.get_by_role("button", name="❚❚ Pause").is_visible()
