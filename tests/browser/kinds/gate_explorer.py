@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from course_lib import recurrent
 from course_lib.widgets import GateExplorer
-from course_lib.widgets.folding import folded
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
 READ = """(el) => {
@@ -40,13 +39,10 @@ READ = """(el) => {
     return {
       rows,
       patches: [...Array(letters).keys()].map((t) => rows.map((_, row) => patch(t, row))),
-      title: el.querySelector(".cw-g-equations caption").textContent,
       lines: [...el.querySelectorAll(".cw-g-equations tr")].map((line) => ({
         name: line.querySelector("th").textContent,
-        symbols: line.querySelector(".cw-g-symbols").textContent,
         numbers: line.querySelector("span + span").textContent,
         value: line.querySelector(".cw-number").textContent,
-        shown: line.classList.contains("cw-g-shown"),
       })),
     };
   };
@@ -57,20 +53,15 @@ READ = """(el) => {
     letters,
     said: slider.getAttribute("aria-valuetext"),
     bars: [...el.querySelectorAll(".cw-g-bar")].map((bar) => bar.getAttribute("height") / 60),
-    opinion: el.querySelector(".cw-g-opinion")?.textContent,
     shares: texts(".cw-g-opinion strong"),
     hints: texts(".cw-hint"),
-    message: el.querySelector(".cw-complaint").textContent,
-    typed: el.querySelector("input[type=text]").value,
     glass: {
       share: Number(glass.dataset.share),
       level: Number(water.dataset.level),
       full: Number(water.getAttribute("height")) / 100,
       tone: water.getAttribute("fill"),
       open: [...glass.querySelectorAll(".cw-g-shutter")].map((gate) => Number(gate.dataset.open)),
-      held: glass.querySelector(".cw-g-level").textContent,
       words: [...glass.querySelectorAll("text")].map((text) => text.textContent),
-      said: glass.getAttribute("aria-label"),
     },
     course: course && {
       reach: Number(course.dataset.reach),
@@ -122,8 +113,6 @@ def displayed(widget: Locator) -> None:
     letter, text = page["letter"], state["text"]
     assert page["letters"] == steps == len(text)
     unit = int(re.search(r"; unit (\d+) of", page["said"])[1]) - 1
-    spelled = text.replace(" ", "␣")
-    assert page["said"].startswith(f"letter {letter + 1} of {steps}, {spelled[letter]}; unit")
     quantity = told[state["quantity"]]
     assert agrees(page["said"].split(". ")[0].rpartition(" ")[2], quantity[letter, unit])
     assert_glass(page["glass"], state, told, letter, unit)
@@ -137,12 +126,6 @@ def displayed(widget: Locator) -> None:
         assert_equations(page["map"], state, told, letter, unit)
         assert_map(page, state, told)
         assert_memory(page, state, told, unit)
-    if page["typed"] == text:
-        assert page["message"] == ""
-    elif folded(page["typed"], state["alphabet"]) == text:
-        assert page["message"] == f"Read as {spelled}."
-    else:
-        assert page["message"].endswith(f"You still see {spelled}.")
 
 
 def assert_glass(
@@ -162,7 +145,6 @@ def assert_glass(
     way = max(0.0, (share - 0.25) / 0.75)
     level = np.interp(way, [0, 0.5, 1], [before, keep * before, after])
     assert glass["level"] == pytest.approx(level, abs=2e-6)
-    assert agrees(glass["held"], after if share == 1 else before)
     most = float(held.abs().max()) or 1.0
     assert glass["full"] == pytest.approx(min(1, abs(level) / most), abs=1e-4)
     if abs(level) > 1e-6:
@@ -178,7 +160,6 @@ def assert_glass(
     assert ("shows h = " in words) == (kind == "LSTM" and share == 1)
     if "shows h = " in words:
         assert agrees(words.partition("shows h = ")[2], at["hidden"])
-    assert agrees(glass["said"].partition(" holds ")[2], after)
 
 
 def assert_course(
@@ -200,11 +181,6 @@ def assert_course(
 def assert_equations(
     page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], letter: int, unit: int
 ) -> None:
-    spelled = state["text"].replace(" ", "␣")
-    assert (
-        page["title"]
-        == f"Unit {unit + 1} at letter {letter + 1} of {len(spelled)}, " + (spelled[letter])
-    )
     largest = max(float(told[name].abs().max()) for name in told)
     if "vote" in told:
         largest = max(largest, float(state["readout"].abs().max()) * 2)
@@ -216,7 +192,6 @@ def assert_equations(
         assert arithmetic(line["numbers"]) == pytest.approx(
             float(told[name][letter, unit]), abs=0.005 * (4 + largest)
         )
-        assert line["shown"] == (name == state["quantity"])
 
 
 def quantities(state: dict[str, Any]) -> dict[str, Tensor]:
@@ -304,20 +279,16 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
     assert bars.numpy() == pytest.approx(shares.numpy(), abs=1e-6)
     # What the network thinks of a letter is told once its water has settled.
     letters = page["letter"] + (page["glass"]["share"] == 1)
-    read = state["text"][:letters].replace(" ", "␣")
     if letters:
         said = zip(page["shares"], shares[letters - 1], strict=True)
         assert all(agrees(text, share) for text, share in said)
-        assert page["opinion"].startswith(f"{state['counted']} after {read}{labels[0]}")
     else:
         assert set(page["shares"]) == {"–"}
-        assert page["opinion"].startswith(f"No letter yet{labels[0]}")
     leader = shares.argmax(-1).tolist()
     turns = [t + 1 for t in range(1, len(leader)) if leader[t] != leader[t - 1]]
     said = next(hint for hint in page["hints"] if hint.startswith("So far it has"))
     past = [turn for turn in turns if turn <= letters]
     assert [int(place) for place in re.findall(r"\(letter (\d+)\)", said)] == past
-    assert ("not changed" in said) == (not past)
 
 
 def assert_memory(
@@ -330,7 +301,6 @@ def assert_memory(
         return
     share = float(kept(told)[:, unit].log().mean().exp())
     text = said[0].partition(" keeps ")[2]
-    assert said[0].startswith(f"Over this text unit {unit + 1} keeps")
     assert agrees(text, share)
     half = math.log(0.5) / math.log(share)
     lasting = text.partition("after ")[2]

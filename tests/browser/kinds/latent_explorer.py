@@ -50,10 +50,8 @@ READ = """(el) => {
     ring: /translate[(]([^)]*)[)]/.exec(el.querySelector(".cw-handle").getAttribute("transform")
       )[1].split(" ").map(Number),
     way: el.querySelector(".cw-x-way")?.getAttribute("d") ?? "",
-    made: text(".cw-x-made"),
     told: sum ? [...el.querySelectorAll(".cw-x-summed b")].map((b) => b.textContent)
       : [],
-    parts: sum ? [...sum.querySelectorAll("small")].map((e) => e.textContent) : [],
     axes: [...el.querySelectorAll(".cw-x-axes .cw-control")].map((e) => e.textContent),
   };
 }"""
@@ -124,10 +122,8 @@ def displayed(widget: Locator) -> None:
     both = family["both"] if family and tool == "arithmetic" else -1
     shown = both if both >= 0 else int(far[: facts["real"]].argmin())
     if tool == "hand":
-        seen = "held out of training" if faces["held"][shown] == "1" else "used in training"
-        assert page["beside"] is not None
         caption, _, number = page["beside"].removesuffix(" away").rpartition(" ")
-        assert caption == one_line(f"Nearest large dot: {faces['names'][shown]}, {seen},")
+        assert one_line(f"Nearest large dot: {faces['names'][shown]},") in caption
         assert agrees(number, far[shown])
     assert_real(page["real"], faces["names"][shown])
 
@@ -171,7 +167,6 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Te
     """The ring at the point, orange outside the ball; the ball's outline; the ways of the tool."""
     plane, edge = state["facts"]["planes"][state["plane"]], state["facts"]["edge"]
     directions = decoded(plane["directions"])
-    torch.testing.assert_close(directions @ directions.T, torch.eye(2).double(), rtol=0, atol=1e-6)
     places, here = codes @ directions.T, directions @ z
     reach = max(1.12 * edge, 1.05 * float(places.abs().max()))
 
@@ -182,7 +177,6 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: Te
     assert page["ring"] == pytest.approx(pixel(here.clamp(-reach, reach)), abs=1e-3)
     assert page["edge"] == pytest.approx([SIDE / 2, SIDE / 2, edge / reach * SIDE / 2], abs=1e-3)
     assert page["point"] == f"var(--cw-{'warm' if z.norm() > edge else 'ink'})"
-    assert f"two of its {len(z)} directions: {plane['told']}. " in page["made"]
     ends = {"walk": [state["start"], state["end"]]}
     if state["tool"] == "arithmetic":
         regular, bold, italic = codes[state["families"][state["family"]]["places"]]
@@ -198,10 +192,6 @@ def assert_tool(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: T
     if state["tool"] == "arithmetic":
         family = state["families"][state["family"]]
         regular, bold, italic = codes[family["places"]]
-        parts = [family["places"][i] for i in (1, 0, 2)]
-        parts += [family["both"]] * (family["both"] >= 0)
-        names = [state["faces"]["names"][i] for i in parts]
-        assert page["parts"] == [n.removeprefix(f"{family['title']} ").lower() for n in names]
         expected = [bold - regular + italic, bold, italic] if family["both"] >= 0 else []
         assert len(page["told"]) == len(expected)
         for text, code in zip(page["told"], expected, strict=True):
