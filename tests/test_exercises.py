@@ -2,7 +2,6 @@
 
 import re
 import time
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -20,63 +19,57 @@ from course_lib.checker import Exercise, Result, close
 from course_lib.exercises import check
 
 LECTURES = [import_module(f"attempts.{found.name}") for found in iter_modules(attempts.__path__)]
+EXERCISES = sorted(vars(check))
+# Whole names begin with the lecture, which `make lecture` chooses by.
+NAMED = [
+    pytest.param(name, id=f"{lecture.__name__.partition('.')[2]}: {name}")
+    for lecture in LECTURES
+    for name in dict.fromkeys(exercise for exercise, *_ in lecture.WRONG.values())
+]
 
 
-def gathered(table: str) -> dict[str, tuple]:
-    """The attempts of all lectures, each case under the name of its lecture."""
+def tried(table: str, name: str) -> dict[str, tuple]:
+    """The attempts at one exercise, right or wrong, each by what was tried."""
     return {
-        f"{lecture.__name__.partition('.')[2]}: {case}": attempt
+        case: attempt
         for lecture in LECTURES
-        for case, attempt in getattr(lecture, table).items()
+        for case, (exercise, *attempt) in getattr(lecture, table).items()
+        if exercise == name
     }
 
 
-RIGHT, WRONG = gathered("RIGHT"), gathered("WRONG")
-EXERCISES = sorted(vars(check))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("case", RIGHT)
-def test_a_right_attempt_passes_in_one_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", NAMED)
+def test_right_attempts_pass_and_each_property_refuses_a_wrong_one_without_the_solution(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checker, "SECONDS", 60.0)  # however slow the machine is
-    name, attempt = RIGHT[case]
-    result = getattr(check, name)(attempt)
-    assert result, repr(result)
-    assert re.fullmatch(r"✓ .*: \d properties hold on all \d+ inputs tried\.", repr(result))
+    exercise = getattr(check, name)
+    told = [exercise.task, *(p.sentence + p.hint for p in exercise.properties)]
+    right = tried("RIGHT", name)
+    assert right
+    for case, [attempt] in right.items():
+        assert exercise(attempt), case
+    for case, [attempt, broken] in tried("WRONG", name).items():
+        result = exercise(attempt)
+        assert not result, case
+        assert broken in result.summary, case
+        assert result.transcript, case
+        assert result.hint, case
+        told.append(result.summary + result.hint)
+    assert [text for text in told if SPOILERS.search(text)] == []
 
 
-@cache
-def answer_to(case: str) -> Result:
-    name, attempt, *_ = WRONG[case]
-    return getattr(check, name)(attempt)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_attempt_gets_its_counterexample_and_its_hint(case: str) -> None:
-    *_, sentence, transcript, hint = WRONG[case]
-    result = answer_to(case)
-    assert not result
-    assert sentence in result.summary
-    assert transcript in result.transcript
-    assert hint in result.hint
-    assert all(part in repr(result) for part in (result.summary, result.transcript, result.hint))
+def test_every_exercise_is_tried() -> None:
+    assert {param.values[0] for param in NAMED} == set(EXERCISES)
+    with pytest.raises(AttributeError, match="no checker 'sofmax'; choose one of attention, "):
+        check.sofmax  # noqa: B018
 
 
 SPOILERS = re.compile(
     r"tril|tri\(|triu|>=|torch|\.softmax|keepdim|\.max|amax|subtract|transpose|permute|einsum|"
     r"rearrange\(|unflatten|swapaxes|movedim|argmax|sqrt|\*\*|√|root|\.T\b|@|exp\([^1]"
 )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EXERCISES)
-def test_no_checker_tells_the_solution(name: str) -> None:
-    exercise = getattr(check, name)
-    told = [exercise.task, *(p.sentence + p.hint for p in exercise.properties)]
-    results = [answer_to(case) for case, (exercise, *_) in WRONG.items() if exercise == name]
-    told += [result.summary + result.hint for result in results]
-    assert [text for text in told if SPOILERS.search(text)] == []
 
 
 def no_return(score: Tensor) -> None:
@@ -106,35 +99,19 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("case", ODD)
-def test_an_attempt_that_misbehaves_is_told_how(case: str) -> None:
-    attempt, transcript, hint = ODD[case]
-    result = check.softmax(attempt)
-    assert not result
-    assert transcript in result.transcript
-    assert hint in result.hint
+def test_an_attempt_that_misbehaves_is_told_how() -> None:
+    for case, (attempt, transcript, hint) in ODD.items():
+        result = check.softmax(attempt)
+        assert not result, case
+        assert transcript in result.transcript, case
+        assert hint in result.hint, case
 
 
-def test_a_call_in_place_of_the_function_is_recognised() -> None:
-    result = check.softmax(torch.ones(3).softmax(-1))
-    assert not result
-    assert "not a function" in repr(result)
-    assert "check.softmax(my_function)" in repr(result)
-
-
-@pytest.mark.parametrize(
-    "attempt", [lambda: 1, lambda score, axis: score + axis], ids=["none", "two"]
-)
-def test_a_function_of_other_arguments_is_recognised(attempt: object) -> None:
-    result = check.softmax(attempt)
-    assert not result
-    assert "cannot be called as softmax(score)" in repr(result)
-    assert check.softmax.task in repr(result)
-
-
-def test_the_checker_of_steppers_tells_a_misuse_like_the_others() -> None:
+def test_what_is_no_function_of_these_arguments_is_told_what_was_asked_for() -> None:
+    assert "not a function" in repr(check.softmax(torch.ones(3).softmax(-1)))
     assert "not a function" in repr(check.symplectic_stepper(torch.zeros(2)))
-    assert "cannot be called" in repr(check.symplectic_stepper(lambda q, p: (q, p)))
+    for attempt in (lambda: 1, lambda score, axis: score + axis):
+        assert "cannot be called as softmax(score)" in repr(check.softmax(attempt))
     assert check.symplectic_stepper(drift_first).attempt == "drift_first"
 
 
@@ -150,26 +127,12 @@ def test_an_attempt_that_rolls_dice_fails_and_does_not_raise() -> None:
     assert "sum to one" in result.summary
 
 
-@pytest.fixture
-def fresh() -> Exercise:
-    """The checker of attention as it is before the first attempt."""
+def test_the_same_attempt_gets_the_same_answer_whatever_was_tried_before() -> None:
     for property_ in check.attention.properties:
         property_.drawn.clear()
-    return check.attention
-
-
-def test_the_same_attempt_gets_the_same_answer_whatever_was_tried_before(fresh: Exercise) -> None:
-    first = repr(fresh(dot_attention(lambda *_: 1.0)))
-    assert fresh(attention.attention)
-    assert repr(fresh(dot_attention(lambda *_: 1.0))) == first
-
-
-def test_inputs_are_drawn_for_the_first_right_attempt_alone(
-    fresh: Exercise, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = fresh(attention.attention)
-    monkeypatch.setattr(checker, "find", None)
-    assert fresh(attention.attention) == first
+    first = repr(check.attention(dot_attention(lambda *_: 1.0)))
+    assert check.attention(attention.attention)
+    assert repr(check.attention(dot_attention(lambda *_: 1.0))) == first
 
 
 def test_a_slow_attempt_is_cut_short_and_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,14 +187,6 @@ def test_the_page_shows_what_the_terminal_shows() -> None:
     passed = Result("mine", passed=True, summary="yes")
     assert repr(passed) == "✓ mine: yes"
     assert "pre" not in passed._repr_html_().replace("pre-wrap", "")
-
-
-def test_check_lists_its_checkers() -> None:
-    assert {name for name, _ in RIGHT.values()} == set(EXERCISES)
-    assert {name for name, *_ in WRONG.values()} == set(EXERCISES)
-    assert all(f"Check {name}(" in getattr(check, name).__doc__ for name in EXERCISES)
-    with pytest.raises(AttributeError, match="no checker 'sofmax'; choose one of attention, "):
-        check.sofmax  # noqa: B018
 
 
 def test_a_new_checker_is_an_exercise_and_its_properties(monkeypatch: pytest.MonkeyPatch) -> None:

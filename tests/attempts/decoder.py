@@ -71,23 +71,12 @@ def down_to_nothing(probability: Tensor, p: float) -> Tensor:
     return kept / kept.sum().clamp(min=1e-9)
 
 
-# What was tried, what it breaks, the smallest input, and a word of the hint.
+# What was tried, and the property that refuses it.
 WRONG = {
     "mask that forgets the cache": (
         "cached_mask",
         lambda tokens, before: torch.ones(tokens, before + tokens, dtype=torch.bool).tril(),
         "may look at itself",
-        "tokens = 1\n  before = 1",
-        "In which column",
-    ),
-    "mask with the new tokens in front": (
-        "cached_mask",
-        lambda tokens, before: torch.cat(
-            [causal_mask(tokens), torch.ones(tokens, before, dtype=torch.bool)], dim=1
-        ),
-        "may look at itself",
-        "tokens = 2\n  before = 1",
-        "In which column",
     ),
     "mask of the new tokens alone": (
         "cached_mask",
@@ -95,8 +84,6 @@ WRONG = {
             [torch.zeros(tokens, before, dtype=torch.bool), causal_mask(tokens)], dim=1
         ),
         "all that the cache holds",
-        "tokens = 1\n  before = 1",
-        "read before",
     ),
     "mask of cache and oneself": (
         "cached_mask",
@@ -108,74 +95,25 @@ WRONG = {
             dim=1,
         ),
         "the new tokens before it",
-        "tokens = 2\n  before = 0",
-        "a past in that same call",
     ),
     "no mask at all": (
         "cached_mask",
         lambda tokens, before: torch.ones(tokens, before + tokens, dtype=torch.bool),
         "look at a token after it",
-        "tokens = 2\n  before = 0",
-        "Read the first row",
     ),
     "mask without a cache": (
         "cached_mask",
         lambda tokens, _before: causal_mask(tokens),
         "right kind and shape",
-        "of shape (1, 1) instead of (1, 2)",
-        "shape",
     ),
-    "top-p not rescaled": (
-        "top_p",
-        ranked_cut(rescale=lambda kept: kept),
-        "sums to one",
-        "returned tensor([",
-        "no longer sums to one",
-    ),
-    "top-p down to nothing": (
-        "top_p",
-        down_to_nothing,
-        "sums to one",
-        "returned tensor([0.])",
-        "left at all",
-    ),
-    "top-p that stays sorted": (
-        "top_p",
-        ranked_cut(back=False),
-        "in reversed order",
-        "probability = tensor([0., 1.])",
-        "to its own",
-    ),
+    "top-p down to nothing": ("top_p", down_to_nothing, "sums to one"),
+    "top-p that stays sorted": ("top_p", ranked_cut(back=False), "in reversed order"),
     "top-p by a new softmax": (
         "top_p",
         ranked_cut(rescale=lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(0)),
         "keeps its proportions",
-        "p = ",
-        "same number",
     ),
-    "top-p without the one that crosses": (
-        "top_p",
-        ranked_cut(
-            keep=lambda ranked, p: (ranked.cumsum(0) <= p) | (torch.arange(len(ranked)) == 0)
-        ),
-        "had p or more",
-        "p = ",
-        "crosses the line",
-    ),
-    "top-p with one too many": (
-        "top_p",
-        ranked_cut(keep=lambda ranked, p: ranked.cumsum(0) - ranked <= p),
-        "no smaller set",
-        "p = 0.75",
-        "already",
-    ),
-    "top-p of the least probable": (
-        "top_p",
-        ranked_cut(descending=False),
-        "no smaller set",
-        "p = ",
-        "already",
-    ),
+    "top-p of the least probable": ("top_p", ranked_cut(descending=False), "no smaller set"),
     "top-p as a threshold": (
         "top_p",
         lambda probability, p: (
@@ -187,7 +125,5 @@ WRONG = {
             ).sum()
         ),
         "had p or more",
-        "p = ",
-        "Add up",
     ),
 }

@@ -75,120 +75,30 @@ RIGHT = {
     "recursion": ("pre_norm_stack", recursive),
 }
 
-# What was tried, what it breaks, the smallest input, and a word of the hint.
+# What was tried, and the property that refuses it.
 WRONG = {
-    "batch norm": (
-        "layer_norm",
-        norm(axis=0),
-        "normed by itself",
-        "x = tensor([[ 0.,  1.],",
-        "which axis",
-    ),
     "all tokens at once": (
         "layer_norm",
         lambda x, weight, bias: (
             weight * (x - x.mean()) / (x.var(correction=0) + 1e-5).sqrt() + bias
         ),
         "normed by itself",
-        "x = tensor(",
-        "which axis",
     ),
-    "no mean": (
-        "layer_norm",
-        norm(centre=False),
-        "have mean 0",
-        "x = tensor([[0., 1.]])",
-        "taken away",
-    ),
-    "by the variance": (
-        "layer_norm",
-        norm(power=1.0),
-        "have variance 1",
-        "x = tensor([[0., 1.]])",
-        "divide by the variance",
-    ),
-    "sample variance": (
-        "layer_norm",
-        norm(correction=1),
-        "have variance 1",
-        "x = tensor([[0., 1.]])",
-        "an estimate from a sample",
-    ),
-    "no small number": (
-        "layer_norm",
-        norm(epsilon=0.0),
-        "equal features becomes the bias",
-        "returned tensor([[nan, nan]])",
-        "dividing nothing",
-    ),
+    "no mean": ("layer_norm", norm(centre=False), "have mean 0"),
+    "by the variance": ("layer_norm", norm(power=1.0), "have variance 1"),
+    "no small number": ("layer_norm", norm(epsilon=0.0), "equal features becomes the bias"),
     "bias before weight": (
         "layer_norm",
         norm(finish=lambda z, w, b: w * (z + b)),
         "becomes the bias",
-        "bias = tensor([0., 1.])",
-        "What is left",
     ),
-    "no weight": (
-        "layer_norm",
-        norm(finish=lambda z, _, b: z + b),
-        "the bias comes last",
-        "weight = tensor([0., 0.])",
-        "a weight of 0",
-    ),
-    "one more norm": (
-        "pre_norm_stack",
-        with_a_norm_at_the_end,
-        "no layers changes nothing",
-        "x = tensor([[0., 1.]])",
-        "outside of your loop",
-    ),
+    "no weight": ("layer_norm", norm(finish=lambda z, _, b: z + b), "the bias comes last"),
+    "one more norm": ("pre_norm_stack", with_a_norm_at_the_end, "no layers changes nothing"),
     "no way around": (
         "pre_norm_stack",
         stack(lambda x, matrix: normed(x) @ matrix),
         "add nothing change nothing",
-        "returned tensor([[0., 0.]])",
-        "Nothing of the token is left",
     ),
-    "around the layer, through the norm": (
-        "pre_norm_stack",
-        stack(lambda x, matrix: normed(x) + normed(x) @ matrix),
-        "add nothing change nothing",
-        "x = tensor([[0., 1.]])",
-        "no clear way",
-    ),
-    "post-norm": (
-        "pre_norm_stack",
-        stack(lambda x, matrix: normed(x + x @ matrix)),
-        "add nothing change nothing",
-        "x = tensor([[0., 1.]])",
-        "no clear way",
-    ),
-    "norm of the branch": (
-        "pre_norm_stack",
-        stack(lambda x, matrix: x + normed(x @ matrix)),
-        "the normed token",
-        "x = tensor(",
-        "before the matrix",
-    ),
-    "no norm": (
-        "pre_norm_stack",
-        stack(lambda x, matrix: x + x @ matrix),
-        "the normed token",
-        "x = tensor(",
-        "Where is the norm",
-    ),
-    "matrix from the left": (
-        "pre_norm_stack",
-        stack(lambda x, matrix: x + normed(x) @ matrix.T),
-        "the normed token",
-        "x = tensor(",
-        "what its matrix is applied to",
-    ),
-    "side by side": (
-        "pre_norm_stack",
-        side_by_side,
-        "made of the token",
-        "x = tensor(",
-        "the first one gave",
-    ),
+    "no norm": ("pre_norm_stack", stack(lambda x, matrix: x + x @ matrix), "the normed token"),
+    "side by side": ("pre_norm_stack", side_by_side, "made of the token"),
 }

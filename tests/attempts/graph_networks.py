@@ -75,12 +75,6 @@ def overwritten(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Te
     return x @ own + total @ neighbours
 
 
-def averaged(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
-    adjacency = Graph(x, edges).adjacency()
-    mean = adjacency @ x / adjacency.sum(1, keepdim=True).clamp(min=1)
-    return x @ own + mean @ neighbours
-
-
 def both_ways(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
     adjacency = Graph(x, edges).adjacency()
     return x @ own + (adjacency + adjacency.T) @ x @ neighbours
@@ -103,126 +97,18 @@ def scores(
     return attempt
 
 
-# What was tried, what it breaks, the smallest input, and a word of the hint.
+# What was tried, and the property that refuses it.
 WRONG = {
     "own matrix forgotten": (
         "graph_convolution",
         convolution(mix=lambda _x, total, _own, neighbours: total @ neighbours),
         "without edges",
-        "edges = tensor([], size=(2, 0), dtype=torch.int64)",
-        "Which of the two",
     ),
-    "both matrices for itself": (
-        "graph_convolution",
-        convolution(mix=lambda x, total, _own, neighbours: (x + total) @ neighbours),
-        "without edges",
-        "edges = tensor([], size=(2, 0), dtype=torch.int64)",
-        "Which of the two",
-    ),
-    "from target to source": (
-        "graph_convolution",
-        convolution(ends=lambda edges: (edges[1], edges[0])),
-        "nothing back",
-        "own = tensor([[0.]])",
-        "Who hears whom",
-    ),
-    "both ways": (
-        "graph_convolution",
-        both_ways,
-        "nothing back",
-        "own = tensor([[0.]])",
-        "Who hears whom",
-    ),
-    "overwritten": (
-        "graph_convolution",
-        overwritten,
-        "added up",
-        "own = tensor([[0.]])",
-        "take its place",
-    ),
-    "mean": ("graph_convolution", averaged, "added up", "own = tensor([[0.]])", "as in a mean"),
-    "each edge twice": (
-        "graph_convolution",
-        convolution(mix=lambda x, total, own, neighbours: x @ own + 2 * total @ neighbours),
-        "added up",
-        "own = tensor([[0.]])",
-        "by hand",
-    ),
-    "one matrix": (
-        "graph_convolution",
-        convolution(mix=lambda x, total, own, _: (x + total) @ own),
-        "added up",
-        "own = tensor([[0.]])",
-        "One matrix",
-    ),
-    "with softmax": (
-        "gat_scores",
-        scores(after=lambda s: s.softmax(0)),
-        "has the score 0",
-        "returned tensor([1.])",
-        "no bias",
-    ),
-    "centred": (
-        "gat_scores",
-        scores(after=lambda s: s - s.mean()),
-        "its edge alone",
-        "returned tensor([-0.5000,  0.5000])",
-        "comes later",
-    ),
-    "the asking node twice": (
-        "gat_scores",
-        scores(second=1),
-        "a_target of zeros",
-        "returned tensor([1.])",
-        "end of its own",
-    ),
-    "the source twice": (
-        "gat_scores",
-        scores(first=0),
-        "a_source of zeros",
-        "returned tensor([1.])",
-        "Which of them",
-    ),
-    "ends exchanged": (
-        "gat_scores",
-        scores(first=0, second=1),
-        "a_target of zeros",
-        "returned tensor([1.])",
-        "end of its own",
-    ),
-    "no rectifier": (
-        "gat_scores",
-        scores(rectify=lambda s: s),
-        "what each end contributes",
-        "returned tensor([-1.])",
-        "missing",
-    ),
-    "another slope": (
-        "gat_scores",
-        scores(rectify=lambda s: leaky_relu(s, 0.01)),
-        "what each end contributes",
-        "returned tensor([-0.0100])",
-        "another slope",
-    ),
-    "no leak": (
-        "gat_scores",
-        scores(rectify=torch.relu),
-        "what each end contributes",
-        "returned tensor([0.])",
-        "leaks",
-    ),
-    "rectified first": (
-        "gat_scores",
-        scores(rectify=lambda s: s, before=lambda s: leaky_relu(s, 0.2)),
-        "what each end contributes",
-        "returned tensor([-1.])",
-        "before the weighing",
-    ),
-    "scaled": (
-        "gat_scores",
-        scores(after=lambda s: 2 * s),
-        "what each end contributes",
-        "returned tensor([2.])",
-        "by hand",
-    ),
+    "both ways": ("graph_convolution", both_ways, "nothing back"),
+    "overwritten": ("graph_convolution", overwritten, "added up"),
+    "with softmax": ("gat_scores", scores(after=lambda s: s.softmax(0)), "has the score 0"),
+    "centred": ("gat_scores", scores(after=lambda s: s - s.mean()), "its edge alone"),
+    "the asking node twice": ("gat_scores", scores(second=1), "a_target of zeros"),
+    "the source twice": ("gat_scores", scores(first=0), "a_source of zeros"),
+    "no rectifier": ("gat_scores", scores(rectify=lambda s: s), "what each end contributes"),
 }

@@ -58,105 +58,44 @@ def mean_by_product(tokens: Tensor, real: Tensor) -> Tensor:
     return (tokens * real[..., None]).sum(1) / real.sum(1, keepdim=True)
 
 
-# What was tried, what it breaks, the smallest input, and a word of the hint.
+# What was tried, and the property that refuses it.
 WRONG = {
     "at the frequency": (
         "phase",
         lambda time, period: (time * period) % 1,
         "the share of the turn that has passed",
-        "period = tensor(2.)",
-        "frequency",
     ),
-    "in days": (
-        "phase",
-        lambda time, period: time % period,
-        "the share of the turn that has passed",
-        "period = tensor(2.)",
-        "days",
-    ),
-    "turns that go on": (
-        "phase",
-        lambda time, period: time / period,
-        "a whole period later",
-        "returned tensor([1.])",
-        "Add one period",
-    ),
+    "turns that go on": ("phase", lambda time, period: time / period, "a whole period later"),
     "remainder with a sign": (
         "phase",
         lambda time, period: torch.fmod(time / period, 1.0),
         "below 0",
-        "time = tensor([-0.2500])",
-        "negative numbers",
     ),
-    "mirrored": (
-        "phase",
-        lambda time, period: (time.abs() / period) % 1,
-        "before the beginning",
-        "time = tensor([-0.2500])",
-        "At which phase",
-    ),
+    "mirrored": ("phase", lambda time, period: (time.abs() / period) % 1, "before the beginning"),
     "the other way round": (
         "visible_mask",
         lambda real, hidden: (~real | hidden).expand(len(real), -1),
         "every night looks at every night",
-        "returned tensor([[False",
-        "other way round",
     ),
     "padding seen": (
         "visible_mask",
         lambda real, hidden: (~hidden).expand(len(real), -1),
         "nobody looks at padding",
-        "real = tensor([ True, False])",
-        "columns",
     ),
     "padding only": (
         "visible_mask",
         lambda real, hidden: real.expand(len(real), -1),  # noqa: ARG005 - what it forgets
         "nobody looks at a hidden night",
-        "hidden = tensor([False,  True])",
-        "told from all others",
-    ),
-    "rows of hidden nights": (
-        "visible_mask",
-        lambda real, hidden: real & ~hidden[:, None],
-        "nobody looks at a hidden night",
-        "hidden = tensor([False,  True])",
-        "You close the rows",
-    ),
-    "itself in sight": (
-        "visible_mask",
-        lambda real, hidden: (real & ~hidden) | (torch.eye(len(real), dtype=torch.bool) & real),
-        "nobody looks at a hidden night",
-        "hidden = tensor([False,  True])",
-        "repeat what it sees",
     ),
     "hidden ones without a question": (
         "visible_mask",
         lambda real, hidden: real & ~hidden & ~hidden[:, None],
         "hidden nights look at the visible ones",
-        "hidden = tensor([False,  True])",
-        "a question, too",
     ),
     "without the end": (
         "reconstruction_error",
         lambda predicted, magnitude, hidden: (predicted - magnitude)[hidden].square().mean(),
         "the RMS of all errors",
-        "returned tensor(",
-        "Which letter of RMS",
-    ),
-    "distance": (
-        "reconstruction_error",
-        lambda predicted, magnitude, hidden: (predicted - magnitude)[hidden].abs().mean(),
-        "the RMS of all errors",
-        "returned tensor(",
-        "of RMS",
-    ),
-    "a sum": (
-        "reconstruction_error",
-        lambda predicted, magnitude, hidden: (predicted - magnitude)[hidden].norm(),
-        "the RMS of all errors",
-        "returned tensor(",
-        "A mean is asked for",
     ),
     "of all nights": (
         "reconstruction_error",
@@ -164,56 +103,22 @@ WRONG = {
             (predicted - magnitude).square()
         ),
         "not hidden does not count",
-        "False",
-        "does your answer move",
     ),
-    "divided by all nights": (
-        "reconstruction_error",
-        lambda predicted, magnitude, hidden: root_mean(((predicted - magnitude) * hidden).square()),
-        "hidden nights alone",
-        "hidden = tensor([[ True, False]])",
-        "By which number",
-    ),
-    "star for star": (
-        "reconstruction_error",
-        each_star_first,
-        "hidden nights alone",
-        "hidden = tensor(",
-        "mean of each star first",
-    ),
+    "star for star": ("reconstruction_error", each_star_first, "hidden nights alone"),
     "nights added up": (
         "mean_of_nights",
         lambda tokens, real: (tokens * real[..., None]).sum(1),
         "the mean over nights",
-        "returned tensor(",
-        "A mean is asked for",
     ),
     "divided by the row": (
         "mean_of_nights",
         lambda tokens, real: (tokens * real[..., None]).mean(1),
         "padding of zeros",
-        "real = tensor([[ True, False]])",
-        "length of the row",
-    ),
-    "divided by the batch": (
-        "mean_of_nights",
-        lambda tokens, real: (tokens * real[..., None]).sum(1) / real.sum(),
-        "the mean over nights",
-        "real = tensor([[True, True]",
-        "Which of the three axes",
     ),
     "padding counted": (
         "mean_of_nights",
         lambda tokens, real: tokens.sum(1) / real.sum(1, keepdim=True),
         "what stands in padding",
-        "real = tensor([[ True, False]])",
-        "does your answer move",
     ),
-    "nothing times nan": (
-        "mean_of_nights",
-        mean_by_product,
-        "infinity in padding",
-        "inf]",
-        "Nothing times infinity",
-    ),
+    "nothing times nan": ("mean_of_nights", mean_by_product, "infinity in padding"),
 }
