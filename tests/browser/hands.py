@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from reading import STATE, eventually
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
+DRAWN = "[tabindex]:not(input, select, button, a, summary)"  # handles, strips, lists: no browser's
 STOPS = ("❚❚", "■")
 SHOW = "▶ Watch"
 THUMB = 16
@@ -324,14 +325,14 @@ def label_of(control: Locator) -> Locator:
     return control.page.locator(f'label[for="{control.get_attribute("id")}"]')
 
 
-def operate_every_control(widget: Locator, hand: Hand) -> None:
+def operate_every_control(widget: Locator, hand: Hand, controls: str = CONTROLS) -> None:
     """Operate each control once, those too that come with another one's deed, and make each choice.
 
-    Fails if a control never shows itself.
+    Fails if a control never shows itself. The ``controls`` are all, or those that we draw.
     """
     # Reset would take away again what another control has brought; a fold changes no state.
     left_out = ":not([type=radio], .cw-reset, summary, [data-course-touched])"
-    untouched = widget.locator(f":is({CONTROLS}){left_out}")
+    untouched = widget.locator(f":is({controls}){left_out}")
     touches = itertools.count()
 
     def operate_what_shows() -> None:

@@ -11,7 +11,17 @@ from bare import Alone, bare_page
 from clock import frames_asked, observed, rests, turn
 from conftest import all_alive
 from displayed import agrees_with_course_lib
-from hands import CONTROLS, Finger, Hand, Keyboard, Mouse, operate_every_control, snapshot, widgets
+from hands import (
+    CONTROLS,
+    DRAWN,
+    Finger,
+    Hand,
+    Keyboard,
+    Mouse,
+    operate_every_control,
+    snapshot,
+    widgets,
+)
 from kinds import TAKE_TEXT, WIDGETS
 from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
@@ -32,13 +42,6 @@ SET_IN_PYTHON_ALONE = {"TinyGPT": {"seed"}}
 of_every_kind = pytest.mark.parametrize("kind", WIDGETS)
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Callable[..., Locator]:
-    """Opens a page with one widget of a kind, and gives that widget."""
-
-    return lambda kind, *names, **options: alone(WIDGETS[kind].make(*names), **options)
-
-
 def for_a_hand(kind: str) -> Widget:
     """A small one in which no control leaves another without effect."""
     return getattr(WIDGETS[kind], "make_for_a_hand", WIDGETS[kind].make)()
@@ -47,30 +50,76 @@ def for_a_hand(kind: str) -> Widget:
 # A hand on it ----------------------------------------------------------------------------------
 
 
-@of_every_kind
-@pytest.mark.parametrize(
-    ("hand", "window"),
-    [
-        (Mouse, {}),
-        (Keyboard, {}),
-        (Finger, {"width": 390, "height": 844, "touch": True}),
-    ],
-    ids=["mouse", "keyboard", "finger"],
-)
-def test_every_control_answers_and_reset_brings_all_back(
-    alone: Alone, kind: str, hand: type[Hand], window: dict[str, object]
-):
-    widget = alone(for_a_hand(kind), **window)
+def answers_and_returns(widget: Locator, hand: Hand, controls: str) -> None:
+    """Operate the controls; Reset brings all back."""
     agrees_with_course_lib(widget)
     before = snapshot(widget)
-    operate_every_control(widget, hand(widget.page))
-    hand(widget.page).press(widget.get_by_role("button", name="Reset"))
-
-    def as_before() -> None:
-        assert snapshot(widget) == before
-
-    eventually(widget, as_before)
+    operate_every_control(widget, hand, controls)
+    hand.press(widget.get_by_role("button", name="Reset"))
+    eventually(widget, lambda: assert_same(snapshot(widget), before))
     agrees_with_course_lib(widget)
+
+
+def assert_same(found: object, expected: object) -> None:
+    assert found == expected
+
+
+@of_every_kind
+def test_every_choice_and_handle_answers_the_mouse_and_the_next_widget_hears_nothing_of_it(
+    open_page: Callable[..., Page], tmp_path: Path, kind: str
+):
+    page = open_page(bare_page(tmp_path, for_a_hand(kind), for_a_hand(kind)))
+    first, second = widgets(page)
+    before = snapshot(second)
+    answers_and_returns(first, Mouse(page), DRAWN)
+    assert snapshot(second) == before
+    agrees_with_course_lib(second)
+    identifiers = page.locator("[id]").evaluate_all("elements => elements.map((e) => e.id)")
+    assert len(set(identifiers)) == len(identifiers)
+
+
+@of_every_kind
+def test_every_choice_and_handle_answers_a_finger_on_a_telephone(alone: Alone, kind: str):
+    widget = alone(for_a_hand(kind), width=200, height=844, touch=True)
+    assert_within_the_window(widget, 200)
+    widget.page.set_viewport_size({"width": 390, "height": 844})
+    assert_within_the_window(widget, 390)
+    answers_and_returns(widget, Finger(widget.page), DRAWN)
+    assert_within_the_window(widget, 390)
+
+
+def assert_within_the_window(widget: Locator, width: int) -> None:
+    observed(widget.page)
+    assert widget.evaluate(SPILLED) == []
+    assert widget.evaluate("() => document.scrollingElement.scrollWidth") <= width
+
+
+@of_every_kind
+def test_the_keyboard_reaches_every_control_each_answers_and_tab_leads_out_again(
+    alone: Alone, kind: str
+):
+    below = '<button type="button">next</button>'
+    widget = alone(for_a_hand(kind), below=below)
+    stops = widget.evaluate(FOCUS_FIRST_STOP, CONTROLS)
+    reached = []
+    for _ in range(stops):
+        reached.append(widget.evaluate("el => el.courseStops.indexOf(document.activeElement)"))
+        outline = widget.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", "the control that has the focus does not show it"
+        widget.page.keyboard.press("Tab")
+    assert reached == list(range(stops))
+    assert not widget.evaluate("el => el.contains(document.activeElement)"), "Tab is trapped"
+    answers_and_returns(widget, Keyboard(widget.page), CONTROLS)
+
+
+FOCUS_FIRST_STOP = """(el, selector) => {
+  const seen = (e) => e.checkVisibility({ visibilityProperty: true });
+  const stop = (e) => e.tabIndex >= 0 && !e.disabled && seen(e)
+    && (e.type !== "radio" || e.checked);
+  el.courseStops = [...el.querySelectorAll(selector)].filter(stop);
+  el.courseStops[0].focus();
+  return el.courseStops.length;
+}"""
 
 
 @of_every_kind
@@ -111,39 +160,19 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
 
 
 @of_every_kind
-def test_tab_reaches_every_control_and_leaves_the_widget_again(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, below='<button type="button">next</button>')
-    stops = widget.evaluate(
-        """(el, selector) => {
-          const seen = (e) => e.checkVisibility({ visibilityProperty: true });
-          const stop = (e) => e.tabIndex >= 0 && !e.disabled && seen(e)
-            && (e.type !== "radio" || e.checked);
-          const stops = [...el.querySelectorAll(selector)].filter(stop);
-          el.courseStops = stops;
-          stops[0].focus();
-          return stops.length;
-        }""",
-        CONTROLS,
-    )
-    reached = []
-    for _ in range(stops):
-        reached.append(widget.evaluate("el => el.courseStops.indexOf(document.activeElement)"))
-        outline = widget.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
-        assert outline != "none", "the control that has the focus does not show it"
-        widget.page.keyboard.press("Tab")
-    assert reached == list(range(stops))
-    assert not widget.evaluate("el => el.contains(document.activeElement)"), "Tab is trapped"
-
-
-@of_every_kind
-def test_a_button_that_its_own_press_disables_keeps_the_focus(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, reduced_motion=True)
-    count = len(widget.locator("button:visible").all())
-    for i in range(count):
+def test_a_fold_opens_and_gives_back_its_room_and_a_button_keeps_the_focus(alone: Alone, kind: str):
+    widget = alone(WIDGETS[kind].make(), width=704, reduced_motion=True)
+    height = "(el) => el.querySelector('.cw').getBoundingClientRect().height"
+    for fold in widget.locator("details").all():
+        line, content = fold.locator("> summary"), fold.locator("> :not(summary)").first
+        shut = widget.evaluate(height)
+        line.click()
+        expect(content).to_be_visible()
+        assert widget.evaluate(height) >= shut
+        line.press("Enter")
+        expect(content).not_to_be_visible()
+        eventually(widget, lambda shut=shut: assert_near(widget.evaluate(height), shut))
+    for i in range(len(widget.locator("button:visible").all())):
         button = widget.locator("button:visible").nth(i)
         if not (button.count() and button.is_enabled()):
             continue
@@ -154,106 +183,63 @@ def test_a_button_that_its_own_press_disables_keeps_the_focus(
             assert button.evaluate("(e) => e === document.activeElement"), button.inner_text()
 
 
-@of_every_kind
-def test_a_fold_opens_by_hand_and_by_keyboard_and_gives_back_its_room(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, width=704, reduced_motion=True)
-    height = "(el) => el.querySelector('.cw').getBoundingClientRect().height"
-    for fold in widget.locator("details").all():
-        line, content = fold.locator("> summary"), fold.locator("> :not(summary)").first
-        shut = widget.evaluate(height)
-        line.click()
-        expect(content).to_be_visible()
-        assert widget.evaluate(height) >= shut
-        line.press("Enter")
-        expect(content).not_to_be_visible()
-        eventually(widget, lambda shut=shut: agrees_in_height(widget.evaluate(height), shut))
-
-
-def agrees_in_height(height: float, wanted: float) -> None:
-    assert abs(height - wanted) < 1
-
-
-@of_every_kind
-def test_two_of_a_kind_on_a_page_share_nothing(
-    open_page: Callable[..., Page], tmp_path: Path, kind: str
-):
-    page = open_page(bare_page(tmp_path, for_a_hand(kind), for_a_hand(kind)))
-    first, second = widgets(page)
-    before = snapshot(second)
-    operate_every_control(first, Mouse(page))
-    assert snapshot(second) == before
-    agrees_with_course_lib(second)
-    identifiers = page.locator("[id]").evaluate_all("elements => elements.map((e) => e.id)")
-    assert len(set(identifiers)) == len(identifiers)
+def assert_near(found: float, expected: float) -> None:
+    assert abs(found - expected) < 1
 
 
 # Data is data ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", TAKE_TEXT)
-def test_markup_in_the_data_is_shown_as_text_and_never_run(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, HOSTILE)
-    # What a control hides at the end was shown at the start.
+def test_markup_in_the_data_is_text_with_scripts_and_without(alone: Alone, kind: str):
+    widget = alone(WIDGETS[kind].make(HOSTILE))
+    # What a choice hides at the end was shown at the start.
     told = widget.text_content()
-    operate_every_control(widget, Keyboard(widget.page))
+    operate_every_control(widget, Mouse(widget.page), DRAWN)
     assert widget.page.title() == "bare"
     assert widget.page.locator("img").count() == 0
     assert HOSTILE in told + widget.text_content()
 
-
-@pytest.mark.parametrize("kind", TAKE_TEXT)
-def test_markup_in_the_data_stays_text_where_there_are_no_scripts(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, HOSTILE, scripts=False)
+    widget = alone(WIDGETS[kind].make(HOSTILE), scripts=False)
     assert widget.page.locator("img").count() == 0
     assert WIDGETS[kind].make(HOSTILE).describe() in widget.locator("p").text_content()
 
 
 @pytest.mark.parametrize("kind", TAKE_TEXT)
-@pytest.mark.parametrize("name", ["__proto__", "constructor", "toString"])
-def test_names_that_javascript_knows_are_names_like_others(
-    shown: Callable[..., Locator], kind: str, name: str
-):
-    widget = shown(kind, name)
+def test_a_name_that_javascript_knows_is_a_name_like_others(alone: Alone, kind: str):
+    widget = alone(WIDGETS[kind].make("__proto__"))
     agrees_with_course_lib(widget)
-    assert name in widget.text_content()
+    assert "__proto__" in widget.text_content()
 
 
 # How it looks ----------------------------------------------------------------------------------
 
 
 @of_every_kind
-@pytest.mark.parametrize("width", [200, 390, 1920])
-def test_a_widget_keeps_within_its_frame_and_its_frame_within_the_window(
-    shown: Callable[..., Locator], kind: str, width: int
+def test_on_a_wide_screen_in_light_and_dark_texts_stand_out_and_every_control_has_a_name(
+    alone: Alone, kind: str
 ):
-    widget = shown(kind, width=width, touch=width < 600)
-    assert widget.evaluate(SPILLED) == []
-    assert widget.evaluate("() => document.scrollingElement.scrollWidth") <= width
-
-
-@of_every_kind
-def test_a_change_of_theme_leaves_no_pixel_of_the_old_one(shown: Callable[..., Locator], kind: str):
-    turn_dark = "() => { document.documentElement.dataset.theme = 'dark'; }"
-    picture = shown(kind)
-    picture.evaluate(turn_dark)
-    observed(picture.page)
-    turned = pixels_of(picture)
-    born = shown(kind, init=DARK_FROM_THE_START)
+    widget = alone(WIDGETS[kind].make(), width=1920)
+    assert_within_the_window(widget, 1920)
+    assert widget.evaluate(FAINT_TEXTS) == []
+    assert widget.locator(CONTROLS).evaluate_all(NAMELESS) == []
+    widget.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
+    observed(widget.page)
+    assert widget.evaluate(FAINT_TEXTS) == []
+    turned = pixels_of(widget)
+    born = alone(WIDGETS[kind].make(), width=1920, init=DARK_FROM_THE_START)
     assert born.evaluate("() => document.documentElement.dataset.theme") == "dark"
     # A browser may smooth an edge a little otherwise when it draws it anew.
-    assert np.abs(turned - pixels_of(born)).max() < SMOOTHING
+    assert np.abs(turned - pixels_of(born)).max() < SMOOTHING, "a pixel of the light theme is left"
 
 
 def pixels_of(widget: Locator) -> np.ndarray:
     return imread(io.BytesIO(widget.locator(".cw").screenshot(animations="disabled")))
 
 
+NAMELESS = """(controls) => controls.filter((e) => e.tabIndex >= 0
+  && !(e.labels?.length && e.labels[0].textContent.trim())
+  && !e.getAttribute("aria-label") && !e.textContent.trim()).map((e) => e.outerHTML)"""
 SMOOTHING = 0.05
 DARK_FROM_THE_START = """
 new MutationObserver((_, observer) => {
@@ -262,31 +248,6 @@ new MutationObserver((_, observer) => {
   document.documentElement.dataset.theme = "dark";
 }).observe(document, { childList: true });
 """
-
-
-@of_every_kind
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_text_of_a_widget_stands_out_from_its_ground(
-    shown: Callable[..., Locator], kind: str, theme: str
-):
-    widget = shown(kind)
-    widget.evaluate("(_, theme) => { document.documentElement.dataset.theme = theme; }", theme)
-    observed(widget.page)
-    assert widget.evaluate(FAINT_TEXTS) == []
-
-
-@of_every_kind
-def test_every_control_has_a_name(shown: Callable[..., Locator], kind: str):
-    nameless = (
-        shown(kind)
-        .locator(CONTROLS)
-        .evaluate_all(
-            """(controls) => controls.filter((e) => e.tabIndex >= 0
-              && !(e.labels?.length && e.labels[0].textContent.trim())
-              && !e.getAttribute("aria-label") && !e.textContent.trim()).map((e) => e.outerHTML)"""
-        )
-    )
-    assert nameless == []
 
 
 # What moves for longer than a hundredth of a second: the theme shortens all motion to less.
@@ -300,10 +261,8 @@ LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
 
 
 @of_every_kind
-def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
-    shown: Callable[..., Locator], kind: str
-):
-    widget = shown(kind, reduced_motion=True, clock=True)
+def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(alone: Alone, kind: str):
+    widget = alone(WIDGETS[kind].make(), reduced_motion=True, clock=True)
     for slider in widget.locator("input[type=range]:visible").all():
         Keyboard(widget.page).slide(slider)
     assert widget.evaluate(LASTING_MOTION) == []
@@ -314,17 +273,12 @@ def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(
 
 
 @of_every_kind
-def test_a_widget_that_nobody_touches_asks_for_no_frame(shown: Callable[..., Locator], kind: str):
-    widget = shown(kind, clock=True)
-    assert rests(widget)
-
-
-@of_every_kind
-def test_a_widget_out_of_sight_rests_and_catches_up_when_it_is_seen_again(
-    shown: Callable[..., Locator], kind: str
+def test_a_widget_that_nobody_touches_or_sees_rests_and_catches_up_when_it_is_seen(
+    alone: Alone, kind: str
 ):
-    widget = shown(kind, below='<div style="height: 400vh"></div>', clock=True)
+    widget = alone(WIDGETS[kind].make(), below='<div style="height: 400vh"></div>', clock=True)
     page = widget.page
+    assert rests(page)
     page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
     assert rests(page)
     asked = frames_asked(page)
