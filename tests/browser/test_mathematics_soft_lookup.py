@@ -1,11 +1,10 @@
 """The mathematics of SoftLookup's JavaScript, run in Chromium, against course_lib."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from in_the_page import DRAWS, Javascript, assert_close, tensor
+from in_the_page import Javascript, assert_close, tensor
 from scipy.interpolate import CubicHermiteSpline
 from torch.nn import functional as F
 
@@ -14,54 +13,38 @@ from course_lib.attention import (
     attention_weights,
 )
 
-
-def soft_lookups(random: np.random.Generator, similarity: str) -> list[list[Any]]:
-    cases = []
-    for _ in range(DRAWS):
-        keys, d = random.integers(1, 9), random.integers(1, 5)
-        query = random.uniform(-1.5, 1.5, size=d)
-        cases.append(
-            [
-                query.tolist(),
-                random.uniform(-1.5, 1.5, size=(keys, d)).tolist(),
-                random.normal(scale=20, size=keys).tolist(),
-                similarity,
-                10 ** random.uniform(math.log10(0.02), 1),
-            ]
-        )
-    return cases
+LOOKUP = "js/maths/lookup.js"
 
 
 @pytest.mark.parametrize("similarity", ["distance", "dot", "cosine"])
 def test_a_soft_lookup_is_attention_with_its_similarity_as_score(
     javascript: Javascript, random: np.random.Generator, similarity: str
 ):
-    cases = soft_lookups(random, similarity)
-    answers = javascript("js/maths/lookup.js", "softLookup", cases)
-    scores = javascript(
-        "js/maths/lookup.js", "lookupScores", [[q, k, s] for q, k, _, s, _ in cases]
-    )
+    cases = []
+    for _ in range(100):
+        keys, d = random.integers(1, 9), random.integers(1, 5)
+        points = random.uniform(-1.5, 1.5, size=(keys + 1, d)).tolist()
+        values = random.normal(scale=20, size=keys).tolist()
+        temperature = 10 ** random.uniform(math.log10(0.02), 1)
+        cases.append([points[0], points[1:], values, similarity, temperature])
+    answers = javascript(LOOKUP, "softLookup", cases)
+    scores = javascript(LOOKUP, "lookupScores", [[q, k, s] for q, k, _, s, _ in cases])
     for answer, score, (*given, _, temperature) in zip(answers, scores, cases, strict=True):
         query, key, value = tensor(given[0])[None], tensor(given[1]), tensor(given[2])[:, None]
-        bias = None
+        bias, scale = None, 1 / temperature
         if similarity == "distance":
             expected = -((query - key) ** 2).sum(-1)
             scale, bias = 2 / temperature, -(key**2).sum(-1)[None] / temperature
         elif similarity == "cosine":
             expected = F.cosine_similarity(query, key)
-            query, key, scale = F.normalize(query), F.normalize(key), 1 / temperature
+            query, key = F.normalize(query), F.normalize(key)
         else:
-            expected, scale = (query @ key.mT)[0], 1 / temperature
+            expected = (query @ key.mT)[0]
         assert_close(score, expected)
         assert_close(answer["weights"], attention_weights(query, key, scale=scale, bias=bias)[0])
         assert_close(answer["value"], attention(query, key, value, scale=scale, bias=bias)[0, 0])
-
-
-def test_the_cosine_with_a_query_of_no_length_is_zero_and_not_nan(javascript: Javascript):
-    [found] = javascript(
-        "js/maths/lookup.js", "lookupScores", [[[0, 0], [[1, 0], [0, 0]], "cosine"]]
-    )
-    assert found == [0, 0]
+    # The cosine with a query of no length is zero and not NaN.
+    assert javascript(LOOKUP, "lookupScores", [[[0, 0], [[1, 0], [0, 0]], "cosine"]]) == [[0, 0]]
 
 
 # The walk of the query, and labels ---------------------------------------------------------------
@@ -72,7 +55,7 @@ def test_a_tour_goes_round_past_the_nearest_keys_a_little_short_of_each(
 ):
     cases = [
         [random.uniform(-1.5, 1.5, size=2).tolist(), random.uniform(-1.5, 1.5, (keys, 2)).tolist()]
-        for keys in random.integers(1, 25, size=DRAWS)
+        for keys in random.integers(1, 25, size=50)
     ]
     for stops, (start, keys) in zip(
         javascript("js/maths/tour.js", "stopsOf", cases), cases, strict=True
@@ -118,7 +101,7 @@ def test_a_label_takes_the_first_place_that_covers_least_and_stays_within_its_sq
     def as_boxes(rows: np.ndarray) -> list[dict[str, int]]:
         return [dict(zip(("x", "y", "width", "height"), row.tolist(), strict=True)) for row in rows]
 
-    draws = [(boxes(5), boxes(4)) for _ in range(DRAWS)]
+    draws = [(boxes(5), boxes(4)) for _ in range(50)]
     cases = [[as_boxes(places), as_boxes(taken)] for places, taken in draws]
     chosen = javascript("js/maths/labels.js", "clearest", cases)
     for found, (places, taken), (listed, _) in zip(chosen, draws, cases, strict=True):
@@ -128,7 +111,7 @@ def test_a_label_takes_the_first_place_that_covers_least_and_stays_within_its_sq
         inside = (abs(squares - places[:, :2] - 4) < 4).all(-1)
         covered = (inside * hidden[..., None]).sum((0, 1))
         assert found == listed[int(np.argmin(covered))]
-    marks = random.uniform(0, 320, size=(DRAWS, 2))
+    marks = random.uniform(0, 320, size=(50, 2))
     places = javascript(
         "js/maths/labels.js", "placesAbout", [[mark.tolist(), 10, 70, 17, 320] for mark in marks]
     )

@@ -40,8 +40,6 @@ READ = """(el) => {
         share: clock.querySelector("text").textContent,
       })),
       pair: Number(chosen.getAttribute("aria-valuenow")),
-      said: chosen.getAttribute("aria-valuetext"),
-      handle: el.querySelector(".cw-pos-product [role=button]").getAttribute("aria-label"),
       spots: all(".cw-pos-wave circle[r='5']").map((spot) => numbers(spot, "cx", "cy")),
       every: dots("every"),
       alike: dots("alike"),
@@ -54,16 +52,13 @@ READ = """(el) => {
     readings: Object.fromEntries(all("[data-reading]").map(reading)),
     sliders: Object.fromEntries(all("input[type=range]").map((input) =>
       [input.dataset.trait, [Number(input.value), Number(input.max)]])),
-    shift: el.querySelector("input[data-trait=shift] + output").textContent,
     way: momentary ? Number(momentary.dataset.way) : 1,
     words: all(".cw-pos-word").map((tile) =>
       [tile.dataset.word, Number(tile.getAttribute("transform").match(/-?[0-9.]+/)[0])]),
-    arrow: el.querySelector(".cw-pos-sentence")?.getAttribute("aria-label"),
     order: orders && [orders.getAttribute("aria-valuetext"), orders.getAttribute("aria-valuenow")],
     ranks: all("[data-score]").map((bar) => ({
       score: Number(bar.dataset.score), height: Number(bar.getAttribute("height")),
     })),
-    columns: all(".cw-pos-order").map((text) => text.textContent),
     pairHands: all(".cw-pos-pair line:not([stroke-dasharray])").slice(0)
       .filter((line) => line.getAttribute("stroke-width") === "5").map(hand),
     everything: el.querySelector(".cw-pos-product") && everything(),
@@ -76,12 +71,6 @@ ORDERS = {
     "BITES MAN DOG": (0, 2),
     "MAN DOG BITES": (2, 1),
     "DOG MAN BITES": (2, 0),
-}
-TOLD = {
-    "none": (1, "who bites whom"),
-    "sinusoidal": (2, "not which comes first"),
-    "learned": (3, "at which two places"),
-    "rotary": (4, "and which comes first"),
 }
 PRODUCTS = {
     "none": "q · k",
@@ -147,14 +136,10 @@ def assert_sentence(page: dict[str, Any], state: dict[str, Any], score: Tensor) 
     s, t, tokens = state["query_position"], state["key_position"], state["tokens"]
     sliders = page["sliders"]
     low, last = sliders["shift"]
-    assert page["shift"] == f"{s}, {t}"
     if tokens < 3:
         assert page["words"] == []
         return
     assert agrees(page["readings"]["momentary"], score[s, t])
-    assert page["arrow"].endswith(
-        f"at {s} and the key of DOG at {t} have the score {page['readings']['momentary']}"
-    )
     order = " ".join(word for word, _ in sorted(page["words"], key=lambda spot: spot[1]))
     together = len(page["words"]) == 3
     assert together == (0 < abs(s - t) < 3)
@@ -164,10 +149,8 @@ def assert_sentence(page: dict[str, Any], state: dict[str, Any], score: Tensor) 
         assert (s, t) == (low + query, low + key)
         assert last == tokens - 3
     else:
-        assert page["order"][0].startswith("none of the six")
         assert (low, last) == (min(s, t), tokens - 1 - abs(s - t))
     first = low if together else min(low, tokens - 3)
-    assert page["columns"] == " ".join(ORDERS).split()
     expected = torch.stack([score[first + q, first + k] for q, k in ORDERS.values()])
     assert [rank["score"] for rank in page["ranks"]] == pytest.approx(expected.tolist(), abs=2e-6)
     scale = 56 / float(expected.clamp(min=0).max() - expected.clamp(max=0).min() or 1)
@@ -175,10 +158,7 @@ def assert_sentence(page: dict[str, Any], state: dict[str, Any], score: Tensor) 
     assert heights == pytest.approx((expected.abs() * scale).tolist(), abs=1e-2)
     near = 1e-9 * float(score.abs().max())
     count = 1 + int((expected.sort().values.diff() > near).sum())
-    said = page["readings"]["orders"]
-    assert said.startswith(f"Six orders, {count} ")
-    told, words = TOLD[state["kind"]]
-    assert (words in said) == (told == count)
+    assert page["readings"]["orders"].startswith(f"Six orders, {count} ")
     if moved := re.findall(r"Was ([−\d.]+\d), is ([−\d.]+\d)", page["readings"]["moved"]):
         assert agrees(moved[0][1], score[s, t])
         assert ("the same" in page["readings"]["moved"]) <= (moved[0][0] == moved[0][1])
@@ -194,19 +174,15 @@ def assert_everything(
     queries, keys, score = told
     s, t, pair = (state[name] for name in ("query_position", "key_position", "pair"))
     product = PRODUCTS[state["kind"]]
-    assert readings["product"] == product
     assert agrees(readings["score"], score[s, t])
     assert agrees(readings["sum"].removeprefix(f"{product} = "), score[s, t])
     assert readings["difference"] == f"s − t = {signed(s - t)}"
-    assert page["handle"] == f"query at {s}, key at {t}; arrow keys move them"
     tables = moments_of(state) if state["kind"] == "learned" else [torch.cat([queries, keys])]
     products = [x @ x.mT for x in tables] if state["kind"] == "learned" else [score]
     full = [max(float(x.abs().max()) for x in each) for each in (tables, products)]
     assert_matrices(page, readings["scale"], told, full)
     assert_clocks(page, queries, keys, (s, t, pair))
     assert_wave(page, queries, keys, (s, t, pair))
-    assert readings["title"].startswith(f"Pair {pair} by position: feature ")
-    assert NUMBER.findall(readings["title"])[-1] == str(2 * pair + 1)
     assert_turn(readings["turn"], state, queries)
     assert_differences(page, readings["verdict"].replace("\u00a0", " "), score, (s, t), full[1])
     share = explained(score)
@@ -215,22 +191,13 @@ def assert_everything(
 
 
 def assert_found(text: str, state: dict[str, Any], share: float) -> None:
-    """The answer to the question follows from the share, and a success has its sign."""
-    if state["kind"] == "none":
-        assert text.startswith("✗")
-    elif state["tokens"] < 3:
-        assert text.startswith("Two places have one distance")
-        assert share == 0
-    elif state["kind"] != "learned":
-        assert text.startswith("✓ Only")
-        assert share == pytest.approx(1, abs=1e-9)
-    else:
-        over = state["stage"] == len(state["before"])
-        assert text.startswith("✓ It has found out") == (over and share > 0.5)
+    """A success has its sign."""
+    learned = state["kind"] == "learned"
+    over = not learned or state["stage"] == len(state["before"])
+    if state["tokens"] > 2:
+        assert text.startswith("✓") == (over and share > 0.5)
+    if learned:
         assert text.startswith("So far ") == (not over)
-        assert ("over half" in text) == (not over and share > 0.5)
-        assert ("begins to" in text or "begun to" in text) == (0.25 < share <= 0.5)
-        assert ("does not know" in text) == (share <= 0.25)
 
 
 def explained(score: Tensor) -> float:
@@ -283,7 +250,6 @@ def assert_clocks(
     full = float(share.abs().max())
     assert len(page["clocks"]) == share.shape[-1]
     assert page["pair"] == pair
-    assert agrees(page["said"].rpartition(" ")[2], share[s, t, pair])
     drawn = torch.tensor([clock["hands"] for clock in page["clocks"]], dtype=torch.float64)
     expected = torch.stack([hands(keys[t]), hands(queries[s])], dim=1)
     longest = hands(torch.cat([queries, keys])).norm(dim=-1).max()
