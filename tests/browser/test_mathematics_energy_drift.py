@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,23 +24,22 @@ ORBITS = {
 }
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
-@pytest.mark.parametrize("system", sorted(ORBITS))
-def test_a_thousand_steps_in_the_page_are_those_of_course_lib(
-    javascript: Javascript, system: str, method: str
-):
-    kind, q, p = ORBITS[system]
-    dt, steps = 0.02, 1000
-    given = {"system": system, "parameters": dataclasses.asdict(kind), "method": method}
-    given |= {"q": q, "p": p, "dt": dt, "steps": steps}
-    [found] = javascript(MECHANICS, "energyDrift", [[given]])
-    stepper = getattr(mechanics, method)
-    run = mechanics.integrate(kind, tensor(q), tensor(p), dt=dt, steps=steps, method=stepper)
-    assert found["taken"] == steps
-    assert_close(np.reshape(found["q"], (-1, kind.dim)), run.q)
-    assert_close(np.reshape(found["p"], (-1, kind.dim)), run.p)
-    assert_close(found["energy"], run.energy)
-    assert_close(found["error"], ((run.energy - run.energy[0]) / run.energy[0]).abs())
+def test_runs_in_the_page_are_those_of_course_lib(javascript: Javascript):
+    dt, steps = 0.02, 300
+    runs, given = [], []
+    for (system, (kind, q, p)), method in itertools.product(ORBITS.items(), METHODS):
+        stepper = getattr(mechanics, method)
+        runs.append(
+            mechanics.integrate(kind, tensor(q), tensor(p), dt=dt, steps=steps, method=stepper)
+        )
+        case = {"system": system, "parameters": dataclasses.asdict(kind), "method": method}
+        given.append([case | {"q": q, "p": p, "dt": dt, "steps": steps}])
+    for run, found in zip(runs, javascript(MECHANICS, "energyDrift", given), strict=True):
+        assert found["taken"] == steps
+        assert_close(np.reshape(found["q"], run.q.shape), run.q)
+        assert_close(np.reshape(found["p"], run.p.shape), run.p)
+        assert_close(found["energy"], run.energy)
+        assert_close(found["error"], ((run.energy - run.energy[0]) / run.energy[0]).abs())
 
 
 def heun(system, q, p, dt):
@@ -59,19 +57,19 @@ def fourth_order(system, q, p, dt):
     return q, p
 
 
-@pytest.mark.parametrize("stepper", [heun, fourth_order])
-@pytest.mark.parametrize("system", sorted(ORBITS))
-def test_a_stepper_of_the_readers_own_goes_on_in_the_page_as_in_python(
-    javascript: Javascript, system: str, stepper: Callable[..., Any]
-):
-    kind, q, p = ORBITS[system]
-    dt, steps = 0.02, 300
-    program = program_of(stepper, kind, tensor(q), tensor(p), 0.5)  # of any step
-    given = [program, system, dataclasses.asdict(kind), q, p, dt, steps]
-    [found] = javascript("js/maths/programs.js", "programRun", [given])
-    run = mechanics.integrate(kind, tensor(q), tensor(p), dt=dt, steps=steps, method=stepper)
-    assert_close(np.reshape(found["q"], (-1, kind.dim)), run.q)
-    assert_close(np.reshape(found["p"], (-1, kind.dim)), run.p)
+def test_a_stepper_of_the_readers_own_goes_on_in_the_page_as_in_python(javascript: Javascript):
+    dt, steps = 0.02, 100
+    runs, given = [], []
+    for (system, (kind, q, p)), stepper in itertools.product(ORBITS.items(), (heun, fourth_order)):
+        program = program_of(stepper, kind, tensor(q), tensor(p), 0.5)  # of any step
+        given.append([program, system, dataclasses.asdict(kind), q, p, dt, steps])
+        runs.append(
+            mechanics.integrate(kind, tensor(q), tensor(p), dt=dt, steps=steps, method=stepper)
+        )
+    found_all = javascript("js/maths/programs.js", "programRun", given)
+    for run, found in zip(runs, found_all, strict=True):
+        assert_close(np.reshape(found["q"], run.q.shape), run.q)
+        assert_close(np.reshape(found["p"], run.p.shape), run.p)
 
 
 def test_a_run_in_the_page_stops_where_the_state_stops_being_finite(javascript: Javascript):
@@ -147,15 +145,12 @@ def test_an_envelope_holds_the_least_and_the_largest_of_each_stretch(
             assert found["high"][place] == max(stretch)
 
 
-@pytest.mark.parametrize("end", [50.0, 400.0, 3000.0, 20_000.0])
-def test_a_motion_that_quickens_is_at_its_end_in_time(javascript: Javascript, end: float):
-    [rate] = javascript(MECHANICS, "quickening", [[end, 3.0, 14.0]])
-    assert 3.0 * np.expm1(14.0 * rate) / rate == pytest.approx(end, rel=1e-9)
-
-
-def test_a_motion_that_is_soon_at_its_end_does_not_quicken(javascript: Javascript):
-    [rate] = javascript(MECHANICS, "quickening", [[40.0, 3.0, 14.0]])
-    assert rate == pytest.approx(0, abs=1e-12)
+def test_a_motion_that_quickens_is_at_its_end_in_time(javascript: Javascript):
+    ends = [50.0, 400.0, 20_000.0, 40.0]
+    *rates, none = javascript(MECHANICS, "quickening", [[end, 3.0, 14.0] for end in ends])
+    exact = [3.0 * np.expm1(14.0 * rate) / rate for rate in rates]
+    assert exact == pytest.approx(ends[:-1], rel=1e-9)
+    assert none == pytest.approx(0, abs=1e-12)
 
 
 def test_stretches_of_a_run_of_python_begin_where_python_says(
@@ -186,23 +181,20 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.parametrize("case", OUTCOMES)
-@pytest.mark.parametrize("whole", [True, False], ids=["every step", "stretches"])
-def test_who_keeps_the_energy_of_a_pendulum(javascript: Javascript, case: str, *, whole: bool):
-    method, dt, outcome = OUTCOMES[case]
-    stepper = getattr(mechanics, method)
-    start = tensor([1.2]), tensor([0.0])
-    run = mechanics.integrate(mechanics.Pendulum(), *start, dt=dt, steps=2000, method=stepper)
-    error = ((run.energy - run.energy[0]) / run.energy[0]).abs().numpy()
-    starts = np.arange(2001) if whole else stretches(2001)
-    curve = {"high": np.maximum.reduceat(error, starts).tolist(), "starts": starts.tolist()}
-    found = javascript(DRIFT, "keeping", [[{**curve, "total": 2001}, float(error.max())]])
-    assert found == [outcome]
-
-
-def test_what_rounding_alone_makes_grow_is_kept(javascript: Javascript):
+def test_who_keeps_the_energy_of_a_pendulum(javascript: Javascript):
+    given, expected = [], []
+    for method, dt, outcome in OUTCOMES.values():
+        stepper, start = getattr(mechanics, method), (tensor([1.2]), tensor([0.0]))
+        run = mechanics.integrate(mechanics.Pendulum(), *start, dt=dt, steps=2000, method=stepper)
+        error = ((run.energy - run.energy[0]) / run.energy[0]).abs().numpy()
+        for starts in (np.arange(2001), stretches(2001)):
+            curve = {"high": np.maximum.reduceat(error, starts).tolist(), "starts": starts.tolist()}
+            given.append([{**curve, "total": 2001}, float(error.max())])
+            expected.append(outcome)
+    # What rounding alone makes grow is kept.
     curve = {"high": [1e-15, 1e-13, 5e-12], "starts": [0, 10, 90], "total": 100}
-    assert javascript(DRIFT, "keeping", [[curve, 5e-12], [curve, 0.6]]) == ["kept", "gone"]
+    given += [[curve, 5e-12], [curve, 0.6]]
+    assert javascript(DRIFT, "keeping", given) == [*expected, "kept", "gone"]
 
 
 def test_segments_that_meet_are_one_line_and_none_is_lost(
