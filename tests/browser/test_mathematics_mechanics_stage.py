@@ -12,7 +12,7 @@ from kinds.mechanics_stage import perceptron
 from reading import decoded
 from scipy.spatial.transform import Rotation
 from small_widgets import seeded
-from torch import Tensor, nn
+from torch import Tensor
 
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
@@ -22,23 +22,24 @@ MECHANICS = "js/maths/mechanics.js"
 LEARNED = "js/maths/learned_step.js"
 
 
-@pytest.mark.parametrize("method", ["explicit_euler", "runge_kutta_4", "implicit_midpoint"])
-def test_a_rigid_body_moves_in_the_page_as_in_course_lib(javascript: Javascript, method: str):
+def test_a_rigid_body_moves_in_the_page_as_in_course_lib(javascript: Javascript):
     body, start = mechanics.RigidBody(inertia=(1.7, 1.1, 0.8)), [0.3, 1.0, -0.4]
-    given = {"system": "RigidBody", "parameters": dataclasses.asdict(body), "method": method}
-    given |= {"q": start, "p": [0, 0, 0], "dt": 0.1, "steps": 500}
-    [found] = javascript(MECHANICS, "energyDrift", [[given]])
-    stepper = getattr(mechanics, method)
-    run = mechanics.integrate(body, tensor(start), dt=0.1, steps=500, method=stepper)
-    assert found["taken"] == 500
-    assert_close(np.reshape(found["q"], (-1, 3)), run.q)
-    assert_close(found["energy"], run.energy)
-    assert not np.any(found["p"])
+    methods = ["explicit_euler", "runge_kutta_4", "implicit_midpoint"]
+    given = {"system": "RigidBody", "parameters": dataclasses.asdict(body)}
+    given |= {"q": start, "p": [0, 0, 0], "dt": 0.1, "steps": 200}
+    found_all = javascript(MECHANICS, "energyDrift", [[given | {"method": m}] for m in methods])
+    for method, found in zip(methods, found_all, strict=True):
+        stepper = getattr(mechanics, method)
+        run = mechanics.integrate(body, tensor(start), dt=0.1, steps=200, method=stepper)
+        assert found["taken"] == 200
+        assert_close(np.reshape(found["q"], (-1, 3)), run.q)
+        assert_close(found["energy"], run.energy)
+        assert not np.any(found["p"])
 
 
 def test_a_planet_stays_on_its_ellipse(javascript: Javascript, random: np.random.Generator):
     cases, runs = [], []
-    while len(runs) < 12:
+    while len(runs) < 5:
         system = mechanics.Kepler(mass=random.uniform(0.5, 2), gravity=random.uniform(0.5, 2))
         q, p = random.normal(size=(2, 2))
         start = tensor(q.tolist()), tensor(p.tolist())
@@ -49,7 +50,7 @@ def test_a_planet_stays_on_its_ellipse(javascript: Javascript, random: np.random
             continue
         cases.append([dataclasses.asdict(system), q.tolist(), p.tolist()])
         stepper = mechanics.runge_kutta_4
-        runs.append(mechanics.integrate(system, *start, dt=2e-3, steps=4000, method=stepper))
+        runs.append(mechanics.integrate(system, *start, dt=4e-3, steps=1500, method=stepper))
     for ellipse, run in zip(javascript(MECHANICS, "keplerEllipse", cases), runs, strict=True):
         cos, sin = math.cos(ellipse["angle"]), math.sin(ellipse["angle"])
         x, y = (run.q - tensor(ellipse["centre"])).unbind(-1)
@@ -89,7 +90,7 @@ def test_a_rotation_turns_on_about_axes_of_its_own(
 def test_a_rigid_body_stands_so_that_its_angular_momentum_keeps_its_direction_in_space(
     javascript: Javascript,
 ):
-    body, dt, steps = mechanics.RigidBody(inertia=(1.6, 1.0, 0.8)), 0.002, 3000
+    body, dt, steps = mechanics.RigidBody(inertia=(1.6, 1.0, 0.8)), 0.004, 1000
     start = tensor([0.1, 1.0, 0.2])
     run = mechanics.integrate(body, start, dt=dt, steps=steps, method=mechanics.runge_kutta_4)
     inertia, given = list(body.inertia), {"q": run.q.flatten().tolist(), "taken": steps}
@@ -113,11 +114,12 @@ def test_a_rigid_body_stands_so_that_its_angular_momentum_keeps_its_direction_in
     assert_close(between.as_matrix(), (before * part).as_matrix())
 
 
-@pytest.mark.parametrize("start", [-0.5, 0.3, 0.0])
-def test_the_glass_of_a_planet_is_full_where_it_is_free(javascript: Javascript, start: float):
-    [glass] = javascript(MECHANICS, "glassOf", [[{"name": "Kepler", "parameters": {}}, start]])
-    assert glass["rim"] == 0 if start < 0 else glass["rim"] > start
-    assert glass["floor"] < start
+def test_the_glass_of_a_planet_is_full_where_it_is_free(javascript: Javascript):
+    kepler, starts = {"name": "Kepler", "parameters": {}}, (-0.5, 0.3, 0.0)
+    glasses = javascript(MECHANICS, "glassOf", [[kepler, start] for start in starts])
+    for start, glass in zip(starts, glasses, strict=True):
+        assert glass["rim"] == 0 if start < 0 else glass["rim"] > start
+        assert glass["floor"] < start
 
 
 def test_the_glass_of_a_pendulum_is_full_where_it_goes_over_the_top(javascript: Javascript):
@@ -129,47 +131,42 @@ def test_the_glass_of_a_pendulum_is_full_where_it_goes_over_the_top(javascript: 
     assert high == {"floor": 0, "rim": pytest.approx(3 * top)}
 
 
-@pytest.mark.parametrize(
-    ("network", "system"),
-    [
-        (seeded(SympNet, 2, layers=5, width=6), mechanics.CoupledOscillators(coupling=0.7)),
-        (seeded(SympNet, 1, layers=2), mechanics.Pendulum()),
-        (seeded(perceptron, 4, 7, 5, 4), mechanics.CoupledOscillators()),
-        (seeded(perceptron, 2, 3, 2), mechanics.HarmonicOscillator(stiffness=2.0)),
-        (seeded(perceptron, 4, 4), mechanics.HenonHeiles()),
-    ],
-    ids=lambda given: type(given).__name__,
-)
+NETWORKS = [
+    (seeded(SympNet, 2, layers=5, width=6), mechanics.CoupledOscillators(coupling=0.7)),
+    (seeded(SympNet, 1, layers=2), mechanics.Pendulum()),
+    (seeded(perceptron, 4, 7, 5, 4), mechanics.CoupledOscillators()),
+    (seeded(perceptron, 2, 3, 2), mechanics.HarmonicOscillator(stiffness=2.0)),
+]
+
+
 def test_a_network_steps_in_the_page_as_in_course_lib(
-    javascript: Javascript,
-    random: np.random.Generator,
-    network: nn.Module,
-    system: mechanics.HamiltonianSystem,
+    javascript: Javascript, random: np.random.Generator
 ):
-    described = _network("mine", network, system)
-    layers = [decoded(layer).tolist() for layer in described["layers"]]
-    given = [described | {"layers": layers, "dt": 0.3}, named(system)]
-    starts = random.uniform(-1, 1, size=(20, 2, system.dim))
-    found = javascript(
-        LEARNED, "learnedRun", [[*given, *map(list, z), 30] for z in starts.tolist()]
-    )
-    exact = network.double()
+    cases, runs = [], []
+    for network, system in NETWORKS:
+        described = _network("mine", network, system)
+        layers = [decoded(layer).tolist() for layer in described["layers"]]
+        q, p = random.uniform(-1, 1, size=(2, system.dim))
+        given = described | {"layers": layers, "dt": 0.3}
+        cases.append([given, named(system), q.tolist(), p.tolist(), 30])
+        exact = network.double()
 
-    def step(_system: Any, q: Tensor, p: Tensor, _dt: float) -> Any:
-        if isinstance(network, SympNet):
-            return exact(q, p)
-        z = torch.cat([q, p], -1)
-        return (z + exact(z)).tensor_split(2, -1)
+        def step(_system: Any, q: Tensor, p: Tensor, _dt: float, exact: Any = exact) -> Any:
+            if isinstance(exact, SympNet):
+                return exact(q, p)
+            z = torch.cat([q, p], -1)
+            return (z + exact(z)).tensor_split(2, -1)
 
-    with torch.no_grad():
-        q, p = tensor(starts).unbind(1)
-        run = mechanics.integrate(system, q, p, dt=0.3, steps=30, method=step)
-    for i, one in enumerate(found):
-        assert one["taken"] == 30
-        assert_close(np.reshape(one["q"], (-1, system.dim)), run.q[i])
-        assert_close(np.reshape(one["p"], (-1, system.dim)), run.p[i])
-        assert_close(one["energy"], run.energy[i])
-    assert (run.q[:, -1] - run.q[:, 0]).abs().max() > 1e-2
+        with torch.no_grad():
+            runs.append(
+                mechanics.integrate(system, tensor(q), tensor(p), dt=0.3, steps=30, method=step)
+            )
+    for found, run in zip(javascript(LEARNED, "learnedRun", cases), runs, strict=True):
+        assert found["taken"] == 30
+        assert_close(np.reshape(found["q"], run.q.shape), run.q)
+        assert_close(np.reshape(found["p"], run.p.shape), run.p)
+        assert_close(found["energy"], run.energy)
+        assert (run.q[-1] - run.q[0]).abs().max() > 1e-2
 
 
 def named(system: mechanics.HamiltonianSystem) -> dict[str, Any]:
