@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
+from kinds.gate_explorer import quantities
 from torch import nn
 
-from course_lib import recurrent
 from course_lib.widgets.gate_explorer import KINDS, PARAMETERS, Rows
 
 RECURRENT = "js/maths/recurrent.js"
-READINGS = 20
-LAYERS = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
 of_every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -26,89 +24,54 @@ def random_cell(random: np.random.Generator, kind: str) -> tuple[int, int, list[
     return letters, units, random.normal(scale=1.5, size=shape).tolist()
 
 
-def loaded(layer: nn.Module, letters: int, units: int, rows: list[list[float]]) -> nn.Module:
-    """A layer, in float64, with the parameters of the page."""
-    parts = dict(zip(PARAMETERS, tensor(rows).split([letters, units, 1, 1], dim=1), strict=True))
-    layer = layer.double()
-    shapes = layer.state_dict()
-    layer.load_state_dict({name: part.reshape(shapes[name].shape) for name, part in parts.items()})
-    return layer.requires_grad_(requires_grad=False)
-
-
 @of_every_kind
-def test_reading_a_text_in_the_page_is_that_of_torch_and_its_equations_come_to_what_they_say(
+def test_reading_a_text_in_the_page_is_that_of_torch_with_the_gates_of_course_lib(
     javascript: Javascript, random: np.random.Generator, kind: str
 ):
-    cells = [random_cell(random, kind) for _ in range(READINGS)]
-    texts = [random.integers(0, n, size=random.integers(1, 25)).tolist() for n, _, _ in cells]
-    cases = [
-        [kind, rows, n, units, text] for (n, units, rows), text in zip(cells, texts, strict=True)
-    ]
+    cases, packed = [], []
+    for _ in range(20):
+        letters, units, rows = random_cell(random, kind)
+        text = random.integers(0, letters, size=random.integers(1, 25)).tolist()
+        packed.append(Rows._encode(np.float32(rows), None))
+        cases.append([kind, Rows.exactly(packed[-1]).tolist(), letters, units, text])
     runs = javascript(RECURRENT, "readText", cases)
-    for run, (_, rows, letters, units, text) in zip(runs, cases, strict=True):
-        layer = loaded(LAYERS[kind](letters, units), letters, units, rows)
-        outputs, state = layer(nn.functional.one_hot(torch.tensor(text), letters).double())
+    for run, gates, case in zip(runs, packed, cases, strict=True):
+        _, rows, letters, units, text = case
+        layer = getattr(nn, kind)(letters, units).double().requires_grad_(requires_grad=False)
+        parts = tensor(rows).split([letters, units, 1, 1], dim=1)
+        for name, part in zip(PARAMETERS, parts, strict=True):
+            getattr(layer, name).copy_(part.reshape(getattr(layer, name).shape))
+        outputs, _ = layer(nn.functional.one_hot(torch.tensor(text), letters).double())
         assert_close([step["hidden"] for step in run], outputs)
-        if kind == "LSTM":
-            assert_close(run[-1]["cell"], state[1][0])
+        alphabet = "abcdefgh"[:letters]
+        read = {"alphabet": alphabet, "text": [alphabet[i] for i in text], "quantities": []}
+        for name, expected in quantities({"kind": kind, "gates": gates} | read).items():
+            assert_close([step[name] for step in run], expected)
         assert_close(run[0]["before"]["hidden"], np.zeros(units))
         for before, after in itertools.pairwise(run):
             assert after["before"]["hidden"] == before["hidden"]
-    cases = [
-        [kind, name, step, int(random.integers(len(step["hidden"])))]
-        for run in runs
-        for step in run[:4]
-        for name in KINDS[kind].quantities
-    ]
-    names = {"σ": lambda x: 1 / (1 + math.exp(-x)), "tanh": math.tanh}
-    found = javascript(RECURRENT, "equation", cases)
-    for equation, (_, name, step, unit) in zip(found, cases, strict=True):
-        assert equation["value"] == step[name][unit]
-        assert re.fullmatch(r"(?:σ|tanh|[\d.()·+− ])+", equation["numbers"])
-        text = equation["numbers"].replace("·", "*").replace("−", "-")
-        # Each number is rounded to two digits; the cell is a sum of two products of such numbers.
-        doubt = 0.005 * (4 + max(map(abs, step["before"].get("cell", [0.0]))))
-        assert eval(text, {"__builtins__": {}}, names) == pytest.approx(  # noqa: S307 - matched
-            equation["value"], abs=doubt + 0.005 * max(map(abs, step["b"]))
-        )
 
 
 @of_every_kind
-def test_the_sums_and_the_gates_of_a_step_are_those_of_course_lib(
+def test_an_equation_in_numbers_comes_to_what_it_says(
     javascript: Javascript, random: np.random.Generator, kind: str
 ):
-    cells = [random_cell(random, kind) for _ in range(READINGS)]
-    states = [random.normal(size=(2, units)) for _, units, _ in cells]
-    cases = [
-        [rows, n, int(random.integers(n)), {"hidden": hidden.tolist(), "cell": cell.tolist()}]
-        for (n, _, rows), (hidden, cell) in zip(cells, states, strict=True)
-    ]
-    if kind == "RNN":
-        steps = javascript(RECURRENT, "rnnStep", cases)
-    elif kind == "GRU":
-        steps = javascript(RECURRENT, "gruStep", cases)
-    else:
-        steps = javascript(RECURRENT, "lstmStep", cases)
-    sums = javascript(RECURRENT, "gateSums", [[*case[:3], case[3]["hidden"]] for case in cases])
-    for step, both, cell, state, case in zip(steps, sums, cells, states, cases, strict=True):
-        layer = loaded(getattr(recurrent, kind)(*cell[:2]), *cell)
-        hidden, memory = tensor(state)
-        a = layer.from_input(torch.eye(cell[0], dtype=torch.float64)[case[2]][None])[0]
-        b = layer.from_hidden(hidden)
-        for found in (step, both):
-            assert_close(found["a"], a)
-            assert_close(found["b"], b)
-        if kind == "RNN":
-            expected = {"hidden": recurrent.rnn_step(a, b)}
-        elif kind == "GRU":
-            gates = recurrent.gru_gates(a, b)._asdict()
-            expected = {**gates, "hidden": recurrent.gru_step(a, b, hidden)}
-        else:
-            gates, after = recurrent.lstm_gates(a, b)._asdict(), recurrent.lstm_step(a, b, memory)
-            expected = {**gates, "hidden": after[0], "cell": after[1]}
-        assert set(expected) == set(KINDS[kind].quantities)
-        for name, value in expected.items():
-            assert_close(step[name], value)
+    letters, units, rows = random_cell(random, kind)
+    text = random.integers(0, letters, size=9).tolist()
+    [run] = javascript(RECURRENT, "readText", [[kind, rows, letters, units, text]])
+    told = KINDS[kind].quantities
+    cases = [[kind, name, step, u] for step in run for name in told for u in range(units)]
+    names = {"σ": lambda x: 1 / (1 + math.exp(-x)), "tanh": math.tanh}
+    for found, (_, name, step, unit) in zip(
+        javascript(RECURRENT, "equation", cases), cases, strict=True
+    ):
+        assert found["value"] == step[name][unit]
+        assert re.fullmatch(r"(?:σ|tanh|[\d.()·+− ])+", found["numbers"])
+        text = found["numbers"].replace("·", "*").replace("−", "-")
+        # Each number is rounded to two digits; the cell is a sum of two products of such numbers.
+        doubt = 4 + max(map(abs, step["before"].get("cell", [0.0]))) + max(map(abs, step["b"]))
+        comes_to = eval(text, {"__builtins__": {}}, names)  # noqa: S307 - matched above
+        assert comes_to == pytest.approx(found["value"], abs=0.005 * doubt)
 
 
 @of_every_kind

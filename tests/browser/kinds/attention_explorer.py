@@ -47,40 +47,6 @@ def make(name: str = "Ada") -> AttentionExplorer:
     )
 
 
-def assert_rivals(
-    page: dict[str, Any], state: dict[str, Any], query: int, share: dict[str, float]
-) -> None:
-    """Assert where the other heads look, and what each rival gets after the last token."""
-    tokens = state["tokens"]
-    heads = range(weights_of(state["weights"]).shape[2])
-    rows = [retempered_rows(state | {"head": head})[query] for head in heads]
-    others = [w for head in heads if head != state["head"] for w in rows[head].tolist() if w >= 0.1]
-    for width, weight in zip(page["elsewhere"], others, strict=True):
-        assert float(width) == pytest.approx(13 * weight, abs=1e-4)
-    own = [weight for weight in rows[state["head"]].tolist() if weight >= 0.1]
-    for text, weight in zip(page["own"], own, strict=True):
-        assert agrees(text, weight)
-    said = page["asked"].removeprefix(state["question"]).strip()
-    if query < len(tokens) - 1:
-        assert said == ""
-        return
-    best = next(iter(share))
-    assert said.startswith(f"Guessed: {best}, ")
-    assert agrees(said.removeprefix(f"Guessed: {best}, "), share[best])
-    for rival in set(state["rivals"]) - {best}:
-        assert agrees(said.partition(f"{rival} gets ")[2], share[rival])
-        looking = [
-            str(head + 1)
-            for head, row in enumerate(rows)
-            if not row.isnan().any() and tokens[int(row.argmax())] == rival
-        ]
-        told = said.partition(f"{rival} gets ")[2].partition(".")[0]
-        one = len(looking) == 1
-        who = f"head{'' if one else 's'} {' and '.join(looking)} look{'s' if one else ''} at it"
-        assert told.endswith(f", though {who} most") == bool(looking)
-        assert ("though" in told) == bool(looking)
-
-
 def displayed(widget: Locator) -> None:
     state = state_of(widget)
     rows, tokens = retempered_rows(state), state["tokens"]
@@ -93,22 +59,16 @@ def displayed(widget: Locator) -> None:
           const lines = [...table.querySelectorAll("tbody tr")];
           return {
             place: Number(slider.getAttribute("aria-valuenow")),
-            said: slider.getAttribute("aria-valuetext"),
             links: [...slider.querySelectorAll("path:not(.cw-wrong, .cw-elsewhere *)")]
               .map((path) => path.getAttribute("stroke-width")),
             alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
             lines: lines.map((line) => [...line.querySelectorAll("th, .cw-number")]
               .map((cell) => cell.textContent)),
-            title: table.caption.textContent,
             next: [...el.querySelectorAll(".cw-next tbody tr")].map((line) =>
               [...line.querySelectorAll("th, .cw-number")].map((cell) => cell.textContent)),
             guessed: [...slider.querySelectorAll(".cw-guess")].map((guess) =>
               [guess.textContent.trim(), guess.dataset.right,
                 String(guess.querySelector(".cw-wrong") !== null)]),
-            elsewhere: [...slider.querySelectorAll(".cw-elsewhere path")]
-              .map((path) => path.getAttribute("stroke-width")),
-            own: [...slider.querySelectorAll(".cw-own")].map((e) => e.textContent),
-            asked: el.querySelector(".cw-asked")?.textContent.trim(),
             loss: el.querySelector(".cw-film-loss b")?.textContent,
           };
         }"""
@@ -122,9 +82,6 @@ def displayed(widget: Locator) -> None:
     )
     depth = (255 * rows.nan_to_num(0).sqrt()).flatten()
     assert page["alpha"] == pytest.approx(depth.tolist(), abs=0.51)
-    head = f"Layer {state['layer'] + 1}, head {state['head'] + 1}:"
-    assert page["title"].startswith(head)
-    assert f"(place {query + 1})" in page["title"]
 
     if isinstance(state["guesses"], dict):
         ids, probabilities = expected_next(state["guesses"])
@@ -141,8 +98,6 @@ def displayed(widget: Locator) -> None:
         share = dict(zip(names[query], 100 * probabilities[query], strict=True))
         shown = zip(page["next"], listed, strict=True)
         assert all(agrees(text, share[name]) for (_, text), name in shown)
-        if state["rivals"]:
-            assert_rivals(page, state, query, share)
         right = [
             str(one[0] == next_).lower() for one, next_ in zip(names, tokens[1:], strict=False)
         ]
@@ -157,7 +112,6 @@ def displayed(widget: Locator) -> None:
 
     if row.isnan().any():
         assert page["lines"] == []
-        assert page["said"].endswith("nothing to look at")
         return
     places = [int(place) - 1 for _, place, _ in page["lines"]]
     assert len(set(places)) == min(3 if page["next"] else 5, len(tokens))
@@ -166,5 +120,3 @@ def displayed(widget: Locator) -> None:
     assert (listed.diff() <= 2e-6).all()
     others = [w for key, w in enumerate(row.tolist()) if key not in places]
     assert max(others, default=0) <= listed.min() + 2e-6
-    assert f"place {places[0] + 1}, weight " in page["said"]
-    assert agrees(page["said"].rpartition("weight ")[2], row.max())
