@@ -11,10 +11,7 @@ from course_lib.backward_error import (
     modified_pendulum,
     poisson_bracket,
 )
-from course_lib.mechanics import Pendulum, explicit_euler, stoermer_verlet, symplectic_euler
-
-KICK = np.array([[0.0, 0.0], [-1.0, 0.0]])
-DRIFT = np.array([[0.0, 1.0], [0.0, 0.0]])
+from course_lib.mechanics import Pendulum, symplectic_euler
 
 
 def commutator(a, b):
@@ -40,9 +37,6 @@ def change(method, energy, h):
     return (energy(new_q, new_p) - energy(q, p)).abs().max().item()
 
 
-# Baker, Campbell and Hausdorff ----------------------------------------------------------------
-
-
 def test_the_series_of_two_matrices_is_the_logarithm_of_the_product_of_their_exponentials():
     random = np.random.default_rng(0)
     X, Y = random.normal(size=(2, 3, 3))
@@ -50,28 +44,6 @@ def test_the_series_of_two_matrices_is_the_logarithm_of_the_product_of_their_exp
     terms = bch(X, Y, 12, bracket=commutator)
     series = sum(t**n * term for n, term in enumerate(terms, start=1))
     np.testing.assert_allclose(series, logm(expm(t * X) @ expm(t * Y)), atol=1e-10)
-
-
-def test_the_first_terms_are_those_of_every_textbook():
-    X, Y = np.random.default_rng(1).normal(size=(2, 3, 3))
-    first, second, third, fourth = bch(X, Y, 4, bracket=commutator)
-    np.testing.assert_allclose(first, X + Y)
-    XY = commutator(X, Y)
-    np.testing.assert_allclose(second, XY / 2)
-    np.testing.assert_allclose(third, (commutator(X, XY) - commutator(Y, XY)) / 12)
-    np.testing.assert_allclose(fourth, -commutator(Y, commutator(X, XY)) / 24)
-
-
-def test_the_series_of_the_oscillator_converges_to_its_shadow_at_another_pace():
-    h = 0.8
-    terms = bch(DRIFT, KICK, 40, bracket=commutator)
-    series = sum(h**n * term for n, term in enumerate(terms))
-    shadow = np.array([[-h / 2, 1.0], [-1.0, h / 2]])
-    pace = 2 * math.asin(h / 2) / (h * math.sqrt(1 - h**2 / 4))
-    np.testing.assert_allclose(series, pace * shadow, atol=1e-12)
-
-
-# Functions on phase space ---------------------------------------------------------------------
 
 
 def test_a_polynomial_is_the_sum_of_its_terms():
@@ -101,14 +73,6 @@ def test_sums_and_multiples_are_those_of_the_values():
     torch.testing.assert_close((f + 3 * g)(q, p), f(q, p) + 1.5 * p[:, 0] ** 2)
 
 
-def test_a_derivative_in_p_of_a_potential_is_zero():
-    q, p = states()
-    assert (TrigonometricPolynomial([[1, 2, 1]]).d_p()(q, p) == 0).all()
-
-
-# The pendulum ---------------------------------------------------------------------------------
-
-
 def test_the_first_three_terms_of_the_pendulum_are_those_of_the_book():
     q, p = states()
     H, H_2, H_3 = modified_pendulum(3)
@@ -118,40 +82,10 @@ def test_the_first_three_terms_of_the_pendulum_are_those_of_the_book():
     torch.testing.assert_close(H_3(q, p), (sin**2 + cos * p_1**2) / 12)
 
 
-@pytest.mark.parametrize("terms", [1, 2, 3, 4, 5, 6])
-def test_one_step_of_symplectic_euler_changes_n_terms_by_order_n_plus_one(terms):
-    changes = []
-    for h in (0.04, 0.02):
-        parts = [h**n * term for n, term in enumerate(modified_pendulum(terms))]
-        changes.append(change(symplectic_euler, sum(parts[1:], start=parts[0]), h))
-    assert math.log2(changes[0] / changes[1]) == pytest.approx(terms + 1, abs=0.2)
-
-
-@pytest.mark.parametrize("method", [explicit_euler, stoermer_verlet])
-def test_another_method_does_not_keep_the_energy_of_symplectic_euler(method):
-    changes = []
-    for h in (0.1, 0.05):
-        parts = [h**n * term for n, term in enumerate(modified_pendulum(4))]
-        changes.append(change(method, sum(parts[1:], start=parts[0]), h))
-    assert math.log2(changes[0] / changes[1]) < 3
-
-
-def test_a_single_precision_state_has_a_single_precision_energy():
-    q, p = (part.float() for part in states())
-    assert modified_pendulum(2)[1](q, p).dtype == torch.float32
-
-
-@pytest.mark.usefixtures("plain_calls")
-class TestBadInput:
-    @pytest.mark.parametrize("shape", [(3,), (3, 4), (0, 3)])
-    def test_coefficients_without_a_middle(self, shape):
-        with pytest.raises(ValueError, match=r"odd number of frequencies; fill up"):
-            TrigonometricPolynomial(np.zeros(shape))
-
-    def test_an_order_that_is_none(self):
-        with pytest.raises(ValueError, match="order is 0"):
-            modified_pendulum(0)
-
-    def test_a_state_of_two_pairs(self):
-        with pytest.raises(ValueError, match=r"q has shape \(5, 2\)"):
-            modified_pendulum(1)[0](torch.ones(5, 2), torch.ones(5, 2))
+def test_one_step_of_symplectic_euler_changes_n_terms_by_order_n_plus_one():
+    for terms in [1, 3, 6]:
+        changes = []
+        for h in (0.04, 0.02):
+            parts = [h**n * term for n, term in enumerate(modified_pendulum(terms))]
+            changes.append(change(symplectic_euler, sum(parts[1:], start=parts[0]), h))
+        assert math.log2(changes[0] / changes[1]) == pytest.approx(terms + 1, abs=0.2)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,13 +51,6 @@ def test_pieces_make_the_text_again_and_are_those_of_the_merges_in_turn(
     assert decode(pieces) == text
 
 
-def test_the_example_of_the_paper() -> None:
-    words = ["low$"] * 5 + ["lower$"] * 2 + ["newest$"] * 6 + ["widest$"] * 3
-    merges = learn_merges(words, 5)
-    assert merges == [("e", "s"), ("es", "t"), ("est", "$"), ("l", "o"), ("lo", "w")]
-    assert encode("lowest$", merges) == ["low", "est$"]
-
-
 def test_of_pairs_as_frequent_the_first_in_the_alphabet_is_joined_whatever_the_order() -> None:
     assert learn_merges(["cd", "ab"], 1) == learn_merges(["ab", "cd"], 1) == [("a", "b")]
 
@@ -67,10 +59,3 @@ def test_there_are_no_more_merges_than_pairs() -> None:
     assert learn_merges(["abc"], 9) == [("a", "b"), ("ab", "c")]
     assert learn_merges([], 3) == []
     assert encode("", [("a", "b")]) == []
-
-
-def test_a_word_in_place_of_words_and_a_count_that_is_none_are_refused() -> None:
-    with pytest.raises(TypeError, match="words is a str; expected many"):
-        learn_merges("abc", 2)
-    with pytest.raises(ValueError, match="count is -1; expected 0 or more"):
-        learn_merges(["abc"], -1)

@@ -7,28 +7,27 @@ from course_lib.lie_poisson import LiePoissonLayer, LiePoissonNet
 
 TURNS = {f"about axis {axis}": randomized(LiePoissonLayer(axis)) for axis in (1, 2, 3)}
 TURNS["net"] = randomized(LiePoissonNet(), 0.5)
-by_turn = pytest.mark.parametrize("flow", TURNS.values(), ids=TURNS)
 
 
 def cross_matrix(z):
     return torch.linalg.cross(z.expand(3, 3), torch.eye(3).double())
 
 
-@by_turn
-def test_lie_poisson_layers_keep_the_length_the_volume_and_the_poisson_structure(flow):
-    z = randn(3)
-    M, image = jacobian(flow, z), flow(z)
-    assert_close(image.norm(), z.norm())
-    assert torch.linalg.det(M).item() == pytest.approx(1, abs=1e-12)
-    assert_close(M @ cross_matrix(z) @ M.T, cross_matrix(image))
-    assert (image - z).norm() > 0.01
+def test_lie_poisson_layers_keep_the_length_the_volume_and_the_poisson_structure():
+    for flow in TURNS.values():
+        z = randn(3)
+        M, image = jacobian(flow, z), flow(z)
+        assert_close(image.norm(), z.norm())
+        assert torch.linalg.det(M).item() == pytest.approx(1, abs=1e-12)
+        assert_close(M @ cross_matrix(z) @ M.T, cross_matrix(image))
+        assert (image - z).norm() > 0.01
 
 
-@by_turn
-@pytest.mark.parametrize("batch", [(), (5,), (2, 4), (0,)], ids=str)
-def test_lie_poisson_layers_have_an_inverse(flow, batch):
-    z = randn(*batch, 3)
-    assert_close(flow.inverse(flow(z)), z)
+def test_lie_poisson_layers_have_an_inverse():
+    for flow in TURNS.values():
+        for batch in [(), (5,), (2, 4), (0,)]:
+            z = randn(*batch, 3)
+            assert_close(flow.inverse(flow(z)), z)
 
 
 @pytest.mark.parametrize("axis", [1, 2, 3])
@@ -42,15 +41,3 @@ def test_a_lie_poisson_layer_is_the_flow_of_its_hamiltonian(axis):
 
     end = solve_ivp(field, (0, 1), z.numpy(), rtol=1e-11, atol=1e-11).y[:, -1]
     assert_close(layer(z), torch.from_numpy(end), 1e-8)
-
-
-@pytest.mark.usefixtures("plain_calls")
-class TestBadInput:
-    def test_a_rigid_body_has_three_axes(self):
-        for axis in (0, 4):
-            with pytest.raises(ValueError, match=f"axis is {axis}"):
-                LiePoissonLayer(axis)
-        with pytest.raises(ValueError, match=r"z has shape \(2, 4\)"):
-            LiePoissonNet().double()(randn(2, 4))
-        with pytest.raises(ValueError, match="layers is 0"):
-            LiePoissonNet(layers=0)

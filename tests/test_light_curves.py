@@ -2,12 +2,10 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 from seeded import assert_close, randn
 
 from course_lib.light_curves import (
@@ -30,9 +28,6 @@ def curves(*rows: list[float], lengths: list[int] | None = None) -> LightCurves:
     return LightCurves(time, time.cos(), torch.full_like(time, 0.01), real)
 
 
-# A star -----------------------------------------------------------------------------------------
-
-
 def test_a_series_is_its_formula():
     turn = randn(7)
     series = [
@@ -48,6 +43,7 @@ def test_a_series_is_its_formula():
     assert_close(ratio, ratio[0].expand(7))
 
 
+@settings(max_examples=20)
 @given(
     st.floats(0.01, 2),
     st.floats(0, 1),
@@ -58,28 +54,12 @@ def test_a_series_is_its_formula():
 def test_from_its_faintest_to_its_brightest_a_series_has_its_amplitude(a, r2, s2, r3, s3):
     ratio, shift = torch.tensor([1.0, r2, r3]).double(), torch.tensor([0.0, s2, s3]).double()
 
-    def value(turn, sign):
-        at = torch.tensor([float(turn)], dtype=torch.float64)
-        return sign * cosine_series(at, torch.tensor(a).double(), ratio, shift).item()
-
-    ends = []
-    for sign in (1, -1):
-        start = min(np.arange(0, 1, 0.02), key=lambda turn: value(turn, sign))
-        window = (start - 0.02, start + 0.02)
-        ends.append(minimize_scalar(value, bounds=window, args=(sign,), method="bounded").fun)
-    assert -sum(ends) == pytest.approx(a, rel=2e-3)
+    turn = torch.arange(4000, dtype=torch.float64) / 4000
+    light = cosine_series(turn, torch.tensor(a).double(), ratio, shift)
+    assert (light.max() - light.min()).item() == pytest.approx(a, rel=2e-3)
 
 
-def test_a_series_of_zeros_is_zero():
-    turn, ratio, shift = torch.rand(2, 5), torch.rand(2, 3), torch.rand(2, 3)
-    nothing = torch.zeros(2, 5)
-    assert torch.equal(cosine_series(turn, torch.zeros(2), ratio, shift), nothing)
-    assert torch.equal(cosine_series(turn, torch.ones(2), 0 * ratio, shift), nothing)
-
-
-# Folding ----------------------------------------------------------------------------------------
-
-
+@settings(max_examples=20)
 @given(st.floats(-5e4, 5e4), st.floats(0.2, 200), st.integers(-50, 50), st.floats(-100, 100))
 def test_whole_turns_are_forgotten_and_every_phase_is_in_one_turn(time, period, turns, epoch):
     times = torch.tensor([[time, time + turns * period]], dtype=torch.float64)
@@ -92,35 +72,16 @@ def test_whole_turns_are_forgotten_and_every_phase_is_in_one_turn(time, period, 
     assert math.cos(angle) == pytest.approx(math.cos(back), abs=1e-6)
 
 
-def test_the_epoch_is_phase_zero_and_each_star_has_its_own():
-    time = torch.tensor([[3.0, 4.0], [3.0, 4.0]], dtype=torch.float64)
-    period = torch.tensor([2.0, 4.0], dtype=torch.float64)
-    found = phase(time, period, epoch=torch.tensor([3.0, 4.0], dtype=torch.float64))
-    assert_close(found, torch.tensor([[0.0, 0.5], [0.75, 0.0]], dtype=torch.float64))
-
-
-def test_a_hair_before_an_epoch_is_still_below_one():
-    found = phase(torch.tensor([-1e-20], dtype=torch.float64), torch.tensor(1.0).double())
-    assert found.item() < 1
-
-
-@pytest.mark.parametrize("period", [0.0, -1.0, math.nan, math.inf])
-def test_a_period_that_is_none_is_refused(period):
-    with pytest.raises(ValueError, match=r"period holds .*; expected finite numbers above 0"):
-        phase(torch.zeros(1, 3), torch.tensor([period]))
-
-
-# Sinusoids --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("base", [10_000, 50])
-def test_on_a_regular_grid_they_are_the_sinusoids_of_positions(base):
-    ladder = frequency_ladder(8, shortest=2 * math.pi, longest=2 * math.pi * base)
-    time = torch.arange(30, dtype=torch.float64)
-    expected = sinusoidal(30, 16, base=base, dtype=torch.float64)
-    assert_close(time_sinusoids(time, ladder), expected, 1e-10)
-    irregular = 100 * randn(3, 5)
-    assert_close(time_sinusoids(irregular, ladder), sinusoidal_at(irregular, 16, base=base), 1e-9)
+def test_on_a_regular_grid_they_are_the_sinusoids_of_positions():
+    for base in [10_000, 50]:
+        ladder = frequency_ladder(8, shortest=2 * math.pi, longest=2 * math.pi * base)
+        time = torch.arange(30, dtype=torch.float64)
+        expected = sinusoidal(30, 16, base=base, dtype=torch.float64)
+        assert_close(time_sinusoids(time, ladder), expected, 1e-10)
+        irregular = 100 * randn(3, 5)
+        assert_close(
+            time_sinusoids(irregular, ladder), sinusoidal_at(irregular, 16, base=base), 1e-9
+        )
 
 
 def test_far_dates_keep_their_digits():
@@ -135,11 +96,6 @@ def test_the_periods_of_a_ladder_grow_by_one_factor():
     period = 1 / frequency_ladder(5, shortest=0.2, longest=200)
     assert period[0].item() == pytest.approx(0.2)
     assert_close(period[1:] / period[:-1], torch.full((4,), 1000 ** (1 / 5)).double(), 1e-6)
-    with pytest.raises(ValueError, match="shortest is 3 and longest is 2"):
-        frequency_ladder(5, shortest=3, longest=2)
-
-
-# Batches ----------------------------------------------------------------------------------------
 
 
 def test_padding_fills_up_short_curves_and_may_hold_anything():
@@ -156,45 +112,3 @@ def test_padding_fills_up_short_curves_and_may_hold_anything():
 def test_in_turns_a_period_is_one():
     turned = curves([1.0, 2.0, 5.0]).in_turns(torch.tensor([2.0]))
     assert turned.time.tolist() == [[0.5, 1.0, 2.5]]
-    with pytest.raises(ValueError, match=r"period holds 0.0"):
-        curves([1.0, 2.0]).in_turns(torch.tensor([0.0]))
-
-
-ONES = torch.ones(2, 3)
-TIMES = torch.tensor([[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]])
-REAL = ONES.bool()
-BAD = {
-    "nan time": ({"time": TIMES.where(TIMES < 2, math.nan)}, r"time is nan at \(0, 2\)"),
-    "infinite": ({"magnitude": ONES / 0}, r"magnitude is inf at \(0, 0\); expected finite"),
-    "unsorted": (
-        {"time": TIMES[:, [0, 2, 1]]},
-        r"does not grow at night 2 of star \(0,\).*sort the nights by time",
-    ),
-    "twice": ({"time": TIMES.clamp(max=1)}, r"night 2 of star \(0,\)"),
-    "one observation": (
-        {"real": torch.tensor([[True, True, True], [False, True, False]])},
-        r"star \(1,\) has 1 observation\(s\); expected two or more",
-    ),
-    "no observation": ({"real": ~REAL}, r"star \(0,\) has 0 observation"),
-    "no error": ({"error": 0 * ONES}, "error holds 0.0; expected finite numbers above 0"),
-    "an error without end": (
-        {"error": ONES / 0},
-        "error holds inf; expected finite numbers above 0",
-    ),
-    "another shape": ({"error": ONES[:1]}, "error has shape"),
-}
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize("case", BAD)
-def test_curves_that_are_none_are_refused(case):
-    wrong, message = BAD[case]
-    given_ = {"time": TIMES, "magnitude": ONES, "error": ONES, "real": REAL, **wrong}
-    with pytest.raises(ValueError, match=message):
-        LightCurves(**given_)
-
-
-@pytest.mark.usefixtures("plain_calls")
-def test_flags_are_flags():
-    with pytest.raises(TypeError, match=r"real has dtype torch.float32; expected torch.bool"):
-        LightCurves(TIMES, ONES, ONES, ONES)

@@ -1,8 +1,5 @@
 """Linear recurrence against its own definition, a closed form, and the gates of lecture 4."""
 
-import math
-
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,21 +8,19 @@ from torch import Tensor, nn
 from course_lib.linear_recurrence import MinGRU, linear_recurrence, parallel_scan
 from course_lib.recurrent import GRU
 
-BOTH = pytest.mark.parametrize("scan", [linear_recurrence, parallel_scan])
-
 
 def randn(*shape: int, seed: int = 0) -> Tensor:
     generator = torch.Generator().manual_seed(seed + 1000 * len(shape) + sum(shape))
     return torch.randn(shape, dtype=torch.float64, generator=generator)
 
 
-@BOTH
-def test_states_are_sums_of_what_was_added_times_all_that_was_kept_since(scan: object) -> None:
-    keep, add = randn(2, 6, 3), randn(2, 6, 3, seed=1)
-    states = scan(keep, add)
-    for t in range(6):
-        closed = sum(add[:, s] * keep[:, s + 1 : t + 1].prod(1) for s in range(t + 1))
-        torch.testing.assert_close(states[:, t], closed)
+def test_states_are_sums_of_what_was_added_times_all_that_was_kept_since() -> None:
+    for scan in (linear_recurrence, parallel_scan):
+        keep, add = randn(2, 6, 3), randn(2, 6, 3, seed=1)
+        states = scan(keep, add)
+        for t in range(6):
+            closed = sum(add[:, s] * keep[:, s + 1 : t + 1].prod(1) for s in range(t + 1))
+            torch.testing.assert_close(states[:, t], closed)
 
 
 @given(tokens=st.integers(1, 40), seed=st.integers(0, 100))
@@ -44,14 +39,6 @@ def test_gradients_of_the_scan_are_those_of_the_loop() -> None:
     torch.testing.assert_close(found, wanted)
 
 
-@pytest.mark.parametrize("tokens", [1, 2, 3, 8, 9, 100])
-def test_the_scan_takes_two_pads_a_round(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    pads, pad = [], nn.functional.pad
-    monkeypatch.setattr(nn.functional, "pad", lambda *a, **k: (pads.append(1), pad(*a, **k))[1])
-    parallel_scan(randn(tokens, 2), randn(tokens, 2))
-    assert len(pads) == 2 * math.ceil(math.log2(tokens))
-
-
 def test_a_min_gru_is_a_gru_whose_gates_see_the_input_alone() -> None:
     ours, gru = MinGRU(4, 3).double(), GRU(4, 3).double()
     nn.init.zeros_(gru.weight_hh_l0)
@@ -62,26 +49,3 @@ def test_a_min_gru_is_a_gru_whose_gates_see_the_input_alone() -> None:
     x = randn(2, 7, 4)
     # So small a candidate passes the tanh of a GRU unchanged, up to a third power.
     torch.testing.assert_close(1e4 * gru(x)[0], ours(x), rtol=1e-6, atol=1e-6)
-
-
-@BOTH
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("keep", "add", "message"),
-    [
-        ((3, 2), (4, 2), "tokens"),
-        ((0, 2), (0, 2), "length of the sequence"),
-        ((2,), (2,), "axes"),
-    ],
-)
-def test_bad_sequences_are_named(scan: object, keep: tuple, add: tuple, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        scan(torch.zeros(keep), torch.zeros(add))
-
-
-@pytest.mark.usefixtures("plain_calls")
-def test_other_features_are_named() -> None:
-    with pytest.raises(ValueError, match="x has shape"):
-        MinGRU(4, 3)(torch.zeros(5, 3))
-    with pytest.raises(ValueError, match="d_hidden"):
-        MinGRU(4, 0)

@@ -1,6 +1,5 @@
 """Absolute discounting against its formula, done by recounting everything for every context."""
 
-import itertools
 import math
 
 import pytest
@@ -93,72 +92,7 @@ def test_the_bits_of_a_text_are_the_surprise_of_each_symbol(
     assert model.bits(asked).tolist() == pytest.approx(wanted)
 
 
-def test_the_probabilities_of_all_texts_of_a_length_sum_to_one() -> None:
-    model = AbsoluteDiscounting([[0, 1, 2], [0, 2, 2, 1], [1, 1]], symbols=3, order=3)
-    texts = [list(text) for text in itertools.product(range(3), repeat=4)]
-    bits = model.bits(texts).reshape(len(texts), 4).sum(1)
-    assert torch.exp2(-bits).sum().item() == pytest.approx(1)
-
-
-def test_a_symbol_of_one_surrounding_alone_is_not_expected_in_another() -> None:
-    texts = [[0, 1]] * 9 + [[2, 3], [4, 3], [5, 3]]
-
-    def after_a_strange_one(*, continuation: bool) -> torch.Tensor:
-        model = AbsoluteDiscounting(texts, symbols=7, order=2, keep=0, continuation=continuation)
-        return model.probabilities([6])
-
-    counted = after_a_strange_one(continuation=False)
-    assert counted[1] == counted.max()
-    different = after_a_strange_one(continuation=True)
-    assert different[3] == different.max()
-
-
-def test_what_is_kept_is_never_forgotten() -> None:
-    mine, theirs, others = [[0, 2, 3, 2]], [[1, 3, 3, 3]], [[1, 2, 2, 3, 3, 2]]
-
-    def after(texts: list[list[int]], keep: int) -> torch.Tensor:
-        return AbsoluteDiscounting(texts, symbols=4, order=3, keep=keep).probabilities([0, 2])
-
-    assert torch.equal(after(mine + theirs, 1), after(mine + others, 1))
-    assert not torch.allclose(after(mine + theirs, 0), after(mine + others, 0))
-
-
-def test_the_first_symbol_after_what_is_kept_knows_that_it_is_the_first() -> None:
-    texts = [[0, 1, 2, 2, 2]] * 20
-    model = AbsoluteDiscounting(texts, symbols=3, order=2)
-    assert model.probabilities([0])[1] > 0.9
-    assert model.probabilities([0, 2])[2] > 0.9
-
-
 def test_without_a_discount_it_is_the_share_of_what_was_seen() -> None:
     model = AbsoluteDiscounting([[0, 1], [0, 1], [0, 2]], symbols=3, order=2, discount=0, keep=0)
     assert model.probabilities([0]).tolist() == pytest.approx([0, 2 / 3, 1 / 3])
     assert model.bits([[0, 0]]).tolist() == [0, math.inf]
-
-
-@pytest.mark.parametrize(
-    ("texts", "options", "message"),
-    [
-        ([], {}, "sequences hold no symbol"),
-        ([[]], {}, "sequences hold no symbol"),
-        ([[0, 3]], {}, "sequences holds the symbol 3; expected 0 to 2"),
-        ([[0, -1]], {}, "is -1; expected 0 or more"),
-        ([[0]], {"order": 0}, "order is 0; expected 1 or more"),
-        ([[0]], {"discount": 1.5}, "discount is 1.5"),
-        ([[0]], {"keep": -1}, "keep is -1; expected 0 or more"),
-    ],
-)
-def test_what_cannot_be_counted_is_refused(
-    texts: list[list[int]], options: dict, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        AbsoluteDiscounting(texts, **{"symbols": 3, "order": 2} | options)
-
-
-@pytest.mark.usefixtures("plain_calls")
-def test_a_context_of_strange_symbols_is_refused() -> None:
-    model = AbsoluteDiscounting([[0]], symbols=3, order=2)
-    with pytest.raises(ValueError, match="context holds the symbol 5"):
-        model.probabilities([5])
-    with pytest.raises(TypeError, match="a symbol of sequences is 'a'"):
-        model.bits(["a"])

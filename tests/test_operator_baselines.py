@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pytest
 import torch
 from seeded import assert_close, randn
 from sklearn.kernel_ridge import KernelRidge
@@ -11,7 +10,6 @@ from course_lib.neural_operators import spline_matrix
 from course_lib.operator_baselines import (
     gaussian,
     kernel_regression,
-    near_and_linear_in_load,
     ridge_kernels,
     solve_from_sensors,
 )
@@ -50,31 +48,3 @@ def test_one_kernel_makes_answers_that_are_linear_in_the_load_and_the_other_does
     assert_close(kernel_regression(twice, z, u, linear, strength=0.1), 2 * once, 1e-9)
     once = kernel_regression(asked, z, u, plain, strength=0.1)
     assert (kernel_regression(twice, z, u, plain, strength=0.1) - 2 * once).abs().max() > 0.01
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda z: gaussian(z, z, length=0),
-            r"length is 0; expected a finite number above 0",
-        ),
-        (
-            lambda z: kernel_regression(z, z, z[..., 0], partial(gaussian, length=1), strength=0),
-            r"strength is 0; expected a finite number above 0",
-        ),
-        (
-            lambda z: kernel_regression(z, z, z[1:, :, 0], partial(gaussian, length=1), strength=1),
-            r"u has shape \(8, 6\); .*rods = 9",
-        ),
-        (lambda z: solve_from_sensors(PLACES, PLACES, z[:, 1:]), r"z has shape \(9, 5, 2\)"),
-        (
-            lambda z: near_and_linear_in_load(z, z, length=-1),
-            r"length is -1; expected a finite number above 0",
-        ),
-    ],
-)
-def test_bad_input_is_told_what_was_given_and_what_to_do(call: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(randn(9, 6, 2, seed=0))

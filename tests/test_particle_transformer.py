@@ -1,20 +1,12 @@
 """Particle Transformer and the symmetries that particles have; test_weaver.py has its authors'."""
 
-import dataclasses
-
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeded import assert_close, perturbed, randn
 
-from course_lib.jets import load_jets, pairwise_features, particle_features, wrapped
-from course_lib.particle_transformer import (
-    ClassAttentionBlock,
-    ParticleTransformer,
-)
-
-# A set of particles -----------------------------------------------------------------------------
+from course_lib.jets import load_jets, pairwise_features, particle_features
+from course_lib.particle_transformer import ClassAttentionBlock, ParticleTransformer
 
 FEW = load_jets().test[:6].hardest(20)
 GIVEN = (particle_features(FEW).double(), pairwise_features(FEW.momenta))
@@ -35,13 +27,6 @@ def test_the_order_of_particles_changes_nothing(order) -> None:
     assert_close(moved, network(features, pairs, real=FEW.real), 1e-9)
 
 
-def test_a_pair_that_is_told_otherwise_changes_the_answer() -> None:
-    network, (features, pairs) = small(), GIVEN
-    order = [1, 0, *range(2, 20)]
-    moved = network(features[:, order], pairs, real=FEW.real[:, order])
-    assert (moved - network(features, pairs, real=FEW.real)).abs().max() > 1e-6
-
-
 @settings(max_examples=10)
 @given(st.integers(1, 20), st.floats(-1e3, 1e3))
 def test_what_stands_in_empty_places_changes_nothing(kept, noise) -> None:
@@ -55,41 +40,6 @@ def test_what_stands_in_empty_places_changes_nothing(kept, noise) -> None:
     )
     alone = network(features[:, :kept], pairs[:, :kept, :kept])
     assert_close(network(*there, real=real), alone, 1e-9)
-
-
-def test_jets_of_a_batch_do_not_hear_each_other_and_any_batch_axes_will_do() -> None:
-    network, (features, pairs) = small(), GIVEN
-    together = network(features, pairs, real=FEW.real)
-    for n in range(len(FEW)):
-        one = network(features[n], pairs[n], real=FEW.real[n])
-        assert_close(one, together[n], 1e-9)
-    folded = network(
-        features.unflatten(0, (2, 3)),
-        pairs.unflatten(0, (2, 3)),
-        real=FEW.real.unflatten(0, (2, 3)),
-    )
-    assert_close(folded.flatten(0, 1), together, 1e-9)
-
-
-def test_without_pairs_nothing_is_added_to_the_scores() -> None:
-    network, (features, pairs) = small(), GIVEN
-    with torch.no_grad():
-        for parameter in network.embed_pairs[-1].parameters():
-            parameter.zero_()
-    assert_close(network(features, pairs, real=FEW.real), network(features, real=FEW.real), 1e-9)
-
-
-def test_the_azimuth_of_a_jet_changes_nothing() -> None:
-    network = small()
-    phi = FEW.real * wrapped(FEW.phi + 1.5)
-    turned = dataclasses.replace(FEW, phi=phi)
-    found = network(
-        particle_features(turned).double(), pairwise_features(turned.momenta), real=FEW.real
-    )
-    assert_close(found, network(*GIVEN, real=FEW.real), 1e-4)
-
-
-# Its parts --------------------------------------------------------------------------------------
 
 
 def test_the_class_block_is_its_formula() -> None:
@@ -123,17 +73,6 @@ def test_a_class_token_looks_at_itself_and_at_real_particles() -> None:
     assert (weights[:, 2, :, :5] > 0).all()
 
 
-def test_features_are_standardized_where_particles_are() -> None:
-    network = small()
-    standard = network.standard(GIVEN[0])[FEW.real]
-    assert_close(standard.mean(0), torch.zeros(15).double(), 1e-6)
-    spread = standard.std(0)
-    assert_close(spread[spread > 0], torch.ones_like(spread[spread > 0]), 1e-5)
-    both = FEW.real[:, :, None] & FEW.real[:, None, :]
-    assert_close(network.standard_pairs(GIVEN[1])[both].std(0), torch.ones(4).double(), 1e-5)
-    assert (small(pairs=False).standard_pairs.scale == 1).all()
-
-
 def test_dropout_acts_in_training_and_the_gradient_reaches_every_parameter() -> None:
     torch.manual_seed(0)
     network = ParticleTransformer(5, 16, 4, 2, 2, dropout=0.3).double()
@@ -145,31 +84,12 @@ def test_dropout_acts_in_training_and_the_gradient_reaches_every_parameter() -> 
     assert_close(network(*GIVEN, real=FEW.real), network(*GIVEN, real=FEW.real))
 
 
-# Bad input --------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("plain_calls")
-def test_jets_that_do_not_fit_are_refused() -> None:
-    network, (features, pairs) = small(), GIVEN
-    empty = FEW.real.clone()
-    empty[3] = False
-    with pytest.raises(ValueError, match=r"jet \(3,\) has no particles; expected one at least"):
-        network(features, pairs, real=empty)
-    with pytest.raises(ValueError, match=r"jet \(0,\) has no particles"):
-        network(features[:, :0], real=FEW.real[:, :0])
-    with pytest.raises(TypeError, match=r"real has dtype torch.float32; expected torch.bool"):
-        network(features, pairs, real=FEW.real.float())
-    with pytest.raises(ValueError, match=r"real has shape \(6, 19\); expected"):
-        network(features, pairs, real=FEW.real[:, 1:])
-    with pytest.raises(
-        ValueError, match=r"features has shape .*; expected \(\*batch, particles, 15"
-    ):
-        network(features[..., 1:], pairs)
-    with pytest.raises(ValueError, match="pairs has shape"):
-        network(features, pairs[:, 1:])
-    with pytest.raises(TypeError, match="expected one dtype"):
-        network(features.float(), pairs)
-    with pytest.raises(ValueError, match="layers is 0; expected 1 or more"):
-        ParticleTransformer(5, 16, 4, 0, 1)
-    with pytest.raises(ValueError, match="heads is 3, which does not divide d_model = 16"):
-        ParticleTransformer(5, 16, 3, 1, 1)
+def test_features_are_standardized_where_particles_are() -> None:
+    network = small()
+    standard = network.standard(GIVEN[0])[FEW.real]
+    assert_close(standard.mean(0), torch.zeros(15).double(), 1e-6)
+    spread = standard.std(0)
+    assert_close(spread[spread > 0], torch.ones_like(spread[spread > 0]), 1e-5)
+    both = FEW.real[:, :, None] & FEW.real[:, None, :]
+    assert_close(network.standard_pairs(GIVEN[1])[both].std(0), torch.ones(4).double(), 1e-5)
+    assert (small(pairs=False).standard_pairs.scale == 1).all()

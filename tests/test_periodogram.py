@@ -5,13 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import lombscargle
 from seeded import assert_close, randn
 
 from course_lib.periodogram import find_period, fit_harmonics, frequency_grid, lomb_scargle
-from course_lib.variable_stars import DAYS, FASTEST, load_macho, load_stars, observe, seasons
 
 FREQUENCY = torch.linspace(0.02, 3, 40, dtype=torch.float64)
 
@@ -38,18 +37,6 @@ def test_power_is_that_of_scipy():
         assert_close(power[star], torch.from_numpy(expected), 1e-8)
 
 
-def test_power_is_what_the_best_sinusoid_takes_away():
-    time, magnitude, error = night_by_night()
-    weight = error**-2
-    mean = (weight * magnitude).sum(1, keepdim=True) / weight.sum(1, keepdim=True)
-    whole = (weight * (magnitude - mean) ** 2).sum(1)
-    for frequency in (0.1, 0.77):
-        chosen = torch.full((2,), frequency, dtype=torch.float64)
-        left = fit_harmonics(time, magnitude, error, chosen, harmonics=1).chi_square
-        power = lomb_scargle(time, magnitude, error, chosen[:1])[:, 0]
-        assert_close(power, 1 - left / whole, 1e-4)
-
-
 @pytest.mark.parametrize("harmonics", [1, 3])
 def test_a_series_is_weighted_least_squares(harmonics):
     time, magnitude, error = night_by_night(nights=20)
@@ -71,6 +58,7 @@ def test_a_series_is_weighted_least_squares(harmonics):
         assert_close(fit.at(later)[star], torch.from_numpy(basis(later[star]) @ solution), 1e-3)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1000), st.floats(-5, 5), st.floats(-1000, 1000), st.floats(0.1, 10))
 def test_power_is_a_share_and_knows_no_zero_of_time_brightness_or_error(seed, m, t, scale):
     time, magnitude, error = night_by_night(seed=seed)
@@ -123,31 +111,6 @@ def test_nights_that_may_not_be_used_do_not_count():
     assert_close(fit.chi_square[0], one.chi_square[0], 1e-8)
 
 
-def test_a_series_with_more_numbers_than_nights_stays_finite():
-    fit = fit_harmonics(
-        *night_by_night(nights=3), torch.tensor([0.3, 0.4], dtype=torch.float64), harmonics=4
-    )
-    assert fit.coefficient.isfinite().all()
-
-
-def test_most_periods_of_the_catalogue_are_found_again():
-    stars = load_stars().where("test").of("RRab")
-    nights = seasons(list(load_macho().values()))
-    random = torch.Generator().manual_seed(0)
-    stars = stars[torch.arange(100)]
-    watched = observe(stars, nights, generator=random)
-    grid = frequency_grid(DAYS, highest=FASTEST)
-    columns = (watched.time, watched.magnitude, watched.error)
-
-    def share(**options):
-        found = find_period(*columns, grid, **options).double()
-        return ((found / stars.period[:, 0] - 1).abs() < 0.02).double().mean().item()
-
-    assert share() > 0.9
-    # The highest peak alone is more often an alias: one turn a day more or less.
-    assert share(candidates=1) < share()
-
-
 def test_a_period_is_found_between_trial_frequencies():
     grid = frequency_grid(30, highest=2)
     step = (grid[1] - grid[0]).item()
@@ -164,36 +127,3 @@ def test_trial_frequencies_are_as_dense_as_asked():
     assert grid[0].item() == pytest.approx(0.01)
     assert_close(grid.diff(), torch.full_like(grid[1:], 1 / 200), 1e-9)
     assert grid[-1] < 2
-
-
-def test_what_cannot_be_searched_is_refused():
-    time, magnitude, error = night_by_night()
-    with pytest.raises(ValueError, match=r"star \(1,\) has 1 observation\(s\) that may be used"):
-        lomb_scargle(
-            time,
-            magnitude,
-            error,
-            FREQUENCY,
-            seen=torch.stack([torch.arange(12) < 5, torch.arange(12) < 1]),
-        )
-    for name, bad, expected in (
-        ("time", math.nan, "finite numbers where"),
-        ("magnitude", math.inf, "finite numbers where"),
-        ("error", 0.0, "finite numbers above 0 where"),
-        ("error", math.inf, "finite numbers above 0 where"),
-    ):
-        columns = dict(zip(("time", "magnitude", "error"), night_by_night(), strict=True))
-        columns[name][1, 4] = bad
-        message = rf"{name} is {bad} at \(1, 4\); expected {expected}"
-        with pytest.raises(ValueError, match=message):
-            lomb_scargle(**columns, frequency=FREQUENCY)
-        with pytest.raises(ValueError, match=message):
-            fit_harmonics(**columns, frequency=FREQUENCY[:2])
-        with pytest.raises(ValueError, match=message):
-            find_period(**columns, frequency=FREQUENCY)
-    with pytest.raises(ValueError, match="the number of frequencies is 2"):
-        find_period(time, magnitude, error, FREQUENCY[:2])
-    with pytest.raises(ValueError, match="harmonics is 0"):
-        fit_harmonics(time, magnitude, error, FREQUENCY[:2], harmonics=0)
-    with pytest.raises(ValueError, match="days is 0"):
-        frequency_grid(0, highest=2)

