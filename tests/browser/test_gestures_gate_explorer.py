@@ -18,13 +18,15 @@ from course_lib.widgets import GateExplorer
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
+Shown = Callable[..., Locator]
+
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 SET = "(el, changes) => { for (const [name, to] of changes) el.courseModel.set(name, to); }"
 CLOCK = {"clock": True}
 
 
 @pytest.fixture
-def shown(alone: Alone) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Shown:
     """Opens a page with one GateExplorer, and gives it."""
 
     def shown(
@@ -52,7 +54,7 @@ def shown(alone: Alone) -> Callable[..., Locator]:
 
 @pytest.mark.parametrize(("kind", "labels"), [("LSTM", 0), ("GRU", 2), ("RNN", 6)])
 def test_every_quantity_in_every_order_is_what_course_lib_computes(
-    shown: Callable[..., Locator], kind: str, labels: int
+    shown: Shown, kind: str, labels: int
 ):
     widget = shown(kind, labels=labels)
     state = state_of(widget)
@@ -70,9 +72,7 @@ def assert_settled(widget: Locator) -> None:
     assert float(widget.locator(".cw-g-vessel").get_attribute("data-share")) == 1
 
 
-def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(
-    shown: Callable[..., Locator],
-):
+def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Shown):
     widget = shown(text="a", page=CLOCK)
     field = widget.get_by_label("Type a word")
 
@@ -105,7 +105,7 @@ def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(
     agrees_with_course_lib(widget)
 
 
-def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Callable[..., Locator]):
+def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Shown):
     widget = shown(page={"reduced_motion": True})
     field = widget.get_by_label("Type a word")
     for typed in ("<img src=x>", ""):
@@ -128,9 +128,7 @@ def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Callable[...
     agrees_with_course_lib(widget)
 
 
-def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(
-    shown: Callable[..., Locator],
-):
+def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(shown: Shown):
     widget = shown()
     page, cells = widget.page, widget.get_by_role("slider", name="Letter and unit")
     centre(cells)
@@ -153,51 +151,6 @@ def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(
     assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (3, 1)
 
 
-def test_arrow_keys_walk_along_the_letters_and_down_the_sorted_units(
-    shown: Callable[..., Locator],
-):
-    widget = shown()
-    widget.evaluate(SET, [["order", "memory"]])
-    agrees_with_course_lib(widget)
-    order = [int(name) - 1 for name in widget.locator(".cw-g-units text").all_text_contents()]
-    assert order != sorted(order)
-    cells = widget.get_by_role("slider", name="Letter and unit")
-    start = order.index(0)
-    for key, unit, letter in [
-        ("ArrowLeft", order[start], 3),
-        ("ArrowRight", order[start], 4),
-        ("ArrowRight", order[start], 4),
-        *[("ArrowUp", order[max(0, start - i)], 4) for i in range(1, 7)],
-        *[("ArrowDown", order[min(5, i)], 4) for i in range(1, 7)],
-        ("Home", order[5], 0),
-        ("End", order[5], 4),
-        ("Shift+ArrowUp", order[0], 4),
-    ]:
-        cells.press(key)
-        assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (unit, letter)
-    # Keys that come within one frame all count.
-    cells.evaluate(
-        """(el) => {
-          for (const key of ["ArrowLeft", "ArrowDown", "ArrowLeft", "ArrowDown"])
-            el.dispatchEvent(new KeyboardEvent("keydown", { key }));
-        }"""
-    )
-    assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (order[2], 2)
-    agrees_with_course_lib(widget)
-
-
-def test_sixty_four_units_and_twenty_four_letters_fit_a_telephone(shown: Callable[..., Locator]):
-    page = {"width": 390}
-    widget = shown("GRU", units=64, text="abcdefghijklmnopqrstuvwx", page=page, all_units=False)
-    assert widget.locator(".cw").bounding_box()["height"] < 900
-    widget.get_by_label("All units").check()
-    agrees_with_course_lib(widget)
-    box = widget.get_by_role("slider", name="Letter and unit").bounding_box()
-    frame = widget.locator(".cw").bounding_box()
-    assert frame["x"] < box["x"]
-    assert box["x"] + box["width"] < frame["x"] + frame["width"]
-
-
 def level(widget: Locator) -> tuple[int, float]:
     return (
         int(widget.get_by_role("slider", name="Letter").first.get_attribute("aria-valuenow")),
@@ -206,7 +159,7 @@ def level(widget: Locator) -> tuple[int, float]:
 
 
 def test_the_letters_pour_in_one_by_one_and_no_number_comes_before_the_water_has_settled(
-    shown: Callable[..., Locator],
+    shown: Shown,
 ):
     widget = shown(text="ada", moving=True, all_units=False, page=CLOCK)
     read, pause = (widget.get_by_role("button", name=name) for name in ("Read", "Pause"))
@@ -238,17 +191,3 @@ def test_the_letters_pour_in_one_by_one_and_no_number_comes_before_the_water_has
     assert read.is_visible()
     assert level(widget)[0] == 1
     agrees_with_course_lib(widget)
-
-
-def test_readers_who_asked_for_less_motion_go_from_letter_to_letter(
-    shown: Callable[..., Locator],
-):
-    page = CLOCK | {"reduced_motion": True}
-    widget = shown("GRU", moving=True, all_units=False, page=page)
-    assert rests(widget)
-    assert widget.get_by_role("button", name="Read").count() == 0
-    for letter in (1, 2, 3):
-        widget.get_by_role("button", name="Next letter").click()
-        agrees_with_course_lib(widget)
-        assert state_of(widget)["letter"] == letter - 1
-        assert_settled(widget)

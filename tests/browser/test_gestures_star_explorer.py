@@ -8,8 +8,8 @@ import pytest
 from bare import Alone
 from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, centre
-from kinds.star_explorer import READ
+from hands import Mouse, centre
+from kinds.star_explorer import READ, points_of
 from playwright.sync_api import Locator, expect
 from reading import state_of
 from small_widgets import astromer, watched_stars
@@ -50,22 +50,12 @@ def choose(widget: Locator, star: str) -> None:
     widget.get_by_label("Star", exact=True).select_option(label=star)
 
 
-def night_at(widget: Locator, night: int, panel: str = "time") -> tuple[float, float]:
-    """Where the dot of a night stands in the window."""
-    centre(widget.locator(f"[data-measure={panel}] svg"))
-    box = widget.locator(f"[data-measure={panel}] svg").bounding_box()
-    state, page = state_of(widget), widget.evaluate(READ)
-    star = state["star"]
-    left, top, width, height = page[panel]["frame"]
-    magnitude = state["magnitude"][star][: state["nights"][star]]
-    room = 0.06 * (magnitude.max() - magnitude.min())
-    bright, faint = magnitude.min() - room, magnitude.max() + room
-    time = state["time"][star][: state["nights"][star]]
-    share = (time[night] / time[-1] + 0.02) / 1.04
-    if panel == "phase":
-        share = (time[night] / page["period"] % 1) / 2
-    down = (magnitude[night] - bright) / (faint - bright)
-    return box["x"] + left + width * float(share), box["y"] + top + height * float(down)
+def dots(widget: Locator, panel: str = "time") -> list[tuple[float, float]]:
+    """Where the nights that are not hidden stand in the window."""
+    svg = widget.locator(f"[data-measure={panel}] svg")
+    centre(svg)
+    box, places = svg.bounding_box(), points_of(widget.evaluate(READ)[panel]["seen"])
+    return [(box["x"] + x, box["y"] + y) for x, y in places.tolist()]
 
 
 def test_the_highest_peak_is_marked_with_its_aliases_once_it_was_found_and_a_press_takes_it(
@@ -126,18 +116,17 @@ def test_the_dial_turns_by_little_with_arrow_keys_a_drag_and_a_press(shown: Show
     agrees_with_course_lib(widget)
 
 
-def test_a_night_lights_up_in_both_panels_and_is_hidden_and_shown_by_a_click_or_a_key(
-    shown: Shown,
-):
+def test_a_night_lights_up_in_both_panels_and_is_hidden_and_shown_by_a_click_or_a_key(shown: Shown):
     widget = shown()
     rings = widget.locator("circle[r='8'][fill=none]")
     for panel in ("time", "phase"):
-        widget.page.mouse.move(*night_at(widget, 6, panel))
+        place = dots(widget, panel)[6]
+        widget.page.mouse.move(*place)
         expect(rings).to_have_count(3)
         expect(widget.locator(".cw-s-told")).to_contain_text("Night 7 of 14: day")
         agrees_with_course_lib(widget)
         for hidden in ([6], []):
-            widget.page.mouse.click(*night_at(widget, 6, panel))
+            widget.page.mouse.click(*place)
             assert state_of(widget)["hidden"] == hidden
             agrees_with_course_lib(widget)
     widget.page.mouse.move(0, 0)
@@ -150,7 +139,7 @@ def test_a_night_lights_up_in_both_panels_and_is_hidden_and_shown_by_a_click_or_
 def test_a_drag_hides_a_span_and_shows_it_again_but_two_nights_stay(shown: Shown):
     widget = shown()
     mouse = Mouse(widget.page)
-    (x0, _), (x1, _) = night_at(widget, 3), night_at(widget, 7)
+    (x0, _), (x1, _) = dots(widget)[3:8:4]
     box = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()
     y = box["y"] + 4
     for hidden in ([3, 4, 5, 6, 7], []):
@@ -160,21 +149,6 @@ def test_a_drag_hides_a_span_and_shows_it_again_but_two_nights_stay(shown: Shown
     mouse.drag((box["x"] + 1, y), (box["x"] + box["width"] - 1, y))
     assert 14 - len(state_of(widget)["hidden"]) >= 2
     agrees_with_course_lib(widget)
-
-
-def test_a_finger_hides_a_span_and_scrolls_the_page_up_and_down(shown: Shown):
-    widget = shown(page={"width": 390, "height": 600, "touch": True})
-    (x0, _), (x1, _) = night_at(widget, 3), night_at(widget, 7)
-    y = widget.locator("[data-measure=time] .cw-axes rect").bounding_box()["y"] + 4
-    finger = Finger(widget.page)
-    finger.drag((x0 - 1, y), (x1 + 1, y))
-    observed(widget.page)
-    before = state_of(widget)["hidden"]
-    assert len(before) >= 4
-    scrolled = widget.page.evaluate("() => scrollY")
-    finger.drag((x1, y + 20), (x1, y - 80))
-    widget.page.wait_for_function("(before) => scrollY !== before", arg=scrolled)
-    assert state_of(widget)["hidden"] == before
 
 
 def test_a_third_is_hidden_anew_at_each_press_and_it_is_told_who_fills_in_best(shown: Shown):
@@ -269,12 +243,3 @@ def test_a_star_shines_brighter_and_fainter_until_it_is_paused(shown: Shown):
     assert rests(widget)
     agrees_with_course_lib(widget)
     assert widget.evaluate(READ)["turn"] > 0
-
-
-def test_of_a_binary_there_is_a_point_and_its_period_may_be_half_the_orbit(shown: Shown):
-    widget = shown(star=1, period=OWN[1])
-    assert widget.evaluate(READ)["radius"] == 3
-    expect(widget.get_by_text("two stars, seen as one point")).to_be_visible()
-    told = widget.locator(".cw-s-told strong")
-    expect(told).to_contain_text("Found: the orbit’s period, or half of it.")
-    agrees_with_course_lib(widget)
