@@ -7,9 +7,7 @@ import pytest
 import torch
 from bare import Alone
 from clock import rests, turn
-from conftest import Watch
 from displayed import agrees_with_course_lib
-from hands import open_folds
 from in_the_page import uniform
 from letters import bar, says
 from playwright.sync_api import Locator, expect
@@ -21,6 +19,8 @@ from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
+
+Shown = Callable[..., Locator]
 
 ALPHABET = "·abcde <"
 BARS = "Letter to look at"
@@ -42,7 +42,7 @@ def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> Tin
 
 
 @pytest.fixture
-def shown(alone: Alone) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Shown:
     """Opens a page with one TinyGPT, and gives it."""
     return lambda window=None, **options: alone(gpt(**options), **(window or {}))
 
@@ -60,7 +60,7 @@ def texts(widget: Locator) -> tuple[str, str]:
     "options", [{"start": None, "written": "ad·"}, {"prompt": "", "tokens": 1}]
 )
 def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(
-    shown: Callable[..., Locator], options: dict[str, object]
+    shown: Shown, options: dict[str, object]
 ):
     widget = shown(**options)
     for order in ("alphabet", "probability"):
@@ -76,7 +76,7 @@ def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(
             agrees_with_course_lib(widget)
 
 
-def test_what_is_typed_is_read_folded_or_refused(shown: Callable[..., Locator]):
+def test_what_is_typed_is_read_folded_or_refused(shown: Shown):
     widget = shown(written="ce")
     field = widget.get_by_label("Type a beginning")
     field.press("End")
@@ -109,35 +109,6 @@ def test_what_is_typed_is_read_folded_or_refused(shown: Callable[..., Locator]):
     assert texts(widget) == ("bad", "")
 
 
-# The step of every row as the infinity of a bfloat16.
-OVERFLOW = """(el) => {
-  const weights = el.courseModel.get("weights");
-  const infinite = [...atob(weights.steps)].map((_, i) => "\\x80\\x7f"[i % 2]).join("");
-  el.courseModel.set("weights", { ...weights, steps: btoa(infinite) });
-}"""
-
-
-def test_what_cannot_be_drawn_is_told_in_words(shown: Callable[..., Locator], watch: Watch):
-    widget = shown()
-    for trait, value, words in [
-        ("temperature", 0, "temperature is 0; "),
-        ("top_p", -1, "top_p is -1; "),
-        ("prompt", "baX", "The model has never seen X."),
-        ("written", "badcabbad", "The text has 12 letters; "),
-    ]:
-        widget.evaluate("(el, change) => el.courseModel.set(...change)", [trait, value])
-        expect(widget.get_by_role("alert")).to_contain_text(words)
-        assert "NaN" not in widget.inner_html()
-        push(widget, "Reset")
-        expect(widget.get_by_role("alert")).to_have_count(0)
-    agrees_with_course_lib(widget)
-    widget.evaluate(OVERFLOW)
-    expect(widget.get_by_role("alert")).to_contain_text("numbers are too large")
-    assert "NaN" not in widget.inner_html()
-    assert len(watch.errors) == 5
-    watch.errors.clear()
-
-
 def drawn(state: dict[str, object], text: str, u: float) -> str:
     """The letter at which the probabilities, as course_lib computes them, add up to more than u."""
     ids = torch.tensor([ALPHABET.index(letter) for letter in "·" + text])
@@ -160,7 +131,7 @@ NEEDLE = """(el) => {
 
 
 def test_the_needle_rests_on_the_letter_of_the_seeds_next_number_and_undo_takes_it_back(
-    shown: Callable[..., Locator],
+    shown: Shown,
 ):
     widget = shown(CLOCK, seed=5, temperature=1.3, top_p=0.9)
     undo = widget.get_by_role("button", name="Undo")
@@ -200,9 +171,7 @@ def at_the_end(widget: Locator) -> str:
     return written
 
 
-def test_at_first_sight_it_writes_a_text_to_its_end_and_the_next_is_another(
-    shown: Callable[..., Locator],
-):
+def test_at_first_sight_it_writes_a_text_to_its_end_and_the_next_is_another(shown: Shown):
     given = {"prompt": "abcdeab", "moving": True, "seed": 3, "beginnings": {"beds": "bed"}}
     widget = shown(CLOCK, **given)
     turn(widget, A_LETTER / 2)
@@ -236,9 +205,7 @@ def test_at_first_sight_it_writes_a_text_to_its_end_and_the_next_is_another(
     assert at_the_end(again) == first
 
 
-def test_readers_who_asked_for_less_motion_get_letter_and_text_at_once(
-    shown: Callable[..., Locator],
-):
+def test_readers_who_asked_for_less_motion_get_letter_and_text_at_once(shown: Shown):
     widget = shown(CLOCK | {"reduced_motion": True}, moving=True, seed=3, temperature=2)
     assert rests(widget)
     assert texts(widget) == ("bad", "")
@@ -250,24 +217,7 @@ def test_readers_who_asked_for_less_motion_get_letter_and_text_at_once(
     assert rests(widget)
 
 
-def test_a_letter_of_the_text_shows_what_else_it_could_have_been(shown: Callable[..., Locator]):
-    widget = shown(written="ce")
-    # The start was not chosen, so that a click on it means the first letter.
-    for tile, place in [(2, 1), (0, 0), (6, -1)]:
-        widget.locator(".cw-t-text span").nth(tile).click()
-        assert state_of(widget)["place"] == place
-        agrees_with_course_lib(widget)
-    widget.get_by_role("slider", name="Letter whose choice is shown").focus()
-    keys = [("ArrowLeft", 4), ("ArrowRight", -1), ("ArrowRight", -1), ("Home", 0), ("End", -1)]
-    for key, place in keys:
-        widget.page.keyboard.press(key)
-        assert state_of(widget)["place"] == place
-    agrees_with_course_lib(widget)
-
-
-def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_instead(
-    shown: Callable[..., Locator],
-):
+def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_instead(shown: Shown):
     widget = shown(written="ce", order="alphabet", place=1)
     page, readout = widget.page, widget.locator(".cw-l-readout")
     page.mouse.move(*bar(widget, BARS, 4))
@@ -287,19 +237,3 @@ def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_inste
     page.keyboard.press("Enter")
     assert texts(widget) == ("b", "da")
     assert state_of(widget)["draws"] == 0
-
-
-def test_ninety_six_letters_and_sixty_four_positions_fit_a_telephone(
-    shown: Callable[..., Locator],
-):
-    alphabet = "".join(map(chr, range(32, 127))) + "·"
-    text = "".join(alphabet[3 * i % 95] for i in range(63))
-    widget = shown({"width": 390}, alphabet=alphabet, tokens=64, prompt=text)
-    agrees_with_course_lib(widget)
-    assert not widget.locator(".cw-l-cards").is_visible()
-    open_folds(widget)
-    frame = widget.locator(".cw").bounding_box()
-    for part in (".cw-t-text", ".cw-l-bars", ".cw-l-cards"):
-        box = widget.locator(part).bounding_box()
-        assert frame["x"] < box["x"]
-        assert box["x"] + box["width"] < frame["x"] + frame["width"]

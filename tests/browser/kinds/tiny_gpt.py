@@ -4,7 +4,6 @@ import math
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -32,12 +31,7 @@ READ = (
     odds: text(".cw-t-odds"),
     ...bars,
     readout: text(".cw-l-readout"),
-    kept: text(".cw-l-readout + p"),
     remark: el.querySelector(".cw-t-remark")?.textContent ?? "",
-    strip: [".cw-t-even", ".cw-t-odd", ".cw-t-drawn"].map((kind) =>
-      [...el.querySelector(kind).getAttribute("d").matchAll(/M(\\S+) \\S+h(\\S+)v/g)]
-        .map((found) => found.slice(1).map(Number))),
-    across: el.querySelector(".cw-t-strip").viewBox.baseVal.width - 2,
     cards,
   };
 }"""
@@ -90,8 +84,6 @@ def displayed(widget: Locator) -> None:
     assert_text(page, state, ids, shares, place, coming=last == len(text))
     chosen = letters.index(text[place]) if place < len(text) else None
     assert_bars(page, state, logits, probability, chosen)
-    assert_strip(page, probability, chosen)
-    assert_cut(page, state, probability)
     assert_heads(page, spelled(letters, ids[: place + lead]), attention)
     assert bool(page["remark"]) == (finished or full)
 
@@ -157,39 +149,6 @@ def assert_bars(
     said, drawn = numbers.split(", drawn with ")
     assert agrees(said, own[option])
     assert agrees(drawn, probability[option])
-    others = re.search(r"The other (\d+) letters share (\S+)\. ", page["kept"])
-    assert (others is None) == (len(shown) == len(own))
-    if others:
-        assert int(others[1]) == len(own) - len(shown)
-        assert agrees(others[2], own.sum() - own[sorted(shown)].sum())
-
-
-def assert_strip(page: dict[str, Any], probability: Tensor, chosen: int | None) -> None:
-    """All probabilities end to end, in the order of the alphabet; what was drawn is lit."""
-    ends = (1 + probability.cumsum(0) * page["across"]).tolist()
-    places = list(zip([1.0, *ends], ends, strict=False))
-    even, odd, lit = ([(x, x + w) for x, w in boxes] for boxes in page["strip"])
-    found = np.array(sorted(even + odd))
-    # What is too narrow to be drawn is left out.
-    wide = np.array([place for place in places if place[1] - place[0] > 0.01])
-    nearest = np.abs(found[:, None] - wide).max(-1).min(0)
-    assert nearest == pytest.approx(0, abs=0.01)
-    assert np.diff(found).sum() == pytest.approx(page["across"], abs=0.001 * len(found))
-    if chosen is not None:
-        assert lit == [pytest.approx(places[chosen], abs=0.01)]
-
-
-def assert_cut(page: dict[str, Any], state: dict[str, Any], probability: Tensor) -> None:
-    """How many letters top-k leaves, and how many top-p leaves of these."""
-    count = len(state["alphabet"])
-    by_k, by_p = state["top_k"], int(probability.count_nonzero())
-    expected = {"top-k": by_k} if by_k < count else {}
-    expected |= {"top-p": by_p} if by_p < by_k else {}
-    found = re.findall(r"(top-[kp]) [\d.]+ leaves (\d+)", page["kept"], re.IGNORECASE)
-    assert {name.lower(): int(left) for name, left in found} == expected
-    if state["order"] == "probability":
-        told = [f"{n} keeps {left}" for n, left in expected.items() if left <= len(page["columns"])]
-        assert page["captions"] == told
 
 
 def assert_heads(page: dict[str, Any], names: list[str], attention: Tensor) -> None:
