@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from in_the_page import tensor, uniform
 from torch import Tensor, nn
@@ -18,7 +19,6 @@ from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.deep_stacks import deep_stack
 from course_lib.graph import Graph, GraphConv, NormalizedGraphConv
 from course_lib.recurrent import RNN
-from course_lib.symplectic import SymplecticAttention
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.transformer import EncoderDecoder
 from course_lib.widgets import LiveFigure
@@ -97,7 +97,7 @@ def polygon_area(points: Tensor) -> float:
 def disc_of_pendulums(state: dict[str, Any]) -> Readings:
     if state["method"] in ("symplectic_euler", "stoermer_verlet"):
         return {"area": 1.0}
-    turn = torch.arange(100_000, dtype=torch.float64) * math.tau / 100_000
+    turn = torch.arange(10_000, dtype=torch.float64) * math.tau / 10_000
     q, p = state["angle"] + 0.45 * turn.cos(), state["momentum"] + 0.45 * turn.sin()
 
     steps = state["steps"]
@@ -274,17 +274,24 @@ def coupled(
     q: Tensor, p: Tensor, epsilon: float, apart: float, count: int
 ) -> tuple[Tensor, Tensor]:
     """The states of oscillators that turn and then feel the attention of weight epsilon."""
-    couple = SymplecticAttention(1, update="p").double()
-    couple.load_state_dict({"weight": tensor([[epsilon]])})
-    turn = 1.2 + apart * (torch.arange(len(q)) - (len(q) - 1) / 2).double()
-    states = []
+    q, p, turn = q.numpy(), p.numpy(), turn_of(len(q), apart).numpy()
+    cos, sin, states = np.cos(turn), np.sin(turn), []
     for _ in range(count):
-        states.append(torch.stack([q, p]))
-        q, p = q * turn.cos() + p * turn.sin(), p * turn.cos() - q * turn.sin()
-        with torch.no_grad():
-            q, p = (one[:, 0] for one in couple(q[:, None], p[:, None]))
-    places, momenta = torch.stack(states, dim=1)
-    return places, momenta
+        states.append((q, p))
+        q, p = q * cos + p * sin, p * cos - q * sin
+        weights = np.exp(epsilon * np.outer(q, q))
+        p = p - 2 * epsilon * weights @ q / (1 + weights.sum())
+    return tensor(np.array(states)).unbind(1)
+
+
+def turn_of(count: int, apart: float) -> Tensor:
+    return 1.2 + apart * (torch.arange(count) - (count - 1) / 2).double()
+
+
+@functools.cache  # a run is long, and asked for again until the page has drawn it
+def energies_of(q: tuple[float, ...], p: tuple[float, ...], epsilon: float, apart: float) -> Tensor:
+    places, momenta = coupled(tensor(q), tensor(p), epsilon, apart, 4000)
+    return (places.square() + momenta.square()) / 2
 
 
 def resonance(state: dict[str, Any]) -> Readings:
@@ -293,8 +300,7 @@ def resonance(state: dict[str, Any]) -> Readings:
         q, p = tensor(state["placed"]).view(2, 4)
     if state["alike"]:
         q, p = q[:1].expand(4), p[:1].expand(4)
-    q, p = coupled(q, p, state["epsilon"], state["apart"], 4000)
-    energies = (q.square() + p.square()) / 2
+    energies = energies_of(*map(tuple, (q.tolist(), p.tolist())), state["epsilon"], state["apart"])
     whole = energies.sum(1)
     return {
         "swing": 100 * (energies.amax(0) - energies.amin(0)).max().item() / whole[0].item(),

@@ -33,43 +33,38 @@ def point_in(widget: Locator, query: int, key: int) -> tuple[float, float]:
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
 
 
-def test_a_click_in_the_matrix_takes_the_tile_that_lies_there(shown: Callable[..., Locator]):
+def test_a_click_takes_the_tile_that_lies_there_and_a_drag_those_on_its_way(
+    shown: Callable[..., Locator],
+):
     widget = shown()
-    widget.page.mouse.click(*point_in(widget, 5, 4))
+    tiles = visits_of(state_of(widget))
+    mouse = widget.page.mouse
+    mouse.click(*point_in(widget, 5, 4))
     [place] = [
         i + 1
-        for i, (rows, columns) in enumerate(visits_of(state_of(widget)))
+        for i, (rows, columns) in enumerate(tiles)
         if rows.start <= 5 < rows.stop and columns.start <= 4 < columns.stop
     ]
     assert state_of(widget)["step"] == place
     agrees_with_course_lib(widget)
-
-
-def test_a_click_on_a_skipped_tile_finishes_its_queries(shown: Callable[..., Locator]):
-    widget = shown()
-    widget.page.mouse.click(*point_in(widget, 0, 10))
-    first = visits_of(state_of(widget))[0][0]
-    step = state_of(widget)["step"]
-    assert step == sum(rows == first for rows, _ in visits_of(state_of(widget)))
+    mouse.click(*point_in(widget, 0, 10))  # a skipped tile: its queries are finished
+    assert state_of(widget)["step"] == sum(rows == tiles[0][0] for rows, _ in tiles)
     agrees_with_course_lib(widget)
-
-
-def test_a_drag_across_the_matrix_passes_the_tiles_on_its_way(shown: Callable[..., Locator]):
-    widget = shown()
-    page = widget.page
     widget.evaluate(NOTE_VALUES, "step")
     start, end = point_in(widget, 9, 0), point_in(widget, 9, 10)
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(*end, steps=20)
-    page.mouse.up()
-    tiles = visits_of(state_of(widget))
+    mouse.move(*start)
+    mouse.down()
+    mouse.move(*end, steps=20)
+    mouse.up()
     assert widget.evaluate(VALUES) == list(range(len(tiles) - 3, len(tiles) + 1))
     agrees_with_course_lib(widget)
+    widget.get_by_role("button", name="Next").click()
+    assert state_of(widget)["step"] == 0  # after the last tile comes the beginning
 
 
 def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator]):
     widget = shown(clock=True)
+    assert rests(widget)
     tiles, start = len(visits_of(state_of(widget))), state_of(widget)["step"]
     widget.evaluate(NOTE_VALUES, "step")
     plays(widget).click()
@@ -94,30 +89,11 @@ def plays(widget: Locator) -> Locator:
     return widget.get_by_role("button", name="Play")
 
 
-def test_on_opening_it_plays_by_itself_to_the_last_tile_and_then_rests(alone: Alone):
-    widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True)
-    turn(widget, 6)
-    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-    assert plays(widget).is_visible()
-    agrees_with_course_lib(widget)
-    assert rests(widget)
-
-
-def test_it_does_not_play_by_itself_for_readers_who_asked_for_less_motion(alone: Alone):
-    widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True, reduced_motion=True)
-    assert rests(widget)
-    assert state_of(widget)["step"] == 1
-
-
-@pytest.mark.parametrize("place", ["the matrix", "a button"])
-def test_a_hand_stops_the_play(alone: Alone, place: str):
+def test_on_opening_it_plays_until_a_hand_stops_it(alone: Alone):
     widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True)
     turn(widget, 2)
     assert state_of(widget)["step"] == 2
-    if place == "the matrix":
-        widget.page.mouse.click(*point_in(widget, 0, 0))
-    else:
-        widget.get_by_role("button", name="Back").click()
+    widget.page.mouse.click(*point_in(widget, 0, 0))
     turn(widget, 4)
     assert state_of(widget)["step"] == 1
     assert plays(widget).is_visible()
@@ -154,7 +130,7 @@ def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(
     agrees_with_course_lib(widget)
 
 
-def test_a_step_travels_nowhere_for_readers_who_asked_for_less_motion(
+def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(
     shown: Callable[..., Locator],
 ):
     widget = shown(reduced_motion=True, clock=True)
@@ -162,47 +138,9 @@ def test_a_step_travels_nowhere_for_readers_who_asked_for_less_motion(
     widget.get_by_role("button", name="Next").click()
     assert state_of(widget)["step"] == step + 1
     assert rests(widget)
-    agrees_with_course_lib(widget)
-
-
-def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(
-    shown: Callable[..., Locator],
-):
-    widget = shown(reduced_motion=True)
     widget.get_by_role("button", name="To the end").click()
     assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
     agrees_with_course_lib(widget)
-
-
-def test_after_the_last_tile_comes_the_beginning(shown: Callable[..., Locator]):
-    widget = shown()
-    widget.locator("[role=slider]").press("End")
-    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-    widget.get_by_role("button", name="Next").click()
-    assert state_of(widget)["step"] == 0
-    agrees_with_course_lib(widget)
-
-
-def test_a_finished_run_stays_finished_under_other_tiles(shown: Callable[..., Locator]):
-    widget = shown()
-    widget.locator("[role=slider]").press("End")
-    for name in ("Queries a tile", "Keys a tile"):
-        widget.get_by_role("slider", name=name).press("ArrowRight")
-        assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-        agrees_with_course_lib(widget)
-    widget.get_by_role("checkbox", name="Causal").click()
-    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-    agrees_with_course_lib(widget)
-
-
-def test_its_height_is_the_same_at_every_step(shown: Callable[..., Locator]):
-    widget = shown()
-    heights = set()
-    for step in range(len(visits_of(state_of(widget))) + 1):
-        widget.evaluate("(el, step) => el.courseModel.set('step', step)", step)
-        agrees_with_course_lib(widget)
-        heights.add(widget.bounding_box()["height"])
-    assert len(heights) == 1
 
 
 def test_numbers_as_large_as_they_may_be_are_written_in_powers_of_ten(
@@ -243,25 +181,3 @@ def test_a_pair_that_does_not_fit_is_drawn_over_the_rim_and_said_until_the_run_h
     queries.press("ArrowLeft")
     agrees_with_course_lib(widget)
     assert won.inner_text().startswith("✓ Same answer.")
-
-
-@pytest.mark.parametrize("width", [390, 704, 1280])
-def test_what_does_not_fit_stays_within_the_picture(alone: Alone, width: int):
-    query, key, value = np.random.default_rng(0).normal(size=(3, 12, 4))
-    for query_tile, key_tile in ((12, 4), (1, 12), (12, 12)):
-        tiles = {"query_tile": query_tile, "key_tile": key_tile, "step": 1, "moving": False}
-        widget = alone(TileStepper(query, key, value, **tiles, chip_bytes=60), width=width)
-        agrees_with_course_lib(widget)
-        out = widget.evaluate(
-            """(el) => {
-              const svg = el.querySelector(".cw-tile-picture svg");
-              const frame = svg.getBoundingClientRect();
-              const drawn = svg.querySelectorAll(":not(pattern) > :is(text, path[d^=M], rect)");
-              return [...drawn].filter((e) => {
-                const box = e.getBoundingClientRect();
-                return box.left < frame.left - 1 || box.right > frame.right + 1
-                  || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-              }).map((e) => e.outerHTML);
-            }"""
-        )
-        assert out == []

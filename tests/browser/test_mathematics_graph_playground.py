@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from in_the_page import DRAWS, Javascript, assert_close, tensor
+from in_the_page import Javascript, assert_close, tensor
 from kinds.graph_playground import canonical, layer_of, network
 
 from course_lib.graph import Graph, weisfeiler_lehman
@@ -30,22 +30,19 @@ def undirected(x: Any, pairs: list[list[int]]) -> Graph:
 def molecules() -> list[Molecule]:
     """As many as are drawn, those with charges and hydrogens that no rule finds among them."""
     small = [m for m in load_molecules() if len(m.element) <= MOST_ATOMS]
-    return small[:: len(small) // DRAWS]
+    return small[:: len(small) // 60]
 
 
-@pytest.mark.parametrize("layer", ["sum", "normalized", "attention"])
-def test_a_round_is_a_layer_of_course_lib(
-    javascript: Javascript, random: np.random.Generator, layer: str
-):
+def test_a_round_is_a_layer_of_course_lib(javascript: Javascript, random: np.random.Generator):
     d, rounds, cases = len(ELEMENTS), 3, []
-    for _ in range(DRAWS):
+    for layer in 20 * ["sum", "normalized", "attention"]:
         nodes = int(random.integers(1, 12))
         pairs = random_pairs(random, nodes)
         edges = [[i, j] for i, j in pairs] + [[j, i] for i, j in pairs]
         x = random.normal(size=(nodes, d)).tolist()
         cases.append([layer, x, edges, [0.0] + [2.0] * (d - 1), rounds])
     found = javascript("js/maths/graph_layers.js", "passed", cases)
-    for (_, x, edges, _, _), answer in zip(cases, found, strict=True):
+    for (layer, x, edges, _, _), answer in zip(cases, found, strict=True):
         graph = undirected(x, edges[: len(edges) // 2])
         for known in answer["known"]:
             assert_close(known, graph.x)
@@ -56,7 +53,7 @@ def test_colours_part_nodes_as_those_of_course_lib_do(
     javascript: Javascript, random: np.random.Generator
 ):
     cases, graphs = [], []
-    for _ in range(DRAWS):
+    for _ in range(50):
         nodes = int(random.integers(1, 14))
         pairs, labels = random_pairs(random, nodes), random.integers(0, 2, size=nodes).tolist()
         around = [[[i + j - u] for i, j in pairs if u in (i, j)] for u in range(nodes)]
@@ -69,30 +66,22 @@ def test_colours_part_nodes_as_those_of_course_lib_do(
         assert [canonical(row) for row in [*rows, rows[-1]]] == list(map(canonical, expected))
 
 
-def test_a_colour_keeps_its_name_while_nothing_falls_apart(javascript: Javascript):
-    path = [[[1]], [[0], [2]], [[1]], []]
-    [rows] = javascript("js/maths/weisfeiler_lehman.js", "weisfeilerLehman", [[["C"] * 4, path]])
-    assert rows == [[0, 0, 0, 0], [0, 1, 0, 2]]
-
-
-def test_features_of_atoms_are_those_of_course_lib(
+def test_features_and_weights_of_molecules_are_those_of_course_lib(
     javascript: Javascript, molecules: list[Molecule]
 ):
-    found = javascript(MOLECULE, "atomFeatures", [[drawing_of(m)] for m in molecules])
+    drawings = [[drawing_of(molecule)] for molecule in molecules]
+    found = javascript(MOLECULE, "atomFeatures", drawings)
     for molecule, features in zip(molecules, found, strict=True):
         assert_close(features, molecule.graph().x)
-
-
-def test_a_molecule_weighs_what_the_table_says(javascript: Javascript, molecules: list[Molecule]):
-    found = javascript(MOLECULE, "molarMass", [[drawing_of(m)] for m in molecules])
-    np.testing.assert_allclose(found, [molecule.weight for molecule in molecules], rtol=1e-4)
+    weights = javascript(MOLECULE, "molarMass", drawings)
+    np.testing.assert_allclose(weights, [molecule.weight for molecule in molecules], rtol=1e-4)
 
 
 def test_hydrogens_fill_the_valence_as_in_course_lib(
     javascript: Javascript, random: np.random.Generator
 ):
     cases, expected = [], []
-    for _ in range(DRAWS):
+    for _ in range(50):
         element = str(random.choice(ELEMENTS))
         charge, orders = int(random.integers(-1, 2)), random.integers(1, 5, size=4).tolist()
         orders = orders[: int(random.integers(0, 5))]
@@ -140,8 +129,8 @@ def test_a_network_answers_as_in_course_lib_and_so_does_what_each_atom_adds(
 
     cases = [[unpacked, drawing_of(molecule)] for molecule in molecules]
     assert_close(javascript(path, "answer", cases), [answer(molecule) for molecule in molecules])
-    found = javascript(path, "contributions", cases[:40])
-    for molecule, adds in zip(molecules[:40], found, strict=True):
+    found = javascript(path, "contributions", cases[:15])
+    for molecule, adds in zip(molecules[:15], found, strict=True):
         without = [answer(molecule.without(i)) for i in range(len(molecule.element))]
         assert_close(adds, answer(molecule) - tensor(without))
 
@@ -150,7 +139,7 @@ def test_atoms_part_until_no_two_are_nearer_than_a_diameter(
     javascript: Javascript, random: np.random.Generator
 ):
     editing, cases = "js/graph_playground/editing.js", []
-    for _ in range(DRAWS):
+    for _ in range(50):
         atoms, width = int(random.integers(1, MOST_ATOMS + 1)), float(random.uniform(300, 600))
         spread = random.uniform(0, 2)
         place = np.clip(spread * random.normal(size=(atoms, 2)), -2.4, 2.4).round(3)
@@ -166,12 +155,3 @@ def test_atoms_part_until_no_two_are_nearer_than_a_diameter(
         if len(place) > 1:
             assert torch.pdist(place).min() * width / 8 > 2 * radius - 1e-6
         assert parted["bonds"] == drawing["bonds"]
-
-
-def test_the_held_atom_stays_and_what_is_far_enough_stays_too(javascript: Javascript):
-    place = [[0.0, 0.0], [0.1, 0.0], [2.0, 0.0]]
-    drawing = {"place": place, "bonds": [[0, 1, 1], [1, 2, 1]]}
-    [parted] = javascript("js/graph_playground/editing.js", "apart", [[drawing, 0, 400]])
-    assert (parted["place"][0], parted["place"][2]) == (place[0], place[2])
-    assert parted["place"][1][0] > 0.1
-    assert parted["place"][1][1] == 0

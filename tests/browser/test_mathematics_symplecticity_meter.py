@@ -111,12 +111,6 @@ def ridden(
     ]
 
 
-def finely(path: torch.Tensor) -> torch.Tensor:
-    """The path, each of its pieces cut into sixteen."""
-    shares = torch.linspace(0, 1, 17)[:-1, None]
-    return torch.cat([*(a + shares * (b - a) for a, b in pairwise(path)), path[-1:]])
-
-
 def test_the_work_round_a_loop_in_the_page_is_that_of_fine_quadrature(
     javascript: Javascript, random: np.random.Generator
 ):
@@ -144,34 +138,6 @@ def test_a_bead_has_the_energy_that_the_work_has_given_it(
         energy = ride["need"] + SPARE + ride["work"]
         if energy > 0.01:
             assert ride["v"] ** 2 / 2 == pytest.approx(energy, abs=1e-9)
-
-
-def test_a_bead_takes_as_long_as_its_speeds_on_the_way_say(
-    javascript: Javascript, random: np.random.Generator
-):
-    until, compared = 0.8, 0
-    for ride, z, corners, force, _ in ridden(javascript, random, until):
-        way, rounds = ride_to(corners, ride["s"])
-        if rounds:
-            continue
-        fine = finely(way)
-        energy = ride["need"] + SPARE + work_along(force, windows(z, fine))
-        slow = (2 * energy).rsqrt()
-        time = ((slow[1:] + slow[:-1]) / 2 * fine.diff(dim=0).norm(dim=-1)).sum()
-        assert time == pytest.approx(until, abs=0.01)
-        compared += 1
-    assert compared > 3
-
-
-def test_loops_that_are_drawn_are_closed_and_evenly_spaced(javascript: Javascript):
-    angle = 6 * np.linspace(0, 1, 50) ** 1.1
-    drawn = np.stack([np.cos(angle), np.sin(angle)], axis=-1).tolist()
-    [loop, dot] = javascript(LOOPS, "closedLoop", [[drawn, 1], [drawn[:2], 1]])
-    gaps = (tensor(loop) - tensor(loop).roll(1, 0)).norm(dim=-1)
-    assert len(loop) == 96
-    assert gaps.max() / gaps.min() < 1.2
-    assert tensor(loop).norm(dim=-1).numpy() == pytest.approx(1, abs=0.05)
-    assert dot is None
 
 
 def test_loops_keep_their_shape_when_they_grow_and_stop_at_the_rim_when_they_move(

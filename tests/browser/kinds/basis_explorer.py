@@ -28,9 +28,6 @@ READ = """(el) => ({
   outcome: el.querySelector(".cw-b-asks p")?.dataset.outcome,
   shared: [...el.querySelectorAll("[data-basis] p")].map((p) =>
     p.textContent.replace(/.*shared by /s, "")),
-  farthest: Object.fromEntries([...el.querySelectorAll("[data-farthest]")].map((e) =>
-    [e.dataset.farthest, e.getAttribute("d").slice(1).split("L").map((at) =>
-      at.split(",").map(Number))])),
   at: [...el.querySelectorAll(".cw-b-at strong")].map((e) => e.textContent),
   most: [...el.querySelectorAll("[data-most]")].map((e) => Number(e.dataset.most)),
   tall: el.querySelector("[data-measure=load] svg")?.viewBox.baseVal.height,
@@ -68,15 +65,8 @@ def expected(state: dict[str, Any], warmth: float) -> dict[str, Any]:
             "weights": weights,
             "error": error,
             "here": here,
-            "best": min(*off_at_any_warmth(x, nodes, values, wanted), error[1]),
         }
     return expected_rod(state, query, softmax)
-
-
-def off_at_any_warmth(x: Tensor, nodes: Tensor, values: Tensor, wanted: Tensor) -> list[float]:
-    ladder = torch.logspace(-4, 0, 33, dtype=torch.float64).tolist()
-    bases = [partial(softmax_basis, temperature=warmth) for warmth in ladder]
-    return [(interpolate(x, nodes, values, b) - wanted).abs().max().item() for b in bases]
 
 
 def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str, Any]:
@@ -127,26 +117,14 @@ def agrees_at(state: dict[str, Any], found: dict[str, Any]) -> None:
     assert found["most"] == pytest.approx([w.max().item() for w in said["weights"]], abs=1e-6)
     for text, weights in zip(found["shared"], said["weights"], strict=True):
         assert agrees(text, 1 / weights.square().sum())
-        assert (
-            [int(n) for n in NUMBER.findall(text)][-1:] == [len(weights)]
-            if "." not in text
-            else True
-        )
     for text, error in zip(found["error"], said["error"], strict=True):
         assert agrees(text, error)
     if state["mode"] == "nodes":
         for text, value in zip(found["here"], said["here"].values(), strict=True):
             assert agrees(text, value)
-        # What is printed decides.
-        hats, softmax = map(float, found["error"])
-        close = said["error"][1] <= 1.1 * said["best"]
-        assert found["outcome"] == ("good" if softmax < hats or close else "bad")
-        assert agrees(found["best"], said["best"])
     for text, value in zip(found["at"], (state["query"], found["warmth"]), strict=True):
         assert agrees(text, value)
     assert_lines(found["lines"], said)
-    if state["mode"] == "nodes":
-        assert_farthest(found, said)
     if state["mode"] == "rod":
         assert_drawn(found, state)
         usual = state["facts"]["error"]
@@ -174,16 +152,6 @@ def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
         assert torch.allclose(places, said["x"], atol=1e-3)
         height = pixel[low] + rate * (line - value[low])
         assert torch.allclose(drawn[name][:, 1], height, rtol=0, atol=0.2)
-
-
-def assert_farthest(found: dict[str, Any], said: dict[str, Any]) -> None:
-    """Assert that a bar joins each line with the wanted one where they are farthest apart."""
-    for name, line in said["lines"].items():
-        apart = (line - said["wanted"]).abs()
-        # Two places may be as far as each other, but for the rounding of the page.
-        farthest = (apart > apart.max() - 1e-6).nonzero().flatten().tolist()
-        bars = [[found["lines"][of][i] for of in ("wanted", name)] for i in farthest]
-        assert found["farthest"][name] in bars
 
 
 def assert_drawn(found: dict[str, Any], state: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """TileStepper: a small one, what it displays, and what course_lib says it should."""
 
 import math
-import re
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -28,10 +27,6 @@ from course_lib.widgets import TileStepper
 
 Visit = tuple[slice, slice]
 MOST_SHOWN = 4
-STORY = re.compile(
-    r"Query (\d+): its maximum rises from (\S+) to (\S+), so its sum and output shrink by "
-    r"e(\S+) ≈ (\S+) before this tile adds to them\."
-)
 
 
 def visits_of(state: dict[str, Any]) -> list[Visit]:
@@ -131,34 +126,13 @@ def displayed(widget: Locator) -> None:
               .map((e) => [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
             alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
             visited: (layer("visited").getAttribute("d").match(/M/g) ?? []).length,
-            powers: texts(el, ".cw-tile-story sup"),
             verdict: el.querySelector(".cw-tile-verdict").textContent,
-            stored: ["S", "P", "O"].map((name) => {
-              const square = layer(`naive-${name}`).previousElementSibling.getBBox();
-              const boxes = layer(`naive-${name}`).getAttribute("d").matchAll(/h(\\S+?)v(\\S+?)h/g);
-              const area = [...boxes].reduce((sum, [, w, h]) => sum + w * h, 0);
-              return area / (square.width * square.height);
-            }),
-            ends: Object.fromEntries([...el.querySelectorAll("[data-load]")].map((e) => {
-              const { x, y, width, height } = e.getBBox();
-              return [e.dataset.load, [x, y, x + width, y + height]];
-            })),
-            chip: (({ x, y, width, height }) => [x, y, x + width, y + height])(
-              el.querySelector(".cw-tile-picture rect[rx]").getBBox()),
-            room: Object.fromEntries([...el.querySelectorAll("[data-room]")].map((e) => {
-              const { x, width } = e.getAttribute("d") ? e.getBBox() : { x: 0, width: 0 };
-              return [e.dataset.room, [x, width]];
-            })),
-            tight: texts(el, ".cw-tile-tight"),
-            won: el.querySelector(".cw-tile-won").textContent,
           };
         }"""
     )
     assert (page["place"], page["places"]) == (step, len(plan))
     assert page["visited"] == max(0, step - 1)
     assert_tally(state, visits, page)
-    assert_places(state, visits, page)
-    assert_room(state, page)
     assert_reports(state, visits, page)
     assert_outputs(state, visits, page["verdict"], page["readings"].get("difference"))
 
@@ -190,44 +164,6 @@ def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any
     assert page["bars"] == pytest.approx({"tiled": tiled / longest, "naive": naive / longest})
 
 
-def assert_places(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
-    """The naive S, P and O fill one after the other; what is in hand lies on the chip."""
-    rows = naive_rows(state, len(visits))
-    assert page["stored"] == pytest.approx([n / len(state["query"]) for n in rows], abs=1e-6)
-    assert set(page["ends"]) == (set("QKVO") if visits else set())
-    finished = visits and visits[-1][1] == last_tiles(state)[visits[-1][0].start]
-    left, top, right, bottom = page["chip"]
-    outside = {
-        name
-        for name, (x0, y0, x1, y1) in page["ends"].items()
-        if x0 < left or y0 < top or x1 > right or y1 > bottom
-    }
-    if fits(state):
-        assert outside == ({"O"} if finished else set())
-    elif visits:
-        assert len(outside - {"O"}) > 0
-
-
-def held_bytes(state: dict[str, Any]) -> int:
-    tiles = {name: state[name] for name in ("query_tile", "key_tile", "bytes_each")}
-    return on_chip_bytes(state["query"].shape[1], **tiles)
-
-
-def fits(state: dict[str, Any]) -> bool:
-    return held_bytes(state) <= state["chip_bytes"]
-
-
-def assert_room(state: dict[str, Any], page: dict[str, Any]) -> None:
-    """Assert that the bar under the chip is as long as the bytes, and ends where the chip does."""
-    (start, taken), (_, over), (end, _) = (page["room"][name] for name in ("taken", "over", "end"))
-    held, most = held_bytes(state), state["chip_bytes"]
-    assert (taken + over) / (end - start) == pytest.approx(held / most, rel=1e-4)
-    assert (over > 0) == (not fits(state))
-    told = f"{held:,} of {most:,} bytes"
-    assert page["tight"] == ([] if fits(state) else [told, "✗ does not fit"])
-    assert (f"does not fit: {told}" in page["won"]) == (not fits(state))
-
-
 def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
     rows, columns = visits[-1] if visits else (visits_of(state)[0][0], slice(0, 0))
     empty = report_of(state, (rows, slice(0, 0)))
@@ -256,21 +192,6 @@ def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, A
     weights[rows, columns] = (score - after.maximum[:, None]).exp()
     weights.masked_fill_(~visible(state), 0)
     assert page["alpha"] == pytest.approx((255 * weights).flatten().tolist(), abs=0.51)
-    assert_story(page, rows.start, before, after)
-
-
-def assert_story(page: dict[str, Any], first: int, before: Partial, after: Partial) -> None:
-    """The numbers of a sentence on the query whose report was rescaled most, if one was."""
-    fell = before.maximum - after.maximum
-    told = STORY.fullmatch(page["readings"]["story"])
-    assert (told is not None) == bool(((fell < 0) & (before.total > 0)).any())
-    if told is None:
-        return
-    r = int(told[1]) - 1 - first
-    assert fell[r] == fell.min()
-    numbers = [before.maximum[r], after.maximum[r], fell[r], fell[r].exp()]
-    assert page["powers"] == [told[4]]
-    assert all(agrees(text, n) for text, n in zip(told.groups()[1:], numbers, strict=True))
 
 
 def assert_outputs(
