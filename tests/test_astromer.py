@@ -218,3 +218,19 @@ def test_held_out_stars_have_the_error_that_the_file_says():
     model, about = load_astromer(clock)
     found = error_of(model, *watched("test", clock, value=1))
     assert found == pytest.approx(about["error"]["test"], rel=1e-3)
+
+
+def test_the_embedding_is_the_mean_of_what_visible_nights_became():
+    model, curves = shaken(), some_curves()
+    tokens = model.encode(curves, hidden=HIDDEN)
+    for star in range(3):
+        expected = torch.stack([tokens[star, t] for t in range(7) if not HIDDEN[star, t]]).mean(0)
+        assert_close(model.embed(curves, hidden=HIDDEN)[star], expected)
+
+
+def test_nobody_looks_at_hidden_nights():
+    model, curves = shaken(), some_curves()
+    weights = model.attention_weights(curves, hidden=HIDDEN)
+    assert weights.shape == (2, 3, 2, 7, 7)
+    assert_close(weights.sum(-1), torch.ones(2, 3, 2, 7, dtype=torch.float64))
+    assert not weights.masked_select(HIDDEN[None, :, None, None, :]).any()

@@ -480,3 +480,9 @@ def test_the_benchmark_compares_two_layers_that_agree() -> None:
         assert row["forward"]["ratio"] > 0
         assert row["training"]["ours_seconds"] > 0
         assert name in benchmark["table"]([row]).splitlines()[-1]
+
+
+def test_a_complete_graph_joins_every_node_to_every_other() -> None:
+    for nodes in [0, 1, 2, 5]:
+        graph = Graph.complete(randn(nodes, 2))
+        assert torch.equal(graph.adjacency(), 1 - torch.eye(nodes, dtype=torch.float64))

@@ -434,23 +434,6 @@ def test_symplectic_scores_of_ten_thousand_leave_everything_finite(dtype, symmet
 
 
 @pytest.mark.slow
-def test_pytorch_finds_no_fault_with_the_operators():
-    query, key, value = (random(1, 1, 20, 16).requires_grad_() for _ in range(3))
-    options = {"causal": True, "scale": 0.25}
-    torch.library.opcheck(flash._attend, (query, key, value), options)
-    z, A = (random(*shape).requires_grad_() for shape in ((2, 20, 16), (16, 16)))
-    torch.library.opcheck(symplectic._gradient, (z, A), {"symmetric": False})
-    with torch.no_grad():
-        output, level = flash._attend(query, key, value, **options)
-        arguments = (output, query, key, value, output, level)
-        torch.library.opcheck(flash._attend_backward, arguments, options)
-        newest = query[..., -1:, :]
-        torch.library.opcheck(decoding._decode, (newest, key, value), {"parts": 2, "scale": 0.25})
-        output, level = symplectic._gradient(z, A, symmetric=False)
-        torch.library.opcheck(symplectic._gradient_backward, (output, z, A, level))
-
-
-@pytest.mark.slow
 def test_torch_compile_takes_the_operators_whole():
     # In a process of its own, for the compiler cannot see through run-time type checkers.
     program = """
@@ -518,16 +501,15 @@ attend = dict(
 back = dict(attend, gradient_strides=one, delta=full)
 forward = dict(attend, **named(taken, "key", "value"), **named(half, "query", "output"))
 launches = [
-    *((flash.forward_kernel, dict(forward, OVERLAP=overlap)) for overlap in (False, True)),
+    (flash.forward_kernel, dict(forward, OVERLAP=descriptors)),
     (flash.delta_kernel, dict(shared, **named(half, "output", "gradient"), delta=full,
                               gradient_strides=one, heads=2, queries=100, BLOCK=64)),
     (flash.query_gradient_kernel,
      dict(back, **named(taken, "key", "value"), **named(half, "query", "gradient"),
           query_gradient=half)),
-    *((flash.key_value_gradient_kernel,
-       dict(back, **named(taken, "query", "gradient"), query_gradient=full,
-            **named(half, "key", "value", "key_gradient", "value_gradient"), ONE_PASS=one_pass))
-      for one_pass in (False, True)),
+    (flash.key_value_gradient_kernel,
+     dict(back, **named(taken, "query", "gradient"), query_gradient=full, ONE_PASS=descriptors,
+          **named(half, "key", "value", "key_gradient", "value_gradient"))),
     (decoding.part_kernel,
      dict(shared | strides, **named(half, "query", "key", "value"), scale=0.5, kv_heads=2,
           **named(full, "blends", "logsumexps"), keys=100, parts=2, each=64, SHARE=2, ROWS=16,
@@ -535,9 +517,9 @@ launches = [
     (decoding.merge_kernel,
      dict(shared, **named(full, "blends", "logsumexps"), output=half, parts=2, SHARE=2)),
     (symplectic.column_kernel, dict(tokens, z=taken, w=half, logsumexp=full)),
-    *((symplectic.row_kernel,
-       dict(tokens, z=half, w=taken, r=taken, logsumexp=full, gradient=half, SYMMETRIC=symmetric))
-      for symmetric in (False, True)),
+    (symplectic.row_kernel,
+     dict(tokens, z=half, w=taken, r=taken, logsumexp=full, gradient=half,
+          SYMMETRIC=descriptors)),
     (symplectic.column_backward_kernel,
      dict(tokens, **named(taken, "z", "g"), **named(half, "w", "u"),
           **named(full, "logsumexp", "mean", "moved", "mixed"))),
@@ -561,7 +543,7 @@ def test_the_kernels_compile_for_ampere_and_hopper(tmp_path, capability, descrip
     result = run_python(program, **environment)
     assert result.returncode == 0, result.stderr
     lines = [line.split() for line in result.stdout.splitlines()]
-    assert len(lines) == 13
+    assert len(lines) == 10
     for name, tensor_cores, copy_engine in lines:
         # A tile of one query for each head has too few rows for wgmma.
         multiplies = name not in {"delta_kernel", "part_kernel", "merge_kernel"}
@@ -573,23 +555,11 @@ def test_the_kernels_compile_for_ampere_and_hopper(tmp_path, capability, descrip
 
 
 WITHOUT_GPU = """
-import importlib, json, pkgutil, runpy, sys
-import course_lib
-
-for found in pkgutil.iter_modules(course_lib.__path__):
-    if found.name != "kernels":
-        try:
-            importlib.import_module(f"course_lib.{found.name}")
-        except ModuleNotFoundError as missing:  # a machine with a GPU lacks what lectures need
-            assert not missing.name.startswith(("course_lib", "triton"))
-answers = {"triton is imported": "triton" in sys.modules}
-
-import torch
-from course_lib import tiled_attention
+import json, runpy, torch
 from course_lib.attention import attention
 from course_lib.kernels import flash_attention, symplectic_flash
 
-x = torch.ones(1, 1, 16, 16)
+x, answers = torch.ones(1, 1, 16, 16), {}
 for name, call in {
     "flash_attention": lambda: flash_attention(x, x, x),
     "symplectic_flash": lambda: symplectic_flash(x, x[0, 0]),
@@ -605,11 +575,10 @@ print(json.dumps(answers))
 
 
 @pytest.mark.slow
-def test_without_a_gpu_or_the_interpreter_only_the_kernels_are_missed_and_say_so():
+def test_without_a_gpu_or_the_interpreter_the_error_names_the_alternatives():
     result = run_python(WITHOUT_GPU, CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 0, result.stderr
     answers = json.loads(result.stdout)
-    assert answers.pop("triton is imported") is False
     assert "CUDA" in answers.pop("benchmark")
     for call, answer in answers.items():
         for part in ("is on cpu", "CUDA", "TRITON_INTERPRET=1", "'reference'", "'torch'"):
