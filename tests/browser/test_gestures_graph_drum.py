@@ -37,23 +37,6 @@ CHOICES = {
     "stiffness": lambda el: el.get_by_role("slider", name="Stiffness").press("Home"),
     "stir": lambda el: el.get_by_role("slider", name="Stirred").press("End"),
 }
-BOXES = """(el) => [...el.querySelectorAll(".cw-drums .cw-layers")].map((picture) => {
-  const [own, whole] = [picture, picture.parentElement].map((e) => e.getBoundingClientRect());
-  return { left: own.left, top: own.top, begins: whole.top, ends: whole.bottom };
-})"""
-# How many pixels of a law's drum have the colour of the swatch beside each law's name.
-INKED = """(el, law) => {
-  const canvas = el.querySelector(`[data-law=${law}] canvas`);
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return Object.fromEntries([...el.querySelectorAll("[data-law]")].map((drum) => {
-    const ink = getComputedStyle(drum.querySelector(".cw-swatch")).backgroundColor
-      .match(/\\d+/g).map(Number);
-    let pixels = 0;
-    for (let i = 0; i < data.length; i += 4)
-      pixels += Number(Math.hypot(...[0, 1, 2].map((k) => data[i + k] - ink[k])) < 6);
-    return [drum.dataset.law, pixels];
-  }));
-}"""
 # The colours of the dark theme, as widgets.css has them: down, at rest, up.
 DARK = [(0x58, 0xB0, 0xF0), (0x8B, 0x94, 0x9E), (0xFF, 0x9A, 0x52)]
 
@@ -186,13 +169,6 @@ def test_a_choice_starts_a_drum_anew_where_it_may_move_by_itself(shown: Shown):
     assert plays(widget)
 
 
-@pytest.mark.parametrize(("width", "columns"), [(640, 3), (390, 1)])
-def test_drums_stand_side_by_side_or_fit_one_screen(shown: Shown, width: int, columns: int):
-    boxes = shown(page={"width": width, "height": 844}).evaluate(BOXES)
-    assert len({box["left"] for box in boxes}) == columns
-    assert boxes[-1]["ends"] - boxes[0]["begins"] < 844
-
-
 def test_the_page_says_what_the_shares_are_of_and_which_drums_are_alike(shown: Shown):
     widget = shown()
     told, verdict = widget.locator(".cw-drum-end"), widget.locator(".cw-drum-verdict")
@@ -252,24 +228,6 @@ def test_a_finger_plucks_by_a_tap_scrolls_by_a_swipe_and_pulls_by_the_ring(shown
     assert plays(widget)
 
 
-def test_arrow_keys_choose_and_pull_a_node_and_enter_lets_go(shown: Shown):
-    widget = shown("path", node=3, height=0.5, page=CLOCK)
-    ring = widget.get_by_role("button", name="Double bracket: node")
-    for key in ("ArrowRight", "Shift+ArrowRight", "ArrowDown", "Shift+ArrowDown", "ArrowUp"):
-        ring.press(key)
-    has(widget, node=9, height=0)
-    ring.press("Shift+ArrowLeft")
-    for _ in range(3):
-        ring.press("Shift+ArrowLeft")
-        ring.press("Shift+ArrowDown")
-    assert rests(widget)
-    has(widget, node=0, height=-1)
-    assert not plays(widget)
-    ring.press("Enter")
-    turn(widget, 0.5)
-    assert plays(widget)
-
-
 def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_height(shown: Shown):
     widget = shown("ring", start="mode", mode=3)
     widget.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
@@ -290,16 +248,6 @@ def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_heig
                 continue  # a nearer node may hide it
             end, share = (up, q[node]) if q[node] > 0 else (down, -q[node])
             np.testing.assert_allclose(colour, rest + float(share) ** 0.6 * (end - rest), atol=4)
-
-
-def test_currents_have_the_colour_of_their_own_law_and_of_no_other(shown: Shown):
-    widget = shown(stir=1.0)
-    look_at_time(widget, 0.01)
-    agrees_with_course_lib(widget)
-    for law in LAWS:
-        found = widget.evaluate(INKED, law)
-        assert found.keys() == set(LAWS)
-        assert {own for own, pixels in found.items() if pixels > 20} == {law} - {"heat"}
 
 
 def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Shown):

@@ -2,11 +2,10 @@
 
 import dataclasses
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
-from in_the_page import DRAWS, Javascript, assert_close, tensor
+from in_the_page import Javascript, assert_close, tensor
 
 from course_lib import mechanics
 from course_lib.widgets.energy_drift import BINS, METHODS, stretches
@@ -99,40 +98,11 @@ def test_a_run_whose_error_outgrows_all_numbers_is_lost_and_not_infinite(javascr
     assert found["largest"] == pytest.approx(2.0 ** found["taken"], rel=1e-6)
 
 
-def test_a_start_without_a_finite_energy_has_no_run(javascript: Javascript):
-    given = {
-        "system": "Kepler",
-        "parameters": {"mass": 1, "gravity": 1},
-        "method": "stoermer_verlet",
-    }
-    given |= {"q": [0, 0], "p": [0, 1], "dt": 0.1, "steps": 100}
-    [found] = javascript(MECHANICS, "energyDrift", [[given]])
-    assert found["taken"] == -1
-    assert list(found["error"]) == []
-    assert javascript(MECHANICS, "stateAt", [[found, 2, 0]]) == [None]
-
-
-def test_between_two_steps_a_state_lies_on_the_line_from_one_to_the_other(
-    javascript: Javascript, random: np.random.Generator
-):
-    q, p = random.normal(size=(2, 9, 2))
-    run = {"q": q.ravel().tolist(), "p": p.ravel().tolist(), "taken": 6}
-    moments = [*random.uniform(0, 8, size=DRAWS).tolist(), 0, 3, 6]
-    found = javascript(MECHANICS, "stateAt", [[run, 2, moment] for moment in moments])
-    for state, moment in zip(found, moments, strict=True):
-        if moment > run["taken"]:
-            assert state is None
-            continue
-        for name, values in (("q", q), ("p", p)):
-            exact = [np.interp(moment, range(9), values[:, i]) for i in range(2)]
-            assert_close(state[name], exact)
-
-
 def test_an_envelope_holds_the_least_and_the_largest_of_each_stretch(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = []
-    for _ in range(DRAWS):
+    for _ in range(50):
         bins = int(random.integers(1, 9))
         length = int(random.integers(bins, 60))
         cases.append([random.normal(size=length).tolist(), length, bins])
@@ -156,17 +126,12 @@ def test_a_motion_that_quickens_is_at_its_end_in_time(javascript: Javascript):
 def test_stretches_of_a_run_of_python_begin_where_python_says(
     javascript: Javascript, random: np.random.Generator
 ):
-    totals = [1, 2, BINS, BINS + 1, 10_001, 20_001, *random.integers(1, 20_001, DRAWS).tolist()]
+    totals = [1, 2, BINS, BINS + 1, 10_001, 20_001, *random.integers(1, 20_001, 50).tolist()]
     found = javascript(DRIFT, "stretches", [[total, min(BINS, total)] for total in totals])
     for starts, total in zip(found, totals, strict=True):
         assert starts == stretches(total).tolist()
-
-
-def test_a_step_lies_in_the_last_stretch_that_has_begun(
-    javascript: Javascript, random: np.random.Generator
-):
-    starts = stretches(2001).tolist()
-    steps = [0, 1, 2000, *random.integers(0, 2001, DRAWS).tolist()]
+    # A step lies in the last stretch that has begun.
+    starts, steps = stretches(2001).tolist(), [0, 1, 7, 400, 1233, 2000]
     found = javascript(DRIFT, "stretchOf", [[starts, step] for step in steps])
     assert found == (np.searchsorted(starts, steps, side="right") - 1).tolist()
 
@@ -195,22 +160,3 @@ def test_who_keeps_the_energy_of_a_pendulum(javascript: Javascript):
     curve = {"high": [1e-15, 1e-13, 5e-12], "starts": [0, 10, 90], "total": 100}
     given += [[curve, 5e-12], [curve, 0.6]]
     assert javascript(DRIFT, "keeping", given) == [*expected, "kept", "gone"]
-
-
-def test_segments_that_meet_are_one_line_and_none_is_lost(
-    javascript: Javascript, random: np.random.Generator
-):
-    for field in (random.normal(size=(9, 11)), np.hypot(*np.mgrid[-4:5, -5:6])):
-        given = [field.ravel().tolist(), *field.shape, 0.1 + 2 * (field.min() >= 0)]
-        [segments] = javascript("js/maths/contour.js", "contourSegments", [given])
-        [lines] = javascript("js/maths/contour.js", "chained", [[segments]])
-        pairs = [pair for line in lines for pair in itertools.pairwise(line)]
-
-        def ends(pair: Any) -> frozenset[tuple[float, float]]:
-            return frozenset(tuple(point) for point in pair)
-
-        expected = [ends((segment[:2], segment[2:])) for segment in segments]
-        assert sorted(map(sorted, map(ends, pairs))) == sorted(map(sorted, expected))
-    # A ring is one line that closes.
-    assert len(lines) == 1
-    assert lines[0][0] == lines[0][-1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from in_the_page import DRAWS, Javascript, assert_close, tensor
+from in_the_page import Javascript, assert_close, tensor
 from kinds.mechanics_stage import perceptron
 from reading import decoded
 from scipy.spatial.transform import Rotation
@@ -74,7 +74,7 @@ def test_a_rotation_turns_on_about_axes_of_its_own(
     javascript: Javascript, random: np.random.Generator
 ):
     cases = []
-    for _ in range(DRAWS):
+    for _ in range(50):
         rotation = Rotation.random(random_state=int(random.integers(2**31)))
         rate, time = random.normal(size=3), float(random.uniform(0, 3))
         cases.append([rotation.as_matrix().ravel().tolist(), rate.tolist(), time])
