@@ -120,6 +120,7 @@ def test_the_training_plays_once_when_the_page_opens_and_can_be_stepped(alone: A
         widget.get_by_role("button", name="Watch it learn").click()
     widget.get_by_role("button", name="Reset").click()
     for frame in (FRAMES - 1, 0, 1):
+        turn(widget, 0.1)
         assert state_of(widget)["step"] == frame
         widget.get_by_role("button", name="Step").click()
 

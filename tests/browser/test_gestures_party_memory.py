@@ -18,7 +18,6 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 QUESTIONS = {"Who is early?": [1.0], "Who is late?": [-1.0], "Anybody?": [0.0]}
 FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []}
 CLOCK = {"clock": True}
-STILL = {"clock": True, "reduced_motion": True}
 
 
 def party(alone: Alone, window: dict[str, Any] | None = None, **given: Any) -> Locator:
@@ -66,9 +65,7 @@ INK = """(el) => {
 }"""
 
 
-def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_pixel(
-    alone: Alone,
-):
+def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_pixel(alone: Alone):
     widget = party(alone, CLOCK, arrived=0, moving=True, mode="forgetting", decay=1.0)
     assert state_of(widget)["arrived"] == 0
     assert widget.evaluate(INK) == [0, 0, 0, 0]
@@ -93,24 +90,6 @@ def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_
         assert widget.get_by_role("button", name="Let them arrive").is_visible()
         assert state_of(widget)["arrived"] == arrived
         agrees_with_course_lib(widget)
-
-
-def test_readers_who_asked_for_less_motion_let_guests_and_questions_come(alone: Alone):
-    widget = party(alone, STILL, arrived=0, moving=True)
-    for arrived in (0, 1, 2, 3, 0):
-        assert rests(widget)
-        assert state_of(widget)["arrived"] == arrived
-        press(widget, "Next guest")
-    press(widget, "Let them arrive")
-    assert state_of(widget)["arrived"] == 3
-    agrees_with_course_lib(widget)
-    widget = asked(alone, STILL, moving=True)
-    assert rests(widget)
-    for name, question in (("Ask in turn", "Who is late?"), ("Next question", "Anybody?")):
-        press(widget, name)
-        assert state_of(widget)["question"] == question
-        agrees_with_course_lib(widget)
-        assert rests(widget)
 
 
 def answer_of(widget: Locator) -> str:

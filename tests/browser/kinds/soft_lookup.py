@@ -7,10 +7,7 @@ from reading import agrees, assert_column, state_of
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.attention import (
-    attention,
-    attention_weights,
-)
+from course_lib.attention import attention, attention_weights
 from course_lib.widgets import SoftLookup
 
 
@@ -53,18 +50,7 @@ def displayed(widget: Locator) -> None:
         "bars => bars.map((bar) => Number(bar.style.getPropertyValue('--cw-length')))"
     )
     assert bars == pytest.approx(weights.tolist(), abs=1e-6)
-    assert widget.locator(".cw-lookup-told .cw-hint").inner_text() == shared(names, weights)
     assert_picture(widget, value, weights, answer)
-
-
-def shared(names: list[str], weights: Tensor) -> str:
-    """How the weight is shared, in the words of all figures that tell it."""
-    largest, name = weights.max().item(), names[int(weights.argmax())]
-    if largest > 0.9:
-        return f"{name} has {'nearly ' if largest < 1 else ''}all the weight."
-    if largest <= 1.2 * weights.min():
-        return "All keys weigh nearly the same: none is chosen."
-    return f"{name} has most of the weight." if largest > 0.5 else "Several keys share the weight."
 
 
 def assert_picture(widget: Locator, value: Tensor, weights: Tensor, answer: Tensor) -> None:

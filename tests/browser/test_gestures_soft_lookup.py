@@ -1,0 +1,104 @@
+"""What SoftLookup does with the hand, and by itself at first sight."""
+
+import pytest
+import torch
+from bare import Alone
+from clock import rests, turn
+from displayed import agrees_with_course_lib
+from hands import Finger, Mouse, centre
+from kinds.soft_lookup import make
+from playwright.sync_api import Locator
+from reading import eventually, state_of
+
+from course_lib.widgets import SoftLookup
+
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+WINDOW = 3.5  # how much of the plane it shows, from side to side
+BOXED = "() => getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+
+
+def is_at(widget: Locator, expected: list[float]) -> None:
+    found = state_of(widget)["query"].tolist()
+    assert found == pytest.approx(expected, abs=0.02)
+
+
+def test_a_click_brings_the_query_and_a_drag_out_of_the_plane_stops_within_it(alone: Alone):
+    widget = alone(make())
+    page, plane = widget.page, widget.locator(".cw-plane")
+    centre(plane)
+    box = plane.bounding_box()
+    page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.6 * box["height"])
+    is_at(widget, [0.25 * WINDOW, -0.1 * WINDOW])
+    agrees_with_course_lib(widget)
+    for handle, away in (("query", (800, -800)), ("key Ben", (-800, 800))):
+        grip = widget.get_by_role("button", name=handle)
+        x, y = centre(grip.locator("circle").first)
+        Mouse(page).drag((x, y), (x + away[0], y + away[1]))
+        state = state_of(widget)
+        place = state["query"] if handle == "query" else state["key_points"][1]
+        assert place.tolist() == pytest.approx(
+            [1.5 if part > 0 else -1.5 for part in (away[0], -away[1])]
+        )
+        agrees_with_course_lib(widget)
+        # It is seen whole.
+        box = plane.bounding_box()
+        for part in (grip.locator(":is(circle, path)").last, grip.locator("text")):
+            own = part.bounding_box()
+            for side, size in (("x", "width"), ("y", "height")):
+                assert box[side] <= own[side]
+                assert own[side] + own[size] <= box[side] + box[size]
+    # A box about what has the focus is for the keyboard alone.
+    assert not page.evaluate(BOXED)
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(BOXED)
+
+
+def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(alone: Alone):
+    below = '<div style="height: 400vh"></div>'
+    widget = alone(make(), width=390, height=844, touch=True, below=below)
+    x, y = centre(widget.locator(".cw-query path"))
+    (across, up), scrolled = state_of(widget)["query"].tolist(), "() => scrollY"
+    before = widget.page.evaluate(scrolled)
+    # What a finger takes beside its middle does not jump to the finger.
+    Finger(widget.page).drag((x + 9, y + 7), (x + 9, y - 83))
+    moved = 90 / widget.locator(".cw-plane").bounding_box()["width"] * WINDOW
+    eventually(widget, lambda: is_at(widget, [across, up + moved]))
+    assert widget.page.evaluate(scrolled) == before
+    agrees_with_course_lib(widget)
+
+
+def test_at_first_sight_the_query_wanders_once_and_comes_back_unless_a_hand_takes_it(alone: Alone):
+    start = [-0.2, 0.1]
+    points = [[-0.9, 0.8], [1.0, 0.4]]
+    shown = SoftLookup(["Ada", "Ben"], points, [3.0, 40.0], query=start)
+    widget = alone(shown, clock=True)
+    play, pause = (widget.get_by_role("button", name=name) for name in ("Play", "Pause"))
+
+    def wanders() -> None:
+        turn(widget, 1)
+        assert pause.is_visible()
+        assert float((state_of(widget)["query"] - torch.tensor(start)).norm()) > 0.1
+
+    wanders()
+    for _ in range(15):
+        if pause.is_visible():
+            turn(widget, 2)
+    assert play.is_visible()
+    is_at(widget, start)
+    agrees_with_course_lib(widget)
+    assert rests(widget)
+    for end in ("a key", "the plane"):
+        play.click()
+        wanders()
+        if end == "a key":
+            widget.get_by_role("button", name="query").press("ArrowUp")
+        else:
+            box = widget.locator(".cw-plane").bounding_box()
+            widget.page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
+        held = state_of(widget)["query"].tolist()
+        turn(widget, 0.5)
+        assert play.is_visible()
+        is_at(widget, held)
+        agrees_with_course_lib(widget)
+    is_at(widget, [0.4 * WINDOW, -0.4 * WINDOW])
