@@ -15,6 +15,7 @@ from course_lib.attention import attention, attention_weights
 from course_lib.basis import (
     dropout,
     hat,
+    hat_keys,
     interpolate,
     relu_nodes,
     softmax_basis,
@@ -195,3 +196,11 @@ def test_dropout_is_the_same_for_the_same_generator_and_leaves_the_other_alone()
     )
     assert torch.equal(first, second)
     assert torch.equal(torch.get_rng_state(), state)
+
+
+@given(st.integers(2, 12), SEEDS)
+def test_on_any_nodes_hats_are_a_sparsemax_of_query_times_key(count: int, seed: int) -> None:
+    nodes = uneven(count, seed)
+    x = between(nodes, seed=seed)
+    key, bias = hat_keys(nodes)
+    assert_close(sparsemax(x[:, None] * key + bias), hat(x, nodes), 1e-9)

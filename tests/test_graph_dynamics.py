@@ -12,6 +12,7 @@ from course_lib.graph_dynamics import (
     HamiltonianFlow,
     WaveEquation,
     energy,
+    euler_step,
     evolve,
     laplacian,
 )
@@ -212,3 +213,9 @@ def test_without_edges_nothing_moves():
             assert torch.equal(Diffusion(edges).velocity(q), 0 * q)
             wave = WaveEquation(edges, nodes)
             assert torch.equal(stoermer_verlet(wave, q.T, q.T, 0.5)[0], 1.5 * q.T)
+
+
+def test_an_euler_step_of_a_pair_moves_both_halves():
+    system, x = HamiltonianFlow(PAIRS, NODES, **METRIC), state()
+    expected = joined(x) + 0.1 * J @ joined(x)
+    assert_close(torch.cat(euler_step(system, x, 0.1)), torch.from_numpy(expected))

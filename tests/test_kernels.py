@@ -697,3 +697,14 @@ def test_one_query_to_a_long_cache_is_that_of_float64(keys):
     found = flash_decoding(query, key, value)
     key, value = key.double(), value.double()
     assert distance(found, exact_attention(query.double(), key, value, causal=False)) < 2e-3
+
+
+def test_every_device_has_a_configuration_that_fits():
+    for dtype in [torch.float16, torch.float32]:
+        for width in [16, 64, 128, 256]:
+            for shared_memory in [101376, 166912, 232448]:
+                heaviest = {"own": 2, "taken": 2, "sums": 2}
+                shapes = tiles.fitting(dtype, width, shared_memory, **heaviest)
+                assert 1 <= len(set(shapes)) == len(shapes) <= 7
+                for block, step, _, stages in shapes:
+                    assert dtype.itemsize * width * 2 * (block + stages * step) <= shared_memory

@@ -90,9 +90,3 @@ def test_the_bits_of_a_text_are_the_surprise_of_each_symbol(
         for i in range(len(text))
     ]
     assert model.bits(asked).tolist() == pytest.approx(wanted)
-
-
-def test_without_a_discount_it_is_the_share_of_what_was_seen() -> None:
-    model = AbsoluteDiscounting([[0, 1], [0, 1], [0, 2]], symbols=3, order=2, discount=0, keep=0)
-    assert model.probabilities([0]).tolist() == pytest.approx([0, 2 / 3, 1 / 3])
-    assert model.bits([[0, 0]]).tolist() == [0, math.inf]

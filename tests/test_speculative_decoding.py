@@ -132,13 +132,3 @@ def test_with_decoders_it_repeats_with_its_seed_and_is_greedy_at_temperature_nou
     ]
     assert runs[0] == runs[1]
     assert runs[2] == generate(target, PROMPT, steps=7, top_k=1).tolist()
-
-
-def test_the_law_of_two_coins() -> None:
-    coin = torch.tensor([0.25, 0.75])
-    assert law_of(lambda choose: int(choose(coin)) + int(choose(coin))) == {
-        0: 0.0625,
-        1: 0.375,
-        2: 0.5625,
-    }
-    assert law_of(lambda _: "certain") == {"certain": 1.0}

@@ -9,6 +9,7 @@ from course_lib.spelling import (
     LETTERS,
     LONGEST,
     SHOWN,
+    batches_of_one_length,
     dictionary_words,
     ids_of_words,
     syllables,
@@ -46,3 +47,15 @@ def test_the_encoder_has_learned_what_held_out_words_look_like() -> None:
     by_frequency = -share[ids[hidden]].log().mean()
     with torch.no_grad():
         assert masked_loss(trained_speller()(seen, real=real), ids, hidden) < by_frequency - 1
+
+
+def test_a_batch_holds_words_of_one_length_which_is_as_frequent_as_among_the_words() -> None:
+    ids, _ = ids_of_words(["one", "two", "ten", "three"])
+    random = torch.Generator().manual_seed(0)
+    batches = list(batches_of_one_length(ids, steps=400, size=5, generator=random))
+    rows = {tuple(row) for row in ids.tolist()}
+    for batch in batches:
+        assert len(batch) == 5
+        assert {(*row, *[HOLE] * (LONGEST - len(row))) for row in batch.tolist()} <= rows
+    short = sum(batch.shape[1] == 3 for batch in batches)
+    assert abs(short - 300) < 4 * (400 * 0.75 * 0.25) ** 0.5

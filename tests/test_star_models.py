@@ -4,7 +4,6 @@ import json
 
 import pytest
 from compare_star_models import (
-    as_line,
     as_mean,
     by_process,
     by_series,
@@ -36,11 +35,7 @@ def test_no_method_sees_what_is_hidden(fill):
 
 @pytest.mark.slow
 def test_errors_are_found_again():
-    for method, fill in [
-        ("mean", as_mean),
-        ("linear interpolation", as_line),
-        ("astromer turns", by_turns),
-    ]:
+    for method, fill in [("mean", as_mean), ("astromer turns", by_turns)]:
         _, curves, hidden, stars = next(subjects(0))
         (said,) = (
             row

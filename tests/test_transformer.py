@@ -308,24 +308,6 @@ def test_a_cache_holds_the_keys_and_values_that_grouped_queries_share() -> None:
         assert held == [(3, 2, 9, 4)] * 4
 
 
-def test_a_cache_projects_each_token_and_the_context_once() -> None:
-    model, cache = decoder(cross=True), KeyValueCache()
-    ids, context, count = some_ids(1, 6), randn(1, 5, 8), {"own": 0, "context": 0}
-
-    def counts(name: str) -> object:
-        def add(_: nn.Module, inputs: tuple) -> None:
-            count[name] += inputs[0].shape[-2]
-
-        return add
-
-    block = model.blocks[1]
-    block.attention.key.register_forward_pre_hook(counts("own"))
-    block.cross_attention.value.register_forward_pre_hook(counts("context"))
-    for i in range(6):
-        model(ids[:, i : i + 1], cache, context=context)
-    assert count == {"own": 6, "context": 5}
-
-
 def test_gradients_flow_through_a_cache() -> None:
     model, ids, cache = decoder(), some_ids(2, 6), KeyValueCache()
     model(ids).square().sum().backward()
