@@ -140,6 +140,24 @@ def test_a_bead_has_the_energy_that_the_work_has_given_it(
             assert ride["v"] ** 2 / 2 == pytest.approx(energy, abs=1e-9)
 
 
+def test_a_bead_takes_as_long_as_its_speeds_on_the_way_say(
+    javascript: Javascript, random: np.random.Generator
+):
+    until, compared = 0.8, 0
+    shares = torch.linspace(0, 1, 17)[:-1, None]
+    for ride, z, corners, force, _ in ridden(javascript, random, until):
+        way, rounds = ride_to(corners, ride["s"])
+        if rounds:
+            continue
+        fine = torch.cat([*(a + shares * (b - a) for a, b in pairwise(way)), way[-1:]])
+        energy = ride["need"] + SPARE + work_along(force, windows(z, fine))
+        slow = (2 * energy).rsqrt()
+        time = ((slow[1:] + slow[:-1]) / 2 * fine.diff(dim=0).norm(dim=-1)).sum()
+        assert time == pytest.approx(until, abs=0.01)
+        compared += 1
+    assert compared > 3
+
+
 def test_loops_keep_their_shape_when_they_grow_and_stop_at_the_rim_when_they_move(
     javascript: Javascript,
 ):
