@@ -38,11 +38,8 @@ READ_LETTERS = """
   const bars = {
     columns,
     top: Number(top.textContent),
-    captions: [...chart.querySelectorAll(".cw-t-caption")].map((e) => e.textContent),
-    rank: numberOf(chart, "aria-valuenow"),
   };
   const cards = [...el.querySelectorAll(".cw-l-card")].map((card) => ({
-    label: card.getAttribute("aria-label"),
     most: card.querySelector("strong").textContent,
     letters: [...card.querySelectorAll("span")].map((e) => e.textContent),
     weights: [...card.querySelectorAll("span")].map((e) => e.style.getPropertyValue("--weight")),

@@ -4,10 +4,7 @@ import numpy as np
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor
 
-from course_lib.attention import (
-    attention_weights,
-    causal_mask,
-)
+from course_lib.attention import attention_weights, causal_mask
 
 
 def rows_of_weights(random: np.random.Generator) -> list[list[float]]:

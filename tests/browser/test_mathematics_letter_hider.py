@@ -47,22 +47,6 @@ def test_what_is_expected_of_each_letter_is_what_the_model_that_travelled_expect
             assert_close(letter["attention"], attended)
 
 
-def test_the_mask_is_never_expected_and_a_hidden_letter_is_seen_as_the_mask(
-    javascript: Javascript, random: np.random.Generator
-):
-    cases = [
-        [random.normal(scale=5, size=(size := int(random.integers(2, 12)))).tolist(), size // 2]
-        for _ in range(DRAWS)
-    ]
-    shares = javascript(LETTERS, "withoutMask", cases)
-    for found, (logits, mask) in zip(shares, cases, strict=True):
-        assert found[mask] == 0
-        assert_close(np.delete(found, mask), tensor(np.delete(logits, mask)).softmax(0))
-    cases = [[*random_word(random), MASK] for _ in range(DRAWS)]
-    expected = [[MASK if t in hidden else i for t, i in enumerate(ids)] for ids, hidden, _ in cases]
-    assert javascript(LETTERS, "sightOf", cases) == expected
-
-
 def test_letters_are_ranked_by_probability_and_equal_ones_by_the_alphabet(
     javascript: Javascript, random: np.random.Generator
 ):

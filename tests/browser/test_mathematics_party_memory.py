@@ -5,12 +5,7 @@ import pytest
 import torch
 from in_the_page import Javascript, assert_close, tensor
 
-from course_lib.attention import (
-    attention,
-    composite_memory,
-    gated_memory,
-    pooled_memory,
-)
+from course_lib.attention import attention, composite_memory, gated_memory, pooled_memory
 
 MEMORY = "js/maths/memory.js"
 MODES = ["composite", "forgetting", "gate", "softmax", "query"]

