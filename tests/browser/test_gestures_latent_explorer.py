@@ -111,22 +111,22 @@ def test_a_dot_has_a_name_and_a_click_or_the_list_jumps_to_it(shown: Shown):
         is_at(widget, code(widget, "Mono Bold"))
 
 
-def test_a_finger_drags_by_the_ring_taps_a_dot_and_scrolls_the_page_elsewhere(shown: Shown):
+def test_a_finger_taps_a_dot_drags_by_the_ring_and_scrolls_the_page_elsewhere(shown: Shown):
     page = {"width": 390, "height": 500, "touch": True, "below": '<div style="height: 200vh">'}
     widget = shown(page=page)
-    finger, before = Finger(widget.page), z_of(widget)
-    x, y = place_of(widget, before)
-    finger.drag((x, y), (x + 30, y + 20))
-    agrees_with_course_lib(widget)
-    assert not torch.equal(z_of(widget), before)
-    target = code(widget, "Odd Black")
+    finger, target = Finger(widget.page), code(widget, "Odd Black")
     widget.page.touchscreen.tap(*place_of(widget, target))
     is_at(widget, target)
+    x, y = place_of(widget, target)
+    finger.drag((x, y), (x - 30, y - 20))
+    agrees_with_course_lib(widget)
+    after = z_of(widget)
+    assert not torch.equal(after, target)
     x, y = free_place(widget)
     scrolled = widget.page.evaluate("() => scrollY")
     finger.drag((x + 5, y), (x + 5, y - 150))
     widget.page.wait_for_function("(before) => scrollY > before", arg=scrolled)
-    is_at(widget, target)
+    assert torch.equal(z_of(widget), after)
 
 
 def test_the_norm_goes_out_on_a_ray_beyond_the_prior_and_draws_of_it_differ(shown: Shown):

@@ -19,6 +19,8 @@ from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
+Shown = Callable[..., Locator]
+
 ALPHABET = "ab·cde <"
 BARS = "Letter whose numbers"
 GUESS = "Letter that you think the model expects"
@@ -36,7 +38,7 @@ def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> L
 
 
 @pytest.fixture
-def shown(alone: Alone) -> Callable[..., Locator]:
+def shown(alone: Alone) -> Shown:
     """Opens a page with one LetterHider and what is folded in it, and gives it."""
 
     def shown(window: dict[str, object] | None = None, **given: object) -> Locator:
@@ -63,9 +65,7 @@ def expected_of(widget: Locator, word: str, hidden: list[int]) -> torch.Tensor:
     return expected_letters(model, ids, hidden=hidden, mask=state["mask"])
 
 
-def test_a_click_looks_at_a_hidden_letter_first_and_hides_or_shows_it_then(
-    shown: Callable[..., Locator],
-):
+def test_a_click_looks_at_a_hidden_letter_first_and_hides_or_shows_it_then(shown: Shown):
     widget = shown()
     for place, hidden in [(2, [2]), (2, []), (2, [2]), (7, [2, 7]), (2, [2, 7]), (2, [7])]:
         tile(widget, place).click()
@@ -81,9 +81,7 @@ def test_a_click_looks_at_a_hidden_letter_first_and_hides_or_shows_it_then(
         agrees_with_course_lib(widget)
 
 
-def test_of_an_example_the_letter_is_hidden_of_which_the_model_is_surest(
-    shown: Callable[..., Locator],
-):
+def test_of_an_example_the_letter_is_hidden_of_which_the_model_is_surest(shown: Shown):
     widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5, guess_first=True)
     for word in ("deed", "ab"):
         widget.get_by_role("button", name=word).click()
@@ -100,7 +98,7 @@ def is_covered(widget: Locator) -> bool:
 
 
 def test_at_first_sight_others_are_hidden_until_a_hand_ends_the_show_which_can_be_seen_again(
-    shown: Callable[..., Locator],
+    shown: Shown,
 ):
     widget = shown({"clock": True}, hidden=[1], guess_first=True, moving=True)
     watch, stop = (widget.get_by_role("button", name=name) for name in ("Watch", "Stop"))
@@ -126,9 +124,7 @@ def test_at_first_sight_others_are_hidden_until_a_hand_ends_the_show_which_can_b
     assert rests(widget)
 
 
-def test_what_is_typed_is_read_folded_or_refused_and_what_is_hidden_stays_hidden(
-    shown: Callable[..., Locator],
-):
+def test_what_is_typed_is_read_folded_or_refused_and_what_is_hidden_stays_hidden(shown: Shown):
     widget = shown(hidden=[1, 6], place=6)
     field = widget.get_by_label("Type a word")
     field.press("End")
@@ -157,9 +153,7 @@ def test_what_is_typed_is_read_folded_or_refused_and_what_is_hidden_stays_hidden
     agrees_with_course_lib(widget)
 
 
-def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(
-    shown: Callable[..., Locator],
-):
+def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(shown: Shown):
     widget = shown(hidden=[1])
     page, readout = widget.page, widget.locator(".cw-l-readout")
     # The bars leave the mask out, so the third is that of the fourth id.
@@ -181,9 +175,7 @@ def assert_covered(widget: Locator, *, bars: bool = True) -> None:
     expect(widget.get_by_role("slider", name=GUESS)).to_have_count(int(bars))
 
 
-def test_each_hidden_letter_is_guessed_for_itself_before_its_bars_appear(
-    shown: Callable[..., Locator],
-):
+def test_each_hidden_letter_is_guessed_for_itself_before_its_bars_appear(shown: Shown):
     widget = shown(hidden=[1, 4], guess_first=True)
     verdict, score = widget.locator(".cw-h-verdict"), widget.locator(".cw-h-score")
     agrees_with_course_lib(widget)
@@ -216,9 +208,7 @@ def test_each_hidden_letter_is_guessed_for_itself_before_its_bars_appear(
     assert_covered(widget, bars=False)
 
 
-def test_a_right_guess_is_counted_and_a_link_leaves_what_the_reader_has_foreseen(
-    shown: Callable[..., Locator],
-):
+def test_a_right_guess_is_counted_and_a_link_leaves_what_the_reader_has_foreseen(shown: Shown):
     widget = shown(hidden=[2], guess_first=True)
     name, verdict = widget.get_attribute("id"), widget.locator(".cw-h-verdict")
     best = int(expected_of(widget, "bead cab", [2])[2].argmax())

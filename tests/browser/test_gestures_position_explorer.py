@@ -10,7 +10,7 @@ from clock import rests, turn
 from displayed import agrees_with_course_lib
 from hands import Point, centre, label_of, open_folds
 from kinds.position_explorer import make
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from reading import NOTE_STATES, STATES, state_of
 
 from course_lib.position import sinusoidal
@@ -166,39 +166,6 @@ def test_words_are_swapped_chosen_and_dragged_and_the_page_says_what_that_does_t
     assert places(widget)[:2] == (23, 22)
 
 
-def test_six_orders_have_as_many_scores_as_the_way_of_telling_order_can_tell(shown: Shown):
-    widget = shown(make(), reduced_motion=True)
-    chart = widget.get_by_role("slider", name="Order of the words")
-    for kind, different in {"none": 1, "sinusoidal": 2, "learned": 3, "rotary": 4}.items():
-        choose(widget, kind)
-        found = {}
-        for key in ["Home", *["ArrowRight"] * 5]:
-            chart.press(key)
-            order = words(widget)
-            found[order] = widget.locator("[data-reading=momentary]").text_content()
-        assert len(found) == 6
-        assert len(set(found.values())) == different
-
-
-def test_on_their_way_words_have_the_score_of_an_order(shown: Shown):
-    widget = shown(make(), width=390, clock=True)
-    choose(widget, "rotary")
-    agrees_with_course_lib(widget)
-    score, sentence = (
-        widget.locator(part) for part in ("[data-reading=momentary]", ".cw-pos-sentence")
-    )
-    scores = [score.text_content()]
-    # From the first order to the last two words go past the third.
-    widget.get_by_role("slider", name="Order of the words").press("End")
-    for _ in range(9):
-        turn(widget, 0.1)
-        scores.append(score.text_content())
-        told = sentence.get_attribute("aria-label").startswith("The words move")
-        assert told == (score.get_attribute("data-way") != "1")
-    assert score.get_attribute("data-way") == "1"
-    assert set(scores) == {scores[0], scores[-1]}
-
-
 def pause(widget: Locator) -> Locator:
     return widget.get_by_role("button", name="Pause")
 
@@ -233,46 +200,27 @@ def test_words_move_on_opening_and_through_all_orders_until_a_hand_moves_them(sh
 # The training ------------------------------------------------------------------------------------
 
 
-def trained(**given: Any) -> PositionExplorer:
-    table = np.random.default_rng(3).normal(size=(12, 6))
-    before = [table * k / 4 for k in (1, 2, 3)]
-    sizes = {"tokens": 12, "d_model": 6, "learned": table, "before": before}
-    return PositionExplorer(kind="learned", everything=True, **sizes, **given)
-
-
-def test_a_table_is_trained_moment_by_moment_until_a_hand_takes_it(shown: Shown):
-    widget = shown(trained(), clock=True)
+def test_a_table_is_trained_moment_by_moment_and_nothing_is_decided_before_the_end(shown: Shown):
+    row = sinusoidal(24, 6).numpy()
+    sizes = {"tokens": 24, "d_model": 6, "learned": row, "before": [row / 8, row / 2]}
+    widget = shown(PositionExplorer(kind="learned", everything=True, **sizes), clock=True)
     assert state_of(widget)["stage"] == 0
     widget.evaluate(NOTE_STATES, ["stage"])
     turn(widget, 9)
     assert pause(widget).count() == 0
-    assert widget.evaluate(STATES) == [[1], [2], [3]]
-    agrees_with_course_lib(widget)
+    assert widget.evaluate(STATES) == [[1], [2]]
     assert rests(widget)
+    # A hand that takes the training has it to itself.
     widget.get_by_role("button", name="Train").click()
     turn(widget, 1)
     assert pause(widget).is_visible()
-    widget.get_by_role("slider", name="Training").press("ArrowRight")
-    stage = state_of(widget)["stage"]
+    slider = widget.get_by_role("slider", name="Training")
+    slider.press("End")
     turn(widget, 3)
     assert pause(widget).count() == 0
-    assert state_of(widget)["stage"] == stage
-    agrees_with_course_lib(widget)
-
-
-def test_training_makes_the_scores_grow_and_nothing_is_decided_before_it_ends(shown: Shown):
-    row = sinusoidal(24, 6).numpy()
-    sizes = {"tokens": 24, "d_model": 6, "learned": row, "before": [row / 8, row / 2]}
-    widget = shown(PositionExplorer(kind="learned", everything=True, moving=False, **sizes))
-    slider = widget.get_by_role("slider", name="Training")
+    assert state_of(widget)["stage"] == 2
     found = widget.locator("[data-reading=found]")
-    scales, heights = set(), []
     for key, outcome in (("Home", "open"), ("ArrowRight", "open"), ("End", "good")):
         slider.press(key)
         agrees_with_course_lib(widget)
-        expect(found).to_have_attribute("data-outcome", outcome)
-        scales.add(widget.locator("[data-reading=scale]").text_content())
-        heights.append(widget.locator("[data-layer=every]").bounding_box()["height"])
-    assert len(scales) == 1
-    # A score is a product of two rows.
-    assert heights[0] < heights[1] / 2 < heights[2] / 4
+        assert found.get_attribute("data-outcome") == outcome

@@ -147,11 +147,7 @@ def test_nights_are_drawn_as_often_as_asked_and_others_by_another_seed(javascrip
 
 @pytest.mark.parametrize(("clock", "heads"), [("days", 1), ("turns", 2)])
 def test_astromer_believes_what_it_believes_in_course_lib(
-    javascript: Javascript,
-    random: np.random.Generator,
-    drawn: list[Curve],
-    clock: str,
-    heads: int,
+    javascript: Javascript, random: np.random.Generator, drawn: list[Curve], clock: str, heads: int
 ):
     shown = StarExplorer(watched_stars(), astromer=astromer(heads=heads), clock=clock)
     [model] = javascript(ASTROMER, "unpackAstromer", [[shown.facts, shown.weights]])
