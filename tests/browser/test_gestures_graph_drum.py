@@ -12,7 +12,7 @@ from clock import rests, turn
 from displayed import agrees_with_course_lib
 from hands import Finger, Mouse, Point, open_folds
 from kinds.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from reading import decoded, eventually, state_of
 
 from course_lib.graph_structure import Graph
@@ -167,24 +167,6 @@ def test_a_choice_starts_a_drum_anew_where_it_may_move_by_itself(shown: Shown):
     turn(widget, 0.5)
     assert 0 < time_of(widget) < before
     assert plays(widget)
-
-
-def test_the_page_says_what_the_shares_are_of_and_which_drums_are_alike(shown: Shown):
-    widget = shown()
-    told, verdict = widget.locator(".cw-drum-end"), widget.locator(".cw-drum-verdict")
-    assert f"stops at t = {end_of(widget):.1f}" in told.inner_text()
-    assert widget.locator(".cw-drum-name").all_text_contents() == ["Wave", "Heat, bracket"]
-    look_at_time(widget, 1)
-    expect(verdict).to_contain_text("Heat and bracket alike")
-    widget.get_by_role("slider", name="Stirred").press("End")
-    expect(told).to_contain_text("100 % is the wave’s start; heat has no current.")
-    expect(widget.locator(".cw-drum-name")).to_have_count(3)
-    look_at_time(widget, 1)
-    expect(verdict).to_contain_text("%, bracket")
-    Mouse(widget.page).press(widget.get_by_text("eigenmode", exact=True))
-    widget.get_by_role("slider", name="Stirred").press("Home")
-    widget.get_by_role("slider", name="Eigenmode").press("Home")
-    expect(verdict).to_contain_text("all three stand still")
 
 
 def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown: Shown):

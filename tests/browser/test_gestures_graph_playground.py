@@ -186,14 +186,6 @@ def assert_said(widget: Locator, words: str) -> None:
     assert words in widget.locator(".cw-message").inner_text()
 
 
-def test_more_atoms_than_fit_are_refused_with_words(shown: Shown):
-    chain = Molecule.drawn("C" * 24, [(i, i + 1, 1) for i in range(23)], name="wax")
-    widget = shown(chain)
-    widget.get_by_role("button", name="Add an atom").click()
-    eventually(widget, lambda: assert_said(widget, "24 atoms are all that fit"))
-    assert_atoms(widget, 24)
-
-
 def test_one_press_puts_an_oxygen_on_the_chosen_atom_and_its_effect_is_told(shown: Shown):
     widget = shown(decalin())
     result = widget.locator(".cw-g-result")

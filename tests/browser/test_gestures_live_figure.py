@@ -11,6 +11,7 @@ from clock import observed, rests, turn
 from displayed import agrees_with_course_lib
 from hands import (
     Keyboard,
+    centre,
     open_folds,
     widgets,
 )
@@ -103,8 +104,10 @@ def test_every_figure_fits_its_window_says_how_it_is_and_follows_each_of_its_kno
     open_page: Callable[..., Page], tmp_path: Path
 ):
     url = bare_page(tmp_path, *map(make, FIGURES))
-    page = open_page(url, width=390, height=9000, reduced_motion=True)
+    page = open_page(url, width=390, reduced_motion=True)
     for name, figure in zip(FIGURES, widgets(page), strict=True):
+        centre(figure)
+        observed(page)
         assert figure.evaluate(SPILLED) == [], name
         assert figure.evaluate(SMALLEST_TYPE) >= 10, name
         assert figure.locator(".cw").bounding_box()["height"] < 1100, name
@@ -114,8 +117,7 @@ def test_every_figure_fits_its_window_says_how_it_is_and_follows_each_of_its_kno
         panels = figure.locator(".cw-live-panels").bounding_box()
         assert verdict.bounding_box()["y"] < panels["y"], name
         agrees_with_course_lib(figure)
-        for knob, value in ELSEWHERE[name].items():
-            put(figure, **{knob: value})
+        put(figure, **ELSEWHERE[name])
 
 
 def test_success_and_failure_are_told_apart(open_page: Callable[..., Page], tmp_path: Path):

@@ -304,28 +304,3 @@ def test_there_is_room_for_three_and_without_one_that_is_said(shown: Shown):
         widget.get_by_role("checkbox", name=name).uncheck()
     widget.get_by_text("Switch an integrator on.").wait_for()
     assert all(box.is_enabled() for box in boxes.all())
-
-
-def test_a_run_of_python_ends_where_it_ends_and_belongs_to_its_start(shown: Shown):
-    start = tensor([1.2])
-    run = mechanics.integrate(mechanics.Pendulum(), start, 0 * start, dt=0.2, steps=100)
-    energy = run.q.clone()
-    energy[51:] = math.nan
-    runs = {"whole": run, "broken": run._replace(q=energy)}
-    widget = shown(z=[1.2, 0.0], methods=["explicit_euler"], rollouts=runs)
-    look_at(widget, 0.1)
-    assert list(acts(widget)) == ["explicit_euler", "rollout whole", "rollout broken"]
-    widget.get_by_role("slider", name="Time").press("End")
-    eventually(widget, lambda: assert_fates(widget, "Its run ends here.", "Lost at step 51"))
-    widget.get_by_role("slider", name="Step size").press("ArrowRight")
-    agrees_with_course_lib(widget)
-    assert list(acts(widget)) == ["explicit_euler"]
-    assert "(whole, broken) belongs to the first start" in widget.inner_text()
-    widget.get_by_role("button", name="Reset").click()
-    eventually(widget, lambda: assert_fates(widget, "", ""))
-
-
-def assert_fates(widget: Locator, *expected: str) -> None:
-    found = [act["fate"] for name, act in acts(widget).items() if name.startswith("rollout")]
-    assert len(found) == len(expected)
-    assert all(told.startswith(words) for told, words in zip(found, expected, strict=True))

@@ -205,21 +205,6 @@ def test_a_guess_survives_a_reload_and_reset_forgets_it(alone: Alone):
     assert page.evaluate("() => localStorage.length") == 0
 
 
-def test_what_is_kept_names_the_page_and_the_question(
-    open_page: Callable[..., Page], tmp_path: Path
-):
-    page = open_page(bare_page(tmp_path, placed(), chosen()))
-    first, second = widgets(page)
-    guessed(first)
-    second.get_by_role("button", name="LSTM").click()
-    keys = sorted(page.evaluate("() => Object.keys(localStorage)"))
-    where = f"attention-course:guess:{tmp_path.name}/bare.html#"
-    assert keys == [
-        f"{where}how-many-steps-until-it-goes-over-the-top",
-        f"{where}who-is-ahead",
-    ]
-
-
 def test_where_nothing_can_be_kept_the_question_works_all_the_same(alone: Alone):
     for init in (FORBIDDEN, ABSENT, FULL):
         widget = alone(placed(), init=init)
