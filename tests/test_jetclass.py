@@ -194,11 +194,11 @@ def test_unequal_files_are_mixed_to_the_end(tmp_path: Path) -> None:
     assert all(part[rare] < 96 and 48 < part[common] < 228 for part in parts)
 
 
-@pytest.mark.parametrize(("harm", "workers"), [("cut", 0), ("junk", 2)])
-def test_a_broken_file_is_named(ours, tmp_path: Path, harm, workers) -> None:
+@pytest.mark.parametrize("harm", ["cut", "junk"])
+def test_a_broken_file_is_named(ours, tmp_path: Path, harm) -> None:
     broken = tmp_path / "broken.root"
     content = ours[4].read_bytes()
     broken.write_bytes({"cut": content[: len(content) // 2], "junk": b"junk" * 100}[harm])
     made = stream([ours[0], broken, ours[1]], batch=16, particles=3)
     with pytest.raises(ValueError, match=r"broken\.root is broken"):
-        list(DataLoader(made, batch_size=None, num_workers=workers))
+        list(made)
