@@ -9,7 +9,7 @@ from pathlib import Path
 import chromium
 import firefox
 import pytest
-from chromium import INSTALLER, WHAT_TO_DO, asked_once, fetch
+from chromium import WHAT_TO_DO, fetch
 from firefox import NO_FIREFOX
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,11 +22,6 @@ PACKAGES = {
     "CHROME_PATH": {"chromium-headless-shell", "fonts-dejavu-core"},
     "FIREFOX_PATH": {"firefox-esr"},
 }
-of_each_browser = pytest.mark.parametrize("variable", BROWSERS)
-of_each_name = pytest.mark.parametrize(
-    ("variable", "name"),
-    [(variable, name) for variable, browser in BROWSERS.items() for name in browser.NAMES],
-)
 
 
 class Machine:
@@ -79,59 +74,35 @@ def machine(tmp_path: Path) -> Machine:
     return machine
 
 
-@pytest.fixture
-def furnished(machine: Machine) -> Machine:
-    """It lacks nothing."""
-    machine.has("chromium", "firefox-esr")
-    return machine
-
-
-def test_without_browsers_ci_installs_them_before_it_tests(machine):
+def test_on_a_bare_machine_ci_installs_browsers_then_runs_the_two_commands_of_the_readme(
+    machine,
+):
     result = machine.runs_ci()
     assert result.returncode == 0, result.stderr
     assert machine.installs() == set.union(*PACKAGES.values())
     calls = machine.log.read_text().splitlines()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert calls.index("make test") > calls.index(machine.calls("apt-get")[-1])
+    assert sorted(machine.calls("make")) == ["make book", "make test"]
+    assert all(f"\n{call} " in readme for call in machine.calls("make"))
+    assert result.stdout.splitlines()[-1] == CLOSING_LINE
 
 
-@of_each_name
-def test_a_browser_on_the_path_is_not_installed_by_ci(machine, variable, name):
-    machine.has(name)
-    assert machine.runs_ci().returncode == 0
-    assert machine.installs() == set.union(*PACKAGES.values()) - PACKAGES[variable]
-
-
-@of_each_browser
-def test_a_browser_that_a_variable_names_is_not_installed_by_ci(machine, tmp_path, variable):
-    browser = stub(tmp_path / "my browser", "")
-    assert machine.runs_ci(**{variable: browser}).returncode == 0
-    assert machine.installs() == set.union(*PACKAGES.values()) - PACKAGES[variable]
-
-
-def test_with_both_browsers_ci_installs_nothing(furnished):
-    assert furnished.runs_ci().returncode == 0
-    assert furnished.calls("apt-get") == []
-
-
-@of_each_browser
-def test_a_variable_that_leads_nowhere_stops_ci_at_once(furnished, variable):
-    result = furnished.runs_ci(**{variable: "/not/there"})
+def test_ci_installs_no_browser_that_is_there(machine, tmp_path):
+    machine.has("chromium")
+    named = stub(tmp_path / "my browser", "")
+    assert machine.runs_ci(FIREFOX_PATH=named).returncode == 0
+    assert machine.calls("apt-get") == []
+    result = machine.runs_ci(CHROME_PATH="/not/there")
     assert result.returncode == 1
-    assert f"{variable} names '/not/there', which is not a program" in result.stderr
-    assert furnished.log.read_text() == ""
+    assert "CHROME_PATH names '/not/there', which is not a program" in result.stderr
 
 
-def test_ci_installs_make_where_it_is_missing(furnished):
-    (furnished.programs / "make").unlink()
-    result = furnished.runs_ci()
-    assert furnished.installs() == {"make"}
-    assert result.returncode == 127, "the stub of apt-get brings no make"
-
-
-def test_ci_installs_what_python_needs_to_make_an_environment(furnished):
-    furnished.has("python3", answer="exit 1")
-    assert furnished.runs_ci().returncode == 0
-    assert furnished.installs() == {"python3-venv"}
+def test_ci_installs_what_python_needs_to_make_an_environment(machine):
+    machine.has("python3", answer="exit 1")
+    machine.has("chromium", "firefox-esr")
+    assert machine.runs_ci().returncode == 0
+    assert machine.installs() == {"python3-venv"}
 
 
 def test_without_apt_get_ci_leaves_the_browsers_to_the_tests(machine):
@@ -140,53 +111,32 @@ def test_without_apt_get_ci_leaves_the_browsers_to_the_tests(machine):
     assert machine.calls("make") == ["make test", "make book"]
 
 
-def test_ci_runs_the_two_commands_of_the_readme_and_ends_with_pytests_closing_line(furnished):
-    result = furnished.runs_ci()
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert sorted(furnished.calls("make")) == ["make book", "make test"]
-    assert all(f"\n{call} " in readme for call in furnished.calls("make"))
-    assert result.stdout.splitlines()[-1] == CLOSING_LINE
-
-
-def test_ci_fails_with_the_tests_and_still_ends_with_their_closing_line(furnished):
+def test_ci_fails_with_the_tests_and_still_ends_with_their_closing_line(machine):
     closing = CLOSING_LINE.replace("passed", "failed")
-    furnished.has("make", answer=f'echo "{closing}"; echo "make: Error 1"; exit 2')
-    result = furnished.runs_ci()
+    machine.has("chromium", "firefox-esr")
+    machine.has("make", answer=f'echo "{closing}"; echo "make: Error 1"; exit 2')
+    result = machine.runs_ci()
     assert result.returncode == 2
-    assert furnished.calls("make") == ["make test"]
+    assert machine.calls("make") == ["make test"]
     assert result.stdout.splitlines()[-1] == closing
 
 
-@of_each_browser
-def test_the_variable_comes_before_the_path(machine, monkeypatch, variable):
-    browser = BROWSERS[variable]
-    machine.has("my-browser", *browser.NAMES)
+def test_a_browser_is_found_on_the_path_or_where_a_variable_says(machine, monkeypatch):
     monkeypatch.setenv("PATH", str(machine.programs))
-    monkeypatch.setenv(variable, "my-browser")
-    assert browser.installed() == "my-browser"
-
-
-@of_each_name
-def test_a_browser_on_the_path_is_found(machine, monkeypatch, variable, name):
-    monkeypatch.setenv("PATH", str(machine.programs))
-    monkeypatch.delenv(variable, raising=False)
-    assert BROWSERS[variable].installed() is None
-    machine.has(name)
-    assert BROWSERS[variable].installed() == str(machine.programs / name)
-
-
-@of_each_browser
-def test_a_variable_that_leads_nowhere_is_named(monkeypatch, variable):
-    monkeypatch.setenv(variable, "/not/there")
-    with pytest.raises(ValueError, match=f"{variable} names '/not/there', which is not a program"):
-        BROWSERS[variable].installed()
-
-
-def test_playwright_has_the_installer_and_knows_its_options():
-    command = [*INSTALLER, "--dry-run"]
-    dry = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    assert "chromium" in dry.stdout
-    assert "headless" not in dry.stdout.lower()
+    machine.has("my-browser")
+    for variable, browser in BROWSERS.items():
+        monkeypatch.delenv(variable, raising=False)
+        assert browser.installed() is None
+        for name in browser.NAMES:
+            machine.has(name)
+            assert browser.installed() == str(machine.programs / name)
+            (machine.programs / name).unlink()
+        machine.has(*browser.NAMES)
+        monkeypatch.setenv(variable, "my-browser")
+        assert browser.installed() == "my-browser"
+        monkeypatch.setenv(variable, "/not/there")
+        with pytest.raises(ValueError, match=f"{variable} names '/not/there'"):
+            browser.installed()
 
 
 def stub(path: Path, script: str) -> str:
@@ -201,30 +151,18 @@ def test_a_chromium_that_was_fetched_and_starts_is_right(tmp_path):
     assert fetch(str(own), installer=[stub(tmp_path / "install", install)]) == ""
 
 
-@pytest.mark.parametrize(
-    ("install", "reason"),
-    [
-        ("echo 'at a.js' >&2; echo 'Error: getaddrinfo ENOTFOUND' >&2; exit 1", "getaddrinfo"),
-        ("exit 3", "install ended with 3"),
-        ("sleep 1000 & wait", "install took more than 0.5 s"),
-        ("true", "No such file or directory"),
-        (
-            "printf '#!/bin/sh\necho error: no libnss3.so >&2; exit 127' > chrome; chmod +x chrome",
-            "error: no libnss3.so",
-        ),
-    ],
-    ids=["no network", "silent", "slow", "nothing came", "does not start"],
-)
-def test_a_chromium_that_cannot_be_had_says_why_and_what_to_do(
-    tmp_path, monkeypatch, install, reason
-):
+def test_a_chromium_that_cannot_be_had_says_why_and_what_to_do(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    patience = 0.5 if "sleep" in install else 60
-    installer = [stub(tmp_path / "install", install)]
-    fault = fetch(str(tmp_path / "chrome"), installer=installer, patience=patience)
-    assert reason in fault
-    assert "\n" not in fault
-    assert fault.endswith(WHAT_TO_DO)
+    for install, reason in {
+        "echo 'at a.js' >&2; echo 'Error: getaddrinfo ENOTFOUND' >&2; exit 1": "getaddrinfo",
+        "exit 3": "install ended with 3",
+        "true": "No such file or directory",
+    }.items():
+        installer = [stub(tmp_path / "install", install)]
+        fault = fetch(str(tmp_path / "chrome"), installer=installer)
+        assert reason in fault
+        assert "\n" not in fault
+        assert fault.endswith(WHAT_TO_DO)
 
 
 def test_workers_that_ask_at_once_fetch_once_and_get_the_same_answer(tmp_path):
@@ -244,12 +182,6 @@ def test_workers_that_ask_at_once_fetch_once_and_get_the_same_answer(tmp_path):
     assert (tmp_path / "log").read_text() == "asked\n"
     assert len(said) == 1
     assert "ended with 3" in said.pop()
-
-
-def test_what_went_well_is_not_asked_again(tmp_path):
-    answers = iter(["", "asked twice"])
-    given = [asked_once(tmp_path / "answer", lambda: next(answers)) for _ in range(2)]
-    assert given == ["", ""]
 
 
 @pytest.mark.slow
