@@ -14,8 +14,6 @@ from course_lib.widgets import modules
 from course_lib.widgets.modules import HERE, module_source, stylesheet
 
 MODULES = sorted(path.name for path in HERE.glob("*.js"))
-# Biome breaks code after 100 columns; texts and templates, which it leaves, may have some more.
-WIDEST = 110
 NODE = shutil.which("node", path=Path(sys.executable).parent) or "node"
 
 
@@ -49,47 +47,23 @@ def test_every_class_of_a_style_sheet_is_named_by_a_script():
         assert classes - named - made == set(), path.name
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_as_text_imports_nothing(module: str):
-    assert not re.search(r"^\s*import\b", module_source(module), re.MULTILINE)
-    assert not re.search(r"\bfrom\s+[\"']", module_source(module))
+def test_a_module_as_text_imports_nothing_exports_its_own_and_asks_no_other_host():
+    exported = r"^export \S+ ?\w*"
+    names_of_formats = {"http://www.w3.org"}
+    for module in MODULES:
+        text = module_source(module)
+        assert not re.search(r"^\s*import\b|\bfrom\s+[\"']", text, re.MULTILINE), module
+        own = re.findall(exported, (HERE / module).read_text(), re.MULTILINE)
+        assert re.findall(exported, text, re.MULTILINE) == own
+        assert "export default" in "".join(own)
+        text += stylesheet(module)
+        assert set(re.findall(r"https?://[\w.]+", text)) <= names_of_formats
+        assert not re.findall(r"\b(?:src|href)=|url\((?!#)|@import|fetch\(|XMLHttpRequest", text)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_as_text_exports_what_the_module_does_and_nothing_of_its_helpers(module: str):
-    own = re.findall(r"^export \S+ ?\w*", (HERE / module).read_text(), re.MULTILINE)
-    assert re.findall(r"^export \S+ ?\w*", module_source(module), re.MULTILINE) == own
-    assert "export default" in "".join(own)
-
-
-def test_each_helper_stands_once_and_before_what_uses_it(written: Callable[..., str]):
-    text = written(
-        widget='import { a } from "./left.js";\nimport { b } from "./right.js";\n'
-        "export default a + b;\n",
-        left='import { c } from "./deep.js";\nexport const a = c;\n',
-        right='import { c } from "./deep.js";\nexport const b = c;\n',
-        deep="export const c = 1;\n",
-    )
-    assert text.count("const c = 1;") == 1
-    places = [text.index(part) for part in ("c = 1", "const a = c", "const b = c", "default a + b")]
-    assert places == sorted(places)
-
-
-def test_a_widget_carries_of_its_helpers_only_what_it_needs(written: Callable[..., str]):
-    text = written(
-        widget='import { a } from "./helper.js";\nexport default a;\n',
-        helper='import { near, nearer } from "./deep.js";\n/** As `far` as it goes. */\n'
-        "const [one, two] = [1, 2];\nconst three = 3;\n"
-        "export function a() {\n  return one + near;\n}\n"
-        "export const b = () => three + nearer;\n",
-        deep="export const near = 4;\nexport const nearer = 5;\n",
-    )
-    declared = re.findall(r"^(?:const|function) (\[[^=]*\]|\w+)", text, re.MULTILINE)
-    assert [name for name in declared if not name.startswith("$")] == ["near", "[one, two]", "a"]
-    assert "return { a };" in text
-
-
-def test_what_two_of_a_widget_s_helpers_need_of_a_third_is_all_there(written: Callable[..., str]):
+def test_each_helper_stands_once_before_what_uses_it_with_what_two_need_of_it(
+    written: Callable[..., str],
+):
     text = written(
         widget='import { a } from "./left.js";\nimport { b } from "./right.js";\n'
         "export default a + b;\n",
@@ -97,17 +71,29 @@ def test_what_two_of_a_widget_s_helpers_need_of_a_third_is_all_there(written: Ca
         right='import { two } from "./deep.js";\nexport const b = two;\n',
         deep="export const one = 1;\nexport const two = 2;\nexport const three = 3;\n",
     )
+    assert text.count("const one = 1;") == 1
     assert "return { one, two };" in text
     assert "three" not in text
+    places = [text.index(part) for part in ("one = 1", "const a =", "const b =", "default a + b")]
+    assert places == sorted(places)
 
 
-def test_what_a_helper_does_when_it_is_read_is_done_in_the_page(written: Callable[..., str]):
+def test_a_widget_carries_of_its_helpers_only_what_it_needs_and_what_they_do_when_read(
+    written: Callable[..., str],
+):
     text = written(
         widget='import { a } from "./helper.js";\nexport default a;\n',
-        helper="const seen = new Set();\nexport const a = 1;\nseen.add(a);\n",
+        helper='import { near, nearer } from "./deep.js";\n/** As `far` as it goes. */\n'
+        "const [one, two] = [1, 2];\nconst three = 3;\nconst seen = new Set();\n"
+        "export function a() {\n  return one + near;\n}\n"
+        "export const b = () => three + nearer;\nseen.add(a);\n",
+        deep="export const near = 4;\nexport const nearer = 5;\n",
     )
-    assert "const seen = new Set();" in text
+    declared = re.findall(r"^(?:const|function) (\[[^=]*\]|\w+)", text, re.MULTILINE)
+    kept = ["near", "[one, two]", "seen", "a"]
+    assert [name for name in declared if not name.startswith("$")] == kept
     assert "seen.add(a);" in text
+    assert "return { a };" in text
 
 
 @pytest.fixture
@@ -183,54 +169,20 @@ def test_comments_and_indentation_stay_behind_but_licences_do_not(written: Calla
     assert text == "/*! Licence of another */\nexport default /** @type {number} */ (\n3\n);\n"
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"widget": 'import { a } from "./b.js";\n'}, "widget.js imports b.js, which is not there"),
+def test_what_cannot_be_written_into_one_text_is_refused(written: Callable[..., str]):
+    use = {"widget": 'import { a } from "./b.js";\n'}
+    other = {"widget": 'import { x, y } from "./b.js";\n', "b": "export const x = 1;\n"}
+    back = 'import { a } from "./b.js";\nexport const c = a;\n'
+    circle = {"b": 'import { c } from "./c.js";\nexport const a = c;\n', "c": back}
+    for files, message in (
+        (use, "widget.js imports b.js, which is not there"),
+        (other, "imports y from b.js, which exports x"),
+        (use | circle, "c.js imports b.js, which leads back to it"),
         (
-            {"widget": 'import { x, y } from "./b.js";\n', "b": "export const x = 1;\n"},
-            "imports y from b.js, which exports x",
+            use | {"b": 'export const a = 1;\nexport * from "./c.js";\n'},
+            "expected imports of names",
         ),
-        (
-            {
-                "widget": 'import { a } from "./b.js";\n',
-                "b": 'import { c } from "./c.js";\nexport const a = c;\n',
-                "c": 'import { a } from "./b.js";\nexport const c = a;\n',
-            },
-            "c.js imports b.js, which leads back to it",
-        ),
-        (
-            {
-                "widget": 'import { a } from "./b.js";\n',
-                "b": 'export const a = 1;\nexport * from "./c.js";\n',
-            },
-            "expected imports of names from files",
-        ),
-        ({"widget": 'import * as all from "./b.js";\n'}, "expected imports of names from files"),
-    ],
-    ids=["not there", "not exported", "in a circle", "all exported", "all imported"],
-)
-def test_what_cannot_be_written_into_one_text_is_refused(
-    written: Callable[..., str], files: dict[str, str], message: str
-):
-    with pytest.raises(ValueError, match=message):
-        written(**files)
-
-
-def test_lines_can_be_read_beside_the_page():
-    long = [
-        f"{path.relative_to(HERE)}:{number}"
-        for path in HERE.rglob("*.js")
-        if "vendor" not in path.parts
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if len(line) > WIDEST
-    ]
-    assert long == []
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_in_a_widget_asks_another_host(module: str):
-    text = module_source(module) + stylesheet(module)
-    names_of_formats = {"http://www.w3.org"}
-    assert set(re.findall(r"https?://[\w.]+", text)) <= names_of_formats
-    assert not re.findall(r"\b(?:src|href)=|url\((?!#)|@import|fetch\(|XMLHttpRequest", text)
+        ({"widget": 'import * as all from "./b.js";\n'}, "expected imports of names"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            written(**files)
