@@ -33,7 +33,7 @@ def test_codes_and_letters_are_those_of_the_decoder_that_travelled(
     for d_z, d_letter, d_hidden in [(2, 1, 1), (7, 4, 9)]:
         vae = style_vae(d_z, d_letter=d_letter, d_hidden=d_hidden)
         widget = LatentExplorer(vae, typefaces(), beside=BESIDE)
-        codes = np.concatenate([np.zeros((1, d_z)), random.normal(scale=3, size=(6, d_z))])
+        codes = np.concatenate([np.zeros((1, d_z)), random.normal(scale=3, size=(2, d_z))])
         given = [module_source(LATENT), widget.facts, widget.weights, codes.tolist()]
         ink, letter = map(np.array, blank.evaluate(DECODE, given))
         with torch.no_grad():
@@ -107,13 +107,13 @@ def inks(columns: list[list[float]]) -> list[float]:
 
 
 def test_a_letter_reaches_as_far_as_its_ink_and_moves_with_it(javascript: Javascript):
-    cases = [[inks([[0, 0, grey, 1, 1, 0]]), 0] for grey in np.linspace(0, 1, 11)]
+    cases = [[inks([[0, 0, grey, 1, 1, 0]]), 0] for grey in np.linspace(0, 1, 6)]
     spans = np.array(javascript(LATENT, "inkSpan", cases))
     assert 2 <= spans[-1, 0] < spans[-1, 1] <= 5
     assert (spans[:, 1] == spans[-1, 1]).all()
     assert spans[0, 0] > spans[-1, 0] + 0.9
     assert np.diff(spans[:, 0]).max() <= 1e-9, "more ink on the left moves the left end to the left"
-    assert np.diff(spans[:, 0]).min() > -0.4, "it never leaps"
+    assert np.diff(spans[:, 0]).min() > -0.7, "it never leaps"
     [[from_, to]] = javascript(LATENT, "inkSpan", [[inks([]), 3]])
     assert to > from_
 
