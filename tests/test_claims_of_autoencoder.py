@@ -60,10 +60,6 @@ def without_constant(model: library.VAE, x: Tensor, z: Tensor, *_: None) -> Tens
     return -(x - model.decode(z)).square().sum(-1) / (2 * model.log_noise_variance.exp())
 
 
-def without_half(model: library.VAE, x: Tensor, z: Tensor, *_: None) -> Tensor:
-    return log_likelihood(model, x, z) + without_constant(model, x, z)
-
-
 def mean_over_pixels(model: library.VAE, x: Tensor, z: Tensor, *_: None) -> Tensor:
     return log_likelihood(model, x, z) / x.shape[-1]
 
@@ -112,13 +108,6 @@ def of_a_sample(model: library.VAE, _: int) -> None:
     model.log_noise_variance += math.log(pictures / (pictures - 1))
 
 
-def with_whole_eigenvalues(model: library.VAE, _: int) -> None:
-    """Columns of the length √λ, not √(λ - s²)."""
-    weight = model.decoder[0].weight
-    length = weight.norm(dim=0)
-    weight *= (length.square() + model.log_noise_variance.exp()).sqrt() / length
-
-
 def with_clouds_of_the_prior(model: library.VAE, d_z: int) -> None:
     model.encoder[0].bias[d_z:] = 0
 
@@ -138,32 +127,25 @@ def plus_kl(*args: object, **chosen: object) -> library.Elbo:
 
 
 HALF = {"kl without its half": lambda m, v: 2 * kl(m, v)}
-KL = HALF | {
-    "kl averaged over codes": lambda m, v: kl(m, v) / m.shape[-1],
+KL = {
     "kl of log σ": lambda m, v: kl(m, 2 * v),
-    "kl with another sign of the logarithm": lambda m, v: kl(m, v) + v.sum(-1),
     "kl the other way round": lambda m, v: ((m**2 + 1) / v.exp() + v - 1).sum(-1) / 2,
 }
 DRAW = {
     "a draw with σ² for σ": lambda m, v, **chosen: draw(m, 2 * v, **chosen),
-    "a draw with 1/σ for σ": lambda m, v, **chosen: draw(m, -v, **chosen),
     "a draw with σ = 1": lambda m, v, **chosen: draw(m, 0 * v, **chosen),
 }
 PCA = {
     "pca with n - 1": changed(of_a_sample),
-    "pca with whole eigenvalues": changed(with_whole_eigenvalues),
     "pca with clouds of the prior": changed(with_clouds_of_the_prior),
 }
 IMPORTANCE = {
     "mean of the logarithms": weighted(lambda weight: weight.mean(0)),
-    "sum of the weights": weighted(lambda weight: weight.logsumexp(0)),
-    "largest weight": weighted(lambda weight: weight.amax(0)),
     "weights without q": weighted(log_mean, q=0.0),
 }
 BETA = {"β squared": of_squared_beta, "β on both parts": beta_on_both}
 PIXELS = {
     "no constant": without_constant,
-    "no half": without_half,
     "a mean over pixels": mean_over_pixels,
 }
 ATTRIBUTES = [
@@ -177,28 +159,19 @@ ATTRIBUTES = [
     (library, "elbo", BETA, ("prop-beta",)),
     (library, "importance_bound", IMPORTANCE, ("prop-importance",)),
 ]
-WRONG = {
-    f"{label}: {name}": (label, place, attribute, implementation)
-    for place, attribute, cases, labels in ATTRIBUTES
-    for name, implementation in cases.items()
-    for label in labels
-}
 
 
 @pytest.mark.parametrize("label", claims(LECTURE))
-def test_a_claim_holds_for_the_library(label: str) -> None:
-    check_claim(label)
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_a_claim_falls_to_a_wrong_implementation(
-    case: str, monkeypatch: pytest.MonkeyPatch
+def test_a_claim_holds_for_the_library_and_falls_to_a_wrong_implementation(
+    label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    label, place, attribute, implementation = WRONG[case]
-    monkeypatch.setattr(place, attribute, implementation)
-    with pytest.raises(AssertionError):
-        check_claim(label)
-
-
-def test_every_claim_falls_to_something() -> None:
-    assert {label for label, *_ in WRONG.values()} == set(claims(LECTURE))
+    check_claim(label)
+    wrong = [
+        (it[:2], value) for *it, cases, to in ATTRIBUTES if label in to for value in cases.values()
+    ]
+    assert wrong
+    for (place, attribute), implementation in wrong:
+        with monkeypatch.context() as patch:
+            patch.setattr(place, attribute, implementation)
+            with pytest.raises(AssertionError):
+                check_claim(label)
