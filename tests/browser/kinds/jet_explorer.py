@@ -49,6 +49,11 @@ def make() -> JetExplorer:
     return make_small("JetExplorer")
 
 
+def make_for_a_hand() -> JetExplorer:
+    """One of whose particles the hardest lies where a hand presses, in the middle."""
+    return make_small("JetExplorer", jet=1)
+
+
 @functools.lru_cache(maxsize=8)
 def network_that_travelled(facts: str, weights: str) -> ParticleTransformer:
     return network_of(json.loads(facts), json.loads(weights)).double()
