@@ -1,23 +1,19 @@
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_widgets import make
 
-from course_lib.widgets import LetterHider
 from course_lib.widgets.folding import folded
 
 LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
 
 
-@pytest.mark.parametrize(
-    ("name", "alphabet", "read"),
-    [
+def test_capitals_and_accents_give_way_to_the_letters_of_the_alphabet():
+    for name, alphabet, read in (
         ("Anna", LARGE, "ANNA"),
         ("Anna", SMALL, "anna"),
         ("Anna", LARGE + SMALL, "Anna"),
-        ("Zoë", LARGE, "ZOE"),
         ("Zoe\u0308", SMALL, "zoe"),
         ("Strauß", LARGE, "STRAUSS"),
         ("Łukasz Ørsted", SMALL + " ", "lukasz orsted"),
@@ -26,21 +22,11 @@ LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
         ("Jean-Luc", LARGE, "JEANLUC"),
         ("Jean-Luc", SMALL + "-", "jean-luc"),
         ("Anne\u2011Marie d’Arc", SMALL, "annemariedarc"),
-    ],
-)
-def test_capitals_and_accents_give_way_to_the_letters_of_the_alphabet(name, alphabet, read):
-    assert folded(name, alphabet) == read
-
-
-@pytest.mark.parametrize("name", ["Анна", "a1", "李", "½", "x<y"])
-def test_what_no_accent_explains_stays_as_it_is_to_be_refused(name):
-    strange = set(name) - set(SMALL)
-    assert strange <= set(folded(name, SMALL))
-
-
-@given(st.text(alphabet=SMALL + " "))
-def test_letters_of_the_alphabet_stay(text):
-    assert folded(text, SMALL + " ") == text
+    ):
+        assert folded(name, alphabet) == read
+    # What no accent explains stays as it is, to be refused.
+    for name in ("Анна", "a1", "李", "½", "x<y"):
+        assert set(name) - set(SMALL) <= set(folded(name, SMALL))
 
 
 @given(st.text())
@@ -51,7 +37,6 @@ def test_what_is_folded_once_is_folded(text):
 
 def test_a_widget_reads_a_name_as_its_reader_writes_it():
     widget = make("LetterHider", word="Béad", words=["Cab"])
-    assert isinstance(widget, LetterHider)
     assert widget.word == "bead"
     assert widget.words == ["cab"]
     widget.word = "DÄDE"

@@ -1,21 +1,20 @@
 import json
 import re
-from string import ascii_lowercase
 
 import numpy as np
 import pytest
 import torch
 from filmed import expected_next, weights_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from small_widgets import payload
 
-from course_lib.attention import attention_weights, causal_mask
 from course_lib.widgets import AttentionExplorer
 from course_lib.widgets.traits import Array
 
 TOKENS = ["the", "cat", "sat"]
+RESET = {"typed": "", "query": 2, "layer": 0, "head": 0, "step": 0}
 
 
 def weights(*leading, tokens=3, seed=0):
@@ -33,24 +32,14 @@ def explorer(tokens=TOKENS, given_=None, **options):
     return AttentionExplorer(tokens, weights(2, 3) if given_ is None else given_, **options)
 
 
+def one_head(tokens):
+    return weights(1, 1, tokens=len(tokens), seed=5)
+
+
 # What is drawn -----------------------------------------------------------------------------------
 
 
-def test_tokens_and_weights_arrive_as_they_were_given():
-    widget = explorer()
-    assert widget.tokens == TOKENS
-    assert widget.weights.shape == (2, 3, 3, 3)
-    np.testing.assert_allclose(widget.weights, weights(2, 3), rtol=1e-6)
-    assert widget.steps == []
-    assert not widget.plugged
-
-
-def test_weights_from_the_library_are_drawable_with_and_without_a_mask():
-    x = torch.randn(1, 2, 3, 4)
-    for mask in (None, causal_mask(3)):
-        explorer(given_=attention_weights(x, x, mask=mask))
-
-
+@settings(max_examples=15)
 @given(
     hnp.arrays(
         np.float64,
@@ -62,39 +51,35 @@ def test_every_softmax_can_be_drawn_and_described(score):
     given_ = torch.from_numpy(score).softmax(-1)
     tokens = [f"token {i}" for i in range(score.shape[-1])]
     widget = AttentionExplorer(tokens, given_)
+    np.testing.assert_allclose(widget.weights, given_, rtol=1e-6, atol=1e-30)
     assert tokens[int(given_[0, 0, 0].float().argmax())] in widget.describe()
     json.dumps(widget.page_state(), allow_nan=False)
 
 
-def test_snapshots_carry_their_names_in_a_fifth_axis():
-    widget = explorer(given_=weights(4, 2, 3), steps=[0, 50, 100, "end"], step=3)
-    assert widget.weights.shape == (4, 2, 3, 3, 3)
-    assert widget.steps == ["0", "50", "100", "end"]
+def test_a_row_may_miss_one_by_a_thousandth():
+    for amount in (9e-4, -9e-4):
+        given_ = weights(2, 3)
+        given_[1, 0, 2, 0] += amount
+        explorer(given_=given_)
 
 
-def test_the_description_names_the_chosen_head_the_query_and_where_it_looks():
-    given_ = np.zeros((2, 3, 3, 3))
+def test_the_description_names_the_chosen_head_the_query_and_where_it_looks_at_a_step():
+    given_ = np.zeros((2, 2, 3, 3, 3))
     given_[..., 0] = 1
-    given_[1, 2, 1] = [0.25, 0.0, 0.75]
-    text = explorer(given_=given_, layer=1, head=2, query=1).describe()
-    assert "layer 2, head 3" in text
-    assert "cat (place 2) looks most at sat (place 3), with weight 0.750" in text
-
-
-def test_the_description_reads_the_chosen_snapshot():
-    given_ = np.zeros((2, 1, 1, 3, 3))
-    given_[0, ..., 0], given_[1, ..., 2] = 1, 1
-    widget = explorer(given_=given_, steps=[0, 9])
+    given_[1, 1, 2, 1] = [0.25, 0.0, 0.75]
+    widget = explorer(given_=given_, steps=[0, "end"], layer=1, head=2, query=1)
+    assert widget.steps == ["0", "end"]
     assert "most at the (place 1)" in widget.describe()
     widget.step = 1
-    assert "most at sat (place 3)" in widget.describe()
+    assert "layer 2, head 3" in widget.describe()
+    assert "cat (place 2) looks most at sat (place 3), with weight 0.750" in widget.describe()
 
 
 # The page ----------------------------------------------------------------------------------------
 
 
 def test_a_page_carries_the_weights_and_no_field_to_type_in():
-    widget = explorer(attention=lambda tokens: weights(2, 3, tokens=len(tokens)))
+    widget = explorer(attention=one_head)
     widget.typed = "one two"
     assert widget.plugged
     state = payload(widget)["state"]
@@ -102,11 +87,6 @@ def test_a_page_carries_the_weights_and_no_field_to_type_in():
     assert state["typed"] == state["error"] == ""
     assert state["tokens"] == ["one", "two"]
     assert np.array_equal(Array._decode(state["weights"], None), widget.weights)
-
-
-def test_thirteen_tokens_two_by_two_heads_and_five_snapshots_weigh_less_than_sixty_kilobytes():
-    widget = explorer(list("odiracmydirac"), weights(5, 2, 2, tokens=13), steps=range(5))
-    assert len(widget.static_html().encode()) < 60_000
 
 
 def test_a_page_has_the_last_snapshot_exactly_and_the_others_to_a_level():
@@ -119,18 +99,6 @@ def test_a_page_has_the_last_snapshot_exactly_and_the_others_to_a_level():
         np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-6)
 
 
-def test_fifty_one_snapshots_with_guesses_and_losses_weigh_less_than_sixty_kilobytes():
-    widget = explorer(
-        list("odiracmydirac"),
-        causal_rows(51, 2, 2, tokens=13),
-        steps=range(51),
-        losses=range(51),
-        vocabulary=list(ascii_lowercase),
-        guesses=np.full((51, 13, 26), 1 / 26),
-    )
-    assert len(widget.static_html().encode()) < 60_000
-
-
 def test_the_guesses_of_a_page_are_the_most_probable_and_of_equals_the_earlier():
     guesses = np.array([[0.1, 0.2, 0.5, 0.2], [0.25] * 4, [0.0, 0.0, 0.0, 1.0]])
     widget = explorer(vocabulary=list("wxyz"), guesses=guesses, query=2)
@@ -141,210 +109,75 @@ def test_the_guesses_of_a_page_are_the_most_probable_and_of_equals_the_earlier()
     assert "expects z to come next, with probability 1.00" in widget.describe()
 
 
-def test_other_tokens_come_without_the_guesses_and_losses_of_the_first_until_reset():
-    widget = explorer(
-        steps=["start", "end"],
-        given_=weights(2, 2, 3),
-        losses=[2.0, 1.0],
-        vocabulary=["a", "b"],
-        guesses=np.full((2, 3, 2), 0.5),
-        attention=lambda tokens: weights(1, 1, tokens=len(tokens)),
-    )
-    widget.set_state({"typed": "a b"})
-    assert widget.guesses.size == widget.losses.size == 0
-    widget.set_state(RESET)
-    assert (widget.losses.tolist(), widget.guesses.shape) == ([2.0, 1.0], (2, 3, 2))
-
-
-# Traits ------------------------------------------------------------------------------------------
+# Something else is drawn -------------------------------------------------------------------------
 
 
 def test_replace_draws_something_else_and_keeps_the_choices_that_still_exist():
     widget = explorer(layer=1, head=2, query=2)
+    before = widget.weights
+    with pytest.raises(ValueError, match="size 3 along query; expected 2"):
+        widget.replace(["a", "b"], weights(1, 1))
+    assert (widget.tokens, widget.layer) == (TOKENS, 1)
+    assert widget.weights is before
     widget.replace(["a", "b"], weights(1, 3, tokens=2))
     assert (widget.layer, widget.head, widget.query) == (0, 2, 1)
     assert widget.tokens == ["a", "b"]
 
 
-def test_replace_with_bad_weights_leaves_the_picture_as_it_was():
-    widget = explorer(layer=1)
-    before = widget.weights
-    with pytest.raises(ValueError, match="size 3 along query; expected 2"):
-        widget.replace(["a", "b"], weights(1, 1))
-    assert widget.tokens == TOKENS
-    assert widget.weights is before
-    assert widget.layer == 1
-
-
-# A function plugged in ---------------------------------------------------------------------------
-
-
-def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn():
+def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn_under_its_name():
     asked = []
 
     def my_attention(tokens):
-        asked.append(tokens)
-        return weights(1, 1, tokens=len(tokens), seed=5)
+        asked.append(list(tokens))
+        count = len(tokens)
+        tokens.clear()  # a list of its own
+        return weights(2, 3, tokens=count, seed=5)
 
     widget = explorer(attention=my_attention, layer=1, head=2)
+    assert (widget.source, widget.given) == ("", None)
     widget.typed = "  on the   mat "
     assert asked == [["on", "the", "mat"]]
     assert widget.tokens == ["on", "the", "mat"]
-    np.testing.assert_allclose(widget.weights, weights(1, 1, seed=5), rtol=1e-6)
-    assert (widget.layer, widget.head) == (0, 0)
-    assert widget.error == ""
-    assert widget.answers == 1
-
-
-def test_the_page_hears_whose_weights_are_drawn_and_what_they_were_at_first():
-    def my_attention(tokens):
-        return weights(1, 2, tokens=len(tokens), seed=5)
-
-    first = weights(1, 2)
-    widget = explorer(given_=first, attention=my_attention)
-    assert (widget.source, widget.given) == ("", None)
-    widget.typed = "a b"
+    np.testing.assert_allclose(widget.weights, weights(2, 3, seed=5), rtol=1e-6)
+    assert (widget.layer, widget.head, widget.error, widget.answers) == (1, 2, "", 1)
     assert (widget.source, widget.given) == ("my_attention", None)
     widget.typed = " ".join(TOKENS)
-    assert widget.source == "my_attention"
-    np.testing.assert_allclose(Array._decode(widget.given, widget), first, rtol=1e-6)
+    np.testing.assert_allclose(Array._decode(widget.given, widget), weights(2, 3), rtol=1e-6)
     widget.set_state(RESET)
     assert (widget.source, widget.given) == ("", None)
 
 
-def test_the_function_may_change_its_list_without_harm():
-    def greedy(tokens):
-        count = len(tokens)
-        tokens.clear()
-        return weights(1, 1, tokens=count)
+def test_an_exception_of_the_function_is_shown_with_its_kind_and_place_until_the_next_answer():
+    def fussy(tokens):
+        if len(tokens) < 2:
+            raise KeyError(tokens[0])
+        return one_head(tokens)
 
-    widget = explorer(attention=greedy)
-    widget.typed = "a b"
-    assert widget.tokens == ["a", "b"]
-
-
-def test_an_exception_of_the_function_is_shown_with_its_kind_and_place():
-    def my_attention(tokens):
-        raise KeyError(tokens[0])
-
-    widget = explorer(attention=my_attention)
+    widget = explorer(attention=fussy)
     before = widget.weights
     widget.typed = "dog"
-    assert re.fullmatch(r"KeyError in my_attention, line \d+: 'dog'", widget.error)
-    assert widget.answers == 1
-    assert widget.tokens == TOKENS
+    assert re.fullmatch(r"KeyError in fussy, line \d+: 'dog'", widget.error)
+    assert (widget.tokens, widget.answers) == (TOKENS, 1)
     assert widget.weights is before
+    widget.typed = "a b"
+    assert (widget.error, widget.answers) == ("", 2)
 
 
 @pytest.mark.usefixtures("plain_calls")
-@pytest.mark.parametrize(
-    ("output", "words"),
-    [
+def test_an_output_that_cannot_be_drawn_is_explained():
+    for output, words in (
         (None, "real numbers"),
-        ("weights", "real numbers"),
         (np.ones((1, 1, 2, 2)), "sums to 2"),
         (weights(1, 1), "size 3 along query; expected 2"),
-        (weights(tokens=2), "layers, heads, query, key"),
+        (weights(4, 1, 1, tokens=2), "layers, heads, query, key"),
         (np.full((1, 1, 2, 2), np.nan), "NaN"),
         ([[[[1.0], [0.5, 0.5]]]], "differ in length"),
-        (weights(4, 1, 1, tokens=2), "layers, heads, query, key"),
-    ],
-)
-def test_an_output_that_cannot_be_drawn_is_explained(output, words):
-    widget = explorer(attention=lambda _: output)
-    widget.typed = "a b"
-    assert widget.error.startswith("The function returned something that cannot be drawn: ")
-    assert words in widget.error
-    assert widget.tokens == TOKENS
-
-
-def test_the_next_good_answer_clears_the_error():
-    def fussy(tokens):
-        if len(tokens) < 2:
-            raise ValueError("I need two")
-        return weights(1, 1, tokens=len(tokens))
-
-    widget = explorer(attention=fussy)
-    widget.typed = "a"
-    assert widget.error.endswith(": I need two")
-    widget.typed = "a b"
-    assert widget.error == ""
-    assert widget.answers == 2
-
-
-def test_blanks_alone_are_answered_with_advice_and_not_with_a_call():
-    def never(tokens):
-        raise AssertionError(tokens)
-
-    widget = explorer(attention=never)
-    widget.typed = "   "
-    assert widget.error == "Type at least one token; spaces separate tokens."
-
-
-def test_without_a_function_typing_changes_nothing():
-    widget = explorer()
-    widget.typed = "a b"
-    assert widget.tokens == TOKENS
-    assert widget.answers == 0
-
-
-def test_a_function_that_returns_snapshots_keeps_their_names():
-    widget = explorer(
-        given_=weights(2, 1, 1),
-        steps=["start", "end"],
-        attention=lambda tokens: weights(2, 1, 1, tokens=len(tokens)),
-    )
-    widget.typed = "a b"
-    assert widget.error == ""
-    assert widget.steps == ["start", "end"]
-    assert widget.weights.shape == (2, 1, 1, 2, 2)
-
-
-def test_a_function_without_snapshots_takes_the_place_of_the_snapshots():
-    widget = explorer(
-        given_=weights(2, 1, 1),
-        steps=["start", "end"],
-        step=1,
-        attention=lambda tokens: weights(1, 1, tokens=len(tokens)),
-    )
-    widget.typed = "a b"
-    assert widget.error == ""
-    assert (widget.steps, widget.step) == ([], 0)
-
-
-RESET = {"typed": "", "query": 2, "layer": 0, "head": 0, "step": 0}
-
-
-def test_reset_brings_the_first_tokens_back_before_what_was_chosen_among_them():
-    widget = explorer(
-        steps=["start", "end"],
-        given_=weights(2, 2, 3),
-        attention=lambda tokens: weights(1, 1, tokens=len(tokens)),
-    )
-    before = widget.weights
-    for words in ("a b", "a", "   "):
-        widget.set_state({"typed": words})
-    assert widget.tokens == ["a"]
-    assert widget.error != ""
-    widget.set_state(RESET)
-    assert (widget.tokens, widget.steps, widget.query) == (TOKENS, ["start", "end"], 2)
-    np.testing.assert_array_equal(widget.weights, before)
-    assert widget.error == ""
-
-
-def test_reset_keeps_what_python_has_drawn_since_the_last_question():
-    widget = explorer(attention=lambda tokens: weights(1, 1, tokens=len(tokens)))
-    widget.set_state({"typed": "a b"})
-    widget.replace(["x", "y", "z"], weights(1, 1))
-    widget.set_state(RESET)
-    assert widget.tokens == ["x", "y", "z"]
-
-
-def test_a_row_may_miss_one_by_a_thousandth():
-    for amount in (9e-4, -9e-4):
-        given_ = weights(2, 3)
-        given_[1, 0, 2, 0] += amount
-        explorer(given_=given_)
+    ):
+        widget = explorer(attention=lambda _, output=output: output)
+        widget.typed = "a b"
+        assert widget.error.startswith("The function returned something that cannot be drawn: ")
+        assert words in widget.error
+        assert widget.tokens == TOKENS
 
 
 def test_words_that_cannot_be_drawn_are_refused_before_the_function_is_asked():
@@ -352,11 +185,59 @@ def test_words_that_cannot_be_drawn_are_refused_before_the_function_is_asked():
         raise AssertionError(tokens)
 
     widget = explorer(attention=never)
-    widget.typed = " ".join("x" * 65)
-    assert widget.error.startswith("tokens has 65 entries; expected 1 to 64")
-    widget.typed = "x" * 10_000
-    assert widget.error.startswith("tokens 'x")
-    assert widget.error.endswith(
-        "has 10000 letters; expected 80 at most, for which there is room; shorten it"
-    )
+    for typed, words in (
+        ("   ", "at least one token"),
+        (" ".join("x" * 65), "tokens has 65 entries"),
+        ("x" * 10_000, "has 10000 letters"),
+    ):
+        widget.typed = typed
+        assert words in widget.error
+        assert len(widget.error) < 300
     assert widget.tokens == TOKENS
+    silent = explorer()
+    silent.typed = "a b"
+    assert (silent.tokens, silent.answers) == (TOKENS, 0)
+
+
+def test_a_function_keeps_the_names_of_snapshots_if_it_returns_as_many():
+    for leading, steps in (((2, 1, 1), ["start", "end"]), ((1, 1), [])):
+        widget = explorer(
+            given_=weights(2, 1, 1),
+            steps=["start", "end"],
+            step=1,
+            attention=lambda tokens, leading=leading: weights(*leading, tokens=len(tokens)),
+        )
+        widget.typed = "a b"
+        assert (widget.error, widget.steps) == ("", steps)
+        assert widget.step == (1 if steps else 0)
+        assert widget.weights.shape == (*leading, 2, 2)
+
+
+def test_reset_brings_the_first_picture_back_with_its_guesses_and_losses():
+    widget = explorer(
+        steps=["start", "end"],
+        given_=weights(2, 2, 3),
+        losses=[2.0, 1.0],
+        vocabulary=["a", "b"],
+        guesses=np.full((2, 3, 2), 0.5),
+        attention=one_head,
+    )
+    before = widget.weights
+    for words in ("a b", "a", "   "):
+        widget.set_state({"typed": words})
+        assert widget.guesses.size == widget.losses.size == 0
+    assert widget.tokens == ["a"]
+    assert widget.error != ""
+    widget.set_state(RESET)
+    assert (widget.tokens, widget.steps, widget.query) == (TOKENS, ["start", "end"], 2)
+    np.testing.assert_array_equal(widget.weights, before)
+    assert (widget.losses.tolist(), widget.guesses.shape) == ([2.0, 1.0], (2, 3, 2))
+    assert widget.error == ""
+
+
+def test_reset_keeps_what_python_has_drawn_since_the_last_question():
+    widget = explorer(attention=one_head)
+    widget.set_state({"typed": "a b"})
+    widget.replace(["x", "y", "z"], weights(1, 1))
+    widget.set_state(RESET)
+    assert widget.tokens == ["x", "y", "z"]

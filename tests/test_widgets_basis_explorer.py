@@ -1,9 +1,7 @@
-import json
-
 import numpy as np
 import pytest
 import torch
-from small_widgets import basis_field, make, payload
+from small_widgets import make, payload
 
 from course_lib.elliptic import random_rods
 from course_lib.rod_field import load_rod_field
@@ -13,19 +11,14 @@ from course_lib.widgets.basis_explorer import DRAWN, MOST, STEPS, Curve, read_of
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
-@pytest.fixture(scope="module")
-def trained():
-    return load_rod_field()
-
-
 def told_of(rods, about):
     place = torch.linspace(0, 1, about["sensors"], dtype=torch.float64)
     z = torch.stack([rods.log_conductivity(place), rods.load(place)], dim=-1)
     return place.float().expand(len(z), -1), z.float()
 
 
-def test_rounding_changes_the_answers_of_the_field_by_little_beside_its_error(trained):
-    field, about = trained
+def test_rounding_changes_the_answers_of_the_field_by_little_beside_its_error():
+    field, about = load_rod_field()
     rods = random_rods(200, generator=torch.Generator().manual_seed(2))
     x = torch.linspace(0, 1, 50).expand(200, -1)
     u = rods.solve(torch.linspace(0, 1, 491, dtype=torch.float64))[:, ::10].float()
@@ -70,28 +63,5 @@ def test_it_says_what_it_shows_in_either_mode():
     assert "6 nodes with a value each" in make("BasisExplorer").describe()
     assert "2 heads" in make("BasisExplorer", mode="rod").describe()
     assert "9 sensors" in make("BasisExplorer", mode="rod").describe()
-
-
-def test_a_field_of_which_no_error_is_known_is_shown_too():
-    assert payload(make("BasisExplorer", about={"sensors": 5}))["state"]["facts"]["error"] is None
-
-
-def test_training_the_field_further_does_not_reach_the_widget_and_nobodys_draws_are_used_up():
-    field, about = basis_field()
-    widget, draws = BasisExplorer(field, about), torch.get_rng_state()
-    before = widget.field.query.weight.clone()
-    with torch.no_grad():
-        field.query.weight.zero_()
-    assert torch.equal(widget.field.query.weight, before)
-    assert not widget.field.training
-    assert torch.equal(torch.get_rng_state(), draws)
-
-
-def test_it_weighs_less_than_33_kb_beside_the_field_that_travels_with_it(trained):
-    widget = BasisExplorer(*trained, points=read_off(np.linspace(0, 1, 16)))
-    weights = len(json.dumps(widget.page_state()["weights"]))
-    assert 20_000 < weights < 35_000
-    # The question that stands over the nodes, with its answer in a frame, took 400 bytes, and half
-    # of them were found elsewhere; the flame and the plug that can be stopped took 900 more,
-    # and what is told to a listener while a film runs 250.
-    assert len(widget.static_html().encode()) - weights < 32_750
+    bare = make("BasisExplorer", about={"sensors": 5})
+    assert payload(bare)["state"]["facts"]["error"] is None

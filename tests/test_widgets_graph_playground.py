@@ -1,14 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from small_widgets import ethanol, make, molecule_network, payload
+from small_widgets import ethanol, make, payload
 
 from course_lib.graph import Graph
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import Molecule, load_molecules
-from course_lib.widgets import GraphPlayground
 from course_lib.widgets.drawings import MOST_ATOMS, REACH, drawing_of
-from course_lib.widgets.graph_playground import MOST_MOLECULES
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -34,31 +32,17 @@ def test_what_nobody_has_drawn_stands_in_a_circle():
     np.testing.assert_allclose(from_middle, from_middle[0], atol=0.02)
 
 
-def test_a_graph_without_bonds_or_atoms_is_a_graph():
-    widget = GraphPlayground([Molecule.drawn("C", [], name="methane")])
-    assert widget.drawing["hydrogens"] == [4]
-    widget.drawing = Molecule.drawn("", [])
-    assert (widget.atom, widget.describe().count(" 0 atoms")) == (-1, 1)
-
-
-def test_a_molecule_may_be_shown_that_cannot_be_chosen():
-    widget = make("GraphPlayground", drawing=ethanol("hexanol", 6), atom=6)
+def test_a_molecule_may_be_shown_that_cannot_be_chosen_even_one_of_no_atoms():
+    widget = make("GraphPlayground", drawing=ethanol("hexanol", 6), atom=6, partner=5)
     assert widget.drawing["element"] == [*"CCCCCC", "O"]
     assert "hexanol of 7 atoms (6 C, 1 O) and 6 bonds" in widget.describe()
     assert "ethanol, propanol" in widget.describe()
-
-
-def test_an_atom_that_is_gone_is_no_longer_looked_at():
-    widget = make("GraphPlayground", drawing=ethanol("hexanol", 6), atom=6, partner=5)
     widget.drawing = ethanol()
     assert (widget.atom, widget.partner) == (-1, -1)
-
-
-def test_what_nobody_measured_does_not_travel_as_a_number():
-    assert [m["solubility"] for m in payload(make("GraphPlayground"))["state"]["molecules"]] == [
-        None,
-        None,
-    ]
+    widget.drawing = Molecule.drawn("C", [], name="methane")
+    assert widget.drawing["hydrogens"] == [4]
+    widget.drawing = Molecule.drawn("", [])
+    assert (widget.atom, widget.describe().count(" 0 atoms")) == (-1, 1)
 
 
 def test_the_network_is_what_travels_and_rounding_changes_its_answers_little(molecules):
@@ -74,22 +58,9 @@ def test_the_network_is_what_travels_and_rounding_changes_its_answers_little(mol
     assert 0 < (before - after).abs().max() < 0.01
 
 
-def test_making_the_network_again_uses_up_nobodys_draws():
-    widget = make("GraphPlayground")
-    state = torch.random.get_rng_state()
-    assert not widget.network.training
-    assert torch.equal(torch.random.get_rng_state(), state)
-
-
-def test_without_a_network_nothing_is_answered():
+def test_what_nobody_measured_and_a_network_that_is_not_there_travel_as_nothing():
     widget = make("GraphPlayground", network=None)
     assert (widget.network, widget.bits) == (None, None)
-    assert payload(widget)["state"]["weights"] is None
-
-
-def test_the_largest_weighs_less_than_60_kb_in_the_page(molecules):
-    largest = [m for m in molecules if len(m.element) == MOST_ATOMS][:MOST_MOLECULES]
-    assert len(largest) == MOST_MOLECULES
-    widget = GraphPlayground(largest, network=molecule_network(d=32, layers=3))
-    widget.drawing = max(molecules, key=lambda m: len(str(drawing_of(m))))
-    assert len(widget.static_html().encode()) < 60_000
+    state = payload(widget)["state"]
+    assert state["weights"] is None
+    assert [molecule["solubility"] for molecule in state["molecules"]] == [None, None]

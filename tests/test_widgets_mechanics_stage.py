@@ -10,8 +10,6 @@ from course_lib.widgets.energy_drift import METHODS
 from course_lib.widgets.mechanics_stage import ALL_NUMBERS, BOOK, SCENES
 from course_lib.widgets.traits import Array
 
-of_every_system = pytest.mark.parametrize("name", SCENES)
-
 
 def state(*numbers):
     return torch.tensor(numbers, dtype=torch.float64)
@@ -21,30 +19,24 @@ def swing(steps=200, dt=0.1):
     return mechanics.integrate(mechanics.Pendulum(), state(1.2), state(0.0), dt=dt, steps=steps)
 
 
-@of_every_system
-def test_every_system_starts_where_its_scene_says(name):
-    stage = MechanicsStage(getattr(mechanics, name)())
-    scene = SCENES[name]
-    assert stage.system == name
-    np.testing.assert_array_equal(stage.z, np.float32(scene.z))
-    assert stage.dt == scene.dt
-    assert stage.methods[0] == "explicit_euler"
-    assert len(stage.methods) == 2
-
-
-@of_every_system
-def test_what_keeps_the_structure_keeps_to_the_stage_over_the_whole_span(name):
-    system, scene = getattr(mechanics, name)(), SCENES[name]
-    spec = next(s for s in payload(MechanicsStage(system))["state"]["systems"] if s["name"] == name)
-    method = getattr(mechanics, spec["first"][1])
-    q, p = state(*scene.z).split([system.dim, len(scene.z) - system.dim])
-    steps = round(scene.span / scene.dt)
-    run = mechanics.integrate(
-        system, q, p if system.canonical else None, dt=scene.dt, steps=steps, method=method
-    )
-    states = torch.cat([run.q, run.p], -1)
-    assert (states.abs().amax(0) <= state(*spec["reach"])).all()
-    assert (run.energy / run.energy[0] - 1).abs().max() < 0.1
+def test_every_system_starts_where_its_scene_says_and_keeps_to_its_stage_over_the_whole_span():
+    for name, scene in SCENES.items():
+        system = getattr(mechanics, name)()
+        stage = MechanicsStage(system)
+        assert (stage.system, stage.dt) == (name, scene.dt)
+        np.testing.assert_array_equal(stage.z, np.float32(scene.z))
+        assert stage.methods[0] == "explicit_euler"
+        assert len(stage.methods) == 2
+        spec = next(spec for spec in payload(stage)["state"]["systems"] if spec["name"] == name)
+        method = getattr(mechanics, spec["first"][1])
+        q, p = state(*scene.z).split([system.dim, len(scene.z) - system.dim])
+        steps = round(scene.span / scene.dt)
+        run = mechanics.integrate(
+            system, q, p if system.canonical else None, dt=scene.dt, steps=steps, method=method
+        )
+        states = torch.cat([run.q, run.p], -1)
+        assert (states.abs().amax(0) <= state(*spec["reach"])).all()
+        assert (run.energy / run.energy[0] - 1).abs().max() < 0.1
 
 
 def test_methods_that_need_pairs_are_not_offered_to_a_rigid_body():
@@ -53,9 +45,6 @@ def test_methods_that_need_pairs_are_not_offered_to_a_rigid_body():
     free = ["explicit_euler", "runge_kutta_4", "implicit_midpoint"]
     assert offered.pop("RigidBody") == free
     assert all(methods == list(METHODS) for methods in offered.values())
-
-
-def test_the_rigid_body_of_the_scene_could_be_built():
     # The moments of a body about two axes are together at least that about the third.
     assert 2 * max(BOOK.inertia) < sum(BOOK.inertia)
 
@@ -66,9 +55,6 @@ def test_a_new_system_brings_its_start_and_its_methods_if_the_old_do_not_fit():
     np.testing.assert_array_equal(stage.z, np.float32(SCENES["RigidBody"].z))
     assert stage.dt == SCENES["RigidBody"].dt
     assert stage.methods == ["explicit_euler"]
-
-
-def test_a_state_that_fits_the_new_system_stays():
     stage = MechanicsStage(mechanics.HarmonicOscillator(), z=[0.7, 0.1])
     stage.system = "Pendulum"
     np.testing.assert_array_equal(stage.z, np.float32([0.7, 0.1]))
@@ -84,16 +70,16 @@ def test_a_rollout_travels_with_its_step_and_its_first_states():
     np.testing.assert_array_equal(states, expected)
 
 
-@pytest.mark.parametrize("value", [np.inf, np.nan, 1e300])
-def test_a_rollout_that_is_lost_travels_up_to_there(value):
+def test_a_rollout_that_is_lost_travels_up_to_there():
     run = swing()
-    q = run.q.clone()
-    q[40:] = value
-    (drawn,) = MechanicsStage(rollouts={"wild": run._replace(q=q)}).rollouts
-    states = Array._decode(drawn["states"], None)
-    assert drawn["lost"]
-    assert states.shape == (40, 2)
-    assert np.isfinite(states).all()
+    for value in (np.inf, np.nan, 1e300):
+        q = run.q.clone()
+        q[40:] = value
+        (drawn,) = MechanicsStage(rollouts={"wild": run._replace(q=q)}).rollouts
+        states = Array._decode(drawn["states"], None)
+        assert drawn["lost"]
+        assert states.shape == (40, 2)
+        assert np.isfinite(states).all()
 
 
 def test_rollouts_leave_room_for_integrators_and_no_more():
@@ -117,13 +103,13 @@ def test_a_network_travels_with_the_system_and_the_step_that_it_has_learned():
         np.testing.assert_array_equal(rows[:, 2:].T, torch.stack([layer.b, layer.a]).detach())
 
 
-@pytest.mark.parametrize(("name", "value"), [("system", "Kepler"), ("dt", 0.2)])
-def test_networks_know_one_step_of_one_system(name, value):
+def test_networks_know_one_step_of_one_system():
     network = {"mine": SympNet(2)}
     stage = MechanicsStage(mechanics.CoupledOscillators(), dt=0.3, networks=network)
-    with pytest.raises(ValueError, match=f"{name} is {value}, but the networks have learned"):
-        setattr(stage, name, value)
-    setattr(stage, name, getattr(stage, name))
+    for name, value in (("system", "Kepler"), ("dt", 0.2)):
+        with pytest.raises(ValueError, match=f"{name} is {value}, but the networks have learned"):
+            setattr(stage, name, value)
+        setattr(stage, name, getattr(stage, name))
     stage.z = [0.1, 0.2, 0.3, 0.4]
 
 
@@ -149,10 +135,3 @@ def test_the_words_name_the_body_its_step_and_who_moves_it():
     words = MechanicsStage(mechanics.Kepler(), dt=0.25, methods=["runge_kutta_4"]).describe()
     for word in ("Planet", "Runge–Kutta 4", "0.25", "water in a glass"):
         assert word in words
-
-
-def test_a_stage_with_the_longest_rollouts_weighs_under_60_kilobytes():
-    system = mechanics.CoupledOscillators()
-    run = mechanics.integrate(system, state(1.0, 0.5), state(0.0, 0.5), dt=0.3, steps=10_000)
-    runs = {f"a learned model, number {i}": run for i in range(3)}
-    assert len(MechanicsStage(system, rollouts=runs).static_html().encode()) < 60_000

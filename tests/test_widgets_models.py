@@ -1,44 +1,65 @@
-"""What every widget does that runs a trained transformer in its page."""
+"""What every widget does that carries a trained model into its page."""
 
 import pytest
 import torch
-from small_widgets import decoder, encoder, make
+from small_widgets import (
+    astromer,
+    basis_field,
+    decoder,
+    encoder,
+    make,
+    molecule_network,
+    particle_transformer,
+    seeded,
+    style_vae,
+)
+from torch import nn
 
 # Widgets check what they are given themselves; models are made as a lecture makes them.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 IDS = torch.arange(24).reshape(3, 8) % 6
 EXPECTED = {"LetterHider": IDS < 3, "TinyGPT": (IDS + 1) % 6}
-of_every_kind = pytest.mark.parametrize(
-    ("kind", "model_of"), [("LetterHider", encoder), ("TinyGPT", decoder)]
-)
+MODELS = {
+    "BasisExplorer": ("field", lambda: basis_field()[0]),
+    "GateExplorer": ("cell", lambda: seeded(nn.LSTM, 5, 4)),
+    "GraphPlayground": ("network", molecule_network),
+    "JetExplorer": ("model", particle_transformer),
+    "LatentExplorer": ("vae", style_vae),
+    "LetterHider": ("model", encoder),
+    "StarExplorer": ("astromer", astromer),
+    "TinyGPT": ("model", decoder),
+}
 
 
-@of_every_kind
-def test_training_the_model_further_does_not_reach_the_widget(kind, model_of):
-    model = model_of()
-    shown = make(kind, model=model)
-    before = shown.losses(IDS, EXPECTED[kind])
-    with torch.no_grad():
-        model.embedding.token.weight.zero_()
-    assert shown.losses(IDS, EXPECTED[kind]) == before
+def test_making_and_describing_a_widget_changes_no_model_draws_nothing_and_hears_of_no_training():
+    for kind, (argument, model_of) in MODELS.items():
+        model, draws = model_of(), torch.get_rng_state()
+        before = {name: value.clone() for name, value in model.state_dict().items()}
+        shown = make(kind, **{argument: model})
+        said, state = shown.describe(), shown.page_state()
+        assert torch.equal(torch.get_rng_state(), draws), kind
+        assert all(torch.equal(value, before[n]) for n, value in model.state_dict().items()), kind
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.zero_()
+        assert (shown.describe(), shown.page_state()) == (said, state), kind
+        carried = getattr(shown, "decoder" if kind == "LatentExplorer" else argument, None)
+        if isinstance(carried, nn.Module):
+            assert not carried.training
+            assert any(parameter.any() for parameter in carried.parameters()), kind
 
 
-@of_every_kind
-def test_making_and_describing_a_widget_draws_no_random_numbers(kind, model_of):
-    model = model_of()
-    before = torch.get_rng_state()
-    shown = make(kind, model=model)
-    shown.describe()
-    shown.losses(IDS, EXPECTED[kind])
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-@of_every_kind
+@pytest.mark.parametrize(("kind", "model_of"), [("LetterHider", encoder), ("TinyGPT", decoder)])
 def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is(kind, model_of):
     model = model_of(dropout=0.5).double().train()
+    draws = torch.get_rng_state()
     shown = make(kind, model=model)
+    before = shown.losses(IDS, EXPECTED[kind])
+    assert torch.equal(torch.get_rng_state(), draws)
     assert model.training
     assert next(model.parameters()).dtype == torch.float64
     with torch.no_grad():
         assert torch.allclose(shown.model(IDS), model.eval()(IDS).float(), rtol=0, atol=0.01)
+        model.embedding.token.weight.zero_()
+    assert shown.losses(IDS, EXPECTED[kind]) == before

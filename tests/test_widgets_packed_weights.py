@@ -3,7 +3,7 @@ import base64
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.widgets.packed_weights import pack, unpack
@@ -15,6 +15,7 @@ def packed_in(bits, matrix, *, most_bytes=10**6):
     return pack({"w": matrix}, most_bytes=most_bytes, fewest_bits=bits, most_bits=bits)
 
 
+@settings(max_examples=15)
 @given(st.integers(7, 16), st.integers(0, 2**32 - 1), st.floats(-8, 8))
 def test_a_number_is_off_by_at_most_half_a_step_of_its_row(bits, seed, exponent):
     random = np.random.default_rng(seed)
@@ -29,6 +30,7 @@ def test_a_number_is_off_by_at_most_half_a_step_of_its_row(bits, seed, exponent)
     assert there[0, 0] == 0
 
 
+@settings(max_examples=15)
 @given(st.integers(7, 16), st.integers(0, 2**32 - 1))
 def test_what_was_rounded_once_is_not_rounded_again_on_the_way_through_float32(bits, seed):
     matrix = torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 5)))
@@ -51,6 +53,7 @@ def test_rows_of_zeros_and_of_tiny_numbers_arrive_as_finite_numbers():
     assert np.abs(there - matrix.numpy()).max() <= 1.0 / 65534 * (1 + 1 / 127)
 
 
+@settings(max_examples=15)
 @given(st.integers(2000, 9000), st.integers(0, 2**32 - 1))
 def test_a_parameter_has_as_many_bits_as_the_bytes_allow(most_bytes, seed):
     rows, columns = np.random.default_rng(seed).integers(1, 38, size=2)

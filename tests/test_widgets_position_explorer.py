@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import torch
 
 from course_lib.position import LearnedPosition, rotary, sinusoidal
@@ -13,26 +12,16 @@ def explorer(**given) -> PositionExplorer:
     return PositionExplorer(**{"tokens": 8, "d_model": 6, **given})
 
 
-def test_the_explorer_needs_no_data():
-    found = PositionExplorer()
-    assert (found.tokens, found.d_model, found.kind) == (32, 16, "sinusoidal")
-    assert found.kinds == ["none", "sinusoidal", "rotary"]
-
-
-def test_a_learned_table_is_offered_once_it_is_given():
+def test_a_learned_table_is_offered_once_it_is_given_and_shown_up_to_the_number_of_tokens():
+    bare = PositionExplorer()
+    assert bare.kinds == ["none", "sinusoidal", "rotary"]
     found = explorer(learned=TABLE)
     assert found.kinds == ["none", "sinusoidal", "learned", "rotary"]
-    assert found.kind == "sinusoidal"
-
-
-def test_a_longer_table_is_shown_up_to_the_number_of_tokens():
-    np.testing.assert_allclose(explorer(learned=TABLE).learned, TABLE[:8], rtol=1e-6)
-
-
-def test_the_weight_of_a_learned_position_is_taken_as_it_is():
-    position = LearnedPosition(8, 6)
-    found = explorer(learned=position.weight, kind="learned")
-    np.testing.assert_array_equal(found.learned, position.weight.detach().numpy())
+    assert bare.kind == found.kind == "sinusoidal"
+    np.testing.assert_allclose(found.learned, TABLE[:8], rtol=1e-6)
+    weight = LearnedPosition(8, 6).weight
+    found = explorer(learned=weight, kind="learned")
+    np.testing.assert_array_equal(found.learned, weight.detach().numpy())
 
 
 def test_a_query_and_a_key_that_are_not_given_are_drawn_from_the_seed():
@@ -41,18 +30,15 @@ def test_a_query_and_a_key_that_are_not_given_are_drawn_from_the_seed():
     np.testing.assert_array_equal(first.key, again.key)
     assert not np.array_equal(first.query, other.query)
     assert not np.array_equal(first.query, first.key)
-
-
-def test_a_query_that_is_given_is_kept():
     np.testing.assert_array_equal(explorer(query=[1, 0, 2, 0, 3, 0]).query, [1, 0, 2, 0, 3, 0])
 
 
-@pytest.mark.parametrize(("tokens", "d_model"), [(2, 2), (48, 32)])
-def test_the_smallest_and_the_largest_explorer_start_within_themselves(tokens: int, d_model: int):
-    found = PositionExplorer(tokens=tokens, d_model=d_model)
-    assert 0 <= found.query_position < tokens
-    assert 0 <= found.key_position < tokens
-    assert 0 <= found.pair < d_model // 2
+def test_the_smallest_and_the_largest_explorer_start_within_themselves():
+    for tokens, d_model in ((2, 2), (48, 32)):
+        found = PositionExplorer(tokens=tokens, d_model=d_model)
+        assert min(found.query_position, found.key_position, found.pair) >= 0
+        assert max(found.query_position, found.key_position) < tokens
+        assert found.pair < d_model // 2
 
 
 def sides(kind: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -68,17 +54,11 @@ def sides(kind: str) -> tuple[torch.Tensor, torch.Tensor]:
     }[kind]
 
 
-@pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned", "rotary"])
-def test_the_description_tells_the_score_and_the_scores_of_the_same_difference(kind: str):
-    text = explorer(learned=TABLE, kind=kind, query_position=5, key_position=2).describe()
-    queries, keys = sides(kind)
-    score = [[float(q @ k) for k in keys] for q in queries]
-    alike = [score[t + 3][t] for t in range(5)]
-    assert f"query at 5 and the key at 2 have the score {score[5][2]:.2f}." in text
-    assert f"the difference 3 lie between {min(alike):.2f} and {max(alike):.2f}." in text
-
-
-def test_the_largest_explorer_weighs_less_than_60_kb_in_the_page():
-    table = RANDOM.normal(size=(48, 32))
-    found = PositionExplorer(tokens=48, d_model=32, learned=table)
-    assert len(found.static_html().encode()) < 60_000
+def test_the_description_tells_the_score_and_the_scores_of_the_same_difference():
+    for kind in ("none", "sinusoidal", "learned", "rotary"):
+        text = explorer(learned=TABLE, kind=kind, query_position=5, key_position=2).describe()
+        queries, keys = sides(kind)
+        score = [[float(q @ k) for k in keys] for q in queries]
+        alike = [score[t + 3][t] for t in range(5)]
+        assert f"query at 5 and the key at 2 have the score {score[5][2]:.2f}." in text
+        assert f"the difference 3 lie between {min(alike):.2f} and {max(alike):.2f}." in text

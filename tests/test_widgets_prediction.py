@@ -20,39 +20,31 @@ def test_a_question_and_its_answer_can_be_read_without_scripts():
     assert "The curve runs from 0.5 at 1 to 0.25 at 2. Because." in text
 
 
-def test_without_a_guess_nothing_is_off():
-    assert Prediction.place("Where?", truth=1, between=(0, 2), **WHY).off() is None
-
-
 def test_a_number_is_off_by_a_distance_or_by_a_factor():
     guess = {"truth": 8, "guess": [2], **WHY}
     assert Prediction.place("Where?", between=(0, 10), **guess).off() == 6
     assert Prediction.place("Where?", between=(1, 10), log=True, **guess).off() == pytest.approx(4)
+    assert Prediction.place("Where?", truth=1, between=(0, 2), **WHY).off() is None
 
 
-def test_a_choice_is_off_by_what_the_right_one_has_more():
-    options = {"a": 1, "b": 4, "c": -2}
-    assert Prediction.choose("Who?", options=options, guess=[0], **WHY).off() == 3
-    assert (
-        Prediction.choose("Who?", options=options, wanted="smallest", guess=[2], **WHY).off() == 0
-    )
+def test_a_choice_is_off_by_what_the_right_one_has_more_or_by_a_factor():
+    told = {"options": {"a": 1, "b": 4, "c": -2}, **WHY}
+    assert Prediction.choose("Who?", guess=[0], **told).off() == 3
+    assert Prediction.choose("Who?", wanted="smallest", guess=[2], **told).off() == 0
+    told = {"options": {"a": 0.02, "b": 5.0}, "log": True, **WHY}
+    assert Prediction.choose("Who?", guess=[0], **told).off() == pytest.approx(250)
+    with pytest.raises(ValueError, match="above zero"):
+        Prediction.choose("Who?", **told | {"options": {"a": 1.0, "c": 0.0}})
 
 
-def test_a_curve_is_off_by_the_mean_of_what_lies_between():
+def test_a_curve_is_off_by_the_mean_of_what_lies_between_or_by_a_factor():
     x = np.linspace(0, 24, 25)
     curve = {"x": x, "truth": x + 3, "up": (1, 30), "guess": np.clip(x, 1, 30).tolist(), **WHY}
     assert Prediction.sketch("How?", **curve).off() == pytest.approx((24 * 3 + 2) / 25)
-
-
-def test_a_curve_on_a_logarithmic_axis_is_off_by_a_factor():
     flat = {"x": [1, 2, 5], "truth": [4, 4, 4], "up": (1, 10), "guess": [2] * 25, **WHY}
     assert Prediction.sketch("How?", ylog=True, **flat).off() == pytest.approx(2)
-
-
-def test_the_axis_of_a_curve_runs_over_its_places_unless_another_is_given():
-    curve = {"x": [3, 7], "truth": [0, 1], "up": (0, 1), **WHY}
-    assert Prediction.sketch("How?", **curve).across.tolist() == [3, 7]
-    assert Prediction.sketch("How?", across=(0, 10), **curve).across.tolist() == [0, 10]
+    assert Prediction.sketch("How?", **flat).across.tolist() == [1, 5]
+    assert Prediction.sketch("How?", across=(0, 10), **flat).across.tolist() == [0, 10]
 
 
 def test_a_guess_of_the_page_reaches_python():
@@ -63,12 +55,3 @@ def test_a_guess_of_the_page_reaches_python():
     assert (asked.off(), asked.revealed) == (0.5, True)
     asked.set_state({"guess": [], "revealed": False})
     assert asked.guess == []
-
-
-def test_numbers_on_logarithmic_bars_are_off_by_a_factor_and_lie_above_zero():
-    options = {"a": 0.02, "b": 5.0}
-    assert Prediction.choose("Who?", options=options, log=True, guess=[0], **WHY).off() == (
-        pytest.approx(250)
-    )
-    with pytest.raises(ValueError, match="expected numbers above zero"):
-        Prediction.choose("Who?", options=options | {"c": 0.0}, log=True, **WHY)
