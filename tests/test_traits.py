@@ -64,9 +64,6 @@ def sampler(**changes):
     return Sampler(**{"names": ["Ada", "Ben"], "points": [[0, 0], [1, 1]]} | changes)
 
 
-# What is taken -----------------------------------------------------------------------------------
-
-
 def test_a_value_is_kept_alike_from_a_constructor_and_an_assignment():
     for name, given, kept in (
         ("level", 0, 0.0),
@@ -104,15 +101,9 @@ def test_data_may_be_any_array_of_real_numbers_and_is_the_widget_s_own():
     widget = sampler(table=table)
     table[0, 0] = 9
     assert widget.table[0, 0] == 1
+    assert sampler(table=None).table.shape == (0, 0)
+    assert sampler(word="ab", letter=None).letter == 1
 
-
-def test_none_stands_for_a_default_that_the_widget_computes_and_for_an_optional_array():
-    widget = sampler(word="ab", letter=None, table=None)
-    assert widget.letter == 1
-    assert widget.table.shape == (0, 0)
-
-
-# What is refused ---------------------------------------------------------------------------------
 
 OF_ANOTHER_TYPE = {
     "switch": [1], "level": ["1", True, None, 1j], "count": [2.0, True], "hidden": [["a"], 1],
@@ -167,23 +158,12 @@ def test_a_value_of_ten_thousand_letters_does_not_fill_the_message():
         assert len(str(caught.value)) < 3 * LONGEST_NAME
 
 
-def test_a_choice_of_nothing_says_so():
-    class Silent(Sampler):
-        quiet = Choice(offered=lambda _: [])
-
-    with pytest.raises(ValueError, match="quiet"):
-        Silent(["a", "b"], [[0, 0], [1, 1]], "on")
-
-
 def test_what_has_a_name_needs_a_dict_of_names_that_can_be_read():
     assert named("runs", None) == {}
     assert named("runs", {"mine": 1}) == {"mine": 1}
     for bad in ([1], {1: 2}, {"": 2}, {"x" * 81: 2}):
         with pytest.raises((TypeError, ValueError), match="runs"):
             named("runs", bad)
-
-
-# Traits that depend on one another ---------------------------------------------------------------
 
 
 def test_what_no_longer_fits_follows_the_change():
@@ -219,9 +199,6 @@ def test_a_message_that_does_not_fit_together_changes_nothing_and_the_page_hears
     assert heard == []
     widget.set_state({"level": 1.0})
     assert [change["new"] for change in heard] == [1.0]
-
-
-# The journey of an array -------------------------------------------------------------------------
 
 
 def test_an_array_survives_the_journey_to_javascript_and_back_and_may_be_written_to():

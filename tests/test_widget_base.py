@@ -59,25 +59,15 @@ class Page(HTMLParser):
             self.text += data
 
 
-# The state of a page ---------------------------------------------------------------------------
-
-
-def test_a_state_that_comes_from_javascript_reaches_python_observers(counter):
+def test_a_widget_s_own_state_goes_to_the_page_and_comes_back(counter):
     seen = []
     counter.observe(lambda change: seen.append(change["new"]), "count")
+    other = Counter(table=[[0.0]], count=9)
     counter.set_state({"count": 8, "table": Array._encode(np.ones((1, 1), dtype=np.float32), None)})
     assert seen == [8]
     np.testing.assert_array_equal(counter.table, [[1.0]])
-
-
-def test_the_page_state_holds_the_declared_traits_of_its_own_widget_as_they_are(counter):
-    other = Counter(table=[[0.0]], count=9)
-    counter.count = 4
     assert set(counter.page_state()) == {"count", "label", "table"}
-    assert (counter.page_state()["count"], other.page_state()["count"]) == (4, 9)
-
-
-# Static HTML -----------------------------------------------------------------------------------
+    assert (counter.page_state()["count"], other.page_state()["count"]) == (8, 9)
 
 
 def test_static_html_is_one_placeholder_with_words_and_two_scripts(counter):
@@ -118,9 +108,6 @@ def test_an_output_offers_the_live_view_the_page_and_the_words(counter):
     assert "application/vnd.jupyter.widget-view+json" in data
     assert data["text/html"] == counter.static_html()
     assert data["text/plain"] == "A counter of steps."
-
-
-# Mistakes of a widget's author -----------------------------------------------------------------
 
 
 def test_a_trait_may_not_take_a_name_that_ipywidgets_needs():

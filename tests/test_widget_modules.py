@@ -34,19 +34,6 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., st
     return written
 
 
-def test_every_class_of_a_style_sheet_is_named_by_a_script():
-    scripts = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*.js"))
-    scripts += "".join(path.read_text(encoding="utf-8") for path in HERE.glob("*.py"))
-    named = set(re.findall(r"cw-[\w-]+(?![\w$-]|\$\{)", scripts))
-    # Of a name such as `cw-tile-${kind}` the end stands elsewhere, as a text or a key of its own.
-    begun = set(re.findall(r"(cw-[\w-]*-)\$\{", scripts))
-    ends = set(re.findall(r"""["'\s{]([\w-]+)["':,]""", scripts))
-    for path in HERE.rglob("*.css"):
-        classes = set(re.findall(r"\.(cw-[\w-]+)", path.read_text(encoding="utf-8")))
-        made = {name for name in classes for start in begun if name.removeprefix(start) in ends}
-        assert classes - named - made == set(), path.name
-
-
 def test_a_module_as_text_imports_nothing_exports_its_own_and_asks_no_other_host():
     exported = r"^export \S+ ?\w*"
     names_of_formats = {"http://www.w3.org"}
@@ -159,14 +146,6 @@ def test_helpers_may_use_the_same_names_within(written: Callable[..., str]):
     told = {"input": text, "capture_output": True, "text": True}
     done = subprocess.run([NODE, "--input-type=module"], check=False, **told)
     assert done.stdout == "[1,2]", done.stderr
-
-
-def test_comments_and_indentation_stay_behind_but_licences_do_not(written: Callable[..., str]):
-    text = written(
-        widget="/*! Licence of another */\n/**\n * Documentation\n */\n// remark\n"
-        "export default /** @type {number} */ (\n  3\n);\n"
-    )
-    assert text == "/*! Licence of another */\nexport default /** @type {number} */ (\n3\n);\n"
 
 
 def test_what_cannot_be_written_into_one_text_is_refused(written: Callable[..., str]):

@@ -29,9 +29,6 @@ def widget(model=None, alphabet=ALPHABET, **options):
     )
 
 
-# What is expected --------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def model():
     return encoder().double()
@@ -63,9 +60,6 @@ def test_the_widget_expects_what_its_model_expects():
     assert torch.equal(shown.expected(), expected)
 
 
-# The journey of the weights ----------------------------------------------------------------------
-
-
 def test_every_kind_of_model_arrives_as_it_left_but_for_the_rounding():
     ids = torch.randint(6, (5, 8))
     for position, norm in product(POSITIONS, ("pre", "post")):
@@ -91,9 +85,6 @@ def test_what_rounding_costs_is_the_difference_of_two_losses_and_little():
     assert 0 < abs(before - after) < 0.01 * before
 
 
-# Words -------------------------------------------------------------------------------------------
-
-
 def test_the_description_says_what_is_seen_and_what_is_guessed():
     shown = widget(hidden=[3, 1])
     text = shown.describe()
@@ -105,9 +96,6 @@ def test_the_description_says_what_is_seen_and_what_is_guessed():
         assert said in text
     assert f"{parameter_count(encoder()):,} parameters" in text
     assert widget(hidden=[]).describe().endswith("it sees “bead”. No letter is hidden.")
-
-
-# Traits ------------------------------------------------------------------------------------------
 
 
 def test_at_first_nothing_is_hidden_and_hidden_places_are_put_in_order_and_said_once():

@@ -71,16 +71,11 @@ def test_the_first_figure_of_a_kind_carries_the_code_and_the_first_of_all_the_ke
     assert bound(bare) == (bare, [])
 
 
-def test_an_output_gets_the_code_of_today_and_keeps_its_state_and_its_words():
+def test_an_output_gets_the_code_of_today_and_keeps_its_state_and_its_words(monkeypatch):
     output = soft_lookup(query=[0.25, -0.5]).static_html()
     old = with_payload(output, lambda payload: payload | {"code": "b2xk"})
-    old = old.replace("courseFigure=", "courseFigure=yesterday=>")
-    text, faults = bound(old)
+    text, faults = bound(old.replace("courseFigure=", "courseFigure=yesterday=>"))
     assert (without_names(text), faults) == (output, [])
-
-
-def test_code_that_has_changed_since_the_output_is_what_the_page_gets(monkeypatch):
-    output = soft_lookup().static_html()
     packed_code.cache_clear()
     with monkeypatch.context() as today:
         today.setattr(page, "module_source", lambda name: f"'{name} of today'")

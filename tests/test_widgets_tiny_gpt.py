@@ -25,9 +25,6 @@ def widget(model=None, alphabet=ALPHABET, **options):
     )
 
 
-# The journey of the weights ----------------------------------------------------------------------
-
-
 def test_every_kind_of_decoder_arrives_as_it_left_but_for_the_rounding():
     ids = torch.randint(6, (5, 8))
     for position, norm, tied in product(POSITIONS, ("pre", "post"), (True, False)):
@@ -58,9 +55,6 @@ def test_what_rounding_costs_is_the_difference_of_two_losses_and_little():
     assert 0 < abs(before - after) < 5e-3 * before
 
 
-# Words -------------------------------------------------------------------------------------------
-
-
 def test_the_description_says_what_course_lib_expects_next_if_anything_may_come():
     for start, ids in (("·", [0, 2, 1, 4, 5]), (None, [2, 1, 4, 5])):
         shown = widget(start=start, temperature=0.7, top_k=4, top_p=0.8, written="e")
@@ -76,18 +70,9 @@ def test_the_description_says_what_course_lib_expects_next_if_anything_may_come(
     assert "may come next" in widget(prompt="abcdeab").describe()
 
 
-# Traits ------------------------------------------------------------------------------------------
-
-
-def test_without_cuts_every_letter_is_kept():
-    shown = widget()
-    assert (shown.top_k, shown.top_p, shown.temperature) == (6, 1.0, 0.8)
-    assert (shown.start, shown.stop, shown.place, shown.option, shown.draws) == (0, 0, -1, -1, 0)
-    assert (widget(start=None, stop=None).start, widget(stop=None).stop) == (-1, -1)
-
-
 def test_a_longer_prompt_takes_the_room_of_what_was_written():
     shown = widget(prompt="ab", written="cde")
+    assert (shown.top_k, shown.top_p) == (6, 1.0)  # every letter is kept
     shown.prompt = "aba"
     assert shown.written == "cde"
     shown.prompt = "ababab"
