@@ -29,13 +29,13 @@ book: $(READY)
 
 # When all parts pass, _build/tested says on which commit, when, and the seconds of each.
 test: $(READY)
-	@told="commit $$(git describe --always --abbrev=40 --dirty)"; \
-	for part in lint book pytest; do \
+	@told=; for part in lint book pytest; do \
 	  start=$$(date +%s); \
-	  $(MAKE) --no-print-directory $$part || exit 1; \
-	  told="$$told\n$$part $$(($$(date +%s) - start)) s"; \
+	  PARTS_BEFORE="$$told" $(MAKE) --no-print-directory $$part || exit 1; \
+	  told="$${told:+$$told, }$$part $$(($$(date +%s) - start)) s"; \
 	done; \
-	printf "$$told\npassed at $$(date -u +%FT%TZ)\n" > _build/tested
+	printf "commit $$(git describe --always --abbrev=40 --dirty)\n$$told\npassed at $$(date -u +%FT%TZ)\n" \
+	  > _build/tested
 
 # The book has run the cells of all lectures, each of them a test of nbval. Of all other tests the
 # last line of one process speaks.

@@ -1,5 +1,7 @@
 """What all tests share."""
 
+import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -37,6 +39,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         from second_chance import once_more_alone
 
         once_more_alone(session)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which files took longest, and of ``make test`` what the parts before this one took."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    dearest = [f"{file} {spent:.0f} s" for file, spent in seconds.most_common(5)]
+    terminalreporter.write_line(f"dearest: {', '.join(dearest)}")
+    if before := os.environ.get("PARTS_BEFORE"):
+        terminalreporter.write_line(f"before: {before}")
 
 
 @pytest.fixture

@@ -128,6 +128,18 @@ def grip(handle: Locator) -> Point:
     return point[0], point[1]
 
 
+def inward(handle: Locator, start: Point) -> Point:
+    """A point near a handle, towards the middle of its picture: at an edge it may be stopped."""
+    middle = handle.evaluate(
+        """(el) => {
+          const box = (el.ownerSVGElement ?? el.parentElement).getBoundingClientRect();
+          return [box.x + box.width / 2, box.y + box.height / 2];
+        }"""
+    )
+    (x, y), (middle_x, middle_y) = start, middle
+    return x + (9 if x < middle_x else -9), y + (14 if y < middle_y else -14)
+
+
 class Hand(ABC):
     """One way to operate controls."""
 
@@ -232,7 +244,7 @@ class Mouse(Hand):
         # A handle that snaps leaves its place only for another one.
         whole = control.locator("xpath=ancestor::*[local-name() = 'svg'][1]")
         snaps = control.evaluate("el => el.closest('[data-snaps]') !== null")
-        self.drag((x, y), centre(whole) if snaps else (x + 9, y + 14))
+        self.drag((x, y), centre(whole) if snaps else inward(control, (x, y)))
 
     def point(self, control: Locator) -> None:
         self.page.mouse.click(*along(control, elsewhere(control)))
@@ -309,7 +321,7 @@ class Finger(Hand):
 
     def move(self, control: Locator) -> None:
         x, y = grip(control)
-        self.drag((x, y), (x + 9, y + 14))
+        self.drag((x, y), inward(control, (x, y)))
 
     def point(self, control: Locator) -> None:
         self.page.touchscreen.tap(*along(control, elsewhere(control)))

@@ -51,7 +51,7 @@ def for_a_hand(kind: str) -> Widget:
 
 
 def answers_and_returns(widget: Locator, hand: Hand, controls: str) -> None:
-    """Operate the controls; Reset brings all back."""
+    """Operate the controls of a widget as it was opened; Reset brings all back."""
     agrees_with_course_lib(widget)
     before = snapshot(widget)
     operate_every_control(widget, hand, controls)
@@ -80,9 +80,7 @@ def test_every_choice_and_handle_answers_the_mouse_and_the_next_widget_hears_not
 
 @of_every_kind
 def test_every_choice_and_handle_answers_a_finger_on_a_telephone(alone: Alone, kind: str):
-    widget = alone(for_a_hand(kind), width=200, height=844, touch=True)
-    assert_within_the_window(widget, 200)
-    widget.page.set_viewport_size({"width": 390, "height": 844})
+    widget = alone(for_a_hand(kind), width=390, height=844, touch=True)
     assert_within_the_window(widget, 390)
     answers_and_returns(widget, Finger(widget.page), DRAWN)
     assert_within_the_window(widget, 390)
@@ -100,6 +98,7 @@ def test_the_keyboard_reaches_every_control_each_answers_and_tab_leads_out_again
 ):
     below = '<button type="button">next</button>'
     widget = alone(for_a_hand(kind), below=below)
+    answers_and_returns(widget, Keyboard(widget.page), CONTROLS)
     stops = widget.evaluate(FOCUS_FIRST_STOP, CONTROLS)
     reached = []
     for _ in range(stops):
@@ -109,7 +108,6 @@ def test_the_keyboard_reaches_every_control_each_answers_and_tab_leads_out_again
         widget.page.keyboard.press("Tab")
     assert reached == list(range(stops))
     assert not widget.evaluate("el => el.contains(document.activeElement)"), "Tab is trapped"
-    answers_and_returns(widget, Keyboard(widget.page), CONTROLS)
 
 
 FOCUS_FIRST_STOP = """(el, selector) => {
@@ -160,8 +158,13 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
 
 
 @of_every_kind
-def test_a_fold_opens_and_gives_back_its_room_and_a_button_keeps_the_focus(alone: Alone, kind: str):
-    widget = alone(WIDGETS[kind].make(), width=704, reduced_motion=True)
+def test_a_narrow_window_is_enough_a_fold_gives_back_its_room_and_a_button_keeps_the_focus(
+    alone: Alone, kind: str
+):
+    widget = alone(WIDGETS[kind].make(), width=200, reduced_motion=True)
+    assert_within_the_window(widget, 200)
+    widget.page.set_viewport_size({"width": 704, "height": 900})
+    observed(widget.page)
     height = "(el) => el.querySelector('.cw').getBoundingClientRect().height"
     for fold in widget.locator("details").all():
         line, content = fold.locator("> summary"), fold.locator("> :not(summary)").first

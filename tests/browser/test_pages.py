@@ -30,7 +30,6 @@ END_TRANSITIONS = """() => {
   for (let round = 0; round < 10 && running().length; round += 1) {
     for (const transition of running()) transition.finish();
   }
-  return running().length;
 }"""
 
 # A formula in a line of text cannot be scrolled. Folds are opened for the look.
@@ -60,17 +59,17 @@ FORMULAS_CUT_OR_APART = """async () => {
   }
 }"""
 
-# All controls of a widget in one go: between two of them a page of many pixels would be painted.
-COVERED = """(host, controls) => [...host.querySelectorAll(controls)].filter((el) => {
-  if (!el.checkVisibility({ visibilityProperty: true }) || el.matches(":disabled")) return false;
-  el.scrollIntoView({ block: "center", behavior: "instant" });
-  const { x, y, width, height } = el.getBoundingClientRect();
-  return !host.contains(document.elementFromPoint(x + width / 2, y + height / 2));
-}).map((el) => el.getAttribute("aria-label") ?? el.outerHTML.slice(0, 120))"""
+# In one go: between two of them a page of many pixels would be painted.
+COVERED = """(hosts, controls) => hosts.flatMap((host) => [...host.querySelectorAll(controls)]
+  .filter((el) => {
+    if (!el.checkVisibility({ visibilityProperty: true }) || el.matches(":disabled")) return false;
+    el.scrollIntoView({ block: "center", behavior: "instant" });
+    const { x, y, width, height } = el.getBoundingClientRect();
+    return !host.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  }).map((el) => [host.dataset.widget, el.getAttribute("aria-label") ?? el.outerHTML]))"""
 
 of_every_page = pytest.mark.parametrize("page_path", pages())
 LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
-of_every_lecture = pytest.mark.parametrize("page_path", LECTURES)
 of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
 
 
@@ -113,23 +112,25 @@ EACH_LOOK_OF_CODE_ONCE = """() => {
 }"""
 
 
-def violations(page: Page) -> list[str]:
-    """What axe-core finds: rule, why it matters, and where. No rule is left out, and no look."""
+def violations(page: Page, **options: object) -> list[str]:
+    """What axe-core finds: rule, why it matters, and where. The ``options`` are those of axe."""
     page.evaluate(AXE)
+    # To preload would be to fetch the stylesheets again, and to trip over what they import.
+    options |= {"resultTypes": ["violations"], "preload": False}
     found: list[dict[str, Any]] = page.evaluate(
-        # To preload would be to fetch the stylesheets again, and to trip over what they import.
-        f"""async () => {{
+        f"""async (options) => {{
           const folded = [...document.querySelectorAll("article details:not([open])")];
           for (const e of folded) e.open = true;
+          ({END_TRANSITIONS})(); // what a fold hides keeps its colours until it opens
           const restore = ({EACH_LOOK_OF_CODE_ONCE})();
-          const options = {{ resultTypes: ["violations"], preload: false }};
           try {{
             return (await axe.run(document, options)).violations;
           }} finally {{
-            restore(); // other tests look at this window too
+            restore(); // what is looked at next is the page as it was
             for (const e of folded) e.open = false;
           }}
-        }}"""
+        }}""",
+        options,
     )
     return [
         f"{violation['id']}: {violation['help']}: {node['html'][:160]} {node['target']}"
@@ -139,49 +140,110 @@ def violations(page: Page) -> list[str]:
 
 
 @of_every_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_either_theme(
-    site: Folder, look_at: Callable[..., Page], page_path: str, theme: str
-):
-    # A formula has the colour of its text, and many elements: looked at once, in the light.
-    page = look_at(site.url(page_path), theme=theme, formulas=theme == "light")
-    assert page.evaluate("() => document.documentElement.dataset.theme") == theme
-    assert page.evaluate(END_TRANSITIONS) == 0
-    assert violations(page) == []
+def test_a_page_on_a_desk(site: Folder, open_page: Callable[..., Page], page_path: str):
+    page = open_page(site.url(page_path), reduced_motion=True)
+    assert page.locator("main h1:visible").first.inner_text().strip()
+    found = {
+        "axe": violations(page),
+        "cut code": page.evaluate(CODE_CUT),
+        "small letters": page.evaluate(SMALL_LETTERS),
+        "formulas that fit and are a stop of the Tab key": page.evaluate(FORMULAS_TABBED),
+        "too heavy": overweight(site, page, page_path),
+        "titles of solutions": page.locator(SOLUTIONS).evaluate_all(BAD_TITLES),
+        "opening figure higher than 600 px": page.evaluate(TOO_HIGH, [600, 1]),
+    }
+    if page_path in LECTURES and page.locator("article .cell").count():
+        page.set_viewport_size({"width": 1366, "height": 768})
+        observed(page)
+        found["opening figure out of the first screen"] = page.evaluate(OPENING_OUT_OF_SIGHT)
+    page.set_viewport_size({"width": 1920, "height": 900})
+    observed(page)
+    found["wider than the window"] = page.evaluate(BEYOND)
+    found["widgets at 1920 px"] = out_of_the_frame(page)
+    assert {what: faults for what, faults in found.items() if faults} == {}
 
 
-@pytest.mark.parametrize("part", ["pre .k", "pre .line"], ids=["word", "line"])
-def test_axe_sees_a_single_word_or_line_of_code_that_is_too_pale(
-    site: Folder, open_page: Callable[..., Page], part: str
+@of_every_page
+def test_a_page_on_a_telephone(site: Folder, open_page: Callable[..., Page], page_path: str):
+    phone = {"width": 390, "height": 844, "touch": True}
+    page = open_page(site.url(page_path), reduced_motion=True, **phone)
+    observed(page)
+    found = {
+        "wider than the window": page.evaluate(BEYOND),
+        "formulas in a line": page.evaluate(FORMULAS_CUT_OR_APART),
+        "cut code": page.evaluate(CODE_CUT),
+        "small letters": page.evaluate(SMALL_LETTERS),
+        "titles of solutions": page.locator(SOLUTIONS).evaluate_all(BAD_TITLES),
+        "too high": page.evaluate(TOO_HIGH, [HIGHEST_ON_A_TELEPHONE, None]),
+        "widgets": out_of_the_frame(page),
+        "controls that cannot be touched": covered(page),
+    }
+    page.evaluate(OPEN_FOLDS)
+    observed(page)
+    found["scrolls and does not say so"] = page.evaluate(SILENT_SCROLLERS)
+    assert {what: faults for what, faults in found.items() if faults} == {}
+
+
+@of_every_page
+def test_in_the_dark_everything_can_be_read(
+    site: Folder, open_page: Callable[..., Page], page_path: str
 ):
+    # A formula has the colour of its text, and many elements.
+    page = open_page(site.url(page_path), theme="dark", formulas=False, reduced_motion=True)
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    assert violations(page, runOnly=["color-contrast"]) == []
+
+
+def turn_dark(page: Page) -> None:
+    """Press the theme button until the page is dark: it also knows what the system prefers."""
+    for _ in range(3):
+        page.locator(".theme-switch-button").first.click()
+        if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
+            return
+    pytest.fail("the theme button does not lead to the dark theme")
+
+
+def overweight(site: Folder, page: Page, page_path: str) -> list[object]:
+    """A page of a megabyte or more, and widgets with more bytes than their kind may have."""
+    figures = page.locator("main img").evaluate_all("images => images.map((i) => i.currentSrc)")
+    drawn = {SITE / urlsplit(src).path.lstrip("/") for src in figures if site.host in src}
+    size = sum(path.stat().st_size for path in {SITE / page_path, *drawn})
+    heavy = [(kind, size) for kind, size in payloads(page) if size >= MORE.get(kind, MOST)]
+    return [*heavy, *([size] if size >= 1000 * KILOBYTE else [])]
+
+
+def out_of_the_frame(page: Page) -> list[object]:
+    """What of the widgets reaches out of its frame, or with it out of the window."""
+    faults = []
+    width = page.viewport_size["width"]
+    for widget in page.locator(".cw-host").all():
+        widget.evaluate("(el) => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        observed(page)  # what was out of sight when the window changed follows now
+        kind = widget.get_attribute("data-widget")
+        frame = widget.locator(".cw").bounding_box()
+        if frame["x"] < 0 or frame["x"] + frame["width"] > width:
+            faults.append((kind, frame))
+        faults += [(kind, what) for what in widget.evaluate(SPILLED)]
+    return faults
+
+
+def covered(page: Page) -> list[object]:
+    """The controls of all widgets that something lies upon, once no question hides them."""
+    for button in page.locator("[data-widget=Prediction] button", has_text="Show me").all():
+        button.evaluate("(button) => button.click()")
+    observed(page)
+    return page.locator(".cw-host").evaluate_all(COVERED, CONTROLS)
+
+
+def test_axe_sees_a_single_line_of_code_that_is_too_pale(
+    site: Folder, open_page: Callable[..., Page]
+):
+    part = "pre .line"
     page = open_page(site.url("book/instructors.html"), formulas=False)
     assert page.locator(part).count() > 1
     assert violations(page) == []
     page.locator(part).last.evaluate("(part) => { part.style.color = '#999'; }")
     assert any(found.startswith("color-contrast") for found in violations(page))
-
-
-@of_every_page
-@pytest.mark.parametrize("width", [390, 1920])
-def test_a_page_fits_the_window(
-    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
-):
-    page = look_at(site.url(page_path), width=width, touch=width < 600)
-    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= width
-
-
-@of_every_page
-def test_on_a_telephone_a_formula_in_a_line_is_whole_and_keeps_the_comma_behind_it(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path), width=390, touch=True)
-    assert page.evaluate(FORMULAS_CUT_OR_APART) == []
-
-
-@of_every_page
-def test_a_page_opens_from_a_file(site: Folder, look_at: Callable[..., Page], page_path: str):
-    page = look_at(site.url(page_path, scheme="file"))
-    assert page.locator("main h1:visible").first.inner_text().strip()
 
 
 def payloads(page: Page) -> list[tuple[str, int]]:
@@ -192,78 +254,43 @@ def payloads(page: Page) -> list[tuple[str, int]]:
     return [(kind, len(text.encode())) for kind, text in texts]
 
 
-@of_every_page
-def test_a_page_weighs_less_than_a_megabyte_and_a_widget_less_than_60_kilobytes(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path))
-    figures = page.locator("main img").evaluate_all("images => images.map((i) => i.currentSrc)")
-    drawn = {SITE / urlsplit(src).path.lstrip("/") for src in figures if site.host in src}
-    assert sum(path.stat().st_size for path in {SITE / page_path, *drawn}) < 1000 * KILOBYTE
-    heavy = [(kind, size) for kind, size in payloads(page) if size >= MORE.get(kind, MOST)]
-    assert heavy == []
-
-
 def test_the_root_leads_to_the_first_page(site: Folder, open_page: Callable[..., Page]):
     page = open_page(site.url(""))
     page.wait_for_url("**/book/index.html")
     assert page.locator("main h1:visible").first.inner_text().startswith("Attention")
 
 
-def test_the_reader_can_search(site: Folder, open_page: Callable[..., Page]):
-    page = open_page(site.url("search.html?q=softmax"))
-    page.locator("#search-results li a").first.wait_for()
-    assert page.locator("#search-results li a").count() >= 2
-
-
-def test_the_search_finds_the_first_lecture_first_and_leads_to_the_first_match(
+def test_the_search_finds_the_lecture_that_tells_of_it_and_leads_to_the_phrase_in_it(
     site: Folder, open_page: Callable[..., Page]
 ):
-    page = open_page(site.url("search.html?q=softmax"))
-    first = page.locator("#search-results li > a").first
-    expect(first).to_have_attribute("href", "lectures/01_soft_lookup.html?sought=softmax")
-    first.click()
-    page.wait_for_url("**/01_soft_lookup.html?sought=softmax")
-    page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
-    observed(page)
-    top = page.evaluate(
-        "() => [...CSS.highlights.get('sought')][0].getBoundingClientRect().top / innerHeight"
-    )
-    assert 0.05 < top < 0.95
-    assert page.evaluate("() => scrollY") > 0
+    page = open_page(site.url("search.html"), formulas=False)
+    for sought, lectures in SOUGHT.items():
+        page.goto(site.url(f"search.html?q={sought}"))
+        first = page.locator("#search-results li > a").first
+        expect(first).to_have_attribute("href", re.compile(rf"lectures/({lectures})_"))
+        first.click()
+        page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
+        observed(page)
+        text, top = page.evaluate(FIRST_MATCH)
+        assert text.lower() == sought.lower()
+        assert 0.05 < top < 0.95
 
 
-@pytest.mark.parametrize(
-    ("sought", "lectures"),
-    [("attention", "01|02"), ("LSTM", "04"), ("Störmer", "11"), ("induction head", "02")],
-)
-def test_the_search_finds_the_lecture_that_tells_of_it_and_the_phrase_in_it(
-    site: Folder, open_page: Callable[..., Page], sought: str, lectures: str
-):
-    page = open_page(site.url(f"search.html?q={sought}"))
-    first = page.locator("#search-results li > a").first
-    expect(first).to_have_attribute("href", re.compile(rf"lectures/({lectures})_"))
-    first.click()
-    page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
-    observed(page)
-    text, top = page.evaluate(
-        """() => {
-          const [first] = CSS.highlights.get("sought");
-          return [first.toString(), first.getBoundingClientRect().top / innerHeight];
-        }"""
-    )
-    assert text.lower() == sought.lower()
-    assert 0.05 < top < 0.95
+SOUGHT = {"softmax": "01", "LSTM": "04", "Störmer": "11", "induction head": "02"}
+FIRST_MATCH = """() => {
+  const [first] = CSS.highlights.get("sought");
+  return [first.toString(), first.getBoundingClientRect().top / innerHeight];
+}"""
 
 
-def test_the_theme_chosen_stays_chosen_on_the_next_page(
+def test_a_figure_follows_the_theme_button_and_so_does_the_next_page(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url("book/index.html"), theme="light")
-    for _ in range(3):
-        page.locator(".theme-switch-button").first.click()
-        if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
-            break
+    paper = "el => getComputedStyle(el.querySelector('.cw')).backgroundColor"
+    light = widgets(page)[0].evaluate(paper)
+    turn_dark(page)
+    assert widgets(page)[0].evaluate(paper) != light
     page.goto(site.url("book/notation.html"))
     assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
 
@@ -309,63 +336,27 @@ SMALL_LETTERS = """() => [...document.querySelectorAll(
   .map((e) => `${e.closest(".cw-host")?.dataset.widget ?? "still"}: ${e.textContent}`)"""
 
 OPEN_FOLDS = """() => {
-  for (const fold of document.querySelectorAll("article details:not(.cw-host *, [open])")) {
-    fold.open = true;
-    fold.dataset.looked = "";
-  }
+  for (const fold of document.querySelectorAll("article details:not(.cw-host *)")) fold.open = true;
 }"""
-CLOSE_THEM = """() => { // other tests look at this window too
-  for (const fold of document.querySelectorAll("details[data-looked]")) {
-    fold.open = false;
-    delete fold.dataset.looked;
-  }
-}"""
-# What scrolls sideways: whether it says so, whether the keyboard reaches it, and whether it hides
-# more than a drawing can do without.
-SCROLLERS = """async () => {
+# What scrolls sideways says so, the keyboard reaches it, and it hides more than a drawing can do
+# without.
+SILENT_SCROLLERS = """async () => {
   await window.MathJax?.startup?.promise;
   const boxes = ".drawing, mjx-container[display=true], .math.wide mjx-container," +
     ".pst-scrollable-table-container";
   return [...document.querySelectorAll(`article :is(${boxes})`)]
     .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
-    .map((e) => [getComputedStyle(e, "::before").content.includes("Scroll sideways"), e.tabIndex,
-      !e.matches(".drawing") || e.scrollWidth >= e.clientWidth + 6]);
+    .filter((e) => !getComputedStyle(e, "::before").content.includes("Scroll sideways")
+      || e.tabIndex !== 0 || (e.matches(".drawing") && e.scrollWidth < e.clientWidth + 6))
+    .map((e) => e.outerHTML.slice(0, 160));
 }"""
-
-
-@of_every_page
-@pytest.mark.parametrize("width", [390, 1280])
-def test_no_line_of_code_is_cut_and_no_letter_of_a_still_figure_is_too_small(
-    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
-):
-    page = look_at(site.url(page_path), width=width, touch=width < 600)
-    assert page.evaluate(CODE_CUT) == []
-    assert page.evaluate(SMALL_LETTERS) == []
-
-
-@of_every_page
-def test_on_a_telephone_what_scrolls_says_so_and_the_keyboard_reaches_it(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path), width=390, touch=True)
-    observed(page)
-    assert all(scroller == [True, 0, True] for scroller in page.evaluate(SCROLLERS))
-    page.evaluate(OPEN_FOLDS)
-    observed(page)
-    scrollers = page.evaluate(SCROLLERS)
-    page.evaluate(CLOSE_THEM)
-    assert all(scroller == [True, 0, True] for scroller in scrollers)
-
-
-@of_every_page
-def test_a_formula_that_fits_is_no_stop_of_the_tab_key(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path))
-    stops = page.locator("mjx-container").evaluate_all(
-        "all => all.filter((e) => e.tabIndex >= 0 && e.scrollWidth <= e.clientWidth + 1).length"
-    )
-    assert stops == 0
+BEYOND = """() => {
+  const { scrollWidth } = document.scrollingElement;
+  return scrollWidth > innerWidth ? [scrollWidth] : [];
+}"""
+FORMULAS_TABBED = """() => [...document.querySelectorAll("mjx-container")]
+  .filter((e) => e.tabIndex >= 0 && e.scrollWidth <= e.clientWidth + 1)
+  .map((e) => e.outerHTML.slice(0, 160))"""
 
 
 # What has the focus when the Tab key has been pressed: something to use, or something that scrolls.
@@ -413,10 +404,10 @@ def test_a_lecture_that_is_marked_as_read_is_ticked_in_the_menu_of_each_page(
 
 
 def test_a_lecture_says_its_number_and_minutes_and_leads_to_its_neighbours(
-    site: Folder, look_at: Callable[..., Page]
+    site: Folder, open_page: Callable[..., Page]
 ):
     path = pages(with_widgets=True)[-1]
-    page = look_at(site.url(path))
+    page = open_page(site.url(path), formulas=False)
     number = int(path.removeprefix("lectures/").partition("_")[0])
     assert page.locator("article h1").inner_text().startswith(f"{number} ")
     line = page.locator("article .ways-on")
@@ -428,107 +419,41 @@ def test_a_lecture_says_its_number_and_minutes_and_leads_to_its_neighbours(
     assert line.bounding_box()["y"] < 300
 
 
-# Folds: here, so that they are looked at in the windows of the other tests of their page --------
-
 SOLUTIONS = "article details.fold.solution"
-
-OPENING = """() => {
+OPENING_OUT_OF_SIGHT = """() => {
+  scrollTo({ top: 0, behavior: "instant" });
   const [figure, fold] = ["output", "fold"].map((name) => {
     const found = document.querySelector(`article .cell .${name}, article .cell > .${name}`);
     return found.getBoundingClientRect();
   });
-  return { top: figure.top, end: figure.bottom, fold: fold.top };
+  const begins = figure.top < innerHeight / 2;
+  const shows = innerHeight - figure.top > 0.6 * figure.height;
+  return begins && shows && fold.top >= figure.bottom ? [] : [figure, fold];
 }"""
-
-# The word and the box of a title, and what in it would lead away.
-TITLES = """(solutions) => solutions.map((solution) => {
+# Where the words of a title leave its box, or something in it would lead away.
+BAD_TITLES = """(solutions) => solutions.filter((solution) => {
   const title = solution.querySelector("summary");
   const box = solution.getBoundingClientRect();
   const text = document.createRange();
   text.selectNodeContents(title);
   const inside = [...text.getClientRects(), title.getBoundingClientRect()].every((it) =>
     it.left >= box.left && it.right <= box.right && it.top >= box.top && it.bottom <= box.bottom);
-  return { inside, lines: new Set([...text.getClientRects()].map((it) => it.top)).size,
-    links: title.querySelectorAll("a, button").length };
-})"""
-
-
-# A figure off the screen rests: it stands as wide as the window once it was seen.
-HEIGHTS = """async () => {
+  return !inside || title.querySelectorAll("a, button").length;
+}).map((solution) => solution.outerHTML.slice(0, 160))"""
+# Figures that are higher than `most` among the first `count`. One off the screen rests: it stands
+# as wide as the window once it was seen.
+TOO_HIGH = """async ([most, count]) => {
   const found = [];
-  for (const e of document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")) {
+  const figures = [...document.querySelectorAll(".cw-host:not([data-widget=BreakIt])")];
+  for (const e of figures.slice(0, count ?? figures.length)) {
     e.scrollIntoView({ behavior: "instant" });
     for (let n = 0; n < 4; n += 1) await new Promise(requestAnimationFrame);
-    found.push([e.id, e.querySelector(".cw").getBoundingClientRect().height]);
+    const { height } = e.querySelector(".cw").getBoundingClientRect();
+    if (height > most) found.push([e.id, height]);
   }
   return found;
 }"""
 HIGHEST_ON_A_TELEPHONE = 1100
-
-
-@of_every_lecture
-def test_the_opening_figure_stands_in_the_first_screen_and_its_code_below_it(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path), width=1366, height=768)
-    if not page.locator("article .cell").count():
-        pytest.skip("a lecture of which only the prose was built")
-    found = page.evaluate(f"() => {{ scrollTo(0, 0); return ({OPENING})(); }}")
-    assert found["top"] < 768 / 2
-    assert 768 - found["top"] > 0.6 * (found["end"] - found["top"])
-    assert found["fold"] >= found["end"]
-
-
-@pytest.mark.parametrize("page_path", pages(with_widgets=True))
-def test_the_opening_figure_is_at_most_600_pixels_high(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path), width=1280)
-    name, height = page.evaluate(HEIGHTS)[0]
-    assert height <= 600, name
-
-
-@pytest.mark.parametrize("page_path", pages(with_widgets=True))
-def test_on_a_telephone_no_figure_is_much_higher_than_the_screen(
-    site: Folder, look_at: Callable[..., Page], page_path: str
-):
-    page = look_at(site.url(page_path), width=390, height=844, touch=True)
-    observed(page)
-    high = [at for at in page.evaluate(HEIGHTS) if at[1] > HIGHEST_ON_A_TELEPHONE]
-    assert high == []
-
-
-@of_every_lecture
-@pytest.mark.parametrize("width", [390, 768, 1280])
-def test_the_title_of_a_solution_lies_in_its_box_and_leads_nowhere(
-    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
-):
-    page = look_at(site.url(page_path), width=width)
-    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
-    assert [title for title in titles if title["links"] or not title["inside"]] == []
-
-
-def test_on_a_telephone_the_title_of_some_solution_takes_two_lines(
-    site: Folder, look_at: Callable[..., Page]
-):
-    page = look_at(site.url(pages(with_widgets=True)[-1]), width=390)
-    titles = page.locator(SOLUTIONS).evaluate_all(TITLES)
-    assert any(title["lines"] > 1 for title in titles)
-
-
-# Widgets ---------------------------------------------------------------------------------------
-
-
-@of_every_page_with_widgets
-@pytest.mark.parametrize("scheme", ["http", "file"])
-def test_every_widget_is_alive_and_displays_what_course_lib_computes(
-    site: Folder, open_page: Callable[..., Page], page_path: str, scheme: str
-):
-    # What walks by itself stands, so that its picture and its numbers are of one moment.
-    page = open_page(site.url(page_path, scheme=scheme), reduced_motion=True, formulas=False)
-    for widget in widgets(page):
-        expect(widget).to_have_attribute("data-alive", "true")
-        agrees_with_course_lib(widget)
 
 
 @pytest.mark.parametrize("page_path", [path for path in LECTURES if "04_recurrence" in path])
@@ -547,45 +472,10 @@ def test_the_text_below_a_prediction_has_its_numbers(
     assert sorted(tenths) == sorted(revealed.all_inner_texts())
 
 
-@of_every_page_with_widgets
-@pytest.mark.parametrize("width", [390, 1920])
-def test_widgets_fit_the_window_and_their_controls_are_within_reach(
-    site: Folder, look_at: Callable[..., Page], page_path: str, width: int
-):
-    page = look_at(site.url(page_path), width=width, touch=width < 600)
-    for widget in widgets(page):
-        widget.scroll_into_view_if_needed()
-        observed(page)  # what was out of sight when the window changed follows now
-        kind = widget.get_attribute("data-widget")
-        assert widget.evaluate(SPILLED) == [], f"{kind} reaches out of its frame"
-        frame = widget.locator(".cw").bounding_box()
-        assert frame["x"] >= 0
-        assert frame["x"] + frame["width"] <= width, f"{kind} reaches out of the window"
-        assert widget.evaluate(COVERED, CONTROLS) == [], f"{kind}: cannot be touched"
-        if kind == "Prediction":  # what waits for it comes next
-            widget.get_by_role("button", name="Show me").click()
-
-
-@of_every_page_with_widgets
-def test_a_widget_follows_the_theme_button_at_once(
-    site: Folder, open_page: Callable[..., Page], page_path: str
-):
-    page = open_page(site.url(page_path), theme="light", formulas=False)
-    paper = "el => getComputedStyle(el.querySelector('.cw')).backgroundColor"
-    before = [widget.evaluate(paper) for widget in widgets(page)]
-    for _ in range(3):
-        page.locator(".theme-switch-button").first.click()
-        if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
-            break
-    after = [widget.evaluate(paper) for widget in widgets(page)]
-    assert all(a != b for a, b in zip(after, before, strict=True))
-
-
-@of_every_page_with_widgets
 def test_a_page_without_scripts_says_what_each_widget_shows(
-    site: Folder, open_page: Callable[..., Page], page_path: str
+    site: Folder, open_page: Callable[..., Page]
 ):
-    page = open_page(site.url(page_path), scripts=False)
+    page = open_page(site.url(pages(with_widgets=True)[-1]), scripts=False)
     for widget in widgets(page):
         words = widget.locator("p")
         assert words.is_visible()
@@ -593,10 +483,14 @@ def test_a_page_without_scripts_says_what_each_widget_shows(
 
 
 @of_every_page_with_widgets
-def test_every_link_to_a_figure_sets_it(
+def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_sets_its_figure(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), formulas=False)
+    # What walks by itself stands, so that its picture and its numbers are of one moment.
+    url = site.url(page_path, scheme="file")
+    page = open_page(url, reduced_motion=True, formulas=False)
+    for widget in widgets(page):
+        agrees_with_course_lib(widget)
     for link in page.locator("a[href^='#fig-']").all():
         address = link.get_attribute("href")
         link.evaluate("(link) => link.click()")
