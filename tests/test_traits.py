@@ -175,14 +175,6 @@ def test_what_no_longer_fits_follows_the_change():
     assert (widget.letter, widget.rest) == (1, "")
 
 
-def test_what_comes_together_is_taken_together_in_any_order():
-    widget = sampler()
-    widget.set_state({"letter": 4, "hidden": [4], "word": "abcab"})
-    assert (widget.word, widget.letter, widget.hidden) == ("abcab", 4, [4])
-    widget.set_state({"word": "a", "letter": 0})
-    assert (widget.word, widget.letter, widget.hidden) == ("a", 0, [])
-
-
 def test_a_message_that_does_not_fit_together_changes_nothing_and_the_page_hears_why(monkeypatch):
     widget, sent, states, heard = sampler(), [], [], []
     widget.observe(heard.append, ["level", "word"])
@@ -201,16 +193,11 @@ def test_a_message_that_does_not_fit_together_changes_nothing_and_the_page_hears
     assert [change["new"] for change in heard] == [1.0]
 
 
-def test_an_array_survives_the_journey_to_javascript_and_back_and_may_be_written_to():
-    for shape in ((1,), (2, 3), (2, 2, 5, 5)):
-        sent = np.random.default_rng(0).normal(size=shape).astype(np.float32)
-        received = Array._decode(json.loads(json.dumps(Array._encode(sent, None))), None)
-        assert received.dtype == np.float32
-        np.testing.assert_array_equal(received, sent)
-        received[0] = 1
-
-
-def test_an_array_travels_as_little_endian_float32():
-    encoded = Array._encode(np.array([1.0, -2.5], dtype=">f4"), None)
-    assert encoded["shape"] == [2]
+def test_an_array_travels_as_little_endian_float32_and_may_be_written_to_when_it_is_back():
+    encoded = Array._encode(np.array([[1.0, -2.5]], dtype=">f4"), None)
+    assert encoded["shape"] == [1, 2]
     assert base64.b64decode(encoded["base64"]) == b"\x00\x00\x80\x3f\x00\x00\x20\xc0"
+    received = Array._decode(json.loads(json.dumps(encoded)), None)
+    assert received.dtype == np.float32
+    received[0, 0] *= 3
+    np.testing.assert_array_equal(received, [[3.0, -2.5]])

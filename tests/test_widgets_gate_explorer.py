@@ -13,7 +13,6 @@ from course_lib import recurrent
 from course_lib.widgets import GateExplorer
 from course_lib.widgets.gate_explorer import KINDS, PARAMETERS, Rows
 
-# The widget checks what it is given itself, and its messages are what is tested here.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "abcde"

@@ -9,7 +9,6 @@ from course_lib.jets import CLASSES, load_jets
 from course_lib.widgets import JetExplorer
 from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of, right_and_wrong
 
-# The widget checks what it is given itself, and its messages are what is tested elsewhere.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 

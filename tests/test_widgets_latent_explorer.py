@@ -13,7 +13,6 @@ from course_lib.typefaces import load_typefaces, unpacked
 from course_lib.widgets import LatentExplorer
 from course_lib.widgets.traits import Array
 
-# The widget checks what it is given itself, and its messages are what is tested elsewhere.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 

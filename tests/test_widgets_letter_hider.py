@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -5,15 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_widgets import encoder, payload
+from small_widgets import encoder, make, payload
 from torch.nn import functional as F
 
 from course_lib.training import parameter_count
 from course_lib.transformer_parts import POSITIONS
-from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
-# The widget checks what it is given itself, and its messages are what is tested here.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "ab·cde"
@@ -21,12 +20,7 @@ LATIN = "·abcdefghijklmnopqrstuvwxyz"
 MASK = 2
 
 
-def widget(model=None, alphabet=ALPHABET, **options):
-    return LetterHider(
-        model or encoder(),
-        alphabet,
-        **{"mask": "·", "word": "bead", "hidden": [1]} | options,
-    )
+widget = partial(make, "LetterHider")
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +47,11 @@ def test_a_letter_is_expected_from_those_that_are_not_hidden(model, size, seed):
     assert torch.equal(expected_letters(model, other, hidden=hidden, mask=MASK), found)
 
 
-def test_the_widget_expects_what_its_model_expects():
-    shown = widget(hidden=[0, 2])
-    ids = torch.tensor([ALPHABET.index(letter) for letter in "bead"])
-    expected = expected_letters(shown.model.double(), ids, hidden=[0, 2], mask=MASK)
-    assert torch.equal(shown.expected(), expected)
-
-
 def test_every_kind_of_model_arrives_as_it_left_but_for_the_rounding():
     ids = torch.randint(6, (5, 8))
     for position, norm in product(POSITIONS, ("pre", "post")):
         model = encoder(position=position, norm=norm)
-        state = payload(widget(model))["state"]
+        state = payload(widget(model=model))["state"]
         there = masked_model_of(state["facts"], state["weights"])
         with torch.no_grad():
             assert torch.allclose(there(ids), model(ids), rtol=0, atol=0.01), (position, norm)
@@ -73,7 +60,7 @@ def test_every_kind_of_model_arrives_as_it_left_but_for_the_rounding():
 
 def test_what_rounding_costs_is_the_difference_of_two_losses_and_little():
     model = encoder(27, 32, heads=4, layers=2, tokens=16, d_hidden=128)
-    shown = widget(model, LATIN)
+    shown = widget(model=model, alphabet=LATIN)
     ids = torch.randint(1, 27, (20, 16))
     real = torch.arange(16) < torch.randint(3, 17, (20, 1))
     hidden = (torch.rand(20, 16) < 0.4) & real
@@ -89,7 +76,9 @@ def test_the_description_says_what_is_seen_and_what_is_guessed():
     shown = widget(hidden=[3, 1])
     text = shown.describe()
     assert "Of “bead” it sees “b?a?”." in text
-    expected = shown.expected()
+    ids = torch.tensor([ALPHABET.index(letter) for letter in "bead"])
+    expected = expected_letters(shown.model.double(), ids, hidden=[1, 3], mask=MASK)
+    assert torch.equal(shown.expected(), expected)
     for t in (1, 3):
         best = ALPHABET[expected[t].argmax()]
         said = f"{best} {expected[t].max():.3f} for letter {t + 1}, {'bead'[t]}"
@@ -98,10 +87,7 @@ def test_the_description_says_what_is_seen_and_what_is_guessed():
     assert widget(hidden=[]).describe().endswith("it sees “bead”. No letter is hidden.")
 
 
-def test_at_first_nothing_is_hidden_and_hidden_places_are_put_in_order_and_said_once():
-    shown = LetterHider(encoder(), ALPHABET, mask="·", word="bead")
-    assert (shown.hidden, shown.place, shown.option, shown.words) == ([], -1, -1, [])
-    assert shown.mask == MASK
+def test_hidden_places_are_put_in_order_and_said_once_and_leave_with_their_letters():
     shown = widget(hidden=(place for place in (3, 0, 3)))
     assert shown.hidden == [0, 3]
     shown.place = 3

@@ -15,7 +15,6 @@ from small_widgets import (
 )
 from torch import nn
 
-# Widgets check what they are given themselves; models are made as a lecture makes them.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 IDS = torch.arange(24).reshape(3, 8) % 6

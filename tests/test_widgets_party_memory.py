@@ -1,28 +1,14 @@
+from functools import partial
+
 import numpy as np
 import pytest
-from small_widgets import payload
+from small_widgets import make, payload
 
 from course_lib.widgets import PartyMemory
 from course_lib.widgets.traits import Array
 
-GUESTS, HEIGHT, WIDTH = 3, 2, 4
+party = partial(make, "PartyMemory")
 NAMES = ["Ada", "Ben", "Cleo"]
-
-
-def pictures(guests=GUESTS, height=HEIGHT, width=WIDTH):
-    return np.linspace(0, 1, guests * height * width).reshape(guests, height, width)
-
-
-def party(**changed):
-    """A party that is right in every way but what was changed."""
-    given_ = {
-        "images": pictures(),
-        "names": NAMES,
-        "score": [1.0, -1.0, 0.5],
-        "keys": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
-        "queries": {"Who sings?": [2.0, 0.0], "Who cooks?": [0.0, 2.0]},
-    } | changed
-    return PartyMemory(given_.pop("images"), given_.pop("names"), **given_)
 
 
 def test_every_way_of_remembering_is_offered_once_its_numbers_are_there():
@@ -34,8 +20,8 @@ def test_every_way_of_remembering_is_offered_once_its_numbers_are_there():
         ({"keys": None, "queries": None}, ["gate", "softmax"]),
     ):
         assert party(**changed).modes == ["composite", "forgetting", *offered]
-    bare = PartyMemory(pictures(), NAMES)
-    assert (bare.modes, bare.arrived) == (["composite", "forgetting"], GUESTS)
+    bare = PartyMemory(np.ones((3, 2, 4)), NAMES)
+    assert (bare.modes, bare.arrived) == (["composite", "forgetting"], 3)
     assert np.array_equal(party().gate, party().score)
     assert np.array_equal(party(gate=gate).gate, np.float32(gate))
 
@@ -55,14 +41,14 @@ def test_the_words_name_every_guest_and_every_way():
 
 def test_pictures_may_have_one_row_and_scores_may_be_as_huge_as_float32_holds():
     for height, width in ((1, 1), (1, 8), (8, 1), (1, 256)):
-        images = np.ones((GUESTS, height, width))
+        images = np.ones((3, height, width))
         widget = party(images=images)
         np.testing.assert_array_equal(
             Array._decode(payload(widget)["state"]["images"], None), images
         )
         assert "3 guests" in widget.describe()
     for score in (0.0, 1e-45, 3e38, -3e38):
-        state = payload(party(score=[score, 0.0, -score], gate=[score] * GUESTS))["state"]
+        state = payload(party(score=[score, 0.0, -score], gate=[score] * 3))["state"]
         assert Array._decode(state["score"], None)[0] == np.float32(score)
         assert {"gate", "softmax"} <= set(state["modes"])
 

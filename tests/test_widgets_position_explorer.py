@@ -1,15 +1,13 @@
+from functools import partial
+
 import numpy as np
 import torch
+from small_widgets import TABLE, make
 
 from course_lib.position import LearnedPosition, rotary, sinusoidal
 from course_lib.widgets.position_explorer import PositionExplorer
 
-RANDOM = np.random.default_rng(5)
-TABLE = RANDOM.normal(size=(10, 6))
-
-
-def explorer(**given) -> PositionExplorer:
-    return PositionExplorer(**{"tokens": 8, "d_model": 6, **given})
+explorer = partial(make, "PositionExplorer")
 
 
 def test_a_learned_table_is_offered_once_it_is_given_and_shown_up_to_the_number_of_tokens():

@@ -25,9 +25,3 @@ def test_the_description_names_the_force_and_the_experiment():
     assert "only the token that looks" in text
     assert "by each token" in text
     assert "All are let go" in text
-
-
-def test_a_matrix_of_zeros_is_a_force_like_any_other():
-    meter = SymplecticityMeter(np.zeros((2, 2)), np.zeros((2, 2)))
-    assert not meter.A.any()
-    assert "2 tokens" in meter.describe()

@@ -1,15 +1,11 @@
-import numpy as np
+from functools import partial
+
 import pytest
+from small_widgets import make
 
 from course_lib.tiled_attention import naive_bytes, on_chip_bytes, tiled_bytes
-from course_lib.widgets.tile_stepper import TileStepper
 
-RANDOM = np.random.default_rng(15)
-QUERY, KEY, VALUE = (RANDOM.normal(size=(tokens, 3)) for tokens in (10, 12, 12))
-
-
-def stepper(**given) -> TileStepper:
-    return TileStepper(**{"query": QUERY, "key": KEY, "value": VALUE, **given})
+stepper = partial(make, "TileStepper")
 
 
 def test_the_scale_and_the_chip_follow_from_the_features_unless_they_are_given():

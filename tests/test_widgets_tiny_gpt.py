@@ -1,35 +1,29 @@
+from functools import partial
 from itertools import product
 
 import pytest
 import torch
-from small_widgets import decoder, payload
+from small_widgets import decoder, make, payload
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer_parts import POSITIONS
-from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
-# The widget checks what it is given itself, and its messages are what is tested here.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "·abcde"
 LATIN = "·abcdefghijklmnopqrstuvwxyz"
 
 
-def widget(model=None, alphabet=ALPHABET, **options):
-    return TinyGPT(
-        model or decoder(),
-        alphabet,
-        **{"prompt": "bad", "start": "·", "stop": "·"} | options,
-    )
+widget = partial(make, "TinyGPT")
 
 
 def test_every_kind_of_decoder_arrives_as_it_left_but_for_the_rounding():
     ids = torch.randint(6, (5, 8))
     for position, norm, tied in product(POSITIONS, ("pre", "post"), (True, False)):
         model = decoder(position=position, norm=norm, tied=tied)
-        shown = widget(model)
+        shown = widget(model=model)
         state = payload(shown)["state"]
         there = decoder_of(state["facts"], state["weights"])
         with torch.no_grad():
@@ -44,7 +38,7 @@ def test_every_kind_of_decoder_arrives_as_it_left_but_for_the_rounding():
 
 def test_what_rounding_costs_is_the_difference_of_two_losses_and_little():
     model = decoder(27, 48, heads=4, layers=3, tokens=64, d_hidden=228)
-    shown = widget(model, LATIN)
+    shown = widget(model=model, alphabet=LATIN)
     ids, targets = torch.randint(27, (2, 8, 64))
     targets[:, 9:] = -100
     before, after = shown.losses(ids, targets)

@@ -91,6 +91,7 @@ def gates():
 def test_none_weighs_more_than_sixty_kilobytes_but_for_the_large_models():
     molecules = [m for m in load_molecules() if len(m.element) == MOST_ATOMS][:MOST_MOLECULES]
     table = RANDOM.normal(size=(48, 32))
+    strips = {claim.lecture: name for name, claim in CLAIMS.items()}
     rod_field = widgets.BasisExplorer(*load_rod_field(), points=read_off(np.linspace(0, 1, 16)))
     largest = [
         film(),
@@ -102,7 +103,7 @@ def test_none_weighs_more_than_sixty_kilobytes_but_for_the_large_models():
         widgets.PositionExplorer(tokens=48, d_model=32, learned=table),
         widgets.SymplecticityMeter(RANDOM.uniform(-1, 1, size=(6, 2)), np.eye(2)),
         widgets.TileStepper(*RANDOM.normal(size=(3, 24, 8))),
-        max(map(widgets.BreakIt, CLAIMS), key=lambda strip: len(str(strip._esm))),
+        max(map(widgets.BreakIt, strips.values()), key=lambda strip: len(str(strip._esm))),
     ]
     weights = [(bytes_of(widget), type(widget).__name__) for widget in largest]
     assert max(weights) < (60_000, "")
@@ -110,23 +111,17 @@ def test_none_weighs_more_than_sixty_kilobytes_but_for_the_large_models():
 
 
 HIDER = {"d": 32, "heads": 4, "layers": 2, "tokens": 16}
-GPT = {"d": 48, "heads": 4, "layers": 3}
+GPT = {"d": 48, "heads": 4, "layers": 3, "tokens": 64, "d_hidden": 228}
 
 
 def test_a_page_carries_as_many_bits_as_fit_into_its_budget():
     word = "strengthsstrengt"
     told = {"mask": "·", "word": word, "hidden": range(16), "words": [word] * 8}
-    for shape, bits in (
-        (HIDER | {"d": 24}, 12),
-        (HIDER | {"d_hidden": 128}, 7),
-    ):
+    for shape, bits in ((HIDER | {"d": 24}, 12), (HIDER | {"d_hidden": 128}, 7)):
         hider = widgets.LetterHider(encoder(27, **shape), LETTERS, **told)
         assert hider.bits == bits
         assert len(payload_text(hider).encode()) < 60_000
-    for shape, bits in (
-        ({"d": 32, "heads": 4}, 16),
-        (GPT | {"tokens": 64, "d_hidden": 228}, 11),
-    ):
+    for shape, bits in (({"d": 32, "heads": 4}, 16), (GPT, 11)):
         gpt = widgets.TinyGPT(decoder(27, **shape), LETTERS, prompt="mar", start="·", stop="·")
         assert gpt.bits == bits
         assert bytes_of(gpt) <= 250_000
