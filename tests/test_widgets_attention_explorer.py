@@ -131,42 +131,30 @@ def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn_under_its_nam
     assert (widget.source, widget.given) == ("", None)
 
 
-def test_an_exception_of_the_function_is_shown_with_its_kind_and_place_until_the_next_answer():
-    def fussy(tokens):
-        if len(tokens) < 2:
-            raise KeyError(tokens[0])
-        return one_head(tokens)
-
-    widget = explorer(attention=fussy)
-    before = widget.weights
-    widget.typed = "dog"
-    assert re.fullmatch(r"KeyError in fussy, line \d+: 'dog'", widget.error)
-    assert (widget.tokens, widget.answers) == (TOKENS, 1)
-    assert widget.weights is before
-    widget.typed = "a b"
-    assert (widget.error, widget.answers) == ("", 2)
-
-
 @pytest.mark.usefixtures("plain_calls")
-def test_an_output_that_cannot_be_drawn_is_explained():
-    for output, words in (
-        (None, "real numbers"),
-        (np.ones((1, 1, 2, 2)), "sums to 2"),
-        (weights(1, 1), "size 3 along query; expected 2"),
-        (weights(4, 1, 1, tokens=2), "layers, heads, query, key"),
-    ):
-        widget = explorer(attention=lambda _, output=output: output)
-        widget.typed = "a b"
-        assert "cannot be drawn" in widget.error
-        assert words in widget.error
-        assert widget.tokens == TOKENS
+def test_what_a_function_or_a_reader_does_wrong_is_explained_until_the_next_answer():
+    wrong = {
+        "dog": (KeyError("dog"), r"KeyError in answer, line \d+: 'dog'"),
+        "a b": (None, "cannot be drawn: .*real numbers"),
+        "a c": (np.ones((1, 1, 2, 2)), "sums to 2"),
+        "a d": (weights(1, 1), "size 3 along query; expected 2"),
+        "a e": (weights(4, 1, 1, tokens=2), "layers, heads, query, key"),
+    }
 
+    def answer(tokens):
+        output, _ = wrong.get(" ".join(tokens), (weights(1, 1, tokens=1), ""))
+        if isinstance(output, Exception):
+            raise output
+        return output
 
-def test_words_that_cannot_be_drawn_are_refused_before_the_function_is_asked():
-    def never(tokens):
-        raise AssertionError(tokens)
-
-    widget = explorer(attention=never)
+    widget = explorer(attention=answer)
+    before = widget.weights
+    for answers, (typed, (_, words)) in enumerate(wrong.items(), start=1):
+        widget.typed = typed
+        assert re.search(words, widget.error)
+        assert (widget.tokens, widget.answers) == (TOKENS, answers)
+        assert widget.weights is before
+    # These are refused before the function is asked.
     for typed, words in (
         ("   ", "at least one token"),
         (" ".join("x" * 65), "tokens has 65 entries"),
@@ -175,7 +163,8 @@ def test_words_that_cannot_be_drawn_are_refused_before_the_function_is_asked():
         widget.typed = typed
         assert words in widget.error
         assert len(widget.error) < 300
-    assert widget.tokens == TOKENS
+    widget.typed = "a"
+    assert (widget.error, widget.tokens) == ("", ["a"])
     silent = explorer()
     silent.typed = "a b"
     assert (silent.tokens, silent.answers) == (TOKENS, 0)

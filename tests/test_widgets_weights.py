@@ -61,7 +61,7 @@ def film():
 def drifts():
     system = mechanics.CoupledOscillators()
     state = torch.tensor([1.0, 0.5], dtype=torch.float64)
-    run = mechanics.integrate(system, state, state, dt=0.3, steps=10_000)
+    run = mechanics.integrate(system, state, state, dt=0.3, steps=2000)
     runs = {f"a learned model, number {i}": run for i in range(4)}
     start = {"q": state, "p": state, "dt": 0.3}
     yield widgets.EnergyDrift(system, **start, rollouts=runs, methods=list(METHODS))
