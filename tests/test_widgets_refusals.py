@@ -40,12 +40,6 @@ def off(amount: float) -> np.ndarray:
     return weights
 
 
-def diverged(model: nn.Module) -> nn.Module:
-    with torch.no_grad():
-        next(model.parameters()).view(-1)[0] = torch.nan
-    return model
-
-
 def unmeasured() -> nn.Module:
     model = particle_transformer()
     model.standard.scale[3] = torch.inf

@@ -1,6 +1,6 @@
 """A real browser, and the built book over http and from files.
 
-A page opened through ``open_page`` or ``look_at`` is watched: when the test ends, it fails if the
+A page opened through ``open_page`` is watched: when the test ends, it fails if the
 page logged an error, threw one, or asked another host for anything.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from bare import Alone, bare_page
 from chromium import NO_CHROMIUM, asked_once, fetch, playwrights_own
-from clock import A_FRAME, PATIENCE, observed, stop_clock, turn
+from clock import A_FRAME, PATIENCE, stop_clock, turn
 from course_site import SITE
 from firefox import NO_FIREFOX
 from in_the_page import Javascript
@@ -31,7 +31,6 @@ from playwright.sync_api import (
     Locator,
     Page,
     Route,
-    ViewportSize,
     expect,
     sync_playwright,
 )
@@ -41,13 +40,6 @@ from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
 expect.set_options(timeout=PATIENCE)
-# As many as the tests of one page take.
-MOST_WINDOWS = 4
-
-# No figure stands at the end of a page, and one out of sight rests: a film that nobody looks at
-# would take a core from the tests of the other windows.
-PUT_ASIDE = "() => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })"
-
 # A window costs half as much without the two pages that Chromium hides in it, for its address bar,
 # and without the renderer that it keeps in reserve. The first of these lists is Playwright's own,
 # which ours replaces. Chromium passes over a name that it does not know.
@@ -361,70 +353,6 @@ def alone(open_page: Callable[..., Page], tmp_path: Path) -> Alone:
         return widget
 
     return alone
-
-
-@dataclass
-class Windows:
-    """The windows that tests share, the oldest first; each has a watch of its own."""
-
-    browser: Browser
-    shared: dict[tuple[object, ...], tuple[Page, Watch]] = field(default_factory=dict)
-
-    def take(self, url: str, size: ViewportSize, **options: Any) -> tuple[Page, Watch]:
-        key = (url, *options.items())
-        if key not in self.shared:
-            if len(self.shared) == MOST_WINDOWS:
-                self.close_oldest()
-            watch = Watch()
-            page = opened(self.browser, watch, url, **size, **options)
-            self.shared[key] = page, watch
-            return page, watch
-        page, watch = self.shared[key]
-        if page.viewport_size != size:
-            page.set_viewport_size(size)
-        page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
-        observed(page)
-        return page, watch
-
-    def close_oldest(self) -> None:
-        page, _ = self.shared.pop(next(iter(self.shared)))
-        page.context.close()
-
-
-@pytest.fixture(scope="module")
-def windows(browser: Browser) -> Iterator[Windows]:
-    windows = Windows(browser)
-    yield windows
-    while windows.shared:
-        windows.close_oldest()
-
-
-@pytest.fixture
-def look_at(windows: Windows) -> Iterator[Callable[..., Page]]:
-    """Opens a page for a test that only reads it: such tests share a window, one after the other.
-
-    What goes wrong in it fails the test that looks, and each that looks later.
-    """
-    taken = []
-
-    def look_at(
-        url: str,
-        *,
-        width: int = 1280,
-        height: int = 900,
-        theme: str = "light",
-        touch: bool = False,
-        formulas: bool = True,
-    ) -> Page:
-        size = ViewportSize(width=width, height=height)
-        taken.append(windows.take(url, size, theme=theme, touch=touch, formulas=formulas))
-        return taken[-1][0]
-
-    yield look_at
-    for page, watch in taken:
-        observed(page)  # what it did until now has been heard of when this returns
-        page.evaluate(PUT_ASIDE)
-        watch.verdict()
 
 
 def all_alive(page: Page) -> None:

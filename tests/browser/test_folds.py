@@ -33,9 +33,9 @@ def test_a_fold_opens_by_hand_and_by_keyboard_also_without_scripts(
 
 
 def test_each_claim_of_a_lecture_has_its_check_folded_to_one_line(
-    lecture: str, look_at: Callable[..., Page]
+    lecture: str, open_page: Callable[..., Page]
 ):
-    page = look_at(lecture)
+    page = open_page(lecture)
     claims = page.locator("article .cell.tag_claim")
     lines = claims.locator("> details.checked > summary")
     assert lines.count() == claims.count() > 0
