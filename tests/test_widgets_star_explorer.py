@@ -12,6 +12,7 @@ from course_lib.widgets.watched_stars import (
     ECLIPSING,
     ROUGH,
     WatchedStars,
+    clearest,
     explained,
     sharpened,
     stars_to_watch,
@@ -122,4 +123,7 @@ def test_what_a_series_explains_is_known_where_it_is_all_or_nothing_and_so_is_it
     assert explained(curve, 1.7) == pytest.approx(1, abs=1e-4)
     assert sharpened(curve, 1.66) == pytest.approx(1.7, rel=5e-3)
     noise = torch.randn(1, 60, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert explained(LightCurves(time, noise, error, real), 1.7) < 0.3
+    dull = LightCurves(time, noise, error, real)
+    assert explained(dull, 1.7) < 0.3
+    for seasons in ([dull, curve], [curve, dull]):
+        assert torch.equal(clearest(LightCurves.padded(seasons), 1.7).magnitude, wave)
