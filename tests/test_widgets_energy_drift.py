@@ -239,6 +239,11 @@ def forgetful(system, q, p, dt, calls=[]):  # noqa: B006 - it is to remember
     return (q, p) if len(calls) % 2 else drift_first(system, q, p, dt)
 
 
+def with_every_sign(system, q, p, dt):
+    dq, dp = system.field(q, p)
+    return 1 + q - (2 - dq * dt) / 3, 2 / (3 - p / 4) - -dp
+
+
 def test_a_stepper_of_sums_and_gradients_travels_as_a_program_and_no_other_does():
     (program,) = mine(dt=0.2, steppers={"mine": drift_first, "looped": looped}).programs
     assert program["name"] == "mine"
@@ -246,6 +251,9 @@ def test_a_stepper_of_sums_and_gradients_travels_as_a_program_and_no_other_does(
     pendulum, q, p = mechanics.Pendulum(), vector(0.7), vector(-0.4)
     found = run_program(program, pendulum, q, p, 0.3)
     assert all(map(torch.equal, found, drift_first(pendulum, q, p, 0.3)))
+    program = program_of(with_every_sign, pendulum, q, p, 0.3)
+    found = run_program(program, pendulum, q, p, 0.3)
+    assert all(map(torch.allclose, found, with_every_sign(pendulum, q, p, 0.3)))
     bent = lambda _system, q, p, _dt: (q.sin(), p)  # noqa: E731
     for stepper in (looped, forgetful, bent, mechanics.implicit_midpoint):
         assert program_of(stepper, pendulum, vector(1.2), vector(0.1), 0.1) is None

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from small_widgets import payload
+from torch import nn
 
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
@@ -89,6 +90,21 @@ def test_a_network_travels_with_the_system_and_the_step_that_it_has_learned():
         rows = Array._decode(encoded, None)
         np.testing.assert_array_equal(rows[:, :2], layer.K.detach())
         np.testing.assert_array_equal(rows[:, 2:].T, torch.stack([layer.b, layer.a]).detach())
+
+
+def test_a_perceptron_travels_too_and_other_networks_are_refused():
+    system = mechanics.CoupledOscillators()
+    network = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 4))
+    (drawn,) = MechanicsStage(system, networks={"mine": network}).networks
+    assert drawn["kind"] == "perceptron"
+    for encoded, layer in zip(drawn["layers"], network[::2], strict=True):
+        rows = Array._decode(encoded, None)
+        np.testing.assert_array_equal(rows[:, :-1], layer.weight.detach())
+        np.testing.assert_array_equal(rows[:, -1], layer.bias.detach())
+    large = nn.Sequential(nn.Linear(4, 999), nn.Tanh(), nn.Linear(999, 4))
+    for wrong in (nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.Linear(4, 4), SympNet(3), large):
+        with pytest.raises((TypeError, ValueError), match="network 'mine'"):
+            MechanicsStage(system, networks={"mine": wrong})
 
 
 def test_networks_know_one_step_of_one_system_and_stand_beside_its_true_motion():
