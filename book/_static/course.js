@@ -146,10 +146,13 @@ window.addEventListener("attention-course:guess:kept", () => {
 const WIDE =
   "article :is(figure .drawing, mjx-container[display=true], .math.wide mjx-container, .pst-scrollable-table-container, .highlight pre)";
 const FEW = 6; // pixels: a drawing that lacks fewer is drawn smaller instead, and its letters stay legible
+/** The pixels that a box lacks. A drawing says how wide it must be: measured, it would depend on the answer. */
+function lack(box) {
+  const least = box.matches(".drawing") && Number.parseFloat(box.querySelector("svg")?.style.minWidth);
+  return (least || box.scrollWidth) - box.clientWidth;
+}
 function measure(boxes) {
-  for (const box of boxes) box.classList.remove("smaller");
-  const lacking = boxes.map((box) => [box, box.scrollWidth - box.clientWidth]);
-  for (const [box, pixels] of lacking) {
+  for (const [box, pixels] of boxes.map((box) => [box, lack(box)])) {
     const smaller = box.matches(".drawing") && pixels > 0 && pixels < FEW;
     const scrolls = !smaller && pixels > 1;
     box.classList.toggle("smaller", smaller);

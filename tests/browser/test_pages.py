@@ -175,6 +175,7 @@ def test_a_page_on_a_telephone(site: Folder, open_page: Callable[..., Page], pag
         "small letters": page.evaluate(SMALL_LETTERS),
         "titles of solutions": page.locator(SOLUTIONS).evaluate_all(BAD_TITLES),
         "too high": page.evaluate(TOO_HIGH, [HIGHEST_ON_A_TELEPHONE, None]),
+        "drawings that tremble": page.evaluate(TREMBLING),
         "widgets": out_of_the_frame(page),
         "controls that cannot be touched": covered(page),
     }
@@ -349,6 +350,15 @@ SILENT_SCROLLERS = """async () => {
     .filter((e) => !getComputedStyle(e, "::before").content.includes("Scroll sideways")
       || e.tabIndex !== 0 || (e.matches(".drawing") && e.scrollWidth < e.clientWidth + 6))
     .map((e) => e.outerHTML.slice(0, 160));
+}"""
+TREMBLING = """async () => {
+  const drawings = [...document.querySelectorAll("article .drawing")];
+  const heights = drawings.map(() => new Set());
+  for (let frame = 0; frame < 4; frame += 1) {
+    await new Promise(requestAnimationFrame);
+    drawings.forEach((e, i) => heights[i].add(e.getBoundingClientRect().height));
+  }
+  return drawings.filter((_, i) => heights[i].size > 1).map((e) => e.ariaLabel);
 }"""
 BEYOND = """() => {
   const { scrollWidth } = document.scrollingElement;
