@@ -112,7 +112,7 @@ def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Shown):
         field.fill(typed)
         says(widget, "You still see maria.")
         assert field.input_value() == typed
-        assert field.get_attribute("aria-invalid") == "true"
+        expect(field).to_have_attribute("aria-invalid", "true")
         assert state_of(widget)["text"] == "maria"
         agrees_with_course_lib(widget)
     # A hyphen within a name is passed over.

@@ -142,13 +142,13 @@ def test_what_is_typed_is_read_folded_or_refused_and_what_is_hidden_stays_hidden
         field.fill(typed)
         says(widget, "You still see bead␣ca.")
         assert field.input_value() == typed
-        assert field.get_attribute("aria-invalid") == "true"
+        expect(field).to_have_attribute("aria-invalid", "true")
         assert chosen(widget)[:2] == ("bead ca", [1])
         agrees_with_course_lib(widget)
     field.fill("Béc")
     assert chosen(widget)[:2] == ("bec", [1])
     assert field.input_value() == "Béc"
-    assert field.get_attribute("aria-invalid") == "false"
+    expect(field).to_have_attribute("aria-invalid", "false")
     says(widget, "Read as bec.")
     agrees_with_course_lib(widget)
 

@@ -91,13 +91,13 @@ def test_what_is_typed_is_read_folded_or_refused(shown: Shown):
         field.fill(typed)
         says(widget, "You still see bad")
         assert field.input_value() == typed
-        assert field.get_attribute("aria-invalid") == "true"
+        expect(field).to_have_attribute("aria-invalid", "true")
         assert texts(widget) == ("bad", "ce")
     agrees_with_course_lib(widget)
     field.fill("Äc Bé")
     assert texts(widget) == ("ac be", "")
     assert field.input_value() == "Äc Bé"
-    assert field.get_attribute("aria-invalid") == "false"
+    expect(field).to_have_attribute("aria-invalid", "false")
     says(widget, "Read as ac␣be.")
     agrees_with_course_lib(widget)
     field.fill("")
