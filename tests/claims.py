@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
+import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -57,6 +58,18 @@ def check(stem: str, label: str, wrong: dict[str, object]) -> None:
     finally:
         torch.set_num_threads(threads)
     exec(claims(stem)[label], names)  # noqa: S102
+
+
+def holds_and_falls(
+    stem: str, label: str, wrong: dict[str, tuple[str, dict]], known: dict[str, object]
+) -> None:
+    """Assert that a claim holds with the ``known`` names, and falls to each wrong one of it."""
+    cases = [names for claim, names in wrong.values() if claim == label]
+    assert cases
+    check(stem, label, known)
+    for names in cases:
+        with pytest.raises(AssertionError):
+            check(stem, label, known | names)
 
 
 @cache
