@@ -1,4 +1,4 @@
-# book · test · check · widget · lecture · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
+# book · test · check · widget · lecture · evidence · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
 PYTHON ?= python3
 JOBS ?= 2
 
@@ -18,7 +18,7 @@ ONE := _build/lecture
 # Two workers share two cores, so each computes on one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile
 
-.PHONY: book test pytest check lint widget known-widget lecture known-lecture lab slides handout strip clean
+.PHONY: book test pytest check lint widget known-widget lecture known-lecture evidence lab slides handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -72,6 +72,12 @@ lecture: known-lecture $(READY)
 known-lecture:
 	@$(if $(filter 1,$(words $(LECTURE))),,\
 	  echo "There is no lecture N='$(N)'; give the number of one of: $(LECTURES)" >&2; exit 2)
+
+# What lectures state and do not compute: of one lecture, or of all; E names some experiments of it.
+evidence: $(READY)
+	@for script in $(wildcard scripts/evidence/$(N)*.py); do \
+	  OMP_NUM_THREADS=1 $(BIN)/python $$script $(E) || exit 1; \
+	done
 
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/jupyter_lab_config.py

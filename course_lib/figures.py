@@ -11,7 +11,7 @@ import html
 import inspect
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.text import Text
+from myst_nb import glue
 from numpy.typing import ArrayLike
 
 from course_lib import listings
+from course_lib.evidence import Evidence
 from course_lib.listings import REPOSITORY
 
 PALETTE = ("#2b83c6", "#d9650b", "#12976f", "#b8649f", "#a77b00", "#6d7a88")
@@ -175,6 +177,41 @@ def source(*pieces: Callable[..., Any] | type) -> None:
 def excerpt(piece: Callable[..., Any] | type, first: str, last: str) -> None:
     """Shows some lines of a long function: from the first that begins so to the next that does."""
     display(HTML(listings.excerpt(*_address(piece), first, last)))
+
+
+def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
+    """Glues numbers into the prose under their names: ``say(row, ".2f", "early late")``.
+
+    All of them without ``names``. ``form`` is a format as in an f-string; a share in ``".0%"``
+    becomes ``87 %``.
+
+    Raises ``ValueError`` for a name that is no number's.
+    """
+    chosen = names.split() or list(numbers)
+    if unknown := [name for name in chosen if name not in numbers]:
+        raise ValueError(f"there is no number {unknown}; expected some of {list(numbers)}")
+    for name in chosen:
+        text = format(numbers[name], form).replace("-", "−").replace("%", " %")
+        glue(name, text, display=False)
+
+
+def how_we_know(evidence: Evidence, *experiments: str) -> None:
+    """Shows, behind a fold, how the numbers of experiments came about, and their source.
+
+    All experiments of the evidence where none is named.
+    """
+    script = f"scripts/evidence/{evidence.lecture}.py"
+    said = []
+    for name in experiments or evidence.about:
+        about, rows = evidence.about[name], evidence.rows(name)
+        seconds = sum(row["seconds"] for row in rows)
+        cases = f"{len(rows)} cases" if len(rows) > 1 else "one case"
+        said.append(
+            f"<p><code>{html.escape(about['command'])}</code>: {cases} on {about['date']}, "
+            f"{seconds:.0f} s of processor time with PyTorch {about['versions']['torch']}.</p>"
+            f"{listings.listing(script, name)}"
+        )
+    display(HTML(f"<details><summary>How do we know?</summary>{''.join(said)}</details>"))
 
 
 def _address(piece: Callable[..., Any] | type) -> tuple[str, str]:

@@ -148,11 +148,12 @@ def data_behind(root: Path, codes: Iterable[Code]) -> set[Path]:
     """The bundled data and measurements whose name, or whose folder's name, stands in the code."""
     named = {part for code in codes for text in code.strings for part in text.split("/")}
     files = [path for path in (root / DATA).rglob("*") if path.is_file()]
-    return {
-        path
-        for path in files
-        if path.suffix not in {".py", ".pyc"} and {path.name, path.parent.name} & named
-    }
+    return {path for path in files if path.suffix not in {".py", ".pyc"} and _names(path) & named}
+
+
+def _names(path: Path) -> set[str]:
+    """By which names code reads a file; a lecture's evidence goes by the name of the lecture."""
+    return {path.stem} if path.parent.name == "evidence" else {path.name, path.parent.name}
 
 
 def everything(root: Path, *folders: str) -> str:

@@ -26,7 +26,7 @@ CITATION = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 FORMULA = re.compile(r"^\$\$|^`{3,}\{math\}", re.MULTILINE)
 LABELLED = r"^`{{3,}}\{{{}(?:-start)?\}}.*?\n(?:\s*:\w+:.*\n)*?\s*:label:\s*(\S+)"
 # Code of a topic stands in one of these modules; the rest of course_lib serves all topics.
-SERVICES = {"checks", "checker", "exercises", "figures", "training", "widgets", "data"}
+SERVICES = {"checks", "checker", "evidence", "exercises", "figures", "training", "widgets", "data"}
 
 
 @pytest.fixture(params=LECTURES or [Path("lectures/none.ipynb")], ids=lambda path: path.stem)
