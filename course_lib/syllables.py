@@ -8,6 +8,7 @@ its first pronunciation has vowels. Their order is shuffled once and for all. Th
 
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -51,6 +52,18 @@ def syllables_by_rule(word: str) -> int:
     return min(max(groups - bool(silent), 1), MOST_SYLLABLES)
 
 
+def spelled(words: Sequence[str]) -> Int[Tensor, "words letters"]:
+    """The places of the letters in the alphabet, up to the longest word, then ``BLANK``."""
+    longest = max(map(len, words))
+    rows = [[*map(ascii_uppercase.index, word), *[BLANK] * (longest - len(word))] for word in words]
+    return torch.tensor(rows)
+
+
+def one_hot(ids: Int[Tensor, "*batch letters"]) -> Float[Tensor, "*batch letters alphabet"]:
+    """A letter becomes a row with a single 1, ``BLANK`` a row of zeros."""
+    return F.one_hot(ids, BLANK + 1)[..., :BLANK].float()
+
+
 class SyllableReader(nn.Module):
     """Logits for one to five syllables, from the state of an LSTM after the last letter."""
 
@@ -62,7 +75,7 @@ class SyllableReader(nn.Module):
     def forward(self, ids: Int[Tensor, "words letters"]) -> Float[Tensor, "words syllables"]:
         """Read the places of the letters in the alphabet; ``BLANK`` fills short words up."""
         check_shapes(ids=(ids, "words letters"))
-        outputs, _ = self.cell(F.one_hot(ids, BLANK + 1)[..., :BLANK].float())
+        outputs, _ = self.cell(one_hot(ids))
         return self.readout(outputs[torch.arange(len(ids)), (ids < BLANK).sum(-1) - 1])
 
 

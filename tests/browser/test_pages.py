@@ -478,8 +478,8 @@ def test_the_text_below_a_prediction_has_its_numbers(
     told = page.locator(
         "main p", has_text=re.compile("Rings stand|The GRU needs")
     ).all_inner_texts()
-    tenths = re.findall(r"[\d.]+\.\d %", " ".join(told).replace("\u00a0", " "))
-    assert sorted(tenths) == sorted(revealed.all_inner_texts())
+    numbers = re.findall(r"[\d.]+\.\d+ %", " ".join(told).replace("\u00a0", " "))
+    assert sorted(numbers) == sorted(revealed.all_inner_texts())
 
 
 def test_a_page_without_scripts_says_what_each_widget_shows(
