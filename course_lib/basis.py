@@ -15,6 +15,7 @@ what was expected and what to do.
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 from jaxtyping import Float
@@ -36,6 +37,7 @@ __all__ = [
     "hat",
     "hat_keys",
     "interpolate",
+    "relu_network",
     "relu_nodes",
     "softmax_basis",
     "sparsemax",
@@ -168,6 +170,14 @@ def interpolate(
 
 
 # The network that is piecewise linear ---------------------------------------------------------
+
+
+def relu_network(*widths: int) -> nn.Sequential:
+    """A network of numbers, ReLU layers of these widths, and PyTorch's random start, in float64."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise((1, *widths)):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(widths[-1], 1)).double()
 
 
 def relu_nodes(

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
+from course_lib.elliptic import Rods
 from course_lib.neural_field import CrossAttentionField
 
 WEIGHTS = Path(__file__).parent / "data" / "rod_field.npz"
@@ -33,3 +36,17 @@ def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
         field = CrossAttentionField(**about["sizes"], finest=about["finest"])
     field.load_state_dict(state)
     return field.eval(), about
+
+
+def readings(rods: Rods, place: Float[Tensor, " sensors"]) -> Float[Tensor, "rods sensors 2"]:
+    r"""What sensors at these places read: $\log k$ and $f$ of each rod, in float32."""
+    return torch.stack([rods.log_conductivity(place), rods.load(place)], dim=-1).float()
+
+
+@torch.no_grad()
+def temperatures(
+    field: CrossAttentionField, z: Float[Tensor, "rods sensors 2"], x: Float[Tensor, " points"]
+) -> Float[Tensor, "rods points"]:
+    """What a field makes of readings at even places, in float64: its answers at the points."""
+    place = torch.linspace(0, 1, z.shape[1]).expand(len(z), -1)
+    return field(x.float().expand(len(z), -1), place, z.float()).double()

@@ -1,0 +1,308 @@
+"""What lecture 3 says of blends, of a field that learned rods, and of who learns a rod, computed.
+
+make evidence N=03
+"""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from course_lib.basis import hat, interpolate, relu_network, relu_nodes, softmax_basis
+from course_lib.elliptic import Rods, random_rods
+from course_lib.evidence import Row, compute, experiment
+from course_lib.neural_operators import relative_errors, spline_matrix
+from course_lib.operator_baselines import ridge_kernels, solve_from_sensors
+from course_lib.rod_field import load_rod_field, readings, temperatures
+from course_lib.training import seed
+
+DATA = Path(__file__).parents[2] / "course_lib" / "data"
+DOUBLE = {"dtype": torch.float64}
+NETWORKS = ("cross-attention field", "DeepONet", "Fourier operator")
+MODELS = (
+    *("solver, spline between sensors", "solver, linear between sensors", "nearest rods"),
+    *("PCA and ridge", "kernel ridge", "kernel ridge, linear in f", *NETWORKS),
+)
+
+
+@experiment([{"widths": [8]}, {"widths": [8, 8]}])
+def bends(*, widths: list[int]) -> Row:
+    """At how many places between −3 and 3 random ReLU networks bend, over fifty starts."""
+    found = []
+    for start in range(50):
+        seed(start)
+        found.append(len(relu_nodes(relu_network(*widths), -3, 3)) - 2)
+    return {"mean": float(np.mean(found)), "least": min(found), "most": max(found)}
+
+
+@experiment([{"intervals": n} for n in (16, 256)])
+def best_factor(*, intervals: int) -> Row:
+    """The factor of h² ln(1/h)/π² at which the softmax errs least in the middle half."""
+    nodes = torch.linspace(0, 1, intervals + 1, **DOUBLE)
+    x = torch.linspace(0.25, 0.75, 2001, **DOUBLE)
+    unit = math.log(intervals) / (intervals * math.pi) ** 2
+
+    def wave(x: Tensor) -> Tensor:
+        return torch.sin(7 * x) + x
+
+    def error(factor: float) -> float:
+        warm = partial(softmax_basis, temperature=factor * unit)
+        return (interpolate(x, nodes, wave(nodes), warm) - wave(x)).abs().max().item()
+
+    return {"best": float(min(np.linspace(0.8, 2.4, 33), key=error))}
+
+
+@experiment()
+def noise() -> Row:
+    """The mean of the sum of squared weights: for hats, and for softmaxes of temperature c h²."""
+    nodes = torch.linspace(0, 1, 17, **DOUBLE)
+    x = torch.linspace(0.25, 0.75, 2001, **DOUBLE)
+    bases = {"hats": hat} | {
+        name: partial(softmax_basis, temperature=c / 16**2)
+        for name, c in (("third", 0.3), ("one", 1), ("four", 4))
+    }
+    return {name: basis(x, nodes).square().sum(1).mean().item() for name, basis in bases.items()}
+
+
+# The field that learned rods -------------------------------------------------------------------
+
+
+@cache
+def judged() -> tuple[Rods, Tensor, Tensor]:
+    """300 new rods, what the sensors of the bundled field read of them, and the sensors' places."""
+    rods = random_rods(300, generator=torch.Generator().manual_seed(77))
+    places = torch.linspace(0, 1, load_rod_field()[1]["sensors"], **DOUBLE)
+    return rods, readings(rods, places), places
+
+
+@cache
+def asked() -> tuple[Tensor, Tensor]:
+    """200 random points, and a fine mesh for what is true at them."""
+    return torch.rand(200, generator=seed(0), **DOUBLE), torch.linspace(0, 1, 1025, **DOUBLE)
+
+
+def at_points(nodes: Tensor, u: Tensor) -> Tensor:
+    """Temperatures at nodes, read at the random points."""
+    return interpolate(asked()[0], nodes, u.T).T
+
+
+@experiment()
+def weights_of_the_field() -> Row:
+    """How widely the field looks, how large its weights and its values are, over 300 new rods."""
+    field, about = load_rod_field()
+    rods, z, places = judged()
+    x = torch.linspace(0, 1, 201)
+    here = places.float().expand(len(z), -1)
+    with torch.no_grad():
+        shares = field.weights(x.expand(len(z), -1), here, z)
+        values = field.values(here, z)
+    reach = (1 / shares.square().sum(-1)).mean((0, 2))
+    largest = 100 * shares.amax((1, 2, 3)).quantile(torch.tensor([0.5, 0.95]))
+    # What all values of a head have in common can be moved to another head and changes no answer.
+    centred = (values - values.mean(-1, keepdim=True)).abs().amax((1, 2))
+    hottest = rods.solve(x.double()).abs().amax(1)
+    return {
+        "bundled_sensors": about["sensors"],
+        "even_share": 100 / about["sensors"],
+        "least_reach": reach.min().item(),
+        "most_reach": reach.max().item(),
+        "hat_reach": (1 / hat(x.double(), places).square().sum(1)).mean().item(),
+        "usual_weight": largest[0].item(),
+        "rare_weight": largest[1].item(),
+        "values_over_u": (centred / hottest).median().item(),
+    }
+
+
+def sums(y: Tensor) -> Tensor:
+    """Running integrals over [0, 1] by the trapezoidal rule."""
+    areas = (y[:, 1:] + y[:, :-1]).cumsum(1) / 2 / (y.shape[1] - 1)
+    return F.pad(areas, (1, 0))
+
+
+def by_two_sums(log_k: Tensor, f: Tensor) -> Tensor:
+    """The exact solution on a line, u = C ∫ 1/k − ∫ F/k with F' = f."""
+    inverse = (-log_k).exp()
+    of_one, of_load = sums(inverse), sums(sums(f) * inverse)
+    return of_load[:, -1:] / of_one[:, -1:] * of_one - of_load
+
+
+def by_solver(z: Tensor) -> Tensor:
+    """Finite elements, a spline between the sensors."""
+    return solve_from_sensors(asked()[0], judged()[2], z.double(), spline_matrix)
+
+
+def by_field(z: Tensor) -> Tensor:
+    """The answers of the bundled field."""
+    return temperatures(load_rod_field()[0], z, asked()[0])
+
+
+CASES = {
+    "usual": {},
+    "scaled": {"size": 3.0},
+    "shifted": {"shift": 2.0},
+    "wave_k": {"wave_k": 1.0},
+    "wave_f": {"wave_f": 1.0},
+}
+
+
+@experiment([{"case": case} for case in CASES])
+def astray(*, case: str) -> Row:
+    """Errors in per cent of field and solver on rods of another kind."""
+    change = {"shift": 0.0, "size": 1.0, "wave_k": 0.0, "wave_f": 0.0} | CASES[case]
+    (rods, _, places), (_, fine) = judged(), asked()
+    waves = torch.sin(20 * math.pi * fine)
+    log_k = rods.log_conductivity(fine) + change["shift"] + change["wave_k"] * waves
+    f = change["size"] * rods.load(fine) + change["wave_f"] * waves
+    true = at_points(fine, by_two_sums(log_k, f))
+    at_sensors = hat(places, fine)
+    z = torch.stack([log_k @ at_sensors.T, f @ at_sensors.T], dim=-1)
+    return {
+        name: 100 * relative_errors(answer(z), true).mean().item()
+        for name, answer in (("field", by_field), ("solver", by_solver))
+    }
+
+
+@experiment()
+def bound_of_the_field() -> Row:
+    """The most that the last norm lets the field answer, and what huge and usual loads get."""
+    field, (_, z, _) = load_rod_field()[0], judged()
+    norm, row = field.encoder.norm, field.value.weight.detach()
+    size = (row * norm.weight).norm(dim=1) * math.sqrt(field.value.in_features)
+    limit = size + (row @ norm.bias + field.value.bias).abs()
+    huge = z.clone()
+    huge[..., 1] *= 1e4
+    most = {"huge": by_field(huge).abs().max().item(), "usual": by_field(z).abs().max().item()}
+    return {"limit": limit.sum().item()} | most
+
+
+@experiment(within=math.inf)  # another machine takes another time
+def speed() -> Row:
+    """Microseconds a rod, the least processor time of five runs: 300 rods at 200 points."""
+    (rods, z, places), (points, fine) = judged(), asked()
+    mesh, coarse = torch.linspace(0, 1, 257, **DOUBLE), torch.linspace(0, 1, 129, **DOUBLE)
+    to_mesh, to_points = spline_matrix(mesh, places), hat(points, mesh)
+    known = readings(random_rods(2000, generator=seed(1)), places).double()
+    similar, from_seen = ridge_kernels(1.5)["kernel ridge, linear in f"], hat(points, coarse)
+    learned = torch.randn(2000, 129, **DOUBLE)  # the time is the same for any
+
+    def by_sums(z: Tensor) -> Tensor:
+        log_k, f = (part @ to_mesh.T for part in z.double().unbind(-1))
+        return by_two_sums(log_k, f) @ to_points.T
+
+    def by_kernel(z: Tensor) -> Tensor:
+        return similar(z.double(), known) @ learned @ from_seen.T
+
+    def microseconds(answer: Callable[[Tensor], Any]) -> float:
+        spans = []
+        for _ in range(5):
+            begun = time.thread_time()
+            answer(z)
+            spans.append(time.thread_time() - begun)
+        return 1e6 * min(spans) / len(z)
+
+    error = relative_errors(by_sums(z), at_points(fine, rods.solve(fine))).mean().item()
+    answers = {"field": by_field, "solver": by_solver, "kernel": by_kernel, "sums": by_sums}
+    return {name: microseconds(answer) for name, answer in answers.items()} | {"by_sums": error}
+
+
+# Who learns a rod? What longer scripts have measured, summed up ---------------------------------
+
+
+def spread(errors: list[float]) -> Row:
+    """Mean, deviation and ends of errors over seeds, in per cent."""
+    found = 100 * np.array(errors)
+    ends = {"least": float(found.min()), "most": float(found.max())}
+    return {"mean": float(found.mean()), "deviation": float(found.std(ddof=1)), **ends}
+
+
+@experiment([{"model": model} for model in MODELS])
+def rods_learned(*, model: str) -> Row:
+    """Errors of a model on new rods, from ``scripts/compare_operators.py``."""
+    measured = json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
+    optimizer = measured["tuned"].get(model, {}).get("optimizer")
+    rows = [row for row in measured["rows"] if row["model"] == model]
+    taken = [row for row in rows if row.get("optimizer") == optimizer]
+    found: Row = {"seeds": len(taken)} | spread([row["test"] for row in taken])
+    if model in NETWORKS:
+        alone = [row["test"] for row in rows if row["optimizer"] == "AdamW"]
+        found["optimizer"] = optimizer
+        found["alone"] = 100 * float(np.mean(alone))
+        found["loss"] = 100 * float(np.mean([row["loss"] for row in taken]))
+        found["parameters"] = taken[0]["parameters"]
+    return found | {name: measured[name] for name in ("sensors", "rods", "steps")}
+
+
+SAID = {
+    "field": "cross-attention field",
+    "deeponet": "DeepONet",
+    "fourier": "Fourier operator",
+    "linear": "solver, linear between sensors",
+    "spline": "solver, spline between sensors",
+    "kernel": "kernel ridge",
+    "kernel_linear": "kernel ridge, linear in f",
+    "nearest": "nearest rods",
+    "pca": "PCA and ridge",
+}
+
+
+@experiment()
+def rods_told() -> Row:
+    """The errors of all models, under the names that the text gives them."""
+    rows = {key: rods_learned(model=model) for key, model in SAID.items()}
+    found = {f"error_{key}": row["mean"] for key, row in rows.items()}
+    for key in ("field", "deeponet", "fourier"):
+        found |= {f"alone_{key}": rows[key]["alone"], f"loss_{key}": rows[key]["loss"]}
+    return found | {"field_spread": rows["field"]["deviation"]}
+
+
+@cache
+def retrained() -> list[Row]:
+    """The rows of ``scripts/retrain_field.py``."""
+    return json.loads((DATA / "retrained_field.json").read_text(encoding="utf-8"))["rows"]
+
+
+ALONE = ("field, from nothing", "field as it was")
+RETRAINED = (
+    *("solver, the old equation", "kernel ridge", "kernel ridge, linear in f"),
+    *("field, trained on", "kernel ridge, linear in the old solution", "solver, the term guessed"),
+)
+
+
+@experiment(
+    [{"model": model, "rods": rods} for model in RETRAINED for rods in (25, 100, 400)]
+    + [{"model": model, "rods": 100} for model in ALONE]
+)
+def law_unknown(*, model: str, rods: int) -> Row:
+    """Errors on rods that lose heat, after so many of them, from ``scripts/retrain_field.py``."""
+    rows = [row for row in retrained() if (row["model"], row["rods"]) == (model, rods)]
+    return {"seeds": len(rows)} | spread([row["test"] for row in rows])
+
+
+@experiment()
+def law_told() -> Row:
+    """The errors on rods that lose heat, under the names that the text gives them."""
+    names = {"plain": RETRAINED[1], "ridge": RETRAINED[2], "tuned": RETRAINED[3]}
+    names["corrected"] = RETRAINED[4]
+    found: Row = {}
+    for key, model in names.items():
+        rows = {rods: law_unknown(model=model, rods=rods) for rods in (25, 100, 400)}
+        found |= {f"{key}_{rods}": row["mean"] for rods, row in rows.items()}
+        found[f"{key}_spread"] = max(row["deviation"] for row in rows.values())
+    found["guessed_25"] = law_unknown(model=RETRAINED[5], rods=25)["mean"]
+    others = {"stubborn": RETRAINED[0], "nothing_100": ALONE[0], "as_it_was": ALONE[1]}
+    return found | {
+        key: law_unknown(model=model, rods=100)["mean"] for key, model in others.items()
+    }
+
+
+if __name__ == "__main__":
+    compute(__file__, globals(), sys.argv[1:])
