@@ -5,6 +5,7 @@ import pytest
 
 from course_lib import figures
 from course_lib.attention import attention_weights
+from course_lib.evidence import Evidence
 
 
 def displayed_html(monkeypatch, show):
@@ -112,3 +113,25 @@ def test_an_excerpt_shows_a_part_of_the_library(monkeypatch):
     assert text.startswith("score = ")
     assert "return score" in text
     assert "def " not in text
+
+
+def test_numbers_reach_the_prose_as_it_writes_them(monkeypatch):
+    glued = {}
+    monkeypatch.setattr(figures, "glue", lambda name, text, **_: glued.update({name: text}))
+    found = {"share": 0.874, "loss": -1.25, "count": 12_000, "word": "well-known"}
+    figures.say(found, ".0%", "share")
+    figures.say(found, ".1f", "loss")
+    figures.say(found, ",d", "count")
+    figures.say({"word": found["word"]}, "")
+    assert glued == {"share": "87 %", "loss": "−1.2", "count": "12,000", "word": "well-known"}
+    with pytest.raises(ValueError, match=r"'lost'.*'share'"):
+        figures.say(found, ".0f", "lost")
+
+
+def test_a_fold_says_how_numbers_came_about(monkeypatch):
+    page = displayed_html(
+        monkeypatch, lambda: figures.how_we_know(Evidence("04_recurrence"), "tagging")
+    )
+    assert "python scripts/evidence/04_recurrence.py tagging" in page
+    assert "2 cases" in page
+    assert "def tagging(" in re.sub(r"<[^>]+>", "", page)
