@@ -2,13 +2,14 @@ r"""A decoder of names of towns that was trained offline, and the towns that it 
 
 A text is a country and a name, as ``"fi Lappajärvi"``. :func:`load_towns` divides the texts into
 those to learn from and those held out, always the same; :func:`town_rows` spells them in ids, with
-the mark :data:`END` in front and behind; :func:`town_bits` says what a decoder makes of them.
+the mark :data:`END` in front and behind; :func:`town_batches` and :func:`town_surprise` train a
+decoder on them, :func:`town_bits` says what it makes of them.
 :func:`load_name_decoder` brings the decoder that ``scripts/train_name_decoder.py`` trained. What
 is in its file is told beside it, in ``name_decoder.md``.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,20 @@ END = "\n"
 
 SHOWN = ("fi Lappajärvi", "jp Kurashiki", "de Heidelberg", "gb Huddersfield")
 """Held out by name, so that a lecture can show them as towns that nothing has learned from."""
+
+LANDS = {
+    "Germany": "de",
+    "Spain": "es",
+    "Finland": "fi",
+    "France": "fr",
+    "Britain": "gb",
+    "Greece": "gr",
+    "Italy": "it",
+    "Japan": "jp",
+    "Poland": "pl",
+    "Turkey": "tr",
+}
+"""The letters that a text begins with, for each country, in their order."""
 
 HELD_OUT = 1500
 LONGEST = 22
@@ -79,6 +94,25 @@ def town_rows(texts: Sequence[str], alphabet: str) -> Int[Tensor, "texts letters
             for text in texts
         ]
     )
+
+
+def town_batches(
+    texts: Sequence[str], alphabet: str, *, size: int, steps: int, generator: torch.Generator
+) -> Iterator[Int[Tensor, "size letters"]]:
+    """Rows of random texts, those of about one length together, so that few places stay empty."""
+    while steps > 0:
+        draw = [texts[i] for i in torch.randperm(len(texts), generator=generator)[: 8 * size]]
+        draw.sort(key=len)
+        groups = [draw[first : first + size] for first in range(0, len(draw), size)]
+        for i in torch.randperm(len(groups), generator=generator)[:steps]:
+            yield town_rows(groups[i], alphabet)
+        steps -= len(groups)
+
+
+def town_surprise(model: nn.Module, rows: Int[Tensor, "texts letters"]) -> Float[Tensor, ""]:
+    r"""The mean of $-\log P(x_t \mid x_{<t})$ over all letters of the rows, in nats: the loss."""
+    logits = model(rows[:, :-1].clamp(min=0))
+    return F.cross_entropy(logits.mT, rows[:, 1:], ignore_index=UNASKED)
 
 
 @torch.no_grad()

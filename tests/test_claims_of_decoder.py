@@ -43,10 +43,7 @@ def library() -> dict[str, object]:
     towns, letters = load_towns(), 13
     torch.manual_seed(0)
     tiny = Decoder(3, 8, 2, 1, tokens=6).double()
-
-    def spelled(texts: list[str]) -> Tensor:
-        return town_rows(texts, towns.alphabet)
-
+    rows = town_rows(towns.unseen, towns.alphabet)
     modules = (
         attention,
         byte_pairs,
@@ -62,10 +59,10 @@ def library() -> dict[str, object]:
         "np": np,
         "itertools": itertools,
         "Counter": Counter,
-        "spelled": spelled,
+        "speculative_decoding": speculative_decoding,
         "writer": small(),
-        "text": spelled(["fi Lappajärvi"])[0, :-1],
-        "each": town_bits(load_name_decoder(), spelled(towns.unseen)),
+        "text": town_rows(["fi Lappajärvi"], towns.alphabet)[0, :-1],
+        "each": town_bits(load_name_decoder(), rows),
         "tiny": tiny,
         "log_probability": log_probability,
         "fresh": torch.arange(20, 1020),

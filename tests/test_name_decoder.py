@@ -9,13 +9,16 @@ import torch
 from course_lib.name_decoder import (
     END,
     HELD_OUT,
+    LANDS,
     LONGEST,
     SHOWN,
     WEIGHTS,
     load_name_decoder,
     load_towns,
+    town_batches,
     town_bits,
     town_rows,
+    town_surprise,
 )
 from course_lib.training import parameter_count
 from course_lib.transformer import Decoder
@@ -31,7 +34,8 @@ def test_towns_are_held_out_once_and_nothing_is_on_both_sides() -> None:
     assert towns.alphabet[0] == END
     assert set("".join(towns.unseen + towns.seen)) == set(towns.alphabet[1:])
     countries = {town[:2] for town in towns.unseen}
-    assert countries == {town[:2] for town in towns.seen}
+    assert countries == {town[:2] for town in towns.seen} == set(LANDS.values())
+    assert sorted(countries) == [*LANDS.values()]
 
 
 def test_rows_are_the_letters_between_two_marks() -> None:
@@ -64,3 +68,22 @@ def test_the_decoder_is_small_and_does_what_its_record_says() -> None:
     assert bits == pytest.approx(record["bits"]["held out"], abs=1e-3)
     best = min(record["trials"], key=lambda trial: trial["curve"][-1][1])
     assert record["chosen"] == {name: best[name] for name in ("dropout", "epochs")}
+
+
+def test_batches_are_rows_of_the_texts_as_many_as_asked_for() -> None:
+    texts = ["a", "ab", "ba", "bab", "abab"]
+    random = torch.Generator().manual_seed(0)
+    batches = [*town_batches(texts, "\nab", size=2, steps=7, generator=random)]
+    assert len(batches) == 7
+    every = town_rows(texts, "\nab").tolist()
+    for rows in batches:
+        assert len(rows) <= 2
+        for row in rows.tolist():
+            assert row + [-100] * (6 - len(row)) in every
+
+
+def test_the_surprise_is_the_mean_of_the_bits_in_nats() -> None:
+    rows = town_rows(["ab", "b"], "\nab")
+    decoder = Decoder(3, 4, 1, 1, tokens=6).eval()
+    expected = town_bits(decoder, rows).nanmean() * math.log(2)
+    assert torch.allclose(town_surprise(decoder, rows), expected)

@@ -1,0 +1,52 @@
+"""The numbers in words are those of ``num2words``, divided as the lecture says."""
+
+import torch
+from num2words import num2words
+
+from course_lib.number_words import load_number_words, translated, translation_surprise
+from course_lib.training import seed
+from course_lib.transformer import EncoderDecoder
+
+WORDS = load_number_words(torch.Generator().manual_seed(0))
+
+
+def test_the_tokens_together_are_the_words() -> None:
+    for n in (1, 12, 17, 43, 100, 2024, 7543, 9999):
+        assert "".join(WORDS.german[n - 1]) == num2words(n, lang="de")
+        assert " ".join(WORDS.english[n - 1]) == num2words(n).replace(",", "").replace("-", " ")
+    assert WORDS.german[42] == ["drei", "und", "vierzig"]
+    assert all("".join(row) == num2words(n, lang="de") for n, row in enumerate(WORDS.german, 1))
+
+
+def test_the_ids_are_the_places_of_the_tokens() -> None:
+    for ids, vocabulary, rows in (
+        (WORDS.source, WORDS.english_words, WORDS.english),
+        (WORDS.target, WORDS.german_pieces, WORDS.german),
+    ):
+        spelled = [[vocabulary[i] for i in row if i] for row in ids.tolist()]
+        assert spelled == rows
+    assert (WORDS.target[:, -1] == 0).all()
+
+
+def test_strange_endings_are_in_no_number_of_training() -> None:
+    parts = [{(n + 1) % 100 for n in part.tolist()} for part in WORDS[-3:]]
+    assert 43 in parts[2]
+    assert len(parts[2]) == 8
+    assert not parts[2] & (parts[0] | parts[1])
+    assert sorted(torch.cat(WORDS[-3:]).tolist()) == list(range(9999))
+
+
+def test_a_translator_that_is_sure_of_the_truth_is_not_surprised_and_writes_it() -> None:
+    seed(0)
+    model = EncoderDecoder(len(WORDS.english_words), len(WORDS.german_pieces), 16, 1, 1, tokens=13)
+    few = torch.arange(5)  # one word each
+    batch = WORDS.source[few], WORDS.target[few]
+    before = translation_surprise(model, batch)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        translation_surprise(model, batch).backward()
+        optimizer.step()
+    assert translation_surprise(model.eval(), batch) < 0.1 * before
+    written = translated(model, batch[0], steps=WORDS.target.shape[1])
+    assert torch.equal(written, batch[1])
