@@ -1,0 +1,69 @@
+"""The strings hold what they say, and a reader sees no letter before its time."""
+
+import torch
+
+from course_lib.induction import (
+    TOKENS,
+    StringReader,
+    ToldReader,
+    head_scores,
+    reader_accuracy,
+    reader_loss,
+    returning_strings,
+    train_reader,
+)
+from course_lib.training import seed
+
+STRINGS = returning_strings(200, torch.Generator().manual_seed(0))
+
+
+def test_what_can_be_known_stood_before_and_nothing_else_came_twice() -> None:
+    for ids, known, answer in zip(*(part.tolist() for part in STRINGS), strict=True):
+        places = [i for i, may in enumerate(known) if may]
+        assert 3 <= len(places) <= 7
+        assert places == list(range(places[0], places[-1] + 1))
+        for place in places:
+            assert ids[answer[place]] == ids[place + 1]
+            assert answer[place] <= places[0]
+            assert ids[answer[place] - 1] == ids[place]
+        assert len(set(ids)) == TOKENS - len(places) - 1
+
+
+def test_a_reader_does_not_look_ahead() -> None:
+    seed(0)
+    for reader in (StringReader(), ToldReader()):
+        ids = STRINGS.ids[:4]
+        other = ids.clone()
+        other[:, 12:] = (other[:, 12:] + 1) % 26
+        assert torch.allclose(reader(ids)[:, :12], reader(other)[:, :12], atol=1e-6)
+        assert (reader.weights(ids).triu(1) == 0).all()
+        assert torch.allclose(reader.weights(ids).sum(-1), torch.ones(()), atol=1e-5)
+
+
+def test_a_told_reader_knows_the_letter_before() -> None:
+    seed(0)
+    reader = ToldReader()
+    ids = STRINGS.ids[:1].clone()
+    there = reader.states(ids)[0]
+    ids[0, 4] = (ids[0, 4] + 1) % 26
+    changed = (reader.states(ids)[0] != there).any(-1)[0]
+    assert changed.nonzero().flatten().tolist() == [4, 5]
+
+
+def test_training_lowers_the_loss_and_scores_are_what_the_weights_say() -> None:
+    random = seed(0)
+    reader = StringReader(layers=1)
+    before = reader_loss(reader, STRINGS)
+    losses = train_reader(reader, random, steps=30, progress=False)
+    assert len(losses) == 30
+    assert reader_loss(reader, STRINGS) < before
+    assert 0 <= reader_accuracy(reader, STRINGS) < 1
+
+    back, found = head_scores(reader, STRINGS)
+    weights = reader.weights(STRINGS.ids)
+    assert back.shape == found.shape == (1, 2)
+    one_back = torch.stack([weights[..., i, i - 1] for i in range(1, TOKENS)]).mean((0, 1))
+    assert torch.allclose(back, one_back, atol=1e-6)
+    rows, places = STRINGS.known.nonzero(as_tuple=True)
+    there = weights[rows, :, :, places, STRINGS.answer[rows, places]].mean(0)
+    assert torch.allclose(found, there, atol=1e-6)
