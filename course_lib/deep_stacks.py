@@ -58,6 +58,22 @@ def deep_stack(kind: str, layers: int, d: int) -> nn.Sequential:
     return nn.Sequential(*(StackedLayer(kind, d) for _ in range(layers)))
 
 
+def birth(layers: nn.Sequential, d: int = 32) -> tuple[float, float]:
+    r"""Of a new stack: what is left of differences between tokens, and the first gradient.
+
+    The first is $\lVert y - \bar y \rVert / \lVert y \rVert$ for 256 random tokens, the second the
+    norm of the gradient for the parameters of the first layer, of a random covector.
+    """
+    x, covector = torch.randn(2, 256, d, generator=torch.Generator().manual_seed(0)).to(
+        layers[0].norm.weight
+    )
+    output = layers(x)
+    (output * covector).sum().backward()
+    left = (output - output.mean(0)).norm() / output.norm()
+    gradient = torch.stack([p.grad.norm() for p in layers[0].f.parameters()]).norm()
+    return left.item(), gradient.item()
+
+
 def middle_letter_model(kind: str, layers: int, d: int) -> nn.Sequential:
     """From the four letters around it, one-hot (4 x 26), to the logits of the letter between."""
     model = nn.Sequential(

@@ -86,7 +86,7 @@ def near(tokens: int, reach: int) -> Bool[Tensor, "tokens tokens"]:
 # Surnames --------------------------------------------------------------------------------------
 
 
-def letters(text: str) -> Int[Tensor, " letters"]:
+def letter_ids(text: str) -> Int[Tensor, " letters"]:
     """The place of each letter in :data:`LETTERS`."""
     return torch.tensor([LETTERS.index(letter) for letter in text])
 
@@ -103,7 +103,7 @@ def surnames() -> list[str]:
 @cache
 def names_of_eight() -> tuple[Tensor, Tensor]:
     """Surnames of eight letters: those that are held out, and those to learn from."""
-    eight = torch.stack([letters(name) for name in surnames() if len(name) == EIGHT])
+    eight = torch.stack([letter_ids(name) for name in surnames() if len(name) == EIGHT])
     return eight[:HELD_OUT_EIGHTS], eight[HELD_OUT_EIGHTS:]
 
 
@@ -111,7 +111,7 @@ def names_of_eight() -> tuple[Tensor, Tensor]:
 def rows() -> tuple[Tensor, Tensor]:
     """Surnames in one long row: those that are held out, and those to learn from."""
     held_out, seen = surnames()[:HELD_OUT_NAMES], surnames()[HELD_OUT_NAMES:]
-    return letters(" ".join(held_out)), letters(" ".join(seen))
+    return letter_ids(" ".join(held_out)), letter_ids(" ".join(seen))
 
 
 # Name or shuffle? ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ lecture 6 shows stand at their head. ``data/spelling.md`` says how the encoder w
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from string import ascii_lowercase
@@ -82,6 +82,25 @@ def batches_of_one_length(
     for _ in range(steps):
         group = groups[torch.multinomial(chances, 1, generator=generator)]
         yield group[torch.randint(len(group), (size,), generator=generator)]
+
+
+@torch.no_grad()
+def at_holes(
+    measure: Callable[..., Tensor],
+    ids: Int[Tensor, "words letters"],
+    real: Bool[Tensor, "words letters"],
+) -> Tensor:
+    """What a model says at each letter, hidden while the others are seen: first letters first.
+
+    ``measure(seen, real=real)`` gives a row for each letter, as a model or one of its methods does.
+    """
+    found = []
+    for t in range(ids.shape[1]):
+        has = real[:, t]
+        seen = ids[has]
+        seen[:, t] = HOLE
+        found.append(measure(seen, real=real[has])[..., t, :])
+    return torch.cat(found, dim=-2)
 
 
 def large_speller() -> MaskedLanguageModel:

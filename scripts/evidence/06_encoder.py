@@ -1,0 +1,392 @@
+"""What lecture 6 says of deep stacks, of who fills holes best, and of few labels, computed.
+
+make evidence N=06
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.deep_stacks import birth, deep_stack
+from course_lib.evidence import Row, compute, experiment
+from course_lib.spelling import (
+    HELD_OUT,
+    HOLE,
+    LETTERS,
+    LONGEST,
+    at_holes,
+    dictionary_words,
+    ids_of_words,
+    syllables,
+    trained_speller,
+)
+from course_lib.training import seed
+
+DATA = Path(__file__).parents[2] / "course_lib" / "data"
+TEST = 1000  # of the held-out words
+ALPHABET = 26
+REACH = 4  # neighbours on either side
+NEAR_FIRST = ((-1, 1, -2, 2, -3, 3), (1, -1, 2, -2, 3, -3), (-1, 1, -2, -3, -4), (1, -1, 2, 3, 4))
+DRAWS = range(3)
+
+
+def share(right: Tensor) -> float:
+    """The share that is right."""
+    return right.double().mean().item()
+
+
+# Deep stacks at birth --------------------------------------------------------------------------
+
+
+def new_stack(kind: str, layers: int) -> nn.Sequential:
+    """A stack of layers 32 wide, from the first seed."""
+    seed(0)
+    return deep_stack(kind, layers, 32)
+
+
+def begun_anew(begin: Callable[[Tensor], Tensor], layers: int = 60) -> nn.Sequential:
+    """A bare stack whose matrices begin otherwise and whose biases are 0, in double precision."""
+    stack = new_stack("bare", layers).double()
+    for layer in stack:
+        for linear in (layer.f.expand, layer.f.contract):
+            begin(linear.weight)
+            nn.init.zeros_(linear.bias)
+    return stack
+
+
+@experiment()
+def first_weights() -> Row:
+    """What comes through 60 bare layers that begin orthogonal, or with variance 1/d or 2/d."""
+
+    def of_variance(factor: float) -> Callable[[Tensor], Tensor]:
+        return lambda weight: nn.init.normal_(weight, std=math.sqrt(factor / weight.shape[1]))
+
+    def gain(factor: float) -> float:
+        deep, one = (birth(begun_anew(of_variance(factor), layers))[1] for layers in (60, 1))
+        return deep / one
+
+    left, gradient = birth(begun_anew(nn.init.orthogonal_))
+    x = torch.randn(256, 32, dtype=torch.float64, generator=seed(0))
+    shrunk = begun_anew(nn.init.orthogonal_)(x).norm() / x.norm()
+    return {
+        "orthogonal": left,
+        "orthogonal_gradient": gradient,
+        "orthogonal_shrinks": shrunk.item(),
+        "double": gain(2),
+        "single": gain(1),
+    }
+
+
+@experiment()
+def loud_layers() -> Row:
+    """How much a new layer adds, and what gradient arrives through post-norm if it is louder."""
+
+    def gradient(layers: int) -> float:
+        stack = new_stack("post-norm", layers)
+        with torch.no_grad():
+            for layer in stack:
+                layer.f.contract.weight.mul_(5)
+                layer.f.contract.bias.mul_(5)
+        return birth(stack)[1]
+
+    x = torch.randn(256, 32, generator=seed(1))
+    quiet = (new_stack("bare", 1)(x).norm() / x.norm()).item()
+    return {"quiet": quiet, "loud_post": gradient(60) / gradient(1)}
+
+
+# Who fills holes best? -------------------------------------------------------------------------
+
+
+@cache
+def dictionary() -> tuple[list[str], Tensor, Tensor]:
+    """The words, their letters, and which of these are there; the first are held out."""
+    words = dictionary_words()
+    return words, *ids_of_words(words)
+
+
+@cache
+def neighbourhoods(held_out: bool) -> Tensor:  # noqa: FBT001 - one of two parts
+    """Every letter of the words, in the middle of a row, and those before and after it."""
+    _, ids, real = dictionary()
+    part = slice(TEST) if held_out else slice(HELD_OUT, None)
+    framed = F.pad(torch.where(real[part], ids[part], HOLE), (REACH, REACH), value=HOLE)
+    return framed.unfold(1, 2 * REACH + 1, 1)[real[part]]
+
+
+def by_frequency() -> Tensor:
+    """How frequent each letter is, for each letter that is asked."""
+    letter = neighbourhoods(held_out=False)[:, REACH]
+    found = torch.bincount(letter, minlength=ALPHABET) / len(letter)
+    return found.double().expand(len(neighbourhoods(held_out=True)), ALPHABET)
+
+
+def backing_off(neighbours: tuple[int, ...], discount: float = 0.75) -> Tensor:
+    """Absolute discounting: n - D for each pair seen, and what that saves for fewer neighbours."""
+    learned, asked = neighbourhoods(held_out=False), neighbourhoods(held_out=True)
+    letter = learned[:, REACH]
+    probability = by_frequency()
+    here, there = torch.zeros_like(letter), torch.zeros_like(asked[:, REACH])
+    for offset in neighbours:
+        here = 27 * here + learned[:, REACH + offset]
+        there = 27 * there + asked[:, REACH + offset]
+        contexts = there.unique()
+        place = torch.searchsorted(contexts, here).clamp(max=len(contexts) - 1)
+        known = contexts[place] == here
+        seen = ALPHABET * place[known] + letter[known]
+        count = torch.bincount(seen, minlength=ALPHABET * len(contexts)).view(-1, ALPHABET)
+        count = count[torch.searchsorted(contexts, there)].double()
+        total = count.sum(-1, keepdim=True)
+        saved = discount * (count > 0).sum(-1, keepdim=True) * probability
+        found = ((count - discount).clamp(min=0) + saved) / total.clamp(min=1)
+        probability = torch.where(total > 0, found, probability)
+    return probability
+
+
+def truth(part: slice) -> Tensor:
+    """The letters in the order of ``at_holes``."""
+    _, ids, real = dictionary()
+    return torch.cat([ids[part][real[part, t], t] for t in range(LONGEST)])
+
+
+@cache
+def streams(part: str) -> Tensor:
+    """The residual stream of the larger encoder at each hidden letter, after each block."""
+    _, ids, real = dictionary()
+    chosen = slice(TEST) if part == "test" else slice(HELD_OUT, HELD_OUT + 1500)
+    return at_holes(trained_speller().stream, ids[chosen], real[chosen])
+
+
+def readings() -> Tensor:
+    """What the lens reads in each stream: logits of the letters."""
+    large = trained_speller()
+    embedding = large.embedding.token.weight.detach()
+    return (large.encoder.norm(streams("test")).detach() @ embedding.T)[..., :ALPHABET]
+
+
+@cache
+def guesses() -> dict[str, tuple[Tensor, Tensor]]:
+    """Of each learner but the encoder of the page: its probabilities, and the right letters."""
+    answer = neighbourhoods(held_out=True)[:, REACH]
+    mixed = torch.stack([backing_off(order) for order in NEAR_FIRST]).mean(0)
+    return {
+        "by frequency": (by_frequency(), answer),
+        "counts, two on the left": (backing_off((-1, -2)), answer),
+        "counts, one on each side": (backing_off((-1, 1)), answer),
+        "counts that back off, mixed": (mixed, answer),
+        "the larger encoder": (readings()[-1].softmax(-1), truth(slice(TEST))),
+    }
+
+
+@experiment(
+    [
+        {"who": who}
+        for who in (
+            *("by frequency", "counts, two on the left", "counts, one on each side"),
+            *("counts that back off, mixed", "the larger encoder"),
+        )
+    ]
+)
+def filling(*, who: str) -> Row:
+    """Right first guesses, right guesses among three, and bits a letter, each hidden in turn."""
+    probability, right = guesses()[who]
+    best = probability.topk(3).indices == right[:, None]
+    bits = -probability.gather(1, right[:, None]).log2().mean().item()
+    return {"first": share(best[:, 0]), "three": share(best.any(-1)), "bits": bits}
+
+
+ENDINGS = ("", "s", "es", "ed", "d", "ing", "er", "ers", "ly", "y", "e", "al", "ness", "ment")
+
+
+@experiment()
+def relatives() -> Row:
+    """First guesses in words that differ from one in training by an ending, and in others."""
+    words, _, real = dictionary()
+    to_learn_from = set(words[HELD_OUT:])
+
+    def has_relative(word: str) -> bool:
+        stems = {word.removesuffix(ending) for ending in ENDINGS}
+        return any(stem + ending in to_learn_from for stem in stems for ending in ENDINGS)
+
+    related = torch.tensor([has_relative(word) for word in words[:TEST]])
+    by_word = related[:, None].expand(-1, LONGEST)
+    (mixed, answer), (large, right) = (
+        guesses()[who] for who in ("counts that back off, mixed", "the larger encoder")
+    )
+    tables, network = mixed.argmax(-1) == answer, large.argmax(-1) == right
+    of_tables, of_network = by_word[real[:TEST]], by_word.T[real[:TEST].T]
+    return {
+        "related": share(related),
+        "tables_related": share(tables[of_tables]),
+        "tables_alone": share(tables[~of_tables]),
+        "large_related": share(network[of_network]),
+        "large_alone": share(network[~of_network]),
+        "letters_read": len(neighbourhoods(held_out=False)),
+        "trained_on": len(to_learn_from),
+    }
+
+
+def readout_of_its_own(x: Tensor, right: Tensor, steps: int) -> Callable[[Tensor], Tensor]:
+    """A linear map and biases from the stream to letters, fitted by L-BFGS with a little decay."""
+    scale = x.std()
+    weight = torch.zeros(x.shape[-1] + 1, ALPHABET, requires_grad=True)
+    rows = torch.cat([x / scale, torch.ones(len(x), 1)], -1)
+    descent = torch.optim.LBFGS([weight], max_iter=steps, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        descent.zero_grad()
+        value = F.cross_entropy(rows @ weight, right) + 1e-4 * weight.square().sum()
+        value.backward()
+        return value
+
+    descent.step(loss)
+    return lambda x: torch.cat([x / scale, torch.ones(len(x), 1)], -1) @ weight.detach()
+
+
+@experiment([{"steps": 5}, {"steps": 60}], within=0.02)
+def lens(*, steps: int) -> Row:
+    """Right first guesses after each block: by the lens, and by a readout fitted to the block."""
+    right = truth(slice(TEST))
+    read = readings()
+    learned = truth(slice(HELD_OUT, HELD_OUT + 1500))
+    own = [
+        share(readout_of_its_own(x, learned, steps)(asked).argmax(-1) == right)
+        for x, asked in zip(streams("train"), streams("test"), strict=True)
+    ]
+    settled = (read.argmax(-1) == read[-1].argmax(-1)).flip(0).cumprod(0).sum(0)
+    return {
+        "lens": [share(reading.argmax(-1) == right) for reading in read],
+        "own": own,
+        "settled": [share(settled == k + 1) for k in range(len(read))],
+        "most_frequent": LETTERS[by_frequency()[0].argmax()],
+    }
+
+
+# Few labels ------------------------------------------------------------------------------------
+
+
+def rule_of_thumb(word: str) -> int:
+    """Groups of vowels, less a silent e at the end."""
+    groups = len(re.findall("[aeiouy]+", word))
+    return groups - (groups > 1 and word.endswith("e"))
+
+
+def careful_rule(word: str) -> int:
+    """The rule of thumb, with some endings and some vowels that are spoken apart."""
+    groups = len(re.findall("[aeiouy]+", word))
+    if groups > 1:
+        silent = "([^aeiouyl]|[aeiouyr]l)e$|[^aeiouytd]ed$|[^aeiouysxzcgh]es$"
+        groups -= bool(re.search(silent, word))
+    apart = "i[ao](?!u)|eo|ua|[^q]uo|ying|sm$"
+    return groups + len(re.findall(apart, word)) - len(re.findall("[tsc]i[ao]n?", word))
+
+
+@cache
+def labels_of_all() -> Tensor:
+    """The syllables of every word."""
+    return torch.tensor([float(syllables(word)) for word in dictionary()[0]])
+
+
+def few_words(labels: int, value: int) -> Tensor:
+    """So many words to learn from, drawn anew for each seed."""
+    order = torch.randperm(len(dictionary()[0]) - HELD_OUT, generator=seed(value))
+    return HELD_OUT + order[:labels]
+
+
+def ridge(rows: Tensor, right: Tensor, test: Tensor) -> Tensor:
+    """Least squares with the penalty, of seven, that errs least on rows left out one by one."""
+    mean, offset = rows.mean(0), right.mean()
+    X = (rows - mean).double()
+    values, U = torch.linalg.eigh(X @ X.T)
+    values, part = values.clamp(min=0), U.T @ (right - offset).double()
+    best = math.inf, None
+    for penalty in values.max() * torch.logspace(-6, 0, 7):
+        leverage = (U**2 * values / (values + penalty)).sum(-1) + 1 / len(X)
+        missed = right - offset - U @ (values / (values + penalty) * part)
+        error = (missed / (1 - leverage)).square().mean().item()
+        if error < best[0]:
+            best = error, X.T @ U @ (part / (values + penalty))
+    return ((test - mean).double() @ best[1] + offset).round()
+
+
+@torch.no_grad()
+def summed(rows: Tensor) -> Tensor:
+    """The outputs of the larger encoder, added up over each word."""
+    _, ids, real = dictionary()
+    return (trained_speller().encode(ids[rows], real=real[rows]) * real[rows][..., None]).sum(1)
+
+
+@cache
+def by_letters(labels: int, value: int) -> tuple[Tensor, Tensor]:
+    """Counts of one, two and three letters in a row, those that the labelled words have."""
+    words = dictionary()[0]
+    few = few_words(labels, value).tolist()
+    pieces = [
+        [f"^{words[i]}$"[t : t + n] for n in (1, 2, 3) for t in range(len(words[i]) + 3 - n)]
+        for i in [*few, *range(TEST)]
+    ]
+    met = sorted({piece for row in pieces[:labels] for piece in row})
+    column = {piece: k for k, piece in enumerate(met)}
+    counts = torch.zeros(len(pieces), len(column))
+    for row, found in zip(counts, pieces, strict=True):
+        for piece in found:
+            if piece in column:
+                row[column[piece]] += 1
+    return counts[:labels], counts[labels:]
+
+
+def by_rule(labels: int, value: int, rule: Callable[[str], int]) -> tuple[Tensor, Tensor]:
+    """The same counts, and what the rule says."""
+    rows = torch.cat([few_words(labels, value), torch.arange(TEST)])
+    said = torch.tensor([[float(rule(dictionary()[0][i]))] for i in rows])
+    few, test = by_letters(labels, value)
+    return torch.cat([few, said[:labels]], dim=1), torch.cat([test, said[labels:]], dim=1)
+
+
+LEARNERS = {
+    "probed": lambda labels, value: (summed(few_words(labels, value)), summed(torch.arange(TEST))),
+    "letters in a row": by_letters,
+    "rule and letters": lambda *given: by_rule(*given, rule_of_thumb),
+    "careful rule and letters": lambda *given: by_rule(*given, careful_rule),
+}
+
+
+@experiment([{"who": who, "labels": labels} for labels in (150, 1000) for who in LEARNERS])
+def few_labels(*, who: str, labels: int) -> Row:
+    """The share of the test words that a linear map counts right, for each draw of labels."""
+    shares = []
+    for value in DRAWS:
+        rows, test = LEARNERS[who](labels, value)
+        said = ridge(rows, labels_of_all()[few_words(labels, value)], test)
+        shares.append(share(said == labels_of_all()[:TEST]))
+    return {"right": shares}
+
+
+@experiment([{"who": who, "labels": n} for who in ("pre-trained", "scratch") for n in (150, 1000)])
+def fine_tuned(*, who: str, labels: int) -> Row:
+    """The same for networks, from ``scripts/fine_tune_speller.py``."""
+    tuned = json.loads((DATA / "syllables.json").read_text(encoding="utf-8"))
+    rows = {(row["start"], row["labels"]): row["right"] for row in tuned["rows"]}
+    return {"right": rows[who, labels]}
+
+
+@experiment()
+def rules() -> Row:
+    """The share of the test words that rules count right, which learn nothing."""
+    words = dictionary()[0][:TEST]
+    return {
+        name: float(np.mean([rule(word) == syllables(word) for word in words]))
+        for name, rule in (("rule", rule_of_thumb), ("careful", careful_rule))
+    }
+
+
+if __name__ == "__main__":
+    compute(__file__, globals(), sys.argv[1:])
