@@ -1,0 +1,84 @@
+"""The graph of digits, flows as filters, and the readout, against independent implementations."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import Ridge
+
+from course_lib.digit_graph import (
+    FLOWS,
+    accuracies,
+    digit_graph,
+    draw_labels,
+    gap,
+    layer_filter,
+    read_out,
+    time_filter,
+)
+from course_lib.graph_dynamics import Diffusion, dirichlet_energy, evolve
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return digit_graph()
+
+
+def test_every_digit_is_joined_to_eight_or_more_and_none_to_itself(digits):
+    source, target = digits.pairs
+    assert digits.pairs.flatten().bincount().min() >= 8
+    assert (source < target).all()
+    assert digits.pairs.unique(dim=1).shape == digits.pairs.shape
+
+
+def test_a_filter_of_heat_is_the_heat_that_is_integrated(digits):
+    edges = torch.cat([digits.pairs, digits.pairs.flip(0)], dim=1)
+    m, w = digits.metric.values()
+    heat = Diffusion(edges, weights=w.repeat(2) / m[edges[1]])
+    end = evolve(heat, digits.x, torch.tensor([0.0, 3.0]).double(), tolerance=1e-10)[-1]
+    found = digits.through(time_filter("heat", digits.rate, 3.0))
+    torch.testing.assert_close(found, end, rtol=0, atol=1e-8)
+    assert dirichlet_energy(found, digits.pairs) < dirichlet_energy(digits.x, digits.pairs)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_many_short_layers_are_the_flow(flow):
+    rate = torch.linspace(0, 2, 9).double()
+    layered = layer_filter(flow, rate, 100_000, 3e-5)
+    torch.testing.assert_close(layered, time_filter(flow, rate, 3.0), rtol=0, atol=1e-3)
+    for wrong in (layer_filter, time_filter):
+        with pytest.raises(ValueError, match="flow"):
+            wrong("sound", rate, *([1, 0.5] if wrong is layer_filter else [1.0]))
+
+
+def test_each_draw_has_as_many_labels_of_each_class_and_none_that_validates(digits):
+    known, validation = draw_labels(digits.digit, 50, range(3))
+    assert known.shape == (3, 50)
+    assert validation.shape == (3, 300)
+    for labels, choosing in zip(known, validation, strict=True):
+        assert digits.digit[labels].bincount().tolist() == [5] * 10
+        assert len({*labels.tolist(), *choosing.tolist()}) == 350
+
+
+def test_the_readout_is_ridge_regression_to_the_classes(digits):
+    split = draw_labels(digits.digit, 20, range(2))
+    ridge, answers = 0.1, []
+    for labels in split[0]:
+        h = digits.x[labels].numpy()
+        size = np.linalg.eigvalsh((h - h.mean(0)) @ (h - h.mean(0)).T).clip(0).mean()
+        model = Ridge(alpha=ridge * size).fit(h, np.eye(10)[digits.digit[labels]])
+        answers.append(torch.from_numpy(model.predict(digits.x.numpy()).argmax(1)))
+    expected = accuracies(torch.stack(answers), digits.digit, split)
+    torch.testing.assert_close(read_out(digits.x, digits.digit, split, [ridge]), expected)
+
+
+def test_accuracy_is_counted_apart_on_digits_that_validate_and_on_all_others():
+    digit, split = torch.zeros(6).long(), (torch.tensor([[0]]), torch.tensor([[1, 2]]))
+    validated, tested = accuracies(torch.tensor([[0, 0, 1, 0, 1, 1]]), digit, split)
+    assert (validated.item(), tested.item()) == (1 / 2, pytest.approx(1 / 3))
+
+
+def test_a_gap_has_the_standard_error_of_a_mean():
+    one, other = torch.tensor([0.9, 0.8]), torch.tensor([0.7, 0.7])
+    assert gap(one, other) == pytest.approx((15, 10 / math.sqrt(2) / math.sqrt(2)))
