@@ -29,51 +29,27 @@ from scipy import stats
 from torch import Tensor, nn
 
 from benchmarks.report import SHOWN, write
-from course_lib.mechanics import CoupledOscillators, IntegrationError, integrate, stoermer_verlet
+from course_lib.learned_motion import (
+    STEP,
+    SYSTEM,
+    Perceptron,
+    StandardTransformer,
+    States,
+    missed,
+    pieces,
+    reference,
+    roll_out,
+)
+from course_lib.mechanics import integrate, stoermer_verlet
 from course_lib.symplectic import SymplecticTransformer, SympNet
 from course_lib.training import fit_side_by_side, parameter_count
 
-SYSTEM = CoupledOscillators()
-STEP, TOKENS, STEPS = 0.3, 4, 10_000
+TOKENS, STEPS = 4, 10_000
 TRAJECTORIES, LENGTH, STARTS, TESTS = 200, 60, 20, 100
 SEEDS, UPDATES, TRIAL, BATCH = 5, 1500, 400, 64
 TRIED = (3e-3, 1e-2, 2e-2)
 DATA_SEED = 10
 APART = 100  # steps after which the phase error is taken
-
-States = tuple[Tensor, Tensor]
-
-
-class StandardTransformer(nn.Module):
-    """Windows (starts, tokens, d) of q and p to the next window; nothing is built in."""
-
-    def __init__(self, d: int, tokens: int, width: int = 16) -> None:
-        super().__init__()
-        self.embed = nn.Linear(2 * d, width)
-        self.position = nn.Parameter(0.1 * torch.randn(tokens, width))
-        block = nn.TransformerEncoderLayer(
-            width, 4, dim_feedforward=2 * width, dropout=0, norm_first=True, batch_first=True
-        )
-        self.blocks = nn.TransformerEncoder(block, 2, enable_nested_tensor=False)
-        self.read = nn.Linear(width, 2 * d)
-
-    def forward(self, q: Tensor, p: Tensor) -> States:
-        """The window after (q, p)."""
-        z = torch.cat([q, p], dim=-1)
-        return (z + self.read(self.blocks(self.embed(z) + self.position))).chunk(2, dim=-1)
-
-
-class Perceptron(nn.Module):
-    """One state to the next, residual, with about as many parameters as the SympNet."""
-
-    def __init__(self, d: int, width: int = 56) -> None:
-        super().__init__()
-        self.move = nn.Sequential(nn.Linear(2 * d, width), nn.Tanh(), nn.Linear(width, 2 * d))
-
-    def forward(self, q: Tensor, p: Tensor) -> States:
-        """The state after (q, p)."""
-        z = torch.cat([q, p], dim=-1)
-        return (z + self.move(z)).chunk(2, dim=-1)
 
 
 @dataclass(frozen=True)
@@ -99,27 +75,6 @@ KINDS = {
 }
 
 
-def reference(starts: int, length: int, generator: torch.Generator) -> States:
-    """States STEP apart, from random starts in [-1, 1]⁴, by a fine step."""
-    q, p = 2 * torch.rand(2, starts, 2, generator=generator, dtype=torch.float64) - 1
-    run = integrate(SYSTEM, q, p, dt=STEP / 10, steps=10 * length)
-    return run.q[:, ::10], run.p[:, ::10]
-
-
-def pieces(data: States, i: Tensor, t: Tensor, kind: Kind) -> tuple[States, States]:
-    """What the model takes at the times t of the trajectories i, and what it should give."""
-    if kind.tokens > 1:
-        i, t = i[..., None], t[..., None] + torch.arange(kind.tokens)
-    q, p = data
-    return (q[i, t], p[i, t]), (q[i, t + kind.shift], p[i, t + kind.shift])
-
-
-def missed(model: Callable, pair: tuple[States, States]) -> Tensor:
-    """Mean squared error of what comes next."""
-    before, after = pair
-    return sum((a - b).square().mean() for a, b in zip(model(*before), after, strict=True))
-
-
 def train(kind: Kind, data: States, rate: float, updates: int) -> list[nn.Module]:
     """Models from all seeds, side by side, on random pieces of the trajectories."""
     models = []
@@ -133,7 +88,7 @@ def train(kind: Kind, data: States, rate: float, updates: int) -> list[nn.Module
             i = torch.randint(TRAJECTORIES, (SEEDS, BATCH), generator=pick)
             last = LENGTH + 2 - kind.tokens - kind.shift
             t = torch.randint(last, (SEEDS, BATCH), generator=pick)
-            yield pieces(data, i, t, kind)
+            yield pieces(data, i, t, tokens=kind.tokens, shift=kind.shift)
 
     fit_side_by_side(models, missed, batches(), steps=updates, learning_rate=rate)
     return models
@@ -144,7 +99,8 @@ def held_out(kind: Kind, model: nn.Module, data: States) -> float:
     last = LENGTH + 2 - kind.tokens - kind.shift
     i, t = torch.meshgrid(torch.arange(len(data[0])), torch.arange(last), indexing="ij")
     with torch.no_grad():
-        return missed(model, pieces(data, i.flatten(), t.flatten(), kind)).item()
+        times = {"tokens": kind.tokens, "shift": kind.shift}
+        return missed(model, pieces(data, i.flatten(), t.flatten(), **times)).item()
 
 
 def trend(off: Tensor, step: float) -> dict:
@@ -164,17 +120,7 @@ def trend(off: Tensor, step: float) -> dict:
 def judge(kind: Kind, model: nn.Module, known: States, exact: Tensor) -> dict:
     """What 10,000 steps do to the energy of one state, to that of a window, and to the phase."""
     start = tuple(x if kind.tokens > 1 else x[:, -1] for x in known)
-    with torch.inference_mode():
-        try:
-            run = integrate(
-                SYSTEM,
-                *start,
-                dt=kind.shift * STEP,
-                steps=STEPS // kind.shift,
-                method=lambda _system, q, p, _dt: model(q, p),
-            )
-        except IntegrationError as error:
-            run = error.trajectory
+    run = roll_out(model, *start, shift=kind.shift, steps=STEPS)
     q, energy = run.q, run.energy
     found = {}
     if kind.tokens > 1:
