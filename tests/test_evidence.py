@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from course_lib import evidence
 from course_lib.evidence import Evidence, compute, experiment
@@ -19,6 +20,15 @@ EXPERIMENTS = [
     if isinstance(node, ast.FunctionDef)
     and any("experiment" in ast.unparse(decorator) for decorator in node.decorator_list)
 ]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """As the evidence was computed; sums in another order would part from it."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @cache
