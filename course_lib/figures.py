@@ -196,22 +196,23 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
         glue(name, text.replace("-", "−") if form else text, display=False)
 
 
-def how_we_know(evidence: Evidence, *experiments: str) -> None:
+def how_we_know(evidence: Evidence, *names: str) -> None:
     """Shows, behind a fold, how the numbers of experiments came about, and their source.
 
-    All experiments of the evidence where none is named.
+    Other definitions of the script that ``names`` has are listed as well; of none, all experiments.
     """
     script = f"scripts/evidence/{evidence.lecture}.py"
     said = []
-    for name in experiments or evidence.about:
-        about, rows = evidence.about[name], evidence.rows(name)
-        seconds = sum(row["seconds"] for row in rows)
-        cases = f"{len(rows)} cases" if len(rows) > 1 else "one case"
-        said.append(
-            f"<p><code>{html.escape(about['command'])}</code>: {cases} on {about['date']}, "
-            f"{seconds:.1f} s of processor time with PyTorch {about['versions']['torch']}.</p>"
-            f"{listings.listing(script, name)}"
-        )
+    for name in names or evidence.about:
+        if name in evidence.about:
+            about, rows = evidence.about[name], evidence.rows(name)
+            seconds = sum(row["seconds"] for row in rows)
+            cases = f"{len(rows)} cases" if len(rows) > 1 else "one case"
+            said.append(
+                f"<p><code>{html.escape(about['command'])}</code>: {cases} on {about['date']}, "
+                f"{seconds:.1f} s of processor time with PyTorch {about['versions']['torch']}.</p>"
+            )
+        said.append(listings.listing(script, name))
     display(HTML(f"<details><summary>How do we know?</summary>{''.join(said)}</details>"))
 
 
