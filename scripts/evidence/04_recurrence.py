@@ -1,4 +1,4 @@
-"""What lecture 4 says of networks that count, tag and write, and of their rivals.
+"""What lecture 4 says of networks that count, tag, write and forget, and of their rivals.
 
 make evidence N=04
 """
@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 from course_lib.evidence import Row, compute, experiment
 from course_lib.ngrams import AbsoluteDiscounting
-from course_lib.recall import Recaller, recall, untrained
-from course_lib.recurrent import LSTM, lstm_gates, lstm_step
+from course_lib.recall import Recaller, passages, recall, untrained, with_open_gate
+from course_lib.recurrent import GRU, LSTM, RNN, lstm_gates, lstm_step
 from course_lib.spelling import census_names
 from course_lib.syllables import (
     BLANK,
@@ -297,6 +297,77 @@ def writing(*, steps: int) -> Row:
         "kept_unseen": as_asked(unseen),
         "writer_numbers": parameter_count(writer),
         "table_numbers": sum(map(len, table.counts.values())),
+    }
+
+
+# How far a gradient reaches back ---------------------------------------------------------------
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power_of_ten(number: float) -> str:
+    """The nearest power of ten, as it is written."""
+    return "10" + str(round(math.log10(number))).translate(RAISED)
+
+
+def spectral_radius(matrix: Tensor) -> float:
+    """The largest modulus of an eigenvalue."""
+    return torch.linalg.eigvals(matrix).abs().max().item()
+
+
+def gradient_by_lag(cell: nn.Module, ids: Tensor, generator: torch.Generator) -> list[float]:
+    """The norm of the gradient of a random mix of last outputs, by each token; lag 0 first."""
+    x = one_hot(ids).double().requires_grad_()
+    last = cell(x)[0][:, -1]
+    mix = torch.randn(*last.shape, generator=generator, dtype=torch.float64)
+    (gradient,) = torch.autograd.grad((last * mix).sum(), x)
+    return gradient.norm(dim=-1).mean(0).flip(0).tolist()
+
+
+@experiment()
+def radii() -> Row:
+    """The gradient by lag in plain networks of four spectral radii, and the one they begin with."""
+    random = seed(5)
+    ids = passages(32, 100, random)
+    found = {}
+    for radius in (0.5, 0.9, 1.2, 2.0):
+        cell = RNN(BLANK, 64).double()
+        with torch.no_grad():
+            cell.weight_hh_l0.normal_()
+            cell.weight_hh_l0.mul_(radius / spectral_radius(cell.weight_hh_l0))
+        found[f"radius_{radius}"] = gradient_by_lag(cell, ids, random)
+    slope = np.polyfit(range(5, 60), np.log(found["radius_0.5"][5:60]), 1)[0]
+    return {
+        **found,
+        "slope_half": math.exp(slope),
+        "vanished": power_of_ten(found["radius_0.9"][99] / found["radius_0.9"][0]),
+        "radius_made": spectral_radius(RNN(BLANK, 64).weight_hh_l0),
+    }
+
+
+@experiment()
+def open_gates() -> Row:
+    """The gradient by lag in five untrained cells, and what is left of it some letters earlier."""
+    ids = passages(32, 100, seed(5))
+    random = seed(6)
+    cells = {
+        "RNN": RNN(BLANK, 64),
+        "GRU": GRU(BLANK, 64),
+        "LSTM": LSTM(BLANK, 64),
+        "GRU, bias 4": with_open_gate(GRU(BLANK, 64)),
+        "LSTM, bias 4": with_open_gate(LSTM(BLANK, 64)),
+    }
+    found = {kind: gradient_by_lag(cell.double(), ids, random) for kind, cell in cells.items()}
+
+    def left(kind: str, lag: int) -> float:
+        return found[kind][lag] / found[kind][0]
+
+    return {
+        **found,
+        **{f"lost_{kind}": power_of_ten(left(kind, 60)) for kind in ("RNN", "GRU", "LSTM")},
+        **{f"lost_12_{kind}": power_of_ten(left(kind, 12)) for kind in ("GRU", "LSTM")},
+        "kept_gru": left("GRU, bias 4", 60),
+        "kept_lstm": left("LSTM, bias 4", 60),
     }
 
 
