@@ -1,0 +1,307 @@
+"""What lecture 13 says of numbers that tell jets apart and of what the trained network attends to.
+
+make evidence N=13
+"""
+
+import copy
+import dataclasses
+import math
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+from sklearn.ensemble import HistGradientBoostingClassifier
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.evidence import Row, compute, experiment
+from course_lib.four_momenta import boosted_along_beam, measured
+from course_lib.jet_substructure import SUBSTRUCTURE, jet_numbers
+from course_lib.jet_tagging import (
+    SUMMARY,
+    TAGGERS,
+    Inputs,
+    distances,
+    fit_forest,
+    jet_inputs,
+    jet_summary,
+    judged,
+    load_tagger,
+    logits_of,
+)
+from course_lib.jets import CLASSES, FEATURES, Jets, class_number, load_jets
+from course_lib.training import seed
+
+DOUBLE = {"dtype": torch.float64}
+
+
+@cache
+def jets() -> Any:
+    """The jets to train on, to validate and to test with."""
+    return load_jets()
+
+
+def nats(logits: Tensor, label: Tensor) -> Tensor:
+    """The cross-entropy of each jet."""
+    return F.cross_entropy(logits, label.long(), reduction="none")
+
+
+def mean_and_error(change: Tensor) -> list[float]:
+    """The mean over jets, and its standard error."""
+    return [change.mean().item(), (change.std() / math.sqrt(len(change))).item()]
+
+
+# Numbers that tell jets apart ------------------------------------------------------------------
+
+
+@experiment([{"rounds": 3}, {"rounds": 100}], within=0.02)
+def growth(*, rounds: int) -> Row:
+    """How many test jets boosted trees name rightly, by the numbers that they see."""
+    train, test = jets().train, jets().test
+    summary = {"train": jet_summary(train), "test": jet_summary(test)}
+    answer = test.label
+    options = {"max_iter": rounds, "learning_rate": 0.08, "random_state": 0}
+
+    def trees_on(columns: list[str], share: float = 1.0) -> Tensor:
+        chosen = [SUMMARY.index(name) for name in columns]
+        trees = HistGradientBoostingClassifier(max_leaf_nodes=15, max_features=share, **options)
+        trees.fit(summary["train"][:, chosen].numpy(), train.label.numpy())
+        return torch.from_numpy(trees.predict_proba(summary["test"][:, chosen].numpy())).log()
+
+    found, known = {}, []
+    for name in ("mass", "particles", "ln D2", "displaced tracks"):
+        known.append(name)
+        found[f"growth_{name}".replace(" ", "_")] = judged(trees_on(known), answer).accuracy
+    forest = fit_forest(train, trees=rounds)
+    all_ten = torch.from_numpy(forest.predict_proba(summary["test"].numpy())).log()
+    numbers = jet_numbers(train), jet_numbers(test)
+    forest = fit_forest(train, summary=lambda _: numbers[0], trees=rounds)
+    all_numbers = torch.from_numpy(forest.predict_proba(numbers[1].numpy())).log()
+    direction = [
+        torch.stack([ten[:, SUMMARY.index("pT")], measured(part.total).eta.abs()], 1).numpy()
+        for ten, part in ((summary["train"], train), (summary["test"], test))
+    ]
+    blind = HistGradientBoostingClassifier(**options | {"max_iter": max(rounds // 2, 1)})
+    blind.fit(direction[0], train.label.numpy())
+    rest = [name for name in SUMMARY if name != "displaced tracks"]
+    no_tracks = trees_on(rest, share=0.5)
+    worse = nats(no_tracks, answer) - nats(all_ten, answer)
+    return found | {
+        "growth_all": judged(all_ten, answer).accuracy,
+        "growth_all_numbers": judged(all_numbers, answer).accuracy,
+        "growth_no_tracks": judged(no_tracks, answer).accuracy,
+        "loss_all": judged(all_ten, answer).loss,
+        "loss_no_tracks": judged(no_tracks, answer).loss,
+        "worse_without_tracks": mean_and_error(worse),
+        "leak": blind.score(direction[1], answer.numpy()),
+        "all_count": len(SUMMARY) + len(SUBSTRUCTURE),
+    }
+
+
+# What the network attends to -------------------------------------------------------------------
+
+
+def logits_with(hook: Callable, inputs: Inputs) -> Tensor:
+    """The logits where the hook changes what each particle block's attention is given."""
+    tagger, _ = load_tagger()
+    for block in tagger.blocks:
+        block.attention.register_forward_pre_hook(hook, with_kwargs=True)
+    return logits_of(tagger, inputs, batch=len(inputs.label))
+
+
+def heard(some: Jets, inputs: Inputs, **other: Any) -> Iterator[Row]:
+    """What each block's attention, the mean of its heads, gives to the others.
+
+    With another bias in these scores alone, if one is given.
+    """
+    seen, far_apart = [], distances(some)
+
+    def watch(layer: nn.Module, given: tuple, named: Row) -> None:
+        seen.append(layer.weights(*given, **(named | other)).mean(1))
+
+    logits_with(watch, inputs)
+    for weights in seen:
+        found = {name: [] for name in ("rise", "first", "near", "hard", "far")}
+        for jet, N in enumerate(some.real.sum(1).tolist()):
+            others = ~np.eye(N, dtype=bool)
+            of_pairs = weights[jet], far_apart[jet], some.pt[jet].expand_as(far_apart[jet])
+            w, apart, pt = (value.numpy()[:N, :N][others].reshape(N, N - 1) for value in of_pairs)
+            rank, far = (rankdata(value, axis=1) for value in (w, apart))
+            rank, far = (value - value.mean(1, keepdims=True) for value in (rank, far))
+            rise = (rank * far).sum(1) / np.sqrt((rank**2).sum(1) * (far**2).sum(1))
+            found["rise"].append(rise)
+            found["first"].append(w.argmax(1) == apart.argmin(1))
+            for name, value in (("near", -apart), ("hard", pt), ("far", apart)):
+                third = rankdata(value, axis=1, method="ordinal") > 2 * (N - 1) / 3
+                found[name].append((w * third).sum(1) / w.sum(1))
+        yield {name: float(np.concatenate(value).mean()) for name, value in found.items()}
+
+
+@experiment([{"count": 5}, {"count": 100}], within=0.01)
+def attended(*, count: int) -> Row:
+    """By block: how the weight rises with distance, and what the thirds of the others get."""
+    some = jets().test[:count]
+    inputs = jet_inputs(some)
+    blocks = list(heard(some, inputs))
+    by_name = {name: [found[name] for found in blocks] for name in blocks[0]}
+    return by_name | {"rise_without_U": [it["rise"] for it in heard(some, inputs, bias=None)]}
+
+
+def thirds(some: Jets) -> Iterator[tuple[str, Tensor]]:
+    """Which others are the nearest third of what a particle may look at, and so on."""
+    apart = distances(some)
+    pt = some.pt.double()[:, None].expand_as(apart)
+    others = some.real[:, :, None] & some.real[:, None] & ~torch.eye(apart.shape[1], dtype=bool)
+    many = (some.real.sum(1) - 1)[:, None, None] // 3
+    by_chance = torch.rand(apart.shape, generator=seed(0))
+    for name, value in (
+        *(("nearest", -apart), ("farthest", apart)),
+        *(("softest", -pt), ("hardest", pt), ("random", by_chance)),
+    ):
+        least = value.masked_fill(~others, -math.inf)
+        place = least.argsort(dim=2, descending=True, stable=True).argsort(dim=2)
+        yield name, (place < many) & others
+
+
+@experiment([{"count": 20}, {"count": 500}], within=0.01)
+def blinded(*, count: int) -> Row:
+    """By how much the loss rises where no particle may look at a third of the others, or itself."""
+    some = jets().test[:count]
+    inputs = jet_inputs(some)
+    before = nats(logits_of(load_tagger()[0], inputs), some.label)
+    rise = {}
+    for name, third in thirds(some):
+
+        def blind(_: nn.Module, given: tuple, named: Row, third: Tensor = third) -> tuple:
+            return given, named | {"mask": named["mask"] & ~third[:, None]}
+
+        rise[name] = nats(logits_with(blind, inputs), some.label) - before
+
+    def not_itself(_: nn.Module, given: tuple, named: Row) -> tuple:
+        itself = torch.eye(given[0].shape[1], dtype=torch.bool)
+        return given, named | {"mask": named["mask"] & ~itself}
+
+    rise["itself"] = nats(logits_with(not_itself, inputs), some.label) - before
+    rise["hardest_beyond_farthest"] = rise["hardest"] - rise["farthest"]
+    return {name: mean_and_error(change) for name, change in rise.items()}
+
+
+# Is the count needed? --------------------------------------------------------------------------
+
+
+def logits_and_mean(inputs: Inputs, model: nn.Module) -> tuple[Tensor, Tensor]:
+    """The logits, and the average over particles of what leaves the last particle block."""
+    vectors = []
+    keep = model.blocks[-1].register_forward_hook(lambda *given: vectors.append(given[-1]))
+    logits = logits_of(model, inputs)
+    keep.remove()
+    mean = (torch.cat(vectors) * inputs.real[..., None]).sum(1) / inputs.real.sum(1, keepdim=True)
+    return logits, mean
+
+
+@torch.no_grad()
+def weight_on_itself(tagger: nn.Module, inputs: Inputs) -> Tensor:
+    """What the class token gives to itself in the first class block, by head."""
+    return tagger.class_weights(inputs.features, inputs.pairs, real=inputs.real)[0][..., 0]
+
+
+def told_by_line(asked: Tensor, number: Tensor, given: Tensor, known: Tensor) -> float:
+    """The share of the number's variance that a line tells, fitted to other jets."""
+    asked, given = (F.pad(x.double(), (0, 1), value=1.0) for x in (asked, given))
+    line = torch.linalg.lstsq(given, known, driver="gelsd").solution
+    return 1 - ((number - asked @ line).var() / number.var()).item()
+
+
+@experiment([{"count": 100}, {"count": 2500}], within=0.02)
+def counting(*, count: int) -> Row:
+    """What the class token gives to itself, and what becomes of the answers if that is held."""
+    tagger, _ = load_tagger()
+    test, valid = jets().test[:count], jets().valid[:count]
+    every, learned = jet_inputs(test), jet_inputs(valid)
+    first = jet_inputs(test[:400])
+    weight = weight_on_itself(tagger, first)
+    by_count = [np.corrcoef(first.real.sum(1), weight[:, head])[0, 1] for head in range(4)]
+    usual = weight.mean(0)[:, None, None]
+
+    def held(attention: nn.Module, inputs: tuple, given: Row) -> tuple:
+        # What is added to the token's score on itself brings its weight to the mean of 400 jets.
+        own = attention.weights(*inputs, **given)[..., :1]
+        others = torch.zeros(*own.shape[:-1], inputs[1].shape[-2] - 1)
+        return inputs, given | {"bias": torch.cat([usual.logit() - own.logit(), others], -1)}
+
+    eta = measured(boosted_along_beam(test.momenta, 0.5)).eta
+    moved = dataclasses.replace(test, eta=torch.where(test.real, eta, 0).float())
+    free, mean_asked = logits_and_mean(every, tagger)
+    _, mean_learned = logits_and_mean(learned, tagger)
+    changed = logits_of(tagger, jet_inputs(moved)).argmax(1) != free.argmax(1)
+    fixed_tagger = copy.deepcopy(tagger)
+    fixed_tagger.class_blocks[0].attention.register_forward_pre_hook(held, with_kwargs=True)
+    now = weight_on_itself(fixed_tagger, first)
+    fixed = logits_of(fixed_tagger, every)
+    rise = nats(fixed, every.label) - nats(free, every.label)
+    of = {name: every.label == class_number(name) for name in CLASSES}
+    of["all"] = torch.ones_like(every.label, dtype=torch.bool)
+
+    def pairs_told(logits: Tensor) -> float:
+        # In how many pairs of a quark and a gluon jet the quark has the higher score (the AUC).
+        score = logits[:, class_number("quark")] - logits[:, class_number("gluon")]
+        return (score[of["quark"]][:, None] > score[of["gluon"]]).double().mean().item()
+
+    def mean_features(inputs: Inputs) -> Tensor:
+        kept = inputs.features * inputs.real[..., None]
+        return kept.sum(1) / inputs.real.sum(1, keepdim=True)
+
+    def one_hot(inputs: Inputs) -> Tensor:
+        return F.one_hot(inputs.label.long(), len(CLASSES))
+
+    seed(0)
+    untrained = TAGGERS["with pairs"][0]().standardized_like(
+        learned.features, learned.pairs, real=learned.real
+    )
+    number, known = (each.real.sum(1, keepdim=True).double() for each in (every, learned))
+    lines = {
+        "class": (one_hot(every), one_hot(learned)),
+        "features": (mean_features(every), mean_features(learned)),
+        "untrained": [logits_and_mean(each, untrained)[1] for each in (every, learned)],
+        "explained": (mean_asked, mean_learned),
+    }
+    explained = {
+        f"count_{name}": told_by_line(asked, number, given, known)
+        for name, (asked, given) in lines.items()
+    }
+    of_pt = every.features[..., FEATURES.index("ln pT/pT(jet)")].double().exp() * every.real
+    guessed = number / of_pt.sum(1, keepdim=True)
+    return explained | {
+        "count_shares": 1 - ((number - guessed).var() / number.var()).item(),
+        "count_full": (number == every.real.shape[1]).double().mean().item(),
+        "feature_count": every.features.shape[-1],
+        "on_itself": weight.mean(0).tolist(),
+        "by_count": [float(value) for value in by_count],
+        "held_apart": (now - usual[:, 0, 0]).abs().max().item(),
+        "boost_changes": int(changed.sum()),
+        "loss": [judged(each, every.label).loss for each in (free, fixed)],
+        "auc": [pairs_told(each) for each in (free, fixed)],
+        **{f"held_{name}".replace(" ", "_"): mean_and_error(rise[its]) for name, its in of.items()},
+    }
+
+
+@experiment()
+def beside_itself() -> Row:
+    """How far attention is from e^u/(e^u + N − 1) on a particle among N equal ones."""
+    layer = copy.deepcopy(load_tagger()[0]).double().blocks[0].attention
+    extra, apart = torch.tensor(1.5, **DOUBLE), []
+    for N in (2, 8, 48):
+        alike = torch.randn(1, 1, layer.query.in_features, generator=seed(0), **DOUBLE)
+        itself = torch.eye(N, **DOUBLE)
+        given = layer.weights(alike.expand(1, N, -1), bias=extra * itself)[0]
+        given = given.diagonal(dim1=1, dim2=2)
+        apart.append((given - extra.exp() / (extra.exp() + N - 1)).abs().max().item())
+    return {"apart": max(apart)}
+
+
+if __name__ == "__main__":
+    compute(__file__, globals(), sys.argv[1:])
