@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.basis import hat, interpolate, relu_network, relu_nodes, softmax_basis
@@ -41,7 +41,73 @@ def bends(*, widths: list[int]) -> Row:
     for start in range(50):
         seed(start)
         found.append(len(relu_nodes(relu_network(*widths), -3, 3)) - 2)
-    return {"mean": float(np.mean(found)), "least": min(found), "most": max(found)}
+    name = ("one", "two")[len(widths) - 1]
+    ends = {f"{name}_least": min(found), f"{name}_most": max(found)}
+    return {f"{name}_layer" + "s" * (len(widths) - 1): float(np.mean(found))} | ends
+
+
+@experiment()
+def hat_of_relus() -> Row:
+    """Three units make the middle one of five hats, and bend at the five nodes."""
+    spike = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)).double()
+    with torch.no_grad():
+        spike[0].weight.fill_(1.0)
+        spike[0].bias.copy_(torch.tensor([-0.25, -0.5, -0.75]))
+        spike[2].weight.copy_(torch.tensor([[4.0, -8.0, 4.0]]))
+        spike[2].bias.zero_()
+        x, five = torch.linspace(0, 1, 101, **DOUBLE), torch.linspace(0, 1, 5, **DOUBLE)
+        off = (spike(x[:, None])[:, 0] - hat(x, five)[:, 2]).abs().max().item()
+    return {"spike_off": off, "spike_nodes": relu_nodes(spike, 0, 1).tolist()}
+
+
+def wave(x: Tensor) -> Tensor:
+    """The function that is blended."""
+    return torch.sin(7 * x) + x
+
+
+def mirrored(x: Tensor) -> Tensor:
+    """The wave on [0, 1], reflected beyond the ends."""
+    inside = x.clamp(0, 1)
+    return 2 * wave(inside) - wave(2 * inside - x)
+
+
+def logarithmic(h: float) -> float:
+    """The temperature whose ripple falls behind its blur."""
+    return 2 * h**2 * math.log(1 / h) / math.pi**2
+
+
+BLENDS = {
+    "hats": (None, 0, 1, 0),
+    "fixed": (lambda _: 1e-3, 0.25, 0.75, 0),
+    "ratio": (lambda h: 0.3 * h**2, 0.25, 0.75, 0),
+    "log": (logarithmic, 0.25, 0.75, 0),
+    "ends": (logarithmic, 0, 1, 0),
+    "reflected": (logarithmic, 0, 1, 8),
+}
+
+
+def largest_error(blend: str, h: float) -> float:
+    """Of a blend of nodes h apart, with so many more beyond either end."""
+    temperature, low, high, beyond = BLENDS[blend]
+    nodes = h * torch.arange(-beyond, round(1 / h) + 1 + beyond, **DOUBLE)
+    x = torch.linspace(low, high, 6001, **DOUBLE)
+    basis = partial(softmax_basis, temperature=temperature(h)) if temperature else hat
+    return (interpolate(x, nodes, mirrored(nodes), basis) - wave(x)).abs().max().item()
+
+
+@experiment()
+def last_halving() -> Row:
+    """The errors of blends at h = 1/1024, and of which order they fell when h was halved."""
+    found: Row = {}
+    for name in BLENDS:
+        before, after = (largest_error(name, 2.0**-k) for k in (9, 10))
+        found |= {f"off_{name}": after, f"order_{name}": math.log2(before / after)}
+    roots = []
+    for count in (100, 400):
+        nodes, x = (torch.linspace(0, 1, n + 1, **DOUBLE) for n in (count, 8000))
+        roots.append((interpolate(x, nodes, nodes.sqrt()) - x.sqrt()).abs().max().item())
+    found["order_root"] = math.log(roots[0] / roots[1], 4)
+    return found | {"softmax_over_hats": found["off_reflected"] / found["off_hats"]}
 
 
 @experiment([{"intervals": n} for n in (16, 256)])
@@ -51,14 +117,12 @@ def best_factor(*, intervals: int) -> Row:
     x = torch.linspace(0.25, 0.75, 2001, **DOUBLE)
     unit = math.log(intervals) / (intervals * math.pi) ** 2
 
-    def wave(x: Tensor) -> Tensor:
-        return torch.sin(7 * x) + x
-
     def error(factor: float) -> float:
         warm = partial(softmax_basis, temperature=factor * unit)
         return (interpolate(x, nodes, wave(nodes), warm) - wave(x)).abs().max().item()
 
-    return {"best": float(min(np.linspace(0.8, 2.4, 33), key=error))}
+    name = "best_coarse" if intervals == 16 else "best_fine"
+    return {name: float(min(np.linspace(0.8, 2.4, 33), key=error))}
 
 
 @experiment()
@@ -70,7 +134,10 @@ def noise() -> Row:
         name: partial(softmax_basis, temperature=c / 16**2)
         for name, c in (("third", 0.3), ("one", 1), ("four", 4))
     }
-    return {name: basis(x, nodes).square().sum(1).mean().item() for name, basis in bases.items()}
+    return {
+        f"noise_{name}": basis(x, nodes).square().sum(1).mean().item()
+        for name, basis in bases.items()
+    }
 
 
 # The field that learned rods -------------------------------------------------------------------
@@ -112,6 +179,9 @@ def weights_of_the_field() -> Row:
     hottest = rods.solve(x.double()).abs().amax(1)
     return {
         "bundled_sensors": about["sensors"],
+        "bundled": 100 * about["error"],
+        "bundled_rods": about["rods"],
+        "bundled_steps": about["steps"],
         "even_share": 100 / about["sensors"],
         "least_reach": reach.min().item(),
         "most_reach": reach.max().item(),
@@ -166,8 +236,8 @@ def astray(*, case: str) -> Row:
     at_sensors = hat(places, fine)
     z = torch.stack([log_k @ at_sensors.T, f @ at_sensors.T], dim=-1)
     return {
-        name: 100 * relative_errors(answer(z), true).mean().item()
-        for name, answer in (("field", by_field), ("solver", by_solver))
+        f"{name}_{case}": 100 * relative_errors(answer(z), true).mean().item()
+        for name, answer in (("error", by_field), ("solver", by_solver))
     }
 
 
@@ -181,7 +251,7 @@ def bound_of_the_field() -> Row:
     huge = z.clone()
     huge[..., 1] *= 1e4
     most = {"huge": by_field(huge).abs().max().item(), "usual": by_field(z).abs().max().item()}
-    return {"limit": limit.sum().item()} | most
+    return {"most_possible": limit.sum().item()} | {f"most_{load}": u for load, u in most.items()}
 
 
 @experiment(within=1e6)  # times, which every machine has of its own
@@ -211,7 +281,9 @@ def speed() -> Row:
 
     error = relative_errors(by_sums(z), at_points(fine, rods.solve(fine))).mean().item()
     answers = {"field": by_field, "solver": by_solver, "kernel": by_kernel, "sums": by_sums}
-    return {name: microseconds(answer) for name, answer in answers.items()} | {"by_sums": error}
+    return {name: microseconds(answer) for name, answer in answers.items()} | {
+        "off_sums": 100 * error
+    }
 
 
 # Who learns a rod? What longer scripts have measured, summed up ---------------------------------
@@ -261,6 +333,8 @@ def rods_told() -> Row:
     found = {f"error_{key}": row["mean"] for key, row in rows.items()}
     for key in ("field", "deeponet", "fourier"):
         found |= {f"alone_{key}": rows[key]["alone"], f"loss_{key}": rows[key]["loss"]}
+    sizes = [rows[key]["parameters"] for key in ("field", "deeponet", "fourier")]
+    found |= {"fewest": min(sizes), "largest": max(sizes)}
     return found | {"field_spread": rows["field"]["deviation"]}
 
 
