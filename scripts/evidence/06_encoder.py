@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.deep_stacks import birth, deep_stack
+from course_lib.deep_stacks import KINDS, birth, deep_stack
 from course_lib.evidence import Row, compute, experiment
 from course_lib.spelling import (
     HELD_OUT,
@@ -29,7 +29,7 @@ from course_lib.spelling import (
     syllables,
     trained_speller,
 )
-from course_lib.training import seed
+from course_lib.training import parameter_count, seed
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data"
 TEST = 1000  # of the held-out words
@@ -53,6 +53,19 @@ def new_stack(kind: str, layers: int) -> nn.Sequential:
     return deep_stack(kind, layers, 32)
 
 
+@experiment([{"kind": kind} for kind in KINDS])
+def births(*, kind: str) -> Row:
+    """How far tokens differ above 1 to 60 layers, and what gradient arrives at the first."""
+    depths = (1, 2, 4, 8, 15, 30, 60)
+    spread, gradient = np.array([birth(new_stack(kind, layers)) for layers in depths]).T
+    return {
+        "depths": list(depths),
+        "spread": spread.tolist(),
+        "left": (spread / spread[0]).tolist(),
+        "gradient": (gradient / gradient[0]).tolist(),
+    }
+
+
 def begun_anew(begin: Callable[[Tensor], Tensor], layers: int = 60) -> nn.Sequential:
     """A bare stack whose matrices begin otherwise and whose biases are 0, in double precision."""
     stack = new_stack("bare", layers).double()
@@ -65,7 +78,7 @@ def begun_anew(begin: Callable[[Tensor], Tensor], layers: int = 60) -> nn.Sequen
 
 @experiment()
 def first_weights() -> Row:
-    """What comes through 60 bare layers that begin orthogonal, or with variance 1/d or 2/d."""
+    """What comes through 60 layers: orthogonal, with variance 1/d or 2/d, or five times as loud."""
 
     def of_variance(factor: float) -> Callable[[Tensor], Tensor]:
         return lambda weight: nn.init.normal_(weight, std=math.sqrt(factor / weight.shape[1]))
@@ -74,23 +87,7 @@ def first_weights() -> Row:
         deep, one = (birth(begun_anew(of_variance(factor), layers))[1] for layers in (60, 1))
         return deep / one
 
-    left, gradient = birth(begun_anew(nn.init.orthogonal_))
-    x = torch.randn(256, 32, dtype=torch.float64, generator=seed(0))
-    shrunk = begun_anew(nn.init.orthogonal_)(x).norm() / x.norm()
-    return {
-        "orthogonal": left,
-        "orthogonal_gradient": gradient,
-        "orthogonal_shrinks": shrunk.item(),
-        "double": gain(2),
-        "single": gain(1),
-    }
-
-
-@experiment()
-def loud_layers() -> Row:
-    """How much a new layer adds, and what gradient arrives through post-norm if it is louder."""
-
-    def gradient(layers: int) -> float:
+    def five_times_as_loud(layers: int) -> float:
         stack = new_stack("post-norm", layers)
         with torch.no_grad():
             for layer in stack:
@@ -98,9 +95,50 @@ def loud_layers() -> Row:
                 layer.f.contract.bias.mul_(5)
         return birth(stack)[1]
 
-    x = torch.randn(256, 32, generator=seed(1))
-    quiet = (new_stack("bare", 1)(x).norm() / x.norm()).item()
-    return {"quiet": quiet, "loud_post": gradient(60) / gradient(1)}
+    token = torch.randn(256, 32, generator=seed(1))
+    left, gradient = birth(begun_anew(nn.init.orthogonal_))
+    x = torch.randn(256, 32, dtype=torch.float64, generator=seed(0))
+    shrunk = begun_anew(nn.init.orthogonal_)(x).norm() / x.norm()
+    return {
+        "spread_norm": birth(new_stack("norm only", 60))[0],
+        "spread_pre": birth(new_stack("pre-norm", 60))[0],
+        "spread_orthogonal": left,
+        "orthogonal_gradient": gradient / birth(new_stack("bare", 1))[1],
+        "orthogonal_shrinks": shrunk.item(),
+        "double": gain(2),
+        "single": gain(1),
+        "quiet": (new_stack("bare", 1)(token).norm() / token.norm()).item(),
+        "loud_post": five_times_as_loud(60) / five_times_as_loud(1),
+    }
+
+
+@experiment()
+def sixty_layers() -> Row:
+    """The losses of trained stacks, from ``scripts/train_deep_stacks.py``, beside frequencies."""
+    trained = json.loads((DATA / "deep_stacks.json").read_text(encoding="utf-8"))
+    rows = trained["rows"][::-1]
+    bare, post, warmed, around, pre, two = (row["loss"] for row in rows)
+    _, ids, real = dictionary()
+    middle, asked = (
+        ids[part][real[part, 4], 2] for part in (slice(HELD_OUT, None), slice(HELD_OUT))
+    )
+    shares = torch.bincount(middle, minlength=ALPHABET) / len(middle)
+    return {
+        "kinds": [row["kind"] for row in rows],
+        "stacks": [
+            f"{row['kind']}, {row['layers']}{', warm-up' * (row['warm_up'] > 0)}" for row in rows
+        ],
+        "loss": [bare, post, warmed, around, pre, two],
+        "final_pre": np.mean(pre).item(),
+        "final_two": np.mean(two).item(),
+        "final_warmed": np.mean(warmed).item(),
+        "final_around": np.mean(around).item(),
+        "final_post": f"{min(post):.2f} to {max(post):.2f}",
+        "by_frequency": -shares[asked].log().mean().item(),
+        "deep_steps": trained["steps"],
+        "warm_up": max(row["warm_up"] for row in rows),
+        "made": f"{trained['device']}, {trained['date']}: {trained['command']}",
+    }
 
 
 # Who fills holes best? -------------------------------------------------------------------------
@@ -223,14 +261,31 @@ def relatives() -> Row:
     )
     tables, network = mixed.argmax(-1) == answer, large.argmax(-1) == right
     of_tables, of_network = by_word[real[:TEST]], by_word.T[real[:TEST].T]
-    return {
-        "related": share(related),
+    found = {
         "tables_related": share(tables[of_tables]),
         "tables_alone": share(tables[~of_tables]),
         "large_related": share(network[of_network]),
         "large_alone": share(network[~of_network]),
+    }
+    gains = {f"{w}_gain": found[f"{w}_related"] - found[f"{w}_alone"] for w in ("tables", "large")}
+    return {"related": share(related), **found, **gains}
+
+
+@experiment()
+def larger_encoder() -> Row:
+    """What the larger encoder and the tables learned from, and how large the encoder is."""
+    words = set(dictionary()[0][HELD_OUT:])
+    with np.load(DATA / "speller.npz") as stored:
+        steps, batch = int(stored["steps"]), int(stored["batch"])
+        made = f"{stored['made_with']}: {stored['command']}"
+    return {
+        "large_size": parameter_count(trained_speller()),
+        "large_steps": steps,
+        "times_seen": round(steps * batch / len(words)),
+        "made": made,
         "letters_read": len(neighbourhoods(held_out=False)),
-        "trained_on": len(to_learn_from),
+        "trained_on": len(words),
+        "held_out": TEST,
     }
 
 
@@ -261,13 +316,38 @@ def lens(*, steps: int) -> Row:
         share(readout_of_its_own(x, learned, steps)(asked).argmax(-1) == right)
         for x, asked in zip(streams("train"), streams("test"), strict=True)
     ]
+    word = ids_of_words(["question"])[0][0, : len("question")]
+    with torch.no_grad():
+        seen = word.repeat(len(word), 1).fill_diagonal_(HOLE)
+        chances = trained_speller().logit_lens(seen)[..., :ALPHABET].softmax(-1)
+    best = chances.diagonal(dim1=1, dim2=2).mT.max(-1)  # (reading, letter of the word)
     settled = (read.argmax(-1) == read[-1].argmax(-1)).flip(0).cumprod(0).sum(0)
+    by_lens = [share(reading.argmax(-1) == right) for reading in read]
     return {
-        "lens": [share(reading.argmax(-1) == right) for reading in read],
+        "sure": best.values.tolist(),
+        "guessed": ["".join(LETTERS[i] for i in row) for row in best.indices],
+        "lens": by_lens,
         "own": own,
-        "settled": [share(settled == k + 1) for k in range(len(read))],
+        "lens_two": by_lens[2],
+        "own_two": own[2],
+        "own_none": own[0],
+        "settled_last": share(settled == 1),
+        "settled_two": share(settled > 4),
         "most_frequent": LETTERS[by_frequency()[0].argmax()],
     }
+
+
+@experiment()
+def neighbours() -> Row:
+    """How alike the neighbours of two letters are, for all pairs: the overlap of distributions."""
+    near = neighbourhoods(held_out=False)[:, REACH - 1 : REACH + 2]
+    before, letter, behind = near.T
+    counts = torch.zeros(ALPHABET, 27 * 27).double()
+    ones = torch.ones(len(letter)).double()
+    counts.index_put_((letter, 27 * before + behind), ones, accumulate=True)
+    shares = (counts / counts.sum(1, keepdim=True)).sqrt()
+    pair = torch.triu_indices(ALPHABET, ALPHABET, 1).unbind()
+    return {"similar": (shares @ shares.T)[pair].tolist()}
 
 
 # Few labels ------------------------------------------------------------------------------------
@@ -359,23 +439,45 @@ LEARNERS = {
 }
 
 
-@experiment([{"who": who, "labels": labels} for labels in (150, 1000) for who in LEARNERS])
-def few_labels(*, who: str, labels: int) -> Row:
+def fitted(who: str, labels: int) -> list[float]:
     """The share of the test words that a linear map counts right, for each draw of labels."""
     shares = []
     for value in DRAWS:
         rows, test = LEARNERS[who](labels, value)
         said = ridge(rows, labels_of_all()[few_words(labels, value)], test)
         shares.append(share(said == labels_of_all()[:TEST]))
-    return {"right": shares}
+    return shares
 
 
-@experiment([{"who": who, "labels": n} for who in ("pre-trained", "scratch") for n in (150, 1000)])
-def fine_tuned(*, who: str, labels: int) -> Row:
+def trained(who: str, labels: int) -> list[float]:
     """The same for networks, from ``scripts/fine_tune_speller.py``."""
     tuned = json.loads((DATA / "syllables.json").read_text(encoding="utf-8"))
     rows = {(row["start"], row["labels"]): row["right"] for row in tuned["rows"]}
-    return {"right": rows[who, labels]}
+    return rows["pre-trained" if who == "fine-tuned" else "scratch", labels]
+
+
+NAMES = {
+    "probed": "probed",
+    "from scratch": "scratch",
+    "fine-tuned": "tuned",
+    "rule and letters": "ruled",
+    "letters in a row": "letters",
+    "careful rule and letters": "careful",
+}
+
+
+@experiment([{"who": who} for who in NAMES])
+def few_labels(*, who: str) -> Row:
+    """What a learner counts right with 150 and with 1,000 labels: mean and deviation of draws."""
+    name, learner = NAMES[who], fitted if who in LEARNERS else trained
+    shares = {labels: learner(who, labels) for labels in (150, 1000)}
+    means = [np.mean(some).item() for some in shares.values()]
+    deviations = [np.std(some, ddof=1).item() for some in shares.values()]
+    told = {
+        f"{name}_{labels}": f"{100 * mean:.0f} ± {100 * deviation:.0f} %"
+        for labels, mean, deviation in zip(shares, means, deviations, strict=True)
+    }
+    return {"name": name, "mean": means, "deviation": deviations, **told}
 
 
 @experiment()
