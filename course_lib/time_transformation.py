@@ -112,3 +112,36 @@ class LogarithmicHamiltonian(HamiltonianSystem):
             return grad_p(q, p), -grad_q(q, p)
 
         return SimpleNamespace(grad_q=grad_q, grad_p=grad_p, field=field)
+
+
+# Steps that depend on the state, for comparison -------------------------------------------------
+
+
+def by_distance(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    r"""Störmer–Verlet with the step $\varepsilon |q|$ from where it starts; ``dt`` is ε.
+
+    Neither symplectic nor reversible.
+    """
+    return _kick_and_drift(system, q, p, dt * _distance(q))
+
+
+def by_both_ends(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    r"""Störmer–Verlet with ``dt``, ε, times the mean distance of both ends: only reversible.
+
+    The step stands on both sides of its equation; ten sweeps settle it where it is short.
+    """
+    h = dt * _distance(q)
+    for _ in range(10):
+        there, _p = _kick_and_drift(system, q, p, h)
+        h = dt / 2 * (_distance(q) + _distance(there))
+    return _kick_and_drift(system, q, p, h)
+
+
+def _distance(q: Tensor) -> Tensor:
+    return q.norm(dim=-1, keepdim=True)
+
+
+def _kick_and_drift(system: Any, q: Tensor, p: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+    p = p - h / 2 * system.grad_q(q, p)
+    q = q + h * system.grad_p(q, p)
+    return q, p - h / 2 * system.grad_q(q, p)

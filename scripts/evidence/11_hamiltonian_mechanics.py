@@ -1,0 +1,545 @@
+"""What lecture 11 says of integrators, beyond the orders that its page measures."""
+
+import math
+import sys
+from functools import cache
+
+import numpy as np
+import torch
+from scipy.integrate import solve_ivp
+from torch import Tensor
+
+from course_lib.backward_error import modified_pendulum
+from course_lib.evidence import Row, compute, experiment
+from course_lib.mechanics import (
+    CoupledOscillators,
+    HamiltonianSystem,
+    HarmonicOscillator,
+    HenonHeiles,
+    Kepler,
+    Pendulum,
+    Trajectory,
+    explicit_euler,
+    implicit_midpoint,
+    integrate,
+    runge_kutta_4,
+    stoermer_verlet,
+    symplectic_euler,
+)
+from course_lib.time_transformation import LogarithmicHamiltonian, by_both_ends, by_distance
+
+STEPPERS = {
+    "explicit Euler": explicit_euler,
+    "symplectic Euler": symplectic_euler,
+    "Störmer–Verlet": stoermer_verlet,
+    "Runge–Kutta 4": runge_kutta_4,
+    "implicit midpoint": implicit_midpoint,
+}
+FORCES = {"explicit Euler": 1, "symplectic Euler": 1, "Störmer–Verlet": 1, "Runge–Kutta 4": 4}
+BUDGET, YEARS = 200, 1000
+METHODS = ("Störmer–Verlet", "DOP853")
+REVOLUTIONS = np.unique(np.geomspace(1, YEARS, 80).round().astype(int))
+Step = tuple[Tensor, Tensor]
+
+
+def state(*numbers: float) -> Tensor:
+    """A state in double precision."""
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+SUN, CLOCK, GALAXY = Kepler(), LogarithmicHamiltonian(Kepler()), HenonHeiles()
+PLANET = state(0.4, 0.0), state(0.0, 2.0)
+COMET = state(0.1, 0.0), state(0.0, math.sqrt(19))
+STAR = state(0.0, -0.25), state(math.sqrt(2 / 8 - 0.25**2 - 2 * 0.25**3 / 3), 0.0)
+
+
+def off(quantity: Tensor) -> Tensor:
+    """The relative error at each time."""
+    return (quantity / quantity[..., :1] - 1).abs()
+
+
+def varies(quantity: Tensor) -> float:
+    """The largest relative error."""
+    return off(quantity).max().item()
+
+
+def spread(energy: Tensor) -> float:
+    """Largest minus smallest."""
+    return (energy.max() - energy.min()).item()
+
+
+def swing(angle: float, **options: object) -> Trajectory:
+    """A pendulum that is let go from an angle."""
+    return integrate(Pendulum(), state(angle), state(0.0), **options)
+
+
+def over_the_top(run: Trajectory) -> int:
+    """At which step a pendulum is on its head, or beyond."""
+    return int((run.q[:, 0].abs() > math.pi).long().argmax())
+
+
+def one_digit(number: float) -> str:
+    """As in 4e-3."""
+    return f"{number:.0e}".replace("e-0", "e-")
+
+
+@experiment()
+def over_it_goes() -> Row:
+    """Explicit Euler takes a pendulum over the top by steps that are wrong by less than 1 %."""
+    fall = swing(1.2, dt=0.1, steps=1000, method=explicit_euler)
+    over = over_the_top(fall)
+    before = fall.q[:over], fall.p[:over]
+    exact = integrate(Pendulum(), *before, dt=0.01, steps=10, method=runge_kutta_4)
+    missed = torch.cat([exact.q[:, -1] - fall.q[1:][:over], exact.p[:, -1] - fall.p[1:][:over]], 1)
+    most = (missed.norm(dim=1) / torch.cat(before, 1).norm(dim=1)).max().item()
+    rough = swing(1.2, dt=0.5, steps=10_000, method=symplectic_euler)
+    return {
+        "over_the_top": over,
+        "glass": fall.energy[:over].max().item(),
+        "local_error": math.ceil(1000 * most) / 1000,
+        "euler_off": varies(rough.energy),
+    }
+
+
+@experiment()
+def steps_of_runge_kutta() -> Row:
+    """Runge–Kutta 4 loses energy in the end; single steps on a pendulum go both ways."""
+    ringing = integrate(
+        HarmonicOscillator(), state(1.0), state(0.0), dt=0.2, steps=100_000, method=runge_kutta_4
+    )
+    left = (ringing.energy[-1] / ringing.energy[0]).item()
+    each = 1 - 0.2**6 / 72 + 0.2**8 / 576
+    swings = swing(1.2, dt=0.2, steps=300, method=runge_kutta_4)
+    lost = swings.energy[0] - swings.energy[-1]
+    random = torch.Generator().manual_seed(0)
+    starts = 3 * (2 * torch.rand(2, 200, 1, generator=random, dtype=torch.float64) - 1)
+    many = integrate(Pendulum(), *starts, dt=0.2, steps=1000, method=runge_kutta_4).energy
+    return {
+        "rk4_left": left,
+        "formula_off": abs(left / each**100_000 - 1),
+        "lost_a_step": 1 - each,
+        "rk4_up": (swings.energy.diff() > 0).sum().item(),
+        "rk4_down": (swings.energy.diff() < 0).sum().item(),
+        "least_lost": min((many[:, 0] - many[:, -1]).min().item(), lost.item()),
+    }
+
+
+def polygon_area(q: Tensor, p: Tensor) -> float:
+    """The area within a closed polygon, by the shoelace formula."""
+    return 0.5 * abs((q * p.roll(-1) - q.roll(-1) * p).sum().item())
+
+
+@experiment()
+def any_skew_matrix() -> Row:
+    """Skew times gradient is across the gradient, for any skew matrix and any gradient."""
+    random, gained = torch.Generator().manual_seed(0), 0.0
+    for size in (2, 5, 8):
+        a = torch.randn(size, size, generator=random, dtype=torch.float64)
+        gradient = torch.randn(size, generator=random, dtype=torch.float64)
+        gained = max(gained, abs(gradient @ (a - a.T) @ gradient).item())
+    return {"gained": gained}
+
+
+@experiment([{"h": 0.25}, {"h": 0.5}])
+def disc_of_pendulums(*, h: float) -> Row:
+    """Symplectic Euler keeps the area of a disc, if not its shape; explicit Euler keeps neither."""
+    turn = torch.arange(200, dtype=torch.float64) * math.tau / 200
+    rim = 0.45 * turn.cos()[:, None], 1.3 + 0.45 * turn.sin()[:, None]
+    ways = {"flow": (runge_kutta_4, 50), "explicit": (explicit_euler, 1)}
+    row, shapes = {}, {}
+    for title, (step, parts) in (ways | {"symplectic": (symplectic_euler, 1)}).items():
+        run = integrate(Pendulum(), *rim, dt=h / parts, steps=18 * parts, method=step)
+        shapes[title] = torch.stack([run.q[:, -1, 0], run.p[:, -1, 0]])
+        area = polygon_area(*shapes[title]) / polygon_area(rim[0][:, 0], rim[1][:, 0])
+        row[f"{title}_off"] = abs(area - 1)
+    apart = (shapes["symplectic"] - shapes["flow"]).norm(dim=0).max().item()
+    return row | {"apart": apart}
+
+
+SYSTEMS = {
+    "pendulum": (Pendulum(), state(1.2), state(0.0)),
+    "springs": (CoupledOscillators(), state(1.0, 0.5), state(0.0, 0.5)),
+    "galaxy": (HenonHeiles(), state(0.1, 0.2), state(0.3, 0.1)),
+}
+
+
+@experiment([{"system": name} for name in SYSTEMS])
+def over_a_fixed_time(*, system: str) -> Row:
+    """Over a time of 200 the energy changes by O(h), its corrected energy by O(h²)."""
+    on, *start = SYSTEMS[system]
+    spreads = []
+    for h in (0.02, 0.01, 0.005):
+        run = integrate(on, *start, dt=h, steps=round(200 / h), method=symplectic_euler)
+        product = (on.grad_q(run.q, run.p) * on.grad_p(run.q, run.p)).sum(-1)
+        spreads.append((spread(run.energy), spread(run.energy - h / 2 * product)))
+    plain, corrected = torch.tensor(spreads).log2().diff(dim=0).neg().T.tolist()
+    return {
+        "least": min(plain),
+        "most": max(plain),
+        "corrected_least": min(corrected),
+        "corrected_most": max(corrected),
+    }
+
+
+terms = cache(modified_pendulum)
+
+
+def cut(count: int, h: float, q: Tensor, p: Tensor) -> Tensor:
+    """Modified energies with 1, 2, 3, … terms, one below the other."""
+    each = [h**n * term(q, p) for n, term in enumerate(terms(20)[:count])]
+    return torch.stack(each).cumsum(0)
+
+
+@experiment([{"h": h} for h in (1.0, 0.8, 0.6, 0.4)], within=0.01)
+def cut_series(*, h: float) -> Row:
+    """How much each modified energy wavers along 2,000 steps, and with how many terms least."""
+    run = swing(1.2, dt=h, steps=2000, method=symplectic_euler)
+    wavers = [spread(energy) for energy in cut(20, h, run.q, run.p)]
+    least = min(wavers)
+    best = wavers.index(least) + 1
+    return {"wavers": wavers, "best": best, "least": least, "waver": one_digit(least)}
+
+
+@experiment([{"steps": 2000}, {"steps": 100_000}], within=0.01)
+def cut_at_its_best(*, steps: int) -> Row:
+    """At h = 0.6 the best modified energy wavers no more in 100,000 steps than in 2,000."""
+    run = swing(1.2, dt=0.6, steps=steps, method=symplectic_euler)
+    best = cut_series(h=0.6)["best"]
+    return {"waver": spread(cut(best, 0.6, run.q[::20], run.p[::20])[-1])}
+
+
+@experiment()
+def two_near_the_top() -> Row:
+    """Two pendulums that start 1e-10 apart near the top part soon: the map is chaotic there."""
+    top = state(3.0, 3.0 + 1e-10)[:, None]
+    pair = integrate(Pendulum(), top, 0 * top, dt=1.0, steps=100, method=symplectic_euler)
+    apart = (pair.q[0] - pair.q[1]).abs()[:, 0]
+    return {"apart_by": int((apart > 0.5).long().argmax()), "apart": apart.max().item()}
+
+
+def heun(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
+    """The control of the page, of order two and not symplectic."""
+    q_dot, p_dot = system.field(q, p)
+    q_next, p_next = system.field(q + dt * q_dot, p + dt * p_dot)
+    return q + dt / 2 * (q_dot + q_next), p + dt / 2 * (p_dot + p_next)
+
+
+@experiment()
+def heun_and_verlet() -> Row:
+    """In 2,000 steps Heun's energy goes far off, and Störmer–Verlet's never does."""
+    steppers = {"heun_off": heun, "verlet_off": stoermer_verlet}
+    options = {"dt": 0.2, "steps": 2000}
+    return {
+        name: varies(swing(1.2, method=step, **options).energy) for name, step in steppers.items()
+    }
+
+
+@experiment([{"steps": 10_000}, {"steps": 1_000_000}])
+def a_million_steps(*, steps: int) -> Row:
+    """The energy of Störmer–Verlet is off by no more in a million steps than in a thousand."""
+    error = off(swing(1.2, dt=0.1, steps=steps).energy)
+    return {"million": error.max().item(), "thousand": error[:1000].max().item()}
+
+
+@experiment([{"method": method} for method in STEPPERS], within=0.01)
+def from_close_to_the_top(*, method: str) -> Row:
+    """How wide a pendulum from the angle 3 swings at the end of 10,000 steps of 0.5."""
+    run = swing(3.0, dt=0.5, steps=10_000, method=STEPPERS[method])
+    return {"over": over_the_top(run), "late": run.q[-400:].abs().max().item()}
+
+
+def by_sun(x: float, y: float) -> tuple[float, float]:
+    """The gradient of Kepler's potential, on plain numbers: a tenth of the time for SciPy."""
+    cubed = math.hypot(x, y) ** 3
+    return x / cubed, y / cubed
+
+
+def by_galaxy(x: float, y: float) -> tuple[float, float]:
+    """The gradient of the potential of Hénon and Heiles."""
+    return x + 2 * x * y, y + x * x - y * y
+
+
+def dop853(
+    system: HamiltonianSystem, start: Step, *, time: float, rtol: float, atol: float = 1e-13
+) -> tuple[Trajectory, int]:
+    """The states at the steps that DOP853 chooses, and how often it asked for the field."""
+    slope = {Kepler: by_sun, HenonHeiles: by_galaxy}[type(system)]
+
+    def field(_: float, z: np.ndarray) -> tuple[float, float, float, float]:
+        x, y, p_x, p_y = z.tolist()
+        slope_x, slope_y = slope(x, y)
+        return p_x, p_y, -slope_x, -slope_y
+
+    run = solve_ivp(
+        field, (0, time), torch.cat(start).numpy(), method="DOP853", rtol=rtol, atol=atol
+    )
+    q, p = torch.from_numpy(run.y.T).chunk(2, dim=-1)
+    return Trajectory(torch.from_numpy(run.t), q, p, system.energy(q, p)), run.nfev
+
+
+def angular_momentum(run: Trajectory) -> Tensor:
+    """What a central force keeps."""
+    return run.q[..., 0] * run.p[..., 1] - run.q[..., 1] * run.p[..., 0]
+
+
+@cache
+def orbit(method: str) -> tuple[Trajectory, float]:
+    """The planet over a thousand revolutions, and how many forces one of them took."""
+    if method == "DOP853":
+        run, asked = dop853(SUN, PLANET, time=math.tau * YEARS, rtol=2e-5)
+        return run, asked / YEARS
+    steps = BUDGET // FORCES[method]
+    options = {"dt": math.tau / steps, "method": STEPPERS[method]}
+    return integrate(SUN, *PLANET, steps=steps * YEARS, **options), BUDGET
+
+
+def worst_of_each(run: Trajectory, quantity: Tensor) -> np.ndarray:
+    """The largest relative error within each revolution."""
+    revolution = (run.t / math.tau - 1e-9).clamp(0, YEARS - 1e-6).long().numpy()
+    worst = np.zeros(YEARS)
+    np.maximum.at(worst, revolution, off(quantity).numpy())
+    return worst
+
+
+@experiment([{"method": method} for method in (*FORCES, "DOP853")], within=0.05)
+def planet(*, method: str) -> Row:
+    """A thousand revolutions at 200 forces each: the errors, largest in a revolution."""
+    run, forces = orbit(method)
+    energy = worst_of_each(run, run.energy)
+    momentum = worst_of_each(run, angular_momentum(run))
+    return {
+        "forces": forces,
+        "energy": energy[REVOLUTIONS - 1].tolist(),
+        "angular momentum": momentum[REVOLUTIONS - 1].tolist(),
+        "revolutions": REVOLUTIONS.tolist(),
+        "most": energy.max().item(),
+        "momentum_most": momentum.max().item(),
+        "grown": (energy.max() / energy[0]).item(),
+    }
+
+
+@experiment([{"method": method} for method in ("DOP853", "Runge–Kutta 4", "Störmer–Verlet")])
+def rich_planet(*, method: str) -> Row:
+    """With 1,600 forces a revolution, a hundred times, order wins, in energy and in position."""
+    if method == "DOP853":
+        run, asked = dop853(SUN, PLANET, time=100 * math.tau, rtol=1e-12)
+    else:
+        steps, asked = 1600 // FORCES[method], 160_000
+        options = {"dt": math.tau / steps, "method": STEPPERS[method]}
+        run = integrate(SUN, *PLANET, steps=100 * steps, **options)
+    error, miss = varies(run.energy), (run.q[-1] - PLANET[0]).norm().item()
+    return {"forces": asked / 100, "error": error, "error_digit": one_digit(error), "miss": miss}
+
+
+@experiment(within=0.05)
+def planet_compared() -> Row:
+    """Runge–Kutta's planet falls and is thrown out; DOP853's error passes Störmer–Verlet's."""
+    run, _ = orbit("Runge–Kutta 4")
+    energy, a_year = run.energy, BUDGET // FORCES["Runge–Kutta 4"]
+    lost, deepest = int((energy / energy[0] > 1.1).nonzero()[0]), int(energy.argmin())
+    thrown = int((energy > 0).long().argmax())
+    euler, verlet, dop = (planet(method=it) for it in ("symplectic Euler", *METHODS))
+    eighth, second = (worst_of_each(it, it.energy) for it, _ in map(orbit, reversed(METHODS)))
+    crossed = int((eighth > second).argmax())
+    rich = {method: rich_planet(method=method) for method in (*METHODS, "Runge–Kutta 4")}
+    return {
+        "kepler_kutta": lost / a_year,
+        "kutta_deepest": (energy[deepest] / energy[0]).item(),
+        "deepest_at": deepest / a_year,
+        "kutta_thrown": math.ceil(thrown / a_year),
+        "bound_after": (energy[thrown:] <= 0).sum().item(),
+        "kepler_euler": euler["most"],
+        "euler_grown": euler["grown"],
+        "kepler_verlet": verlet["most"],
+        "verlet_grown": verlet["grown"],
+        "momentum": verlet["momentum_most"],
+        "forces": dop["forces"],
+        "crossed": crossed,
+        "later": (eighth[crossed + 100 :] / second[crossed + 100 :]).min().item(),
+        "dop_first": eighth[0].item(),
+        "dop_last": eighth[-1].item(),
+        "rich_forces": rich["DOP853"]["forces"],
+        "rich_dop": rich["DOP853"]["error_digit"],
+        "rich_verlet": rich["Störmer–Verlet"]["error_digit"],
+        "rich_kutta": rich["Runge–Kutta 4"]["error_digit"],
+    }
+
+
+@experiment([{"steps": steps} for steps in (200, 400, 800)])
+def perihelion(*, steps: int) -> Row:
+    """By how many degrees a revolution Störmer–Verlet turns the ellipse."""
+    run = integrate(SUN, *PLANET, dt=math.tau / steps, steps=100 * steps)
+    L = angular_momentum(run)
+    out = run.q / run.q.norm(dim=-1, keepdim=True)
+    angle = torch.atan2(-run.p[:, 0] * L - out[:, 1], run.p[:, 1] * L - out[:, 0])
+    return {"turn": np.degrees(np.unwrap(angle.numpy()))[-1].item() / 100}
+
+
+CHOICES = ("1,000 equal steps", "200 by ε|q|", "200 by both ends", "200 by another clock", "kutta")
+
+
+@experiment(
+    [
+        {"choice": "200 by another clock", "revolutions": 5},
+        *({"choice": choice, "revolutions": 100} for choice in CHOICES),
+    ]
+)
+def comet(*, choice: str, revolutions: int) -> Row:
+    """The energy error of a comet, largest in each revolution, by how its steps are chosen."""
+    steps = {"1,000 equal steps": 1000, "kutta": 50}.get(choice, 200)
+    options = {"dt": math.tau / steps, "steps": steps * revolutions}
+    row = {"passed": revolutions}
+    if choice in {"200 by another clock", "kutta"}:
+        method = runge_kutta_4 if choice == "kutta" else stoermer_verlet
+        run = integrate(CLOCK, *CLOCK.extended(*COMET), method=method, **options)
+        energy = SUN.energy(run.q[:, :2], run.p[:, :2])
+    else:
+        methods = {"200 by ε|q|": by_distance, "200 by both ends": by_both_ends}
+        run = integrate(SUN, *COMET, method=methods.get(choice, stoermer_verlet), **options)
+        energy, r = run.energy, run.q.norm(dim=-1)
+        row["passed"] = ((r[1:-1] < r[:-2]) & (r[1:-1] <= r[2:])).sum().item()
+    worst = off(energy)[1:].reshape(revolutions, -1).amax(dim=1)
+    return row | {
+        "worst": worst.tolist(),
+        "first": worst[0].item(),
+        "last": worst[-1].item(),
+        "last_to_first": (worst[-1] / worst[0]).item(),
+        "least": (worst.min() / worst[0]).item(),
+        "most": (worst.max() / worst[0]).item(),
+        "least_at": int(worst.argmin()),
+    }
+
+
+@experiment()
+def comet_in_equal_steps() -> Row:
+    """Of 200 equal steps a revolution the first throws the comet out; with 2,000 it is in reach."""
+    escape = integrate(SUN, *COMET, dt=math.tau / 200, steps=200 * 100)
+    fine = integrate(SUN, *COMET, dt=math.tau / 2000, steps=2000 * 20)
+    return {
+        "equal_fine": varies(fine.energy),
+        "escape_from": escape.energy[0].item(),
+        "escape_to": escape.energy[1].item(),
+        "least_after": escape.energy[1:].min().item(),
+        "least_way_out": escape.q.norm(dim=-1).diff().min().item(),
+    }
+
+
+JOURNEYS = [{"method": name, "duration": 20_000} for name in ("Störmer–Verlet", "Runge–Kutta 4")]
+
+
+def section(run: Trajectory) -> Tensor:
+    """The points (q₂, p₂) at which a star passes q₁ = 0 to the right."""
+    q, p = run.q, run.p
+    before = ((q[:-1, 0] < 0) & (q[1:, 0] >= 0)).nonzero()[:, 0]
+    part = (-q[before, 0] / (q[before + 1, 0] - q[before, 0]))[:, None]
+    pair = torch.stack([q[:, 1], p[:, 1]], -1)
+    return pair[before].lerp(pair[before + 1], part)
+
+
+@experiment([{"method": "Runge–Kutta 4", "duration": 100}, *JOURNEYS], within=0.01)
+def star(*, method: str, duration: int) -> Row:
+    """The section of a chaotic star, and whether two stars 1e-10 apart part where it ends."""
+    often = {"Störmer–Verlet": 16, "Runge–Kutta 4": 4}[method]
+    options = {"dt": 1 / often, "steps": often * duration, "method": STEPPERS[method]}
+    run = integrate(GALAXY, *STAR, **options)
+    points, (q, p) = section(run).mul(1000).round().div(1000), (run.q[-1], run.p[-1])
+    quarter = len(points) // 4
+    both = torch.stack([q, q + 1e-10]), torch.stack([p, p])
+    pair = integrate(GALAXY, *both, dt=1 / 16, steps=16_000 if duration == 20_000 else 16)
+    return {
+        "left": (run.energy[-1] / run.energy[0]).item(),
+        "most": varies(run.energy),
+        "parted": (pair.q[0, -1] - pair.q[1, -1]).norm().item(),
+        "first quarter": points[:quarter].T.tolist(),
+        "last quarter": points[-quarter:].T.tolist(),
+    }
+
+
+@experiment(within=0.05)
+def star_compared() -> Row:
+    """Runge–Kutta keeps more with twice the forces; DOP853 loses in a quarter of the journey."""
+    twice = integrate(GALAXY, *STAR, dt=1 / 8, steps=8 * 20_000, method=runge_kutta_4)
+    eighth, asked = dop853(GALAXY, STAR, time=5000, rtol=1.5e-6, atol=1.5e-6)
+    return {
+        "journey_twice": (twice.energy[-1] / twice.energy[0]).item(),
+        "forces": asked / 5000,
+        "journey_dop": 1 - (eighth.energy[-1] / eighth.energy[0]).item(),
+    }
+
+
+def drift_then_kick(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
+    """The other symplectic Euler."""
+    q = q + dt * system.grad_p(q, p)
+    return q, p - dt * system.grad_q(q, p)
+
+
+def attempt(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
+    """What the exercise shows: its last drift starts from the old position."""
+    halfway = q + dt / 2 * system.grad_p(q, p)
+    p = p - dt * system.grad_q(halfway, p)
+    return q + dt * system.grad_p(q, p), p
+
+
+def position_verlet(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
+    """Drift half a step, kick, and drift the other half."""
+    q = q + dt / 2 * system.grad_p(q, p)
+    p = p - dt * system.grad_q(q, p)
+    return q + dt / 2 * system.grad_p(q, p), p
+
+
+def fourth_order(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
+    """Three steps of Störmer–Verlet, the middle one backwards."""
+    a = 1 / (2 - 2 ** (1 / 3))
+    for part in (a, 1 - 2 * a, a):
+        p = p - part * dt / 2 * system.grad_q(q, p)
+        q = q + part * dt * system.grad_p(q, p)
+        p = p - part * dt / 2 * system.grad_q(q, p)
+    return q, p
+
+
+@experiment()
+def shadows_of_solutions() -> Row:
+    """Drift first, then kick, keeps the leaning ellipse of the solution, Störmer–Verlet its own."""
+    start = state(1.0), state(0.5)
+    shadows = {
+        drift_then_kick: lambda q, p: p**2 + q**2 + 0.7 * q * p,
+        stoermer_verlet: lambda q, p: p**2 + (1 - 0.7**2 / 4) * q**2,
+    }
+    most = 0.0
+    for step, kept_by in shadows.items():
+        run = integrate(HarmonicOscillator(), *start, dt=0.7, steps=1000, method=step)
+        most = max(most, varies(kept_by(run.q, run.p)[:, 0]))
+    return {"most": most}
+
+
+@experiment([{"stepper": "attempt"}, {"stepper": "fourth order"}])
+def order_of_solutions(*, stepper: str) -> Row:
+    """The attempt is of order one and comes to rest; the solution of Yoshida is of order four."""
+    method, start, time, counts = {
+        "attempt": (attempt, (state(1.2), state(0.3)), 2, (200, 400)),
+        "fourth order": (fourth_order, (state(0.0), state(1.6)), 10, (100, 200)),
+    }[stepper]
+    system = Pendulum()
+    exact = integrate(system, *start, dt=time / 10_000, steps=10_000, method=runge_kutta_4).q[-1]
+    misses = [
+        (integrate(system, *start, dt=time / n, steps=n, method=method).q[-1] - exact).abs().item()
+        for n in counts
+    ]
+    damped = integrate(system, *start, dt=0.1, steps=2000, method=method).energy
+    left = (damped[-1] / damped[0]).item()
+    return {"order": math.log2(misses[0] / misses[1]), "left": left}
+
+
+@experiment()
+def exact_ellipse() -> Row:
+    """Position Verlet by the other clock keeps the ellipse of the comet; only the time is off."""
+    options = {"dt": math.tau / 200, "steps": 1000, "method": position_verlet}
+    run = integrate(CLOCK, *CLOCK.extended(*COMET), **options)
+    return {
+        "off": varies(SUN.energy(run.q[:, :2], run.p[:, :2])),
+        "late": run.q[-1, 2].item() / (5 * math.tau) - 1,
+    }
+
+
+if __name__ == "__main__":
+    compute(__file__, globals(), sys.argv[1:])
