@@ -1,12 +1,10 @@
 """How a benchmark writes what it measured: with all that is needed to repeat it."""
 
-import datetime as dt
 import json
-import platform
 import sys
 from pathlib import Path
 
-import torch
+from course_lib.evidence import about
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = Path(__file__).parents[1] / "course_lib" / "data" / "benchmarks"
@@ -22,14 +20,8 @@ def write(
     **measured: object,
 ) -> None:
     """Write ``<file>.json``: device, threads, date, versions, command, and ``measured``."""
-    result = {
-        "device": platform.machine() if device is None else device,
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "command": " ".join([f"python -m benchmarks.{program}", *sys.argv[1:]]),
-        **measured,
-    }
+    result = about(" ".join([f"python -m benchmarks.{program}", *sys.argv[1:]]))
+    result |= measured if device is None else {"device": device} | measured
     folder.mkdir(exist_ok=True)
     path = folder / f"{file}.json"
     path.write_text(json.dumps(result, indent=2) + "\n")

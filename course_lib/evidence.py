@@ -11,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def compute(script: str, experiments: Mapping[str, Any], names: Iterable[str] = 
             print(json.dumps(rows[-1]), flush=True)  # noqa: T201 - shows how far it is
         others = [row for row in kept["rows"] if row["experiment"] != name]
         kept["rows"] = sorted(others + rows, key=lambda row: [*found].index(row["experiment"]))
-        kept["about"][name] = _about(f"python scripts/evidence/{Path(script).name} {name}")
+        kept["about"][name] = about(f"python scripts/evidence/{Path(script).name} {name}")
         kept["about"] = {name: kept["about"][name] for name in found if name in kept["about"]}
         write(path, **kept)
 
@@ -98,10 +99,12 @@ def _rounded(found: Any) -> Any:
             return found
 
 
-def _about(command: str) -> Row:
+def about(command: str) -> Row:
+    """The head of every results file: where, when, with what and by which command it was made."""
     return {
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "device": platform.machine(),
+        "threads": torch.get_num_threads(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "versions": {"python": platform.python_version(), "torch": torch.__version__},
         "command": command,
     }
@@ -146,6 +149,11 @@ class Evidence:
         if len(found) > 1:
             raise ValueError(f"{len(found)} rows of {experiment!r} have {given}; name more of it")
         return found[0]
+
+    @cached_property
+    def facts(self) -> Row:
+        """Every number by its name, of the last row that has it: of several cases, the largest."""
+        return {name: number for row in self._rows for name, number in row.items()}
 
     def values(self, experiment: str, number: str, **given: Any) -> list[Any]:
         """One number of each of the rows, in the order of the cases."""

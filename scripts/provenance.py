@@ -1,25 +1,18 @@
 """The head of every results file: where, when and with what it was made."""
 
-import datetime as dt
-import platform
 import shlex
 import sys
 from pathlib import Path
 from types import ModuleType
 
-import torch
+from course_lib.evidence import about
 
 
 def provenance(*libraries: ModuleType) -> dict[str, object]:
     """Device, threads, date, versions of Python, torch and ``libraries``, and the command."""
-    return {
-        "device": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "torch": torch.__version__}
-        | {library.__name__: library.__version__ for library in libraries},
-        "command": command(),
-    }
+    head = about(command())
+    head["versions"] |= {library.__name__: library.__version__ for library in libraries}
+    return head
 
 
 def command() -> str:

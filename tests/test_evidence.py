@@ -69,6 +69,7 @@ def test_rows_are_found_by_their_cases(kept):
     assert kept.values("doubled", "twice") == [0, 2]
     assert kept.row("doubled", seed=1)["twice"] == 2
     assert kept.row("constant")["three"] == 3
+    assert (kept.facts["twice"], kept.facts["three"]) == (2, 3)
     assert "doubled" in kept.about["doubled"]["command"]
 
 
