@@ -4,7 +4,7 @@ They read surnames of the US census of 1990. Some judge whether a word is a name
 another order; some guess letters that are hidden in a long row of names.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 from string import ascii_uppercase
 
@@ -186,7 +186,8 @@ def learn_to_guess(
     return reader
 
 
-def asked_windows(lengths: Iterable[int]) -> dict[int, tuple[Tensor, Tensor]]:
-    """Held-out windows of each length, with the same letters hidden in all."""
-    longest = windows(rows()[0], LONG, 200, torch.Generator().manual_seed(0))
-    return {n: (longest[0].reshape(-1, n), longest[1].reshape(-1, n)) for n in lengths}
+@cache
+def asked_windows(tokens: int) -> tuple[Tensor, Tensor]:
+    """Held-out windows of so many letters; at every length the same letters are hidden."""
+    ids, hidden = windows(rows()[0], LONG, 200, torch.Generator().manual_seed(0))
+    return ids.reshape(-1, tokens), hidden.reshape(-1, tokens)

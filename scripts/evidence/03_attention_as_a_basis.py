@@ -296,10 +296,16 @@ def spread(errors: list[float]) -> Row:
     return {"mean": float(found.mean()), "deviation": float(found.std(ddof=1)), **ends}
 
 
+@cache
+def compared() -> Row:
+    """What ``scripts/compare_operators.py`` measured."""
+    return json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
+
+
 @experiment([{"model": model} for model in MODELS])
 def rods_learned(*, model: str) -> Row:
     """Errors of a model on new rods, from ``scripts/compare_operators.py``."""
-    measured = json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
+    measured = compared()
     optimizer = measured["tuned"].get(model, {}).get("optimizer")
     rows = [row for row in measured["rows"] if row["model"] == model]
     taken = [row for row in rows if row.get("optimizer") == optimizer]

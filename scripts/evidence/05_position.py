@@ -75,7 +75,7 @@ def judging(*, kind: str, causal: bool) -> Row:
 @torch.no_grad()
 def bits(reader: nn.Module, tokens: int = LONG, mask: Tensor | None = None) -> float:
     """What a hidden letter costs in windows of so many letters."""
-    return surprise(reader, asked_windows([tokens])[tokens], mask=mask).item() / math.log(2)
+    return surprise(reader, asked_windows(tokens), mask=mask).item() / math.log(2)
 
 
 def by_length(reader: nn.Module, reach: int | None = None) -> list[float]:
@@ -89,7 +89,7 @@ def guessing(*, kind: str, value: int) -> Row:
     reader = learn_to_guess(kind, value)
     answers = []
     for tokens in (SHORT, LONG):
-        ids, hidden = asked_windows([tokens])[tokens]
+        ids, hidden = asked_windows(tokens)
         with torch.no_grad():
             said = reader(ids.masked_fill(hidden, HIDDEN), mask=near(tokens, REACH))
         answers.append(said.reshape(-1, SHORT, len(LETTERS))[:, REACH - 1 : 1 - REACH])
@@ -122,7 +122,7 @@ def rotation(*, value: int) -> Row:
     resonant = (distance - RESONANT).abs() <= 6
     others = (distance >= SHORT) & ~resonant
     attention = reader.encoder.blocks[0].attention
-    ids, hidden = asked_windows([LONG])[LONG]
+    ids, hidden = asked_windows(LONG)
     ids = ids.masked_fill(hidden, HIDDEN)
 
     @torch.no_grad()
