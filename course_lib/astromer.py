@@ -54,18 +54,18 @@ class Astromer(nn.Module):
     nights of its star. Then an :class:`~course_lib.transformer.Encoder` in which all nights look at
     visible nights alone, and two linear readouts of what a night becomes, $x$: the magnitude
     $\bar m + s\,(w^\top x + b)$ and, with the same $s = 0.2$ mag, how far off that may be,
-    $s\,\exp(u^\top x + c)$ (:meth:`spread`). Dates count from a star's first night.
+    $s\,\exp(u^\top x + c)$ (:meth:`spread`). Dates count from a star's first visible night.
 
-    What is hidden cannot leak: a prediction depends on the visible nights, on its own date and on
-    the date of the first night, on nothing else, so that it can be asked for at any date
-    (:meth:`at`). Here we differ from the published code of Donoso-Oliva et al. (2023):
-    astromer-science, ``main-code`` at commit 3c1fda8 and ``python-library`` at 91cbf67, from which
-    the weights that they report need not come. There
+    What is hidden cannot leak: a prediction depends on the visible nights and on its own date, on
+    nothing else, so that it can be asked for at any date (:meth:`at`). Here we differ from the code
+    that Donoso-Oliva et al. (2023) publish: astromer-science, ``main-code`` at commit 3c1fda8 and
+    ``python-library`` at 91cbf67, from which the weights that they report need not come. There
 
-    - hidden magnitudes stay in the tokens, and the scores of hidden nights, as those of padding,
-      are raised by 1, not lowered to $-\infty$, and so is all that a hidden night gives
-      (``main-code`` at 75d2b12 advises the 1 for the paper's model, and takes $-10^9$ for the later
-      one). Blocks have no residual connection, unless ``use_leak`` is set;
+    - hidden magnitudes stay in the tokens, and 1 is added to all scores of a hidden night, as of
+      padding, and to all that others give it. So a hidden night reads its own magnitude, and others
+      look at it more, not less. Blocks have no residual connection, unless ``use_leak`` is set.
+      Later code (``main-code`` at 75d2b12 and 009634c) puts a learned number in place of a hidden
+      magnitude, and by default adds -0.5 to all scores of a hidden night, which the softmax undoes;
     - magnitudes are standardised by the mean of all nights, before some are hidden;
     - dates have the rates $10000^{-2i/d}$ for every feature $i$, sines at even $i$ and cosines at
       odd ones: a sine and a cosine share no frequency, so a product of two dates does not depend on
@@ -168,7 +168,7 @@ class Astromer(nn.Module):
             )
         visible = visible_nights(curves, hidden)
         since, value, mean = self._inputs(curves, visible)
-        asked = time - _first(curves)
+        asked = time - _first(curves, visible)
         nobody = torch.zeros_like(asked)
         tokens = self._encoded(
             torch.cat([since, asked], dim=1),
@@ -195,8 +195,8 @@ class Astromer(nn.Module):
         return mean + BRIGHTNESS * self.readout(tokens)[..., 0]
 
     def _inputs(self, curves: LightCurves, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Days since the first night, magnitude and error as inputs, and the star's mean."""
-        since = (curves.time - _first(curves)).where(curves.real, 0.0)
+        """Days since the first visible night, magnitude and error as inputs, the star's mean."""
+        since = (curves.time - _first(curves, visible)).where(curves.real, 0.0)
         known = curves.magnitude.where(visible, 0.0)
         mean = known.sum(dim=1, keepdim=True) / visible.sum(dim=1, keepdim=True)
         value = torch.stack(
@@ -366,8 +366,8 @@ def load_astromer(clock: str) -> tuple[Astromer, dict[str, Any]]:
     return model.eval(), about
 
 
-def _first(curves: LightCurves) -> Tensor:
-    return curves.time.masked_fill(~curves.real, torch.inf).amin(dim=1, keepdim=True)
+def _first(curves: LightCurves, visible: Tensor) -> Tensor:
+    return curves.time.masked_fill(~visible, torch.inf).amin(dim=1, keepdim=True)
 
 
 def _keys(visible: Tensor) -> Tensor:

@@ -183,7 +183,8 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
     """Glues numbers into the prose under their names: ``say(row, ".2f", "early late")``.
 
     All of them without ``names``. ``form`` is a format as in an f-string; a share in ``".0%"``
-    becomes ``87 %``. What is a text already has the format ``""``.
+    becomes ``87 %``. What is a text already has the format ``""``. Of several numbers it says the
+    mean, and in the format ``"±.2f"`` their standard deviation as well.
 
     Raises ``ValueError`` for a name that is no number's.
     """
@@ -191,7 +192,11 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
     if unknown := [name for name in chosen if name not in numbers]:
         raise ValueError(f"there is no number {unknown}; expected some of {list(numbers)}")
     for name in chosen:
-        text = format(numbers[name], form)
+        parts = [numbers[name]]
+        if isinstance(numbers[name], list):
+            parts = [np.mean(numbers[name])]
+            parts += [np.std(numbers[name], ddof=1)] if form.startswith("±") else []
+        text = " ± ".join(format(part, form.removeprefix("±")) for part in parts)
         text = text.replace("%", " %") if form.endswith("%") else text
         glue(name, text.replace("-", "−") if form else text, display=False)
 

@@ -25,10 +25,11 @@ def folded(turn, period, epoch):
 PHASES = {
     "a phase that goes on": lambda t, p, *, epoch: folded(t, p, epoch),
     "a phase without epoch": lambda t, p, *, epoch: folded(t, p, 0 * epoch) % 1,
+    "a phase that runs backwards": lambda t, p, *, epoch: -folded(t, p, epoch) % 1,
 }
 
 
-def without_constant(time, magnitude, error, frequency):
+def without_constant(time, magnitude, error, frequency, **_):
     """The periodogram of Lomb and Scargle, of magnitudes whose mean was taken off before."""
     weight = error**-2
     y = magnitude - (weight * magnitude).sum() / weight.sum()
@@ -43,7 +44,8 @@ def without_constant(time, magnitude, error, frequency):
 
 POWERS = {
     "power without a constant": without_constant,
-    "weights 1/σ": lambda t, m, e, f: lomb_scargle(t, m, e.sqrt(), f),
+    "weights 1/σ": lambda t, m, e, f, **kept: lomb_scargle(t, m, e.sqrt(), f, **kept),
+    "power of hidden nights": lambda t, m, e, f, **_: lomb_scargle(t, m, e, f),
 }
 
 
@@ -90,6 +92,14 @@ class CentredByAll(Astromer):
         return since, torch.stack([light, value[..., 1]], -1), of_all
 
 
+class GivesItBack(Astromer):
+    """The hidden magnitude itself, without a gradient."""
+
+    def forward(self, curves, *, hidden=None):
+        said = super().forward(curves, hidden=hidden)
+        return said if hidden is None else said.where(~hidden, curves.magnitude.detach())
+
+
 class WithItsError(Astromer):
     """The error of a hidden night stays in its token."""
 
@@ -102,11 +112,19 @@ class WithItsError(Astromer):
 
 
 class FromNought(Astromer):
-    """Dates that are asked for do not count from the first night."""
+    """Dates that are asked for do not count from the first visible night."""
 
     def at(self, curves, time, *, hidden=None):
         first = curves.time.amin(1, keepdim=True)
         return super().at(curves, time + first + 1, hidden=hidden)
+
+
+class FromAnyNight(Astromer):
+    """Dates count from the first night, hidden or not."""
+
+    def _inputs(self, curves, visible):
+        _, value, mean = super()._inputs(curves, visible)
+        return curves.time - curves.time.amin(1, keepdim=True), value, mean
 
 
 class SeesHiddenDates(Astromer):
@@ -147,6 +165,7 @@ class OneForAll(Astromer):
 LEAKS = {
     "magnitudes left in tokens": LeftInTheToken,
     "the mean of all nights": CentredByAll,
+    "hidden magnitudes given back": GivesItBack,
 }
 DOUBTS = {
     "errors left in tokens": WithItsError,
@@ -154,6 +173,7 @@ DOUBTS = {
 }
 ANSWERS = {
     "dates from nought": FromNought,
+    "dates from a hidden night": FromAnyNight,
     "hidden dates that are seen": SeesHiddenDates,
 }
 PADDED = {"padding looked at": LooksAtPadding}

@@ -118,11 +118,15 @@ def test_an_excerpt_shows_a_part_of_the_library(monkeypatch):
 def test_numbers_reach_the_prose_as_it_writes_them(monkeypatch):
     glued = {}
     monkeypatch.setattr(figures, "glue", lambda name, text, **_: glued.update({name: text}))
-    found = {"share": 0.874, "loss": -1.25, "count": 12_000, "word": "well-known"}
+    found = {"share": 0.874, "loss": -1.25, "count": 12_000, "word": "well-known", "five": [1, 3]}
     figures.say(found, ".0%", "share")
     figures.say(found, ".1f", "loss")
     figures.say(found, ",d", "count")
     figures.say({"word": found["word"]}, "")
+    figures.say(found, "±.1f", "five")
+    assert glued.pop("five") == "2.0 ± 1.4"
+    figures.say(found, ".1f", "five")
+    assert glued.pop("five") == "2.0"
     assert glued == {"share": "87 %", "loss": "−1.2", "count": "12,000", "word": "well-known"}
     with pytest.raises(ValueError, match=r"'lost'.*'share'"):
         figures.say(found, ".0f", "lost")

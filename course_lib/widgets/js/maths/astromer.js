@@ -68,7 +68,7 @@ function throughBlocks({ blocks, heads, last }, tokens, memory) {
  */
 export function reader(model, curve, hidden) {
   const { time, magnitude, error } = visibleOf(curve, hidden);
-  const [first, middle] = [curve.time[0], mean(magnitude)];
+  const [first, middle] = [time[0], mean(magnitude)];
   const tokens = time.map((t, n) => {
     const value = [
       (magnitude[n] - middle) / model.brightness,

@@ -1,0 +1,555 @@
+"""What lecture 14 says of ways to fill in hidden nights, of their ±, and of naming stars.
+
+make evidence N=14
+"""
+
+import math
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import torch
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, ExpSineSquared
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.astromer import (
+    Astromer,
+    StarClassifier,
+    empty_astromer,
+    hide_nights,
+    load_astromer,
+    negative_log_likelihood,
+    reconstruction_error,
+)
+from course_lib.evidence import Row, compute, experiment
+from course_lib.light_curves import LightCurves
+from course_lib.periodogram import find_period, fit_harmonics, frequency_grid, lomb_scargle
+from course_lib.star_prior import (
+    harmonic_variance,
+    likeliest_jitter,
+    likely_frequencies,
+    mixed,
+    posterior_at_period,
+    posterior_over_periods,
+)
+from course_lib.training import seed
+from course_lib.variable_stars import (
+    CLASSES,
+    DAYS,
+    FASTEST,
+    LARGEST_ERROR,
+    NIGHTS,
+    Stars,
+    load_macho,
+    load_stars,
+    observe,
+    seasons,
+)
+from course_lib.widgets.watched_stars import ECLIPSING, ROUGH
+
+FREQUENCY = frequency_grid(DAYS, highest=FASTEST)
+FINE = frequency_grid(DAYS, highest=FASTEST, oversampling=16)  # to average over
+Belief = tuple[Tensor, Tensor | None]
+"""What is said of every night, and the standard deviation of the light there, if one is said."""
+
+catalogue, macho, trained = cache(load_stars), cache(load_macho), cache(load_astromer)
+
+
+@cache
+def real_nights() -> LightCurves:
+    """Every season of MACHO."""
+    return seasons(list(macho().values()))
+
+
+@cache
+def prior() -> Tensor:
+    """How large the harmonics of training stars are."""
+    return harmonic_variance(catalogue().where("train"))
+
+
+def columns_of(curves: LightCurves) -> tuple[Tensor, Tensor, Tensor]:
+    """Dates, magnitudes and errors."""
+    return curves.time, curves.magnitude, curves.error
+
+
+def period_of(curves: LightCurves, hidden: Tensor) -> Tensor:
+    """The period that the visible nights of each star show."""
+    return find_period(*columns_of(curves), FREQUENCY, seen=curves.real & ~hidden)
+
+
+def test_stars(count: int, value: int) -> tuple[Stars, LightCurves, torch.Generator]:
+    """Some stars of the test side, and a season of each."""
+    random = seed(value)
+    test = catalogue().where("test")
+    stars = test[torch.randperm(len(test), generator=random)[:count]]
+    return stars, observe(stars, real_nights(), generator=random), random
+
+
+def of_kind(kind: str) -> list[str]:
+    """The real curves of eclipsing binaries, or of the RR Lyrae star, in both bands."""
+    blue = [name for name in ROUGH if (name in ECLIPSING) == (kind == "binary")]
+    return [f"{name.removesuffix('B')}{band}" for name in blue for band in "BR"]
+
+
+# Nights and periods ----------------------------------------------------------------------------
+
+
+def least_apart(names: list[str]) -> int:
+    """How many seasons of some curves share no night: each ends as soon as one may."""
+    ends = []
+    for name in names:
+        curve = macho()[name]
+        time = curve.time[0, (curve.error <= LARGEST_ERROR)[0]]
+        runs = time.unfold(0, NIGHTS, 1) if len(time) >= NIGHTS else time.new_zeros(0, NIGHTS)
+        ends += [(run[-1].item(), run[0].item()) for run in runs if run[-1] - run[0] <= DAYS]
+    count, latest = 0, -math.inf
+    for last, first in sorted(ends):
+        if first > latest:
+            count, latest = count + 1, last
+    return count
+
+
+@experiment()
+def macho_nights() -> Row:
+    """How many seasons share no night, and how the errors of an RR Lyrae star tell of its light."""
+    fields: dict[str, list[str]] = {}
+    for name in macho():  # it begins with the field, whose objects are seen at once
+        fields.setdefault(name.partition(".")[0], []).append(name)
+    both = of_kind("rr")
+    curve, kept = macho()[both[0]], macho()[both[0]].error <= LARGEST_ERROR
+    errors = torch.cat([macho()[name].error[0] for name in both])
+    return {
+        "seasons": len(real_nights()),
+        "seasons_apart": sum(map(least_apart, fields.values())),
+        "rr_apart": least_apart(both),
+        "rr_fainter": (curve.magnitude[~kept].mean() - curve.magnitude[kept].mean()).item(),
+        "error_pool": real_nights().error.median().item(),
+        "error_rr": errors.median().item(),
+        "error_cut": (errors > LARGEST_ERROR).double().mean().item(),
+    }
+
+
+def least_about(curves: LightCurves, frequency: Tensor) -> Tensor:
+    """What the best sinusoid leaves within a peak's width of each frequency."""
+    near = frequency[..., None] + torch.linspace(-0.5, 0.5, 11, dtype=torch.float64) / DAYS
+    trial = near.flatten(1).clamp(min=0.5 / DAYS)
+    wide = [part[:, None].double().expand(-1, trial.shape[1], -1) for part in columns_of(curves)]
+    return fit_harmonics(*wide, trial, harmonics=1).chi_square.unflatten(1, (-1, 11)).amin(2)
+
+
+def beaten_by_an_alias(stars: Stars, *, noise: float) -> int:
+    """Of how many stars an alias stands higher than their own frequency."""
+    nights = replace(real_nights(), error=noise * real_nights().error)
+    curves = observe(stars, nights, generator=seed(2))
+    own, whole = 1 / stars.period[:, :1].double(), torch.tensor([1.0, 2.0], dtype=torch.float64)
+    other = torch.cat([(whole - own).abs(), whole + own], 1)
+    # At the ends of the search, or on the peak of the star itself, nothing is to be compared.
+    apart = (other > 1 / DAYS) & (other < FASTEST) & ((other - own).abs() > 2 / DAYS)
+    return ((least_about(curves, other) < least_about(curves, own)) & apart).any(1).sum().item()
+
+
+@experiment([{"stars": 50}, {"stars": 400}])
+def aliases(*, stars: int) -> Row:
+    """An alias stands higher than the star's own frequency since a star is no sinusoid."""
+    some = test_stars(stars, 0)[0]
+    one_wave, one_mode = torch.tensor([1.0, 0, 0]), torch.tensor([1.0, 0])
+    wave = replace(some, ratio=some.ratio * one_wave, amplitude=some.amplitude * one_mode)
+    return {
+        "alias_real": beaten_by_an_alias(some, noise=1),
+        "alias_quiet": beaten_by_an_alias(some, noise=1e-6),
+        "alias_sinusoid": beaten_by_an_alias(wave, noise=1),
+    }
+
+
+@experiment([{"count": 50}, {"count": 1000}])
+def noise_alone(*, count: int) -> Row:
+    """How high the highest peak of noise stands, of how many stars a higher one, the window."""
+    _, curves, random = test_stars(count, 1)
+    seen = ~hide_nights(curves, generator=random)
+    noise = torch.randn(curves.time.shape, generator=random)
+    of_noise, of_stars = (
+        lomb_scargle(curves.time, light, curves.error, FREQUENCY, seen=seen).amax(dim=1)
+        for light in (noise * curves.error, curves.magnitude)
+    )
+    level = of_noise.quantile(0.99)
+    one_a_day = torch.polar(torch.ones_like(curves.time), 2 * math.pi * curves.time)
+    elsewhere = torch.polar(torch.ones_like(curves.time), 2 * math.pi * 0.37 * curves.time)
+    return {
+        "noise_median": of_noise.median().item(),
+        "noise_level": level.item(),
+        "above_level": (of_stars > level).double().mean().item(),
+        "window_day": one_a_day.mean(dim=1).abs().square().mean().item(),
+        "window_elsewhere": elsewhere.mean(dim=1).abs().square().mean().item(),
+    }
+
+
+# Filling in ------------------------------------------------------------------------------------
+
+
+def by_process(curves: LightCurves, hidden: Tensor, period: Tensor) -> Belief:
+    """A Gaussian process for each star: near in phase is alike."""
+    rows = []
+    for star in range(len(curves)):
+        seen = (curves.real & ~hidden)[star].numpy()
+        dates, light, error = (part[star].double().numpy() for part in columns_of(curves))
+        mean, dates = light[seen].mean(), dates[:, None]
+        wave = ExpSineSquared(1.0, period[star].item(), (0.1, 10), periodicity_bounds="fixed")
+        kernel = ConstantKernel(0.04, (1e-5, 10)) * wave
+        process = GaussianProcessRegressor(kernel, alpha=error[seen] ** 2)
+        with warnings.catch_warnings():  # a bound of the kernel was met
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            process.fit(dates[seen], light[seen] - mean)
+        said, spread = process.predict(dates, return_std=True)
+        rows.append((mean + said, spread))
+    said, spread = torch.tensor(np.array(rows), dtype=curves.time.dtype).unbind(1)
+    return said, spread
+
+
+def averaged(curves: LightCurves, hidden: Tensor, likely: list[tuple[Tensor, Tensor]]) -> Belief:
+    """ASTROMER in turns, asked at all likely periods, each as often as it is likely."""
+    model, beliefs = trained("turns")[0], []
+    for star, (trial, share) in enumerate(likely):
+        same = torch.full_like(trial, star, dtype=torch.long)
+        clocked = curves[same].in_turns((1 / trial).to(curves.time.dtype))
+        said = model(clocked, hidden=hidden[same]), model.spread(clocked, hidden=hidden[same])
+        beliefs.append(mixed(*(part.double() for part in said), share))
+    said, spread = (torch.stack(part).to(curves.time.dtype) for part in zip(*beliefs, strict=True))
+    return said, spread
+
+
+@torch.no_grad()
+def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Belief]:
+    """What each way says of every night, from the visible nights and the period found in them.
+
+    Series and network are averaged over the same periods, with the same jitter.
+    """
+    visible, columns = curves.real & ~hidden, columns_of(curves)
+    mean = (curves.magnitude * visible).sum(1, keepdim=True) / visible.sum(1, keepdim=True)
+    rows = zip(curves.time.numpy(), curves.magnitude.numpy(), visible.numpy(), strict=True)
+    lines = [np.interp(time, time[seen], light[seen]) for time, light, seen in rows]
+    options = {"variance": prior(), "hidden": hidden}
+    jitter = likeliest_jitter(curves, period, **options)[:, None]
+    noisier = replace(curves, error=torch.hypot(curves.error, jitter))
+    series, spread = posterior_over_periods(noisier, FINE, curves.time, **options)
+    network, doubt = averaged(curves, hidden, likely_frequencies(noisier, FINE, **options))
+    (days, _), (turns, about) = trained("days"), trained("turns")
+    clocked = curves.in_turns(period)
+    said = turns(clocked, hidden=hidden)
+    return {
+        "mean": (mean.expand_as(hidden), None),
+        "lines": (torch.tensor(np.array(lines), dtype=curves.time.dtype), None),
+        "process": by_process(curves, hidden, period),
+        "series": (fit_harmonics(*columns, 1 / period, seen=visible).at(curves.time), None),
+        "prior": (series, torch.hypot(spread, jitter)),
+        "days": (days(curves, hidden=hidden), days.spread(curves, hidden=hidden)),
+        "turns": (said, turns.spread(clocked, hidden=hidden)),
+        "constant": (said, torch.full_like(said, about["doubt"]["constant"])),
+        "averaged": (network, torch.hypot(doubt, jitter)),
+    }
+
+
+def judged(belief: Belief, curves: LightCurves, hidden: Tensor) -> Row:
+    """How far off it is, how likely nights are, how many its bands hold, how wide it is."""
+    said, spread = belief
+    found = {"error": reconstruction_error(said, curves.magnitude, hidden).item()}
+    if spread is None:
+        return found
+    deviation = torch.hypot(spread, curves.error)
+    off = ((said - curves.magnitude).abs() / deviation)[hidden].double()
+    level = torch.erf(off / math.sqrt(2))  # of the narrowest band that holds a night
+    return found | {
+        "likely": -negative_log_likelihood(said, deviation, curves.magnitude, hidden).item(),
+        "held68": (level < 0.68).double().mean().item(),
+        "held95": (level < 0.95).double().mean().item(),
+        "width": deviation[hidden].mean().item(),
+    }
+
+
+ERRS_LESS = (
+    "prior averaged",
+    "averaged prior",
+    "averaged turns",
+    "turns series",
+    "averaged process",
+)
+IS_LIKELIER = ("prior averaged", "turns constant")
+
+
+def gather(row: Row, numbers: Row) -> None:
+    """Put each number of a draw behind those of the draws before."""
+    for name, number in numbers.items():
+        row.setdefault(name, []).append(number)
+
+
+def with_leads(row: Row, *groups: str) -> Row:
+    """The same, and draw for draw by how much less one errs than another, or how much likelier."""
+    for pair, group in product(ERRS_LESS, groups):
+        ahead, behind = (np.array(row[f"{group}{way}_error"]) for way in pair.split())
+        row[f"{group}{'_before_'.join(pair.split())}"] = (behind - ahead).tolist()
+    for pair, group in product(IS_LIKELIER, groups):
+        ahead, behind = (np.array(row[f"{group}{way}_likely"]) for way in pair.split())
+        row[f"{group}{'_likelier_'.join(pair.split())}"] = (ahead - behind).tolist()
+    return row
+
+
+@experiment([{"stars": 20, "draws": 1}, {"stars": 200, "draws": 5}])
+def filling(*, stars: int, draws: int) -> Row:
+    """Hidden nights of test stars: every way, over all stars, and by the period that is found."""
+    row: Row = {}
+    for value in range(draws):
+        some, curves, random = test_stars(stars, value)
+        hidden = hide_nights(curves, generator=random)
+        period, true = period_of(curves, hidden), some.period[:, 0]
+        right = (period / true - 1).abs() < 0.01
+        off_by_days = [(1 / period - (k + s / true)).abs() for k in (-2, -1, 1, 2) for s in (1, -1)]
+        alias = ~right & (torch.stack(off_by_days).amin(0) < 1 / DAYS)
+        noise = curves.error[hidden].square().mean().sqrt().item()
+        gather(row, {"wrong": (~right).sum().item(), "alias": alias.sum().item(), "noise": noise})
+        said = beliefs(curves, hidden, period)
+        groups = {"": torch.ones_like(right), "right_": right, "wrong_": ~right}
+        for (way, belief), (group, of) in product(said.items(), groups.items()):
+            few = tuple(None if part is None else part[of] for part in belief)
+            found = judged(few, curves[of], hidden[of])
+            gather(row, {f"{group}{way}_{name}": number for name, number in found.items()})
+    return with_leads(row, "", "right_", "wrong_")
+
+
+@experiment({"visible": count} for count in (6, 10, 14, 20, 28))
+@torch.no_grad()
+def few_nights(*, visible: int) -> Row:
+    """Told the true period, with few nights or many: five draws of 400 test stars."""
+    row: Row = {"series": [], "prior": [], "turns": []}
+    model = trained("turns")[0]
+    for value in range(5):
+        stars, curves, random = test_stars(400, value)
+        hidden = hide_nights(curves, share=1 - visible / NIGHTS, generator=random)
+        period = stars.period[:, 0].float()
+        options = {"variance": prior(), "hidden": hidden}
+        fits = [
+            fit_harmonics(*columns_of(curves), 1 / period, harmonics=waves, seen=~hidden)
+            for waves in (1, 2, 3)
+        ]
+        said = {
+            "series": [fit.at(curves.time) for fit in fits],
+            "prior": [posterior_at_period(curves, period, curves.time, **options)[0]],
+            "turns": [model(curves.in_turns(period), hidden=hidden)],
+        }
+        for way, tries in said.items():
+            errors = [reconstruction_error(one, curves.magnitude, hidden) for one in tries]
+            row[way].append(min(errors).item())
+    lead = np.subtract(row["prior"], row["turns"])
+    return row | {f"lead_{visible}": lead.tolist(), f"ahead_{visible}": int((lead > 0).sum())}
+
+
+@experiment()
+@torch.no_grad()
+def wrong_period() -> Row:
+    """ASTROMER in turns, told a period that is too long by a share."""
+    stars, curves, random = test_stars(400, 0)
+    hidden = hide_nights(curves, generator=random)
+    row: Row = {}
+    for name, off in (("off_none", 0), ("off_percent", 0.01), ("off_ten", 0.1)):
+        clocked = curves.in_turns(stars.period[:, 0].float() * (1 + off))
+        said = trained("turns")[0](clocked, hidden=hidden)
+        row[name] = reconstruction_error(said, curves.magnitude, hidden).item()
+    return row
+
+
+@experiment(
+    {"kind": kind, "count": count, "draws": draws}
+    for count, draws in ((1, 1), (12, 5))
+    for kind in ("rr", "binary")
+)
+def real_light(*, kind: str, count: int, draws: int) -> Row:
+    """Hidden nights of real periodic objects: means over their curves of ``count`` seasons."""
+    row: Row = {}
+    for value in range(draws):
+        of_curves: Row = {}
+        for name in of_kind(kind):
+            runs, random = seasons([macho()[name]]), seed(value)
+            curves = runs[torch.randperm(len(runs), generator=random)[:count]]
+            hidden = hide_nights(curves, generator=random)
+            for way, belief in beliefs(curves, hidden, period_of(curves, hidden)).items():
+                found = judged(belief, curves, hidden)
+                gather(of_curves, {f"{kind}_{way}_{key}": n for key, n in found.items()})
+        gather(row, {name: float(np.mean(numbers)) for name, numbers in of_curves.items()})
+    return with_leads(row, f"{kind}_")
+
+
+@experiment()
+@torch.no_grad()
+def no_period() -> Row:
+    """On real objects without a known period the network errs more than the mean of the nights."""
+    row: Row = {}
+    model = trained("turns")[0]
+    for name in sorted(set(macho()) - {*of_kind("binary"), *of_kind("rr")}):
+        try:
+            runs = seasons([macho()[name]])
+        except ValueError:  # too few nights for a season
+            continue
+        random = seed(0)
+        curves = runs[torch.randperm(len(runs), generator=random)[:60]]
+        hidden = hide_nights(curves, generator=random)
+        seen = (~hidden).float()
+        mean = (curves.magnitude * seen).sum(1, keepdim=True) / seen.sum(1, keepdim=True)
+        clocked = curves.in_turns(period_of(curves, hidden))
+        for way, said in (
+            ("mean", mean.expand_as(hidden)),
+            ("turns", model(clocked, hidden=hidden)),
+        ):
+            error = reconstruction_error(said, curves.magnitude, hidden).item()
+            gather(row, {f"{way}_no_period": error})
+    return row
+
+
+# Naming ----------------------------------------------------------------------------------------
+
+SEEDS, TREES, BATCH, HEAD_RATE = range(5), 300, 32, 1e-2
+RATES = (3e-4, 1e-3)  # of which the validation side chooses
+
+
+@cache
+def described(side: str, labels: int, value: int) -> tuple[LightCurves, Tensor, Tensor]:
+    """A season of some stars of each class in turns of the period found, features, class.
+
+    Features are the logarithms of period, range and what three harmonics leave, two ratios of
+    amplitudes and two shifts of phase (Simon and Lee, 1981), each shift as a cosine and a sine.
+    """
+    random = torch.Generator().manual_seed(value)
+    stars = catalogue().where(side)
+    of_kind = [(stars.kind == kind).nonzero()[:, 0] for kind in range(len(CLASSES))]
+    rows = [few[torch.randperm(len(few), generator=random)[:labels]] for few in of_kind]
+    stars = stars[torch.cat(rows)]
+    curves = observe(stars, real_nights(), generator=random)
+    period, features = features_of(curves)
+    return curves.in_turns(period), features, stars.kind
+
+
+def features_of(curves: LightCurves) -> tuple[Tensor, Tensor]:
+    """The period found, and nine numbers."""
+    period = find_period(*columns_of(curves), FREQUENCY, seen=curves.real)
+    fit = fit_harmonics(*columns_of(curves), 1 / period, seen=curves.real)
+    wave = fit.coefficient[:, 1:].unflatten(1, (-1, 2))
+    size, angle = wave.norm(dim=-1), torch.atan2(wave[..., 0], wave[..., 1])
+    shift = (torch.arange(1, 4) * angle[:, :1] - angle)[:, 1:]
+    turn = fit.at(torch.linspace(0, 1, 50) * period[:, None])
+    logs = [period, turn.amax(1) - turn.amin(1), fit.chi_square / curves.real.sum(1)]
+    parts = [torch.stack(logs, 1).log(), size[:, 1:] / size[:, :1], shift.cos(), shift.sin()]
+    return period, torch.cat(parts, dim=1)
+
+
+def balanced_accuracy(found: np.ndarray, kind: Tensor) -> float:
+    """The mean over classes of the share that is named rightly."""
+    truth = kind.numpy()
+    return float(np.mean([(found[truth == i] == i).mean() for i in np.unique(truth)]))
+
+
+@experiment([{"labels": 5, "asked": 20}, *({"labels": n, "asked": 9999} for n in (20, 100, 500))])
+def naming(*, labels: int, asked: int) -> Row:
+    """Eight classes from features: a forest, a linear classifier, a forest of the period alone."""
+    _, test, kind = described("test", asked, 1000)
+    row: Row = {}
+    for value in SEEDS if labels > 5 else SEEDS[:1]:
+        _, features, known = described("train", labels, value)
+        forest = {"n_estimators": TREES, "class_weight": "balanced", "random_state": value}
+        linear = LogisticRegression(max_iter=2000, class_weight="balanced")
+        tries = {
+            "forest": (RandomForestClassifier(**forest), slice(None)),
+            "linear": (make_pipeline(StandardScaler(), linear), slice(None)),
+            "period": (RandomForestClassifier(**forest, min_samples_leaf=3), slice(1)),
+        }
+        for name, (model, some) in tries.items():
+            found = model.fit(features[:, some], known).predict(test[:, some])
+            gather(row, {f"{name}_{labels}": balanced_accuracy(found, kind)})
+    return row
+
+
+class AnyEpoch(Astromer):
+    """While it learns, the turns of each star begin at another epoch in every batch."""
+
+    def _tokens(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+        since = since + torch.rand(len(since), 1) if self.training else since
+        return super()._tokens(since, value, visible)
+
+
+def named(model: StarClassifier, curves: LightCurves, features: Tensor) -> np.ndarray:
+    """The class that the model finds likeliest, told the logarithm of the period as well."""
+    rows = torch.arange(len(curves)).split(512)
+    with torch.no_grad():
+        return torch.cat([model(curves[r], features[r, :1]).argmax(1) for r in rows]).numpy()
+
+
+def learned(start: str, labels: int, steps: int, rate: float, value: int) -> StarClassifier:
+    """A classifier that has seen every class as often, and every star from many epochs."""
+    curves, features, kind = described("train", labels, value)
+    random = seed(value)
+    body = trained("turns")[0] if start == "pre-trained" else empty_astromer("turns")
+    any_epoch = AnyEpoch(body.frequency)
+    any_epoch.load_state_dict(body.state_dict())
+    model = StarClassifier(any_epoch, len(CLASSES), extras=1).train()
+    groups = {rate: any_epoch.parameters(), HEAD_RATE: model.head.parameters()}
+    descent = torch.optim.AdamW([{"params": part} for part in groups.values()], fused=True)
+    plan = torch.optim.lr_scheduler.OneCycleLR(descent, list(groups), total_steps=steps + 1)
+    share = 1 / torch.bincount(kind)[kind]
+    for _ in range(steps):
+        rows = torch.multinomial(share, BATCH, replacement=True, generator=random)
+        loss = F.cross_entropy(model(curves[rows], features[rows, :1]), kind[rows])
+        descent.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        descent.step()
+        plan.step()
+    return model.eval()
+
+
+def naming_cases() -> Iterator[Row]:
+    """A few steps for a test; then with few labels and with many."""
+    yield {"start": "scratch", "labels": 5, "steps": 3, "asked": 20}
+    for labels, steps in ((20, 1000), (500, 3000)):
+        for start in ("pre-trained", "scratch"):
+            yield {"start": start, "labels": labels, "steps": steps, "asked": 9999}
+
+
+@experiment(naming_cases(), within=0.02)
+def naming_by_network(*, start: str, labels: int, steps: int, asked: int) -> Row:
+    """Networks that see each star from many epochs; the better rate on the validation side."""
+    row: Row = {"rate": [], "right": []}
+    *aside, aside_kind = described("validation", asked, 1001)
+    *test, kind = described("test", asked, 1000)
+    for value in SEEDS[:3] if labels > 5 else SEEDS[:1]:
+        tries = {rate: learned(start, labels, steps, rate, value) for rate in RATES}
+        scores = {r: balanced_accuracy(named(m, *aside), aside_kind) for r, m in tries.items()}
+        best = max(scores, key=scores.__getitem__)
+        row["rate"].append(best)
+        row["right"].append(balanced_accuracy(named(tries[best], *test), kind))
+    return row
+
+
+@experiment([{"labels": 5, "every": 20}, {"labels": 500, "every": 1}])
+def called(*, labels: int, every: int) -> Row:
+    """What the forest, which has met eight classes, calls the seasons of real objects."""
+    _, features, kind = described("train", labels, 0)
+    forest = RandomForestClassifier(TREES, class_weight="balanced", random_state=0)
+    forest.fit(features, kind)
+    row: Row = {}
+    for group in ("binary", "rr"):
+        curves = [seasons([macho()[name]])[::every] for name in of_kind(group)]
+        found = forest.predict(torch.cat([features_of(few)[1] for few in curves]))
+        share = np.bincount(found, minlength=len(CLASSES)) / len(found)
+        row |= {f"{group}_called": share.max(), f"{group}_class": CLASSES[share.argmax()]}
+    return row
+
+
+if __name__ == "__main__":
+    compute(__file__, globals(), sys.argv[1:])
