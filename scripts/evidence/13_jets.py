@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
 from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.evidence import Row, compute, experiment
-from course_lib.four_momenta import boosted_along_beam, measured
+from course_lib.four_momenta import boosted_along_beam, mass_squared, measured
 from course_lib.jet_substructure import SUBSTRUCTURE, jet_numbers
 from course_lib.jet_tagging import (
     COMPARED,
+    DISPLACED,
     SUMMARY,
     TAGGERS,
     DeepSet,
@@ -39,7 +40,7 @@ from course_lib.jet_tagging import (
     rejection,
     train_tagger,
 )
-from course_lib.jets import CLASSES, FEATURES, Jets, class_number, load_jets
+from course_lib.jets import CLASSES, DATA, FEATURES, IMPACT, Jets, class_number, load_jets
 from course_lib.particle_transformer import ParticleTransformer, without_itself
 from course_lib.training import seed
 
@@ -107,6 +108,41 @@ def growth(*, rounds: int) -> Row:
         "leak": blind.score(direction[1], answer.numpy()),
         "all_count": len(SUMMARY) + len(SUBSTRUCTURE),
     }
+
+
+@experiment([{"count": 200}, {"count": 8750}], within=0.01)
+def medians(*, count: int) -> Row:
+    """What is typical of the jets of each class, with the particles beyond the 48th and without."""
+    some = jets().train[:count]
+    summary = jet_summary(some)
+    measures = {
+        "mass": summary[:, SUMMARY.index("mass")],
+        "particles": summary[:, SUMMARY.index("particles")],
+        "displaced_tracks": summary[:, SUMMARY.index("displaced tracks")],
+        "ln_D2": summary[:, SUMMARY.index("ln D2")],
+    }
+    with np.load(DATA) as stored:  # the masses as clustered, all particles among them
+        measures["whole"] = torch.from_numpy(stored["axis"][:count, 3].astype(float))
+    miss, own = some.d0.abs(), mass_squared(jets().test.momenta).sum(1)
+    found = {
+        "own_share": (own / mass_squared(jets().test.total)).mean().item(),
+        "more_all": (some.size > 48).double().mean().item(),
+    }
+    for k, what in enumerate(CLASSES):
+        its, called = some.label == k, what.replace(" ", "_")
+        for name, value in measures.items():
+            found[f"{name}_{called}"] = float(np.median(value[its]))
+        spread = np.subtract(*np.quantile(measures["mass"][its], (0.75, 0.25)))
+        far = miss[its[:, None] & (miss > DISPLACED)]
+        found |= {
+            f"spread_{called}": float(spread),
+            f"more_{called}": (some.size > 48)[its].double().mean().item(),
+            f"long_{called}": (far > 5).double().mean().item(),
+            f"flat_{called}": (far > 3 * IMPACT).double().mean().item(),
+        }
+    # A hadron of mass m and momentum p flies γβcτ = (p / m) cτ on average; in GeV and mm.
+    higgs = some.total[some.label == class_number("H to bb"), 1:].norm(dim=1).median().item()
+    return found | {"b_momentum": higgs / 3, "b_flight": higgs / 3 / 5.28 * 0.45}
 
 
 # What the network attends to -------------------------------------------------------------------
@@ -361,6 +397,48 @@ def mcnemar(ours: Tensor, theirs: Tensor) -> list[float]:
     return [only_ours, only_theirs, (only_ours - only_theirs) / math.sqrt(either)]
 
 
+TIMES = ("", "twice_", "thrice_")
+
+
+@experiment()
+def compared() -> Row:
+    """Of each learner, a number a seed, as trained and after twice the rounds; pairs of answers."""
+    kept = json.loads(COMPARED.read_text())
+    found, runs = {"tried": len(kept["tried"])}, {}
+    for run in sorted(kept["runs"], key=lambda run: (run["kind"], run["epochs"], run["seed"])):
+        runs.setdefault(run["kind"], {}).setdefault(run["epochs"], []).append(run)
+    for kind, by_epochs in runs.items():
+        name = kind.replace(" ", "_")
+        for when, (epochs, own) in zip(TIMES, by_epochs.items(), strict=False):
+            found |= {
+                f"{when}epochs_{name}": epochs,
+                f"{when}right_{name}": [100 * run["accuracy"] for run in own],
+                f"{when}loss_{name}": [run["loss"] for run in own],
+                f"{when}seconds_{name}": [run["processor_seconds"] for run in own],
+            }
+    label = jets().test.label
+
+    def right_ones(kind: str, longer: int) -> Tensor:
+        # Which test jets the run of the first seed named rightly: a bit for each.
+        run = next(run for run in [*runs[kind].values()][longer] if run["seed"] == 0)
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(run["right"]), np.uint8))
+        return torch.from_numpy(bits[: len(label)].astype(bool))
+
+    ours = right_ones("with pairs", 1)
+    found["only_deep_set"] = mcnemar(ours, right_ones("deep set", 1))
+    found["only_more_trees"] = mcnemar(ours, right_ones("more trees", 0))
+    # With more jets a lead grows as their number, chance as its root.
+    sure = found["only_deep_set"][2]
+    for power in (0.5, 0.8):
+        needed = [
+            ((norm.ppf(0.975) + norm.ppf(power)) / lead) ** 2 * len(label)
+            for lead in (sure + 1, sure, sure - 1)
+        ]
+        found[f"needed_{100 * power:.0f}"] = needed
+    parameters = {run["parameters"] for own in runs["with pairs"].values() for run in own}
+    return found | {"parameters": parameters.pop()}
+
+
 def mean_of(*answers: Tensor) -> Tensor:
     """The logarithm of the mean of probabilities."""
     return torch.stack([found.double().softmax(1) for found in answers]).mean(0).log()
@@ -461,6 +539,56 @@ def verdict(*, learned: int, rounds: int, many: int) -> Row:
             ]
             times = (passed[name] + 0.5) / (passed["larger"] + 0.5)
             found[f"times_{wanted}_{name}"] = np.quantile(times, (0.025, 0.975)).tolist()
+    return found
+
+
+# Few jets --------------------------------------------------------------------------------------
+
+LEARNERS = {
+    "from scratch": "scratch",
+    "fine-tuned": "tuned",
+    "forest of mass": "forest_mass",
+    "forest": "forest_ten",
+    "more forest": "forest_all",
+    "trees": "trees_ten",
+    "more trees": "trees_all",
+}
+
+
+@experiment([{"count": count} for count in (100, 300, 1000, 3000)])
+def few_jets(*, count: int) -> Row:
+    """By learner, a number a seed: the test jets told rightly and the loss, as validation chose."""
+    tuning = json.loads(COMPARED.with_name("jet_fine_tuning.json").read_text())
+    runs = [run for run in tuning["runs"] if run["jets"] == count]
+    pair = torch.tensor([class_number(tuning[name]) for name in ("new", "old")])
+    most = max(run.get("steps", 0) for run in runs)
+    found = {
+        "particles": tuning["particles"],
+        "seeds": len({run["seed"] for run in runs}),
+        "valid": int(torch.isin(jets().valid.label, pair).sum()),
+        "train": int(torch.isin(jets().train.label, pair).sum()),
+        "most_steps": most,
+        "most_rounds": max(run.get("epochs", 0) for run in runs),
+    }
+    judges = {
+        "": lambda run: run["valid"]["loss"],
+        "_by_accuracy": lambda run: (-run["valid"]["accuracy"], run["valid"]["loss"]),
+    }
+    for kind, name in LEARNERS.items():
+        own = [run for run in runs if run["kind"] == kind]
+        for by, judge in judges.items():
+            chosen = [
+                min((run for run in own if run["seed"] == start), key=judge)
+                for start in range(found["seeds"])
+            ]
+            found[f"right_{name}{by}"] = [100 * run["test"]["accuracy"] for run in chosen]
+            if not by:
+                found[f"loss_{name}"] = [run["test"]["loss"] for run in chosen]
+            if not by and "steps" in own[0]:
+                found[f"steps_{name}"] = [run["steps"] for run in chosen]
+                found[f"rounds_{name}"] = [run["epochs"] for run in chosen]
+                longest = [run["test"]["loss"] for run in own if run["steps"] == most]
+                found[f"longest_{name}"] = longest
     return found
 
 
