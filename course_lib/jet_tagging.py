@@ -75,6 +75,23 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
     return Inputs(particle_features(jets), found, jets.real, jets.label.long())
 
 
+KINDS = ("charge", *PARTICLES)
+"""The features that say what a particle is, and neither how hard it is nor where it flies."""
+
+
+def kinds_alone(jets: Jets, *, above: float = 1.0) -> Inputs:
+    """Quark and gluon jets, told by the kinds and charges of their particles ``above`` a pT in GeV.
+
+    All other features are 0. Particles of one kind are copies of each other then, so that shares of
+    kinds and the number of particles are all that is left.
+    """
+    light = torch.isin(jets.label, torch.tensor([class_number(n) for n in ("quark", "gluon")]))
+    jets = jets[light]
+    inputs = jet_inputs(jets, pairs=False)
+    told = torch.tensor([float(name in KINDS) for name in FEATURES])
+    return inputs._replace(features=inputs.features * told, real=jets.pt > above)
+
+
 # Ten numbers and some trees ---------------------------------------------------------------------
 
 

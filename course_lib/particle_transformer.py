@@ -253,3 +253,16 @@ class ParticleTransformer(nn.Module):
             real = torch.ones_like(features[..., 0], dtype=torch.bool)
         check_real(real, features)
         return self.embed(self.standard(features)), real[..., None, None, :]
+
+
+def without_itself(model: ParticleTransformer) -> ParticleTransformer:
+    """The same network, changed: its class token may look at the particles alone."""
+
+    def hide(attention: BlockAttention, given: tuple, named: dict) -> tuple:  # noqa: ARG001
+        mask = named["mask"].clone()
+        mask[..., 0] = False
+        return given, named | {"mask": mask}
+
+    for block in model.class_blocks:
+        block.attention.register_forward_pre_hook(hide, with_kwargs=True)
+    return model

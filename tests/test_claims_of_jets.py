@@ -55,6 +55,11 @@ def the_long_way(first: Tensor, second: Tensor) -> Tensor:
     return torch.hypot(library.rapidity(first) - library.rapidity(second), turn)
 
 
+def both_summed(first: Tensor, second: Tensor) -> Tensor:
+    turn = library.delta_phi(*(library.measured(p).phi for p in (first, second)))
+    return (library.rapidity(first) - library.rapidity(second)).abs() + turn.abs()
+
+
 def pairs_by(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """The features of pairs with something put wrong: ``change(features, momenta)``."""
 
@@ -124,10 +129,15 @@ PAIRS = {
 NAMES = {
     ("prop-mass", "mass_squared"): {"E² + p²": euclidean},
     ("prop-mass", "boosted"): {"Galilean": galilean, "none": as_it_is},
-    ("prop-rapidity", "rapidity"): {"no half": without_half},
+    ("prop-rapidity", "rapidity"): {
+        "no half": without_half,
+        "7 more": lambda momenta: library.rapidity(momenta) + 7,
+    },
     ("prop-rapidity", "delta_r"): {
         "the long way": the_long_way,
         "squared": lambda first, second: library.delta_r(first, second).square(),
+        "nothing": lambda first, second: 0 * library.delta_r(first, second),
+        "L1": both_summed,
     },
     ("prop-rapidity", "rotated_about_beam"): {"none": as_it_is},
     ("prop-rapidity", "boosted_along_beam"): {

@@ -22,13 +22,20 @@ from course_lib.jet_tagging import (
     jet_inputs,
     jet_summary,
     judged,
+    kinds_alone,
     load_tagger,
     logits_of,
     mirrored,
     rejection,
     train_tagger,
 )
-from course_lib.jets import FEATURES, load_jets, pairwise_features
+from course_lib.jets import (
+    FEATURES,
+    PARTICLES,
+    load_jets,
+    pairwise_features,
+    particle_features,
+)
 
 SIDES = load_jets()
 FEW = SIDES.test[:12]
@@ -189,3 +196,14 @@ def test_a_bundled_network_has_the_loss_that_stands_beside_it(bundled, asked) ->
     result = judged(logits_of(model, asked), asked.label)
     assert result.loss == pytest.approx(about["loss"]["valid"], abs=1e-3)
     assert result.accuracy == pytest.approx(about["accuracy"]["valid"], abs=1e-3)
+
+
+def test_of_light_jets_kinds_and_charges_are_told_and_nothing_else() -> None:
+    some = SIDES.test[:40]
+    inputs = kinds_alone(some, above=2.0)
+    light = some[some.label < 2]
+    assert (inputs.label == light.label).all()
+    assert (inputs.real == (light.pt > 2.0)).all()
+    known = [k for k in range(len(FEATURES)) if (inputs.features[..., k] != 0).any()]
+    assert {"charge", "photon"} <= {FEATURES[k] for k in known} <= {"charge", *PARTICLES}
+    assert_close(inputs.features[..., known], particle_features(light)[..., known])

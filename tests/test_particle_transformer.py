@@ -6,7 +6,11 @@ from hypothesis import strategies as st
 from seeded import assert_close, perturbed, randn
 
 from course_lib.jets import load_jets, pairwise_features, particle_features
-from course_lib.particle_transformer import ClassAttentionBlock, ParticleTransformer
+from course_lib.particle_transformer import (
+    ClassAttentionBlock,
+    ParticleTransformer,
+    without_itself,
+)
 
 FEW = load_jets().test[:6].hardest(20)
 GIVEN = (particle_features(FEW).double(), pairwise_features(FEW.momenta))
@@ -93,3 +97,13 @@ def test_features_are_standardized_where_particles_are() -> None:
     both = FEW.real[:, :, None] & FEW.real[:, None, :]
     assert_close(network.standard_pairs(GIVEN[1])[both].std(0), torch.ones(4).double(), 1e-5)
     assert (small(pairs=False).standard_pairs.scale == 1).all()
+
+
+def test_a_token_that_may_not_look_at_itself_hears_no_copies() -> None:
+    features, network = GIVEN[0], without_itself(small(pairs=False))
+    real = FEW.real
+    assert (network.class_weights(features, real=real)[..., 0] == 0).all()
+    twice = features.repeat(1, 2, 1), real.repeat(1, 2)
+    assert_close(network(twice[0], real=twice[1]), network(features, real=real), 1e-9)
+    usual = small(pairs=False)
+    assert (usual(twice[0], real=twice[1]) - usual(features, real=real)).abs().max() > 1e-3
