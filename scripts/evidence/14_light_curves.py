@@ -273,6 +273,7 @@ def judged(belief: Belief, curves: LightCurves, hidden: Tensor) -> Row:
         "held68": (level < 0.68).double().mean().item(),
         "held95": (level < 0.95).double().mean().item(),
         "width": deviation[hidden].mean().item(),
+        "pull": off.square().mean().sqrt().item(),
     }
 
 
