@@ -197,7 +197,7 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
             parts = [np.mean(numbers[name])]
             parts += [np.std(numbers[name], ddof=1)] if form.startswith("±") else []
         text = " ± ".join(format(part, form.removeprefix("±")) for part in parts)
-        text = text.replace("%", " %") if form.endswith("%") else text
+        text = text.replace("%", "\N{NO-BREAK SPACE}%") if form.endswith("%") else text
         glue(name, text.replace("-", "−") if form else text, display=False)
 
 

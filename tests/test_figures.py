@@ -127,7 +127,12 @@ def test_numbers_reach_the_prose_as_it_writes_them(monkeypatch):
     assert glued.pop("five") == "2.0 ± 1.4"
     figures.say(found, ".1f", "five")
     assert glued.pop("five") == "2.0"
-    assert glued == {"share": "87 %", "loss": "−1.2", "count": "12,000", "word": "well-known"}
+    assert glued == {
+        "share": "87\N{NO-BREAK SPACE}%",
+        "loss": "−1.2",
+        "count": "12,000",
+        "word": "well-known",
+    }
     with pytest.raises(ValueError, match=r"'lost'.*'share'"):
         figures.say(found, ".0f", "lost")
 
