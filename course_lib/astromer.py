@@ -64,8 +64,8 @@ class Astromer(nn.Module):
     - hidden magnitudes stay in the tokens, and 1 is added to all scores of a hidden night, as of
       padding, and to all that others give it. So a hidden night reads its own magnitude, and others
       look at it more, not less. Blocks have no residual connection, unless ``use_leak`` is set.
-      Later code (``main-code`` at 75d2b12 and 009634c) puts a learned number in place of a hidden
-      magnitude, and by default adds -0.5 to all scores of a hidden night, which the softmax undoes;
+      Later code (``main-code`` at 75d2b12) puts a learned number in place of a hidden magnitude,
+      and its ``pretrain.py`` lowers the scores of hidden nights by 1e9, as here, if not told else;
     - magnitudes are standardised by the mean of all nights, before some are hidden;
     - dates have the rates $10000^{-2i/d}$ for every feature $i$, sines at even $i$ and cosines at
       odd ones: a sine and a cosine share no frequency, so a product of two dates does not depend on
