@@ -184,7 +184,8 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
 
     All of them without ``names``. ``form`` is a format as in an f-string; a share in ``".0%"``
     becomes ``87 %``. What is a text already has the format ``""``. Of several numbers it says the
-    mean, and in the format ``"±.2f"`` their standard deviation as well.
+    mean, and in the format ``"±.2f"`` their standard deviation as well; of a ``{"mean": …,
+    "error": …}`` both.
 
     Raises ``ValueError`` for a name that is no number's.
     """
@@ -193,11 +194,14 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
         raise ValueError(f"there is no number {unknown}; expected some of {list(numbers)}")
     for name in chosen:
         parts = [numbers[name]]
-        if isinstance(numbers[name], list):
+        if isinstance(numbers[name], dict):
+            parts = [numbers[name]["mean"], numbers[name]["error"]]
+        elif isinstance(numbers[name], list):
             parts = [np.mean(numbers[name])]
             parts += [np.std(numbers[name], ddof=1)] if form.startswith("±") else []
         text = " ± ".join(format(part, form.removeprefix("±")) for part in parts)
-        text = text.replace("%", "\N{NO-BREAK SPACE}%") if form.endswith("%") else text
+        if form.endswith("%"):
+            text = text.replace("% ±", " ±").replace("%", "\N{NO-BREAK SPACE}%")
         glue(name, text.replace("-", "−") if form else text, display=False)
 
 

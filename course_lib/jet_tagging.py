@@ -5,8 +5,8 @@ r"""Which particle left this jet? Ten numbers and trees, a deep set, and our tra
 :class:`DeepSet` hears all particles, but each alone.
 :class:`course_lib.particle_transformer.ParticleTransformer` lets them look at each other, with the
 features of pairs or without. All networks are called alike, with features, pairs and what is real,
-and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the two that
-``scripts/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells of them.
+and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one that
+``scripts/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells of it.
 """
 
 import json
@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_choice, check_floating, check_number, check_shapes, check_size
+from course_lib.checks import check_floating, check_number, check_shapes, check_size
 from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
 from course_lib.jets import (
     CLASSES,
@@ -257,16 +257,6 @@ TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
 }
 """The networks that lecture 13 compares, and whether they are given pairs."""
 
-BUNDLED: dict[str, tuple[Callable[[], nn.Module], Path]] = {
-    "with pairs": (TAGGERS["with pairs"][0], WEIGHTS),
-    "larger": (
-        lambda: ParticleTransformer(len(CLASSES), 64, 4, 4, 2, dropout=0.1),
-        WEIGHTS.with_name("larger_particle_transformer.npz"),
-    ),
-}
-"""The networks whose weights come with the course, and where these are."""
-
-
 # Training and judging ---------------------------------------------------------------------------
 
 
@@ -394,25 +384,21 @@ def rejection(
     return 1 / kept if kept else math.inf
 
 
-# The networks that come with the course ---------------------------------------------------------
+# The network that comes with the course -----------------------------------------------------------
 
 
-def load_tagger(kind: str = "with pairs") -> tuple[nn.Module, dict[str, Any]]:
+def load_tagger() -> tuple[nn.Module, dict[str, Any]]:
     """A trained Particle Transformer, ready for use, and what is known of its training.
 
-    ``kind`` is that of :data:`TAGGERS` with pairs, or one that is "larger". Known are the
-    ``command``, ``seed``, ``epochs`` and ``processor_seconds``, and loss and accuracy on each side;
-    of the larger one also those on the jets to choose by after each epoch. Raises ``ValueError``
-    for a kind that is not bundled.
+    Known are the ``command``, ``seed``, ``epochs`` and ``processor_seconds``, and loss and accuracy
+    on each side.
     """
     import numpy as np
 
-    check_choice("kind", kind, tuple(BUNDLED))
-    make, path = BUNDLED[kind]
-    with np.load(path) as stored:
+    with np.load(WEIGHTS) as stored:
         state = {name: torch.from_numpy(stored[name]).float() for name in stored if name != "about"}
         about = json.loads(str(stored["about"]))
     with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
-        model = make()
+        model = TAGGERS["with pairs"][0]()
     model.load_state_dict(state)
     return model.eval(), about

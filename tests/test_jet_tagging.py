@@ -13,11 +13,9 @@ from sklearn.metrics import roc_curve
 from torch.nn import functional as F
 
 from course_lib.jet_tagging import (
-    BUNDLED,
     SUMMARY,
     TAGGERS,
     DeepSet,
-    Inputs,
     fit_forest,
     jet_inputs,
     jet_summary,
@@ -174,24 +172,10 @@ def test_the_background_that_is_rejected_is_that_of_the_roc_curve() -> None:
     assert rejection(100 * F.one_hot(label, 5).float(), label, signal="top") == math.inf
 
 
-@pytest.fixture(scope="module", params=BUNDLED)
-def kind(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def bundled(kind: str) -> tuple:
-    return load_tagger(kind)
-
-
-@pytest.fixture(scope="module")
-def asked() -> Inputs:
-    return jet_inputs(SIDES.valid)
-
-
 @pytest.mark.slow
-def test_a_bundled_network_has_the_loss_that_stands_beside_it(bundled, asked) -> None:
-    model, about = bundled
+def test_the_bundled_network_has_the_loss_that_stands_beside_it() -> None:
+    model, about = load_tagger()
+    asked = jet_inputs(SIDES.valid)
     assert not model.training
     result = judged(logits_of(model, asked), asked.label)
     assert result.loss == pytest.approx(about["loss"]["valid"], abs=1e-3)

@@ -755,7 +755,6 @@ def of_jets() -> Rows:
         (lambda: jet(kind=torch.ones(1, 2)), T, "kind"),
         (lambda: reject(signal="Z"), V, "class"),
         (lambda: reject(signal="W", efficiency=1.5), V, "efficiency"),
-        (lambda: jet_tagging.load_tagger("deep set"), V, "kind"),
         (lambda: jet_substructure.subjets(few, 0), V, "most"),
         (lambda: network(features, pairs, real=few.real & False), V, "jet (0,)"),
         (lambda: network(features, pairs[:, 1:]), V, "pairs"),

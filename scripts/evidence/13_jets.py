@@ -1,10 +1,11 @@
-"""What lecture 13 says of numbers that tell jets apart and of what the trained network attends to.
+"""What lecture 13 says of numbers that tell jets apart, of attention, and of taggers compared.
 
 make evidence N=13
 """
 
 import copy
 import dataclasses
+import itertools
 import json
 import math
 import sys
@@ -14,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.evidence import Row, compute, experiment
-from course_lib.four_momenta import boosted_along_beam, mass_squared, measured
+from course_lib.four_momenta import boosted_along_beam, delta_r, mass_squared, measured
 from course_lib.jet_substructure import SUBSTRUCTURE, jet_numbers
 from course_lib.jet_tagging import (
     COMPARED,
@@ -40,11 +41,18 @@ from course_lib.jet_tagging import (
     rejection,
     train_tagger,
 )
-from course_lib.jets import CLASSES, DATA, FEATURES, IMPACT, Jets, class_number, load_jets
+from course_lib.jets import (
+    CLASSES,
+    DATA,
+    FEATURES,
+    IMPACT,
+    PARTICLES,
+    Jets,
+    class_number,
+    load_jets,
+)
 from course_lib.particle_transformer import ParticleTransformer, without_itself
 from course_lib.training import seed
-
-DOUBLE = {"dtype": torch.float64}
 
 
 @cache
@@ -53,61 +61,75 @@ def jets() -> Any:
     return load_jets()
 
 
+@cache
+def numbers(side: str, count: int) -> Tensor:
+    """All the numbers of physicists of the first jets of a side; the ten are the first of them."""
+    return jet_numbers(getattr(jets(), side)[:count])
+
+
 def nats(logits: Tensor, label: Tensor) -> Tensor:
     """The cross-entropy of each jet."""
     return F.cross_entropy(logits, label.long(), reduction="none")
 
 
-def mean_and_error(change: Tensor) -> list[float]:
-    """The mean over jets, and its standard error."""
-    return [change.mean().item(), (change.std() / math.sqrt(len(change))).item()]
+def mean_of(values: Any) -> Row:
+    """The mean over jets or over seeds, and its standard error."""
+    values = np.asarray(values, dtype=float)
+    return {"mean": values.mean(), "error": values.std(ddof=1) / math.sqrt(len(values))}
+
+
+def plain(name: str) -> str:
+    """A name without blanks."""
+    return name.replace(" ", "_")
 
 
 # Numbers that tell jets apart ------------------------------------------------------------------
 
 
-@experiment([{"rounds": 3}, {"rounds": 100}], within=0.02)
-def growth(*, rounds: int) -> Row:
+@experiment(
+    [
+        {"learned": 500, "tested": 100, "rounds": 3},
+        {"learned": 8750, "tested": 2500, "rounds": 100},
+    ],
+    within=0.02,
+)
+def growth(*, learned: int, tested: int, rounds: int) -> Row:
     """How many test jets boosted trees name rightly, by the numbers that they see."""
-    train, test = jets().train, jets().test
-    summary = {"train": jet_summary(train), "test": jet_summary(test)}
-    answer = test.label
-    options = {"max_iter": rounds, "learning_rate": 0.08, "random_state": 0}
+    given, asked = numbers("train", learned).numpy(), numbers("test", tested).numpy()
+    known, answer = jets().train.label[:learned].numpy(), jets().test.label[:tested]
 
-    def trees_on(columns: list[str], share: float = 1.0) -> Tensor:
-        chosen = [SUMMARY.index(name) for name in columns]
-        trees = HistGradientBoostingClassifier(max_leaf_nodes=15, max_features=share, **options)
-        trees.fit(summary["train"][:, chosen].numpy(), train.label.numpy())
-        return torch.from_numpy(trees.predict_proba(summary["test"][:, chosen].numpy())).log()
+    def trees_on(columns: list[int], share: float = 1.0) -> Tensor:
+        trees = HistGradientBoostingClassifier(
+            max_iter=rounds,
+            learning_rate=0.08,
+            max_leaf_nodes=15,
+            max_features=share,
+            random_state=0,
+        )
+        trees.fit(given[:, columns], known)
+        return torch.from_numpy(trees.predict_proba(asked[:, columns])).log()
 
-    found, known = {}, []
+    found, seen = {}, []
     for name in ("mass", "particles", "ln D2", "displaced tracks"):
-        known.append(name)
-        found[f"growth_{name}".replace(" ", "_")] = judged(trees_on(known), answer).accuracy
-    forest = fit_forest(train, trees=rounds)
-    all_ten = torch.from_numpy(forest.predict_proba(summary["test"].numpy())).log()
-    numbers = jet_numbers(train), jet_numbers(test)
-    forest = fit_forest(train, summary=lambda _: numbers[0], trees=rounds)
-    all_numbers = torch.from_numpy(forest.predict_proba(numbers[1].numpy())).log()
+        seen.append(SUMMARY.index(name))
+        found[f"growth_{plain(name)}"] = judged(trees_on(seen), answer).accuracy
+    ten = [*range(len(SUMMARY))]
+    no_tracks = [k for k in ten if SUMMARY[k] != "displaced tracks"]
+    for name, columns in (
+        ("ten", ten),
+        ("no_tracks", no_tracks),
+        ("all", [*range(given.shape[1])]),
+    ):
+        result = judged(trees_on(columns, share=0.5), answer)
+        found |= {f"growth_{name}": result.accuracy, f"growth_loss_{name}": result.loss}
     direction = [
-        torch.stack([ten[:, SUMMARY.index("pT")], measured(part.total).eta.abs()], 1).numpy()
-        for ten, part in ((summary["train"], train), (summary["test"], test))
+        torch.stack([jets_of.total[:, 1:3].norm(dim=1), measured(jets_of.total).eta.abs()], 1)
+        for jets_of in (jets().train[:learned], jets().test[:tested])
     ]
-    blind = HistGradientBoostingClassifier(**options | {"max_iter": max(rounds // 2, 1)})
-    blind.fit(direction[0], train.label.numpy())
-    rest = [name for name in SUMMARY if name != "displaced tracks"]
-    no_tracks = trees_on(rest, share=0.5)
-    worse = nats(no_tracks, answer) - nats(all_ten, answer)
-    return found | {
-        "growth_all": judged(all_ten, answer).accuracy,
-        "growth_all_numbers": judged(all_numbers, answer).accuracy,
-        "growth_no_tracks": judged(no_tracks, answer).accuracy,
-        "loss_all": judged(all_ten, answer).loss,
-        "loss_no_tracks": judged(no_tracks, answer).loss,
-        "worse_without_tracks": mean_and_error(worse),
-        "leak": blind.score(direction[1], answer.numpy()),
-        "all_count": len(SUMMARY) + len(SUBSTRUCTURE),
-    }
+    blind = HistGradientBoostingClassifier(max_iter=max(rounds // 2, 1), random_state=0)
+    blind.fit(direction[0].numpy(), known)
+    leak = blind.score(direction[1].numpy(), answer.numpy())
+    return found | {"leak": leak, "all_count": len(SUMMARY) + len(SUBSTRUCTURE)}
 
 
 @experiment([{"count": 200}, {"count": 8750}], within=0.01)
@@ -115,12 +137,8 @@ def medians(*, count: int) -> Row:
     """What is typical of the jets of each class, with the particles beyond the 48th and without."""
     some = jets().train[:count]
     summary = jet_summary(some)
-    measures = {
-        "mass": summary[:, SUMMARY.index("mass")],
-        "particles": summary[:, SUMMARY.index("particles")],
-        "displaced_tracks": summary[:, SUMMARY.index("displaced tracks")],
-        "ln_D2": summary[:, SUMMARY.index("ln D2")],
-    }
+    named = ("mass", "particles", "displaced tracks", "ln D2")
+    measures = {plain(name): summary[:, SUMMARY.index(name)] for name in named}
     with np.load(DATA) as stored:  # the masses as clustered, all particles among them
         measures["whole"] = torch.from_numpy(stored["axis"][:count, 3].astype(float))
     miss, own = some.d0.abs(), mass_squared(jets().test.momenta).sum(1)
@@ -129,7 +147,7 @@ def medians(*, count: int) -> Row:
         "more_all": (some.size > 48).double().mean().item(),
     }
     for k, what in enumerate(CLASSES):
-        its, called = some.label == k, what.replace(" ", "_")
+        its, called = some.label == k, plain(what)
         for name, value in measures.items():
             found[f"{name}_{called}"] = float(np.median(value[its]))
         spread = np.subtract(*np.quantile(measures["mass"][its], (0.75, 0.25)))
@@ -140,9 +158,26 @@ def medians(*, count: int) -> Row:
             f"long_{called}": (far > 5).double().mean().item(),
             f"flat_{called}": (far > 3 * IMPACT).double().mean().item(),
         }
+    found["count_ratio"] = found["particles_gluon"] / found["particles_quark"]
     # A hadron of mass m and momentum p flies γβcτ = (p / m) cτ on average; in GeV and mm.
     higgs = some.total[some.label == class_number("H to bb"), 1:].norm(dim=1).median().item()
     return found | {"b_momentum": higgs / 3, "b_flight": higgs / 3 / 5.28 * 0.45}
+
+
+@experiment([{"count": 10}, {"count": 40}], within=0.01)
+def pseudorapidities(*, count: int) -> Row:
+    """How differences of pseudorapidity of charged hadrons change if a jet is boosted by s = 1."""
+    some = jets().test[:count]
+    hadron = some.kind == PARTICLES.index("charged hadron")
+    pairs = (hadron[:, :, None] & hadron[:, None, :]).triu(1)
+    shift = measured(boosted_along_beam(some.momenta, 1.0)).eta - measured(some.momenta).eta
+    change = (shift[:, :, None] - shift[:, None, :])[pairs].abs()
+    apart = delta_r(some.momenta[:, :, None], some.momenta[:, None, :])[pairs]
+    return {
+        "eta_change_largest": change.max().item(),
+        "eta_change_median": change.median().item(),
+        "eta_typical": apart.median().item(),
+    }
 
 
 # What the network attends to -------------------------------------------------------------------
@@ -190,8 +225,15 @@ def attended(*, count: int) -> Row:
     some = jets().test[:count]
     inputs = jet_inputs(some)
     blocks = list(heard(some, inputs))
-    by_name = {name: [found[name] for found in blocks] for name in blocks[0]}
-    return by_name | {"rise_without_U": [it["rise"] for it in heard(some, inputs, bias=None)]}
+    found = {name: [block[name] for block in blocks] for name in blocks[0]}
+    deaf = [block["rise"] for block in heard(some, inputs, bias=None)]
+    return found | {
+        "far_least": min(found["rise"]),
+        "far_most": max(found["rise"]),
+        "deaf_least": min(deaf),
+        "deaf_most": max(deaf),
+        "nearest_first": max(found["first"]),
+    }
 
 
 def thirds(some: Jets) -> Iterator[tuple[str, Tensor]]:
@@ -229,8 +271,8 @@ def blinded(*, count: int) -> Row:
         return given, named | {"mask": named["mask"] & ~itself}
 
     rise["itself"] = nats(logits_with(not_itself, inputs), some.label) - before
-    rise["hardest_beyond_farthest"] = rise["hardest"] - rise["farthest"]
-    return {name: mean_and_error(change) for name, change in rise.items()}
+    found = {f"without_{name}": mean_of(change) for name, change in rise.items()}
+    return found | {"hardest_beyond_farthest": mean_of(rise["hardest"] - rise["farthest"])}
 
 
 # Is the count needed? --------------------------------------------------------------------------
@@ -266,16 +308,16 @@ def counting(*, count: int) -> Row:
     test, valid = jets().test[:count], jets().valid[:count]
     every, learned = jet_inputs(test), jet_inputs(valid)
     first = jet_inputs(test[:400])
-    weight = weight_on_itself(tagger, first)
-    by_count = [np.corrcoef(first.real.sum(1), weight[:, head])[0, 1] for head in range(4)]
-    usual = weight.mean(0)[:, None, None]
     seed(0)
     untrained = TAGGERS["with pairs"][0]().standardized_like(
         learned.features, learned.pairs, real=learned.real
     )
-    fresh = weight_on_itself(untrained.eval(), first)
+    weight, fresh = (weight_on_itself(it.eval(), first) for it in (tagger, untrained))
     many = first.real.sum(1)
-    alone = (1 / (many + 1))[:, None]
+    by_count, by_count_fresh = (
+        [np.corrcoef(many, head)[0, 1].item() for head in it.T] for it in (weight, fresh)
+    )
+    usual = weight.mean(0)[:, None, None]
 
     def held(attention: nn.Module, inputs: tuple, given: Row) -> tuple:
         # What is added to the token's score on itself brings its weight to the mean of 400 jets.
@@ -283,96 +325,63 @@ def counting(*, count: int) -> Row:
         others = torch.zeros(*own.shape[:-1], inputs[1].shape[-2] - 1)
         return inputs, given | {"bias": torch.cat([usual.logit() - own.logit(), others], -1)}
 
-    eta = measured(boosted_along_beam(test.momenta, 0.5)).eta
-    moved = dataclasses.replace(test, eta=torch.where(test.real, eta, 0).float())
-    free, mean_asked = logits_and_mean(every, tagger)
-    _, mean_learned = logits_and_mean(learned, tagger)
-    changed = logits_of(tagger, jet_inputs(moved)).argmax(1) != free.argmax(1)
     fixed_tagger = copy.deepcopy(tagger)
     fixed_tagger.class_blocks[0].attention.register_forward_pre_hook(held, with_kwargs=True)
     now = weight_on_itself(fixed_tagger, first)
+    free, mean_asked = logits_and_mean(every, tagger)
     fixed = logits_of(fixed_tagger, every)
-    rise = nats(fixed, every.label) - nats(free, every.label)
-    of = {name: every.label == class_number(name) for name in CLASSES}
-    of["all"] = torch.ones_like(every.label, dtype=torch.bool)
-
-    def pairs_told(logits: Tensor) -> float:
-        # In how many pairs of a quark and a gluon jet the quark has the higher score (the AUC).
-        score = logits[:, class_number("quark")] - logits[:, class_number("gluon")]
-        return (score[of["quark"]][:, None] > score[of["gluon"]]).double().mean().item()
-
-    def mean_features(inputs: Inputs) -> Tensor:
-        kept = inputs.features * inputs.real[..., None]
-        return kept.sum(1) / inputs.real.sum(1, keepdim=True)
-
-    def one_hot(inputs: Inputs) -> Tensor:
-        return F.one_hot(inputs.label.long(), len(CLASSES))
-
     number, known = (each.real.sum(1, keepdim=True).double() for each in (every, learned))
-    lines = {
-        "class": (one_hot(every), one_hot(learned)),
-        "features": (mean_features(every), mean_features(learned)),
-        "untrained": [logits_and_mean(each, untrained)[1] for each in (every, learned)],
-        "explained": (mean_asked, mean_learned),
-    }
-    explained = {
-        f"count_{name}": told_by_line(asked, number, given, known)
-        for name, (asked, given) in lines.items()
-    }
+    fresh_asked, fresh_learned = (logits_and_mean(each, untrained)[1] for each in (every, learned))
     of_pt = every.features[..., FEATURES.index("ln pT/pT(jet)")].double().exp() * every.real
-    guessed = number / of_pt.sum(1, keepdim=True)
-    return explained | {
-        "count_shares": 1 - ((number - guessed).var() / number.var()).item(),
-        "count_full": (number == every.real.shape[1]).double().mean().item(),
-        "feature_count": every.features.shape[-1],
-        "on_itself": weight.mean(0).tolist(),
-        "by_count": [float(value) for value in by_count],
-        "by_count_untrained": [np.corrcoef(many, it)[0, 1].item() for it in fresh.T],
-        "untrained_from_equal": (fresh - alone).abs().max().item(),
+    by_shares = number / of_pt.sum(1, keepdim=True)
+    eta = measured(boosted_along_beam(test.momenta, 0.5)).eta
+    moved = dataclasses.replace(test, eta=torch.where(test.real, eta, 0).float())
+    changed = logits_of(tagger, jet_inputs(moved)).argmax(1) != free.argmax(1)
+    return {
+        "token_least": weight.mean(0).min().item(),
+        "token_most": weight.mean(0).max().item(),
+        "by_count": by_count,
+        "count_correlation": min(by_count),
+        "fresh_least": max(by_count_fresh),
+        "fresh_most": min(by_count_fresh),
+        "fresh_apart": (fresh - 1 / (many[:, None] + 1)).abs().max().item(),
         "held_apart": (now - usual[:, 0, 0]).abs().max().item(),
+        "count_free": judged(free, every.label).loss,
+        "count_held": judged(fixed, every.label).loss,
+        "told_untrained": told_by_line(fresh_asked, number, fresh_learned, known),
+        "told_trained": told_by_line(
+            mean_asked, number, logits_and_mean(learned, tagger)[1], known
+        ),
+        "told_shares": 1 - ((number - by_shares).var() / number.var()).item(),
         "boost_changes": int(changed.sum()),
-        "loss": [judged(each, every.label).loss for each in (free, fixed)],
-        "auc": [pairs_told(each) for each in (free, fixed)],
-        **{f"held_{name}".replace(" ", "_"): mean_and_error(rise[its]) for name, its in of.items()},
+        "feature_count": every.features.shape[-1],
     }
 
 
-@experiment()
-def beside_itself() -> Row:
-    """How far attention is from e^u/(e^u + N − 1) on a particle among N equal ones."""
-    layer = copy.deepcopy(load_tagger()[0]).double().blocks[0].attention
-    extra, apart = torch.tensor(1.5, **DOUBLE), []
-    for N in (2, 8, 48):
-        alike = torch.randn(1, 1, layer.query.in_features, generator=seed(0), **DOUBLE)
-        itself = torch.eye(N, **DOUBLE)
-        given = layer.weights(alike.expand(1, N, -1), bias=extra * itself)[0]
-        given = given.diagonal(dim1=1, dim2=2)
-        apart.append((given - extra.exp() / (extra.exp() + N - 1)).abs().max().item())
-    return {"apart": max(apart)}
-
-
-@experiment(
-    [{"start": 0, "epochs": 1}, *({"start": start, "epochs": 4} for start in range(5))],
-    within=0.05,
-)
-def who_counts(*, start: int, epochs: int) -> Row:
+@experiment([{"starts": 2, "rounds": 1}, {"starts": 5, "rounds": 4}], within=0.05)
+def who_counts(*, starts: int, rounds: int) -> Row:
     """Quark or gluon by kinds of particles: a token that sees itself, one that does not, a sum."""
     learned, asked = kinds_alone(jets().train), kinds_alone(jets().test)
+    if rounds == 1:
+        learned = learned.some(slice(600))
     makers = {
         "outside": lambda: without_itself(ParticleTransformer(2, 16, 2, 1, 1)),
         "inside": lambda: ParticleTransformer(2, 16, 2, 1, 1),
         "sum": lambda: DeepSet(2, d_hidden=32),
     }
-    found = {}
+    found = {name: [] for name in makers}
     for name, make in makers.items():
-        seed(start)
-        model = make().standardized_like(learned.features, real=learned.real)
-        train_tagger(model, learned, epochs=epochs, seed=start, progress=False)
-        found[f"right_{name}"] = judged(logits_of(model, asked), asked.label).accuracy
+        for start in range(starts):
+            seed(start)
+            model = make().standardized_like(learned.features, real=learned.real)
+            train_tagger(model, learned, epochs=rounds, seed=start, progress=False)
+            found[name].append(judged(logits_of(model, asked), asked.label).accuracy)
     many, others = (it.real.sum(1) for it in (learned, asked))
-    rule = max(range(1, 48), key=lambda k: ((many > k) == learned.label).double().mean())
-    right = ((others > rule) == asked.label).double().mean().item()
-    return found | {"rule": rule, "right_rule": right}
+    most = max(range(1, 48), key=lambda k: ((many > k) == learned.label).double().mean())
+    return found | {
+        "rule_right": ((others > most) == asked.label).double().mean().item(),
+        "always_quark": (asked.label == 0).double().mean().item(),
+    }
 
 
 @experiment([{"count": 50}, {"count": 2500}], within=0.02)
@@ -380,73 +389,65 @@ def fewer(*, count: int) -> Row:
     """How many test jets the network names rightly from their hardest particles alone."""
     tagger, test = load_tagger()[0], jets().test[:count]
     found = {}
-    for many in (4, 8, 16, 24, 32):
+    for many in (4, 8, 16, 24, 32, 48):
         kept = test.hardest(many)
-        kept = dataclasses.replace(kept, size=kept.real.sum(1))
+        kept = kept if many == 48 else dataclasses.replace(kept, size=kept.real.sum(1))
         found[f"of_{many}"] = judged(logits_of(tagger, jet_inputs(kept)), test.label).accuracy
     return found
 
 
-# The larger network and its rivals -------------------------------------------------------------
+# The network and its rivals --------------------------------------------------------------------
 
-
-def mcnemar(ours: Tensor, theirs: Tensor) -> list[float]:
-    """Jets that only one of two names rightly, and the difference in units of chance."""
-    only_ours, only_theirs = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-    either = max(only_ours + only_theirs, 1)
-    return [only_ours, only_theirs, (only_ours - only_theirs) / math.sqrt(either)]
-
-
-TIMES = ("", "twice_", "thrice_")
+RIVALS = ("trees", "more trees", "tuned trees", "deep set", "without pairs", "with pairs")
 
 
 @experiment()
 def compared() -> Row:
-    """Of each learner, a number a seed, as trained and after twice the rounds; pairs of answers."""
+    """What each learner of scripts/compare_jet_models.py reached, and the pairs of it, by seed."""
     kept = json.loads(COMPARED.read_text())
-    found, runs = {"tried": len(kept["tried"])}, {}
-    for run in sorted(kept["runs"], key=lambda run: (run["kind"], run["epochs"], run["seed"])):
+    found, runs = {"tried_count": len(kept["tried"])}, {}
+    for run in sorted(kept["runs"], key=lambda run: (run["epochs"], run["seed"])):
         runs.setdefault(run["kind"], {}).setdefault(run["epochs"], []).append(run)
-    for kind, by_epochs in runs.items():
-        name = kind.replace(" ", "_")
-        for when, (epochs, own) in zip(TIMES, by_epochs.items(), strict=False):
-            found |= {
-                f"{when}epochs_{name}": epochs,
-                f"{when}right_{name}": [100 * run["accuracy"] for run in own],
-                f"{when}loss_{name}": [run["loss"] for run in own],
-                f"{when}seconds_{name}": [run["processor_seconds"] for run in own],
-            }
-    label = jets().test.label
+    right, loss, twice = {}, {}, {}
+    for kind in RIVALS:
+        own, *longer = runs[kind].values()
+        right[kind] = np.array([100 * run["accuracy"] for run in own])
+        loss[kind] = np.array([run["loss"] for run in own])
+        twice[kind] = np.array([run["loss"] for run in longer[0]] if longer else [])
+        name = plain(kind)
+        found |= {
+            f"right_{name}": mean_of(right[kind]),
+            f"loss_{name}": mean_of(loss[kind]),
+            f"twice_{name}": twice[kind].tolist(),
+            f"seconds_{name}": float(np.mean([run["processor_seconds"] for run in own])),
+            f"rounds_{name}": own[0]["epochs"],
+        }
+    for rival in ("more trees", "deep set", "without pairs"):
+        name = plain(rival)
+        found |= {
+            f"pairs_ahead_of_{name}": mean_of(right["with pairs"] - right[rival]),
+            f"pairs_below_{name}": mean_of(loss[rival] - loss["with pairs"]),
+            f"{name}_below_pairs": mean_of(loss["with pairs"] - loss[rival]),
+            f"pairs_below_{name}_twice": (twice[rival] - twice["with pairs"]).tolist(),
+        }
+    seconds = {kind: found[f"seconds_{plain(kind)}"] for kind in RIVALS}
+    (longest,) = runs["with pairs"][24]
+    return found | {
+        "pairs_cost": seconds["with pairs"] / seconds["without pairs"] - 1,
+        "set_cost": seconds["deep set"] / seconds["with pairs"],
+        "thrice_with_pairs": longest["loss"],
+        "parameters": runs["with pairs"][8][0]["parameters"],
+    }
 
-    def right_ones(kind: str, longer: int) -> Tensor:
-        # Which test jets the run of the first seed named rightly: a bit for each.
-        run = next(run for run in [*runs[kind].values()][longer] if run["seed"] == 0)
-        bits = np.unpackbits(np.frombuffer(bytes.fromhex(run["right"]), np.uint8))
-        return torch.from_numpy(bits[: len(label)].astype(bool))
 
-    ours = right_ones("with pairs", 1)
-    found["only_deep_set"] = mcnemar(ours, right_ones("deep set", 1))
-    found["only_more_trees"] = mcnemar(ours, right_ones("more trees", 0))
-    # With more jets a lead grows as their number, chance as its root.
-    sure = found["only_deep_set"][2]
-    for power in (0.5, 0.8):
-        needed = [
-            ((norm.ppf(0.975) + norm.ppf(power)) / lead) ** 2 * len(label)
-            for lead in (sure + 1, sure, sure - 1)
-        ]
-        found[f"needed_{100 * power:.0f}"] = needed
-    parameters = {run["parameters"] for own in runs["with pairs"].values() for run in own}
-    return found | {"parameters": parameters.pop()}
-
-
-def mean_of(*answers: Tensor) -> Tensor:
+def mean_of_chances(*answers: Tensor) -> Tensor:
     """The logarithm of the mean of probabilities."""
     return torch.stack([found.double().softmax(1) for found in answers]).mean(0).log()
 
 
 def passed_in(logits: Tensor, wanted: str, others: tuple[str, ...], chosen: np.ndarray) -> Any:
     """How many background jets pass in each resample, where half of its signal jets do."""
-    label = jets().test.label
+    label = jets().test.label[: len(logits)]
     rest = [class_number(name) for name in others]
     score = (logits[:, class_number(wanted)] - logits[:, rest].logsumexp(1)).numpy()[chosen]
     is_signal = (label == class_number(wanted)).numpy()[chosen]
@@ -456,89 +457,108 @@ def passed_in(logits: Tensor, wanted: str, others: tuple[str, ...], chosen: np.n
 
 
 @cache
-def by_trees(learned: int, rounds: int) -> dict[str, Tensor]:
+def by_trees(learned: int, tested: int, rounds: int) -> dict[str, Tensor]:
     """What boosted trees say of the test jets: on two numbers, ten and all, and told 48 at most."""
-    train, test = jets().train[:learned], jets().test
+    train = jets().train[:learned]
     tried = json.loads(COMPARED.read_text())["tried"]
     setting = min(tried, key=lambda it: it["loss"])["setting"]
     setting |= {"trees": min(rounds, setting["trees"])}
-    every = jet_numbers(train), jet_numbers(test)
-    untold = [numbers.clone() for numbers in every]
-    for numbers in untold:
-        numbers[:, SUMMARY.index("particles")].clamp_(max=48)
+    every = numbers("train", learned), numbers("test", tested)
+    untold = [some.clone() for some in every]
+    for some in untold:
+        some[:, SUMMARY.index("particles")].clamp_(max=48)
 
-    def say(numbers: tuple | list, **setting: Any) -> Tensor:
-        forest = fit_forest(train, summary=lambda _: numbers[0], **setting)
-        return torch.from_numpy(forest.predict_proba(numbers[1].numpy())).log()
+    def say(known: Any, asked: Tensor, **setting: Any) -> Tensor:
+        forest = fit_forest(train, summary=lambda _: known, **setting)
+        return torch.from_numpy(forest.predict_proba(asked.numpy())).log()
 
     two = [SUMMARY.index(name) for name in ("mass", "particles")]
     usual = {"trees": min(rounds, 100)}
     return {
-        "mass_number": say([numbers[:, two] for numbers in every], share=1.0, **usual),
-        "ten_numbers": say([numbers[:, : len(SUMMARY)] for numbers in every], **usual),
-        "tuned_trees": say(every, **setting),
-        "untold": say(untold, **setting),
+        "two": say(*(some[:, two] for some in every), share=1.0, **usual),
+        "ten": say(*(some[:, : len(SUMMARY)] for some in every), **usual),
+        "trees": say(*every, **setting),
+        "untold": say(*untold, **setting),
     }
+
+
+def another_network(learned: int, epochs: int) -> nn.Module:
+    """The network of the first figure, trained from another seed."""
+    inputs = jet_inputs(jets().train[:learned])
+    some = inputs.some(slice(1000))
+    seed(1)
+    model = TAGGERS["with pairs"][0]().standardized_like(some.features, some.pairs, real=some.real)
+    train_tagger(model, inputs, epochs=epochs, seed=1, progress=False)
+    return model
 
 
 @experiment(
     [
-        {"learned": 500, "rounds": 2, "many": 20},
-        {"learned": 8750, "rounds": 250, "many": 1000},
+        {"learned": 500, "tested": 800, "rounds": 2, "epochs": 1, "many": 20},
+        {"learned": 8750, "tested": 2500, "rounds": 250, "epochs": 12, "many": 1000},
     ],
     within=0.05,
 )
-def verdict(*, learned: int, rounds: int, many: int) -> Row:
-    """The larger network beside its rivals, all judged by the same test jets, and by resamples."""
-    test, valid = jets().test, jets().valid
-    asked, every = jet_inputs(valid), jet_inputs(test)
-    models = {"first": load_tagger()[0], "larger": load_tagger("larger")[0]}
-    said = {name: logits_of(model, asked).double() for name, model in models.items()}
-    answers = {name: logits_of(model, every).double() for name, model in models.items()}
-    answers |= by_trees(learned, rounds)
-    # The temperature at which the larger network has the lowest loss on the validation jets.
-    at = min(
-        np.linspace(0.5, 2, 61),
-        key=lambda at: nats(said["larger"] / at, valid.label).mean().item(),
+def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -> Row:
+    """The network beside its rivals, all judged by the same test jets, and by resamples of them."""
+    test, every = jets().test[:tested], jet_inputs(jets().test[:tested])
+    valid = jet_inputs(jets().valid[:tested])
+    network = load_tagger()[0]
+    answers = {"network": logits_of(network, every).double()}
+    answers |= by_trees(learned, tested, rounds)
+    answers["other"] = logits_of(another_network(learned, epochs), every).double()
+    said = logits_of(network, valid).double()
+    temperature = min(
+        np.linspace(0.5, 2, 61), key=lambda at: nats(said / at, valid.label).mean().item()
     )
     answers |= {
-        "calibrated": answers["larger"] / at,
-        "both": mean_of(answers["larger"], answers["tuned_trees"]),
-        "alike": mean_of(answers["larger"], answers["untold"]),
-        "networks": mean_of(answers["larger"], answers["first"]),
+        "both": mean_of_chances(answers["network"], answers["trees"]),
+        "both_untold": mean_of_chances(answers["network"], answers["untold"]),
+        "networks": mean_of_chances(answers["network"], answers["other"]),
     }
+    found = {"temperature": float(temperature)}
+    loss = {name: nats(logits, test.label) for name, logits in answers.items()}
     right = {name: logits.argmax(1) == test.label for name, logits in answers.items()}
-    gain = nats(said["first"], valid.label) - nats(said["larger"], valid.label)
-    found = {"temperature": float(at), "valid_gain": mean_and_error(gain)}
-    for name, logits in answers.items():
-        of_each = nats(logits, test.label)
-        found[f"loss_{name}"] = of_each.mean().item()
-        found[f"right_{name}"] = right[name].double().mean().item()
-        by_class = [right[name][test.label == k].double().mean().item() for k in range(5)]
-        found[f"by_class_{name}"] = by_class
-        found[f"larger_below_{name}"] = mean_and_error(
-            of_each - nats(answers["larger"], test.label)
-        )
-        found[f"both_below_{name}"] = mean_and_error(of_each - nats(answers["both"], test.label))
-        found[f"only_{name}"] = mcnemar(right["larger"], right[name]) if name != "larger" else []
-        if name != "both":
-            found[f"both_only_{name}"] = mcnemar(right["both"], right[name])
-    chosen = np.random.default_rng(0).integers(len(test.label), size=(many, len(test.label)))
-    judges = ("mass_number", "ten_numbers", "tuned_trees", "larger")
+    for name in answers:
+        found |= {
+            f"verdict_loss_{name}": loss[name].mean().item(),
+            f"verdict_right_{name}": right[name].double().mean().item(),
+        }
+    for name in ("ten", "trees"):
+        ahead = right["network"].double() - right[name].double()
+        found[f"network_ahead_of_{name}"] = mean_of(100 * ahead)
+    for name in ("network", "trees", "networks"):
+        found[f"both_below_{name}"] = mean_of(loss[name] - loss["both"])
+    found["networks_below_network"] = mean_of(loss["network"] - loss["networks"])
+    taken = judged(answers["network"], test.label).taken_for.double()
+    for a, what in enumerate(CLASSES):
+        for b, other in enumerate(CLASSES):
+            share = taken[a, b] / taken[a].sum()
+            found[f"{plain(what)}_as_{plain(other)}"] = share.item()
+    chosen = np.random.default_rng(0).integers(tested, size=(many, tested))
+    judges = ("two", "ten", "trees", "network")
     for wanted, others in (("W", ("quark", "gluon")), ("quark", ("gluon",))):
         passed = {name: passed_in(answers[name], wanted, others, chosen) for name in judges}
         given = {"signal": wanted, "background": others}
-        found[f"background_{wanted}"] = sum(
-            int((test.label == class_number(k)).sum()) for k in others
-        )
+        numbers_of = [class_number(name) for name in others]
+        found[f"background_{wanted}"] = int(torch.isin(test.label, torch.tensor(numbers_of)).sum())
         for name in judges:
-            found[f"rejection_{wanted}_{name}"] = rejection(answers[name], test.label, **given)
-            found[f"curve_{wanted}_{name}"] = [
-                rejection(answers[name], test.label, efficiency=float(e), **given)
-                for e in np.linspace(0.2, 0.98, 40)
-            ]
-            times = (passed[name] + 0.5) / (passed["larger"] + 0.5)
-            found[f"times_{wanted}_{name}"] = np.quantile(times, (0.025, 0.975)).tolist()
+            rejected = rejection(answers[name], test.label, **given)
+            times = (passed[name] + 0.5) / (passed["network"] + 0.5)
+            low, high = np.quantile(times, (0.025, 0.975)).tolist()
+            found |= {
+                f"{wanted}_{name}": rejected,
+                f"{wanted}_{name}_passed": round(found[f"background_{wanted}"] / rejected),
+                f"{wanted}_{name}_low": low,
+                f"{wanted}_{name}_high": high,
+                f"{wanted}_{name}_curve": [
+                    rejection(answers[name], test.label, efficiency=float(e), **given)
+                    for e in np.linspace(0.2, 0.98, 40)
+                ],
+            }
+    for wanted in ("W", "quark"):
+        for name in judges[:3]:
+            found[f"{wanted}_{name}_times"] = found[f"{wanted}_network"] / found[f"{wanted}_{name}"]
     return found
 
 
@@ -555,40 +575,40 @@ LEARNERS = {
 }
 
 
-@experiment([{"count": count} for count in (100, 300, 1000, 3000)])
-def few_jets(*, count: int) -> Row:
-    """By learner, a number a seed: the test jets told rightly and the loss, as validation chose."""
+@experiment()
+def few_jets() -> Row:
+    """What learners of scripts/compare_fine_tuning.py reach, by the number of jets to learn from.
+
+    Validation jets chose the settings of each seed, by loss or by accuracy; leads are seed by seed.
+    """
     tuning = json.loads(COMPARED.with_name("jet_fine_tuning.json").read_text())
-    runs = [run for run in tuning["runs"] if run["jets"] == count]
     pair = torch.tensor([class_number(tuning[name]) for name in ("new", "old")])
-    most = max(run.get("steps", 0) for run in runs)
-    found = {
-        "particles": tuning["particles"],
-        "seeds": len({run["seed"] for run in runs}),
-        "valid": int(torch.isin(jets().valid.label, pair).sum()),
-        "train": int(torch.isin(jets().train.label, pair).sum()),
-        "most_steps": most,
-        "most_rounds": max(run.get("epochs", 0) for run in runs),
-    }
-    judges = {
-        "": lambda run: run["valid"]["loss"],
-        "_by_accuracy": lambda run: (-run["valid"]["accuracy"], run["valid"]["loss"]),
-    }
-    for kind, name in LEARNERS.items():
-        own = [run for run in runs if run["kind"] == kind]
-        for by, judge in judges.items():
-            chosen = [
-                min((run for run in own if run["seed"] == start), key=judge)
-                for start in range(found["seeds"])
-            ]
-            found[f"right_{name}{by}"] = [100 * run["test"]["accuracy"] for run in chosen]
-            if not by:
-                found[f"loss_{name}"] = [run["test"]["loss"] for run in chosen]
-            if not by and "steps" in own[0]:
-                found[f"steps_{name}"] = [run["steps"] for run in chosen]
-                found[f"rounds_{name}"] = [run["epochs"] for run in chosen]
-                longest = [run["test"]["loss"] for run in own if run["steps"] == most]
-                found[f"longest_{name}"] = longest
+    found = {"few_particles": tuning["particles"]}
+    for side in ("valid", "train"):
+        found[f"few_{side}"] = int(torch.isin(getattr(jets(), side).label, pair).sum())
+
+    def by_loss(run: Row) -> float:
+        return run["valid"]["loss"]
+
+    def by_right(run: Row) -> tuple[float, float]:
+        return -run["valid"]["accuracy"], run["valid"]["loss"]
+
+    for count, judge in itertools.product((100, 300, 1000, 3000), (by_loss, by_right)):
+        right, loss = {}, {}
+        for kind, name in LEARNERS.items():
+            own = [run for run in tuning["runs"] if (run["kind"], run["jets"]) == (kind, count)]
+            best = [min((run for run in own if run["seed"] == k), key=judge) for k in range(5)]
+            right[name] = np.array([100 * run["test"]["accuracy"] for run in best])
+            loss[name] = np.array([run["test"]["loss"] for run in best])
+        end = f"{count}" if judge is by_loss else f"{count}_{judge.__name__}"
+        found |= {f"{name}_{end}": mean_of(values) for name, values in right.items()}
+        found |= {
+            f"tuned_ahead_{end}": mean_of(right["tuned"] - right["scratch"]),
+            f"tuned_below_{end}": mean_of(loss["scratch"] - loss["tuned"]),
+            f"forest_ahead_{end}": mean_of(right["forest_all"] - right["tuned"]),
+            f"forest_below_{end}": mean_of(loss["tuned"] - loss["forest_all"]),
+            f"mass_below_{end}": mean_of(loss["tuned"] - loss["forest_mass"]),
+        }
     return found
 
 
