@@ -26,6 +26,9 @@ PHASES = {
     "a phase that goes on": lambda t, p, *, epoch: folded(t, p, epoch),
     "a phase without epoch": lambda t, p, *, epoch: folded(t, p, 0 * epoch) % 1,
     "a phase that runs backwards": lambda t, p, *, epoch: -folded(t, p, epoch) % 1,
+    "a phase of 1 just before the epoch": lambda t, p, *, epoch=0.0: (
+        (t - torch.as_tensor(epoch).reshape(-1, 1)) / p[:, None] % 1
+    ),
 }
 
 
@@ -100,6 +103,33 @@ class GivesItBack(Astromer):
         return said if hidden is None else said.where(~hidden, curves.magnitude.detach())
 
 
+class AveragesHiddenNights(Astromer):
+    """The embedding is the mean of all nights."""
+
+    def embed(self, curves, *, hidden=None):
+        return self.encode(curves, hidden=hidden).mean(1)
+
+
+class LooksAtNobody(Astromer):
+    """No night looks at another."""
+
+    def _encoded(self, since, value, visible):
+        itself = torch.eye(visible.shape[1], dtype=torch.bool)
+        return self.encoder(self._tokens(since, value, visible), mask=itself)
+
+
+class SkipsTheFirst(Astromer):
+    """Nobody looks at the first visible night."""
+
+    def _encoded(self, since, value, visible):
+        return super()._encoded(since, value, visible & (visible.cumsum(1) > 1))
+
+
+class IgnoresDates(Astromer):
+    def _tokens(self, since, value, visible):
+        return super()._tokens(0 * since, value, visible)
+
+
 class WithItsError(Astromer):
     """The error of a hidden night stays in its token."""
 
@@ -166,6 +196,9 @@ LEAKS = {
     "magnitudes left in tokens": LeftInTheToken,
     "the mean of all nights": CentredByAll,
     "hidden magnitudes given back": GivesItBack,
+    "an embedding of hidden nights": AveragesHiddenNights,
+    "no attention": LooksAtNobody,
+    "a first night that nobody looks at": SkipsTheFirst,
 }
 DOUBTS = {
     "errors left in tokens": WithItsError,
@@ -175,6 +208,7 @@ ANSWERS = {
     "dates from nought": FromNought,
     "dates from a hidden night": FromAnyNight,
     "hidden dates that are seen": SeesHiddenDates,
+    "dates that are ignored": IgnoresDates,
 }
 PADDED = {"padding looked at": LooksAtPadding}
 
@@ -205,6 +239,9 @@ def likelihood(predicted, deviation, magnitude, hidden, *, of=1.0, weigh=0.5, lo
 LIKELIHOODS = {
     "a variance for a deviation": partial(likelihood, of=2.0),
     "a likelihood of visible nights": lambda p, d, m, h: likelihood(p, d, m, ~h),
+    "a mean of the stars' means": lambda p, d, m, h: torch.stack(
+        [likelihood(*(part[k] for part in (p, d, m, h))) for k in range(len(p)) if h[k].any()]
+    ).mean(),
 }
 
 TABLES = {
@@ -213,6 +250,7 @@ TABLES = {
     "prop-dates": ("time_sinusoids", SINUSOIDS),
     "prop-dates ": ("frequency_ladder", LADDERS),
     "prop-hidden": ("Astromer", LEAKS),
+    "prop-hidden ": ("hide_nights", {"nothing hidden": lambda c, **_: torch.zeros_like(c.real)}),
     "prop-anytime": ("Astromer", ANSWERS),
     "prop-loss": ("reconstruction_error", LOSSES),
     "prop-doubt": ("Astromer", DOUBTS),
