@@ -199,7 +199,7 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
         elif isinstance(numbers[name], list):
             parts = [np.mean(numbers[name])]
             parts += [np.std(numbers[name], ddof=1)] if form.startswith("±") else []
-        text = " ± ".join(format(part, form.removeprefix("±")) for part in parts)
+        text = " ±\N{NO-BREAK SPACE}".join(format(part, form.removeprefix("±")) for part in parts)
         if form.endswith("%"):
             text = text.replace("% ±", " ±").replace("%", "\N{NO-BREAK SPACE}%")
         glue(name, text.replace("-", "−") if form else text, display=False)

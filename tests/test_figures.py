@@ -124,7 +124,7 @@ def test_numbers_reach_the_prose_as_it_writes_them(monkeypatch):
     figures.say(found, ",d", "count")
     figures.say({"word": found["word"]}, "")
     figures.say(found, "±.1f", "five")
-    assert glued.pop("five") == "2.0 ± 1.4"
+    assert glued.pop("five") == "2.0 ±\N{NO-BREAK SPACE}1.4"
     figures.say(found, ".1f", "five")
     assert glued.pop("five") == "2.0"
     assert glued == {

@@ -155,7 +155,6 @@ def medians(*, count: int) -> Row:
         found |= {
             f"spread_{called}": float(spread),
             f"more_{called}": (some.size > 48)[its].double().mean().item(),
-            f"long_{called}": (far > 5).double().mean().item(),
             f"flat_{called}": (far > 3 * IMPACT).double().mean().item(),
         }
     found["count_ratio"] = found["particles_gluon"] / found["particles_quark"]
@@ -386,14 +385,21 @@ def who_counts(*, starts: int, rounds: int) -> Row:
 
 @experiment([{"count": 50}, {"count": 2500}], within=0.02)
 def fewer(*, count: int) -> Row:
-    """How many test jets the network names rightly from their hardest particles alone."""
+    """How many test jets the network names rightly from the hardest particles, or without them."""
     tagger, test = load_tagger()[0], jets().test[:count]
-    found = {}
-    for many in (4, 8, 16, 24, 32, 48):
-        kept = test.hardest(many)
-        kept = kept if many == 48 else dataclasses.replace(kept, size=kept.real.sum(1))
-        found[f"of_{many}"] = judged(logits_of(tagger, jet_inputs(kept)), test.label).accuracy
-    return found
+
+    def right(first: int, last: int) -> float:
+        kept = {
+            name: getattr(test, name)[:, first:last]
+            for name in ("pt", "eta", "phi", "kind", "charge", "d0", "dz")
+        }
+        some = dataclasses.replace(test, size=(kept["pt"] > 0).sum(1), **kept)
+        whole = test if (first, last) == (0, 48) else some
+        return judged(logits_of(tagger, jet_inputs(whole)), test.label).accuracy
+
+    return {f"of_{many}": right(0, many) for many in (4, 8, 16, 24, 32, 48)} | {
+        f"without_first_{many}": right(many, 48) for many in (1, 2, 4)
+    }
 
 
 # The network and its rivals --------------------------------------------------------------------
@@ -416,8 +422,8 @@ def compared() -> Row:
         twice[kind] = np.array([run["loss"] for run in longer[0]] if longer else [])
         name = plain(kind)
         found |= {
-            f"right_{name}": mean_of(right[kind]),
-            f"loss_{name}": mean_of(loss[kind]),
+            f"right_{name}": right[kind].tolist(),
+            f"loss_{name}": loss[kind].tolist(),
             f"twice_{name}": twice[kind].tolist(),
             f"seconds_{name}": float(np.mean([run["processor_seconds"] for run in own])),
             f"rounds_{name}": own[0]["epochs"],
@@ -433,6 +439,8 @@ def compared() -> Row:
     seconds = {kind: found[f"seconds_{plain(kind)}"] for kind in RIVALS}
     (longest,) = runs["with pairs"][24]
     return found | {
+        "right_error": max(mean_of(each)["error"] for each in right.values()),
+        "loss_error": max(mean_of(each)["error"] for each in loss.values()),
         "pairs_cost": seconds["with pairs"] / seconds["without pairs"] - 1,
         "set_cost": seconds["deep set"] / seconds["with pairs"],
         "thrice_with_pairs": longest["loss"],

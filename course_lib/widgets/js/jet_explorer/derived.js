@@ -70,12 +70,12 @@ function linksOf({ attention, there, layer, head, at, unpacked }) {
 }
 
 /**
- * How much of its attention a particle gives to the nearest of the others and to the hardest of
- * them, and what as many would have if it looked at all alike.
+ * How much of its attention a particle gives to the nearest, the farthest and the hardest of the
+ * others, and what as many would have if it looked at all alike.
  * @param {any[]} links of the particle `at`
  * @param {number} at
  */
-export function nearAndHard(links, at) {
+export function nearFarAndHard(links, at) {
   const others = links.filter(({ to }) => to !== at);
   const many = Math.min(FEW, Math.ceil(others.length / 2));
   if (!many) return null;
@@ -86,6 +86,7 @@ export function nearAndHard(links, at) {
   return {
     ...{ many, chance: many / links.length },
     nearest: sum(others.toSorted((a, b) => a.pair[0] - b.pair[0])),
+    farthest: sum(others.toSorted((a, b) => b.pair[0] - a.pair[0])),
     hardest: sum(others.toSorted((a, b) => a.to - b.to)),
   };
 }
@@ -125,7 +126,7 @@ export function derive(now, ui) {
   return {
     ...answered,
     ...{ unpacked, count, there, at },
-    ...{ links, looks: nearAndHard(links, at), open: jet in guesses },
+    ...{ links, looks: nearFarAndHard(links, at), open: jet in guesses },
     mass: there.length ? invariantMass(total(there.map((i) => unpacked.momenta[i]))) : 0,
     field: fieldOf(unpacked, ui.width("jet", USUAL_WIDTH)),
     judged: judgedOf(now, memo, model),

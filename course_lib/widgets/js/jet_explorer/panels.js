@@ -113,7 +113,7 @@ export function massAxis({ mass, there, facts }, ui) {
     </div>`;
 }
 
-/** Whose lines are drawn; folded, how much of its attention goes to its nearest and the hardest. */
+/** Whose lines are drawn; folded, how much of its attention goes to near, far and hard ones. */
 export function attention(now, ui) {
   const { at, facts, looks } = now;
   const named = () => {
@@ -126,8 +126,9 @@ export function attention(now, ui) {
     <td class="cw-number">${looks ? percent(share) : "–"}</td>
     <td class="cw-bar-cell" aria-hidden="true">${bar(colour, looks ? share : 0)}</td></tr>`;
   const table = html`<table class="cw-weights cw-j-looks"
-      aria-label="Its attention to near and to hard particles">
+      aria-label="Its attention to near, far and hard particles">
       <tbody>${row(`to its ${many} nearest`, looks?.nearest, "var(--cw-warm)")}
+        ${row(`to its ${many} farthest`, looks?.farthest, "var(--cw-warm)")}
         ${row(`to the ${many} hardest`, looks?.hardest, "var(--cw-warm)")}
         ${row(`to any ${many}, if alike`, looks?.chance, "var(--cw-edge)")}</tbody>
     </table>`;
