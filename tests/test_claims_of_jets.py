@@ -139,7 +139,13 @@ NAMES = {
         "nothing": lambda first, second: 0 * library.delta_r(first, second),
         "L1": both_summed,
     },
-    ("prop-rapidity", "rotated_about_beam"): {"none": as_it_is},
+    ("prop-rapidity", "rotated_about_beam"): {
+        "none": as_it_is,
+        "the other way": lambda p, angle: library.rotated_about_beam(p, -angle),
+        "upside down": lambda p, angle: (
+            library.rotated_about_beam(p, angle) * torch.tensor([1.0, 1, 1, -1])
+        ),
+    },
     ("prop-rapidity", "boosted_along_beam"): {
         "the other way": lambda p, shift: library.boosted_along_beam(p, -shift),
         "none": as_it_is,

@@ -48,6 +48,9 @@ def without_constant(time, magnitude, error, frequency, **_):
 POWERS = {
     "power without a constant": without_constant,
     "weights 1/σ": lambda t, m, e, f, **kept: lomb_scargle(t, m, e.sqrt(), f, **kept),
+    "another power of fast stars": lambda t, m, e, f, **kept: torch.where(
+        f > 5, 2.0, lomb_scargle(t, m, e, f, **kept)
+    ),
     "power of hidden nights": lambda t, m, e, f, **_: lomb_scargle(t, m, e, f),
 }
 
@@ -130,6 +133,47 @@ class IgnoresDates(Astromer):
         return super()._tokens(0 * since, value, visible)
 
 
+class ReadsTheMeanAlone(Astromer):
+    """Of the visible magnitudes only their mean is read."""
+
+    def _inputs(self, curves, visible):
+        since, value, mean = super()._inputs(curves, visible)
+        return since, value * torch.tensor([0.0, 1.0], dtype=value.dtype), mean
+
+
+class CountsHiddenNights(Astromer):
+    def forward(self, curves, *, hidden=None):
+        said = super().forward(curves, hidden=hidden)
+        return said if hidden is None else said + 0.1 * hidden.sum(1, keepdim=True)
+
+    def at(self, curves, time, *, hidden=None):
+        said = super().at(curves, time, hidden=hidden)
+        return said if hidden is None else said + 0.1 * hidden.sum(1, keepdim=True)
+
+
+class AsksInDays(LightCurves):
+    def in_turns(self, period):  # noqa: ARG002 - called as that of the library
+        return self
+
+
+class AsksInWrongTurns(LightCurves):
+    def in_turns(self, period):
+        return super().in_turns(1 / period)
+
+
+class DoubtsElsewhere(Astromer):
+    """Of dates that are asked for another deviation is said."""
+
+    def belief_at(self, curves, time, *, hidden=None):
+        said, spread = super().belief_at(curves, time, hidden=hidden)
+        return said, 2 * spread
+
+
+class SaysNothing(StarClassifier):
+    def forward(self, curves: LightCurves, extra: Tensor | None = None) -> Tensor:
+        return 0 * super().forward(curves, extra)
+
+
 class WithItsError(Astromer):
     """The error of a hidden night stays in its token."""
 
@@ -198,17 +242,20 @@ LEAKS = {
     "hidden magnitudes given back": GivesItBack,
     "an embedding of hidden nights": AveragesHiddenNights,
     "no attention": LooksAtNobody,
+    "the mean alone": ReadsTheMeanAlone,
     "a first night that nobody looks at": SkipsTheFirst,
 }
 DOUBTS = {
     "errors left in tokens": WithItsError,
     "one deviation for all": OneForAll,
+    "another deviation of dates": DoubtsElsewhere,
 }
 ANSWERS = {
     "dates from nought": FromNought,
     "dates from a hidden night": FromAnyNight,
     "hidden dates that are seen": SeesHiddenDates,
     "dates that are ignored": IgnoresDates,
+    "hidden nights that are counted": CountsHiddenNights,
 }
 PADDED = {"padding looked at": LooksAtPadding}
 
@@ -239,6 +286,9 @@ def likelihood(predicted, deviation, magnitude, hidden, *, of=1.0, weigh=0.5, lo
 LIKELIHOODS = {
     "a variance for a deviation": partial(likelihood, of=2.0),
     "a likelihood of visible nights": lambda p, d, m, h: likelihood(p, d, m, ~h),
+    "the mean deviation for all": lambda p, d, m, h: likelihood(
+        p, d[h].mean() * torch.ones_like(d), m, h
+    ),
     "a mean of the stars' means": lambda p, d, m, h: torch.stack(
         [likelihood(*(part[k] for part in (p, d, m, h))) for k in range(len(p)) if h[k].any()]
     ).mean(),
@@ -256,8 +306,12 @@ TABLES = {
     "prop-doubt": ("Astromer", DOUBTS),
     "prop-doubt ": ("negative_log_likelihood", LIKELIHOODS),
     "prop-padded-nights": ("Astromer", PADDED),
-    "prop-padded-nights ": ("StarClassifier", {"a classifier that counts nights": CountsNights}),
+    "prop-padded-nights ": (
+        "StarClassifier",
+        {"counted nights": CountsNights, "nothing": SaysNothing},
+    ),
     "prop-turns": ("Astromer", {"the date itself": SeesTheDate}),
+    "prop-turns ": ("LightCurves", {"days": AsksInDays, "wrong turns": AsksInWrongTurns}),
 }
 WRONG = {
     f"{label.strip()}: {case}": (label.strip(), {name: implementation})

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from scipy.stats import rankdata
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.preprocessing import QuantileTransformer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -52,7 +53,7 @@ from course_lib.jets import (
     load_jets,
 )
 from course_lib.particle_transformer import ParticleTransformer, without_itself
-from course_lib.training import seed
+from course_lib.training import fit_one_cycle, seed
 
 
 @cache
@@ -347,6 +348,7 @@ def counting(*, count: int) -> Row:
         "held_apart": (now - usual[:, 0, 0]).abs().max().item(),
         "count_free": judged(free, every.label).loss,
         "count_held": judged(fixed, every.label).loss,
+        "held_rise": mean_of(nats(fixed, every.label) - nats(free, every.label)),
         "told_untrained": told_by_line(fresh_asked, number, fresh_learned, known),
         "told_trained": told_by_line(
             mean_asked, number, logits_and_mean(learned, tagger)[1], known
@@ -375,31 +377,47 @@ def who_counts(*, starts: int, rounds: int) -> Row:
             model = make().standardized_like(learned.features, real=learned.real)
             train_tagger(model, learned, epochs=rounds, seed=start, progress=False)
             found[name].append(judged(logits_of(model, asked), asked.label).accuracy)
+    averages = [
+        (it.features * it.real[..., None]).sum(1) / it.real.sum(1, keepdim=True)
+        for it in (learned, asked)
+    ]
+    trees = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
+    trees.fit(averages[0].numpy(), learned.label.numpy())
     many, others = (it.real.sum(1) for it in (learned, asked))
     most = max(range(1, 48), key=lambda k: ((many > k) == learned.label).double().mean())
     return found | {
+        "averages_right": trees.score(averages[1].numpy(), asked.label.numpy()),
         "rule_right": ((others > most) == asked.label).double().mean().item(),
         "always_quark": (asked.label == 0).double().mean().item(),
     }
 
 
-@experiment([{"count": 50}, {"count": 2500}], within=0.02)
-def fewer(*, count: int) -> Row:
-    """How many test jets the network names rightly from the hardest particles, or without them."""
-    tagger, test = load_tagger()[0], jets().test[:count]
+@experiment(
+    [{"learned": 400, "tested": 50, "rounds": 2}, {"learned": 8750, "tested": 2500, "rounds": 100}],
+    within=0.02,
+)
+def fewer(*, learned: int, tested: int, rounds: int) -> Row:
+    """Jets cut to some of their particles: the network, which saw whole ones, and trees that learn.
 
-    def right(first: int, last: int) -> float:
-        kept = {
-            name: getattr(test, name)[:, first:last]
-            for name in ("pt", "eta", "phi", "kind", "charge", "d0", "dz")
-        }
-        some = dataclasses.replace(test, size=(kept["pt"] > 0).sum(1), **kept)
-        whole = test if (first, last) == (0, 48) else some
-        return judged(logits_of(tagger, jet_inputs(whole)), test.label).accuracy
+    Trees learn from jets that are cut in the same way. Both count right answers on the test jets.
+    """
+    tagger, train, test = load_tagger()[0], jets().train[:learned], jets().test[:tested]
 
-    return {f"of_{many}": right(0, many) for many in (4, 8, 16, 24, 32, 48)} | {
-        f"without_first_{many}": right(many, 48) for many in (1, 2, 4)
-    }
+    def cut(some: Jets, first: int, last: int) -> Jets:
+        names = ("pt", "eta", "phi", "kind", "charge", "d0", "dz")
+        kept = {name: getattr(some, name)[:, first:last] for name in names}
+        return dataclasses.replace(some, size=(kept["pt"] > 0).sum(1), **kept)
+
+    found = {"of_48": judged(logits_of(tagger, jet_inputs(test)), test.label).accuracy}
+    places = {f"of_{many}": (0, many) for many in (4, 8, 16, 32)}
+    places |= {f"without_first_{many}": (many, 48) for many in (1, 4)}
+    for name, place in places.items():
+        known, asked = cut(train, *place), cut(test, *place)
+        found[name] = judged(logits_of(tagger, jet_inputs(asked)), asked.label).accuracy
+        forest = fit_forest(known, summary=jet_numbers, trees=rounds)
+        chance = torch.from_numpy(forest.predict_proba(jet_numbers(asked).numpy()))
+        found[f"trees_{name}"] = judged(chance.log(), asked.label).accuracy
+    return found
 
 
 # The network and its rivals --------------------------------------------------------------------
@@ -414,17 +432,15 @@ def compared() -> Row:
     found, runs = {"tried_count": len(kept["tried"])}, {}
     for run in sorted(kept["runs"], key=lambda run: (run["epochs"], run["seed"])):
         runs.setdefault(run["kind"], {}).setdefault(run["epochs"], []).append(run)
-    right, loss, twice = {}, {}, {}
+    right, loss = {}, {}
     for kind in RIVALS:
-        own, *longer = runs[kind].values()
+        own, *_ = runs[kind].values()
         right[kind] = np.array([100 * run["accuracy"] for run in own])
         loss[kind] = np.array([run["loss"] for run in own])
-        twice[kind] = np.array([run["loss"] for run in longer[0]] if longer else [])
         name = plain(kind)
         found |= {
             f"right_{name}": right[kind].tolist(),
             f"loss_{name}": loss[kind].tolist(),
-            f"twice_{name}": twice[kind].tolist(),
             f"seconds_{name}": float(np.mean([run["processor_seconds"] for run in own])),
             f"rounds_{name}": own[0]["epochs"],
         }
@@ -434,8 +450,10 @@ def compared() -> Row:
             f"pairs_ahead_of_{name}": mean_of(right["with pairs"] - right[rival]),
             f"pairs_below_{name}": mean_of(loss[rival] - loss["with pairs"]),
             f"{name}_below_pairs": mean_of(loss["with pairs"] - loss[rival]),
-            f"pairs_below_{name}_twice": (twice[rival] - twice["with pairs"]).tolist(),
         }
+    for kind in ("deep set", "without pairs", "with pairs"):
+        _, longer, *_ = runs[kind].values()
+        found[f"twice_{plain(kind)}"] = [run["loss"] for run in longer]
     seconds = {kind: found[f"seconds_{plain(kind)}"] for kind in RIVALS}
     (longest,) = runs["with pairs"][24]
     return found | {
@@ -445,6 +463,63 @@ def compared() -> Row:
         "set_cost": seconds["deep set"] / seconds["with pairs"],
         "thrice_with_pairs": longest["loss"],
         "parameters": runs["with pairs"][8][0]["parameters"],
+    }
+
+
+@experiment([{"seeds": 1, "rounds": 4}, {"seeds": 2, "rounds": 200}], within=0.02)
+def longer_trees(*, seeds: int, rounds: int) -> Row:
+    """Boosted trees that grow twice as many rounds at half the rate, on ten numbers and on all."""
+    train, test = (jets().train[:1000], jets().test[:500]) if rounds < 10 else jets()[::2]
+    known, asked = numbers("train", len(train)), numbers("test", len(test))
+    found = {"twice_trees": [], "twice_more_trees": []}
+    for name, columns in (("twice_trees", len(SUMMARY)), ("twice_more_trees", known.shape[1])):
+        for start in range(seeds):
+            options = {"seed": start, "trees": rounds, "learning_rate": 0.04}
+            forest = fit_forest(train, summary=lambda _, k=columns: known[:, :k], **options)
+            chance = torch.from_numpy(forest.predict_proba(asked[:, :columns].numpy()))
+            found[name].append(judged(chance.log(), test.label).loss)
+    return found
+
+
+def by_perceptron(learned: int, tested: int, epochs: int, start: int) -> Tensor:
+    """The logits of a perceptron with two hidden layers on all numbers of the physicists."""
+    known, asked = numbers("train", learned).numpy(), numbers("test", tested).numpy()
+    scale = QuantileTransformer(output_distribution="normal", n_quantiles=300, random_state=0)
+    given = torch.from_numpy(scale.fit_transform(known).clip(-3, 3)).float()
+    seed(start)
+    model = nn.Sequential(
+        *(nn.Linear(given.shape[1], 256), nn.GELU(), nn.Dropout(0.5)),
+        *(nn.Linear(256, 256), nn.GELU(), nn.Dropout(0.5)),
+        nn.Linear(256, len(CLASSES)),
+    )
+    label = jets().train.label[:learned].long()
+    rows = [part for _ in range(epochs) for part in torch.randperm(learned).split(64)]
+    fit_one_cycle(
+        model,
+        lambda model, part: F.cross_entropy(model(given[part]), label[part]),
+        rows,
+        steps=len(rows),
+        optimizers=[torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.05)],
+        progress=False,
+    )
+    with torch.no_grad():
+        return model.eval()(torch.from_numpy(scale.transform(asked).clip(-3, 3)).float()).double()
+
+
+@experiment(
+    [
+        {"learned": 500, "tested": 200, "epochs": 2, "seeds": 2},
+        {"learned": 8750, "tested": 2500, "epochs": 20, "seeds": 5},
+    ],
+    within=0.02,
+)
+def perceptron(*, learned: int, tested: int, epochs: int, seeds: int) -> Row:
+    """What the perceptron reaches on the test jets."""
+    answers = [by_perceptron(learned, tested, epochs, start) for start in range(seeds)]
+    results = [judged(logits, jets().test.label[:tested]) for logits in answers]
+    return {
+        "right_perceptron": [100 * it.accuracy for it in results],
+        "loss_perceptron": [it.loss for it in results],
     }
 
 
@@ -515,6 +590,7 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
     answers = {"network": logits_of(network, every).double()}
     answers |= by_trees(learned, tested, rounds)
     answers["other"] = logits_of(another_network(learned, epochs), every).double()
+    answers["perceptron"] = by_perceptron(learned, tested, 2 if epochs == 1 else 20, 0)
     said = logits_of(network, valid).double()
     temperature = min(
         np.linspace(0.5, 2, 61), key=lambda at: nats(said / at, valid.label).mean().item()
@@ -523,6 +599,7 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
         "both": mean_of_chances(answers["network"], answers["trees"]),
         "both_untold": mean_of_chances(answers["network"], answers["untold"]),
         "networks": mean_of_chances(answers["network"], answers["other"]),
+        "numbers": mean_of_chances(answers["perceptron"], answers["trees"]),
     }
     found = {"temperature": float(temperature)}
     loss = {name: nats(logits, test.label) for name, logits in answers.items()}
@@ -535,8 +612,9 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
     for name in ("ten", "trees"):
         ahead = right["network"].double() - right[name].double()
         found[f"network_ahead_of_{name}"] = mean_of(100 * ahead)
-    for name in ("network", "trees", "networks"):
+    for name in ("network", "trees", "networks", "numbers"):
         found[f"both_below_{name}"] = mean_of(loss[name] - loss["both"])
+    found["numbers_below_trees"] = mean_of(loss["trees"] - loss["numbers"])
     found["networks_below_network"] = mean_of(loss["network"] - loss["networks"])
     taken = judged(answers["network"], test.label).taken_for.double()
     for a, what in enumerate(CLASSES):

@@ -228,6 +228,43 @@ def averaged(curves: LightCurves, hidden: Tensor, likely: list[tuple[Tensor, Ten
     return said, spread
 
 
+@cache
+def library() -> Tensor:
+    """One turn of 1,000 training stars, in 480 steps; of two modes the first alone."""
+    train = catalogue().where("train")
+    some = train[torch.randperm(len(train), generator=torch.Generator().manual_seed(0))[:1000]]
+    first = torch.tensor([1.0, 0.0])
+    still = replace(some, amplitude=some.amplitude * first, magnitude=0 * some.magnitude)
+    return still.light(torch.arange(480) / 480 * some.period[:, :1]).float()
+
+
+def by_shapes(
+    curves: LightCurves, hidden: Tensor, likely: list[tuple[Tensor, Tensor]]
+) -> tuple[Tensor, Tensor]:
+    """The mean of a library of shapes, each at 48 phases, weighed by the visible nights.
+
+    Template fitting as a prior: a shape is taken for the star's own but for a constant, which is
+    fitted. It is asked at the 100 likeliest periods, each as often as it is likely.
+    """
+    begins, rows = torch.arange(48) * 10, []
+    for star, (trial, share) in enumerate(likely):
+        chance, best = share.topk(min(100, len(share)))
+        weight = (~hidden[star]) / curves.error[star].square()
+        weight = weight / (total := weight.sum())
+        beliefs = []
+        for frequency in trial[best]:
+            place = (curves.time[star] * frequency % 1 * 480).long() % 480
+            light = library()[:, (place + begins[:, None]) % 480].flatten(0, 1)
+            off = curves.magnitude[star] - light
+            mean = off @ weight
+            fits = (-total * ((off - mean[:, None]).square() @ weight) / 2).softmax(dim=0)
+            beliefs.append(mixed(light + mean[:, None], torch.zeros(1), fits.to(light.dtype)))
+        each = (torch.stack(part).double() for part in zip(*beliefs, strict=True))
+        rows.append(mixed(*each, chance / chance.sum()))
+    said, spread = (torch.stack(part).to(curves.time.dtype) for part in zip(*rows, strict=True))
+    return said, spread
+
+
 @torch.no_grad()
 def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Belief]:
     """What each way says of every night, from the visible nights and the period found in them.
@@ -242,7 +279,9 @@ def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Be
     jitter = likeliest_jitter(curves, period, **options)[:, None]
     noisier = replace(curves, error=torch.hypot(curves.error, jitter))
     series, spread = posterior_over_periods(noisier, FINE, curves.time, **options)
-    network, doubt = averaged(curves, hidden, likely_frequencies(noisier, FINE, **options))
+    likely = likely_frequencies(noisier, FINE, **options)
+    network, doubt = averaged(curves, hidden, likely)
+    shape, unsure = by_shapes(noisier, hidden, likely)
     (days, _), (turns, about) = trained("days"), trained("turns")
     clocked = curves.in_turns(period)
     said = turns(clocked, hidden=hidden)
@@ -252,6 +291,7 @@ def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Be
         "process": by_process(curves, hidden, period),
         "series": (fit_harmonics(*columns, 1 / period, seen=visible).at(curves.time), None),
         "prior": (series, torch.hypot(spread, jitter)),
+        "library": (shape, torch.hypot(unsure, jitter)),
         "days": (days(curves, hidden=hidden), days.spread(curves, hidden=hidden)),
         "turns": (said, turns.spread(clocked, hidden=hidden)),
         "constant": (said, torch.full_like(said, about["doubt"]["constant"])),
@@ -278,13 +318,15 @@ def judged(belief: Belief, curves: LightCurves, hidden: Tensor) -> Row:
 
 
 ERRS_LESS = (
+    "library prior",
+    "library averaged",
     "prior averaged",
     "averaged prior",
     "averaged turns",
     "turns series",
     "averaged process",
 )
-IS_LIKELIER = ("prior averaged", "turns constant")
+IS_LIKELIER = ("prior averaged", "library prior", "turns constant")
 
 
 def gather(row: Row, numbers: Row) -> None:
@@ -315,8 +357,10 @@ def filling(*, stars: int, draws: int) -> Row:
         right = (period / true - 1).abs() < 0.01
         off_by_days = [(1 / period - (k + s / true)).abs() for k in (-2, -1, 1, 2) for s in (1, -1)]
         alias = ~right & (torch.stack(off_by_days).amin(0) < 1 / DAYS)
-        noise = curves.error[hidden].square().mean().sqrt().item()
-        gather(row, {"wrong": (~right).sum().item(), "alias": alias.sum().item(), "noise": noise})
+        own_peak = ~right & ((1 / period - 1 / true).abs() < 1 / DAYS)
+        count = {"wrong": ~right, "alias": alias, "own_peak": own_peak}
+        gather(row, {name: of.sum().item() for name, of in count.items()})
+        gather(row, {"noise": curves.error[hidden].square().mean().sqrt().item()})
         said = beliefs(curves, hidden, period)
         groups = {"": torch.ones_like(right), "right_": right, "wrong_": ~right}
         for (way, belief), (group, of) in product(said.items(), groups.items()):
@@ -324,31 +368,6 @@ def filling(*, stars: int, draws: int) -> Row:
             found = judged(few, curves[of], hidden[of])
             gather(row, {f"{group}{way}_{name}": number for name, number in found.items()})
     return with_leads(row, "", "right_", "wrong_")
-
-
-def by_shapes(curves: LightCurves, hidden: Tensor, period: Tensor) -> Tensor:
-    """The mean of 1,000 training stars at 48 phases each, weighed by how likely visible nights are.
-
-    Template fitting as a prior: the light of each star of this library, its first mode alone, is
-    taken for the star's own but for a constant, which is fitted.
-    """
-    train = catalogue().where("train")
-    library = train[torch.randperm(len(train), generator=torch.Generator().manual_seed(0))[:1000]]
-    modes = torch.tensor([1.0, 0.0])
-    still = replace(library, amplitude=library.amplitude * modes, magnitude=0 * library.magnitude)
-    grid = torch.arange(480) / 480 * library.period[:, :1]  # days, for each star its own turn
-    shapes = still.light(grid).float()
-    rows, begins = [], torch.arange(48) * 10
-    for star in range(len(curves)):
-        place = (curves.time[star] / period[star] % 1 * 480).long()
-        light = shapes[:, (place + begins[:, None]) % 480].flatten(0, 1)
-        weight = (~hidden[star]) / curves.error[star].square()
-        weight = weight / (total := weight.sum())
-        off = curves.magnitude[star] - light
-        mean = off @ weight
-        likely = (-total * ((off - mean[:, None]).square() @ weight) / 2).softmax(dim=0)
-        rows.append(likely @ (light + mean[:, None]))
-    return torch.stack(rows)
 
 
 @experiment(
@@ -366,9 +385,10 @@ def few_nights(*, visible: int, stars: int) -> Row:
         hidden = hide_nights(curves, share=1 - visible / NIGHTS, generator=random)
         period = some.period[:, 0].float()
         options = {"variance": prior(), "hidden": hidden}
+        sure = [(frequency[None].double(), torch.ones(1).double()) for frequency in 1 / period]
         said = {
             "prior": posterior_at_period(curves, period, curves.time, **options)[0],
-            "shapes": by_shapes(curves, hidden, period),
+            "shapes": by_shapes(curves, hidden, sure)[0],
             "turns": model(curves.in_turns(period), hidden=hidden),
         }
         for way, guess in said.items():
@@ -521,15 +541,17 @@ def named(model: StarClassifier, curves: LightCurves, features: Tensor) -> np.nd
         return torch.cat([model(curves[r], features[r, :1]).argmax(1) for r in rows]).numpy()
 
 
-def learned(start: str, labels: int, steps: int, rate: float, value: int) -> StarClassifier:
+def learned(
+    start: str, labels: int, steps: int, rate: float, value: int, *, kind_of: type = AnyEpoch
+) -> StarClassifier:
     """A classifier that has seen every class as often, and every star from many epochs."""
     curves, features, kind = described("train", labels, value)
     random = seed(value)
     body = trained("turns")[0] if start == "pre-trained" else empty_astromer("turns")
-    any_epoch = AnyEpoch(body.frequency)
-    any_epoch.load_state_dict(body.state_dict())
-    model = StarClassifier(any_epoch, len(CLASSES), extras=1).train()
-    groups = {rate: any_epoch.parameters(), HEAD_RATE: model.head.parameters()}
+    learner = kind_of(body.frequency)
+    learner.load_state_dict(body.state_dict())
+    model = StarClassifier(learner, len(CLASSES), extras=1).train()
+    groups = {rate: learner.parameters(), HEAD_RATE: model.head.parameters()}
     descent = torch.optim.AdamW([{"params": part} for part in groups.values()], fused=True)
     plan = torch.optim.lr_scheduler.OneCycleLR(descent, list(groups), total_steps=steps + 1)
     share = 1 / torch.bincount(kind)[kind]
@@ -564,6 +586,22 @@ def naming_by_network(*, start: str, labels: int, steps: int, asked: int) -> Row
         best = max(scores, key=scores.__getitem__)
         row["rate"].append(best)
         row["right"].append(balanced_accuracy(named(tries[best], *test), kind))
+    return row
+
+
+@experiment(
+    [{"labels": 5, "steps": 3, "asked": 20}, {"labels": 20, "steps": 1000, "asked": 9999}],
+    within=0.02,
+)
+def own_epoch(*, labels: int, steps: int, asked: int) -> Row:
+    """The same networks if each star keeps its epoch; the better rate on the test side itself."""
+    row: Row = {}
+    *test, kind = described("test", asked, 1000)
+    for value in SEEDS[:3] if labels > 5 else SEEDS[:1]:
+        for start in ("pre-trained", "scratch"):
+            tries = [learned(start, labels, steps, rate, value, kind_of=Astromer) for rate in RATES]
+            best = max(balanced_accuracy(named(model, *test), kind) for model in tries)
+            gather(row, {f"own_epoch_{start}": best})
     return row
 
 
