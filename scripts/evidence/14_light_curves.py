@@ -56,7 +56,7 @@ from course_lib.variable_stars import (
     observe,
     seasons,
 )
-from course_lib.widgets.watched_stars import ECLIPSING, ROUGH
+from course_lib.widgets.watched_stars import ECLIPSING, ROUGH, stars_to_watch
 
 FREQUENCY = frequency_grid(DAYS, highest=FASTEST)
 FINE = frequency_grid(DAYS, highest=FASTEST, oversampling=16)  # to average over
@@ -462,6 +462,36 @@ def no_period() -> Row:
             error = reconstruction_error(said, curves.magnitude, hidden).item()
             gather(row, {f"{way}_no_period": error})
     return row
+
+
+@experiment([{"count": 2}, {"count": 30}], within=0.02)
+@torch.no_grad()
+def one_star(*, count: int) -> Row:
+    """How far series and network miss a star at 700 dates of a season, in as many seasons."""
+    test, nights, random = catalogue().where("test"), real_nights(), seed(0)
+    named = f"OGLE-{stars_to_watch().name[0].partition(': ')[2]}"
+    star, row = test[torch.tensor([test.name.index(named)])], {}
+    for place in torch.randperm(len(nights), generator=random)[:count].tolist():
+        season = nights[place : place + 1]
+        noise = season.error * torch.randn(season.time.shape, generator=random)
+        curves = replace(season, magnitude=(star.light(season.time.double()) + noise).float())
+        hidden = hide_nights(curves, generator=random)
+        period = period_of(curves, hidden)
+        first, last = curves.time.aminmax()
+        every = torch.linspace(first.item(), last.item(), 700).double()[None]
+        options = {"variance": prior(), "hidden": hidden}
+        network = trained("turns")[0]
+        said = {
+            "series": posterior_over_periods(curves, FINE, every, **options)[0],
+            "network": network.at(
+                curves.in_turns(period), (every / period[:, None]).float(), hidden=hidden
+            ),
+        }
+        off = {way: guess - star.light(every) for way, guess in said.items()}
+        gather(row, {f"misses_{way}": it.square().mean().sqrt().item() for way, it in off.items()})
+    closer = np.less(row["misses_series"], row["misses_network"]).sum()
+    medians = {f"usual_miss_{way}": float(np.median(row[f"misses_{way}"])) for way in said}
+    return row | medians | {"series_closer": int(closer)}
 
 
 # Naming ----------------------------------------------------------------------------------------
