@@ -258,7 +258,7 @@ def by_shapes(
             off = curves.magnitude[star] - light
             mean = off @ weight
             fits = (-total * ((off - mean[:, None]).square() @ weight) / 2).softmax(dim=0)
-            beliefs.append(mixed(light + mean[:, None], torch.zeros(1), fits.to(light.dtype)))
+            beliefs.append(mixed(light + mean[:, None], torch.zeros_like(light), fits))
         each = (torch.stack(part).double() for part in zip(*beliefs, strict=True))
         rows.append(mixed(*each, chance / chance.sum()))
     said, spread = (torch.stack(part).to(curves.time.dtype) for part in zip(*rows, strict=True))
