@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 from conftest import Folder
 from course_site import SITE, pages
 from playwright.sync_api import Page, expect
@@ -30,12 +31,17 @@ def answer_all(page: Page) -> None:
         expect(question.get_by_role("button", name="Guess again")).to_be_visible()
 
 
-def test_what_tells_the_answer_waits_for_the_guess(site: Folder, open_page: Callable[..., Page]):
-    [jets, *_] = [path for path in ASKING if "/13_" in path]
-    page = open_page(site.url(jets), formulas=False)
+@pytest.mark.parametrize(
+    ("lecture", "kind"), [("/01_", ".proof"), ("/13_", ".pst-scrollable-table-container")]
+)
+def test_what_tells_the_answer_waits_for_the_guess(
+    lecture: str, kind: str, site: Folder, open_page: Callable[..., Page]
+):
+    [path, *_] = [path for path in ASKING if lecture in path]
+    page = open_page(site.url(path), formulas=False)
     waiting = page.locator(":is(.guess-waits, .guess-hides)")
-    for kind in ("p", ".pst-scrollable-table-container", ".proof"):
-        assert page.locator(f"{kind}.guess-hides").count() >= 1, kind
+    for hidden in ("p", kind):
+        assert page.locator(f"{hidden}.guess-hides").count() >= 1
     assert page.locator(".guess-waits").count() >= 1
     answer_all(page)
     expect(waiting).to_have_count(0)
