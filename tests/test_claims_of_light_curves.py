@@ -141,16 +141,6 @@ class ReadsTheMeanAlone(Astromer):
         return since, value * torch.tensor([0.0, 1.0], dtype=value.dtype), mean
 
 
-class CountsHiddenNights(Astromer):
-    def forward(self, curves, *, hidden=None):
-        said = super().forward(curves, hidden=hidden)
-        return said if hidden is None else said + 0.1 * hidden.sum(1, keepdim=True)
-
-    def at(self, curves, time, *, hidden=None):
-        said = super().at(curves, time, hidden=hidden)
-        return said if hidden is None else said + 0.1 * hidden.sum(1, keepdim=True)
-
-
 class AsksInDays(LightCurves):
     def in_turns(self, period):  # noqa: ARG002 - called as that of the library
         return self
@@ -212,6 +202,13 @@ class SeesHiddenDates(Astromer):
 
     def _shift(self, curves, hidden):
         return 0.1 * (curves.time * hidden).mean(1, keepdim=True)
+
+
+class CountsHiddenNights(SeesHiddenDates):
+    """How many other nights are hidden shifts what is said."""
+
+    def _shift(self, curves, hidden):  # noqa: ARG002 - called as the other
+        return 0.1 * hidden.sum(1, keepdim=True)
 
 
 class SeesTheDate(Astromer):

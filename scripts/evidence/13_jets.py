@@ -31,6 +31,7 @@ from course_lib.jet_tagging import (
     TAGGERS,
     DeepSet,
     Inputs,
+    Judged,
     distances,
     fit_forest,
     jet_inputs,
@@ -79,6 +80,17 @@ def mean_of(values: Any) -> Row:
     return {"mean": values.mean(), "error": values.std(ddof=1) / math.sqrt(len(values))}
 
 
+def trees_say(jets: Jets, known: Tensor, asked: Tensor, **setting: Any) -> Tensor:
+    """The logarithms of the chances that boosted trees give to jets, by numbers of each jet."""
+    forest = fit_forest(jets, summary=lambda _: known, **setting)
+    return torch.from_numpy(forest.predict_proba(asked.numpy())).log()
+
+
+def mean_over_particles(each: Tensor, real: Tensor) -> Tensor:
+    """The mean of what each particle has, over the real ones of each jet."""
+    return (each * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+
+
 def plain(name: str) -> str:
     """A name without blanks."""
     return name.replace(" ", "_")
@@ -96,24 +108,17 @@ def plain(name: str) -> str:
 )
 def growth(*, learned: int, tested: int, rounds: int) -> Row:
     """How many test jets boosted trees name rightly, by the numbers that they see."""
-    given, asked = numbers("train", learned).numpy(), numbers("test", tested).numpy()
-    known, answer = jets().train.label[:learned].numpy(), jets().test.label[:tested]
+    train, test = jets().train[:learned], jets().test[:tested]
+    given, asked = numbers("train", learned), numbers("test", tested)
 
-    def trees_on(columns: list[int], share: float = 1.0) -> Tensor:
-        trees = HistGradientBoostingClassifier(
-            max_iter=rounds,
-            learning_rate=0.08,
-            max_leaf_nodes=15,
-            max_features=share,
-            random_state=0,
-        )
-        trees.fit(given[:, columns], known)
-        return torch.from_numpy(trees.predict_proba(asked[:, columns])).log()
+    def trees_on(columns: list[int], share: float = 1.0) -> Judged:
+        on = given[:, columns], asked[:, columns]
+        return judged(trees_say(train, *on, trees=rounds, share=share), test.label)
 
     found, seen = {}, []
     for name in ("mass", "particles", "ln D2", "displaced tracks"):
         seen.append(SUMMARY.index(name))
-        found[f"growth_{plain(name)}"] = judged(trees_on(seen), answer).accuracy
+        found[f"growth_{plain(name)}"] = trees_on(seen).accuracy
     ten = [*range(len(SUMMARY))]
     no_tracks = [k for k in ten if SUMMARY[k] != "displaced tracks"]
     for name, columns in (
@@ -121,15 +126,15 @@ def growth(*, learned: int, tested: int, rounds: int) -> Row:
         ("no_tracks", no_tracks),
         ("all", [*range(given.shape[1])]),
     ):
-        result = judged(trees_on(columns, share=0.5), answer)
+        result = trees_on(columns, share=0.5)
         found |= {f"growth_{name}": result.accuracy, f"growth_loss_{name}": result.loss}
     direction = [
         torch.stack([jets_of.total[:, 1:3].norm(dim=1), measured(jets_of.total).eta.abs()], 1)
-        for jets_of in (jets().train[:learned], jets().test[:tested])
+        for jets_of in (train, test)
     ]
     blind = HistGradientBoostingClassifier(max_iter=max(rounds // 2, 1), random_state=0)
-    blind.fit(direction[0].numpy(), known)
-    leak = blind.score(direction[1].numpy(), answer.numpy())
+    blind.fit(direction[0].numpy(), train.label.numpy())
+    leak = blind.score(direction[1].numpy(), test.label.numpy())
     return found | {"leak": leak, "all_count": len(SUMMARY) + len(SUBSTRUCTURE)}
 
 
@@ -284,8 +289,7 @@ def logits_and_mean(inputs: Inputs, model: nn.Module) -> tuple[Tensor, Tensor]:
     keep = model.blocks[-1].register_forward_hook(lambda *given: vectors.append(given[-1]))
     logits = logits_of(model, inputs)
     keep.remove()
-    mean = (torch.cat(vectors) * inputs.real[..., None]).sum(1) / inputs.real.sum(1, keepdim=True)
-    return logits, mean
+    return logits, mean_over_particles(torch.cat(vectors), inputs.real)
 
 
 @torch.no_grad()
@@ -347,7 +351,6 @@ def counting(*, count: int) -> Row:
         "fresh_apart": (fresh - 1 / (many[:, None] + 1)).abs().max().item(),
         "held_apart": (now - usual[:, 0, 0]).abs().max().item(),
         "count_free": judged(free, every.label).loss,
-        "count_held": judged(fixed, every.label).loss,
         "held_rise": mean_of(nats(fixed, every.label) - nats(free, every.label)),
         "told_untrained": told_by_line(fresh_asked, number, fresh_learned, known),
         "told_trained": told_by_line(
@@ -377,10 +380,7 @@ def who_counts(*, starts: int, rounds: int) -> Row:
             model = make().standardized_like(learned.features, real=learned.real)
             train_tagger(model, learned, epochs=rounds, seed=start, progress=False)
             found[name].append(judged(logits_of(model, asked), asked.label).accuracy)
-    averages = [
-        (it.features * it.real[..., None]).sum(1) / it.real.sum(1, keepdim=True)
-        for it in (learned, asked)
-    ]
+    averages = [mean_over_particles(it.features, it.real) for it in (learned, asked)]
     trees = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
     trees.fit(averages[0].numpy(), learned.label.numpy())
     many, others = (it.real.sum(1) for it in (learned, asked))
@@ -414,9 +414,8 @@ def fewer(*, learned: int, tested: int, rounds: int) -> Row:
     for name, place in places.items():
         known, asked = cut(train, *place), cut(test, *place)
         found[name] = judged(logits_of(tagger, jet_inputs(asked)), asked.label).accuracy
-        forest = fit_forest(known, summary=jet_numbers, trees=rounds)
-        chance = torch.from_numpy(forest.predict_proba(jet_numbers(asked).numpy()))
-        found[f"trees_{name}"] = judged(chance.log(), asked.label).accuracy
+        chances = trees_say(known, jet_numbers(known), jet_numbers(asked), trees=rounds)
+        found[f"trees_{name}"] = judged(chances, asked.label).accuracy
     return found
 
 
@@ -446,23 +445,20 @@ def compared() -> Row:
         }
     for rival in ("more trees", "deep set", "without pairs"):
         name = plain(rival)
-        found |= {
-            f"pairs_ahead_of_{name}": mean_of(right["with pairs"] - right[rival]),
-            f"pairs_below_{name}": mean_of(loss[rival] - loss["with pairs"]),
-            f"{name}_below_pairs": mean_of(loss["with pairs"] - loss[rival]),
-        }
+        found[f"pairs_ahead_of_{name}"] = mean_of(right["with pairs"] - right[rival])
+        found[f"{name}_below_pairs"] = mean_of(loss["with pairs"] - loss[rival])
     for kind in ("deep set", "without pairs", "with pairs"):
         _, longer, *_ = runs[kind].values()
         found[f"twice_{plain(kind)}"] = [run["loss"] for run in longer]
     seconds = {kind: found[f"seconds_{plain(kind)}"] for kind in RIVALS}
     (longest,) = runs["with pairs"][24]
     return found | {
+        "pairs_below_without_pairs": mean_of(loss["without pairs"] - loss["with pairs"]),
         "right_error": max(mean_of(each)["error"] for each in right.values()),
         "loss_error": max(mean_of(each)["error"] for each in loss.values()),
         "pairs_cost": seconds["with pairs"] / seconds["without pairs"] - 1,
         "set_cost": seconds["deep set"] / seconds["with pairs"],
         "thrice_with_pairs": longest["loss"],
-        "parameters": runs["with pairs"][8][0]["parameters"],
     }
 
 
@@ -474,10 +470,9 @@ def longer_trees(*, seeds: int, rounds: int) -> Row:
     found = {"twice_trees": [], "twice_more_trees": []}
     for name, columns in (("twice_trees", len(SUMMARY)), ("twice_more_trees", known.shape[1])):
         for start in range(seeds):
-            options = {"seed": start, "trees": rounds, "learning_rate": 0.04}
-            forest = fit_forest(train, summary=lambda _, k=columns: known[:, :k], **options)
-            chance = torch.from_numpy(forest.predict_proba(asked[:, :columns].numpy()))
-            found[name].append(judged(chance.log(), test.label).loss)
+            given = known[:, :columns], asked[:, :columns]
+            setting = {"seed": start, "trees": rounds, "learning_rate": 0.04}
+            found[name].append(judged(trees_say(train, *given, **setting), test.label).loss)
     return found
 
 
@@ -551,17 +546,13 @@ def by_trees(learned: int, tested: int, rounds: int) -> dict[str, Tensor]:
     for some in untold:
         some[:, SUMMARY.index("particles")].clamp_(max=48)
 
-    def say(known: Any, asked: Tensor, **setting: Any) -> Tensor:
-        forest = fit_forest(train, summary=lambda _: known, **setting)
-        return torch.from_numpy(forest.predict_proba(asked.numpy())).log()
-
     two = [SUMMARY.index(name) for name in ("mass", "particles")]
     usual = {"trees": min(rounds, 100)}
     return {
-        "two": say(*(some[:, two] for some in every), share=1.0, **usual),
-        "ten": say(*(some[:, : len(SUMMARY)] for some in every), **usual),
-        "trees": say(*every, **setting),
-        "untold": say(*untold, **setting),
+        "two": trees_say(train, *(some[:, two] for some in every), share=1.0, **usual),
+        "ten": trees_say(train, *(some[:, : len(SUMMARY)] for some in every), **usual),
+        "trees": trees_say(train, *every, **setting),
+        "untold": trees_say(train, *untold, **setting),
     }
 
 
@@ -622,7 +613,7 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
             share = taken[a, b] / taken[a].sum()
             found[f"{plain(what)}_as_{plain(other)}"] = share.item()
     chosen = np.random.default_rng(0).integers(tested, size=(many, tested))
-    judges = ("two", "ten", "trees", "network")
+    judges = ("network", "two", "ten", "trees")
     for wanted, others in (("W", ("quark", "gluon")), ("quark", ("gluon",))):
         passed = {name: passed_in(answers[name], wanted, others, chosen) for name in judges}
         given = {"signal": wanted, "background": others}
@@ -635,6 +626,7 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
             found |= {
                 f"{wanted}_{name}": rejected,
                 f"{wanted}_{name}_passed": round(found[f"background_{wanted}"] / rejected),
+                f"{wanted}_{name}_times": found.get(f"{wanted}_network", rejected) / rejected,
                 f"{wanted}_{name}_low": low,
                 f"{wanted}_{name}_high": high,
                 f"{wanted}_{name}_curve": [
@@ -642,9 +634,6 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
                     for e in np.linspace(0.2, 0.98, 40)
                 ],
             }
-    for wanted in ("W", "quark"):
-        for name in judges[:3]:
-            found[f"{wanted}_{name}_times"] = found[f"{wanted}_network"] / found[f"{wanted}_{name}"]
     return found
 
 

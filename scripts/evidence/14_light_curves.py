@@ -323,10 +323,8 @@ ERRS_LESS = (
     "prior averaged",
     "averaged prior",
     "averaged turns",
-    "turns series",
-    "averaged process",
 )
-IS_LIKELIER = ("prior averaged", "library prior", "turns constant")
+IS_LIKELIER = ("prior averaged", "turns constant")
 
 
 def gather(row: Row, numbers: Row) -> None:

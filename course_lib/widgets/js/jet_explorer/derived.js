@@ -83,10 +83,11 @@ export function nearFarAndHard(links, at) {
     const chosen = order.slice(0, many);
     return chosen.reduce((total, { weight }) => total + weight, 0);
   };
+  const byDistance = others.toSorted((a, b) => a.pair[0] - b.pair[0]);
   return {
     ...{ many, chance: many / links.length },
-    nearest: sum(others.toSorted((a, b) => a.pair[0] - b.pair[0])),
-    farthest: sum(others.toSorted((a, b) => b.pair[0] - a.pair[0])),
+    nearest: sum(byDistance),
+    farthest: sum(byDistance.toReversed()),
     hardest: sum(others.toSorted((a, b) => a.to - b.to)),
   };
 }
