@@ -2,7 +2,9 @@
 
 import math
 import sys
+from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -172,13 +174,9 @@ def over_a_fixed_time(*, system: str) -> Row:
         run = integrate(on, *start, dt=h, steps=round(200 / h), method=symplectic_euler)
         product = (on.grad_q(run.q, run.p) * on.grad_p(run.q, run.p)).sum(-1)
         spreads.append((spread(run.energy), spread(run.energy - h / 2 * product)))
-    plain, corrected = torch.tensor(spreads).log2().diff(dim=0).neg().T.tolist()
-    return {
-        "least": min(plain),
-        "most": max(plain),
-        "corrected_least": min(corrected),
-        "corrected_most": max(corrected),
-    }
+    orders = torch.tensor(spreads).log2().diff(dim=0).neg()
+    plain, corrected = (orders - torch.tensor([1, 2])).abs().amax(0).tolist()
+    return {"order_off": plain, "corrected_order_off": corrected}
 
 
 terms = cache(modified_pendulum)
@@ -197,15 +195,24 @@ def cut_series(*, h: float) -> Row:
     wavers = [spread(energy) for energy in cut(20, h, run.q, run.p)]
     least = min(wavers)
     best = wavers.index(least) + 1
-    return {"wavers": wavers, "best": best, "least": least, "waver": one_digit(least)}
+    return {"wavers": wavers, "best": best, "least": least}
 
 
-@experiment([{"steps": 2000}, {"steps": 100_000}], within=0.01)
-def cut_at_its_best(*, steps: int) -> Row:
-    """At h = 0.6 the best modified energy wavers no more in 100,000 steps than in 2,000."""
-    run = swing(1.2, dt=0.6, steps=steps, method=symplectic_euler)
-    best = cut_series(h=0.6)["best"]
-    return {"waver": spread(cut(best, 0.6, run.q[::20], run.p[::20])[-1])}
+@experiment(within=0.01)
+def series_compared() -> Row:
+    """A best number of terms, at h = 1 and 0.6; at 0.6 it wavers no more in 100,000 steps."""
+    long, short = cut_series(h=1.0), cut_series(h=0.6)
+    run = swing(1.2, dt=0.6, steps=100_000, method=symplectic_euler)
+    later = spread(cut(short["best"], 0.6, run.q[::20], run.p[::20])[-1])
+    return {
+        "best_long": long["best"],
+        "best_short": short["best"],
+        "waver_long": one_digit(long["least"]),
+        "waver_short": one_digit(short["least"]),
+        "diverged": long["wavers"][-1] / long["least"],
+        "gained_by_step": long["least"] / short["least"],
+        "later": later / short["least"],
+    }
 
 
 @experiment()
@@ -225,27 +232,32 @@ def heun(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
 
 
 @experiment()
-def heun_and_verlet() -> Row:
-    """In 2,000 steps Heun's energy goes far off, and Störmer–Verlet's never does."""
-    steppers = {"heun_off": heun, "verlet_off": stoermer_verlet}
-    options = {"dt": 0.2, "steps": 2000}
+def a_million_steps() -> Row:
+    """The energy of Störmer–Verlet is off by no more in a million steps than in a thousand."""
+    error = off(swing(1.2, dt=0.1, steps=1_000_000).energy)
+    by_heun, by_verlet = (
+        swing(1.2, dt=0.2, steps=2000, method=step).energy for step in (heun, stoermer_verlet)
+    )
     return {
-        name: varies(swing(1.2, method=step, **options).energy) for name, step in steppers.items()
+        "million": error.max().item(),
+        "thousand": error[:1000].max().item(),
+        "heun_off": varies(by_heun),
+        "verlet_off": varies(by_verlet),
     }
 
 
-@experiment([{"steps": 10_000}, {"steps": 1_000_000}])
-def a_million_steps(*, steps: int) -> Row:
-    """The energy of Störmer–Verlet is off by no more in a million steps than in a thousand."""
-    error = off(swing(1.2, dt=0.1, steps=steps).energy)
-    return {"million": error.max().item(), "thousand": error[:1000].max().item()}
-
-
-@experiment([{"method": method} for method in STEPPERS], within=0.01)
-def from_close_to_the_top(*, method: str) -> Row:
+@experiment(within=0.01)
+def from_close_to_the_top() -> Row:
     """How wide a pendulum from the angle 3 swings at the end of 10,000 steps of 0.5."""
-    run = swing(3.0, dt=0.5, steps=10_000, method=STEPPERS[method])
-    return {"over": over_the_top(run), "late": run.q[-400:].abs().max().item()}
+    runs = {name: swing(3.0, dt=0.5, steps=10_000, method=step) for name, step in STEPPERS.items()}
+    late = {name: run.q[-400:].abs().max().item() for name, run in runs.items()}
+    kept = [late[name] for name in ("symplectic Euler", "Störmer–Verlet", "implicit midpoint")]
+    return {
+        "high_euler": over_the_top(runs["explicit Euler"]),
+        "high_kutta": late["Runge–Kutta 4"],
+        "narrowest": min(kept),
+        "widest": max(kept),
+    }
 
 
 def by_sun(x: float, y: float) -> tuple[float, float]:
@@ -318,17 +330,23 @@ def planet(*, method: str) -> Row:
     }
 
 
-@experiment([{"method": method} for method in ("DOP853", "Runge–Kutta 4", "Störmer–Verlet")])
-def rich_planet(*, method: str) -> Row:
+@experiment(within=0.05)
+def rich_planet() -> Row:
     """With 1,600 forces a revolution, a hundred times, order wins, in energy and in position."""
-    if method == "DOP853":
-        run, asked = dop853(SUN, PLANET, time=100 * math.tau, rtol=1e-12)
-    else:
-        steps, asked = 1600 // FORCES[method], 160_000
+    dop, asked = dop853(SUN, PLANET, time=100 * math.tau, rtol=1e-12)
+    runs = {"rich_dop": dop}
+    for name, method in (("rich_kutta", "Runge–Kutta 4"), ("rich_verlet", "Störmer–Verlet")):
+        steps = 1600 // FORCES[method]
         options = {"dt": math.tau / steps, "method": STEPPERS[method]}
-        run = integrate(SUN, *PLANET, steps=100 * steps, **options)
-    error, miss = varies(run.energy), (run.q[-1] - PLANET[0]).norm().item()
-    return {"forces": asked / 100, "error": error, "error_digit": one_digit(error), "miss": miss}
+        runs[name] = integrate(SUN, *PLANET, steps=100 * steps, **options)
+    errors = [varies(run.energy) for run in runs.values()]
+    misses = [(run.q[-1] - PLANET[0]).norm().item() for run in runs.values()]
+    return {
+        "rich_forces": asked / 100,
+        **{name: one_digit(error) for name, error in zip(runs, errors, strict=True)},
+        "energy_won": min(worse / better for better, worse in pairwise(errors)),
+        "position_won": min(worse / better for better, worse in pairwise(misses)),
+    }
 
 
 @experiment(within=0.05)
@@ -341,7 +359,6 @@ def planet_compared() -> Row:
     euler, verlet, dop = (planet(method=it) for it in ("symplectic Euler", *METHODS))
     eighth, second = (worst_of_each(it, it.energy) for it, _ in map(orbit, reversed(METHODS)))
     crossed = int((eighth > second).argmax())
-    rich = {method: rich_planet(method=method) for method in (*METHODS, "Runge–Kutta 4")}
     return {
         "kepler_kutta": lost / a_year,
         "kutta_deepest": (energy[deepest] / energy[0]).item(),
@@ -355,13 +372,9 @@ def planet_compared() -> Row:
         "momentum": verlet["momentum_most"],
         "forces": dop["forces"],
         "crossed": crossed,
-        "later": (eighth[crossed + 100 :] / second[crossed + 100 :]).min().item(),
+        "crossed_for_good": (eighth[crossed + 100 :] / second[crossed + 100 :]).min().item(),
         "dop_first": eighth[0].item(),
         "dop_last": eighth[-1].item(),
-        "rich_forces": rich["DOP853"]["forces"],
-        "rich_dop": rich["DOP853"]["error_digit"],
-        "rich_verlet": rich["Störmer–Verlet"]["error_digit"],
-        "rich_kutta": rich["Runge–Kutta 4"]["error_digit"],
     }
 
 
@@ -375,20 +388,15 @@ def perihelion(*, steps: int) -> Row:
     return {"turn": np.degrees(np.unwrap(angle.numpy()))[-1].item() / 100}
 
 
-CHOICES = ("1,000 equal steps", "200 by ε|q|", "200 by both ends", "200 by another clock", "kutta")
+COMETS = ("1,000 equal steps", "200 by ε|q|", "200 by both ends", "200 by another clock", "kutta")
 
 
-@experiment(
-    [
-        {"choice": "200 by another clock", "revolutions": 5},
-        *({"choice": choice, "revolutions": 100} for choice in CHOICES),
-    ]
-)
-def comet(*, choice: str, revolutions: int) -> Row:
-    """The energy error of a comet, largest in each revolution, by how its steps are chosen."""
+@cache
+def comet_run(choice: str, revolutions: int) -> tuple[Tensor, int]:
+    """The energy error of a comet, largest in each revolution, and how often it passed the sun."""
     steps = {"1,000 equal steps": 1000, "kutta": 50}.get(choice, 200)
     options = {"dt": math.tau / steps, "steps": steps * revolutions}
-    row = {"passed": revolutions}
+    passed = revolutions
     if choice in {"200 by another clock", "kutta"}:
         method = runge_kutta_4 if choice == "kutta" else stoermer_verlet
         run = integrate(CLOCK, *CLOCK.extended(*COMET), method=method, **options)
@@ -397,16 +405,39 @@ def comet(*, choice: str, revolutions: int) -> Row:
         methods = {"200 by ε|q|": by_distance, "200 by both ends": by_both_ends}
         run = integrate(SUN, *COMET, method=methods.get(choice, stoermer_verlet), **options)
         energy, r = run.energy, run.q.norm(dim=-1)
-        row["passed"] = ((r[1:-1] < r[:-2]) & (r[1:-1] <= r[2:])).sum().item()
-    worst = off(energy)[1:].reshape(revolutions, -1).amax(dim=1)
-    return row | {
-        "worst": worst.tolist(),
-        "first": worst[0].item(),
-        "last": worst[-1].item(),
-        "last_to_first": (worst[-1] / worst[0]).item(),
-        "least": (worst.min() / worst[0]).item(),
-        "most": (worst.max() / worst[0]).item(),
-        "least_at": int(worst.argmin()),
+        passed = ((r[1:-1] < r[:-2]) & (r[1:-1] <= r[2:])).sum().item()
+    return off(energy)[1:].reshape(revolutions, -1).amax(dim=1), passed
+
+
+@experiment(
+    [
+        {"choice": "200 by another clock", "revolutions": 5},
+        *({"choice": choice, "revolutions": 100} for choice in COMETS[:-1]),
+    ]
+)
+def comet(*, choice: str, revolutions: int) -> Row:
+    """The energy error of a comet, largest in each revolution, by how its steps are chosen."""
+    return {"worst": comet_run(choice, revolutions)[0].tolist()}
+
+
+@experiment([{"revolutions": 5}, {"revolutions": 100}])
+def comet_compared(*, revolutions: int) -> Row:
+    """The error climbs where a step depends on where it starts, and for Runge–Kutta."""
+    worst, passed = zip(*(comet_run(choice, revolutions) for choice in COMETS), strict=True)
+    equal, naive, ends, clock, kutta = worst
+    others = torch.stack([one / one[0] for one in (equal, ends, clock)])
+    shown = {"equal": equal, "naive": naive, "ends": ends, "clock": clock, "kutta": kutta}
+    return {
+        **{f"{name}_first": one[0].item() for name, one in shown.items()},
+        **{f"{name}_last": one[-1].item() for name, one in shown.items()},
+        "fewest_passed": min(passed[1:3]),
+        "most_passed": max(passed[1:3]),
+        "least_of_others": others.min().item(),
+        "most_of_others": others.max().item(),
+        "naive_least": (naive.min() / naive[0]).item(),
+        "naive_least_at": int(naive.argmin()),
+        "naive_grown": (naive[-1] / naive[0]).item(),
+        "kutta_grown": (kutta[-1] / kutta[0]).item(),
     }
 
 
@@ -436,33 +467,45 @@ def section(run: Trajectory) -> Tensor:
     return pair[before].lerp(pair[before + 1], part)
 
 
-@experiment([{"method": "Runge–Kutta 4", "duration": 100}, *JOURNEYS], within=0.01)
-def star(*, method: str, duration: int) -> Row:
-    """The section of a chaotic star, and whether two stars 1e-10 apart part where it ends."""
+@cache
+def journey(method: str, duration: int) -> Trajectory:
+    """A chaotic star at 16 forces a unit of time."""
     often = {"Störmer–Verlet": 16, "Runge–Kutta 4": 4}[method]
     options = {"dt": 1 / often, "steps": often * duration, "method": STEPPERS[method]}
-    run = integrate(GALAXY, *STAR, **options)
-    points, (q, p) = section(run).mul(1000).round().div(1000), (run.q[-1], run.p[-1])
+    return integrate(GALAXY, *STAR, **options)
+
+
+@experiment([{"method": "Runge–Kutta 4", "duration": 100}, *JOURNEYS], within=0.01)
+def star(*, method: str, duration: int) -> Row:
+    """The section of a chaotic star, early and late."""
+    points = section(journey(method, duration)).mul(1000).round().div(1000)
     quarter = len(points) // 4
-    both = torch.stack([q, q + 1e-10]), torch.stack([p, p])
-    pair = integrate(GALAXY, *both, dt=1 / 16, steps=16_000 if duration == 20_000 else 16)
     return {
-        "left": (run.energy[-1] / run.energy[0]).item(),
-        "most": varies(run.energy),
-        "parted": (pair.q[0, -1] - pair.q[1, -1]).norm().item(),
         "first quarter": points[:quarter].T.tolist(),
         "last quarter": points[-quarter:].T.tolist(),
     }
 
 
+def parted(q: Tensor, p: Tensor) -> float:
+    """How far two stars are from each other a time of 1,000 after they were 1e-10 apart."""
+    both = torch.stack([q, q + 1e-10]), torch.stack([p, p])
+    pair = integrate(GALAXY, *both, dt=1 / 16, steps=16_000)
+    return (pair.q[0, -1] - pair.q[1, -1]).norm().item()
+
+
 @experiment(within=0.05)
 def star_compared() -> Row:
-    """Runge–Kutta keeps more with twice the forces; DOP853 loses in a quarter of the journey."""
+    """Runge–Kutta's star loses energy and ends where stars do not part; who else loses how much."""
+    verlet, kutta = (journey(method, 20_000) for method in ("Störmer–Verlet", "Runge–Kutta 4"))
     twice = integrate(GALAXY, *STAR, dt=1 / 8, steps=8 * 20_000, method=runge_kutta_4)
     eighth, asked = dop853(GALAXY, STAR, time=5000, rtol=1.5e-6, atol=1.5e-6)
     return {
+        "journey_verlet": varies(verlet.energy),
+        "journey_kutta": (kutta.energy[-1] / kutta.energy[0]).item(),
+        "verlet_parted": parted(verlet.q[-1], verlet.p[-1]),
+        "kutta_parted": parted(kutta.q[-1], kutta.p[-1]),
         "journey_twice": (twice.energy[-1] / twice.energy[0]).item(),
-        "forces": asked / 5000,
+        "star_forces": asked / 5000,
         "journey_dop": 1 - (eighth.energy[-1] / eighth.energy[0]).item(),
     }
 
@@ -497,47 +540,37 @@ def fourth_order(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> 
     return q, p
 
 
+def order_of(
+    method: Callable[..., Step], start: Step, time: float, counts: tuple[int, int]
+) -> float:
+    """The order of a stepper on the pendulum, from two numbers of steps, one twice the other."""
+    exact = integrate(Pendulum(), *start, dt=time / 10_000, steps=10_000, method=runge_kutta_4)
+    few, many = (integrate(Pendulum(), *start, dt=time / n, steps=n, method=method) for n in counts)
+    return ((few.q[-1] - exact.q[-1]) / (many.q[-1] - exact.q[-1])).abs().log2().item()
+
+
 @experiment()
-def shadows_of_solutions() -> Row:
-    """Drift first, then kick, keeps the leaning ellipse of the solution, Störmer–Verlet its own."""
-    start = state(1.0), state(0.5)
+def solutions() -> Row:
+    """The shadows and the orders that the solutions state, and the comet's ellipse on its clock."""
     shadows = {
         drift_then_kick: lambda q, p: p**2 + q**2 + 0.7 * q * p,
         stoermer_verlet: lambda q, p: p**2 + (1 - 0.7**2 / 4) * q**2,
     }
-    most = 0.0
+    spring, shadow_off = (HarmonicOscillator(), state(1.0), state(0.5)), 0.0
     for step, kept_by in shadows.items():
-        run = integrate(HarmonicOscillator(), *start, dt=0.7, steps=1000, method=step)
-        most = max(most, varies(kept_by(run.q, run.p)[:, 0]))
-    return {"most": most}
-
-
-@experiment([{"stepper": "attempt"}, {"stepper": "fourth order"}])
-def order_of_solutions(*, stepper: str) -> Row:
-    """The attempt is of order one and comes to rest; the solution of Yoshida is of order four."""
-    method, start, time, counts = {
-        "attempt": (attempt, (state(1.2), state(0.3)), 2, (200, 400)),
-        "fourth order": (fourth_order, (state(0.0), state(1.6)), 10, (100, 200)),
-    }[stepper]
-    system = Pendulum()
-    exact = integrate(system, *start, dt=time / 10_000, steps=10_000, method=runge_kutta_4).q[-1]
-    misses = [
-        (integrate(system, *start, dt=time / n, steps=n, method=method).q[-1] - exact).abs().item()
-        for n in counts
-    ]
-    damped = integrate(system, *start, dt=0.1, steps=2000, method=method).energy
-    left = (damped[-1] / damped[0]).item()
-    return {"order": math.log2(misses[0] / misses[1]), "left": left}
-
-
-@experiment()
-def exact_ellipse() -> Row:
-    """Position Verlet by the other clock keeps the ellipse of the comet; only the time is off."""
+        run = integrate(*spring, dt=0.7, steps=1000, method=step)
+        shadow_off = max(shadow_off, varies(kept_by(run.q, run.p)[:, 0]))
+    start = state(1.2), state(0.3)
+    damped = integrate(Pendulum(), *start, dt=0.1, steps=2000, method=attempt).energy
     options = {"dt": math.tau / 200, "steps": 1000, "method": position_verlet}
-    run = integrate(CLOCK, *CLOCK.extended(*COMET), **options)
+    ellipse = integrate(CLOCK, *CLOCK.extended(*COMET), **options)
     return {
-        "off": varies(SUN.energy(run.q[:, :2], run.p[:, :2])),
-        "late": run.q[-1, 2].item() / (5 * math.tau) - 1,
+        "shadow_off": shadow_off,
+        "attempt_order": order_of(attempt, start, 2, (200, 400)),
+        "attempt_left": (damped[-1] / damped[0]).item(),
+        "yoshida_order": order_of(fourth_order, (state(0.0), state(1.6)), 10, (100, 200)),
+        "ellipse_off": varies(SUN.energy(ellipse.q[:, :2], ellipse.p[:, :2])),
+        "late": ellipse.q[-1, 2].item() / (5 * math.tau) - 1,
     }
 
 
