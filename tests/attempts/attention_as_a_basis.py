@@ -1,7 +1,6 @@
 """Attempts at the exercises of lecture 3, right and wrong."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -60,20 +59,6 @@ RIGHT = {
 }
 
 
-def shares(bend: Callable[[Tensor], Tensor], *, right: bool = False) -> Callable:
-    """The two neighbours, the right one with a bent share."""
-
-    def attempt(x: Tensor, nodes: Tensor) -> Tensor:
-        after = torch.searchsorted(nodes, x, right=True).clamp(max=len(nodes) - 1)
-        share = bend((x - nodes[after - 1]) / (nodes[after] - nodes[after - 1]))
-        weights, row = torch.zeros(len(x), len(nodes)), torch.arange(len(x))
-        weights[row, after] = 1 - share if right else share
-        weights[row, after - 1] = share if right else 1 - share
-        return weights
-
-    return attempt
-
-
 def half_open(x: Tensor, nodes: Tensor) -> Tensor:
     return library.hat(x, nodes) * (x < nodes[-1])[:, None]
 
@@ -86,20 +71,9 @@ def lagrange(x: Tensor, nodes: Tensor) -> Tensor:
     return torch.stack(columns, dim=-1)
 
 
-def squared(x: Tensor, nodes: Tensor) -> Tensor:
-    return library.hat(x, nodes) ** 2
-
-
-def between_ends(x: Tensor, nodes: Tensor) -> Tensor:
-    """Right at the nodes, but every other point is a blend of the two ends."""
-    share = ((x - nodes[0]) / (nodes[-1] - nodes[0]))[:, None]
-    ends = torch.eye(len(nodes))[[0, -1]]
-    blended = (1 - share) * ends[0] + share * ends[1]
-    return torch.where((x[:, None] == nodes).any(-1, keepdim=True), library.hat(x, nodes), blended)
-
-
-def warm(score: Callable, *, axis: int = -1) -> Callable[[Tensor, Tensor, float], Tensor]:
-    return lambda x, nodes, temperature: score(x[:, None], nodes, temperature).softmax(dim=axis)
+def squared_shares(x: Tensor, nodes: Tensor) -> Tensor:
+    squares = library.hat(x, nodes).square()
+    return squares / squares.sum(-1, keepdim=True)
 
 
 def naive(x: Tensor, nodes: Tensor, temperature: float) -> Tensor:
@@ -107,48 +81,12 @@ def naive(x: Tensor, nodes: Tensor, temperature: float) -> Tensor:
     return gauss / gauss.sum(-1, keepdim=True)
 
 
-# What was tried, and the property that refuses it.
 WRONG = {
-    "the last interval is open": ("hat", half_open, "at a node, its own hat is 1"),
-    "polynomials of Lagrange": ("hat", lagrange, "no weight is negative"),
-    "hats squared": ("hat", squared, "sum to one"),
-    "a blend of the two ends": ("hat", between_ends, "only the two nodes beside"),
-    "a parabola": ("hat", shares(lambda share: share**2), "the blend at a point is the point"),
-    "over the points": (
-        "softmax_basis",
-        warm(lambda x, nodes, tau: -((x - nodes) ** 2) / tau, axis=0),
-        "the weights of every point sum to one",
-    ),
-    "the farthest first": (
-        "softmax_basis",
-        warm(lambda x, nodes, tau: (x - nodes) ** 2 / tau),
-        "no node weighs more than the nearest",
-    ),
-    "without the square of the node": (
-        "softmax_basis",
-        warm(lambda x, nodes, tau: 2 * x * nodes / tau),
-        "moving all points and all nodes",
-    ),
-    "distances not squared": (
-        "softmax_basis",
-        warm(lambda x, nodes, tau: -(x - nodes).abs() / tau),
-        "minus the squared distance",
-    ),
-    "nothing left when cold": ("softmax_basis", naive, "a cold point far from all nodes"),
-    "a mean of halves": (
-        "dropout",
-        lambda x, p, noise: 2 * x * (noise >= p),
-        "with p = 0 nothing changes",
-    ),
-    "drops what it should keep": (
-        "dropout",
-        lambda x, p, noise: x * (noise < p) / max(p, 0.25) if p else x,
-        "where the noise is less than p",
-    ),
-    "not lifted": ("dropout", lambda x, p, noise: x * (noise >= p), "averaged over a noise"),
-    "whole rows": (
-        "dropout",
-        lambda x, p, noise: x * (noise.amin(-1, keepdim=True) >= p) / (1 - p),
-        "by its own noise alone",
-    ),
+    "hat": [half_open, lagrange, "answer squared", "x sorted", squared_shares],
+    "softmax_basis": ["x doubled", "answer off by one", "temperature doubled", naive],
+    "dropout": [
+        "noise doubled",
+        lambda x, p, noise: x * (noise >= p),
+        lambda x, p, noise: multiplied(x, p, noise.amin(-1, keepdim=True)),
+    ],
 }

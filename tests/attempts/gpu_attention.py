@@ -1,8 +1,5 @@
 """Attempts at the exercises of lecture 15, right and wrong."""
 
-import math
-
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -52,58 +49,20 @@ RIGHT = {
 }
 
 
-def step(shrink: object, *, own: bool = False) -> object:
-    """A step whose old total is shrunk as given, its new scores relative to their own maximum."""
-
-    def attempt(maximum: Tensor, total: Tensor, score: Tensor) -> Tensor:
-        higher = torch.maximum(maximum, score.max())
-        new = (score - (score.max() if own else higher)).exp().sum()
-        return torch.stack([higher, shrink(maximum - higher, total, new)])
-
-    return attempt
-
-
-def one_more_infinity(maximum: Tensor, total: Tensor, score: Tensor) -> Tensor:
-    """Weighs the old total by its own maximum, which is -inf at the start."""
-    higher = torch.maximum(maximum, score.max())
-    return torch.stack(
-        [higher, (total.log() + maximum - maximum - higher).exp() + (score - higher).exp().sum()]
-    )
-
-
-def newest(maximum: Tensor, total: Tensor, score: Tensor) -> Tensor:
-    shrink = (maximum - score.max()).exp()
-    return torch.stack([score.max(), shrink * total + (score - score.max()).exp().sum()])
-
-
 def unsafe_step(maximum: Tensor, total: Tensor, score: Tensor) -> Tensor:
     higher = torch.maximum(maximum, score.max())
     whole = score.exp().sum() + (maximum.exp() * total if total else 0)
     return torch.stack([higher, whole / higher.exp()])
 
 
-def merged(total: object, output: object) -> object:
-    """A merge of the right maximum, whose total and blend are made as given."""
-
-    def attempt(first: Tensor, second: Tensor) -> Tensor:
-        maximum = torch.maximum(first[:1], second[:1])
-        unit = maximum.nan_to_num(neginf=0.0)
-        a, b = (first[:1] - unit).exp(), (second[:1] - unit).exp()
-        return torch.cat(
-            [maximum, total(a, b, first[1:2], second[1:2]), output(a, b, first, second)]
-        )
-
-    return attempt
-
-
-def right_total(a: Tensor, b: Tensor, first: Tensor, second: Tensor) -> Tensor:
-    return a * first + b * second
-
-
 def first_is_larger(first: Tensor, second: Tensor) -> Tensor:
     maximum = torch.maximum(first[:1], second[:1])
     shrink = (second[:1] - first[:1]).exp()
     return torch.cat([maximum, first[1:] + shrink * second[1:]])
+
+
+def blends_added(first: Tensor, second: Tensor) -> Tensor:
+    return torch.cat([mended(first, second)[:2], first[2:] + second[2:]])
 
 
 def unsafe_merge(first: Tensor, second: Tensor) -> Tensor:
@@ -118,89 +77,30 @@ def without_nothing(first: Tensor, second: Tensor) -> Tensor:
     return torch.cat([maximum, sums])
 
 
-def bytes_of(
-    table: int = 4, *, each: float = 2.0, tiles: object = math.ceil, repeated: bool = False
-) -> object:
-    """A count with so many trips of the table, so many bytes a number, and tiles rounded so."""
-
-    def attempt(query: int, key: int, d: int, query_tile: int) -> Tensor:
-        small = 2 * query * d + 2 * key * d
-        fetches = tiles(query / query_tile)
-        tiled = small * fetches if repeated else 2 * query * d + 2 * key * d * fetches
-        return each * torch.tensor([float(small + table * query * key), float(tiled)])
-
-    return attempt
+def part_of_a_tile(query: int, key: int, d: int, query_tile: int) -> Tensor:
+    tiled = 4 * d * (query + key * query / query_tile)
+    return torch.tensor([naive_bytes(query, key, d), tiled], dtype=torch.float64)
 
 
-# What was tried, and the property that refuses it.
+def table_alone(query: int, key: int, d: int, query_tile: int) -> Tensor:
+    return torch.stack([torch.tensor(8.0 * query * key), counted(query, key, d, query_tile)[1]])
+
+
 WRONG = {
-    "the old total as it is": (
-        "online_softmax",
-        step(lambda _, total, new: total + new),
-        "the total is the sum over old and new scores",
-    ),
-    "the newest maximum": (
-        "online_softmax",
-        newest,
-        "the larger one of the old maximum and all new scores",
-    ),
-    "infinity minus infinity": ("online_softmax", one_more_infinity, "at the start"),
-    "no maximum taken off": ("online_softmax", unsafe_step, "scores of a thousand do not overflow"),
-    "sums added as they are": (
-        "merge_partials",
-        lambda first, second: torch.cat(
-            [torch.maximum(first[:1], second[:1]), first[1:] + second[1:]]
+    "online_softmax": [
+        lambda maximum, total, score: stepped(
+            maximum, (total.log() + maximum - maximum).exp(), score
         ),
-        "the sum of weights is that over all keys",
-    ),
-    "maxima added": (
-        "merge_partials",
-        lambda first, second: first + second,
-        "the maximum is the larger one of both",
-    ),
-    "the first is larger": (
-        "merge_partials",
+        "maximum one more",
+        "total doubled",
+        unsafe_step,
+    ],
+    "merge_partials": [
         first_is_larger,
-        "the order of the two does not matter",
-    ),
-    "blends added as they are": (
-        "merge_partials",
-        merged(right_total, lambda _, __, first, second: first[2:] + second[2:]),
-        "the blend of values is that over all keys",
-    ),
-    "no maximum taken off a report": (
-        "merge_partials",
+        lambda first, second: torch.cat([mended(first, second)[:1], first[1:] + second[1:]]),
+        blends_added,
         unsafe_merge,
-        "scores of a thousand do not overflow",
-    ),
-    "two that saw nothing": ("merge_partials", without_nothing, "a report on no keys"),
-    "the table alone": (
-        "attention_bytes",
-        lambda query, key, d, query_tile: np.array(
-            [8.0 * query * key, counted(query, key, d, query_tile)[1]]
-        ),
-        "each operator reads what it needs",
-    ),
-    "the output forgotten": (
-        "attention_bytes",
-        lambda query, key, d, query_tile: (
-            counted(query, key, d, query_tile) - torch.tensor([0.0, 2.0 * query * d])
-        ),
-        "in one tile, every query, key, value and output moves exactly once",
-    ),
-    "queries with every tile": (
-        "attention_bytes",
-        bytes_of(repeated=True),
-        "every tile of queries fetches all keys and values once more",
-    ),
-    "a part of a tile": (
-        "attention_bytes",
-        bytes_of(tiles=lambda ratio: ratio),
-        "a last tile that is not full is a tile too",
-    ),
-    "whole numbers": (
-        "attention_bytes",
-        lambda *sizes: counted(*sizes).long(),
-        "a tensor of the right kind and shape",
-    ),
+        without_nothing,
+    ],
+    "attention_bytes": ["query_tile doubled", part_of_a_tile, table_alone],
 }

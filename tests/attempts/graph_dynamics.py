@@ -1,7 +1,5 @@
 """Attempts at the exercises of lecture 9, right and wrong."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
@@ -50,24 +48,6 @@ RIGHT = {
 }
 
 
-def adjoint(
-    *,
-    sign: float = 1.0,
-    arrives: float = 1.0,
-    leaves: float = 1.0,
-    weigh: Callable = lambda total, m: total / m,
-    scale: Callable = lambda g, w: w * g,
-) -> Callable[..., Tensor]:
-    def attempt(g: Tensor, edges: Tensor, nodes: int, m: Tensor, w: Tensor) -> Tensor:
-        weighted = scale(g, w[:, None])
-        zero = torch.zeros(nodes, g.shape[1])
-        inflow = arrives * zero.index_add(0, edges[1], weighted)
-        outflow = leaves * zero.index_add(0, edges[0], weighted)
-        return weigh(sign * (inflow - outflow), m[:, None])
-
-    return attempt
-
-
 def written_not_added(g: Tensor, edges: Tensor, nodes: int, m: Tensor, w: Tensor) -> Tensor:
     answer = torch.zeros(nodes, g.shape[1])
     answer[edges[1]] += w[:, None] * g
@@ -75,34 +55,14 @@ def written_not_added(g: Tensor, edges: Tensor, nodes: int, m: Tensor, w: Tensor
     return answer / m[:, None]
 
 
-# What was tried, and the property that refuses it.
 WRONG = {
-    "target alone": ("graph_gradient", lambda f, edges: f[edges[1]], "the same at all nodes"),
-    "without direction": (
-        "graph_gradient",
-        lambda f, edges: (f[edges[1]] - f[edges[0]]).abs(),
-        "changes its sign",
-    ),
-    "source less target": (
-        "graph_gradient",
-        lambda f, edges: f[edges[0]] - f[edges[1]],
-        "less the value at the source",
-    ),
-    "written, not added": ("graph_divergence", written_not_added, "adds up to nothing"),
-    "of vector calculus": ("graph_divergence", adjoint(sign=-1.0), "less what leaves it"),
-    "no weights": (
-        "graph_divergence",
-        adjoint(weigh=lambda total, _: total, scale=lambda g, _: g),
-        "that of the gradient of f with g",
-    ),
-    "energy grows": ("double_bracket", lambda slope, J: J @ slope + J.T @ J @ slope, "never grows"),
-    "a single bracket": ("double_bracket", lambda slope, J: J @ slope, "the square of the length"),
-    "down the slope at the right rate": (
-        "double_bracket",
+    "graph_gradient": ["answer without sign", lambda f, edges: f[edges[1]]],
+    "graph_divergence": [written_not_added, "node_weights one", "edge_weights one"],
+    "double_bracket": [
+        lambda slope, J: J @ slope,
         lambda slope, J: (
             J @ slope - slope * (J @ slope).square().sum() / slope.square().sum().clamp(min=1)
         ),
-        "sends to 0",
-    ),
-    "nothing turns": ("double_bracket", lambda slope, J: J @ J @ slope, "the Hamiltonian flow"),
+        "J transposed",
+    ],
 }

@@ -1,7 +1,5 @@
 """Attempts at the exercises of lecture 8, right and wrong."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
@@ -56,19 +54,6 @@ RIGHT = {
 }
 
 
-def convolution(
-    *,
-    ends: Callable = lambda edges: (edges[0], edges[1]),
-    mix: Callable = lambda x, total, own, neighbours: x @ own + total @ neighbours,
-) -> Callable[..., Tensor]:
-    def attempt(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
-        source, target = ends(edges)
-        total = torch.zeros_like(x).index_add(0, target, x[source])
-        return mix(x, total, own, neighbours)
-
-    return attempt
-
-
 def overwritten(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
     total = torch.zeros_like(x)
     total[edges[1]] += x[edges[0]]
@@ -80,35 +65,12 @@ def both_ways(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tens
     return x @ own + (adjacency + adjacency.T) @ x @ neighbours
 
 
-def scores(
-    *,
-    first: int = 1,
-    second: int = 0,
-    rectify: Callable = lambda s: leaky_relu(s, 0.2),
-    before: Callable = lambda s: s,
-    after: Callable = lambda s: s,
-) -> Callable[..., Tensor]:
-    def attempt(
-        x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
-    ) -> Tensor:
-        said = before(x @ weight)
-        return after(rectify(said[edges[first]] @ a_target + said[edges[second]] @ a_source))
-
-    return attempt
-
-
-# What was tried, and the property that refuses it.
 WRONG = {
-    "own matrix forgotten": (
-        "graph_convolution",
-        convolution(mix=lambda _x, total, _own, neighbours: total @ neighbours),
-        "without edges",
-    ),
-    "both ways": ("graph_convolution", both_ways, "nothing back"),
-    "overwritten": ("graph_convolution", overwritten, "added up"),
-    "with softmax": ("gat_scores", scores(after=lambda s: s.softmax(0)), "has the score 0"),
-    "centred": ("gat_scores", scores(after=lambda s: s - s.mean()), "its edge alone"),
-    "the asking node twice": ("gat_scores", scores(second=1), "a_target of zeros"),
-    "the source twice": ("gat_scores", scores(first=0), "a_source of zeros"),
-    "no rectifier": ("gat_scores", scores(rectify=lambda s: s), "what each end contributes"),
+    "graph_convolution": ["own nothing", both_ways, overwritten, "neighbours doubled"],
+    "gat_scores": [
+        lambda *given: concatenated(*given) - concatenated(*given).mean(),
+        "x reversed",
+        "a_source one more",
+        "weight doubled",
+    ],
 }

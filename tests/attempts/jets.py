@@ -1,6 +1,5 @@
 """Attempts at the exercises of lecture 13, right and wrong."""
 
-import math
 from collections.abc import Callable
 
 import torch
@@ -30,20 +29,9 @@ def distance_of_library(first: Tensor, second: Tensor) -> Tensor:
     return library.delta_r(photons(first), photons(second))
 
 
-def mass_of_two(
-    *,
-    along: Callable = torch.cosh,
-    around: Callable = torch.cos,
-    product: Callable = torch.mul,
-    factor: float = 2.0,
-    finish: Callable = torch.sqrt,
-) -> Callable[[Tensor, Tensor], Tensor]:
-    def attempt(first: Tensor, second: Tensor) -> Tensor:
-        eta, phi = (first - second)[:, 1:].T
-        square = factor * product(first[:, 0], second[:, 0]) * (along(eta) - around(phi))
-        return finish(square.clamp(min=0))
-
-    return attempt
+def mass_of_two(first: Tensor, second: Tensor) -> Tensor:
+    eta, phi = (first - second)[:, 1:].T
+    return (2 * first[:, 0] * second[:, 0] * (eta.cosh() - phi.cos())).clamp(min=0).sqrt()
 
 
 def mass_by_momenta(first: Tensor, second: Tensor) -> Tensor:
@@ -54,37 +42,26 @@ def mass_by_momenta(first: Tensor, second: Tensor) -> Tensor:
     return library.invariant_mass(together).float()
 
 
-def small_angles(first: Tensor, second: Tensor) -> Tensor:
-    apart = first - second
-    turn = torch.atan2(apart[:, 2].sin(), apart[:, 2].cos())
-    return (first[:, 0] * second[:, 0]).sqrt() * torch.hypot(apart[:, 1], turn)
-
-
-def turned_away(
-    *,
-    cut: Callable = lambda signal, _, keep: signal.sort(descending=True).values[keep - 1],
-    passes: Callable = torch.ge,
-    finish: Callable = lambda all_of, passed: all_of / passed,
-) -> Callable[[Tensor, Tensor, int], Tensor]:
+def turned_away(*, passes: Callable = torch.ge) -> Callable[[Tensor, Tensor, int], Tensor]:
     def attempt(signal: Tensor, background: Tensor, keep: int) -> Tensor:
-        passed = passes(background, cut(signal, background, keep)).sum()
-        return finish(len(background), passed)
+        cut = signal.sort(descending=True).values[keep - 1]
+        return len(background) / passes(background, cut).sum()
 
     return attempt
 
 
+def by_the_kept(signal: Tensor, background: Tensor, keep: int) -> Tensor:
+    return len(background) / (background >= signal.topk(keep).values.min()).sum()
+
+
 def log_kt(
-    *,
-    share: Callable = torch.minimum,
-    distance: Callable = distance_of_library,
-    finish: Callable = torch.log,
-    smallest: float = SMALLEST,
+    *, share: Callable = torch.minimum, distance: Callable = distance_of_library
 ) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     def attempt(pt: Tensor, y: Tensor, phi: Tensor) -> Tensor:
         i, j = torch.meshgrid(torch.arange(len(pt)), torch.arange(len(pt)), indexing="ij")
         at = torch.stack([y, phi], 1)
         apart = distance(at[i.flatten()], at[j.flatten()]).reshape(i.shape)
-        return finish((share(pt[i], pt[j]) * apart).clamp(min=smallest))
+        return (share(pt[i], pt[j]) * apart).clamp(min=SMALLEST).log()
 
     return attempt
 
@@ -97,45 +74,27 @@ def log_kt_of_library(pt: Tensor, y: Tensor, phi: Tensor) -> Tensor:
 RIGHT = {
     "distance by sine and cosine": ("delta_r", between()),
     "distance of the library": ("delta_r", distance_of_library),
-    "mass by cosh and cos": ("pair_mass", mass_of_two()),
+    "mass by cosh and cos": ("pair_mass", mass_of_two),
     "mass by four-momenta": ("pair_mass", mass_by_momenta),
     "kT by directions": ("log_kt", log_kt()),
     "kT of the library": ("log_kt", log_kt_of_library),
     "rejection by sorting": ("rejection", turned_away()),
-    "rejection by the kept ones": (
-        "rejection",
-        turned_away(cut=lambda signal, _, keep: signal.topk(keep).values.min()),
-    ),
+    "rejection by the kept ones": ("rejection", by_the_kept),
 }
 
-# What was tried, and the property that refuses it.
 WRONG = {
-    "azimuth subtracted": ("delta_r", between(azimuth=torch.sub), "either side of φ = π"),
-    "absolute values subtracted": (
-        "delta_r",
+    "delta_r": [
+        between(together=torch.add),
         between(azimuth=lambda a, b: a.abs() - b.abs()),
-        "length of the hypotenuse",
-    ),
-    "signed": ("delta_r", between(together=torch.add), "with the same azimuth"),
-    "small angles": ("pair_mass", small_angles, "all energy is mass"),
-    "plus for minus": ("pair_mass", mass_of_two(around=lambda phi: -phi.cos()), "fly the same way"),
-    "squared momentum": (
-        "pair_mass",
-        mass_of_two(product=lambda a, _: a * a),
-        "the sum of both four-momenta",
-    ),
-    "logarithm of zero": ("log_kt", log_kt(smallest=0.0), "a particle and itself"),
-    "logarithm to base 10": (
-        "log_kt",
-        lambda pt, y, phi: torch.where(
-            torch.eye(len(pt), dtype=torch.bool),
-            math.log(SMALLEST),
-            log_kt(finish=torch.log10)(pt, y, phi),
-        ),
-        "logarithm of their distance",
-    ),
-    "the harder": ("log_kt", log_kt(share=torch.maximum), "the softer of the two"),
-    "the long way": ("log_kt", log_kt(distance=between(azimuth=torch.sub)), "the short way round"),
-    "a cut at a fixed score": ("rejection", turned_away(cut=lambda *_: 0.5), "increasing function"),
-    "without ties": ("rejection", turned_away(passes=torch.gt), "for each that passes"),
+        between(azimuth=torch.sub),
+    ],
+    "pair_mass": [
+        lambda first, second: mass_of_two(first, torch.cat([first[:, :1], second[:, 1:]], 1)),
+    ],
+    "log_kt": [
+        "pt doubled",
+        log_kt(share=torch.maximum),
+        log_kt(distance=between(azimuth=torch.sub)),
+    ],
+    "rejection": ["signal squared", turned_away(passes=torch.gt)],
 }

@@ -45,80 +45,30 @@ RIGHT = {
 }
 
 
-def root_mean(square: Tensor) -> Tensor:
-    return square.mean().sqrt()
-
-
 def each_star_first(predicted: Tensor, magnitude: Tensor, hidden: Tensor) -> Tensor:
     square = (predicted - magnitude).square() * hidden
-    return root_mean(square.sum(1) / hidden.sum(1).clamp(min=1))
+    return (square.sum(1) / hidden.sum(1).clamp(min=1)).mean().sqrt()
 
 
 def mean_by_product(tokens: Tensor, real: Tensor) -> Tensor:
     return (tokens * real[..., None]).sum(1) / real.sum(1, keepdim=True)
 
 
-# What was tried, and the property that refuses it.
 WRONG = {
-    "at the frequency": (
-        "phase",
-        lambda time, period: (time * period) % 1,
-        "the share of the turn that has passed",
-    ),
-    "turns that go on": ("phase", lambda time, period: time / period, "a whole period later"),
-    "remainder with a sign": (
-        "phase",
+    "phase": [
+        lambda time, period: time / period,
         lambda time, period: torch.fmod(time / period, 1.0),
-        "below 0",
-    ),
-    "mirrored": ("phase", lambda time, period: (time.abs() / period) % 1, "before the beginning"),
-    "the other way round": (
-        "visible_mask",
-        lambda real, hidden: (~real | hidden).expand(len(real), -1),
-        "every night looks at every night",
-    ),
-    "padding seen": (
-        "visible_mask",
-        lambda real, hidden: (~hidden).expand(len(real), -1),
-        "nobody looks at padding",
-    ),
-    "padding only": (
-        "visible_mask",
-        lambda real, hidden: real.expand(len(real), -1),  # noqa: ARG005 - what it forgets
-        "nobody looks at a hidden night",
-    ),
-    "hidden ones without a question": (
-        "visible_mask",
+        "time without sign",
+    ],
+    "visible_mask": [
+        "real all",
+        "hidden none",
         lambda real, hidden: real & ~hidden & ~hidden[:, None],
-        "hidden nights look at the visible ones",
-    ),
-    "without the end": (
-        "reconstruction_error",
-        lambda predicted, magnitude, hidden: (predicted - magnitude)[hidden].square().mean(),
-        "the RMS of all errors",
-    ),
-    "of all nights": (
-        "reconstruction_error",
-        lambda predicted, magnitude, hidden: root_mean(  # noqa: ARG005 - what it forgets
-            (predicted - magnitude).square()
-        ),
-        "not hidden does not count",
-    ),
-    "star for star": ("reconstruction_error", each_star_first, "hidden nights alone"),
-    "nights added up": (
-        "mean_of_nights",
-        lambda tokens, real: (tokens * real[..., None]).sum(1),
-        "the mean over nights",
-    ),
-    "divided by the row": (
-        "mean_of_nights",
-        lambda tokens, real: (tokens * real[..., None]).mean(1),
-        "padding of zeros",
-    ),
-    "padding counted": (
-        "mean_of_nights",
+    ],
+    "reconstruction_error": ["hidden all", each_star_first],
+    "mean_of_nights": [
+        "real all",
         lambda tokens, real: tokens.sum(1) / real.sum(1, keepdim=True),
-        "what stands in padding",
-    ),
-    "nothing times nan": ("mean_of_nights", mean_by_product, "infinity in padding"),
+        mean_by_product,
+    ],
 }

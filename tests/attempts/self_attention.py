@@ -1,5 +1,7 @@
 """Attempts at the exercises of lecture 2, right and wrong."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -32,72 +34,27 @@ RIGHT = {
 }
 
 
-def dot_attention(scale: object, dim: int = -1) -> object:
+def dot_attention(scale: Callable, dim: int = -1) -> Callable:
     return lambda q, k, v: (q @ k.T * scale(q, k, v)).softmax(dim) @ v
 
 
-def forgetful_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    place = torch.arange(len(key))
-    return (query @ key.T / query.shape[1] ** 0.5 + place * query.norm()).softmax(-1) @ value
+def signed(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    score = query @ key.T
+    return (score - score.mean(-1, keepdim=True) + 1 / len(key)) @ value
 
 
-def crowd_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    mixed = query + query[:1]
-    return (mixed @ key.T / query.shape[1] ** 0.5).softmax(-1) @ value
-
-
-# What was tried, and the property that refuses it.
 WRONG = {
-    "all may see all": (
-        "causal_mask",
-        lambda tokens: torch.ones(tokens, tokens, dtype=torch.bool),
-        "no token may look at a token after it",
-    ),
-    "transposed": (
-        "causal_mask",
-        lambda tokens: torch.ones(tokens, tokens, dtype=torch.bool).triu(),
-        "every token may look at the tokens before it",
-    ),
-    "True hides": (
-        "causal_mask",
-        lambda tokens: torch.ones(tokens, tokens, dtype=torch.bool).triu(1),
-        "every token may look at itself",
-    ),
-    "numbers for bool": (
-        "causal_mask",
-        lambda tokens: torch.ones(tokens, tokens).tril(),
-        "a tensor of the right kind and shape",
-    ),
-    "no scale": ("attention", dot_attention(lambda *_: 1.0), "softmax of the scaled dot products"),
-    "no softmax": (
-        "attention",
-        lambda q, k, v: q @ k.T @ v,
-        "with one key, every query gets its value",
-    ),
-    "key's place counts": (
-        "attention",
-        forgetful_attention,
-        "reversing the order of keys and values",
-    ),
-    "queries mixed": ("attention", crowd_attention, "reversing the order of the queries"),
-    "reshape alone": (
-        "split_heads",
-        lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
-        "row t holds features of token t alone",
-    ),
-    "every other feature": (
-        "split_heads",
-        lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2),
-        "first head holds the first features",
-    ),
-    "first head for all": (
-        "split_heads",
+    "causal_mask": ["answer transposed"],
+    "attention": [
+        signed,
+        "query one more",
+        "query the same for all",
+        "key off by one",
+        dot_attention(lambda *_: 1.0),
+    ],
+    "split_heads": [
         lambda x, heads: sliced_heads(x, heads)[:, :1].expand(-1, heads, -1, -1),
-        "every number of x is there once",
-    ),
-    "head axis in the wrong place": (
-        "split_heads",
-        lambda x, heads: x.unflatten(-1, (heads, -1)),
-        "a tensor of the right kind and shape",
-    ),
+        lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
+        lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2),
+    ],
 }

@@ -1,7 +1,6 @@
 """Attempts at the exercises of lecture 1, right and wrong."""
 
 import numpy as np
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -31,75 +30,23 @@ RIGHT = {
     ),
 }
 
-
-# What was tried, and the property that refuses it.
 WRONG = {
-    "total that lost its axis": (
-        "softmax",
-        lambda score: score.exp() / score.exp().sum(-1),
-        "a tensor of the right kind and shape",
-    ),
-    "not divided": ("softmax", lambda score: score.exp(), "weights along the last axis sum to one"),
-    "log of the weights": ("softmax", lambda score: score.log_softmax(-1), "no weight is negative"),
-    "square instead of exponential": (
-        "softmax",
-        lambda score: (score**2 + 1) / (score**2 + 1).sum(-1, keepdim=True),
-        "adding the same number",
-    ),
-    "base two": (
-        "softmax",
-        lambda score: torch.exp2(score) / torch.exp2(score).sum(-1, keepdim=True),
-        "ln 2",
-    ),
-    "overflow": (
-        "softmax",
+    "softmax": [
+        "score squared",
+        "score doubled",
         lambda score: score.exp() / score.exp().sum(-1, keepdim=True),
-        "scores as large as 10,000",
-    ),
-    "hard for soft lookup": (
-        "soft_lookup",
+    ],
+    "soft_lookup": [
+        "query one more",
         lambda q, k, v: v[(k @ q).argmax()],
-        "the mean of the values",
-    ),
-    "blend of keys": (
-        "soft_lookup",
-        lambda q, k, _: (k @ q).softmax(0) @ k,
-        "a tensor of the right kind and shape",
-    ),
-    "scores not normalised": (
-        "soft_lookup",
-        lambda q, k, v: (k @ q) @ v,
-        "with one key, its value comes back",
-    ),
-    "signed weights that sum to one": (
-        "soft_lookup",
         lambda q, k, v: (k @ q - (k @ q).mean() + 1 / len(k)) @ v,
-        "between the smallest and the largest value",
-    ),
-    "place counts": (
-        "soft_lookup",
-        lambda q, k, v: (k @ q + torch.arange(len(k)) * q.norm()).softmax(0) @ v,
-        "reversing the order of keys and values",
-    ),
-    "cosine": (
-        "soft_lookup",
+        "keys off by one",
         lambda q, k, v: F.cosine_similarity(k, q, dim=-1).softmax(0) @ v,
-        "softmax of the dot products",
-    ),
-    "soft for hard lookup": (
-        "hard_lookup",
+    ],
+    "hard_lookup": [
         lambda q, k, v: (k @ q).softmax(0) @ v,
-        "one of the values",
-    ),
-    "worst key": ("hard_lookup", lambda q, k, v: v[(k @ q).argmin()], "wins over a key of zeros"),
-    "nearest key": (
-        "hard_lookup",
+        "query negated",
         lambda q, k, v: v[(k - q).norm(dim=-1).argmin()],
-        "wins over the query itself",
-    ),
-    "first two keys alone": (
-        "hard_lookup",
         lambda q, k, v: v[(k[:2] @ q).argmax()],
-        "no other key has a larger dot product",
-    ),
+    ],
 }

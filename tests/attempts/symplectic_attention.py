@@ -78,52 +78,18 @@ def without_the_one(z: Tensor, A: Tensor) -> Tensor:
     return S @ z @ A.T + S.T @ z @ A
 
 
-# What was tried, and the property that refuses it.
 WRONG = {
-    "units that all push alike": (
-        "gradient_layer",
-        lambda q, p, K, a, b: q + (a * (K @ p + b).tanh()).sum(),
-        "a push that belongs to a potential is reciprocal",
-    ),
-    "the push alone": (
-        "gradient_layer",
-        lambda q, p, K, a, b: slope_of_units(q, p, K, a, b) - q,
-        "with a = 0 the potential is zero",
-    ),
-    "q in the slope": (
-        "gradient_layer",
+    "gradient_layer": [
         lambda q, p, K, a, b: slope_of_units(q, p + q, K, a, b),
-        "how far q moves does not depend on q",
-    ),
-    "the slope of the hyperbolic tangent": (
-        "gradient_layer",
+        lambda q, p, K, a, b: q + (a * (K @ p + b).tanh()).sum(),
         lambda q, p, K, a, b: q + K.T @ (a / (K @ p + b).cosh() ** 2),
-        "q moves by the slope of the potential",
-    ),
-    "standard attention, doubled": (
-        "vector_softmax_gradient",
+        "a doubled",
+    ],
+    "vector_softmax_gradient": [
+        without_the_one,
         lambda z, A: 2 * shares(z, A).T @ z @ A,
-        "what token 1 does to token 2 is what token 2 does to token 1",
-    ),
-    "the score without its derivative": (
-        "vector_softmax_gradient",
-        lambda z, A: shares(z, A) @ z,
-        "with A = 0 all scores are zero",
-    ),
-    "an ordinary softmax": ("vector_softmax_gradient", without_the_one, "one token of one feature"),
-    "the matrix softmax": (
-        "vector_softmax_gradient",
         lambda z, A: symplectic_attention(z, A, softmax="matrix"),
-        "for a symmetric A it is the gradient",
-    ),
-    "right for symmetric A": (
-        "vector_softmax_gradient",
-        lambda z, A: (shares(z, A) + shares(z, A).T) @ z @ A,
-        "for an A that is not symmetric, too",
-    ),
-    "exponentials that overflow": (
-        "vector_softmax_gradient",
+        "A transposed",
         overflowing,
-        "scores in the thousands do no harm",
-    ),
+    ],
 }
