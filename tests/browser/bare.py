@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from playwright.sync_api import Locator
 
 from course_lib.widgets import Widget
 
 Alone = Callable[..., Locator]
 """Takes a widget and options of the window, and gives the widget in the page; see conftest.py."""
+
+Shown = Callable[..., Locator]
+"""Takes what a widget is made of, and as ``page`` options of the window, and gives the widget."""
 
 
 def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:
@@ -21,3 +26,24 @@ def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:
         encoding="utf-8",
     )
     return path.as_uri()
+
+
+def open_folds(within: Locator) -> None:
+    """Open what is folded, so that all controls are within reach."""
+    within.locator("details").evaluate_all("all => all.forEach((e) => { e.open = true; })")
+
+
+def shows(make: Callable[..., Widget], *, folded: bool = False, **standard: object) -> Any:
+    """A fixture that opens a page with one widget, which has ``standard`` unless told otherwise."""
+
+    @pytest.fixture(name="shown")
+    def opener(alone: Alone) -> Shown:
+        def shown(*parts: object, page: dict[str, Any] | None = None, **given: object) -> Locator:
+            widget = alone(make(*parts, **standard | given), **page or {})
+            if not folded:
+                open_folds(widget)
+            return widget
+
+        return shown
+
+    return opener

@@ -4,11 +4,14 @@ Playwright's clock owns ``Date``, timers, ``performance.now`` and animation fram
 is opened with ``clock=True`` it stands, from before the first script on, until ``turn``.
 """
 
+import re
+
 from playwright.sync_api import BrowserContext, Locator, Page
 
 # Milliseconds that a test waits for what comes by itself. No test measures time by it: the machine
 # may be slow, and the page is not wrong.
 PATIENCE = 60_000
+CLOCK = {"clock": True}  # what opens a page in which time stands
 A_FRAME = 0.016  # seconds of Playwright's clock
 # `courseFrame` is the browser's own way to wait for a frame.
 KEEP_FRAMES = "window.courseFrame = window.requestAnimationFrame.bind(window);"
@@ -54,6 +57,13 @@ def turn(shown: Locator | Page, seconds: float) -> None:
     observed(page)
 
 
+def hurry(shown: Locator, seconds: float) -> None:
+    """Let time pass in the longest frames that a widget takes for one."""
+    for _ in range(round(10 * seconds)):
+        shown.page.clock.fast_forward(100)
+    observed(shown.page)
+
+
 def frames_asked(shown: Locator | Page) -> int:
     """How many frames the page has asked for until now."""
     return shown.evaluate("() => courseFrames")
@@ -65,3 +75,8 @@ def rests(shown: Locator | Page) -> bool:
     before = frames_asked(shown)
     turn(shown, 1)
     return frames_asked(shown) == before
+
+
+def plays(shown: Locator | Page) -> bool:
+    """Whether a button waits to stop what moves by itself."""
+    return shown.get_by_role("button", name=re.compile("❚❚|■")).count() > 0

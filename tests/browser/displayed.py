@@ -2,10 +2,24 @@
 
 from kinds import WIDGETS
 from playwright.sync_api import Locator
-from reading import eventually
+from reading import eventually, state_of
+from torch import Tensor
 
 
 def agrees_with_course_lib(widget: Locator) -> None:
     """Assert that the widget displays what course_lib computes, once its frame is painted."""
     kind = widget.get_attribute("data-widget")
     eventually(widget, lambda: WIDGETS[kind].displayed(widget))
+
+
+def has(widget: Locator, **traits: object) -> None:
+    """Assert that its traits come to be these, and that it displays what follows from them."""
+
+    def holds() -> None:
+        state = state_of(widget)
+        found = {name: state[name] for name in traits}
+        plain = {n: v.tolist() if isinstance(v, Tensor) else v for n, v in found.items()}
+        assert plain == traits
+
+    eventually(widget, holds)
+    agrees_with_course_lib(widget)

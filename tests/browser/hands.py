@@ -6,10 +6,12 @@ displays must be those that course_lib computes from the new state.
 """
 
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bare import open_folds
 from displayed import agrees_with_course_lib
 from playwright.sync_api import Locator, Page, expect
 from reading import STATE, eventually
@@ -27,11 +29,6 @@ def widgets(page: Page) -> list[Locator]:
     found = page.locator(".cw-host").all()
     assert found, "the page has no widget"
     return found
-
-
-def open_folds(within: Locator) -> None:
-    """Open what is folded, so that all controls are within reach."""
-    within.locator("details").evaluate_all("all => all.forEach((e) => { e.open = true; })")
 
 
 def usable(control: Locator) -> bool:
@@ -92,6 +89,38 @@ def centre(element: Locator) -> Point:
 def along(slider: Locator, share: float) -> Point:
     """The point at which a slider stands when it is ``share`` of the way from least to most."""
     return spot(slider, share, THUMB)
+
+
+def press(widget: Locator, name: str) -> None:
+    """Click the button of this name."""
+    widget.get_by_role("button", name=name).click()
+
+
+def put(slider: Locator, share: float) -> float:
+    """Put a browser's own slider there in one deed; gives the number at which it stands."""
+    return slider.evaluate(
+        """(slider, share) => {
+          slider.value = Number(slider.min) + share * (slider.max - slider.min);
+          slider.dispatchEvent(new Event("input", { bubbles: true }));
+          return Number(slider.value);
+        }""",
+        share,
+    )
+
+
+def time_of(widget: Locator) -> float:
+    """The moment that a film shows."""
+    return float(widget.locator("[data-time]").get_attribute("data-time"))
+
+
+def look_at_time(widget: Locator, share: float) -> None:
+    """Put the slider of time there."""
+    moment = put(widget.get_by_role("slider", name="Time"), share)
+
+    def is_there() -> None:
+        assert math.isclose(time_of(widget), moment, abs_tol=1e-6)
+
+    eventually(widget, is_there)
 
 
 def elsewhere(slider: Locator) -> float:
@@ -307,9 +336,13 @@ class Finger(Hand):
 
     def drag(self, start: Point, end: Point) -> None:
         (x0, y0), (x1, y1) = start, end
+        shares = (0.25, 0.5, 0.75, 1)
+        self.stroke(start, *((x0 + s * (x1 - x0), y0 + s * (y1 - y0)) for s in shares))
+
+    def stroke(self, start: Point, *way: Point) -> None:
         self._touch("touchStart", start)
-        for share in (0.25, 0.5, 0.75, 1):
-            self._touch("touchMove", (x0 + share * (x1 - x0), y0 + share * (y1 - y0)))
+        for point in way:
+            self._touch("touchMove", point)
         self._touch("touchEnd")
 
     def slide(self, control: Locator) -> None:

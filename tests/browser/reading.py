@@ -26,6 +26,9 @@ STATE = """(el) => {
   el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
   return Object.fromEntries(el.courseNames.map((name) => [name, el.courseModel.get(name)]));
 }"""
+SET = """(el, traits) => {
+  for (const [name, value] of Object.entries(traits)) el.courseModel.set(name, value);
+}"""
 # Notes each value that a trait takes from now on.
 NOTE_VALUES = """(el, name) => {
   el.courseValues = [];
@@ -49,6 +52,11 @@ STATES = "(el) => el.courseStates"
 def state_of(widget: Locator) -> dict[str, Any]:
     """The widget's traits, as its model in the page has them now; arrays as float64 tensors."""
     return {name: decoded(value) for name, value in widget.evaluate(STATE).items()}
+
+
+def send(widget: Locator, **traits: Any) -> None:
+    """Set traits of the model in the page, as Python does."""
+    widget.evaluate(SET, traits)
 
 
 def decoded(value: Any) -> Any:

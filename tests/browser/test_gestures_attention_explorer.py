@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 from bare import Alone
-from clock import turn
-from displayed import agrees_with_course_lib
-from hands import centre
+from clock import plays, turn
+from displayed import agrees_with_course_lib, has
+from hands import centre, press
 from kinds.attention_explorer import make
 from playwright.sync_api import expect
-from reading import NOTE_VALUES, VALUES, state_of
+from reading import NOTE_VALUES, VALUES, send, state_of
 
 from course_lib.widgets import AttentionExplorer
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
-
-SET = "(el, [name, value]) => el.courseModel.set(name, value)"
 
 
 def equal_weights(tokens: int) -> np.ndarray:
@@ -23,33 +21,27 @@ def equal_weights(tokens: int) -> np.ndarray:
 
 def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(alone: Alone):
     widget = alone(make())
-    page, slider = widget.page, widget.get_by_role("slider", name="Query token")
+    mouse, slider = widget.page.mouse, widget.get_by_role("slider", name="Query token")
     cells = widget.locator(".cw-heat canvas")
-    centre(cells)
+    x, _ = centre(cells)
     box = cells.bounding_box()
-    point = box["x"] + box["width"] / 2, box["y"] + box["height"] * 3.5 / 5
-    page.mouse.move(*point)
-    expect(slider).to_have_attribute("aria-valuenow", "4")
-    agrees_with_course_lib(widget)
-    assert state_of(widget)["query"] == 0
-    page.mouse.move(0, 0)
-    expect(slider).to_have_attribute("aria-valuenow", "1")
-    page.mouse.click(*point)
-    page.mouse.move(0, 0)
-    assert state_of(widget)["query"] == 3
-    agrees_with_course_lib(widget)
+    for act, kept in ((mouse.move, 0), (mouse.click, 3)):
+        act(x, box["y"] + box["height"] * 3.5 / 5)
+        expect(slider).to_have_attribute("aria-valuenow", "4")
+        has(widget, query=kept)
+        mouse.move(0, 0)
+        expect(slider).to_have_attribute("aria-valuenow", str(kept + 1))
 
 
 def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(alone: Alone):
     widget = alone(make())
     before = state_of(widget)["tokens"]
     other = AttentionExplorer(["x", " "], equal_weights(2), layer=0).page_state()
-    widget.evaluate(SET, ["layer", 1])
-    widget.evaluate(SET, ["tokens", other["tokens"]])
+    send(widget, layer=1)
+    send(widget, tokens=other["tokens"])
     cells = widget.locator(".cw-heat canvas")
     expect(cells).to_have_attribute("width", str(len(before)))
-    for name in ("steps", "losses", "guesses", "weights"):
-        widget.evaluate(SET, [name, other[name]])
+    send(widget, **{name: other[name] for name in ("steps", "losses", "guesses", "weights")})
     expect(cells).to_have_attribute("width", "2")
     # There is one layer now: it is drawn until Python says which one was meant.
     expect(widget.locator(".cw-top-tables > table caption")).to_contain_text("Layer 1")
@@ -58,21 +50,20 @@ def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(alon
 
 def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
     widget = alone(make())
-    widget.evaluate(SET, ["plugged", True])
+    send(widget, plugged=True)
     field, said = widget.get_by_label("Your tokens"), widget.locator(".cw-message")
     expect(field).to_have_value("Ada b c b c")
     field.fill("boom")
     field.press("Enter")
-    assert state_of(widget)["typed"] == "boom"
-    widget.evaluate(SET, ["error", "not for mirrors"])
+    has(widget, typed="boom")
+    send(widget, error="not for mirrors")
     expect(said).to_have_text("Python is computing…")
-    widget.evaluate(SET, ["answers", 1])
+    send(widget, answers=1)
     expect(said).to_have_text("not for mirrors")
     expect(field).to_have_value("boom")
     field.fill("")
-    widget.get_by_role("button", name="Ask Python").click()
-    assert state_of(widget)["typed"] == " "
-    agrees_with_course_lib(widget)
+    press(widget, "Ask Python")
+    has(widget, typed=" ")
 
 
 def my_own(tokens: list[str]) -> np.ndarray:
@@ -89,9 +80,7 @@ def test_a_function_of_the_reader_is_named_with_what_it_changed_most(alone: Alon
     expect(said).to_contain_text("Drawn: your function my_own.")
     expect(said).to_contain_text("layer 2, head 1, c (place 3) to a (place 1), 0.333 → 1.000.")
     said.get_by_role("button", name="Look there").click()
-    state = state_of(widget)
-    assert (state["layer"], state["head"], state["query"]) == (1, 0, 2)
-    agrees_with_course_lib(widget)
+    has(widget, layer=1, head=0, query=2)
     weight = widget.locator(".cw-top-keys tbody tr").first.locator(".cw-number").last
     expect(weight).to_have_text("1.000")
     said.get_by_label("Show the weights given").check()
@@ -113,16 +102,16 @@ def test_the_training_plays_once_when_the_page_opens_and_can_be_stepped(alone: A
     widget = alone(filmed(), clock=True)
     for _ in range(2):
         turn(widget, 1)
-        assert widget.get_by_role("button", name="Pause").is_visible()
+        assert plays(widget)
         assert 0 < state_of(widget)["step"] < FRAMES - 1
         turn(widget, 1)
         assert state_of(widget)["step"] == FRAMES - 1
-        widget.get_by_role("button", name="Watch it learn").click()
-    widget.get_by_role("button", name="Reset").click()
+        press(widget, "Watch it learn")
+    press(widget, "Reset")
     for frame in (FRAMES - 1, 0, 1):
         turn(widget, 0.1)
         assert state_of(widget)["step"] == frame
-        widget.get_by_role("button", name="Step").click()
+        press(widget, "Step")
 
 
 def readable(**changes: object) -> AttentionExplorer:
@@ -135,23 +124,22 @@ def readable(**changes: object) -> AttentionExplorer:
 def test_a_text_is_read_once_token_by_token_until_a_hand_chooses_one(alone: Alone):
     widget = alone(readable(), clock=True)
     widget.evaluate(NOTE_VALUES, "query")
-    seen, read = widget.locator(".cw-guess"), widget.get_by_role("button", name="Read it")
+    seen = widget.locator(".cw-guess")
     assert (state_of(widget)["query"], seen.count()) == (0, 1)
     turn(widget, 5)
-    assert read.is_visible()
+    assert not plays(widget)
     assert widget.evaluate(VALUES) == [1, 2, 3, 2]
     assert seen.count() == 4
     agrees_with_course_lib(widget)
-    read.click()
+    press(widget, "Read it")
     turn(widget, 1)
     widget.get_by_role("slider", name="Query token").press("Home")
     turn(widget, 2)
-    assert read.is_visible()
-    assert state_of(widget)["query"] == 0
-    agrees_with_course_lib(widget)
+    assert not plays(widget)
+    has(widget, query=0)
     # No guess follows from a head that a hand has heated.
     said = widget.locator(".cw .cw-hint")
     assert said.count() == 0
-    widget.evaluate(SET, ["temperature", 5])
+    send(widget, temperature=5)
     turn(widget, 0.1)
     assert said.count() == 1

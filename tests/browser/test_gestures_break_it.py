@@ -10,7 +10,7 @@ from bare import Alone, bare_page
 from broken_claims import residual
 from clock import rests, turn
 from displayed import agrees_with_course_lib
-from hands import widgets
+from hands import press, widgets
 from looks import SPILLED
 from playwright.sync_api import Locator, Page
 from reading import eventually
@@ -51,10 +51,10 @@ def test_cases_come_by_themselves_until_a_bend_breaks_the_claim(alone: Alone):
     strip = alone(BreakIt("there-and-back"), clock=True)
     turn(strip, 1)
     assert 20 < cases(strip) < 100
-    strip.get_by_role("button", name="Pause").click()
+    press(strip, "Pause")
     assert rests(strip)
     before = cases(strip)
-    strip.get_by_role("button", name="Try cases").click()
+    press(strip, "Try cases")
     turn(strip, 1)
     assert cases(strip) > before
     bend(strip, switch=True)
@@ -84,7 +84,7 @@ def test_the_way_to_the_smallest_counterexample_is_seen_and_so_are_the_cases_bef
     strip = alone(BreakIt("order-of-tiles", moving=False))
     pictures = strip.locator(".cw-break-frame")
     assert pictures.count() == 1
-    strip.get_by_role("button", name="Step").click()
+    press(strip, "Step")
     eventually(strip, lambda: assert_says(strip, "✓ 20 of 20 hold"))
 
     def dots_in_sight() -> None:
@@ -106,6 +106,6 @@ def test_after_a_counterexample_a_step_tries_other_cases(alone: Alone):
     strip = alone(BreakIt("difference-alone", moving=False))
     bend(strip, switch=False)
     assert_broken(strip, "difference-alone")
-    strip.get_by_role("button", name="Step").click()
+    press(strip, "Step")
     assert strip.evaluate("el => el.courseModel.get('seed')") == 1
     assert_broken(strip, "difference-alone")

@@ -1,55 +1,38 @@
 """What GateExplorer does while its reader types and points, for each kind of network."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import torch
-from bare import Alone
-from clock import rests, turn
-from displayed import agrees_with_course_lib
+from bare import Shown, shows
+from clock import CLOCK, plays, rests, turn
+from displayed import agrees_with_course_lib, has
 from hands import centre
 from letters import says
 from playwright.sync_api import Locator, expect
-from reading import NOTE_VALUES, VALUES, eventually, state_of
+from reading import NOTE_VALUES, VALUES, eventually, send, state_of
 
 from course_lib import recurrent
 from course_lib.widgets import GateExplorer
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
-
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
-SET = "(el, changes) => { for (const [name, to] of changes) el.courseModel.set(name, to); }"
-CLOCK = {"clock": True}
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one GateExplorer, and gives it."""
+def explorer(kind: str = "LSTM", *, labels: int = 2, **given: object) -> GateExplorer:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(11)
+        cell = getattr(recurrent, kind)(len(ALPHABET), 6)
+        readout = torch.nn.Linear(6, max(1, labels))
+    with torch.no_grad():
+        for parameter in (*cell.parameters(), *readout.parameters()):
+            parameter.mul_(4)
+    names = [f"label {i}" for i in range(labels)]
+    opinion = {"readout": readout, "labels": names} if labels else {}
+    options = {"all_units": True, "moving": False, "text": "maria"} | given
+    return GateExplorer(cell, ALPHABET, **opinion, **options)
 
-    def shown(
-        kind: str = "LSTM",
-        *,
-        units: int = 6,
-        labels: int = 2,
-        page: dict[str, Any] | None = None,
-        **given: Any,
-    ) -> Locator:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(11)
-            cell = getattr(recurrent, kind)(len(ALPHABET), units)
-            readout = torch.nn.Linear(units, max(1, labels))
-        with torch.no_grad():
-            for parameter in (*cell.parameters(), *readout.parameters()):
-                parameter.mul_(4)
-        names = [f"label {i}" for i in range(labels)]
-        opinion = {"readout": readout, "labels": names} if labels else {}
-        options = {"all_units": True, "moving": False, "text": "maria"} | given
-        return alone(GateExplorer(cell, ALPHABET, **opinion, **options), **(page or {}))
 
-    return shown
+shown = shows(explorer, folded=True)
 
 
 @pytest.mark.parametrize(("kind", "labels"), [("LSTM", 0), ("GRU", 2), ("RNN", 6)])
@@ -60,16 +43,11 @@ def test_every_quantity_in_every_order_is_what_course_lib_computes(
     state = state_of(widget)
     for order in state["orders"]:
         for place, quantity in enumerate(state["quantities"]):
-            changes = {"order": order, "quantity": quantity, "unit": place % 6, "letter": place % 5}
-            widget.evaluate(SET, list(changes.items()))
+            send(widget, order=order, quantity=quantity, unit=place % 6, letter=place % 5)
             agrees_with_course_lib(widget)
     for quantity in state["quantities"]:
-        widget.evaluate(SET, [["all_units", False], ["quantity", quantity]])
+        send(widget, all_units=False, quantity=quantity)
         agrees_with_course_lib(widget)
-
-
-def assert_settled(widget: Locator) -> None:
-    assert float(widget.locator(".cw-g-vessel").get_attribute("data-share")) == 1
 
 
 def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Shown):
@@ -77,11 +55,10 @@ def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Sh
     field = widget.get_by_label("Type a word")
 
     def poured(letters: list[int], text: str) -> None:
-        assert state_of(widget)["text"] == text
         turn(widget, 8)
         assert widget.evaluate(VALUES) == letters
-        assert_settled(widget)
-        agrees_with_course_lib(widget)
+        assert widget.locator(".cw-g-vessel").get_attribute("data-share") == "1"
+        has(widget, text=text)
         widget.evaluate("el => { el.courseValues = []; }")
 
     widget.evaluate(NOTE_VALUES, "letter")
@@ -91,7 +68,7 @@ def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Sh
     poured([1, 2, 3], "anna")
     field.press("Enter")
     turn(widget, 0.1)
-    assert widget.get_by_role("button", name="Pause").is_visible()
+    assert plays(widget)
     poured([0, 1, 2, 3], "anna")
     field.fill("otto")
     poured([0, 1, 2, 3], "otto")
@@ -99,10 +76,8 @@ def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Sh
     widget.page.keyboard.press("Home")
     widget.page.keyboard.press("ArrowRight")
     widget.page.keyboard.type("a")
-    assert state_of(widget)["text"] == "oatto"
     turn(widget, 8)
-    assert state_of(widget)["letter"] == 1
-    agrees_with_course_lib(widget)
+    has(widget, text="oatto", letter=1)
 
 
 def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Shown):
@@ -113,17 +88,15 @@ def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Shown):
         says(widget, "You still see maria.")
         assert field.input_value() == typed
         expect(field).to_have_attribute("aria-invalid", "true")
-        assert state_of(widget)["text"] == "maria"
-        agrees_with_course_lib(widget)
+        has(widget, text="maria")
     # A hyphen within a name is passed over.
     for typed, read in (("Zo", "zo"), ("Zoë", "zoe"), ("Jo-", "jo"), ("Jo-A", "joa")):
         field.fill(typed)
-        assert state_of(widget)["text"] == read
-        assert field.input_value() == typed
         says(widget, f"Read as {read}.")
-        assert field.get_attribute("aria-invalid") == "false"
-        agrees_with_course_lib(widget)
-    widget.evaluate(SET, [["letter", 1], ["text", "jo"]])
+        assert field.input_value() == typed
+        expect(field).to_have_attribute("aria-invalid", "false")
+        has(widget, text=read)
+    send(widget, letter=1, text="jo")
     expect(field).to_have_value("jo")
     agrees_with_course_lib(widget)
 
@@ -141,14 +114,13 @@ def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(shown: Sho
 
     page.mouse.move(*at)
     eventually(widget, lambda: looked_at(3, 1))
-    agrees_with_course_lib(widget)
-    assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (0, 4)
+    has(widget, unit=0, letter=4)
     page.mouse.move(0, 0)
     eventually(widget, lambda: looked_at(0, 4))
     page.mouse.click(*at)
     page.mouse.move(0, 0)
     eventually(widget, lambda: looked_at(3, 1))
-    assert (state_of(widget)["unit"], state_of(widget)["letter"]) == (3, 1)
+    has(widget, unit=3, letter=1)
 
 
 def level(widget: Locator) -> tuple[int, float]:
@@ -162,8 +134,7 @@ def test_the_letters_pour_in_one_by_one_and_no_number_comes_before_the_water_has
     shown: Shown,
 ):
     widget = shown(text="ada", moving=True, all_units=False, page=CLOCK)
-    read, pause = (widget.get_by_role("button", name=name) for name in ("Read", "Pause"))
-    opinion = widget.locator(".cw-g-opinion")
+    read, opinion = widget.get_by_role("button", name="Read"), widget.locator(".cw-g-opinion")
     turn(widget, 0.7)
     assert "No letter yet" in opinion.inner_text()
     for letter in (1, 2, 3):
@@ -178,7 +149,7 @@ def test_the_letters_pour_in_one_by_one_and_no_number_comes_before_the_water_has
     assert rests(widget)
     read.click()
     turn(widget, 2.5)
-    pause.click()
+    widget.get_by_role("button", name="Pause").click()
     assert rests(widget)
     before = level(widget)
     read.click()

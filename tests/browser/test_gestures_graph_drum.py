@@ -2,27 +2,27 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from bare import Alone
-from clock import rests, turn
-from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, Point, open_folds
+from bare import Shown, bare_page, shows
+from clock import CLOCK, plays, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import Finger, Mouse, Point, look_at_time, press, snapshot, time_of, widgets
 from kinds.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
-from playwright.sync_api import Locator
-from reading import decoded, eventually, state_of
+from playwright.sync_api import Locator, Page
+from reading import decoded, send, state_of
 
 from course_lib.graph_structure import Graph
 from course_lib.widgets import GraphDrum
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
+shown = shows(GraphDrum, moving=False)
 TWO_PIECES = {"edges": [[0, 1, 3], [1, 2, 4]], "places": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]}
-CLOCK = {"clock": True}
 ROOM = 12  # pixels between two nodes of which neither hides the other
 COLOUR = """(el, [law, places]) => {
   const canvas = el.querySelector(`[data-law=${law}] canvas`);
@@ -41,56 +41,21 @@ CHOICES = {
 DARK = [(0x58, 0xB0, 0xF0), (0x8B, 0x94, 0x9E), (0xFF, 0x9A, 0x52)]
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one GraphDrum, still unless told otherwise, and gives that widget."""
-
-    def shown(*graph: Any, page: dict[str, Any] | None = None, **given: Any) -> Locator:
-        drum = GraphDrum(*graph, **{"moving": False} | given)
-        widget = alone(drum, **page or {})
-        open_folds(widget)
-        return widget
-
-    return shown
-
-
-def time_of(widget: Locator) -> float:
-    return widget.evaluate(READ)["time"]
-
-
-def look_at_time(widget: Locator, share: float) -> None:
-    """Put the slider of time there, as a hand does."""
-    moment = widget.get_by_role("slider", name="Time").evaluate(
-        "(el, share) => { el.value = share * el.max; el.dispatchEvent(new Event('input')); "
-        "return Number(el.value); }",
-        share,
-    )
-    eventually(widget, lambda: np.testing.assert_allclose(time_of(widget), moment))
-
-
 def end_of(widget: Locator) -> float:
     return float(widget.get_by_role("slider", name="Time").get_attribute("max"))
 
 
-def has(widget: Locator, **traits: Any) -> None:
-    def holds() -> None:
-        state = state_of(widget)
-        assert {name: state[name] for name in traits} == traits
-
-    eventually(widget, holds)
-    agrees_with_course_lib(widget)
-
-
-def plays(widget: Locator) -> bool:
-    return "❚❚ Pause" in widget.get_by_role("button").all_inner_texts()
+def heights_of(widget: Locator, law: str, time: float | None = None) -> Any:
+    """How high the nodes of a drum are, at the moment that it shows unless another is told."""
+    found = widget.evaluate(READ)
+    heights = torch.tensor(found["heights"], dtype=torch.float64)
+    return state_at(state_of(widget), law, heights, found["time"] if time is None else time)
 
 
 def spot_of(widget: Locator, law: str, node: int) -> Point:
     """Where a node of a drum stands in the window."""
-    state, found = state_of(widget), widget.evaluate(READ)
-    heights = torch.tensor(found["heights"], dtype=torch.float64)
-    q, _ = state_at(state, law, heights, found["time"])
-    x, y = place_of(decoded(spec_of(state)["places"]), node, q[node])
+    q, _ = heights_of(widget, law)
+    x, y = place_of(decoded(spec_of(state_of(widget))["places"]), node, q[node])
     svg = widget.locator(f"[data-law={law}] svg")
     svg.scroll_into_view_if_needed()
     box = svg.bounding_box()
@@ -111,9 +76,6 @@ def test_on_opening_it_is_plucked_and_moves_until_its_end_and_again(shown: Shown
     cursor = widget.locator(".cw-cursor").bounding_box()["x"]
     assert hidden.bounding_box()["x"] == pytest.approx(cursor, abs=1.5)
     assert verdict.get_attribute("data-outcome") == "open"
-    widget.get_by_role("button", name="Pause").click()
-    assert rests(widget)
-    widget.get_by_role("button", name="Play").click()
     turn(widget, 9)
     assert time_of(widget) == pytest.approx(end_of(widget))
     assert rests(widget)
@@ -129,7 +91,7 @@ def test_on_opening_it_is_plucked_and_moves_until_its_end_and_again(shown: Shown
     assert told.startswith(f"✓ Wave rings on: {wave}. ✗ ")
     assert heat in told
     assert bracket in told
-    widget.get_by_role("button", name="Play").click()
+    press(widget, "Play")
     turn(widget, 1)
     assert time_of(widget) == pytest.approx(first, rel=0.05)
 
@@ -141,7 +103,7 @@ def test_a_drum_moves_as_much_faster_as_its_speed_says(shown: Shown):
         look_at_time(widget, 0.1)
         speed.press(key)
         before = time_of(widget)
-        widget.get_by_role("button", name="Play").click()
+        press(widget, "Play")
         turn(widget, 1)
         moments.append(time_of(widget) - before)
     assert moments[1] / moments[0] == pytest.approx(4 / 1.25, rel=0.02)
@@ -160,7 +122,7 @@ def test_a_choice_starts_a_drum_anew_where_it_may_move_by_itself(shown: Shown):
             assert state_of(widget)[choice] != before
             assert (0 < time_of(widget) < end_of(widget) / 9) if moving else time_of(widget) == 0
     # What the reader has started goes on.
-    widget.get_by_role("button", name="Play").click()
+    press(widget, "Play")
     turn(widget, 2)
     before = time_of(widget)
     widget.get_by_role("slider", name="Stirred").press("Home")
@@ -185,7 +147,7 @@ def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown:
     mouse.up()
     turn(widget, 0.5)
     assert plays(widget)
-    assert state_of(widget)["node"] == 30
+    has(widget, node=30)
 
 
 def test_a_finger_plucks_by_a_tap_scrolls_by_a_swipe_and_pulls_by_the_ring(shown: Shown):
@@ -194,20 +156,17 @@ def test_a_finger_plucks_by_a_tap_scrolls_by_a_swipe_and_pulls_by_the_ring(shown
     turn(widget, 0.5)
     has(widget, node=20, height=1)
     assert plays(widget)
-    widget.get_by_role("button", name="Reset").click()
+    press(widget, "Reset")
     turn(widget, 0.5)
-    before = state_of(widget)
-    x, y = spot_of(widget, "wave", 27)
-    Finger(widget.page).drag((x, y), (x, y - 200))
-    turn(widget, 0.5)
-    assert str(state_of(widget)) == str(before)
-    assert not plays(widget)
-    x, y = spot_of(widget, "wave", before["node"])
-    Finger(widget.page).drag((x, y), (x, y + 90))
-    turn(widget, 0.5)
+    before, node = snapshot(widget), state_of(widget)["node"]
+    for taken, far in ((27, -200), (node, 90)):
+        x, y = spot_of(widget, "wave", taken)
+        Finger(widget.page).drag((x, y), (x, y + far))
+        turn(widget, 0.5)
+        assert plays(widget) == (taken == node)
+        assert (snapshot(widget) == before) == (taken != node)
     assert state_of(widget)["height"] < 0.3
-    assert state_of(widget)["node"] == before["node"]
-    assert plays(widget)
+    assert state_of(widget)["node"] == node
 
 
 def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_height(shown: Shown):
@@ -215,12 +174,10 @@ def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_heig
     widget.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
     look_at_time(widget, 0.04)
     agrees_with_course_lib(widget)
-    state, found = state_of(widget), widget.evaluate(READ)
-    heights = torch.tensor(found["heights"], dtype=torch.float64)
-    places = decoded(spec_of(state)["places"])
+    places = decoded(spec_of(state_of(widget))["places"])
     down, rest, up = map(np.array, DARK)
     for law in LAWS:
-        q, _ = state_at(state, law, heights, found["time"])
+        q, _ = heights_of(widget, law)
         spots = [place_of(places, node, height) for node, height in enumerate(q)]
         drawn = np.array(widget.evaluate(COLOUR, [law, spots]))[:, :3]
         apart = torch.cdist(*2 * [torch.tensor(spots)]).fill_diagonal_(torch.inf).amin(0)
@@ -235,45 +192,43 @@ def test_every_node_is_drawn_where_its_height_lifts_it_in_the_colour_of_its_heig
 def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Shown):
     widget = shown("molecule", stir=0.5)
     look_at_time(widget, 0.25)
-    state, found = state_of(widget), widget.evaluate(READ)
-    heights = torch.tensor(found["heights"], dtype=torch.float64)
     curves = widget.locator(".cw-layers[data-measure=chart] path[fill=none]")
-    end = 4 * found["time"]
-    unit = state_at(state, "wave", heights, 0)[1]
-    for law, d in zip(LAWS, curves.evaluate_all(
-        "(paths) => paths.filter((p) => p.getAttribute('stroke-width')).map((p) => "
-        "p.getAttribute('d'))"
-    ), strict=True):  # fmt: skip
-        points = np.array([p.split() for p in d.removeprefix("M").split("L")], dtype=float)
-        for x, y in points[[0, 7, 100, 240]]:
-            energy = state_at(state, law, heights, end * x / points[-1, 0])[1]
+    drawn = curves.evaluate_all(
+        "(all) => all.filter((p) => p.hasAttribute('stroke-width')).map((p) => p.getAttribute('d'))"
+    )
+    end, unit = 4 * time_of(widget), heights_of(widget, "wave", 0)[1]
+    for law, course in zip(LAWS, drawn, strict=True):
+        points = [point.split() for point in course.removeprefix("M").split("L")]
+        for x, y in np.array(points, dtype=float)[[0, 7, 100, 240]]:
+            energy = heights_of(widget, law, end * x / float(points[-1][0]))[1]
             assert (110 - y) / 96 == pytest.approx(energy / unit, abs=2e-3)
     left, width = curves.last.evaluate(
         "(path) => [path.getBoundingClientRect().x, path.getBoundingClientRect().width]"
     )
-    assert (found["cursor"] - left) / width == pytest.approx(0.25, abs=0.005)
+    cursor = widget.evaluate(READ)["cursor"]
+    assert (cursor - left) / width == pytest.approx(0.25, abs=0.005)
 
 
-@pytest.mark.parametrize(
-    "own",
-    [
+def test_a_graph_of_ones_own_is_played_like_any_other(
+    open_page: Callable[..., Page], tmp_path: Path
+):
+    own = [
         TWO_PIECES,
         {"edges": torch.zeros(2, 0, dtype=torch.int64), "places": [[0, 0], [3, 1]]},
         {"edges": [[0], [0]]},
         {"graph": Graph.complete(torch.zeros(9, 1))},
-    ],
-    ids=["two pieces", "no edges", "one node", "complete"],
-)
-def test_a_graph_of_ones_own_is_played_like_any_other(shown: Shown, own: dict[str, Any]):
-    widget = shown(**own, start="mode", stir=0.4)
-    assert state_of(widget)["graph"] == "own"
-    for start in ("mode", "random", "pluck"):
-        widget.evaluate("(el, start) => el.courseModel.set('start', start)", start)
-        look_at_time(widget, 0.3)
-        agrees_with_course_lib(widget)
-    assert not re.search("NaN|Infinity|undefined", widget.locator(".cw").inner_html())
-    widget.get_by_role("combobox", name="Graph").select_option("tree")
-    has(widget, graph="tree")
+    ]
+    drums = [GraphDrum(**graph, start="mode", stir=0.4, moving=False) for graph in own]
+    for widget in widgets(open_page(bare_page(tmp_path, *drums))):
+        assert state_of(widget)["graph"] == "own"
+        widget.scroll_into_view_if_needed()
+        for start in ("mode", "random", "pluck"):
+            send(widget, start=start)
+            look_at_time(widget, 0.3)
+            agrees_with_course_lib(widget)
+        assert not re.search("NaN|Infinity|undefined", widget.locator(".cw").inner_html())
+        widget.get_by_role("combobox", name="Graph").select_option("tree")
+        has(widget, graph="tree")
 
 
 def test_another_graph_keeps_nodes_and_modes_that_are_there(shown: Shown):
@@ -281,9 +236,9 @@ def test_another_graph_keeps_nodes_and_modes_that_are_there(shown: Shown):
     widget.get_by_role("combobox", name="Graph").select_option("molecule")
     has(widget, graph="molecule", mode=23)
     # Python may send a graph alone; its node and mode come in a message of their own.
-    widget.evaluate("(el) => { el.courseModel.set('node', 23); el.courseModel.set('mode', 23); }")
-    widget.evaluate("(el) => el.courseModel.set('graph', 'drum')")
+    send(widget, node=23, mode=23)
+    send(widget, graph="drum")
     has(widget, graph="drum", node=23)
     Mouse(widget.page).press(widget.get_by_text("random", exact=True))
-    widget.get_by_role("button", name="Other heights").click()
+    press(widget, "Other heights")
     has(widget, start="random", seed=2)

@@ -1,22 +1,20 @@
 """JetExplorer by hand: particles taken away and put back, guesses, the film."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from addresses import go_to
-from bare import Alone
-from clock import rests, turn
-from displayed import agrees_with_course_lib
+from bare import Shown, shows
+from clock import CLOCK, rests, turn
+from displayed import has
 from playwright.sync_api import Locator, expect
-from reading import NOTE_VALUES, VALUES, eventually, state_of
+from reading import NOTE_VALUES, VALUES, state_of
 from small_widgets import make, particle_transformer
 
 from course_lib.jet_tagging import jet_inputs, logits_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
+shown = shows(lambda **given: make("JetExplorer", **given), folded=True)
 CENTRE = """(el, i) => {
   const box = el.querySelector(`[data-particle="${i}"] path`).getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2];
@@ -33,18 +31,6 @@ LONE = """(el) => {
 }"""
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one JetExplorer, and gives that widget in the middle of the window."""
-
-    def shown(page: dict[str, object] | None = None, **given: object) -> Locator:
-        widget = alone(make("JetExplorer", **given), **page or {})
-        jet(widget).scroll_into_view_if_needed()
-        return widget
-
-    return shown
-
-
 def press(widget: Locator, name: str) -> None:
     widget.get_by_role("button", name=name, exact=True).click()
 
@@ -53,58 +39,44 @@ def jet(widget: Locator) -> Locator:
     return widget.get_by_role("listbox")
 
 
-def gone(widget: Locator) -> list[int]:
-    return state_of(widget)["gone"]
-
-
-def kept(widget: Locator) -> int:
-    return state_of(widget)["kept"]
-
-
-def pointed(widget: Locator) -> int:
-    return int(jet(widget).get_attribute("data-pointed"))
-
-
-def holds(widget: Locator, claim: Callable[[], bool]) -> None:
-    def asserted() -> None:
-        assert claim()
-
-    eventually(widget, asserted)
-    agrees_with_course_lib(widget)
+def pointed(widget: Locator, particle: int) -> None:
+    expect(jet(widget)).to_have_attribute("data-pointed", str(particle))
 
 
 def test_a_mouse_shows_whom_a_particle_attends_to_and_a_click_takes_it_away(shown: Shown):
     widget = shown(particle=-1)
+    jet(widget).scroll_into_view_if_needed()
+    mouse, looks = widget.page.mouse, widget.locator("[data-to]")
     box, lone = jet(widget).bounding_box(), widget.evaluate(LONE)
-    widget.page.mouse.click(box["x"] + 0.97 * box["width"], box["y"] + 0.03 * box["height"])
-    agrees_with_course_lib(widget)
+    mouse.click(box["x"] + 0.97 * box["width"], box["y"] + 0.03 * box["height"])
     # A click far from all particles changes nothing.
-    assert (pointed(widget), gone(widget)) == (-1, [])
-    widget.page.mouse.move(*widget.evaluate(CENTRE, lone))
-    holds(widget, lambda: pointed(widget) == lone)
-    assert state_of(widget)["particle"] == -1
-    assert widget.locator("[data-to]").count() == 7
+    has(widget, gone=[], particle=-1)
+    pointed(widget, -1)
+    mouse.move(*widget.evaluate(CENTRE, lone))
+    pointed(widget, lone)
+    has(widget, particle=-1)
+    assert looks.count() == 7
     for taken in ([lone], []):
-        widget.page.mouse.down()
-        widget.page.mouse.up()
-        holds(widget, lambda taken=taken: gone(widget) == taken)
-        assert widget.locator("[data-to]").count() == (0 if taken else 7)
+        mouse.down()
+        mouse.up()
+        has(widget, gone=taken)
+        assert looks.count() == (0 if taken else 7)
 
 
 def test_a_jet_without_particles_has_no_answer_until_one_is_back(shown: Shown):
     widget = shown(jet=2)
-    press(widget, "Show")
-    agrees_with_course_lib(widget)
-    # Whoever has the answer shown is neither right nor wrong.
-    assert outcome(widget) == "open"
     hardest = widget.get_by_role("button", name="Take hardest away")
+    press(widget, "Show")
+    # Whoever has the answer shown is neither right nor wrong.
+    has(widget, gone=[])
+    assert outcome(widget) == "open"
     for taken in ([0], [0, 1], [0, 1, 2]):
         hardest.click()
-        holds(widget, lambda taken=taken: gone(widget) == taken)
+        has(widget, gone=taken)
     assert hardest.is_disabled()
     assert widget.locator(".cw-j-mass").inner_text().endswith("none")
     press(widget, "All back")
-    holds(widget, lambda: gone(widget) == [])
+    has(widget, gone=[])
 
 
 def outcome(widget: Locator) -> str | None:
@@ -114,8 +86,7 @@ def outcome(widget: Locator) -> str | None:
 def test_truth_and_network_wait_for_a_guess_which_moves_nothing(shown: Shown):
     widget = shown(jet=1)
     verdict = widget.locator(".cw-j-verdict")
-    assert verdict.text_content().strip() == ""
-    agrees_with_course_lib(widget)
+    expect(verdict).to_have_text("")
     height = widget.bounding_box()["height"]
 
     def tells(*parts: str) -> None:
@@ -125,7 +96,6 @@ def test_truth_and_network_wait_for_a_guess_which_moves_nothing(shown: Shown):
 
     press(widget, "W")
     tells("✗ It was gluon. You: W.", "The network says ", "You 0 of 1, network ")
-    agrees_with_course_lib(widget)
     assert outcome(widget) == "bad"
     press(widget, "gluon")
     tells("It was gluon. You: W, then gluon.")
@@ -153,54 +123,44 @@ def test_the_network_is_judged_by_the_whole_jet(shown: Shown):
     assert answers[few] != answers[7]
     widget = shown(model=model, kept=few)
     press(widget, "Show")
-    agrees_with_course_lib(widget)
+    has(widget, kept=few)
     assert widget.locator(".cw-j-best th").inner_text() == answers[few]
     told = f"Network, from {few} particles: {answers[few]}; from all 7: {answers[7]} "
     assert told in widget.locator(".cw-j-verdict").inner_text()
 
 
 def test_the_jet_comes_in_the_hardest_first_until_a_hand_ends_the_film(shown: Shown):
-    widget = shown({"clock": True}, moving=True)
-    assert kept(widget) == 1
+    widget = shown(page=CLOCK, moving=True)
+    has(widget, kept=1)
     widget.evaluate(NOTE_VALUES, "kept")
     turn(widget, 8)
     assert widget.evaluate(VALUES) == [2, 3, 4, 5, 6, 7]
     assert rests(widget)
-    agrees_with_course_lib(widget)
-    for end in ("Stop", "a key"):
+    for by_key in (False, True):
         widget.get_by_role("button", name="Play").click()
         turn(widget, 3)
-        assert 1 < kept(widget) < 7
-        if end == "Stop":
-            widget.get_by_role("button", name="Stop").click()
-        else:
+        assert 1 < state_of(widget)["kept"] < 7
+        if by_key:
             jet(widget).press("ArrowRight")
             turn(widget, 0.1)
-            assert kept(widget) == 7
+            has(widget, kept=7)
+        else:
+            widget.get_by_role("button", name="Stop").click()
         assert rests(widget)
-        agrees_with_course_lib(widget)
     # After a guess the jet comes in once more.
     press(widget, "W")
     for seconds, there in ((0.1, 1), (8, 7)):
         turn(widget, seconds)
-        assert kept(widget) == there
+        has(widget, kept=there)
 
 
-def test_a_link_that_sets_the_figure_leaves_the_guess_and_opens_no_other_jet(shown: Shown):
+def test_a_link_that_sets_the_figure_leaves_the_guess_and_reset_forgets_it(shown: Shown):
     widget = shown(jet=1)
     name, told = widget.get_attribute("id"), widget.locator(".cw-j-told")
-    asks = "What left it? Guess."
-    go_to(widget.page, f"{name}?jet=1&kept=2")
-    holds(widget, lambda: kept(widget) == 2)
-    expect(told).to_have_text(asks)
     press(widget, "W")
-    expect(told).to_have_text("✗ It was gluon. You: W.")
     go_to(widget.page, f"{name}?jet=1&kept=3")
-    holds(widget, lambda: kept(widget) == 3)
+    has(widget, kept=3)
     expect(told).to_have_text("✗ It was gluon. You: W.")
     assert outcome(widget) == "bad"
-    go_to(widget.page, f"{name}?jet=2&particle=4")
-    expect(widget.get_by_role("alert")).to_contain_text("do not fit together")
-    assert state_of(widget)["jet"] == 1
-    widget.get_by_role("button", name="Reset").click()
-    expect(told).to_have_text(asks)
+    press(widget, "Reset")
+    expect(told).to_have_text("What left it? Guess.")

@@ -1,15 +1,12 @@
 """LatentExplorer by hand: the point dragged, typefaces jumped to, a walk, a sum, a word."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
-from bare import Alone
-from clock import observed, rests, turn
-from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, Point, open_folds
+from bare import Shown, shows
+from clock import CLOCK, observed, plays, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import Finger, Mouse, Point
 from kinds.latent_explorer import SIDE, codes_of
 from playwright.sync_api import Locator, expect
 from reading import decoded, eventually, state_of
@@ -20,20 +17,13 @@ from course_lib.widgets import LatentExplorer
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
+
+def explorer(**given: object) -> LatentExplorer:
+    options = {"beside": BESIDE, "moving": False, "word": "abz"} | given
+    return LatentExplorer(style_vae(3), typefaces(), **options)
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one LatentExplorer, still unless told otherwise, and gives that widget."""
-
-    def shown(*, page: dict[str, Any] | None = None, d_z: int = 3, **given: Any) -> Locator:
-        options = {"beside": BESIDE, "moving": False, "word": "abz"} | given
-        found = alone(LatentExplorer(style_vae(d_z), typefaces(), **options), **page or {})
-        open_folds(found)
-        return found
-
-    return shown
+shown = shows(explorer)
 
 
 def z_of(widget: Locator) -> Tensor:
@@ -79,15 +69,15 @@ def is_at(widget: Locator, expected: Tensor) -> None:
 
 def test_a_drag_moves_the_point_in_the_plane_alone_and_is_no_jump_to_a_dot(shown: Shown):
     widget = shown(z=[0.0, 0.0, 1.5])
-    before, directions = z_of(widget), directions_of(widget)
-    x, y = place_of(widget, code(widget, "Odd Black"))
-    Mouse(widget.page).drag(place_of(widget, before), (x, y))
+    before, directions, dot = z_of(widget), directions_of(widget), code(widget, "Odd Black")
+    end = place_of(widget, dot)
+    Mouse(widget.page).drag(place_of(widget, before), end)
     agrees_with_course_lib(widget)
     after = z_of(widget)
-    assert place_of(widget, after) == pytest.approx((x, y), abs=1)
+    assert place_of(widget, after) == pytest.approx(end, abs=1)
     step = after - before
     torch.testing.assert_close(directions.T @ (directions @ step), step, rtol=0, atol=1e-5)
-    assert (after - code(widget, "Odd Black")).norm() > 0.1
+    assert (after - dot).norm() > 0.1
     widget.page.mouse.click(*free_place(widget))
     agrees_with_course_lib(widget)
     assert place_of(widget, z_of(widget)) == pytest.approx(free_place(widget), abs=1)
@@ -95,19 +85,18 @@ def test_a_drag_moves_the_point_in_the_plane_alone_and_is_no_jump_to_a_dot(shown
 
 def test_a_dot_has_a_name_and_a_click_or_the_list_jumps_to_it(shown: Shown):
     widget = shown()
-    target = code(widget, "Odd Black")
+    name, target = widget.locator(".cw-x-name"), code(widget, "Odd Black")
     widget.page.mouse.move(*place_of(widget, target))
-    expect(widget.locator(".cw-x-name")).to_have_text("Odd Black")
+    expect(name).to_have_text("Odd Black")
     widget.page.mouse.click(*place_of(widget, target))
     is_at(widget, target)
     widget.page.mouse.move(0, 0)
-    expect(widget.locator(".cw-x-name")).to_have_count(0)
+    expect(name).to_have_count(0)
     widget.get_by_label("Go to").select_option(label="Mono Bold")
-    is_at(widget, code(widget, "Mono Bold"))
     # Every plane shows the same code.
     for plane in range(len(state_of(widget)["facts"]["planes"])):
         widget.get_by_label("Map", exact=True).select_option(index=plane)
-        assert state_of(widget)["plane"] == plane
+        has(widget, plane=plane)
         is_at(widget, code(widget, "Mono Bold"))
 
 
@@ -115,9 +104,9 @@ def test_a_finger_taps_a_dot_drags_by_the_ring_and_scrolls_the_page_elsewhere(sh
     page = {"width": 390, "height": 500, "touch": True, "below": '<div style="height: 200vh">'}
     widget = shown(page=page)
     finger, target = Finger(widget.page), code(widget, "Odd Black")
-    widget.page.touchscreen.tap(*place_of(widget, target))
-    is_at(widget, target)
     x, y = place_of(widget, target)
+    widget.page.touchscreen.tap(x, y)
+    is_at(widget, target)
     finger.drag((x, y), (x - 30, y - 20))
     agrees_with_course_lib(widget)
     after = z_of(widget)
@@ -149,13 +138,8 @@ def test_the_norm_goes_out_on_a_ray_beyond_the_prior_and_draws_of_it_differ(show
 # The tools ---------------------------------------------------------------------------------------
 
 
-def walks(widget: Locator, *, on: bool = True) -> None:
-    turn(widget, 0.1)
-    assert widget.get_by_role("button", name="Pause").is_visible() == on
-
-
 def test_on_opening_it_walks_there_and_back_until_the_reader_takes_the_point(shown: Shown):
-    widget = shown(moving=True, share=0.5, start=0, end=6, page={"clock": True})
+    widget = shown(moving=True, share=0.5, start=0, end=6, page=CLOCK)
     ends = code(widget, BESIDE[0]), code(widget, BESIDE[6])
     for seconds, share in ((1.5, 5 / 7), (3, 6 / 7), (7, 1 / 7), (3, 4 / 7)):
         turn(widget, seconds)
@@ -163,19 +147,21 @@ def test_on_opening_it_walks_there_and_back_until_the_reader_takes_the_point(sho
         assert state["share"] == pytest.approx(share, abs=0.02)
         torch.testing.assert_close(state["z"], torch.lerp(*ends, state["share"]), rtol=0, atol=1e-5)
     agrees_with_course_lib(widget)
-    walk = widget.get_by_role("button", name="Walk")
     for touch in (
         lambda: widget.get_by_role("button", name="Pause").click(),
         lambda: widget.get_by_role("slider", name="Way").press("ArrowLeft"),
         lambda: widget.get_by_label("From", exact=True).select_option(index=3),
         lambda: widget.page.mouse.click(*free_place(widget)),
     ):
-        walks(widget)
+        assert plays(widget)
         touch()
-        walks(widget, on=False)
+        turn(widget, 0.1)
+        assert not plays(widget)
         agrees_with_course_lib(widget)
+        walk = widget.get_by_role("button", name="Walk")
         if walk.is_visible():
             walk.click()
+            turn(widget, 0.1)
     assert rests(widget)
     expect(widget.locator(".cw-x-beside")).to_contain_text("Nearest large dot")
 
@@ -223,29 +209,26 @@ INKED_COLUMNS = """(el) => {
 def test_a_word_is_set_in_the_letters_of_the_point_as_wide_as_there_is_room(shown: Shown):
     widget = shown(word="ab", page={"width": 390})
 
-    def inked() -> list[int]:
+    def inks() -> np.ndarray:
         observed(widget.page)
-        return np.flatnonzero(np.array(widget.evaluate(INKED_COLUMNS)) > 60).tolist()
+        return np.array(widget.evaluate(INKED_COLUMNS))
 
-    short = inked()
+    short = inks()
     widget.get_by_label("Your word").fill("abababababab")
     agrees_with_course_lib(widget)
-    long = inked()
-    assert len(short) < len(long)
-    assert max(long) < len(widget.evaluate(INKED_COLUMNS))
-    before = widget.evaluate(INKED_COLUMNS)
+    long = inks()
+    assert (short > 60).sum() < (long > 60).sum()
     widget.locator(".cw-handle").press("Shift+ArrowUp")
-    observed(widget.page)
-    assert widget.evaluate(INKED_COLUMNS) != before
+    assert (inks() != long).any()
 
 
-def test_a_word_is_read_folded_without_what_is_no_letter_or_refused(shown: Shown):
+def test_a_word_is_read_without_what_is_no_letter_or_refused(shown: Shown):
     widget = shown()
     field, said = widget.get_by_label("Your word"), widget.locator(".cw-complaint")
     for typed in ("", "1 李", "abcdefghijklmno"):
         field.fill(typed)
         expect(said).to_contain_text("You still see abz.")
-        assert state_of(widget)["word"] == "abz"
+        has(widget, word="abz")
     for typed, read, lost in (
         ("STRAUß", "strauss", ""),
         ("Hello Anna 7", "helloanna", " Left out: 7."),
@@ -253,8 +236,6 @@ def test_a_word_is_read_folded_without_what_is_no_letter_or_refused(shown: Shown
     ):
         field.fill(typed)
         expect(said).to_have_text(f"Read as {read}.{lost}")
-        assert state_of(widget)["word"] == read
-        assert field.input_value() == typed
-        agrees_with_course_lib(widget)
+        has(widget, word=read)
     field.fill("zz")
     expect(said).to_have_text("")

@@ -1,14 +1,12 @@
 """What LetterHider does while its reader types, hides, shows, looks and guesses."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from addresses import go_to
-from bare import Alone
-from clock import rests, turn
-from displayed import agrees_with_course_lib
-from hands import open_folds
+from bare import Shown, shows
+from clock import CLOCK, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import press
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import state_of
@@ -18,8 +16,6 @@ from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
-
-Shown = Callable[..., Locator]
 
 ALPHABET = "ab·cde <"
 BARS = "Letter whose numbers"
@@ -37,21 +33,7 @@ def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> L
     return LetterHider(model, alphabet, **given | {"moving": False} | options)
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one LetterHider and what is folded in it, and gives it."""
-
-    def shown(window: dict[str, object] | None = None, **given: object) -> Locator:
-        widget = alone(hider(**given), **(window or {}))
-        open_folds(widget)
-        return widget
-
-    return shown
-
-
-def chosen(widget: Locator) -> tuple[str, list[int], int]:
-    state = state_of(widget)
-    return state["word"], state["hidden"], state["place"]
+shown = shows(hider)
 
 
 def tile(widget: Locator, place: int) -> Locator:
@@ -69,25 +51,18 @@ def test_a_click_looks_at_a_hidden_letter_first_and_hides_or_shows_it_then(shown
     widget = shown()
     for place, hidden in [(2, [2]), (2, []), (2, [2]), (7, [2, 7]), (2, [2, 7]), (2, [7])]:
         tile(widget, place).click()
-        assert chosen(widget) == ("bead cab", hidden, place)
-        agrees_with_course_lib(widget)
-    for name, hidden, place in [
-        ("Hide vowels", [1, 2, 6], 2),
-        ("Hide all", list(range(8)), 2),
-        ("Show all", [], 2),
-    ]:
-        widget.get_by_role("button", name=name).click()
-        assert chosen(widget)[1:] == (hidden, place)
-        agrees_with_course_lib(widget)
+        has(widget, word="bead cab", hidden=hidden, place=place)
+    for name, hidden in [("vowels", [1, 2, 6]), ("Hide all", [*range(8)]), ("Show all", [])]:
+        press(widget, name)
+        has(widget, hidden=hidden, place=2)
 
 
 def test_of_an_example_the_letter_is_hidden_of_which_the_model_is_surest(shown: Shown):
     widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5, guess_first=True)
     for word in ("deed", "ab"):
-        widget.get_by_role("button", name=word).click()
+        press(widget, word)
         place = int(expected_of(widget, word, []).max(-1).values.argmax())
-        assert chosen(widget) == (word, [place], place)
-        agrees_with_course_lib(widget)
+        has(widget, word=word, hidden=[place], place=place)
         # The reader guesses before the model's guess is told.
         assert_covered(widget)
 
@@ -100,14 +75,14 @@ def is_covered(widget: Locator) -> bool:
 def test_at_first_sight_others_are_hidden_until_a_hand_ends_the_show_which_can_be_seen_again(
     shown: Shown,
 ):
-    widget = shown({"clock": True}, hidden=[1], guess_first=True, moving=True)
+    widget = shown(page=CLOCK, hidden=[1], guess_first=True, moving=True)
     watch, stop = (widget.get_by_role("button", name=name) for name in ("Watch", "Stop"))
     turn(widget, 1.1)
     assert not is_covered(widget)
     widget.get_by_role("listbox").press("ArrowRight")
     assert rests(widget)
     assert is_covered(widget)
-    assert chosen(widget)[1:] == ([1], 2)
+    has(widget, hidden=[1], place=2)
     watch.press("Enter")
     turn(widget, 1.1)
     assert not is_covered(widget)
@@ -119,12 +94,11 @@ def test_at_first_sight_others_are_hidden_until_a_hand_ends_the_show_which_can_b
     assert widget.locator(".cw-h-hidden").count() == 3
     turn(widget, 2)
     assert is_covered(widget)
-    assert chosen(widget)[1] == [1]
-    agrees_with_course_lib(widget)
+    has(widget, hidden=[1])
     assert rests(widget)
 
 
-def test_what_is_typed_is_read_folded_or_refused_and_what_is_hidden_stays_hidden(shown: Shown):
+def test_what_is_typed_is_read_or_refused_and_what_is_hidden_stays_hidden(shown: Shown):
     widget = shown(hidden=[1, 6], place=6)
     field = widget.get_by_label("Type a word")
     field.press("End")
@@ -136,37 +110,28 @@ def test_what_is_typed_is_read_folded_or_refused_and_what_is_hidden_stays_hidden
         ("a", "bead ca", [1], 5),
     ]:
         widget.page.keyboard.press(key)
-        assert chosen(widget) == (word, hidden, place)
-        agrees_with_course_lib(widget)
+        has(widget, word=word, hidden=hidden, place=place)
     for typed in ("", "<img src=x>", "abcdeabcdea"):
         field.fill(typed)
         says(widget, "You still see bead␣ca.")
-        assert field.input_value() == typed
-        expect(field).to_have_attribute("aria-invalid", "true")
-        assert chosen(widget)[:2] == ("bead ca", [1])
-        agrees_with_course_lib(widget)
+        has(widget, word="bead ca", hidden=[1])
     field.fill("Béc")
-    assert chosen(widget)[:2] == ("bec", [1])
-    assert field.input_value() == "Béc"
-    expect(field).to_have_attribute("aria-invalid", "false")
     says(widget, "Read as bec.")
-    agrees_with_course_lib(widget)
+    has(widget, word="bec", hidden=[1])
 
 
 def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(shown: Shown):
     widget = shown(hidden=[1])
-    page, readout = widget.page, widget.locator(".cw-l-readout")
+    mouse, readout = widget.page.mouse, widget.locator(".cw-l-readout")
     # The bars leave the mask out, so the third is that of the fourth id.
-    page.mouse.move(*bar(widget, BARS, 2))
-    expect(readout).to_contain_text("c: ")
-    agrees_with_course_lib(widget)
-    assert state_of(widget)["option"] == -1
-    page.mouse.click(*bar(widget, BARS, 2))
-    assert state_of(widget)["option"] == 3
-    page.mouse.move(0, 0)
+    for act, option in ((mouse.move, -1), (mouse.click, 3)):
+        act(*bar(widget, BARS, 2))
+        expect(readout).to_contain_text("c: ")
+        has(widget, option=option)
+    mouse.move(0, 0)
     expect(readout).to_contain_text("c: ")
     tile(widget, 3).click()
-    assert state_of(widget)["option"] == -1
+    has(widget, option=-1)
     expect(readout).to_contain_text("d, the true letter: ")
 
 
@@ -223,6 +188,6 @@ def test_a_right_guess_is_counted_and_a_link_leaves_what_the_reader_has_foreseen
     assert_covered(widget)
     widget.page.mouse.click(*bar(widget, GUESS, 3))
     expect(verdict).to_contain_text(" of 2.")
-    widget.get_by_role("button", name="Reset").click()
+    press(widget, "Reset")
     agrees_with_course_lib(widget)
     assert_covered(widget)

@@ -2,20 +2,20 @@
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from bare import Alone
-from clock import rests, turn
+from bare import Shown, shows
+from clock import CLOCK, plays, rests, turn
 from displayed import agrees_with_course_lib
+from hands import Point, look_at_time, press, time_of
 from in_the_page import tensor
 from kinds.energy_drift import parts_of
 from kinds.mechanics_stage import READ, perceptron
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import state_of
 from small_widgets import seeded
 
 from course_lib import mechanics
@@ -26,10 +26,8 @@ from course_lib.widgets.mechanics_stage import PACE, SCENES
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
-Place = tuple[float, float]
+shown = shows(MechanicsStage, folded=True, moving=False)
 SIDE, ROD = 320, 120
-CLOCK = {"clock": True}
 # Springs reach from wall to wall, and the arrow of a box stands still.
 OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
   const { x, y, width, height } = part.getBBox();
@@ -37,47 +35,16 @@ OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
 })"""
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one MechanicsStage, made of what is given, and gives that widget."""
-
-    def shown(*system: Any, page: dict[str, Any] | None = None, **given: Any) -> Locator:
-        return alone(MechanicsStage(*system, **({"moving": False} | given)), **page or {})
-
-    return shown
-
-
 def acts(widget: Locator) -> dict[str, Any]:
     return widget.evaluate(READ)["acts"]
 
 
-def time_of(widget: Locator) -> float:
-    return widget.evaluate(READ)["time"]
-
-
-def button(widget: Locator) -> Locator:
-    return widget.get_by_role("button", name=re.compile("Play|Pause"))
-
-
 def look_at(widget: Locator, share: float) -> None:
-    """Put the slider of time there, as a hand does."""
-    moment = widget.get_by_role("slider", name="Time").evaluate(
-        """(slider, share) => {
-          slider.value = share * slider.max;
-          slider.dispatchEvent(new Event("input", { bubbles: true }));
-          return Number(slider.value);
-        }""",
-        share,
-    )
-    eventually(widget, lambda: assert_time(widget, moment))
+    look_at_time(widget, share)
     agrees_with_course_lib(widget)
 
 
-def assert_time(widget: Locator, moment: float) -> None:
-    assert time_of(widget) == pytest.approx(moment)
-
-
-def point_of(widget: Locator, run: str, place: Place) -> Place:
+def point_of(widget: Locator, run: str, place: Point) -> Point:
     """A place of a stage, in pixels of the window."""
     scene = widget.locator(f"[data-run={run}] .cw-scene")
     scene.scroll_into_view_if_needed()
@@ -106,36 +73,33 @@ def test_a_step_is_one_and_after_its_end_it_begins_again_at_once_for_who_does_no
 ):
     widget = shown(page=CLOCK)
     assert rests(widget)
-    widget.get_by_role("button", name="Step").click()
+    press(widget, "Step")
     assert rests(widget)
     assert time_of(widget) > 0
     agrees_with_course_lib(widget)
     look_at(widget, 0.995)
-    button(widget).click()
+    press(widget, "Play")
     turn(widget, 0.5)
     assert time_of(widget) == SCENES["Pendulum"].span
-    widget.get_by_role("button", name="Again").click()
+    press(widget, "Again")
     turn(widget, 0.5)
     assert 0 < time_of(widget) < 10
-    assert button(widget).inner_text() == "❚❚ Pause"
+    assert plays(widget)
     agrees_with_course_lib(widget)
 
 
-@pytest.mark.parametrize("system", SCENES)
-def test_every_system_moves_as_its_trajectory_does_and_nothing_below_moves(
-    shown: Shown, system: str
-):
-    kind = getattr(mechanics, system)()
-    able = [m for m in METHODS if kind.canonical or not getattr(mechanics, m).needs_pairs]
-    widget = shown(kind, methods=[able[0], *able[-2:]], page={"width": 374})
-    body, places = widget.locator(f"[data-run={able[-1]}] .cw-body").first, []
-    transport = widget.locator(".cw-act-transport")
-    before = transport.bounding_box()["y"]
-    for share in (0.0, 0.0335, 0.4, 1.0):
-        look_at(widget, share)
-        places.append(body.evaluate(OUTLINE))
-        assert transport.bounding_box()["y"] == before
-    assert np.ptp(places, axis=0).max() > 10, "the body hardly moves"
+def test_every_system_moves_as_its_trajectory_does_and_nothing_below_moves(shown: Shown):
+    widget = shown(methods=[*METHODS][-2:], page={"width": 374})
+    body, transport = widget.locator(".cw-body").last, widget.locator(".cw-act-transport")
+    for name in SCENES:
+        widget.get_by_role("combobox", name="System").select_option(name)
+        look_at(widget, 0)
+        before, places = transport.bounding_box()["y"], []
+        for share in (0.0335, 0.4, 1.0):
+            look_at(widget, share)
+            places.append(body.evaluate(OUTLINE))
+            assert transport.bounding_box()["y"] == before
+        assert np.ptp(places, axis=0).max() > 10, f"the body of {name} hardly moves"
 
 
 def test_the_step_at_which_a_pendulum_goes_over_the_top_is_told_and_the_glass_runs_over(
@@ -207,18 +171,18 @@ def test_a_bob_is_taken_on_any_stage_and_let_go_at_rest_however_quick_the_hand(s
     turn(widget, 0.05)
     assert_start(widget, [angle, 0.0])
     assert time_of(widget) == 0
-    assert button(widget).inner_text() == "▶ Play"
+    assert not plays(widget)
     agrees_with_course_lib(widget)
     widget.page.mouse.up()
     turn(widget, 0.5)
     assert time_of(widget) > 0
     assert_start(widget, [angle, 0.0])
-    assert button(widget).inner_text() == "❚❚ Pause"
+    assert plays(widget)
     agrees_with_course_lib(widget)
 
 
 def carry(
-    widget: Locator, run: str, start: Place, end: Place, *, stride: float = 0, rest: float = 0
+    widget: Locator, run: str, start: Point, end: Point, *, stride: float = 0, rest: float = 0
 ) -> None:
     """Take what is at a place of a stage and bring it to another, in five strides."""
     mouse = widget.page.mouse
@@ -284,7 +248,7 @@ def test_networks_go_on_from_wherever_the_hand_lets_go(shown: Shown):
     turn(widget, 0.5)
     assert time_of(widget) == pytest.approx(0.5 * PACE * 0.3, rel=0.05)
     agrees_with_course_lib(widget)
-    button(widget).click()
+    press(widget, "Pause")
     assert state_of(widget)["z"][1] > 0
     look_at(widget, 1.0)
     assert {name for name, *_ in widget.evaluate(OUTCOMES)} == {"SympNet", "perceptron"}

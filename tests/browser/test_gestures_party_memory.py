@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 from bare import Alone
-from clock import rests, turn
-from displayed import agrees_with_course_lib
+from clock import CLOCK, plays, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import press
 from playwright.sync_api import Locator, expect
-from reading import NOTE_VALUES, VALUES, state_of
+from reading import NOTE_VALUES, VALUES, send, state_of
 
 from course_lib.widgets import PartyMemory
 from course_lib.widgets.traits import LONGEST_NAME
@@ -17,7 +18,6 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 
 QUESTIONS = {"Who is early?": [1.0], "Who is late?": [-1.0], "Anybody?": [0.0]}
 FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []}
-CLOCK = {"clock": True}
 
 
 def party(alone: Alone, window: dict[str, Any] | None = None, **given: Any) -> Locator:
@@ -33,10 +33,6 @@ def asked(alone: Alone, window: dict[str, Any] | None = None, **given: Any) -> L
     return party(alone, window, **{"mode": "query", "question": "Who is late?"} | given)
 
 
-def press(widget: Locator, name: str) -> None:
-    widget.get_by_role("button", name=name).click()
-
-
 @pytest.mark.parametrize(
     ("shape", "score"), [((1, 256), [1e30, -1e30, 1e30]), ((7, 1), [0.0, 0.0, 0.0])], ids=str
 )
@@ -47,7 +43,7 @@ def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
     names = ["x" * LONGEST_NAME, "Ben", "Cleo"]
     widget = party(alone, images=images, names=names, score=score, queries={"Who?": [1.0]})
     for mode in state_of(widget)["modes"]:
-        widget.evaluate("(el, mode) => el.courseModel.set('mode', mode)", mode)
+        send(widget, mode=mode)
         agrees_with_course_lib(widget)
         assert "NaN" not in widget.inner_html()
     for picture in widget.locator("canvas:visible").all():
@@ -84,12 +80,11 @@ def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_
         if end != "Next guest":
             press(widget, "Let them arrive")
             turn(widget, 1)
-            assert state_of(widget)["arrived"] == 1
+            has(widget, arrived=1)
         press(widget, end)
         turn(widget, 4)
-        assert widget.get_by_role("button", name="Let them arrive").is_visible()
-        assert state_of(widget)["arrived"] == arrived
-        agrees_with_course_lib(widget)
+        assert not plays(widget)
+        has(widget, arrived=arrived)
 
 
 def answer_of(widget: Locator) -> str:
@@ -100,16 +95,15 @@ def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_en
     widget = asked(alone, CLOCK, moving=True)
     widget.evaluate(NOTE_VALUES, "question")
     turn(widget, 10)
-    assert widget.get_by_role("button", name="Ask in turn").is_visible()
+    assert not plays(widget)
     assert widget.evaluate(VALUES) == ["Anybody?", "Who is early?", "Who is late?"]
     assert answer_of(widget) == "Ada"
     assert rests(widget)
     for _ in range(2):
         press(widget, "Next question")
         turn(widget, 2)
-    assert state_of(widget)["question"] == "Who is early?"
+    has(widget, question="Who is early?")
     assert answer_of(widget) == "Cleo"
-    agrees_with_course_lib(widget)
     # Of many questions a few that lie far apart are asked.
     queries = {f"Who is {i}?": [i - 6.0] for i in range(13)}
     widget = asked(alone, CLOCK, moving=True, queries=queries, question="Who is 1?")

@@ -1,14 +1,11 @@
 """What PositionExplorer does with the hand: positions are moved and shifted, clocks chosen."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
-from bare import Alone
-from clock import observed, rests, turn
-from displayed import agrees_with_course_lib
-from hands import Point, centre, label_of, open_folds
+from bare import Shown, shows
+from clock import CLOCK, observed, plays, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import Mouse, Point, centre, label_of
 from kinds.position_explorer import make
 from playwright.sync_api import Locator
 from reading import NOTE_STATES, STATES, state_of
@@ -18,27 +15,18 @@ from course_lib.widgets import PositionExplorer
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
 
-
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with the example, or with another PositionExplorer, and gives it."""
-
-    def shown(explorer: PositionExplorer | None = None, **options: Any) -> Locator:
-        widget = alone(explorer or opened(), **options)
-        open_folds(widget)
-        return widget
-
-    return shown
-
-
-def opened(**given: Any) -> PositionExplorer:
-    """One that shows all positions, of words that stand four places apart."""
+def opened(explorer: PositionExplorer | None = None, **given: object) -> PositionExplorer:
+    """The one given, or one that shows all positions, of words that stand four places apart."""
+    if explorer:
+        return explorer
     table = np.random.default_rng(8).normal(size=(24, 6))
     apart = {"query_position": 16, "key_position": 12, "pair": 1}
     sizes = {"tokens": 24, "d_model": 6, "base": 100, "learned": table, "everything": True}
     return PositionExplorer(**sizes | apart | {"moving": False} | given)
+
+
+shown = shows(opened)
 
 
 def places(widget: Locator) -> tuple[int, int, int]:
@@ -72,10 +60,9 @@ def test_positions_and_pairs_are_taken_in_the_tables_among_the_scores_and_on_the
         assert places(widget) == taken
         agrees_with_course_lib(widget)
     # A drag of the square stays among the positions.
-    mouse.move(*inside(widget, "scores", 20.5 / 24, 3.5 / 24))
-    mouse.down()
-    mouse.move(*inside(widget, "scores", 1.5, 1.5), steps=5)
-    mouse.up()
+    Mouse(widget.page).drag(
+        inside(widget, "scores", 20.5 / 24, 3.5 / 24), inside(widget, "scores", 1.5, 1.5)
+    )
     assert places(widget) == (23, 23, 0)
     clocks = widget.locator(".cw-pos-clocks [role=slider]")
     mouse.click(*centre(clocks.locator("> g").nth(1)))
@@ -110,7 +97,7 @@ def test_shifting_both_positions_changes_the_score_of_a_learned_table_alone(show
 def test_the_smallest_and_the_largest_fit_a_telephone(shown: Shown, size: tuple[int, int]):
     tokens, d_model = size
     smallest = {"query_position": 1, "key_position": 0, "pair": 0, "learned": None}
-    widget = shown(opened(tokens=tokens, d_model=d_model, **smallest), width=390)
+    widget = shown(tokens=tokens, d_model=d_model, **smallest, page={"width": 390})
     assert widget.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     agrees_with_course_lib(widget)
 
@@ -128,7 +115,7 @@ def words(widget: Locator) -> str:
 def test_words_are_swapped_chosen_and_dragged_and_the_page_says_what_that_does_to_the_score(
     shown: Shown,
 ):
-    widget = shown(make(), reduced_motion=True)
+    widget = shown(make(), page={"reduced_motion": True})
     choose(widget, "none")
     moved = widget.locator("[data-reading=moved]")
     momentary = widget.locator("[data-reading=momentary]")
@@ -155,11 +142,7 @@ def test_words_are_swapped_chosen_and_dragged_and_the_page_says_what_that_does_t
     widget.page.mouse.click(box["x"] + box["width"] * 1.5 / 6, box["y"] + 40)
     assert words(widget) == "MAN BITES DOG"
     dog, bites = (centre(widget.locator(f"[data-word={word}]")) for word in ("DOG", "BITES"))
-    mouse = widget.page.mouse
-    mouse.move(*dog)
-    mouse.down()
-    mouse.move(*bites, steps=4)
-    mouse.up()
+    Mouse(widget.page).drag(dog, bites)
     assert words(widget) == "MAN DOG BITES"
     # The sentence moves as a whole and no farther than the positions.
     widget.get_by_role("slider", name="Shift both").press("End")
@@ -167,16 +150,12 @@ def test_words_are_swapped_chosen_and_dragged_and_the_page_says_what_that_does_t
     assert places(widget)[:2] == (23, 22)
 
 
-def pause(widget: Locator) -> Locator:
-    return widget.get_by_role("button", name="Pause")
-
-
 def test_words_move_on_opening_and_through_all_orders_until_a_hand_moves_them(shown: Shown):
-    widget = shown(PositionExplorer(tokens=20, d_model=4, kind="rotary"), clock=True)
-    assert pause(widget).is_visible()
+    widget = shown(PositionExplorer(tokens=20, d_model=4, kind="rotary"), page=CLOCK)
+    assert plays(widget)
     widget.evaluate(NOTE_STATES, ["query_position", "key_position"])
     turn(widget, 12)
-    assert pause(widget).count() == 0
+    assert not plays(widget)
     assert widget.evaluate(STATES) == [[1, 2], [9, 10], [9, 8], [1, 0]]
     assert words(widget) == "DOG BITES MAN"
     assert widget.locator("[data-reading=moved]").text_content().endswith(": the same.")
@@ -185,15 +164,15 @@ def test_words_move_on_opening_and_through_all_orders_until_a_hand_moves_them(sh
     every = widget.get_by_role("button", name="All six orders")
     every.click()
     turn(widget, 11)
-    assert pause(widget).count() == 0
+    assert not plays(widget)
     assert len({tuple(state) for state in widget.evaluate(STATES)}) == 6
     every.click()
     turn(widget, 1)
-    assert pause(widget).is_visible()
+    assert plays(widget)
     widget.get_by_role("slider", name="Shift both").press("ArrowRight")
     moved = places(widget)
     turn(widget, 3)
-    assert pause(widget).count() == 0
+    assert not plays(widget)
     assert places(widget) == moved
     agrees_with_course_lib(widget)
 
@@ -204,22 +183,22 @@ def test_words_move_on_opening_and_through_all_orders_until_a_hand_moves_them(sh
 def test_a_table_is_trained_moment_by_moment_and_nothing_is_decided_before_the_end(shown: Shown):
     row = sinusoidal(24, 6).numpy()
     sizes = {"tokens": 24, "d_model": 6, "learned": row, "before": [row / 8, row / 2]}
-    widget = shown(PositionExplorer(kind="learned", everything=True, **sizes), clock=True)
-    assert state_of(widget)["stage"] == 0
+    widget = shown(PositionExplorer(kind="learned", everything=True, **sizes), page=CLOCK)
+    has(widget, stage=0)
     widget.evaluate(NOTE_STATES, ["stage"])
     turn(widget, 9)
-    assert pause(widget).count() == 0
+    assert not plays(widget)
     assert widget.evaluate(STATES) == [[1], [2]]
     assert rests(widget)
     # A hand that takes the training has it to itself.
     widget.get_by_role("button", name="Train").click()
     turn(widget, 1)
-    assert pause(widget).is_visible()
+    assert plays(widget)
     slider = widget.get_by_role("slider", name="Training")
     slider.press("End")
     turn(widget, 3)
-    assert pause(widget).count() == 0
-    assert state_of(widget)["stage"] == 2
+    assert not plays(widget)
+    has(widget, stage=2)
     found = widget.locator("[data-reading=found]")
     for key, outcome in (("Home", "open"), ("ArrowRight", "open"), ("End", "good")):
         slider.press(key)

@@ -7,37 +7,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bare import Alone, bare_page
-from clock import turn
-from displayed import agrees_with_course_lib
+from clock import plays, turn
+from conftest import all_alive
+from displayed import has
 from hands import Finger, Hand, Mouse, centre, operate_every_control, snapshot, widgets
 from kinds.prediction import chosen, make, placed
 from playwright.sync_api import Locator, Page, expect
-from reading import eventually, state_of
+from reading import state_of
 
 from course_lib.widgets import LiveFigure, Prediction
 from course_lib.widgets.prediction import KNOTS
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-HANDS = [(Mouse, {}), (Finger, {"width": 390, "height": 844, "touch": True})]
-
 
 def reveal(widget: Locator) -> None:
     widget.get_by_role("button", name=re.compile("Show me|Compare")).click()
-    eventually(widget, lambda: assert_revealed(widget))
-
-
-def assert_revealed(widget: Locator) -> None:
-    assert widget.locator(".cw-p-answer").count() == 1
-    agrees_with_course_lib(widget)
+    has(widget, revealed=True)
 
 
 def verdict(widget: Locator) -> str:
     return " ".join(widget.locator(".cw-p-verdict").inner_text().split())
 
 
-@pytest.mark.parametrize(("hand", "window"), HANDS, ids=["mouse", "finger"])
-@pytest.mark.parametrize("kind", [placed, chosen])
+@pytest.mark.parametrize(
+    ("kind", "hand", "window"),
+    [(placed, Finger, {"width": 390, "height": 844, "touch": True}), (chosen, Mouse, {})],
+)
 def test_a_number_is_placed_and_an_option_is_chosen_and_neither_moves_what_stands_below(
     alone: Alone, kind: Callable[[], Prediction], hand: type[Hand], window: dict
 ):
@@ -50,37 +46,26 @@ def test_a_number_is_placed_and_an_option_is_chosen_and_neither_moves_what_stand
     reveal(widget)
     assert foot.bounding_box() == place
     foot.click()
-    eventually(widget, lambda: assert_same(snapshot(widget), before))
+    has(widget, guess=[], revealed=False)
+    assert snapshot(widget) == before
     operate_every_control(widget, hand(widget.page))
-
-
-def assert_same(found: str, expected: str) -> None:
-    assert found == expected
 
 
 def test_a_stroke_from_left_to_right_is_the_curve(alone: Alone):
     widget = alone(make())
     chart = widget.locator(".cw-p-pen rect")
     x, y = centre(chart)
-    box = chart.bounding_box()
-    left, right = box["x"] + 2, box["x"] + box["width"] - 2
-    top, bottom = y - box["height"] / 4, y + box["height"] / 4
-    mouse = widget.page.mouse
-    mouse.move(left, top)
+    box, mouse = chart.bounding_box(), widget.page.mouse
+    mouse.move(box["x"] + 2, y - box["height"] / 4)
     mouse.down()
-    mouse.move(right, bottom)
+    mouse.move(box["x"] + box["width"] - 2, y + box["height"] / 4)
     mouse.up()
-    eventually(widget, lambda: assert_long(state_of(widget)["guess"]))
-    np.testing.assert_allclose(state_of(widget)["guess"], np.linspace(75, 25, KNOTS), atol=1.5)
-    mouse.click(x, y - box["height"] / 2 + 2)
+    has(widget, guess=pytest.approx(np.linspace(75, 25, KNOTS).tolist(), abs=1.5))
+    mouse.click(x, box["y"] + 2)
     guess = state_of(widget)["guess"]
     assert guess[KNOTS // 2] == pytest.approx(99, abs=1)
     assert guess[KNOTS // 2 + 1] == pytest.approx(25 + 50 * 11 / 24, abs=1.5)
     reveal(widget)
-
-
-def assert_long(guess: list[float]) -> None:
-    assert len(guess) == KNOTS
 
 
 def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alone: Alone):
@@ -89,62 +74,40 @@ def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alon
     lstm.click()
     expect(lstm).to_have_attribute("aria-pressed", "true")
     reveal(widget)
-    assert verdict(widget) == (
-        "✗ You said an LSTM, with 1.93 nats. It is a transformer, with 1.88 nats: 0.05 nats apart."
-    )
     counted.click(force=True)
-    assert state_of(widget)["guess"] == [1]
+    has(widget, guess=[1])
     widget.get_by_role("button", name="Guess again").click()
     counted.click()
-    eventually(widget, lambda: assert_same(state_of(widget)["guess"], [0]))
-    agrees_with_course_lib(widget)
+    has(widget, guess=[0])
 
 
-VERDICTS = [
-    (
-        {"guess": [20]},
-        "✗ You said 20 steps, it is 137 steps: too low by a factor of 6.85.",
-    ),
-    ({"guess": [137]}, "✓ You hit it: it is 137 steps."),
-    (
-        {"guess": [120]},
-        (
-            "≈ Close, within a factor of 2. You said 120 steps, it is 137 steps: "
-            "too low by a factor of 1.14."
-        ),
-    ),
-    (
-        {"truth": 63, "between": (0, 100), "log": False, "unit": "%", "guess": [72]},
-        (
-            "≈ Close, within a tenth of the axis. You said 72 %, it is 63 %: "
-            "too high by 9 percentage points."
-        ),
-    ),
-    (
-        {"truth": 1e-4, "between": (1e-10, 1), "unit": "m", "guess": [2.4e-4]},
-        "✗ You said 2.4·10⁻⁴ m, it is 1.0·10⁻⁴ m: too high by a factor of 2.4.",
-    ),
-    (
-        {"truth": 0.0552, "between": (0, 0.3), "log": False, "unit": "mag", "step": 0.01}
-        | {"guess": [0.08]},
-        (
-            "≈ Close, within a tenth of the axis. You said 0.08 mag, it is 0.055 mag: "
-            "too high by 0.025 mag."
-        ),
-    ),
-    ({}, "You looked without a guess. It is 137 steps."),
-]
+def verdicts() -> dict[str, Prediction]:
+    """Questions, by what their reader is told once they are answered."""
+    twice = "≈ Close, within a factor of 2. You said"
+    tenth = "≈ Close, within a tenth of the axis. You said"
+    wrong = "✗ You said an LSTM, with 1.93 nats. It is a transformer, with 1.88 nats"
+    share = placed(truth=63, between=(0, 100), log=False, unit="%", guess=[72])
+    given = {"truth": 0.0552, "between": (0, 0.3), "log": False, "unit": "mag", "step": 0.01}
+    tiny = placed(truth=1e-4, between=(1e-10, 1), unit="m", guess=[2.4e-4])
+    return {
+        "✗ You said 20 steps, it is 137 steps: too low by a factor of 6.85.": placed(guess=[20]),
+        "✓ You hit it: it is 137 steps.": placed(guess=[137]),
+        f"{twice} 120 steps, it is 137 steps: too low by a factor of 1.14.": placed(guess=[120]),
+        f"{tenth} 72 %, it is 63 %: too high by 9 percentage points.": share,
+        f"{tenth} 0.08 mag, it is 0.055 mag: too high by 0.025 mag.": placed(**given, guess=[0.08]),
+        "✗ You said 2.4·10⁻⁴ m, it is 1.0·10⁻⁴ m: too high by a factor of 2.4.": tiny,
+        "You looked without a guess. It is 137 steps.": placed(),
+        "✓ You hit it: it is counting pairs, with 2.41 nats.": chosen(wanted="largest", guess=[0]),
+        f"{wrong}: 0.05 nats apart.": chosen(guess=[1]),
+    }
 
 
 def test_the_verdict_is_a_sentence_in_the_quantity_s_own_unit(
     open_page: Callable[..., Page], tmp_path: Path
 ):
-    asked = [placed(**given) for given, _ in VERDICTS]
-    asked.append(chosen(wanted="largest", guess=[0]))
-    expected = [said for _, said in VERDICTS]
-    expected.append("✓ You hit it: it is counting pairs, with 2.41 nats.")
-    page = open_page(bare_page(tmp_path, *asked))
-    for widget, said in zip(widgets(page), expected, strict=True):
+    asked = verdicts()
+    page = open_page(bare_page(tmp_path, *asked.values()))
+    for widget, said in zip(widgets(page), asked, strict=True):
         reveal(widget)
         assert verdict(widget) == said
 
@@ -152,13 +115,9 @@ def test_the_verdict_is_a_sentence_in_the_quantity_s_own_unit(
 def test_a_number_that_counts_moves_in_whole_steps(alone: Alone):
     widget = alone(placed(truth=3, between=(0, 8), log=False, step=1))
     line = widget.get_by_role("slider")
-    line.focus()
-    for _ in range(3):
-        widget.page.keyboard.press("ArrowRight")
-    assert state_of(widget)["guess"] == [7]
-    widget.page.keyboard.press("End")
-    widget.page.keyboard.press("End")
-    assert state_of(widget)["guess"] == [8]
+    for key, guess in (("ArrowRight", 5), ("ArrowRight", 6), ("End", 8), ("ArrowRight", 8)):
+        line.press(key)
+        has(widget, guess=[guess])
     expect(line).to_have_attribute("aria-valuetext", "8 steps")
 
 
@@ -172,36 +131,27 @@ FULL = """Storage.prototype.setItem = () => {
 NONSENSE = ["{", "null", '{"guess":[1,2]}', '{"guess":"x"}', '{"guess":[-7]}']
 
 
-def guessed(widget: Locator) -> None:
-    line = widget.get_by_role("slider")
-    line.focus()
-    widget.page.keyboard.press("ArrowRight")
+def guessed(widget: Locator) -> list[float]:
+    widget.get_by_role("slider").press("ArrowRight")
+    return state_of(widget)["guess"]
 
 
 def reloaded(page: Page) -> Locator:
     page.reload()
-    [widget] = widgets(page)
-    expect(widget).to_have_attribute("data-alive", "true")
-    return widget
+    all_alive(page)
+    return widgets(page)[0]
 
 
 def test_a_guess_survives_a_reload_and_reset_forgets_it(alone: Alone):
     widget = alone(placed())
-    page = widget.page
-    guessed(widget)
-    guess = state_of(widget)["guess"]
+    page, guess = widget.page, guessed(widget)
     assert guess
-    widget = reloaded(page)
-    assert state_of(widget)["guess"] == guess
-    assert state_of(widget)["revealed"] is False
+    has(reloaded(page), guess=guess, revealed=False)
     reveal(widget)
-    widget = reloaded(page)
-    assert state_of(widget)["revealed"] is True
-    agrees_with_course_lib(widget)
+    has(reloaded(page), guess=guess, revealed=True)
     widget.get_by_role("button", name="Reset").click()
-    assert state_of(widget)["guess"] == []
-    widget = reloaded(page)
-    assert state_of(widget)["guess"] == []
+    has(widget, guess=[])
+    has(reloaded(page), guess=[])
     assert page.evaluate("() => localStorage.length") == 0
 
 
@@ -211,7 +161,7 @@ def test_where_nothing_can_be_kept_the_question_works_all_the_same(alone: Alone)
         guessed(widget)
         reveal(widget)
         assert "You said" in verdict(widget)
-        assert state_of(reloaded(widget.page))["guess"] == []
+        has(reloaded(widget.page), guess=[])
 
 
 def test_what_was_kept_wrongly_is_left_aside(alone: Alone):
@@ -221,8 +171,7 @@ def test_what_was_kept_wrongly_is_left_aside(alone: Alone):
     [key] = page.evaluate("() => Object.keys(localStorage)")
     for text in NONSENSE:
         page.evaluate("([key, text]) => localStorage.setItem(key, text)", [key, text])
-        widget = reloaded(page)
-        assert state_of(widget)["guess"] == [], text
+        assert state_of(reloaded(page))["guess"] == [], text
 
 
 def test_in_jupyter_the_kernel_keeps_the_guess_and_the_browser_nothing(
@@ -258,67 +207,55 @@ VEILED = ".guess-hides, .guess-waits"
 @pytest.fixture
 def lecture(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
     """Opens a page as the book lays it out: a question, text, a figure, and the next heading."""
-    cells = [
+    question, figure = (
         f'<div class="cell"><div class="cell_output">{one.static_html()}</div></div>'
         for one in (placed(), LiveFigure("root-d"))
-    ]
-    text = f'<p id="try">Try it with <a href="#{FIGURE}?dimension=64">64 features</a>.</p>'
-    printed = '<div class="cell"><div class="cell_output" id="printed"><pre>1.88</pre></div></div>'
-    after = (
-        printed + '<p id="told">Told.</p><div class="math notranslate" id="formula">1 + 1 = 2</div>'
-        f'<h2>Next</h2><p id="later"><a href="#{FIGURE}?dimension=16">16'
     )
     (tmp_path / "lecture.html").write_text(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lecture</title></head>'
-        f"<body><main><h1>lecture</h1>{cells[0]}{text}{cells[1]}{after}</a></p></main></body></html>",
+        f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lecture</title></head>
+        <body><main><h1>lecture</h1>{question}
+        <p id="try">Try it with <a href="#{FIGURE}?dimension=64">64 features</a>.</p>{figure}
+        <div class="cell"><div class="cell_output" id="printed"><pre>1.88</pre></div></div>
+        <p id="told">Told.</p><div class="math notranslate" id="formula">1 + 1 = 2</div>
+        <h2>Next</h2><p id="later"><a href="#{FIGURE}?dimension=16">16</a></p></main></body></html>
+        """,
         encoding="utf-8",
     )
-    address = (tmp_path / "lecture.html").as_uri()
-
-    def opened(place: str = "", **window: object) -> Page:
-        return open_page(address + place, **window)
-
-    return opened
-
-
-def plays(page: Page) -> bool:
-    return page.get_by_role("button", name="Pause").count() == 1
+    return lambda **window: open_page((tmp_path / "lecture.html").as_uri(), **window)
 
 
 def test_what_waits_for_the_guess_takes_no_focus_and_does_not_play(lecture: Callable[..., Page]):
     page = lecture(height=1400, clock=True)
+    show = page.get_by_role("button", name="Show me")
     turn(page, 1)
     assert not plays(page)
     for name in ("#try", "#told", "#formula", f"#{FIGURE}", "#printed pre"):
         assert page.locator(name).evaluate("(el) => el.inert"), name
     assert page.locator("#printed").get_attribute("class") == "cell_output guess-waits"
     assert not page.locator("#later").evaluate("(el) => el.inert")
-    page.get_by_role("button", name="Show me").focus()
+    show.focus()
     reached = set()
     for _ in range(16):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("() => document.activeElement.closest('[id]')?.id"))
     assert "later" in reached
     assert not reached & {"try", FIGURE}
-    page.get_by_role("button", name="Show me").click()
+    show.click()
     turn(page, 1)
     assert plays(page)
-    assert page.locator("[inert], .guess-hides, .guess-waits").count() == 0
+    assert page.locator(f"[inert], {VEILED}").count() == 0
     page.get_by_role("button", name="Guess again").click()
     turn(page, 0.1)
     assert page.locator(VEILED).count() == 5
 
 
-def test_what_waits_is_shown_anyway_as_the_question_shows_it(
-    lecture: Callable[..., Page],
-):
+def test_what_waits_is_shown_anyway_as_the_question_shows_it(lecture: Callable[..., Page]):
     page = lecture(height=1400)
-    [question, _] = widgets(page)
+    question, _ = widgets(page)
     page.get_by_role("button", name="Show it anyway").last.click()
     expect(page.locator(f"[inert], .guess-fog, {VEILED}")).to_have_count(0)
     assert page.evaluate("() => document.activeElement.id") == "printed"
-    eventually(question, lambda: assert_revealed(question))
-    assert "You looked without a guess" in verdict(question)
+    has(question, guess=[], revealed=True)
     page.reload()
     expect(page.locator(".cw-p-answer")).to_have_count(1)
     expect(page.locator(VEILED)).to_have_count(0)

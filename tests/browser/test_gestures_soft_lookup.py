@@ -3,9 +3,9 @@
 import pytest
 import torch
 from bare import Alone
-from clock import rests, turn
+from clock import plays, rests, turn
 from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, centre
+from hands import Finger, Mouse, centre, press
 from kinds.soft_lookup import make
 from playwright.sync_api import Locator
 from reading import eventually, state_of
@@ -73,23 +73,22 @@ def test_at_first_sight_the_query_wanders_once_and_comes_back_unless_a_hand_take
     points = [[-0.9, 0.8], [1.0, 0.4]]
     shown = SoftLookup(["Ada", "Ben"], points, [3.0, 40.0], query=start)
     widget = alone(shown, clock=True)
-    play, pause = (widget.get_by_role("button", name=name) for name in ("Play", "Pause"))
 
     def wanders() -> None:
         turn(widget, 1)
-        assert pause.is_visible()
+        assert plays(widget)
         assert float((state_of(widget)["query"] - torch.tensor(start)).norm()) > 0.1
 
     wanders()
     for _ in range(15):
-        if pause.is_visible():
+        if plays(widget):
             turn(widget, 2)
-    assert play.is_visible()
+    assert not plays(widget)
     is_at(widget, start)
     agrees_with_course_lib(widget)
     assert rests(widget)
     for end in ("a key", "the plane"):
-        play.click()
+        press(widget, "Play")
         wanders()
         if end == "a key":
             widget.get_by_role("button", name="query").press("ArrowUp")
@@ -98,7 +97,7 @@ def test_at_first_sight_the_query_wanders_once_and_comes_back_unless_a_hand_take
             widget.page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
         held = state_of(widget)["query"].tolist()
         turn(widget, 0.5)
-        assert play.is_visible()
+        assert not plays(widget)
         is_at(widget, held)
         agrees_with_course_lib(widget)
     is_at(widget, [0.4 * WINDOW, -0.4 * WINDOW])

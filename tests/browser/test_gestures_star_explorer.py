@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import pytest
-from bare import Alone
-from clock import observed, rests, turn
-from displayed import agrees_with_course_lib
-from hands import Mouse, centre
+from bare import Shown, bare_page, shows
+from clock import CLOCK, observed, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import Mouse, Point, centre, widgets
 from kinds.star_explorer import READ, points_of
-from playwright.sync_api import Locator, expect
-from reading import state_of
+from playwright.sync_api import Locator, Page, expect
+from reading import send, state_of
 from small_widgets import astromer, watched_stars
 
 from course_lib.widgets import StarExplorer
@@ -19,22 +19,15 @@ from course_lib.widgets.watched_stars import WatchedStars
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-Shown = Callable[..., Locator]
 OWN = watched_stars().period.tolist()
 
 
-@pytest.fixture
-def shown(alone: Alone) -> Shown:
-    """Opens a page with one StarExplorer, made of what is given, and gives that widget."""
+def explorer(stars: WatchedStars | None = None, **given: object) -> StarExplorer:
+    standard = {"astromer": astromer(), "clock": "turns", "moving": False}
+    return StarExplorer(stars or watched_stars(), **standard | given)
 
-    def shown(page: dict[str, Any] | None = None, **given: Any) -> Locator:
-        standard = {"astromer": astromer(), "clock": "turns", "moving": False}
-        stars = given.pop("stars", None) or watched_stars()
-        found = alone(StarExplorer(stars, **standard | given), **page or {})
-        centre(found.locator("[data-measure=time] svg"))
-        return found
 
-    return shown
+shown = shows(explorer, folded=True)
 
 
 def press(widget: Locator, name: str) -> None:
@@ -42,15 +35,11 @@ def press(widget: Locator, name: str) -> None:
     observed(widget.page)
 
 
-def fold(widget: Locator, period: float) -> None:
-    widget.evaluate("(el, period) => el.courseModel.set('period', period)", period)
-
-
 def choose(widget: Locator, star: str) -> None:
     widget.get_by_label("Star", exact=True).select_option(label=star)
 
 
-def dots(widget: Locator, panel: str = "time") -> list[tuple[float, float]]:
+def dots(widget: Locator, panel: str = "time") -> list[Point]:
     """Where the nights that are not hidden stand in the window."""
     svg = widget.locator(f"[data-measure={panel}] svg")
     centre(svg)
@@ -66,19 +55,18 @@ def test_the_highest_peak_is_marked_with_its_aliases_once_it_was_found_and_a_pre
     heard = widget.locator(".cw-announcer")
     expect(marks).to_have_count(0)
     alias = OWN[0] / (1 + OWN[0])
-    fold(widget, alias)
+    send(widget, period=alias)
     expect(told).not_to_contain_text("alias")
     expect(heard).to_contain_text("folded at")
     expect(heard).not_to_contain_text("highest peak")
     press(widget, "Find it")
-    assert state_of(widget)["period"] == pytest.approx(OWN[0], rel=0.01)
-    agrees_with_course_lib(widget)
+    has(widget, period=pytest.approx(OWN[0], rel=0.01))
     expect(told).to_contain_text("Found")
     expect(marks).to_have_count(5)
     expect(heard).to_contain_text("The highest peak of the periodogram is a period of")
     assert set(widget.evaluate(READ)["names"]) == {"highest", "−1", "+1", "−2", "+2"}
     highest = widget.evaluate(READ)["marks"][-1]
-    fold(widget, alias)
+    send(widget, period=alias)
     expect(told).to_contain_text("An alias")
     panel = widget.locator("[data-measure=power]")
     centre(panel.locator("svg"))
@@ -99,16 +87,13 @@ def test_the_dial_turns_by_little_with_arrow_keys_a_drag_and_a_press(shown: Show
     # The last night slides a twentieth of a turn.
     slid = days / 0.7 - days / state_of(widget)["period"]
     assert slid == pytest.approx(0.05, rel=0.05)
-    agrees_with_course_lib(widget)
-    fold(widget, 0.7)
-    centre(dial)
-    box = dial.bounding_box()
-    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    Mouse(widget.page).drag(middle, (middle[0] - box["width"] / 4, middle[1]))
-    assert state_of(widget)["period"] == pytest.approx(0.7 * 1.01, rel=1e-3)
-    widget.page.mouse.click(box["x"] + box["width"] / 4, middle[1])
-    assert state_of(widget)["period"] == pytest.approx(0.7 * 1.01 * 0.99, rel=1e-3)
-    agrees_with_course_lib(widget)
+    send(widget, period=0.7)
+    x, y = centre(dial)
+    quarter = dial.bounding_box()["width"] / 4
+    Mouse(widget.page).drag((x, y), (x - quarter, y))
+    has(widget, period=pytest.approx(0.7 * 1.01, rel=1e-3))
+    widget.page.mouse.click(x - quarter, y)
+    has(widget, period=pytest.approx(0.7 * 1.01 * 0.99, rel=1e-3))
 
 
 def test_a_night_lights_up_in_both_panels_and_is_hidden_and_shown_by_a_click_or_a_key(shown: Shown):
@@ -122,13 +107,12 @@ def test_a_night_lights_up_in_both_panels_and_is_hidden_and_shown_by_a_click_or_
         agrees_with_course_lib(widget)
         for hidden in ([6], []):
             widget.page.mouse.click(*place)
-            assert state_of(widget)["hidden"] == hidden
-            agrees_with_course_lib(widget)
+            has(widget, hidden=hidden)
     widget.page.mouse.move(0, 0)
     widget.locator(".cw-s-night").focus()
     for key, hidden in (("ArrowRight", []), ("Enter", [7]), (" ", [])):
         widget.page.keyboard.press(key)
-        assert (state_of(widget)["night"], state_of(widget)["hidden"]) == (7, hidden)
+        has(widget, night=7, hidden=hidden)
 
 
 def test_a_drag_hides_a_span_and_shows_it_again_but_two_nights_stay(shown: Shown):
@@ -139,8 +123,7 @@ def test_a_drag_hides_a_span_and_shows_it_again_but_two_nights_stay(shown: Shown
     y = box["y"] + 4
     for hidden in ([3, 4, 5, 6, 7], []):
         mouse.drag((x0 - 1, y), (x1 + 1, y))
-        assert state_of(widget)["hidden"] == hidden
-        agrees_with_course_lib(widget)
+        has(widget, hidden=hidden)
     mouse.drag((box["x"] + 1, y), (box["x"] + box["width"] - 1, y))
     assert 14 - len(state_of(widget)["hidden"]) >= 2
     agrees_with_course_lib(widget)
@@ -165,38 +148,40 @@ def test_a_third_is_hidden_anew_at_each_press_and_it_is_told_who_fills_in_best(s
     expect(heard).to_contain_text(re.compile(r"5 nights hidden. Errors in magnitudes: ASTROMER \d"))
     press(widget, "Show all")
     assert state_of(widget)["hidden"] == []
-    widget.evaluate("el => el.courseModel.set('night', 13)")
+    send(widget, night=13)
     press(widget, "Hide a third")
     # Another star comes with all its nights and no period.
     choose(widget, "Polaris")
-    state = state_of(widget)
-    assert (state["star"], state["night"], state["hidden"], state["period"]) == (2, -1, [], 0.65)
-    agrees_with_course_lib(widget)
+    has(widget, star=2, night=-1, hidden=[], period=0.65)
 
 
-def test_the_model_hears_of_the_period_on_a_clock_of_turns_alone(shown: Shown):
+def test_the_model_hears_of_the_period_on_a_clock_of_turns_alone(
+    open_page: Callable[..., Page], tmp_path: Path
+):
     few = watched_stars()
-    repeats = astromer(frequency=(1.0, 2.0, 3.0))
-    for given, hears, band in [
+    repeats = {"astromer": astromer(frequency=(1.0, 2.0, 3.0))}
+    told = [
         ({}, True, False),
         ({"clock": "days"}, False, False),
         # What repeats with the turns has a band over the whole turn.
-        ({"astromer": repeats}, True, True),
-        ({"astromer": repeats, "clock": "days"}, False, False),
+        (repeats, True, True),
+        (repeats | {"clock": "days"}, False, False),
         ({"stars": WatchedStars(few.name, few.curves, few.period)}, True, False),
-    ]:
-        widget = shown(hidden=[2, 5, 8], period=0.7, **given)
+    ]
+    stars = [explorer(hidden=[2, 5, 8], period=0.7, **given) for given, _, _ in told]
+    found = widgets(open_page(bare_page(tmp_path, *stars, explorer(astromer=None, hidden=[2, 5]))))
+    for widget, (_, hears, band) in zip(found, told, strict=False):
+        widget.scroll_into_view_if_needed()
         before = widget.evaluate(READ)
         assert bool(before["doubt"]) == band
-        fold(widget, 0.9)
+        send(widget, period=0.9)
         agrees_with_course_lib(widget)
         after = widget.evaluate(READ)
         said = [page["time"]["guesses"]["astromer"] for page in (before, after)]
         assert (said[0] != said[1]) == hears
         assert (before["doubt"] != after["doubt"]) == band
-    widget = shown(astromer=None, hidden=[2, 5])
-    expect(widget.get_by_text("No ASTROMER is here.")).to_be_visible()
-    agrees_with_course_lib(widget)
+    expect(found[-1].get_by_text("No ASTROMER is here.")).to_be_visible()
+    agrees_with_course_lib(found[-1])
 
 
 def folded_at(widget: Locator, *moments: float) -> list[float]:
@@ -210,11 +195,11 @@ def folded_at(widget: Locator, *moments: float) -> list[float]:
 
 
 def test_the_season_is_folded_up_at_first_sight_and_when_a_period_is_found(shown: Shown):
-    widget = shown(moving=True, page={"clock": True})
+    widget = shown(moving=True, page=CLOCK)
     # Nobody is told the period.
     assert folded_at(widget, 0.1, 1, 5)[0] > 1
     assert widget.evaluate(READ)["period"] == state_of(widget)["period"] == 0.65
-    fold(widget, 1.3)
+    send(widget, period=1.3)
     press(widget, "Find it")
     first, *_, last = folded_at(widget, 0.1, 1, 5)
     assert 1 < first < 1.3
@@ -224,7 +209,7 @@ def test_the_season_is_folded_up_at_first_sight_and_when_a_period_is_found(shown
 
 
 def test_a_star_shines_brighter_and_fainter_until_it_is_paused(shown: Shown):
-    widget = shown(page={"clock": True, "reduced_motion": True}, moving=True)
+    widget = shown(page=CLOCK | {"reduced_motion": True}, moving=True)
     assert rests(widget)
     assert widget.evaluate(READ)["period"] == state_of(widget)["period"]
     press(widget, "▶ Play")

@@ -1,29 +1,25 @@
 """What TileStepper does with the hand: it is dragged, it plays, and it keeps its place."""
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bare import Alone
-from clock import rests, turn
-from displayed import agrees_with_course_lib
-from hands import centre
+from bare import Shown, shows
+from clock import CLOCK, plays, rests, turn
+from displayed import agrees_with_course_lib, has
+from hands import Point, centre, press
 from kinds.tile_stepper import in_tiles, make, visits_of
-from playwright.sync_api import Locator
-from reading import NOTE_VALUES, VALUES, state_of
+from playwright.sync_api import Locator, expect
+from reading import NOTE_VALUES, VALUES, send, state_of
 
 from course_lib.widgets import TileStepper
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-
-@pytest.fixture
-def shown(alone: Alone) -> Callable[..., Locator]:
-    return lambda **options: alone(make(), **options)
+shown = shows(lambda stepper=None: stepper or make(), folded=True)
 
 
-def point_in(widget: Locator, query: int, key: int) -> tuple[float, float]:
+def point_in(widget: Locator, query: int, key: int) -> Point:
     """The middle of a score in the matrix."""
     state = state_of(widget)
     ground = widget.locator("[role=slider] > path").first
@@ -33,71 +29,64 @@ def point_in(widget: Locator, query: int, key: int) -> tuple[float, float]:
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
 
 
-def test_a_click_takes_the_tile_that_lies_there_and_a_drag_those_on_its_way(
-    shown: Callable[..., Locator],
-):
+def last_step(widget: Locator) -> int:
+    return len(visits_of(state_of(widget)))
+
+
+def test_a_click_takes_the_tile_that_lies_there_and_a_drag_those_on_its_way(shown: Shown):
     widget = shown()
     tiles = visits_of(state_of(widget))
-    mouse = widget.page.mouse
-    mouse.click(*point_in(widget, 5, 4))
-    [place] = [
-        i + 1
-        for i, (rows, columns) in enumerate(tiles)
-        if rows.start <= 5 < rows.stop and columns.start <= 4 < columns.stop
-    ]
-    assert state_of(widget)["step"] == place
-    agrees_with_course_lib(widget)
-    mouse.click(*point_in(widget, 0, 10))  # a skipped tile: its queries are finished
-    assert state_of(widget)["step"] == sum(rows == tiles[0][0] for rows, _ in tiles)
-    agrees_with_course_lib(widget)
+    [place] = [i + 1 for i, (rows, keys) in enumerate(tiles) if 5 in span(rows) and 4 in span(keys)]
+    # Of a skipped tile the queries are finished.
+    finished = sum(rows == tiles[0][0] for rows, _ in tiles)
+    for query, key, step in ((5, 4, place), (0, 10, finished)):
+        widget.page.mouse.click(*point_in(widget, query, key))
+        has(widget, step=step)
     widget.evaluate(NOTE_VALUES, "step")
-    start, end = point_in(widget, 9, 0), point_in(widget, 9, 10)
+    start, end, mouse = point_in(widget, 9, 0), point_in(widget, 9, 10), widget.page.mouse
     mouse.move(*start)
     mouse.down()
     mouse.move(*end, steps=20)
     mouse.up()
     assert widget.evaluate(VALUES) == list(range(len(tiles) - 3, len(tiles) + 1))
     agrees_with_course_lib(widget)
-    widget.get_by_role("button", name="Next").click()
-    assert state_of(widget)["step"] == 0  # after the last tile comes the beginning
+    press(widget, "Next")
+    has(widget, step=0)  # after the last tile comes the beginning
 
 
-def test_it_plays_to_the_last_tile_and_then_rests(shown: Callable[..., Locator]):
-    widget = shown(clock=True)
-    assert rests(widget)
-    tiles, start = len(visits_of(state_of(widget))), state_of(widget)["step"]
-    widget.evaluate(NOTE_VALUES, "step")
-    plays(widget).click()
-    turn(widget, 8)
-    assert widget.evaluate(VALUES) == list(range(start + 1, tiles + 1))
-    assert plays(widget).is_visible()
-    agrees_with_course_lib(widget)
-    assert (
-        f"written: {len(state_of(widget)['query'])} of"
-        in widget.locator(".cw-tile-verdict").text_content()
-    )
+def span(part: slice) -> range:
+    return range(part.start, part.stop)
+
+
+def test_it_plays_to_the_last_tile_and_then_rests(shown: Shown):
+    widget = shown(page=CLOCK)
     won = widget.locator(".cw-tile-won")
+    assert rests(widget)
+    state = state_of(widget)
+    widget.evaluate(NOTE_VALUES, "step")
+    press(widget, "Play")
+    turn(widget, 8)
+    assert widget.evaluate(VALUES) == list(range(state["step"] + 1, last_step(widget) + 1))
+    assert not plays(widget)
+    assert rests(widget)
+    agrees_with_course_lib(widget)
+    verdict = widget.locator(".cw-tile-verdict").text_content()
+    assert f"written: {len(state['query'])} of" in verdict
     assert won.get_attribute("data-outcome") == "good"
     tiled, naive = (
         widget.locator(f"[data-reading={side}-moved]").inner_text() for side in ("tiled", "naive")
     )
     assert won.inner_text() == f"✓ Same answer. Tiles carried {tiled} bytes, naive {naive}."
-    assert rests(widget)
 
 
-def plays(widget: Locator) -> Locator:
-    return widget.get_by_role("button", name="Play")
-
-
-def test_on_opening_it_plays_until_a_hand_stops_it(alone: Alone):
-    widget = alone(in_tiles(5, 6, step=1, moving=True), clock=True)
+def test_on_opening_it_plays_until_a_hand_stops_it(shown: Shown):
+    widget = shown(in_tiles(5, 6, step=1, moving=True), page=CLOCK)
     turn(widget, 2)
-    assert state_of(widget)["step"] == 2
+    has(widget, step=2)
     widget.page.mouse.click(*point_in(widget, 0, 0))
     turn(widget, 4)
-    assert state_of(widget)["step"] == 1
-    assert plays(widget).is_visible()
-    agrees_with_course_lib(widget)
+    has(widget, step=1)
+    assert not plays(widget)
 
 
 # Where the keys of the tile in hand are, and the naive scores.
@@ -107,18 +96,16 @@ ON_THE_WAY = """(el) => ["[data-load=K]", "[data-layer=naive-trip]"].map((what) 
 })"""
 
 
-def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(
-    shown: Callable[..., Locator],
-):
-    widget = shown(clock=True)
+def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(shown: Shown):
+    widget = shown(page=CLOCK)
     step, seen = state_of(widget)["step"], []
-    widget.get_by_role("button", name="Next").click()
+    press(widget, "Next")
     for _ in range(15):
         turn(widget, 0.1)
         seen.append(widget.evaluate(ON_THE_WAY))
-    assert not plays(widget).is_visible()
+    assert plays(widget)
     turn(widget, 0.2)
-    assert plays(widget).is_visible()
+    assert not plays(widget)
     keys = [key for key, _ in seen]
     assert keys == sorted(keys)
     assert keys[-1] > keys[0] + 50
@@ -126,46 +113,38 @@ def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(
     steps = [b - a for a, b in itertools.pairwise(naive) if abs(b - a) > 1e-6]
     # Some rows of S come, and as many of P go.
     assert sum(a * b < 0 for a, b in itertools.pairwise(steps)) == 1
-    assert state_of(widget)["step"] == step + 1
-    agrees_with_course_lib(widget)
+    has(widget, step=step + 1)
 
 
-def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(
-    shown: Callable[..., Locator],
-):
-    widget = shown(reduced_motion=True, clock=True)
+def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(shown: Shown):
+    widget = shown(page=CLOCK | {"reduced_motion": True})
     step = state_of(widget)["step"]
-    widget.get_by_role("button", name="Next").click()
+    press(widget, "Next")
     assert state_of(widget)["step"] == step + 1
     assert rests(widget)
-    widget.get_by_role("button", name="To the end").click()
-    assert state_of(widget)["step"] == len(visits_of(state_of(widget)))
-    agrees_with_course_lib(widget)
+    press(widget, "To the end")
+    has(widget, step=last_step(widget))
 
 
 def test_a_pair_that_does_not_fit_is_drawn_over_the_rim_and_said_until_the_run_has_ended(
-    alone: Alone,
+    shown: Shown,
 ):
     query, key, value = np.random.default_rng(0).normal(size=(3, 12, 4))
     tiles = {"query_tile": 4, "key_tile": 4, "step": 1, "moving": False}
     # Queries, keys and values of 4 by 4 take 2 bytes each; scores, o, m and l take 4.
-    widget = alone(TileStepper(query, key, value, **tiles, chip_bytes=256))
+    widget = shown(TileStepper(query, key, value, **tiles, chip_bytes=256))
     won, tight = widget.locator(".cw-tile-won"), widget.locator(".cw-tile-tight")
+    queries = widget.get_by_role("slider", name="Queries a tile")
     assert won.get_attribute("data-outcome") == "open"
     assert tight.count() == 0
-    agrees_with_course_lib(widget)
-    queries = widget.get_by_role("slider", name="Queries a tile")
     queries.press("ArrowRight")
     agrees_with_course_lib(widget)
     assert tight.all_text_contents() == ["304 of 256 bytes", "✗ does not fit"]
-    for _ in range(state_of(widget)["step"], len(visits_of(state_of(widget)))):
-        assert won.inner_text() == "✗ A pair of tiles does not fit: 304 of 256 bytes."
-        widget.locator("[role=slider]").press("ArrowRight")
-        agrees_with_course_lib(widget)
-    assert (
-        won.inner_text() == "✗ Same answer, but the pair of tiles does not fit: 304 of 256 bytes."
-    )
-    assert won.get_attribute("data-outcome") == "bad"
-    queries.press("ArrowLeft")
+    expect(won).to_have_text("✗ A pair of tiles does not fit: 304 of 256 bytes.")
+    send(widget, step=last_step(widget))
     agrees_with_course_lib(widget)
-    assert won.inner_text().startswith("✓ Same answer.")
+    assert won.get_attribute("data-outcome") == "bad"
+    expect(won).to_have_text("✗ Same answer, but the pair of tiles does not fit: 304 of 256 bytes.")
+    queries.press("ArrowLeft")
+    expect(won).to_contain_text("✓ Same answer.")
+    agrees_with_course_lib(widget)
