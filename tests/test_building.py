@@ -156,9 +156,3 @@ def test_a_page_is_written_small_and_says_what_it_said():
     assert json.loads(next(it for it in said if it.startswith("{"))) == json.loads(
         next(it for it in Words(page).said if it.startswith("{"))
     )
-
-
-def test_other_builders_are_left_alone():
-    builder = SimpleNamespace(format="text")
-    site_extension.write_small(SimpleNamespace(builder=builder))
-    assert vars(builder) == {"format": "text"}

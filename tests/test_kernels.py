@@ -197,30 +197,21 @@ def test_attention_and_its_gradients_are_those_of_float64(dtype, error, causal):
     assert max(attention_errors(query, key, value, causal=causal)) < error
 
 
-def test_tiles_may_end_with_the_sequence_or_beside_it():
-    for queries, keys, causal in [
-        (64, 64, True),
-        (35, 49, False),  # one key past a tile
-        (35, 49, True),  # and a diagonal through no corner
-        (31, 31, True),
-        (50, 7, False),
-        (1, 1, True),
+def test_any_numbers_of_tokens_heads_and_features_will_do():
+    for heads, kv_heads, queries, keys, d, causal in [
+        (1, 1, 64, 64, 16, True),  # tiles that end with the sequence
+        (1, 1, 35, 49, 16, False),  # one key past a tile
+        (1, 1, 35, 49, 16, True),  # and a diagonal through no corner
+        (1, 1, 31, 31, 16, True),
+        (1, 1, 50, 7, 16, False),
+        (1, 1, 1, 1, 16, True),
+        (4, 1, 35, 49, 16, True),  # keys and values serve several heads of queries
+        (4, 2, 35, 49, 16, False),
+        *((1, 1, 20, 35, d, True) for d in [17, 64, 100, 256]),
     ]:
-        query, key, value = (random(1, 1, tokens, 16) for tokens in (queries, keys, keys))
+        query = random(2 if heads > 1 else 1, heads, queries, d)
+        key, value = (random(len(query), kv_heads, keys, d) for _ in range(2))
         assert max(attention_errors(query, key, value + 1, causal=causal)) < 1e-5
-
-
-def test_keys_and_values_may_serve_several_heads_of_queries():
-    for kv_heads, causal in ((1, True), (2, False)):
-        query = random(2, 4, 35, 16)
-        key, value = random(2, kv_heads, 49, 16), random(2, kv_heads, 49, 16) + 1
-        assert max(attention_errors(query, key, value, causal=causal)) < 1e-5
-
-
-def test_every_head_size_will_do():
-    for d in [17, 64, 100, 256]:
-        query, key, value = (random(1, 1, tokens, d) for tokens in (20, 35, 35))
-        assert max(attention_errors(query, key, value, causal=True)) < 1e-5
 
 
 LAYOUTS = (
@@ -300,28 +291,23 @@ def test_heads_that_start_together_miss_no_tile(monkeypatch):
 
 
 def test_the_backend_of_attention_is_the_kernel():
-    for batch in [(), (3,), (2, 1, 3)]:
-        for masked in [False, True]:
-            query, key, value = (random(*batch, tokens, 16) for tokens in (5, 9, 9))
-            mask = torch.ones(5, 9, dtype=torch.bool, device=DEVICE).tril(4) if masked else None
-            found, true = (
-                attention(query, key, value, mask=mask, scale=0.3, backend=backend)
-                for backend in ("triton", "reference")
-            )
-            torch.testing.assert_close(found, true)
-
-
-def test_the_backend_takes_grouped_heads_and_single_queries():
-    for queries in [1, 5]:
-        for learning in [False, True]:
-            query = random(2, 4, queries, 16).requires_grad_(learning)
-            key, value = random(2, 2, 9, 16), random(2, 2, 9, 16)
-            found, true = (
-                attention(query, key, value, grouped=True, backend=backend)
-                for backend in ("triton", "reference")
-            )
-            torch.testing.assert_close(found, true)
-            assert found.requires_grad == learning
+    for heads, kv_heads, queries, masked, learning in [
+        ((), (), 5, True, False),
+        ((3,), (3,), 5, False, False),
+        ((2, 1, 3), (2, 1, 3), 5, True, True),
+        ((2, 4), (2, 2), 5, False, True),
+        ((2, 4), (2, 2), 1, False, False),
+    ]:
+        query = random(*heads, queries, 16).requires_grad_(learning)
+        key, value = random(*kv_heads, 9, 16), random(*kv_heads, 9, 16)
+        mask = torch.ones(5, 9, dtype=torch.bool, device=DEVICE).tril(4) if masked else None
+        options = {"mask": mask, "scale": 0.3, "grouped": heads != kv_heads}
+        found, true = (
+            attention(query, key, value, backend=backend, **options)
+            for backend in ("triton", "reference")
+        )
+        torch.testing.assert_close(found, true)
+        assert found.requires_grad == learning
 
 
 # One query -------------------------------------------------------------------------------------
@@ -341,19 +327,15 @@ def test_parts_of_the_keys_merge_to_the_attention_of_float64():
         assert distance(found, exact_attention(query.double(), key, value, causal=False)) < error
 
 
-def test_one_query_may_have_any_heads():
-    for heads, kv_heads, d in [(1, 1, 16), (6, 2, 80), (20, 1, 256)]:
-        query = random(1, heads, 1, d)
-        key, value = random(1, kv_heads, 70, d), random(1, kv_heads, 70, d)
+def test_one_query_may_have_any_heads_and_its_cache_any_strides():
+    cases = [
+        (random(1, heads, 1, d), *(random(1, kv_heads, 70, d) for _ in range(2)))
+        for heads, kv_heads, d in [(1, 1, 16), (6, 2, 80), (20, 1, 256)]
+    ]
+    cases += [[lay(random(2, 2, tokens, 16)) for tokens in (1, 70, 70)] for lay in LAYOUTS]
+    for query, key, value in cases:
         found = flash_decoding(query, key, value, scale=0.3)
         torch.testing.assert_close(found, flash_attention(query, key, value, scale=0.3))
-
-
-def test_a_cache_may_have_any_strides():
-    for lay in LAYOUTS:
-        query, key, value = (lay(random(2, 2, tokens, 16)) for tokens in (1, 70, 70))
-        found = flash_decoding(query, key, value, parts=2)
-        torch.testing.assert_close(found, flash_attention(query, key, value))
 
 
 # Symplectic attention --------------------------------------------------------------------------
@@ -402,14 +384,9 @@ def test_an_upstream_gradient_that_overflowed_stays_visible():
         )
 
 
-def test_every_number_of_features_will_do():
-    for d in [1, 40, 256]:
-        assert max(symplectic_errors(random(20, d), scores_of_one(d))) < 1e-5
-
-
-def test_windows_come_in_any_number_of_axes():
-    for shape in [(1, 4), (2, 1, 4), (5, 4), (0, 3, 4)]:
-        z, A = random(*shape), random(4, 4)
+def test_windows_have_any_number_of_features_and_axes():
+    for shape in [(20, 1), (20, 40), (20, 256), (1, 4), (2, 1, 4), (0, 3, 4)]:
+        z, A = random(*shape), scores_of_one(shape[-1])
         output, z_gradient, A_gradient = differentiate(symplectic_flash, (z, A), z)
         assert output.shape == z_gradient.shape == z.shape
         assert A_gradient.isfinite().all()

@@ -202,6 +202,7 @@ def of_transformer() -> Rows:
 def of_generation() -> Rows:
     torch.manual_seed(0)
     model, flat = transformer.Decoder(11, 8, 2, 1, tokens=12), torch.zeros(2, 5)
+    translator = transformer.EncoderDecoder(7, 11, 8, 2, 1, tokens=9)
     odds, write = generation.next_token_probabilities, generation.generate
     bad = [("temperature", 0), ("temperature", math.nan), ("top_k", 0), ("top_k", 12)]
     bad += [("top_p", 0), ("top_p", 1.1), ("top_p", math.nan)]
@@ -211,11 +212,7 @@ def of_generation() -> Rows:
         (lambda: odds(flat.long()), T, "logits"),
         (lambda: odds(flat - math.inf), V, "logit"),
         (lambda: generation.sample(flat.long()), T, "probability"),
-        (
-            lambda: write(transformer.EncoderDecoder(7, 11, 8, 2, 1, tokens=9), IDS, steps=1),
-            T,
-            "model",
-        ),
+        (lambda: write(translator, IDS, steps=1), T, "model"),
         (lambda: write(model, IDS[:, :0], steps=1), V, "prompt"),
         (lambda: write(model, IDS + 9, steps=1), V, "prompt"),
         (lambda: write(model, IDS, steps=-1), V, "steps"),
@@ -246,38 +243,13 @@ def of_masked_language_model() -> Rows:
 
 
 def of_checks() -> Rows:
-    x = torch.zeros(2, 3, 4)
-    keys = torch.ones(2, 3, 4, dtype=torch.bool)
-    keys[1, 2] = False
-    shapes, size = checks.check_shapes, checks.check_size
-    number = partial(checks.check_number, "decay")
-    mask, bias = checks.check_mask, checks.check_bias
-    both = partial(checks.check_mask_and_bias, shape=(2, 3, 4), query=x)
-    all_of_it = (2, 3, 4)
+    x, number = torch.zeros(2, 3, 4), partial(checks.check_number, "decay")
     return [
-        (lambda: checks.check_tensor(x=x.numpy()), T, "x"),
-        (lambda: checks.check_floating(x=x.int()), T, "x"),
         (lambda: checks.check_floating(x=x, y=x.to("meta")), V, "y"),
-        (lambda: shapes(x=(x, "a b c d")), V, "x"),
-        (lambda: shapes(x=(x, "*batch 5")), V, "x"),
-        (lambda: shapes(x=(x[:1], "*batch a b"), y=(x, "*batch a b")), V, "y"),
-        (lambda: shapes(matrix=(x[0], "row row")), V, "row"),
-        (lambda: mask(x, all_of_it, query=x), T, "mask"),
-        (lambda: mask(x.bool()[:, :2], all_of_it, query=x), V, "mask"),
-        (lambda: bias(x.bool(), all_of_it, query=x), T, "bias"),
-        (lambda: bias(x + math.inf, all_of_it, query=x), V, "bias"),
+        (lambda: checks.check_bias(x.bool(), (2, 3, 4), query=x), T, "bias"),
         (lambda: checks.check_visible(None, (2, 3, 0)), V, "(2, 3, 0)"),
-        (lambda: both(keys, None), V, "row (1, 2)"),
-        (lambda: checks.check_head_axis(x, mask=x), V, "mask"),
-        (lambda: number(1.5, minimum=0, maximum=1), V, "decay"),
-        (lambda: number(math.nan), V, "decay"),
         (lambda: number("1"), T, "decay"),
         (lambda: number(value=True), T, "decay"),
-        (lambda: size("heads", 0), V, "heads"),
-        (lambda: size("heads", 2.0), T, "heads"),
-        (lambda: size("step", -1, minimum=0), V, "step"),
-        (lambda: checks.check_divides("heads", 4, "d", 6), V, "heads"),
-        (lambda: checks.check_choice("norm", "x", ("a", "b")), V, "norm"),
     ]
 
 
@@ -516,6 +488,7 @@ def of_graph_dynamics() -> Rows:
     times = torch.tensor([0.0, 1.0]).double()
     evolve, diverge = graph_dynamics.evolve, partial(calculus.divergence, p, edges, 4)
     flow = graph_dynamics.HamiltonianFlow
+    of_many_numbers = flow(edges, 4, hamiltonian=lambda q, _: q.sum(dim=0))
     logarithm = flow(edges, 4, hamiltonian=lambda q, p: (q.sum() + p.sum()).log())
     rows = []
     for kind in (flow, graph_dynamics.DoubleBracketFlow, graph_dynamics.WaveEquation):
@@ -536,19 +509,11 @@ def of_graph_dynamics() -> Rows:
         (lambda: graph_dynamics.euler_step(heat, h, 0), V, "dt"),
         (lambda: evolve(heat, h, times.flip(0)), V, "t"),
         (lambda: evolve(heat, h, times, method="stoermer_verlet"), V, "method"),
-        (
-            torch.no_grad()(lambda: evolve(logarithm, (-q.abs() / 0, -p.abs() / 0), times)),
-            ArithmeticError,
-            "dopri5",
-        ),
+        (lambda: evolve(logarithm, (-q.abs() / 0, -p.abs() / 0), times), ArithmeticError, "dopri5"),
         (lambda: graph_dynamics.Diffusion(both, weights=-weights.repeat(2)), V, "weights"),
         (lambda: heat.velocity(h[:3]), V, "edges"),
         (lambda: flow(edges, 4).velocity((q, p[1:])), V, "p"),
-        (
-            lambda: flow(edges, 4, hamiltonian=lambda q, _: q.sum(dim=0)).velocity((q, p)),
-            V,
-            "hamiltonian",
-        ),
+        (lambda: of_many_numbers.velocity((q, p)), V, "hamiltonian"),
         (lambda: wave.energy(q, q), V, "q"),
     ]
 
@@ -557,7 +522,8 @@ def of_mechanics() -> Rows:
     integrate, pendulum, body = mechanics.integrate, mechanics.Pendulum(), mechanics.RigidBody()
     q, one, kepler = randn(2), randn(1), mechanics.Kepler()
     error, work = mechanics.symplecticity_error, mechanics.work_along
-    step = partial(integrate, pendulum, one, one, dt=0.1, steps=1)
+    by = partial(integrate, dt=0.1, steps=1)
+    step, turn = partial(by, pendulum, one, one), partial(by, body, randn(3))
     clock = time_transformation.LogarithmicHamiltonian
     by_clock = clock(kepler).extended(q + 2, 0 * q)
     up = clock(mechanics.HarmonicOscillator())
@@ -570,31 +536,23 @@ def of_mechanics() -> Rows:
         (lambda: mechanics.stoermer_verlet(kepler, X[0, 0], X[0, 0], 0.1), V, "q"),
         (lambda: mechanics.stoermer_verlet(Twisted(), one, one, 0.1), V, "separable"),
         (lambda: pendulum.grad_q(torch.tensor([1]), torch.tensor([1])), T, "q"),
-        (lambda: integrate(pendulum, one, dt=0.1, steps=1), T, "p"),
+        (lambda: by(pendulum, one), T, "p"),
         (lambda: mechanics.HarmonicOscillator(mass=0), V, "mass"),
         (lambda: mechanics.Pendulum(length=-1), V, "length"),
         (lambda: mechanics.CoupledOscillators(mass2=math.nan), V, "mass2"),
         (lambda: mechanics.RigidBody(inertia=(1.0, 0, 1.0)), V, "inertia"),
         (lambda: step(dt=0), V, "dt"),
         (lambda: step(steps=-1), V, "steps"),
-        (lambda: integrate(kepler, 0 * q, q, dt=0.1, steps=1), V, "singular"),
-        (lambda: integrate(pendulum, one, one / 0, dt=0.1, steps=1), V, "p"),
-        (
-            lambda: integrate(body, randn(3), dt=0.1, steps=1, method=mechanics.symplectic_euler),
-            V,
-            "implicit_midpoint",
-        ),
+        (lambda: by(kepler, 0 * q, q), V, "singular"),
+        (lambda: by(pendulum, one, one / 0), V, "p"),
+        (lambda: turn(method=mechanics.symplectic_euler), V, "implicit_midpoint"),
         (lambda: error(lambda q, p: (q.detach(), p.detach()), q, q), V, "detach()"),
         (lambda: error(lambda q, p: (q[:1], p[:1]), q, q), V, "new_q"),
         (lambda: work(lambda x: x.sum(-1), randn(3, 2)), V, "force"),
         (lambda: mechanics.canonical_pair(randn(4, 3)), V, "z"),
         (lambda: clock(mechanics.HamiltonianSystem()), T, "system"),
-        (lambda: integrate(up, *up.extended(one, one), dt=0.1, steps=1), V, "p_t"),
-        (
-            lambda: integrate(clock(kepler), by_clock[0], -9 * by_clock[1], dt=0.1, steps=1),
-            V,
-            "p_t",
-        ),
+        (lambda: by(up, *up.extended(one, one)), V, "p_t"),
+        (lambda: by(clock(kepler), by_clock[0], -9 * by_clock[1]), V, "p_t"),
         (lambda: clock(kepler).energy(q, q), V, "q"),
         (lambda: backward_error.TrigonometricPolynomial(np.zeros((3, 4))), V, "frequencies"),
         (lambda: backward_error.modified_pendulum(1)[0](randn(5, 2), randn(5, 2)), V, "q"),
@@ -635,6 +593,7 @@ def of_symplectic() -> Rows:
             (partial(make(3).double(), randn(4, 2)), V, "z"),
         ]
     network = symplectic.SymplecticTransformer(3, blocks=1).double()
+    linear = symplectic.LinearSymplecticAttention(4).double()
     window, q = randn(2, 1, 3), randn(2)
     prompted = prompted_sympnet.PromptedSympNet(2).double()
     lie = lie_poisson
@@ -643,11 +602,7 @@ def of_symplectic() -> Rows:
         (lambda: symplectic.symplectic_attention(z, A, backend="cuda"), V, "backend"),
         (lambda: symplectic.symplectic_attention(z, A, backend="triton"), V, "softmax"),
         (lambda: symplectic.SymplecticAttention(3, update="z"), V, "update"),
-        (
-            lambda: symplectic.LinearSymplecticAttention(4).double()(randn(5, 3), randn(5, 3)),
-            V,
-            "q",
-        ),
+        (lambda: linear(randn(5, 3), randn(5, 3)), V, "q"),
         (lambda: network(window, window, context=(randn(2, 3, 2),) * 2), V, "context_q"),
         (lambda: volume[1](3, triangle="full"), V, "triangle"),
         (lambda: lie.LiePoissonLayer(4), V, "axis"),
@@ -773,7 +728,7 @@ def of_stars() -> Rows:
     hidden = real & (time > 2)
     everything = hidden | torch.tensor([[False], [True]])
     stars, frequency = variable_stars.load_stars(), torch.linspace(0.1, 1, 5)
-    power = partial(periodogram.lomb_scargle, frequency=frequency)
+    power, seen = partial(periodogram.lomb_scargle, frequency=frequency), (time, ones, ones)
 
     def curves(**changed: Tensor) -> light_curves.LightCurves:
         given = {"time": time, "magnitude": ones, "error": ones, "real": real}
@@ -782,7 +737,8 @@ def of_stars() -> Rows:
     model = astromer.Astromer(torch.tensor([1.0, 2.0]), d_model=8, heads=2, layers=1, d_hidden=8)
     surprise = astromer.negative_log_likelihood
     periods = torch.ones(2)
-    seasons = variable_stars.seasons(list(variable_stars.load_macho().values())[:1])
+    macho = list(variable_stars.load_macho().values())
+    seasons = variable_stars.seasons(macho[:1])
     jitter = partial(star_prior.likeliest_jitter, curves(), periods, variance=torch.ones(3))
     nobody = torch.zeros(0, dtype=torch.int64)
     return [
@@ -794,20 +750,12 @@ def of_stars() -> Rows:
         (lambda: light_curves.frequency_ladder(5, shortest=3, longest=2), V, "shortest"),
         (lambda: power(time, ones, ones, seen=time < 1), V, "observation"),
         (lambda: power(time, ones, 0 * ones), V, "error"),
-        (
-            lambda: periodogram.fit_harmonics(time, ones, ones, frequency[:2], harmonics=0),
-            V,
-            "harmonics",
-        ),
-        (lambda: periodogram.find_period(time, ones, ones, frequency[:2]), V, "frequencies"),
+        (lambda: periodogram.fit_harmonics(*seen, frequency[:2], harmonics=0), V, "harmonics"),
+        (lambda: periodogram.find_period(*seen, frequency[:2]), V, "frequencies"),
         (lambda: periodogram.frequency_grid(0, highest=2), V, "days"),
         (lambda: stars.of("Mira"), V, "kind"),
         (lambda: variable_stars.observe(stars[nobody], seasons), V, "stars"),
-        (
-            lambda: variable_stars.seasons(list(variable_stars.load_macho().values()), days=1),
-            V,
-            "observations",
-        ),
+        (lambda: variable_stars.seasons(macho, days=1), V, "observations"),
         (lambda: jitter(jitters=(0.1, -0.1)), V, "jitters"),
         (lambda: model(curves(), hidden=everything), V, "star 1"),
         (lambda: model.at(curves(), time, hidden=everything), V, "star 1"),
