@@ -10,6 +10,7 @@ import torch
 from in_the_page import tensor
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
+from torch.nn import functional as F
 
 from course_lib import mechanics, symplectic
 from course_lib.attention import attention, attention_weights, causal_mask, gated_memory
@@ -334,13 +335,25 @@ def _(case: Case, bend: float) -> Tensor:
 # Lecture 12 --------------------------------------------------------------------------------------
 
 
+Force = Callable[[Tensor], Tensor]
+
+
 def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
-    weights = (z @ A @ z.mT).exp()
-    total = weights.sum() if softmax == "matrix" else weights.sum(0)
-    return 2 * (weights / (1 + total)).mT @ z @ A
+    """2 Sᵀ Z A, twice standard attention; course_lib has no use for it."""
+    C = z @ A @ z.mT
+    scores = C.flatten(-2)[..., None] if softmax == "matrix" else C
+    partition = torch.logsumexp(F.pad(scores, (0, 0, 1, 0)), dim=-2, keepdim=True)
+    return 2 * (C - partition).exp().mT @ z @ A
 
 
-def asymmetry(force: Callable[[Tensor], Tensor], z: Tensor) -> float:
+def force_of(A: Tensor, softmax: str, formula: str) -> Force:
+    """What pulls at the tokens of a window."""
+    if formula == "full":
+        return lambda z: -symplectic.symplectic_attention(z, A, softmax=softmax)
+    return lambda z: -shortcut_force(z, A, softmax)
+
+
+def asymmetry(force: Force, z: Tensor) -> float:
     M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
     return float((M - M.mT).norm() / (M.norm() or 1))
 
@@ -349,24 +362,12 @@ def asymmetry(force: Callable[[Tensor], Tensor], z: Tensor) -> float:
 def _(case: Case, bend: float) -> float:
     A = tensor(case["A"])
     A = (A + A.mT) / 2 + bend * (A - A.mT) / 2
-
-    def force(z: Tensor) -> Tensor:
-        if bend:
-            return shortcut_force(z, A, "matrix")
-        return symplectic.symplectic_attention(z, A, softmax="matrix")
-
-    return asymmetry(force, tensor(case["z"]))
+    return asymmetry(force_of(A, "matrix", "shortcut" if bend else "full"), tensor(case["z"]))
 
 
 @of("both-terms")
 def _(case: Case, bend: float) -> float:
-    A = tensor(case["A"])
-
-    def force(z: Tensor) -> Tensor:
-        if bend:
-            return shortcut_force(z, A, "vector")
-        return symplectic.symplectic_attention(z, A, softmax="vector")
-
+    force = force_of(tensor(case["A"]), "vector", "shortcut" if bend else "full")
     return asymmetry(force, tensor(case["z"]))
 
 

@@ -1,26 +1,109 @@
-"""What the tests of the widgets' mathematics share: each draws its cases from a seeded generator.
+"""What the tests of the widgets' mathematics share: a table of functions that exist twice.
 
-All cases of a test are computed in one call to the browser, and compared to 1e-6. Arguments go
-through JSON in double precision.
+Each row names a function of a JavaScript module and one of Python that takes the same arguments;
+``alike`` makes the test that calls both with what a seeded generator draws. All cases of a row are
+computed in one call to the browser. Arguments go through JSON in double precision.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
+import pytest
 import torch
+from playwright.sync_api import Page
+
+from course_lib.widgets.modules import module_source
 
 DRAWS = 200
 
 Javascript = Callable[[str, str, list[list[Any]]], list[Any]]
+Draw = Callable[[np.random.Generator], Sequence[Any]]
+"""Draws the arguments of one call."""
+
+CALL = """async ([address, written, cases]) => {
+  const { default: _, ...exported } = await import(address);
+  const call = new Function(...Object.keys(exported), `return ${written}`);
+  const called = call(...Object.values(exported));
+  return cases.map((given) => called(...given));
+}"""
+
+
+@dataclass(frozen=True)
+class Twice:
+    """A function of the page and the one of Python, which takes arrays as tensors.
+
+    In the page it is what a module exports, or an arrow function of what it exports.
+    """
+
+    module: str
+    javascript: str
+    python: Callable[..., Any]
+    draw: Draw | None = None
+    draws: int = DRAWS
+    cases: Sequence[Sequence[Any]] = ()  # beside those that are drawn
+    rtol: float = 1e-6
+    atol: float = 1e-6
+
+    def __str__(self) -> str:
+        return f"{self.module.rpartition('/')[2]} {' '.join(self.javascript.split())}"
+
+
+def alike(*rows: Twice) -> Callable[..., None]:
+    """The test that both functions of each row give the same numbers."""
+
+    @pytest.mark.parametrize("row", rows, ids=str)
+    def in_the_page_as_in_python(blank: Page, random: np.random.Generator, row: Twice) -> None:
+        drawn = [row.draw(random) for _ in range(row.draws)] if row.draw else []
+        cases = [*drawn, *row.cases]
+        for given, found in zip(cases, computed(blank, row, cases), strict=True):
+            assert_close(found, row.python(*each(told, given)), rtol=row.rtol, atol=row.atol)
+
+    return in_the_page_as_in_python
+
+
+def computed(blank: Page, row: Twice, cases: Sequence[Sequence[Any]]) -> list[Any]:
+    address = f"data:text/javascript;charset=utf-8,{quote(module_source(row.module))}"
+    return blank.evaluate(CALL, [address, row.javascript, each(plain, cases)])
+
+
+def each(change: Callable[[Any], Any], value: Any) -> Any:
+    """The same lists and dictionaries, with whatever they hold changed."""
+    if isinstance(value, dict):
+        return {name: each(change, part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [each(change, part) for part in value]
+    return change(value)
+
+
+def plain(leaf: Any) -> Any:
+    return leaf.tolist() if isinstance(leaf, (np.ndarray, np.generic, torch.Tensor)) else leaf
+
+
+def told(leaf: Any) -> Any:
+    return torch.from_numpy(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 
 def tensor(numbers: Any) -> torch.Tensor:
     return torch.as_tensor(numbers, dtype=torch.float64)
 
 
-def assert_close(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-6, atol=1e-6)
+def assert_close(found: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-6) -> None:
+    """Compare numbers, in whatever holds them; ``found`` may have names that nobody expects."""
+    if isinstance(expected, dict):
+        for name, part in expected.items():
+            assert_close(found[name], part, rtol=rtol, atol=atol)
+    elif isinstance(expected, (list, tuple)):
+        for one, other in zip(found, expected, strict=True):
+            assert_close(one, other, rtol=rtol, atol=atol)
+    elif expected is None or isinstance(expected, (bool, str)):
+        assert found == expected
+    else:
+        found, expected = np.asarray(found, dtype=float), np.asarray(expected)
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
 
 def stirred(integer: int) -> int:

@@ -1,52 +1,119 @@
 """The mathematics that widgets share, run in Chromium."""
 
+import itertools
 import math
 from string import ascii_letters, ascii_uppercase
-from urllib.parse import quote
 
 import numpy as np
-import pytest
 import torch
-from in_the_page import DRAWS, Javascript, assert_close, tensor
-from playwright.sync_api import Page
+from in_the_page import Javascript, Twice, alike, assert_close, tensor
 
 from course_lib.widgets.folding import folded
-from course_lib.widgets.modules import module_source
 from course_lib.widgets.traits import Array
 
-NUMERICS, SCALE = "js/maths/numerics.js", "js/scale.js"
+NUMERICS, SCALE, ARRAY = "js/maths/numerics.js", "js/scale.js", "js/array.js"
+LETTERS = [chr(code) for code in range(0x20, 0x250)]
+NAMES = [*LETTERS, "Zoe\u0308", "Anne\u2011Marie d’Arc", "ﬁn", "Анна", "½", "👩🏽"]
+ENDS = tensor([0.1, 1000])
+SCALED = [[value] for value in (0.1, 1, 550, 1000, 1e5)]
 
 
-def test_softmax_and_sigmoid_are_those_of_torch_however_far_out(
-    javascript: Javascript, random: np.random.Generator
-):
-    cases = []
-    for count in random.integers(1, 12, size=DRAWS):
-        scale, temperature = 10 ** random.uniform(-2, 3), 10 ** random.uniform(-2, 1)
-        cases.append([random.normal(scale=scale, size=count).tolist(), temperature])
-    found = javascript(NUMERICS, "softmax", cases)
-    for weights, (score, temperature) in zip(found, cases, strict=True):
-        assert_close(weights, torch.softmax(tensor(score) / temperature, -1))
-    # Without a temperature it has the temperature one.
-    assert_close(javascript(NUMERICS, "softmax", [[[0.0, math.log(3)]]]), [[0.25, 0.75]])
-    points = [*random.normal(scale=5, size=DRAWS).tolist(), 0.0, -745.0, 745.0, -1e9, 1e9]
-    found = javascript(NUMERICS, "sigmoid", [[x] for x in points])
-    assert_close(found, torch.sigmoid(tensor(points)))
+def scores(random: np.random.Generator) -> list:
+    score = random.normal(scale=10 ** random.uniform(-2, 3), size=random.integers(1, 12))
+    return [score, 10 ** random.uniform(-2, 1)]
 
 
-def test_sum_mean_dot_and_blend_are_those_of_numpy(
-    javascript: Javascript, random: np.random.Generator
-):
-    weights = [random.normal(size=count) for count in (1, 2, 30)]
-    rows = [random.normal(size=(len(w), 4)) for w in weights]
-    for name, of in {"sum": np.sum, "mean": np.mean}.items():
-        found = javascript(NUMERICS, name, [[w.tolist()] for w in weights])
-        assert found == pytest.approx([of(w) for w in weights], abs=1e-12)
-    pairs = list(zip(weights, rows, strict=True))
-    blends = javascript(NUMERICS, "blend", [[w.tolist(), r.tolist()] for w, r in pairs])
-    assert_close(blends, [w @ r for w, r in pairs])
-    dots = javascript(NUMERICS, "dot", [[w.tolist(), r[:, 0].tolist()] for w, r in pairs])
-    assert_close(dots, [w @ r[:, 0] for w, r in pairs])
+def numbers(random: np.random.Generator) -> list:
+    return [random.normal(size=random.integers(1, 30))]
+
+
+def weights_and_rows(random: np.random.Generator) -> list:
+    count = random.integers(1, 30)
+    return [random.normal(size=count), random.normal(size=(count, 4))]
+
+
+def two_vectors(random: np.random.Generator) -> list:
+    return list(random.normal(size=(2, random.integers(1, 30))))
+
+
+def few_numbers(random: np.random.Generator) -> list:
+    return [random.integers(4, size=9)]
+
+
+def arrays(random: np.random.Generator) -> list:
+    shape = random.integers(1, 5, size=random.integers(1, 5))
+    return [Array._encode(random.normal(size=shape).astype(np.float32), None)]
+
+
+def matrices(random: np.random.Generator) -> list:
+    sent = random.normal(size=random.integers(1, 5, size=2))
+    return [Array._encode(sent.astype(np.float32), None)]
+
+
+def shapes_and_values(random: np.random.Generator) -> list:
+    shape = random.integers(1, 5, size=random.integers(1, 5)).tolist()
+    return [shape, random.normal(size=math.prod(shape)).astype(np.float32)]
+
+
+def decoded(sent: dict) -> dict:
+    array = Array._decode(sent, None)
+    return {"shape": array.shape, "values": array.ravel()}
+
+
+def scaled(values: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+    return 20 + 80 * (values - low) / (high - low)
+
+
+test_what_widgets_share_is_computed_as_in_python = alike(
+    Twice(
+        NUMERICS,
+        "softmax",
+        lambda score, temperature=1: torch.softmax(tensor(score) / temperature, -1),
+        scores,
+        cases=[[[0.0, 3.0]]],
+    ),
+    Twice(
+        NUMERICS,
+        "sigmoid",
+        lambda x: torch.sigmoid(tensor(x)),
+        lambda random: [random.normal(scale=5)],
+        cases=[[x] for x in (0.0, -745.0, 745.0, -1e9, 1e9)],
+    ),
+    Twice(NUMERICS, "sum", torch.sum, numbers),
+    Twice(NUMERICS, "mean", torch.mean, numbers),
+    Twice(NUMERICS, "blend", torch.matmul, weights_and_rows),
+    Twice(NUMERICS, "dot", torch.dot, two_vectors),
+    # Of so few different numbers, many are equal.
+    Twice(
+        NUMERICS, "ranking", lambda x: x.argsort(descending=True, stable=True), few_numbers, rtol=0
+    ),
+    Twice(
+        SCALE,
+        "(x) => linear([0.1, 1000], [20, 100])(x)",
+        lambda x: scaled(x, *ENDS),
+        cases=SCALED,
+    ),
+    Twice(
+        SCALE,
+        "(x) => logarithmic([0.1, 1000], [20, 100])(x)",
+        lambda x: scaled(math.log(x), *ENDS.log()),
+        cases=SCALED,
+    ),
+    Twice(ARRAY, "decodeArray", decoded, arrays, rtol=0, atol=0),
+    Twice(ARRAY, "decodeRows", lambda sent: Array._decode(sent, None), matrices, rtol=0, atol=0),
+    Twice(
+        ARRAY,
+        "encodeArray",
+        lambda shape, values: Array._encode(values.numpy().reshape(shape), None),
+        shapes_and_values,
+    ),
+    Twice(
+        "js/text.js",
+        "folded",
+        folded,
+        cases=list(itertools.product(NAMES, (ascii_uppercase, f"{ascii_letters} -ë"))),
+    ),
+)
 
 
 def test_a_contour_crosses_each_edge_of_the_grid_where_the_field_does(
@@ -96,36 +163,6 @@ def test_ticks_are_all_round_numbers_of_a_range_and_about_as_many_as_wanted(
     assert javascript(SCALE, "ticks", nothing) == [[], [], []]
 
 
-SCALED = """async ([address, name, values]) => {
-  const scale = (await import(address))[name]([0.1, 1000], [20, 100]);
-  return values.map(scale);
-}"""
-
-
-def test_a_scale_is_linear_in_the_value_or_in_its_logarithm(blank: Page):
-    address = f"data:text/javascript;charset=utf-8,{quote(module_source(SCALE))}"
-    values = [0.1, 1, 550, 1000, 1e5]
-    for name, of in (("linear", np.asarray), ("logarithmic", np.log)):
-        low, high = of([0.1, 1000])
-        found = blank.evaluate(SCALED, [address, name, values])
-        assert_close(found, 20 + 80 * (of(values) - low) / (high - low))
-
-
-def test_an_array_of_python_is_the_same_array_in_javascript(
-    javascript: Javascript, random: np.random.Generator
-):
-    for shape in [(1,), (7,), (2, 3, 4, 4)]:
-        sent = random.normal(size=shape).astype(np.float32)
-        [there] = javascript("js/array.js", "decodeArray", [[Array._encode(sent, None)]])
-        assert there["shape"] == list(shape)
-        np.testing.assert_array_equal(np.float32(there["values"]).reshape(shape), sent)
-        [back] = javascript("js/array.js", "encodeArray", [[list(shape), there["values"]]])
-        np.testing.assert_array_equal(Array._decode(back, None), sent)
-    matrix = np.arange(6, dtype=np.float32).reshape(2, 3)
-    rows = javascript("js/array.js", "decodeRows", [[Array._encode(matrix, None)]])
-    assert rows == [matrix.tolist()]
-
-
 def test_a_number_can_be_read_however_large_it_is(javascript: Javascript):
     told = {
         1234.5: "1234.50",
@@ -138,10 +175,3 @@ def test_a_number_can_be_read_however_large_it_is(javascript: Javascript):
         math.nan: "not a number",
     }
     assert javascript("js/text.js", "number", [[x, 2] for x in told]) == list(told.values())
-
-
-def test_a_name_is_folded_in_the_page_as_in_python(javascript: Javascript):
-    letters = [chr(code) for code in range(0x20, 0x250)]
-    names = [*letters, "Zoe\u0308", "Anne\u2011Marie d’Arc", "ﬁn", "Анна", "½", "👩🏽"]
-    cases = [[name, a] for name in names for a in (ascii_uppercase, f"{ascii_letters} -ë")]
-    assert javascript("js/text.js", "folded", cases) == [folded(*case) for case in cases]

@@ -1,14 +1,17 @@
 """How far a guess is off, computed by Prediction's JavaScript in Chromium, against course_lib."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from in_the_page import Javascript, assert_close
+from in_the_page import Javascript, Twice, alike, assert_close
 
 from course_lib.widgets import Prediction
 from course_lib.widgets.prediction import KNOTS
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
+GUESSES = "js/maths/guesses.js"
 CASES, FEW = 40, 12
 EXACT = ("across", "up", "x", "truth")
 
@@ -16,12 +19,6 @@ EXACT = ("across", "up", "x", "truth")
 def as_the_page_has_it(widget: Prediction) -> dict[str, object]:
     state = {name: getattr(widget, name) for name in widget.page_state()}
     return state | {name: state[name].astype(float).tolist() for name in EXACT}
-
-
-def assert_off_alike(javascript: Javascript, widgets: list[Prediction]) -> None:
-    found = javascript("js/maths/guesses.js", "offBy", [[as_the_page_has_it(w)] for w in widgets])
-    assert_close(found, [widget.off() for widget in widgets])
-    assert len({round(off, 6) for off in found}) > 1
 
 
 def sketched(random: np.random.Generator, *logarithmic: str) -> Prediction:
@@ -56,37 +53,27 @@ def picked(random: np.random.Generator, **line: object) -> Prediction:
 
 def test_a_guess_is_as_far_off_as_python_says(javascript: Javascript, random: np.random.Generator):
     lines = [(), ("xlog",), ("ylog",), ("xlog", "ylog")]
-    for ask in (
-        *(lambda line=line: sketched(random, *line) for line in lines),
-        lambda: put(random, log=False),
-        lambda: put(random, log=True),
-    ):
-        assert_off_alike(javascript, [ask() for _ in range(FEW)])
+    asked = [sketched(random, *line) for line in lines for _ in range(FEW)]
+    asked += [put(random, log=log) for log in (False, True) for _ in range(FEW)]
+    options = ({"log": True}, {"wanted": "largest"}, {"wanted": "smallest"})
+    chosen = [picked(random, **line) for line in options for _ in range(CASES)]
+    states = [[as_the_page_has_it(widget)] for widget in (*asked, *chosen)]
+    found = javascript(GUESSES, "offBy", states)
+    assert_close(found, [widget.off() for widget in (*asked, *chosen)])
     # The first of equals is right.
-    for line in ({"log": True}, {"wanted": "largest"}, {"wanted": "smallest"}):
-        asked = [picked(random, **line) for _ in range(CASES)]
-        assert_off_alike(javascript, asked)
-        states = [[as_the_page_has_it(widget)] for widget in asked]
-        right = javascript("js/maths/guesses.js", "rightOption", states)
-        assert right == [widget.right for widget in asked]
+    right = javascript(GUESSES, "rightOption", states[len(asked) :])
+    assert right == [widget.right for widget in chosen]
 
 
 def test_logarithmic_bars_begin_at_a_power_of_ten_below_the_smallest(
     javascript: Javascript, random: np.random.Generator
 ):
     values = [np.exp(random.uniform(-9, 9, size=5)).tolist() for _ in range(CASES)]
-    ends = javascript("js/maths/guesses.js", "logarithmicEnds", [[v] for v in values])
+    ends = javascript(GUESSES, "logarithmicEnds", [[v] for v in values])
     for each, (low, high) in zip(values, (e.values() for e in ends), strict=True):
         assert high == max(each)
         assert 1.999 < min(each) / low < 20.001
         assert np.log10(low) == pytest.approx(round(np.log10(low)), abs=1e-9)
-
-
-def test_between_two_knots_a_curve_is_straight(javascript: Javascript, random: np.random.Generator):
-    heights = random.uniform(size=7).tolist()
-    places = random.uniform(-0.2, 1.2, size=CASES)
-    found = javascript("js/maths/guesses.js", "between", [[heights, p] for p in places.tolist()])
-    assert_close(found, np.interp(places, np.linspace(0, 1, 7), heights))
 
 
 FLAT = {"heights": [0.5] * 5, "drawn": None}
@@ -103,12 +90,25 @@ STROKES = {
 }
 
 
-def test_a_stroke_is_straight_and_what_is_not_drawn_yet_runs_on_level(javascript: Javascript):
-    cases = [[curve, *strokes] for curve, strokes, *_ in STROKES.values()]
-    found = javascript("js/maths/guesses.js", "stroked", cases)
-    for one, (_, _, heights, drawn) in zip(found, STROKES.values(), strict=True):
-        assert_close(one["heights"], heights)
-        assert one["drawn"] == drawn
+def stroked(name: str, *_: Any) -> dict[str, Any]:
+    _, _, heights, drawn = STROKES[name]
+    return {"heights": heights, "drawn": drawn}
+
+
+test_curves_are_straight_between_knots_and_strokes_run_on_level = alike(
+    Twice(
+        GUESSES,
+        "between",
+        lambda heights, place: np.interp(place, np.linspace(0, 1, 7), heights),
+        lambda random: [random.uniform(size=7), random.uniform(-0.2, 1.2)],
+    ),
+    Twice(
+        GUESSES,
+        "(_, ...given) => stroked(...given)",
+        stroked,
+        cases=[[name, curve, *hand] for name, (curve, hand, *_) in STROKES.items()],
+    ),
+)
 
 
 def test_bars_that_are_all_alike_begin_at_a_round_number_below_the_smallest(
@@ -117,7 +117,7 @@ def test_bars_that_are_all_alike_begin_at_a_round_number_below_the_smallest(
     alike = random.uniform(0.85, 1, size=(CASES, 4)) * random.uniform(0.01, 1e4, size=(CASES, 1))
     for values, ends in zip(
         alike,
-        javascript("js/maths/guesses.js", "barEnds", [[v] for v in alike.tolist()]),
+        javascript(GUESSES, "barEnds", [[v] for v in alike.tolist()]),
         strict=True,
     ):
         spread = values.max() - values.min()
@@ -126,6 +126,6 @@ def test_bars_that_are_all_alike_begin_at_a_round_number_below_the_smallest(
         assert values.min() - 1.11 * spread < ends["low"] < values.min()
         assert ends["low"] > 0
     apart = [[0, 0, 0.5], [1, 2, 3], [-1, 1, 1.01], [5, 5, 5], [0.79, 1]]
-    found = javascript("js/maths/guesses.js", "barEnds", [[values] for values in apart])
+    found = javascript(GUESSES, "barEnds", [[values] for values in apart])
     assert [ends["low"] for ends in found] == [min(0, *values) for values in apart]
     assert not any(ends["cut"] for ends in found)

@@ -13,6 +13,22 @@ from torch import Tensor
 from course_lib.attention import attention_weights, causal_mask
 from course_lib.widgets import AttentionExplorer
 
+from .scraped import scraper
+
+READ = scraper("""
+  const numbered = (row) => [...row.querySelectorAll("th, .cw-number")].map(textOf);
+  return {
+    place: numberOf(one("[role=slider]"), "aria-valuenow"),
+    links: all("[role=slider] path:not(.cw-wrong, .cw-elsewhere *)",
+      (path) => numberOf(path, "stroke-width")),
+    alpha: opaque(one(".cw-heat canvas")),
+    lines: [...one(".cw-top-keys table").querySelectorAll("tbody tr")].map(numbered),
+    next: all(".cw-next tbody tr", numbered),
+    guessed: all("[role=slider] .cw-guess", (guess) => guess.textContent.trim()),
+    loss: one(".cw-film-loss b")?.textContent,
+  };
+""")
+
 
 def retempered_rows(state: dict[str, Any]) -> Tensor:
     """Queries by keys, as AttentionExplorer should show them; NaN for a query with no mass left."""
@@ -47,35 +63,12 @@ def make(name: str = "Ada") -> AttentionExplorer:
 def displayed(widget: Locator) -> None:
     state = state_of(widget)
     rows, tokens = retempered_rows(state), state["tokens"]
-    page = widget.evaluate(
-        """(el) => {
-          const slider = el.querySelector("[role=slider]");
-          const canvas = el.querySelector(".cw-heat canvas");
-          const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-          const table = el.querySelector(".cw-top-keys table");
-          const lines = [...table.querySelectorAll("tbody tr")];
-          return {
-            place: Number(slider.getAttribute("aria-valuenow")),
-            links: [...slider.querySelectorAll("path:not(.cw-wrong, .cw-elsewhere *)")]
-              .map((path) => path.getAttribute("stroke-width")),
-            alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
-            lines: lines.map((line) => [...line.querySelectorAll("th, .cw-number")]
-              .map((cell) => cell.textContent)),
-            next: [...el.querySelectorAll(".cw-next tbody tr")].map((line) =>
-              [...line.querySelectorAll("th, .cw-number")].map((cell) => cell.textContent)),
-            guessed: [...slider.querySelectorAll(".cw-guess")].map((guess) =>
-              [guess.textContent.trim(), guess.dataset.right]),
-            loss: el.querySelector(".cw-film-loss b")?.textContent,
-          };
-        }"""
-    )
+    page = widget.evaluate(READ)
     # The query shown is the one that was chosen, or the one at which the mouse points.
     query = page["place"] - 1
     row = rows[query]
     shown_weights = row.nan_to_num(0)
-    assert [float(width) for width in page["links"]] == pytest.approx(
-        (13 * shown_weights).tolist(), abs=1e-4
-    )
+    assert page["links"] == pytest.approx((13 * shown_weights).tolist(), abs=1e-4)
     depth = (255 * rows.nan_to_num(0).sqrt()).flatten()
     assert page["alpha"] == pytest.approx(depth.tolist(), abs=0.51)
 
@@ -94,7 +87,7 @@ def displayed(widget: Locator) -> None:
         share = dict(zip(names[query], 100 * probabilities[query], strict=True))
         shown = zip(page["next"], listed, strict=True)
         assert all(agrees(text, share[name]) for (_, text), name in shown)
-        assert [name for name, _ in page["guessed"]] == [one[0] for one in names]
+        assert page["guessed"] == [one[0] for one in names]
         if state["steps"]:
             assert agrees(page["loss"], state["losses"][state["step"]])
 

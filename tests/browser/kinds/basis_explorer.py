@@ -16,25 +16,27 @@ from course_lib.elliptic import solve
 from course_lib.widgets import BasisExplorer
 from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
+from .scraped import scraper
+
 SWING = 50.0
 FLAME = 2.5
-READ = """(el) => ({
-  flame: Number(el.querySelector("[data-flame]").dataset.flame),
-  warmth: Number(el.querySelector("[data-warmth]").dataset.warmth),
-  here: [...el.querySelectorAll("[data-reading=here] strong")].map((e) => e.textContent),
-  error: [...el.querySelectorAll("[data-reading=error] strong")].map((e) => e.textContent),
-  best: el.querySelector("[data-reading=best]")?.textContent,
-  keeps: el.querySelector(".cw-b-keeps")?.dataset.outcome,
-  outcome: el.querySelector(".cw-b-asks p")?.dataset.outcome,
-  shared: [...el.querySelectorAll("[data-basis] p")].map((p) =>
-    p.textContent.replace(/.*shared by /s, "")),
-  at: [...el.querySelectorAll(".cw-b-at strong")].map((e) => e.textContent),
-  most: [...el.querySelectorAll("[data-most]")].map((e) => Number(e.dataset.most)),
-  tall: el.querySelector("[data-measure=load] svg")?.viewBox.baseVal.height,
-  lines: Object.fromEntries([...el.querySelectorAll("[data-line]")].map((e) =>
-    [e.dataset.line, e.getAttribute("d").slice(1).split("L").map((at) =>
-      at.split(",").map(Number))])),
-})"""
+READ = scraper("""
+  const pointsOf = (e) =>
+    e.getAttribute("d").slice(1).split("L").map((at) => at.split(",").map(Number));
+  return {
+    flame: dataOf("flame"),
+    warmth: dataOf("warmth"),
+    here: all("[data-reading=here] strong"),
+    error: all("[data-reading=error] strong"),
+    keeps: one(".cw-b-keeps")?.dataset.outcome,
+    outcome: one(".cw-b-asks p")?.dataset.outcome,
+    shared: all("[data-basis] p", (p) => p.textContent.replace(/.*shared by /s, "")),
+    at: all(".cw-b-at strong"),
+    most: all("[data-most]", (e) => Number(e.dataset.most)),
+    tall: one("[data-measure=load] svg")?.viewBox.baseVal.height,
+    lines: Object.fromEntries(all("[data-line]", (e) => [e.dataset.line, pointsOf(e)])),
+  };
+""")
 
 
 def make() -> BasisExplorer:

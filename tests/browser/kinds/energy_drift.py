@@ -7,30 +7,31 @@ from typing import Any
 import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import scientific_number, state_of
+from reading import state_of
 from torch import Tensor
 
 from course_lib import mechanics
 from course_lib.widgets import EnergyDrift
 
+from .scraped import number_in, scraper
+
 STAGE = 320
 ROD = 120
-READ_MOTION = """(el) => {
-  const placesOf = (circles) => circles.map((c) => [Number(c.getAttribute("cx")),
-    Number(c.getAttribute("cy"))]);
-  const byRun = (selector) => Object.fromEntries([...el.querySelectorAll(selector)].map((part) =>
-    [part.dataset.run, placesOf(part.matches("circle") ? [part] : [...part.children].filter(
-      (child) => child.matches("circle")))]));
-  const cursor = el.querySelector(".cw-cursor");
+READ_MOTION = scraper("""
+  const cursor = one(".cw-cursor");
+  const circles = (part) => (part.matches("circle") ? [part] : [...part.children])
+    .filter((e) => e.matches("circle")).map((e) => numbersOf(e, "cx", "cy"));
+  const byRun = (selector) =>
+    Object.fromEntries(all(selector, (part) => [part.dataset.run, circles(part)]));
   return {
-    time: Number(el.querySelector("[data-time]").dataset.time),
+    time: dataOf("time"),
     cursor: (Number(/^M([^ ]+) /.exec(cursor.getAttribute("d"))[1]) - 66)
       / (cursor.ownerSVGElement.viewBox.baseVal.width - 76),
     bodies: byRun(".cw-body"),
-    height: el.querySelector(".cw-body")?.ownerSVGElement.viewBox.baseVal.height,
+    height: one(".cw-body")?.ownerSVGElement.viewBox.baseVal.height,
     moments: byRun(".cw-moment"),
   };
-}"""
+""")
 
 
 # Most operations of a hand leave most runs as they were.
@@ -117,10 +118,8 @@ def parts_of(text: str) -> float:
     """The error that ``text`` tells in parts of a hundred: 62 %, 7,600 %, 2.5·10⁻⁴ %, > 10⁶ %."""
     if text == "> 10⁶ %":
         return 1e4
-    number = text.removesuffix(" %")
-    assert number != text
-    share = scientific_number(number) if "·" in number else float(number.replace(",", ""))
-    return share / 100
+    assert text.endswith(" %")
+    return number_in(text) / 100
 
 
 def assert_parts(text: str, expected: float, *, doubt: float) -> None:

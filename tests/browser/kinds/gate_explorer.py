@@ -15,41 +15,38 @@ from course_lib import recurrent
 from course_lib.widgets import GateExplorer
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
-READ = """(el) => {
-  const texts = (selector) => [...el.querySelectorAll(selector)].map((e) => e.textContent);
-  const [slider] = el.querySelectorAll("[role=slider]");
-  const letters = Number(slider.getAttribute("aria-valuemax"));
-  const glass = el.querySelector(".cw-g-vessel");
+from .scraped import scraper
+
+READ = scraper("""
+  const slider = one("[role=slider]");
+  const glass = one(".cw-g-vessel");
   const map = () => {
-    const canvas = el.querySelector(".cw-g-picture canvas");
-    const rows = texts(".cw-g-units text").map(Number);
-    const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    const field = el.querySelector(".cw-g-rows [role=slider] rect");
-    const size = (name) => Number(field.getAttribute(name));
-    const middle = (i, count, whole) => Math.floor(((i + 0.5) / count) * size(whole));
-    const depth = (t, row) => {
-      const at = middle(row, rows.length, "height") * canvas.width + middle(t, letters, "width");
-      return all[4 * at + 3] / 255;
-    };
+    const canvas = one(".cw-g-picture canvas");
+    const rows = all(".cw-g-units text").map(Number);
+    const letters = numberOf(slider, "aria-valuemax");
+    const [alpha, field] = [opaque(canvas), one(".cw-g-rows [role=slider] rect")];
+    const middle = (i, count, whole) => Math.floor(((i + 0.5) / count) * numberOf(field, whole));
+    const depth = (t, row) => alpha[
+      middle(row, rows.length, "height") * canvas.width + middle(t, letters, "width")] / 255;
     return {
       rows,
       depths: [...Array(letters).keys()].map((t) => rows.map((_, row) => depth(t, row))),
-      values: texts(".cw-g-equations .cw-number"),
+      values: all(".cw-g-equations .cw-number"),
     };
   };
   return {
-    letter: Number(slider.getAttribute("aria-valuenow")) - 1,
+    letter: numberOf(slider, "aria-valuenow") - 1,
     said: slider.getAttribute("aria-valuetext"),
-    bars: [...el.querySelectorAll(".cw-g-bar")].map((bar) => bar.getAttribute("height") / 60),
-    shares: texts(".cw-g-opinion strong"),
-    hints: texts(".cw-hint"),
+    bars: all(".cw-g-bar", (bar) => numberOf(bar, "height") / 60),
+    shares: all(".cw-g-opinion strong"),
+    hints: all(".cw-hint"),
     share: Number(glass.dataset.share),
     level: Number(glass.querySelector(".cw-g-water").dataset.level),
-    open: [...glass.querySelectorAll(".cw-g-shutter")].map((gate) => Number(gate.dataset.open)),
-    words: [...glass.querySelectorAll("text")].map((text) => text.textContent).join(" "),
-    map: el.querySelector(".cw-g-rows") && map(),
+    open: all(".cw-g-vessel .cw-g-shutter", (gate) => Number(gate.dataset.open)),
+    words: all(".cw-g-vessel text").join(" "),
+    map: one(".cw-g-rows") && map(),
   };
-}"""
+""")
 
 
 def make(name: str = "Ada") -> GateExplorer:

@@ -21,22 +21,20 @@ from course_lib.graph_dynamics import (
 )
 from course_lib.widgets import GraphDrum
 
+from .scraped import scraper
+
 LIFT = 40
 LAWS = ("heat", "wave", "bracket")
-READ = """(el) => ({
-  time: Number(el.querySelector("[data-time]").dataset.time),
-  heights: el.querySelector("[data-heights]").dataset.heights.split(" ").map(Number),
-  mode: [...el.querySelectorAll(".cw-drum-mode b")].map((b) => b.textContent),
-  cursor: el.querySelector(".cw-cursor").getBoundingClientRect().x,
-  drums: Object.fromEntries([...el.querySelectorAll("[data-law]")].map((drum) => [
-    drum.dataset.law,
-    {
-      told: [...drum.querySelectorAll(".cw-drum-told strong")].map((e) => e.textContent),
-      ring: /translate[(]([^)]*)[)]/.exec(drum.querySelector(".cw-handle").getAttribute("transform")
-        )[1].split(" ").map(Number),
-    },
-  ])),
-})"""
+READ = scraper("""return {
+  time: dataOf("time"),
+  heights: one("[data-heights]").dataset.heights.split(" ").map(Number),
+  mode: all(".cw-drum-mode b"),
+  cursor: one(".cw-cursor").getBoundingClientRect().x,
+  drums: Object.fromEntries(all("[data-law]", (drum) => [drum.dataset.law, {
+    told: [...drum.querySelectorAll(".cw-drum-told strong")].map(textOf),
+    ring: movedBy(drum.querySelector(".cw-handle")),
+  }])),
+};""")
 
 
 @functools.cache

@@ -21,17 +21,17 @@ from course_lib.molecules import ELEMENTS, Molecule
 from course_lib.widgets import GraphPlayground
 from course_lib.widgets.graph_playground import network_of
 
-READ = """(el) => ({
-  flight: Number(el.querySelector("[data-flight]").dataset.flight),
-  rings: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
+from .scraped import scraper
+
+READ = scraper("""return {
+  flight: dataOf("flight"),
+  rings: all(".cw-g-atom", (atom) =>
     [...atom.querySelectorAll("[data-share]")].map((part) => Number(part.dataset.share))),
-  colours: [...el.querySelectorAll(".cw-g-atom")].map((atom) =>
-    Number(/colour (\\d+)/.exec(atom.getAttribute("aria-label"))?.[1] ?? 0)),
-  strips: [...el.querySelectorAll(".cw-g-strip")].map((strip) =>
-    [...strip.querySelectorAll("b")].map((count) => Number(count.textContent))),
-  verdict: el.querySelector(".cw-g-verdict").textContent,
-  slider: Number(el.querySelector("[data-trait=rounds]").value),
-})"""
+  colours: all(".cw-g-atom", (atom) =>
+    Number(/colour ([0-9]+)/.exec(atom.getAttribute("aria-label"))?.[1] ?? 0)),
+  strips: all(".cw-g-strip", (strip) => [...strip.querySelectorAll("b")].map(textOf).map(Number)),
+  slider: Number(one("[data-trait=rounds]").value),
+};""")
 
 
 def ring_of(atoms: int, name: str, *chords: tuple[int, int]) -> Molecule:

@@ -17,32 +17,28 @@ from course_lib.particle_transformer import ParticleTransformer
 from course_lib.widgets import JetExplorer
 from course_lib.widgets.jet_explorer import jet_of, network_of
 
+from .scraped import scraper
+
 MOST_MASS, ENDS = 220, 10
 ROWS = 4
 
-READ = """(el) => {
-  const all = (selector, read) => [...el.querySelectorAll(selector)].map(read);
-  const text = (selector) => el.querySelector(selector)?.textContent ?? "";
-  return {
-    particles: all("[data-particle]", (e) => ({
-      at: /translate[(]([^)]*)[)]/.exec(e.getAttribute("transform"))[1].split(" ").map(Number),
-      radius: Number(e.dataset.radius),
-      there: e.dataset.there === "true",
-    })),
-    side: Number(el.querySelector(".cw-j-axes rect").getAttribute("width")),
-    links: all("[data-to]", (e) =>
-      [Number(e.dataset.to), Number(e.dataset.weight), Number(e.getAttribute("stroke-width"))]),
-    table: all(".cw-j-links tbody tr", (row) => [...row.cells].map((c) => c.textContent.trim())),
-    best: all(".cw-j-best th", (e) => e.textContent.trim()),
-    mass: Number(el.querySelector("[data-mass]").dataset.mass),
-    massSaid: text(".cw-j-mass strong"),
-    marker: Number(/M([\\d.]+)/.exec(el.querySelector(".cw-j-marker").getAttribute("d"))[1]),
-    wide: Number(el.querySelector("[data-mass]").getAttribute("viewBox").split(" ")[2]),
-    open: el.querySelector(".cw-j-result button").ariaDisabled === "true",
-    pointed: Number(el.querySelector("[role=listbox]").dataset.pointed),
-    verdict: text(".cw-j-verdict"),
-  };
-}"""
+READ = scraper("""return {
+  particles: all("[data-particle]", (e) => ({
+    at: movedBy(e), radius: Number(e.dataset.radius), there: e.dataset.there === "true",
+  })),
+  side: numberOf(one(".cw-j-axes rect"), "width"),
+  links: all("[data-to]", (e) =>
+    [Number(e.dataset.to), Number(e.dataset.weight), numberOf(e, "stroke-width")]),
+  table: all(".cw-j-links tbody tr", (row) => cellsOf(row).map((cell) => cell.trim())),
+  best: all(".cw-j-best th", (e) => e.textContent.trim()),
+  mass: dataOf("mass"),
+  massSaid: one(".cw-j-mass strong")?.textContent ?? "",
+  marker: Number(/M([0-9.]+)/.exec(one(".cw-j-marker").getAttribute("d"))[1]),
+  wide: Number(one("[data-mass]").getAttribute("viewBox").split(" ")[2]),
+  open: one(".cw-j-result button").ariaDisabled === "true",
+  pointed: Number(one("[role=listbox]").dataset.pointed),
+  verdict: one(".cw-j-verdict")?.textContent ?? "",
+};""")
 
 
 def make() -> JetExplorer:

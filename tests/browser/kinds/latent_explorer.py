@@ -20,40 +20,35 @@ from course_lib.widgets import LatentExplorer
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 
+from .scraped import scraper
+
 SIDE, COLUMNS = 320, 9
 MONO = "Mono Regular"
 
-READ = """(el) => {
-  const text = (selector) => el.querySelector(selector).textContent.replace(/\\s+/g, " ").trim();
+READ = scraper("""
+  const text = (selector) => one(selector)?.textContent.replace(/[ \\n]+/g, " ").trim();
   const inks = (name) => {
-    const canvas = el.querySelector(`[data-letters=${name}]`);
+    const canvas = one(`[data-letters=${name}]`);
     if (!canvas) return null;
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    let bytes = "";
-    for (let at = 3; at < data.length; at += 4) bytes += String.fromCharCode(data[at]);
+    const bytes = opaque(canvas).map((depth) => String.fromCharCode(depth)).join("");
     return { width: canvas.width, ink: btoa(bytes) };
   };
-  const edge = el.querySelector(".cw-x-edge");
-  const point = el.querySelector(".cw-x-point");
-  const sum = el.querySelector(".cw-x-sum");
   return {
-    z: el.querySelector("[data-z]").dataset.z.split(" ").map(Number),
+    z: one("[data-z]").dataset.z.split(" ").map(Number),
     drawn: inks("drawn"),
     real: inks("real"),
     drawing: text(".cw-x-said p"),
-    beside: el.querySelector(".cw-x-beside") && text(".cw-x-beside"),
-    tool: el.querySelector("[data-trait=tool]:checked").value,
+    beside: text(".cw-x-beside"),
+    tool: one("[data-trait=tool]:checked").value,
     norm: text(".cw-readout strong"),
     within: text(".cw-readout span"),
-    point: point.getAttribute("stroke"),
-    edge: ["cx", "cy", "r"].map((name) => Number(edge.getAttribute(name))),
-    ring: /translate[(]([^)]*)[)]/.exec(el.querySelector(".cw-handle").getAttribute("transform")
-      )[1].split(" ").map(Number),
-    told: sum ? [...el.querySelectorAll(".cw-x-summed b")].map((b) => b.textContent)
-      : [],
-    axes: [...el.querySelectorAll(".cw-x-axes .cw-control")].map((e) => e.textContent),
+    point: one(".cw-x-point").getAttribute("stroke"),
+    edge: numbersOf(one(".cw-x-edge"), "cx", "cy", "r"),
+    ring: movedBy(one(".cw-handle")),
+    told: one(".cw-x-sum") ? all(".cw-x-summed b") : [],
+    axes: all(".cw-x-axes .cw-control"),
   };
-}"""
+""")
 
 
 def make(name: str = MONO) -> LatentExplorer:

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, state_of
@@ -13,6 +12,8 @@ from torch import Tensor
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
+
+from .letters import assert_heads, assert_heights, spelled
 
 READ = (
     f"(el) => {{{READ_LETTERS}"
@@ -85,17 +86,8 @@ def displayed(widget: Locator) -> None:
     else:
         assert_bars(page, state, expected[place], blind, int(ids[place]))
         assert_verdict(page, letters, expected[place])
-    assert len(page["cards"]) == state["heads"] * attention.shape[0] * attention.shape[1]
     # Each head sees what the model sees, as blue as it looks at it.
-    for card, row in zip(page["cards"], attention.flatten(0, 1), strict=False):
-        assert card["letters"] == seen
-        weights = [float(weight) for weight in card["weights"]]
-        assert weights == pytest.approx(row.sqrt().tolist(), abs=1e-4)
-        assert agrees(card["most"].rpartition(" ")[2], row.max())
-
-
-def spelled(letter: str) -> str:
-    return {" ": "␣", "\n": "⏎"}.get(letter, letter)
+    assert_heads(page, seen, attention if state["heads"] else attention[:0])
 
 
 def rank_of(shares: Tensor, id_: int) -> int:
@@ -142,11 +134,8 @@ def assert_bars(
     letters, mask, columns = state["alphabet"], state["mask"], page["columns"]
     ids = [id_ for id_ in range(len(letters)) if id_ != mask]
     assert [column["name"] for column in columns] == [spelled(letters[id_]) for id_ in ids]
-    height = torch.tensor([column["scale"] for column in columns], dtype=torch.float64)
-    for name, expected in (("outline", blind), ("fill", here)):
-        found = torch.tensor([column[name] for column in columns], dtype=torch.float64)
-        shares = (found / height * page["top"]).tolist()
-        assert shares == pytest.approx(expected[ids].tolist(), abs=1e-4)
+    assert_heights(page, "outline", blind[ids])
+    assert_heights(page, "fill", here[ids])
     assert [i for i, column in enumerate(columns) if column["chosen"]] == [ids.index(true)]
     # The option is the one that was chosen, or the one at which the mouse points.
     [i] = [i for i, column in enumerate(columns) if column["ring"]]

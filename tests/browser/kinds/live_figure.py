@@ -1,13 +1,13 @@
 """LiveFigure: a small one, what it displays, and what course_lib says it should."""
 
-import re
-
 import pytest
 from live_figures import EXPECTED
 from playwright.sync_api import Locator
-from reading import SCIENTIFIC, scientific_number, shown, state_of
+from reading import state_of
 
 from course_lib.widgets import LiveFigure
+
+from .scraped import number_in
 
 # Of a power that two numbers of nodes tell, one digit behind the point is known.
 ONE_DIGIT = {"softmax-power"}
@@ -28,11 +28,3 @@ def displayed(widget: Locator) -> None:
         assert number_in(text) == pytest.approx(
             expected[name], rel=0.051 if "·" in text else rel, abs=doubt
         )
-
-
-def number_in(text: str) -> float:
-    """The number at the beginning of a reading, whose unit may follow."""
-    word = text.split(maxsplit=1)[0]
-    if SCIENTIFIC.fullmatch(word.lstrip("−")):
-        return (-1) ** word.startswith("−") * scientific_number(word.lstrip("−"))
-    return shown(re.match(r"[−\d.,]+", word)[0].replace(",", ""))

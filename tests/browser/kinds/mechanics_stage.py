@@ -20,28 +20,28 @@ from course_lib.widgets import MechanicsStage
 
 from .energy_drift import STAGE, balls_of, trajectory
 from .energy_drift import state_at as pairs_at
+from .scraped import scraper
 
 BOTTOM, TOP = 286, 56
 ARROW = 105
 EYE = Rotation.from_euler("yx", [-0.5, 0.35]).as_matrix()
-READ = """(el) => ({
-  time: Number(el.querySelector("[data-time]").dataset.time),
-  acts: Object.fromEntries([...el.querySelectorAll(".cw-act")].map((act) => {
-    const number = (e, name) => Number(e.getAttribute(name));
+READ = scraper("""return {
+  time: dataOf("time"),
+  acts: Object.fromEntries(all(".cw-act", (act) => {
     const surface = act.querySelector(".cw-surface");
+    const [energy, first] = act.querySelectorAll(".cw-act-told b");
     return [act.dataset.run, {
       name: act.querySelector(".cw-act-name").textContent.trim(),
-      balls: [...act.querySelectorAll(".cw-body > circle")].map(
-        (ball) => [number(ball, "cx"), number(ball, "cy")]),
+      balls: [...act.querySelectorAll(".cw-body > circle")].map((e) => numbersOf(e, "cx", "cy")),
       gone: act.querySelectorAll(".cw-gone").length,
-      water: surface && number(surface, "cy"),
+      water: surface && numberOf(surface, "cy"),
       mark: Number(/^M[^ ]+ ([^H]+)H/.exec(act.querySelector(".cw-mark").getAttribute("d"))[1]),
-      energy: act.querySelector(".cw-act-told b").textContent,
-      first: act.querySelectorAll(".cw-act-told b")[1].textContent,
+      energy: energy.textContent,
+      first: first.textContent,
       fate: act.querySelector(".cw-act-told strong").textContent,
     }];
   })),
-})"""
+};""")
 
 
 @functools.cache

@@ -13,40 +13,32 @@ from torch import Tensor
 from course_lib.position import rotary, sinusoidal
 from course_lib.widgets import PositionExplorer
 
-READ = """(el) => {
-  const reading = (e) => [e.dataset.reading, e.textContent];
-  const hand = (line) => [Number(line.getAttribute("x2")), -Number(line.getAttribute("y2"))];
-  const pixels = (canvas) => {
+from .scraped import scraper
+
+READ = scraper("""
+  const orders = one(".cw-pos-orders [role=slider]");
+  const signed = (canvas) => {
     const { width, height } = canvas;
     const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
     const at = (i) => (data[4 * i] >= data[4 * i + 2] ? 1 : -1) * data[4 * i + 3];
     return Array.from({ length: height }, (_, y) =>
       Array.from({ length: width }, (_, x) => at(y * width + x)));
   };
-  const all = (selector) => [...el.querySelectorAll(selector)];
-  const everything = () => {
-    const chosen = el.querySelector(".cw-pos-clocks [role=slider]");
-    return {
-      layers: Object.fromEntries(all("canvas")
-        .map((canvas) => [canvas.dataset.layer, pixels(canvas)])),
-      pair: Number(chosen.getAttribute("aria-valuenow")),
-    };
-  };
-  const orders = el.querySelector(".cw-pos-orders [role=slider]");
-  const momentary = el.querySelector("[data-reading=momentary]");
   return {
-    readings: Object.fromEntries(all("[data-reading]").map(reading)),
-    shift: ["value", "max"].map((end) => Number(el.querySelector("[data-trait=shift]")[end])),
-    way: momentary ? Number(momentary.dataset.way) : 1,
-    words: all(".cw-pos-word").map((tile) =>
-      [tile.dataset.word, Number(tile.getAttribute("transform").match(/-?[0-9.]+/)[0])]),
+    readings: Object.fromEntries(all("[data-reading]", (e) => [e.dataset.reading, e.textContent])),
+    shift: ["value", "max"].map((end) => Number(one("[data-trait=shift]")[end])),
+    way: Number(one("[data-reading=momentary]")?.dataset.way ?? 1),
+    words: all(".cw-pos-word", (tile) => [tile.dataset.word, movedBy(tile)[0]]),
     order: orders && [orders.getAttribute("aria-valuetext"), orders.getAttribute("aria-valuenow")],
-    ranks: all("[data-score]").map((bar) => Number(bar.dataset.score)),
-    pairHands: all(".cw-pos-pair line:not([stroke-dasharray])").slice(0)
-      .filter((line) => line.getAttribute("stroke-width") === "5").map(hand),
-    everything: el.querySelector(".cw-pos-product") && everything(),
+    ranks: all("[data-score]", (bar) => Number(bar.dataset.score)),
+    pairHands: all(".cw-pos-pair line[stroke-width='5']:not([stroke-dasharray])",
+      (line) => [numberOf(line, "x2"), -numberOf(line, "y2")]),
+    everything: one(".cw-pos-product") && {
+      layers: Object.fromEntries(all("canvas", (canvas) => [canvas.dataset.layer, signed(canvas)])),
+      pair: numberOf(one(".cw-pos-clocks [role=slider]"), "aria-valuenow"),
+    },
   };
-}"""
+""")
 ORDERS = {
     "DOG BITES MAN": (1, 0),
     "MAN BITES DOG": (1, 2),

@@ -1,14 +1,13 @@
 """Prediction: a small one, what it displays, and what course_lib says it should."""
 
-import math
-import re
-
 import numpy as np
 import pytest
 from playwright.sync_api import Locator
-from reading import SCIENTIFIC, scientific_number, state_of
+from reading import state_of
 
 from course_lib.widgets import Prediction
+
+from .scraped import number_in
 
 DEPTH = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 READ = np.array([0.62, 0.81, 0.9, 0.84, 0.4, 0.12])
@@ -64,7 +63,7 @@ def displayed(widget: Locator) -> None:
     elif not hit(asked):
         # A line of steps tells no more digits than a reader's steps have.
         stepped = asked.kind == "place" and asked.step and not asked.xlog
-        assert shown_number(text) == pytest.approx(
+        assert number_in(text) == pytest.approx(
             off, rel=0.006, abs=asked.step / 10 if stepped else 0
         )
 
@@ -84,12 +83,3 @@ def hit(asked: Prediction) -> bool:
     numbers = bent(np.array([asked.guess[0], float(asked.truth[0])]))
     places = np.floor((numbers - low) / (high - low) * count + 0.5)
     return bool(places[0] == places[1])
-
-
-def shown_number(text: str) -> float:
-    """The number in a text: 1,234 or 0.52 or 2.5·10⁻⁵."""
-    if found := SCIENTIFIC.search(text):
-        return scientific_number(found[0])
-    number = float(re.search(r"[\d,]+(?:\.\d+)?", text)[0].replace(",", ""))
-    assert math.isfinite(number)
-    return number

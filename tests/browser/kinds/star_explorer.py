@@ -19,39 +19,36 @@ from course_lib.star_prior import posterior_at_period
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import astromer_of, believed
 
+from .scraped import scraper
+
 REACH = 1.96  # deviations, within which a normal variable lies in 95 % of cases
 PIXEL = 0.06  # half a tenth of a pixel, to which paths are rounded, and a little
 
-READ = r"""(el) => {
-  const frame = (name) => {
-    const { x, y, width, height } = el.querySelector(`[data-measure=${name}] clipPath rect`);
-    return [x, y, width, height].map((length) => length.baseVal.value);
-  };
+READ = scraper(r"""
   const path = (name, selector) =>
-    el.querySelector(`[data-measure=${name}] ${selector}`)?.getAttribute("d") ?? "";
+    one(`[data-measure=${name}] ${selector}`)?.getAttribute("d") ?? "";
   const panel = (name) => ({
-    frame: frame(name), seen: path(name, ".cw-s-seen"), hidden: path(name, ".cw-s-hidden"),
-    guesses: Object.fromEntries([...el.querySelectorAll(`[data-measure=${name}] .cw-s-guess`)].map(
-      (path) => [path.dataset.way, path.getAttribute("d")])),
+    frame: numbersOf(one(`[data-measure=${name}] clipPath rect`), "x", "y", "width", "height"),
+    seen: path(name, ".cw-s-seen"),
+    hidden: path(name, ".cw-s-hidden"),
+    guesses: Object.fromEntries(all(`[data-measure=${name}] .cw-s-guess`, (guess) =>
+      [guess.dataset.way, guess.getAttribute("d")])),
   });
   return {
     time: panel("time"),
     phase: panel("phase"),
-    period: Number(el.querySelector("[data-period]").dataset.period),
-    marks: [...el.querySelectorAll(".cw-s-mark")].map((mark) => Number(mark.dataset.frequency)),
-    explained: Number(el.querySelector("[data-explained]").dataset.explained),
-    errors: Object.fromEntries([...el.querySelectorAll("td[data-way]")].map((cell) =>
-      [cell.dataset.way, cell.textContent])),
-    names: [...el.querySelectorAll("[data-measure=power] .cw-s-small")].map(
-      (name) => name.textContent),
-    told: el.querySelector(".cw-s-told").textContent.replace(/\s+/g, " ").trim(),
+    period: dataOf("period"),
+    marks: all(".cw-s-mark", (mark) => Number(mark.dataset.frequency)),
+    explained: dataOf("explained"),
+    errors: Object.fromEntries(all("td[data-way]", (cell) => [cell.dataset.way, cell.textContent])),
+    names: all("[data-measure=power] .cw-s-small"),
+    told: one(".cw-s-told").textContent.replace(/\s+/g, " ").trim(),
     band: path("phase", ".cw-s-band[data-way=waves]"),
     doubt: path("phase", ".cw-s-band[data-way=astromer]"),
-    held: Object.fromEntries([...el.querySelectorAll("td[data-held]")].map((cell) =>
-      [cell.dataset.held, cell.textContent])),
-    turn: Number(el.querySelector("[data-turn]").dataset.turn),
+    held: Object.fromEntries(all("td[data-held]", (cell) => [cell.dataset.held, cell.textContent])),
+    turn: dataOf("turn"),
   };
-}"""
+""")
 
 
 def make(name: str = "Ada") -> StarExplorer:
@@ -70,7 +67,12 @@ def curve_of(state: dict[str, Any]) -> LightCurves:
     """The star that is shown, from the traits of the page."""
     star, nights = state["star"], state["nights"][state["star"]]
     rows = (state[name][star : star + 1, :nights] for name in ("time", "magnitude", "error"))
-    return LightCurves(*rows, torch.ones(1, nights, dtype=torch.bool))
+    return light_curve(*rows)
+
+
+def light_curve(*columns: Tensor) -> LightCurves:
+    """A curve all of whose nights were seen."""
+    return LightCurves(*columns, torch.ones(columns[0].shape, dtype=torch.bool))
 
 
 def points_of(path: str) -> np.ndarray:

@@ -1,46 +1,31 @@
 """SymplecticityMeter: a small one, what it displays, and what course_lib says it should."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from broken_claims import Force, asymmetry, force_of
 from playwright.sync_api import Locator
 from reading import agrees, state_of
 from torch import Tensor
-from torch.nn import functional as F
 
 from course_lib import symplectic
 from course_lib.mechanics import work_along
 from course_lib.widgets import SymplecticityMeter
 
+from .scraped import scraper
+
 DT = 0.02
-Force = Callable[[Tensor], Tensor]
 
-READ = """(el) => ({
-  ...el.querySelector(".cw-meter-stage").dataset,
-  told: [...el.querySelectorAll(".cw-readout output")].map((output) => output.textContent),
-  asymmetry: el.querySelector("[data-reading=asymmetry]").textContent,
-  outcome: el.querySelector("[data-outcome]").dataset.outcome,
-  title: el.querySelector("[data-outcome] strong").textContent,
-  ticks: el.querySelectorAll(".cw-tick").length,
-})"""
-
-
-def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
-    """2 Sᵀ Z A, twice standard attention; course_lib has no use for it."""
-    C = z @ A @ z.mT
-    scores = C.flatten(-2)[..., None] if softmax == "matrix" else C
-    partition = torch.logsumexp(F.pad(scores, (0, 0, 1, 0)), dim=-2, keepdim=True)
-    return 2 * (C - partition).exp().mT @ z @ A
-
-
-def force_of(A: Tensor, softmax: str, formula: str) -> Force:
-    """What pulls at the tokens of a window."""
-    if formula == "full":
-        return lambda z: -symplectic.symplectic_attention(z, A, softmax=softmax)
-    return lambda z: -shortcut_force(z, A, softmax)
+READ = scraper("""return {
+  ...one(".cw-meter-stage").dataset,
+  told: all(".cw-readout output"),
+  asymmetry: one("[data-reading=asymmetry]").textContent,
+  outcome: one("[data-outcome]").dataset.outcome,
+  title: one("[data-outcome] strong").textContent,
+  ticks: all(".cw-tick").length,
+};""")
 
 
 def windows(z: Tensor, places: Tensor) -> Tensor:
@@ -82,8 +67,7 @@ def displayed(widget: Locator) -> None:
     state, found = state_of(widget), widget.evaluate(READ)
     z, A, softmax = state["z"], state["A"], state["softmax"]
     force = force_of(A, softmax, state["formula"])
-    M = torch.autograd.functional.jacobian(force, z).reshape(z.numel(), z.numel())
-    assert agrees(found["asymmetry"], (M - M.mT).norm() / (M.norm() or 1))
+    assert agrees(found["asymmetry"], asymmetry(force, z))
     places = pairs(found["places"])
     torch.testing.assert_close(pairs(found["forces"]), force(places), rtol=1e-6, atol=1e-6)
     (loop_displayed if state["experiment"] == "loop" else free_displayed)(state, found, force)

@@ -25,6 +25,20 @@ from course_lib.tiled_attention import (
 )
 from course_lib.widgets import TileStepper
 
+from .scraped import scraper
+
+READ = scraper("""return {
+  place: numberOf(one("[role=slider]"), "aria-valuenow"),
+  places: numberOf(one("[role=slider]"), "aria-valuemax"),
+  rows: all(".cw-tile-rows tbody tr", cellsOf),
+  heads: all(".cw-tile-rows thead th"),
+  readings: Object.fromEntries(all("[data-reading]", (e) => [e.dataset.reading, e.textContent])),
+  bars: Object.fromEntries(all("[data-bar]", (e) =>
+    [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
+  alpha: opaque(one(".cw-tile-picture canvas")),
+  visited: (one("[data-layer=visited]").getAttribute("d").match(/M/g) ?? []).length,
+  verdict: one(".cw-tile-verdict").textContent,
+};""")
 Visit = tuple[slice, slice]
 MOST_SHOWN = 4
 
@@ -106,30 +120,7 @@ def displayed(widget: Locator) -> None:
     state = state_of(widget)
     plan, step = visits_of(state), state["step"]
     visits = plan[:step]
-    page = widget.evaluate(
-        """(el) => {
-          const texts = (within, what) =>
-            [...within.querySelectorAll(what)].map((e) => e.textContent);
-          const slider = el.querySelector("[role=slider]");
-          const layer = (name) => el.querySelector(`[data-layer=${name}]`);
-          const canvas = el.querySelector(".cw-tile-picture canvas");
-          const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-          return {
-            place: Number(slider.getAttribute("aria-valuenow")),
-            places: Number(slider.getAttribute("aria-valuemax")),
-            rows: [...el.querySelectorAll(".cw-tile-rows tbody tr")]
-              .map((row) => texts(row, "th, td")),
-            heads: texts(el.querySelector(".cw-tile-rows thead"), "th"),
-            readings: Object.fromEntries([...el.querySelectorAll("[data-reading]")]
-              .map((e) => [e.dataset.reading, e.textContent])),
-            bars: Object.fromEntries([...el.querySelectorAll("[data-bar]")]
-              .map((e) => [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
-            alpha: [...pixels.data].filter((_, i) => i % 4 === 3),
-            visited: (layer("visited").getAttribute("d").match(/M/g) ?? []).length,
-            verdict: el.querySelector(".cw-tile-verdict").textContent,
-          };
-        }"""
-    )
+    page = widget.evaluate(READ)
     assert (page["place"], page["places"]) == (step, len(plan))
     assert page["visited"] == max(0, step - 1)
     assert_tally(state, visits, page)

@@ -16,6 +16,8 @@ from course_lib.transformer import Decoder
 from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
+from .letters import assert_heads, assert_heights, spelled
+
 READ = (
     f"(el) => {{{READ_LETTERS}"
     """
@@ -84,12 +86,8 @@ def displayed(widget: Locator) -> None:
     assert_text(page, state, ids, shares, place, coming=last == len(text))
     chosen = letters.index(text[place]) if place < len(text) else None
     assert_bars(page, state, logits, probability, chosen)
-    assert_heads(page, spelled(letters, ids[: place + lead]), attention)
+    assert_heads(page, [spelled(letters[i]) for i in ids[: place + lead]], attention)
     assert bool(page["remark"]) == (finished or full)
-
-
-def spelled(letters: str, ids: list[int]) -> list[str]:
-    return [{" ": "␣", "\n": "⏎"}.get(letters[i], letters[i]) for i in ids]
 
 
 def assert_text(
@@ -103,7 +101,7 @@ def assert_text(
 ) -> None:
     """A tile for each letter, of the tint of its probability, and the product of all."""
     lead = int(state["start"] >= 0)
-    names = spelled(state["alphabet"], ids)
+    names = [spelled(state["alphabet"][i]) for i in ids]
     tiles = page["tiles"]
     assert [tile["text"] for tile in tiles] == names + ["?"] * coming
     kinds = ["mark"] * lead + ["typed"] * len(state["prompt"]) + ["written"] * len(state["written"])
@@ -126,12 +124,10 @@ def assert_bars(
 ) -> None:
     """Outlined the model's softmax, filled what is drawn from, in the order that was asked for."""
     own, columns = logits.softmax(-1), page["columns"]
-    names = spelled(state["alphabet"], list(range(len(own))))
+    names = list(map(spelled, state["alphabet"]))
     ids = [names.index(column["name"]) for column in columns]
-    height = torch.tensor([column["scale"] for column in columns], dtype=torch.float64)
-    for name, expected in (("outline", own), ("fill", probability)):
-        found = torch.tensor([column[name] for column in columns], dtype=torch.float64)
-        assert (found / height * page["top"]).numpy() == pytest.approx(expected[ids], abs=1e-4)
+    assert_heights(page, "outline", own[ids])
+    assert_heights(page, "fill", probability[ids])
     assert [column["cut"] for column in columns] == (probability[ids] == 0).tolist()
     assert [i for i, column in zip(ids, columns, strict=True) if column["chosen"]] == (
         [] if chosen is None else [chosen]
@@ -149,12 +145,3 @@ def assert_bars(
     said, drawn = numbers.split(", drawn with ")
     assert agrees(said, own[option])
     assert agrees(drawn, probability[option])
-
-
-def assert_heads(page: dict[str, Any], names: list[str], attention: Tensor) -> None:
-    """The text once for each head, its letters as blue as the head looks at them."""
-    for card, row in zip(page["cards"], attention.flatten(0, 1), strict=True):
-        assert card["letters"] == names
-        weights = [float(weight) for weight in card["weights"]]
-        assert weights == pytest.approx(row.sqrt().tolist(), abs=1e-4)
-        assert agrees(card["most"].rpartition(" ")[2], row.max())

@@ -1,0 +1,289 @@
+"""TinyGPT, LetterHider and GateExplorer, run in Chromium, against PyTorch and course_lib."""
+
+import itertools
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from in_the_page import Javascript, Twice, alike, tensor, uniform
+from seeded import perturbed
+from torch.nn import functional as F
+
+from course_lib.generation import next_token_probabilities
+from course_lib.transformer import Decoder
+from course_lib.widgets import TinyGPT
+from course_lib.widgets.gate_explorer import KINDS
+from course_lib.widgets.packed_weights import pack
+from course_lib.widgets.tiny_gpt import decoder_of
+
+GENERATION, TRANSFORMER = "js/maths/generation.js", "js/maths/transformer.js"
+HIDDEN, DRAW = "js/maths/hidden_letters.js", "js/tiny_gpt/draw.js"
+RECURRENT, GATES = "js/maths/recurrent.js", "gate_explorer.js"
+ALPHABET, MASK = "abc·defgh", 3
+Random = np.random.Generator
+pytestmark = pytest.mark.usefixtures("plain_calls")
+
+# TinyGPT -----------------------------------------------------------------------------------------
+
+
+def tiny_gpt(**options: object) -> TinyGPT:
+    """A small decoder whose parameters are large enough for every part of it to matter."""
+    torch.manual_seed(0)
+    model = Decoder(len(ALPHABET), 12, 3, 2, tokens=10, **options)
+    return TinyGPT(perturbed(model, 0.5), ALPHABET, start="·", stop="·")
+
+
+DECODERS = [
+    tiny_gpt(position="none"),
+    tiny_gpt(position="sinusoidal", tied=False),
+    tiny_gpt(position="learned", norm="post"),
+    tiny_gpt(position="rotary"),
+]
+
+
+def texts_for(which: int) -> list[Any]:
+    random = np.random.default_rng(which)
+    texts = [random.integers(9, size=size).tolist() for size in (1, 10, 7, 10)]
+    # What was read before does not change what is read after, whatever they share.
+    texts[2] = texts[1][:5] + texts[2][:4]
+    return [which, DECODERS[which].facts, DECODERS[which].weights, texts]
+
+
+@torch.no_grad()
+def read(which: int, _facts: Any, _weights: Any, texts: list[list[int]]) -> list[Any]:
+    model, runs = DECODERS[which].model.double(), []
+    for ids in map(torch.tensor, texts):
+        logits, seen = model(ids), model.attention_weights(ids)
+        runs.append(
+            [
+                {"logits": row, "own": row.softmax(-1), "attention": seen[:, :, t, : t + 1]}
+                for t, row in enumerate(logits)
+            ]
+        )
+    return runs
+
+
+def packed(bits: int) -> list[Any]:
+    widget = DECODERS[1]
+    weights = pack(widget._original, most_bytes=10**6, fewest_bits=bits, most_bits=bits)
+    return [widget.facts, weights]
+
+
+def unpacked(facts: dict[str, Any], weights: Any) -> dict[str, Any]:
+    there = decoder_of(facts, weights).state_dict()
+    return {
+        "token": there["embedding.token.weight"].flatten(),
+        "bias": there["blocks.1.mlp.contract.bias"],
+        "norm": there["blocks.1.mlp_residual.norm.weight"],
+        "readout": there["readout.weight"].flatten(),
+    }
+
+
+def choices(random: Random) -> list[Any]:
+    count = int(random.integers(1, 12))
+    logits = random.normal(scale=3, size=count)
+    logits = logits if random.uniform() < 0.5 else logits.round()  # whole numbers tie
+    temperature = float(np.exp(random.uniform(math.log(0.1), math.log(5))))
+    top_p = float(random.choice([0.05, 0.25, 0.5, 0.75, 1.0, random.uniform(0.01, 1)]))
+    return [logits, temperature, int(random.integers(1, count + 1)), top_p]
+
+
+def chosen(logits: Any, temperature: float, top_k: int, top_p: float) -> dict[str, Any]:
+    logits = tensor(logits)
+    probability = next_token_probabilities(
+        logits, temperature=temperature, top_k=top_k, top_p=top_p
+    )
+    # A probability may also be too small for a number of 64 bits.
+    left = top_k if top_p == 1 else int(probability.count_nonzero())
+    order = logits.sort(descending=True, stable=True).indices
+    return {
+        "probability": probability,
+        "cut": (probability == 0).tolist(),
+        "order": order,
+        "leftByK": top_k,
+        "leftByP": left,
+    }
+
+
+CHOOSE = """(...given) => {
+  const found = chooseAmong(...given);
+  return { ...found, cut: [...found.probability].map((p) => p === 0) };
+}"""
+
+
+def shares(random: Random) -> list[Any]:
+    return [random.dirichlet(np.full(9, 0.3)), random.uniform()]
+
+
+def drawn(row: Any, u: float) -> int:
+    reached = int((tensor(row).cumsum(0) <= u).sum())
+    return min(reached, int(tensor(row).nonzero().max()))
+
+
+def test_the_needle_of_tiny_gpt_starts_at_an_end_of_the_strip_and_rests_where_it_was_drawn(
+    javascript: Javascript, random: Random
+):
+    times = np.linspace(0, 2, 41).tolist()
+    resting = javascript(DRAW, "rests", [[time] for time in times])
+    assert resting == sorted(resting)
+    for u in [0, 0.5, *random.uniform(size=10)]:
+        found = javascript(DRAW, "needleAt", [[u, time] for time in times])
+        assert found[0] == pytest.approx(1 if u < 0.5 else 0)
+        assert all(-1e-12 <= place <= 1 + 1e-12 for place in found)
+        assert all(place == u for place, rests in zip(found, resting, strict=True) if rests)
+
+
+# GateExplorer ------------------------------------------------------------------------------------
+
+
+def gates(random: Random) -> list[Any]:
+    return [random.uniform(size=random.integers(1, 25))]
+
+
+test_tiny_gpt_reads_and_draws_letters_as_in_course_lib = alike(
+    Twice(
+        GENERATION,
+        "(_, ...given) => readTexts(...given)",
+        read,
+        cases=[texts_for(which) for which in range(len(DECODERS))],
+        rtol=1e-9,
+        atol=1e-9,
+    ),
+    Twice(
+        TRANSFORMER,
+        """(facts, weights) => {
+          const { token, blocks, readout } = unpackTransformer(facts, weights);
+          const [, { contract, mlpNorm }] = blocks;
+          return { token, bias: contract.bias, norm: mlpNorm.weight, readout: readout.weight };
+        }""",
+        unpacked,
+        cases=[packed(bits) for bits in (11, 13, 16)],
+        rtol=0,
+        atol=0,
+    ),
+    Twice(
+        TRANSFORMER,
+        "erf",
+        lambda x: torch.erf(tensor(x)),
+        lambda random: [random.normal(scale=3)],
+        cases=[[x] for x in (0.0, 1e-300, 5.9, 6.1, -6.1, 40.0, -40.0)],
+        rtol=1e-13,
+        atol=0,
+    ),
+    Twice(
+        TRANSFORMER,
+        "gelu",
+        lambda x: F.gelu(tensor(x)),
+        lambda random: [random.normal(scale=3)],
+        rtol=1e-12,
+        atol=1e-14,
+    ),
+    Twice(
+        GENERATION,
+        CHOOSE,
+        chosen,
+        choices,
+        cases=[
+            # Equal shares whose sum reaches p, or would if rounding did not keep it just below.
+            *([[0.0] * n, 1.0, n, k / n] for n in range(2, 13) for k in range(1, n + 1)),
+            [[1e4, 0.0, -1e4], 0.1, 3, 0.05],
+            [[3.0, 1.0, 2.0], 1.0, 1, 1.0],
+        ],
+        rtol=1e-10,
+        atol=1e-15,
+    ),
+    Twice(
+        GENERATION,
+        "uniform",
+        uniform,
+        lambda random: random.integers(2**32, size=2).tolist(),
+        cases=[[0, 0], [2**32 - 1, 2**32 - 2]],
+        rtol=0,
+        atol=0,
+    ),
+    Twice(DRAW, "(row) => endsOf(row)", lambda row, _: row.cumsum(0), shares, draws=20),
+    # The ends of the unit interval draw letters that have a probability.
+    Twice(
+        GENERATION,
+        "drawFrom",
+        drawn,
+        shares,
+        draws=400,
+        cases=[*([[0.0, 0.3, 0.7 - 1e-12, 0.0], u] for u in (0.0, 1 - 2**-32, 1 - 1e-16))],
+    ),
+)
+
+test_gate_explorer_counts_what_is_kept_as_python_does = alike(
+    # What a unit keeps at each letter multiplies to what it keeps of the text.
+    Twice(RECURRENT, "keptShare", lambda gates: gates.log().mean().exp(), gates),
+    Twice(RECURRENT, "halfLife", lambda share: math.log(0.5, share), lambda r: [r.uniform()]),
+)
+
+
+def test_a_mind_of_gate_explorer_changes_where_another_label_leads(javascript: Javascript):
+    one, two, unsure = [0.9, 0.1], [0.2, 0.8], [0.5, 0.5]
+    cases = [[[one]], [[one, two]], [[two, one, one, two]], [[unsure, two, unsure]]]
+    assert javascript(RECURRENT, "mindChanges", cases) == [[], [1], [1, 3], [1, 2]]
+    assert javascript(RECURRENT, "halfLife", [[1], [0]]) == [math.inf, 0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_equation_of_gate_explorer_in_numbers_comes_to_what_it_says(
+    javascript: Javascript, random: Random, kind: str
+):
+    letters, units = random.integers(1, 9, size=2).tolist()
+    rows = random.normal(scale=1.5, size=(KINDS[kind].sums * units, letters + units + 2))
+    given = [kind, rows.tolist(), letters, units, random.integers(letters, size=9).tolist()]
+    [run] = javascript(RECURRENT, "readText", [given])
+    told = KINDS[kind].quantities
+    cases = [[kind, *case] for case in itertools.product(told, run, range(units))]
+    names = {"σ": lambda x: 1 / (1 + math.exp(-x)), "tanh": math.tanh}
+    for found, (_, name, step, unit) in zip(
+        javascript(RECURRENT, "equation", cases), cases, strict=True
+    ):
+        assert found["value"] == step[name][unit]
+        assert re.fullmatch(r"(?:σ|tanh|[\d.()·+− ])+", found["numbers"])
+        text = found["numbers"].replace("·", "*").replace("−", "-")
+        # Each number is rounded to two digits; the cell is a sum of two products of such numbers.
+        doubt = 4 + max(map(abs, step["before"].get("cell", [0.0]))) + max(map(abs, step["b"]))
+        comes_to = eval(text, {"__builtins__": {}}, names)  # noqa: S307 - matched above
+        assert comes_to == pytest.approx(found["value"], abs=0.005 * doubt)
+
+
+# What cannot be read -----------------------------------------------------------------------------
+
+READABLE = [
+    (GATES, ["ab a", "ab ", 5], ""),
+    (GATES, ["ababa", "ab ", 5], ""),
+    (GATES, ["", "ab ", 5], "at least one letter"),
+    (GATES, ["a</b>", "ab ", 5], "never seen <, /, >. It knows a b ␣"),
+    (GATES, ["ababab", "ab ", 5], "6 letters; 5 fit"),
+    ("js/letter_hider/words.js", ["abab", "·ab <", 0, 4], ""),
+    ("js/letter_hider/words.js", ["a·", "·ab <", 0, 4], "· stands for a hidden letter"),
+    ("js/letter_hider/words.js", ["ababa", "·ab <", 0, 4], "5 letters; the model has room for 4"),
+    ("js/tiny_gpt/words.js", ["", "·ab <", 0, 0, 5], ""),
+    ("js/tiny_gpt/words.js", ["", "·ab <", -1, 0, 5], "Type at least one letter"),
+    ("js/tiny_gpt/words.js", ["aX🙂", "·ab <", 0, 0, 5], "never seen X, 🙂. It knows a b ␣ <."),
+    ("js/tiny_gpt/words.js", ["a·", "·ab <", -1, 0, 5], "· stands for the start or the end"),
+    ("js/tiny_gpt/words.js", ["abab", "·ab <", 0, 0, 5], ""),
+    ("js/tiny_gpt/words.js", ["ababa", "·ab <", 0, 0, 5], "5 letters; the model has room for 4."),
+    ("js/tiny_gpt/words.js", ["ababa", "·ab <", -1, 0, 5], ""),
+]
+
+
+@pytest.mark.parametrize(("module", "case", "reason"), READABLE)
+def test_a_text_that_a_model_cannot_read_is_told_why(
+    javascript: Javascript, module: str, case: list[Any], reason: str
+):
+    [said] = javascript(module, "proofread", [case])
+    assert reason in said
+    assert bool(said) == bool(reason)
+
+
+def test_ordinals_of_letter_hider_are_those_of_english(javascript: Javascript):
+    said = ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "20th", "21st", "22nd", "111th"]
+    cases = [[int(n[:-2])] for n in said]
+    assert javascript("js/letter_hider/words.js", "ordinal", cases) == said

@@ -1,0 +1,311 @@
+"""EnergyDrift and MechanicsStage, run in Chromium, against course_lib and SciPy."""
+
+import dataclasses
+import itertools
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from in_the_page import Javascript, Twice, alike, assert_close, tensor
+from kinds.energy_drift import trajectory
+from kinds.mechanics_stage import perceptron, tumbled
+from reading import decoded
+from scipy.spatial.transform import Rotation
+from small_widgets import seeded
+from torch import Tensor, nn
+
+from course_lib import mechanics
+from course_lib.symplectic import SympNet
+from course_lib.widgets.energy_drift import BINS, METHODS, stretches
+from course_lib.widgets.mechanics_stage import _network
+from course_lib.widgets.programs import program_of
+
+MECHANICS, DRIFT = "js/maths/mechanics.js", "js/maths/drift.js"
+Random = np.random.Generator
+
+# Runs --------------------------------------------------------------------------------------------
+
+ORBITS = [
+    # Regular orbits: in a chaotic one, rounding alone parts two computations.
+    (mechanics.HarmonicOscillator(mass=1.3, stiffness=0.7), [1.0], [0.2]),
+    (mechanics.Pendulum(mass=0.8, length=1.2, gravity=1.5), [1.2], [-0.3]),
+    (mechanics.CoupledOscillators(), [1.0, 0.5], [0.0, 0.5]),
+    (mechanics.Kepler(mass=1.1, gravity=0.9), [0.8, 0.1], [0.1, 1.2]),
+    (mechanics.HenonHeiles(strength=0.9), [0.1, 0.05], [0.1, 0.1]),
+]
+# Its energy overflows some steps before its state does.
+ESCAPE = (mechanics.HenonHeiles(), [0.0, 2.0], [0.0, 1.0])
+
+
+def described(
+    orbit: tuple[Any, list[float], list[float]], method: str, dt: float = 0.02, steps: int = 300
+) -> list[Any]:
+    kind, q, p = orbit
+    given = {"system": type(kind).__name__, "parameters": dataclasses.asdict(kind)}
+    return [given | {"method": method, "q": q, "p": p, "dt": dt, "steps": steps}]
+
+
+def drift(given: dict[str, Any]) -> dict[str, Any]:
+    fixed = {name: tuple(given[name]) for name in ("q", "p")}
+    states, error = trajectory(**given | fixed | {"parameters": json.dumps(given["parameters"])})
+    told = {"error": error, "taken": len(error) - 1, "largest": error.max()}
+    if len(error) <= given["steps"]:
+        return told
+    q, p = (part.flatten() for part in states.tensor_split(2, -1))
+    return told | {"q": q, "p": p}
+
+
+def heun(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    q_dot, p_dot = system.field(q, p)
+    q_next, p_next = system.field(q + dt * q_dot, p + dt * p_dot)
+    return q + dt / 2 * (q_dot + q_next), p + dt / 2 * (p_dot + p_next)
+
+
+def fourth_order(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    a = 1 / (2 - 2 ** (1 / 3))
+    for part in (a, 1 - 2 * a, a):
+        p = p - part * dt / 2 * system.grad_q(q, p)
+        q = q + part * dt * system.grad_p(q, p)
+        p = p - part * dt / 2 * system.grad_q(q, p)
+    return q, p
+
+
+STEPPERS = {"heun": heun, "fourth_order": fourth_order}
+
+
+def program_case(orbit: tuple[Any, list[float], list[float]], name: str) -> list[Any]:
+    kind, q, p = orbit
+    program = program_of(STEPPERS[name], kind, tensor(q), tensor(p), 0.5)  # of any step
+    return [name, program, type(kind).__name__, dataclasses.asdict(kind), q, p, 0.02, 100]
+
+
+def stepped(
+    name: str, _program: Any, system: str, parameters: dict[str, Any], *start: Any
+) -> dict[str, Tensor]:
+    q, p, dt, steps = start
+    kind, starts = getattr(mechanics, system)(**parameters), (tensor(q), tensor(p))
+    run = mechanics.integrate(kind, *starts, dt=dt, steps=steps, method=STEPPERS[name])
+    return {"q": run.q.flatten(), "p": run.p.flatten()}
+
+
+NETWORKS = [
+    (seeded(SympNet, 2, layers=5, width=6), mechanics.CoupledOscillators(coupling=0.7)),
+    (seeded(SympNet, 1, layers=2), mechanics.Pendulum()),
+    (seeded(perceptron, 4, 7, 5, 4), mechanics.CoupledOscillators()),
+    (seeded(perceptron, 2, 3, 2), mechanics.HarmonicOscillator(stiffness=2.0)),
+]
+
+
+def learned_case(which: int) -> list[Any]:
+    network, system = NETWORKS[which]
+    about = _network("mine", network, system)
+    about |= {"layers": [decoded(layer) for layer in about["layers"]], "dt": 0.3}
+    named = {"name": type(system).__name__, "parameters": dataclasses.asdict(system)}
+    q, p = np.random.default_rng(which).uniform(-1, 1, size=(2, system.dim))
+    return [which, about, named, q, p, 30]
+
+
+def step_of(network: nn.Module) -> Callable[..., Any]:
+    def step(_system: Any, q: Tensor, p: Tensor, _dt: float) -> Any:
+        if isinstance(network, SympNet):
+            return network(q, p)
+        z = torch.cat([q, p], -1)
+        return (z + network(z)).tensor_split(2, -1)
+
+    return step
+
+
+@torch.no_grad()
+def learned(which: int, _about: Any, _named: Any, q: Tensor, p: Tensor, steps: int) -> dict:
+    network, system = NETWORKS[which]
+    step = step_of(network.double())
+    run = mechanics.integrate(system, q, p, dt=0.3, steps=steps, method=step)
+    return {"q": run.q.flatten(), "p": run.p.flatten(), "energy": run.energy}
+
+
+# Pieces ------------------------------------------------------------------------------------------
+
+
+def stretches_of_numbers(random: Random) -> list[Any]:
+    bins = int(random.integers(1, 9))
+    length = int(random.integers(bins, 60))
+    return [random.normal(size=length), length, bins]
+
+
+def envelope(values: Tensor, length: int, bins: int) -> dict[str, list[Tensor]]:
+    place = torch.arange(length) * bins // length
+    parts = [values[place == one] for one in range(bins)]
+    return {"low": [part.min() for part in parts], "high": [part.max() for part in parts]}
+
+
+def turns(random: Random) -> list[Any]:
+    rotation = Rotation.random(random_state=int(random.integers(2**31)))
+    return [rotation.as_matrix().ravel(), random.normal(size=3), random.uniform(0, 3)]
+
+
+def turned(rotation: Any, rate: Any, time: float) -> np.ndarray:
+    before = Rotation.from_matrix(tensor(rotation).view(3, 3).numpy())
+    return (before * Rotation.from_rotvec(time * tensor(rate).numpy())).as_matrix().ravel()
+
+
+INERTIA, TURNING, DT = (1.7, 1.1, 0.8), (0.3, 1.0, -0.4), 0.1
+TUMBLES = ["explicit_euler", "runge_kutta_4", "implicit_midpoint"]
+TUMBLE = """(method, moment) => {
+  const given = { method, system: "RigidBody", parameters: { inertia: INERTIA }, p: [0, 0, 0] };
+  const run = energyDrift({ ...given, q: TURNING, dt: DT, steps: 200 });
+  const stands = attitudes(INERTIA, run, DT);
+  return { q: run.q, stands, here: attitudeAt(INERTIA, stands, run, DT, moment) };
+}"""
+for name, value in {"INERTIA": INERTIA, "TURNING": TURNING, "DT": DT}.items():
+    TUMBLE = TUMBLE.replace(name, json.dumps(value))
+
+
+def tumble(method: str, moment: float) -> dict[str, Any]:
+    states, stands = tumbled(INERTIA, TURNING, DT, 200, method)
+    before = int(moment)
+    rate = (states[before] + states[before + 1]) / 2 / torch.tensor(INERTIA)
+    here = stands[before] * Rotation.from_rotvec((moment - before) * DT * rate.numpy())
+    matrices = [stand.as_matrix().ravel() for stand in (*stands, here)]
+    return {"q": states.flatten(), "stands": matrices[:-1], "here": matrices[-1]}
+
+
+PENDULUM = mechanics.Pendulum(mass=2.0, length=1.5, gravity=3.0)
+OVER_THE_TOP = float(PENDULUM.energy(tensor([math.pi]), tensor([0.0])))
+PENDULUM_SPEC = {"name": "Pendulum", "parameters": dataclasses.asdict(PENDULUM)}
+
+
+def full_glass(_spec: Any, energy: float) -> dict[str, float]:
+    """A glass is full where the pendulum goes over the top, or at twice what it has."""
+    return {"floor": 0, "rim": OVER_THE_TOP if energy < OVER_THE_TOP else 2 * energy}
+
+
+test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
+    Twice(
+        MECHANICS,
+        "energyDrift",
+        drift,
+        cases=[
+            *itertools.starmap(described, itertools.product(ORBITS, METHODS)),
+            described(ESCAPE, "explicit_euler", 0.5, 100),
+        ],
+    ),
+    Twice(
+        "js/maths/programs.js",
+        "(_, ...given) => programRun(...given)",
+        stepped,
+        cases=[program_case(*one) for one in itertools.product(ORBITS, STEPPERS)],
+    ),
+    Twice(
+        "js/maths/learned_step.js",
+        "(_, ...given) => learnedRun(...given)",
+        learned,
+        cases=[learned_case(which) for which in range(len(NETWORKS))],
+    ),
+    Twice(MECHANICS, TUMBLE, tumble, cases=[*itertools.product(TUMBLES, (7, 7.25))]),
+    Twice(MECHANICS, "envelope", envelope, stretches_of_numbers, draws=50, rtol=0, atol=0),
+    Twice(MECHANICS, "turned", turned, turns, draws=50, cases=[[[*np.eye(3).ravel()], [0] * 3, 1]]),
+    Twice(
+        MECHANICS,
+        "glassOf",
+        full_glass,
+        cases=[[PENDULUM_SPEC, share * OVER_THE_TOP] for share in (0.3, 1.5)],
+    ),
+    Twice(
+        DRIFT,
+        "(total) => stretches(total, Math.min(BINS, total))".replace("BINS", str(BINS)),
+        lambda total: stretches(int(total)),
+        lambda random: [random.integers(1, 20_001)],
+        draws=50,
+        cases=[[total] for total in (1, 2, BINS, BINS + 1, 10_001, 20_001)],
+        rtol=0,
+    ),
+    # A step lies in the last stretch that has begun.
+    Twice(
+        DRIFT,
+        "stretchOf",
+        lambda starts, step: torch.searchsorted(starts, step, right=True) - 1,
+        cases=[[stretches(2001), step] for step in (0, 1, 7, 400, 1233, 2000)],
+    ),
+)
+
+
+# What a run says ---------------------------------------------------------------------------------
+
+
+def test_a_motion_of_energy_drift_that_quickens_is_at_its_end_in_time(javascript: Javascript):
+    ends = [50.0, 400.0, 20_000.0, 40.0]
+    *rates, none = javascript(MECHANICS, "quickening", [[end, 3.0, 14.0] for end in ends])
+    exact = [3.0 * np.expm1(14.0 * rate) / rate for rate in rates]
+    assert exact == pytest.approx(ends[:-1], rel=1e-9)
+    assert none == pytest.approx(0, abs=1e-12)
+
+
+OUTCOMES = {
+    "symplectic": ("stoermer_verlet", 0.1, "kept"),
+    "symplectic, with a large error": ("symplectic_euler", 0.5, "kept"),
+    "of high order": ("runge_kutta_4", 0.1, "creeps"),
+    "of high order, with a large step": ("runge_kutta_4", 0.5, "gone"),
+    "neither": ("explicit_euler", 0.1, "gone"),
+    "neither, with a small step": ("explicit_euler", 0.001, "creeps"),
+}
+
+
+def test_energy_drift_says_who_keeps_the_energy_of_a_pendulum(javascript: Javascript):
+    given, expected = [], []
+    for method, dt, outcome in OUTCOMES.values():
+        error = drift(*described((mechanics.Pendulum(), [1.2], [0.0]), method, dt, 2000))
+        error = error["error"].numpy()
+        for starts in (np.arange(2001), stretches(2001)):
+            curve = {"high": np.maximum.reduceat(error, starts).tolist(), "starts": starts.tolist()}
+            given.append([{**curve, "total": 2001}, float(error.max())])
+            expected.append(outcome)
+    # What rounding alone makes grow is kept.
+    curve = {"high": [1e-15, 1e-13, 5e-12], "starts": [0, 10, 90], "total": 100}
+    # What was large in the middle of the run alone is kept, too.
+    bulge = {"high": [1e-3, 1e-1, 1e-3], "starts": [0, 10, 85], "total": 100}
+    given += [[curve, 5e-12], [curve, 0.6], [bulge, 1e-1]]
+    assert javascript(DRIFT, "keeping", given) == [*expected, "kept", "gone", "kept"]
+
+
+def test_a_planet_of_mechanics_stage_stays_on_its_ellipse(javascript: Javascript, random: Random):
+    cases, runs = [], []
+    while len(runs) < 5:
+        system = mechanics.Kepler(mass=random.uniform(0.5, 2), gravity=random.uniform(0.5, 2))
+        q, p = random.normal(size=(2, 2))
+        start = tensor(q), tensor(p)
+        energy = float(system.energy(*start)) / system.mass
+        turning = (q[0] * p[1] - q[1] * p[0]) / system.mass
+        # Steep falls into the sun, and slow ones from afar, are hard for the integrator.
+        if not (-1 < energy < -0.2 and 1 + 2 * energy * (turning / system.gravity) ** 2 < 0.4):
+            continue
+        cases.append([dataclasses.asdict(system), q.tolist(), p.tolist()])
+        stepper = mechanics.runge_kutta_4
+        runs.append(mechanics.integrate(system, *start, dt=4e-3, steps=1500, method=stepper))
+    for ellipse, run in zip(javascript(MECHANICS, "keplerEllipse", cases), runs, strict=True):
+        cos, sin = math.cos(ellipse["angle"]), math.sin(ellipse["angle"])
+        x, y = (run.q - tensor(ellipse["centre"])).unbind(-1)
+        along, across = x * cos + y * sin, y * cos - x * sin
+        on = (along / ellipse["long"]) ** 2 + (across / ellipse["short"]) ** 2
+        assert_close(on, torch.ones_like(on))
+        focus = math.sqrt(ellipse["long"] ** 2 - ellipse["short"] ** 2)
+        assert math.hypot(*ellipse["centre"]) == pytest.approx(focus, abs=1e-6)
+
+
+def test_a_planet_of_mechanics_stage_that_is_free_has_no_ellipse_and_its_glass_is_full(
+    javascript: Javascript,
+):
+    sun, place = {"mass": 2.0, "gravity": 1.0}, [1.0, 0.0]
+    cases = [[sun, place, [0.0, 2 * math.sqrt(2.0)]], [sun, place, [0.0, 2.0]]]
+    free, bound = javascript(MECHANICS, "keplerEllipse", cases)
+    assert free is None
+    assert (bound["long"], bound["short"]) == pytest.approx((1, 1))
+
+    kepler, starts = {"name": "Kepler", "parameters": {}}, (-0.5, 0.3, 0.0)
+    glasses = javascript(MECHANICS, "glassOf", [[kepler, start] for start in starts])
+    for start, glass in zip(starts, glasses, strict=True):
+        assert glass["rim"] == 0 if start < 0 else glass["rim"] > start
+        assert glass["floor"] < start
