@@ -255,10 +255,14 @@ class Hand(ABC):
 class Mouse(Hand):
     """Clicks and drags."""
 
-    def drag(self, start: Point, end: Point) -> None:
+    def take(self, start: Point, end: Point, *, steps: int = 3) -> None:
+        """Drag without letting go."""
         self.page.mouse.move(*start)
         self.page.mouse.down()
-        self.page.mouse.move(*end, steps=3)
+        self.page.mouse.move(*end, steps=steps)
+
+    def drag(self, start: Point, end: Point, *, steps: int = 3) -> None:
+        self.take(start, end, steps=steps)
         self.page.mouse.up()
 
     def slide(self, control: Locator) -> None:

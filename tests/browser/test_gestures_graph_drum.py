@@ -135,16 +135,13 @@ def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown:
     widget = shown(height=0.0, page=CLOCK)
     x, y = spot_of(widget, "wave", 30)
     scale = widget.locator("[data-law=wave] svg").bounding_box()["width"] / 320
-    mouse = widget.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    mouse.move(x + 3, y + 30 * scale, steps=4)
+    Mouse(widget.page).take((x, y), (x + 3, y + 30 * scale))
     _, lift, _ = lift_of(decoded(spec_of(state_of(widget))["places"]))
     lifted = round(-30 / float(lift[30]), 2)
     assert rests(widget)
     np.testing.assert_allclose(state_of(widget)["height"], lifted, 0.05)
     assert time_of(widget) == 0
-    mouse.up()
+    widget.page.mouse.up()
     turn(widget, 0.5)
     assert plays(widget)
     has(widget, node=30)

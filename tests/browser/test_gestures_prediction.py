@@ -55,13 +55,11 @@ def test_a_stroke_from_left_to_right_is_the_curve(alone: Alone):
     widget = alone(make())
     chart = widget.locator(".cw-p-pen rect")
     x, y = centre(chart)
-    box, mouse = chart.bounding_box(), widget.page.mouse
-    mouse.move(box["x"] + 2, y - box["height"] / 4)
-    mouse.down()
-    mouse.move(box["x"] + box["width"] - 2, y + box["height"] / 4)
-    mouse.up()
+    box = chart.bounding_box()
+    left, right, quarter = box["x"] + 2, box["x"] + box["width"] - 2, box["height"] / 4
+    Mouse(widget.page).drag((left, y - quarter), (right, y + quarter), steps=1)
     has(widget, guess=pytest.approx(np.linspace(75, 25, KNOTS).tolist(), abs=1.5))
-    mouse.click(x, box["y"] + 2)
+    widget.page.mouse.click(x, box["y"] + 2)
     guess = state_of(widget)["guess"]
     assert guess[KNOTS // 2] == pytest.approx(99, abs=1)
     assert guess[KNOTS // 2 + 1] == pytest.approx(25 + 50 * 11 / 24, abs=1.5)

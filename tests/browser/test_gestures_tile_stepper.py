@@ -7,7 +7,7 @@ import pytest
 from bare import Shown, shows
 from clock import CLOCK, plays, rests, turn
 from displayed import agrees_with_course_lib, has
-from hands import Point, centre, press
+from hands import Mouse, Point, centre, press
 from kinds.tile_stepper import in_tiles, make, visits_of
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
@@ -43,11 +43,7 @@ def test_a_click_takes_the_tile_that_lies_there_and_a_drag_those_on_its_way(show
         widget.page.mouse.click(*point_in(widget, query, key))
         has(widget, step=step)
     widget.evaluate(NOTE_VALUES, "step")
-    start, end, mouse = point_in(widget, 9, 0), point_in(widget, 9, 10), widget.page.mouse
-    mouse.move(*start)
-    mouse.down()
-    mouse.move(*end, steps=20)
-    mouse.up()
+    Mouse(widget.page).drag(point_in(widget, 9, 0), point_in(widget, 9, 10), steps=20)
     assert widget.evaluate(VALUES) == list(range(len(tiles) - 3, len(tiles) + 1))
     agrees_with_course_lib(widget)
     press(widget, "Next")
