@@ -51,6 +51,7 @@ def module_source(name: str) -> str:
     return "".join(helpers.values()) + text
 
 
+@functools.cache
 def _with_helpers(name: str) -> tuple[dict[Path, str], str]:
     """The helpers of a module as it carries them, each before its first use, and its own text."""
     entry, written = HERE / name, {}
@@ -59,20 +60,23 @@ def _with_helpers(name: str) -> tuple[dict[Path, str], str]:
     return written, text
 
 
-def _wanted(entry: Path) -> dict[Path, set[str]]:
+def _wanted(entry: Path) -> dict[Path, frozenset[str]]:
     """What each helper of a module, and each of theirs, is asked for."""
-    wanted: dict[Path, set[str]] = {}
+    wanted: dict[Path, frozenset[str]] = {}
     waiting = [entry]
     while waiting:
         path = waiting.pop()
         for helper, names in _read(path, wanted.get(path)).takes:
-            if helper.is_file() and not names.keys() <= wanted.setdefault(helper, set()):
-                wanted[helper] |= names.keys()
+            known = wanted.get(helper, frozenset())
+            if helper.is_file() and not names.keys() <= known:
+                wanted[helper] = known.union(names)
                 waiting.append(helper)
     return wanted
 
 
-def _read(path: Path, wanted: set[str] | None = None) -> Module:
+# Twenty widgets share their helpers, and an import of the package bundles them all.
+@functools.cache
+def _read(path: Path, wanted: frozenset[str] | None = None) -> Module:
     """A file, whole, or what of it is ``wanted``."""
     text = COMMENT.sub("", path.read_text(encoding="utf-8"))
     offers = {name: name for name in EXPORTED.findall(text)}
@@ -96,16 +100,23 @@ def _read(path: Path, wanted: set[str] | None = None) -> Module:
     return Module(INDENTATION.sub("", text), offers, takes)
 
 
-def _used(text: str, wanted: set[str]) -> str:
-    """The statements that declare what is wanted, or what those need, or nothing.
-
-    A statement begins at the left margin; a word that it holds is taken for a name that it needs.
-    """
+@functools.cache
+def _statements(text: str) -> list[tuple[set[str], set[str], str]]:
+    """What each statement declares, the words that it holds, and its text."""
     statements = []
     for statement in STATEMENT.split(text):
         declared = DECLARED.match(statement)
         names = set(WORD.findall(declared[1])) if declared else set()
         statements.append((names, set(WORD.findall(statement)), statement))
+    return statements
+
+
+def _used(text: str, wanted: frozenset[str]) -> str:
+    """The statements that declare what is wanted, or what those need, or nothing.
+
+    A statement begins at the left margin; a word that it holds is taken for a name that it needs.
+    """
+    statements = _statements(text)
     needed, known = set(wanted), -1
     while len(needed) > known:
         known = len(needed)
@@ -122,7 +133,10 @@ def _pairs(listed: str) -> dict[str, str]:
 
 
 def _behind_its_helpers(
-    path: Path, wanted: dict[Path, set[str]], written: dict[Path, str], chain: tuple[Path, ...]
+    path: Path,
+    wanted: dict[Path, frozenset[str]],
+    written: dict[Path, str],
+    chain: tuple[Path, ...],
 ) -> str:
     """The text of a module behind the names that it takes; its helpers go into ``written``."""
     name, module = path.relative_to(HERE), _read(path, wanted.get(path))
