@@ -19,17 +19,16 @@ NODE = shutil.which("node", path=Path(sys.executable).parent) or "node"
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Writes files into a folder of widgets, and gives the text of ``widget.js`` among them."""
-    monkeypatch.setattr(modules, "HERE", tmp_path)
+    """Writes files into a new folder of widgets, and gives the text of ``widget.js`` there."""
 
-    def written(**files: str) -> str:
-        for name, text in files.items():
-            (tmp_path / f"{name}.js").write_text(text, encoding="utf-8")
-        module_source.cache_clear()
-        try:
-            return module_source("widget.js")
-        finally:
-            module_source.cache_clear()
+    def written(sheets: dict[str, str] | None = None, **files: str) -> str:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        for ending, texts in (("css", sheets or {}), ("js", files)):
+            for name, text in texts.items():
+                (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+        monkeypatch.setattr(modules, "HERE", folder)
+        return module_source("widget.js")
 
     return written
 
@@ -84,14 +83,12 @@ def test_a_widget_carries_of_its_helpers_only_what_it_needs_and_what_they_do_whe
 
 
 @pytest.fixture
-def styled(written: Callable[..., str], tmp_path: Path) -> Iterator[Callable[..., str]]:
+def styled(written: Callable[..., str]) -> Iterator[Callable[..., str]]:
     """Writes style sheets, and gives that of a widget that draws ``code`` and has a helper."""
 
     def styled(code: str, **sheets: str) -> str:
-        for name, text in ({"widgets": ""} | sheets).items():
-            (tmp_path / f"{name}.css").write_text(text, encoding="utf-8")
         use = f'import {{ a }} from "./helper.js";\nexport default [a, {code}];\n'
-        written(widget=use, helper="export const a = 1;\n")
+        written({"widgets": ""} | sheets, widget=use, helper="export const a = 1;\n")
         stylesheet.cache_clear()
         return stylesheet("widget.js")
 

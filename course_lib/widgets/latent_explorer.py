@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.stats import chi2
+from scipy.special import chdtri
 from torch import Tensor
 
 from course_lib.autoencoder import VAE, kl_to_standard_normal
@@ -125,7 +125,7 @@ class LatentExplorer(Widget):
             "d_hidden": decoder.hidden.out_features,
             "real": len(real),
             "typefaces": len(typefaces),
-            "edge": float(chi2.ppf(EDGE, vae.d_z) ** 0.5),
+            "edge": float(chdtri(vae.d_z, 1 - EDGE) ** 0.5),
             "kinds": [kind for kind, _ in KINDS],
             "planes": planes_of(_codes(faces, vae.d_z), mean, typefaces.name),
             **_costs(mean, log_variance),

@@ -37,7 +37,6 @@ class Module(NamedTuple):
     takes: list[tuple[Path, dict[str, str]]]
 
 
-@functools.cache
 def module_source(name: str) -> str:
     """The widget module ``name`` with the helpers that it imports written into it.
 
@@ -47,14 +46,14 @@ def module_source(name: str) -> str:
     a helper that is not there or imports itself, a name that it does not export, any other form of
     import or export.
     """
-    helpers, text = _with_helpers(name)
+    helpers, text = _with_helpers(HERE / name)
     return "".join(helpers.values()) + text
 
 
 @functools.cache
-def _with_helpers(name: str) -> tuple[dict[Path, str], str]:
+def _with_helpers(entry: Path) -> tuple[dict[Path, str], str]:
     """The helpers of a module as it carries them, each before its first use, and its own text."""
-    entry, written = HERE / name, {}
+    written: dict[Path, str] = {}
     text = _behind_its_helpers(entry, _wanted(entry), written, ())
     _refuse_what_is_left(entry, EXPORT.sub("", text.replace("export default ", "")))
     return written, text
@@ -188,7 +187,7 @@ def stylesheet(module: str) -> str:
     What all widgets share comes first, then what stands beside each helper of the module under the
     same name, and what stands beside the module itself; of all this the rules for what it can draw.
     """
-    helpers, own = _with_helpers(module)
+    helpers, own = _with_helpers(HERE / module)
     beside = [path.with_suffix(".css") for path in (*helpers, HERE / module)]
     sheets = [HERE / "widgets.css", *(sheet for sheet in beside if sheet.is_file())]
     rules = "".join(COMMENT.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
