@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from small_widgets import make, payload
+from small_widgets import make
 
 from course_lib.elliptic import random_rods
 from course_lib.rod_field import load_rod_field
@@ -57,11 +57,3 @@ def test_a_drawn_curve_is_kept_to_the_nearest_step_and_travels_as_it_is_kept():
     assert widget.page_state()["load"] == travelled
     with pytest.raises(ValueError, match="came from the page"):
         widget.set_state({"load": {"shape": [DRAWN], "base64": ""}})
-
-
-def test_it_says_what_it_shows_in_either_mode():
-    assert "6 nodes with a value each" in make("BasisExplorer").describe()
-    assert "2 heads" in make("BasisExplorer", mode="rod").describe()
-    assert "9 sensors" in make("BasisExplorer", mode="rod").describe()
-    bare = make("BasisExplorer", about={"sensors": 5})
-    assert payload(bare)["state"]["facts"]["error"] is None

@@ -3,7 +3,6 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import pytest
 import torch
 from small_widgets import payload
 
@@ -71,22 +70,12 @@ def test_the_page_gets_all_systems_with_their_parameters_and_every_integrator_by
     told = {"question": "Who leaks?", "calm": 30}
     state = payload(EnergyDrift(mechanics.Pendulum(length=2.0), **told))["state"]
     assert {name: state[name] for name in told} == told
-    for wrong in ({"calm": 0}, {"question": "?" * 91}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            EnergyDrift(**wrong)
     given_ = {spec["name"]: spec["parameters"] for spec in state["systems"]}
     expected = {type(system).__name__: dataclasses.asdict(system) for system in SYSTEMS}
     assert given_ == expected | {"Pendulum": {"mass": 1.0, "length": 2.0, "gravity": 1.0}}
     assert state["system"] == EnergyDrift().system == "Pendulum"
     assert state["method_names"] == [list(pair) for pair in METHODS.items()]
     assert set(METHODS) == {stepper.__name__ for stepper in mechanics.STEPPERS}
-
-
-def test_the_words_name_the_system_the_steps_and_the_integrators():
-    words = EnergyDrift(methods=["runge_kutta_4"], dt=0.25, steps=2000).describe()
-    for word in ("pendulum", "2000", "0.25", "Runge–Kutta 4"):
-        assert word in words
-    assert "Euler" not in words
 
 
 def test_a_rollout_is_drawn_by_the_envelope_of_its_energy_error_and_some_of_its_states():

@@ -100,13 +100,6 @@ def test_the_description_says_what_torch_makes_of_the_text():
     assert "forget" in text
 
 
-def test_a_cell_with_a_parameter_of_another_shape_is_refused():
-    layer = recurrent.GRU(5, 4)
-    layer.bias_hh_l0 = nn.Parameter(torch.zeros(4))
-    with pytest.raises(ValueError, match=r"cell.bias_hh_l0 has shape \(4,\); expected \(12,\)"):
-        explorer(layer)
-
-
 @settings(max_examples=15)
 @given(
     hnp.arrays(

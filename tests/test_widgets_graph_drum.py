@@ -85,10 +85,3 @@ def test_a_graph_that_cannot_be_drawn_is_refused():
     ):
         with pytest.raises((TypeError, ValueError), match=named):
             GraphDrum(**given)
-
-
-def test_the_words_name_the_graph_and_the_start():
-    assert "Drum, of 61 nodes and 156 springs" in GraphDrum().describe()
-    assert "node 7 plucked to -0.5" in GraphDrum(node=7, height=-0.5).describe()
-    assert "eigenmode 5 of the Laplacian" in GraphDrum(start="mode", mode=5).describe()
-    assert "random heights" in GraphDrum(start="random").describe()

@@ -92,7 +92,7 @@ def test_a_network_travels_with_the_system_and_the_step_that_it_has_learned():
         np.testing.assert_array_equal(rows[:, 2:].T, torch.stack([layer.b, layer.a]).detach())
 
 
-def test_a_perceptron_travels_too_and_other_networks_are_refused():
+def test_a_perceptron_travels_too():
     system = mechanics.CoupledOscillators()
     network = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 4))
     (drawn,) = MechanicsStage(system, networks={"mine": network}).networks
@@ -101,10 +101,6 @@ def test_a_perceptron_travels_too_and_other_networks_are_refused():
         rows = Array._decode(encoded, None)
         np.testing.assert_array_equal(rows[:, :-1], layer.weight.detach())
         np.testing.assert_array_equal(rows[:, -1], layer.bias.detach())
-    large = nn.Sequential(nn.Linear(4, 999), nn.Tanh(), nn.Linear(999, 4))
-    for wrong in (nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.Linear(4, 4), SympNet(3), large):
-        with pytest.raises((TypeError, ValueError), match="network 'mine'"):
-            MechanicsStage(system, networks={"mine": wrong})
 
 
 def test_networks_know_one_step_of_one_system_and_stand_beside_its_true_motion():
@@ -129,9 +125,3 @@ def test_the_stage_knows_the_most_energy_that_its_networks_were_shown():
     assert MechanicsStage(system, networks={"a": SympNet(2)}, methods=[]).trained is None
     with pytest.raises(ValueError, match="trained_on has q of"):
         MechanicsStage(system, networks={"a": SympNet(2)}, trained_on=(q[..., :1], p))
-
-
-def test_the_words_name_the_body_its_step_and_who_moves_it():
-    words = MechanicsStage(mechanics.Kepler(), dt=0.25, methods=["runge_kutta_4"]).describe()
-    for word in ("Planet", "Runge–Kutta 4", "0.25", "water in a glass"):
-        assert word in words

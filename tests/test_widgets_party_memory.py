@@ -8,7 +8,6 @@ from course_lib.widgets import PartyMemory
 from course_lib.widgets.traits import Array
 
 party = partial(make, "PartyMemory")
-NAMES = ["Ada", "Ben", "Cleo"]
 
 
 def test_every_way_of_remembering_is_offered_once_its_numbers_are_there():
@@ -20,7 +19,7 @@ def test_every_way_of_remembering_is_offered_once_its_numbers_are_there():
         ({"keys": None, "queries": None}, ["gate", "softmax"]),
     ):
         assert party(**changed).modes == ["composite", "forgetting", *offered]
-    bare = PartyMemory(np.ones((3, 2, 4)), NAMES)
+    bare = PartyMemory(np.ones((3, 2, 4)), ["Ada", "Ben", "Cleo"])
     assert (bare.modes, bare.arrived) == (["composite", "forgetting"], 3)
     assert np.array_equal(party().gate, party().score)
     assert np.array_equal(party(gate=gate).gate, np.float32(gate))
@@ -31,12 +30,6 @@ def test_a_question_is_chosen_by_its_text_or_its_place_and_has_its_query():
     assert widget.questions == ["Who sings?", "Who cooks?"]
     assert np.array_equal(widget.queries, np.float32([[2, 0], [0, 2]]))
     assert party(question=1).question == "Who cooks?"
-
-
-def test_the_words_name_every_guest_and_every_way():
-    words = party().describe()
-    for word in [*NAMES, "composite", "forgetting", "gate", "softmax", "query"]:
-        assert word in words
 
 
 def test_pictures_may_have_one_row_and_scores_may_be_as_huge_as_float32_holds():

@@ -69,6 +69,12 @@ def cell(kind: str = "LSTM", letters: int = 5, units: int = 4, **options: object
     return seeded(getattr(nn, kind), letters, units, **options)
 
 
+def with_a_short_bias() -> nn.Module:
+    layer = cell("GRU")
+    layer.bias_hh_l0 = nn.Parameter(torch.zeros(4))
+    return layer
+
+
 def drawing(**changes: object) -> dict:
     return drawing_of(ethanol()) | changes
 
@@ -157,7 +163,7 @@ REFUSED = {
         "cell": [
             nn.Linear(5, 4), "LSTM", nn.LSTMCell(5, 4), cell(num_layers=2),
             cell(bidirectional=True), cell(proj_size=2), cell("RNN", nonlinearity="relu"),
-            cell(bias=False), cell(units=65), diverged(cell()),
+            cell(bias=False), cell(units=65), diverged(cell()), with_a_short_bias(),
         ],
         "labels": [None, ["a", "b", "c"], []],
         "readout": [None, nn.Linear(5, 2), torch.ones(2, 4)],
@@ -232,6 +238,7 @@ REFUSED = {
         "networks": [
             [1], {"mine": nn.Linear(4, 4)}, {"mine": nn.Sequential(nn.Linear(4, 4), nn.Tanh())},
             {"mine": nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2))},
+            {"mine": nn.Sequential(nn.Linear(4, 999), nn.Tanh(), nn.Linear(999, 4))},
             {"mine": SympNet(3)}, {"mine": SympNet(2, width=90)}, {"mine": diverged(SympNet(2))},
             {name: SympNet(2) for name in "abc"},
         ],
