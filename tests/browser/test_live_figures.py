@@ -36,13 +36,6 @@ def test_an_address_reaches_every_knob_and_no_data(name: str):
     assert all(figure.traits()[data].read_only for data in FIGURES[name].data)
 
 
-@every_figure
-def test_a_figure_says_what_it_shows(name: str):
-    about = FIGURES[name]
-    assert make(name).describe() == f"{about.title}. {about.shows}"
-    assert about.shows.endswith(".")
-
-
 def test_the_knobs_of_a_figure_are_arguments_and_traits_of_its_own():
     figure = LiveFigure("root-d", dimension=128)
     assert figure.dimension == 128

@@ -13,7 +13,7 @@ from torch import Tensor
 from course_lib.attention import attention_weights, causal_mask
 from course_lib.widgets import AttentionExplorer
 
-from .scraped import scraper
+from .scraped import assert_said, scraper
 
 READ = scraper("""
   const numbered = (row) => [...row.querySelectorAll("th, .cw-number")].map(textOf);
@@ -85,8 +85,7 @@ def displayed(widget: Locator) -> None:
             marked[0] += " ✗"
         assert [name for name, _ in page["next"]] == marked
         share = dict(zip(names[query], 100 * probabilities[query], strict=True))
-        shown = zip(page["next"], listed, strict=True)
-        assert all(agrees(text, share[name]) for (_, text), name in shown)
+        assert_said([text for _, text in page["next"]], [share[name] for name in listed])
         assert page["guessed"] == [one[0] for one in names]
         if state["steps"]:
             assert agrees(page["loss"], state["losses"][state["step"]])
@@ -97,7 +96,7 @@ def displayed(widget: Locator) -> None:
     places = [int(place) - 1 for _, place, _ in page["lines"]]
     assert len(set(places)) == min(3 if page["next"] else 5, len(tokens))
     listed = row[places]
-    assert all(agrees(text, w) for (_, _, text), w in zip(page["lines"], listed, strict=True))
+    assert_said([text for *_, text in page["lines"]], listed)
     assert (listed.diff() <= 2e-6).all()
     others = [w for key, w in enumerate(row.tolist()) if key not in places]
     assert max(others, default=0) <= listed.min() + 2e-6

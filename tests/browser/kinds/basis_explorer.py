@@ -7,7 +7,7 @@ import pytest
 import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import state_of
 from small_widgets import basis_field
 from torch import Tensor
 
@@ -16,7 +16,7 @@ from course_lib.elliptic import solve
 from course_lib.widgets import BasisExplorer
 from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
-from .scraped import scraper
+from .scraped import assert_said, scraper
 
 SWING = 50.0
 FLAME = 2.5
@@ -57,7 +57,7 @@ def expected(state: dict[str, Any], warmth: float) -> dict[str, Any]:
         wanted = tensor(read_off(x.numpy())[:, 1])
         bases = {"hats": hat, "softmax": softmax}
         lines = {name: interpolate(x, nodes, values, basis) for name, basis in bases.items()}
-        here = {n: interpolate(query, nodes, values, basis).item() for n, basis in bases.items()}
+        here = [interpolate(query, nodes, values, basis) for basis in bases.values()]
         weights = [basis(query, nodes)[0] for basis in bases.values()]
         error = [(line - wanted).abs().max().item() for line in lines.values()]
         return {
@@ -117,15 +117,11 @@ def agrees_at(state: dict[str, Any], found: dict[str, Any]) -> None:
     assert 1 / (1.01 * SWING) < found["warmth"] / state["temperature"] < 1.01 * SWING
     said = expected(state, found["warmth"])
     assert found["most"] == pytest.approx([w.max().item() for w in said["weights"]], abs=1e-6)
-    for text, weights in zip(found["shared"], said["weights"], strict=True):
-        assert agrees(text, 1 / weights.square().sum())
-    for text, error in zip(found["error"], said["error"], strict=True):
-        assert agrees(text, error)
+    assert_said(found["shared"], (1 / weights.square().sum() for weights in said["weights"]))
+    assert_said(found["error"], said["error"])
+    assert_said(found["at"], (state["query"], found["warmth"]))
     if state["mode"] == "nodes":
-        for text, value in zip(found["here"], said["here"].values(), strict=True):
-            assert agrees(text, value)
-    for text, value in zip(found["at"], (state["query"], found["warmth"]), strict=True):
-        assert agrees(text, value)
+        assert_said(found["here"], said["here"])
     assert_lines(found["lines"], said)
     if state["mode"] == "rod":
         assert_drawn(found, state)

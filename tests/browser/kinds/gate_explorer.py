@@ -15,7 +15,7 @@ from course_lib import recurrent
 from course_lib.widgets import GateExplorer
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
-from .scraped import scraper
+from .scraped import assert_said, scraper
 
 READ = scraper("""
   const slider = one("[role=slider]");
@@ -81,8 +81,7 @@ def displayed(widget: Locator) -> None:
     if state["all_units"]:
         assert_map(page, state, quantity)
         numbers = [told[name][letter, unit] for name in state["quantities"]]
-        shown = zip(page["map"]["values"], numbers, strict=True)
-        assert all(agrees(text, number) for text, number in shown)
+        assert_said(page["map"]["values"], numbers)
 
 
 def assert_glass(
@@ -134,8 +133,7 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
     # What the network thinks of a letter is told once its water has settled.
     letters = page["letter"] + (page["share"] == 1)
     if letters:
-        said = zip(page["shares"], shares[letters - 1], strict=True)
-        assert all(agrees(text, share) for text, share in said)
+        assert_said(page["shares"], shares[letters - 1])
     else:
         assert set(page["shares"]) == {"–"}
     leader = shares.argmax(-1).tolist()

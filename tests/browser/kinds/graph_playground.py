@@ -21,7 +21,7 @@ from course_lib.molecules import ELEMENTS, Molecule
 from course_lib.widgets import GraphPlayground
 from course_lib.widgets.graph_playground import network_of
 
-from .scraped import scraper
+from .scraped import assert_said, scraper
 
 READ = scraper("""return {
   flight: dataOf("flight"),
@@ -135,8 +135,7 @@ def assert_answers(widget: Locator, state: dict[str, Any], found: dict[str, Any]
             another = molecule_of(state["molecules"][state["other"]]["drawing"])
             both = [answer, model(another.graph().to(dtype=torch.float64)).item()]
             texts = NUMBER.findall(widget.locator(".cw-g-both").inner_text())
-            assert all(map(agrees, texts, both))
-            assert len(texts) == len(both)
+            assert_said(texts, both)
         if state["other"] >= 0:
             return
         for told in widget.locator("[data-logarithm=answer]").all_inner_texts():

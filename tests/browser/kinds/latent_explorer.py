@@ -20,7 +20,7 @@ from course_lib.widgets import LatentExplorer
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 
-from .scraped import scraper
+from .scraped import assert_said, scraper
 
 SIDE, COLUMNS = 320, 9
 MONO = "Mono Regular"
@@ -165,7 +165,7 @@ def assert_tool(page: dict[str, Any], state: dict[str, Any], codes: Tensor, z: T
         if family["both"] >= 0:
             _, bold, italic = parts = codes[family["places"]]
             far = (torch.stack([summed(parts), bold, italic]) - codes[family["both"]]).norm(dim=1)
-            assert all(agrees(text, x) for text, x in zip(page["told"], far, strict=True))
+            assert_said(page["told"], far)
     if state["tool"] == "axes":
         for text, (axis, nats) in zip(page["axes"], state["facts"]["axes"], strict=True):
             label, _, value = text.partition("nats")

@@ -10,6 +10,8 @@ from torch import Tensor
 from course_lib.attention import attention, composite_memory, gated_memory, pooled_memory
 from course_lib.widgets import PartyMemory
 
+from .scraped import assert_said
+
 # From here on numbers are written with a power of ten.
 HUGE = 1e9
 READ_INK = """(el) => {
@@ -79,7 +81,7 @@ def displayed(widget: Locator) -> None:
     elif state["mode"] == "forgetting":
         assert said == [f"{age} ago" for age in range(arrived - 1, -1, -1)]
     elif evidence is not None:
-        assert all(agrees(s.partition("= ")[2], e) for s, e in zip(said, evidence, strict=True))
+        assert_said([text.partition("= ")[2] for text in said], evidence)
 
 
 def assert_ink(widget: Locator, expected: Tensor) -> None:

@@ -1,8 +1,10 @@
 """What the scripts that read a picture have in common, and the numbers in its texts."""
 
 import re
+from collections.abc import Iterable, Sequence
 
-from reading import scientific_number
+from reading import agrees, scientific_number
+from torch import Tensor
 
 LOOK = r"""
   const one = (selector) => el.querySelector(selector);
@@ -34,3 +36,9 @@ def number_in(text: str) -> float:
     sign, digits = NUMBER_SAID.search(text).groups()
     size = scientific_number(digits) if "·" in digits else float(digits.replace(",", ""))
     return -size if sign else size
+
+
+def assert_said(texts: Sequence[str], numbers: Iterable[float | Tensor]) -> None:
+    """Assert that each text begins with its number, rounded to as many digits as it has."""
+    said = list(zip(texts, numbers, strict=True))
+    assert [(text, float(number)) for text, number in said if not agrees(text, number)] == []

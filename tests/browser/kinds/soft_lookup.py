@@ -3,12 +3,14 @@
 import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import agrees, assert_column, state_of
+from reading import assert_column, state_of
 from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.attention import attention, attention_weights
 from course_lib.widgets import SoftLookup
+
+from .scraped import assert_said
 
 
 def make(name: str = "Ada") -> SoftLookup:
@@ -56,7 +58,7 @@ def displayed(widget: Locator) -> None:
 def assert_picture(widget: Locator, value: Tensor, weights: Tensor, answer: Tensor) -> None:
     """Values stand at their keys and the answer at the query; the beam balances at the answer."""
     written = widget.locator(".cw-plane .cw-lookup-value").all_text_contents()
-    assert all(agrees(text, v) for text, v in zip(written, [*value, answer], strict=True))
+    assert_said(written, [*value, answer])
     # A weight of less than a hundredth is no thread at all.
     threads = widget.locator(".cw-plane line").count()
     assert threads == int((12 * weights >= 0.1).sum())

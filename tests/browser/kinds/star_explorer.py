@@ -19,7 +19,7 @@ from course_lib.star_prior import posterior_at_period
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import astromer_of, believed
 
-from .scraped import scraper
+from .scraped import assert_said, scraper
 
 REACH = 1.96  # deviations, within which a normal variable lies in 95 % of cases
 PIXEL = 0.06  # half a tenth of a pixel, to which paths are rounded, and a little
@@ -219,5 +219,4 @@ def assert_night(told: str, state: dict[str, Any], curve: LightCurves, turns: Te
     night = int(found[1]) - 1
     assert bool(found[2]) == (night in state["hidden"])
     columns = curve.time, turns, curve.magnitude, curve.error
-    for text, values in zip(found.groups()[2:], columns, strict=True):
-        assert agrees(text, values[0, night])
+    assert_said(found.groups()[2:], [values[0, night] for values in columns])
