@@ -7,6 +7,7 @@ it needs, and no more.
 import ast
 import math
 import symtable
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -61,15 +62,26 @@ def check(stem: str, label: str, wrong: dict[str, object]) -> None:
 
 
 def holds_and_falls(
-    stem: str, label: str, wrong: dict[str, tuple[str, dict]], known: dict[str, object]
+    stem: str,
+    label: str,
+    wrong: dict[str, tuple[str, dict]],
+    known: Callable[[], dict[str, object]] = dict,
 ) -> None:
-    """Assert that a claim holds with the ``known`` names, and falls to each wrong one of it."""
+    """Assert that a claim holds with the ``known`` names, and falls to each wrong one of it.
+
+    What is wrong has the name by which the lecture calls it, or is a place in the library and the
+    name that it has there.
+    """
     cases = [names for claim, names in wrong.values() if claim == label]
     assert cases
-    check(stem, label, known)
+    check(stem, label, known())
     for names in cases:
-        with pytest.raises(AssertionError):
-            check(stem, label, known | names)
+        called = {name: value for name, value in names.items() if isinstance(name, str)}
+        with pytest.MonkeyPatch.context() as patch:
+            for place in names.keys() - called.keys():
+                patch.setattr(*place, names[place])
+            with pytest.raises(AssertionError):
+                check(stem, label, known() | called)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import importlib
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -29,33 +30,15 @@ def _interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRITON_INTERPRET", "1")
 
 
-# Counts ------------------------------------------------------------------------------------------
-
-
-def half_the_flops(query: int, key: int, d: int) -> int:
-    """A multiplication and its addition are one."""
-    return library.attention_flops(query, key, d) // 2
-
-
-# Reports -----------------------------------------------------------------------------------------
-
-
 def added(first: Partial, second: Partial) -> Partial:
     """No side shrinks."""
     larger = torch.maximum(first.maximum, second.maximum)
     return Partial(larger, first.total + second.total, first.output + second.output)
 
 
-def undivided(partial: Partial) -> Tensor:
-    return partial.output
-
-
 def never_subtracted(query: Tensor, key: Tensor, value: Tensor) -> Partial:
     weight = (query @ key.mT / math.sqrt(query.shape[-1])).exp()
     return Partial(0 * weight[:, 0], weight.sum(-1), weight @ value)
-
-
-# Tiles and parts ---------------------------------------------------------------------------------
 
 
 def without_a_mask(query: Tensor, key: Tensor, value: Tensor, *, causal: bool, **tiles) -> Tensor:
@@ -67,9 +50,6 @@ def not_dealt(query: Tensor, key: Tensor, value: Tensor, *, parts: int) -> Tenso
     return library.flash_decoding(query, key, value, parts=min(parts, 1))
 
 
-# Kernels -----------------------------------------------------------------------------------------
-
-
 def flash(
     query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False, scale: float | None = None
 ) -> Tensor:
@@ -77,10 +57,6 @@ def flash(
     seen = torch.ones(query.shape[-2], key.shape[-2], device=query.device)
     seen = seen.tril(key.shape[-2] - query.shape[-2]).bool() if causal else None
     return formula.attention(query, key, value, mask=seen, scale=scale)
-
-
-def flash_without_a_scale(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) -> Tensor:
-    return flash(query, key, value, causal=causal, scale=1.0)
 
 
 def vector(z: Tensor, A: Tensor) -> Tensor:
@@ -92,12 +68,18 @@ def first_query_skipped(*arguments: int, **tiles: int) -> list:
 
 
 WRONG = {
-    "an operation for two": ("prop-intensity", {"attention_flops": half_the_flops}),
-    "no division": ("prop-merge", {"finish": undivided}),
+    "an operation for two": (
+        "prop-intensity",
+        {"attention_flops": lambda *n: library.attention_flops(*n) // 2},
+    ),
+    "no division": ("prop-merge", {"finish": lambda partial: partial.output}),
     "nothing subtracted": ("prop-bounded", {"partial_attention": never_subtracted}),
     "tiles without a mask": ("prop-tiles", {"tiled_attention": without_a_mask}),
     "one program for all keys": ("prop-decoding", {"flash_decoding": not_dealt}),
-    "a kernel without a scale": ("prop-flash-kernel", {"flash_attention": flash_without_a_scale}),
+    "a kernel without a scale": (
+        "prop-flash-kernel",
+        {"flash_attention": partial(flash, scale=1.0)},
+    ),
     "a plan without the first tile": ("prop-backward", {"tile_plan": first_query_skipped}),
     "a table for backward": ("prop-flash-backward", {"flash_attention": flash}),
     "a phantom that is merged wrongly": ("prop-phantom", {"merge": added}),
@@ -107,4 +89,4 @@ WRONG = {
 
 @pytest.mark.parametrize("label", claims(LECTURE))
 def test_a_claim_holds_for_the_library_and_falls_to_a_wrong_implementation(label: str) -> None:
-    holds_and_falls(LECTURE, label, WRONG, {})
+    holds_and_falls(LECTURE, label, WRONG)

@@ -319,4 +319,4 @@ WRONG = {
 
 @pytest.mark.parametrize("label", claims(LECTURE))
 def test_a_claim_holds_for_the_library_and_falls_to_a_wrong_implementation(label: str) -> None:
-    holds_and_falls(LECTURE, label, WRONG, {})
+    holds_and_falls(LECTURE, label, WRONG)

@@ -119,6 +119,7 @@ POSITIVE = {"temperature", "dt", "stiffness", "base", "scale", "period"}
 # What a trait declares is tried by itself; here stand the bounds that others set, and the rules.
 REFUSED = {
     "AttentionExplorer": {
+        "tokens": [["x"] * 65],
         "weights": [UNIFORM[None], np.full((1, 1, 3, 4), 0.25), off(2e-3), off(-2e-3), off(-0.5)],
         "steps": [[0, 1], [], 5, "ab"],
         "attention": [3],
@@ -128,7 +129,7 @@ REFUSED = {
         "step": [1, None],
         "guesses": [[[1.0]] * 3],
         "losses": [[[1.0]]],
-        "vocabulary": [list(map(str, range(257)))],
+        "vocabulary": [["a", "a"], list(map(str, range(257)))],
     },
     "BasisExplorer": {
         "field": [
@@ -155,8 +156,8 @@ REFUSED = {
         ],
     },
     "GateExplorer": {
-        "alphabet": [list("abcde"), "abcdef"],
-        "text": [None],
+        "alphabet": ["abcda", list("abcde"), "abcdef"],
+        "text": ["aXb", None],
         "quantity": ["reset"],
         "unit": [4],
         "letter": [4],
@@ -165,7 +166,7 @@ REFUSED = {
             cell(bidirectional=True), cell(proj_size=2), cell("RNN", nonlinearity="relu"),
             cell(bias=False), cell(units=65), diverged(cell()), with_a_short_bias(),
         ],
-        "labels": [None, ["a", "b", "c"], []],
+        "labels": [None, ["f"], ["f", "f"], ["a", "b", "c"], []],
         "readout": [None, nn.Linear(5, 2), torch.ones(2, 4)],
     },
     "GraphDrum": {
@@ -208,6 +209,8 @@ REFUSED = {
         ],
         "typefaces": [["Sans"], typefaces((*BESIDE, LONG)), typefaces((*BESIDE, ""))],
         "beside": ["Sans Bold", [1, 2], ["Sans Bold", "Sand"], ["Sans Bold"], ["Sans Bold"] * 2],
+        "z": [[0.0, 0.0, 1001.0]],
+        "word": ["a1c"],
         "plane": [4],
         "start": [8],
         "end": [-1],
@@ -216,7 +219,7 @@ REFUSED = {
     "LetterHider": {
         "alphabet": ["ab·cda", "ab·cd"],
         "mask": ["X", "ab", 2],
-        "word": ["a·", "abcdeabcd", None],
+        "word": ["aXb", "a·", "abcdeabcd", None],
         "hidden": [[4], [True]],
         "place": [4],
         "option": [6, 2],
@@ -245,7 +248,7 @@ REFUSED = {
         "rollouts": [[1], {"mine": 3}, {LONG: swing()}, {"r": swing()}],
     },
     "PartyMemory": {
-        "images": [np.zeros((3, 8)), np.zeros((3, 28, 28))],
+        "images": [np.zeros((3, 8)), np.full((3, 2, 4), 2), np.zeros((3, 28, 28))],
         "names": [["Ada", "Ben"]],
         "score": [[1.0, 2.0], [1.0, 2.0, 1e39]],
         "gate": [[1.0]],
@@ -290,6 +293,7 @@ REFUSED = {
         "hidden": [[14], list(range(13))],
     },
     "SymplecticityMeter": {
+        "z": [np.ones((7, 2)), np.full((3, 2), 3.0)],
         "A": [np.eye(3)],
         "loop": [np.ones((4, 2))],
     },
@@ -303,12 +307,12 @@ REFUSED = {
         "alphabet": ["·abcd"],
         "start": ["X"],
         "stop": [0],
-        "prompt": ["a·", "abcdeabc", None],
+        "prompt": ["aXb", "a·", "abcdeabc", None],
         "beginnings": [
             {"x": "X"}, {"x": "abcdeabc"}, {"x": "a·"}, {LONG: "a"}, ["a"],
             dict.fromkeys(map(str, range(13)), "a"),
         ],
-        "written": ["·a", "abcdea"],
+        "written": ["X", "·a", "abcdea"],
         "top_k": [7],
         "place": [8],
         "option": [6],

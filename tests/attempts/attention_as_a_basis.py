@@ -44,18 +44,12 @@ def multiplied(x: Tensor, p: float, noise: Tensor) -> Tensor:
 
 
 RIGHT = {
-    "hat of the library": ("hat", library.hat),
-    "hat as a tent": ("hat", tents),
-    "hat by NumPy": ("hat", by_numpy),
-    "hat by a sparsemax": ("hat", by_sparsemax),
-    "softmax basis of the library": ("softmax_basis", library.softmax_basis),
-    "softmax basis as attention": ("softmax_basis", as_attention),
-    "softmax basis with care": ("softmax_basis", stable),
-    "dropout by a product": ("dropout", multiplied),
-    "dropout by a choice": (
-        "dropout",
+    "hat": [library.hat, tents, by_numpy, by_sparsemax],
+    "softmax_basis": [library.softmax_basis, as_attention, stable],
+    "dropout": [
+        multiplied,
         lambda x, p, noise: torch.where(noise < p, torch.zeros(()), x / (1 - p)),
-    ),
+    ],
 }
 
 

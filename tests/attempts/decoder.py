@@ -36,15 +36,12 @@ def of_the_library(probability: Tensor, p: float) -> Tensor:
 
 
 RIGHT = {
-    "rows of the causal mask": ("cached_mask", last_rows),
-    "mask by comparing places": ("cached_mask", by_places),
-    "lower triangle moved": (
-        "cached_mask",
+    "cached_mask": [
+        last_rows,
+        by_places,
         lambda tokens, before: torch.ones(tokens, before + tokens, dtype=torch.bool).tril(before),
-    ),
-    "top-p of the library": ("top_p", of_the_library),
-    "top-p token by token": ("top_p", token_by_token),
-    "top-p by rank": ("top_p", by_rank),
+    ],
+    "top_p": [of_the_library, token_by_token, by_rank],
 }
 
 

@@ -40,12 +40,9 @@ def counted(query: int, key: int, d: int, query_tile: int) -> Tensor:
 
 
 RIGHT = {
-    "online softmax": ("online_softmax", stepped),
-    "online softmax by the logarithm": ("online_softmax", by_logarithm),
-    "merge": ("merge_partials", mended),
-    "merge of the library": ("merge_partials", of_the_library),
-    "bytes": ("attention_bytes", counted),
-    "bytes in numpy": ("attention_bytes", lambda *sizes: counted(*sizes).numpy()),
+    "online_softmax": [stepped, by_logarithm],
+    "merge_partials": [mended, of_the_library],
+    "attention_bytes": [counted, lambda *sizes: counted(*sizes).numpy()],
 }
 
 

@@ -29,22 +29,18 @@ def one_by_one(g: Tensor, edges: Tensor, nodes: int, node_weights: Tensor, edge_
 
 
 RIGHT = {
-    "gradient of the library": ("graph_gradient", library.gradient),
-    "gradient by a matrix": ("graph_gradient", by_matrix),
-    "gradient edge by edge": ("graph_gradient", edge_by_edge),
-    "divergence of the library": (
-        "graph_divergence",
+    "graph_gradient": [library.gradient, by_matrix, edge_by_edge],
+    "graph_divergence": [
         lambda g, edges, nodes, m, w: library.divergence(
             g, edges, nodes, node_weights=m, edge_weights=w
         ),
-    ),
-    "divergence by a matrix": ("graph_divergence", transposed),
-    "divergence edge by edge": ("graph_divergence", one_by_one),
-    "double bracket": ("double_bracket", lambda slope, J: J @ slope + J @ (J @ slope)),
-    "double bracket by J and its transpose": (
-        "double_bracket",
+        transposed,
+        one_by_one,
+    ],
+    "double_bracket": [
+        lambda slope, J: J @ slope + J @ (J @ slope),
         lambda slope, J: J @ slope - J.T @ J @ slope,
-    ),
+    ],
 }
 
 

@@ -46,11 +46,8 @@ def score_by_score(
 
 
 RIGHT = {
-    "convolution of the library": ("graph_convolution", by_library),
-    "convolution by the adjacency matrix": ("graph_convolution", by_adjacency),
-    "convolution edge by edge": ("graph_convolution", edge_by_edge),
-    "scores of pairs": ("gat_scores", concatenated),
-    "score by score": ("gat_scores", score_by_score),
+    "graph_convolution": [by_library, by_adjacency, edge_by_edge],
+    "gat_scores": [concatenated, score_by_score],
 }
 
 

@@ -24,16 +24,15 @@ def fourth_order(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tenso
 
 
 RIGHT = {
-    "drift, then kick": ("symplectic_stepper", drift_first),
-    "position Verlet": ("symplectic_stepper", position_verlet),
-    "position Verlet in numpy": (
-        "symplectic_stepper",
+    "symplectic_stepper": [
+        drift_first,
+        position_verlet,
         lambda *inputs: tuple(part.numpy() for part in position_verlet(*inputs)),
-    ),
-    "order four": ("symplectic_stepper", fourth_order),
-    "symplectic Euler": ("symplectic_stepper", mechanics.symplectic_euler),
-    "Störmer–Verlet": ("symplectic_stepper", mechanics.stoermer_verlet),
-    "implicit midpoint": ("symplectic_stepper", mechanics.implicit_midpoint),
+        fourth_order,
+        mechanics.symplectic_euler,
+        mechanics.stoermer_verlet,
+        mechanics.implicit_midpoint,
+    ],
 }
 
 

@@ -72,14 +72,10 @@ def log_kt_of_library(pt: Tensor, y: Tensor, phi: Tensor) -> Tensor:
 
 
 RIGHT = {
-    "distance by sine and cosine": ("delta_r", between()),
-    "distance of the library": ("delta_r", distance_of_library),
-    "mass by cosh and cos": ("pair_mass", mass_of_two),
-    "mass by four-momenta": ("pair_mass", mass_by_momenta),
-    "kT by directions": ("log_kt", log_kt()),
-    "kT of the library": ("log_kt", log_kt_of_library),
-    "rejection by sorting": ("rejection", turned_away()),
-    "rejection by the kept ones": ("rejection", by_the_kept),
+    "delta_r": [between(), distance_of_library],
+    "pair_mass": [mass_of_two, mass_by_momenta],
+    "log_kt": [log_kt(), log_kt_of_library],
+    "rejection": [turned_away(), by_the_kept],
 }
 
 WRONG = {

@@ -34,14 +34,13 @@ def mean_star_for_star(tokens: Tensor, real: Tensor) -> Tensor:
 
 
 RIGHT = {
-    "phase of the library": ("phase", light_curves.phase),
-    "phase by the floor": ("phase", phase_by_floor),
-    "phase by the angle": ("phase", phase_by_angle),
-    "mask at once": ("visible_mask", lambda real, hidden: (real & ~hidden).expand(len(real), -1)),
-    "mask night for night": ("visible_mask", mask_night_for_night),
-    "error of the library": ("reconstruction_error", astromer.reconstruction_error),
-    "error by sums": ("reconstruction_error", error_night_for_night),
-    "mean star for star": ("mean_of_nights", mean_star_for_star),
+    "phase": [light_curves.phase, phase_by_floor, phase_by_angle],
+    "visible_mask": [
+        lambda real, hidden: (real & ~hidden).expand(len(real), -1),
+        mask_night_for_night,
+    ],
+    "reconstruction_error": [astromer.reconstruction_error, error_night_for_night],
+    "mean_of_nights": [mean_star_for_star],
 }
 
 

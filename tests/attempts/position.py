@@ -43,11 +43,8 @@ def by_partner(x: Tensor, position: Tensor) -> Tensor:
 
 
 RIGHT = {
-    "sinusoids of the library": ("sinusoidal", library.sinusoidal),
-    "sinusoids number by number": ("sinusoidal", table()),
-    "rotary of the library": ("rotary", lambda x, position: library.rotary(x, position=position)),
-    "rotary by the shift matrix": ("rotary", by_matrix),
-    "rotary with partners": ("rotary", by_partner),
+    "sinusoidal": [library.sinusoidal, table()],
+    "rotary": [lambda x, position: library.rotary(x, position=position), by_matrix, by_partner],
 }
 
 

@@ -22,15 +22,12 @@ def sliced_heads(x: Tensor, heads: int) -> Tensor:
 
 
 RIGHT = {
-    "causal mask": ("causal_mask", attention.causal_mask),
-    "causal mask in numpy": ("causal_mask", lambda tokens: np.tri(tokens, dtype=bool)),
-    "attention": ("attention", attention.attention),
-    "attention in loops": ("attention", looped_attention),
-    "split heads": ("split_heads", sliced_heads),
-    "split heads with gradient": (
-        "split_heads",
+    "causal_mask": [attention.causal_mask, lambda tokens: np.tri(tokens, dtype=bool)],
+    "attention": [attention.attention, looped_attention],
+    "split_heads": [
+        sliced_heads,
         lambda x, heads: x.requires_grad_().unflatten(-1, (heads, -1)).transpose(1, 2),
-    ),
+    ],
 }
 
 

@@ -14,20 +14,20 @@ def numpy_softmax(score: Tensor) -> np.ndarray:
 
 
 RIGHT = {
-    "softmax of torch": ("softmax", lambda score: score.softmax(-1)),
-    "softmax in numpy": ("softmax", numpy_softmax),
-    "softmax in a reversed view": ("softmax", lambda s: numpy_softmax(s.flip(-1))[..., ::-1]),
-    "softmax in float64": ("softmax", lambda score: score.double().softmax(-1)),
-    "soft lookup": ("soft_lookup", lambda q, k, v: (k @ q).softmax(0) @ v),
-    "soft lookup by attention": (
-        "soft_lookup",
+    "softmax": [
+        lambda score: score.softmax(-1),
+        numpy_softmax,
+        lambda s: numpy_softmax(s.flip(-1))[..., ::-1],
+        lambda score: score.double().softmax(-1),
+    ],
+    "soft_lookup": [
+        lambda q, k, v: (k @ q).softmax(0) @ v,
         lambda q, k, v: attention.attention(q[None], k, v, scale=1.0)[0],
-    ),
-    "hard lookup": ("hard_lookup", lambda q, k, v: v[(k @ q).argmax()]),
-    "hard lookup, last of the best": (
-        "hard_lookup",
+    ],
+    "hard_lookup": [
+        lambda q, k, v: v[(k @ q).argmax()],
         lambda q, k, v: v.flip(0)[(k.flip(0) @ q).argmax()],
-    ),
+    ],
 }
 
 WRONG = {

@@ -45,20 +45,18 @@ def in_numpy(z: Tensor, A: Tensor) -> np.ndarray:
 
 
 RIGHT = {
-    "gradient layer": ("gradient_layer", slope_of_units),
-    "gradient layer of the library": ("gradient_layer", by_the_library),
-    "gradient layer by autograd": ("gradient_layer", layer_by_autograd),
-    "gradient layer in numpy": (
-        "gradient_layer",
+    "gradient_layer": [
+        slope_of_units,
+        by_the_library,
+        layer_by_autograd,
         lambda q, p, K, a, b: slope_of_units(q, p, K, a, b).numpy(),
-    ),
-    "two terms": ("vector_softmax_gradient", two_terms),
-    "vector softmax by autograd": ("vector_softmax_gradient", attention_by_autograd),
-    "vector softmax in numpy": ("vector_softmax_gradient", in_numpy),
-    "vector softmax of the library": (
-        "vector_softmax_gradient",
+    ],
+    "vector_softmax_gradient": [
+        two_terms,
+        attention_by_autograd,
+        in_numpy,
         lambda z, A: symplectic_attention(z, A, softmax="vector"),
-    ),
+    ],
 }
 
 
