@@ -1,4 +1,4 @@
-# book · test · check · widget · lecture · evidence · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
+# book · test · check · widget · lecture · page · evidence · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
 PYTHON ?= python3
 JOBS ?= 2
 
@@ -18,7 +18,7 @@ ONE := _build/lecture
 # Two workers share two cores, so each computes on one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile
 
-.PHONY: book test pytest check lint widget known-widget lecture known-lecture evidence lab slides handout strip clean
+.PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence lab slides handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -60,13 +60,16 @@ known-widget:
 	@$(if $(filter 1,$(words $(filter $(W),$(WIDGETS)))),,\
 	  echo "There is no widget W='$(W)'; name one of: $(WIDGETS)" >&2; exit 2)
 
-# One lecture: its cells, its contract, its exercises; then its page, between the prose of the others.
-lecture: known-lecture $(READY)
-	@$(PYTEST) --nbval-lax lectures/$(LECTURE).ipynb tests/test_lectures.py tests/test_exercises.py \
-	  -k "$(LECTURE) or $(LECTURE:$(N)_%=%):"
+# One lecture: its page between the prose of the others, its contract, its exercises.
+lecture: page
+	@SITE=$(ONE)/_build/html $(PYTEST) tests/test_lectures.py tests/test_exercises.py tests/browser \
+	  -m "book or not browser" -k "($(LECTURE) or $(LECTURE:$(N)_%=%):) and not slides"
+
+# Cells run only if what they depend on has changed since they last did, here or for the book.
+page: known-lecture $(READY)
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/execute_lectures.py --jobs 1 lectures/$(LECTURE).ipynb
 	@$(BIN)/python scripts/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
 	@$(BIN)/jupyter-book build $(ONE) -q $(STRICT)
-	@SITE=$(ONE)/_build/html $(PYTEST) tests/browser -m book -k "$(LECTURE) and not slides"
 	@echo "Open $(ONE)/_build/html/lectures/$(LECTURE).html in a browser."
 
 known-lecture:

@@ -3,17 +3,22 @@
 Usage: python scripts/one_lecture.py LECTURE FOLDER
 
 Of the other lectures the prose stays, so that what the one refers to is there. Numbers that their
-cells would have computed are dots.
+cells would have computed are dots. What has not changed keeps its date, so that a second build
+writes the changed page alone.
 """
 
+import filecmp
 import re
+import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
-from without_solutions import copy_the_book
+from without_solutions import ROOT, copy_the_book
 
 COMPUTED = re.compile(r"\{glue:?\w*\}`[^`]*`")
+CACHE = Path("_build", ".jupyter_cache")
 
 
 def leave_the_prose(path: Path) -> None:
@@ -27,12 +32,35 @@ def leave_the_prose(path: Path) -> None:
         page.write_text(text.replace(path.name, f"{path.stem}.md"), encoding="utf-8")
 
 
+def files_of(folder: Path) -> set[Path]:
+    """The files of a copy, without what was built from it."""
+    files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {path for path in files if path.parts[0] != "_build"}
+
+
+def renew(copy: Path, source: Path) -> None:
+    """Make a copy what its source is, and leave alone what is so already."""
+    for path in files_of(copy) - files_of(source):
+        (copy / path).unlink()
+    for path in files_of(source):
+        old, new = copy / path, source / path
+        if not (old.is_file() and filecmp.cmp(old, new, shallow=False)):
+            old.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(new, old)
+
+
 def main() -> None:
     """Write the copy that the command line names."""
     lecture, copy = map(Path, sys.argv[1:])
-    for path in copy_the_book(copy):
-        if path.name != lecture.name:
-            leave_the_prose(path)
+    with TemporaryDirectory() as folder:
+        for path in copy_the_book(Path(folder)):
+            if path.name != lecture.name:
+                leave_the_prose(path)
+        renew(copy, Path(folder))
+    # The book's own cache has the outputs.
+    if not (copy / CACHE).exists():
+        (copy / CACHE).parent.mkdir(exist_ok=True)
+        (copy / CACHE).symlink_to(ROOT / CACHE)
 
 
 if __name__ == "__main__":
