@@ -1,5 +1,7 @@
 """What every widget does that carries a trained model into its page."""
 
+from itertools import product
+
 import pytest
 import torch
 from small_widgets import (
@@ -10,10 +12,15 @@ from small_widgets import (
     make,
     molecule_network,
     particle_transformer,
+    payload,
     seeded,
     style_vae,
 )
 from torch import nn
+
+from course_lib.transformer_parts import POSITIONS
+from course_lib.widgets.letter_hider import masked_model_of
+from course_lib.widgets.tiny_gpt import decoder_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -47,6 +54,33 @@ def test_making_and_describing_a_widget_changes_no_model_draws_nothing_and_hears
         if isinstance(carried, nn.Module):
             assert not carried.training
             assert any(parameter.any() for parameter in carried.parameters()), kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "model_of", "rebuilt", "readouts"),
+    [
+        ("LetterHider", encoder, masked_model_of, [{}]),
+        ("TinyGPT", decoder, decoder_of, [{"tied": True}, {"tied": False}]),
+    ],
+)
+def test_every_kind_of_model_arrives_as_it_left_but_for_the_rounding(
+    kind, model_of, rebuilt, readouts
+):
+    for position, norm, readout in product(POSITIONS, ("pre", "post"), readouts):
+        model = model_of(position=position, norm=norm, **readout)
+        shown = make(kind, model=model)
+        state = payload(shown)["state"]
+        there = rebuilt(state["facts"], state["weights"])
+        assert not there.training
+        if readout:
+            tied = there.readout.weight is there.embedding.token.weight
+            assert tied == readout["tied"]
+        with torch.no_grad():
+            assert torch.allclose(there(IDS), model(IDS), rtol=0, atol=0.01), (position, norm)
+            # The model of the widget is in float32 what the page computes with.
+            ours = shown.model(IDS)
+            assert torch.allclose(ours.double(), there.double()(IDS), rtol=0, atol=1e-4)
+        assert ours.dtype == torch.float32
 
 
 @pytest.mark.parametrize(("kind", "model_of"), [("LetterHider", encoder), ("TinyGPT", decoder)])

@@ -1,14 +1,11 @@
 from functools import partial
-from itertools import product
 
 import pytest
 import torch
-from small_widgets import decoder, make, payload
+from small_widgets import decoder, make
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
-from course_lib.transformer_parts import POSITIONS
-from course_lib.widgets.tiny_gpt import decoder_of
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
@@ -17,23 +14,6 @@ LATIN = "·abcdefghijklmnopqrstuvwxyz"
 
 
 widget = partial(make, "TinyGPT")
-
-
-def test_every_kind_of_decoder_arrives_as_it_left_but_for_the_rounding():
-    ids = torch.randint(6, (5, 8))
-    for position, norm, tied in product(POSITIONS, ("pre", "post"), (True, False)):
-        model = decoder(position=position, norm=norm, tied=tied)
-        shown = widget(model=model)
-        state = payload(shown)["state"]
-        there = decoder_of(state["facts"], state["weights"])
-        with torch.no_grad():
-            assert torch.allclose(there(ids), model(ids), rtol=0, atol=0.01), (position, norm, tied)
-            # The model of the widget is in float32 what the page computes with.
-            ours = shown.model(ids)
-            assert torch.allclose(ours.double(), there.double()(ids), rtol=0, atol=1e-4)
-        assert ours.dtype == torch.float32
-        assert not there.training
-        assert (there.readout.weight is there.embedding.token.weight) == tied
 
 
 def test_what_rounding_costs_is_the_difference_of_two_losses_and_little():
