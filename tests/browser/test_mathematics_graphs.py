@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor
+from kinds.graph_playground import known_after
 from torch import Tensor
 
+from course_lib.graph import Graph
 from course_lib.graph_dynamics import eigenmodes, gradient, hodge_decomposition, laplacian
 from course_lib.molecules import ELEMENTS, Molecule, free_valence, load_molecules
 from course_lib.widgets.drawings import MOST_ATOMS, drawing_of
@@ -70,6 +72,18 @@ def test_eigenvalues_of_graph_drum_that_coincide_have_orthogonal_vectors(
 # GraphPlayground ---------------------------------------------------------------------------------
 
 
+def messages(random: Random) -> list[Any]:
+    nodes, pairs, _ = drums(random)
+    edges, d = pairs + [[j, i] for i, j in pairs], len(ELEMENTS)
+    layer = str(random.choice(["sum", "normalized", "attention"]))
+    return [layer, random.normal(size=(nodes, d)), edges, [0.0] + [2.0] * (d - 1), 3]
+
+
+def passed(layer: str, x: Tensor, edges: list[list[int]], _: Any, rounds: int) -> Tensor:
+    graph = Graph.undirected(x, edges_of(edges[: len(edges) // 2]))
+    return known_after(graph, layer, rounds)
+
+
 def atoms(random: Random) -> list[Any]:
     orders = random.integers(1, 5, size=int(random.integers(0, 5))).tolist()
     return [
@@ -99,7 +113,14 @@ test_what_circles_in_graph_drum_is_what_hodge_leaves = alike(
     ),
 )
 
-test_hydrogens_of_graph_playground_fill_the_valence_as_in_course_lib = alike(
+test_layers_and_valences_of_graph_playground_are_those_of_course_lib = alike(
+    Twice(
+        "js/maths/graph_layers.js",
+        "(...given) => passed(...given).known.at(-1)",
+        passed,
+        messages,
+        draws=60,
+    ),
     Twice(MOLECULE, "freeValence", left_over, atoms, draws=50, rtol=0),
 )
 
