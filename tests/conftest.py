@@ -1,16 +1,20 @@
 """What all tests share."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
+
+SLOW = re.compile(r"^pytestmark = .*\bmark\.slow\b", re.MULTILINE)
 
 # Triton's own functions learn where they run when Triton is first imported. PyTorch Geometric
 # imports it too, and the tests of the kernels may come later.
@@ -22,6 +26,13 @@ with pytest.MonkeyPatch.context() as patch, suppress(ImportError):
 # The same examples in every run, on every machine: a test that fails, fails again.
 settings.register_profile("course", derandomize=True, database=None, deadline=None, max_examples=50)
 settings.load_profile("course")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file that is slow as a whole unread where slow tests are not asked for."""
+    if config.option.markexpr == "not slow" and collection_path.suffix == ".py":
+        return SLOW.search(collection_path.read_text(encoding="utf-8")) is not None or None
+    return None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,6 +16,8 @@ from torch.distributions import MultivariateNormal, Normal, kl_divergence
 from course_lib import autoencoder as library
 from course_lib.typefaces import LETTERS, load_typefaces
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "10_autoencoder_to_vae"
 TORCH = {"MultivariateNormal": MultivariateNormal, "Normal": Normal, "kl_divergence": kl_divergence}
 BEFORE = COMMON | TORCH | {"np": np, "combinations": combinations, "pairwise": pairwise}

@@ -16,6 +16,8 @@ from course_lib import transformer as library_of_blocks
 from course_lib.name_decoder import LONGEST, load_name_decoder, load_towns, town_bits, town_rows
 from course_lib.transformer import Decoder, EncoderDecoder, KeyValueCache
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "07_decoder"
 
 

@@ -15,6 +15,8 @@ from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.training import seed
 from course_lib.transformer_parts import Residual
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "06_encoder"
 
 

@@ -13,6 +13,8 @@ from course_lib import particle_transformer as network
 from course_lib import transformer_parts
 from course_lib.jets import SMALLEST, pairwise_features
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "13_jets"
 Network = network.ParticleTransformer
 

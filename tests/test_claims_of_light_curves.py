@@ -12,6 +12,8 @@ from course_lib.astromer import BRIGHTNESS, PRECISION, Astromer, StarClassifier
 from course_lib.light_curves import LightCurves, frequency_ladder, time_sinusoids
 from course_lib.periodogram import lomb_scargle
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "14_light_curves"
 
 

@@ -11,6 +11,8 @@ from course_lib import name_reader, transformer_parts
 from course_lib import position as library
 from course_lib.transformer import TokenEmbedding
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "05_position"
 
 

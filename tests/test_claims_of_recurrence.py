@@ -7,6 +7,8 @@ from torch import Tensor
 
 from course_lib import linear_recurrence, recurrent
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "04_recurrence"
 
 

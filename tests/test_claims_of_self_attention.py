@@ -11,6 +11,8 @@ from torch import Tensor
 
 from course_lib import attention as library
 
+pytestmark = pytest.mark.slow
+
 LECTURE = "02_self_attention"
 
 

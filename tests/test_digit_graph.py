@@ -19,6 +19,8 @@ from course_lib.digit_graph import (
 )
 from course_lib.graph_dynamics import Diffusion, dirichlet_energy, evolve
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def digits():

@@ -17,6 +17,8 @@ from depends_on import Code
 from downloads import REPOSITORY
 from IPython.core.inputtransformer2 import TransformerManager
 
+pytestmark = pytest.mark.slow
+
 LECTURE = REPOSITORY / "lectures" / "01_soft_lookup.ipynb"
 NOTES = {"slide_type": "notes"}
 LECTURES = sorted((REPOSITORY / "lectures").glob("*.ipynb"))

@@ -20,6 +20,8 @@ from course_lib import attention, checker
 from course_lib.checker import Exercise, Result, close
 from course_lib.exercises import check
 
+pytestmark = pytest.mark.slow
+
 LECTURES = [import_module(f"attempts.{found.name}") for found in iter_modules(attempts.__path__)]
 # Whole names begin with the lecture, which `make lecture` chooses by.
 NAMED = [

@@ -88,6 +88,7 @@ def test_samples_have_the_frequencies_of_the_distribution() -> None:
     assert frequency[1] == 0
 
 
+@pytest.mark.slow
 def test_greedy_writing_takes_the_most_probable_token_each_time() -> None:
     for position in ["learned", "sinusoidal", "rotary", "none"]:
         for batch in [(), (2, 2)]:

@@ -44,6 +44,7 @@ def merged(momenta: list[torch.Tensor], count: int) -> list[torch.Tensor]:
     return momenta
 
 
+@pytest.mark.slow
 def test_cores_are_those_of_the_exclusive_kt_algorithm() -> None:
     few = FEW.hardest(12)  # a loop over all pairs is slow
     found = subjets(few, 3)

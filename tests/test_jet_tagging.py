@@ -134,6 +134,7 @@ def test_mirrors_turn_signs_and_leave_pairs_alone() -> None:
     assert_close(after[:, 3].exp(), before[:, 3].exp(), 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["deep set", "with pairs"])
 def test_a_network_learns_and_a_seed_makes_it_again(kind) -> None:
     make, pairs = TAGGERS[kind]

@@ -13,6 +13,8 @@ from course_lib.four_momenta import transverse_momentum
 from course_lib.jetclass import CLASSES, KINDS, JetStream
 from course_lib.jets import Jets, load_jets, stream
 
+pytestmark = pytest.mark.slow
+
 awkward = pytest.importorskip("awkward", reason="JetClass needs uproot, the lectures do not")
 uproot = pytest.importorskip("uproot", reason="JetClass needs uproot, the lectures do not")
 

@@ -15,6 +15,8 @@ from triton.runtime.errors import OutOfResources
 from course_lib.attention import attention
 from course_lib.symplectic import SymplecticAttention, symplectic_attention
 
+pytestmark = pytest.mark.slow
+
 flash_attention, symplectic_flash = flash.flash_attention, symplectic.symplectic_flash
 flash_decoding = decoding.flash_decoding
 

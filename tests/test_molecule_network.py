@@ -55,6 +55,7 @@ def test_molecules_in_a_batch_do_not_hear_each_other() -> None:
     assert torch.allclose(network(Graph.batched(graphs)), alone, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_stored_weights_have_the_error_that_stands_beside_them() -> None:
     for kind in LAYERS:
         with np.load(DATA) as stored:

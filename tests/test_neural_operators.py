@@ -80,6 +80,7 @@ def test_a_fourier_operator_is_read_between_its_grid_by_straight_lines() -> None
     assert_close(network(middle.expand(3, -1), place, z), halves, 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [deeponet, fourier_operator])
 def test_training_brings_the_mean_relative_error_down(make: object) -> None:
     x, place, z = asked(16, 8)

@@ -1,11 +1,14 @@
 """The numbers in words are those of ``num2words``, divided as the lecture says."""
 
+import pytest
 import torch
 from num2words import num2words
 
 from course_lib.number_words import load_number_words, translated, translation_surprise
 from course_lib.training import seed
 from course_lib.transformer import EncoderDecoder
+
+pytestmark = pytest.mark.slow
 
 WORDS = load_number_words(torch.Generator().manual_seed(0))
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
 WIDGETS = sorted(path.stem for path in (ROOT / "course_lib" / "widgets").glob("*.js"))

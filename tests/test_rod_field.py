@@ -25,6 +25,7 @@ def error(field, about, rods):
     return (missed.norm(dim=-1) / u.norm(dim=-1)).mean().item()
 
 
+@pytest.mark.slow
 def test_the_error_on_new_rods_is_what_is_said(trained):
     field, about = trained
     generator = torch.Generator().manual_seed(about["test"]["seed"])

@@ -1,5 +1,6 @@
 """The words of lecture 6, and the encoder that has learned to spell them."""
 
+import pytest
 import torch
 
 from course_lib.masked_language_model import hide, masked_loss
@@ -15,6 +16,8 @@ from course_lib.spelling import (
     syllables,
     trained_speller,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_words_are_distinct_and_those_that_are_shown_are_held_out() -> None:

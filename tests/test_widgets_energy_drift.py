@@ -3,6 +3,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import pytest
 import torch
 from small_widgets import payload
 
@@ -143,6 +144,7 @@ def test_a_stepper_of_your_own_is_integrated_as_the_library_does():
         assert (drawn["name"], drawn["taken"], widget.methods) == ("mine", STEPS, [])
 
 
+@pytest.mark.slow
 def test_a_stepper_runs_again_when_the_page_changes_the_setting():
     for changed in ({"dt": 0.5}, {"q": np.float32([2.0])}, {"p": np.float32([1])}):
         widget, heard = mine(), []

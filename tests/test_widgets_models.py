@@ -56,6 +56,7 @@ def test_making_and_describing_a_widget_changes_no_model_draws_nothing_and_hears
             assert any(parameter.any() for parameter in carried.parameters()), kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "model_of", "rebuilt", "readouts"),
     [

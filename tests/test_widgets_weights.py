@@ -31,7 +31,7 @@ from course_lib.widgets.graph_drum import MOST_NODES, MOST_SPRINGS
 from course_lib.widgets.graph_playground import MOST_MOLECULES
 from course_lib.widgets.jet_explorer import MOST_JETS
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_calls")]
 
 RANDOM = np.random.default_rng(0)
 LETTERS = "·" + ascii_lowercase
