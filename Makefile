@@ -44,7 +44,7 @@ pytest: $(READY)
 
 # An answer within a minute: half of a run is imports, so each process imports what its half needs.
 check: $(READY)
-	@$(MAKE) --no-print-directory --jobs --output-sync lint quick-a-m quick-n-z
+	@$(MAKE) --no-print-directory --jobs --output-sync lint quick-a-l quick-m-z
 
 quick-%: $(READY)
 	@OMP_NUM_THREADS=1 $(BIN)/pytest -q -p no:nbval -p no:cacheprovider -m "not slow" tests/test_[$*]*.py
