@@ -67,10 +67,6 @@ class Widget(anywidget.AnyWidget):
         for name, attribute in vars(cls).items():
             if isinstance(attribute, traitlets.TraitType) and hasattr(anywidget.AnyWidget, name):
                 raise TypeError(f"{cls.__name__}: ipywidgets needs {name!r}; rename the trait")
-        # anywidget derives a class of its own from each instance's class; that one has no module.
-        if "_module" in vars(cls):
-            cls._esm = module_source(cls._module)
-            cls._css = stylesheet(cls._module)
         super().__init_subclass__(**kwargs)
 
     def __init__(self, *by_place: Any, **given: Any) -> None:
@@ -85,6 +81,7 @@ class Widget(anywidget.AnyWidget):
         for name, trait in self._declared().items():
             if trait.called in values and not (values[trait.called] is None and trait.dynamic):
                 self.set_trait(name, values[trait.called])
+        self._esm, self._css = module_source(self._module), stylesheet(self._module)
         super().__init__(**dom)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:

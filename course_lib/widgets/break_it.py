@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 from course_lib.widgets.base import Widget
-from course_lib.widgets.modules import module_source, stylesheet
 from course_lib.widgets.traits import Choice, Data, Integer, Number, Switch
 
 
@@ -271,7 +270,6 @@ class BreakIt(Widget):
         if isinstance(claim, str) and claim in CLAIMS:
             # A page carries the claims of its own lecture alone.
             self._module = f"js/break_it/{CLAIMS[claim].lecture}.js"
-            self._esm, self._css = module_source(self._module), stylesheet(self._module)
         super().__init__(claim=claim, **given)
 
     def describe(self) -> str:

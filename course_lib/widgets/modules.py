@@ -73,7 +73,7 @@ def _wanted(entry: Path) -> dict[Path, frozenset[str]]:
     return wanted
 
 
-# Twenty widgets share their helpers, and an import of the package bundles them all.
+# Widgets share their helpers, and a helper is asked for the same names again and again.
 @functools.cache
 def _read(path: Path, wanted: frozenset[str] | None = None) -> Module:
     """A file, whole, or what of it is ``wanted``."""
