@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import chromium as chromiums
 import firefox as firefoxes
@@ -24,7 +24,7 @@ from chromium import NO_CHROMIUM, asked_once, fetch, playwrights_own
 from clock import A_FRAME, PATIENCE, stop_clock, turn
 from course_site import SITE
 from firefox import NO_FIREFOX
-from in_the_page import Javascript
+from in_the_page import Javascript, called
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -37,7 +37,6 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as NotInTime
 
 from course_lib.widgets import Widget
-from course_lib.widgets.modules import module_source
 
 expect.set_options(timeout=PATIENCE)
 # A window costs half as much without the two pages that Chromium hides in it, for its address bar,
@@ -372,21 +371,10 @@ def blank(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-CALL = """async ([address, name, cases]) => {
-  const module = await import(address);
-  return cases.map((given) => module[name](...given));
-}"""
-
-
 @pytest.fixture
 def javascript(blank: Page) -> Javascript:
     """Calls a function that a module exports, once for each list of arguments."""
-
-    def call(module: str, name: str, cases: list[list[Any]]) -> list[Any]:
-        address = f"data:text/javascript;charset=utf-8,{quote(module_source(module))}"
-        return blank.evaluate(CALL, [address, name, cases])
-
-    return call
+    return functools.partial(called, blank)
 
 
 @pytest.fixture

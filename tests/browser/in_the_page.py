@@ -58,15 +58,17 @@ def alike(*rows: Twice) -> Callable[..., None]:
     def in_the_page_as_in_python(blank: Page, random: np.random.Generator, row: Twice) -> None:
         drawn = [row.draw(random) for _ in range(row.draws)] if row.draw else []
         cases = [*drawn, *row.cases]
-        for given, found in zip(cases, computed(blank, row, cases), strict=True):
+        found_all = called(blank, row.module, row.javascript, cases)
+        for given, found in zip(cases, found_all, strict=True):
             assert_close(found, row.python(*each(told, given)), rtol=row.rtol, atol=row.atol)
 
     return in_the_page_as_in_python
 
 
-def computed(blank: Page, row: Twice, cases: Sequence[Sequence[Any]]) -> list[Any]:
-    address = f"data:text/javascript;charset=utf-8,{quote(module_source(row.module))}"
-    return blank.evaluate(CALL, [address, row.javascript, each(plain, cases)])
+def called(blank: Page, module: str, javascript: str, cases: Sequence[Sequence[Any]]) -> list[Any]:
+    """What a function of a module's exports gives for each list of arguments."""
+    address = f"data:text/javascript;charset=utf-8,{quote(module_source(module))}"
+    return blank.evaluate(CALL, [address, javascript, each(plain, cases)])
 
 
 def each(change: Callable[[Any], Any], value: Any) -> Any:
