@@ -152,29 +152,39 @@ def show(figure: Figure, *, alt: str) -> None:
 
     Raises ``ValueError`` for an empty ``alt``.
     """
-    if not alt.strip():
-        raise ValueError("alt is empty; say in a sentence what the figure shows")
-    drawing = svg(figure).replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
     specs = [axes.get_subplotspec() for axes in figure.axes]
     columns = max((spec.get_gridspec().ncols for spec in specs if spec), default=1)
-    arrangement = "side-by-side" if columns > 1 else "single"
+    _display(svg(figure), "side-by-side" if columns > 1 else "single", alt)
+
+
+def drawing(name: str) -> None:
+    """Displays ``course_lib/data/drawings/<name>.svg``, whose ``<desc>`` says what it shows."""
+    picture = (REPOSITORY / f"course_lib/data/drawings/{name}.svg").read_text(encoding="utf-8")
+    _display(picture, "side-by-side", re.search(r"<desc>(.*?)</desc>", picture, re.DOTALL)[1])
+
+
+def _display(picture: str, arrangement: str, alt: str) -> None:
+    if not alt.strip():
+        raise ValueError("alt is empty; say in a sentence what the figure shows")
+    picture = picture.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
     display(
         HTML(
             f'<figure class="{arrangement}" role="img" aria-label="{html.escape(alt)}" '
-            f'style="margin:1rem 0;text-align:center">{drawing}</figure>'
+            f'style="margin:1rem 0;text-align:center">{picture}</figure>'
         )
     )
 
 
-def source(*pieces: Callable[..., Any] | type) -> None:
+def source(*pieces: Callable[..., Any] | type | str) -> None:
     """Shows the source of functions and classes as it stands in the library, with its file.
 
-    What the page shows is what the notebook runs: nothing is copied by hand.
+    What the page shows is what the notebook runs: nothing is copied by hand. A piece may be named
+    as ``"course_lib/kernels/tiles.py::deal"`` where it cannot be imported everywhere.
     """
     display(HTML("".join(listings.listing(*_address(piece)) for piece in pieces)))
 
 
-def excerpt(piece: Callable[..., Any] | type, first: str, last: str) -> None:
+def excerpt(piece: Callable[..., Any] | type | str, first: str, last: str) -> None:
     """Shows some lines of a long function: from the first that begins so to the next that does."""
     display(HTML(listings.excerpt(*_address(piece), first, last)))
 
@@ -225,7 +235,10 @@ def how_we_know(evidence: Evidence, *names: str) -> None:
     display(HTML(f"<details><summary>How do we know?</summary>{''.join(said)}</details>"))
 
 
-def _address(piece: Callable[..., Any] | type) -> tuple[str, str]:
+def _address(piece: Callable[..., Any] | type | str) -> tuple[str, str]:
+    if isinstance(piece, str):
+        file, name = piece.split("::")
+        return file, name
     original = inspect.unwrap(piece)
     file = Path(inspect.getsourcefile(original)).resolve().relative_to(REPOSITORY)
     return file.as_posix(), original.__qualname__

@@ -169,6 +169,50 @@ def tiled_attention(
     return torch.cat(output, dim=-2)
 
 
+def tiled_gradients(
+    query: Float[Tensor, "*batch query d"],
+    key: Float[Tensor, "*batch key d"],
+    value: Float[Tensor, "*batch key d_value"],
+    gradient: Float[Tensor, "*batch query d_value"],
+    *,
+    query_tile: int,
+    key_tile: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""The gradients for queries, keys and values, from the ``gradient`` $G$ for the output $O$.
+
+    With $L$ the log-sum-exp of each row of $S = QK^\top/\sqrt d$ and $D$ the row sums of
+    $G \odot O$: $P = e^{S - L}$, $\bar S = P \odot (G V^\top - D)$, and then
+    $\bar Q = \bar S K/\sqrt d$, $\bar K = \bar S^\top Q/\sqrt d$, $\bar V = P^\top G$. No more than
+    one tile of $P$ exists at a time. Raises ``ValueError`` as :func:`tiled_attention` does.
+    Source: Dao et al. (2022), appendix B.4.
+    """
+    check_floating(query=query, gradient=gradient)
+    sizes = _check_inputs(query, key, value, scale=None)
+    check_shapes(
+        query=(query, "*batch query d"),
+        value=(value, "*batch key d_value"),
+        gradient=(gradient, "*batch query d_value"),
+    )
+    check_visible(None, (*sizes["*batch"], sizes["query"], sizes["key"]))
+    scale = 1 / math.sqrt(sizes["d"])
+    plan = tile_plan(sizes["query"], sizes["key"], query_tile=query_tile, key_tile=key_tile)
+    of_query, of_key, of_value = (torch.zeros_like(x) for x in (query, key, value))
+    for rows, tiles in plan:
+        q, g = query[..., rows, :], gradient[..., rows, :]
+        reports = (partial_attention(q, key[..., c, :], value[..., c, :]) for c in tiles)
+        report = reduce(merge, reports)
+        level = report.maximum + report.total.log()
+        mean = (g * finish(report)).sum(dim=-1)
+        for columns in tiles:
+            k, v = key[..., columns, :], value[..., columns, :]
+            weight = (scale * q @ k.mT - level[..., None]).exp()
+            slope = weight * (g @ v.mT - mean[..., None])
+            of_query[..., rows, :] += scale * slope @ k
+            of_key[..., columns, :] += scale * slope.mT @ q
+            of_value[..., columns, :] += weight.mT @ g
+    return of_query, of_key, of_value
+
+
 def _seen(
     rows: slice, columns: slice, ahead: int, device: torch.device
 ) -> Bool[Tensor, "query key"]:

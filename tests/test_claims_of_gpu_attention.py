@@ -63,8 +63,17 @@ def vector(z: Tensor, A: Tensor) -> Tensor:
     return symplectic.symplectic_attention(z, A, softmax="vector")
 
 
-def first_query_skipped(*arguments: int, **tiles: int) -> list:
-    return library.tile_plan(*arguments, **tiles)[1:] or [(slice(0, 1), [slice(0, 1)])]
+def without_the_mean(query: Tensor, key: Tensor, value: Tensor, gradient: Tensor, **_: int):
+    """Every change of a weight counts, though the weights of a row add up to one."""
+    score = query @ key.mT / math.sqrt(query.shape[-1])
+    weight = score.softmax(-1)
+    slope = weight * (gradient @ value.mT) / math.sqrt(query.shape[-1])
+    return slope @ key, slope.mT @ query, weight.mT @ gradient
+
+
+def with_a_table(query: Tensor, key: Tensor, value: Tensor, gradient: Tensor, **_: int):
+    sizes = {"query_tile": len(query), "key_tile": len(key)}
+    return library.tiled_gradients(query, key, value, gradient, **sizes)
 
 
 WRONG = {
@@ -80,7 +89,8 @@ WRONG = {
         "prop-flash-kernel",
         {"flash_attention": partial(flash, scale=1.0)},
     ),
-    "a plan without the first tile": ("prop-backward", {"tile_plan": first_query_skipped}),
+    "gradients without the mean": ("prop-backward", {"tiled_gradients": without_the_mean}),
+    "gradients by a table": ("prop-backward", {"tiled_gradients": with_a_table}),
     "a table for backward": ("prop-flash-backward", {"flash_attention": flash}),
     "a phantom that is merged wrongly": ("prop-phantom", {"merge": added}),
     "a table in the layer": ("prop-symplectic-kernel", {"symplectic_flash": vector}),

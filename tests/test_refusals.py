@@ -256,6 +256,7 @@ def of_checks() -> Rows:
 def of_tiled_attention() -> Rows:
     q, k, v = randn(2, 3), randn(5, 3, seed=1), randn(5, 2, seed=2)
     tiled = partial(tiled_attention.tiled_attention, query_tile=2, key_tile=2)
+    gradients = partial(tiled_attention.tiled_gradients, query_tile=2, key_tile=2)
     part = tiled_attention.partial_attention
     report = part(q, k, v)
     nothing = part(q, k, v, mask=torch.zeros(2, 5, dtype=torch.bool))
@@ -273,6 +274,8 @@ def of_tiled_attention() -> Rows:
         (lambda: tiled_attention.flash_decoding(q, k, v, parts=0), V, "parts"),
         (lambda: tiled(q, k, v, key_tile=1.5), T, "key_tile"),
         (lambda: tiled(k, q, v[:2], causal=True), V, "5 queries"),
+        (lambda: gradients(q, k, v, k), V, "gradient"),
+        (lambda: gradients(q, k[:0], v[:0], q[:, :2]), V, "(2, 0)"),
         (lambda: tiled_attention.finish(nothing), V, "row (0,)"),
         (lambda: tiled_attention.finish(tuple(report)), T, "partial"),
         (lambda: part(q, k, v, mask=torch.ones(2, 5)), T, "torch.bool"),

@@ -27,6 +27,7 @@ from course_lib.tiled_attention import (
     tile_plan,
     tiled_attention,
     tiled_bytes,
+    tiled_gradients,
 )
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -132,6 +133,20 @@ def test_tiles_of_every_size_give_softmax_attention(query: int, more: int, tilin
     mask = bottom_right(query, key) if tiling["causal"] else None
     found = tiled_attention(q, k, v, scale=0.3, **tiling)
     assert_close(found, F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.3))
+
+
+@few
+@given(SIZES, SIZES, SIZES, SIZES, SEEDS)
+def test_gradients_in_tiles_are_those_of_autograd(
+    query: int, key: int, query_tile: int, key_tile: int, seed: int
+):
+    given = [x.requires_grad_() for x in inputs(2, query=query, key=key, seed=seed)]
+    gradient = randn(2, query, 2, seed=seed + 3)
+    expected = torch.autograd.grad(attention(*given), given, gradient)
+    sizes = {"query_tile": query_tile, "key_tile": key_tile}
+    found = tiled_gradients(*(x.detach() for x in given), gradient, **sizes)
+    for one, other in zip(found, expected, strict=True):
+        assert_close(one, other)
 
 
 @few

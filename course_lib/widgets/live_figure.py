@@ -98,8 +98,9 @@ FIGURES = {
         title="Attention under the roofline of a machine",
         shows=(
             "How many operations attention makes for each byte that it moves, by the formula and "
-            "in tiles, under the roofline of a machine; beside it two chips, of whose lights as "
-            "many burn as it calculates, and the others wait for memory."
+            "in tiles, under the roofline of a machine, with speeds that others have measured; "
+            "beside it two chips, of whose lights as many burn as it calculates, and the others "
+            "wait for memory."
         ),
         knobs={
             "query_count": knob(
@@ -114,6 +115,8 @@ FIGURES = {
         data={
             "peak": Number(1e-3, 1e6, read_only=True),
             "bandwidth": Number(1e-3, 1e6, read_only=True),
+            "ways": Several(Text(), "way", optional=True, read_only=True),
+            "speeds": Array("way", within=(0, 1_000_000), optional=True, read_only=True),
         },
     ),
     "disc-of-pendulums": Figure(

@@ -382,7 +382,12 @@ EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     "listening": listening,
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
-    "roofline": lambda: {"peak": 1000.0, "bandwidth": 3.0},
+    "roofline": lambda: {
+        "peak": 1000.0,
+        "bandwidth": 3.0,
+        "ways": ["formula", "in tiles"],
+        "speeds": [139.0, 646.0],
+    },
     "resonance": lambda: {
         "q": normals(40, 1).view(10, 4),
         "p": normals(40, 2).view(10, 4),

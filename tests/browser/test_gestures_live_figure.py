@@ -137,6 +137,17 @@ def test_divided_by_the_root_the_weights_stay_shared_in_every_dimension(alone: A
     expect(tick).not_to_be_checked()
 
 
+# A roofline ---------------------------------------------------------------------------------------
+
+
+def test_published_speeds_stand_at_the_sizes_for_which_they_were_measured(alone: Alone):
+    figure = alone(make("roofline"), reduced_motion=True)
+    speed = figure.get_by_text("in tiles: 646")
+    expect(speed).to_be_visible()
+    put(figure, features=64)
+    expect(speed).to_have_count(0)
+
+
 # A disc of pendulums -----------------------------------------------------------------------------
 
 RADII = """(el) => [...el.querySelectorAll("[data-measure=area] circle")]

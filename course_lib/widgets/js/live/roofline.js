@@ -6,11 +6,11 @@ import { clamp, upTo } from "../maths/numerics.js";
 import { attentionFlops, naiveBytes, roof, tiledBytes } from "../maths/roofline.js";
 import { nearestRatio, stops } from "../maths/scaling.js";
 import { quantity } from "../text.js";
-import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 /** In pixels, what the words beside a dot take. */
 const ROOM_FOR_WORDS = 78;
-const [ROOM_FOR_RIDGE, NEAR] = [40, 20];
+const NEAR = 20;
 /** In pixels, between a line and a word that stands at its right. */
 const BESIDE = 8;
 const HALF = 2;
@@ -25,6 +25,8 @@ const TILES = stops(1, 1024);
 const FORMULA = "var(--cw-warm)";
 const TILED = "var(--cw-accent)";
 const BUSY = "var(--cw-series-2)";
+/** What is published was measured for so many tokens and features. */
+const [PUBLISHED_TOKENS, PUBLISHED_FEATURES] = [8192, 128];
 /** A chip is drawn as so many lights a side: each is a hundredth of its time. */
 const LIGHTS = 10;
 
@@ -57,6 +59,19 @@ function tileAt(intensity, { query_count: queries, key_count: keys, features }) 
   return TILES[nearestRatio(intensities, intensity)];
 }
 
+/** A line at each speed that others measured, from the axis to where the roof comes down to it. */
+function published(frame, { ways, speeds, query_count, key_count, features, peak, bandwidth }) {
+  const same = query_count === PUBLISHED_TOKENS && key_count === PUBLISHED_TOKENS;
+  if (!same || features !== PUBLISHED_FEATURES) return nothing;
+  return ways.map((name, i) => {
+    const end = speeds[i] < peak ? speeds[i] / bandwidth : ENDS[1];
+    const across = [ENDS[0], end].map((intensity) => [intensity, speeds[i]]);
+    return svg`${line(frame, across, { colour: "var(--cw-muted)", width: 1, dash: "2 3" })}
+      <text class="cw-halo" x=${frame.left + 6} y=${frame.y(speeds[i]) - 3}
+        >${name}: ${quantity(speeds[i])}</text>`;
+  });
+}
+
 function roofline(now, ui) {
   const { peak, bandwidth, ridge, formula, tiled, tile } = now;
   const told = ({ bound }) => quantity(bound, "TFLOP/s");
@@ -76,7 +91,6 @@ function roofline(now, ui) {
   const turn = (place) => ui.set({ tile: TILES[clamp(place, 0, TILES.length - 1)] });
   const colour = tiled.busy < 1 ? TILED : BUSY;
   const fits = (frame, intensity) => frame.right - frame.x(intensity) > ROOM_FOR_WORDS;
-  const beside = [formula.intensity * 0.75, 1.6 * formula.bound];
   const under = (frame, { intensity, bound }, colour) =>
     line(
       frame,
@@ -90,20 +104,18 @@ function roofline(now, ui) {
     const [x, left] = [frame.x(ridge), frame.x(tiled.intensity)];
     const near = x > left && x - left < NEAR ? x : left;
     const drag = frame.right - near > ROOM_FOR_WORDS ? ": drag" : "";
-    // Above the roof no line passes, but there the formula may have its name.
-    const low = frame.x(beside[0]) > x - ROOM_FOR_RIDGE;
     return svg`${line(frame, top, { colour: "var(--cw-ink)" })}${rule(frame, { x: ridge })}
+      ${published(frame, now)}
       ${under(frame, formula, FORMULA)}${under(frame, tiled, colour)}
       ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
-      <text class="cw-halo" x=${low ? x + 6 : x - 6} y=${low ? frame.bottom - 6 : frame.y(peak) - 8}
-        text-anchor=${low ? "start" : "end"}>ridge</text>
+      <text class="cw-halo" x=${x - 6} y=${frame.y(peak) - 8} text-anchor="end">ridge</text>
       ${
         fits(frame, ridge)
           ? svg`<text class="cw-halo" x=${x + BESIDE} y=${frame.y(peak) - 8}
               style="fill: var(--cw-muted)">full speed</text>`
           : ""
       }
-      ${word(frame, beside, "formula", { colour: FORMULA, anchor: "end" })}
+      ${word(frame, [formula.intensity * 1.1, FLOOR], "formula", { colour: FORMULA })}
       ${handle(
         frame,
         {
