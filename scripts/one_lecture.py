@@ -2,9 +2,9 @@
 
 Usage: python scripts/one_lecture.py LECTURE FOLDER
 
-Of the other lectures the prose stays, so that what the one refers to is there. Numbers that their
-cells would have computed are dots. What has not changed keeps its date, so that a second build
-writes the changed page alone.
+Of the other lectures the prose stays, so that what the one refers to is there. What their cells
+would have computed is left out, and so is what they cite, for to set all sources takes seconds.
+What has not changed keeps its date, so that a second build writes the changed page alone.
 """
 
 import filecmp
@@ -17,7 +17,9 @@ from tempfile import TemporaryDirectory
 import nbformat
 from without_solutions import ROOT, copy_the_book
 
-COMPUTED = re.compile(r"\{glue:?\w*\}`[^`]*`")
+LEFT_OUT = re.compile(
+    r"\{(?:glue|cite):?\w*\}`[^`]*`|^```\{bibliography\}.*?^```", re.DOTALL | re.MULTILINE
+)
 CACHE = Path("_build", ".jupyter_cache")
 
 
@@ -25,7 +27,7 @@ def leave_the_prose(path: Path) -> None:
     """Put a page of prose in the place of a notebook, also in the links to it."""
     cells = nbformat.read(path, as_version=4).cells
     prose = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    path.with_suffix(".md").write_text(COMPUTED.sub("…", prose), encoding="utf-8")
+    path.with_suffix(".md").write_text(LEFT_OUT.sub("…", prose), encoding="utf-8")
     path.unlink()
     for page in [*path.parent.iterdir(), *path.parents[1].glob("book/*.md")]:
         text = page.read_text(encoding="utf-8")
