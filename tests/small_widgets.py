@@ -1,6 +1,8 @@
 """A small widget of each kind, made again with other arguments."""
 
+import inspect
 import json
+import math
 import re
 from typing import Any
 
@@ -20,16 +22,20 @@ from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import Molecule
 from course_lib.neural_field import CrossAttentionField
 from course_lib.particle_transformer import ParticleTransformer
+from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder
 from course_lib.typeface_vae import AlphabetDecoder, StyleEncoder
 from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces
 from course_lib.widgets import Widget
 from course_lib.widgets.watched_stars import WatchedStars
 
-RANDOM = np.random.default_rng(0)
-QUERY, KEY, VALUE = (RANDOM.normal(size=(tokens, 3)) for tokens in (10, 12, 12))
-TABLE = RANDOM.normal(size=(10, 6))
-UNIFORM = np.full((2, 3, 3, 3), 1 / 3)
+
+def drawn(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(scale=scale, size=shape)
+
+
+def distributions(*shape: int, seed: int = 0, scale: float = 1.0) -> torch.Tensor:
+    return torch.from_numpy(drawn(*shape, seed=seed, scale=scale)).softmax(-1)
 
 
 def seeded(make: type[nn.Module], *sizes: int, **options: Any) -> nn.Module:
@@ -38,21 +44,52 @@ def seeded(make: type[nn.Module], *sizes: int, **options: Any) -> nn.Module:
         return perturbed(make(*sizes, **options), 0.3)
 
 
-def decoder(vocabulary: int = 6, d: int = 8, **options: Any) -> nn.Module:
-    sizes = {"heads": 2, "layers": 2, "tokens": 8} | options
-    return seeded(Decoder, vocabulary, d, sizes.pop("heads"), sizes.pop("layers"), **sizes)
+def stacked(
+    kind: type[nn.Module], *sizes: int, heads: int = 2, layers: int = 2, **options: Any
+) -> nn.Module:
+    return seeded(kind, *sizes, heads, layers, **options)
 
 
-def encoder(vocabulary: int = 6, d: int = 8, **options: Any) -> nn.Module:
-    sizes = {"heads": 2, "layers": 2, "tokens": 8} | options
-    heads, layers = sizes.pop("heads"), sizes.pop("layers")
-    return seeded(MaskedLanguageModel, vocabulary, d, heads, layers, **sizes)
+def decoder(vocabulary: int = 7, d: int = 8, **options: Any) -> nn.Module:
+    return stacked(Decoder, vocabulary, d, **{"tokens": 12} | options)
+
+
+def encoder(vocabulary: int = 8, d: int = 8, **options: Any) -> nn.Module:
+    return stacked(MaskedLanguageModel, vocabulary, d, **{"tokens": 9} | options)
 
 
 def ethanol(name: str = "ethanol", carbons: int = 2) -> Molecule:
     """A chain of carbons that ends in an oxygen."""
     bonds = [(i, i + 1, 1) for i in range(carbons)]
     return Molecule.drawn([*"C" * carbons, "O"], bonds, name=name)
+
+
+def ring_of(atoms: int, name: str, *chords: tuple[int, int]) -> Molecule:
+    """Carbons in a ring, with further bonds across it."""
+    angle = 2 * math.pi * torch.arange(atoms) / atoms
+    bonds = [(i, (i + 1) % atoms, 1) for i in range(atoms)] + [(i, j, 1) for i, j in chords]
+    place = torch.stack([angle.cos(), angle.sin()], dim=1)
+    return Molecule.drawn(["C"] * atoms, bonds, name=name, place=place)
+
+
+def decalin() -> Molecule:
+    """Two rings of six that share a bond."""
+    return ring_of(10, "decalin", (0, 5))
+
+
+def bicyclopentyl() -> Molecule:
+    """Two rings of five that a bond joins."""
+    five = [(i, (i + 1) % 5, 1) for i in range(5)]
+    bonds = [*five, *((i + 5, j + 5, 1) for i, j, _ in five), (0, 5, 1)]
+    return Molecule.drawn(["C"] * 10, bonds, name="bicyclopentyl")
+
+
+def acid(name: str) -> Molecule:
+    """Glycine as an ion, with a fluorine: letters, charges and a double bond."""
+    bonds = [(0, 1, 1), (1, 2, 1), (2, 3, 2), (2, 4, 1), (1, 5, 1)]
+    place = torch.tensor([[-2.0, 0], [-1, 0.6], [0, 0], [0, -1.2], [1, 0.6], [-1, 1.8]])
+    atoms = ["N", "C", "C", "O", "O", "F"]
+    return Molecule.drawn(atoms, bonds, name=name, charge=[1, 0, 0, 0, -1, 0], place=place)
 
 
 def molecule_network(**sizes: int) -> MoleculeNetwork:
@@ -62,14 +99,13 @@ def molecule_network(**sizes: int) -> MoleculeNetwork:
 
 def basis_field(d: int = 8, **changes: Any) -> tuple[CrossAttentionField, dict[str, Any]]:
     """A field that nobody trained, and what a widget has to know of it."""
-    sizes = {"heads": 2, "layers": 1, "d_z": 2, "d_hidden": 8, "finest": 20} | changes
-    heads, layers = sizes.pop("heads"), sizes.pop("layers")
-    return seeded(CrossAttentionField, d, heads, layers, **sizes), {"sensors": 9, "error": 0.5}
+    sizes = {"layers": 1, "d_z": 2, "d_hidden": 8, "finest": 20} | changes
+    return stacked(CrossAttentionField, d, **sizes), {"sensors": 9, "error": 0.5}
 
 
-def swing(steps: int = 100, shape: tuple[int, ...] = (1,)) -> Trajectory:
+def swing(steps: int = 100, *, dt: float = 0.1, shape: tuple[int, ...] = (1,)) -> Trajectory:
     q = torch.full(shape, 1.2, dtype=torch.float64)
-    return mechanics.integrate(mechanics.Pendulum(), q, q, dt=0.1, steps=steps)
+    return mechanics.integrate(mechanics.Pendulum(), q, 0 * q, dt=dt, steps=steps)
 
 
 def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
@@ -98,11 +134,11 @@ def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
     )
 
 
-def particle_transformer(d: int = 8, **changes: int) -> ParticleTransformer:
+def particle_transformer(
+    d: int = 8, *, classes: int = len(CLASSES), **sizes: int
+) -> ParticleTransformer:
     """One that nobody trained, to which particles and pairs are about as usual as others."""
-    sizes = {"heads": 2, "layers": 2, "class_layers": 1, "d_pair": 4} | changes
-    classes = sizes.pop("classes", len(CLASSES))
-    model = seeded(ParticleTransformer, classes, d, *(sizes.pop(n) for n in STACK), **sizes)
+    model = stacked(ParticleTransformer, classes, d, **{"class_layers": 1, "d_pair": 4} | sizes)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         for unit in (model.standard, model.standard_pairs):
@@ -110,10 +146,10 @@ def particle_transformer(d: int = 8, **changes: int) -> ParticleTransformer:
     return model
 
 
-STACK = ("heads", "layers", "class_layers")
 SANS = ("Sans Regular", "Sans Bold", "Sans Italic", "Sans Bold Italic")
 SERIF = ("Serif Roman", "Serif Bold", "Serif Italic")
-BESIDE = (*SANS, "Mono Regular", *SERIF)
+MONO = "Mono Regular"
+BESIDE = (*SANS, MONO, *SERIF)
 TYPEFACES = (*BESIDE, "Mono Bold", "Odd Black", "Odd Heavy Italic")
 
 
@@ -176,76 +212,139 @@ def watched_stars(
     )
 
 
+# What each kind is made of; those that show names take one to show.
 ARGUMENTS = {
-    "AttentionExplorer": lambda: {"tokens": ["the", "cat", "sat"], "weights": UNIFORM},
+    "AttentionExplorer": lambda name="Ada": {
+        "tokens": [name, "b", "c", "b", "c"],
+        "weights": distributions(4, 2, 3, 5, 5),
+        "steps": [0, 10, 20, 30],
+        "losses": [3.0, 2.5, 0.75, 0.5],
+        "vocabulary": [name, "b", "c", "d"],
+        "guesses": distributions(4, 5, 4, scale=2),
+        "question": name,
+        "rivals": ["d", name],
+        "step": 3,
+    },
     "BasisExplorer": lambda: dict(zip(("field", "about"), basis_field(), strict=True)),
-    "BreakIt": lambda: {"claim": "equal-lengths", "moving": False},
-    "EnergyDrift": lambda: {"system": mechanics.Kepler(), "steps": 100, "moving": False},
-    "GateExplorer": lambda: {
-        "cell": seeded(nn.LSTM, 5, 4),
-        "alphabet": "abcde",
-        "text": "bead",
-        "readout": seeded(nn.Linear, 4, 2),
-        "labels": ["one", "two"],
+    "BreakIt": lambda: {"claim": "equal-lengths"},
+    "EnergyDrift": lambda name="Ada": {"steps": 500, "rollouts": {name: swing(500)}},
+    "GateExplorer": lambda name="Ada": {
+        "cell": seeded(nn.LSTM, 6, 5),
+        "alphabet": "abcde ",
+        "text": "bad cab",
+        "readout": seeded(nn.Linear, 5, 2),
+        "labels": [name, "b"],
+        "unit": 2,
+        "letter": 4,
     },
-    "GraphDrum": lambda: {"graph": "ring", "moving": False},
-    "GraphPlayground": lambda: {
-        "molecules": [ethanol(), ethanol("propanol", 3)],
+    "GraphDrum": lambda: {"graph": "molecule"},
+    "GraphPlayground": lambda name="Ada": {
+        "molecules": [acid(name), decalin(), bicyclopentyl()],
         "network": molecule_network(),
-        "moving": False,
+        "rounds": 2,
     },
-    "JetExplorer": lambda: {"model": particle_transformer(), "jets": jets(), "moving": False},
-    "LatentExplorer": lambda: {"vae": style_vae(), "typefaces": typefaces(), "beside": BESIDE},
+    "JetExplorer": lambda: {"model": particle_transformer(), "jets": jets()},
+    "LatentExplorer": lambda name=MONO: {
+        "vae": style_vae(),
+        "typefaces": typefaces(tuple(name if own == MONO else own for own in TYPEFACES)),
+        "beside": [name if own == MONO else own for own in BESIDE],
+        "start": 4,
+        "end": 1,
+        "share": 0.25,
+        "word": "abz",
+    },
     "LetterHider": lambda: {
         "model": encoder(),
-        "alphabet": "ab·cde",
+        "alphabet": "·abcde<f",
         "mask": "·",
-        "word": "bead",
-        "hidden": [1],
-        "words": ["cab"],
-        "moving": False,
+        "words": ["cab", "deface", "bead"],
+        "word": "badface",
+        "hidden": [2, 5],
     },
-    "LiveFigure": lambda: {"figure": "root-d", "moving": False},
-    "MechanicsStage": lambda: {"system": mechanics.Kepler(), "moving": False},
-    "PartyMemory": lambda: {
-        "images": np.linspace(0, 1, 24).reshape(3, 2, 4),
-        "names": ["Ada", "Ben", "Cleo"],
-        "score": [0.0, 1.0, -2.0],
-        "keys": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
-        "queries": {"Who sings?": [2.0, 0.0], "Who cooks?": [0.0, 2.0]},
+    "LiveFigure": lambda: {"figure": "root-d"},
+    # Two networks leave no room for integrators.
+    "MechanicsStage": lambda name="": (
+        {"networks": {title: seeded(SympNet, 1, layers=2) for title in (name, "other")}}
+        if name
+        else {"rollouts": {"Ada": swing(200, dt=0.05)}}
+    ),
+    "PartyMemory": lambda name="Ada": {
+        "images": np.random.default_rng(3).uniform(size=(4, 6, 5)),
+        "names": [name, "Ben", "Cleo", "Dora"],
+        "score": drawn(4),
+        "keys": drawn(4, 3, seed=1),
+        "queries": {name: drawn(3, seed=2), "Who is fun?": drawn(3, seed=3)},
+        "arrived": 1,
     },
-    "PositionExplorer": lambda: {"tokens": 8, "d_model": 6},
-    "Prediction": lambda: {
+    "PositionExplorer": lambda: {
+        "tokens": 24,
+        "d_model": 6,
+        "learned": drawn(24, 6),
+        "before": drawn(2, 24, 6, seed=1),
+        "base": 100,
+    },
+    "Prediction": lambda name="How much is still read after so many layers?": {
         "kind": "sketch",
-        "question": "How far does it see?",
-        "answer": "Farther than you think.",
-        "x": [1.0, 2.0, 4.0],
-        "truth": [0.2, 0.5, 0.9],
-        "across": (1.0, 4.0),
+        "question": name,
+        "x": [1, 2, 4, 8, 16, 32],
+        "truth": [62, 81, 90, 84, 40, 12],
+        "across": (1, 32),
+        "up": (0, 100),
+        "xlog": True,
+        "xlabel": "layers",
+        "ylabel": "right (%)",
+        "unit": "%",
+        "answer": "Each layer blends neighbours, and in the end all are alike.",
     },
-    "SoftLookup": lambda: {
-        "names": ["Ada", "Ben"],
-        "keys": [[0.0, 0.5], [1.0, -1.0]],
-        "values": [1.0, 2.0],
-        "moving": False,
+    "SoftLookup": lambda name="Ada": {
+        "names": [name, "Ben", "Cleo"],
+        "keys": [[-0.9, 0.8], [1.0, 0.4], [0.2, -1.0]],
+        "values": [3.0, 40.0, 12.5],
+        "query": [-0.2, 0.1],
+        "unit": name,
     },
-    "StarExplorer": lambda: {"stars": watched_stars(), "astromer": astromer(), "moving": False},
-    "SymplecticityMeter": lambda: {"z": np.arange(6.0).reshape(3, 2) / 10, "A": np.eye(2)},
-    "TileStepper": lambda: {"query": QUERY, "key": KEY, "value": VALUE, "moving": False},
+    "StarExplorer": lambda name="Ada": {
+        "stars": watched_stars((name, "Algol", "Polaris")),
+        "astromer": astromer(),
+        "clock": "turns",
+        "period": 1.3,
+        "night": 3,
+        "hidden": [2, 5, 6],
+    },
+    "SymplecticityMeter": lambda: {
+        "z": [[-1.2, -0.6], [-0.2, 1.3], [0.9, -0.35]],
+        "A": [[0.7, -0.4], [-0.4, 1.1]],
+    },
+    "TileStepper": lambda: {
+        "query": drawn(10, 3),
+        "key": drawn(11, 3, seed=1),
+        "value": drawn(11, 3, seed=2),
+        "query_tile": 4,
+        "key_tile": 3,
+        "causal": True,
+        "step": 5,
+    },
     "TinyGPT": lambda: {
-        "model": decoder(),
-        "alphabet": "·abcde",
+        "model": decoder(norm="post"),  # it ends its text before there is no room left
+        "alphabet": "·abcde<",
         "prompt": "bad",
+        "written": "ce",
         "start": "·",
         "stop": "·",
-        "moving": False,
+        "top_k": 5,
+        "top_p": 0.9,
+        "beginnings": {"to a": "a", "to b": "b"},
     },
 }
+# Those that show a name which somebody else has written.
+TAKE_TEXT = [kind for kind, make in ARGUMENTS.items() if inspect.signature(make).parameters]
 
 
-def make(kind: str, /, **changes: Any) -> Widget:
-    """A valid widget, but for the arguments that the test changes."""
-    return getattr(widgets, kind)(**ARGUMENTS[kind]() | changes)
+def make(kind: str, /, *name: str, **changes: Any) -> Widget:
+    """A valid widget at rest, but for the arguments that the test changes."""
+    made = getattr(widgets, kind)
+    still = {"moving": False} if "moving" in made.class_traits() else {}
+    return made(**still | ARGUMENTS[kind](*name) | changes)
 
 
 def payload_text(shown: Widget) -> str:

@@ -36,7 +36,7 @@ def test_what_is_folded_once_is_folded(text):
 
 
 def test_a_widget_reads_a_name_as_its_reader_writes_it():
-    widget = make("LetterHider", word="Béad", words=["Cab"])
+    widget = make("LetterHider", word="Béad", hidden=[], words=["Cab"])
     assert widget.word == "bead"
     assert widget.words == ["cab"]
     widget.word = "DÄDE"

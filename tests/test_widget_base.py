@@ -1,20 +1,26 @@
 import base64
+import html
 import json
+import re
 import zlib
-from html.parser import HTMLParser
 
 import minify
 import numpy as np
 import pytest
 import traitlets
+from small_widgets import make, payload, payload_text
 
+from course_lib.widgets import BreakIt, page
 from course_lib.widgets.base import Widget
 from course_lib.widgets.modules import module_source, stylesheet
+from course_lib.widgets.page import packed_code
 from course_lib.widgets.traits import Array, Data, Integer, Text
 
-# Widgets check what they are given themselves, and their messages are what is tested here.
+# Widgets are made with lists, as a lecture makes them, not with what their signatures say exactly.
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
+SCRIPTS = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
+SOFT, TILES = make("SoftLookup"), make("TileStepper")
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- ]]>"
 
 
@@ -38,25 +44,8 @@ def counter():
     return Counter(table=np.eye(2, dtype=np.float32))
 
 
-class Page(HTMLParser):
-    """What a browser's parser finds in a piece of HTML: its tags, its text, its scripts' text."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.scripts, self.text = [], [], ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):  # noqa: ARG002 - the parser hands them over
-        self.tags.append(tag)
-        if tag == "script":
-            self.scripts.append("")
-
-    def handle_data(self, data):
-        if self.tags[-1] == "script":
-            self.scripts[-1] += data
-        else:
-            self.text += data
+def unpacked(payload):
+    return zlib.decompress(base64.b64decode(payload["code"])).decode().split("\0")
 
 
 def test_a_widget_s_own_state_goes_to_the_page_and_comes_back(counter):
@@ -70,14 +59,12 @@ def test_a_widget_s_own_state_goes_to_the_page_and_comes_back(counter):
     assert (counter.page_state()["count"], other.page_state()["count"]) == (8, 9)
 
 
-def test_static_html_is_one_placeholder_with_words_and_two_scripts(counter):
-    page = Page(counter.static_html())
-    assert page.tags == ["div", "p", "script", "script"]
-    assert "A counter of steps." in page.text
-    payload = json.loads(page.scripts[0])
-    assert payload["module"] == "soft_lookup.js"
-    assert payload["state"] == counter.page_state()
-    css, module = zlib.decompress(base64.b64decode(payload["code"])).decode().split("\0")
+def test_a_piece_carries_its_words_its_state_and_its_code_made_small(counter):
+    assert "<p>A counter of steps.</p>" in counter.static_html()
+    carried = payload(counter)
+    assert carried["module"] == "soft_lookup.js"
+    assert carried["state"] == counter.page_state()
+    css, module = unpacked(carried)
     assert module == minify.string("text/javascript", module_source("soft_lookup.js"))
     # What the minifier leaves inside a block that asks for its container is made small, too.
     assert "\n" not in css
@@ -87,12 +74,9 @@ def test_static_html_is_one_placeholder_with_words_and_two_scripts(counter):
 def test_a_state_of_any_text_comes_back_as_it_went_in_and_markup_stays_text(counter):
     for hostile in (HOSTILE, "<!--<script>", "\u2028\u2029\x00", '"\\', "&lt;/script&gt;"):
         counter.label = hostile
-        page = Page(counter.static_html())
-        assert page.tags == ["div", "p", "script", "script"]
-        assert "<" not in page.scripts[0]
-        assert json.loads(page.scripts[0])["state"]["label"] == hostile
-        if "\0" not in hostile:
-            assert f"A counter of {hostile}." in page.text
+        assert "<" not in payload_text(counter)
+        assert payload(counter)["state"]["label"] == hostile
+    assert "<p>A counter of &amp;lt;/script&amp;gt;.</p>" in counter.static_html()
 
 
 def test_a_state_that_is_not_finite_is_refused():
@@ -115,9 +99,91 @@ def test_a_trait_may_not_take_a_name_that_ipywidgets_needs():
         type("Bad", (Widget,), {"_module": "soft_lookup.js", "keys": traitlets.Int()})
 
 
-def test_a_widget_must_describe_itself():
-    class Silent(Widget):
-        _module = "soft_lookup.js"
+# Several on a page --------------------------------------------------------------------------------
 
-    with pytest.raises(TypeError, match=r"Silent must say in describe\(\)"):
-        Silent().static_html()
+
+def bound(*outputs):
+    """The page of these outputs, and what was complained about."""
+    faults = []
+    return page.with_current_code("<p>before</p>".join(outputs), faults.append), faults
+
+
+def payloads(text):
+    return [json.loads(script) for script in SCRIPTS.findall(text)[::2]]
+
+
+def without_names(text):
+    return re.sub(r' id="fig-[\w-]*"', "", text)
+
+
+def with_payload(output, change):
+    """An output whose payload was changed by hand."""
+    [payload] = payloads(output)
+    old = SCRIPTS.search(output)[1]
+    return output.replace(old, json.dumps(change(payload)).replace("<", "\\u003c"))
+
+
+def test_the_first_figure_of_a_kind_carries_the_code_and_the_first_of_all_the_kernel_s_stand_in():
+    text, faults = bound(*(widget.static_html() for widget in (SOFT, TILES, SOFT)))
+    assert faults == []
+    codes = [packed_code("soft_lookup.js"), packed_code("tile_stepper.js"), None]
+    assert [payload.get("code") for payload in payloads(text)] == codes
+    starts = [script.count("courseFigure=") for script in SCRIPTS.findall(text)[1::2]]
+    assert starts == [1, 0, 0]
+    assert text.count(page.START) == 3
+    names = ["fig-soft-lookup", "fig-tile-stepper", "fig-soft-lookup-2"]
+    assert re.findall(r' id="([^"]*)"', text) == names
+    assert bound(text) == (text, [])
+    bare = '<div class="cw"><script>1 < 2</script></div>'
+    assert bound(bare) == (bare, [])
+    # Two strips of a lecture share their claims, and those of two lectures do not.
+    strips = map(BreakIt, ("softmax-shares", "equal-lengths", "step-areas"))
+    text, _ = bound(*(strip.static_html() for strip in strips))
+    assert ["code" in payload for payload in payloads(text)] == [True, False, True]
+
+
+def test_an_output_gets_the_code_of_today_and_keeps_its_state_and_its_words(monkeypatch):
+    output = SOFT.static_html()
+    old = with_payload(output, lambda payload: payload | {"code": "b2xk"})
+    text, faults = bound(old.replace("courseFigure=", "courseFigure=yesterday=>"))
+    assert (without_names(text), faults) == (output, [])
+    packed_code.cache_clear()
+    with monkeypatch.context() as today:
+        today.setattr(page, "module_source", lambda name: f"'{name} of today'")
+        text, _ = bound(output)
+    packed_code.cache_clear()
+    assert unpacked(payloads(text)[0])[1] == '"soft_lookup.js of today"'
+    assert '"js/host.js of today"' in text
+
+
+def test_others_licences_travel_and_our_comments_do_not():
+    _, module = unpacked(payloads(SOFT.static_html())[0])
+    assert module.count("Copyright 2017 Google LLC | BSD-3-Clause */") == 2
+    assert module.count("/*") == module.count("/*! lit-html")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda it: {n: it[n] for n in it if n != "format"}, "has the format 1, and this version"),
+        (lambda it: [it], "has the format None"),
+        (lambda it: it | {"module": "../widgets/soft_lookup.js"}, "has no module '../widgets/"),
+        (lambda it: it | {"module": "<b>.js"}, "has no module '<b>.js' any more"),
+        (None, "is not whole; run its notebook again"),
+    ],
+    ids=["old", "list", "elsewhere", "markup", "cut"],
+)
+def test_an_output_that_cannot_start_says_so_in_its_place_and_above_its_words(change, message):
+    output = SOFT.static_html()
+    cut = re.match("<div.*?</div>", output)[0]
+    text, faults = bound(with_payload(output, change) if change else cut, TILES.static_html())
+    broken, whole = text.split("<p>before</p>")
+    assert broken.startswith('<div class="cw-host" data-widget="SoftLookup"><p role="alert">')
+    assert html.escape(message) in broken
+    assert html.escape(SOFT.describe()) in broken
+    assert "<script" not in broken
+    assert "<b>" not in broken
+    [fault] = faults
+    assert "SoftLookup" in fault
+    assert message in fault
+    assert without_names(whole) == TILES.static_html()

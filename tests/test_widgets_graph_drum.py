@@ -22,23 +22,25 @@ def places_of(drum):
 
 
 def test_every_shape_is_what_its_name_says_and_is_drawn_as_large_as_there_is_room():
-    nodes, degrees = {}, {}
-    for name in SHAPES:
+    expected = {
+        "drum": (61, [3, 4, 6]),
+        "path": (36, [1, 2]),
+        "ring": (36, [2]),
+        "dumbbell": (40, [2, 3, 4, 6]),
+        "molecule": (24, [2, 3]),
+        "tree": (31, [1, 2, 3]),
+    }
+    assert expected.keys() == SHAPES.keys()
+    for name, (nodes, degrees) in expected.items():
         drum = GraphDrum(name)
         places, pairs = places_of(drum), torch.tensor(spec_of(drum)["edges"])
-        assert len(places) <= MOST_NODES
-        assert not components(pairs.T, len(places)).any()
+        assert len(places) == nodes <= MOST_NODES
+        assert pairs.flatten().bincount().unique().tolist() == degrees
+        assert not components(pairs.T, nodes).any()
         assert np.abs(places).max() == pytest.approx(1)
         assert len(pairs.sort(dim=1).values.unique(dim=0)) == len(pairs)
         apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
-        assert apart[~np.eye(len(places), dtype=bool)].min() > 0.05
-        nodes[name] = len(places)
-        degrees[name] = sorted(pairs.flatten().bincount().unique().tolist())
-    assert nodes == {"drum": 61, "path": 36, "ring": 36, "dumbbell": 40, "molecule": 24, "tree": 31}
-    assert degrees == {
-        "drum": [3, 4, 6], "path": [1, 2], "ring": [2], "dumbbell": [2, 3, 4, 6],
-        "molecule": [2, 3], "tree": [1, 2, 3],
-    }  # fmt: skip
+        assert apart[~np.eye(nodes, dtype=bool)].min() > 0.05
 
 
 def test_a_graph_of_ones_own_comes_first_and_each_pair_once():
@@ -51,16 +53,12 @@ def test_a_graph_of_ones_own_comes_first_and_each_pair_once():
 
 
 def test_without_places_a_path_is_drawn_in_order_and_pieces_on_a_circle():
-    drum = GraphDrum(edges=np.array(TRIANGLE))
-    assert len(places_of(drum)) == 3
-    assert sorted(spec_of(drum)["edges"]) == [[0, 1], [0, 2], [1, 2]]
+    assert sorted(spec_of(GraphDrum(edges=np.array(TRIANGLE)))["edges"]) == [[0, 1], [0, 2], [1, 2]]
     line = places_of(GraphDrum(edges=[[0, 1, 2, 3], [1, 2, 3, 4]]))[:, 0]
     assert (np.diff(line * np.sign(line[-1])) > 0).all()
     pieces = places_of(GraphDrum(edges=[[0, 2], [1, 3]]))
     assert np.linalg.norm(pieces, axis=1) == pytest.approx(1)
-
-
-def test_a_graph_without_edges_and_one_of_a_single_node_can_be_shown():
+    # No edges, and a single node.
     none = torch.zeros(2, 0, dtype=torch.int64)
     assert len(places_of(GraphDrum(edges=none, places=[[0, 0], [1, 1]]))) == 2
     single = GraphDrum(edges=none)

@@ -12,88 +12,140 @@ from small_widgets import (
     make,
     molecule_network,
     particle_transformer,
-    payload,
     seeded,
     style_vae,
 )
 from torch import nn
+from torch.nn import functional as F
 
+from course_lib.generation import next_token_probabilities
+from course_lib.training import parameter_count
 from course_lib.transformer_parts import POSITIONS
-from course_lib.widgets.letter_hider import masked_model_of
-from course_lib.widgets.tiny_gpt import decoder_of
+from course_lib.widgets.letter_hider import expected_letters
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-IDS = torch.arange(24).reshape(3, 8) % 6
-EXPECTED = {"LetterHider": IDS < 3, "TinyGPT": (IDS + 1) % 6}
+IDS = 1 + torch.arange(24).reshape(3, 8) % 6
+# By what name it is given, and which part of it the widget has again, with the weights that travel.
 MODELS = {
-    "BasisExplorer": ("field", lambda: basis_field()[0]),
-    "GateExplorer": ("cell", lambda: seeded(nn.LSTM, 5, 4)),
-    "GraphPlayground": ("network", molecule_network),
-    "JetExplorer": ("model", particle_transformer),
-    "LatentExplorer": ("vae", style_vae),
-    "LetterHider": ("model", encoder),
-    "StarExplorer": ("astromer", astromer),
-    "TinyGPT": ("model", decoder),
+    "BasisExplorer": ("field", "field", lambda: basis_field()[0]),
+    "GateExplorer": ("cell", "", lambda: seeded(nn.LSTM, 6, 5)),
+    "GraphPlayground": ("network", "network", molecule_network),
+    "JetExplorer": ("model", "network", particle_transformer),
+    "LatentExplorer": ("vae", "decoder", style_vae),
+    "LetterHider": ("model", "model", lambda: encoder(dropout=0.5)),
+    "StarExplorer": ("astromer", "astromer", astromer),
+    "TinyGPT": ("model", "model", lambda: decoder(dropout=0.5)),
 }
 
 
-def test_making_and_describing_a_widget_changes_no_model_draws_nothing_and_hears_of_no_training():
-    for kind, (argument, model_of) in MODELS.items():
-        model, draws = model_of(), torch.get_rng_state()
-        before = {name: value.clone() for name, value in model.state_dict().items()}
-        shown = make(kind, **{argument: model})
-        said, state = shown.describe(), shown.page_state()
-        assert torch.equal(torch.get_rng_state(), draws), kind
-        assert all(torch.equal(value, before[n]) for n, value in model.state_dict().items()), kind
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.zero_()
-        assert (shown.describe(), shown.page_state()) == (said, state), kind
-        carried = getattr(shown, "decoder" if kind == "LatentExplorer" else argument, None)
-        if isinstance(carried, nn.Module):
-            assert not carried.training
-            assert any(parameter.any() for parameter in carried.parameters()), kind
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_model_arrives_rounded_and_is_left_as_it_is_in_training_and_in_double_precision_too(kind):
+    argument, part, model_of = MODELS[kind]
+    plain, model = make(kind, **{argument: model_of()}).page_state(), model_of().double().train()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    draws = torch.get_rng_state()
+    shown = make(kind, **{argument: model})
+    said, state = shown.describe(), shown.page_state()
+    assert state == plain
+    assert torch.equal(torch.get_rng_state(), draws)
+    assert model.training
+    for name, value in model.state_dict().items():
+        torch.testing.assert_close(value, before[name], rtol=0, atol=0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+    assert (shown.describe(), shown.page_state()) == (said, state)
+    if part:
+        there = getattr(shown, part)
+        assert not there.training
+        for name, parameter in there.named_parameters():
+            own = before[f"{part}.{name}" if part == "decoder" else name].float()
+            half_a_step = 0.5 * own.abs().max() / (2 ** (shown.bits - 1) - 1)
+            # A step has 8 significant bits.
+            torch.testing.assert_close(parameter, own, rtol=0, atol=1.02 * float(half_a_step))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "model_of", "rebuilt", "readouts"),
-    [
-        ("LetterHider", encoder, masked_model_of, [{}]),
-        ("TinyGPT", decoder, decoder_of, [{"tied": True}, {"tied": False}]),
-    ],
+    ("kind", "model_of", "readouts"),
+    [("LetterHider", encoder, [{}]), ("TinyGPT", decoder, [{"tied": True}, {"tied": False}])],
 )
-def test_every_kind_of_model_arrives_as_it_left_but_for_the_rounding(
-    kind, model_of, rebuilt, readouts
-):
+def test_every_kind_of_transformer_answers_as_before(kind, model_of, readouts):
     for position, norm, readout in product(POSITIONS, ("pre", "post"), readouts):
         model = model_of(position=position, norm=norm, **readout)
-        shown = make(kind, model=model)
-        state = payload(shown)["state"]
-        there = rebuilt(state["facts"], state["weights"])
-        assert not there.training
-        if readout:
-            tied = there.readout.weight is there.embedding.token.weight
-            assert tied == readout["tied"]
+        there = make(kind, model=model).model
         with torch.no_grad():
             assert torch.allclose(there(IDS), model(IDS), rtol=0, atol=0.01), (position, norm)
-            # The model of the widget is in float32 what the page computes with.
-            ours = shown.model(IDS)
-            assert torch.allclose(ours.double(), there.double()(IDS), rtol=0, atol=1e-4)
-        assert ours.dtype == torch.float32
+        if readout:
+            assert readout["tied"] == (there.readout.weight is there.embedding.token.weight)
 
 
 @pytest.mark.parametrize(("kind", "model_of"), [("LetterHider", encoder), ("TinyGPT", decoder)])
-def test_a_model_in_training_or_in_double_precision_is_taken_too_and_left_as_it_is(kind, model_of):
-    model = model_of(dropout=0.5).double().train()
-    draws = torch.get_rng_state()
+def test_what_rounding_costs_is_the_difference_of_two_losses(kind, model_of):
+    model, hidden = model_of(), IDS < 3
+    real = (torch.arange(8) < 6).expand(3, 8)
     shown = make(kind, model=model)
-    before = shown.losses(IDS, EXPECTED[kind])
-    assert torch.equal(torch.get_rng_state(), draws)
-    assert model.training
-    assert next(model.parameters()).dtype == torch.float64
-    with torch.no_grad():
-        assert torch.allclose(shown.model(IDS), model.eval()(IDS).float(), rtol=0, atol=0.01)
-        model.embedding.token.weight.zero_()
-    assert shown.losses(IDS, EXPECTED[kind]) == before
+    if kind == "LetterHider":
+        seen, given = IDS.masked_fill(hidden, 0), {"real": real}
+        targets, asked = IDS.masked_fill(~hidden, -100), (IDS, hidden)
+    else:
+        seen, given = IDS, {}
+        targets = IDS.masked_fill(hidden, -100)
+        asked = (IDS, targets)
+    found = shown.losses(*asked, **given)
+    for loss, one in zip(found, (model, shown.model), strict=True):
+        with torch.no_grad():
+            logits = one.double()(seen, **given)
+        assert loss == pytest.approx(F.cross_entropy(logits.mT, targets).item(), abs=1e-9)
+    assert found[0] != found[1]
+
+
+# What is said of letters -------------------------------------------------------------------------
+
+
+def test_tiny_gpt_says_what_course_lib_expects_next_if_anything_may_come():
+    drawing = {"temperature": 0.7, "top_k": 4, "top_p": 0.8}
+    for start, ids in (("·", [0, 2, 1, 4, 5]), (None, [2, 1, 4, 5])):
+        shown = make("TinyGPT", start=start, written="e", **drawing)
+        text = shown.describe()
+        assert "“bade”" in text
+        with torch.no_grad():
+            logits = shown.model.double()(torch.tensor(ids))[-1]
+        probability = next_token_probabilities(logits, **drawing)
+        best = probability.argsort(descending=True, stable=True)[0]
+        assert f"first: {shown.alphabet[best]} {probability[best]:.3f}" in text
+    full = {"prompt": "abcdeabcdea"}
+    for finished in ({"written": "·"}, full | {"written": "c"}):
+        assert make("TinyGPT", **finished).describe().endswith("It is finished.")
+    assert "may come next" in make("TinyGPT", written="", **full).describe()
+
+
+def test_in_tiny_gpt_a_longer_prompt_takes_the_room_of_what_was_written():
+    shown = make("TinyGPT", prompt="ab", written="cdecdecd", top_k=None, top_p=1.0)
+    assert shown.top_k == 7  # every letter is kept
+    shown.prompt = "aba"
+    assert shown.written == "cdecdecd"
+    shown.prompt = "ababab"
+    assert shown.written == ""
+
+
+def test_letter_hider_says_what_is_seen_and_what_is_guessed():
+    shown = make("LetterHider", word="bead", hidden=[3, 1])
+    text = shown.describe()
+    assert "Of “bead” it sees “b?a?”." in text
+    ids = torch.tensor([shown.alphabet.index(letter) for letter in "bead"])
+    expected = expected_letters(shown.model.double(), ids, hidden=[1, 3], mask=0)
+    assert torch.equal(shown.expected(), expected)
+    for t in (1, 3):
+        best = shown.alphabet[expected[t].argmax()]
+        assert f"{best} {expected[t].max():.3f} for letter {t + 1}, {'bead'[t]}" in text
+    assert f"{parameter_count(encoder()):,} parameters" in text
+    assert make("LetterHider", hidden=[]).describe().endswith("No letter is hidden.")
+
+
+def test_hidden_places_of_letter_hider_are_in_order_and_said_once_and_leave_with_their_letters():
+    shown = make("LetterHider", hidden=(place for place in (3, 0, 3)), place=3)
+    assert shown.hidden == [0, 3]
+    shown.word = "be"
+    assert (shown.hidden, shown.place) == ([0], -1)

@@ -3,11 +3,10 @@ import pytest
 import torch
 from small_widgets import make, payload, watched_stars
 
-from course_lib.astromer import hide_nights, load_astromer, reconstruction_error
 from course_lib.light_curves import LightCurves
 from course_lib.variable_stars import CLASSES, DAYS, NIGHTS, load_stars
 from course_lib.widgets import StarExplorer
-from course_lib.widgets.star_explorer import START, believed
+from course_lib.widgets.star_explorer import START
 from course_lib.widgets.watched_stars import (
     ECLIPSING,
     ROUGH,
@@ -21,22 +20,33 @@ from course_lib.widgets.watched_stars import (
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
-@pytest.fixture(scope="module")
-def watched():
-    return stars_to_watch()
-
-
-def test_every_star_begins_at_the_same_period_which_none_of_the_course_has(watched):
+def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_macho():
+    watched, test = stars_to_watch(), load_stars().where("test")
+    for kind, name, period in zip(CLASSES, watched.name, watched.period, strict=False):
+        own = test.of(kind).period[:, 0].sort().values
+        assert period == pytest.approx(own[(len(own) - 1) // 2].item())
+        assert f"OGLE-{name.removeprefix(f'{kind}: ')}" in test.of(kind).name
+    assert max(map(len, watched.name)) <= 27  # letters for which a telephone has room
+    rough = len(ROUGH)
+    assert watched.scale == ("magnitude",) * len(CLASSES) + ("instrumental magnitude",) * rough
+    kinds = dict(zip(watched.name, watched.pulsates, strict=True))
+    assert [name for name, pulsates in kinds.items() if not pulsates] == [
+        f"Eclipsing: MACHO {name.removesuffix('.B')}" for name in ECLIPSING
+    ]
+    assert watched.curves.real.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
+    assert (watched.curves.time[:, -1] <= DAYS).all()
+    assert len(watched.prior) == 7
+    # Every star begins at the same period, which none of them has.
     assert StarExplorer(watched_stars(), star=1).period == START
-    slips = (1 / START - 1 / watched.period).abs() * DAYS
-    assert slips.min() > 5
+    assert ((1 / START - 1 / watched.period).abs() * DAYS).min() > 5
     assert (explained(watched.curves, START) < 0.5).all()
 
 
 def test_what_is_told_of_the_stars_is_checked_and_travels():
     few = watched_stars()
+    right = {"name": few.name, "curves": few.curves, "period": few.period}
     assert StarExplorer(few).prior == list(few.prior)
-    assert StarExplorer(WatchedStars(few.name, few.curves, few.period)).prior is None
+    assert StarExplorer(WatchedStars(**right)).prior is None
     for name, told in (
         ("name", {"name": ("a", "b")}),
         ("scale", {"scale": ("magnitude",)}),
@@ -44,16 +54,14 @@ def test_what_is_told_of_the_stars_is_checked_and_travels():
         ("variance above 0", {"prior": (0.1, 0.1)}),
         ("expected days", {"period": torch.full_like(few.period, -1.0)}),
     ):
-        right = {"name": few.name, "curves": few.curves, "period": few.period}
         with pytest.raises(ValueError, match=name):
             WatchedStars(**right | told)
 
 
 def test_hidden_nights_are_kept_in_order_and_once_and_leave_with_their_star():
-    widget = make("StarExplorer", hidden=[5, 2, 5])
+    widget = make("StarExplorer", hidden=[5, 2, 5], star=1, night=19)
     assert widget.hidden == [2, 5]
-    widget.star = 1
-    widget.hidden, widget.night = [2, 19], 19
+    widget.hidden = [2, 19]
     widget.star = 2
     assert (widget.hidden, widget.night) == ([2], -1)
 
@@ -69,50 +77,9 @@ def test_dates_count_from_the_first_night_so_that_float32_holds_them():
 
 def test_without_a_model_nothing_is_said_of_one():
     widget = make("StarExplorer", astromer=None)
-    assert (widget.astromer, widget.bits) == (None, None)
-    assert payload(widget)["state"]["weights"] is None
+    assert (widget.astromer, widget.bits, payload(widget)["state"]["weights"]) == (None,) * 3
     assert "ASTROMER" not in widget.describe()
     assert "ASTROMER" in make("StarExplorer").describe()
-
-
-@pytest.mark.parametrize("clock", ["days", "turns"])
-def test_rounding_hardly_tells_in_what_the_models_of_the_lecture_believe(watched, clock):
-    model, _ = load_astromer(clock)
-    widget = StarExplorer(watched, astromer=model, clock=clock)
-    assert len(widget.static_html().encode()) < 150_000
-    assert widget.bits == 8
-    seen = watched.curves
-    parts = (seen.time, seen.magnitude, seen.error)
-    curves = LightCurves(*(part.double() for part in parts), seen.real)
-    if clock == "turns":
-        curves = curves.in_turns(watched.period)
-    hidden = hide_nights(curves, generator=torch.Generator().manual_seed(0))
-    (said, spread), (again, after) = (
-        believed(one, curves, curves.time, hidden=hidden) for one in (model, widget.astromer)
-    )
-    before, rounded = (
-        reconstruction_error(x, curves.magnitude, hidden).item() for x in (said, again)
-    )
-    assert rounded == pytest.approx(before, rel=0.05)
-    assert (after / spread)[hidden].log().abs().max() < 0.1
-
-
-def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_macho(watched):
-    test = load_stars().where("test")
-    for kind, name, period in zip(CLASSES, watched.name, watched.period, strict=False):
-        own = test.of(kind).period[:, 0].sort().values
-        assert period == pytest.approx(own[(len(own) - 1) // 2].item())
-        assert f"OGLE-{name.removeprefix(f'{kind}: ')}" in test.of(kind).name
-    assert max(map(len, watched.name)) <= 27  # letters for which a telephone has room
-    rough = len(ROUGH)
-    assert watched.scale == ("magnitude",) * len(CLASSES) + ("instrumental magnitude",) * rough
-    kinds = dict(zip(watched.name, watched.pulsates, strict=True))
-    assert [name for name, pulsates in kinds.items() if not pulsates] == [
-        f"Eclipsing: MACHO {name.removesuffix('.B')}" for name in ECLIPSING
-    ]
-    assert watched.curves.real.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
-    assert (watched.curves.time[:, -1] <= DAYS).all()
-    assert len(watched.prior) == 7
 
 
 def test_what_a_series_explains_is_known_where_it_is_all_or_nothing_and_so_is_its_period():

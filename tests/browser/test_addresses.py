@@ -9,7 +9,6 @@ from bare import Alone, bare_page
 from clock import turn
 from hands import Keyboard, widgets
 from in_the_page import Javascript
-from kinds import WIDGETS
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of
 from small_widgets import make
@@ -23,12 +22,12 @@ LINK = '<p style="margin-top: 200vh"><a href="#fig-soft-lookup?temperature=0.05"
 # What depends on other controls, or on a rule of its own, the whole figure is asked for.
 BY_THE_FIGURE = {
     "BasisExplorer": ["points=0,0;0.5,0", "points=0,0;0.6,0;0.5,0;1,0"],
-    "EnergyDrift": ["plane=3", "q=1,2,3", "q=0,0"],
+    "EnergyDrift": ["plane=3", "q=1,2,3", "system=Kepler&q=0,0"],
     "GateExplorer": ["letter=20", "text=a&letter=1"],
     "GraphDrum": ["node=99"],
     "GraphPlayground": ["drawing=unobtainium", "partner=99"],
     "LetterHider": ["hidden=20", "word=a&place=1"],
-    "MechanicsStage": ["z=0,0,1e-99,1"],
+    "MechanicsStage": ["system=Kepler&z=0,0,1e-99,1"],
     "TileStepper": ["step=99"],
     "TinyGPT": ["written=abcdeabcdeabcde"],
 }
@@ -40,7 +39,7 @@ def temperature(widget: Locator) -> float:
 
 
 def test_a_link_sets_the_figure_brings_it_into_view_and_works_again(alone: Alone):
-    widget = alone(WIDGETS["SoftLookup"].make(), below=LINK)
+    widget = alone(make("SoftLookup"), below=LINK)
     page, slider = widget.page, widget.locator("input[type=range]")
     for _ in range(2):
         page.get_by_role("link", name="cold").click()
@@ -51,7 +50,7 @@ def test_a_link_sets_the_figure_brings_it_into_view_and_works_again(alone: Alone
 
 
 def test_the_address_follows_the_hand_and_the_history_does_not_grow(alone: Alone):
-    widget = alone(WIDGETS["SoftLookup"].make(), clock=True)
+    widget = alone(make("SoftLookup"), clock=True)
     page = widget.page
     before = page.evaluate("() => history.length")
     for _ in range(2):
@@ -64,7 +63,7 @@ def test_the_address_follows_the_hand_and_the_history_does_not_grow(alone: Alone
 def test_the_figure_that_was_touched_last_has_the_address(
     open_page: Callable[..., Page], tmp_path: Path
 ):
-    shown = [WIDGETS[kind].make() for kind in ("SoftLookup", "SoftLookup", "PositionExplorer")]
+    shown = [make(kind) for kind in ("SoftLookup", "SoftLookup", "PositionExplorer")]
     page = open_page(bare_page(tmp_path, *shown), clock=True)
     names = ["fig-soft-lookup", "fig-soft-lookup-2", "fig-position-explorer"]
     assert [widget.get_attribute("id") for widget in widgets(page)] == names
@@ -81,7 +80,7 @@ def test_the_figure_that_was_touched_last_has_the_address(
 
 def test_what_is_wrong_in_an_address_is_said_and_the_rest_is_followed(alone: Alone):
     hostile = "%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E"
-    widget = alone(WIDGETS["SoftLookup"].make())
+    widget = alone(make("SoftLookup"))
     first = state_of(widget)
     asked = (
         f"temperature=0.05&similarity={hostile}&query=1&{hostile}=1&__proto__=1&names=a&%E0%A4=1"
@@ -121,9 +120,7 @@ def test_what_does_not_fit_together_leaves_each_figure_as_it_was_and_names_are_f
     open_page: Callable[..., Page], tmp_path: Path
 ):
     kinds = list(BY_THE_FIGURE)
-    still = {"GateExplorer": {"moving": False}}
-    made = (make(kind, **still.get(kind, {})) for kind in kinds)
-    page = open_page(bare_page(tmp_path, *made), height=20_000)
+    page = open_page(bare_page(tmp_path, *map(make, kinds)), height=20_000)
     for kind, widget in zip(kinds, widgets(page), strict=True):
         before, name = str(state_of(widget)), widget.get_attribute("id")
         for query in BY_THE_FIGURE[kind]:
@@ -162,7 +159,7 @@ def test_where_there_is_a_kernel_the_address_is_left_alone(
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
     page = open_page((tmp_path / "empty.html").as_uri(), clock=True)
-    widget = WIDGETS["SoftLookup"].make()
+    widget = make("SoftLookup")
     address = page.evaluate(
         "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
         module_source(widget._module),

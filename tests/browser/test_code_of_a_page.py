@@ -11,10 +11,9 @@ import pytest
 from bare import bare_page
 from displayed import agrees_with_course_lib
 from hands import Keyboard, widgets
-from kinds.soft_lookup import make as soft_lookup
-from kinds.tile_stepper import make as tile_stepper
 from playwright.sync_api import Browser, Page
 from reading import state_of
+from small_widgets import make
 
 from course_lib.widgets.page import with_current_code
 
@@ -52,7 +51,7 @@ def look_at_failure(browser: Browser) -> Iterator[Callable[[str], Page]]:
 def test_figures_that_share_their_code_are_alive_and_keep_their_states_apart(
     open_page: Callable[..., Page], tmp_path: Path
 ):
-    path = bare_page(tmp_path, soft_lookup(), tile_stepper(), soft_lookup(), tile_stepper())
+    path = bare_page(tmp_path, *map(make, ["SoftLookup", "TileStepper"] * 2))
     page = open_page(rewritten(path, lambda text: with_current_code(text, pytest.fail)))
     assert [len(json.loads(text)) for text in PAYLOAD.findall(page.content())] == [5, 5, 4, 4]
     found = widgets(page)
@@ -92,8 +91,8 @@ def test_a_figure_that_cannot_start_says_why_in_its_place_and_the_next_one_is_al
     change: Callable[[dict], dict],
     message: str,
 ):
-    widget = soft_lookup()
-    path = bare_page(tmp_path, widget, tile_stepper())
+    widget = make("SoftLookup")
+    path = bare_page(tmp_path, widget, make("TileStepper"))
     page = look_at_failure(rewritten(path, lambda text: broken(text, change)))
     host = page.locator(".cw-host").first
     alert, words = host.locator("p").all_inner_texts()

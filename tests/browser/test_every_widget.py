@@ -22,12 +22,11 @@ from hands import (
     snapshot,
     widgets,
 )
-from kinds import TAKE_TEXT, WIDGETS
 from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page, expect
 from reading import decoded, eventually, state_of
-from small_widgets import make as make_small
+from small_widgets import ARGUMENTS, TAKE_TEXT, make
 from test_widgets_refusals import CHANGED, sent_by_page
 
 from course_lib import widgets as course_widgets
@@ -39,12 +38,18 @@ pytestmark = pytest.mark.usefixtures("plain_calls")
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 MOST_NUMBERS = 64  # that an address holds of one trait
 SET_IN_PYTHON_ALONE = {"TinyGPT": {"seed"}}
-of_every_kind = pytest.mark.parametrize("kind", WIDGETS)
+of_every_kind = pytest.mark.parametrize("kind", ARGUMENTS)
+# Those in which no control leaves another without effect.
+FOR_A_HAND = {
+    "JetExplorer": {"jet": 1},  # its hardest particle lies where a hand presses, in the middle
+    "MechanicsStage": {"rollouts": None},  # room for each integrator that is switched on in passing
+    # A slider leads to small tiles, and then a short drag to another one.
+    "TileStepper": {"query_tile": 8, "key_tile": 9, "step": 2},
+}
 
 
 def for_a_hand(kind: str) -> Widget:
-    """A small one in which no control leaves another without effect."""
-    return getattr(WIDGETS[kind], "make_for_a_hand", WIDGETS[kind].make)()
+    return make(kind, **FOR_A_HAND.get(kind, {}))
 
 
 # A hand on it ----------------------------------------------------------------------------------
@@ -124,8 +129,7 @@ FOCUS_FIRST_STOP = """(el, selector) => {
 def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
     alone: Alone, kind: str
 ):
-    still = {"moving": False} if "moving" in getattr(course_widgets, kind).class_traits() else {}
-    made = make_small(kind, **still)
+    made = make(kind)
     known = made.limits().keys() - SET_IN_PYTHON_ALONE.get(kind, set())
     if not known:
         pytest.skip("no address carries what belongs to the reader alone")
@@ -161,7 +165,7 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
 def test_a_narrow_window_is_enough_a_fold_gives_back_its_room_and_a_button_keeps_the_focus(
     alone: Alone, kind: str
 ):
-    widget = alone(WIDGETS[kind].make(), width=200, reduced_motion=True)
+    widget = alone(make(kind), width=200, reduced_motion=True)
     assert_within_the_window(widget, 200)
     widget.page.set_viewport_size({"width": 704, "height": 900})
     observed(widget.page)
@@ -195,7 +199,7 @@ def assert_near(found: float, expected: float) -> None:
 
 @pytest.mark.parametrize("kind", TAKE_TEXT)
 def test_markup_in_the_data_is_text_with_scripts_and_without(alone: Alone, kind: str):
-    widget = alone(WIDGETS[kind].make(HOSTILE))
+    widget = alone(make(kind, HOSTILE))
     # What a choice hides at the end was shown at the start.
     told = widget.text_content()
     operate_every_control(widget, Mouse(widget.page), DRAWN)
@@ -203,14 +207,14 @@ def test_markup_in_the_data_is_text_with_scripts_and_without(alone: Alone, kind:
     assert widget.page.locator("img").count() == 0
     assert HOSTILE in told + widget.text_content()
 
-    widget = alone(WIDGETS[kind].make(HOSTILE), scripts=False)
+    widget = alone(make(kind, HOSTILE), scripts=False)
     assert widget.page.locator("img").count() == 0
-    assert WIDGETS[kind].make(HOSTILE).describe() in widget.locator("p").text_content()
+    assert make(kind, HOSTILE).describe() in widget.locator("p").text_content()
 
 
 @pytest.mark.parametrize("kind", TAKE_TEXT)
 def test_a_name_that_javascript_knows_is_a_name_like_others(alone: Alone, kind: str):
-    widget = alone(WIDGETS[kind].make("__proto__"))
+    widget = alone(make(kind, "__proto__"))
     agrees_with_course_lib(widget)
     assert "__proto__" in widget.text_content()
 
@@ -222,7 +226,7 @@ def test_a_name_that_javascript_knows_is_a_name_like_others(alone: Alone, kind: 
 def test_on_a_wide_screen_in_light_and_dark_texts_stand_out_and_every_control_has_a_name(
     alone: Alone, kind: str
 ):
-    widget = alone(WIDGETS[kind].make(), width=1920)
+    widget = alone(make(kind), width=1920)
     assert_within_the_window(widget, 1920)
     assert widget.evaluate(FAINT_TEXTS) == []
     assert widget.locator(CONTROLS).evaluate_all(NAMELESS) == []
@@ -230,7 +234,7 @@ def test_on_a_wide_screen_in_light_and_dark_texts_stand_out_and_every_control_ha
     observed(widget.page)
     assert widget.evaluate(FAINT_TEXTS) == []
     turned = pixels_of(widget)
-    born = alone(WIDGETS[kind].make(), width=1920, init=DARK_FROM_THE_START)
+    born = alone(make(kind), width=1920, init=DARK_FROM_THE_START)
     assert born.evaluate("() => document.documentElement.dataset.theme") == "dark"
     # A browser may smooth an edge a little otherwise when it draws it anew.
     assert np.abs(turned - pixels_of(born)).max() < SMOOTHING, "a pixel of the light theme is left"
@@ -266,7 +270,7 @@ LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
 @of_every_kind
 def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(alone: Alone, kind: str):
     moves = "moving" in getattr(course_widgets, kind).class_traits()
-    made = make_small(kind, moving=True) if moves else WIDGETS[kind].make()
+    made = make(kind, **{"moving": True} if moves else {})
     widget = alone(made, reduced_motion=True, clock=True)
     assert rests(widget)
     for slider in widget.locator("input[type=range]:visible").all():
@@ -282,7 +286,7 @@ def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(alone: Al
 def test_a_widget_that_nobody_touches_or_sees_rests_and_catches_up_when_it_is_seen(
     alone: Alone, kind: str
 ):
-    widget = alone(WIDGETS[kind].make(), below='<div style="height: 400vh"></div>', clock=True)
+    widget = alone(make(kind), below='<div style="height: 400vh"></div>', clock=True)
     page = widget.page
     assert rests(page)
     page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
@@ -345,7 +349,7 @@ def test_a_widget_that_is_taken_down_leaves_nothing_behind(
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
     page = open_page((tmp_path / "empty.html").as_uri(), clock=True)
-    widget = WIDGETS[kind].make()
+    widget = make(kind)
     given = [address_of(page, widget), widget.page_state()]
     found = page.evaluate(MOUNT_AND_TEAR_DOWN, given)
     assert found["alive"]["listeners"] > 0
@@ -386,7 +390,7 @@ def test_what_python_refuses_is_said_until_the_next_deed(
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
     page = open_page((tmp_path / "empty.html").as_uri())
-    widget = WIDGETS["SoftLookup"].make()
+    widget = make("SoftLookup")
     address = address_of(page, widget)
     said, later = page.evaluate(MOUNT_AND_REFUSE, [address, widget.page_state()])
     assert said == "Python did not take this: temperature must lie between 0.02 and 10"

@@ -6,9 +6,9 @@ from bare import Alone
 from clock import plays, turn
 from displayed import agrees_with_course_lib, has
 from hands import centre, press
-from kinds.attention_explorer import make
 from playwright.sync_api import expect
 from reading import NOTE_VALUES, VALUES, send, state_of
+from small_widgets import make
 
 from course_lib.widgets import AttentionExplorer
 
@@ -20,7 +20,7 @@ def equal_weights(tokens: int) -> np.ndarray:
 
 
 def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(alone: Alone):
-    widget = alone(make())
+    widget = alone(make("AttentionExplorer"))
     mouse, slider = widget.page.mouse, widget.get_by_role("slider", name="Query token")
     cells = widget.locator(".cw-heat canvas")
     x, _ = centre(cells)
@@ -34,7 +34,7 @@ def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(al
 
 
 def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(alone: Alone):
-    widget = alone(make())
+    widget = alone(make("AttentionExplorer"))
     before = state_of(widget)["tokens"]
     other = AttentionExplorer(["x", " "], equal_weights(2), layer=0).page_state()
     send(widget, layer=1)
@@ -49,7 +49,7 @@ def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(alon
 
 
 def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
-    widget = alone(make())
+    widget = alone(make("AttentionExplorer"))
     send(widget, plugged=True)
     field, said = widget.get_by_label("Your tokens"), widget.locator(".cw-message")
     expect(field).to_have_value("Ada b c b c")

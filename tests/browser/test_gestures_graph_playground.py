@@ -8,9 +8,9 @@ from bare import Shown, shows
 from clock import CLOCK, plays, rests, turn
 from displayed import agrees_with_course_lib, has
 from hands import Mouse, Point, press
-from kinds.graph_playground import acid, bicyclopentyl, decalin, network
 from playwright.sync_api import Locator, expect
 from reading import eventually, send, state_of
+from small_widgets import acid, bicyclopentyl, decalin, molecule_network
 
 from course_lib.molecules import Molecule
 from course_lib.widgets import GraphPlayground
@@ -30,7 +30,7 @@ CLICK_AND_CHOOSE = """(el, clicked) => {
 
 def playground(*molecules: Molecule, **given: Any) -> GraphPlayground:
     listed = molecules or (acid("acid"), decalin(), bicyclopentyl())
-    return GraphPlayground(listed, **{"network": network(), "moving": False} | given)
+    return GraphPlayground(listed, **{"network": molecule_network(), "moving": False} | given)
 
 
 shown = shows(playground)

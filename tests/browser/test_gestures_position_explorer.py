@@ -6,9 +6,9 @@ from bare import Shown, shows
 from clock import CLOCK, observed, plays, rests, turn
 from displayed import agrees_with_course_lib, has
 from hands import Mouse, Point, centre, label_of
-from kinds.position_explorer import make
 from playwright.sync_api import Locator
 from reading import NOTE_STATES, STATES, state_of
+from small_widgets import make
 
 from course_lib.position import sinusoidal
 from course_lib.widgets import PositionExplorer
@@ -115,7 +115,7 @@ def words(widget: Locator) -> str:
 def test_words_are_swapped_chosen_and_dragged_and_the_page_says_what_that_does_to_the_score(
     shown: Shown,
 ):
-    widget = shown(make(), page={"reduced_motion": True})
+    widget = shown(make("PositionExplorer"), page={"reduced_motion": True})
     choose(widget, "none")
     moved = widget.locator("[data-reading=moved]")
     momentary = widget.locator("[data-reading=momentary]")

@@ -11,9 +11,10 @@ from clock import plays, turn
 from conftest import all_alive
 from displayed import has
 from hands import Finger, Hand, Mouse, centre, operate_every_control, snapshot, widgets
-from kinds.prediction import chosen, make, placed
+from kinds.prediction import chosen, placed
 from playwright.sync_api import Locator, Page, expect
 from reading import state_of
+from small_widgets import make
 
 from course_lib.widgets import LiveFigure, Prediction
 from course_lib.widgets.prediction import KNOTS
@@ -52,7 +53,7 @@ def test_a_number_is_placed_and_an_option_is_chosen_and_neither_moves_what_stand
 
 
 def test_a_stroke_from_left_to_right_is_the_curve(alone: Alone):
-    widget = alone(make())
+    widget = alone(make("Prediction"))
     chart = widget.locator(".cw-p-pen rect")
     x, y = centre(chart)
     box = chart.bounding_box()

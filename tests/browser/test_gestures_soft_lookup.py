@@ -6,9 +6,9 @@ from bare import Alone
 from clock import plays, rests, turn
 from displayed import agrees_with_course_lib
 from hands import Finger, Mouse, centre, press
-from kinds.soft_lookup import make
 from playwright.sync_api import Locator
 from reading import eventually, state_of
+from small_widgets import make
 
 from course_lib.widgets import SoftLookup
 
@@ -24,7 +24,7 @@ def is_at(widget: Locator, expected: list[float]) -> None:
 
 
 def test_a_click_brings_the_query_and_a_drag_out_of_the_plane_stops_within_it(alone: Alone):
-    widget = alone(make())
+    widget = alone(make("SoftLookup"))
     page, plane = widget.page, widget.locator(".cw-plane")
     centre(plane)
     box = plane.bounding_box()
@@ -56,7 +56,7 @@ def test_a_click_brings_the_query_and_a_drag_out_of_the_plane_stops_within_it(al
 
 def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(alone: Alone):
     below = '<div style="height: 400vh"></div>'
-    widget = alone(make(), width=390, height=844, touch=True, below=below)
+    widget = alone(make("SoftLookup"), width=390, height=844, touch=True, below=below)
     x, y = centre(widget.locator(".cw-query path"))
     (across, up), scrolled = state_of(widget)["query"].tolist(), "() => scrollY"
     before = widget.page.evaluate(scrolled)

@@ -8,15 +8,16 @@ from bare import Shown, shows
 from clock import CLOCK, plays, rests, turn
 from displayed import agrees_with_course_lib, has
 from hands import Mouse, Point, centre, press
-from kinds.tile_stepper import in_tiles, make, visits_of
+from kinds.tile_stepper import visits_of
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
+from small_widgets import make
 
 from course_lib.widgets import TileStepper
 
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
-shown = shows(lambda stepper=None: stepper or make(), folded=True)
+shown = shows(lambda stepper=None, **given: stepper or make("TileStepper", **given), folded=True)
 
 
 def point_in(widget: Locator, query: int, key: int) -> Point:
@@ -76,7 +77,7 @@ def test_it_plays_to_the_last_tile_and_then_rests(shown: Shown):
 
 
 def test_on_opening_it_plays_until_a_hand_stops_it(shown: Shown):
-    widget = shown(in_tiles(5, 6, step=1, moving=True), page=CLOCK)
+    widget = shown(query_tile=5, key_tile=6, step=1, moving=True, page=CLOCK)
     turn(widget, 2)
     has(widget, step=2)
     widget.page.mouse.click(*point_in(widget, 0, 0))

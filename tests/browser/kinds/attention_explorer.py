@@ -1,8 +1,7 @@
-"""AttentionExplorer: a small one, what it displays, and what course_lib says it should."""
+"""AttentionExplorer: what it displays, and what course_lib says it should."""
 
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from filmed import expected_next, weights_of
@@ -11,7 +10,6 @@ from reading import agrees, state_of
 from torch import Tensor
 
 from course_lib.attention import attention_weights, causal_mask
-from course_lib.widgets import AttentionExplorer
 
 from .scraped import assert_said, scraper
 
@@ -42,22 +40,6 @@ def retempered_rows(state: dict[str, Any]) -> Tensor:
         nothing[alive], nothing, bias=score[alive] / state["temperature"], mask=mask[alive]
     )
     return rows
-
-
-def make(name: str = "Ada") -> AttentionExplorer:
-    random = np.random.default_rng(4)
-    return AttentionExplorer(
-        [name, "b", "c", "b", "c"],
-        torch.from_numpy(random.normal(size=(4, 2, 3, 5, 5))).softmax(-1),
-        steps=[0, 10, 20, 30],
-        losses=[3.0, 2.5, 0.75, 0.5],
-        vocabulary=[name, "b", "c", "d"],
-        guesses=torch.from_numpy(random.normal(scale=2, size=(4, 5, 4))).softmax(-1),
-        question=name,
-        rivals=["d", name],
-        step=3,
-        moving=False,
-    )
 
 
 def displayed(widget: Locator) -> None:

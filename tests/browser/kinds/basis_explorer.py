@@ -1,4 +1,4 @@
-"""BasisExplorer: a small one, what it displays, and what course_lib says it should."""
+"""BasisExplorer: what it displays, and what course_lib says it should."""
 
 from functools import partial
 from typing import Any
@@ -8,12 +8,10 @@ import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
 from reading import state_of
-from small_widgets import basis_field
 from torch import Tensor
 
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.elliptic import solve
-from course_lib.widgets import BasisExplorer
 from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
 from .scraped import assert_said, scraper
@@ -37,10 +35,6 @@ READ = scraper("""
     lines: Object.fromEntries(all("[data-line]", (e) => [e.dataset.line, pointsOf(e)])),
   };
 """)
-
-
-def make() -> BasisExplorer:
-    return BasisExplorer(*basis_field(), moving=False)
 
 
 def grid(places: int) -> Tensor:

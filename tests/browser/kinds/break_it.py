@@ -1,4 +1,4 @@
-"""BreakIt: a small one, what it displays, and what course_lib says it should."""
+"""BreakIt: what it displays, and what course_lib says it should."""
 
 import json
 
@@ -7,13 +7,7 @@ from broken_claims import residual
 from playwright.sync_api import Locator
 from reading import state_of
 
-from course_lib.widgets import BreakIt
-
 from .scraped import number_in
-
-
-def make() -> BreakIt:
-    return BreakIt("equal-lengths", moving=False)
 
 
 def displayed(widget: Locator) -> None:

@@ -1,4 +1,4 @@
-"""EnergyDrift: a small one, what it displays, and what course_lib says it should."""
+"""EnergyDrift: what it displays, and what course_lib says it should."""
 
 import functools
 import json
@@ -11,7 +11,6 @@ from reading import state_of
 from torch import Tensor
 
 from course_lib import mechanics
-from course_lib.widgets import EnergyDrift
 
 from .scraped import number_in, scraper
 
@@ -128,13 +127,6 @@ def assert_parts(text: str, expected: float, *, doubt: float) -> None:
         assert expected > 1e4
         return
     assert parts_of(text) == pytest.approx(expected, rel=0.051, abs=doubt)
-
-
-def make(name: str = "Ada") -> EnergyDrift:
-    pendulum = mechanics.Pendulum()
-    q, p = torch.tensor([1.2], dtype=torch.float64), torch.tensor([0.0], dtype=torch.float64)
-    run = mechanics.integrate(pendulum, q, p, dt=0.1, steps=500)
-    return EnergyDrift(pendulum, q=q, p=p, dt=0.1, steps=500, rollouts={name: run}, moving=False)
 
 
 def displayed(widget: Locator) -> None:

@@ -1,4 +1,4 @@
-"""GateExplorer: a small one, what it displays, and what course_lib says it should."""
+"""GateExplorer: what it displays, and what course_lib says it should."""
 
 import math
 import re
@@ -12,7 +12,6 @@ from reading import agrees, state_of
 from torch import Tensor, nn
 
 from course_lib import recurrent
-from course_lib.widgets import GateExplorer
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
 from .scraped import assert_said, scraper
@@ -47,25 +46,6 @@ READ = scraper("""
     map: one(".cw-g-rows") && map(),
   };
 """)
-
-
-def make(name: str = "Ada") -> GateExplorer:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(7)
-        cell, readout = torch.nn.LSTM(6, 5), torch.nn.Linear(5, 2)
-    with torch.no_grad():
-        for parameter in (*cell.parameters(), *readout.parameters()):
-            parameter.mul_(3)
-    return GateExplorer(
-        cell,
-        "abcde ",
-        text="bad cab",
-        readout=readout,
-        labels=[name, "b"],
-        unit=2,
-        letter=4,
-        moving=False,
-    )
 
 
 def displayed(widget: Locator) -> None:

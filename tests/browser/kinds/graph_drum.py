@@ -1,4 +1,4 @@
-"""GraphDrum: a small one, what it displays, and what course_lib says it should."""
+"""GraphDrum: what it displays, and what course_lib says it should."""
 
 import functools
 from typing import Any
@@ -19,7 +19,6 @@ from course_lib.graph_dynamics import (
     eigenmodes,
     laplacian,
 )
-from course_lib.widgets import GraphDrum
 
 from .scraped import assert_said, scraper
 
@@ -110,10 +109,6 @@ def place_of(places: Tensor, node: int, height: Tensor) -> list[float]:
         160 + across * float(x[node] * near[node]),
         float(ground - back[node] - lift[node] * float(height)),
     ]
-
-
-def make() -> GraphDrum:
-    return GraphDrum("molecule", moving=False)
 
 
 def displayed(widget: Locator) -> None:

@@ -1,13 +1,11 @@
-"""GraphPlayground: a small one, what it displays, and what course_lib says it should."""
+"""GraphPlayground: what it displays, and what course_lib says it should."""
 
-import math
 from typing import Any
 
 import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
 from reading import NUMBER, agrees, assert_column, state_of
-from torch import nn
 
 from course_lib.graph import (
     Graph,
@@ -16,9 +14,7 @@ from course_lib.graph import (
     NormalizedGraphConv,
     weisfeiler_lehman,
 )
-from course_lib.molecule_network import MoleculeNetwork
 from course_lib.molecules import ELEMENTS, Molecule
-from course_lib.widgets import GraphPlayground
 from course_lib.widgets.graph_playground import network_of
 
 from .scraped import assert_said, scraper
@@ -32,49 +28,6 @@ READ = scraper("""return {
   strips: all(".cw-g-strip", (strip) => [...strip.querySelectorAll("b")].map(textOf).map(Number)),
   slider: Number(one("[data-trait=rounds]").value),
 };""")
-
-
-def ring_of(atoms: int, name: str, *chords: tuple[int, int]) -> Molecule:
-    """Carbons in a ring, with further bonds across it."""
-    angle = 2 * math.pi * torch.arange(atoms) / atoms
-    bonds = [(i, (i + 1) % atoms, 1) for i in range(atoms)] + [(i, j, 1) for i, j in chords]
-    place = torch.stack([angle.cos(), angle.sin()], dim=1)
-    return Molecule.drawn(["C"] * atoms, bonds, name=name, place=place)
-
-
-def decalin() -> Molecule:
-    """Two rings of six that share a bond."""
-    return ring_of(10, "decalin", (0, 5))
-
-
-def bicyclopentyl() -> Molecule:
-    """Two rings of five that a bond joins."""
-    five = [(i, (i + 1) % 5, 1) for i in range(5)]
-    bonds = [*five, *((i + 5, j + 5, 1) for i, j, _ in five), (0, 5, 1)]
-    return Molecule.drawn(["C"] * 10, bonds, name="bicyclopentyl")
-
-
-def acid(name: str) -> Molecule:
-    """Glycine as an ion, with a fluorine: letters, charges and a double bond."""
-    bonds = [(0, 1, 1), (1, 2, 1), (2, 3, 2), (2, 4, 1), (1, 5, 1)]
-    place = torch.tensor([[-2.0, 0], [-1, 0.6], [0, 0], [0, -1.2], [1, 0.6], [-1, 1.8]])
-    atoms = ["N", "C", "C", "O", "O", "F"]
-    return Molecule.drawn(atoms, bonds, name=name, charge=[1, 0, 0, 0, -1, 0], place=place)
-
-
-def make(name: str = "Ada") -> GraphPlayground:
-    molecules = [acid(name), decalin(), bicyclopentyl()]
-    return GraphPlayground(molecules, network=network(), rounds=2, moving=False)
-
-
-def network() -> MoleculeNetwork:
-    """One that nobody trained, but whose answers differ."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        made = MoleculeNetwork(d=8, layers=2)
-        for parameter in made.parameters():
-            nn.init.normal_(parameter, std=0.5)
-    return made.answers_like(torch.tensor([-5.0, -3.0, -1.0]))
 
 
 def graph_of(drawing: dict[str, Any]) -> Graph:

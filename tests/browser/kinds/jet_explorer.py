@@ -1,4 +1,4 @@
-"""JetExplorer: a small one, what it displays, and what course_lib says it should."""
+"""JetExplorer: what it displays, and what course_lib says it should."""
 
 import functools
 import json
@@ -8,13 +8,11 @@ import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, assert_column, shown, state_of
-from small_widgets import make as make_small
 from torch import Tensor
 
 from course_lib.four_momenta import delta_phi, delta_r, invariant_mass, measured
 from course_lib.jets import Jets, pairwise_features, particle_features
 from course_lib.particle_transformer import ParticleTransformer
-from course_lib.widgets import JetExplorer
 from course_lib.widgets.jet_explorer import jet_of, network_of
 
 from .scraped import scraper
@@ -39,15 +37,6 @@ READ = scraper("""return {
   pointed: Number(one("[role=listbox]").dataset.pointed),
   verdict: one(".cw-j-verdict")?.textContent ?? "",
 };""")
-
-
-def make() -> JetExplorer:
-    return make_small("JetExplorer")
-
-
-def make_for_a_hand() -> JetExplorer:
-    """One of whose particles the hardest lies where a hand presses, in the middle."""
-    return make_small("JetExplorer", jet=1)
 
 
 @functools.lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""LatentExplorer: a small one, what it displays, and what course_lib says it should."""
+"""LatentExplorer: what it displays, and what course_lib says it should."""
 
 import base64
 import functools
@@ -11,12 +11,11 @@ import torch
 from playwright.sync_api import Locator
 from reading import STATE, agrees, decoded
 from scipy.stats import chi2
-from small_widgets import BESIDE, TYPEFACES, style_vae, typefaces
+from small_widgets import TYPEFACES, typefaces
 from torch import Tensor
 
 from course_lib.typeface_vae import AlphabetDecoder
 from course_lib.typefaces import SIZE, load_typefaces
-from course_lib.widgets import LatentExplorer
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 
@@ -49,20 +48,6 @@ READ = scraper("""
     axes: all(".cw-x-axes .cw-control"),
   };
 """)
-
-
-def make(name: str = MONO) -> LatentExplorer:
-    names, beside = ([name if own == MONO else own for own in all_] for all_ in (TYPEFACES, BESIDE))
-    return LatentExplorer(
-        style_vae(),
-        typefaces(tuple(names)),
-        beside=beside,
-        start=4,
-        end=1,
-        share=0.25,
-        word="abz",
-        moving=False,
-    )
 
 
 @functools.lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""LetterHider: a small one, what it displays, and what course_lib says it should."""
+"""LetterHider: what it displays, and what course_lib says it should."""
 
 import re
 from typing import Any
@@ -9,8 +9,6 @@ from reading import agrees, state_of
 from reading_letters import READ_LETTERS
 from torch import Tensor
 
-from course_lib.masked_language_model import MaskedLanguageModel
-from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 from .letters import assert_heads, assert_heights, spelled
@@ -39,18 +37,6 @@ READ = (
   };
 }"""
 )
-
-
-def make() -> LetterHider:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(10)
-        model = MaskedLanguageModel(8, 8, 2, 2, tokens=9)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(2)
-    words = ["cab", "deface", "bead"]
-    hidden = {"word": "badface", "hidden": [2, 5]}
-    return LetterHider(model, "·abcde<f", mask="·", words=words, moving=False, **hidden)
 
 
 def displayed(widget: Locator) -> None:

@@ -1,20 +1,14 @@
-"""LiveFigure: a small one, what it displays, and what course_lib says it should."""
+"""LiveFigure: what it displays, and what course_lib says it should."""
 
 import pytest
 from live_figures import EXPECTED
 from playwright.sync_api import Locator
 from reading import state_of
 
-from course_lib.widgets import LiveFigure
-
 from .scraped import number_in
 
 # Of a power that two numbers of nodes tell, one digit behind the point is known.
 ONE_DIGIT = {"softmax-power"}
-
-
-def make() -> LiveFigure:
-    return LiveFigure("root-d", moving=False)
 
 
 def displayed(widget: Locator) -> None:

@@ -1,4 +1,4 @@
-"""MechanicsStage: a small one, what it displays, and what course_lib says it should."""
+"""MechanicsStage: what it displays, and what course_lib says it should."""
 
 import functools
 import itertools
@@ -12,11 +12,9 @@ import torch
 from playwright.sync_api import Locator
 from reading import agrees, decoded, state_of
 from scipy.spatial.transform import Rotation
-from small_widgets import seeded
 from torch import Tensor, nn
 
 from course_lib import mechanics
-from course_lib.widgets import MechanicsStage
 
 from .energy_drift import STAGE, balls_of, trajectory
 from .energy_drift import state_at as pairs_at
@@ -88,21 +86,6 @@ def energy_at(energy: Callable[[Tensor], Tensor], states: Tensor, moment: float)
     """Between two steps it is drawn on the straight line from one to the other."""
     before, part = int(moment), moment % 1
     return float(torch.lerp(energy(states[before]), energy(states[before + (part > 0)]), part))
-
-
-def make(name: str = "") -> MechanicsStage:
-    """With a name there are two networks, which leave no room for integrators."""
-    if name:
-        networks = {title: seeded(perceptron, 2, 3, 2) for title in (name, "other")}
-        return MechanicsStage(networks=networks, moving=False)
-    start = torch.tensor([1.2], dtype=torch.float64)
-    run = mechanics.integrate(mechanics.Pendulum(), start, 0 * start, dt=0.05, steps=200)
-    return MechanicsStage(rollouts={"Ada": run}, moving=False)
-
-
-def make_for_a_hand() -> MechanicsStage:
-    """One with room for each integrator that the hand switches on in passing."""
-    return MechanicsStage(moving=False)
 
 
 def displayed(widget: Locator) -> None:

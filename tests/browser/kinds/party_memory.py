@@ -1,6 +1,5 @@
-"""PartyMemory: a small one, what it displays, and what course_lib says it should."""
+"""PartyMemory: what it displays, and what course_lib says it should."""
 
-import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -8,7 +7,6 @@ from reading import agrees, assert_column, state_of
 from torch import Tensor
 
 from course_lib.attention import attention, composite_memory, gated_memory, pooled_memory
-from course_lib.widgets import PartyMemory
 
 from .scraped import assert_said
 
@@ -22,18 +20,6 @@ READ_INK = """(el) => {
   return [[...el.querySelectorAll("canvas.cw-picture")].map(pixels),
     [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16))];
 }"""
-
-
-def make(name: str = "Ada") -> PartyMemory:
-    random = np.random.default_rng(3)
-    return PartyMemory(
-        images=random.uniform(size=(4, 6, 5)),
-        names=[name, "Ben", "Cleo", "Dora"],
-        score=random.normal(size=4),
-        keys=random.normal(size=(4, 3)),
-        queries={name: random.normal(size=3), "Who is fun?": random.normal(size=3)},
-        arrived=1,
-    )
 
 
 def displayed(widget: Locator) -> None:

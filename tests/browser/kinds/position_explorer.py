@@ -1,4 +1,4 @@
-"""PositionExplorer: a small one, what it displays, and what course_lib says it should."""
+"""PositionExplorer: what it displays, and what course_lib says it should."""
 
 import re
 from typing import Any
@@ -11,7 +11,6 @@ from reading import agrees, state_of
 from torch import Tensor
 
 from course_lib.position import rotary, sinusoidal
-from course_lib.widgets import PositionExplorer
 
 from .scraped import scraper
 
@@ -68,13 +67,6 @@ def sides_of(state: dict[str, Any]) -> tuple[Tensor, Tensor]:
 def moments_of(state: dict[str, Any]) -> list[Tensor]:
     """The learned table from the first moment of its training to the last."""
     return [*state["before"], state["learned"]]
-
-
-def make() -> PositionExplorer:
-    *before, table = np.random.default_rng(8).normal(size=(3, 24, 6))
-    return PositionExplorer(
-        tokens=24, d_model=6, learned=table, before=before, base=100, moving=False
-    )
 
 
 def displayed(widget: Locator) -> None:

@@ -1,4 +1,4 @@
-"""Prediction: a small one, what it displays, and what course_lib says it should."""
+"""Prediction: what it displays, and what course_lib says it should."""
 
 import numpy as np
 import pytest
@@ -11,20 +11,6 @@ from .scraped import number_in
 
 DEPTH = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 READ = np.array([0.62, 0.81, 0.9, 0.84, 0.4, 0.12])
-
-
-def make(name: str = "How much is still read after so many layers?") -> Prediction:
-    return Prediction.sketch(
-        name,
-        x=DEPTH,
-        truth=100 * READ,
-        up=(0, 100),
-        xlog=True,
-        xlabel="layers",
-        ylabel="right (%)",
-        unit="%",
-        answer="Each layer blends neighbours, and in the end all are alike.",
-    )
 
 
 def placed(**given: object) -> Prediction:

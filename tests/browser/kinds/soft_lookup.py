@@ -1,4 +1,4 @@
-"""SoftLookup: a small one, what it displays, and what course_lib says it should."""
+"""SoftLookup: what it displays, and what course_lib says it should."""
 
 import pytest
 import torch
@@ -8,20 +8,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.attention import attention, attention_weights
-from course_lib.widgets import SoftLookup
 
 from .scraped import assert_said
-
-
-def make(name: str = "Ada") -> SoftLookup:
-    return SoftLookup(
-        names=[name, "Ben", "Cleo"],
-        keys=[[-0.9, 0.8], [1.0, 0.4], [0.2, -1.0]],
-        values=[3.0, 40.0, 12.5],
-        query=[-0.2, 0.1],
-        unit=name,
-        moving=False,
-    )
 
 
 def displayed(widget: Locator) -> None:

@@ -1,4 +1,4 @@
-"""StarExplorer: a small one, what it displays, and what course_lib says it should."""
+"""StarExplorer: what it displays, and what course_lib says it should."""
 
 import re
 from typing import Any
@@ -9,14 +9,12 @@ import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
 from reading import agrees, state_of
-from small_widgets import astromer, watched_stars
 from torch import Tensor
 
 from course_lib.astromer import reconstruction_error
 from course_lib.light_curves import LightCurves, phase
 from course_lib.periodogram import HarmonicFit, fit_harmonics, frequency_grid, lomb_scargle
 from course_lib.star_prior import posterior_at_period
-from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import astromer_of, believed
 
 from .scraped import assert_said, scraper
@@ -49,18 +47,6 @@ READ = scraper(r"""
     turn: dataOf("turn"),
   };
 """)
-
-
-def make(name: str = "Ada") -> StarExplorer:
-    return StarExplorer(
-        watched_stars((name, "Algol", "Polaris")),
-        astromer=astromer(),
-        clock="turns",
-        period=1.3,
-        night=3,
-        hidden=[2, 5, 6],
-        moving=False,
-    )
 
 
 def curve_of(state: dict[str, Any]) -> LightCurves:

@@ -1,8 +1,7 @@
-"""SymplecticityMeter: a small one, what it displays, and what course_lib says it should."""
+"""SymplecticityMeter: what it displays, and what course_lib says it should."""
 
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from broken_claims import Force, asymmetry, force_of
@@ -12,7 +11,6 @@ from torch import Tensor
 
 from course_lib import symplectic
 from course_lib.mechanics import work_along
-from course_lib.widgets import SymplecticityMeter
 
 from .scraped import scraper
 
@@ -54,13 +52,6 @@ def ride_to(corners: Tensor, travelled: float) -> tuple[Tensor, int]:
 
 def pairs(text: str) -> Tensor:
     return torch.tensor([float(x) for x in text.split()], dtype=torch.float64).reshape(-1, 2)
-
-
-def make() -> SymplecticityMeter:
-    random = np.random.default_rng(5)
-    A = random.normal(size=(2, 2))
-    z = np.array([[-1.2, -0.6], [-0.2, 1.3], [0.9, -0.35]])
-    return SymplecticityMeter(z, (A + A.T) / 2, moving=False)
 
 
 def displayed(widget: Locator) -> None:

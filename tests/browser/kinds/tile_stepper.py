@@ -1,11 +1,10 @@
-"""TileStepper: a small one, what it displays, and what course_lib says it should."""
+"""TileStepper: what it displays, and what course_lib says it should."""
 
 import math
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Locator
@@ -23,7 +22,6 @@ from course_lib.tiled_attention import (
     tile_plan,
     tiled_bytes,
 )
-from course_lib.widgets import TileStepper
 
 from .scraped import scraper
 
@@ -98,22 +96,6 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     # S is written and read, P is written and read.
     naive = sum(array.numel() for array in arrays) + (s + p + p + o) * len(key)
     return tiled * state["bytes_each"], naive * state["bytes_each"]
-
-
-def in_tiles(query_tile: int, key_tile: int, *, step: int, moving: bool = False) -> TileStepper:
-    random = np.random.default_rng(6)
-    query, key, value = random.normal(size=(10, 3)), *random.normal(size=(2, 11, 3))
-    tiles = {"query_tile": query_tile, "key_tile": key_tile}
-    return TileStepper(query, key, value, **tiles, causal=True, step=step, moving=moving)
-
-
-def make() -> TileStepper:
-    return in_tiles(4, 3, step=5)
-
-
-def make_for_a_hand() -> TileStepper:
-    """Of large tiles: a slider leads to small ones, and then a short drag to another tile."""
-    return in_tiles(8, 9, step=2)
 
 
 def displayed(widget: Locator) -> None:

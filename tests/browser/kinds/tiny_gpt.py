@@ -1,4 +1,4 @@
-"""TinyGPT: a small one, what it displays, and what course_lib says it should."""
+"""TinyGPT: what it displays, and what course_lib says it should."""
 
 import math
 import re
@@ -12,8 +12,6 @@ from reading_letters import READ_LETTERS
 from torch import Tensor
 
 from course_lib.generation import next_token_probabilities
-from course_lib.transformer import Decoder
-from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
 from .letters import assert_heads, assert_heights, spelled
@@ -40,27 +38,6 @@ READ = (
 )
 SETTINGS = ("temperature", "top_k", "top_p")
 FEWEST_BARS = 16  # beside those that are spoken of
-
-
-def make() -> TinyGPT:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(9)
-        model = Decoder(7, 8, 2, 2, tokens=12)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(2)
-    return TinyGPT(
-        model,
-        "·abcde<",
-        prompt="bad",
-        written="ce",
-        start="·",
-        stop="·",
-        top_k=5,
-        top_p=0.9,
-        beginnings={"to a": "a", "to b": "b"},
-        moving=False,
-    )
 
 
 def displayed(widget: Locator) -> None:
