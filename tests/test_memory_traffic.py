@@ -14,6 +14,19 @@ def test_a_meter_counts_what_operators_read_and_write_and_no_view():
     converted, multiplied, added = 12 * 4 + 12 * 8, (12 + 20 + 15) * 8, (15 + 15) * 8
     assert meter.bytes == converted + multiplied + added
     assert meter.largest == 15
+    assert meter.most == 12 + 15
+
+
+def test_a_meter_knows_what_exists_at_a_time():
+    kept, x = [], torch.zeros(10)
+    with TrafficMeter() as passing:
+        for _ in range(4):
+            x = x + 1
+    with TrafficMeter() as keeping:
+        for _ in range(4):
+            kept.append(x + 1)
+    assert passing.most == 20
+    assert keeping.most == 40
 
 
 def test_attention_keeps_its_inputs_and_its_weights_for_backward_each_once():

@@ -110,7 +110,7 @@ FIGURES = {
                 Integer(1, 65_536, default=8192), "Keys", logarithmic=True, more=True
             ),
             "features": knob(Choice(64, 128, 256, default=128), "Features d", more=True),
-            "tile": knob(Integer(1, 1024, default=512), "Queries in a tile", logarithmic=True),
+            "tile": knob(Integer(1, 1024, default=128), "Queries in a tile", logarithmic=True),
         },
         data={
             "peak": Number(1e-3, 1e6, read_only=True),

@@ -3,7 +3,14 @@
 import { liveFigure } from "../../live_figure.js";
 import { dot, handle, line, panel, rule, word } from "../charts.js";
 import { clamp, upTo } from "../maths/numerics.js";
-import { attentionFlops, naiveBytes, roof, tiledBytes } from "../maths/roofline.js";
+import {
+  attentionFlops,
+  naiveBytes,
+  REGISTERS,
+  registerBytes,
+  roof,
+  tiledBytes,
+} from "../maths/roofline.js";
 import { nearestRatio, stops } from "../maths/scaling.js";
 import { quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -14,6 +21,7 @@ const NEAR = 20;
 /** In pixels, between a line and a word that stands at its right. */
 const BESIDE = 8;
 const HALF = 2;
+const KEY_TILE = 64;
 const ENDS = [0.5, 16_384];
 const FLOOR = 0.8;
 const HEIGHT = 300;
@@ -198,14 +206,16 @@ function verdict({ formula, tiled, query_count: queries, tile }) {
     kind: "good",
     text:
       times > 1.005
-        ? `Never idle: ${faster} times as fast as the formula`
+        ? `Never idle: up to ${faster} times as fast as the formula`
         : "Never idle, both ways",
   };
 }
 
-function says({ formula, tiled, query_count: queries, tile }) {
+function says({ formula, tiled, query_count: queries, tile, features }) {
   if (tile > queries)
     return "A tile is larger than all queries: it reads the keys once, and is not full.";
+  if (registerBytes(features, tile, KEY_TILE) > REGISTERS)
+    return "So many queries do not fit on one multiprocessor: several must share each fetch.";
   if (formula.busy < 1 && tiled.busy < 1)
     return "Both ways wait for memory. Larger tiles fetch less for the same operations.";
   if (tiled.busy < 1) return "In so small tiles the keys are fetched too often.";

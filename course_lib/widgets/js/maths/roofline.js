@@ -11,5 +11,9 @@ export const naiveBytes = (queries, keys, d, bytesEach) =>
 export const tiledBytes = (queries, keys, d, queryTile, bytesEach) =>
   bytesEach * (2 * queries * d + 2 * Math.ceil(queries / queryTile) * keys * d);
 
+/** Bytes that a tile of queries computes with, and those that one multiprocessor of an H100 has. */
+export const registerBytes = (d, queryTile, keyTile) => 4 * queryTile * (keyTile + d + 2);
+export const REGISTERS = 256 * 1024;
+
 /** The most operations a second of a program that makes `intensity` of them for each byte. */
 export const roof = (intensity, { peak, bandwidth }) => Math.min(peak, intensity * bandwidth);
