@@ -103,9 +103,9 @@ def basis_field(d: int = 8, **changes: Any) -> tuple[CrossAttentionField, dict[s
     return stacked(CrossAttentionField, d, **sizes), {"sensors": 9, "error": 0.5}
 
 
-def swing(steps: int = 100, *, dt: float = 0.1, shape: tuple[int, ...] = (1,)) -> Trajectory:
-    q = torch.full(shape, 1.2, dtype=torch.float64)
-    return mechanics.integrate(mechanics.Pendulum(), q, 0 * q, dt=dt, steps=steps)
+def swing(steps: int = 100, *shape: int, start: float = 1.2, **given: Any) -> Trajectory:
+    q = torch.full(shape or (1,), start, dtype=torch.float64)
+    return mechanics.integrate(mechanics.Pendulum(), q, 0 * q, **{"dt": 0.1} | given, steps=steps)
 
 
 def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:

@@ -94,11 +94,6 @@ def test_an_output_offers_the_live_view_the_page_and_the_words(counter):
     assert data["text/plain"] == "A counter of steps."
 
 
-def test_a_trait_may_not_take_a_name_that_ipywidgets_needs():
-    with pytest.raises(TypeError, match=r"keys.*rename"):
-        type("Bad", (Widget,), {"_module": "soft_lookup.js", "keys": traitlets.Int()})
-
-
 # Several on a page --------------------------------------------------------------------------------
 
 
@@ -142,20 +137,6 @@ def test_the_first_figure_of_a_kind_carries_the_code_and_the_first_of_all_the_ke
     assert ["code" in payload for payload in payloads(text)] == [True, False, True]
 
 
-def test_an_output_gets_the_code_of_today_and_keeps_its_state_and_its_words(monkeypatch):
-    output = SOFT.static_html()
-    old = with_payload(output, lambda payload: payload | {"code": "b2xk"})
-    text, faults = bound(old.replace("courseFigure=", "courseFigure=yesterday=>"))
-    assert (without_names(text), faults) == (output, [])
-    packed_code.cache_clear()
-    with monkeypatch.context() as today:
-        today.setattr(page, "module_source", lambda name: f"'{name} of today'")
-        text, _ = bound(output)
-    packed_code.cache_clear()
-    assert unpacked(payloads(text)[0])[1] == '"soft_lookup.js of today"'
-    assert '"js/host.js of today"' in text
-
-
 def test_others_licences_travel_and_our_comments_do_not():
     _, module = unpacked(payloads(SOFT.static_html())[0])
     assert module.count("Copyright 2017 Google LLC | BSD-3-Clause */") == 2
@@ -165,13 +146,12 @@ def test_others_licences_travel_and_our_comments_do_not():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda it: {n: it[n] for n in it if n != "format"}, "has the format 1, and this version"),
-        (lambda it: [it], "has the format None"),
+        (lambda it: [it], "has the format None, and this version"),
         (lambda it: it | {"module": "../widgets/soft_lookup.js"}, "has no module '../widgets/"),
         (lambda it: it | {"module": "<b>.js"}, "has no module '<b>.js' any more"),
         (None, "is not whole; run its notebook again"),
     ],
-    ids=["old", "list", "elsewhere", "markup", "cut"],
+    ids=["list", "elsewhere", "markup", "cut"],
 )
 def test_an_output_that_cannot_start_says_so_in_its_place_and_above_its_words(change, message):
     output = SOFT.static_html()

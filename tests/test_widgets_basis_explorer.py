@@ -30,3 +30,5 @@ def test_a_drawn_curve_is_kept_to_the_nearest_step_and_travels_as_it_is_kept():
     # The page sends it in the same words, so that Python has nothing to send back.
     widget.set_state({"load": travelled})
     assert widget.page_state()["load"] == travelled
+    with pytest.raises(ValueError, match="came from the page"):
+        widget.set_state({"load": {"shape": [DRAWN], "base64": ""}})

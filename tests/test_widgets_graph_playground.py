@@ -1,6 +1,6 @@
 import numpy as np
 import torch
-from small_widgets import ethanol, make, payload
+from small_widgets import ethanol, make
 
 from course_lib.molecules import Molecule, load_molecules
 from course_lib.widgets.drawings import MOST_ATOMS, REACH, drawing_of
@@ -31,11 +31,3 @@ def test_a_molecule_may_be_shown_that_cannot_be_chosen_even_one_of_no_atoms():
     assert widget.drawing["hydrogens"] == [4]
     widget.drawing = Molecule.drawn("", [])
     assert (widget.atom, widget.describe().count(" 0 atoms")) == (-1, 1)
-
-
-def test_what_nobody_measured_and_a_network_that_is_not_there_travel_as_nothing():
-    widget = make("GraphPlayground", network=None)
-    assert (widget.network, widget.bits) == (None, None)
-    state = payload(widget)["state"]
-    assert state["weights"] is None
-    assert [molecule["solubility"] for molecule in state["molecules"]] == [None] * 3

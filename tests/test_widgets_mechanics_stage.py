@@ -60,10 +60,8 @@ def test_a_rollout_travels_with_its_step_and_its_first_states_until_it_is_lost()
         (drawn,) = MechanicsStage(rollouts={"wild": run._replace(q=q)}).rollouts
         assert drawn["lost"]
         np.testing.assert_array_equal(Array._decode(drawn["states"], None), states[:40])
-
-
-def test_rollouts_leave_room_for_integrators_and_no_more():
-    runs = {"a": swing(), "b": swing()}
+    # They leave room for integrators and no more.
+    runs = dict.fromkeys("ab", swing())
     assert MechanicsStage(rollouts=runs).methods == ["explicit_euler"]
     assert MechanicsStage(rollouts=runs | {"c": swing()}).methods == []
 

@@ -41,13 +41,3 @@ def test_a_guess_is_off_by_a_distance_or_by_a_factor():
     assert Prediction.sketch("How?", ylog=True, **flat).off() == pytest.approx(2)
     assert Prediction.sketch("How?", **flat).across.tolist() == [1, 5]
     assert Prediction.sketch("How?", across=(0, 10), **flat).across.tolist() == [0, 10]
-
-
-def test_a_guess_of_the_page_reaches_python():
-    asked, heard = Prediction.place("Where?", truth=1, between=(0, 2), **WHY), []
-    asked.observe(lambda change: heard.append(change["new"]), "guess")
-    asked.set_state({"guess": [0.5], "revealed": True})
-    assert heard == [[0.5]]
-    assert (asked.off(), asked.revealed) == (0.5, True)
-    asked.set_state({"guess": [], "revealed": False})
-    assert asked.guess == []

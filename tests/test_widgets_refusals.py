@@ -29,7 +29,7 @@ from torch import nn
 
 from course_lib import mechanics, widgets
 from course_lib.autoencoder import VAE
-from course_lib.graph import GraphConv
+from course_lib.graph import Graph, GraphConv
 from course_lib.molecule_network import MoleculeNetwork
 from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder, Encoder
@@ -71,6 +71,10 @@ def with_a_short_bias() -> nn.Module:
     layer = cell("GRU")
     layer.bias_hh_l0 = nn.Parameter(torch.zeros(5))
     return layer
+
+
+def complete(nodes: int) -> Graph:
+    return Graph.complete(torch.zeros(nodes, 1))
 
 
 def drawing(**changes: object) -> dict:
@@ -161,7 +165,7 @@ REFUSED = {
         "steppers": [[len], {"mine": 3}],
         "rollouts": [
             [1], {"mine": 3}, {LONG: swing()}, {1: swing()}, dict.fromkeys("abcdef", 1),
-            {"r": PLANE}, {"r": swing(5, shape=(3, 1))},
+            {"r": PLANE}, {"r": swing(5, 3, 1)},
         ],
     },
     "GateExplorer": {
@@ -173,6 +177,11 @@ REFUSED = {
         ],
         "labels": [None, ["f"], ["f", "f"], ["a", "b", "c"], []],
         "readout": [None, nn.Linear(6, 2), torch.ones(2, 5)],
+    },
+    "GraphDrum": {
+        "graph": [3, complete(40), complete(0)],
+        "edges": [[[0.0], [1.0]], [[0], [-1]], [[0], [100]]],
+        "places": [[[0, 0]]],
     },
     "GraphPlayground": {
         "molecules": [[], [ethanol()] * 2, [ethanol("")], [ethanol("wax", 24)], ["CCO"]],
@@ -216,9 +225,7 @@ REFUSED = {
             diverged(encoder()),
         ],
     },
-    "LiveFigure": {
-        "figure": ["root", ["root-d"]],
-    },
+    "LiveFigure": {"figure": ["root", ["root-d"]]},
     "MechanicsStage": {
         "system": [mechanics.HenonHeiles(), mechanics.RigidBody(weights=(1.0, 2.0, 1.0))],
         "z": [[1.0]],
@@ -259,10 +266,7 @@ REFUSED = {
         "x": [[1, 1, 2, 4, 8, 16], None, [1, 2]],
         "guess": [[0.5] * 24, [-0.5] * 25],
     },
-    "SoftLookup": {
-        "names": [["Ada"]],
-        "values": [[1, 2]],
-    },
+    "SoftLookup": {"names": [["Ada"]], "values": [[1, 2]]},
     "StarExplorer": {
         "stars": [
             ["Mira"], watched_stars(tuple("abcdefghijklmnopq"), nights=(9,) * 17),
@@ -273,14 +277,8 @@ REFUSED = {
         "astromer": [nn.Linear(5, 4), diverged(astromer()), astromer(256, d_hidden=1024)],
         "hidden": [[14], list(range(13))],
     },
-    "SymplecticityMeter": {
-        "A": [np.eye(3)],
-        "loop": [np.ones((4, 2))],
-    },
-    "TileStepper": {
-        "query": [np.ones((10, 4))],
-        "value": [np.ones((10, 3))],
-    },
+    "SymplecticityMeter": {"A": [np.eye(3)], "loop": [np.ones((4, 2))]},
+    "TileStepper": {"query": [np.ones((10, 4))], "value": [np.ones((10, 3))]},
     "TinyGPT": {
         "alphabet": ["·abcde"],
         "start": ["X"],
@@ -305,6 +303,10 @@ TOGETHER = [
     ("EnergyDrift", {"rollouts": None, "methods": []}),
     ("EnergyDrift", {"rollouts": {"lost": LOST}}),
     ("GateExplorer", {"cell": cell("RNN"), "order": "memory"}),
+    ("GraphDrum", {"graph": complete(3), "edges": [[0], [1]]}),
+    ("GraphDrum", {"graph": complete(3), "places": [[0, 0], [1, 1]]}),
+    ("GraphDrum", {"edges": [[0], [5]], "places": [[0, 0], [1, 1]]}),
+    ("GraphDrum", {"edges": [[0], [1]], "places": [[0, 0, 0]] * 2}),
     ("GraphPlayground", {"network": None, "rings": "parts"}),
     ("MechanicsStage", {"system": mechanics.Kepler(), "rollouts": None, "z": [0, 0, 1, 1]}),
     ("MechanicsStage", {"system": RIGID, "rollouts": None, "networks": {"mine": SympNet(3)}}),
@@ -364,6 +366,7 @@ REFUSALS = [
 # What the constructor makes of an argument before the trait has it.
 BEFORE = {
     ("EnergyDrift", "system"),
+    ("GraphDrum", "graph"),
     ("MechanicsStage", "system"),
     ("PartyMemory", "question"),
     ("TinyGPT", "beginnings"),
@@ -378,7 +381,7 @@ LATER = [
 of_every_kind = pytest.mark.parametrize("kind", ARGUMENTS)
 # What a message says of an argument in the place of its name.
 MODEL = dict.fromkeys(("astromer", "cell", "field", "model", "network", "networks", "vae"), "model")
-IN_ITS_PLACE = MODEL | {"beginnings": "prompt", "beside": "name", "z": "q"}
+IN_ITS_PLACE = MODEL | {"beginnings": "prompt", "beside": "name", "edges": "graph", "z": "q"}
 
 
 def named(argument: str) -> str:
@@ -392,7 +395,7 @@ def test_a_constructor_refuses_what_cannot_be_drawn_and_names_it(kind):
         with pytest.raises((TypeError, ValueError), match=named(argument)):
             make(kind, **{argument: value})
     for changes in [row[1] for row in TOGETHER if row[0] == kind]:
-        with pytest.raises(ValueError, match="|".join(map(named, changes))):
+        with pytest.raises((TypeError, ValueError), match="|".join(map(named, changes))):
             make(kind, **changes)
     with pytest.raises(TypeError, match=rf"'temprature'; expected {kind}\("):
         make(kind, temprature=1.0)
@@ -481,6 +484,22 @@ def test_every_state_returns_to_the_first_in_one_message_of_any_order(kind):
             state = state_of(widget)
             wanted = {name: sorted(x) if name == "hidden" else x for name, x in message.items()}
             assert {name: state[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "given", "other", "left"),
+    [
+        ("LetterHider", "place", {"place": 3}, {"word": "be"}, [0]),
+        ("StarExplorer", "night", {"star": 1, "night": 19}, {"star": 2}, [0, 3]),
+    ],
+)
+def test_hidden_places_are_in_order_and_said_once_and_leave_with_what_they_belong_to(
+    kind, place, given, other, left
+):
+    widget = make(kind, hidden=(n for n in (3, 0, 3)), **given)
+    assert widget.hidden == [0, 3]
+    widget.set_state(other)
+    assert (widget.hidden, getattr(widget, place)) == (left, -1)
 
 
 # Whether it is nonsense depends on what comes with it.

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from small_widgets import make, payload, watched_stars
+from small_widgets import watched_stars
 
 from course_lib.light_curves import LightCurves
 from course_lib.variable_stars import CLASSES, DAYS, NIGHTS, load_stars
@@ -58,14 +58,6 @@ def test_what_is_told_of_the_stars_is_checked_and_travels():
             WatchedStars(**right | told)
 
 
-def test_hidden_nights_are_kept_in_order_and_once_and_leave_with_their_star():
-    widget = make("StarExplorer", hidden=[5, 2, 5], star=1, night=19)
-    assert widget.hidden == [2, 5]
-    widget.hidden = [2, 19]
-    widget.star = 2
-    assert (widget.hidden, widget.night) == ([2], -1)
-
-
 def test_dates_count_from_the_first_night_so_that_float32_holds_them():
     stars = watched_stars()
     seen = stars.curves
@@ -73,13 +65,6 @@ def test_dates_count_from_the_first_night_so_that_float32_holds_them():
     found = StarExplorer(WatchedStars(stars.name, curves, stars.period)).curve()
     np.testing.assert_allclose(found.time[0], seen.time[0, :14] - seen.time[0, 0], atol=1e-5)
     np.testing.assert_allclose(found.error[0], seen.error[0, :14], 1e-6)
-
-
-def test_without_a_model_nothing_is_said_of_one():
-    widget = make("StarExplorer", astromer=None)
-    assert (widget.astromer, widget.bits, payload(widget)["state"]["weights"]) == (None,) * 3
-    assert "ASTROMER" not in widget.describe()
-    assert "ASTROMER" in make("StarExplorer").describe()
 
 
 def test_what_a_series_explains_is_known_where_it_is_all_or_nothing_and_so_is_its_period():
