@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -13,8 +15,7 @@ from course_lib.widgets.traits import Array
 pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
-def explorer(**given):
-    return make("LatentExplorer", **given)
+explorer = partial(make, "LatentExplorer")
 
 
 @torch.no_grad()
