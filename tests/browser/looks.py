@@ -1,36 +1,49 @@
 """How a widget looks: which texts are too faint to read, and what reaches out of its frame."""
 
-# WCAG 2.2, criterion 1.4.3. An SVG text stands on its own halo, or else on the widget's paper.
+# WCAG 2.2, criterion 1.4.3, with the colours mixed as axe-core mixes them: all that lies below a
+# text, and all that dims it. An SVG text stands on its own halo, or else on the widget's paper; a
+# number in a cell of a map has the ink that its cell asks for.
 FAINT_TEXTS = """(el) => {
   const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgb = (colour) => {
-    brush.clearRect(0, 0, 1, 1);
-    brush.fillStyle = colour;
-    brush.fillRect(0, 0, 1, 1);
-    return brush.getImageData(0, 0, 1, 1).data;
+  const painted = (below, colour, share) => {
+    for (const [paint, alpha] of [[`rgb(${below})`, 1], [colour, share]]) {
+      brush.globalAlpha = alpha;
+      brush.fillStyle = paint;
+      brush.fillRect(0, 0, 1, 1);
+    }
+    return [...brush.getImageData(0, 0, 1, 1).data.slice(0, 3)];
   };
-  const luminance = (colour) => {
-    const [r, g, b] = [...rgb(colour)].map((v) => v / 255)
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.map((v) => v / 255)
       .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
+  const grounds = new Map([[null, [[255, 255, 255], 1]]]);
   const ground = (e) => {
-    for (let at = e; at; at = at.parentElement) {
-      const style = getComputedStyle(at);
-      if (at === e && at instanceof SVGTextElement && style.stroke !== "none") return style.stroke;
-      if (rgb(style.backgroundColor)[3] === 255) return style.backgroundColor;
+    if (!grounds.has(e)) {
+      const [below, share] = ground(e.parentElement);
+      const { backgroundColor, opacity } = getComputedStyle(e);
+      grounds.set(e, [painted(below, backgroundColor, share * opacity), share * opacity]);
     }
-    return "white";
+    return grounds.get(e);
   };
+  const takesText = "select, textarea, input:not([type=range], [type=checkbox], [type=radio])";
   const faint = [];
   for (const e of el.querySelectorAll("*")) {
-    const own = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
-    if (!own || !e.checkVisibility() || e.closest(".cw-announcer, option")) continue;
-    const style = getComputedStyle(e);
-    const ink = e instanceof SVGElement ? style.fill : style.color;
-    const [a, b] = [luminance(ink), luminance(ground(e))].sort((x, y) => y - x);
-    const contrast = (a + 0.05) / (b + 0.05);
-    if (contrast < 4.5) faint.push([e.textContent.slice(0, 40), ink, ground(e), contrast]);
+    const text = e.matches(takesText) ? e.outerHTML
+      : [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data).join("");
+    if (!text.trim() || !e.checkVisibility()) continue;
+    if (e.closest(".cw-announcer, option, [data-weight]")) continue;
+    const [below, share] = ground(e);
+    for (const part of e.placeholder ? ["", "::placeholder"] : [""]) {
+      const style = getComputedStyle(e, part);
+      const halo = e instanceof SVGTextElement && style.stroke !== "none";
+      const paper = halo ? painted(below, style.stroke, share) : below;
+      const ink = painted(paper, e instanceof SVGElement ? style.fill : style.color, share);
+      const [a, b] = [luminance(ink), luminance(paper)].sort((x, y) => y - x);
+      const contrast = (a + 0.05) / (b + 0.05);
+      if (contrast < 4.5) faint.push([text.trim().slice(0, 80), ink, paper, contrast]);
+    }
   }
   return faint;
 }"""
