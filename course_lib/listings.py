@@ -64,7 +64,8 @@ def excerpt(file: str, name: str, first: str, last: str) -> str:
         for what, value in (("source", f"{file}:{name}"), ("first", first), ("last", last))
     )
     shown = _block(shown[0].strip(), textwrap.dedent("\n".join(shown)))
-    return f'<div class="library-source" {address}>{shown}</div>'
+    caption = f"<p>in <code>{html.escape(name)}</code></p>"
+    return f'<div class="library-source" {address}>{caption}{shown}</div>'
 
 
 def with_current_source(body: str, complain: Callable[[str], object]) -> str:

@@ -18,13 +18,13 @@ def test_a_meter_counts_what_operators_read_and_write_and_no_view():
 
 
 def test_a_meter_knows_what_exists_at_a_time():
-    kept, x = [], torch.zeros(10)
+    x = torch.zeros(10)
     with TrafficMeter() as passing:
         for _ in range(4):
             x = x + 1
     with TrafficMeter() as keeping:
-        for _ in range(4):
-            kept.append(x + 1)
+        kept = [x + 1 for _ in range(4)]
+    assert len(kept) == 4
     assert passing.most == 20
     assert keeping.most == 40
 

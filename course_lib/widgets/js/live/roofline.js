@@ -18,10 +18,14 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 /** In pixels, what the words beside a dot take. */
 const ROOM_FOR_WORDS = 78;
 const NEAR = 20;
+/** Where the word of the tiles stands above that of the formula. */
+const LOWEST = 2.5;
 /** In pixels, between a line and a word that stands at its right. */
 const BESIDE = 8;
 const HALF = 2;
 const KEY_TILE = 64;
+/** The share of the registers beyond which none are left for addresses and operands. */
+const ROOM_TO_WORK = 0.9;
 const ENDS = [0.5, 16_384];
 const FLOOR = 0.8;
 const HEIGHT = 300;
@@ -118,14 +122,16 @@ function roofline(now, ui) {
       ${published(frame, now)}
       ${under(frame, formula, FORMULA)}${under(frame, tiled, colour)}
       ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
-      <text class="cw-halo" x=${x - 6} y=${frame.y(peak) - 8} text-anchor="end">ridge</text>
+      <text class="cw-halo" x=${x - 6} y=${frame.y(peak) - 8} text-anchor="end">ridge: ${quantity(ridge)}</text>
       ${
         fits(frame, ridge)
           ? svg`<text class="cw-halo" x=${x + BESIDE} y=${frame.y(peak) - 8}
               style="fill: var(--cw-muted)">full speed</text>`
           : ""
       }
-      ${word(frame, [formula.intensity * 1.1, FLOOR], "formula", { colour: FORMULA })}
+      ${word(frame, [formula.intensity * 1.1, FLOOR], `formula ≤ ${quantity(formula.bound)}`, {
+        colour: FORMULA,
+      })}
       ${handle(
         frame,
         {
@@ -137,7 +143,7 @@ function roofline(now, ui) {
         },
         svg`<circle r="8" fill=${colour} stroke="var(--cw-paper)" stroke-width="2"></circle>`,
       )}
-      <text class="cw-halo" x=${near + BESIDE} y=${frame.y(0.25 * tiled.bound) - 6}
+      <text class="cw-halo" x=${near + BESIDE} y=${frame.y(Math.max(LOWEST, 0.25 * tiled.bound)) - 6}
         style="fill: ${colour}">tiles${drag}</text>`;
   });
 }
@@ -177,7 +183,7 @@ function chip({ way, name, colour }) {
     </svg>
     <figcaption style="margin: 0.2rem 0 0; padding: 0; font-variant-numeric: tabular-nums">
       <strong style="color: ${colour}">${name}</strong><br>
-      busy ${percent(way.busy)}${way.busy < 1 ? "" : " ✓"}<br>takes ${timeOf(way)}
+      busy ${percent(way.busy)}${way.busy < 1 ? "" : " ✓"}<br>${timeOf(way)} a head
     </figcaption>
   </figure>`;
 }
@@ -189,7 +195,7 @@ function chips({ formula, tiled, tile }) {
   ];
   if (tiled.busy === 1) both[1].colour = BUSY;
   return html`<div class="cw-panel" style="flex: 1 1 15rem; align-self: flex-start">
-    <p class="cw-panel-title">One chip, two ways: lit = calculating</p>
+    <p class="cw-panel-title">One chip, two ways: lit = share of its time</p>
     <div style="display: flex; gap: 1rem">${both.map(chip)}</div>
   </div>`;
 }
@@ -214,8 +220,9 @@ function verdict({ formula, tiled, query_count: queries, tile }) {
 function says({ formula, tiled, query_count: queries, tile, features }) {
   if (tile > queries)
     return "A tile is larger than all queries: it reads the keys once, and is not full.";
-  if (registerBytes(features, tile, KEY_TILE) > REGISTERS)
-    return "So many queries do not fit on one multiprocessor: several must share each fetch.";
+  if (registerBytes(features, tile, KEY_TILE) > ROOM_TO_WORK * REGISTERS)
+    return "So many queries leave no room on one multiprocessor: several must share each fetch.";
+  if (queries === 1) return "Both ways wait for memory. One query has nobody to share a key with.";
   if (formula.busy < 1 && tiled.busy < 1)
     return "Both ways wait for memory. Larger tiles fetch less for the same operations.";
   if (tiled.busy < 1) return "In so small tiles the keys are fetched too often.";
