@@ -24,17 +24,6 @@ MOST = 60 * KILOBYTE
 CARRY_A_MODEL = ("TinyGPT", "LatentExplorer", "BasisExplorer", "JetExplorer", "StarExplorer")
 MORE = dict.fromkeys(CARRY_A_MODEL, 250 * KILOBYTE)
 
-# The motion that course.css cuts to no time is to the browser a transition of all that changes on
-# all elements: a lecture would take three times as long to open.
-STILL = {
-    "reduced_motion": True,
-    "init": """
-      const still = new CSSStyleSheet();
-      still.replaceSync("*, ::before, ::after { transition: none !important; }");
-      document.adoptedStyleSheets = [still];
-    """,
-}
-
 # A formula in a line of text cannot be scrolled.
 FORMULAS_CUT_OR_APART = """async () => {
   await window.MathJax?.startup?.promise;
@@ -98,7 +87,7 @@ def faint_texts(page: Page) -> list[Any]:
 def test_a_page_on_a_desk_in_light_and_dark(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), **STILL)
+    page = open_page(site.url(page_path), reduced_motion=True)
     assert page.locator("main h1:visible").first.inner_text().strip()
     found = {
         "too heavy": overweight(site, page, page_path),
@@ -133,7 +122,7 @@ def test_a_page_on_a_desk_in_light_and_dark(
 
 @of_every_page
 def test_a_page_on_a_telephone(site: Folder, open_page: Callable[..., Page], page_path: str):
-    page = open_page(site.url(page_path), width=390, height=844, touch=True, **STILL)
+    page = open_page(site.url(page_path), width=390, height=844, touch=True, reduced_motion=True)
     observed(page)
     found = {
         "wider than the window": page.evaluate(BEYOND),
@@ -198,7 +187,7 @@ def covered(page: Page) -> list[object]:
 def test_a_single_text_that_is_too_pale_is_seen_in_a_fold_too(
     site: Folder, open_page: Callable[..., Page]
 ):
-    page = open_page(site.url(pages(with_widgets=True)[-1]), formulas=False, **STILL)
+    page = open_page(site.url(pages(with_widgets=True)[-1]), formulas=False, reduced_motion=True)
     page.evaluate(OPEN_FOLDS)
     assert faint_texts(page) == []
     for part in ("pre .line span", "article details p", ".cw label", "figure svg text"):
@@ -340,7 +329,7 @@ IDLE_STOP = """() => {
 def test_each_stop_of_the_tab_key_is_of_use_and_none_is_a_formula(
     site: Folder, open_page: Callable[..., Page]
 ):
-    page = open_page(site.url(pages(with_widgets=True)[-1]), **STILL)
+    page = open_page(site.url(pages(with_widgets=True)[-1]), reduced_motion=True)
     page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
     observed(page)
     stops = []
@@ -436,7 +425,7 @@ OVERRULED = """() => {
 def test_the_text_below_a_prediction_has_its_numbers(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    page = open_page(site.url(page_path), formulas=False, **STILL)
+    page = open_page(site.url(page_path), formulas=False, reduced_motion=True)
     asked = page.locator("[data-widget=Prediction]", has_text="recalls the first letter")
     asked.get_by_role("button", name="Show me").click()
     revealed = asked.locator(".cw-p-number")
@@ -464,7 +453,7 @@ def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_
 ):
     # What walks by itself stands, so that its picture and its numbers are of one moment.
     url = site.url(page_path, scheme="file")
-    page = open_page(url, formulas=False, **STILL)
+    page = open_page(url, formulas=False, reduced_motion=True)
     for widget in widgets(page):
         agrees_with_course_lib(widget)
     for link in page.locator("a[href^='#fig-']").all():
