@@ -110,7 +110,7 @@ def test_an_excerpt_shows_a_part_of_the_library(monkeypatch):
         monkeypatch, lambda: figures.excerpt(attention_weights, "score =", "return score")
     )
     text = re.sub(r"<[^>]+>", "", page)
-    assert text.startswith("score = ")
+    assert text.startswith("in attention_weightsscore = ")
     assert "return score" in text
     assert "def " not in text
 
