@@ -1,4 +1,5 @@
 import { blend, clamp, dot, softmax } from "./numerics.js";
+import { registerBytes } from "./roofline.js";
 
 /** @typedef {{ rows: number[], columns: number[], last: boolean }} Visit */
 /** @typedef {{ maximum: number, total: number, output: number[] }} Partial */
@@ -183,5 +184,5 @@ export function numbersMoved(visits, step, keys, d) {
  * Bytes on chip: a tile of queries, of keys and of values, and in float32 scores and running three.
  */
 export function onChipBytes(d, queryTile, keyTile, bytesEach) {
-  return bytesEach * (queryTile + 2 * keyTile) * d + 4 * queryTile * (keyTile + d + 2);
+  return bytesEach * (queryTile + 2 * keyTile) * d + registerBytes(d, queryTile, keyTile);
 }
