@@ -63,10 +63,10 @@ known-widget:
 	@$(if $(filter 1,$(words $(filter $(W),$(WIDGETS)))),,\
 	  echo "There is no widget W='$(W)'; name one of: $(WIDGETS)" >&2; exit 2)
 
-# One lecture: its page between the prose of the others, its contract, its exercises.
+# One lecture: its page between the prose of the others, in Chromium; its contract, its exercises.
 lecture: page
 	@SITE=$(ONE)/_build/html $(PYTEST) tests/test_lectures.py tests/test_exercises.py tests/browser \
-	  -m "book or not browser" -k "($(LECTURE) or $(LECTURE:$(N)_%=%):) and not slides"
+	  -m "book or not browser" -k "($(LECTURE) or $(LECTURE:$(N)_%=%):) and not slides and not firefox"
 
 # Cells run only if what they depend on has changed since they last did, here or for the book.
 page: known-lecture $(READY)
