@@ -21,12 +21,14 @@ properties in the order in which they teach::
 
 The function below a property gets the attempt and the inputs, calls the attempt as often as it
 likes, and returns True if the property holds, else False or a hint that fits this mistake better.
-Every call is watched: an exception, a wrong type, shape or dtype, nan, and a changed input break
-the property too. From then on ``check.doubled(fn)`` exists.
+Every call is watched: an exception, a wrong type, shape or dtype, nan, a changed input or setting,
+and a call that does not return break the property too. From then on ``check.doubled(fn)`` exists.
 """
 
 import inspect
+import os
 import reprlib
+import signal
 import textwrap
 import time
 import traceback
@@ -35,6 +37,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from tempfile import TemporaryDirectory
+from threading import current_thread, main_thread
 
 import numpy as np
 import torch
@@ -46,6 +49,7 @@ from torch import Tensor
 
 EXAMPLES = 30  # a property; few suffice, since inputs are small and their numbers round
 SECONDS = 5.0  # of processor time a check; all take one or less, unless an attempt is very slow
+PATIENCE = 5.0  # seconds of the clock for one call, which takes milliseconds; all get thrice that
 
 Attempt = Callable[..., Tensor]
 Holds = Callable[..., bool | str]
@@ -151,17 +155,17 @@ class Exercise:
         name = getattr(attempt, "__name__", type(attempt).__name__)
         if misuse := self._misuse(attempt):
             return Result(name, passed=False, summary=misuse, hint=f"The task is {self.task}")
-        deadline = time.thread_time() + SECONDS
+        out_of_time = _stopwatch()
         tried = 0
         with _alone():
             for property_ in self.properties:
-                search = _Search(self, property_, attempt, name, deadline)
+                search = _Search(self, property_, attempt, name, out_of_time)
                 broken = search.run()
                 if broken is not None:
                     return broken
                 tried += search.tried
         summary = f"{len(self.properties)} properties hold on all {tried} inputs tried."
-        if time.thread_time() > deadline:
+        if out_of_time():
             summary += f" These are few: your function is slow, and I stopped after {SECONDS:g} s."
         return Result(name, passed=True, summary=summary)
 
@@ -185,17 +189,52 @@ class _Broken(Exception):  # noqa: N818 - a verdict on the attempt, not an error
 
 
 class _OutOfTime(BaseException):
-    """Ends a search; Hypothesis would take a mere ``Exception`` for a finding."""
+    """Ends a call or a search; Hypothesis would take a mere ``Exception`` for a finding."""
+
+
+def _stopwatch() -> Callable[[], bool]:
+    """Whether this thread has computed, or waited, for too long by now."""
+    computed, waited = time.thread_time(), time.monotonic()
+    return lambda: (
+        time.thread_time() - computed > SECONDS or time.monotonic() - waited > 3 * PATIENCE
+    )
+
+
+@contextmanager
+def _interrupted_after(seconds: float) -> Iterator[None]:
+    """Raise ``_OutOfTime`` in what takes longer, and again, should it catch that.
+
+    Only a signal wakes what sleeps. Windows has none, and a thread gets none.
+    """
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise _OutOfTime
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
 
 
 class _Search:
     """The hunt for the smallest input on which one attempt breaks one property."""
 
     def __init__(
-        self, exercise: Exercise, property_: Property, attempt: Callable, name: str, deadline: float
+        self,
+        exercise: Exercise,
+        property_: Property,
+        attempt: Callable,
+        name: str,
+        out_of_time: Callable[[], bool],
     ) -> None:
         self.exercise, self.property, self.attempt = exercise, property_, attempt
-        self.name, self.deadline = name, deadline
+        self.name, self.out_of_time = name, out_of_time
         self.tried = 0
         self.calls: list[tuple[tuple, list]] = []
         self.found: Result | None = None
@@ -229,7 +268,7 @@ class _Search:
 
     def breaks(self, inputs: tuple) -> bool:
         """Whether the property breaks on ``inputs``; Hypothesis asks for the smallest last."""
-        if self.tried and time.thread_time() > self.deadline:
+        if self.tried and self.out_of_time():
             raise _OutOfTime
         self.tried += 1
         self.calls = []
@@ -255,12 +294,22 @@ class _Search:
         notes: list[tuple[str, object]] = []
         self.calls.append((inputs, notes))
         given = [value.clone() if isinstance(value, Tensor) else value for value in inputs]
+        changed: list[str] = []
+        # While the smallest input is sought, each call that does not return costs time.
+        patience = PATIENCE / 10 if self.found else PATIENCE
         try:
-            output = self.attempt(*given)
-        except Exception as error:  # noqa: BLE001 - a student's function may raise anything
+            with _settings_restored(changed), _interrupted_after(patience):
+                output = self.attempt(*given)
+        except _OutOfTime as error:
+            notes.append((f"did not return within {patience:g} s{_line(error)}",))
+            raise _Broken("Which loop has no end on this input?") from None
+        except BaseException as error:  # noqa: BLE001 - a student's function may raise anything
             notes.append((f"raised {type(error).__name__}: {error}{_line(error)}",))
             raise _Broken("Read the message, then make this very call yourself.") from None
         notes.append(("returned ", output))
+        if changed:
+            notes.append((f"and changed {' and '.join(changed)}",))
+            raise _Broken("What holds for the whole session must be as before when you return.")
         for before, after in zip(inputs, given, strict=True):
             if isinstance(before, Tensor) and not torch.equal(before, after):
                 notes.append(("and changed its input",))
@@ -296,12 +345,33 @@ class _Search:
         return "\n".join([f"{self.name}({', '.join(names)})", *lines])
 
 
+SETTINGS = {
+    "whether PyTorch records gradients": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "PyTorch's default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "PyTorch's number of threads": (torch.get_num_threads, torch.set_num_threads),
+    "the working folder": (os.getcwd, os.chdir),
+}
+
+
+@contextmanager
+def _settings_restored(changed: list[str]) -> Iterator[None]:
+    """Put the settings of the session back, and add to ``changed`` which were others."""
+    before = {name: get() for name, (get, _) in SETTINGS.items()}
+    try:
+        yield
+    finally:
+        for name, (get, put) in SETTINGS.items():
+            if get() != before[name]:
+                put(before[name])
+                changed.append(name)
+
+
 @contextmanager
 def _alone() -> Iterator[None]:
     """With one thread, fastest for tiny tensors, and no folder that Hypothesis leaves behind."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, torch.random.fork_rng(devices=[]):
         set_hypothesis_home_dir(folder)
         try:
             yield
@@ -338,7 +408,7 @@ def _answers(attempt: Callable[..., Tensor], *inputs: object) -> bool:
     return True
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The line of the attempt, the first frame below ours, in which an exception came up."""
     frames = traceback.extract_tb(error.__traceback__)[1:2]
     return "".join(f"\n  in the line {frame.line}" for frame in frames if frame.line)

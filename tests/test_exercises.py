@@ -1,7 +1,10 @@
 """The checkers: right attempts pass, each wrong one gets its own counterexample and hint."""
 
+import os
 import re
+import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -42,6 +45,7 @@ def test_right_attempts_pass_and_each_property_refuses_a_wrong_one_without_the_s
     lecture: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker, "SECONDS", 60.0)  # however slow the machine is
+    monkeypatch.setattr(checker, "PATIENCE", 60.0)
     exercise = getattr(check, name)
     right = lecture.RIGHT[name]
     for attempt in right:
@@ -86,9 +90,25 @@ def in_place(score: Tensor) -> Tensor:
     return score.softmax(-1)
 
 
+def asleep(score: Tensor) -> Tensor:
+    time.sleep(1000 if len(score) > 2 else 0)
+    return score.softmax(-1)
+
+
+def without_end(score: Tensor) -> Tensor:
+    while score.ndim == 1 and len(score) > 2:
+        pass
+    return score.softmax(-1)
+
+
+def leaving(_: Tensor) -> Tensor:
+    sys.exit("enough")
+
+
 ODD = {
     "None": (no_return, "returned None", "return statement"),
     "exception": (raising, "raised AttributeError: 'Tensor' object has no", "Read the message"),
+    "leaving Python": (leaving, "raised SystemExit: enough", "Read the message"),
     "exception's line": (raising, "in the line return score.no_such_thing", "this very call"),
     "changed input": (in_place, "and changed its input", "in place"),
     "list": (lambda score: score.softmax(-1).tolist(), "returned [", "PyTorch tensor or a NumPy"),
@@ -106,6 +126,36 @@ def test_an_attempt_that_misbehaves_is_told_how() -> None:
         assert not result, case
         assert transcript in result.transcript, case
         assert hint in result.hint, case
+
+
+@pytest.mark.parametrize("attempt", [asleep, without_end])
+def test_an_attempt_that_never_returns_ends_with_the_input_that_held_it(
+    attempt: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "PATIENCE", 0.5)
+    result = check.softmax(attempt)
+    assert not result
+    assert "did not return" in result.transcript
+    assert result.hint
+
+
+@pytest.mark.parametrize(
+    ("setting", "change", "get"),
+    [
+        ("records gradients", lambda: torch.set_grad_enabled(False), torch.is_grad_enabled),
+        ("default dtype", lambda: torch.set_default_dtype(torch.half), torch.get_default_dtype),
+        ("number of threads", lambda: torch.set_num_threads(3), torch.get_num_threads),
+        ("working folder", lambda: os.chdir("/"), os.getcwd),
+    ],
+)
+def test_an_attempt_that_changes_a_setting_of_the_session_is_told_which(
+    setting: str, change: Callable, get: Callable
+) -> None:
+    before = get()
+    result = check.softmax(lambda score: (score.softmax(-1), change())[0])
+    assert not result
+    assert setting in result.transcript
+    assert get() == before
 
 
 def test_what_is_no_function_of_these_arguments_is_told_what_was_asked_for() -> None:
