@@ -30,7 +30,13 @@ from course_lib.checks import (
     check_shapes,
     check_size,
 )
-from course_lib.light_curves import LightCurves, check_flags, frequency_ladder, time_sinusoids
+from course_lib.light_curves import (
+    LightCurves,
+    check_dates,
+    check_flags,
+    frequency_ladder,
+    time_sinusoids,
+)
 from course_lib.transformer import Encoder
 
 DATA = Path(__file__).parent / "data"
@@ -55,6 +61,7 @@ class Astromer(nn.Module):
     visible nights alone, and two linear readouts of what a night becomes, $x$: the magnitude
     $\bar m + s\,(w^\top x + b)$ and, with the same $s = 0.2$ mag, how far off that may be,
     $s\,\exp(u^\top x + c)$ (:meth:`spread`). Dates count from a star's first visible night.
+    Answers have the dtype of the curves, which may be float64 where the parameters are float32.
 
     What is hidden cannot leak: a prediction depends on the visible nights and on its own date, on
     nothing else, so that it can be asked for at any date (:meth:`at`). Here we differ from the code
@@ -114,7 +121,7 @@ class Astromer(nn.Module):
         That is $s\,\exp(u^\top x + c)$, with what the night became, $x$, and $s = 0.2$ mag. It is
         of the light itself: the error of whoever looks comes on top.
         """
-        return self.spread_of(self.encode(curves, hidden=hidden))
+        return self.spread_of(self.encode(curves, hidden=hidden)).to(curves.magnitude.dtype)
 
     def spread_of(self, tokens: Float[Tensor, "... nights d_model"]) -> Float[Tensor, "... nights"]:
         """:meth:`spread` of nights that are encoded already."""
@@ -168,14 +175,14 @@ class Astromer(nn.Module):
             )
         visible = visible_nights(curves, hidden)
         since, value, mean = self._inputs(curves, visible)
-        asked = time - _first(curves, visible)
+        asked = self._since_first(time, curves, visible)
         nobody = torch.zeros_like(asked)
         tokens = self._encoded(
             torch.cat([since, asked], dim=1),
             torch.cat([value, torch.stack([nobody, nobody], dim=-1)], dim=1),
             torch.cat([visible, nobody.bool()], dim=1),
         )[:, since.shape[1] :]
-        return self._magnitude(tokens, mean), self.spread_of(tokens)
+        return self._magnitude(tokens, mean), self.spread_of(tokens).to(mean.dtype)
 
     def attention_weights(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
@@ -192,11 +199,11 @@ class Astromer(nn.Module):
         return self._encoded(since, value, visible), mean
 
     def _magnitude(self, tokens: Tensor, mean: Tensor) -> Tensor:
-        return mean + BRIGHTNESS * self.readout(tokens)[..., 0]
+        return mean + BRIGHTNESS * self.readout(tokens)[..., 0].to(mean.dtype)
 
     def _inputs(self, curves: LightCurves, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Days since the first visible night, magnitude and error as inputs, the star's mean."""
-        since = (curves.time - _first(curves, visible)).where(curves.real, 0.0)
+        since = self._since_first(curves.time.where(curves.real, 0.0), curves, visible)
         known = curves.magnitude.where(visible, 0.0)
         mean = known.sum(dim=1, keepdim=True) / visible.sum(dim=1, keepdim=True)
         value = torch.stack(
@@ -208,9 +215,15 @@ class Astromer(nn.Module):
         )
         return since, value.where(visible[..., None], 0.0), mean
 
+    def _since_first(self, time: Tensor, curves: LightCurves, visible: Tensor) -> Tensor:
+        """Days since the first visible night, taken off before anything is rounded to float32."""
+        check_dates(time, self.frequency.max())
+        return time - curves.time.masked_fill(~visible, torch.inf).amin(dim=1, keepdim=True)
+
     def _tokens(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
-        date = self.date(time_sinusoids(since, self.frequency))
-        return date + torch.where(visible[..., None], self.light(value), self.blank)
+        dtype = self.blank.dtype  # of the parameters; curves may have another
+        date = self.date(time_sinusoids(since, self.frequency).to(dtype))
+        return date + torch.where(visible[..., None], self.light(value.to(dtype)), self.blank)
 
     def _encoded(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
         return self.encoder(self._tokens(since, value, visible), mask=_keys(visible))
@@ -364,10 +377,6 @@ def load_astromer(clock: str) -> tuple[Astromer, dict[str, Any]]:
         model = empty_astromer(clock)
     nn.utils.vector_to_parameters(weights, model.parameters())
     return model.eval(), about
-
-
-def _first(curves: LightCurves, visible: Tensor) -> Tensor:
-    return curves.time.masked_fill(~visible, torch.inf).amin(dim=1, keepdim=True)
 
 
 def _keys(visible: Tensor) -> Tensor:

@@ -28,6 +28,7 @@ from course_lib.checks import (
 )
 
 GRID = 360  # phases at which the range of a series is taken
+SLIP = 1e-3  # turns: so far rounding may move a date
 
 
 # A star, night for night ----------------------------------------------------------------------
@@ -42,15 +43,17 @@ def phase(
     r"""Fold times at a period: $\varphi = \frac{t - t_0}{P} \bmod 1$, in [0, 1).
 
     ``epoch`` is $t_0$. Nights a whole number of periods apart fall on each other. Raises
-    ``ValueError`` unless every period is finite and above 0.
+    ``ValueError`` unless every period is finite and above 0, and for dates that are rounded too
+    much to say a phase (:func:`check_dates`).
     """
     check_floating(time=time, period=period)
     _check_positive(period=period)
+    check_dates(time, 1 / period)
     if isinstance(epoch, Tensor):
         epoch = epoch[..., None]
     turns = ((time - epoch) / period[..., None]) % 1
     # In floating point a tiny negative number modulo 1 is 1.
-    return torch.where(turns < 1, turns, torch.zeros_like(turns))
+    return torch.where(turns == 1, torch.zeros_like(turns), turns)
 
 
 def cosine_series(
@@ -145,10 +148,15 @@ class LightCurves:
     real: Bool[Tensor, "stars nights"]
 
     def __post_init__(self) -> None:
-        check_floating(magnitude=self.magnitude, error=self.error)
-        check_shapes(time=(self.time, "stars nights"), error=(self.error, "stars nights"))
-        check_nights(self.time, self.magnitude, self.real)
-        _check_positive(error=self.error[self.real])
+        check_nights(self.time, self.magnitude, self.error, self.real, flags="real")
+        check_shapes(time=(self.time, "stars nights"))
+        latest = self.time.masked_fill(~self.real, -math.inf).cummax(dim=1).values
+        if (back := self.real[:, 1:] & (self.time[:, 1:] <= latest[:, :-1])).any():
+            star, night = back.nonzero()[0].tolist()
+            raise ValueError(
+                f"time does not grow at night {night + 1} of star {star}; expected every "
+                "observation later than those before it; sort the nights by time, magnitudes along"
+            )
 
     def __len__(self) -> int:
         return len(self.time)
@@ -160,6 +168,7 @@ class LightCurves:
         r"""The same curves with $t / P$ for time: whole numbers apart are a whole period apart."""
         _check_positive(period=period)
         check_shapes(time=(self.time, "stars nights"), period=(period, "stars"))
+        check_dates(self.time.where(self.real, 0.0), 1 / period)
         turns = self.time / period.to(self.time.dtype)[:, None]
         return LightCurves(turns, self.magnitude, self.error, self.real)
 
@@ -177,31 +186,49 @@ class LightCurves:
         return cls(*map(filled, ("time", "magnitude", "error", "real")))
 
 
-def check_nights(time: Tensor, magnitude: Tensor, real: Tensor) -> None:
-    """Raise ``ValueError`` unless the real observations are finite, in order, and two or more."""
+def check_nights(
+    time: Tensor, magnitude: Tensor, error: Tensor, used: Tensor, *, flags: str
+) -> None:
+    """Raise ``ValueError`` unless what is used is finite, with errors above 0, and two or more.
+
+    ``flags`` is what the caller calls ``used``.
+    """
+    columns = {"time": time, "magnitude": magnitude, "error": error}
     check_floating(time=time)
-    check_floating(magnitude=magnitude)
-    check_flags("real", real, time, "there is an observation")
-    check_shapes(time=(time, "*batch nights"), magnitude=(magnitude, "*batch nights"))
-    for name, values in (("time", time), ("magnitude", magnitude)):
-        if (bad := real & ~values.isfinite()).any():
+    check_floating(magnitude=magnitude, error=error)
+    check_shapes(**{name: (values, "*batch nights") for name, values in columns.items()})
+    check_flags(flags, used, time, "there is an observation that may be used")
+    for name, values in columns.items():
+        good, wanted = values.isfinite(), "finite numbers"
+        if name == "error":
+            good, wanted = good & (values > 0), "finite numbers above 0"
+        if (bad := used & ~good).any():
             place = tuple(bad.nonzero()[0].tolist())
             raise ValueError(
-                f"{name} is {values[place].item()} at {place}; expected finite numbers; leave the "
-                f"observation out, or set real to False there"
+                f"{name} is {values[place].item()} at {place}; expected {wanted}; leave the "
+                f"observation out, or set {flags} to False there"
             )
-    if (few := real.sum(dim=-1) < 2).any():  # noqa: PLR2004 - what its message says
+    if (few := used.sum(dim=-1) < 2).any():  # noqa: PLR2004 - what its message says
         star = tuple(few.nonzero()[0].tolist())
         raise ValueError(
-            f"star {star} has {real[star].sum().item()} observation(s); expected two or more, "
+            f"star {star} has {used[star].sum().item()} observation(s); expected two or more, "
             "since one says nothing of a change; leave the star out"
         )
-    latest = time.masked_fill(~real, -math.inf).cummax(dim=-1).values
-    if (back := real[..., 1:] & (time[..., 1:] <= latest[..., :-1])).any():
-        *star, night = back.nonzero()[0].tolist()
+
+
+def check_dates(time: Tensor, frequency: Tensor) -> None:
+    """Raise ``ValueError`` where rounding may move a date by a thousandth of a turn.
+
+    In float32 numbers about a Julian date stand a quarter of a day apart. ``frequency`` is in turns
+    per unit of time, one for each curve, or one for all.
+    """
+    farthest = time.where(time.isfinite(), 0.0).abs().amax(dim=-1)
+    lost = torch.finfo(time.dtype).eps * farthest * frequency.abs()
+    if (bad := lost > SLIP).any():
         raise ValueError(
-            f"time does not grow at night {night + 1} of star {tuple(star)}; expected every "
-            "observation later than those before it; sort the nights by time, magnitudes along"
+            f"time reaches {farthest.expand_as(lost)[bad][0].item()} in {time.dtype}, whose dates "
+            f"are rounded by {lost[bad][0].item():.2g} turns there; expected {SLIP} at most; pass "
+            "float64, or take the first date off before you convert"
         )
 
 

@@ -19,13 +19,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from course_lib.checks import check_floating, check_number, check_shapes, check_size
-from course_lib.light_curves import check_flags, time_sinusoids
+from course_lib.light_curves import check_dates, check_nights, time_sinusoids
 
 OVERSAMPLING = 5  # trial frequencies in the width of a peak
 CHUNK = 64  # stars at a time: what is between is stars × frequencies × nights
 ABOUT = 2  # trial frequencies on either side of a peak, about which its series are tried
 FINER = 10  # series on either side of a peak: a third harmonic's is a third as wide
 FLAT = 100  # roundings of 1: a determinant or a spread below that is 0
+FEW = 4  # roundings of its mean: a star that changes no more is constant
 RIDGE = 1e-6  # keeps a fit with more numbers than nights solvable
 
 
@@ -34,13 +35,18 @@ def frequency_grid(
 ) -> Float[Tensor, "frequencies"]:
     r"""Trial frequencies from $1/2T$ up to ``highest``, in steps of $1/(\mathrm{oversampling}\,T)$.
 
-    A peak is about $1/T$ wide if observations span $T$ = ``days``. Source: VanderPlas (2018),
-    section 7.1.
+    A peak is about $1/T$ wide if observations span $T$ = ``days``. Raises ``ValueError`` if none
+    lies below ``highest``. Source: VanderPlas (2018), section 7.1.
     """
     check_number("days", days, positive=True)
     check_number("highest", highest, positive=True)
     check_size("oversampling", oversampling)
-    return torch.arange(0.5 / days, highest, 1 / (oversampling * days), dtype=torch.float64)
+    if highest <= (lowest := 0.5 / days):
+        raise ValueError(
+            f"highest is {highest}; expected it above {lowest:.3g}, the lowest frequency that "
+            f"{days} days can tell; choose a higher one"
+        )
+    return torch.arange(lowest, highest, 1 / (oversampling * days), dtype=torch.float64)
 
 
 def lomb_scargle(
@@ -55,12 +61,15 @@ def lomb_scargle(
 
     Both are weighted sums of squares: $\chi^2(f)$ is left by the best constant and sinusoid of
     frequency $f$, $\chi^2_0$ by the best constant alone. Where all nights have one phase there is
-    nothing to fit, and the power is 0; where sine and cosine are multiples of each other, as on two
-    nights, one of them fits. Source: Lomb (1976), Scargle (1982);
-    Zechmeister and Kürster (2009), eqs. 5 to 15, for the constant.
+    nothing to fit, and the power is 0, as it is of a star that does not change; where sine and
+    cosine are multiples of each other, as on two nights, one of them fits. Source: Lomb (1976),
+    Scargle (1982); Zechmeister and Kürster (2009), eqs. 5 to 15, for the constant.
     """
     time, weight, x = _weighed(time, magnitude, error, seen)
-    turn = 2 * math.pi * time[..., None, :] * frequency.to(time.dtype)[:, None]
+    check_shapes(frequency=(frequency, "frequencies"))
+    frequency = frequency.to(time.dtype)
+    check_dates(time, frequency.abs().max())
+    turn = 2 * math.pi * time[..., None, :] * frequency[:, None]
     cosine, sine = turn.cos(), turn.sin()
 
     def mean(values: Tensor) -> Tensor:
@@ -74,10 +83,12 @@ def lomb_scargle(
     scatter = (weight * x.square()).sum(dim=-1)[..., None]
     whole, spread = cc * ss - cs.square(), cc + ss
     info = torch.finfo(time.dtype)
+    rounded = info.eps * 2 * math.pi * time.abs().amax(dim=-1)[..., None] * frequency
+    flat = FLAT * info.eps + rounded.square()  # angles and what is computed of them are rounded
     both = explained / whole.clamp(min=info.tiny)
     one = (xc.square() + xs.square()) / spread.clamp(min=info.tiny)
-    power = both.where(whole > FLAT * info.eps * spread, one) / scatter.clamp(min=info.tiny)
-    return power.where(spread > FLAT * info.eps, 0.0).clamp(0, 1)
+    power = both.where(whole > flat * spread, one) / scatter.clamp(min=info.tiny)
+    return power.where(spread > flat, 0.0).clamp(0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +155,11 @@ def find_period(
 
     Peaks are those of :func:`lomb_scargle`, series those of :func:`fit_harmonics`, tried in finer
     steps about each peak, since a harmonic's peak is narrower and may stand beside it. Raises
-    ``ValueError`` for fewer trial frequencies than three.
+    ``ValueError`` for fewer trial frequencies than three, and for a star of which none explains
+    anything, a constant one say.
     """
+    check_floating(time=time)
+    check_shapes(time=(time, "stars nights"))
     check_size("candidates", candidates)
     check_size("the number of frequencies", len(frequency), minimum=3)
     periods = []
@@ -153,6 +167,11 @@ def find_period(
         few = [values[rows] for values in (time, magnitude, error)]
         used = None if seen is None else seen[rows]
         power = lomb_scargle(*few, frequency, seen=used)
+        if (flat := ~(power > 0).any(dim=1)).any():
+            raise ValueError(
+                f"of star {rows[flat][0].item()} no frequency explains anything; expected "
+                "magnitudes that change; leave the star out"
+            )
         inner = power[:, 1:-1]
         peak = (inner >= power[:, :-2]) & (inner >= power[:, 2:])
         height = inner.masked_fill(~peak, -1.0)
@@ -179,6 +198,7 @@ def _for_each(values: Tensor | None, trial: Tensor) -> Tensor | None:
 
 def _waves(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
     """1, and sines and cosines of all multiples of the frequency, at each time."""
+    check_dates(time, frequency)
     turns = time * frequency[..., None]
     multiple = torch.arange(1, harmonics + 1, dtype=torch.float64, device=time.device)
     return torch.cat([torch.ones_like(turns)[..., None], time_sinusoids(turns, multiple)], dim=-1)
@@ -189,33 +209,13 @@ def _weighed(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Dates, weights that sum to one, magnitudes less their mean; all of them 0 where not seen."""
     check_floating(time=time, magnitude=magnitude, error=error)
-    check_shapes(
-        time=(time, "*batch nights"),
-        magnitude=(magnitude, "*batch nights"),
-        error=(error, "*batch nights"),
-    )
     seen = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
-    check_flags("seen", seen, time, "an observation may be used")
-    if (few := seen.sum(dim=-1) < 2).any():  # noqa: PLR2004 - what its message says
-        star = tuple(few.nonzero()[0].tolist())
-        raise ValueError(
-            f"star {star} has {seen[star].sum().item()} observation(s) that may be used; expected "
-            "two or more; leave the star out"
-        )
-    for name, bad, expected in (
-        ("time", ~time.isfinite(), "finite numbers"),
-        ("magnitude", ~magnitude.isfinite(), "finite numbers"),
-        ("error", ~(error.isfinite() & (error > 0)), "finite numbers above 0"),
-    ):
-        if (bad := bad & seen).any():
-            place = tuple(bad.nonzero()[0].tolist())
-            value = {"time": time, "magnitude": magnitude, "error": error}[name][place].item()
-            raise ValueError(
-                f"{name} is {value} at {place}; expected {expected} where an observation may be "
-                "used; set seen to False there"
-            )
+    check_nights(time, magnitude, error, seen, flags="seen")
     weight = (seen / error.where(seen, 1.0).square()).to(time.dtype)
     weight = weight / weight.sum(dim=-1, keepdim=True)
     known = magnitude.where(seen, 0.0)
     mean = (weight * known).sum(dim=-1, keepdim=True)
-    return time.where(seen, 0.0), weight, (known - mean).where(seen, 0.0)
+    x = (known - mean).where(seen, 0.0)
+    # What is left of a constant is rounding, which waves would explain as well as they do light.
+    constant = (x.abs() <= FEW * torch.finfo(x.dtype).eps * mean.abs()).all(dim=-1, keepdim=True)
+    return time.where(seen, 0.0), weight, x.masked_fill(constant, 0.0)

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from course_lib.astromer import BRIGHTNESS, visible_nights
 from course_lib.checks import check_floating, check_shapes, check_size
-from course_lib.light_curves import LightCurves, cosine_series, time_sinusoids
+from course_lib.light_curves import LightCurves, check_dates, cosine_series, time_sinusoids
 from course_lib.variable_stars import Stars
 
 HARMONICS = 3
@@ -60,7 +60,8 @@ def posterior_at_period(
     check_shapes(period=(period, "stars"), time=(time, "stars queries"))
     weight, mean, light = _weighed(curves, hidden)
     frequency, harmonics = 1 / period.double(), len(variance) // 2
-    seen, asked = (_basis(dates, frequency, harmonics) for dates in (curves.time, time))
+    dates = curves.time.where(weight > 0, 0.0)
+    seen, asked = (_basis(each, frequency, harmonics) for each in (dates, time))
     found, _, factor = _solved(seen, weight, light, variance)
     said = mean + einsum(asked, found, "... t n, ... n -> ... t")
     return said.to(time.dtype), _spread(asked, factor).sqrt().to(time.dtype)
@@ -177,6 +178,7 @@ def mixed(
 
 def _basis(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
     """1, and sines and cosines of all multiples of each row's frequency, in float64."""
+    check_dates(time, frequency)
     turns = time.double() * frequency.double()[..., None]
     waves = time_sinusoids(turns, torch.arange(1, harmonics + 1, dtype=torch.float64))
     return torch.cat([torch.ones_like(waves[..., :1]), waves], dim=-1)

@@ -135,6 +135,16 @@ def test_told_in_turns_every_prediction_repeats_with_the_period():
     assert (ladder.at(curves, time + 5) - ladder.at(curves, time)).abs().max() > 1e-3
 
 
+def test_curves_in_float64_are_read_by_a_model_in_float32():
+    model, curves = shaken(), some_curves()
+    curves = LightCurves(curves.time + 58000, curves.magnitude, curves.error, curves.real)
+    asked = curves.time[:, :2] + 0.1
+    expected = model(curves, hidden=HIDDEN), *model.belief_at(curves, asked)
+    found = model.float()(curves, hidden=HIDDEN), *model.belief_at(curves, asked)
+    for each, other in zip(found, expected, strict=True):
+        assert_close(each, other, 1e-5)
+
+
 def test_padding_changes_nothing():
     model, curves, more = shaken(), some_curves(), 3
     nonsense = torch.full((3, more), math.nan, dtype=torch.float64)

@@ -72,6 +72,10 @@ def test_whole_turns_are_forgotten_and_every_phase_is_in_one_turn(time, period, 
     assert math.cos(angle) == pytest.approx(math.cos(back), abs=1e-6)
 
 
+def test_a_date_that_is_no_number_has_no_phase():
+    assert phase(torch.tensor([[math.nan]]), torch.ones(1)).isnan().all()
+
+
 def test_on_a_regular_grid_they_are_the_sinusoids_of_positions():
     for base in [10_000, 50]:
         ladder = frequency_ladder(8, shortest=2 * math.pi, longest=2 * math.pi * base)

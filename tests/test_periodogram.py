@@ -59,7 +59,7 @@ def test_a_series_is_weighted_least_squares(harmonics):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 1000), st.floats(-5, 5), st.floats(-1000, 1000), st.floats(0.1, 10))
+@given(st.integers(0, 1000), st.floats(-5, 5), st.floats(-2.5e6, 2.5e6), st.floats(0.1, 10))
 def test_power_is_a_share_and_knows_no_zero_of_time_brightness_or_error(seed, m, t, scale):
     time, magnitude, error = night_by_night(seed=seed)
     power = lomb_scargle(time, magnitude, error, FREQUENCY)
@@ -94,6 +94,23 @@ def test_where_nights_have_few_phases_power_is_what_least_squares_take_away(case
         turn = 2 * math.pi * g.item() * time.numpy()
         waves = np.stack([np.ones_like(turn), np.cos(turn), np.sin(turn)], axis=1) * scale[:, None]
         assert power.item() == pytest.approx(1 - left(waves) / left(whole), abs=2e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("magnitude", [12.345, 1e-15, -7.3e5, 0.0])
+def test_a_star_that_does_not_change_has_no_power(magnitude, dtype):
+    time, _, error = (column.to(dtype) for column in night_by_night(nights=39))
+    assert not lomb_scargle(time, torch.full_like(time, magnitude), error, FREQUENCY).any()
+
+
+@pytest.mark.parametrize("start", [0.3, 58000.3, 2458000.123])
+def test_one_look_a_day_says_nothing_of_whole_turns_a_day(start):
+    grid = frequency_grid(39, highest=3, oversampling=10)
+    whole = grid[(grid - grid.round()).abs() < 1e-9]
+    assert len(whole) == 2
+    time = start + torch.arange(39, dtype=torch.float64)
+    power = lomb_scargle(time, randn(39), torch.ones_like(time), torch.cat([whole, 1000 * whole]))
+    assert not power.any()
 
 
 def test_nights_that_may_not_be_used_do_not_count():

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.astromer import BRIGHTNESS, CLOCKS, PRECISION, Astromer
-from course_lib.light_curves import LightCurves
+from course_lib.light_curves import LightCurves, check_dates
 from course_lib.periodogram import OVERSAMPLING
 from course_lib.variable_stars import FASTEST
 from course_lib.widgets.base import Widget
@@ -212,6 +212,7 @@ def _packed(model: Astromer, *, most_bytes: int) -> dict[str, Any]:
 
 def _since(curves: LightCurves) -> LightCurves:
     """The same curves with dates from their first night, which float32 can hold."""
+    check_dates(curves.time.where(curves.real, 0.0), torch.tensor(FASTEST))
     time = (curves.time - curves.time[:, :1]).where(curves.real, 0.0)
     return LightCurves(time, curves.magnitude, curves.error, curves.real)
 

@@ -103,6 +103,8 @@ test_stars_are_folded_fitted_and_believed_as_in_course_lib = alike(
             few_phases([0.4, 3.4], [0.31, 1.31, 0.69]),
             few_phases([0.1, 0.6, 1.1, 1.6, 3.1], [1.0, 2.0]),
             few_phases([0.0, 3.0, 6.0, 9.0, 12.0, 15.0], [1 / 3, 4 / 3, 2 / 3]),
+            few_phases([2458000.123 + day for day in range(6)], [1.0, 1000.0]),
+            [{"time": [0, 1.3, 2.9, 4.1], "magnitude": [12.345] * 4, "error": [0.1] * 4}, [0.3]],
         ],
     ),
     Twice(

@@ -5,6 +5,7 @@ import { clamp, dot, sum, upTo } from "./numerics.js";
 
 const RIDGE = 1e-6; // keeps a fit with more numbers than nights solvable
 const FLAT = 100 * Number.EPSILON; // a determinant or a spread below that is 0
+const CONSTANT = 4 * Number.EPSILON; // a star that changes no more, beside its mean, is constant
 const FINER = 20; // trial frequencies in one step of the grid, about the highest peak
 
 /**
@@ -16,7 +17,7 @@ const FINER = 20; // trial frequencies in one step of the grid, about the highes
 export function phase(time, period) {
   const turn = (time / period) % 1;
   const turns = turn < 0 ? turn + 1 : turn;
-  return turns < 1 ? turns : 0;
+  return turns === 1 ? 0 : turns;
 }
 
 /** The nights that are not hidden. @param {Curve} curve @param {number[]} hidden @returns {Curve} */
@@ -45,7 +46,9 @@ function weighed({ magnitude, error }) {
   const total = sum(weight);
   const share = weight.map((w) => w / total);
   const mean = dot(share, magnitude);
-  return { weight: share, x: magnitude.map((m) => m - mean), mean };
+  const x = magnitude.map((m) => m - mean);
+  const varies = x.some((left) => Math.abs(left) > CONSTANT * Math.abs(mean));
+  return { weight: share, x: varies ? x : x.fill(0), mean };
 }
 
 /**
@@ -57,7 +60,10 @@ function weighed({ magnitude, error }) {
 export function lombScargle(curve, frequencies) {
   const { weight, x } = weighed(curve);
   const scatter = x.reduce((sum, value, n) => sum + weight[n] * value * value, 0);
+  const farthest = Math.max(...curve.time.map(Math.abs));
   return frequencies.map((frequency) => {
+    const rounded = Number.EPSILON * 2 * Math.PI * farthest * frequency;
+    const flat = FLAT + rounded * rounded; // Angles and what is computed of them are rounded.
     let [c, s, xc, xs, cc, cs] = [0, 0, 0, 0, 0, 0];
     for (let n = 0; n < x.length; n += 1) {
       const angle = 2 * Math.PI * frequency * curve.time[n];
@@ -74,9 +80,9 @@ export function lombScargle(curve, frequencies) {
     cs -= c * s;
     const explained = ss * xc * xc + cc * xs * xs - 2 * cs * xc * xs;
     const [whole, spread] = [cc * ss - cs * cs, cc + ss];
-    if (spread <= FLAT) return 0; // All nights have one phase.
+    if (spread <= flat) return 0; // All nights have one phase.
     // On two phases sine and cosine are multiples of each other: one of them fits.
-    const share = whole > FLAT * spread ? explained / whole : (xc * xc + xs * xs) / spread;
+    const share = whole > flat * spread ? explained / whole : (xc * xc + xs * xs) / spread;
     return clamp(share / Math.max(scatter, Number.MIN_VALUE), 0, 1);
   });
 }
@@ -201,7 +207,8 @@ export function explainedBy(curve, coefficients, frequency) {
       values.map((value) => value * value),
     );
   const left = curve.time.map((t, n) => x[n] + mean - seriesAt(coefficients, frequency, t));
-  return 1 - square(left) / Math.max(square(x), Number.MIN_VALUE);
+  const whole = square(x);
+  return whole > 0 ? 1 - square(left) / whole : 0;
 }
 
 /** The magnitude at one time on the straight line between neighbours; beyond the ends, theirs. */
