@@ -16,7 +16,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_finite, check_floating, check_number, check_shapes
+from course_lib.checks import (
+    check_finite,
+    check_floating,
+    check_number,
+    check_shapes,
+    wants_gradient,
+)
 
 __all__ = [
     "Measured",
@@ -63,7 +69,7 @@ def four_momenta(
     check_finite(**given)
     for name in ("pt", "mass"):
         check_not_negative(name, given[name])
-    energy = torch.sqrt(mass.square() + (pt * eta.cosh()).square())
+    energy = _root(mass.square() + (pt * eta.cosh()).square())
     return torch.stack([energy, pt * phi.cos(), pt * phi.sin(), pt * eta.sinh()], dim=-1)
 
 
@@ -73,16 +79,16 @@ def measured(momenta: Float[Tensor, "*batch 4"]) -> Measured:
     $\eta$ is infinite along the beam, and 0 for a particle at rest.
     """
     _check_momenta(momenta=momenta)
-    _, x, y, z = momenta.unbind(-1)
+    z = momenta[..., 3]
     pt = transverse_momentum(momenta)
-    eta = torch.where(z == 0, 0, (z / pt).asinh())
-    return Measured(pt, eta, torch.atan2(y, x), invariant_mass(momenta))
+    eta = (z / pt.masked_fill((pt == 0) & (z == 0), 1.0)).asinh()
+    return Measured(pt, eta, _azimuth(momenta), invariant_mass(momenta))
 
 
 def transverse_momentum(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
     r"""$p_T = \sqrt{p_x^2 + p_y^2}$."""
     _check_momenta(momenta=momenta)
-    return torch.hypot(momenta[..., 1], momenta[..., 2])
+    return _hypot(momenta[..., 1], momenta[..., 2])
 
 
 def mass_squared(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
@@ -96,7 +102,7 @@ def invariant_mass(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"
 
     Of several particles together, pass their sum.
     """
-    return mass_squared(momenta).clamp(min=0).sqrt()
+    return _root(mass_squared(momenta))
 
 
 # How far apart two particles fly ----------------------------------------------------------------
@@ -111,7 +117,8 @@ def rapidity(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
     _check_momenta(momenta=momenta)
     energy, z = momenta[..., 0], momenta[..., 3]
     tiny = torch.finfo(momenta.dtype).tiny
-    return torch.asinh(z / ((energy - z) * (energy + z)).clamp(min=tiny).sqrt())
+    squared = ((energy - z) * (energy + z)).clamp(min=tiny).where(energy > 0, 1.0)
+    return torch.asinh(z / squared.sqrt())
 
 
 def delta_phi(
@@ -132,8 +139,8 @@ def delta_r(
     """
     _check_momenta(first=first, second=second)
     check_floating(first=first, second=second)
-    azimuth = [torch.atan2(p[..., 2], p[..., 1]) for p in (first, second)]
-    return torch.hypot(rapidity(first) - rapidity(second), delta_phi(*azimuth))
+    azimuth = delta_phi(_azimuth(first), _azimuth(second))
+    return _hypot(rapidity(first) - rapidity(second), azimuth)
 
 
 # Other observers --------------------------------------------------------------------------------
@@ -192,6 +199,25 @@ def check_not_negative(name: str, value: Tensor) -> None:
             f"{name} holds {value.min().item():g}; expected 0 or more, in GeV; "
             f"find it with {name} < 0"
         )
+
+
+def _azimuth(momenta: Tensor) -> Tensor:
+    x, y = momenta[..., 1], momenta[..., 2]
+    return torch.atan2(y, x.masked_fill((x == 0) & (y == 0), 1.0))
+
+
+def _hypot(x: Tensor, y: Tensor) -> Tensor:
+    """The root of x² + y²; where both are 0, the gradient is 0, not nan."""
+    if not wants_gradient(x, y):
+        return torch.hypot(x, y)
+    nothing = (x == 0) & (y == 0)
+    return torch.hypot(x.masked_fill(nothing, 1.0), y).masked_fill(nothing, 0.0)
+
+
+def _root(square: Tensor) -> Tensor:
+    """The root, 0 of what is below; there the gradient is 0, not infinite."""
+    some = square > 0
+    return square.where(some, 1.0).sqrt().where(some, 0.0)
 
 
 def _check_momenta(**momenta: Tensor) -> None:

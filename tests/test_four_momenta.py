@@ -13,6 +13,7 @@ from course_lib.four_momenta import (
     boosted,
     boosted_along_beam,
     delta_phi,
+    delta_r,
     four_momenta,
     invariant_mass,
     mass_squared,
@@ -71,6 +72,15 @@ def test_rounding_leaves_no_mass_that_is_no_number() -> None:
     photons = four_momenta(*torch.rand(3, 500).unbind(0), torch.zeros(500))
     assert (mass_squared(photons) < 0).any()
     assert invariant_mass(photons).isfinite().all()
+
+
+def test_where_there_is_no_direction_and_no_mass_gradients_are_finite() -> None:
+    nothing, photon = torch.zeros(4), torch.tensor([5.0, 3.0, 4.0, 0.0])
+    for momentum in (nothing, photon):
+        for say in (lambda p: torch.stack(measured(p)), rapidity, lambda p: delta_r(p, p)):
+            assert torch.autograd.functional.jacobian(say, momentum).abs().max() <= 1
+    empty = torch.autograd.functional.jacobian(four_momenta, (torch.zeros(()),) * 4)
+    assert torch.stack(empty).abs().max() == 1
 
 
 @given(PARTICLES)

@@ -105,6 +105,14 @@ def test_the_features_of_a_pair_are_those_of_the_formula() -> None:
         assert found[n, a, b].exp().tolist() == pytest.approx(expected, rel=1e-6)
 
 
+def test_the_gradient_of_the_features_of_a_pair_is_that_of_differences() -> None:
+    momenta = FEW[:1].momenta[:, :3].clone().requires_grad_()
+    assert torch.autograd.gradcheck(pairwise_features, momenta)
+    with_empty = FEW.momenta.clone().requires_grad_()
+    pairwise_features(with_empty).sum().backward()
+    assert with_empty.grad.isfinite().all()
+
+
 def apart(features: Tensor) -> Tensor:
     """Those of two different particles: of one and itself, rounding decides the logarithm."""
     return features[:, ~torch.eye(features.shape[1], dtype=torch.bool)]
