@@ -8,18 +8,18 @@ expected and what to do.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, distributed
 from torch.utils.data import IterableDataset, get_worker_info
 
-from course_lib.checks import check_size
+from course_lib.checks import check_choice, check_size
 from course_lib.jets import EMPTY, Jets, stream
 
 if TYPE_CHECKING:
@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 
 __all__ = ["BRANCHES", "CLASSES", "KINDS", "JetStream", "stream"]
 
+
+def _labels(classes: Sequence[str]) -> list[str]:
+    return [f"label_{name}" for name in classes]
+
+
 CLASSES = ("QCD", "Hbb", "Hcc", "Hgg", "H4q", "Hqql", "Zqq", "Wqq", "Tbqq", "Tbl")
 """What left the jet, as the branches of the files are called: ``label_QCD`` and so on."""
 
 KINDS = ("ChargedHadron", "NeutralHadron", "Photon", "Electron", "Muon")
 NUMBERS = ("px", "py", "pz", "charge", "d0val", "dzval")
-BRANCHES = (
-    *(f"part_{name}" for name in NUMBERS),
-    *(f"part_is{name}" for name in KINDS),
-    *(f"label_{name}" for name in CLASSES),
-)
+PARTS = (*(f"part_{name}" for name in NUMBERS), *(f"part_is{name}" for name in KINDS))
+BRANCHES = (*PARTS, *_labels(CLASSES))
 
 POOL = 20
 """In how many batches jets are mixed that are to be shuffled."""
@@ -46,6 +48,9 @@ OPEN = 32
 
 SMALLEST_READ = 64
 """So many jets are read at a time at least, since every reading takes its time."""
+
+WORKERS = 256
+"""So many workers count apart what they leave out."""
 
 
 class JetStream(IterableDataset):
@@ -64,19 +69,28 @@ class JetStream(IterableDataset):
     is mixed in :data:`POOL` batches. ``seed`` and :meth:`set_epoch` decide the order. As in our own
     data, a particle's mass follows from its kind.
 
+    Other files may have other ``classes``, each with its ``label_…``, and other names: ``columns``
+    maps names of :data:`BRANCHES`, and "tree", to those in the files. A jet is unusable if it has
+    no particle or a number that is nan or infinite, and unless one label of it and one
+    ``part_is…`` of each particle are true. To ``leave_out`` such jets is to count them in
+    :attr:`left_out`; else the first is refused.
+
     Raises ``ModuleNotFoundError`` without ``uproot``, ``FileNotFoundError`` for a file that is not
     there, and ``ValueError`` for no files and, once it is read, for a file that is broken or not
-    JetClass.
+    like JetClass and for an unusable jet, by its file and entry.
     """
 
     def __init__(
         self,
-        files: Iterable[str | Path],
+        files: str | Path | Iterable[str | Path],
         *,
         batch: int,
         particles: int = 128,
         shuffle: bool = False,
         seed: int = 0,
+        classes: Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+        leave_out: bool = False,
         rank: int | None = None,
         ranks: int | None = None,
     ) -> None:
@@ -84,6 +98,7 @@ class JetStream(IterableDataset):
         check_size("batch", batch)
         check_size("particles", particles)
         check_size("seed", seed, minimum=0)
+        files = [files] if isinstance(files, str | Path) else files
         self.paths = [Path(file) for file in files]
         if not self.paths:
             raise ValueError("files is empty; expected one at least; pass the paths of ROOT files")
@@ -97,15 +112,27 @@ class JetStream(IterableDataset):
             check_size("rank", rank, minimum=0)
             if rank >= ranks:
                 raise ValueError(f"rank is {rank} of {ranks}; expected one of 0 to {ranks - 1}")
+        self.classes = CLASSES if classes is None else tuple(classes)
+        self.names = {name: name for name in ("tree", *PARTS, *_labels(self.classes))}
+        for name in columns or {}:
+            check_choice("a name in columns", name, self.names)
+        self.names |= columns or {}
         self.batch, self.particles, self.shuffle, self.seed = batch, particles, shuffle, seed
+        self.leave_out = leave_out
         self._given = None if ranks is None else (rank, ranks)
         self._made_at = _rank_and_ranks()
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers see it change
+        self._left_out = torch.zeros(WORKERS, dtype=torch.int64).share_memory_()
 
     def set_epoch(self, epoch: int) -> None:
         """Another epoch has another order. Every rank must be told."""
         check_size("epoch", epoch, minimum=0)
         self._epoch.fill_(epoch)
+
+    @property
+    def left_out(self) -> int:
+        """How many unusable jets this rank has met so far, in all epochs."""
+        return int(self._left_out.sum())
 
     def __iter__(self) -> Iterator[Jets]:
         """The jets that are this rank's and this worker's, in batches."""
@@ -125,13 +152,7 @@ class JetStream(IterableDataset):
 
     def _file(self, number: int, share: int, shares: int) -> "_Part":
         # Who gets the jet more that division leaves over is another one from file to file.
-        return _Part(
-            self.paths[number],
-            (share + number) % shares,
-            shares,
-            batch=self.batch,
-            particles=self.particles,
-        )
+        return _Part(self, self.paths[number], (share + number) % shares, shares)
 
     def _in_order(self, share: int, shares: int) -> Iterator[Jets]:
         for number in range(len(self.paths)):
@@ -181,8 +202,8 @@ class JetStream(IterableDataset):
 class _Part:
     """The jets of one file that one share reads, some at a time."""
 
-    def __init__(self, path: Path, share: int, shares: int, *, batch: int, particles: int) -> None:
-        self.path, self.particles = path, particles
+    def __init__(self, stream: Any, path: Path, share: int, shares: int) -> None:
+        self.stream, self.path = stream, path
         try:
             import uproot
         except ModuleNotFoundError as error:
@@ -191,19 +212,16 @@ class _Part:
             ) from error
         with _blamed(path):
             self.file = uproot.open(path, array_cache=None)  # what was read is not kept
-            has_tree = "tree" in self.file
-        if not has_tree:
-            raise ValueError(f"{path} has no 'tree'; expected a file of JetClass; leave it out")
-        with _blamed(path):
-            self.tree = self.file["tree"]
-            missing = sorted(set(BRANCHES) - set(self.tree.keys()))
-            jets = int(self.tree.num_entries)
-        if missing:
+            self.tree = self.file.get(stream.names["tree"])
+            there = [] if self.tree is None else [stream.names["tree"], *self.tree.keys()]
+        if missing := [name for name in stream.names.values() if name not in there]:
             raise ValueError(
-                f"{path} has no branch {missing[0]!r}; expected a file of JetClass; leave it out"
+                f"{path} has no {missing[0]!r}; expected a file like those of JetClass; leave it "
+                "out, or say in columns what is called otherwise"
             )
+        jets = int(self.tree.num_entries)
         first, last = jets * share // shares, jets * (share + 1) // shares
-        step = max(1, min(max(batch // 4, SMALLEST_READ), jets // 2))
+        step = max(1, min(max(stream.batch // 4, SMALLEST_READ), jets // 2))
         self.ranges = [(start, min(start + step, last)) for start in range(first, last, step)]
         self.ranges.reverse()  # the next one is popped from the end
         self.left = last - first
@@ -215,11 +233,24 @@ class _Part:
         """The next jets."""
         start, stop = self.ranges.pop()
         self.left -= stop - start
+        stream, worker = self.stream, get_worker_info()
+        _, *branches = stream.names.values()
         with _blamed(self.path):
-            found = self.tree.arrays(
-                list(BRANCHES), entry_start=start, entry_stop=stop, library="ak"
+            read = self.tree.arrays(branches, entry_start=start, entry_stop=stop, library="ak")
+            found = {name: read[theirs] for name, theirs in stream.names.items() if name != "tree"}
+            faults = _faults(found, stream.classes)
+            unusable = torch.stack(list(faults.values())).any(dim=0)
+        if unusable.any() and not stream.leave_out:
+            entry = int(unusable.nonzero()[0])
+            fault = next(fault for fault, jets in faults.items() if jets[entry])
+            raise ValueError(
+                f"{self.path}: the jet of entry {start + entry} {fault}; mend it, or pass "
+                "leave_out=True, which leaves such jets out and counts them"
             )
-            return _jets(found, self.particles)
+        stream._left_out[worker.id % WORKERS if worker else 0] += unusable.sum()
+        with _blamed(self.path):
+            used = {name: values[(~unusable).numpy()] for name, values in found.items()}
+            return _jets(used, stream.particles, stream.classes)
 
     def close(self) -> None:
         self.file.close()
@@ -260,7 +291,7 @@ def _batches(parts: Iterable[Jets], batch: int) -> Iterator[Jets]:
         for first in range(0, whole_batches, batch):
             yield whole[first : first + batch]
         rest, waiting = [whole[whole_batches:]] if waiting % batch else [], waiting % batch
-    if rest:
+    if waiting:
         yield _joined(rest)
 
 
@@ -270,7 +301,28 @@ def _joined(parts: Sequence[Jets]) -> Jets:
     return Jets(**columns, classes=parts[0].classes)
 
 
-def _jets(found: "awkward.Array", particles: int) -> Jets:
+def _faults(found: dict[str, "awkward.Array"], classes: tuple[str, ...]) -> dict[str, Tensor]:
+    """What may be wrong with a jet, and with which it is."""
+    import awkward
+    import numpy as np
+
+    flies = (found["part_px"] != 0) | (found["part_py"] != 0)
+    kinds, labels = (
+        sum(found[name] != 0 for name in names)
+        for names in ([f"part_is{kind}" for kind in KINDS], _labels(classes))
+    )
+    faults = {"has no particle; expected one at least": ~awkward.any(flies, axis=1)}
+    for name in (f"part_{name}" for name in NUMBERS):
+        good = awkward.all(np.isfinite(found[name]), axis=1)
+        faults[f"has a {name} that is nan or infinite; expected finite numbers"] = ~good
+    faults["has a particle with no part_is… or several; expected one"] = awkward.any(
+        kinds != 1, axis=1
+    )
+    faults["has no label_… or several; expected one"] = labels != 1
+    return {fault: torch.from_numpy(awkward.to_numpy(jets)) for fault, jets in faults.items()}
+
+
+def _jets(found: dict[str, "awkward.Array"], particles: int, classes: tuple[str, ...]) -> Jets:
     """What was read, hardest particles first."""
     import awkward
 
@@ -283,7 +335,7 @@ def _jets(found: "awkward.Array", particles: int) -> Jets:
 
     x, y, z, charge, d0, dz = (padded(f"part_{name}") for name in NUMBERS)
     here = torch.stack([padded(f"part_is{name}") for name in KINDS])
-    labels = torch.stack([torch.from_numpy(found[f"label_{c}"].to_numpy()).long() for c in CLASSES])
+    labels = torch.stack([torch.from_numpy(found[c].to_numpy()).long() for c in _labels(classes)])
     pt = torch.hypot(x, y)
     real = pt > 0
     return Jets(
@@ -296,5 +348,5 @@ def _jets(found: "awkward.Array", particles: int) -> Jets:
         dz=dz,
         label=labels.argmax(dim=0),
         size=torch.from_numpy(awkward.num(found["part_px"]).to_numpy()).long(),
-        classes=CLASSES,
+        classes=classes,
     )

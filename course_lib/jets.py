@@ -10,7 +10,7 @@ Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was e
 do. Source: Qu, Li and Qian (2022), arXiv 2202.03772.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -199,12 +199,15 @@ def load_jets() -> JetSides:
 
 
 def stream(
-    files: Iterable[str | Path],
+    files: str | Path | Iterable[str | Path],
     *,
     batch: int,
     particles: int = 128,
     shuffle: bool = False,
     seed: int = 0,
+    classes: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    leave_out: bool = False,
 ) -> "JetStream":
     """The jets of JetClass, or of files like these, as a data set of PyTorch.
 
@@ -212,13 +215,22 @@ def stream(
     """
     from course_lib.jetclass import JetStream
 
-    return JetStream(files, batch=batch, particles=particles, shuffle=shuffle, seed=seed)
+    return JetStream(
+        files,
+        batch=batch,
+        particles=particles,
+        shuffle=shuffle,
+        seed=seed,
+        classes=classes,
+        columns=columns,
+        leave_out=leave_out,
+    )
 
 
-def class_number(name: str) -> int:
-    """The place of a class in :data:`CLASSES`. Raises ``ValueError`` for an unknown one."""
-    check_choice("class", name, CLASSES)
-    return CLASSES.index(name)
+def class_number(name: str, classes: tuple[str, ...] = CLASSES) -> int:
+    """The place of a class among ``classes``. Raises ``ValueError`` for an unknown one."""
+    check_choice("class", name, classes)
+    return classes.index(name)
 
 
 # What the network is told -----------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """The stream of JetClass gives what was written, in files that are made here."""
 
+import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from torch import distributed
 from torch.utils.data import DataLoader
 
 from course_lib.four_momenta import transverse_momentum
-from course_lib.jetclass import CLASSES, KINDS, JetStream
+from course_lib.jetclass import BRANCHES, CLASSES, KINDS, JetStream
 from course_lib.jets import Jets, load_jets, stream
 
 pytestmark = pytest.mark.slow
@@ -19,20 +21,37 @@ awkward = pytest.importorskip("awkward", reason="JetClass needs uproot, the lect
 uproot = pytest.importorskip("uproot", reason="JetClass needs uproot, the lectures do not")
 
 
-def written(path: Path, jets: int, label: str, *, seed: int = 0) -> dict[str, list[np.ndarray]]:
-    """A file of one class, as those of JetClass are; what is in it."""
+def written(
+    path: Path,
+    jets: int,
+    label: str,
+    *,
+    seed: int = 0,
+    fault: str = "",
+    called: Callable[[str], str] = str,
+) -> dict[str, list[np.ndarray]]:
+    """A file of one class, as those of JetClass are, the jet of entry 3 with a fault; its content.
+
+    ``called`` says what a name of JetClass is called there.
+    """
     random = np.random.default_rng(seed)
     size = random.integers(1, 9, jets)
-    total = int(size.sum())
+    size[3:4] *= fault != "no particle"
+    total, spoilt = int(size.sum()), int(size[:3].sum())
     columns = {f"part_{name}": random.normal(0, 9, total) for name in ("px", "py", "pz")}
     columns |= {f"part_{name}": random.normal(0, 1, total) for name in ("d0val", "dzval")}
     columns["part_charge"] = random.integers(-1, 2, total).astype(np.float32)
     kind = random.integers(0, len(KINDS), total)
     columns |= {f"part_is{name}": kind == n for n, name in enumerate(KINDS)}
+    if fault in columns:
+        columns[fault][spoilt] = math.nan
+    if fault == "part_is…":
+        columns[f"part_is{KINDS[kind[spoilt]]}"][spoilt] = False
     data = {name: awkward.unflatten(column, size) for name, column in columns.items()}
     data |= {f"label_{name}": np.full(jets, name == label) for name in CLASSES}
+    data[f"label_{label}"][3:4] &= fault != "label_…"
     with uproot.recreate(path) as file:
-        file["tree"] = data
+        file[called("tree")] = {called(name): column for name, column in data.items()}
     return {name: [np.asarray(each) for each in column] for name, column in data.items()}
 
 
@@ -194,6 +213,43 @@ def test_unequal_files_are_mixed_to_the_end(tmp_path: Path) -> None:
     rare, common = CLASSES.index("Tbl"), CLASSES.index("QCD")
     # 33 and 133 in the mean; what was read together comes near each other.
     assert all(part[rare] < 96 and 48 < part[common] < 228 for part in parts)
+
+
+FAULTS = ("no particle", "part_px", "part_d0val", "part_charge", "part_is…", "label_…")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_jet_that_is_unusable_is_named_or_left_out_and_counted(tmp_path: Path, fault) -> None:
+    path = tmp_path / "own.root"
+    written(path, 7, "Hcc", fault=fault)
+    with pytest.raises(ValueError, match=rf"own\.root: the jet of entry 3 .*{fault}"):
+        list(stream(path, batch=2))
+    written(tmp_path / "whole.root", 7, "Hcc")
+    (whole,) = stream(tmp_path / "whole.root", batch=10)
+    for workers in (0, 2):
+        made = stream(str(path), batch=10, leave_out=True)
+        found = list(DataLoader(made, batch_size=None, num_workers=workers))
+        assert sum(map(len, found)) == 6
+        assert made.left_out == 1
+    if fault != "no particle":
+        kept = torch.arange(7) != 3
+        assert torch.equal(torch.cat([jets.pt for jets in found]), whole.pt[kept])
+
+
+def test_own_data_may_have_other_names_and_classes(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.root", tmp_path / "other.root"
+    written(one, 7, "Tbqq")
+    written(other, 7, "Tbqq", called="own.{}".format)
+    parts = [name for name in BRANCHES if "label" not in name]
+    columns = {name: f"own.{name}" for name in ("tree", *parts, "label_QCD", "label_Tbqq")}
+    (expected,) = stream(one, batch=10)
+    (found,) = stream(other, batch=10, classes=("QCD", "Tbqq"), columns=columns)
+    assert torch.equal(found.momenta, expected.momenta)
+    assert {found.classes[n] for n in found.label} == {"Tbqq"}
+    with pytest.raises(ValueError, match=r"other\.root has no 'tree'"):
+        next(iter(stream(other, batch=10)))
+    with pytest.raises(ValueError, match=r"one\.root has no 'label_Z'"):
+        next(iter(stream(one, batch=10, classes=("Z", "Tbqq"))))
 
 
 @pytest.mark.parametrize("harm", ["cut", "junk"])
