@@ -348,6 +348,11 @@ class Text(Trait):
         if not isinstance(value, str):
             joined = "; join a list of letters with ''.join(letters)" if self.distinct else ""
             raise TypeError(f"{self.called} is {brief(value)}; expected a string{joined}")
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ValueError(
+                f"{self.called} {brief(value)} holds half of a surrogate pair; expected text that "
+                "UTF-8 can hold; decode it again with errors='replace'"
+            )
         if self.alphabet:
             value = folded(value, self.alphabet(widget))
         if len(value) < self.shortest:

@@ -175,3 +175,16 @@ def test_a_number_can_be_read_however_large_it_is(javascript: Javascript):
         math.nan: "not a number",
     }
     assert javascript("js/text.js", "number", [[x, 2] for x in told]) == list(told.values())
+
+
+def test_every_mark_of_an_axis_has_a_number_of_its_own(javascript: Javascript):
+    ends = [[0, 3], [-1e-9, 1e-9], [12.344, 12.346], [58000.1, 58000.3], [2458000, 2459000]]
+    found = javascript(SCALE, "ticks", [[*pair, 5] for pair in ends])
+    told = "(found) => found.map((tick) => quantity(tick, '', digitsApart(found)))"
+    for texts in javascript("js/text.js", told, [[marks] for marks in found]):
+        assert len(set(texts)) == len(texts) > 2
+
+
+def test_a_mark_that_turns_the_text_behind_it_is_named(javascript: Javascript):
+    turning = [["a\u202eb"], ["\u200f"], ["שלום"], [" "]]
+    assert javascript("js/text.js", "visible", turning) == ["aU+202Eb", "U+200F", "שלום", "␣"]

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bare import bare_page
 from conftest import Folder, Watch
 from course_site import LECTURES, ROOT
 from displayed import agrees_with_course_lib
 from hands import Keyboard, operate_every_control, widgets
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
+from small_widgets import make
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "html"]
@@ -54,6 +56,45 @@ def test_a_widget_is_alive_in_the_html_that_nbconvert_writes(
     page = open_page(path.with_suffix(".html").as_uri())
     [widget] = widgets(page)
     operate_every_control(widget, Keyboard(page))
+
+
+# Other people's pages --------------------------------------------------------------------------
+
+LAID_OUT = {
+    "flex row": "<div style='display: flex'>{}</div>",
+    "grid": "<div style='display: grid; grid-template-columns: auto auto'>{}</div>",
+    "table": "<table><tr><td>{}</td></tr></table>",
+    "float": "<div style='float: left'>{}</div>",
+    "inline block": "<div style='display: inline-block'>{}</div>",
+    "right to left": "<div dir='rtl'>{}</div>",
+}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_figure_is_as_wide_as_it_can_be_however_a_page_lays_it_out(
+    open_page: Callable[..., Page], tmp_path: Path, width: int
+):
+    shown = make("SoftLookup").static_html()
+    page = open_page(bare_page(tmp_path, below="".join(LAID_OUT.values()).format(*[shown] * 6)))
+    page.set_viewport_size({"width": width, "height": 800})
+    for layout, figure in zip(LAID_OUT, page.locator(".cw").all(), strict=True):
+        assert min(0.9 * width, 600) < figure.bounding_box()["width"] < width, layout
+        assert figure.evaluate("(el) => getComputedStyle(el).direction") == "ltr"
+
+
+def test_a_figure_that_a_page_lets_run_no_code_says_why_in_one_sentence(
+    open_page: Callable[..., Page], tmp_path: Path, watch: Watch
+):
+    policy = "script-src 'unsafe-inline'"
+    forbid = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    path = tmp_path / "strict.html"
+    path.write_text(f"<!doctype html>{forbid}{make('SoftLookup').static_html()}", encoding="utf-8")
+    page = open_page("about:blank")
+    page.goto(path.as_uri())
+    said = page.get_by_role("alert")
+    expect(said).to_contain_text("content security policy")
+    assert len(said.text_content()) < 200
+    watch.errors.clear()
 
 
 # Slides ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import { shortened, textWidth } from "./lettering.js";
 import { clamp, upTo } from "./maths/numerics.js";
 import { dragging, pointIn } from "./plane.js";
 import { linear, logarithmic, marks } from "./scale.js";
-import { quantity, superscript } from "./text.js";
+import { digitsApart, quantity, superscript } from "./text.js";
 import { html, nothing, svg } from "./vendor/lit-html/lit-html.js";
 
 const TYPE = 12;
@@ -66,7 +66,9 @@ function measured(axis, span) {
       ? ends[0] * (ends[1] / ends[0]) ** share
       : ends[0] + share * (ends[1] - ends[0]);
   };
-  const text = names ? (i) => names[i] : (axis.format ?? (axis.logarithmic ? decade : quantity));
+  const digits = digitsApart(ticks);
+  const plain = axis.logarithmic ? decade : (tick) => quantity(tick, "", digits);
+  const text = names ? (i) => names[i] : (axis.format ?? plain);
   return { at: scale(ends, [from, to]), back, ticks, texts: ticks.map((tick) => text(tick)) };
 }
 

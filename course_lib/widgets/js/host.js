@@ -25,7 +25,11 @@
 
   async function loaded(code) {
     const [css, module] = await unpacked(code);
-    const widget = await import(`data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`);
+    const address = `data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`;
+    const widget = await import(address).catch((error) => {
+      if (!error.message.includes("data:")) throw error;
+      throw new Error("the page's content security policy lacks data: in script-src");
+    });
     const style = document.createElement("style");
     style.textContent = css;
     document.head.append(style);

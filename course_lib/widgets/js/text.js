@@ -2,8 +2,13 @@ import { html } from "./vendor/lit-html/lit-html.js";
 
 const INVISIBLE = { " ": "␣", "\n": "⏎", "\t": "⇥", "": "∅" };
 
+/** They have no width, and some turn the text behind them round. */
+const MARKS = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const named = (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
 /** A letter or token that can be seen. @param {string} text */
-export const visible = (text) => (Object.hasOwn(INVISIBLE, text) ? INVISIBLE[text] : text);
+export const visible = (text) =>
+  Object.hasOwn(INVISIBLE, text) ? INVISIBLE[text] : text.replace(MARKS, named);
 
 /** @param {string[]} letters */
 export const spelled = (letters, gap = "") => letters.map(visible).join(gap);
@@ -42,17 +47,28 @@ export function scientific(value) {
 const SIGNIFICANT = 3;
 
 /**
- * A number to three digits, whole from a thousand on, with its unit.
+ * A number to three digits, or as many as are asked for, whole from a thousand on, with its unit.
  * @param {number} value
  */
-export function quantity(value, unit = "") {
+export function quantity(value, unit = "", digits = SIGNIFICANT) {
   const size = Math.abs(value);
-  const rounded = size >= 1000 ? Math.round(value) : Number(value.toPrecision(SIGNIFICANT));
+  const whole = size >= 1000 && digits <= Math.log10(size) + 1;
+  const rounded = whole ? Math.round(value) : Number(value.toPrecision(digits));
   const tiny = size > 0 && (size < 1e-3 || size >= 1e7);
   const text = tiny
     ? `${value < 0 ? "−" : ""}${scientific(size)}`
-    : rounded.toLocaleString("en", { maximumSignificantDigits: 9 }).replace("-", "−");
+    : rounded.toLocaleString("en", { maximumSignificantDigits: 15 }).replace("-", "−");
   return unit ? `${text} ${unit}` : text;
+}
+
+/**
+ * How many digits tell each mark of an axis from the next.
+ * @param {number[]} ticks
+ */
+export function digitsApart(ticks) {
+  const most = Math.max(...ticks.map(Math.abs));
+  const step = Math.min(...ticks.slice(1).map((tick, i) => Math.abs(tick - ticks[i])));
+  return Math.max(SIGNIFICANT, Math.ceil(Math.log10(most / step)) + 1);
 }
 
 /** What Unicode takes for letters of their own, as they are written where they are missing. */

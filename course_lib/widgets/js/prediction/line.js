@@ -6,7 +6,7 @@ import { isHit, stepsOf } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
 import { pointIn } from "../plane.js";
 import { marks } from "../scale.js";
-import { quantity } from "../text.js";
+import { digitsApart, quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { hand } from "./hand.js";
 import { gapOf, placed } from "./words.js";
@@ -34,8 +34,9 @@ export function labelled(ends, logarithmic, at, width, unit = "", closed = false
   const round = marks(ends, logarithmic, width / 90);
   const open = closed && logarithmic && round.at(-1) < ends[1] * (1 - 1e-6);
   const values = open ? [...round, ends[1]] : round;
+  const digits = logarithmic ? undefined : digitsApart(values);
   const labels = values.map((value, i) => {
-    const text = quantity(value, i === values.length - 1 ? unit : "");
+    const text = quantity(value, i === values.length - 1 ? unit : "", digits);
     return { value, text, middle: middleOf(text, at(value), width, SIZE) };
   });
   // On a short axis powers of ten stay, and what stands between them goes.

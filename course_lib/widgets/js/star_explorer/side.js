@@ -1,7 +1,7 @@
 // What stands beside the panels: the star itself, the dial, and how far each way is off.
 
 import { linear, ticks } from "../scale.js";
-import { number, quantity } from "../text.js";
+import { digitsApart, number, quantity } from "../text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { dialEnds, handOnDial, keysOnPeriod } from "./hand.js";
 import { COLOURS, heightOf, SHAPES } from "./panels.js";
@@ -44,9 +44,9 @@ export function sky(now, ui) {
     return svg`<circle cx=${x(curve.time[night])} cy=${y(curve.magnitude[night])} r="4"
       fill=${gone ? "none" : COLOURS.seen} stroke=${gone ? "var(--cw-ink)" : "none"}></circle>`;
   };
-  const day = (t) =>
-    svg`<text x=${x(t)} y=${height - 5} text-anchor="middle">${quantity(t)}</text>`;
   const marked = ticks(from, to, width / 60).filter((t) => x(t) > 14 && x(t) < width - 14);
+  const day = (t) => svg`<text x=${x(t)} y=${height - 5}
+    text-anchor="middle">${quantity(t, "", digitsApart(marked))}</text>`;
   return html`<div class="cw-night cw-s-sky" data-turn=${turn}>
     <div data-measure="sky"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label=${told}>
       ${pulsates[star] ? shiningDisc(...middle, r, shining) : onePoint(...middle, shining)}
