@@ -308,3 +308,18 @@ def test_a_widget_follows_the_dark_theme_of_jupyterlab(running: Page, probe: Loc
     running.locator(".lm-Menu-item", has_text="JupyterLab Dark").first.click()
     running.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
     assert probe.evaluate(paper) != light
+
+
+def test_a_notebook_that_is_opened_again_shows_its_figures_without_a_kernel(
+    running: Page, lab: Lab
+):
+    figures = running.locator(".jp-Notebook .cw")
+    count = figures.count()
+    with running.expect_response(lambda answer: answer.request.method == "PUT"):
+        running.keyboard.press("Control+s")
+    api = f"http://{lab.host}/api/kernels"
+    for kernel in running.request.get(f"{api}?token={TOKEN}").json():
+        running.request.delete(f"{api}/{kernel['id']}?token={TOKEN}")
+    running.goto(f"http://{lab.host}/lab/tree/{LECTURES[0].name}?token={TOKEN}&reset")
+    expect(figures).to_have_count(count)
+    assert errors_of(running) == []
