@@ -154,11 +154,12 @@ def write_downloads(app: Sphinx, fault: Exception | None) -> None:
 
 
 def offer_places_to_run(_app: Sphinx, config: Config) -> None:
-    """Give each lecture buttons that run it elsewhere, if the configuration names a repository."""
+    """Where the configuration names a repository, pages have buttons to run and to report."""
     options = config.html_theme_options
     if options.get("repository_url", "") not in NO_REPOSITORY:
         named = {name: url for name, url in options.get("launch_buttons", {}).items() if url}
         options["launch_buttons"] = PLACES_TO_RUN | named | {"notebook_interface": "jupyterlab"}
+        options["use_issues_button"] = True
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def test_with_a_repository_binder_colab_and_a_hub_that_is_named_have_buttons():
     hub = {"jupyterhub_url": "https://hub.example", "thebe": ""}
     options = {"repository_url": "https://github.com/a/course", "launch_buttons": hub}
     downloads.offer_places_to_run(None, SimpleNamespace(html_theme_options=options))
+    assert options["use_issues_button"]
     assert options["launch_buttons"] == {
         "binderhub_url": "https://mybinder.org",
         "colab_url": "https://colab.research.google.com",
