@@ -18,7 +18,13 @@ from einops import einsum
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_number, check_shapes, check_size
+from course_lib.checks import (
+    check_finite,
+    check_floating,
+    check_number,
+    check_shapes,
+    check_size,
+)
 from course_lib.light_curves import check_dates, check_nights, time_sinusoids
 
 OVERSAMPLING = 5  # trial frequencies in the width of a peak
@@ -67,8 +73,9 @@ def lomb_scargle(
     """
     time, weight, x = _weighed(time, magnitude, error, seen)
     check_shapes(frequency=(frequency, "frequencies"))
+    check_finite(frequency=frequency)
     frequency = frequency.to(time.dtype)
-    check_dates(time, frequency.abs().max())
+    check_dates(time[..., None, :], frequency)
     turn = 2 * math.pi * time[..., None, :] * frequency[:, None]
     cosine, sine = turn.cos(), turn.sin()
 
