@@ -183,6 +183,7 @@ def test_without_browsers_and_a_network_browser_tests_skip_but_fail_in_ci(machin
     folder = ROOT / "tests" / "browser"
     some_tests = [min(folder.glob("test_mathematics_*.py")), folder / "test_firefox.py"]
     command = [sys.executable, "-m", "pytest", *map(str, some_tests), "-p", "no:cacheprovider"]
+    command += ["-o", "addopts=-ra"]  # types of the library's calls are not what is asked here
     result = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
     )

@@ -86,5 +86,3 @@ def test_a_lecture_that_fails_or_gives_another_output_is_named_and_not_kept(lect
     for failed in (ada, cy):
         with pytest.raises(KeyError):
             lectures.kept(failed)
-    lectures.execute()
-    assert lectures.runs() == ["ada", "ada", "ben", "cy", "cy"]

@@ -110,7 +110,8 @@ OF_ANOTHER_TYPE = {
 }  # fmt: skip
 NOT_ALLOWED = {
     "level": [-0.1, 2, np.nan], "count": [1, 9, 3], "letter": [3, -1], "place": [-2, 3],
-    "most": [-1, 4], "hidden": [[0, 3]], "word": ["", "abcabc", "aXbY", "a\ud800"], "rest": ["abcd"],
+    "most": [-1, 4], "hidden": [[0, 3]], "word": ["", "abcabc", "aXbY", "a\ud800"],
+    "rest": ["abcd"],
     "names": [[], ["Ada"], list("abcd"), ["Ada", "Ada"], ["Ada", "x" * 81]],
     "alphabet": ["abcba", ""], "colour": ["green", None, ["red"]], "size": [True, 3],
     "mode": ["off", "dim"], "points": [[[0, 3], [0, 0]], [[0, 0, 0]] * 2, [[0, 0]] * 3],
