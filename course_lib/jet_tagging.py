@@ -21,7 +21,13 @@ from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_floating, check_number, check_shapes, check_size
+from course_lib.checks import (
+    check_floating,
+    check_number,
+    check_scores,
+    check_shapes,
+    check_size,
+)
 from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
 from course_lib.jets import (
     CLASSES,
@@ -353,6 +359,7 @@ class Judged(NamedTuple):
 def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Judged:
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
+    check_scores(logits=logits)
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
     taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
     right = (chosen == label).double().mean()
@@ -367,20 +374,37 @@ def rejection(
     *,
     signal: str,
     background: Sequence[str] = ("quark", "gluon"),
+    classes: tuple[str, ...] = CLASSES,
     efficiency: float = 0.5,
 ) -> float:
     r"""Of how many jets of the background one is kept, where a share of the signal is kept.
 
     That share is ``efficiency``. Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the
     inverse of the share of the background above the cut, and infinite if nothing is. This is how
-    taggers are compared in physics. Source: Qu, Li and Qian (2022), who call it Rej50.
+    taggers are compared in physics. Logits are of ``classes``, for JetClass those of its jets.
+    Raises ``ValueError`` if there is no jet of the signal or none of the background, and for logits
+    by which a jet has no place. Source: Qu, Li and Qian (2022), who call it Rej50.
     """
     check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
     check_number("efficiency", efficiency, minimum=0, maximum=1)
-    wanted, others = class_number(signal), [class_number(name) for name in background]
+    if logits.shape[1] != len(classes):
+        raise ValueError(
+            f"logits are of {logits.shape[1]} classes; expected {len(classes)}, those of classes = "
+            f"{classes}; pass classes=jets.classes"
+        )
+    wanted, *others = (class_number(name, classes) for name in (signal, *background))
     score = logits[:, wanted] - logits[:, others].logsumexp(dim=1)
-    cut = score[label == wanted].quantile(1 - efficiency)
-    kept = (score[torch.isin(label, torch.tensor(others))] > cut).double().mean().item()
+    is_signal, is_background = label == wanted, torch.isin(label, torch.tensor(others))
+    for side, found in (("signal", is_signal), ("background", is_background)):
+        if not found.any():
+            raise ValueError(f"label has no jet of the {side}; expected one at least; judge more")
+    if (lost := score.isnan()).any():
+        raise ValueError(
+            f"logits of jet {lost.nonzero()[0].item()} hold nan, or -inf for signal and background "
+            "at once; expected numbers to order jets by; find them with logits.isfinite()"
+        )
+    cut = score[is_signal].quantile(1 - efficiency)
+    kept = (score[is_background] > cut).double().mean().item()
     return 1 / kept if kept else math.inf
 
 

@@ -19,6 +19,8 @@ from course_lib.checks import check_floating, check_shapes, check_size
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
 from course_lib.transformer_parts import BlockAttention
 
+ROUNDINGS = 4  # a column that varies by no more is constant
+
 
 class Standardization(nn.Module):
     r"""$(x - \mu) / \sigma$ in each of ``d`` columns, with what :meth:`learn` saw; $x$ before."""
@@ -32,9 +34,9 @@ class Standardization(nn.Module):
     def learn(self, x: Float[Tensor, "rows d"]) -> None:
         """Take mean and standard deviation from the rows of ``x``; a constant column keeps 1."""
         check_shapes(x=(x, f"rows {len(self.mean)}"))
-        deviation = x.std(dim=0)
+        deviation, rounding = x.std(dim=0), torch.finfo(x.dtype).eps * x.abs().amax(dim=0)
         self.mean.copy_(x.mean(dim=0))
-        self.scale.copy_(torch.where(deviation > 0, deviation, 1))
+        self.scale.copy_(torch.where(deviation > ROUNDINGS * rounding, deviation, 1))
 
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """Every column with mean 0 and standard deviation 1, if it is like those seen."""

@@ -170,6 +170,9 @@ def test_the_background_that_is_rejected_is_that_of_the_roc_curve() -> None:
     for efficiency in (0.3, 0.5, 0.9):
         found = rejection(logits, label, signal="W", efficiency=efficiency)
         assert found == pytest.approx(1 / np.interp(efficiency, true, false), rel=0.02)
+        called = {"classes": ("QCD", "gg", "Wqq", "Tbqq", "Hbb"), "background": ("QCD", "gg")}
+        again = rejection(logits, label, signal="Wqq", efficiency=efficiency, **called)
+        assert again == found
     assert rejection(100 * F.one_hot(label, 5).float(), label, signal="top") == math.inf
 
 

@@ -9,6 +9,7 @@ from course_lib.jets import load_jets, pairwise_features, particle_features
 from course_lib.particle_transformer import (
     ClassAttentionBlock,
     ParticleTransformer,
+    Standardization,
     without_itself,
 )
 
@@ -97,6 +98,15 @@ def test_features_are_standardized_where_particles_are() -> None:
     both = FEW.real[:, :, None] & FEW.real[:, None, :]
     assert_close(network.standard_pairs(GIVEN[1])[both].std(0), torch.ones(4).double(), 1e-5)
     assert (small(pairs=False).standard_pairs.scale == 1).all()
+
+
+def test_a_constant_column_keeps_the_scale_1():
+    same = torch.tensor([0.1, -7.3e5, 0.0, 1e-20])
+    for dtype in (torch.float32, torch.float64):
+        unit = Standardization(8).to(dtype)
+        rows = torch.cat([same.expand(10, 4), same + torch.arange(10.0)[:, None] * same], dim=1)
+        unit.learn(rows.to(dtype))
+        assert (unit.scale == 1).tolist() == [True] * 4 + [False, False, True, False]
 
 
 def test_a_token_that_may_not_look_at_itself_hears_no_copies() -> None:

@@ -713,6 +713,11 @@ def of_jets() -> Rows:
         (lambda: jet(kind=torch.ones(1, 2)), T, "kind"),
         (lambda: reject(signal="Z"), V, "class"),
         (lambda: reject(signal="W", efficiency=1.5), V, "efficiency"),
+        (lambda: reject(signal="top"), V, "signal"),
+        (lambda: reject(signal="W", background=("gluon",)), V, "background"),
+        (lambda: reject(signal="Hbb", classes=jetclass.CLASSES), V, "classes"),
+        (lambda: jet_tagging.rejection(logits / 0, label, signal="W"), V, "jet 0"),
+        (lambda: jet_tagging.judged(logits / 0, label), V, "logits"),
         (lambda: jet_substructure.subjets(few, 0), V, "most"),
         (lambda: network(features, pairs, real=few.real & False), V, "jet (0,)"),
         (lambda: network(features, pairs[:, 1:]), V, "pairs"),
@@ -721,12 +726,15 @@ def of_jets() -> Rows:
         (lambda: next(iter(jets.stream([], batch=2))), V, "files"),
         (lambda: next(iter(jets.stream([Path("gone")], batch=2))), FileNotFoundError, "gone"),
         (lambda: next(iter(jets.stream([Path(__file__)], batch=0))), V, "batch"),
+        (lambda: jets.stream("gone", batch=2), FileNotFoundError, "gone"),
+        (lambda: jets.stream(__file__, batch=2, columns={"px": "x"}), V, "columns"),
         (lambda: jets.stream([Path(__file__)], batch=2).set_epoch(-1), V, "epoch"),
     ]
 
 
 def of_stars() -> Rows:
     time = torch.arange(4.0).expand(2, 4)
+    far = time + 58000
     ones, real = torch.ones(2, 4), torch.ones(2, 4) > 0
     hidden = real & (time > 2)
     everything = hidden | torch.tensor([[False], [True]])
@@ -753,8 +761,21 @@ def of_stars() -> Rows:
         (lambda: light_curves.frequency_ladder(5, shortest=3, longest=2), V, "shortest"),
         (lambda: power(time, ones, ones, seen=time < 1), V, "observation"),
         (lambda: power(time, ones, 0 * ones), V, "error"),
+        (lambda: power(time, ones, ones / 0), V, "error"),
+        (lambda: power(time, ones / 0, ones), V, "magnitude"),
+        (lambda: curves(error=0 * ones), V, "error"),
+        (lambda: power(far, ones, ones), V, "float64"),
+        (lambda: periodogram.lomb_scargle(*seen, frequency / 0), V, "frequency"),
+        (lambda: light_curves.phase(far, periods), V, "float64"),
+        (lambda: curves(time=far).in_turns(periods), V, "float64"),
+        (lambda: model(curves(time=far)), V, "float64"),
+        (lambda: model.at(curves(), far), V, "float64"),
+        (lambda: periodogram.fit_harmonics(far, ones, ones, periods), V, "float64"),
         (lambda: periodogram.fit_harmonics(*seen, frequency[:2], harmonics=0), V, "harmonics"),
         (lambda: periodogram.find_period(*seen, frequency[:2]), V, "frequencies"),
+        (lambda: periodogram.find_period(*seen, frequency), V, "star 0"),
+        (lambda: periodogram.find_period(time[0], ones[0], ones[0], frequency), V, "time"),
+        (lambda: periodogram.frequency_grid(1, highest=0.3), V, "highest"),
         (lambda: periodogram.frequency_grid(0, highest=2), V, "days"),
         (lambda: stars.of("Mira"), V, "kind"),
         (lambda: variable_stars.observe(stars[nobody], seasons), V, "stars"),
