@@ -1,4 +1,4 @@
-# book · test · check · widget · lecture · page · evidence · lab · slides · handout · strip · clean. Each target sets itself up; a second run starts at once.
+# book · test · check · widget · lecture · page · evidence · lab · slides · pdf · handout · strip · clean. Each target sets itself up; a second run starts at once.
 PYTHON ?= python3
 JOBS ?= 2
 
@@ -18,7 +18,7 @@ ONE := _build/lecture
 # Two workers share two cores, so each computes on one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -p no:nbval -n $(JOBS) --dist loadfile
 
-.PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence lab slides handout strip clean
+.PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence lab slides pdf handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -91,6 +91,10 @@ lab: $(READY)
 slides: book
 	@$(BIN)/python scripts/slides.py lectures --cache _build/.jupyter_cache --output _build/slides
 	@echo "Open _build/slides/index.html in a browser."
+
+# The whole book for a printer or a tablet.
+pdf: book
+	@$(BIN)/python scripts/pdf.py _build/html _build/course.pdf
 
 # The book without its solutions, for a class.
 handout: $(READY)

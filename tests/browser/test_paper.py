@@ -1,12 +1,17 @@
 """A page on paper: whole, light, what was folded in an appendix; the page itself comes back."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from clock import observed
 from conftest import Folder
-from course_site import pages
+from course_site import ROOT, pages
 from playwright.sync_api import Page, expect
+from pypdf import PdfReader
 
 of_several_pages = pytest.mark.parametrize("page_path", pages(with_widgets=True)[::8])
 
@@ -98,3 +103,30 @@ def test_without_scripts_a_fold_is_open_on_paper_in_its_own_place(
     questions = page.locator(".cw-host[data-widget=Prediction] p")
     assert questions.count() > 0
     assert all("Answer: " in words for words in questions.all_inner_texts())
+
+
+def test_the_book_is_one_pdf_with_an_outline_and_links_lead_from_page_to_page(
+    site: Folder, chromium: str, tmp_path: Path
+):
+    output, names = tmp_path / "course.pdf", ["book/how_to_use", "book/errata"]
+    command = [sys.executable, "scripts/pdf.py", site.path, output, *names]
+    environment = os.environ | {"CHROME_PATH": chromium}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    pdf = PdfReader(output)
+    chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
+    assert [chapter.title for chapter in chapters] == ["How to use this course", "Errata"]
+    errata = pdf.get_destination_page_number(chapters[1])
+    links = [
+        (sheet, link.get_object()) for sheet in pdf.pages for link in sheet.get("/Annots") or []
+    ]
+    assert not any("file:" in str(link.get("/A")) for _, link in links)
+    leads = {
+        (sheet.page_number, pdf.get_page_number(link["/Dest"][0].get_object()))
+        for sheet, link in links
+        if "/Dest" in link
+    }
+    assert any(start < errata <= end for start, end in leads)
+    assert any(start >= errata and end >= errata for start, end in leads)

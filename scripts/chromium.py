@@ -48,7 +48,7 @@ def playwrights_own() -> str:
 def fault(command: Sequence[str], *, patience: float) -> str:
     """Why a command failed, in one line; nothing if it did not."""
     try:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - the installer of Playwright
             command,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
