@@ -224,5 +224,6 @@ def _weighed(
     mean = (weight * known).sum(dim=-1, keepdim=True)
     x = (known - mean).where(seen, 0.0)
     # What is left of a constant is rounding, which waves would explain as well as they do light.
-    constant = (x.abs() <= FEW * torch.finfo(x.dtype).eps * mean.abs()).all(dim=-1, keepdim=True)
+    change = x.where(seen, -math.inf).amax(dim=-1) - x.where(seen, math.inf).amin(dim=-1)
+    constant = change[..., None] <= FEW * torch.finfo(x.dtype).eps * mean.abs()
     return time.where(seen, 0.0), weight, x.masked_fill(constant, 0.0)

@@ -47,7 +47,7 @@ function weighed({ magnitude, error }) {
   const share = weight.map((w) => w / total);
   const mean = dot(share, magnitude);
   const x = magnitude.map((m) => m - mean);
-  const varies = x.some((left) => Math.abs(left) > CONSTANT * Math.abs(mean));
+  const varies = Math.max(...x) - Math.min(...x) > CONSTANT * Math.abs(mean);
   return { weight: share, x: varies ? x : x.fill(0), mean };
 }
 
