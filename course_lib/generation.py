@@ -99,12 +99,28 @@ class KeyValueCache:
         logits = decoder(prompt, cache)  # reads the prompt
         logits = decoder(chosen, cache)  # reads on: ``chosen`` are the tokens after it
 
-    A new sequence needs a new cache, and so does a model whose parameters have changed.
+    A new sequence needs a new cache, and so does a model whose parameters have changed. What goes
+    on in several ways, as the beams of a search do, needs a :meth:`fork` for each.
     """
 
     def __init__(self) -> None:
         self._past: dict[nn.Module, tuple[Tensor, Tensor]] = {}
         self._context: dict[nn.Module, tuple[Tensor, Tensor, Tensor]] = {}
+
+    def fork(self) -> "KeyValueCache":
+        """Another cache that has read the same, for the same model, and reads on by itself.
+
+        A copy is a fork too. The two share what they hold, since reading on changes none of it.
+        """
+        forked = type(self)()
+        forked._past, forked._context = self._past.copy(), self._context.copy()
+        return forked
+
+    def __copy__(self) -> "KeyValueCache":
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "KeyValueCache":
+        return self.fork()
 
     @property
     def tokens(self) -> int:

@@ -1,6 +1,7 @@
 """Transformers against PyTorch's own layers, and cached decoding against the full computation."""
 
 import copy
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -201,7 +202,16 @@ def test_padding_changes_nothing_for_the_tokens_that_are_real() -> None:
     encoder, x = shaken(Encoder(8, 2, 2).double()), randn(1, 3, 8)
     padded = torch.cat([x, randn(1, 4, 8)], dim=1)
     real = torch.arange(7)[None] < 3
-    assert_close(encoder(padded, mask=real[:, None, None, :])[:, :3], encoder(x))
+    parameters = list(encoder.parameters())
+    expected = encoder(x)
+    slopes = torch.autograd.grad(expected.square().sum(), parameters)
+    for tokens in (padded, padded.where(real[..., None], math.nan)):
+        found = encoder(tokens, mask=real[:, None, None, :])[:, :3]
+        assert_close(found, expected)
+        for actual, wanted in zip(
+            torch.autograd.grad(found.square().sum(), parameters), slopes, strict=True
+        ):
+            assert_close(actual, wanted)
 
 
 # Embedding --------------------------------------------------------------------------------------
@@ -295,6 +305,19 @@ def test_cached_decoding_with_a_context_equals_the_full_computation() -> None:
         given = {"context": context, "context_mask": real[:, None, None, :]}
         parts = [model(ids[:, i : i + 1], cache, **given) for i in range(9)]
         assert_close(torch.cat(parts, dim=-2), model(ids, **given))
+
+
+def test_a_fork_of_a_cache_reads_on_by_itself() -> None:
+    for fork in (KeyValueCache.fork, copy.copy, copy.deepcopy):
+        model, cache = decoder(cross=True), KeyValueCache()
+        ids, context = some_ids(3, 6), randn(3, 5, 8)
+        model(ids[:, :2], cache, context=context)
+        for ending in (ids[:, 2:], ids[:, 2:].flip(-1)):
+            other = fork(cache)
+            found = model(ending, other, context=context)
+            whole = model(torch.cat([ids[:, :2], ending], dim=-1), context=context)
+            assert_close(found, whole[:, 2:])
+            assert (cache.tokens, other.tokens) == (2, 6)
 
 
 def test_a_cache_holds_the_keys_and_values_that_grouped_queries_share() -> None:
