@@ -7,6 +7,9 @@ lets a query decide what to remember. Last, lecture 2: many heads.
 Sequences are rows, ``(*batch, tokens, d)``. A mask is ``True`` where a query may look. Bad input
 raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do. Only
 ``mask`` and ``bias`` are broadcast.
+
+What nobody may look at is not felt either: nan and infinities there reach no output and no
+gradient. Nan that some query sees is nan in the data, and may reach every query of its sequence.
 """
 
 import math
@@ -49,7 +52,8 @@ def composite_memory(
     check_shapes(x=(x, "*batch tokens d"))
     check_number("decay", decay, minimum=0, maximum=1)
     age = torch.arange(x.shape[-2] - 1, -1, -1, dtype=x.dtype, device=x.device)
-    return einsum(decay**age, x, "tokens, ... tokens d -> ... d")
+    weight = decay**age
+    return einsum(weight, _counted(x, weight), "tokens, ... tokens d -> ... d")
 
 
 def gated_memory(
@@ -62,7 +66,8 @@ def gated_memory(
     """
     check_floating(x=x, gate=gate)
     check_shapes(x=(x, "*batch tokens d"), gate=(gate, "*batch tokens"))
-    return einsum(gate.sigmoid(), x, "... tokens, ... tokens d -> ... d")
+    weight = gate.sigmoid()
+    return einsum(weight, _counted(x, weight), "... tokens, ... tokens d -> ... d")
 
 
 def pooled_memory(
@@ -77,7 +82,13 @@ def pooled_memory(
     check_shapes(x=(x, "*batch tokens d"), score=(score, "*batch tokens"))
     check_scores(score=score)
     check_visible(score > -math.inf, tuple(score.shape))
-    return einsum(score.softmax(dim=-1), x, "... tokens, ... tokens d -> ... d")
+    weight = score.softmax(dim=-1)
+    return einsum(weight, _counted(x, weight), "... tokens, ... tokens d -> ... d")
+
+
+def _counted(x: Tensor, weight: Tensor) -> Tensor:
+    """The tokens, and 0 in place of those of weight 0: 0 times nan would be nan."""
+    return x.masked_fill((weight == 0)[..., None], 0)
 
 
 # Attention: a query decides what to remember -------------------------------------------------
@@ -98,7 +109,8 @@ def attention_weights(
     that may look at nothing, since no distribution over no keys exists.
     Source: Vaswani et al. (2017), eq. 1.
     """
-    _check_attention(query, key, mask=mask, bias=bias, scale=scale)
+    visible = _check_attention(query, key, mask=mask, bias=bias, scale=scale)
+    (key,) = keys_seen(visible, key)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
     if bias is not None:
@@ -133,10 +145,11 @@ def attention(
     check_choice("backend", backend, BACKENDS)
     check_floating(key=key, value=value)
     check_shapes(key=(key, "*batch key d"), value=(value, "*batch key d_value"))
-    _check_attention(query, key, mask=mask, bias=bias, scale=scale, grouped=grouped)
+    visible = _check_attention(query, key, mask=mask, bias=bias, scale=scale, grouped=grouped)
     if backend == "triton":
         return _in_tiles(query, key, value, mask=mask, bias=bias, scale=scale)
     if backend == "torch":
+        key, value = keys_seen(visible, key, value)
         combined = _combined(mask, bias)
         return F.scaled_dot_product_attention(
             query, key, value, attn_mask=combined, scale=scale, enable_gqa=grouped
@@ -144,6 +157,7 @@ def attention(
     if grouped:
         key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
     weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
+    (value,) = keys_seen(visible, value)
     return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
 
 
@@ -217,8 +231,9 @@ class MultiHeadAttention(nn.Module):
         ``mask`` and ``bias`` are ``(query, key)``, the same for all, or have exactly the axes
         ``(*batch, head, query, key)``, where an axis of size 1 counts for all.
         """
-        weights = self.dropout(self.weights(x, context, mask=mask, bias=bias))
-        value = self._shared(self._split(self.value(x if context is None else context)))
+        x, context = self._checked(x, context, mask=mask, bias=bias)
+        weights = self.dropout(self._weights(x, context, mask=mask, bias=bias))
+        value = self._shared(self._split(self.value(context)))
         blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
 
@@ -231,15 +246,24 @@ class MultiHeadAttention(nn.Module):
         bias: Float[Tensor, "... #query #key"] | None = None,
     ) -> Float[Tensor, "*batch {self.heads} query key"]:
         """How much each query of each head looks at each key, before dropout."""
-        context = x if context is None else context
-        check_floating(parameters=self.query.weight, x=x, context=context)
+        x, context = self._checked(x, context, mask=mask, bias=bias)
+        return self._weights(x, context, mask=mask, bias=bias)
+
+    def _checked(
+        self, x: Tensor, context: Tensor | None, **hiding: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        seen = x if context is None else context
+        check_floating(parameters=self.query.weight, x=x, context=seen)
         check_shapes(
             x=(x, f"*batch query {self.query.in_features}"),
-            context=(context, f"*batch key {self.key.in_features}"),
+            context=(seen, f"*batch key {self.key.in_features}"),
         )
-        check_head_axis(x, mask=mask, bias=bias)
+        seen = finite_where_unseen(x, seen, self.heads, **hiding)
+        return (seen if context is None else x), seen
+
+    def _weights(self, x: Tensor, context: Tensor, **hiding: Tensor | None) -> Tensor:
         query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
-        return attention_weights(query, key, mask=mask, bias=bias)
+        return attention_weights(query, key, **hiding)
 
     def _split(self, x: Float[Tensor, "*batch tokens features"]) -> Tensor:
         return rearrange(x, "... tokens (h d) -> ... h tokens d", d=self.d_head)
@@ -259,7 +283,8 @@ def _check_attention(
     bias: Tensor | None,
     scale: float | int | None,
     grouped: bool = False,
-) -> None:
+) -> Tensor | None:
+    """Raise unless all fit together; return where a query may look, ``None`` for everywhere."""
     check_floating(query=query, key=key)
     heads, kv_heads = (" heads", " kv_heads") if grouped else ("", "")
     sizes = check_shapes(
@@ -271,7 +296,48 @@ def _check_attention(
     scores = (*query.shape[:-1], sizes["key"])
     if scale is not None:
         check_number("scale", scale, positive=True)
-    check_mask_and_bias(mask, bias, scores, query=query)
+    return check_mask_and_bias(mask, bias, scores, query=query)
+
+
+def seen_alone(
+    x: Float[Tensor, "*batch tokens d"], seen: Bool[Tensor, "*#batch tokens"]
+) -> Float[Tensor, "*batch tokens d"]:
+    """The tokens; if any is nan or infinite, 0 in place of those not ``seen``: 0 · nan is nan."""
+    return x if _sums_up(x) else x.masked_fill(~seen[..., None], 0)
+
+
+def keys_seen(visible: Tensor | None, *tokens: Tensor) -> tuple[Tensor, ...]:
+    """Keys or values, :func:`seen_alone` where any query may look."""
+    # Under a causal mask the last query sees every key.
+    if visible is None or visible[..., -1:, :].all() or all(map(_sums_up, tokens)):
+        return tokens
+    seen = visible.any(dim=-2)
+    heads = tokens[0].shape[-3:-2]
+    if seen.shape[-2:-1] not in {heads, (1,), ()}:  # grouped queries: of more heads than the keys
+        seen = seen.unflatten(-2, (*heads, -1)).any(dim=-2)
+    return tuple(seen_alone(x, seen) for x in tokens)
+
+
+def _sums_up(x: Tensor) -> bool:
+    """False if any number is nan or infinite, and where the sum is: faster than to ask each."""
+    return math.isfinite(x.detach().sum().item())
+
+
+def finite_where_unseen(
+    x: Tensor, context: Tensor, heads: int, *, mask: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    """The context, with 0 for nan and infinities at tokens that no query of ``x`` may look at.
+
+    So they spoil no gradient of what is made of all tokens. Such a token may be a query itself.
+    """
+    check_head_axis(x, mask=mask, bias=bias)
+    scores = (*x.shape[:-2], heads, x.shape[-2], context.shape[-2])
+    visible = check_mask_and_bias(mask, bias, scores, x=x)
+    if visible is None or _sums_up(context):
+        return context
+    seen = visible.any(dim=-2)
+    seen = seen.any(dim=-2) if seen.dim() > 1 else seen
+    return torch.where(seen[..., None], context, context.nan_to_num(0.0, 0.0, 0.0))
 
 
 def _for_all_heads(

@@ -2,8 +2,8 @@
 
 Values and shapes raise ``ValueError``, types and dtypes ``TypeError``. Nothing is converted,
 truncated or broadcast behind the caller's back: a check returns nothing and changes nothing
-(``check_shapes`` returns the sizes that it found; ``wants_gradient`` only asks). Names are those
-that the caller wrote::
+(``check_shapes`` returns the sizes that it found, ``check_mask_and_bias`` what may be seen;
+``wants_gradient`` only asks). Names are those that the caller wrote::
 
     check_floating(query=query, key=key)
     sizes = check_shapes(query=(query, "*batch query d"), key=(key, "*batch key d"))
@@ -158,15 +158,22 @@ def check_broadcasts(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def check_mask_and_bias(mask: object, bias: object, shape: tuple[int, ...], **like: Tensor) -> None:
-    """Check both, each of which may be ``None``, and that together they leave every query a key."""
+def check_mask_and_bias(
+    mask: object, bias: object, shape: tuple[int, ...], **like: Tensor
+) -> Tensor | None:
+    """Check both, each of which may be ``None``, and that together they leave every query a key.
+
+    Returns where a query may look, a boolean that broadcasts to ``shape``; ``None`` is everywhere.
+    """
     if mask is not None:
         check_mask(mask, shape, **like)
     if bias is not None:
         check_bias(bias, shape, **like)
     # Each alone may leave a query a key where both together leave it none.
     shown = None if bias is None else bias > -math.inf
-    check_visible(shown if mask is None else mask if shown is None else mask & shown, shape)
+    visible = shown if mask is None else mask if shown is None else mask & shown
+    check_visible(visible, shape)
+    return visible
 
 
 def check_visible(visible: Tensor | None, shape: tuple[int, ...]) -> None:

@@ -15,6 +15,7 @@ from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from course_lib.attention import seen_alone
 from course_lib.checks import check_floating, check_shapes, check_size
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
 from course_lib.transformer_parts import BlockAttention
@@ -196,7 +197,7 @@ class ParticleTransformer(nn.Module):
         dtype. Raises ``ValueError`` for a jet without particles.
         """
         x, mask = self._embedded(features, real)
-        bias = self.bias(pairs, like=x)
+        bias = self.bias(pairs, like=x, real=real)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias)
         token = self.class_token.expand(*x.shape[:-2], -1, -1)
@@ -210,6 +211,7 @@ class ParticleTransformer(nn.Module):
         pairs: Float[Tensor, "*batch particles particles d_pair_features"] | None,
         *,
         like: Float[Tensor, "*batch particles d_model"],
+        real: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch heads particles particles"] | None:
         """What the features of each pair add to the scores of each head, in the dtype ``like``."""
         if pairs is None:
@@ -218,6 +220,8 @@ class ParticleTransformer(nn.Module):
             like=(like, "*batch particles d_model"),
             pairs=(pairs, f"*batch particles particles {len(self.standard_pairs.mean)}"),
         )
+        if real is not None:
+            pairs = seen_alone(pairs, real[..., :, None] & real[..., None, :])
         embedded = self.embed_pairs(self.standard_pairs(pairs.to(like.dtype)))
         return rearrange(embedded, "... i j heads -> ... heads i j")
 
@@ -254,6 +258,7 @@ class ParticleTransformer(nn.Module):
         if real is None:
             real = torch.ones_like(features[..., 0], dtype=torch.bool)
         check_real(real, features)
+        features = seen_alone(features, real)
         return self.embed(self.standard(features)), real[..., None, None, :]
 
 

@@ -16,6 +16,7 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Int, Real
 from torch import Tensor, nn
 
+from course_lib.attention import finite_where_unseen
 from course_lib.checks import (
     check_choice,
     check_divides,
@@ -130,6 +131,7 @@ class Encoder(nn.Module):
         check_floating(x=x)
         check_shapes(x=(x, "*batch tokens d_model"))
         check_not_empty("x", x, axis=-2)
+        x = finite_where_unseen(x, x, self.blocks[0].attention.heads, mask=mask, bias=bias)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias, position=position)
         return self.norm(x)

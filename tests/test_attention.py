@@ -181,6 +181,49 @@ def test_scores_far_apart_give_weights_and_no_nan() -> None:
     assert weights.tolist() == [[0.5, 0.0, 0.5]]
 
 
+def test_what_nobody_may_look_at_is_not_felt() -> None:
+    real = torch.tensor([[True, True, True, False], [True, True, False, False]])
+    hidden = torch.zeros(2, 1, 1, 4, dtype=torch.float64).masked_fill(
+        ~real[:, None, None], -math.inf
+    )
+    of_heads = real[:, None, None].expand(2, 6, 3, 4)
+    for backend in ["reference", "torch"]:
+        for given in ({"mask": real[:, None, None]}, {"bias": hidden}, {"mask": of_heads}):
+            for bad in (math.nan, -math.inf):
+                shapes = (2, 6, 3, 5), (2, 3, 4, 5), (2, 3, 4, 5)
+                leaves = [randn(*shape).requires_grad_() for shape in shapes]
+                query, key, value = leaves
+                spoiled = [x.where(real[:, None, :, None], bad) for x in (key, value)]
+                output, expected = (
+                    attention(query, *both, **given, grouped=True, backend=backend)
+                    for both in (spoiled, (key, value))
+                )
+                assert_close(output, expected)
+                for actual, wanted in zip(
+                    gradients(output, *leaves), gradients(expected, *leaves), strict=True
+                ):
+                    assert_close(actual, wanted)
+
+
+def test_heads_and_the_ladder_feel_no_token_that_is_hidden() -> None:
+    torch.manual_seed(0)
+    heads, x = MultiHeadAttention(8, 2).double(), randn(3, 5, 8)
+    real = torch.tensor([True, True, True, False, False])
+    spoiled, score = x.where(real[:, None], math.nan), randn(3, 5).where(real, -math.inf)
+    for memory in (pooled_memory, gated_memory):
+        assert_close(memory(spoiled, score), memory(x, score))
+    assert_close(composite_memory(spoiled.flip(-2), 0), x[:, 0])
+    parameters = list(heads.parameters())
+    for seen, blank in (((spoiled,), (x,)), ((x, spoiled), (x, x))):
+        output = heads(*seen, mask=real.expand(5, 5))[:, :3]
+        expected = heads(*blank, mask=real.expand(5, 5))[:, :3]
+        assert_close(output, expected)
+        for actual, wanted in zip(
+            gradients(output, *parameters), gradients(expected, *parameters), strict=True
+        ):
+            assert_close(actual, wanted)
+
+
 def test_causal_mask_shows_the_past_and_the_present() -> None:
     expected = [[j <= i for j in range(5)] for i in range(5)]
     assert causal_mask(5).tolist() == expected

@@ -96,9 +96,10 @@ def test_trees_learn_and_a_seed_makes_a_difference() -> None:
 def test_a_deep_set_knows_no_order_and_no_empty_places(order) -> None:
     torch.manual_seed(0)
     model, inputs = perturbed(DeepSet(5, d_hidden=8), 0.3).double(), jet_inputs(FEW, pairs=False)
-    features = torch.where(inputs.real[..., None], inputs.features.double(), 7.0)
-    moved = model(features[:, order], real=inputs.real[:, order])
-    assert_close(moved, model(inputs.features.double(), real=inputs.real), 1e-9)
+    for noise in (7.0, math.nan):
+        features = torch.where(inputs.real[..., None], inputs.features.double(), noise)
+        moved = model(features[:, order], real=inputs.real[:, order])
+        assert_close(moved, model(inputs.features.double(), real=inputs.real), 1e-9)
 
 
 def test_a_deep_set_adds_up_what_each_particle_says() -> None:
