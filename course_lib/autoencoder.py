@@ -26,7 +26,7 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.distributions import Bernoulli, ContinuousBernoulli, Distribution, Normal
+from torch.distributions import Bernoulli, Distribution, Normal
 from torch.nn import functional as F
 
 from course_lib.checks import (
@@ -213,8 +213,9 @@ class VAE(nn.Module):
         if self.likelihood == "gaussian":
             deviation = (self.log_noise_variance / 2).exp()
             return Normal(decoded, deviation, validate_args=False)
-        kind = Bernoulli if self.likelihood == "bernoulli" else ContinuousBernoulli
-        return kind(logits=decoded, validate_args=False)
+        if self.likelihood == "bernoulli":
+            return Bernoulli(logits=decoded, validate_args=False)
+        return ContinuousBernoulli(decoded)
 
     def sample(
         self,
@@ -249,6 +250,46 @@ class VAE(nn.Module):
             )
 
 
+class ContinuousBernoulli(Distribution):
+    r"""A grey pixel: the density $e^{\ell x} / \int_0^1 e^{\ell t}\, dt$ on [0, 1], for any $\ell$.
+
+    The ``logits`` are $\ell$. PyTorch's own goes by the probability $\sigma(\ell)$, which float32
+    cannot tell from 1 beyond a logit of 16.
+    Source: Loaiza-Ganem and Cunningham (2019).
+    """
+
+    has_rsample = True
+
+    def __init__(self, logits: Float[Tensor, "*pixels"]) -> None:
+        super().__init__(logits.shape, validate_args=False)
+        self.logits = logits
+        self._near = logits.abs() < 0.25  # noqa: PLR2004 - where the series are exact
+        self._far = logits.where(~self._near, 1.0)
+
+    @property
+    def mean(self) -> Float[Tensor, "*pixels"]:
+        r"""$\frac12 + \frac12 \coth\frac\ell2 - \frac1\ell$."""
+        far, square = self._far, self.logits.square()
+        slope = 1 / 12 - square * (1 / 720 - square * (1 / 30240 - square / 1209600))
+        beyond = 0.5 + 0.5 / (far / 2).tanh() - 1 / far
+        return torch.where(self._near, 0.5 + self.logits * slope, beyond)
+
+    def log_prob(self, value: Float[Tensor, "*#pixels"]) -> Float[Tensor, "*pixels"]:
+        r"""$\ell x - \log \frac{e^\ell - 1}{\ell}$."""
+        size, square = self._far.abs(), self.logits.square()
+        bend = 1 / 24 - square * (1 / 2880 - square * (1 / 181440 - square / 9676800))
+        beyond = self._far.relu() + (-torch.expm1(-size)).log() - size.log()
+        whole = torch.where(self._near, self.logits / 2 + square * bend, beyond)
+        return self.logits * value - whole
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Float[Tensor, "..."]:
+        """Where the distribution function reaches a number that is drawn from [0, 1)."""
+        u = torch.rand((*sample_shape, *self.logits.shape)).to(self.logits)
+        size = self.logits.abs().clamp(min=torch.finfo(u.dtype).eps)
+        below = -torch.log1p(u * torch.expm1(-size)) / size
+        return torch.where(self.logits < 0, below, 1 - below)
+
+
 # Two bounds on log p(x) -----------------------------------------------------------------------
 
 
@@ -281,7 +322,7 @@ def elbo(
     Source: Kingma and Welling (2014), eq. 10; Higgins et al. (2017) for $\beta$.
     """
     check_number("beta", beta, minimum=0)
-    mean, log_variance, *several = _draws(
+    mean, log_variance, _, *several = _draws(
         model, x, condition, samples=samples, noise=noise, generator=generator
     )
     reconstruction = model.log_likelihood(*several).mean(dim=0)
@@ -307,14 +348,13 @@ def importance_bound(
     single draw tells $\log p(x)$. Raises ``ValueError`` for less than one sample. Source: Burda,
     Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
     """
-    mean, log_variance, *several = _draws(
+    _, log_variance, noise, *several = _draws(
         model, x, condition, samples=samples, noise=noise, generator=generator
     )
-    z = several[1]
-    posterior = Normal(mean, (log_variance / 2).exp(), validate_args=False)
-    prior = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
-    log_weight = model.log_likelihood(*several)
-    log_weight = log_weight + (prior.log_prob(z) - posterior.log_prob(z)).sum(dim=-1)
+    _, z, _ = several
+    # By the noise, log q = −(ε² + log σ² + log 2π) / 2, also where no z beside the mean exists.
+    log_ratio = (noise.square() + log_variance - z.square()).sum(dim=-1) / 2
+    log_weight = model.log_likelihood(*several) + log_ratio
     return log_weight.logsumexp(dim=0) - math.log(len(log_weight))
 
 
@@ -453,8 +493,8 @@ def _draws(
     samples: int,
     noise: Tensor | None,
     generator: torch.Generator | None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-    """Each picture's cloud, then the pictures, draws from the clouds, classes: along a new axis."""
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+    """Each picture's cloud; then noise, pictures, draws from the clouds, classes on a new axis."""
     check_size("samples", samples)
     mean, log_variance = model.encode(x, condition)
     if noise is not None:
@@ -466,10 +506,13 @@ def _draws(
                 f"{', '.join(map(str, mean.shape))})"
             )
         samples = len(noise)
+    else:
+        like = {"dtype": mean.dtype, "device": mean.device}
+        noise = torch.randn((samples, *mean.shape), generator=generator, **like)
 
     def repeated(tensor: Tensor) -> Tensor:
         return tensor.expand(samples, *tensor.shape)
 
-    z = reparameterize(repeated(mean), repeated(log_variance), noise=noise, generator=generator)
+    z = reparameterize(repeated(mean), repeated(log_variance), noise=noise)
     classes = None if condition is None else repeated(condition)
-    return mean, log_variance, repeated(x), z, classes
+    return mean, log_variance, noise, repeated(x), z, classes

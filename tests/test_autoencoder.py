@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -12,6 +13,7 @@ from torch.distributions import Independent, MultivariateNormal, Normal, kl_dive
 from course_lib.autoencoder import (
     VAE,
     Autoencoder,
+    ContinuousBernoulli,
     elbo,
     importance_bound,
     kl_to_standard_normal,
@@ -124,9 +126,52 @@ def test_the_continuous_bernoulli_is_a_density_and_the_plain_formula_is_none():
     assert_close(integral, one, 1e-5)
     mean = torch.trapezoid(grey[:, 0] * model.log_likelihood(grey, z).exp(), grey[:, 0])
     assert_close(model.decode(z[:1])[0, 0], mean, 1e-5)
-    p = model.pixels(z[:1]).probs
+    p = model.pixels(z[:1]).logits.sigmoid()
     plain = (p.log() * grey + (1 - p).log() * (1 - grey)).exp()[:, 0]
     assert torch.trapezoid(plain, grey[:, 0]) < 0.99
+
+
+def test_the_continuous_bernoulli_is_right_at_any_logit():
+    logit = torch.tensor([-1e4, -100, -20, -3, -0.26, -0.24, -1e-3, 0, 1e-6, 0.3, 2, 15, 20, 100])
+    narrow, wide = (logit.to(dtype).requires_grad_() for dtype in (torch.float32, torch.float64))
+    # Gauss and Legendre's nodes in each of many parts, finer towards the ends.
+    x, weight = (torch.from_numpy(part) for part in np.polynomial.legendre.leggauss(20))
+    ends = torch.cat([torch.zeros(1).double(), torch.logspace(-6, 0, 25).double() / 2])
+    ends = torch.cat([ends, 1 - ends[:-1].flip(0)])
+    x = (ends[:-1, None] + ends.diff()[:, None] * (x + 1) / 2).flatten()[:, None]
+    weight = (ends.diff()[:, None] * weight / 2).flatten()[:, None]
+    density = (wide * x - wide.relu()).exp()
+    total = (weight * density).sum(dim=0)
+    mean = (weight * x * density).sum(dim=0) / total
+    for asked, tolerance in ((narrow, 2e-6), (wide, 1e-11)):
+        for value in (0.0, 0.3, 1.0):
+            found = ContinuousBernoulli(asked).log_prob(torch.full_like(asked, value))
+            expected = value * wide - wide.relu() - total.log()
+            torch.testing.assert_close(found.double(), expected, rtol=tolerance, atol=tolerance)
+            (slope,) = torch.autograd.grad(found.sum(), asked)
+            assert_close(slope.double(), value - mean.detach(), tolerance)
+        pixels = ContinuousBernoulli(asked)
+        assert_close(pixels.mean.double(), mean, tolerance)
+        (bend,) = torch.autograd.grad(pixels.mean.sum(), asked)
+        assert bend.isfinite().all()
+        torch.manual_seed(0)
+        assert_close(pixels.sample((20_000,)).mean(dim=0).double(), mean, 0.01)
+
+
+def test_a_cloud_that_floats_cannot_tell_from_a_point_has_its_importance_bound():
+    model, x = linear_vae(), spread(pictures=3)
+    with torch.no_grad():
+        model.encoder[0].weight[2:], model.encoder[0].bias[2:] = 0, -200.0
+    noise = torch.zeros(1, 3, 2).double()
+    mean, _ = model.encode(x)
+    # At the mean of a cloud its density is (2π σ²)^(-1/2) for each code.
+    expected = model.log_likelihood(x, mean) - mean.square().sum(dim=-1) / 2 - 200
+    assert_close(importance_bound(model, x, samples=1, noise=noise), expected, 1e-9)
+    narrow, x = model.float(), x.float()
+    assert_close(
+        importance_bound(narrow, x, samples=1, noise=noise.float()).double(), expected, 1e-5
+    )
+    assert importance_bound(narrow, x, samples=2).isfinite().all()
 
 
 def test_each_weight_of_the_importance_bound_is_joint_over_posterior():
