@@ -9,6 +9,8 @@ Sequences are rows, ``(*batch, tokens, d)``, and states ``(*batch, d)``. Bad inp
 ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do.
 """
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -39,17 +41,18 @@ def parallel_scan(
     r"""The same states in $\lceil \log_2 T \rceil$ rounds, each of which joins all steps at once.
 
     After a round with the stride $s$ each place holds the joint step of the $2s$ tokens that end
-    there. Errors are those of :func:`linear_recurrence`.
+    there. Where a product of many $a$ is infinite and the states need not be, they are computed one
+    after the other. Errors are those of :func:`linear_recurrence`.
     Source: Hillis and Steele (1986); for recurrent networks, Martin and Cundy (2018).
     """
     _check_sequences(keep, add)
-    stride, tokens = 1, keep.shape[-2]
+    stride, tokens, given = 1, keep.shape[-2], (keep, add)
     while stride < tokens:
         earlier = (0, 0, stride, -stride)
         add = keep * F.pad(add, earlier) + add
         keep = keep * F.pad(keep, earlier, value=1.0)
         stride *= 2
-    return add
+    return add if math.isfinite(add.detach().sum().item()) else linear_recurrence(*given)
 
 
 class MinGRU(nn.Module):

@@ -29,6 +29,13 @@ def test_the_scan_gives_the_states_of_the_loop(tokens: int, seed: int) -> None:
     torch.testing.assert_close(parallel_scan(keep, add), linear_recurrence(keep, add))
 
 
+def test_the_scan_is_right_where_a_product_of_many_is_infinite() -> None:
+    add, keep = torch.zeros(129, 1), torch.full((129, 1), 2.0)
+    assert not parallel_scan(keep, add).any()
+    keep[:], keep[-1], add[-1] = 3.0, 0.0, 1.0
+    assert torch.equal(parallel_scan(keep, add), add)
+
+
 def test_gradients_of_the_scan_are_those_of_the_loop() -> None:
     keep, add = randn(9, 2).requires_grad_(), randn(9, 2, seed=1).requires_grad_()
     mix = randn(9, 2, seed=2)
