@@ -102,9 +102,12 @@ class NormalizedGraphConv(nn.Module):
         _check_input(graph, self.linear)
         edges = graph.edges[:, graph.source != graph.target]
         degree = 1 + torch.bincount(edges[1], minlength=graph.nodes)
-        scale = degree.to(graph.x.dtype).rsqrt()[:, None]
+        # In half precision 70,000 neighbours are infinitely many.
+        wide = torch.promote_types(graph.x.dtype, torch.float32)
+        scale = degree.to(wide).rsqrt()[:, None]
         scaled = scale * F.linear(graph.x, self.linear.weight)
-        return scale * (scaled + neighbour_sum(scaled, edges)) + self.linear.bias
+        summed = scale * (scaled + neighbour_sum(scaled, edges))
+        return summed.to(graph.x.dtype) + self.linear.bias
 
 
 # Message passing: any function along an edge, any function at a node --------------------------

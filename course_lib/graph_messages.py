@@ -51,11 +51,11 @@ def aggregate(
         largest = lowest.scatter_reduce(0, index, message, "amax")
         unreached = torch.bincount(target, minlength=nodes) == 0
         return largest.masked_fill(unreached.reshape(across), 0)
-    total = message.new_zeros(shape).index_add(0, target, message)
-    if how == "sum":
-        return total
-    count = torch.bincount(target, minlength=nodes).clamp(min=1)
-    return total / count.reshape(across)
+    wide = _wide(message)
+    total = wide.new_zeros(shape).index_add(0, target, wide)
+    if how == "mean":
+        total = total / torch.bincount(target, minlength=nodes).clamp(min=1).reshape(across)
+    return total.to(message.dtype)
 
 
 def edge_softmax(
@@ -70,15 +70,16 @@ def edge_softmax(
     _check_targets("score", score, target, nodes)
     check_scores(score=score)
     # Softmax is the same for shifted scores; from their largest on, none overflows.
-    largest = aggregate(score.detach(), target, nodes, "max")
+    wide = _wide(score)
+    largest = aggregate(wide.detach(), target, nodes, "max")
     if (hidden := largest == -math.inf).any():
         raise ValueError(
             f"all edges that end at node {int(hidden.nonzero()[0, 0])} have score -inf; expected "
             "one visible edge at least; show one, or drop them all"
         )
-    weight = (score - largest.index_select(0, target)).exp()
+    weight = (wide - largest.index_select(0, target)).exp()
     total = aggregate(weight, target, nodes)
-    return weight / total.index_select(0, target)
+    return (weight / total.index_select(0, target)).to(score.dtype)
 
 
 def neighbour_sum(
@@ -170,6 +171,11 @@ def _edge_products(
         for begins, ends in some_edges
     ]
     return torch.cat(products)
+
+
+def _wide(x: Tensor) -> Tensor:
+    """In float32 at least: in half precision 2048 + 1 is 2048, and 70,000 is infinite."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:

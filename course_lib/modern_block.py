@@ -44,8 +44,10 @@ class RMSNorm(nn.Module):
         """The token at a length of about the root of ``d``, each feature times its weight."""
         check_floating(parameters=self.weight, x=x)
         check_shapes(x=(x, f"*batch {len(self.weight)}"))
-        mean_square = x.square().mean(dim=-1, keepdim=True)
-        return x / (mean_square + self.epsilon).sqrt() * self.weight
+        # In half precision the square of 256 is infinite.
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        mean_square = wide.square().mean(dim=-1, keepdim=True)
+        return (wide / (mean_square + self.epsilon).sqrt() * self.weight).to(x.dtype)
 
 
 class SwiGLU(nn.Module):
@@ -103,7 +105,8 @@ class MixtureOfExperts(nn.Module):
         blended = torch.zeros_like(tokens)
         for share, expert in zip(shares.unbind(-1), self.experts, strict=True):
             (sent,) = share.nonzero(as_tuple=True)
-            blended = blended.index_add(0, sent, share[sent, None] * expert(tokens[sent]))
+            part = share[sent, None] * expert(tokens[sent])
+            blended = blended.index_add(0, sent, part.to(x.dtype))  # autocast may differ
         return blended.reshape(x.shape)
 
     def shares(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch experts"]:

@@ -48,20 +48,26 @@ class VolumePreservingAttention(nn.Module):
     ) -> Float[Tensor, "*batch tokens {self.d}"]:
         r"""$\Lambda Z$."""
         one, C = self._scores(z)
-        return torch.linalg.solve(one + C, z - C @ z)
+        return _solve(one + C, z - C @ z)
 
     def inverse(
         self, z: Float[Tensor, "*batch tokens {self.d}"]
     ) -> Float[Tensor, "*batch tokens {self.d}"]:
         r"""$\Lambda^\top Z$: $\Lambda$ commutes with $C$, so $Z$ and $\Lambda Z$ share one $C$."""
         one, C = self._scores(z)
-        return torch.linalg.solve(one - C, z + C @ z)
+        return _solve(one - C, z + C @ z)
 
     def _scores(self, z: Tensor) -> tuple[Tensor, Tensor]:
         check_floating(weight=self.weight, z=z)
         check_shapes(z=(z, f"*batch tokens {self.d}"))
         score = z @ self.A @ z.mT
         return torch.eye(z.shape[-2], dtype=z.dtype, device=z.device), (score - score.mT) / 2
+
+
+def _solve(matrix: Tensor, right: Tensor) -> Tensor:
+    """In float32 at least, since no solver knows half precision."""
+    wide = torch.promote_types(right.dtype, torch.float32)
+    return torch.linalg.solve(matrix.to(wide), right.to(wide)).to(right.dtype)
 
 
 class VolumePreservingLayer(nn.Module):

@@ -276,6 +276,18 @@ def test_an_edge_softmax_survives_large_scores_and_hides_edges() -> None:
 # Graphs ---------------------------------------------------------------------------------------
 
 
+def test_a_node_of_70000_neighbours_is_right_in_half_precision() -> None:
+    many = 70_000
+    edges = torch.stack([torch.arange(1, many + 1), torch.zeros(many, dtype=torch.int64)])
+    star = Graph(torch.ones(many + 1, 2), edges)
+    half = star.to(dtype=torch.float16)
+    torch.manual_seed(0)
+    for layer in (NormalizedGraphConv(2, 4), GraphAttention(2, 4, 2), mean_pool):
+        wanted = layer(star)
+        found = (layer.half() if isinstance(layer, nn.Module) else layer)(half)
+        torch.testing.assert_close(found.float(), wanted, rtol=5e-3, atol=5e-3)
+
+
 def test_degrees_are_row_sums_of_the_adjacency_matrix() -> None:
     for graph in GRAPHS.values():
         assert torch.equal(graph.degree(), graph.adjacency().sum(dim=1).long())

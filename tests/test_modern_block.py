@@ -34,6 +34,22 @@ def test_rms_norm_and_its_gradients_equal_pytorchs() -> None:
             assert_close(ours.weight.grad, theirs.weight.grad)
 
 
+def test_rms_norm_computes_in_float32_where_half_precision_would_overflow() -> None:
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.tensor([[300.0, -300, 300, 600], [0, 1e-3, 2, 6e4]]).to(dtype)
+        ours, theirs = RMSNorm(4).to(dtype), nn.RMSNorm(4, eps=1e-6, dtype=dtype)
+        torch.testing.assert_close(ours(x), theirs(x))
+
+
+def test_experts_work_under_autocast() -> None:
+    torch.manual_seed(0)
+    block = ModernBlock(16, 4, kv_heads=2, d_hidden=10, experts=3, active=2)
+    x = torch.randn(2, 5, 16)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = block(x)
+    torch.testing.assert_close(found, block(x), rtol=0.05, atol=0.05)
+
+
 def test_rms_norm_of_zeros_is_zero_and_has_a_gradient() -> None:
     x = torch.zeros(3, dtype=torch.float64, requires_grad=True)
     output = RMSNorm(3).double()(x)

@@ -1,3 +1,5 @@
+import copy
+
 import pytest
 import torch
 from seeded import assert_close, jacobian, randn, randomized
@@ -36,6 +38,15 @@ def test_volume_preserving_maps_have_an_inverse():
                 assert_close(flow.inverse(flow(z)), z)
                 assert not z.numel() or (flow(z) - z).norm() > 0.1
                 assert_close(flow(flow.inverse(z)), z)
+
+
+def test_half_precision_is_float32_but_for_rounding():
+    torch.manual_seed(0)
+    net, z = VolumePreservingTransformer(D), randn(2, TOKENS, D).float()
+    for dtype, tolerance in ((torch.float16, 0.02), (torch.bfloat16, 0.1)):
+        half = copy.deepcopy(net).to(dtype)
+        assert_close(half(z.to(dtype)).float(), net(z), tolerance)
+        assert_close(half.inverse(half(z.to(dtype))).float(), z, tolerance)
 
 
 def test_volume_preserving_attention_turns_the_tokens_by_an_orthogonal_matrix():
