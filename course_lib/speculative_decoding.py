@@ -64,6 +64,8 @@ def accept_or_replace(
     if choose(torch.stack([1 - accept, accept]), generator=generator).item():
         return drafted, True
     left = (p - q).clamp(min=0)
+    if not left.any():
+        return drafted, True  # p and q differ by rounding alone
     return int(choose(left / left.sum(), generator=generator)), False
 
 

@@ -1,6 +1,7 @@
 """Speculative decoding is exact: its law, summed over all random outcomes, is the target's."""
 
 import itertools
+import math
 from collections.abc import Callable
 
 import pytest
@@ -107,6 +108,12 @@ def test_one_token_has_the_law_of_the_target_and_is_accepted_as_often_as_the_two
     overlap = sum(min(p[x].item(), q[x].item()) for x in range(symbols))
     assert accepted == pytest.approx(overlap)
     assert acceptance_rate(p, q).item() == pytest.approx(overlap)
+
+
+def test_a_token_that_rounding_alone_rejects_is_kept() -> None:
+    p, q = (torch.tensor([x, 0.7], dtype=torch.float64) for x in (0.3, math.nextafter(0.3, 1)))
+    found = law_of(lambda choose: accept_or_replace(0, p, q, choose=choose))
+    assert found == pytest.approx({(0, True): 1.0})
 
 
 def test_a_draft_that_is_the_target_saves_all_it_can() -> None:
