@@ -266,6 +266,18 @@ def test_every_element_of_every_result_is_written():
     assert max(symplectic_errors(random(2, 37, 5), random(5, 5))) < 1e-5
 
 
+def test_a_second_derivative_is_refused_with_the_backend_that_has_it():
+    for kernel, *shapes in (
+        (flash_attention, *3 * [(1, 1, 4, 16)]),
+        (symplectic_flash, (1, 4, 16), (16, 16)),
+    ):
+        inputs = [random(*shape).requires_grad_() for shape in shapes]
+        loss = kernel(*inputs).square().sum()
+        (slope,) = torch.autograd.grad(loss, inputs[0], create_graph=True)
+        with pytest.raises(RuntimeError, match="backend 'reference', which has all"):
+            slope.sum().backward()
+
+
 def test_an_empty_batch_gives_an_empty_output():
     for shape in [(0, 2), (2, 0)]:
         inputs = [random(*shape, 5, 16) for _ in range(3)]

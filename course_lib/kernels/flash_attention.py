@@ -33,6 +33,7 @@ from course_lib.kernels.tiles import (
     of_head,
     programs,
     readable,
+    refuse_second_derivative,
     settings,
     store_tile,
     tuned,
@@ -590,3 +591,4 @@ def _differentiate(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor, Tenso
 
 
 _attend.register_autograd(_differentiate, setup_context=_keep)
+_attend_backward.register_autograd(refuse_second_derivative)

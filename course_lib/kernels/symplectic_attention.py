@@ -40,6 +40,7 @@ from course_lib.kernels.tiles import (
     of_window,
     programs,
     readable,
+    refuse_second_derivative,
     settings,
     store_tile,
     tuned,
@@ -377,3 +378,4 @@ def _differentiate(ctx: Any, g: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
 
 
 _gradient.register_autograd(_differentiate, setup_context=_keep)
+_gradient_backward.register_autograd(refuse_second_derivative)

@@ -8,7 +8,7 @@ imported, in NumPy on the CPU; ``@no_type_check`` keeps Python's type checkers o
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, no_type_check
+from typing import Any, NoReturn, no_type_check
 
 import torch
 import triton
@@ -381,6 +381,14 @@ def autocast_together(*tensors: Tensor) -> tuple[Tensor, ...]:
     if not torch.is_autocast_enabled(kind):
         return tensors
     return tuple(tensor.to(torch.get_autocast_dtype(kind)) for tensor in tensors)
+
+
+def refuse_second_derivative(*_: object) -> NoReturn:
+    """The backward pass of a backward pass, which no kernel has."""
+    raise RuntimeError(
+        "a second derivative of a Triton kernel was asked for; expected the first alone; choose "
+        "backend 'reference', which has all"
+    )
 
 
 def check_supported(x: Tensor, name: str, axes: str, *, narrowest: int) -> None:
