@@ -629,8 +629,8 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
                 f"{wanted}_{name}_times": found.get(f"{wanted}_network", rejected) / rejected,
                 f"{wanted}_{name}_low": low,
                 f"{wanted}_{name}_high": high,
-                f"{wanted}_{name}_curve": [
-                    rejection(answers[name], test.label, efficiency=float(e), **given)
+                f"{wanted}_{name}_passing": [
+                    1 / rejection(answers[name], test.label, efficiency=float(e), **given)
                     for e in np.linspace(0.2, 0.98, 40)
                 ],
             }
