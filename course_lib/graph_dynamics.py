@@ -305,10 +305,11 @@ def evolve(
 
     ``(nodes, d)`` becomes ``(time, nodes, d)``. ``method`` is one of ``SOLVERS``; ``euler``,
     ``midpoint`` and ``rk4`` step from one time to the next, the others choose their steps so that
-    the error of each stays below ``tolerance``, absolute and relative, by default the root of the
-    rounding error. None is symplectic: for a wave over a long time take :class:`WaveEquation` and
-    a stepper of :mod:`course_lib.mechanics`. Raises ``ValueError`` for times that are negative or
-    do not increase, ``ArithmeticError`` where the solver cannot go on.
+    the error of each number stays below ``tolerance`` of its size and of the largest that its
+    feature has at the start, by default the root of the rounding error. None is symplectic: for a
+    wave over a long time take :class:`WaveEquation` and a stepper of :mod:`course_lib.mechanics`.
+    Raises ``ValueError`` for times that are negative or do not increase, ``ArithmeticError`` where
+    the solver cannot go on.
     """
     from torchdiffeq import odeint
 
@@ -324,9 +325,17 @@ def evolve(
     if tolerance is None:
         tolerance = math.sqrt(torch.finfo(first.dtype).eps)
     check_number("tolerance", tolerance, positive=True)
+    system.velocity(state)  # refuses what is no state
+    parts = [part.detach() for part in ([state] if isinstance(state, Tensor) else state)]
+    size = (
+        torch.cat([*parts, torch.zeros_like(parts[0]).sum(dim=0, keepdim=True)]).abs().amax(dim=0)
+    )
+    size = torch.where(size > 0, size, size.sum().item() or 1.0)
+    slack = [(tolerance * size).expand_as(part) for part in parts]
+    slack = slack[0] if isinstance(state, Tensor) else [part.flatten() for part in slack]
     try:
         return odeint(
-            lambda _, x: system.velocity(x), state, t, method=method, rtol=tolerance, atol=tolerance
+            lambda _, x: system.velocity(x), state, t, method=method, rtol=tolerance, atol=slack
         )
     except AssertionError as error:
         raise ArithmeticError(

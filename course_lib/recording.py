@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import inspect
 import math
+import operator
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,7 @@ from torch import Tensor, fx, nn
 
 from course_lib.checks import wants_gradient
 from course_lib.hamiltonian_systems import Components, HamiltonianSystem, vector
-from course_lib.steppers import STEPPERS, settle, sweep
+from course_lib.steppers import STEPPERS, newton, settle, sweep
 from course_lib.time_transformation import LogarithmicHamiltonian
 
 # A system of the reader's own, or one that changes a formula of ours, runs in PyTorch.
@@ -48,18 +49,26 @@ def record(system: Any, method: Any, dt: float | int, q: Tensor, p: Tensor) -> A
     if method.implicit:
         arguments += [symbols("q_new", q.shape[-1]), symbols("p_new", p.shape[-1])]
     formula, symbolic = inspect.unwrap(method), system._on_symbols(_Symbolic(functions))
-    if method.implicit:
-        new_q, new_p, moved = sweep(formula, symbolic, *arguments)
-        output = (*new_q, *new_p, moved)
-    else:
-        new_q, new_p = formula(symbolic, *arguments)
-        output = (*new_q, *new_p)
-    graph.output(tuple(symbol.node for symbol in output))
-    recorded = fx.GraphModule(nn.Module(), graph).forward
     if not method.implicit:
-        return recorded
-    eps = torch.finfo(q.dtype).eps
-    return lambda *old: settle(functools.partial(recorded, *old), old, eps, everywhere)
+        return _written(graph, *formula(symbolic, *arguments))
+    new, moved = sweep(formula, torch.finfo(q.dtype).eps, symbolic, *arguments)
+    settled = functools.reduce(operator.and_, [part <= 0 for both in moved for part in both])
+    recorded = _written(graph, *new, [settled])
+
+    def step(*old: Any) -> tuple:
+        if new := settle(functools.partial(recorded, *old), old, everywhere):
+            return new
+        # In PyTorch: few steps are so long.
+        state = torch.from_numpy(np.stack(old, axis=-1)).split([q.shape[-1], p.shape[-1]], -1)
+        new = torch.cat(newton(formula, system, *state, dt), dim=-1).movedim(-1, 0)
+        return tuple(new.tolist() if one else new.numpy())
+
+    return step
+
+
+def _written(graph: fx.Graph, *parts: Components) -> Callable:
+    graph.output(tuple(symbol.node for part in parts for symbol in part))
+    return fx.GraphModule(nn.Module(), graph).forward
 
 
 def replay(step: Callable, q: Tensor, p: Tensor, steps: int) -> tuple[Tensor, Tensor, str]:

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -174,6 +176,23 @@ def test_every_solver_follows_the_exponential():
             scipy.linalg.expm(-0.5 * laplacian(PAIRS, NODES, dtype=h.dtype).numpy()) @ h.numpy()
         )
         assert_close(end, torch.from_numpy(expected), 0.05 if method == "euler" else 1e-3)
+
+
+def test_no_flow_depends_on_the_unit_of_a_feature():
+    """The second feature is the first in another unit; the third is 0."""
+    path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    both = torch.cat([path, path.flip(0)], dim=1)
+    expected = scipy.linalg.expm(-laplacian(path, 4, dtype=torch.float64).numpy())[:, 0]
+    for dtype, size in itertools.product((torch.float32, torch.float64), (1e-12, 1e-3, 1e12)):
+        h, t = torch.zeros(4, 3, dtype=dtype), torch.tensor([0.0, 1.0], dtype=dtype)
+        h[0] = torch.tensor([1.0, size, 0.0])
+        end = evolve(Diffusion(both), h, t)[-1]
+        assert_close(end[:, 0].double(), torch.from_numpy(expected), 1e-3)
+        assert_close(end[:, 1] / size, end[:, 0], 1e-5)
+        for kind in FLOWS:
+            q, p = (x[-1] for x in evolve(kind(path, 4), (h, h[:3]), t))
+            for part in (q, p):
+                assert_close(part[:, 1] / size, part[:, 0], 1e-5)
 
 
 def test_a_flow_starts_where_it_is_told_and_keeps_shape_and_dtype():

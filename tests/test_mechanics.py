@@ -1,3 +1,4 @@
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cache
@@ -332,9 +333,58 @@ def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
     assert not (next_q.isfinite().all() and next_p.isfinite().all())
 
 
-def test_a_step_too_long_for_the_implicit_equation_says_so():
-    q, p = torch.tensor([1.0]).double(), torch.tensor([0.0]).double()
-    with pytest.raises(ArithmeticError, match="dt"):
-        implicit_midpoint(HarmonicOscillator(), q, p, 5.0)
-    with pytest.raises(IntegrationError, match="step"):
-        integrate(HarmonicOscillator(), q, p, dt=5.0, steps=3, method=implicit_midpoint)
+def test_a_step_whose_implicit_equation_has_no_solution_says_so():
+    """The middle of a step of Kepler lies r from the sun with r + (dt / 2r)² = |q + p dt / 2|."""
+    q, p = torch.tensor([0.6, 0.0]).double(), torch.tensor([0.0, 1.5]).double()
+    for dt in (0.5, 1.0):
+        assert (q + p * dt / 2).norm() < 1.5 * (dt**2 / 2) ** (1 / 3)
+        with pytest.raises(ArithmeticError, match="dt"):
+            implicit_midpoint(Kepler(), q, p, dt)
+        with pytest.raises(IntegrationError, match="step"):
+            integrate(Kepler(), q, p, dt=dt, steps=3, method=implicit_midpoint)
+
+
+# Long steps and strange units -----------------------------------------------------------------
+
+LONG = (  # where sweeps do not contract: systems, two states each, of which some rest, and dt
+    (HarmonicOscillator(stiffness=9.0), ([[1.0], [0.0]], [[0.0], [0.0]]), 0.7),
+    (Pendulum(length=0.2, gravity=9.81), ([[1.2], [0.0]], [[0.0], [0.0]]), 0.5),
+    (CoupledOscillators(), ([[1.0, 0.5], [0.0, 0.0]], [[0.0, 0.5], [0.0, 0.0]]), 4.0),
+    (Kepler(), ([[0.75, 0.0], [0.0, 2.0]], [[0.0, 0.8], [0.1, 0.1]]), 0.5),
+    (RigidBody(), ([[6.0, 10.0, -4.0], [0.0, 2.0, 0.0]],), 0.5),
+)
+
+
+@pytest.mark.parametrize(("system", "state", "dt"), LONG, ids=lambda x: getattr(x, "name", ""))
+def test_long_steps_solve_the_equation_of_the_midpoint(system, state, dt, monkeypatch):
+    for recorded in (True, False):
+        if not recorded:
+            monkeypatch.setattr(mechanics, "record", lambda *_: None)
+        state = [torch.as_tensor(part).double() for part in state]
+        run = integrate(system, *state, dt=dt, steps=1, method=implicit_midpoint)
+        middle = [(part[:, 1:] + part[:, :-1]) / 2 for part in (run.q, run.p)]
+        moved = torch.cat([run.q, run.p], -1).diff(dim=1)
+        torch.testing.assert_close(moved, dt * torch.cat(system.field(*middle), -1))
+
+
+def test_implicit_midpoint_keeps_the_energy_of_an_oscillator_and_is_symplectic_at_any_step():
+    spring, (q, p) = HarmonicOscillator(stiffness=9.0), (torch.ones(1).double(), torch.zeros(1))
+    run = integrate(spring, q, p.double(), dt=0.7, steps=1000, method=implicit_midpoint)
+    assert (run.energy / run.energy[0] - 1).abs().max() < 1e-13
+    flow = lambda q, p: implicit_midpoint(spring, q, p, 0.7)  # noqa: E731 - a map in one line
+    assert symplecticity_error(flow, q, p.double()) < 1e-12
+
+
+@by_stepper
+def test_no_result_depends_on_the_unit(method):
+    """Lengths in units of 1e12 or 1e-12, momenta in others, by a mass and a stiffness in them."""
+    for dtype, size in itertools.product((torch.float32, torch.float64), (1e-12, 1.0, 1e12)):
+        runs = []
+        for q, p in ((1.0, 1.0), (size, size), (size, 1e-6 * size)):
+            spring = HarmonicOscillator(mass=p / q, stiffness=p / q)
+            start = torch.tensor([q], dtype=dtype), torch.tensor([0.0], dtype=dtype)
+            run = integrate(spring, *start, dt=0.1, steps=200, method=method)
+            runs.append(torch.cat([run.q / q, run.p / p], -1))
+        rounding = 2000 * torch.finfo(dtype).eps
+        for run in runs[1:]:
+            torch.testing.assert_close(run, runs[0], rtol=0, atol=rounding)

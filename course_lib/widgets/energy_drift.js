@@ -281,12 +281,15 @@ function go(ui) {
 
 /** Which runs leave the picture, or all numbers, and when, as far as that is before a moment. */
 function losses({ runs, given, dt, steps }, before = Infinity) {
-  const told = ({ name, taken, outside }) => {
+  const told = ({ name, taken, outside, unsolved }) => {
     if (taken < 0) return `${name} cannot start: the energy here is no finite number.`;
     const [step, lost] = [taken + 1, taken < steps && (taken + 1) * dt <= before];
     const deeds = [
       outside >= 0 && outside * dt <= before && `leaves the picture at ${at(outside * dt)}`,
-      lost && `loses all at step ${step}, ${at(step * dt)}: its energy outgrows all numbers`,
+      lost &&
+        (unsolved
+          ? `stops at step ${step}, ${at(step * dt)}: its step is too long to find the next state`
+          : `loses all at step ${step}, ${at(step * dt)}: its energy outgrows all numbers`),
     ].filter(Boolean);
     return deeds.length ? `${name} ${deeds.join(" and ")}.` : "";
   };

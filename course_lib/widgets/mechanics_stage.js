@@ -20,7 +20,8 @@ const GHOST = 19;
 const PAUSE = "❚❚ Pause";
 
 /** What became of a run, in short sentences: each tells of a moment of its own. */
-function fate({ lost, free, level, ends }, { spec }) {
+function fate({ lost, stops, free, level, ends }, { spec }) {
+  if (stops > 0) return `Stops at step ${stops}: it finds no next state.`;
   if (lost > 0) return `Lost at step ${lost}: its energy outgrows all numbers.`;
   const told = [
     free >= 0 && FREED[spec.name](free),

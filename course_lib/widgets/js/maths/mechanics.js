@@ -1,7 +1,8 @@
 // Hamiltonian systems and the steppers of course_lib.mechanics, on plain arrays. Each stepper moves
-// `q` and `p` in place, so that ten thousand steps make no garbage.
+// `q` and `p` in place, so that ten thousand steps make no garbage; one whose equation is not solved
+// gives false.
 
-import { upTo } from "./numerics.js";
+import { solve, upTo } from "./numerics.js";
 
 function sigmoidPair(x) {
   const s = x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
@@ -120,12 +121,85 @@ function stages(dim) {
   const room = {};
   for (const name of ["a", "b", "q1", "p1", "a1", "b1", "a2", "b2", "a3", "b3"])
     room[name] = new Float64Array(dim);
+  for (const name of ["old", "z", "next", "ahead", "size", "missing"])
+    room[name] = new Float64Array(2 * dim);
+  room.rows = upTo(2 * dim).map(() => new Float64Array(2 * dim + 1));
   return room;
 }
 
-// The midpoint equation is solved by fixed-point iteration, as far as float64 can tell.
-const MIDPOINT_ITERATIONS = 100;
-const MIDPOINT_TOLERANCE = 1e-14;
+// As course_lib.steppers solves z = F(z), the implicit equation for the new state z.
+const SWEEPS = 100;
+const FIRMNESS = [0, 10, 30];
+const EPS = Number.EPSILON;
+
+/** Writes F(z) into `to`: the right side of the midpoint rule. */
+function midpoint({ dim, gradQ, gradP }, q, p, dt, { z, a, b, q1, p1 }, to) {
+  for (let i = 0; i < dim; i += 1) {
+    q1[i] = (q[i] + z[i]) / 2;
+    p1[i] = (p[i] + z[dim + i]) / 2;
+  }
+  gradQ(q1, a);
+  gradP(p1, b, q1);
+  for (let i = 0; i < dim; i += 1) {
+    to[i] = q[i] + dt * b[i];
+    to[dim + i] = p[i] - dt * a[i];
+  }
+}
+
+/** Sweeps z until rounding is all that moves it; whether that comes. */
+function settles(system, q, p, dt, room) {
+  const { old, z, next } = room;
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    midpoint(system, q, p, dt, room, next);
+    let settled = true;
+    for (let k = 0; k < z.length; k += 1) {
+      // A difference, since infinite numbers are never near each other.
+      settled &&= Math.abs(next[k] - z[k]) - 4 * EPS * (Math.abs(old[k]) + Math.abs(next[k])) <= 0;
+      z[k] = next[k];
+    }
+    if (settled) return true;
+  }
+  return false;
+}
+
+/** Solves it by steps (1 + μ − F′) Δz = F(z) − z, F′ by differences; whether they get there. */
+function newton(system, q, p, dt, room) {
+  const { old, z, next, ahead, size, missing, rows } = room;
+  const n = z.length;
+  for (const firmness of FIRMNESS) {
+    z.set(old);
+    for (let taken = 0; taken < 15 + 10 * firmness; taken += 1) {
+      midpoint(system, q, p, dt, room, next);
+      let [most, gone] = [0, 0];
+      for (let k = 0; k < n; k += 1) {
+        size[k] = Math.abs(old[k]) + Math.abs(next[k]) || 1;
+        missing[k] = (next[k] - z[k]) / size[k];
+        most = Math.max(most, Math.abs(missing[k]));
+        gone = Math.max(gone, Math.abs(missing[k]) + Math.abs(z[k] - old[k]) / size[k]);
+      }
+      for (let j = 0; j < n; j += 1) {
+        const at = z[j];
+        z[j] += Math.sqrt(EPS) * size[j];
+        midpoint(system, q, p, dt, room, ahead);
+        z[j] = at;
+        for (let k = 0; k < n; k += 1)
+          rows[k][j] = Number(k === j) - (ahead[k] - next[k]) / (Math.sqrt(EPS) * size[k]);
+      }
+      let solved = true;
+      for (let k = 0; k < n; k += 1) {
+        let rounding = 0;
+        for (let j = 0; j < n; j += 1) rounding += 16 * EPS * Math.abs(rows[k][j]);
+        if (!(Math.abs(missing[k]) <= rounding)) solved = false;
+        rows[k][k] += (firmness * most) / (gone || 1);
+        rows[k][n] = missing[k];
+      }
+      solve(rows);
+      for (let k = 0; k < n; k += 1) z[k] += size[k] * rows[k][n];
+      if (solved) return true;
+    }
+  }
+  return false;
+}
 
 export const STEPPERS = {
   explicit_euler({ dim, gradQ, gradP }, q, p, dt, { a, b }) {
@@ -176,26 +250,19 @@ export const STEPPERS = {
       p[i] -= (dt / 6) * (a[i] + 2 * a1[i] + 2 * a2[i] + a3[i]);
     }
   },
-  implicit_midpoint({ dim, gradQ, gradP }, q, p, dt, { a, b, q1, p1 }) {
-    q1.set(q);
-    p1.set(p);
-    for (let iteration = 0; iteration < MIDPOINT_ITERATIONS; iteration += 1) {
-      gradQ(q1, a);
-      gradP(p1, b, q1);
-      let change = 0;
-      for (let i = 0; i < dim; i += 1) {
-        const qMiddle = q[i] + (dt / 2) * b[i];
-        const pMiddle = p[i] - (dt / 2) * a[i];
-        change = Math.max(change, Math.abs(qMiddle - q1[i]), Math.abs(pMiddle - p1[i]));
-        q1[i] = qMiddle;
-        p1[i] = pMiddle;
-      }
-      if (!(change > MIDPOINT_TOLERANCE)) break;
-    }
+  implicit_midpoint(system, q, p, dt, room) {
+    const { dim } = system;
+    const { old, z } = room;
     for (let i = 0; i < dim; i += 1) {
-      q[i] = 2 * q1[i] - q[i];
-      p[i] = 2 * p1[i] - p[i];
+      z[i] = old[i] = q[i];
+      z[dim + i] = old[dim + i] = p[i];
     }
+    const solved = settles(system, q, p, dt, room) || newton(system, q, p, dt, room);
+    for (let i = 0; i < dim; i += 1) {
+      q[i] = z[i];
+      p[i] = z[dim + i];
+    }
+    return solved;
   },
 };
 
@@ -209,7 +276,8 @@ export function trueStep(system, q, p, dt, room) {
 /**
  * `steps` steps from (q, p), the start included: positions, momenta and energies of each. `taken`
  * counts the steps whose energy is finite; what follows the first that is not is left at zero.
- * `stepper` is a name in `STEPPERS`, or a function like those.
+ * `unsolved` says that the equation of the next one is. `stepper` is a name in `STEPPERS`, or a
+ * function like those.
  */
 export function integrate(system, stepper, q, p, dt, steps) {
   const { dim } = system;
@@ -222,9 +290,10 @@ export function integrate(system, stepper, q, p, dt, steps) {
   qs.set(qNow);
   ps.set(pNow);
   energy[0] = system.energy(qNow, pNow);
-  let taken = 0;
+  let [taken, unsolved] = [0, false];
   while (taken < steps) {
-    step(system, qNow, pNow, dt, room);
+    unsolved = step(system, qNow, pNow, dt, room) === false;
+    if (unsolved) break;
     const value = system.energy(qNow, pNow);
     if (!Number.isFinite(value)) break;
     taken += 1;
@@ -232,7 +301,7 @@ export function integrate(system, stepper, q, p, dt, steps) {
     ps.set(pNow, taken * dim);
     energy[taken] = value;
   }
-  return { q: qs, p: ps, energy, taken };
+  return { q: qs, p: ps, energy, taken, unsolved };
 }
 
 /**

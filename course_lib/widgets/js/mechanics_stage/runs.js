@@ -77,8 +77,8 @@ function followed(now, ui, { key, name, colour, dt, whole, make }) {
       ? { ...state, attitude: attitudeAt(inertia, turns, run, dt, moment) }
       : state;
   };
-  // A run that is whole, and shorter than the others, stands where it ends.
-  const moment = Math.min(time / dt, whole ? run.taken : Infinity);
+  // A run that is whole, and shorter than the others, stands where it ends, or finds no next state.
+  const moment = Math.min(time / dt, whole || run.unsolved ? run.taken : Infinity);
   const state = stateOf(moment);
   const height = state && numberAt(run.energy, moment);
   const free = ui.memo(`free ${key}`, [run], () => FREED[spec.name]?.(run) ?? -1);
@@ -89,6 +89,7 @@ function followed(now, ui, { key, name, colour, dt, whole, make }) {
     past: state ? pastOf(stateOf, moment, actor.tail / dt, dt) : [],
     free: free >= 0 && moment >= free ? free : -1,
     lost: state ? -1 : run.taken + 1,
+    stops: run.unsolved && time / dt > run.taken ? run.taken + 1 : -1,
     ends: whole && time / dt > run.taken,
   };
 }
