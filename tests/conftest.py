@@ -11,27 +11,32 @@ from typing import Any
 
 import jaxtyping
 import pytest
-import torch
-from hypothesis import settings
 
 SLOW = re.compile(r"^pytestmark = .*\bmark\.slow\b", re.MULTILINE)
-
-# Triton's own functions learn where they run when Triton is first imported. PyTorch Geometric
-# imports it too, and the tests of the kernels may come later.
-with pytest.MonkeyPatch.context() as patch, suppress(ImportError):
-    if not torch.cuda.is_available():
-        patch.setenv("TRITON_INTERPRET", "1")
-    import_module("triton")
-
-# The same examples in every run, on every machine: a test that fails, fails again.
-settings.register_profile("course", derandomize=True, database=None, deadline=None, max_examples=50)
-settings.load_profile("course")
-
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave a file that is slow as a whole unread where slow tests are not asked for."""
     asked = config.option.markexpr != "not slow" or collection_path.suffix != ".py"
     return None if asked or not SLOW.search(collection_path.read_text(encoding="utf-8")) else True
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Get a process that runs tests ready for them; one that has workers runs none."""
+    if session.config.getoption("numprocesses", None):
+        return
+    import torch
+    from hypothesis import settings
+
+    # Triton's own functions learn where they run when Triton is first imported. PyTorch Geometric
+    # imports it too, and the tests of the kernels may come later.
+    with pytest.MonkeyPatch.context() as patch, suppress(ImportError):
+        if not torch.cuda.is_available():
+            patch.setenv("TRITON_INTERPRET", "1")
+        import_module("triton")
+    # The same examples in every run, on every machine: a test that fails, fails again.
+    profile = {"derandomize": True, "database": None, "deadline": None, "max_examples": 50}
+    settings.register_profile("course", **profile)
+    settings.load_profile("course")
 
 
 @pytest.hookimpl(optionalhook=True)
