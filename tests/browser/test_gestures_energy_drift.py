@@ -167,6 +167,16 @@ def test_who_leaves_the_picture_and_who_loses_all_is_said_in_words(shown: Shown)
     nothing_strange(widget)
 
 
+def test_a_run_that_finds_no_next_state_stops_there_and_that_is_said_in_words(shown: Shown):
+    """A planet whose step is too long for the implicit midpoint: its equation has no solution."""
+    widget = shown(mechanics.Kepler(), dt=0.5, steps=100, methods=["implicit_midpoint"])
+    assert widget.locator(".cw-message").inner_text() == (
+        "Implicit midpoint stops at step 1, t = 0.50: its step is too long to find the next state."
+    )
+    agrees_with_course_lib(widget)
+    nothing_strange(widget)
+
+
 def test_a_planet_is_not_put_into_the_sun_and_that_is_said_until_the_next_deed(shown: Shown):
     widget = shown(mechanics.Kepler(), q=[0.04, 0.0], p=[0.0, 1.0])
     start, alert = widget.get_by_role("button", name="start at"), widget.get_by_role("alert")

@@ -102,6 +102,12 @@ def test_every_system_moves_as_its_trajectory_does_and_nothing_below_moves(shown
         assert np.ptp(places, axis=0).max() > 10, f"the body of {name} hardly moves"
 
 
+def test_a_run_that_finds_no_next_state_stands_where_it_stops(shown: Shown):
+    widget = shown(mechanics.Kepler(), dt=0.5, methods=["implicit_midpoint"])
+    look_at(widget, 1)
+    assert acts(widget)["implicit_midpoint"]["fate"] == "Stops at step 6: it finds no next state."
+
+
 def test_the_step_at_which_a_pendulum_goes_over_the_top_is_told_and_the_glass_runs_over(
     shown: Shown,
 ):

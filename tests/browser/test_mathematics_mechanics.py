@@ -40,6 +40,16 @@ ORBITS = [
 # Its energy overflows some steps before its state does.
 ESCAPE = (mechanics.HenonHeiles(), [0.0, 2.0], [0.0, 1.0])
 
+# Steps of the implicit midpoint that are not found by sweeps, or at some step not at all.
+LONG = [
+    ((mechanics.HarmonicOscillator(stiffness=9.0), [1.0], [0.0]), "implicit_midpoint", 0.7, 300),
+    ((mechanics.Pendulum(length=0.2, gravity=9.81), [1.2], [0.0]), "implicit_midpoint", 0.5, 10),
+    ((mechanics.CoupledOscillators(), [1.0, 0.5], [0.0, 0.5]), "implicit_midpoint", 4.0, 10),
+    ((mechanics.Kepler(), [0.6, 0.0], [0.0, 1.5]), "implicit_midpoint", 0.5, 10),
+    ((mechanics.Kepler(), [1.0, 0.0], [0.0, 1.0]), "implicit_midpoint", 0.5, 10),
+    ((mechanics.HarmonicOscillator(), [1e-12], [0.0]), "implicit_midpoint", 0.1, 300),
+]
+
 
 def described(
     orbit: tuple[Any, list[float], list[float]], method: str, dt: float = 0.02, steps: int = 300
@@ -191,6 +201,7 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
         cases=[
             *itertools.starmap(described, itertools.product(ORBITS, METHODS)),
             described(ESCAPE, "explicit_euler", 0.5, 100),
+            *(described(*long) for long in LONG),
         ],
     ),
     Twice(
