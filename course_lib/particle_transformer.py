@@ -197,7 +197,9 @@ class ParticleTransformer(nn.Module):
         dtype. Raises ``ValueError`` for a jet without particles.
         """
         x, mask = self._embedded(features, real)
-        bias = self.bias(pairs, like=x, real=real)
+        if pairs is not None:
+            pairs = seen_alone(pairs, mask[..., 0, :] & mask[..., 0, :].mT)
+        bias = self.bias(pairs, like=x)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias)
         token = self.class_token.expand(*x.shape[:-2], -1, -1)
@@ -211,7 +213,6 @@ class ParticleTransformer(nn.Module):
         pairs: Float[Tensor, "*batch particles particles d_pair_features"] | None,
         *,
         like: Float[Tensor, "*batch particles d_model"],
-        real: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch heads particles particles"] | None:
         """What the features of each pair add to the scores of each head, in the dtype ``like``."""
         if pairs is None:
@@ -220,8 +221,6 @@ class ParticleTransformer(nn.Module):
             like=(like, "*batch particles d_model"),
             pairs=(pairs, f"*batch particles particles {len(self.standard_pairs.mean)}"),
         )
-        if real is not None:
-            pairs = seen_alone(pairs, real[..., :, None] & real[..., None, :])
         embedded = self.embed_pairs(self.standard_pairs(pairs.to(like.dtype)))
         return rearrange(embedded, "... i j heads -> ... heads i j")
 

@@ -77,7 +77,7 @@ def weighted(combine: Callable[[Tensor], Tensor], q: float = 1.0) -> Callable:
     """An importance-weighted bound that makes one number of its weights in its own way."""
 
     def importance_bound(model: library.VAE, x: Tensor, **chosen: object) -> Tensor:
-        mean, log_variance, *several = library._draws(model, x, None, **DRAWS | chosen)
+        mean, log_variance, _, *several = library._draws(model, x, None, **DRAWS | chosen)
         ratio = Normal(0.0, 1.0).log_prob(several[1])
         ratio = ratio - q * Normal(mean, (log_variance / 2).exp()).log_prob(several[1])
         return combine(model.log_likelihood(*several) + ratio.sum(-1))
