@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.hamiltonian_systems import Components, Functions, HamiltonianSystem, vector
+from course_lib.steppers import SWEEPS
 
 
 class LogarithmicHamiltonian(HamiltonianSystem):
@@ -128,13 +129,16 @@ def by_distance(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, T
 def by_both_ends(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
     r"""Störmer–Verlet with ``dt``, ε, times the mean distance of both ends: only reversible.
 
-    The step stands on both sides of its equation; ten sweeps settle it where it is short.
+    The step stands on both sides of its equation, and sweeps settle it where it is short; if they
+    do not, ``ArithmeticError`` says so.
     """
-    h = dt * _distance(q)
-    for _ in range(10):
+    h, rounding = dt * _distance(q), 8 * torch.finfo(q.dtype).eps
+    for _ in range(SWEEPS):
         there, _p = _kick_and_drift(system, q, p, h)
-        h = dt / 2 * (_distance(q) + _distance(there))
-    return _kick_and_drift(system, q, p, h)
+        last, h = h, dt / 2 * (_distance(q) + _distance(there))
+        if torch.allclose(h, last, rtol=rounding, atol=0):
+            return _kick_and_drift(system, q, p, h)
+    raise ArithmeticError(f"the step is not settled by {SWEEPS} sweeps; choose a shorter dt")
 
 
 def _distance(q: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from course_lib.mechanics import (
     symplectic_euler,
     symplecticity_error,
 )
-from course_lib.time_transformation import LogarithmicHamiltonian
+from course_lib.time_transformation import LogarithmicHamiltonian, by_both_ends
 
 # Parameters other than 1, so that a forgotten one shows.
 SUN = Kepler(mass=1.3, gravity=0.8)
@@ -70,6 +70,15 @@ def test_kicks_and_drifts_by_the_clock_are_symplectic_on_extended_states(method)
     clock = LogarithmicHamiltonian(SUN)
     state = clock.extended(*start())
     assert symplecticity_error(lambda q, p: method(clock, q, p, 0.3), *state) < 1e-13
+
+
+def test_a_step_by_both_ends_can_be_reversed_or_is_refused():
+    q, p = comet(0.9)
+    there, turned = by_both_ends(Kepler(), q, p, 0.3)
+    back, _ = by_both_ends(Kepler(), there, -turned, 0.3)
+    torch.testing.assert_close(back, q, rtol=0, atol=1e-14)
+    with pytest.raises(ArithmeticError, match="shorter dt"):
+        by_both_ends(Kepler(), q, p, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -203,3 +203,5 @@ def test_a_stepper_of_sums_and_gradients_travels_as_a_program_and_no_other_does(
     bent = lambda _system, q, p, _dt: (q.sin(), p)  # noqa: E731
     for stepper in (looped, forgetful, bent, mechanics.implicit_midpoint):
         assert program_of(stepper, pendulum, vector(1.2), vector(0.1), 0.1) is None
+        # In whatever unit.
+        assert program_of(stepper, pendulum, vector(1.2e-9), vector(1e-10), 0.1) is None

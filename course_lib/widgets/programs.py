@@ -113,7 +113,7 @@ def program_of(
         for _ in range(TRIED):
             other = run_program(program, system, q, p, dt)
             q, p = stepper(system, q, p, dt)
-            if not all(map(torch.allclose, other, (q, p))):
+            if not all(torch.allclose(x, y, atol=0) for x, y in zip(other, (q, p), strict=True)):
                 return None
     except Exception:  # noqa: BLE001 - a reader's function may raise anything where it is no program
         return None
