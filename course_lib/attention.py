@@ -110,7 +110,7 @@ def attention_weights(
     Source: Vaswani et al. (2017), eq. 1.
     """
     visible = _check_attention(query, key, mask=mask, bias=bias, scale=scale)
-    (key,) = keys_seen(visible, key)
+    (key,) = zero_unseen_keys(visible, key)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
     if bias is not None:
@@ -149,7 +149,7 @@ def attention(
     if backend == "triton":
         return _in_tiles(query, key, value, mask=mask, bias=bias, scale=scale)
     if backend == "torch":
-        key, value = keys_seen(visible, key, value)
+        key, value = zero_unseen_keys(visible, key, value)
         combined = _combined(mask, bias)
         return F.scaled_dot_product_attention(
             query, key, value, attn_mask=combined, scale=scale, enable_gqa=grouped
@@ -157,7 +157,7 @@ def attention(
     if grouped:
         key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
     weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
-    (value,) = keys_seen(visible, value)
+    (value,) = zero_unseen_keys(visible, value)
     return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
 
 
@@ -299,27 +299,27 @@ def _check_attention(
     return check_mask_and_bias(mask, bias, scores, query=query)
 
 
-def seen_alone(
+def zero_where_unseen(
     x: Float[Tensor, "*batch tokens d"], seen: Bool[Tensor, "*#batch tokens"]
 ) -> Float[Tensor, "*batch tokens d"]:
-    """The tokens; if any is nan or infinite, 0 in place of those not ``seen``: 0 · nan is nan."""
-    return x if _sums_up(x) else x.masked_fill(~seen[..., None], 0)
+    """The tokens, and 0 for those not ``seen`` if any is nan or infinite, since 0 · nan is nan."""
+    return x if _is_finite(x) else x.masked_fill(~seen[..., None], 0)
 
 
-def keys_seen(visible: Tensor | None, *tokens: Tensor) -> tuple[Tensor, ...]:
-    """Keys or values, :func:`seen_alone` where any query may look."""
+def zero_unseen_keys(visible: Tensor | None, *tokens: Tensor) -> tuple[Tensor, ...]:
+    """Keys or values, :func:`zero_where_unseen` where any query may look."""
     # Under a causal mask the last query sees every key.
-    if visible is None or visible[..., -1:, :].all() or all(map(_sums_up, tokens)):
+    if visible is None or visible[..., -1:, :].all() or all(map(_is_finite, tokens)):
         return tokens
     seen = visible.any(dim=-2)
     heads = tokens[0].shape[-3:-2]
     if seen.shape[-2:-1] not in {heads, (1,), ()}:  # grouped queries: of more heads than the keys
         seen = seen.unflatten(-2, (*heads, -1)).any(dim=-2)
-    return tuple(seen_alone(x, seen) for x in tokens)
+    return tuple(zero_where_unseen(x, seen) for x in tokens)
 
 
-def _sums_up(x: Tensor) -> bool:
-    """False if any number is nan or infinite, and where the sum is: faster than to ask each."""
+def _is_finite(x: Tensor) -> bool:
+    """Whether the sum is finite: never if a number is not, and faster than to ask each."""
     return math.isfinite(x.detach().sum().item())
 
 
@@ -333,7 +333,7 @@ def finite_where_unseen(
     check_head_axis(x, mask=mask, bias=bias)
     scores = (*x.shape[:-2], heads, x.shape[-2], context.shape[-2])
     visible = check_mask_and_bias(mask, bias, scores, x=x)
-    if visible is None or _sums_up(context):
+    if visible is None or _is_finite(context):
         return context
     seen = visible.any(dim=-2)
     seen = seen.any(dim=-2) if seen.dim() > 1 else seen

@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.attention import seen_alone
+from course_lib.attention import zero_where_unseen
 from course_lib.checks import (
     check_floating,
     check_number,
@@ -251,7 +251,7 @@ class DeepSet(nn.Module):
         check_shapes(features=(features, f"*batch particles {self.say[0].in_features}"))
         real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
         check_real(real, features)
-        said = self.say(self.standard(seen_alone(features, real))) * real[..., None]
+        said = self.say(self.standard(zero_where_unseen(features, real))) * real[..., None]
         total = said.sum(dim=-2)
         count = real.sum(dim=-1, keepdim=True)
         return self.conclude(torch.cat([total / self.full, total / count], dim=-1))

@@ -15,7 +15,7 @@ from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_lib.attention import seen_alone
+from course_lib.attention import zero_where_unseen
 from course_lib.checks import check_floating, check_shapes, check_size
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
 from course_lib.transformer_parts import BlockAttention
@@ -198,7 +198,7 @@ class ParticleTransformer(nn.Module):
         """
         x, mask = self._embedded(features, real)
         if pairs is not None:
-            pairs = seen_alone(pairs, mask[..., 0, :] & mask[..., 0, :].mT)
+            pairs = zero_where_unseen(pairs, mask[..., 0, :] & mask[..., 0, :].mT)
         bias = self.bias(pairs, like=x)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias)
@@ -257,7 +257,7 @@ class ParticleTransformer(nn.Module):
         if real is None:
             real = torch.ones_like(features[..., 0], dtype=torch.bool)
         check_real(real, features)
-        features = seen_alone(features, real)
+        features = zero_where_unseen(features, real)
         return self.embed(self.standard(features)), real[..., None, None, :]
 
 

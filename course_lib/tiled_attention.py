@@ -21,7 +21,7 @@ from einops import einsum
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from course_lib.attention import keys_seen
+from course_lib.attention import zero_unseen_keys
 from course_lib.checks import (
     check_floating,
     check_mask,
@@ -68,7 +68,7 @@ def partial_attention(
     sizes = _check_inputs(query, key, value, scale=scale)
     if mask is not None:
         check_mask(mask, (*sizes["*batch"], sizes["query"], sizes["key"]), query=query)
-        key, value = keys_seen(mask, key, value)
+        key, value = zero_unseen_keys(mask, key, value)
     scale = 1 / math.sqrt(sizes["d"]) if scale is None else scale
     score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
     if mask is not None:

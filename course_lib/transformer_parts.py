@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int, Real
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.attention import MultiHeadAttention, attention, attention_weights, seen_alone
+from course_lib.attention import MultiHeadAttention, attention, attention_weights, zero_where_unseen
 from course_lib.checks import (
     check_choice,
     check_floating,
@@ -125,7 +125,7 @@ class BlockAttention(MultiHeadAttention):
         if self.training and self.dropout.p > 0:
             weights = attention_weights(query, key, mask=mask, bias=bias)
             if mask is not None or bias is not None:
-                value = seen_alone(value, (weights > 0).any(dim=-2))
+                value = zero_where_unseen(value, (weights > 0).any(dim=-2))
             weights = self.dropout(weights)
             blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
         elif mask is None and bias is None:
