@@ -2,7 +2,7 @@
 // `q` and `p` in place, so that ten thousand steps make no garbage; one whose equation is not solved
 // gives false.
 
-import { solve, upTo } from "./numerics.js";
+import { upTo } from "./numerics.js";
 
 function sigmoidPair(x) {
   const s = x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
@@ -160,6 +160,26 @@ function settles(system, q, p, dt, room) {
     if (settled) return true;
   }
   return false;
+}
+
+/**
+ * Solves A x = b by elimination with the largest pivots (Gauss and Jordan). A row of A has its entry
+ * of b behind it, where x comes to stand.
+ * @param {Float64Array[]} rows
+ */
+function solve(rows) {
+  const n = rows.length;
+  for (let i = 0; i < n; i += 1) {
+    let pivot = i;
+    for (let k = i + 1; k < n; k += 1)
+      if (Math.abs(rows[k][i]) > Math.abs(rows[pivot][i])) pivot = k;
+    [rows[i], rows[pivot]] = [rows[pivot], rows[i]];
+    for (let k = 0; k < n; k += 1) {
+      const factor = rows[k][i] / rows[i][i];
+      for (let j = i + 1; j <= n && k !== i; j += 1) rows[k][j] -= factor * rows[i][j];
+    }
+  }
+  for (let i = 0; i < n; i += 1) rows[i][n] /= rows[i][i];
 }
 
 /** Solves it by steps (1 + μ − F′) Δz = F(z) − z, F′ by differences; whether they get there. */

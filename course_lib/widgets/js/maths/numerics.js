@@ -39,26 +39,6 @@ export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 /** @param {number[]} values */
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/**
- * Solves A x = b by elimination with the largest pivots (Gauss and Jordan). A row of A has its entry
- * of b behind it, where x comes to stand.
- * @param {Float64Array[]} rows
- */
-export function solve(rows) {
-  const n = rows.length;
-  for (let i = 0; i < n; i += 1) {
-    let pivot = i;
-    for (let k = i + 1; k < n; k += 1)
-      if (Math.abs(rows[k][i]) > Math.abs(rows[pivot][i])) pivot = k;
-    [rows[i], rows[pivot]] = [rows[pivot], rows[i]];
-    for (let k = 0; k < n; k += 1) {
-      const factor = rows[k][i] / rows[i][i];
-      for (let j = i + 1; j <= n && k !== i; j += 1) rows[k][j] -= factor * rows[i][j];
-    }
-  }
-  for (let i = 0; i < n; i += 1) rows[i][n] /= rows[i][i];
-}
-
 /** @param {number[]} values */
 export const mean = (values) => sum(values) / values.length;
 
