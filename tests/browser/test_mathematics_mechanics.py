@@ -162,23 +162,23 @@ def turned(rotation: Any, rate: Any, time: float) -> np.ndarray:
     return (before * Rotation.from_rotvec(time * tensor(rate).numpy())).as_matrix().ravel()
 
 
-INERTIA, TURNING, DT = (1.7, 1.1, 0.8), (0.3, 1.0, -0.4), 0.1
+INERTIA, TURNING = (1.7, 1.1, 0.8), (0.3, 1.0, -0.4)
 TUMBLES = ["explicit_euler", "runge_kutta_4", "implicit_midpoint"]
-TUMBLE = """(method, moment) => {
+TUMBLE = """(method, moment, dt) => {
   const given = { method, system: "RigidBody", parameters: { inertia: INERTIA }, p: [0, 0, 0] };
-  const run = energyDrift({ ...given, q: TURNING, dt: DT, steps: 200 });
-  const stands = attitudes(INERTIA, run, DT);
-  return { q: run.q, stands, here: attitudeAt(INERTIA, stands, run, DT, moment) };
+  const run = energyDrift({ ...given, q: TURNING, dt, steps: 200 });
+  const stands = attitudes(INERTIA, run, dt);
+  return { q: run.q, stands, here: attitudeAt(INERTIA, stands, run, dt, moment) };
 }"""
-for name, value in {"INERTIA": INERTIA, "TURNING": TURNING, "DT": DT}.items():
+for name, value in {"INERTIA": INERTIA, "TURNING": TURNING}.items():
     TUMBLE = TUMBLE.replace(name, json.dumps(value))
 
 
-def tumble(method: str, moment: float) -> dict[str, Any]:
-    states, stands = tumbled(INERTIA, TURNING, DT, 200, method)
+def tumble(method: str, moment: float, dt: float) -> dict[str, Any]:
+    states, stands = tumbled(INERTIA, TURNING, dt, 200, method)
     before = int(moment)
-    rate = (states[before] + states[before + 1]) / 2 / torch.tensor(INERTIA)
-    here = stands[before] * Rotation.from_rotvec((moment - before) * DT * rate.numpy())
+    rate = (states[before] + states[before + 1]) / 2 / tensor(INERTIA)
+    here = stands[before] * Rotation.from_rotvec((moment - before) * dt * rate.numpy())
     matrices = [stand.as_matrix().ravel() for stand in (*stands, here)]
     return {"q": states.flatten(), "stands": matrices[:-1], "here": matrices[-1]}
 
@@ -216,7 +216,12 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
         learned,
         cases=[learned_case(which) for which in range(len(NETWORKS))],
     ),
-    Twice(MECHANICS, TUMBLE, tumble, cases=[*itertools.product(TUMBLES, (7, 7.25))]),
+    Twice(
+        MECHANICS,
+        TUMBLE,
+        tumble,
+        cases=[*itertools.product(TUMBLES, (7, 7.25), (0.1,)), (TUMBLES[-1], 7, 8.0)],
+    ),
     Twice(MECHANICS, "envelope", envelope, stretches_of_numbers, draws=50, rtol=0, atol=0),
     Twice(MECHANICS, "turned", turned, turns, draws=50, cases=[[[*np.eye(3).ravel()], [0] * 3, 1]]),
     Twice(

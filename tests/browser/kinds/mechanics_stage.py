@@ -50,7 +50,7 @@ def tumbled(
     body = mechanics.RigidBody(inertia=inertia)
     start, stepper = torch.tensor(z, dtype=torch.float64), getattr(mechanics, method)
     states = mechanics.integrate(body, start, dt=dt, steps=steps, method=stepper).q
-    rates = (states[1:] + states[:-1]) / 2 / torch.tensor(inertia)
+    rates = (states[1:] + states[:-1]) / 2 / torch.tensor(inertia, dtype=torch.float64)
     stands = [Rotation.identity()]
     for rate in rates.numpy():
         stands.append(stands[-1] * Rotation.from_rotvec(dt * rate))
@@ -62,7 +62,9 @@ def tip_at(states: Tensor, stands: list[Rotation], inertia: Any, dt: float, mome
     before, part = int(moment), moment % 1
     state, stand = pairs_at(states, moment), stands[before]
     if part > 0:
-        rate = (states[before] + states[before + 1]) / 2 / torch.tensor(inertia)
+        rate = (
+            (states[before] + states[before + 1]) / 2 / torch.tensor(inertia, dtype=torch.float64)
+        )
         stand = stand * Rotation.from_rotvec(part * dt * rate.numpy())
     across, up, _ = ARROW * EYE @ stand.apply(state.numpy())
     return state, torch.tensor([[STAGE / 2 + across, STAGE / 2 - up]])
