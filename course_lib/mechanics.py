@@ -76,7 +76,7 @@ class Trajectory(NamedTuple):
 
 
 class IntegrationError(ArithmeticError):
-    """A state stopped being finite: at which ``step`` and ``time``, and the ``trajectory`` before.
+    """No finite state came next: at which ``step`` and ``time``, and the ``trajectory`` before.
 
     ``trajectory`` holds the start and every state up to the one before ``step``, all finite; the
     energy of the last of them may be too large for a float.
@@ -102,7 +102,8 @@ def integrate(
 
     The start is included: ``q`` comes back as ``(*batch, steps + 1, dim)``. A rigid body has no
     ``p``; leave it out. Raises ``ValueError`` for a start of the wrong shape, not finite or
-    singular, and :class:`IntegrationError` as soon as any state of the batch stops being finite.
+    singular, and :class:`IntegrationError` as soon as any state of the batch stops being finite, or
+    the equation of an implicit step is not solved.
 
     On the CPU, where no gradient is asked for, one step of the course's own systems and steppers is
     recorded once as plain arithmetic and then repeated without PyTorch, which takes many times

@@ -376,13 +376,14 @@ def test_implicit_midpoint_keeps_the_energy_of_an_oscillator_and_is_symplectic_a
 @by_stepper
 def test_no_result_depends_on_the_unit(method):
     """Lengths in units of 1e12 or 1e-12, momenta in others, by a mass and a stiffness in them."""
-    for dtype, size in itertools.product((torch.float32, torch.float64), (1e-12, 1.0, 1e12)):
+    steps = (0.1, 2.5) if method is implicit_midpoint else (0.1,)  # the longer one is not swept
+    for dtype, size, dt in itertools.product((torch.float32, torch.float64), (1e-12, 1e12), steps):
         runs = []
         for q, p in ((1.0, 1.0), (size, size), (size, 1e-6 * size)):
             spring = HarmonicOscillator(mass=p / q, stiffness=p / q)
             start = torch.tensor([q], dtype=dtype), torch.tensor([0.0], dtype=dtype)
-            run = integrate(spring, *start, dt=0.1, steps=200, method=method)
+            run = integrate(spring, *start, dt=dt, steps=20, method=method)
             runs.append(torch.cat([run.q / q, run.p / p], -1))
-        rounding = 2000 * torch.finfo(dtype).eps
+        rounding = 100 * torch.finfo(dtype).eps
         for run in runs[1:]:
             torch.testing.assert_close(run, runs[0], rtol=0, atol=rounding)
