@@ -14,6 +14,7 @@ import pytest
 
 SLOW = re.compile(r"^pytestmark = .*\bmark\.slow\b", re.MULTILINE)
 
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave a file that is slow as a whole unread where slow tests are not asked for."""
     asked = config.option.markexpr != "not slow" or collection_path.suffix != ".py"

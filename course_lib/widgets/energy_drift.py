@@ -43,7 +43,7 @@ MOST_RUNS = 5  # rollouts and steppers, which their colours tell apart
 # What a rollout weighs in the page: stretches of its energy error, numbers of its states.
 BINS = 128
 NUMBERS = 800
-ALL_NUMBERS = 1580  # of all rollouts together, so that the page stays light
+ALL_NUMBERS = 1350  # of all rollouts together, so that the page stays light
 EARLY = 5  # of the states that travel, one in so many is early in the run, where most are kept
 CALM, RUSH = 5.0, 100.0  # units of time a second, with which a run begins
 LONGEST_QUESTION = 90

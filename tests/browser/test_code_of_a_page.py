@@ -80,7 +80,7 @@ THROWS = (
         (lambda it: it | {"code": packed("import './no.js'; export default 1;")}, "no.js"),
         (lambda it: it | {"code": packed(THROWS)}, "no ink"),
         (lambda it: it | {"code": "b2xk"}, ""),
-        (lambda it: it | {"format": 1}, "has the format 1, and this page reads 2"),
+        (lambda it: it | {"format": 1}, "has format 1, and this page reads 2"),
         (lambda it: it | {"code": None}, ""),
     ],
     ids=["import", "render", "packing", "format", "no code"],

@@ -44,19 +44,19 @@ function written(value, limits) {
 
 function within(value, { low, high }, what = "it") {
   if ((low ?? value) <= value && value <= (high ?? value)) return value;
-  if (high === null) throw new Error(`${what} must be ${low} at least`);
-  throw new Error(`${what} must lie between ${low} and ${high}`);
+  if (high === null) throw Error(`${what} must be ${low} at least`);
+  throw Error(`${what} must lie between ${low} and ${high}`);
 }
 
 function numberIn(text, limits) {
-  if (!NUMBER.test(text) || !Number.isFinite(Number(text))) throw new Error("expected a number");
+  if (!NUMBER.test(text) || !Number.isFinite(Number(text))) throw Error("expected a number");
   return within(Number(text), limits);
 }
 
 function listIn(text, limits, size, most = MOST_NUMBERS) {
   const list = text.split(",").map((one) => numberIn(one, limits));
   if (list.length === (size ?? list.length) && list.length <= most) return list;
-  throw new Error(`expected ${size ?? `${most} at most`} numbers, with commas between them`);
+  throw Error(`expected ${size ?? `${most} at most`} numbers, with commas between them`);
 }
 
 /** @type {Record<string, (text: string, limits: Limits) => any>} */
@@ -64,29 +64,29 @@ const READERS = {
   number: numberIn,
   integer(text, limits) {
     const value = numberIn(text, limits);
-    if (!Number.isInteger(value)) throw new Error("expected an integer");
+    if (!Number.isInteger(value)) throw Error("expected an integer");
     return value;
   },
   switch(text) {
-    if (text !== "true" && text !== "false") throw new Error("expected true or false");
+    if (text !== "true" && text !== "false") throw Error("expected true or false");
     return text === "true";
   },
   choice(text, { options }) {
     const found = options.find((option) => String(option) === text);
-    if (found === undefined) throw new Error(`expected one of ${options.join(", ")}`);
+    if (found === undefined) throw Error(`expected one of ${options.join(", ")}`);
     return found;
   },
   named(text, { options }) {
     const found = options.find(({ name }) => name === text);
     if (found) return found;
-    throw new Error(`expected one of ${options.map(({ name }) => name).join(", ")}`);
+    throw Error(`expected one of ${options.map(({ name }) => name).join(", ")}`);
   },
   text(given, limits) {
     const alphabet = limits.alphabet ?? given;
     const text = folded(given, alphabet);
     within([...text].length, limits, "the number of its letters");
     const strange = [...text].filter((letter) => !alphabet.includes(letter));
-    if (strange.length) throw new Error(`${shown(strange.join(""))} is not in the alphabet`);
+    if (strange.length) throw Error(`${shown(strange.join(""))} is not in the alphabet`);
     return text;
   },
   several(text, limits) {
@@ -100,7 +100,7 @@ const READERS = {
     if (limits.sizes.length === 1) return listIn(text, limits, first, most);
     const rows = text.split(";").map((row) => listIn(row, limits, second));
     if (rows.length === (first ?? rows.length) && rows.length <= most) return rows;
-    throw new Error(`expected ${first ?? `${most} at most`} rows, with semicolons between them`);
+    throw Error(`expected ${first ?? `${most} at most`} rows, with semicolons between them`);
   },
 };
 
@@ -117,7 +117,7 @@ export function understood(query, limits) {
   const [asked, faults] = [{}, []];
   for (const [name, text] of new URLSearchParams(query)) {
     try {
-      if (!Object.hasOwn(limits, name)) throw new Error("this figure has none");
+      if (!Object.hasOwn(limits, name)) throw Error("this figure has none");
       asked[name] = valueIn(text, limits[name]);
     } catch (error) {
       faults.push(`${shown(name)} is ${shown(text)}: ${error.message}`);

@@ -25,11 +25,7 @@
 
   async function loaded(code) {
     const [css, module] = await unpacked(code);
-    const address = `data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`;
-    const widget = await import(address).catch((error) => {
-      if (!error.message.includes("data:")) throw error;
-      throw new Error("the page's content security policy lacks data: in script-src");
-    });
+    const widget = await import(`data:text/javascript,${encodeURIComponent(module)}`);
     const style = document.createElement("style");
     style.textContent = css;
     document.head.append(style);
@@ -72,11 +68,11 @@
   async function start(el, payload) {
     const { format, module, state, limits, code } = JSON.parse(payload);
     if (format !== FORMAT) {
-      throw new Error(`its output has the format ${format ?? 1}, and this page reads ${FORMAT}`);
+      throw Error(`its output has format ${format ?? 1}, and this page reads ${FORMAT}`);
     }
     el.id ||= nameOf(module);
     if (code !== undefined) modules.set(module, loaded(code));
-    if (!modules.has(module)) throw new Error(`this page carries no code for ${module}`);
+    if (!modules.has(module)) throw Error(`this page carries no code for ${module}`);
     const widget = await modules.get(module);
     const model = modelOf(state);
     await widget.render({ model, el, figure: { name: el.id, limits } });
@@ -91,8 +87,9 @@
     el.courseWords = el.textContent;
     start(el, payload.textContent).catch((error) => {
       const alert = document.createElement("p");
-      alert.setAttribute("role", "alert");
-      alert.textContent = `This figure could not start: ${error.message}`;
+      alert.role = "alert";
+      // Where a page forbids the code, the message holds all of it.
+      alert.textContent = `This figure could not start: ${error.message.slice(0, 99)}`;
       el.replaceChildren(alert, ...words);
       throw error;
     });

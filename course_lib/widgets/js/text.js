@@ -2,13 +2,9 @@ import { html } from "./vendor/lit-html/lit-html.js";
 
 const INVISIBLE = { " ": "␣", "\n": "⏎", "\t": "⇥", "": "∅" };
 
-/** They have no width, and some turn the text behind them round. */
-const MARKS = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-const named = (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-
-/** A letter or token that can be seen. @param {string} text */
+/** A letter or token that can be seen, and turns no text round. @param {string} text */
 export const visible = (text) =>
-  Object.hasOwn(INVISIBLE, text) ? INVISIBLE[text] : text.replace(MARKS, named);
+  Object.hasOwn(INVISIBLE, text) ? INVISIBLE[text] : text.replace(/\p{Bidi_C}/gu, "�");
 
 /** @param {string[]} letters */
 export const spelled = (letters, gap = "") => letters.map(visible).join(gap);
@@ -52,13 +48,12 @@ const SIGNIFICANT = 3;
  */
 export function quantity(value, unit = "", digits = SIGNIFICANT) {
   const size = Math.abs(value);
-  const whole = size >= 1000 && digits <= Math.log10(size) + 1;
-  const rounded = whole ? Math.round(value) : Number(value.toPrecision(digits));
   const tiny = size > 0 && (size < 1e-3 || size >= 1e7);
+  const most = Math.max(digits, Math.floor(Math.log10(size)) + 1);
   const text = tiny
     ? `${value < 0 ? "−" : ""}${scientific(size)}`
-    : rounded.toLocaleString("en", { maximumSignificantDigits: 15 }).replace("-", "−");
-  return unit ? `${text} ${unit}` : text;
+    : Number(value.toPrecision(most)).toLocaleString("en", { maximumFractionDigits: 20 });
+  return `${text.replace("-", "−")} ${unit}`.trim();
 }
 
 /**
@@ -66,9 +61,8 @@ export function quantity(value, unit = "", digits = SIGNIFICANT) {
  * @param {number[]} ticks
  */
 export function digitsApart(ticks) {
-  const most = Math.max(...ticks.map(Math.abs));
-  const step = Math.min(...ticks.slice(1).map((tick, i) => Math.abs(tick - ticks[i])));
-  return Math.max(SIGNIFICANT, Math.ceil(Math.log10(most / step)) + 1);
+  const steps = Math.max(...ticks.map(Math.abs)) / Math.abs(ticks[1] - ticks[0]);
+  return Math.max(SIGNIFICANT, Math.ceil(Math.log10(steps)) + 1 || 0);
 }
 
 /** What Unicode takes for letters of their own, as they are written where they are missing. */

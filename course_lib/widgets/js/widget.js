@@ -77,7 +77,7 @@ function mount(spec, model, el, figure) {
     for (const [name, value] of Object.entries(changes)) {
       if (name in spec.controls) controls.change({ [name]: value });
       else if (name in local) local = { ...local, [name]: value };
-      else throw new Error(`${name} is no control and no local state`);
+      else throw Error(`no trait ${name}`);
     }
     model.save_changes();
     changed();
@@ -232,7 +232,7 @@ function located(figure, model, kit) {
     try {
       controls.change(asked);
       controls.change({ ...spec.along?.(asked, read(), ui), ...asked });
-      if (!look()) throw new Error("its parts do not fit together");
+      if (!look()) throw Error("its parts do not fit together");
     } catch (error) {
       controls.enter(before);
       faults.push(error.message);
