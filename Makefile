@@ -15,9 +15,8 @@ LECTURES := $(sort $(notdir $(basename $(wildcard lectures/*.ipynb))))
 LECTURE := $(filter $(N)_%,$(LECTURES))
 ONE := _build/lecture
 
-# Workers share the cores, so each computes on one thread. There is one more than jobs, since a fifth
-# of their time is waiting for a browser.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -p no:nbval -n $$(($(JOBS) + 1)) --dist loadfile
+# Two workers share two cores, so each computes on one thread.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -p no:nbval -n $(JOBS) --dist loadfile
 
 .PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence lab slides pdf handout strip clean
 .DELETE_ON_ERROR:
