@@ -17,7 +17,7 @@ import chromium
 import yaml
 from playwright.sync_api import Page, sync_playwright
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject
+from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, TextStringObject
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 120_000  # milliseconds for one page
@@ -34,12 +34,23 @@ def table_of_contents() -> list[str]:
     return [toc["root"], *chapters]
 
 
-def printed(page: Page, address: str, path: Path) -> PdfReader:
-    """A page of the site on paper."""
+def printed(page: Page, address: str, path: Path, titles: dict[str, str]) -> PdfReader:
+    """A page of the site on paper; its ``titles``, without their spaces and with them."""
     page.goto(address)
     page.wait_for_function(READY)
+    headings = page.locator(":is(h1, h2, h3, h4)").all_inner_texts()
+    titles |= {"".join(text.split()): " ".join(text.split()) for text in headings}
     page.pdf(path=path, prefer_css_page_size=True, format="A4", outline=True, tagged=True)
     return PdfReader(path)
+
+
+def entries(of: DictionaryObject) -> Iterator[DictionaryObject]:
+    """All entries of an outline."""
+    entry = of.get("/First")
+    while entry:
+        yield entry.get_object()
+        yield from entries(entry.get_object())
+        entry = entry.get_object().get("/Next")
 
 
 def annotations(writer: PdfWriter) -> Iterator[tuple[Any, DictionaryObject]]:
@@ -49,7 +60,7 @@ def annotations(writer: PdfWriter) -> Iterator[tuple[Any, DictionaryObject]]:
             yield sheet, annotation.get_object()
 
 
-def joined(readers: dict[str, PdfReader]) -> PdfWriter:
+def joined(readers: dict[str, PdfReader], titles: dict[str, str]) -> PdfWriter:
     """One PDF of pages by their addresses."""
     writer, places, owner = PdfWriter(), {}, {}
     for address, reader in readers.items():
@@ -64,6 +75,13 @@ def joined(readers: dict[str, PdfReader]) -> PdfWriter:
                 sheet.indirect_reference,
                 *where,
             ]
+    # Chromium loses the space where a title goes on in the next line, and says one twice that is
+    # moved to the next sheet.
+    for entry in entries(writer.get_outline_root()):
+        title = "".join(entry["/Title"].split())
+        half = title[: len(title) // 2]
+        said = titles.get(half if title == 2 * half else title, entry["/Title"])
+        entry[NameObject("/Title")] = TextStringObject(said)
     for sheet, link in annotations(writer):
         action = link.get("/A", {})
         target = unquote(action.get("/URI", ""))
@@ -91,11 +109,12 @@ def main() -> None:
             (Path(site).resolve() / f"{name}.html").as_uri()
             for name in pages or table_of_contents()
         ]
+        titles: dict[str, str] = {}
         readers = {
-            address: printed(page, address, Path(folder, f"{number}.pdf"))
+            address: printed(page, address, Path(folder, f"{number}.pdf"), titles)
             for number, address in enumerate(addresses)
         }
-        joined(readers).write(output)
+        joined(readers, titles).write(output)
     print(f"Open {output}.")
 
 

@@ -108,7 +108,7 @@ def test_without_scripts_a_fold_is_open_on_paper_in_its_own_place(
 def test_the_book_is_one_pdf_with_an_outline_and_links_lead_from_page_to_page(
     site: Folder, chromium: str, tmp_path: Path
 ):
-    output, names = tmp_path / "course.pdf", ["book/how_to_use", "book/errata"]
+    output, names = tmp_path / "course.pdf", ["book/index", "book/how_to_use"]
     command = [sys.executable, "scripts/pdf.py", site.path, output, *names]
     environment = os.environ | {"CHROME_PATH": chromium}
     done = subprocess.run(
@@ -117,8 +117,11 @@ def test_the_book_is_one_pdf_with_an_outline_and_links_lead_from_page_to_page(
     assert done.returncode == 0, done.stderr
     pdf = PdfReader(output)
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
-    assert [chapter.title for chapter in chapters] == ["How to use this course", "Errata"]
-    errata = pdf.get_destination_page_number(chapters[1])
+    assert [chapter.title for chapter in chapters] == [
+        "Attention: from memory to mechanics",
+        "How to use this course",
+    ]
+    second = pdf.get_destination_page_number(chapters[1])
     links = [
         (sheet, link.get_object()) for sheet in pdf.pages for link in sheet.get("/Annots") or []
     ]
@@ -128,5 +131,5 @@ def test_the_book_is_one_pdf_with_an_outline_and_links_lead_from_page_to_page(
         for sheet, link in links
         if "/Dest" in link
     }
-    assert any(start < errata <= end for start, end in leads)
-    assert any(start >= errata and end >= errata for start, end in leads)
+    assert any(start < second <= end for start, end in leads)
+    assert any(start >= second and end >= second for start, end in leads)
