@@ -88,7 +88,7 @@ def with_current_source(body: str, complain: Callable[[str], object]) -> str:
 
 
 def source_of(path: Path, name: str) -> str:
-    """The lines of a definition in a file, from its first decorator on."""
+    """The lines of a definition in a file, from its first decorator on, without ``@checked``."""
     if not path.is_file():
         raise ValueError(f"there is no file {path.name} to list {name!r} from")
     text = path.read_text(encoding="utf-8")
@@ -103,7 +103,8 @@ def source_of(path: Path, name: str) -> str:
         raise ValueError(f"{path.name} has {count} definitions of {name!r}, and one can be listed")
     [node] = found
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return "\n".join(text.split("\n")[first - 1 : node.end_lineno]) + "\n"
+    lines = text.split("\n")[first - 1 : node.end_lineno]
+    return "\n".join(line for line in lines if line.strip() != "@checked") + "\n"
 
 
 def _block(first_line: str, code: str) -> str:

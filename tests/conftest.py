@@ -3,13 +3,11 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jaxtyping
 import pytest
 
 SLOW = re.compile(r"^pytestmark = .*\bmark\.slow\b", re.MULTILINE)
@@ -28,6 +26,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     import torch
     from hypothesis import settings
 
+    from course_lib.support import contracts
+
+    contracts.options["check_returned"] = True
     # Triton's own functions learn where they run when Triton is first imported. PyTorch Geometric
     # imports it too, and the tests of the kernels may come later.
     with pytest.MonkeyPatch.context() as patch, suppress(ImportError):
@@ -68,11 +69,3 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(f"dearest: {', '.join(dearest)}")
     if before := os.environ.get("PARTS_BEFORE"):
         terminalreporter.write_line(f"before: {before}")
-
-
-@pytest.fixture
-def plain_calls() -> Iterator[None]:
-    """Switch run-time type checking off, so that a test sees the messages of the library itself."""
-    jaxtyping.config.update("jaxtyping_disable", True)  # noqa: FBT003 - jaxtyping's interface
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)  # noqa: FBT003

@@ -15,8 +15,6 @@ from code_lines import with_hanging_lines
 from course_lib import listings
 from course_lib.widgets import SoftLookup
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 LISTED = listings.listing("course_lib/attention.py", "causal_mask")
 
 

@@ -11,7 +11,7 @@ from course_lib.evidence import Evidence
 from course_lib.mechanics import RigidBody
 
 # As in a lecture, no shape is checked: couplings of several strengths go side by side there.
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_calls")]
+pytestmark = pytest.mark.slow
 LECTURE = "12_symplectic_attention"
 
 

@@ -796,7 +796,6 @@ def of_stars() -> Rows:
 GROUPS = [value for name, value in sorted(globals().items()) if name.startswith("of_")]
 
 
-@pytest.mark.usefixtures("plain_calls")
 @pytest.mark.parametrize("rows", GROUPS, ids=lambda rows: rows.__name__)
 def test_what_cannot_be_taken_is_refused_by_its_name(
     rows: Callable[[], Rows], monkeypatch: pytest.MonkeyPatch

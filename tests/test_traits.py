@@ -20,7 +20,6 @@ from course_lib.widgets.traits import (
 )
 
 # Traits check what they are given themselves, and their messages are what is tested here.
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
 def even(_widget, value):

@@ -17,8 +17,6 @@ from course_lib.widgets.page import packed_code
 from course_lib.widgets.traits import Array, Data, Integer, Text
 
 # Widgets are made with lists, as a lecture makes them, not with what their signatures say exactly.
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 SCRIPTS = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
 SOFT, TILES = make("SoftLookup"), make("TileStepper")
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- ]]>"

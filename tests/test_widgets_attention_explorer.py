@@ -97,7 +97,6 @@ def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn_under_its_nam
     assert (widget.source, widget.given) == ("my_attention", None)
 
 
-@pytest.mark.usefixtures("plain_calls")
 def test_what_a_function_or_a_reader_does_wrong_is_explained_until_the_next_answer():
     answers = {
         "dog": KeyError("dog"),

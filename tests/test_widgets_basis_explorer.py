@@ -6,8 +6,6 @@ from small_widgets import make
 from course_lib.elliptic import random_rods
 from course_lib.widgets.basis_explorer import DRAWN, MOST, STEPS, Curve, read_off
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def test_what_stands_there_at_first_is_read_off_a_curve_and_a_rod_of_the_family():
     widget = make("BasisExplorer")

@@ -13,8 +13,6 @@ from torch import nn
 from course_lib import recurrent
 from course_lib.widgets.gate_explorer import Rows
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 QUANTITIES = {
     "RNN": ["hidden"],
     "GRU": ["reset", "update", "candidate", "hidden"],

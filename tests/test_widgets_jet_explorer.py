@@ -9,8 +9,6 @@ from course_lib.jets import CLASSES, load_jets
 from course_lib.widgets import JetExplorer
 from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of, right_and_wrong
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def test_a_jet_travels_as_it_is_without_empty_places_and_the_hardest_particle_first():
     given, entries = jets(), make("JetExplorer").jets

@@ -12,9 +12,6 @@ from course_lib.typefaces import load_typefaces
 from course_lib.widgets import LatentExplorer
 from course_lib.widgets.traits import Array
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
-
 explorer = partial(make, "LatentExplorer")
 
 

@@ -23,8 +23,6 @@ from course_lib.training import parameter_count
 from course_lib.transformer_parts import POSITIONS
 from course_lib.widgets.letter_hider import expected_letters
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 IDS = 1 + torch.arange(24).reshape(3, 8) % 6
 # By what name it is given, and which part of it the widget has again, with the weights that travel.
 MODELS = {

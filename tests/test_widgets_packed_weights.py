@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from course_lib.widgets.packed_weights import pack, unpack
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def packed_in(bits, matrix, *, most_bytes=10**6):
     return pack({"w": matrix}, most_bytes=most_bytes, fewest_bits=bits, most_bits=bits)

@@ -4,8 +4,6 @@ import torch
 
 from course_lib.widgets import Prediction
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 WHY = {"answer": "Because."}
 
 

@@ -37,8 +37,6 @@ from course_lib.widgets.drawings import drawing_of
 from course_lib.widgets.traits import Array
 
 # Widgets check what they are given themselves, and their messages are what is tested here.
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 LONG = "x" * 81
 PLANE = swing()._replace(q=torch.ones(101, 2), p=torch.ones(101, 2))
 RIGID = mechanics.RigidBody()

@@ -17,8 +17,6 @@ from course_lib.widgets.watched_stars import (
     stars_to_watch,
 )
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_macho():
     watched, test = stars_to_watch(), load_stars().where("test")

@@ -37,7 +37,7 @@ from course_lib.widgets.graph_playground import MOST_MOLECULES
 from course_lib.widgets.jet_explorer import MOST_JETS
 from course_lib.widgets.watched_stars import stars_to_watch
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_calls")]
+pytestmark = pytest.mark.slow
 
 LETTERS = "·" + ascii_lowercase
 

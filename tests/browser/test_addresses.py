@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from addresses import go_to, in_an_address
 from bare import Alone, bare_page
 from clock import turn
@@ -15,8 +14,6 @@ from small_widgets import make
 from test_widgets_refusals import LATER, trait_of
 
 from course_lib.widgets.modules import module_source
-
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 LINK = '<p style="margin-top: 200vh"><a href="#fig-soft-lookup?temperature=0.05">cold</a></p>'
 # What depends on other controls, or on a rule of its own, the whole figure is asked for.

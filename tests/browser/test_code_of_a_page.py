@@ -17,8 +17,6 @@ from small_widgets import make
 
 from course_lib.widgets.page import with_current_code
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 PAYLOAD = re.compile(r'(?<=<script type="application/json">)[^<]*')
 
 

@@ -33,8 +33,6 @@ from course_lib import widgets as course_widgets
 from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 MOST_NUMBERS = 64  # that an address holds of one trait
 SET_IN_PYTHON_ALONE = {"TinyGPT": {"seed"}}

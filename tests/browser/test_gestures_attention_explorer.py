@@ -1,7 +1,6 @@
 """What AttentionExplorer does besides its controls: films, odd tokens, a function of Python."""
 
 import numpy as np
-import pytest
 from bare import Alone
 from clock import plays, turn
 from displayed import agrees_with_course_lib, has
@@ -11,8 +10,6 @@ from reading import NOTE_VALUES, VALUES, send, state_of
 from small_widgets import make
 
 from course_lib.widgets import AttentionExplorer
-
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
 def equal_weights(tokens: int) -> np.ndarray:

@@ -18,8 +18,6 @@ from course_lib.rod_field import load_rod_field
 from course_lib.widgets import BasisExplorer
 from course_lib.widgets.basis_explorer import read_off
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def explorer(*, trained: bool = False, **given: object) -> BasisExplorer:
     field = load_rod_field() if trained else basis_field()

@@ -19,8 +19,6 @@ from course_lib import mechanics
 from course_lib.widgets import EnergyDrift
 from course_lib.widgets.energy_drift import METHODS, SCENES
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 shown = shows(EnergyDrift, folded=True, moving=False)
 SIDE = 320
 STRANGE = re.compile("NaN|Infinity|undefined")

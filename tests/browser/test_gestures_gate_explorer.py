@@ -13,8 +13,6 @@ from reading import NOTE_VALUES, VALUES, eventually, send, state_of
 from course_lib import recurrent
 from course_lib.widgets import GateExplorer
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 
 

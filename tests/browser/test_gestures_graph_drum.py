@@ -19,8 +19,6 @@ from reading import decoded, send, state_of
 from course_lib.graph_structure import Graph
 from course_lib.widgets import GraphDrum
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 shown = shows(GraphDrum, moving=False)
 TWO_PIECES = {"edges": [[0, 1, 3], [1, 2, 4]], "places": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]}
 ROOM = 12  # pixels between two nodes of which neither hides the other

@@ -3,7 +3,6 @@
 import itertools
 from typing import Any
 
-import pytest
 from bare import Shown, shows
 from clock import CLOCK, plays, rests, turn
 from displayed import agrees_with_course_lib, has
@@ -14,8 +13,6 @@ from small_widgets import acid, bicyclopentyl, decalin, molecule_network
 
 from course_lib.molecules import Molecule
 from course_lib.widgets import GraphPlayground
-
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 PLACES = """(el) => [...el.querySelectorAll(".cw-g-message")].map((dot) =>
   dot.getAttribute("transform"))"""

@@ -1,6 +1,5 @@
 """JetExplorer by hand: particles taken away and put back, guesses, the film."""
 
-import pytest
 import torch
 from addresses import go_to
 from bare import Shown, shows
@@ -11,8 +10,6 @@ from reading import NOTE_VALUES, VALUES, state_of
 from small_widgets import make, particle_transformer
 
 from course_lib.jet_tagging import jet_inputs, logits_of
-
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 shown = shows(lambda **given: make("JetExplorer", **given), folded=True)
 CENTRE = """(el, i) => {

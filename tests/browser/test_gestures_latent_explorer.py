@@ -15,8 +15,6 @@ from torch import Tensor
 
 from course_lib.widgets import LatentExplorer
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def explorer(**given: object) -> LatentExplorer:
     options = {"beside": BESIDE, "moving": False, "word": "abz"} | given

@@ -1,6 +1,5 @@
 """What LetterHider does while its reader types, hides, shows, looks and guesses."""
 
-import pytest
 import torch
 from addresses import go_to
 from bare import Shown, shows
@@ -14,8 +13,6 @@ from reading import state_of
 from course_lib.masked_language_model import MaskedLanguageModel
 from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
-
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 ALPHABET = "ab·cde <"
 BARS = "Letter whose numbers"

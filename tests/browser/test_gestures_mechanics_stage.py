@@ -24,8 +24,6 @@ from course_lib.widgets import MechanicsStage
 from course_lib.widgets.energy_drift import METHODS
 from course_lib.widgets.mechanics_stage import PACE, SCENES
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 shown = shows(MechanicsStage, folded=True, moving=False)
 SIDE, ROD = 320, 120
 # Springs reach from wall to wall, and the arrow of a box stands still.

@@ -14,8 +14,6 @@ from reading import NOTE_VALUES, VALUES, send, state_of
 from course_lib.widgets import PartyMemory
 from course_lib.widgets.traits import LONGEST_NAME
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 QUESTIONS = {"Who is early?": [1.0], "Who is late?": [-1.0], "Anybody?": [0.0]}
 FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []}
 

@@ -13,8 +13,6 @@ from small_widgets import make
 from course_lib.position import sinusoidal
 from course_lib.widgets import PositionExplorer
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def opened(explorer: PositionExplorer | None = None, **given: object) -> PositionExplorer:
     """The one given, or one that shows all positions, of words that stand four places apart."""

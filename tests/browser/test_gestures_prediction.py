@@ -19,8 +19,6 @@ from small_widgets import make
 from course_lib.widgets import LiveFigure, Prediction
 from course_lib.widgets.prediction import KNOTS
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 
 def reveal(widget: Locator) -> None:
     widget.get_by_role("button", name=re.compile("Show me|Compare")).click()

@@ -12,8 +12,6 @@ from small_widgets import make
 
 from course_lib.widgets import SoftLookup
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 WINDOW = 3.5  # how much of the plane it shows, from side to side
 BOXED = "() => getComputedStyle(document.activeElement).outlineStyle !== 'none'"
 

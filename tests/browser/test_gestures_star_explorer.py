@@ -17,8 +17,6 @@ from small_widgets import astromer, watched_stars
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.watched_stars import WatchedStars
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 OWN = watched_stars().period.tolist()
 
 

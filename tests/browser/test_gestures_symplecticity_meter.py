@@ -14,8 +14,6 @@ from reading import eventually, state_of
 
 from course_lib.widgets import SymplecticityMeter
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 WINDOW = np.array([[-0.6, -1.0], [-0.3, -1.2], [0.9, -0.35]])
 MATRIX = np.array([[-0.87, -1.08], [-1.08, 1.9]])
 STEPS = "(el, count) => { for (let i = 0; i < count; i += 1) el.click(); }"

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from bare import Shown, shows
 from clock import CLOCK, plays, rests, turn
 from displayed import agrees_with_course_lib, has
@@ -14,8 +13,6 @@ from reading import NOTE_VALUES, VALUES, send, state_of
 from small_widgets import make
 
 from course_lib.widgets import TileStepper
-
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 shown = shows(lambda stepper=None, **given: stepper or make("TileStepper", **given), folded=True)
 

@@ -18,8 +18,6 @@ from course_lib.transformer import Decoder
 from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 ALPHABET = "·abcde <"
 BARS = "Letter to look at"
 A_LETTER = 1.4  # seconds until the needle has chosen and the letter stands in the text

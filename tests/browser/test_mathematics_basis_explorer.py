@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor, uniform
 from torch import Tensor
@@ -15,7 +14,6 @@ from course_lib.widgets.basis_explorer import MOST
 BASIS, ROD = "js/maths/basis.js", "js/maths/rod.js"
 PLACES = np.linspace(0, 1, 101)
 Random = np.random.Generator
-pytestmark = pytest.mark.usefixtures("plain_calls")
 
 
 def series(random: Random) -> list[Any]:

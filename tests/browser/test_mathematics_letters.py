@@ -24,8 +24,6 @@ HIDDEN, DRAW = "js/maths/hidden_letters.js", "js/tiny_gpt/draw.js"
 RECURRENT, GATES = "js/maths/recurrent.js", "gate_explorer.js"
 ALPHABET, MASK = "abc·defgh", 3
 Random = np.random.Generator
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 # TinyGPT -----------------------------------------------------------------------------------------
 
 

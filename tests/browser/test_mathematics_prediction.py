@@ -9,8 +9,6 @@ from in_the_page import Javascript, Twice, alike, assert_close
 from course_lib.widgets import Prediction
 from course_lib.widgets.prediction import KNOTS
 
-pytestmark = pytest.mark.usefixtures("plain_calls")
-
 GUESSES = "js/maths/guesses.js"
 CASES, FEW = 40, 12
 EXACT = ("across", "up", "x", "truth")

@@ -1,0 +1,327 @@
+"""The signature of a public function is its contract: :func:`checked` refuses what does not fit.
+
+Shapes and values raise ``ValueError``, types and dtypes ``TypeError``. Each message says what was
+given, what was expected and what to do. Nothing is converted, truncated or broadcast.
+"""
+
+import functools
+import inspect
+import math
+import types
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import torch
+from jaxtyping import AbstractArray, Float, Shaped
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Between:
+    """From ``low`` to ``high``, both included."""
+
+    low: float
+    high: float = math.inf
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"in [{self.low}, {self.high}]" if self.high < math.inf else f"of {self.low} or more"
+
+
+@dataclass(frozen=True)
+class Above:
+    """Larger than ``low``."""
+
+    low: float
+
+    def __contains__(self, value: float) -> bool:
+        return value > self.low
+
+    def __str__(self) -> str:
+        return f"above {self.low}"
+
+
+Size = Annotated[int, Between(1)]
+Count = Annotated[int, Between(0)]
+Positive = Annotated[float, Above(0)]
+NotNegative = Annotated[float, Between(0)]
+Fraction = Annotated[float, Between(0, 1)]
+
+DTYPES = {
+    "Bool": ("torch.bool", "{}.bool(), which is True for all but 0"),
+    "Float": ("floating point", "{}.float()"),
+    "Real": ("numbers", "{}.float()"),
+}
+"""What an annotation expects, and how to come by it."""
+
+options: dict[str, bool] = {"check_returned": False}
+"""The tests have results checked as well."""
+
+_inside = ContextVar("inside", default=False)
+
+
+def checked(function: Callable) -> Callable:
+    """Refuse arguments that do not fit the annotations of a function, method or dataclass.
+
+    Read are arrays as ``Float[Tensor, "*batch query d"]``, ``int`` and ``float`` (a finite number;
+    an ``int`` is one too), ``Literal``, classes, unions, and limits as ``Annotated[float,
+    Between(0, 1)]``. An axis has one size in all arguments; where an integer argument or attribute
+    of ``self`` has its name, that integer. ``#`` lets it be 1, a star stands for any number of
+    axes. What is annotated as ``Float`` has one dtype, except under ``torch.autocast``; all tensors
+    are on one device; the parameters of a module count.
+
+    Only calls from outside are checked: not those that a checked function makes in turn, nor those
+    that ``torch.compile`` traces.
+    """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)
+        return function
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind in by_position]
+    owned = names[:1] == ["self"] and function.__name__ != "__init__"
+
+    @functools.cache
+    def contract() -> dict[str, _Test]:
+        hints = get_type_hints(function, include_extras=True)
+        # Axes that may be 1 come last, when the sizes of the others are known.
+        return {
+            name: _test_of(hints[name]) for name in sorted(hints, key=lambda n: _late(hints[n]))
+        }
+
+    @functools.wraps(function)
+    def door(*given: Any, **named: Any) -> Any:
+        if torch.compiler.is_compiling() or _inside.get():
+            return function(*given, **named)
+        arguments = dict(zip(names, given, strict=False)) | named
+        call = _Call(arguments, arguments.get("self") if owned else None)
+        for name, test in contract().items():
+            if name in arguments:
+                test(call, name, arguments[name])
+        outside = _inside.set(True)
+        try:
+            result = function(*given, **named)
+        finally:
+            _inside.reset(outside)
+        if options["check_returned"] and "return" in contract():
+            contract()["return"](call, f"the result of {function.__qualname__}", result)
+        return result
+
+    return door
+
+
+class _Call:
+    """What the arguments of a call have settled so far: sizes, a dtype and a device."""
+
+    def __init__(self, arguments: dict[str, Any], owner: object) -> None:
+        self.arguments, self.owner = arguments, owner
+        self.sizes: dict[str, tuple[Any, str]] = {}
+        self.first: tuple[str, Tensor] | None = None
+        self.floating: tuple[str, Tensor] | None = None
+        for parameter in owner.parameters() if isinstance(owner, nn.Module) else ():
+            self.first = "parameters", parameter
+            if parameter.is_floating_point():
+                self.floating = self.first
+                break
+
+    def size(self, axis: str) -> tuple[Any, str] | None:
+        """The size of an axis and where it was found, ``None`` if it is free."""
+        if axis.isdigit():
+            return int(axis), ""
+        if axis not in self.sizes:
+            sources = {
+                f"this {type(self.owner).__name__}": getattr(self.owner, axis, None),
+                "the arguments": self.arguments.get(axis),
+            }
+            found = [(size, source) for source, size in sources.items() if type(size) is int]
+            self.sizes |= {axis: found[0]} if found else {}
+        return self.sizes.get(axis)
+
+
+_Test = Callable[[_Call, str, Any], None]
+
+
+def _late(annotation: object) -> bool:
+    return "#" in str(annotation)
+
+
+def _test_of(annotation: Any) -> _Test:
+    """The test of one annotation, which raises for a value that does not fit."""
+    kind, parts = get_origin(annotation), get_args(annotation)
+    if kind in {Union, types.UnionType}:
+        nothing_first = sorted(parts, key=lambda part: part is not types.NoneType)
+        return functools.partial(_one_of, [_test_of(part) for part in nothing_first])
+    if kind is Annotated:
+        return functools.partial(_number, parts[0], parts[1:])
+    if kind is Literal:
+        return functools.partial(_choice, parts)
+    if annotation in {int, float}:
+        return functools.partial(_number, annotation, ())
+    if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
+        return functools.partial(_array, annotation, _axes(annotation.dim_str))
+    expected = kind or annotation
+    if not isinstance(expected, type) or getattr(expected, "_is_protocol", False):
+        return _anything
+    if kind is tuple and parts and ... not in parts:
+        return functools.partial(_tuple, [_test_of(part) for part in parts])
+    return functools.partial(_instance, expected)
+
+
+def _anything(_: _Call, name: str, value: object) -> None:
+    """Accept a value of which the annotation says no more than that it is there."""
+
+
+def _one_of(tests: list[_Test], call: _Call, name: str, value: object) -> None:
+    refusals = []
+    for test in tests:
+        before = call.sizes.copy(), call.first, call.floating
+        try:
+            return test(call, name, value)
+        except (TypeError, ValueError) as refusal:
+            refusals.append(refusal)
+            call.sizes, call.first, call.floating = before
+    # Where the type fits one of them, the caller means that one.
+    raise next((error for error in refusals if isinstance(error, ValueError)), refusals[-1])
+
+
+def _tuple(tests: list[_Test], call: _Call, name: str, value: object) -> None:
+    if not isinstance(value, tuple) or len(value) != len(tests):
+        held = f" of {len(value)}" if isinstance(value, tuple) else ""
+        raise TypeError(
+            f"{name} is a {_kind(value)}{held}; expected a tuple of {len(tests)}; pass one"
+        )
+    for position, (test, part) in enumerate(zip(tests, value, strict=True)):
+        test(call, f"{name}[{position}]", part)
+
+
+def _number(
+    kind: type, limits: tuple[Between | Above, ...], _: _Call, name: str, value: object
+) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral if kind is int else Real):
+        expected, do = (
+            ("an integer", "round it yourself, nothing is truncated here")
+            if kind is int
+            else ("a number", f"convert it with float({name})")
+        )
+        raise TypeError(f"{name} is {value!r}, a {_kind(value)}; expected {expected}; {do}")
+    if not -math.inf < value < math.inf or any(value not in limit for limit in limits):
+        expected = "an integer" if kind is int else "a finite number"
+        wanted = " and ".join(map(str, limits))
+        raise ValueError(f"{name} is {value}; expected {expected} {wanted}; choose another value")
+
+
+def _choice(choices: tuple[Hashable, ...], _: _Call, name: str, value: object) -> None:
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} is {value!r}; expected one of {listed}; choose one of these")
+
+
+def _instance(expected: type, call: _Call, name: str, value: object) -> None:
+    if not isinstance(value, expected):
+        raise TypeError(
+            f"{name} is a {_kind(value)}; expected a {_title(expected)}; "
+            + (f"convert it with torch.as_tensor({name})" if expected is Tensor else "pass one")
+        )
+    if isinstance(value, Tensor):
+        _same_device(call, name, value)
+
+
+class _Axis(NamedTuple):
+    name: str
+    """With its star; ``...`` and ``_`` stand for any size."""
+    may_be_1: bool
+
+
+def _axes(layout: str) -> list[_Axis]:
+    return [_Axis(axis.replace("#", ""), "#" in axis) for axis in layout.split()]
+
+
+def _array(
+    annotation: type[AbstractArray], axes: list[_Axis], call: _Call, name: str, value: object
+) -> None:
+    _instance(Tensor, call, name, value)
+    dtype = str(value.dtype).removeprefix("torch.")
+    if annotation.dtype is not Shaped and dtype not in annotation.dtypes:
+        expected, do = DTYPES.get(annotation.dtype.__name__, ("integers", "{}.long()"))
+        raise TypeError(
+            f"{name} has dtype {value.dtype}; expected {expected}; "
+            f"convert it with {do.format(name)}"
+        )
+    if annotation.dtype is Float:
+        _same_dtype(call, name, value)
+    _same_sizes(axes, call, name, tuple(value.shape))
+
+
+def _same_sizes(axes: list[_Axis], call: _Call, name: str, shape: tuple[int, ...]) -> None:
+    layout = "(" + ", ".join(axis.name for axis in axes) + ("," if len(axes) == 1 else "") + ")"
+    star = next((i for i, axis in enumerate(axes) if axis.name[0] in "*."), None)
+    spare = len(shape) - len(axes) + (star is not None)
+    if spare < 0 or (spare > 0 and star is None):
+        count = f"{len(axes)} axes" if star is None else f"at least {len(axes) - 1} axes"
+        raise ValueError(
+            f"{name} has shape {shape}; expected {layout}, {count}; "
+            f"add or remove axes with {name}.reshape(...)"
+        )
+    found = list(shape)
+    if star is not None:
+        found[star : star + spare] = [shape[star : star + spare]]
+    for axis, size in zip(axes, found, strict=True):
+        if axis.name in {"...", "_"}:
+            continue
+        settled = call.size(axis.name)
+        if settled is None:
+            if not (axis.may_be_1 and size == 1):
+                call.sizes[axis.name] = size, f"{name} of shape {shape}"
+        elif size != settled[0] and not (axis.may_be_1 and _broadcasts(size, settled[0])):
+            expected, source = settled
+            reason = f" with {axis.name} = {expected}, as in {source}" if source else ""
+            remedy = "or 1 for all" if axis.may_be_1 else "nothing is broadcast here"
+            raise ValueError(
+                f"{name} has shape {shape}; expected {layout}{reason}; got {size}; "
+                f"make the two equal, {remedy}"
+            )
+
+
+def _broadcasts(size: int | tuple[int, ...], wanted: int | tuple[int, ...]) -> bool:
+    if isinstance(size, int):
+        return size in {1, wanted}
+    return len(size) <= len(wanted) and all(
+        mine in {1, its} for mine, its in zip(reversed(size), reversed(wanted), strict=False)
+    )
+
+
+def _same_dtype(call: _Call, name: str, value: Tensor) -> None:
+    call.floating = call.floating or (name, value)
+    first, reference = call.floating
+    if value.dtype != reference.dtype and not _autocasts(reference.device.type):
+        raise TypeError(
+            f"{name} has dtype {value.dtype} and {first} has {reference.dtype}; "
+            f"expected one dtype; convert with {name}.to({reference.dtype})"
+        )
+
+
+def _autocasts(device: str) -> bool:
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+
+
+def _same_device(call: _Call, name: str, value: Tensor) -> None:
+    call.first = call.first or (name, value)
+    first, reference = call.first
+    if value.device != reference.device:
+        raise ValueError(
+            f"{name} is on {value.device} and {first} on {reference.device}; expected one device; "
+            f"move it with {name}.to({str(reference.device)!r})"
+        )
+
+
+def _kind(value: object) -> str:
+    return _title(type(value))
+
+
+def _title(kind: type) -> str:
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
