@@ -13,6 +13,7 @@ gradient. Nan that some query sees is nan in the data, and may reach every query
 """
 
 import math
+from typing import Literal
 
 import torch
 from einops import einsum, rearrange, repeat
@@ -21,41 +22,39 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.checks import (
-    check_choice,
     check_divides,
-    check_floating,
     check_head_axis,
-    check_mask_and_bias,
-    check_number,
     check_scores,
-    check_shapes,
     check_size,
     check_visible,
     wants_gradient,
 )
+from course_lib.support.contracts import Count, Fraction, Positive, Size, checked
 
-BACKENDS = ("reference", "torch", "triton")
+Mask = Bool[Tensor, "*#batch #query #key"]
+Bias = Float[Tensor, "*#batch #query #key"]
+HeadMask = Bool[Tensor, "#query #key"] | Bool[Tensor, "*#batch #heads #query #key"]
+HeadBias = Float[Tensor, "#query #key"] | Float[Tensor, "*#batch #heads #query #key"]
 
 
 # Lecture 1: a memory of fixed size -----------------------------------------------------------
 
 
+@checked
 def composite_memory(
-    x: Float[Tensor, "*batch tokens d"], decay: float | int
+    x: Float[Tensor, "*batch tokens d"], decay: Fraction
 ) -> Float[Tensor, "*batch d"]:
     r"""Lay all tokens over one another, the older the fainter: $\sum_i \gamma^{T-i} x_i$.
 
     A ``decay`` $\gamma$ of 1 forgets nothing and gives Galton's composite photograph; 0 keeps the
     last token alone. Raises ``ValueError`` for a decay outside [0, 1]. Source: Galton (1878).
     """
-    check_floating(x=x)
-    check_shapes(x=(x, "*batch tokens d"))
-    check_number("decay", decay, minimum=0, maximum=1)
     age = torch.arange(x.shape[-2] - 1, -1, -1, dtype=x.dtype, device=x.device)
     weight = decay**age
-    return einsum(weight, _counted(x, weight), "tokens, ... tokens d -> ... d")
+    return einsum(weight, zero_without_weight(x, weight), "tokens, ... tokens d -> ... d")
 
 
+@checked
 def gated_memory(
     x: Float[Tensor, "*batch tokens d"], gate: Float[Tensor, "*batch tokens"]
 ) -> Float[Tensor, "*batch d"]:
@@ -64,12 +63,11 @@ def gated_memory(
     ``gate`` holds the logits $g_i$. The gates do not compete: all may open at once. Source: the
     logistic gate of Hochreiter and Schmidhuber (1997).
     """
-    check_floating(x=x, gate=gate)
-    check_shapes(x=(x, "*batch tokens d"), gate=(gate, "*batch tokens"))
     weight = gate.sigmoid()
-    return einsum(weight, _counted(x, weight), "... tokens, ... tokens d -> ... d")
+    return einsum(weight, zero_without_weight(x, weight), "... tokens, ... tokens d -> ... d")
 
 
+@checked
 def pooled_memory(
     x: Float[Tensor, "*batch tokens d"], score: Float[Tensor, "*batch tokens"]
 ) -> Float[Tensor, "*batch d"]:
@@ -78,29 +76,23 @@ def pooled_memory(
     Raises ``ValueError`` where every score is -inf or there is no token, since no distribution over
     nothing exists. Source: Bahdanau, Cho and Bengio (2015), eqs. 5 and 6.
     """
-    check_floating(x=x, score=score)
-    check_shapes(x=(x, "*batch tokens d"), score=(score, "*batch tokens"))
     check_scores(score=score)
     check_visible(score > -math.inf, tuple(score.shape))
     weight = score.softmax(dim=-1)
-    return einsum(weight, _counted(x, weight), "... tokens, ... tokens d -> ... d")
-
-
-def _counted(x: Tensor, weight: Tensor) -> Tensor:
-    """The tokens, and 0 in place of those of weight 0: 0 times nan would be nan."""
-    return x.masked_fill((weight == 0)[..., None], 0)
+    return einsum(weight, zero_without_weight(x, weight), "... tokens, ... tokens d -> ... d")
 
 
 # Attention: a query decides what to remember -------------------------------------------------
 
 
+@checked
 def attention_weights(
     query: Float[Tensor, "*batch query d"],
     key: Float[Tensor, "*batch key d"],
     *,
-    mask: Bool[Tensor, "*#batch #query #key"] | None = None,
-    bias: Float[Tensor, "*#batch #query #key"] | None = None,
-    scale: float | int | None = None,
+    mask: Mask | None = None,
+    bias: Bias | None = None,
+    scale: Positive | None = None,
 ) -> Float[Tensor, "*batch query key"]:
     r"""How much each query looks at each key: $\mathrm{softmax}(QK^\top/\sqrt d + B)$.
 
@@ -109,8 +101,7 @@ def attention_weights(
     that may look at nothing, since no distribution over no keys exists.
     Source: Vaswani et al. (2017), eq. 1.
     """
-    visible = _check_attention(query, key, mask=mask, bias=bias, scale=scale)
-    (key,) = zero_unseen_keys(visible, key)
+    (key,) = zero_unseen_keys(visible_keys(query, key, mask, bias), key)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
     if bias is not None:
@@ -120,16 +111,17 @@ def attention_weights(
     return score.softmax(dim=-1)
 
 
+@checked
 def attention(
     query: Float[Tensor, "*batch query d"],
     key: Float[Tensor, "*shared key d"],
     value: Float[Tensor, "*shared key d_value"],
     *,
-    mask: Bool[Tensor, "*#batch #query #key"] | None = None,
-    bias: Float[Tensor, "*#batch #query #key"] | None = None,
-    scale: float | int | None = None,
+    mask: Mask | None = None,
+    bias: Bias | None = None,
+    scale: Positive | None = None,
     grouped: bool = False,
-    backend: str = "reference",
+    backend: Literal["reference", "torch", "triton"] = "reference",
 ) -> Float[Tensor, "*batch query d_value"]:
     r"""Blend the values by the weights: $\mathrm{softmax}(QK^\top/\sqrt d + B)\,V$.
 
@@ -142,33 +134,25 @@ def attention(
     :func:`attention_weights`.
     Source: Vaswani et al. (2017), eq. 1; Ainslie et al. (2023), section 2.2, for the groups.
     """
-    check_choice("backend", backend, BACKENDS)
-    check_floating(key=key, value=value)
-    check_shapes(key=(key, "*batch key d"), value=(value, "*batch key d_value"))
-    visible = _check_attention(query, key, mask=mask, bias=bias, scale=scale, grouped=grouped)
-    if backend == "triton":
-        return _in_tiles(query, key, value, mask=mask, bias=bias, scale=scale)
-    if backend == "torch":
-        key, value = zero_unseen_keys(visible, key, value)
-        combined = _combined(mask, bias)
-        return F.scaled_dot_product_attention(
-            query, key, value, attn_mask=combined, scale=scale, enable_gqa=grouped
-        )
+    _check_groups(query, key, grouped=grouped)
+    if backend != "reference":
+        fused = _in_pytorch if backend == "torch" else _in_tiles
+        return fused(query, key, value, mask=mask, bias=bias, scale=scale)
+    (value,) = zero_unseen_keys(visible_keys(query, key, mask, bias), value)
     if grouped:
         key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
     weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
-    (value,) = zero_unseen_keys(visible, value)
     return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
 
 
+@checked
 def causal_mask(
-    tokens: int, *, device: torch.device | str | None = None
-) -> Bool[Tensor, "query key"]:
+    tokens: Count, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "tokens tokens"]:
     r"""The mask under which no token sees its future: query $i$ may look at key $j$ if $j \le i$.
 
     Raises ``ValueError`` for fewer than 0 tokens. Source: Vaswani et al. (2017), section 3.2.3.
     """
-    check_size("tokens", tokens, minimum=0)
     position = torch.arange(tokens, device=device)
     return position[:, None] >= position[None, :]
 
@@ -192,23 +176,24 @@ class MultiHeadAttention(nn.Module):
     Ainslie et al. (2023), section 2.2, for fewer keys and values.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
+        d_model: Size,
+        heads: Size,
         *,
-        kv_heads: int | None = None,
-        d_context: int | None = None,
-        dropout: float | int = 0.0,
+        kv_heads: Size | None = None,
+        d_context: Size | None = None,
+        dropout: Fraction = 0.0,
         bias: bool = True,
     ) -> None:
         super().__init__()
-        check_divides("heads", heads, "d_model", d_model)
         kv_heads = heads if kv_heads is None else kv_heads
-        check_divides("kv_heads", kv_heads, "heads", heads)
-        check_number("dropout", dropout, minimum=0, maximum=1)
         d_context = d_model if d_context is None else d_context
-        check_size("d_context", d_context)
+        check_divides("heads", heads, "d_model", d_model)
+        check_divides("kv_heads", kv_heads, "heads", heads)
+        self.d_model = d_model
+        self.d_context = d_context
         self.heads = heads
         self.kv_heads = kv_heads
         self.d_head = d_model // heads
@@ -218,48 +203,49 @@ class MultiHeadAttention(nn.Module):
         self.output = nn.Linear(d_model, d_model, bias=bias)
         self.dropout = nn.Dropout(dropout)
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch query d_model"],
         context: Float[Tensor, "*batch key d_context"] | None = None,
         *,
-        mask: Bool[Tensor, "... #query #key"] | None = None,
-        bias: Float[Tensor, "... #query #key"] | None = None,
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
     ) -> Float[Tensor, "*batch query d_model"]:
         """Project, attend in every head, join the heads, project.
 
         ``mask`` and ``bias`` are ``(query, key)``, the same for all, or have exactly the axes
         ``(*batch, head, query, key)``, where an axis of size 1 counts for all.
         """
-        x, context = self._checked(x, context, mask=mask, bias=bias)
+        x, context = self._seen(x, context, mask, bias)
         weights = self.dropout(self._weights(x, context, mask=mask, bias=bias))
         value = self._shared(self._split(self.value(context)))
         blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
 
+    @checked
     def weights(
         self,
         x: Float[Tensor, "*batch query d_model"],
         context: Float[Tensor, "*batch key d_context"] | None = None,
         *,
-        mask: Bool[Tensor, "... #query #key"] | None = None,
-        bias: Float[Tensor, "... #query #key"] | None = None,
-    ) -> Float[Tensor, "*batch {self.heads} query key"]:
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
+    ) -> Float[Tensor, "*batch heads query key"]:
         """How much each query of each head looks at each key, before dropout."""
-        x, context = self._checked(x, context, mask=mask, bias=bias)
+        x, context = self._seen(x, context, mask, bias)
         return self._weights(x, context, mask=mask, bias=bias)
 
-    def _checked(
-        self, x: Tensor, context: Tensor | None, **hiding: Tensor | None
+    def _seen(
+        self, x: Tensor, context: Tensor | None, mask: Tensor | None, bias: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        seen = x if context is None else context
-        check_floating(parameters=self.query.weight, x=x, context=seen)
-        check_shapes(
-            x=(x, f"*batch query {self.query.in_features}"),
-            context=(seen, f"*batch key {self.key.in_features}"),
-        )
-        seen = finite_where_unseen(x, seen, self.heads, **hiding)
-        return (seen if context is None else x), seen
+        check_head_axis(x, mask=mask, bias=bias)
+        if context is None and self.d_context != self.d_model:
+            raise ValueError(
+                f"no context was given; expected one of d_context = {self.d_context} features, "
+                f"since x has d_model = {self.d_model}; pass what x shall look at"
+            )
+        return finite_where_unseen(x, context, mask, bias)
 
     def _weights(self, x: Tensor, context: Tensor, **hiding: Tensor | None) -> Tensor:
         query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
@@ -268,35 +254,49 @@ class MultiHeadAttention(nn.Module):
     def _split(self, x: Float[Tensor, "*batch tokens features"]) -> Tensor:
         return rearrange(x, "... tokens (h d) -> ... h tokens d", d=self.d_head)
 
-    def _shared(self, x: Float[Tensor, "*batch {self.kv_heads} tokens d"]) -> Tensor:
+    def _shared(self, x: Float[Tensor, "*batch kv_heads tokens d"]) -> Tensor:
         return x if self.kv_heads == self.heads else _for_all_heads(x, self.heads)
 
 
 # What the functions above share ---------------------------------------------------------------
 
 
-def _check_attention(
-    query: Tensor,
-    key: Tensor,
-    *,
-    mask: Tensor | None,
-    bias: Tensor | None,
-    scale: float | int | None,
-    grouped: bool = False,
+def visible_keys(
+    query: Tensor, key: Tensor, mask: Tensor | None, bias: Tensor | None
 ) -> Tensor | None:
-    """Raise unless all fit together; return where a query may look, ``None`` for everywhere."""
-    check_floating(query=query, key=key)
-    heads, kv_heads = (" heads", " kv_heads") if grouped else ("", "")
-    sizes = check_shapes(
-        query=(query, f"*batch{heads} query d"), key=(key, f"*batch{kv_heads} key d")
-    )
-    if grouped:
-        check_divides("kv_heads", sizes["kv_heads"], "heads", sizes["heads"])
-    check_size("d, the number of features of query", sizes["d"])
-    scores = (*query.shape[:-1], sizes["key"])
-    if scale is not None:
-        check_number("scale", scale, positive=True)
-    return check_mask_and_bias(mask, bias, scores, query=query)
+    """Where a query may look: where the mask is True and the bias above -inf; ``None``: everywhere.
+
+    Raises ``ValueError`` for a query that may look at nothing, and for nan and +inf in the bias.
+    """
+    check_size("d, the number of features of query", query.shape[-1])
+    if bias is not None:
+        check_scores(bias=bias)
+    visible = _visible(mask, bias)
+    check_visible(visible, (*query.shape[:-1], key.shape[-2]))
+    return visible
+
+
+def _visible(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
+    finite = None if bias is None else bias > -math.inf
+    return finite if mask is None else mask if finite is None else mask & finite
+
+
+def _check_groups(query: Tensor, key: Tensor, *, grouped: bool) -> None:
+    """Raise unless the batch axes fit, of which, if ``grouped``, the last counts heads."""
+    batch, shared = query.shape[:-2], key.shape[:-2]
+    if grouped and len(batch) == len(shared) > 0 and batch[:-1] == shared[:-1]:
+        check_divides("kv_heads", shared[-1], "heads", batch[-1])
+    elif batch != shared:
+        raise ValueError(
+            f"key has shape {tuple(key.shape)} and query {tuple(query.shape)}; expected the same "
+            "batch axes, of which only the last, and only with grouped=True, may be shorter in "
+            "key; repeat or drop what is too few or too many"
+        )
+
+
+def zero_without_weight(x: Tensor, weight: Tensor) -> Tensor:
+    """The tokens, and 0 in place of those of weight 0: 0 times nan would be nan."""
+    return x.masked_fill((weight == 0)[..., None], 0)
 
 
 def zero_where_unseen(
@@ -324,27 +324,45 @@ def _is_finite(x: Tensor) -> bool:
 
 
 def finite_where_unseen(
-    x: Tensor, context: Tensor, heads: int, *, mask: Tensor | None, bias: Tensor | None
-) -> Tensor:
-    """The context, with 0 for nan and infinities at tokens that no query of ``x`` may look at.
+    x: Tensor, context: Tensor | None, mask: Tensor | None, bias: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """``x`` and its context (itself by default), finite at tokens that no query may look at.
 
-    So they spoil no gradient of what is made of all tokens. Such a token may be a query itself.
+    There nan and infinities become 0, so they spoil no gradient of what is made of all tokens.
     """
-    check_head_axis(x, mask=mask, bias=bias)
-    scores = (*x.shape[:-2], heads, x.shape[-2], context.shape[-2])
-    visible = check_mask_and_bias(mask, bias, scores, x=x)
-    if visible is None or _is_finite(context):
-        return context
-    seen = visible.any(dim=-2)
-    seen = seen.any(dim=-2) if seen.dim() > 1 else seen
-    return torch.where(seen[..., None], context, context.nan_to_num(0.0, 0.0, 0.0))
+    seen = x if context is None else context
+    visible = _visible(mask, bias)
+    if visible is None or _is_finite(seen):
+        return x, seen
+    anywhere = visible.any(dim=-2)
+    anywhere = anywhere.any(dim=-2) if anywhere.dim() > 1 else anywhere
+    seen = torch.where(anywhere[..., None], seen, seen.nan_to_num(0.0, 0.0, 0.0))
+    return (seen if context is None else x), seen
 
 
 def _for_all_heads(
     x: Float[Tensor, "*batch kv_heads tokens d"], heads: int
-) -> Float[Tensor, "*batch {heads} tokens d"]:
+) -> Float[Tensor, "*batch heads tokens d"]:
     """One head of keys or values for every head of queries, the same for neighbours."""
     return repeat(x, "... h tokens d -> ... (h share) tokens d", share=heads // x.shape[-3])
+
+
+def _in_pytorch(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float | None,
+) -> Tensor:
+    """PyTorch's fused operator, which takes mask and bias as one argument."""
+    key, value = zero_unseen_keys(visible_keys(query, key, mask, bias), key, value)
+    hidden = mask if bias is None else bias if mask is None else torch.where(mask, bias, -math.inf)
+    grouped = query.shape[:-2] != key.shape[:-2]
+    return F.scaled_dot_product_attention(
+        query, key, value, attn_mask=hidden, scale=scale, enable_gqa=grouped
+    )
 
 
 def _in_tiles(
@@ -354,7 +372,7 @@ def _in_tiles(
     *,
     mask: Tensor | None,
     bias: Tensor | None,
-    scale: float | int | None,
+    scale: float | None,
 ) -> Tensor:
     """Our kernels, for any number of batch axes; the last of them stands for its heads."""
     from course_lib.kernels import flash_attention, flash_decoding
@@ -374,10 +392,3 @@ def _in_tiles(
     else:
         output = flash_attention(*inputs, causal=mask is not None, scale=scale)
     return output.reshape(*query.shape[:-1], value.shape[-1])
-
-
-def _combined(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
-    """The one argument that PyTorch takes for both: a bias that is -inf where the mask is False."""
-    if mask is None or bias is None:
-        return mask if bias is None else bias
-    return torch.where(mask, bias, -math.inf)

@@ -131,7 +131,7 @@ class Encoder(nn.Module):
         check_floating(x=x)
         check_shapes(x=(x, "*batch tokens d_model"))
         check_not_empty("x", x, axis=-2)
-        x = finite_where_unseen(x, x, self.blocks[0].attention.heads, mask=mask, bias=bias)
+        x, _ = finite_where_unseen(x, None, mask, bias)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias, position=position)
         return self.norm(x)
