@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.checks import (
+    check_broadcasts,
     check_divides,
     check_head_axis,
     check_scores,
@@ -269,10 +270,14 @@ def visible_keys(
     Raises ``ValueError`` for a query that may look at nothing, and for nan and +inf in the bias.
     """
     check_size("d, the number of features of query", query.shape[-1])
+    shape = (*query.shape[:-1], key.shape[-2])
+    if mask is not None:
+        check_broadcasts("mask", mask, shape)
     if bias is not None:
+        check_broadcasts("bias", bias, shape)
         check_scores(bias=bias)
     visible = _visible(mask, bias)
-    check_visible(visible, (*query.shape[:-1], key.shape[-2]))
+    check_visible(visible, shape)
     return visible
 
 

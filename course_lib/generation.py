@@ -13,14 +13,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.checks import (
-    check_floating,
-    check_number,
-    check_scores,
-    check_shapes,
-    check_size,
-    check_tensor,
-)
+from course_lib.checks import check_floating, check_scores, check_size
+from course_lib.support.contracts import Count, Size, checked
 
 ROUNDING = 1e-9
 
@@ -28,12 +22,13 @@ ROUNDING = 1e-9
 # Choosing the next token ----------------------------------------------------------------------
 
 
+@checked
 def next_token_probabilities(
     logits: Float[Tensor, "*batch vocabulary"],
     *,
-    temperature: float | int = 1.0,
-    top_k: int | None = None,
-    top_p: float | int | None = None,
+    temperature: float = 1.0,
+    top_k: Size | None = None,
+    top_p: float | None = None,
 ) -> Float[Tensor, "*batch vocabulary"]:
     r"""The distribution that the next token is drawn from: $\mathrm{softmax}(z / \tau)$, cut short.
 
@@ -50,8 +45,7 @@ def next_token_probabilities(
     every token is forbidden. Source: Ackley, Hinton and Sejnowski (1985) for temperature, Fan,
     Lewis and Dauphin (2018) for top-k, Holtzman et al. (2020) for top-p.
     """
-    check_floating(logits=logits)
-    vocabulary = check_shapes(logits=(logits, "*batch vocabulary"))["vocabulary"]
+    vocabulary = logits.shape[-1]
     _check_choice_of_tokens(vocabulary, temperature, top_k, top_p)
     check_scores(logits=logits)
     if not (logits > -math.inf).any(dim=-1).all():
@@ -73,12 +67,11 @@ def next_token_probabilities(
     return torch.zeros_like(probability).scatter(-1, order, probability).to(logits.dtype)
 
 
+@checked
 def sample(
     probability: Float[Tensor, "*batch vocabulary"], *, generator: torch.Generator | None = None
 ) -> Int[Tensor, "*batch"]:
     """Draw one id from each distribution; the same ``generator`` state draws the same ids."""
-    check_floating(probability=probability)
-    check_shapes(probability=(probability, "*batch vocabulary"))
     rows = probability.reshape(-1, probability.shape[-1])
     # A generator lives on one device, mostly the CPU, and draws only there.
     drawn_on = rows.device if generator is None else generator.device
@@ -188,19 +181,20 @@ class KeyValueCache:
 # Writing --------------------------------------------------------------------------------------
 
 
+@checked
 @torch.no_grad()
 def generate(
     model: nn.Module,
     prompt: Int[Tensor, "*batch tokens"],
     *,
-    steps: int,
-    temperature: float | int = 1.0,
-    top_k: int | None = None,
-    top_p: float | int | None = None,
+    steps: Count,
+    temperature: float = 1.0,
+    top_k: Size | None = None,
+    top_p: float | None = None,
     generator: torch.Generator | None = None,
-    stop: int | None = None,
+    stop: Count | None = None,
     context: Float[Tensor, "*batch source d_model"] | None = None,
-    context_mask: Bool[Tensor, "... #one #source"] | None = None,
+    context_mask: Bool[Tensor, "1 source"] | Bool[Tensor, "*#batch #heads 1 source"] | None = None,
 ) -> Int[Tensor, "*batch generated"]:
     """The prompt, and ``steps`` tokens that the model writes after it.
 
@@ -218,7 +212,6 @@ def generate(
             "model.decoder and context=model.encode(source)"
         )
     check_ids("prompt", prompt, model.vocabulary)
-    check_size("steps", steps, minimum=0)
     longest = model.tokens
     if prompt.shape[-1] > longest:
         raise ValueError(
@@ -232,13 +225,11 @@ def generate(
             f"most, since the model has {longest} positions; take fewer, shorten the prompt, or "
             "build the model with more tokens"
         )
-    if stop is not None:
-        check_size("stop", stop, minimum=0)
-        if stop >= model.vocabulary:
-            raise ValueError(
-                f"stop is {stop}; expected an id of the vocabulary, 0 to {model.vocabulary - 1}; "
-                "choose the id that ends a sequence, or leave stop out"
-            )
+    if stop is not None and stop >= model.vocabulary:
+        raise ValueError(
+            f"stop is {stop}; expected an id of the vocabulary, 0 to {model.vocabulary - 1}; "
+            "choose the id that ends a sequence, or leave stop out"
+        )
     was_training = model.training
     model.eval()
     try:
@@ -264,49 +255,34 @@ def generate(
 
 def _check_choice_of_tokens(
     vocabulary: int,
-    temperature: float | int,
+    temperature: float,
     top_k: int | None,
-    top_p: float | int | None,
+    top_p: float | None,
 ) -> None:
     check_size("vocabulary, the number of logits,", vocabulary)
-    check_number("temperature", temperature)
     if temperature <= 0:
         raise ValueError(
             f"temperature is {temperature}; expected a number above 0; for the most probable token "
             "each time, choose top_k=1"
         )
-    if top_k is not None:
-        check_size("top_k", top_k)
-        if top_k > vocabulary:
-            raise ValueError(
-                f"top_k is {top_k}; expected {vocabulary} at most, the size of the vocabulary; "
-                "choose a smaller one, or leave top_k out to keep every token"
-            )
-    if top_p is not None:
-        check_number("top_p", top_p)
-        if not 0 < top_p <= 1:
-            raise ValueError(
-                f"top_p is {top_p}; expected a number in (0, 1]; choose a small positive one to "
-                "keep the most probable token alone, or 1 to keep every token"
-            )
+    if top_k is not None and top_k > vocabulary:
+        raise ValueError(
+            f"top_k is {top_k}; expected {vocabulary} at most, the size of the vocabulary; "
+            "choose a smaller one, or leave top_k out to keep every token"
+        )
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(
+            f"top_p is {top_p}; expected a number in (0, 1]; choose a small positive one to "
+            "keep the most probable token alone, or 1 to keep every token"
+        )
 
 
 def _rescaled(probability: Tensor) -> Tensor:
     return probability / probability.sum(dim=-1, keepdim=True)
 
 
-def check_ids(name: str, ids: object, vocabulary: int) -> None:
-    """Raise unless ``ids`` is ``(*batch, tokens)``, not empty, and within the vocabulary.
-
-    Another dtype than int32 and int64 is a ``TypeError``, all else a ``ValueError``.
-    """
-    check_tensor(**{name: ids})
-    if ids.dtype not in (torch.int32, torch.int64):
-        raise TypeError(
-            f"{name} has dtype {ids.dtype}; expected torch.int64, ids of tokens; "
-            f"convert it with {name}.long()"
-        )
-    check_shapes(**{name: (ids, "*batch tokens")})
+def check_ids(name: str, ids: Int[Tensor, "*batch tokens"], vocabulary: int) -> None:
+    """Raise ``ValueError`` unless ``ids`` is not empty, and within the vocabulary."""
     check_not_empty(name, ids, axis=-1)
     outside = ids[(ids < 0) | (ids >= vocabulary)]
     if len(outside):

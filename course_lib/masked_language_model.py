@@ -9,16 +9,18 @@ sequence and False where it is padded. Bad input raises ``TypeError`` or ``Value
 was given, what was expected and what to do.
 """
 
+from typing import Annotated
+
 import torch
 from einops import rearrange
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_number, check_shapes, check_size, check_tensor
 from course_lib.generation import check_ids
+from course_lib.support.contracts import Above, Between, Count, Fraction, Size, checked
 from course_lib.transformer import Encoder
-from course_lib.transformer_parts import TokenEmbedding
+from course_lib.transformer_parts import Norm, Position, TokenEmbedding
 
 MASKED, RANDOM = 0.8, 0.1  # what becomes of the chosen tokens; the rest stay as they are
 
@@ -33,20 +35,23 @@ class MaskedLanguageModel(nn.Module):
     layer and the bias of their readout.
     """
 
+    @checked
     def __init__(
         self,
-        vocabulary: int,
-        d_model: int,
-        heads: int,
-        layers: int,
+        vocabulary: Size,
+        d_model: Size,
+        heads: Size,
+        layers: Size,
         *,
-        tokens: int,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        norm: str = "pre",
-        position: str = "learned",
+        tokens: Size,
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        norm: Norm = "pre",
+        position: Position = "learned",
     ) -> None:
         super().__init__()
+        self.vocabulary = vocabulary
+        self.d_model = d_model
         self.embedding = TokenEmbedding(
             vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
         )
@@ -54,6 +59,7 @@ class MaskedLanguageModel(nn.Module):
             d_model, heads, layers, d_hidden=d_hidden, dropout=dropout, norm=norm
         )
 
+    @checked
     def forward(
         self,
         ids: Int[Tensor, "*batch tokens"],
@@ -63,6 +69,7 @@ class MaskedLanguageModel(nn.Module):
         """The logits of every id at every place; those at padded places mean nothing."""
         return self.encode(ids, real=real) @ self.embedding.token.weight.T
 
+    @checked
     def encode(
         self,
         ids: Int[Tensor, "*batch tokens"],
@@ -76,6 +83,7 @@ class MaskedLanguageModel(nn.Module):
         """
         return self.encoder(**self._seen(ids, real))
 
+    @checked
     def logit_lens(
         self,
         ids: Int[Tensor, "*batch tokens"],
@@ -90,6 +98,7 @@ class MaskedLanguageModel(nn.Module):
         """
         return self.encoder.norm(self.stream(ids, real=real)) @ self.embedding.token.weight.T
 
+    @checked
     def stream(
         self,
         ids: Int[Tensor, "*batch tokens"],
@@ -106,6 +115,7 @@ class MaskedLanguageModel(nn.Module):
             tokens.append(block(tokens[-1], **given))
         return torch.stack(tokens)
 
+    @checked
     def attention_weights(
         self,
         ids: Int[Tensor, "*batch tokens"],
@@ -117,8 +127,7 @@ class MaskedLanguageModel(nn.Module):
 
     def _seen(self, ids: Tensor, real: Tensor | None) -> dict[str, Tensor | None]:
         """What the encoder gets: vectors, their positions if rotary, and a mask over keys."""
-        check_ids("ids", ids, self.embedding.vocabulary)
-        _check_real(real, ids)
+        _check_real(real)
         return {
             "x": self.embedding(ids),
             "mask": None if real is None else rearrange(real, "... key -> ... 1 1 key"),
@@ -126,12 +135,13 @@ class MaskedLanguageModel(nn.Module):
         }
 
 
+@checked
 def hide(
     ids: Int[Tensor, "*batch tokens"],
     *,
-    mask: int,
-    vocabulary: int,
-    share: float | int = 0.15,
+    mask: Count,
+    vocabulary: Annotated[int, Between(2)],
+    share: Annotated[float, Above(0), Between(0, 1)] = 0.15,
     real: Bool[Tensor, "*batch tokens"] | None = None,
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "*batch tokens"], Bool[Tensor, "*batch tokens"]]:
@@ -143,12 +153,9 @@ def hide(
     looks right. Raises ``ValueError`` for a share outside (0, 1].
     Source: Devlin et al. (2019), section 3.1.
     """
-    check_size("vocabulary", vocabulary, minimum=2)
     check_ids("ids", ids, vocabulary)
-    _check_real(real, ids)
-    check_size("mask", mask, minimum=0)
-    check_number("mask", mask, maximum=vocabulary - 1)
-    check_number("share", share, maximum=1, positive=True)
+    check_ids("mask", torch.tensor([mask]), vocabulary)
+    _check_real(real)
     if real is None:
         real = torch.ones_like(ids, dtype=torch.bool)
     count = (share * real.sum(dim=-1, keepdim=True)).round().clamp(min=1)
@@ -166,6 +173,7 @@ def hide(
     return torch.where(hidden & (fate > 1 - RANDOM), other, seen), hidden
 
 
+@checked
 def masked_loss(
     logits: Float[Tensor, "*batch tokens vocabulary"],
     ids: Int[Tensor, "*batch tokens"],
@@ -176,11 +184,7 @@ def masked_loss(
     ``ids`` are the true ones. What the model says elsewhere does not count. Raises ``ValueError``
     if nothing is hidden.
     """
-    check_tensor(logits=logits)
-    sizes = check_shapes(logits=(logits, "*batch tokens vocabulary"))
-    check_ids("ids", ids, sizes["vocabulary"])
-    _check_flags("hidden", hidden, ids, "a token is to be guessed")
-    check_shapes(logits=(logits, "*batch tokens vocabulary"), ids=(ids, "*batch tokens"))
+    check_ids("ids", ids, logits.shape[-1])
     if not hidden.any():
         raise ValueError(
             "hidden is False everywhere, so there is nothing to guess; expected True at one token "
@@ -189,23 +193,10 @@ def masked_loss(
     return F.cross_entropy(logits[hidden], ids[hidden].long())
 
 
-def _check_real(real: object, ids: Tensor) -> None:
-    if real is None:
-        return
-    _check_flags("real", real, ids, "a token is real")
-    if not (some := real.any(dim=-1)).all():
+def _check_real(real: Tensor | None) -> None:
+    if real is not None and not (some := real.any(dim=-1)).all():
         sequence = tuple((~some).nonzero()[0].tolist())
         raise ValueError(
             f"real is False at every token of sequence {sequence}; expected True at one at least; "
             "leave sequences of padding alone out of the batch"
         )
-
-
-def _check_flags(name: str, flags: object, ids: Tensor, meaning: str) -> None:
-    check_tensor(**{name: flags})
-    if flags.dtype != torch.bool:
-        raise TypeError(
-            f"{name} has dtype {flags.dtype}; expected torch.bool, True where {meaning}; "
-            f"convert it with {name}.bool()"
-        )
-    check_shapes(ids=(ids, "*batch tokens"), **{name: (flags, "*batch tokens")})

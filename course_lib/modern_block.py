@@ -14,14 +14,10 @@ from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import (
-    check_divides,
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-)
+from course_lib.attention import HeadMask
+from course_lib.checks import check_divides, check_size
 from course_lib.position import check_even
+from course_lib.support.contracts import Positive, Size, checked
 from course_lib.transformer_parts import BlockAttention
 
 
@@ -33,17 +29,16 @@ class RMSNorm(nn.Module):
     ``torch.nn.RMSNorm`` with ``eps=epsilon``. Source: Zhang and Sennrich (2019), eq. 4.
     """
 
-    def __init__(self, d: int, *, epsilon: float | int = 1e-6) -> None:
+    @checked
+    def __init__(self, d: Size, *, epsilon: Positive = 1e-6) -> None:
         super().__init__()
-        check_size("d", d)
-        check_number("epsilon", epsilon, positive=True)
+        self.d = d
         self.epsilon = epsilon
         self.weight = nn.Parameter(torch.ones(d))
 
+    @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """The token at a length of about the root of ``d``, each feature times its weight."""
-        check_floating(parameters=self.weight, x=x)
-        check_shapes(x=(x, f"*batch {len(self.weight)}"))
         # In half precision the square of 256 is infinite.
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         mean_square = wide.square().mean(dim=-1, keepdim=True)
@@ -58,18 +53,17 @@ class SwiGLU(nn.Module):
     Source: Shazeer (2020), eq. 6, where the matrices are $W$, $V$ and $W_2$.
     """
 
-    def __init__(self, d: int, d_hidden: int) -> None:
+    @checked
+    def __init__(self, d: Size, d_hidden: Size) -> None:
         super().__init__()
-        check_size("d", d)
-        check_size("d_hidden", d_hidden)
+        self.d = d
         self.gate = nn.Linear(d, d_hidden, bias=False)
         self.expand = nn.Linear(d, d_hidden, bias=False)
         self.contract = nn.Linear(d_hidden, d, bias=False)
 
+    @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """Widen twice, let one open the other, narrow."""
-        check_floating(parameters=self.gate.weight, x=x)
-        check_shapes(x=(x, f"*batch {self.gate.in_features}"))
         return self.contract(F.silu(self.gate(x)) * self.expand(x))
 
 
@@ -85,20 +79,20 @@ class MixtureOfExperts(nn.Module):
     section 2.1.
     """
 
-    def __init__(self, d: int, d_hidden: int, experts: int, active: int) -> None:
+    @checked
+    def __init__(self, d: Size, d_hidden: Size, experts: Size, active: Size) -> None:
         super().__init__()
-        check_size("d", d)
-        check_size("experts", experts)
-        check_size("active", active)
         if active > experts:
             raise ValueError(
                 f"active is {active} and experts is {experts}; expected as many experts at least; "
                 "choose fewer active ones, or more experts"
             )
+        self.d = d
         self.active = active
         self.router = nn.Linear(d, experts, bias=False)
         self.experts = nn.ModuleList(SwiGLU(d, d_hidden) for _ in range(experts))
 
+    @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """What the active experts make of each token, blended by their shares."""
         shares, tokens = (rearrange(rows, "... d -> (...) d") for rows in (self.shares(x), x))
@@ -109,12 +103,14 @@ class MixtureOfExperts(nn.Module):
             blended = blended.index_add(0, sent, part.to(x.dtype))  # autocast may differ
         return blended.reshape(x.shape)
 
+    @checked
     def shares(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch experts"]:
         """How much each expert counts for each token: sum 1, and 0 for all that are not active."""
         probability = self._probabilities(x)
         chosen = torch.where(self._chosen(probability), probability, 0)
         return chosen / chosen.sum(dim=-1, keepdim=True)
 
+    @checked
     def balance_loss(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, ""]:
         r"""The load-balancing loss, how unevenly $E$ experts get tokens: $E \sum_e f_e P_e$.
 
@@ -132,8 +128,6 @@ class MixtureOfExperts(nn.Module):
         return len(self.experts) * fraction @ mean
 
     def _probabilities(self, x: Tensor) -> Float[Tensor, "*batch experts"]:
-        check_floating(parameters=self.router.weight, x=x)
-        check_shapes(x=(x, f"*batch {self.router.in_features}"))
         return self.router(x).softmax(dim=-1)
 
     def _chosen(self, probability: Tensor) -> Bool[Tensor, "*batch experts"]:
@@ -153,15 +147,16 @@ class ModernBlock(nn.Module):
     Jiang et al. (2024) for experts.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
+        d_model: Size,
+        heads: Size,
         *,
-        kv_heads: int,
-        d_hidden: int,
-        experts: int | None = None,
-        active: int | None = None,
+        kv_heads: Size,
+        d_hidden: Size,
+        experts: Size | None = None,
+        active: Size | None = None,
     ) -> None:
         super().__init__()
         check_divides("heads", heads, "d_model", d_model)
@@ -171,6 +166,7 @@ class ModernBlock(nn.Module):
                 f"experts is {experts} and active is {active}; expected both or neither; "
                 "for a mixture say how many experts there are and how many work on a token"
             )
+        self.d_model = d_model
         self.attention_norm = RMSNorm(d_model)
         self.attention = BlockAttention(d_model, heads, kv_heads=kv_heads, bias=False)
         self.mlp_norm = RMSNorm(d_model)
@@ -180,17 +176,16 @@ class ModernBlock(nn.Module):
             else MixtureOfExperts(d_model, d_hidden, experts, active)
         )
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         *,
-        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
+        mask: HeadMask | None = None,
         position: Real[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """Attention, then the MLP. ``mask`` goes to the attention; ``position`` is 0, 1, 2, …."""
-        check_floating(parameters=self.mlp_norm.weight, x=x)
-        sizes = check_shapes(x=(x, f"*batch tokens {len(self.mlp_norm.weight)}"))
         if position is None:
-            position = torch.arange(sizes["tokens"], device=x.device)
+            position = torch.arange(x.shape[-2], device=x.device)
         x = x + self.attention(self.attention_norm(x), mask=mask, position=position)
         return x + self.mlp(self.mlp_norm(x))

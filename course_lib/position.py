@@ -14,27 +14,23 @@ what to do.
 """
 
 import math
+from typing import Annotated
 
 import torch
 from jaxtyping import Float, Int, Real
 from torch import Tensor, nn
 
-from course_lib.checks import (
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-    check_tensor,
-)
+from course_lib.support.contracts import Between, Count, Positive, Size, checked
 
 # Sinusoids: added to the token ----------------------------------------------------------------
 
 
+@checked
 def sinusoidal(
-    tokens: int,
-    d_model: int,
+    tokens: Count,
+    d_model: Size,
     *,
-    base: float | int = 10_000,
+    base: Positive = 10_000,
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "tokens d_model"]:
@@ -44,33 +40,32 @@ def sinusoidal(
     is PyTorch's default unless given. Raises ``ValueError`` for an odd ``d_model``, since sine and
     cosine come in pairs. Source: Vaswani et al. (2017), section 3.5.
     """
-    check_size("tokens", tokens, minimum=0)
     position = torch.arange(tokens, dtype=torch.float64, device=device)
     table = sinusoidal_at(position, d_model, base=base)
     return table.to(torch.get_default_dtype() if dtype is None else dtype)
 
 
+@checked
 def sinusoidal_at(
-    position: Real[Tensor, "*batch tokens"], d_model: int, *, base: float | int = 10_000
+    position: Real[Tensor, "*batch tokens"], d_model: Size, *, base: Positive = 10_000
 ) -> Float[Tensor, "*batch tokens d_model"]:
     r"""The sinusoids of any positions: fractions, dates of measurements, negative numbers.
 
     The result has the dtype of ``position``, or PyTorch's default if that is an integer, and can be
     differentiated in it. All else is as in :func:`sinusoidal`.
     """
-    check_tensor(position=position)
-    check_shapes(position=(position, "*batch tokens"))
     angle = _angles(position, d_model, "d_model", base)
     table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
     floating = position.is_floating_point()
     return table.to(position.dtype if floating else torch.get_default_dtype())
 
 
+@checked
 def shift_matrix(
-    offset: float | int,
-    d_model: int,
+    offset: float,
+    d_model: Size,
     *,
-    base: float | int = 10_000,
+    base: Positive = 10_000,
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "d_model d_model"]:
@@ -80,7 +75,6 @@ def shift_matrix(
     orthogonal and $M_j M_k = M_{j+k}$. With tokens as rows, ``sinusoidal(...) @ M.T``.
     Source: Vaswani et al. (2017), section 3.5, who state that it exists.
     """
-    check_number("offset", offset)
     position = torch.tensor([offset], dtype=torch.float64, device=device)
     (angle,) = _angles(position, d_model, "d_model", base)
     sine, cosine = angle.sin(), angle.cos()
@@ -101,12 +95,13 @@ class LearnedPosition(nn.Module):
     Source: Gehring et al. (2017), section 3.1.
     """
 
-    def __init__(self, tokens: int, d_model: int) -> None:
+    @checked
+    def __init__(self, tokens: Size, d_model: Size) -> None:
         super().__init__()
-        check_size("tokens", tokens)
-        check_size("d_model", d_model)
+        self.d_model = d_model
         self.weight = nn.Parameter(0.02 * torch.randn(tokens, d_model))
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
@@ -114,9 +109,7 @@ class LearnedPosition(nn.Module):
         position: Int[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """The tokens, each with the vector of its position added."""
-        rows, d_model = self.weight.shape
-        check_floating(parameters=self.weight, x=x)
-        tokens = check_shapes(x=(x, f"*batch tokens {d_model}"))["tokens"]
+        rows, tokens = len(self.weight), x.shape[-2]
         if position is None:
             if tokens > rows:
                 raise ValueError(
@@ -124,7 +117,6 @@ class LearnedPosition(nn.Module):
                     "table has; shorten the sequence, or build a LearnedPosition with more tokens"
                 )
             return x + self.weight[:tokens]
-        check_position(position, x, whole=True)
         outside = position[(position < 0) | (position >= rows)]
         if len(outside):
             raise ValueError(
@@ -137,11 +129,12 @@ class LearnedPosition(nn.Module):
 # Rotary: turning queries and keys -------------------------------------------------------------
 
 
+@checked
 def rotary(
     x: Float[Tensor, "*batch tokens d"],
     *,
     position: Real[Tensor, "tokens"] | None = None,
-    base: float | int = 10_000,
+    base: Positive = 10_000,
 ) -> Float[Tensor, "*batch tokens d"]:
     r"""Turn each pair of features of token $t$ by its angle $\omega_i t$.
 
@@ -150,12 +143,9 @@ def rotary(
     the score of a query at $s$ with a key at $t$ depends on $s - t$ alone. ``position`` is 0, 1, 2,
     … unless given. Raises ``ValueError`` for an odd ``d``. Source: Su et al. (2021), eq. 34.
     """
-    check_floating(x=x)
-    sizes = check_shapes(x=(x, "*batch tokens d"))
     if position is None:
-        position = torch.arange(sizes["tokens"], device=x.device)
-    check_position(position, x)
-    angle = _angles(position, sizes["d"], "d, the number of features of x,", base)
+        position = torch.arange(x.shape[-2], device=x.device)
+    angle = _angles(position, x.shape[-1], "d, the number of features of x,", base)
     cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
     turned = first * cosine - second * sine, first * sine + second * cosine
@@ -165,13 +155,14 @@ def rotary(
 # A bias: added to the scores ------------------------------------------------------------------
 
 
+@checked
 def alibi_bias(
-    tokens: int,
-    heads: int,
+    tokens: Count,
+    heads: Size,
     *,
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
-) -> Float[Tensor, "heads query key"]:
+) -> Float[Tensor, "heads tokens tokens"]:
     r"""Attention with linear biases (ALiBi): let distance cost, $-m_h\,\lvert s - t \rvert$.
 
     Head $h = 1, \dots, H$ has the slope $m_h = 2^{-8h/H}$, which is not learned. The source uses it
@@ -179,21 +170,20 @@ def alibi_bias(
     and right look alike. ``dtype`` is PyTorch's default unless given. Raises ``ValueError`` for no
     heads. Source: Press, Smith and Lewis (2022), section 3.
     """
-    check_size("tokens", tokens, minimum=0)
-    check_size("heads", heads)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     slope = 2.0 ** (-8 * torch.arange(1, heads + 1, dtype=dtype, device=device) / heads)
     position = torch.arange(tokens, device=device)
     return slope[:, None, None] * -(position[:, None] - position).abs()
 
 
+@checked
 def relative_buckets(
-    tokens: int,
+    tokens: Count,
     *,
-    buckets: int = 32,
-    farthest: int = 128,
+    buckets: Annotated[int, Between(4)] = 32,
+    farthest: Size = 128,
     device: torch.device | str | None = None,
-) -> Int[Tensor, "query key"]:
+) -> Int[Tensor, "tokens tokens"]:
     r"""The bucket of each pair of positions: fine for neighbours, coarse far away.
 
     Of the $b$ = ``buckets``, half are for keys before the query and for itself, half for keys after
@@ -207,15 +197,17 @@ def relative_buckets(
     ``ValueError`` unless 4 divides ``buckets`` and $f > e$.
     Source: Raffel et al. (2020), section 2.1, and their code, from which the formula is taken.
     """
-    check_size("tokens", tokens, minimum=0)
-    check_size("buckets", buckets, minimum=4)
     exact, rest = divmod(buckets, 4)
     if rest:
         raise ValueError(
             f"buckets is {buckets}; expected a multiple of 4, since each of two directions has as "
             f"many fine buckets as coarse ones; choose {4 * exact} or {4 * exact + 4}"
         )
-    check_size("farthest", farthest, minimum=exact + 1)
+    if farthest <= exact:
+        raise ValueError(
+            f"farthest is {farthest}; expected more than buckets / 4 = {exact}, the distances that "
+            "have a bucket of their own; choose a larger one, or fewer buckets"
+        )
     position = torch.arange(tokens, device=device)
     ahead = position - position[:, None]
     distance = ahead.abs()
@@ -233,15 +225,19 @@ class BucketedBias(nn.Module):
     Source: Raffel et al. (2020), section 2.1.
     """
 
-    def __init__(self, heads: int, *, buckets: int = 32, farthest: int = 128) -> None:
+    @checked
+    def __init__(
+        self, heads: Size, *, buckets: Annotated[int, Between(4)] = 32, farthest: Size = 128
+    ) -> None:
         super().__init__()
-        check_size("heads", heads)
         relative_buckets(0, buckets=buckets, farthest=farthest)
+        self.heads = heads
         self.buckets = buckets
         self.farthest = farthest
         self.weight = nn.Parameter(torch.zeros(buckets, heads))
 
-    def forward(self, tokens: int) -> Float[Tensor, "heads query key"]:
+    @checked
+    def forward(self, tokens: Count) -> Float[Tensor, "heads tokens tokens"]:
         """The bias of every head for every pair of positions."""
         bucket = relative_buckets(
             tokens, buckets=self.buckets, farthest=self.farthest, device=self.weight.device
@@ -252,45 +248,19 @@ class BucketedBias(nn.Module):
 # What the functions above share ---------------------------------------------------------------
 
 
-def check_position(position: object, x: Tensor, *, whole: bool = False) -> None:
-    """Raise unless ``position`` is a tensor with one number for each token of ``x``, on its device.
-
-    ``whole`` asks for integers, which a table can look up.
-    """
-    check_tensor(position=position)
-    if position.dtype == torch.bool or position.is_complex():
-        raise TypeError(
-            f"position has dtype {position.dtype}; expected numbers; "
-            "pass torch.arange(start, start + tokens)"
-        )
-    if whole and position.is_floating_point():
-        raise TypeError(
-            f"position has dtype {position.dtype}; expected integers, the rows of a table; "
-            "convert it with position.long()"
-        )
-    check_shapes(x=(x, "*batch tokens d"), position=(position, "tokens"))
-    if position.device != x.device:
-        raise ValueError(
-            f"position is on {position.device} and x on {x.device}; expected one device; "
-            f"move it with position.to({str(x.device)!r})"
-        )
-
-
 def check_even(name: str, d: int) -> None:
     """Raise ``ValueError`` for a number of features that do not make pairs."""
-    check_size(name, d, minimum=2)
-    if d % 2:
+    if d <= 0 or d % 2:
         raise ValueError(
-            f"{name} is {d}; expected an even number, since features turn in pairs; "
-            f"choose {d - 1} or {d + 1}"
+            f"{name} is {d}; expected an even number above 0, since features turn in pairs; "
+            f"choose {max(d - 1, 2)} or {max(d + 1, 4)}"
         )
 
 
 def _angles(
-    position: Tensor, d: int, name: str, base: float | int
+    position: Tensor, d: int, name: str, base: float
 ) -> Float[Tensor, "*batch tokens pair"]:
     """The angle of each pair of features at each position, in float64."""
     check_even(name, d)
-    check_number("base", base, positive=True)
     pair = torch.arange(0, d, 2, dtype=torch.float64, device=position.device)
     return position.double()[..., None] * base ** (-pair / d)

@@ -9,7 +9,6 @@ Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was e
 do.
 """
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 
@@ -17,13 +16,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes, check_size
-from course_lib.generation import check_ids, next_token_probabilities, sample
+from course_lib.generation import check_not_empty, next_token_probabilities, sample
+from course_lib.support.contracts import Count, Positive, checked
 
 Choose = Callable[..., Tensor]
 Model = Callable[[Tensor], Tensor]
 
 
+@checked
 def acceptance_rate(
     p: Float[Tensor, "*batch symbols"], q: Float[Tensor, "*batch symbols"]
 ) -> Float[Tensor, "*batch"]:
@@ -32,13 +32,12 @@ def acceptance_rate(
     1 where the two are equal, 0 where they have no token in common; 1 less the total variation
     distance. Source: Leviathan, Kalman and Matias (2023), theorem 3.5.
     """
-    check_floating(p=p, q=q)
-    check_shapes(p=(p, "*batch symbols"), q=(q, "*batch symbols"))
     return torch.minimum(p, q).sum(-1)
 
 
+@checked
 def accept_or_replace(
-    drafted: int,
+    drafted: Count,
     p: Float[Tensor, "symbols"],
     q: Float[Tensor, "symbols"],
     *,
@@ -52,10 +51,7 @@ def accept_or_replace(
     draws an id. Raises ``ValueError`` where $q(x) = 0$, since nobody can have drafted $x$ then.
     Source: Leviathan, Kalman and Matias (2023), section 2.3; Chen et al. (2023), algorithm 2.
     """
-    check_floating(p=p, q=q)
-    symbols = check_shapes(p=(p, "symbols"), q=(q, "symbols"))["symbols"]
-    check_size("drafted", drafted, minimum=0)
-    if drafted >= symbols or q[drafted] <= 0:
+    if drafted >= len(q) or q[drafted] <= 0:
         raise ValueError(
             f"drafted is {drafted}, which q gives no probability; expected a token drawn from q; "
             "pass the q that the token was drawn from"
@@ -69,16 +65,17 @@ def accept_or_replace(
     return int(choose(left / left.sum(), generator=generator)), False
 
 
+@checked
 @torch.no_grad()
 def speculative_decoding(
     target: Model,
     draft: Model,
     prompt: Int[Tensor, "prompt"],
     *,
-    ahead: int,
-    tokens: int,
+    ahead: Count,
+    tokens: Count,
     generator: torch.Generator | None = None,
-    temperature: float | int = 1.0,
+    temperature: Positive = 1.0,
     stop: int | None = None,
     choose: Choose = sample,
 ) -> tuple[Int[Tensor, "written"], int]:
@@ -95,11 +92,7 @@ def speculative_decoding(
     holds for both. Writing ends with the token ``stop``, if one is given. Neither model keeps a
     cache here. Source: Leviathan, Kalman and Matias (2023), algorithm 1; Chen et al. (2023).
     """
-    # How many symbols there are, the models alone know; they check.
-    check_ids("prompt", prompt, sys.maxsize)
-    check_shapes(prompt=(prompt, "prompt"))
-    check_size("ahead", ahead, minimum=0)
-    check_size("tokens", tokens, minimum=0)
+    check_not_empty("prompt", prompt, axis=-1)
 
     def distribution(logits: Tensor) -> Tensor:
         return next_token_probabilities(logits.double(), temperature=temperature)
@@ -149,7 +142,6 @@ def _followed(
     def choose(distribution: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
         nonlocal probability
         del generator
-        check_shapes(probability=(distribution, "outcomes"))
         if len(taken) < len(path):
             taken.append(path[len(taken)])
         else:

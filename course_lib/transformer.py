@@ -16,19 +16,15 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Int, Real
 from torch import Tensor, nn
 
-from course_lib.attention import finite_where_unseen
-from course_lib.checks import (
-    check_choice,
-    check_divides,
-    check_floating,
-    check_shapes,
-    check_size,
-)
+from course_lib.attention import HeadBias, HeadMask, finite_where_unseen
+from course_lib.checks import check_divides
 from course_lib.generation import KeyValueCache, check_not_empty, generate
+from course_lib.support.contracts import Fraction, Size, checked
 from course_lib.transformer_parts import (
     MLP,
-    POSITIONS,
     BlockAttention,
+    Norm,
+    Position,
     Residual,
     TokenEmbedding,
 )
@@ -45,6 +41,9 @@ __all__ = [
 ]
 
 
+ContextMask = Bool[Tensor, "#query #source"] | Bool[Tensor, "*#batch #heads #query #source"]
+
+
 # Lecture 6: blocks that read ------------------------------------------------------------------
 
 
@@ -56,29 +55,31 @@ class EncoderBlock(nn.Module):
     Source: Vaswani et al. (2017), section 3.1.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
+        d_model: Size,
+        heads: Size,
         *,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        norm: str = "pre",
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        norm: Norm = "pre",
     ) -> None:
         super().__init__()
         d_hidden = 4 * d_model if d_hidden is None else d_hidden
-        check_size("d_hidden", d_hidden)
+        self.d_model = d_model
         self.attention = BlockAttention(d_model, heads, dropout=dropout)
         self.attention_residual = Residual(d_model, dropout=dropout, norm=norm)
         self.mlp = MLP(d_model, d_hidden, dropout=dropout)
         self.mlp_residual = Residual(d_model, dropout=dropout, norm=norm)
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         *,
-        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
-        bias: Float[Tensor, "... #tokens #tokens"] | None = None,
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
         position: Real[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """Attention, then the MLP. ``mask``, ``bias`` and ``position`` go to the attention."""
@@ -97,30 +98,32 @@ class Encoder(nn.Module):
     :func:`course_lib.position.rotary` in every block.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
-        layers: int,
+        d_model: Size,
+        heads: Size,
+        layers: Size,
         *,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        norm: str = "pre",
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        norm: Norm = "pre",
     ) -> None:
         super().__init__()
-        check_size("layers", layers)
+        self.d_model = d_model
         self.blocks = nn.ModuleList(
             EncoderBlock(d_model, heads, d_hidden=d_hidden, dropout=dropout, norm=norm)
             for _ in range(layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         *,
-        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
-        bias: Float[Tensor, "... #tokens #tokens"] | None = None,
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
         position: Real[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """Every token in the light of the others.
@@ -128,20 +131,19 @@ class Encoder(nn.Module):
         ``mask`` and ``bias`` are those of :class:`course_lib.attention.MultiHeadAttention`; of a
         padded batch, with ``real`` True at real tokens, the mask is ``real[:, None, None, :]``.
         """
-        check_floating(x=x)
-        check_shapes(x=(x, "*batch tokens d_model"))
         check_not_empty("x", x, axis=-2)
         x, _ = finite_where_unseen(x, None, mask, bias)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias, position=position)
         return self.norm(x)
 
+    @checked
     def attention_weights(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         *,
-        mask: Bool[Tensor, "... #tokens #tokens"] | None = None,
-        bias: Float[Tensor, "... #tokens #tokens"] | None = None,
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
         position: Real[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "layers *batch heads tokens tokens"]:
         """How much each token looks at each other in every block."""
@@ -162,20 +164,21 @@ class DecoderBlock(nn.Module):
     ``activation="gelu"`` and the causal mask. Source: Vaswani et al. (2017), section 3.1.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
+        d_model: Size,
+        heads: Size,
         *,
-        kv_heads: int | None = None,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        norm: str = "pre",
+        kv_heads: Size | None = None,
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        norm: Norm = "pre",
         cross: bool = False,
     ) -> None:
         super().__init__()
         d_hidden = 4 * d_model if d_hidden is None else d_hidden
-        check_size("d_hidden", d_hidden)
+        self.d_model = d_model
         self.cross = cross
         self.attention = BlockAttention(d_model, heads, kv_heads=kv_heads, dropout=dropout)
         self.attention_residual = Residual(d_model, dropout=dropout, norm=norm)
@@ -187,13 +190,14 @@ class DecoderBlock(nn.Module):
         self.mlp = MLP(d_model, d_hidden, dropout=dropout)
         self.mlp_residual = Residual(d_model, dropout=dropout, norm=norm)
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         context: Float[Tensor, "*batch source d_model"] | None = None,
         *,
-        mask: Bool[Tensor, "... #tokens #seen"] | None = None,
-        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
+        mask: HeadMask | None = None,
+        context_mask: ContextMask | None = None,
         position: Real[Tensor, "tokens"] | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
@@ -233,26 +237,27 @@ class Decoder(nn.Module):
     layers and at the end; Press and Wolf (2017) for the tied readout.
     """
 
+    @checked
     def __init__(
         self,
-        vocabulary: int,
-        d_model: int,
-        heads: int,
-        layers: int,
+        vocabulary: Size,
+        d_model: Size,
+        heads: Size,
+        layers: Size,
         *,
-        tokens: int,
-        kv_heads: int | None = None,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        norm: str = "pre",
-        position: str = "learned",
+        tokens: Size,
+        kv_heads: Size | None = None,
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        norm: Norm = "pre",
+        position: Position = "learned",
         tied: bool = True,
         cross: bool = False,
     ) -> None:
         super().__init__()
-        check_size("layers", layers)
         _check_rotary(position, d_model, heads)
         self.vocabulary = vocabulary
+        self.d_model = d_model
         self.tokens = tokens
         self.embedding = TokenEmbedding(
             vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
@@ -274,14 +279,15 @@ class Decoder(nn.Module):
         if tied:
             self.readout.weight = self.embedding.token.weight
 
+    @checked
     def forward(
         self,
-        ids: Int[Tensor, "*batch tokens"],
+        ids: Int[Tensor, "*batch length"],
         cache: KeyValueCache | None = None,
         *,
         context: Float[Tensor, "*batch source d_model"] | None = None,
-        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
-    ) -> Float[Tensor, "*batch tokens vocabulary"]:
+        context_mask: ContextMask | None = None,
+    ) -> Float[Tensor, "*batch length vocabulary"]:
         """The logits of the token after each of ``ids``.
 
         With a ``cache``, ``ids`` are the tokens after those that it holds, and are added to it; the
@@ -296,26 +302,28 @@ class Decoder(nn.Module):
             x = block(x, context, context_mask=context_mask, position=position, cache=cache)
         return self.readout(self.norm(x))
 
+    @checked
     def attention_weights(
         self,
-        ids: Int[Tensor, "*batch tokens"],
+        ids: Int[Tensor, "*batch length"],
         *,
         context: Float[Tensor, "*batch source d_model"] | None = None,
-        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
-    ) -> Float[Tensor, "layers *batch heads tokens tokens"]:
+        context_mask: ContextMask | None = None,
+    ) -> Float[Tensor, "layers *batch heads length length"]:
         """How much each token looks at itself and at those before it in every block."""
         return _weights_of(
             [block.attention for block in self.blocks],
             lambda: self(ids, context=context, context_mask=context_mask),
         )
 
+    @checked
     def cross_attention_weights(
         self,
-        ids: Int[Tensor, "*batch tokens"],
+        ids: Int[Tensor, "*batch length"],
         *,
         context: Float[Tensor, "*batch source d_model"],
-        context_mask: Bool[Tensor, "... #tokens #source"] | None = None,
-    ) -> Float[Tensor, "layers *batch heads tokens source"]:
+        context_mask: ContextMask | None = None,
+    ) -> Float[Tensor, "layers *batch heads length source"]:
         """How much each token looks at each token of the context in every block."""
         return _weights_of(
             [block.cross_attention for block in self.blocks if block.cross],
@@ -335,19 +343,20 @@ class EncoderDecoder(nn.Module):
     Source: Vaswani et al. (2017), section 3.
     """
 
+    @checked
     def __init__(
         self,
-        source_vocabulary: int,
-        vocabulary: int,
-        d_model: int,
-        heads: int,
-        layers: int,
+        source_vocabulary: Size,
+        vocabulary: Size,
+        d_model: Size,
+        heads: Size,
+        layers: Size,
         *,
-        tokens: int,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        norm: str = "pre",
-        position: str = "learned",
+        tokens: Size,
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        norm: Norm = "pre",
+        position: Position = "learned",
         tied: bool = True,
     ) -> None:
         super().__init__()
@@ -369,17 +378,19 @@ class EncoderDecoder(nn.Module):
             **shared,
         )
 
+    @checked
     def forward(
         self,
         source: Int[Tensor, "*batch source"],
-        ids: Int[Tensor, "*batch tokens"],
+        ids: Int[Tensor, "*batch length"],
         *,
         source_mask: Bool[Tensor, "*batch source"] | None = None,
-    ) -> Float[Tensor, "*batch tokens vocabulary"]:
+    ) -> Float[Tensor, "*batch length vocabulary"]:
         """The logits of the token after each of ``ids``, given the source."""
         context = self.encode(source, source_mask=source_mask)
         return self.decoder(ids, context=context, context_mask=_keys(source_mask))
 
+    @checked
     def encode(
         self,
         source: Int[Tensor, "*batch source"],
@@ -390,13 +401,14 @@ class EncoderDecoder(nn.Module):
         x, position = self.embedding(source), self.embedding.rotation(source)
         return self.encoder(x, mask=_keys(source_mask), position=position)
 
+    @checked
     def cross_attention_weights(
         self,
         source: Int[Tensor, "*batch source"],
-        ids: Int[Tensor, "*batch tokens"],
+        ids: Int[Tensor, "*batch length"],
         *,
         source_mask: Bool[Tensor, "*batch source"] | None = None,
-    ) -> Float[Tensor, "layers *batch heads tokens source"]:
+    ) -> Float[Tensor, "layers *batch heads length source"]:
         """How much each token of ``ids`` looks at each token of the source in every block."""
         context = self.encode(source, source_mask=source_mask)
         return self.decoder.cross_attention_weights(
@@ -441,7 +453,6 @@ def _weights_of(
 
 
 def _check_rotary(position: str, d_model: int, heads: int) -> None:
-    check_choice("position", position, POSITIONS)
     check_divides("heads", heads, "d_model", d_model)
     if position == "rotary" and (d_model // heads) % 2:
         raise ValueError(

@@ -7,27 +7,29 @@ each layer, :class:`Residual`. :mod:`course_lib.transformer` puts them together.
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from einops import einsum, rearrange
-from jaxtyping import Bool, Float, Int, Real
+from jaxtyping import Float, Int, Real
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.attention import MultiHeadAttention, attention, attention_weights, zero_where_unseen
-from course_lib.checks import (
-    check_choice,
-    check_floating,
-    check_head_axis,
-    check_number,
-    check_shapes,
-    check_size,
+from course_lib.attention import (
+    HeadBias,
+    HeadMask,
+    MultiHeadAttention,
+    attention,
+    attention_weights,
+    zero_where_unseen,
 )
+from course_lib.checks import check_head_axis
 from course_lib.generation import KeyValueCache, check_ids
 from course_lib.position import LearnedPosition, check_even, rotary, sinusoidal_at
+from course_lib.support.contracts import Count, Fraction, Size, checked
 
-NORMS = ("pre", "post")
-POSITIONS = ("learned", "sinusoidal", "rotary", "none")
+Norm = Literal["pre", "post"]
+Position = Literal["learned", "sinusoidal", "rotary", "none"]
 
 
 class TokenEmbedding(nn.Module):
@@ -39,24 +41,21 @@ class TokenEmbedding(nn.Module):
     can serve to read out too. Source: Vaswani et al. (2017), section 3.4.
     """
 
+    @checked
     def __init__(
         self,
-        vocabulary: int,
-        d_model: int,
+        vocabulary: Size,
+        d_model: Size,
         *,
-        tokens: int,
-        dropout: float | int = 0.0,
-        position: str = "learned",
+        tokens: Size,
+        dropout: Fraction = 0.0,
+        position: Position = "learned",
     ) -> None:
         super().__init__()
-        check_size("vocabulary", vocabulary)
-        check_size("d_model", d_model)
-        check_size("tokens", tokens)
-        check_choice("position", position, POSITIONS)
-        check_number("dropout", dropout, minimum=0, maximum=1)
         if position == "sinusoidal":
             check_even("d_model", d_model)
         self.vocabulary = vocabulary
+        self.d_model = d_model
         self.tokens = tokens
         self.kind = position
         self.token = nn.Embedding(vocabulary, d_model)
@@ -64,34 +63,33 @@ class TokenEmbedding(nn.Module):
         self.learned = LearnedPosition(tokens, d_model) if position == "learned" else None
         self.dropout = nn.Dropout(dropout)
 
+    @checked
     def forward(
-        self, ids: Int[Tensor, "*batch tokens"], *, start: int = 0
-    ) -> Float[Tensor, "*batch tokens d_model"]:
+        self, ids: Int[Tensor, "*batch length"], *, start: Count = 0
+    ) -> Float[Tensor, "*batch length d_model"]:
         """The vectors of ``ids``, whose first stands at position ``start``.
 
         Raises ``ValueError`` for an empty sequence, an id outside the vocabulary, and a sequence
         that ends beyond ``tokens``.
         """
         check_ids("ids", ids, self.vocabulary)
-        check_size("start", start, minimum=0)
         if (end := start + ids.shape[-1]) > self.tokens:
             raise ValueError(
                 f"the sequence has {end} tokens, {start} of them read before; expected "
                 f"{self.tokens} at most, the positions that the model has; shorten the sequence, "
                 "or build the model with more tokens"
             )
-        d_model = self.token.embedding_dim
-        x = math.sqrt(d_model) * self.token(ids)
+        x = math.sqrt(self.d_model) * self.token(ids)
         position = torch.arange(start, end, device=ids.device)
         if self.kind == "learned":
             x = self.learned(x, position=position)
         elif self.kind == "sinusoidal":
-            x = x + sinusoidal_at(position.double(), d_model).to(x.dtype)
+            x = x + sinusoidal_at(position.double(), self.d_model).to(x.dtype)
         return self.dropout(x)
 
     def rotation(
-        self, ids: Int[Tensor, "*batch tokens"], *, start: int = 0
-    ) -> Int[Tensor, "tokens"] | None:
+        self, ids: Int[Tensor, "*batch length"], *, start: Count = 0
+    ) -> Int[Tensor, "length"] | None:
         """The ``position`` that blocks have to be given: ``None`` unless it is rotary."""
         end = start + ids.shape[-1]
         return torch.arange(start, end, device=ids.device) if self.kind == "rotary" else None
@@ -107,15 +105,16 @@ class BlockAttention(MultiHeadAttention):
     ``x``; it holds those of ``kv_heads`` heads.
     """
 
-    base: float | int = 10_000
+    base: float = 10_000
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch query d_model"],
         context: Float[Tensor, "*batch key d_context"] | None = None,
         *,
-        mask: Bool[Tensor, "... #query #key"] | None = None,
-        bias: Float[Tensor, "... #query #key"] | None = None,
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
         position: Real[Tensor, "query"] | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch query d_model"]:
@@ -135,15 +134,16 @@ class BlockAttention(MultiHeadAttention):
             blended = attention(query, key, value, mask=mask, bias=bias, backend="torch")
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
 
+    @checked
     def weights(
         self,
         x: Float[Tensor, "*batch query d_model"],
         context: Float[Tensor, "*batch key d_context"] | None = None,
         *,
-        mask: Bool[Tensor, "... #query #key"] | None = None,
-        bias: Float[Tensor, "... #query #key"] | None = None,
+        mask: HeadMask | None = None,
+        bias: HeadBias | None = None,
         position: Real[Tensor, "query"] | None = None,
-    ) -> Float[Tensor, "*batch {self.heads} query key"]:
+    ) -> Float[Tensor, "*batch heads query key"]:
         """How much each query of each head looks at each key, before dropout."""
         check_head_axis(x, mask=mask, bias=bias)
         query, key, _ = self._projected(x, context, position, None)
@@ -163,11 +163,6 @@ class BlockAttention(MultiHeadAttention):
                 "queries and keys stand in one sequence; leave position out"
             )
         seen = x if context is None else context
-        check_floating(parameters=self.query.weight, x=x, context=seen)
-        check_shapes(
-            x=(x, f"*batch query {self.query.in_features}"),
-            context=(seen, f"*batch key {self.key.in_features}"),
-        )
 
         def key_and_value() -> tuple[Tensor, Tensor]:
             return self._split(self.key(seen)), self._split(self.value(seen))
@@ -192,12 +187,15 @@ class MLP(nn.Module):
     al. (2017), section 3.3, with the nonlinearity of Hendrycks and Gimpel (2016).
     """
 
-    def __init__(self, d_model: int, d_hidden: int, *, dropout: float | int = 0.0) -> None:
+    @checked
+    def __init__(self, d_model: Size, d_hidden: Size, *, dropout: Fraction = 0.0) -> None:
         super().__init__()
+        self.d_model = d_model
         self.expand = nn.Linear(d_model, d_hidden)
         self.contract = nn.Linear(d_hidden, d_model)
         self.dropout = nn.Dropout(dropout)
 
+    @checked
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Widen, bend, narrow."""
         return self.contract(self.dropout(F.gelu(self.expand(x))))
@@ -212,20 +210,19 @@ class Residual(nn.Module):
     for post; Xiong et al. (2020) for pre.
     """
 
-    def __init__(self, d_model: int, *, dropout: float | int = 0.0, norm: str = "pre") -> None:
+    @checked
+    def __init__(self, d_model: Size, *, dropout: Fraction = 0.0, norm: Norm = "pre") -> None:
         super().__init__()
-        check_choice("norm", norm, NORMS)
-        check_number("dropout", dropout, minimum=0, maximum=1)
+        self.d_model = d_model
         self.pre = norm == "pre"
         self.norm = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
+    @checked
     def forward(
         self, x: Float[Tensor, "*batch d_model"], layer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "*batch d_model"]:
         """The token, and what the layer adds to it."""
-        check_floating(parameters=self.norm.weight, x=x)
-        check_shapes(x=(x, f"*batch {len(self.norm.weight)}"))
         if self.pre:
             return x + self.dropout(layer(self.norm(x)))
         return self.norm(x + self.dropout(layer(x)))

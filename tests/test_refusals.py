@@ -664,7 +664,7 @@ def of_words() -> Rows:
         (lambda: count([[0]]).bits(["a"]), T, "sequences"),
         (lambda: accept(1, p, q), V, "drafted"),
         (lambda: speculate(IDS[0], ahead=-1, tokens=1), V, "ahead"),
-        (lambda: speculate(IDS[0].double(), ahead=1, tokens=1), T, "ids"),
+        (lambda: speculate(IDS[0].double(), ahead=1, tokens=1), T, "prompt"),
         (lambda: name_decoder.town_rows(["ab", "ax"], "\nab"), V, "alphabet"),
         (lambda: syllables.load_syllable_reader()(IDS[0]), V, "ids"),
     ]

@@ -1,6 +1,7 @@
 """What every widget does that carries a trained model into its page."""
 
 from itertools import product
+from typing import get_args
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
 from course_lib.training import parameter_count
-from course_lib.transformer_parts import POSITIONS
+from course_lib.transformer_parts import Position
 from course_lib.widgets.letter_hider import expected_letters
 
 IDS = 1 + torch.arange(24).reshape(3, 8) % 6
@@ -79,7 +80,7 @@ def test_without_a_model_none_travels(kind):
     [("LetterHider", encoder, [{}]), ("TinyGPT", decoder, [{"tied": True}, {"tied": False}])],
 )
 def test_every_kind_of_transformer_answers_as_before(kind, model_of, readouts):
-    for position, norm, readout in product(POSITIONS, ("pre", "post"), readouts):
+    for position, norm, readout in product(get_args(Position), ("pre", "post"), readouts):
         model = model_of(position=position, norm=norm, **readout)
         there = make(kind, model=model).model
         with torch.no_grad():

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import torch
-from jaxtyping import AbstractArray, Float, Shaped
+from jaxtyping import AbstractArray, Float, Int, Shaped
 from torch import Tensor, nn
 
 
@@ -185,8 +185,9 @@ def _one_of(tests: list[_Test], call: _Call, name: str, value: object) -> None:
         except (TypeError, ValueError) as refusal:
             refusals.append(refusal)
             call.sizes, call.first, call.floating = before
-    # Where the type fits one of them, the caller means that one.
-    raise next((error for error in refusals if isinstance(error, ValueError)), refusals[-1])
+    # Tell of the one that fits best: its type fits, and then its number of axes.
+    fits = [(isinstance(error, ValueError), "; got " in str(error)) for error in refusals]
+    raise refusals[max(range(len(fits)), key=lambda option: (fits[option], option))]
 
 
 def _tuple(tests: list[_Test], call: _Call, name: str, value: object) -> None:
@@ -246,7 +247,9 @@ def _array(
 ) -> None:
     _instance(Tensor, call, name, value)
     dtype = str(value.dtype).removeprefix("torch.")
-    if annotation.dtype is not Shaped and dtype not in annotation.dtypes:
+    # PyTorch takes no shorter integers as an index.
+    dtypes = ("int32", "int64") if annotation.dtype is Int else annotation.dtypes
+    if annotation.dtype is not Shaped and dtype not in dtypes:
         expected, do = DTYPES.get(annotation.dtype.__name__, ("integers", "{}.long()"))
         raise TypeError(
             f"{name} has dtype {value.dtype}; expected {expected}; "
