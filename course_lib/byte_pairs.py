@@ -10,12 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from course_lib.checks import check_size
+from course_lib.support.contracts import Count, checked
 
 Pair = tuple[str, str]
 
 
-def learn_merges(words: Iterable[str], count: int) -> list[Pair]:
+@checked
+def learn_merges(words: Iterable[str], count: Count) -> list[Pair]:
     """The ``count`` pairs of pieces to join, in the order in which to join them.
 
     Each time it is the pair that stands side by side most often in ``words``, a word as often as it
@@ -23,7 +24,6 @@ def learn_merges(words: Iterable[str], count: int) -> list[Pair]:
     every word has become one piece. Raises ``TypeError`` for one string in place of many.
     Source: Sennrich, Haddow and Birch (2016), algorithm 1.
     """
-    check_size("count", count, minimum=0)
     if isinstance(words, str):
         raise TypeError("words is a str; expected many; pass a list of words")
     often = Counter(words)

@@ -5,14 +5,17 @@ or both. ``scripts/train_deep_stacks.py`` trains some of them, 60 layers deep; `
 says where the results are.
 """
 
+from typing import Literal, get_args
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_lib.checks import check_choice, check_size
+from course_lib.support.contracts import Size, checked
 from course_lib.transformer_parts import MLP
 
-KINDS = ("bare", "bare, tuned", "norm only", "way around only", "post-norm", "pre-norm")
+Kind = Literal["bare", "bare, tuned", "norm only", "way around only", "post-norm", "pre-norm"]
+KINDS = get_args(Kind)
 EDGE_OF_CHAOS = 1.5
 
 
@@ -21,14 +24,14 @@ class StackedLayer(nn.Module):
 
     All begin as PyTorch begins its layers but ``"bare, tuned"``, whose biases are zero and whose
     weights are normal with variance 1.5 over the number of inputs: about there, for GELU, lies the
-    edge between stacks that quench differences and stacks that amplify them. Raises ``ValueError``
-    for a kind that is not in :data:`KINDS`. Source: Poole et al. (2016) for the edge.
+    edge between stacks that quench differences and stacks that amplify them. Source: Poole et al.
+    (2016) for the edge.
     """
 
-    def __init__(self, kind: str, d: int) -> None:
+    @checked
+    def __init__(self, kind: Kind, d: Size) -> None:
         super().__init__()
-        check_choice("kind", kind, KINDS)
-        check_size("d", d)
+        self.d = d
         self.kind = kind
         self.f = MLP(d, 2 * d)
         self.norm = nn.LayerNorm(d)
@@ -37,6 +40,7 @@ class StackedLayer(nn.Module):
                 nn.init.normal_(linear.weight, std=(EDGE_OF_CHAOS / linear.in_features) ** 0.5)
                 nn.init.zeros_(linear.bias)
 
+    @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """One formula a kind."""
         match self.kind:
@@ -52,9 +56,9 @@ class StackedLayer(nn.Module):
                 return self.f(x)
 
 
-def deep_stack(kind: str, layers: int, d: int) -> nn.Sequential:
+@checked
+def deep_stack(kind: Kind, layers: Size, d: Size) -> nn.Sequential:
     """So many layers of one kind, one upon the other."""
-    check_size("layers", layers)
     return nn.Sequential(*(StackedLayer(kind, d) for _ in range(layers)))
 
 
@@ -74,7 +78,7 @@ def birth(layers: nn.Sequential, d: int = 32) -> tuple[float, float]:
     return left.item(), gradient.item()
 
 
-def middle_letter_model(kind: str, layers: int, d: int) -> nn.Sequential:
+def middle_letter_model(kind: Kind, layers: Size, d: Size) -> nn.Sequential:
     """From the four letters around it, one-hot (4 x 26), to the logits of the letter between."""
     model = nn.Sequential(
         nn.Linear(4 * 26, d), deep_stack(kind, layers, d), nn.LayerNorm(d), nn.Linear(d, 26)

@@ -104,7 +104,7 @@ def source_of(path: Path, name: str) -> str:
     [node] = found
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     lines = text.split("\n")[first - 1 : node.end_lineno]
-    return "\n".join(line for line in lines if line.strip() != "@checked") + "\n"
+    return "\n".join(line for line in lines if not line.strip().startswith("@checked")) + "\n"
 
 
 def _block(first_line: str, code: str) -> str:

@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_number, check_size
+from course_lib.checks import check_size
+from course_lib.support.contracts import Count, Fraction, Size, checked
 
 START = -1
 """The mark of the beginning, after what is kept, so that first symbols know that they are first."""
@@ -49,20 +50,17 @@ class AbsoluteDiscounting:
     are compared with others by Chen and Goodman (1999).
     """
 
+    @checked
     def __init__(
         self,
         sequences: Iterable[Ids],
         *,
-        symbols: int,
-        order: int,
-        discount: float | int = 0.75,
-        keep: int = 1,
+        symbols: Size,
+        order: Size,
+        discount: Fraction = 0.75,
+        keep: Count = 1,
         continuation: bool = False,
     ) -> None:
-        check_size("symbols", symbols)
-        check_size("order", order)
-        check_size("keep", keep, minimum=0)
-        check_number("discount", discount, minimum=0, maximum=1)
         self.symbols = symbols
         self.order = order
         self.discount = discount
@@ -78,7 +76,8 @@ class AbsoluteDiscounting:
         if continuation:
             self.counts.update(self._continuations())
 
-    def probabilities(self, context: Ids) -> Float[Tensor, "{self.symbols}"]:
+    @checked
+    def probabilities(self, context: Ids) -> Float[Tensor, "symbols"]:
         """The distribution of the symbol after ``context``, all that is written so far.
 
         In float64. Where ``discount`` is 0, a symbol never seen there has probability 0.
@@ -95,7 +94,8 @@ class AbsoluteDiscounting:
             distribution[seen] += (count.double() - self.discount) / total
         return distribution
 
-    def bits(self, sequences: Iterable[Ids]) -> Float[Tensor, "symbols"]:
+    @checked
+    def bits(self, sequences: Iterable[Ids]) -> Float[Tensor, "all"]:
         r"""$-\log_2 P$ of every symbol given those before it, one sequence after the other.
 
         Infinite where the probability is 0.

@@ -65,7 +65,7 @@ def accept_or_replace(
     return int(choose(left / left.sum(), generator=generator)), False
 
 
-@checked
+@checked(calls_back=True)
 @torch.no_grad()
 def speculative_decoding(
     target: Model,

@@ -16,8 +16,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.utils import vector_to_parameters
 
-from course_lib.checks import check_size
 from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.support.contracts import Size, checked
 
 DATA = Path(__file__).parent / "data" / "speller.npz"
 LETTERS = ascii_lowercase + "_"
@@ -67,15 +67,14 @@ def ids_of_words(
     return ids, ids != HOLE
 
 
+@checked
 def batches_of_one_length(
-    ids: Int[Tensor, "words letters"], *, steps: int, size: int, generator: torch.Generator
+    ids: Int[Tensor, "words letters"], *, steps: Size, size: Size, generator: torch.Generator
 ) -> Iterator[Int[Tensor, "words letters"]]:
     """In each batch random words of one length, so that nothing has to be padded.
 
     A length is as frequent among the batches as among the words.
     """
-    check_size("steps", steps)
-    check_size("size", size)
     lengths = (ids != HOLE).sum(-1)
     groups = [ids[lengths == n, :n] for n in lengths.unique().tolist()]
     chances = torch.tensor([float(len(group)) for group in groups])

@@ -18,9 +18,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_shapes
 from course_lib.recurrent import LSTM
 from course_lib.spelling import dictionary_words, syllables
+from course_lib.support.contracts import checked
 
 MOST_SYLLABLES = 5
 HELD_OUT_WORDS = 4000
@@ -72,9 +72,9 @@ class SyllableReader(nn.Module):
         self.cell = LSTM(BLANK, d_hidden)
         self.readout = nn.Linear(d_hidden, MOST_SYLLABLES)
 
+    @checked
     def forward(self, ids: Int[Tensor, "words letters"]) -> Float[Tensor, "words syllables"]:
         """Read the places of the letters in the alphabet; ``BLANK`` fills short words up."""
-        check_shapes(ids=(ids, "words letters"))
         outputs, _ = self.cell(one_hot(ids))
         return self.readout(outputs[torch.arange(len(ids)), (ids < BLANK).sum(-1) - 1])
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -20,20 +20,21 @@ from torch.optim.lr_scheduler import (
     SequentialLR,
 )
 
-from course_lib.checks import check_number, check_size, check_tensor
+from course_lib.support.contracts import Between, Count, Positive, Size, checked
 
 Batch = TypeVar("Batch")
 
 
+@checked(calls_back=True)
 def fit(
     model: nn.Module,
     loss: Callable[[nn.Module, Batch], Tensor],
     batches: Iterable[Batch],
     *,
-    steps: int,
-    learning_rate: float | int = 1e-3,
+    steps: Size,
+    learning_rate: Positive = 1e-3,
     optimizer: Callable[..., Optimizer] = AdamW,
-    clip: float | int | None = None,
+    clip: Positive | None = None,
     progress: bool = True,
     callback: Callable[[int, float], object] | None = None,
 ) -> list[float]:
@@ -47,10 +48,6 @@ def fit(
     depend on the parameters, or if the batches run out, and ``FloatingPointError`` that names the
     step as soon as the loss is nan or infinite; that step changes no parameter.
     """
-    check_size("steps", steps)
-    check_number("learning_rate", learning_rate, positive=True)
-    if clip is not None:
-        check_number("clip", clip, positive=True)
     descent = optimizer(model.parameters(), lr=learning_rate)
     history: list[float] = []
     supply = _again(batches)
@@ -80,12 +77,13 @@ def fit(
     return history
 
 
+@checked(calls_back=True)
 def fit_one_cycle(
     model: nn.Module,
     loss: Callable[[nn.Module, Batch], Tensor],
     batches: Iterable[Batch],
     *,
-    steps: int,
+    steps: Size,
     optimizers: Sequence[Optimizer],
     progress: bool = True,
     callback: Callable[[int, float], object] | None = None,
@@ -130,14 +128,15 @@ class _Together:
             part.step()
 
 
+@checked(calls_back=True)
 def fit_side_by_side(
     models: Sequence[nn.Module],
     loss: Callable[[Callable[..., Any], Any], Tensor],
     batches: Iterable[Any],
     *,
-    steps: int,
-    learning_rate: float | int = 1e-3,
-    warm_up: int = 0,
+    steps: Size,
+    learning_rate: Positive = 1e-3,
+    warm_up: Count = 0,
 ) -> None:
     """Train models of one architecture, from several seeds say, as fast as one if they are small.
 
@@ -147,14 +146,12 @@ def fit_side_by_side(
     models along their first axis. The models share nothing, so each learns as it would alone.
     Raises ``ValueError`` for no models, and for a warm-up that leaves no step.
     """
-    check_size("steps", steps)
-    check_size("warm_up", warm_up, minimum=0)
     if warm_up >= steps:
         raise ValueError(
             f"warm_up is {warm_up} of {steps} steps; expected fewer, to let the rate fall"
         )
-    check_number("learning_rate", learning_rate, positive=True)
-    check_size("the number of models", len(models))
+    if not models:
+        raise ValueError("models is empty; expected one at least; pass what is to be trained")
     stacked, _ = stack_module_state(list(models))
     skeleton = copy.deepcopy(models[0]).to("meta")
 
@@ -177,13 +174,12 @@ def fit_side_by_side(
         model.load_state_dict({name: each[place].detach() for name, each in stacked.items()})
 
 
-def seed(value: int = 0) -> torch.Generator:
+@checked
+def seed(value: Annotated[int, Between(0, 2**32 - 1)] = 0) -> torch.Generator:
     """Seed ``random``, NumPy and PyTorch; return a CPU generator of its own, seeded alike.
 
     Raises ``ValueError`` for a seed outside [0, 2³² − 1], the range that NumPy takes.
     """
-    check_size("value", value, minimum=0)
-    check_number("value", value, maximum=2**32 - 1)
     random.seed(value)
     # PyTorch runs without NumPy; where there is none, there is nothing to seed.
     with suppress(ModuleNotFoundError):
@@ -222,7 +218,11 @@ def _steps(steps: int, history: list[float], *, progress: bool) -> Iterator[int]
 
 
 def _check_loss(value: Tensor, step: int, history: list[float]) -> None:
-    check_tensor(loss=value)
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"loss gave a {type(value).__name__}; expected a torch.Tensor; "
+            "compute it from the model's output, without item()"
+        )
     if value.dim():
         raise ValueError(
             f"loss has shape {tuple(value.shape)}; expected a scalar; reduce it with loss.mean()"

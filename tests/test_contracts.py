@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -114,7 +115,13 @@ def test_what_a_checked_function_calls_is_not_checked_again() -> None:
     def trusting(key: Tensor) -> Tensor:
         return scores(key, key[:1])
 
+    @checked(calls_back=True)
+    def calling(function: Callable[[], Tensor]) -> Tensor:
+        return function()
+
     assert trusting(X).shape == (2, 3, 3)
+    with pytest.raises(ValueError, match="batch"):
+        calling(lambda: scores(X, X[:1]))
     with pytest.raises(ValueError, match="batch"):
         scores(X, X[:1])
 

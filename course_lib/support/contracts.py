@@ -8,7 +8,7 @@ import functools
 import inspect
 import math
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -65,7 +65,7 @@ options: dict[str, bool] = {"check_returned": False}
 _inside = ContextVar("inside", default=False)
 
 
-def checked(function: Callable) -> Callable:
+def checked(function: Callable | None = None, *, calls_back: bool = False) -> Callable:
     """Refuse arguments that do not fit the annotations of a function, method or dataclass.
 
     Read are arrays as ``Float[Tensor, "*batch query d"]``, ``int`` and ``float`` (a finite number;
@@ -76,8 +76,11 @@ def checked(function: Callable) -> Callable:
     are on one device; the parameters of a module count.
 
     Only calls from outside are checked: not those that a checked function makes in turn, nor those
-    that ``torch.compile`` traces.
+    that ``torch.compile`` traces. With ``calls_back`` the function runs code of its caller, as a
+    training loop does, and what that calls is checked.
     """
+    if function is None:
+        return functools.partial(checked, calls_back=calls_back)
     if isinstance(function, type):
         function.__init__ = checked(function.__init__)
         return function
@@ -103,7 +106,7 @@ def checked(function: Callable) -> Callable:
         for name, test in contract().items():
             if name in arguments:
                 test(call, name, arguments[name])
-        outside = _inside.set(True)
+        outside = _inside.set(not calls_back)
         try:
             result = function(*given, **named)
         finally:
@@ -166,6 +169,8 @@ def _test_of(annotation: Any) -> _Test:
         return functools.partial(_array, annotation, _axes(annotation.dim_str))
     expected = kind or annotation
     if not isinstance(expected, type) or getattr(expected, "_is_protocol", False):
+        return _anything
+    if expected is Iterable:  # for takes more than what calls itself one
         return _anything
     if kind is tuple and parts and ... not in parts:
         return functools.partial(_tuple, [_test_of(part) for part in parts])
