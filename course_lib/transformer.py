@@ -83,11 +83,8 @@ class EncoderBlock(nn.Module):
         position: Real[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """Attention, then the MLP. ``mask``, ``bias`` and ``position`` go to the attention."""
-
-        def attend(seen: Tensor) -> Tensor:
-            return self.attention(seen, mask=mask, bias=bias, position=position)
-
-        return self.mlp_residual(self.attention_residual(x, attend), self.mlp)
+        x = self.attention_residual(x, self.attention, mask=mask, bias=bias, position=position)
+        return self.mlp_residual(x, self.mlp)
 
 
 class Encoder(nn.Module):
@@ -205,25 +202,14 @@ class DecoderBlock(nn.Module):
 
         ``mask`` hides more than the future does; with a ``cache``, its keys count those before.
         """
-        if self.cross != (context is not None):
-            raise ValueError(
-                "a decoder with cross-attention got no context; expected one; pass what the "
-                "encoder made of the source as context"
-                if self.cross
-                else "context was given to a decoder without cross-attention; expected none; "
-                "leave it out, or build the decoder with cross=True"
-            )
-        visible = _past(x, 0 if cache is None else cache.length(self.attention), mask)
-
-        def look_back(seen: Tensor) -> Tensor:
-            return self.attention(seen, mask=visible, position=position, cache=cache)
-
-        def look_across(seen: Tensor) -> Tensor:
-            return self.cross_attention(seen, context, mask=context_mask, cache=cache)
-
-        x = self.attention_residual(x, look_back)
+        _check_context(context, cross=self.cross)
+        before = 0 if cache is None else cache.length(self.attention)
+        mask = _past(x, before, mask)
+        x = self.attention_residual(x, self.attention, mask=mask, position=position, cache=cache)
         if self.cross:
-            x = self.cross_residual(x, look_across)
+            x = self.cross_residual(
+                x, self.cross_attention, context=context, mask=context_mask, cache=cache
+            )
         return self.mlp_residual(x, self.mlp)
 
 
@@ -417,6 +403,19 @@ class EncoderDecoder(nn.Module):
 
 
 # What the classes above share -----------------------------------------------------------------
+
+
+def _check_context(context: Tensor | None, *, cross: bool) -> None:
+    if cross and context is None:
+        raise ValueError(
+            "a decoder with cross-attention got no context; expected one; pass what the encoder "
+            "made of the source as context"
+        )
+    if context is not None and not cross:
+        raise ValueError(
+            "context was given to a decoder without cross-attention; expected none; leave it out, "
+            "or build the decoder with cross=True"
+        )
 
 
 def _past(x: Tensor, before: int, mask: Tensor | None) -> Bool[Tensor, "... #tokens #seen"] | None:

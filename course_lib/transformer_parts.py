@@ -7,10 +7,10 @@ each layer, :class:`Residual`. :mod:`course_lib.transformer` puts them together.
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import torch
-from einops import einsum, rearrange
+from einops import rearrange
 from jaxtyping import Float, Int, Real
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -21,7 +21,8 @@ from course_lib.attention import (
     MultiHeadAttention,
     attention,
     attention_weights,
-    zero_where_unseen,
+    visible_keys,
+    zero_unseen_keys,
 )
 from course_lib.checks import check_head_axis
 from course_lib.generation import KeyValueCache, check_ids
@@ -118,18 +119,16 @@ class BlockAttention(MultiHeadAttention):
         position: Real[Tensor, "query"] | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch query d_model"]:
-        """Project, attend in every head, join the heads, project."""
+        """Project, turn, remember, attend in every head, join the heads, project."""
         check_head_axis(x, mask=mask, bias=bias)
         query, key, value = self._projected(x, context, position, cache)
+        if cache is not None and context is None:
+            key, value = cache.extend(self, key, value)
+        key, value = self._shared(key), self._shared(value)
         if self.training and self.dropout.p > 0:
             weights = attention_weights(query, key, mask=mask, bias=bias)
-            if mask is not None or bias is not None:
-                value = zero_where_unseen(value, (weights > 0).any(dim=-2))
-            weights = self.dropout(weights)
-            blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
-        elif mask is None and bias is None:
-            # All is checked already, so straight to the operator that `attention` would call.
-            blended = F.scaled_dot_product_attention(query, key, value)
+            (value,) = zero_unseen_keys(visible_keys(query, key, mask, bias), value)
+            blended = self.dropout(weights) @ value
         else:
             blended = attention(query, key, value, mask=mask, bias=bias, backend="torch")
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
@@ -147,7 +146,7 @@ class BlockAttention(MultiHeadAttention):
         """How much each query of each head looks at each key, before dropout."""
         check_head_axis(x, mask=mask, bias=bias)
         query, key, _ = self._projected(x, context, position, None)
-        return attention_weights(query, key, mask=mask, bias=bias)
+        return attention_weights(query, self._shared(key), mask=mask, bias=bias)
 
     def _projected(
         self,
@@ -156,7 +155,7 @@ class BlockAttention(MultiHeadAttention):
         position: Tensor | None,
         cache: KeyValueCache | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value of every head; of key and value, also what the cache remembers."""
+        """Query, key and value of every head, of keys and values as many as there are."""
         if context is not None and position is not None:
             raise ValueError(
                 "position was given with a context; expected it in self-attention alone, where "
@@ -169,15 +168,12 @@ class BlockAttention(MultiHeadAttention):
 
         query = self._split(self.query(x))
         if context is not None and cache is not None:
-            key, value = cache.once(self, context, key_and_value)
-            return query, self._shared(key), self._shared(value)
+            return query, *cache.once(self, context, key_and_value)
         key, value = key_and_value()
         if position is not None:
             both = rotary(torch.cat([query, key], dim=-3), position=position, base=self.base)
             query, key = both.split([self.heads, self.kv_heads], dim=-3)
-        if cache is not None:
-            key, value = cache.extend(self, key, value)
-        return query, self._shared(key), self._shared(value)
+        return query, key, value
 
 
 class MLP(nn.Module):
@@ -220,9 +216,9 @@ class Residual(nn.Module):
 
     @checked
     def forward(
-        self, x: Float[Tensor, "*batch d_model"], layer: Callable[[Tensor], Tensor]
+        self, x: Float[Tensor, "*batch d_model"], layer: Callable[..., Tensor], **options: Any
     ) -> Float[Tensor, "*batch d_model"]:
-        """The token, and what the layer adds to it."""
+        """The token, and what the layer adds to it; ``options`` go to the layer."""
         if self.pre:
-            return x + self.dropout(layer(self.norm(x)))
-        return self.norm(x + self.dropout(layer(x)))
+            return x + self.dropout(layer(self.norm(x), **options))
+        return self.norm(x + self.dropout(layer(x, **options)))
