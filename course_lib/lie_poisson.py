@@ -5,11 +5,13 @@ depends on one coordinate, so it keeps $|z|$ and has an exact inverse. Bad input
 ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do.
 """
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_lib.checks import check_floating, check_number, check_shapes, check_size
+from course_lib.support.contracts import Between, Size, checked
 from course_lib.volume_preserving import InvertibleStack
 
 
@@ -22,27 +24,25 @@ class LiePoissonLayer(nn.Module):
     Source: Eldred, Gay-Balmaz, Huraka and Putkaradze (2024).
     """
 
-    def __init__(self, axis: int, *, width: int = 8) -> None:
+    @checked
+    def __init__(self, axis: Annotated[int, Between(1, 3)], *, width: Size = 8) -> None:
         super().__init__()
-        check_size("width", width)
-        check_size("axis", axis)
-        check_number("axis", axis, maximum=3)
         self.axis = axis
         self.w = nn.Parameter(torch.randn(width))
         self.b = nn.Parameter(torch.randn(width))
         self.v = nn.Parameter(torch.randn(width) / (4 * width))
 
+    @checked
     def forward(self, z: Float[Tensor, "*axes 3"]) -> Float[Tensor, "*axes 3"]:
         """Turn by the angle that the coordinate along the axis sets."""
         return self._turn(z, 1)
 
+    @checked
     def inverse(self, z: Float[Tensor, "*axes 3"]) -> Float[Tensor, "*axes 3"]:
         """Turn back: the angle is the same before and after."""
         return self._turn(z, -1)
 
     def _turn(self, z: Tensor, sign: int) -> Tensor:
-        check_floating(w=self.w, z=z)
-        check_shapes(z=(z, "*axes 3"))
         along, x, y = z.roll(1 - self.axis, dims=-1).unbind(-1)
         rate = (along[..., None] * self.w + self.b).tanh() @ self.v
         cos, sin = rate.cos(), -sign * rate.sin()
@@ -57,6 +57,6 @@ class LiePoissonNet(InvertibleStack):
     Source: Eldred, Gay-Balmaz, Huraka and Putkaradze (2024).
     """
 
-    def __init__(self, *, layers: int = 9, width: int = 8) -> None:
-        check_size("layers", layers)
+    @checked
+    def __init__(self, *, layers: Size = 9, width: Size = 8) -> None:
         super().__init__(LiePoissonLayer(1 + i % 3, width=width) for i in range(layers))

@@ -12,25 +12,17 @@ States are ``(*batch, d)`` in ``q`` and in ``p``, prompts ``(*batch, prompt, d)`
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from course_lib.attention import MultiHeadAttention
-from course_lib.checks import (
-    check_choice,
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-)
+from course_lib.support.contracts import Positive, Size, checked
 from course_lib.symplectic import SympNet
 
 DATA = Path(__file__).parent / "data" / "prompted_sympnets.npz"
-POOL = ("attention", "mean")
-PAIR = 2  # states that make a pair of neighbours
 
 
 class PromptEncoder(nn.Module):
@@ -42,20 +34,17 @@ class PromptEncoder(nn.Module):
     place of the attention. Raises ``ValueError`` for a prompt of fewer than two states.
     """
 
+    @checked
     def __init__(
         self,
-        d: int,
+        d: Size,
         *,
-        dt: float | int = 1.0,
-        features: int = 32,
-        heads: int = 4,
-        pool: str = "attention",
+        dt: Positive = 1.0,
+        features: Size = 32,
+        heads: Size = 4,
+        pool: Literal["attention", "mean"] = "attention",
     ) -> None:
         super().__init__()
-        check_size("d", d)
-        check_number("dt", dt, positive=True)
-        check_size("features", features)
-        check_choice("pool", pool, POOL)
         self.d, self.dt, self.features = d, dt, features
         self.pair = nn.Sequential(
             nn.Linear(4 * d, features), nn.Tanh(), nn.Linear(features, features), nn.Tanh()
@@ -70,6 +59,7 @@ class PromptEncoder(nn.Module):
         self.pool = pool
         self.read = nn.Sequential(nn.Linear(features, features), nn.Tanh())
 
+    @checked
     def forward(
         self, q: Float[Tensor, "*batch prompt d"], p: Float[Tensor, "*batch prompt d"]
     ) -> Float[Tensor, "*batch features"]:
@@ -80,6 +70,7 @@ class PromptEncoder(nn.Module):
         query = self.query.expand(*y.shape[:-2], 1, -1)
         return self.read(self.look(query, y).squeeze(-2))
 
+    @checked
     def weights(
         self, q: Float[Tensor, "*batch prompt d"], p: Float[Tensor, "*batch prompt d"]
     ) -> Float[Tensor, "*batch heads pairs"]:
@@ -90,10 +81,7 @@ class PromptEncoder(nn.Module):
         return self.look.weights(self.query.expand(*y.shape[:-2], 1, -1), y).squeeze(-2)
 
     def _pairs(self, q: Tensor, p: Tensor) -> Tensor:
-        check_floating(parameters=self.pair[0].weight, q=q, p=p)
-        axes = f"*batch prompt {self.d}"
-        states = check_shapes(q=(q, axes), p=(p, axes))["prompt"]
-        if states < PAIR:
+        if (states := q.shape[-2]) <= 1:
             raise ValueError(
                 f"the prompt has {states} state; expected two or more, neighbours in time; "
                 "pass a longer one"
@@ -114,17 +102,17 @@ class PromptedSympNet(nn.Module):
     Source: Jin et al. (2020) for the layers, Ha, Dai and Le (2017) for a network that sets another.
     """
 
+    @checked
     def __init__(
         self,
-        d: int,
+        d: Size,
         *,
         encoder: nn.Module | None = None,
-        features: int = 32,
-        layers: int = 8,
-        width: int = 16,
+        features: Size = 32,
+        layers: Size = 8,
+        width: Size = 16,
     ) -> None:
         super().__init__()
-        check_size("features", features)
         self.encoder = PromptEncoder(d, features=features) if encoder is None else encoder
         self.sympnet = SympNet(d, layers=layers, width=width)
         self.head = nn.Linear(features, layers * width, bias=False)
@@ -161,9 +149,15 @@ class PromptedSympNet(nn.Module):
         a = self.amplitudes(*context)
         return lambda _system, q, p, _dt: self._steps(q, p, a, 1)
 
-    def _steps(self, q: Tensor, p: Tensor, a: Tensor, sign: int) -> tuple[Tensor, Tensor]:
-        check_floating(parameters=self.head.weight, q=q, p=p)
-        check_shapes(q=(q, f"*batch {self.d}"), p=(p, f"*batch {self.d}"))
+    @checked
+    def _steps(
+        self,
+        q: Float[Tensor, "*batch d"],
+        p: Float[Tensor, "*batch d"],
+        a: Float[Tensor, "*#batch layers width"],
+        sign: int,
+    ) -> tuple[Float[Tensor, "*batch d"], Float[Tensor, "*batch d"]]:
+        """All layers in turn. This is the door, for an encoder opens its own."""
         pairs = list(zip(self.sympnet.layers, a.unbind(-2), strict=True))
         for layer, amplitude in pairs if sign > 0 else reversed(pairs):
             if layer.update == "q":
@@ -180,17 +174,16 @@ TRAINED: dict[str, Callable[[], nn.Module]] = {
 """The networks that ``data/prompted_sympnets.npz`` has the weights of."""
 
 
-def trained(kind: str = "attention") -> nn.Module:
+@checked
+def trained(kind: Literal["attention", "SympNet"] = "attention") -> nn.Module:
     """What lecture 12 shows: a prompted SympNet for coupled oscillators, trained, or a plain one.
 
     ``"attention"`` has read prompts of eight states, 0.3 apart, each with a coupling of its own;
     ``"SympNet"`` has learned the same steps without a prompt. The program
     ``scripts/train_prompted_sympnets.py`` made both, and ``data/prompted_sympnets.md`` says how.
-    Raises ``ValueError`` for another kind.
     """
     import numpy as np
 
-    check_choice("kind", kind, TRAINED)
     network = TRAINED[kind]().double()
     with np.load(DATA) as stored:
         weights = torch.from_numpy(stored[kind]).double()

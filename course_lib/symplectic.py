@@ -15,14 +15,16 @@ of phase space. Symplectic is meant in the product space of the window's tokens,
 import math
 from collections.abc import Collection, Iterable
 from importlib.util import find_spec
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_choice, check_floating, check_shapes, check_size
+from course_lib.checks import check_shapes
 from course_lib.lie_poisson import LiePoissonLayer, LiePoissonNet
+from course_lib.support.contracts import Count, Size, checked
 from course_lib.volume_preserving import (
     InvertibleStack,
     VolumePreservingAttention,
@@ -49,9 +51,10 @@ __all__ = [
     "symplectic_attention",
 ]
 
-SOFTMAX = ("matrix", "vector")
-UPDATE = ("q", "p")
-BACKENDS = ("auto", "reference", "triton")
+Softmax = Literal["matrix", "vector"]
+Update = Literal["q", "p"]
+Context = tuple[Float[Tensor, "*batch prompt d"], Float[Tensor, "*batch prompt d"]]
+
 KERNEL_DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 KERNEL_FEATURES = 256
 
@@ -59,8 +62,9 @@ KERNEL_FEATURES = 256
 # Attention from a potential -------------------------------------------------------------------
 
 
+@checked
 def attention_potential(
-    z: Float[Tensor, "*batch tokens d"], A: Float[Tensor, "d d"], *, softmax: str = "matrix"
+    z: Float[Tensor, "*batch tokens d"], A: Float[Tensor, "d d"], *, softmax: Softmax = "matrix"
 ) -> Float[Tensor, "*batch"]:
     r"""Attention's energy, the log-partition function of its scores $C = Z A Z^\top$.
 
@@ -69,31 +73,39 @@ def attention_potential(
     has its own. Right for scores of any size. Source: Brantner and Kraus, GeometricMachineLearning
     (2024); Ramsauer et al. (2021) for the energy.
     """
-    _check_attention(z, A, softmax)
     return _log_partition(z @ A @ z.mT, softmax).sum(dim=(-2, -1))
 
 
+@checked
 def symplectic_attention(
     z: Float[Tensor, "*batch tokens d"],
     A: Float[Tensor, "d d"],
     *,
-    softmax: str = "matrix",
-    backend: str = "auto",
+    softmax: Softmax = "matrix",
+    symmetric: bool = False,
+    backend: Literal["auto", "reference", "triton"] = "auto",
 ) -> Float[Tensor, "*batch tokens d"]:
     r"""The gradient of :func:`attention_potential` in $Z$: $S Z A^\top + S^\top Z A$.
 
     $S = e^C / (1 + \sum e^C)$, the sum over all entries or over each column. A symmetric $A$ makes
     it $(S + S^\top) Z A$. With the matrix softmax $S$ is symmetric too, and that is
     $2 S^\top Z A$. With the vector softmax and two tokens or more, neither term alone is the
-    gradient of anything. Source: as for the potential.
+    gradient of anything. ``symmetric`` promises that ``A`` is, which nobody checks, and saves two
+    of five products. Source: as for the potential.
 
     ``backend`` is ``"reference"`` (the formula), ``"triton"`` (our kernel for the vector softmax,
     :func:`course_lib.kernels.symplectic_flash`) or ``"auto"``: the kernel on a CUDA device for
     what it takes, the formula for all else.
     """
-    _check_attention(z, A, softmax)
-    check_choice("backend", backend, BACKENDS)
-    return _attention_gradient(z, A, softmax, backend)
+    if backend == "triton" or (backend == "auto" and _kernel_takes(z, softmax)):
+        return _in_tiles(z, A, softmax, symmetric=symmetric)
+    zA = z @ A
+    score = zA @ z.mT
+    # The difference is never above 0, so the exponential cannot overflow.
+    S = (score - _log_partition(score, softmax)).exp()
+    if symmetric:
+        return (S + S.mT) @ zA
+    return S @ (z @ A.mT) + S.mT @ zA
 
 
 # Symplectic layers ----------------------------------------------------------------------------
@@ -108,43 +120,35 @@ class SymplecticMap(nn.Module):
 
     axes: Collection[str] = ("*axes d",)
 
+    @checked
     def forward(
         self,
         q: Float[Tensor, "*axes d"],
         p: Float[Tensor, "*axes d"],
         *,
-        context: tuple[Tensor, Tensor] | None = None,
+        context: Context | None = None,
     ) -> tuple[Float[Tensor, "*axes d"], Float[Tensor, "*axes d"]]:
         """Apply the map."""
-        self._check(q, p, context)
+        self._check(q, context)
         return self._apply_map(q, p, context, 1)
 
+    @checked
     def inverse(
         self,
         q: Float[Tensor, "*axes d"],
         p: Float[Tensor, "*axes d"],
         *,
-        context: tuple[Tensor, Tensor] | None = None,
+        context: Context | None = None,
     ) -> tuple[Float[Tensor, "*axes d"], Float[Tensor, "*axes d"]]:
         """Undo the map, exactly but for rounding."""
-        self._check(q, p, context)
+        self._check(q, context)
         return self._apply_map(q, p, context, -1)
 
-    def _check(self, q: Tensor, p: Tensor, context: tuple[Tensor, Tensor] | None) -> None:
-        like = next(self.parameters(), q)
-        check_floating(parameters=like, q=q, p=p)
+    def _check(self, q: Tensor, context: Context | None) -> None:
         for axes in self.axes:
-            check_shapes(q=(q, axes), p=(p, axes))
+            check_shapes(q=(q, axes))
         if context is not None:
-            check_floating(q=q, context_q=context[0], context_p=context[1])
-            sizes = check_shapes(q=(q, "*batch tokens d"))
-            axes = f"*batch prompt {sizes['d']}"
-            found = check_shapes(context_q=(context[0], axes), context_p=(context[1], axes))
-            if found["*batch"] != sizes["*batch"]:
-                raise ValueError(
-                    f"context has the batch axes {found['*batch']} and q has {sizes['*batch']}; "
-                    "expected the same; expand the context"
-                )
+            check_shapes(q=(q, "*batch tokens d"), context=(context[0], "*batch prompt d"))
 
 
 class SymplecticLayer(SymplecticMap):
@@ -156,9 +160,9 @@ class SymplecticLayer(SymplecticMap):
     (2020).
     """
 
-    def __init__(self, update: str = "q") -> None:
+    @checked
+    def __init__(self, update: Update = "q") -> None:
         super().__init__()
-        check_choice("update", update, UPDATE)
         self.update = update
 
     def potential(self, x: Float[Tensor, "*axes d"]) -> Tensor:
@@ -190,12 +194,12 @@ class SymplecticAttention(SymplecticLayer):
     Source: Brantner and Kraus, GeometricMachineLearning (2024); the context is added here.
     """
 
+    @checked
     def __init__(
-        self, d: int, *, update: str = "q", softmax: str = "matrix", symmetric: bool = True
+        self, d: Size, *, update: Update = "q", softmax: Softmax = "matrix", symmetric: bool = True
     ) -> None:
         super().__init__(update)
-        check_size("d", d)
-        check_choice("softmax", softmax, SOFTMAX)
+        self.d = d
         self.axes = (f"*batch tokens {d}",)
         self.softmax = softmax
         self.symmetric = symmetric
@@ -206,13 +210,15 @@ class SymplecticAttention(SymplecticLayer):
         r"""The matrix of the scores $Z A Z^\top$."""
         return (self.weight + self.weight.mT) / 2 if self.symmetric else self.weight
 
+    @checked
     def potential(self, x: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch"]:
         """See :func:`attention_potential`."""
         return attention_potential(x, self.A, softmax=self.softmax)
 
+    @checked
     def gradient(self, x: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch tokens d"]:
         """See :func:`symplectic_attention`."""
-        return _attention_gradient(x, self.A, self.softmax, symmetric=self.symmetric)
+        return symplectic_attention(x, self.A, softmax=self.softmax, symmetric=self.symmetric)
 
     def _gradient_beside(self, x: Tensor, context: Tensor | None) -> Tensor:
         if context is None:
@@ -228,9 +234,10 @@ class LinearSymplecticAttention(SymplecticLayer):
     (2024).
     """
 
-    def __init__(self, tokens: int, *, update: str = "q") -> None:
+    @checked
+    def __init__(self, tokens: Size, *, update: Update = "q") -> None:
         super().__init__(update)
-        check_size("tokens", tokens)
+        self.tokens = tokens
         self.axes = (f"*batch {tokens} d",)
         self.weight = nn.Parameter(torch.randn(tokens, tokens) / (4 * math.sqrt(tokens)))
 
@@ -239,10 +246,12 @@ class LinearSymplecticAttention(SymplecticLayer):
         """The symmetric matrix that mixes the tokens."""
         return (self.weight + self.weight.mT) / 2
 
+    @checked
     def potential(self, x: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch"]:
         r"""$\frac12\mathrm{Tr}(Z^\top A Z)$."""
         return (x * self.gradient(x)).sum(dim=(-2, -1)) / 2
 
+    @checked
     def gradient(self, x: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch tokens d"]:
         """$A Z$."""
         return self.A @ x
@@ -256,21 +265,23 @@ class GradientLayer(SymplecticLayer):
     Source: Jin, Zhang, Zhu, Tang and Karniadakis (2020).
     """
 
-    def __init__(self, d: int, *, width: int = 16, update: str = "q") -> None:
+    @checked
+    def __init__(self, d: Size, *, width: Size = 16, update: Update = "q") -> None:
         super().__init__(update)
-        check_size("d", d)
-        check_size("width", width)
+        self.d, self.width = d, width
         self.axes = (f"*axes {d}",)
         self.K = nn.Parameter(torch.randn(width, d) / math.sqrt(d))
         self.a = nn.Parameter(torch.randn(width) / (4 * width))
         self.b = nn.Parameter(torch.randn(width) / 2)
 
+    @checked
     def potential(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes"]:
         r"""$\sum_i a_i \log\cosh(Kx + b)_i$, of each token."""
         u = F.linear(x, self.K, self.b)
         # log cosh u, without a cosh that could overflow.
         return (F.softplus(-2 * u) + u - math.log(2)) @ self.a
 
+    @checked
     def gradient(
         self, x: Float[Tensor, "*axes d"], a: Float[Tensor, "*#axes width"] | None = None
     ) -> Float[Tensor, "*axes d"]:
@@ -306,9 +317,9 @@ class SympNet(SymplecticStack):
     Source: Jin, Zhang, Zhu, Tang and Karniadakis (2020).
     """
 
-    def __init__(self, d: int, *, layers: int = 8, width: int = 16) -> None:
-        check_size("layers", layers)
-        super().__init__(GradientLayer(d, width=width, update=UPDATE[i % 2]) for i in range(layers))
+    @checked
+    def __init__(self, d: Size, *, layers: Size = 8, width: Size = 16) -> None:
+        super().__init__(GradientLayer(d, width=width, update="qp"[i % 2]) for i in range(layers))
 
 
 class SymplecticTransformer(SymplecticStack):
@@ -319,21 +330,19 @@ class SymplecticTransformer(SymplecticStack):
     Source: Brantner and Kraus, GeometricMachineLearning (2024).
     """
 
+    @checked
     def __init__(
         self,
-        d: int,
+        d: Size,
         *,
-        blocks: int = 2,
-        layers: int = 4,
-        width: int = 16,
-        softmax: str = "matrix",
+        blocks: Size = 2,
+        layers: Count = 4,
+        width: Size = 16,
+        softmax: Softmax = "matrix",
         symmetric: bool = True,
-        tokens: int | None = None,
+        tokens: Size | None = None,
     ) -> None:
-        check_size("blocks", blocks)
-        check_size("layers", layers, minimum=0)
-
-        def attention(update: str) -> SymplecticLayer:
+        def attention(update: Update) -> SymplecticLayer:
             if tokens is not None:
                 return LinearSymplecticAttention(tokens, update=update)
             return SymplecticAttention(d, update=update, softmax=softmax, symmetric=symmetric)
@@ -342,8 +351,8 @@ class SymplecticTransformer(SymplecticStack):
             layer
             for _ in range(blocks)
             for layer in (
-                *(attention(update) for update in UPDATE),
-                *(GradientLayer(d, width=width, update=UPDATE[i % 2]) for i in range(layers)),
+                *(attention(update) for update in "qp"),
+                *(GradientLayer(d, width=width, update="qp"[i % 2]) for i in range(layers)),
             )
         )
 
@@ -351,33 +360,11 @@ class SymplecticTransformer(SymplecticStack):
 # What the functions above share ---------------------------------------------------------------
 
 
-def _check_attention(z: Tensor, A: Tensor, softmax: str) -> None:
-    check_choice("softmax", softmax, SOFTMAX)
-    check_floating(z=z, A=A)
-    sizes = check_shapes(z=(z, "*batch tokens d"))
-    check_shapes(A=(A, f"{sizes['d']} {sizes['d']}"))
-
-
 def _log_partition(score: Tensor, softmax: str) -> Tensor:
     r"""$\log(1 + \sum e^C)$ over all scores or over each column, with the summed axes kept."""
     axes = (-2, -1) if softmax == "matrix" else -2
     total = score.logsumexp(dim=axes, keepdim=True)
     return torch.logaddexp(total, torch.zeros_like(total))
-
-
-def _attention_gradient(
-    z: Tensor, A: Tensor, softmax: str, backend: str = "auto", *, symmetric: bool = False
-) -> Tensor:
-    """The gradient; ``symmetric`` promises that A is, and saves two of five products."""
-    if backend == "triton" or (backend == "auto" and _kernel_takes(z, softmax)):
-        return _in_tiles(z, A, softmax, symmetric=symmetric)
-    zA = z @ A
-    score = zA @ z.mT
-    # The difference is never above 0, so the exponential cannot overflow.
-    S = (score - _log_partition(score, softmax)).exp()
-    if symmetric:
-        return (S + S.mT) @ zA
-    return S @ (z @ A.mT) + S.mT @ zA
 
 
 def _kernel_takes(z: Tensor, softmax: str) -> bool:

@@ -7,13 +7,14 @@ exact inverse. Determinant 1 bounds nothing by itself, as lecture 12 shows. Bad 
 
 import math
 from collections.abc import Iterable
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_choice, check_floating, check_shapes, check_size
+from course_lib.support.contracts import Count, Size, checked
 
 
 class VolumePreservingAttention(nn.Module):
@@ -26,16 +27,16 @@ class VolumePreservingAttention(nn.Module):
     Source: Brantner, de Romemont, Kraus and Li (2024).
     """
 
-    def __init__(self, d: int, *, skew: bool = True) -> None:
+    @checked
+    def __init__(self, d: Size, *, skew: bool = True) -> None:
         super().__init__()
-        check_size("d", d)
         self.d = d
         self.skew = skew
         entries = d * (d - 1) // 2 if skew else d * d
         self.weight = nn.Parameter(torch.randn(entries) / (4 * math.sqrt(d)))
 
     @property
-    def A(self) -> Float[Tensor, "{self.d} {self.d}"]:  # noqa: N802 - the matrix of the formula
+    def A(self) -> Float[Tensor, "d d"]:  # noqa: N802 - the matrix of the formula
         r"""The matrix of the scores $Z A Z^\top$."""
         if not self.skew:
             return self.weight.unflatten(0, (self.d, self.d))
@@ -43,23 +44,19 @@ class VolumePreservingAttention(nn.Module):
         upper = self.weight.new_zeros(self.d, self.d).index_put((row, column), self.weight)
         return upper - upper.mT
 
-    def forward(
-        self, z: Float[Tensor, "*batch tokens {self.d}"]
-    ) -> Float[Tensor, "*batch tokens {self.d}"]:
+    @checked
+    def forward(self, z: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch tokens d"]:
         r"""$\Lambda Z$."""
         one, C = self._scores(z)
         return _solve(one + C, z - C @ z)
 
-    def inverse(
-        self, z: Float[Tensor, "*batch tokens {self.d}"]
-    ) -> Float[Tensor, "*batch tokens {self.d}"]:
+    @checked
+    def inverse(self, z: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch tokens d"]:
         r"""$\Lambda^\top Z$: $\Lambda$ commutes with $C$, so $Z$ and $\Lambda Z$ share one $C$."""
         one, C = self._scores(z)
         return _solve(one - C, z + C @ z)
 
     def _scores(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        check_floating(weight=self.weight, z=z)
-        check_shapes(z=(z, f"*batch tokens {self.d}"))
         score = z @ self.A @ z.mT
         return torch.eye(z.shape[-2], dtype=z.dtype, device=z.device), (score - score.mT) / 2
 
@@ -78,19 +75,21 @@ class VolumePreservingLayer(nn.Module):
     Source: Brantner, de Romemont, Kraus and Li (2024); the amplitude $a$ is added here.
     """
 
-    def __init__(self, d: int, *, triangle: str = "lower") -> None:
+    @checked
+    def __init__(self, d: Size, *, triangle: Literal["lower", "upper"] = "lower") -> None:
         super().__init__()
-        check_size("d", d)
-        check_choice("triangle", triangle, ("lower", "upper"))
+        self.d = d
         self.triangle = triangle
         self.weight = nn.Parameter(torch.randn(d, d) / math.sqrt(d))
         self.a = nn.Parameter(torch.randn(d) / 4)
         self.b = nn.Parameter(torch.zeros(d))
 
+    @checked
     def forward(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         r"""$z + a\tanh(Lz + b)$."""
         return z + self._move(z)
 
+    @checked
     def inverse(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         """Substitution: each round sets one more coordinate right, so ``d`` rounds are exact."""
         start = z
@@ -99,14 +98,15 @@ class VolumePreservingLayer(nn.Module):
         return start
 
     def _move(self, z: Tensor) -> Tensor:
-        check_floating(weight=self.weight, z=z)
-        check_shapes(z=(z, f"*axes {len(self.b)}"))
         L = self.weight.tril(-1) if self.triangle == "lower" else self.weight.triu(1)
         return self.a * F.linear(z, L, self.b).tanh()
 
 
 class InvertibleStack(nn.Module):
-    """Invertible layers one after the other, on states ``z`` that need no canonical pairs."""
+    """Invertible layers one after the other, on states ``z`` that need no canonical pairs.
+
+    What a state may be, its layers say, each at its own door.
+    """
 
     def __init__(self, layers: Iterable[nn.Module]) -> None:
         super().__init__()
@@ -132,9 +132,8 @@ class VolumePreservingTransformer(InvertibleStack):
     Source: Brantner, de Romemont, Kraus and Li (2024).
     """
 
-    def __init__(self, d: int, *, blocks: int = 3, layers: int = 2, skew: bool = True) -> None:
-        check_size("blocks", blocks)
-        check_size("layers", layers, minimum=0)
+    @checked
+    def __init__(self, d: Size, *, blocks: Size = 3, layers: Count = 2, skew: bool = True) -> None:
         pair = ("lower", "upper")
         super().__init__(
             layer

@@ -578,10 +578,10 @@ def of_symplectic() -> Rows:
         symplectic.SymplecticTransformer: {"blocks": 1},
     }
     for make, options in makers.items():
-        size = 4 if make is symplectic.LinearSymplecticAttention else 3
+        size, name = (4, "tokens") if make is symplectic.LinearSymplecticAttention else (3, "d")
         flow = make(size, **options).double()
         rows += [
-            (partial(make, 0), V, "expected 1 or more"),
+            (partial(make, 0), V, f"{name} is 0"),
             (partial(flow, z, randn(4, 2)), V, "p"),
             (partial(flow, z.float(), z.float()), T, "torch.float32"),
         ]
@@ -592,7 +592,7 @@ def of_symplectic() -> Rows:
     )
     for make in volume:
         rows += [
-            (partial(make, 0), V, "expected 1 or more"),
+            (partial(make, 0), V, "d is 0"),
             (partial(make(3).double(), randn(4, 2)), V, "z"),
         ]
     network = symplectic.SymplecticTransformer(3, blocks=1).double()
@@ -606,7 +606,7 @@ def of_symplectic() -> Rows:
         (lambda: symplectic.symplectic_attention(z, A, backend="triton"), V, "softmax"),
         (lambda: symplectic.SymplecticAttention(3, update="z"), V, "update"),
         (lambda: linear(randn(5, 3), randn(5, 3)), V, "q"),
-        (lambda: network(window, window, context=(randn(2, 3, 2),) * 2), V, "context_q"),
+        (lambda: network(window, window, context=(randn(2, 3, 2),) * 2), V, "context[0]"),
         (lambda: volume[1](3, triangle="full"), V, "triangle"),
         (lambda: lie.LiePoissonLayer(4), V, "axis"),
         (lambda: prompted(q, q, context=(randn(1, 2),) * 2), V, "prompt"),
