@@ -15,22 +15,18 @@ given, what was expected and what to do.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 import torch
 from einops import einsum, rearrange
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import (
-    check_choice,
-    check_divides,
-    check_floating,
-    check_shapes,
-    check_size,
-)
-from course_lib.graph_messages import AGGREGATES, aggregate, edge_softmax, neighbour_sum
-from course_lib.graph_structure import Graph, check_graph
+from course_lib.checks import check_divides, check_floating, check_shapes
+from course_lib.graph_messages import Aggregate, aggregate, edge_softmax, neighbour_sum
+from course_lib.graph_structure import Graph
+from course_lib.support.contracts import Count, Size, checked
 
 __all__ = [
     "Graph",
@@ -64,13 +60,13 @@ class GraphConv(nn.Module):
     features than ``d_in``. Source: Morris et al. (2019).
     """
 
-    def __init__(self, d_in: int, d_out: int) -> None:
+    @checked
+    def __init__(self, d_in: Size, d_out: Size) -> None:
         super().__init__()
-        check_size("d_in", d_in)
-        check_size("d_out", d_out)
         self.own = nn.Linear(d_in, d_out)
         self.neighbours = nn.Linear(d_in, d_out, bias=False)
 
+    @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Sum over neighbours, then one matrix for the sum and one for the node itself."""
         _check_input(graph, self.own)
@@ -89,14 +85,14 @@ class NormalizedGraphConv(nn.Module):
     features than ``d_in``. Source: Kipf and Welling (2017), eq. 2.
     """
 
-    def __init__(self, d_in: int, d_out: int) -> None:
+    @checked
+    def __init__(self, d_in: Size, d_out: Size) -> None:
         super().__init__()
-        check_size("d_in", d_in)
-        check_size("d_out", d_out)
         self.linear = nn.Linear(d_in, d_out)
         nn.init.xavier_uniform_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 
+    @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         r"""Scale by $\hat D^{-1/2}$, sum over neighbours and the node itself, scale again."""
         _check_input(graph, self.linear)
@@ -121,33 +117,33 @@ class MessagePassing(nn.Module):
     features. It returns ``(edges, d_message)``. ``aggregate`` names $\oplus$, see
     :func:`aggregate`; a node without neighbours gets 0. ``update`` is $\phi$, called with ``x`` and
     with what arrived, and returns ``(nodes, d_out)``. Both may be modules, whose parameters are
-    then this layer's, or functions. Raises ``ValueError`` for another ``aggregate`` and unless both
-    return as many rows as they were given.
+    then this layer's, or functions. Raises ``ValueError`` unless both return as many rows as they
+    were given.
     Source: Gilmer et al. (2017), eqs. 1 and 2; Bronstein et al. (2021), section 5.3.
     """
 
+    @checked
     def __init__(
         self,
         message: Callable[[Tensor, Tensor, Tensor | None], Tensor],
         update: Callable[[Tensor, Tensor], Tensor],
-        aggregate: str = "sum",
+        aggregate: Aggregate = "sum",
     ) -> None:
         super().__init__()
-        check_choice("aggregate", aggregate, AGGREGATES)
         self.message = message
         self.update = update
         self.aggregate = aggregate
 
+    @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Send a message along every edge, put together what arrives, update every node."""
-        check_graph("graph", graph)
         x = graph.x
         to, sent_from = x.index_select(0, graph.target), x.index_select(0, graph.source)
         message = self.message(to, sent_from, graph.edge_features)
-        _check_rows("message", message, graph.edges.shape[1], "edge")
+        _check_rows("message", message, graph.edges.shape[1])
         arrived = aggregate(message, graph.target, graph.nodes, self.aggregate)
         updated = self.update(x, arrived)
-        _check_rows("update", updated, graph.nodes, "node")
+        _check_rows("update", updated, graph.nodes)
         return updated
 
 
@@ -171,28 +167,29 @@ class GraphAttention(nn.Module):
     without it, edge features are not looked at. A loop that is already there is replaced by the
     node's own; the edge features of that are the mean over the node's neighbours, 0 without any.
     Equal to ``GATConv`` and ``GATv2Conv`` of ``torch_geometric.nn`` with the same parameters, where
-    ``d_out`` counts one head. Raises ``ValueError`` unless ``heads`` divides ``d_out``, for another
-    version, other features than ``d_in`` and ``d_edge``, or a graph that lacks edge features.
+    ``d_out`` counts one head. Raises ``ValueError`` unless ``heads`` divides ``d_out``, for other
+    features than ``d_in`` and ``d_edge``, or a graph that lacks edge features.
     Source: Veličković et al. (2018), eqs. 1 to 5; Brody, Alon and Yahav (2022), eq. 7.
     """
 
+    @checked
     def __init__(
-        self, d_in: int, d_out: int, heads: int, *, version: int = 1, d_edge: int | None = None
+        self,
+        d_in: Size,
+        d_out: Size,
+        heads: Size,
+        *,
+        version: Literal[1, 2] = 1,
+        d_edge: Size | None = None,
     ) -> None:
         super().__init__()
-        check_size("d_in", d_in)
         check_divides("heads", heads, "d_out", d_out)
-        if version not in (1, 2):
-            raise ValueError(f"version is {version!r}; expected 1 or 2; choose one of these")
         self.heads = heads
         self.version = version
         static = version == 1
         self.source = nn.Linear(d_in, d_out, bias=not static)
         self.target = None if static else nn.Linear(d_in, d_out)
-        self.edge = None
-        if d_edge is not None:
-            check_size("d_edge", d_edge)
-            self.edge = nn.Linear(d_edge, d_out, bias=False)
+        self.edge = None if d_edge is None else nn.Linear(d_edge, d_out, bias=False)
         parts = (["target", "source"] + ["edge"] * (d_edge is not None)) if static else ["pair"]
         empty = {part: torch.empty(heads, d_out // heads) for part in parts}
         self.score = nn.ParameterDict(empty)
@@ -207,15 +204,17 @@ class GraphAttention(nn.Module):
             else:
                 nn.init.xavier_uniform_(parameter)
 
+    @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Blend what neighbours and the node itself have to say, head by head."""
         edges, weights, said = self._attend(graph)
         blended = neighbour_sum(said, edges, weight=weights)
         return rearrange(blended, "nodes heads d -> nodes (heads d)") + self.bias
 
+    @checked
     def weights(
         self, graph: Graph
-    ) -> tuple[Int[Tensor, "2 attended"], Float[Tensor, "attended heads"]]:
+    ) -> tuple[Int64[Tensor, "2 attended"], Float[Tensor, "attended heads"]]:
         """The edges attended to, and how much: those between two nodes, then a loop for each."""
         edges, weights, _ = self._attend(graph)
         return edges, weights
@@ -260,7 +259,6 @@ class GraphAttention(nn.Module):
                 f"the graph has no edge features; expected {self.edge.in_features} for each edge, "
                 "since the layer was made with d_edge; give the graph edge_features"
             )
-        check_floating(x=graph.x, edge_features=graph.edge_features)
         check_shapes(edge_features=(graph.edge_features, f"edges {self.edge.in_features}"))
         features = graph.edge_features[between]
         return joined, torch.cat([features, aggregate(features, edges[1], graph.nodes, "mean")])
@@ -269,18 +267,20 @@ class GraphAttention(nn.Module):
 # Pooling: one vector for a graph --------------------------------------------------------------
 
 
+@checked
 def sum_pool(graph: Graph) -> Float[Tensor, "graphs d"]:
     r"""The sum over the nodes of each graph: $\sum_u x_u$. A graph without nodes gives 0."""
-    check_graph("graph", graph)
     return aggregate(graph.x, graph.batch, graph.graphs, "sum")
 
 
+@checked
 def mean_pool(graph: Graph) -> Float[Tensor, "graphs d"]:
     r"""The mean over the nodes of each graph. Raises ``ValueError`` for a graph without nodes."""
     _check_every_graph_has_nodes(graph)
     return aggregate(graph.x, graph.batch, graph.graphs, "mean")
 
 
+@checked
 def max_pool(graph: Graph) -> Float[Tensor, "graphs d"]:
     r"""The maximum of each feature in each graph. Errors as in :func:`mean_pool`."""
     _check_every_graph_has_nodes(graph)
@@ -290,7 +290,8 @@ def max_pool(graph: Graph) -> Float[Tensor, "graphs d"]:
 # What no message passing can see --------------------------------------------------------------
 
 
-def weisfeiler_lehman(graph: Graph, rounds: int) -> Int[Tensor, "rounds_and_start nodes"]:
+@checked
+def weisfeiler_lehman(graph: Graph, rounds: Count) -> Int64[Tensor, "rounds_and_start nodes"]:
     r"""Colour nodes by what their neighbours look like, again and again (1-WL).
 
     $c^0_u$ names the features $x_u$, and
@@ -300,11 +301,8 @@ def weisfeiler_lehman(graph: Graph, rounds: int) -> Int[Tensor, "rounds_and_star
     nodes, and may be compared within the row: between all graphs of a batch, not between calls. In
     a graph without loops, ``t`` layers of this module, with any weights, give the same to nodes
     that share a colour in row ``t + 1``; without :class:`NormalizedGraphConv`, in row ``t``.
-    Raises ``ValueError`` for fewer than 0 rounds.
     Source: Weisfeiler and Lehman (1968); Xu et al. (2019), lemma 2 and theorem 3.
     """
-    check_graph("graph", graph)
-    check_size("rounds", rounds, minimum=0)
     colour = _numbered(map(tuple, graph.x.tolist()))
     features = graph.edge_features
     labels = [()] * graph.edges.shape[1] if features is None else map(tuple, features.tolist())
@@ -332,24 +330,19 @@ def _numbered(names: Iterable[tuple]) -> list[int]:
 # What the layers share ------------------------------------------------------------------------
 
 
-def _check_input(graph: object, linear: nn.Linear) -> None:
+def _check_input(graph: Graph, linear: nn.Linear) -> None:
     """Raise unless ``graph`` carries what ``linear`` takes: its features, dtype and device."""
-    check_graph("graph", graph)
     check_floating(parameters=linear.weight, x=graph.x)
     check_shapes(x=(graph.x, f"nodes {linear.in_features}"))
 
 
-def _check_rows(name: str, returned: object, rows: int, what: str) -> None:
-    if not isinstance(returned, Tensor) or returned.dim() != 2 or returned.shape[0] != rows:  # noqa: PLR2004
-        given = tuple(returned.shape) if isinstance(returned, Tensor) else type(returned).__name__
-        raise ValueError(
-            f"{name} returned {given}; expected a tensor of shape ({rows}, d), a row for each "
-            f"{what}; let it keep the rows that it is given"
-        )
+def _check_rows(name: str, returned: object, rows: int) -> None:
+    """Raise unless a caller's function returned floats, a row for each that it was given."""
+    check_floating(**{name: returned})
+    check_shapes(**{name: (returned, f"{rows} d")})
 
 
-def _check_every_graph_has_nodes(graph: object) -> None:
-    check_graph("graph", graph)
+def _check_every_graph_has_nodes(graph: Graph) -> None:
     count = torch.bincount(graph.batch, minlength=graph.graphs)
     if (count == 0).any():
         which = int((count == 0).nonzero()[0])

@@ -14,28 +14,28 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes, check_size, check_tensor
+from course_lib.checks import check_finite, check_floating
 from course_lib.graph_structure import check_node_numbers
+from course_lib.support.contracts import Count, checked
 
 
+@checked
 def gradient(f: Float[Tensor, "nodes d"], edges: Int64[Tensor, "2 E"]) -> Float[Tensor, "E d"]:
     r"""The difference along each edge: $(\delta_0 f)_e = f_{\text{target}} - f_{\text{source}}$.
 
     No metric enters. A loop from a node to itself gives 0. Raises ``ValueError`` for an edge to a
-    node that is not there, ``TypeError`` for edges that are no int64.
-    Source: Hirani (2003); Lim (2020), section 2.
+    node that is not there. Source: Hirani (2003); Lim (2020), section 2.
     """
-    check_floating(f=f)
-    nodes = check_shapes(f=(f, "nodes d"))["nodes"]
-    check_edges(edges, nodes, like=f)
+    check_node_numbers("edges", edges, len(f))
     source, target = edges
     return f[target] - f[source]
 
 
+@checked
 def divergence(
     g: Float[Tensor, "E d"],
     edges: Int64[Tensor, "2 E"],
-    nodes: int,
+    nodes: Count,
     *,
     node_weights: Float[Tensor, "nodes"] | None = None,
     edge_weights: Float[Tensor, "E"] | None = None,
@@ -48,10 +48,8 @@ def divergence(
     ``ValueError`` for weights that are not positive, where the metric is singular.
     Source: Lim (2020), section 2.
     """
-    check_floating(g=g)
-    check_edges(edges, nodes, like=g)
-    check_shapes(g=(g, f"{edges.shape[1]} d"))
-    check_metric(g, nodes, edges.shape[1], node_weights, edge_weights)
+    check_node_numbers("edges", edges, nodes)
+    check_metric(node_weights=node_weights, edge_weights=edge_weights)
     source, target = edges
     weighted = g if edge_weights is None else edge_weights[:, None] * g
     zero = g.new_zeros(nodes, g.shape[1])
@@ -59,6 +57,7 @@ def divergence(
     return inflow if node_weights is None else inflow / node_weights[:, None]
 
 
+@checked
 def inner(
     f: Float[Tensor, "places d"],
     g: Float[Tensor, "places d"],
@@ -66,16 +65,15 @@ def inner(
     weights: Float[Tensor, "places"] | None = None,
 ) -> Float[Tensor, ""]:
     r"""$\langle f, g\rangle = \sum_i w_i\, f_i \cdot g_i$, on nodes or on edges."""
-    check_floating(f=f, g=g)
-    places = check_shapes(f=(f, "places d"), g=(g, "places d"))["places"]
-    check_weights("weights", weights, places, like=f)
+    check_metric(weights=weights)
     product = (f * g).sum(dim=-1)
     return (product if weights is None else weights * product).sum()
 
 
+@checked
 def laplacian(
     edges: Int64[Tensor, "2 E"],
-    nodes: int,
+    nodes: Count,
     *,
     node_weights: Float[Tensor, "nodes"] | None = None,
     edge_weights: Float[Tensor, "E"] | None = None,
@@ -87,21 +85,18 @@ def laplacian(
     the inner product of the nodes, so $ML$ is symmetric, though $L$ need not be. ``dtype`` is that
     of the weights, or the default.
     """
-    given = next((w.dtype for w in (node_weights, edge_weights) if w is not None), None)
-    check_size("nodes", nodes, minimum=0)
-    identity = torch.eye(nodes, dtype=dtype or given, device=edges.device)
-    return divergence(
-        gradient(identity, edges),
-        edges,
-        nodes,
-        node_weights=node_weights,
-        edge_weights=edge_weights,
-    )
+    metric = {"node_weights": node_weights, "edge_weights": edge_weights}
+    given = {name: weights for name, weights in metric.items() if weights is not None}
+    dtype = dtype or next((weights.dtype for weights in given.values()), None)
+    identity = torch.eye(nodes, dtype=dtype, device=edges.device)
+    check_floating(identity=identity, **given)
+    return divergence(gradient(identity, edges), edges, nodes, **metric)
 
 
+@checked
 def eigenmodes(
     edges: Int64[Tensor, "2 E"],
-    nodes: int,
+    nodes: Count,
     *,
     node_weights: Float[Tensor, "nodes"] | None = None,
     edge_weights: Float[Tensor, "E"] | None = None,
@@ -120,9 +115,10 @@ def eigenmodes(
     return values, vectors / root[:, None]
 
 
+@checked
 def spectral_gap(
     edges: Int64[Tensor, "2 E"],
-    nodes: int,
+    nodes: Count,
     *,
     node_weights: Float[Tensor, "nodes"] | None = None,
     edge_weights: Float[Tensor, "E"] | None = None,
@@ -133,7 +129,6 @@ def spectral_gap(
     Raises ``ValueError`` for a graph in several components, or of one node, since the second
     eigenvalue is then 0 or missing.
     """
-    check_edges(edges, nodes)
     count = len(components(edges, nodes).unique())
     if nodes <= 1 or count > 1:
         raise ValueError(
@@ -146,12 +141,13 @@ def spectral_gap(
     return values[1]
 
 
-def components(edges: Int64[Tensor, "2 E"], nodes: int) -> Int64[Tensor, "nodes"]:
+@checked
+def components(edges: Int64[Tensor, "2 E"], nodes: Count) -> Int64[Tensor, "nodes"]:
     """The connected component of each node, numbered from 0."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    check_edges(edges, nodes)
+    check_node_numbers("edges", edges, nodes)
     if nodes == 0:
         return edges.new_zeros(0)
     source, target = edges.cpu().numpy()
@@ -160,6 +156,7 @@ def components(edges: Int64[Tensor, "2 E"], nodes: int) -> Int64[Tensor, "nodes"
     return torch.from_numpy(labels).to(edges)
 
 
+@checked
 def equilibrium(
     h: Float[Tensor, "nodes d"],
     edges: Int64[Tensor, "2 E"],
@@ -170,20 +167,19 @@ def equilibrium(
 
     The projection on the kernel of $\delta_0$. The weights of the edges set the pace, not the end.
     """
-    check_floating(h=h)
-    nodes = check_shapes(h=(h, "nodes d"))["nodes"]
-    check_weights("node_weights", node_weights, nodes, like=h)
-    label = components(edges, nodes)
+    check_metric(node_weights=node_weights)
+    label = components(edges, len(h))
     m = torch.ones_like(h[:, :1]) if node_weights is None else node_weights[:, None]
     total = torch.zeros_like(h).index_add(0, label, m * h)
     mass = torch.zeros_like(m).index_add(0, label, m)
     return total[label] / mass[label]
 
 
+@checked
 def hodge_decomposition(
     g: Float[Tensor, "E d"],
     edges: Int64[Tensor, "2 E"],
-    nodes: int,
+    nodes: Count,
     *,
     edge_weights: Float[Tensor, "E"] | None = None,
 ) -> tuple[Float[Tensor, "nodes d"], Float[Tensor, "E d"]]:
@@ -199,6 +195,7 @@ def hodge_decomposition(
     return f, g - gradient(f, edges)
 
 
+@checked
 def dirichlet_energy(
     h: Float[Tensor, "nodes d"],
     edges: Int64[Tensor, "2 E"],
@@ -214,8 +211,9 @@ def dirichlet_energy(
     return inner(difference, difference, weights=weights) / 2
 
 
+@checked
 def attention_metric(
-    score: Float[Tensor, "E"], pairs: Int64[Tensor, "2 E"], nodes: int
+    score: Float[Tensor, "E"], pairs: Int64[Tensor, "2 E"], nodes: Count
 ) -> tuple[Float[Tensor, "nodes"], Float[Tensor, "E"]]:
     r"""The metric that makes attention a Laplacian: weights of nodes, $Z_i$, and of edges, $e^a$.
 
@@ -231,13 +229,8 @@ def attention_metric(
     finite, or so far apart that the smallest $e^a$ is 0 in their dtype. Source: Gruber, Lee and
     Trask (2023).
     """
-    check_floating(score=score)
-    check_edges(pairs, nodes, name="pairs", like=score)
-    check_shapes(score=(score, f"{pairs.shape[1]}"))
-    if not score.isfinite().all():
-        raise ValueError(
-            "score holds nan or inf; expected finite numbers; leave a pair out to hide it"
-        )
+    check_node_numbers("pairs", pairs, nodes)
+    check_finite(score=score)
     edge_weights = (score - score.amax()).exp() if score.numel() else score
     if (edge_weights == 0).any():
         raise ValueError(
@@ -254,39 +247,18 @@ def attention_metric(
 # Checks ---------------------------------------------------------------------------------------
 
 
-def check_edges(
-    edges: object, nodes: int | None = None, *, name: str = "edges", like: Tensor | None = None
-) -> None:
-    """Raise unless ``edges`` is ``(2, E)``, int64, on the device of ``like``, between the nodes."""
-    check_tensor(**{name: edges})
-    check_shapes(**{name: (edges, "2 E")})
-    if nodes is not None:
-        check_size("nodes", nodes, minimum=0)
-    check_node_numbers(name, edges, nodes, **({} if like is None else {"field": like}))
+@checked
+def check_edges(edges: Int64[Tensor, "2 E"], nodes: Count | None = None) -> None:
+    """Raise unless ``edges`` lead between the nodes, if anyone knows how many these are."""
+    check_node_numbers("edges", edges, nodes)
 
 
-def check_weights(
-    name: str, weights: Tensor | None, places: int, *, like: Tensor | None = None
-) -> None:
-    """Raise unless ``weights`` is ``(places,)``, of the dtype of ``like`` and positive."""
-    if weights is None:
-        return
-    check_floating(**({} if like is None else {"field": like}), **{name: weights})
-    check_shapes(**{name: (weights, f"{places}")})
-    if not (weights.isfinite() & (weights > 0)).all():
-        raise ValueError(
-            f"{name} holds {weights[~(weights > 0) | ~weights.isfinite()][0].item():g}, a singular "
-            "metric; expected finite numbers above 0; leave out edges that should not count"
-        )
-
-
-def check_metric(
-    like: Tensor | None,
-    nodes: int,
-    edges: int,
-    node_weights: Tensor | None,
-    edge_weights: Tensor | None,
-) -> None:
-    """Check the weights of nodes and of edges, each of which may be ``None``."""
-    check_weights("node_weights", node_weights, nodes, like=like)
-    check_weights("edge_weights", edge_weights, edges, like=like)
+def check_metric(**metric: Tensor | None) -> None:
+    """Raise ``ValueError`` unless all weights, each of which may be ``None``, are above 0."""
+    for name, weights in metric.items():
+        if weights is not None and not (weights.isfinite() & (weights > 0)).all():
+            raise ValueError(
+                f"{name} holds {weights[~(weights > 0) | ~weights.isfinite()][0].item():g}, a "
+                "singular metric; expected finite numbers above 0; leave out edges that should "
+                "not count"
+            )

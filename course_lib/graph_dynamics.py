@@ -11,16 +11,15 @@ given, what was expected and what to do.
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from course_lib.checks import check_choice, check_floating, check_number, check_shapes
+from course_lib.checks import check_floating, check_shapes
 from course_lib.graph_calculus import (
     attention_metric,
-    check_edges,
     check_metric,
     components,
     dirichlet_energy,
@@ -33,7 +32,9 @@ from course_lib.graph_calculus import (
     laplacian,
     spectral_gap,
 )
+from course_lib.graph_structure import check_node_numbers
 from course_lib.hamiltonian_systems import HamiltonianSystem
+from course_lib.support.contracts import Count, Positive, checked
 
 __all__ = [
     "SOLVERS",
@@ -57,15 +58,20 @@ __all__ = [
     "spectral_gap",
 ]
 
-Pair = tuple[Tensor, Tensor]
+Field = Float[Tensor, "nodes d"]
+Pair = tuple[Float[Tensor, "nodes d"], Float[Tensor, "E d"]]
+Fields = Float[Tensor, "time nodes d"]
+Pairs = tuple[Float[Tensor, "time nodes d"], Float[Tensor, "time E d"]]
 
 # The solvers of torchdiffeq that need no options: adaptive ones, then those whose steps are ``t``.
-SOLVERS = ("dopri5", "dopri8", "bosh3", "adaptive_heun", "euler", "midpoint", "rk4")
+Solver = Literal["dopri5", "dopri8", "bosh3", "adaptive_heun", "euler", "midpoint", "rk4"]
+SOLVERS = get_args(Solver)
 
 
 # Flows ----------------------------------------------------------------------------------------
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Diffusion:
     r"""Heat: $\dot h_i = \sum_{j \to i} \alpha_{ij}(h_j - h_i)$, over the **directed** edges.
@@ -80,16 +86,15 @@ class Diffusion:
     weights: Float[Tensor, "E"] | None = None
 
     def __post_init__(self) -> None:
-        check_edges(self.edges)
-        if self.weights is not None:
-            check_floating(weights=self.weights)
-            check_shapes(weights=(self.weights, f"{self.edges.shape[1]}"))
-            if not (self.weights.isfinite() & (self.weights >= 0)).all():
-                raise ValueError(
-                    "weights hold a negative number, nan or inf, where heat would flow from cold "
-                    "to warm; expected 0 or more; take the softmax or exp of scores"
-                )
+        check_node_numbers("edges", self.edges, None)
+        weights = self.weights
+        if weights is not None and not (weights.isfinite() & (weights >= 0)).all():
+            raise ValueError(
+                "weights hold a negative number, nan or inf, where heat would flow from cold "
+                "to warm; expected 0 or more; take the softmax or exp of scores"
+            )
 
+    @checked
     def velocity(self, h: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
         r"""$\dot h$: each edge pulls its target towards its source."""
         pull = -gradient(h, self.edges)
@@ -99,6 +104,7 @@ class Diffusion:
         return torch.zeros_like(h).index_add(0, self.edges[1], pull)
 
 
+@checked
 def energy(
     q: Float[Tensor, "nodes d"],
     p: Float[Tensor, "E d"],
@@ -115,24 +121,26 @@ class _BracketFlow:
     """What waves and double brackets share: the graph, the metric, the energy and the map J."""
 
     edges: Int64[Tensor, "2 E"]
-    nodes: int
+    nodes: Count
     _: KW_ONLY
     node_weights: Float[Tensor, "nodes"] | None = None
     edge_weights: Float[Tensor, "E"] | None = None
     hamiltonian: Callable[[Tensor, Tensor], Tensor] | None = None
 
     def __post_init__(self) -> None:
-        _check_graph(self)
+        check_node_numbers("edges", self.edges, self.nodes)
+        check_metric(**_metric(self))
 
     def velocity(self, state: Pair) -> Pair:
         r"""Where the flow goes, $\dot x$."""
         raise NotImplementedError(f"{type(self).__name__} has no velocity; write velocity(state)")
 
+    @checked
     def energy(self, state: Pair) -> Float[Tensor, ""]:
         """The energy $E(q, p)$."""
         self._check(state)
         if self.hamiltonian is None:
-            return energy(*state, node_weights=self.node_weights, edge_weights=self.edge_weights)
+            return energy(*state, **_metric(self))
         value = self.hamiltonian(*state)
         if not isinstance(value, Tensor) or value.dim():
             raise ValueError(
@@ -141,6 +149,7 @@ class _BracketFlow:
             )
         return value
 
+    @checked
     def energy_gradient(self, state: Pair) -> Pair:
         r"""$\nabla E$ in the metric: partial derivatives, divided by the weights."""
         self._check(state)
@@ -156,34 +165,34 @@ class _BracketFlow:
         dq, dp = (s if w is None else s / w[:, None] for s, w in zip(slopes, weights, strict=True))
         return dq, dp
 
+    @checked
     def poisson(self, x: Pair) -> Pair:
         r"""$J$ applied to a pair: $(a, b) \mapsto (-\delta_0^* b,\ \delta_0 a)$."""
         self._check(x)
         a, b = x
-        adjoint = divergence(
-            b,
-            self.edges,
-            self.nodes,
-            node_weights=self.node_weights,
-            edge_weights=self.edge_weights,
-        )
+        adjoint = divergence(b, self.edges, self.nodes, **_metric(self))
         return -adjoint, gradient(a, self.edges)
 
+    @checked
     def inner(self, x: Pair, y: Pair) -> Float[Tensor, ""]:
         r"""$\langle x, y\rangle$: that of the nodes plus that of the edges."""
+        self._check(x)
         (a, b), (c, d) = x, y
         return inner(a, c, weights=self.node_weights) + inner(b, d, weights=self.edge_weights)
 
+    @checked
     def energy_rate(self, state: Pair) -> Float[Tensor, ""]:
         r"""$\dot E = \langle\nabla E, \dot x\rangle$ along the flow."""
         return self.inner(self.energy_gradient(state), self.velocity(state))
 
     def _check(self, state: Pair) -> None:
+        """Raise unless a pair fits the graph and its metric, which no annotation knows."""
         q, p = state
-        check_floating(q=q, p=p)
+        check_floating(q=q, p=p, **_metric(self))
         check_shapes(q=(q, f"{self.nodes} d"), p=(p, f"{self.edges.shape[1]} d"))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class HamiltonianFlow(_BracketFlow):
     r"""Waves: $\dot x = J\nabla E$ with $J(a, b) = (-\delta_0^* b,\ \delta_0 a)$.
@@ -199,11 +208,13 @@ class HamiltonianFlow(_BracketFlow):
     Source: Gruber, Lee and Trask (2023), section 4.
     """
 
+    @checked
     def velocity(self, state: Pair) -> Pair:
         r"""$J\nabla E$."""
         return self.poisson(self.energy_gradient(state))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class DoubleBracketFlow(_BracketFlow):
     r"""Waves that lose energy: $\dot x = J\nabla E + J^2\nabla E$.
@@ -216,6 +227,7 @@ class DoubleBracketFlow(_BracketFlow):
     :class:`HamiltonianFlow`. Source: Gruber, Lee and Trask (2023), section 4.
     """
 
+    @checked
     def velocity(self, state: Pair) -> Pair:
         r"""$J\nabla E + J(J\nabla E)$."""
         turned = self.poisson(self.energy_gradient(state))
@@ -223,6 +235,7 @@ class DoubleBracketFlow(_BracketFlow):
         return turned[0] + again[0], turned[1] + again[1]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class WaveEquation(HamiltonianSystem):
     r"""The wave $\ddot u = -\delta_0^*\delta_0 u$ in canonical pairs, for the steppers.
@@ -236,36 +249,33 @@ class WaveEquation(HamiltonianSystem):
     name = "wave on a graph"
     separable = True
     edges: Int64[Tensor, "2 E"]
-    nodes: int
+    nodes: Count
     _: KW_ONLY
     node_weights: Float[Tensor, "nodes"] | None = None
     edge_weights: Float[Tensor, "E"] | None = None
 
     def __post_init__(self) -> None:
-        _check_graph(self)
+        check_node_numbers("edges", self.edges, self.nodes)
+        check_metric(**_metric(self))
 
     @property
     def dim(self) -> int:
         """The number of nodes."""
         return self.nodes
 
-    def check(self, q: Tensor, p: Tensor) -> None:
-        """Raise unless ``q`` and ``p`` are ``(*batch, nodes)``, of the dtype of the weights."""
-        super().check(q, p)
-        weights = {"node_weights": self.node_weights, "edge_weights": self.edge_weights}
-        check_floating(q=q, **{name: w for name, w in weights.items() if w is not None})
-
+    @checked
     def energy(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
     ) -> Float[Tensor, "*batch"]:
         """The kinetic energy of the nodes and the potential energy of the springs."""
         return (p * self.grad_p(q, p) + q * self.grad_q(q, p)).sum(dim=-1) / 2
 
+    @checked
     def grad_q(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
     ) -> Float[Tensor, "*batch dim"]:
         r"""The pull of the springs, sign reversed: $M\delta_0^*\delta_0 u$."""
-        self.check(q, p)
+        check_floating(q=q, p=p, **_metric(self))
         u = q.reshape(-1, self.nodes).T
         # Without the weights of the nodes the adjoint is that of partial derivatives.
         pull = divergence(
@@ -273,34 +283,36 @@ class WaveEquation(HamiltonianSystem):
         )
         return pull.T.reshape(q.shape)
 
+    @checked
     def grad_p(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
     ) -> Float[Tensor, "*batch dim"]:
         r"""The velocity $\dot u = v/m$."""
-        self.check(q, p)
+        check_floating(q=q, p=p, **_metric(self))
         return p if self.node_weights is None else p / self.node_weights
 
 
 # Steps and solvers ----------------------------------------------------------------------------
 
 
-def euler_step(system: Any, state: Tensor | Pair, dt: float | int) -> Tensor | Pair:
+@checked
+def euler_step(system: object, state: Field | Pair, dt: Positive) -> Field | Pair:
     r"""$x + h\,\dot x$: the explicit Euler step, and one layer of a graph network."""
-    check_number("dt", dt, positive=True)
     velocity = system.velocity(state)
     if isinstance(state, Tensor):
         return state + dt * velocity
     return tuple(x + dt * v for x, v in zip(state, velocity, strict=True))
 
 
+@checked
 def evolve(
-    system: Any,
-    state: Tensor | Pair,
+    system: object,
+    state: Field | Pair,
     t: Float[Tensor, "time"],
     *,
-    method: str = "dopri5",
-    tolerance: float | None = None,
-) -> Tensor | Pair:
+    method: Solver = "dopri5",
+    tolerance: Positive | None = None,
+) -> Fields | Pairs:
     r"""The states at the times ``t``, by a solver of torchdiffeq; ``state`` is that at ``t[0]``.
 
     ``(nodes, d)`` becomes ``(time, nodes, d)``. ``method`` is one of ``SOLVERS``; ``euler``,
@@ -313,18 +325,13 @@ def evolve(
     """
     from torchdiffeq import odeint
 
-    check_choice("method", method, SOLVERS)
-    first = state if isinstance(state, Tensor) else state[0]
-    check_floating(state=first, t=t)
-    check_shapes(t=(t, "time"))
     if not (len(t) and t.isfinite().all() and t[0] >= 0 and (t.diff() > 0).all()):
         raise ValueError(
             f"t is {t.tolist()}; expected times of 0 or more, each later than the one before; "
             "sort them, and start at the time of state"
         )
     if tolerance is None:
-        tolerance = math.sqrt(torch.finfo(first.dtype).eps)
-    check_number("tolerance", tolerance, positive=True)
+        tolerance = math.sqrt(torch.finfo(t.dtype).eps)
     system.velocity(state)  # refuses what is no state
     parts = [part.detach() for part in ([state] if isinstance(state, Tensor) else state)]
     size = (
@@ -344,8 +351,7 @@ def evolve(
         ) from error
 
 
-def _check_graph(system: Any) -> None:
-    check_edges(system.edges, system.nodes)
-    weights = (system.node_weights, system.edge_weights)
-    like = next((w for w in weights if w is not None), None)
-    check_metric(like, system.nodes, system.edges.shape[1], *weights)
+def _metric(system: object) -> dict[str, Tensor]:
+    """The weights that a system was given, by name."""
+    names = ("node_weights", "edge_weights")
+    return {name: getattr(system, name) for name in names if getattr(system, name) is not None}

@@ -6,42 +6,36 @@ matrix of nodes by nodes; :func:`neighbour_sum` does not even make the messages.
 """
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from einops import einsum
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.checks import (
-    check_choice,
-    check_floating,
-    check_scores,
-    check_shapes,
-    check_size,
-)
+from course_lib.checks import check_scores
 from course_lib.graph_structure import check_node_numbers
+from course_lib.support.contracts import Count, checked
 
-AGGREGATES = ("sum", "mean", "max")
+Aggregate = Literal["sum", "mean", "max"]
 PRODUCT = "edges heads d, edges heads d -> edges heads"
 AT_ONCE = 2**14  # edges, few enough for their messages to stay in a processor's cache
 
 
+@checked
 def aggregate(
     message: Float[Tensor, "edges *features"],
-    target: Int[Tensor, "edges"],
-    nodes: int,
-    how: str = "sum",
+    target: Int64[Tensor, "edges"],
+    nodes: Count,
+    how: Aggregate = "sum",
 ) -> Float[Tensor, "nodes *features"]:
     r"""Put together what reaches each node: $\bigoplus_{e:\,\mathrm{target}(e) = u} m_e$.
 
     ``how`` is ``"sum"``, ``"mean"`` or ``"max"`` ($\oplus$), none of which depends on the order of
     the edges. A node that nothing reaches gets 0, also from mean and max, as in PyTorch Geometric.
-    Raises ``ValueError`` for another ``how``, and unless there is one target for each message.
     """
-    check_choice("how", how, AGGREGATES)
-    _check_targets("message", message, target, nodes)
+    check_node_numbers("target", target, nodes)
     shape = (nodes, *message.shape[1:])
     across = (-1, *[1] * (message.dim() - 1))
     if how == "max":
@@ -58,16 +52,17 @@ def aggregate(
     return total.to(message.dtype)
 
 
+@checked
 def edge_softmax(
-    score: Float[Tensor, "edges *heads"], target: Int[Tensor, "edges"], nodes: int
+    score: Float[Tensor, "edges *heads"], target: Int64[Tensor, "edges"], nodes: Count
 ) -> Float[Tensor, "edges *heads"]:
     r"""The softmax over the edges that end at the same node: $e^{s_e} / \sum_{e'} e^{s_{e'}}$.
 
     The weights that reach a node sum to one, if any edge does. A score may be -inf, which hides its
-    edge. Raises ``ValueError`` for nan and +inf, where all edges of a node are hidden, and unless
-    there is one target for each score. Source: Veličković et al. (2018), eq. 2.
+    edge. Raises ``ValueError`` for nan and +inf, and where all edges of a node are hidden.
+    Source: Veličković et al. (2018), eq. 2.
     """
-    _check_targets("score", score, target, nodes)
+    check_node_numbers("target", target, nodes)
     check_scores(score=score)
     # Softmax is the same for shifted scores; from their largest on, none overflows.
     wide = _wide(score)
@@ -82,9 +77,10 @@ def edge_softmax(
     return (weight / total.index_select(0, target)).to(score.dtype)
 
 
+@checked
 def neighbour_sum(
     x: Float[Tensor, "nodes *heads d"],
-    edges: Int[Tensor, "2 edges"],
+    edges: Int64[Tensor, "2 edges"],
     *,
     weight: Float[Tensor, "edges *heads"] | None = None,
 ) -> Float[Tensor, "nodes *heads d"]:
@@ -92,21 +88,11 @@ def neighbour_sum(
 
     ``weight`` $w$ is 1 for every edge if it is not given; with one more axis there is a weight for
     each head. The same as :func:`aggregate` of ``x[source]`` times ``weight``, but no message is
-    made: memory grows with the nodes alone, beyond the weights. Raises ``ValueError`` for shapes
-    that disagree.
+    made: memory grows with the nodes alone, beyond the weights.
     """
-    check_floating(x=x, **({} if weight is None else {"weight": weight}))
-    check_shapes(x=(x, "*nodes_and_heads d"), edges=(edges, "2 edges"))
-    check_node_numbers("edges", edges, x.shape[0], x=x)
+    check_node_numbers("edges", edges, len(x))
     heads = x.shape[1:-1]
     if weight is not None:
-        expected = (edges.shape[1], *heads)
-        if weight.shape != expected:
-            raise ValueError(
-                f"weight has shape {tuple(weight.shape)}; expected (edges, *heads) = "
-                f"{tuple(expected)} for x of shape {tuple(x.shape)}; give each edge a weight for "
-                "each head"
-            )
         # Under autocast a softmax stays in float32, whatever it weighs.
         weight = weight.reshape(edges.shape[1], heads.numel()).to(x.dtype)
     # Without weights all heads are one wide head.
@@ -123,8 +109,8 @@ class _NeighbourSum(torch.autograd.Function):
     def forward(
         x: Float[Tensor, "nodes heads d"],
         weight: Float[Tensor, "edges heads"] | None,
-        source: Int[Tensor, "edges"],
-        target: Int[Tensor, "edges"],
+        source: Int64[Tensor, "edges"],
+        target: Int64[Tensor, "edges"],
     ) -> Float[Tensor, "nodes heads d"]:
         """The neighbours of a node are a bag of rows of ``x``, and a library sums bags of rows."""
         order = target.argsort()
@@ -161,8 +147,8 @@ class _NeighbourSum(torch.autograd.Function):
 def _edge_products(
     at_target: Float[Tensor, "nodes heads d"],
     at_source: Float[Tensor, "nodes heads d"],
-    source: Int[Tensor, "edges"],
-    target: Int[Tensor, "edges"],
+    source: Int64[Tensor, "edges"],
+    target: Int64[Tensor, "edges"],
 ) -> Float[Tensor, "edges heads"]:
     """The inner product of what stands at the two ends of each edge, head by head."""
     some_edges = zip(source.split(AT_ONCE), target.split(AT_ONCE), strict=True)
@@ -176,15 +162,3 @@ def _edge_products(
 def _wide(x: Tensor) -> Tensor:
     """In float32 at least: in half precision 2048 + 1 is 2048, and 70,000 is infinite."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-def _check_targets(name: str, rows: object, target: object, nodes: int) -> None:
-    """Raise unless ``rows`` holds floats, and ``target`` a node number for each of its rows."""
-    check_floating(**{name: rows})
-    check_size("nodes", nodes, minimum=0)
-    check_node_numbers("target", target, nodes, **{name: rows})
-    if rows.dim() < 1 or target.shape != rows.shape[:1]:
-        raise ValueError(
-            f"target has shape {tuple(target.shape)} and {name} has shape {tuple(rows.shape)}; "
-            "expected one node number for each of its rows; pass graph.target"
-        )

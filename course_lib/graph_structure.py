@@ -12,12 +12,14 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int64
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes, check_size, check_tensor
+from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.support.contracts import Count, checked
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Graph:
     """Nodes, edges and what they carry; see the top of this module. Nothing in it changes.
@@ -34,23 +36,20 @@ class Graph:
     """
 
     x: Float[Tensor, "nodes d"]
-    edges: Int[Tensor, "2 edges"]
+    edges: Int64[Tensor, "2 edges"]
     _: KW_ONLY
     edge_features: Float[Tensor, "edges d_edge"] | None = None
-    batch: Int[Tensor, "nodes"] | None = None
-    graphs: int | None = None
+    batch: Int64[Tensor, "nodes"] | None = None
+    graphs: Count | None = None
 
     def __post_init__(self) -> None:
-        check_floating(x=self.x)
-        check_shapes(x=(self.x, "nodes d"))
-        _check_edges("edges", self.edges, self.x)
-        _check_edge_features(self.edge_features, "edges", self.edges, self.x)
+        check_node_numbers("edges", self.edges, self.nodes)
         if self.batch is None:
             batch = torch.zeros(self.nodes, dtype=torch.int64, device=self.x.device)
             object.__setattr__(self, "batch", batch)
             least = 1
         else:
-            _check_batch(self.batch, self.x, self.edges)
+            _check_batch(self.batch, self.edges)
             least = int(self.batch[-1]) + 1 if self.nodes else 0
         graphs = least if self.graphs is None else self.graphs
         check_size("graphs", graphs, minimum=least)
@@ -67,10 +66,11 @@ class Graph:
     # Other ways to make a graph ---------------------------------------------------------------
 
     @classmethod
+    @checked
     def undirected(
         cls,
         x: Float[Tensor, "nodes d"],
-        pairs: Int[Tensor, "2 pairs"],
+        pairs: Int64[Tensor, "2 pairs"],
         *,
         edge_features: Float[Tensor, "pairs d_edge"] | None = None,
     ) -> "Graph":
@@ -79,10 +79,7 @@ class Graph:
         Give each pair once; a loop is not doubled. ``edge_features`` has a row for each pair, which
         both directions get. Errors as in :class:`Graph`.
         """
-        check_floating(x=x)
-        check_shapes(x=(x, "nodes d"))
-        _check_edges("pairs", pairs, x)
-        _check_edge_features(edge_features, "pairs", pairs, x)
+        check_node_numbers("pairs", pairs, len(x))
         two_ways = pairs[0] != pairs[1]
         edges = torch.cat([pairs, pairs.flip(0)[:, two_ways]], dim=1)
         if edge_features is not None:
@@ -90,14 +87,14 @@ class Graph:
         return cls(x, edges, edge_features=edge_features)
 
     @classmethod
+    @checked
     def complete(cls, x: Float[Tensor, "nodes d"]) -> "Graph":
         """Join every node to every other, in both directions, and none to itself."""
-        check_floating(x=x)
-        check_shapes(x=(x, "nodes d"))
         others = ~torch.eye(x.shape[0], dtype=torch.bool, device=x.device)
         return cls(x, others.nonzero().T)
 
     @classmethod
+    @checked
     def batched(cls, graphs: Sequence["Graph"]) -> "Graph":
         """Lay graphs side by side as one: nodes after nodes, edges after edges, in their order.
 
@@ -107,7 +104,6 @@ class Graph:
         if not graphs:
             raise ValueError("graphs is empty; expected one graph at least; pass one")
         for i, graph in enumerate(graphs):
-            check_graph(f"graphs[{i}]", graph)
             _check_alike(f"graphs[{i}]", graph, graphs[0])
         featured = graphs[0].edge_features is not None
         shifts = torch.tensor([0] + [graph.nodes for graph in graphs[:-1]]).cumsum(0).tolist()
@@ -122,28 +118,28 @@ class Graph:
 
     # The same graph, otherwise ----------------------------------------------------------------
 
+    @checked
     def with_features(self, x: Float[Tensor, "nodes d_new"]) -> "Graph":
         """The same edges between nodes that carry ``x``, for instance what a layer made of them."""
-        check_floating(x=x, **self._edge_features())
-        check_shapes(x=(x, f"{self.nodes} d"))
+        if self.edge_features is not None:
+            check_floating(edge_features=self.edge_features, x=x)
         # The edges were checked when this graph was made: a layer need not pay for it again.
         graph = copy(self)
         object.__setattr__(graph, "x", x)
         return graph
 
-    def permuted(self, order: Int[Tensor, "nodes"]) -> "Graph":
+    @checked
+    def permuted(self, order: Int64[Tensor, "nodes"]) -> "Graph":
         """The same graph with its nodes in another order: node ``k`` is what ``order[k]`` was.
 
         The edges keep their order and lead between the same nodes under their new numbers. Raises
         ``ValueError`` unless ``order`` holds each node once, and where it tears a batch apart.
         """
-        check_tensor(order=order)
         everyone = torch.arange(self.nodes, device=self.x.device)
-        each_once = order.shape == everyone.shape and torch.equal(order.sort().values, everyone)
-        if order.dtype != torch.int64 or not each_once:
+        if not torch.equal(order.sort().values, everyone):
             raise ValueError(
-                f"order is {_shortly(order)}; expected each of the numbers 0 to {self.nodes - 1} "
-                f"once, as int64 on {self.x.device}; make one with torch.randperm({self.nodes})"
+                "order holds a number twice, or one that is no node; expected each of 0 to "
+                f"{self.nodes - 1} once; make one with torch.randperm({self.nodes})"
             )
         new_number = torch.empty_like(order).scatter_(0, order, everyone)
         return Graph(
@@ -175,16 +171,16 @@ class Graph:
         return self.x.shape[0]
 
     @property
-    def source(self) -> Int[Tensor, "edges"]:
+    def source(self) -> Int64[Tensor, "edges"]:
         """Where each edge begins."""
         return self.edges[0]
 
     @property
-    def target(self) -> Int[Tensor, "edges"]:
+    def target(self) -> Int64[Tensor, "edges"]:
         """Where each edge ends."""
         return self.edges[1]
 
-    def degree(self) -> Int[Tensor, "nodes"]:
+    def degree(self) -> Int64[Tensor, "nodes"]:
         r"""How many edges end at each node: $d_u = \sum_v A_{uv}$."""
         return torch.bincount(self.target, minlength=self.nodes)
 
@@ -199,20 +195,12 @@ class Graph:
         one = self.x.new_ones(())
         return empty.index_put((self.target, self.source), one, accumulate=True)
 
-    def _edge_features(self) -> dict[str, Tensor]:
-        return {} if self.edge_features is None else {"edge_features": self.edge_features}
-
 
 # What a graph refuses -------------------------------------------------------------------------
 
 
-def check_node_numbers(name: str, numbers: object, nodes: int | None, **like: Tensor) -> None:
-    """Raise unless all are int64, in [0, nodes), and on the device of the tensor ``like``, if any.
-
-    The last axis of ``numbers`` is that of edges. Where nobody knows how many ``nodes`` there are,
-    no number is too large. A dtype is a ``TypeError``, else ``ValueError``.
-    """
-    _check_int64(name, numbers, "node numbers", **like)
+def check_node_numbers(name: str, numbers: Int64[Tensor, "*ends edges"], nodes: int | None) -> None:
+    """Raise ``ValueError`` unless all are in [0, nodes); without ``nodes``, none is too large."""
     outside = numbers < 0 if nodes is None else (numbers < 0) | (numbers >= nodes)
     if outside.any():
         which = int(outside.reshape(-1, numbers.shape[-1]).any(dim=0).nonzero()[0])
@@ -226,30 +214,8 @@ def check_node_numbers(name: str, numbers: object, nodes: int | None, **like: Te
         )
 
 
-def _check_edges(name: str, edges: object, x: Tensor) -> None:
-    """Raise unless ``edges`` is ``(2, edges)`` and holds numbers of the rows of ``x``."""
-    _check_int64(name, edges, "node numbers", x=x)
-    shape = tuple(edges.shape)
-    if edges.dim() != 2 or shape[0] != 2:  # noqa: PLR2004 - a source and a target
-        turn = f"turn it with {name}.T" if shape[1:] == (2,) else "stack sources and targets"
-        raise ValueError(
-            f"{name} has shape {shape}; expected (2, {name}), sources above targets; {turn}"
-        )
-    check_node_numbers(name, edges, x.shape[0], x=x)
-
-
-def _check_edge_features(features: object, name: str, edges: Tensor, x: Tensor) -> None:
-    """Raise unless ``features`` is ``None`` or has a row for each edge, as floats like ``x``."""
-    if features is None:
-        return
-    check_floating(x=x, edge_features=features)
-    check_shapes(**{name: (edges, f"2 {name}"), "edge_features": (features, f"{name} d_edge")})
-
-
-def _check_batch(batch: object, x: Tensor, edges: Tensor) -> None:
+def _check_batch(batch: Tensor, edges: Tensor) -> None:
     """Raise unless ``batch`` numbers the graph of each node, in order, and no edge leaves one."""
-    _check_int64("batch", batch, "the number of each node's graph", x=x)
-    check_shapes(x=(x, "nodes d"), batch=(batch, "nodes"))
     falls = (batch[1:] < batch[:-1]).nonzero()
     if len(falls):
         node = int(falls[0]) + 1
@@ -273,50 +239,19 @@ def _check_batch(batch: object, x: Tensor, edges: Tensor) -> None:
         )
 
 
-def _check_int64(name: str, tensor: object, meaning: str, **like: Tensor) -> None:
-    check_tensor(**{name: tensor})
-    if tensor.dtype != torch.int64:
-        raise TypeError(
-            f"{name} has dtype {tensor.dtype}; expected torch.int64, {meaning}; "
-            f"convert it with {name}.long()"
-        )
-    for source, reference in like.items():
-        if tensor.device != reference.device:
-            raise ValueError(
-                f"{name} is on {tensor.device} and {source} on {reference.device}; expected one "
-                f"device; move it with {name}.to({str(reference.device)!r})"
-            )
-
-
-def check_graph(name: str, graph: object) -> None:
-    """Raise ``TypeError`` for what is no :class:`Graph`."""
+def _check_alike(name: str, graph: object, first: Graph) -> None:
+    """Raise unless ``graph`` is one, with features like those of the ``first`` of a batch."""
     if not isinstance(graph, Graph):
         raise TypeError(
             f"{name} is a {type(graph).__name__}; expected a course_lib.graph.Graph; "
             "make one with Graph(x, edges)"
         )
-
-
-def _check_alike(name: str, graph: Graph, first: Graph) -> None:
-    """Raise unless ``graph`` carries features like those of the ``first`` graph of a batch."""
-    ours, theirs = graph.edge_features, first.edge_features
-    if (ours is None) != (theirs is None):
-        has, lacks = ("graphs[0]", name) if ours is None else (name, "graphs[0]")
+    if (graph.edge_features is None) != (first.edge_features is None):
         raise ValueError(
-            f"{has} has edge features and {lacks} has none; expected all or none; "
-            "give them to every graph"
+            f"of graphs[0] and {name} one has edge features and one has none; expected all or "
+            "none; give them to every graph"
         )
-    for what in ("x",) if ours is None else ("x", "edge_features"):
-        mine, wanted = getattr(graph, what), getattr(first, what)
-        check_floating(**{f"graphs[0].{what}": wanted, f"{name}.{what}": mine})
-        if mine.shape[1] != wanted.shape[1]:
-            raise ValueError(
-                f"{name}.{what} has {mine.shape[1]} columns and graphs[0].{what} "
-                f"{wanted.shape[1]}; expected the same number; describe all graphs alike"
-            )
-
-
-def _shortly(tensor: Tensor) -> str:
-    return f"a tensor of shape {tuple(tensor.shape)} and dtype {tensor.dtype}" + (
-        f", {tensor.tolist()}" if tensor.numel() <= 10 else ""  # noqa: PLR2004 - what fits a line
-    )
+    for what in ("x",) if graph.edge_features is None else ("x", "edge_features"):
+        both = {f"graphs[0].{what}": getattr(first, what), f"{name}.{what}": getattr(graph, what)}
+        check_floating(**both)
+        check_shapes(**{of: (rows, f"{len(rows)} d") for of, rows in both.items()})
