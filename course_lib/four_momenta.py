@@ -16,13 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import (
-    check_finite,
-    check_floating,
-    check_number,
-    check_shapes,
-    wants_gradient,
-)
+from course_lib.checks import check_finite, wants_gradient
+from course_lib.support.contracts import checked
 
 __all__ = [
     "Measured",
@@ -52,6 +47,7 @@ class Measured(NamedTuple):
 # Between what is measured and what is conserved -------------------------------------------------
 
 
+@checked
 def four_momenta(
     pt: Float[Tensor, "*batch"],
     eta: Float[Tensor, "*batch"],
@@ -63,40 +59,38 @@ def four_momenta(
     Raises ``ValueError`` for a negative $p_T$ or mass and for numbers that are not finite.
     Source: Particle Data Group (2024), "kinematics".
     """
-    given = {"pt": pt, "eta": eta, "phi": phi, "mass": mass}
-    check_floating(**given)
-    check_shapes(**{name: (value, "*batch") for name, value in given.items()})
-    check_finite(**given)
-    for name in ("pt", "mass"):
-        check_not_negative(name, given[name])
+    check_finite(pt=pt, eta=eta, phi=phi, mass=mass)
+    check_not_negative("pt", pt)
+    check_not_negative("mass", mass)
     energy = _root(mass.square() + (pt * eta.cosh()).square())
     return torch.stack([energy, pt * phi.cos(), pt * phi.sin(), pt * eta.sinh()], dim=-1)
 
 
+@checked
 def measured(momenta: Float[Tensor, "*batch 4"]) -> Measured:
     r"""The inverse of :func:`four_momenta`: $p_T$, $\eta$, $\varphi$ in $[-\pi, \pi]$ and mass.
 
     $\eta$ is infinite along the beam, and 0 for a particle at rest.
     """
-    _check_momenta(momenta=momenta)
     z = momenta[..., 3]
     pt = transverse_momentum(momenta)
     eta = (z / pt.masked_fill((pt == 0) & (z == 0), 1.0)).asinh()
     return Measured(pt, eta, _azimuth(momenta), invariant_mass(momenta))
 
 
+@checked
 def transverse_momentum(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
     r"""$p_T = \sqrt{p_x^2 + p_y^2}$."""
-    _check_momenta(momenta=momenta)
     return _hypot(momenta[..., 1], momenta[..., 2])
 
 
+@checked
 def mass_squared(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
     r"""$m^2 = E^2 - |\vec p|^2$, the same for all observers; rounding may leave it below 0."""
-    _check_momenta(momenta=momenta)
     return momenta[..., 0].square() - momenta[..., 1:].square().sum(dim=-1)
 
 
+@checked
 def invariant_mass(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
     r"""$m = \sqrt{E^2 - |\vec p|^2}$, 0 where rounding leaves less.
 
@@ -108,37 +102,35 @@ def invariant_mass(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"
 # How far apart two particles fly ----------------------------------------------------------------
 
 
+@checked
 def rapidity(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
     r"""$y = \tfrac12 \ln\frac{E + p_z}{E - p_z} = \operatorname{arsinh}(p_z / m_T)$.
 
     $m_T^2 = E^2 - p_z^2$. A boost along the beam adds the same to the rapidity of every particle,
     so that differences stay; of a massless particle it is $\eta$. A momentum of 0 has rapidity 0.
     """
-    _check_momenta(momenta=momenta)
     energy, z = momenta[..., 0], momenta[..., 3]
     tiny = torch.finfo(momenta.dtype).tiny
     squared = ((energy - z) * (energy + z)).clamp(min=tiny).where(energy > 0, 1.0)
     return torch.asinh(z / squared.sqrt())
 
 
-def delta_phi(
-    first: Float[Tensor, "*#batch"], second: Float[Tensor, "*#batch"]
-) -> Float[Tensor, "*batch"]:
-    r"""The angle from ``second`` to ``first`` the short way round, in $[-\pi, \pi)$."""
-    check_floating(first=first, second=second)
+@checked
+def delta_phi(first: Float[Tensor, "..."], second: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    r"""The angle from ``second`` to ``first`` the short way round, in $[-\pi, \pi)$.
+
+    Axes of size 1 count for all.
+    """
     return torch.remainder(first - second + math.pi, 2 * math.pi) - math.pi
 
 
-def delta_r(
-    first: Float[Tensor, "*#batch 4"], second: Float[Tensor, "*#batch 4"]
-) -> Float[Tensor, "*batch"]:
+@checked
+def delta_r(first: Float[Tensor, "... 4"], second: Float[Tensor, "... 4"]) -> Float[Tensor, "..."]:
     r"""The distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$ of two momenta.
 
     Axes of size 1 count for all. Boosts along the beam and rotations about it leave it as it is.
     Source: Cacciari, Salam and Soyez (2012).
     """
-    _check_momenta(first=first, second=second)
-    check_floating(first=first, second=second)
     azimuth = delta_phi(_azimuth(first), _azimuth(second))
     return _hypot(rapidity(first) - rapidity(second), azimuth)
 
@@ -146,27 +138,27 @@ def delta_r(
 # Other observers --------------------------------------------------------------------------------
 
 
+@checked
 def rotated_about_beam(
-    momenta: Float[Tensor, "*batch 4"], angle: float | int
+    momenta: Float[Tensor, "*batch 4"], angle: float
 ) -> Float[Tensor, "*batch 4"]:
     r"""The same momenta, with ``angle`` added to every azimuth."""
-    _check_momenta(momenta=momenta)
-    check_number("angle", angle)
     energy, x, y, z = momenta.unbind(-1)
     cos, sin = math.cos(angle), math.sin(angle)
     return torch.stack([energy, cos * x - sin * y, sin * x + cos * y, z], dim=-1)
 
 
+@checked
 def boosted_along_beam(
-    momenta: Float[Tensor, "*batch 4"], shift: float | int
+    momenta: Float[Tensor, "*batch 4"], shift: float
 ) -> Float[Tensor, "*batch 4"]:
     r"""The same momenta for an observer to whom every rapidity is larger by ``shift``."""
-    check_number("shift", shift)
     return boosted(momenta, (0.0, 0.0, math.tanh(shift)))
 
 
+@checked
 def boosted(
-    momenta: Float[Tensor, "*batch 4"], velocity: tuple[float | int, float | int, float | int]
+    momenta: Float[Tensor, "*batch 4"], velocity: tuple[float, float, float]
 ) -> Float[Tensor, "*batch 4"]:
     r"""What was at rest moves with ``velocity`` $\vec\beta$, in units of that of light.
 
@@ -175,7 +167,6 @@ def boosted(
     \vec\beta \cdot \vec p\big)$, with $\gamma = (1 - \beta^2)^{-1/2}$. Raises ``ValueError`` unless
     $|\vec\beta| < 1$. Source: Jackson (1999), eq. 11.19.
     """
-    _check_momenta(momenta=momenta)
     beta = torch.tensor(velocity, dtype=momenta.dtype, device=momenta.device)
     squared = sum(component**2 for component in velocity)
     if not squared < 1:
@@ -218,9 +209,3 @@ def _root(square: Tensor) -> Tensor:
     """The root, 0 of what is below; there the gradient is 0, not infinite."""
     some = square > 0
     return square.where(some, 1.0).sqrt().where(some, 0.0)
-
-
-def _check_momenta(**momenta: Tensor) -> None:
-    for name, value in momenta.items():
-        check_floating(**{name: value})
-        check_shapes(**{name: (value, "*batch 4")})

@@ -13,7 +13,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.checks import check_size
 from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
 from course_lib.jet_tagging import (
     DISPLACED,
@@ -23,6 +22,7 @@ from course_lib.jet_tagging import (
     jet_summary,
 )
 from course_lib.jets import PARTICLES, Jets
+from course_lib.support.contracts import Size, checked
 
 POWERS = (0.2, 0.5, 2.0)
 MISSES = (0.05, 0.2, 0.5, 1.0, 2.0)  # mm
@@ -45,11 +45,13 @@ SUBSTRUCTURE = (
 """The columns of :func:`jet_substructure`."""
 
 
+@checked
 def jet_numbers(jets: Jets) -> Float[Tensor, "jets columns"]:
     """The columns of :func:`jet_summary`, and then those of :func:`jet_substructure`."""
     return torch.cat([jet_summary(jets), jet_substructure(jets)], dim=1)
 
 
+@checked
 def jet_substructure(jets: Jets) -> Float[Tensor, "jets columns"]:
     r"""The columns :data:`SUBSTRUCTURE`, in float64.
 
@@ -116,13 +118,13 @@ def _subjettiness(
     return (share * nearest.nan_to_num(posinf=0.0)).sum(dim=1)
 
 
-def subjets(jets: Jets, most: int) -> list[Float[Tensor, "jets cores 4"]]:
+@checked
+def subjets(jets: Jets, most: Size) -> list[Float[Tensor, "jets cores 4"]]:
     r"""The four-momenta of each jet's 1, 2, … and ``most`` cores, 0 where a jet has too few.
 
     The two particles of least $\min(p_{T,a}, p_{T,b})\,\Delta_{ab}$ become one, their sum, until
     as many are left: the exclusive kT algorithm. Source: Catani et al. (1993).
     """
-    check_size("most", most)
     momenta, left = jets.momenta.clone(), jets.real.clone()
     found = [momenta.new_zeros(len(jets), count, 4) for count in range(1, most + 1)]
     apart = _kt_distance(momenta[:, :, None], momenta[:, None])

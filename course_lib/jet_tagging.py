@@ -11,6 +11,7 @@ and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one t
 
 import json
 import math
+import numbers
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,13 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import zero_where_unseen
-from course_lib.checks import (
-    check_floating,
-    check_number,
-    check_scores,
-    check_shapes,
-    check_size,
-)
+from course_lib.checks import check_scores, check_size
 from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
 from course_lib.jets import (
     CLASSES,
@@ -40,7 +35,8 @@ from course_lib.jets import (
     pairwise_features,
     particle_features,
 )
-from course_lib.particle_transformer import ParticleTransformer, Standardization
+from course_lib.particle_transformer import D_FEATURES, ParticleTransformer, Standardization
+from course_lib.support.contracts import Fraction, Positive, Size, checked
 from course_lib.training import fit_one_cycle
 
 if TYPE_CHECKING:
@@ -72,6 +68,7 @@ class Inputs(NamedTuple):
         return Inputs(*(None if value is None else value[which] for value in self))
 
 
+@checked
 def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
     """The features of all particles and of all pairs, in float32; no pairs if they are not asked.
 
@@ -86,6 +83,7 @@ KINDS = ("charge", *PARTICLES)
 """The features that say what a particle is, and neither how hard it is nor where it flies."""
 
 
+@checked
 def kinds_alone(jets: Jets, *, above: float = 1.0) -> Inputs:
     """Quark and gluon jets, told by the kinds and charges of their particles ``above`` a pT in GeV.
 
@@ -102,6 +100,7 @@ def kinds_alone(jets: Jets, *, above: float = 1.0) -> Inputs:
 # Ten numbers and some trees ---------------------------------------------------------------------
 
 
+@checked
 def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     r"""Ten numbers that physicists tell jets apart by, the columns :data:`SUMMARY`, in float64.
 
@@ -138,12 +137,14 @@ def _summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     return torch.stack([column.double() for column in columns], dim=1)
 
 
+@checked
 def distances(jets: Jets) -> Float[Tensor, "jets particles particles"]:
     r"""$\Delta$ of every two particles, 0 where one of them is none."""
     both = jets.real[:, :, None] & jets.real[:, None, :]
     return delta_r(jets.momenta[:, :, None], jets.momenta[:, None]) * both
 
 
+@checked
 def energy_correlations(
     share: Float[Tensor, "jets particles"],
     apart: Float[Tensor, "jets particles particles"],
@@ -167,10 +168,10 @@ def fit_forest(
     *,
     seed: int = 0,
     trees: int = 100,
-    learning_rate: float | int = 0.08,
+    learning_rate: float = 0.08,
     leaves: int = 15,
     smallest: int = 20,
-    share: float | int = 0.5,
+    share: float = 0.5,
     summary: Callable[[Jets], Float[Tensor, "jets columns"]] = jet_summary,
 ) -> "HistGradientBoostingClassifier":
     """Boosted trees on the ``summary`` of jets; ``predict_proba`` takes that of other jets.
@@ -204,18 +205,17 @@ class DeepSet(nn.Module):
     al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
     """
 
+    @checked
     def __init__(
         self,
-        classes: int,
+        classes: Size,
         *,
-        d_hidden: int = 192,
-        d_features: int = len(FEATURES),
-        full: int = 48,
+        d_hidden: Size = 192,
+        d_features: Size = D_FEATURES,
+        full: Size = 48,
     ) -> None:
         super().__init__()
-        check_size("classes", classes)
-        check_size("d_hidden", d_hidden)
-        check_size("full", full)
+        self.classes, self.d_features = classes, d_features
         self.full = full  # not the number of places, which says nothing of a jet
         self.standard = Standardization(d_features)
         self.say = nn.Sequential(
@@ -228,6 +228,7 @@ class DeepSet(nn.Module):
             nn.Linear(2 * d_hidden, d_hidden), nn.GELU(), nn.Linear(d_hidden, classes)
         )
 
+    @checked
     def standardized_like(
         self,
         features: Float[Tensor, "jets particles d_features"],
@@ -239,6 +240,7 @@ class DeepSet(nn.Module):
         self.standard.learn(features[real])
         return self
 
+    @checked
     def forward(
         self,
         features: Float[Tensor, "*batch particles d_features"],
@@ -247,10 +249,8 @@ class DeepSet(nn.Module):
         real: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch classes"]:
         """The logits. Raises ``ValueError`` for a jet without particles."""
-        check_floating(parameters=self.say[0].weight, features=features)
-        check_shapes(features=(features, f"*batch particles {self.say[0].in_features}"))
         real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
-        check_real(real, features)
+        check_real(real)
         said = self.say(self.standard(zero_where_unseen(features, real))) * real[..., None]
         total = said.sum(dim=-2)
         count = real.sum(dim=-1, keepdim=True)
@@ -267,14 +267,15 @@ TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
 # Training and judging ---------------------------------------------------------------------------
 
 
+@checked
 def train_tagger(
     model: nn.Module,
     inputs: Inputs,
     *,
-    epochs: int,
+    epochs: Size,
     seed: int = 0,
-    batch: int = 64,
-    learning_rate: float | int = 2e-3,
+    batch: Size = 64,
+    learning_rate: Positive = 2e-3,
     progress: bool = True,
     callback: Callable[[int, float], object] | None = None,
 ) -> list[float]:
@@ -284,9 +285,6 @@ def train_tagger(
     :func:`mirrored`. AdamW with a weight decay of 0.05; the rate rises in the first third and falls
     to 0 in the rest. ``callback(step, loss)`` runs after each step.
     """
-    check_size("epochs", epochs)
-    check_size("batch", batch)
-    check_number("learning_rate", learning_rate, positive=True)
     random = torch.Generator().manual_seed(seed)
     steps = math.ceil(len(inputs.label) / batch)
 
@@ -312,6 +310,7 @@ def train_tagger(
     )
 
 
+@checked
 def mirrored(
     features: Float[Tensor, "jets particles features"], random: torch.Generator
 ) -> Float[Tensor, "jets particles features"]:
@@ -328,8 +327,9 @@ def mirrored(
     return features * signs.to(features)
 
 
+@checked
 @torch.no_grad()
-def logits_of(model: nn.Module, inputs: Inputs, *, batch: int = 250) -> Float[Tensor, "jets k"]:
+def logits_of(model: nn.Module, inputs: Inputs, *, batch: Size = 250) -> Float[Tensor, "jets k"]:
     """The logits of all jets, in evaluation mode, a batch at a time."""
     was_training = model.training
     model.eval()
@@ -357,9 +357,9 @@ class Judged(NamedTuple):
     taken_for: Int[Tensor, "classes classes"]
 
 
+@checked
 def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Judged:
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
-    check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
     check_scores(logits=logits)
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
     taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
@@ -369,6 +369,7 @@ def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]
     )
 
 
+@checked
 def rejection(
     logits: Float[Tensor, "jets classes"],
     label: Integer[Tensor, "jets"],
@@ -376,8 +377,8 @@ def rejection(
     signal: str,
     background: Sequence[str] = ("quark", "gluon"),
     classes: tuple[str, ...] = CLASSES,
-    efficiency: float = 0.5,
-) -> float:
+    efficiency: Fraction = 0.5,
+) -> numbers.Real:
     r"""Of how many jets of the background one is kept, where a share of the signal is kept.
 
     That share is ``efficiency``. Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the
@@ -386,8 +387,6 @@ def rejection(
     Raises ``ValueError`` if there is no jet of the signal or none of the background, and for logits
     by which a jet has no place. Source: Qu, Li and Qian (2022), who call it Rej50.
     """
-    check_shapes(logits=(logits, "jets classes"), label=(label, "jets"))
-    check_number("efficiency", efficiency, minimum=0, maximum=1)
     if logits.shape[1] != len(classes):
         raise ValueError(
             f"logits are of {logits.shape[1]} classes; expected {len(classes)}, those of classes = "

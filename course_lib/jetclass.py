@@ -19,8 +19,9 @@ import torch
 from torch import Tensor, distributed
 from torch.utils.data import IterableDataset, get_worker_info
 
-from course_lib.checks import check_choice, check_size
+from course_lib.checks import check_choice
 from course_lib.jets import EMPTY, Jets, stream
+from course_lib.support.contracts import Count, Size, checked
 
 if TYPE_CHECKING:
     import awkward
@@ -80,24 +81,22 @@ class JetStream(IterableDataset):
     like JetClass and for an unusable jet, by its file and entry.
     """
 
+    @checked
     def __init__(
         self,
         files: str | Path | Iterable[str | Path],
         *,
-        batch: int,
-        particles: int = 128,
+        batch: Size,
+        particles: Size = 128,
         shuffle: bool = False,
-        seed: int = 0,
+        seed: Count = 0,
         classes: Sequence[str] | None = None,
         columns: Mapping[str, str] | None = None,
         leave_out: bool = False,
-        rank: int | None = None,
-        ranks: int | None = None,
+        rank: Count | None = None,
+        ranks: Size | None = None,
     ) -> None:
         super().__init__()
-        check_size("batch", batch)
-        check_size("particles", particles)
-        check_size("seed", seed, minimum=0)
         files = [files] if isinstance(files, str | Path) else files
         self.paths = [Path(file) for file in files]
         if not self.paths:
@@ -107,11 +106,8 @@ class JetStream(IterableDataset):
                 raise FileNotFoundError(f"{path} is no file; expected a ROOT file of JetClass")
         if (rank is None) != (ranks is None):
             raise ValueError(f"rank is {rank} and ranks is {ranks}; expected both or none of them")
-        if ranks is not None:
-            check_size("ranks", ranks)
-            check_size("rank", rank, minimum=0)
-            if rank >= ranks:
-                raise ValueError(f"rank is {rank} of {ranks}; expected one of 0 to {ranks - 1}")
+        if ranks is not None and rank >= ranks:
+            raise ValueError(f"rank is {rank} of {ranks}; expected one of 0 to {ranks - 1}")
         self.classes = CLASSES if classes is None else tuple(classes)
         self.names = {name: name for name in ("tree", *PARTS, *_labels(self.classes))}
         for name in columns or {}:
@@ -124,9 +120,9 @@ class JetStream(IterableDataset):
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers see it change
         self._left_out = torch.zeros(WORKERS, dtype=torch.int64).share_memory_()
 
-    def set_epoch(self, epoch: int) -> None:
+    @checked
+    def set_epoch(self, epoch: Count) -> None:
         """Another epoch has another order. Every rank must be told."""
-        check_size("epoch", epoch, minimum=0)
         self._epoch.fill_(epoch)
 
     @property

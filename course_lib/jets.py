@@ -21,14 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from course_lib.checks import (
-    check_choice,
-    check_finite,
-    check_floating,
-    check_shapes,
-    check_size,
-    check_tensor,
-)
+from course_lib.checks import check_choice, check_finite
 from course_lib.four_momenta import (
     check_not_negative,
     delta_phi,
@@ -38,6 +31,7 @@ from course_lib.four_momenta import (
     measured,
     transverse_momentum,
 )
+from course_lib.support.contracts import Size, checked
 
 if TYPE_CHECKING:
     from course_lib.jetclass import JetStream
@@ -71,6 +65,7 @@ IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
 TRAIN, VALID = 8750, 1250
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Jets:
     r"""Jets and their particles; a place where no particle is has ``kind`` -1 and zeros elsewhere.
@@ -95,21 +90,11 @@ class Jets:
     classes: tuple[str, ...] = CLASSES
 
     def __post_init__(self) -> None:
-        """Check what was given."""
-        columns = {name: getattr(self, name) for name in ("pt", "eta", "phi", "d0", "dz")}
-        check_floating(**columns)
-        whole = {name: getattr(self, name) for name in ("kind", "charge")}
-        check_tensor(**whole, label=self.label, size=self.size)
-        check_shapes(
-            **{name: (value, "jets particles") for name, value in (columns | whole).items()},
-            label=(self.label, "jets"),
-            size=(self.size, "jets"),
-        )
-        check_finite(**columns)
+        check_finite(pt=self.pt, eta=self.eta, phi=self.phi, d0=self.d0, dz=self.dz)
         check_not_negative("pt", self.pt)
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
         _check_places("label", self.label, self.classes, minimum=0)
-        check_real(self.real, self.pt[..., None])
+        check_real(self.real)
         if not torch.equal(self.pt > 0, self.real):
             raise ValueError(
                 "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
@@ -140,9 +125,9 @@ class Jets:
         """The four-momentum of each jet, the sum over its particles."""
         return self.momenta.sum(dim=-2)
 
-    def hardest(self, particles: int) -> "Jets":
+    @checked
+    def hardest(self, particles: Size) -> "Jets":
         """The same jets with the first ``particles`` places, which hold those of largest pT."""
-        check_size("particles", particles)
         return self._each(lambda values: values[:, :particles] if values.dim() > 1 else values)
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Jets":
@@ -236,6 +221,7 @@ def class_number(name: str, classes: tuple[str, ...] = CLASSES) -> int:
 # What the network is told -----------------------------------------------------------------------
 
 
+@checked
 def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
     r"""What is known of each particle, the columns :data:`FEATURES`; 0 where none is.
 
@@ -265,6 +251,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
     return torch.where(real[..., None], known, 0).float()
 
 
+@checked
 def pairwise_features(
     momenta: Float[Tensor, "*batch particles 4"],
 ) -> Float[Tensor, "*batch particles particles 4"]:
@@ -281,10 +268,8 @@ def pairwise_features(
     ln kT, ln z, ln Δ, ln m² and whose momenta end with $E$.
     Source: Qu, Li and Qian (2022), "interaction features".
     """
-    check_floating(momenta=momenta)
-    check_shapes(momenta=(momenta, "*batch particles 4"))
     check_finite(momenta=momenta)
-    check_not_negative("the energy of momenta", momenta[..., 0])
+    check_not_negative("momenta[..., 0]", momenta[..., 0])
     first, second = momenta[..., :, None, :], momenta[..., None, :, :]
     pt = transverse_momentum(momenta)
     softer = torch.minimum(pt[..., :, None], pt[..., None, :])
@@ -324,17 +309,8 @@ def wrapped(phi: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
 # What the functions above share -----------------------------------------------------------------
 
 
-def check_real(
-    real: Bool[Tensor, "*batch particles"], features: Float[Tensor, "*batch particles d"]
-) -> None:
-    """Raise unless ``real`` is boolean, a place for each particle, and no jet is empty."""
-    check_tensor(real=real)
-    if real.dtype != torch.bool:
-        raise TypeError(
-            f"real has dtype {real.dtype}; expected torch.bool, True where a particle is; convert "
-            "it with real.bool()"
-        )
-    check_shapes(features=(features, "*batch particles d"), real=(real, "*batch particles"))
+def check_real(real: Bool[Tensor, "*batch particles"]) -> None:
+    """Raise ``ValueError`` for a jet without particles."""
     if not (some := real.any(dim=-1)).all():
         which = tuple((~some).nonzero()[0].tolist())
         raise ValueError(
@@ -344,10 +320,6 @@ def check_real(
 
 
 def _check_places(name: str, values: Tensor, among: tuple[str, ...], *, minimum: int) -> None:
-    if values.is_floating_point() or values.dtype == torch.bool:
-        raise TypeError(
-            f"{name} has dtype {values.dtype}; expected integers; convert it with {name}.long()"
-        )
     outside = values[(values < minimum) | (values >= len(among))]
     if outside.numel():
         raise ValueError(

@@ -12,33 +12,42 @@ Weston and Ott, 2021), class attention is that of Touvron et al. (2021). The aut
 
 import torch
 from einops import rearrange
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 
 from course_lib.attention import zero_where_unseen
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.checks import check_broadcasts
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
+from course_lib.support.contracts import Fraction, Size, checked
 from course_lib.transformer_parts import BlockAttention
 
+Mask = Bool[Tensor, "#particles #particles"] | Bool[Tensor, "*#batch #heads #particles #particles"]
+Bias = (
+    Float[Tensor, "#particles #particles"] | Float[Tensor, "*#batch #heads #particles #particles"]
+)
+
+D_FEATURES, D_PAIR_FEATURES = len(FEATURES), len(PAIR_FEATURES)
 ROUNDINGS = 4  # a column that varies by no more is constant
 
 
 class Standardization(nn.Module):
     r"""$(x - \mu) / \sigma$ in each of ``d`` columns, with what :meth:`learn` saw; $x$ before."""
 
-    def __init__(self, d: int) -> None:
+    @checked
+    def __init__(self, d: Size) -> None:
         super().__init__()
-        check_size("d", d)
+        self.d = d
         self.register_buffer("mean", torch.zeros(d))
         self.register_buffer("scale", torch.ones(d))
 
+    @checked
     def learn(self, x: Float[Tensor, "rows d"]) -> None:
         """Take mean and standard deviation from the rows of ``x``; a constant column keeps 1."""
-        check_shapes(x=(x, f"rows {len(self.mean)}"))
         deviation, rounding = x.std(dim=0), torch.finfo(x.dtype).eps * x.abs().amax(dim=0)
         self.mean.copy_(x.mean(dim=0))
         self.scale.copy_(torch.where(deviation > ROUNDINGS * rounding, deviation, 1))
 
+    @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """Every column with mean 0 and standard deviation 1, if it is like those seen."""
         return (x - self.mean) / self.scale
@@ -56,17 +65,18 @@ class ParticleAttentionBlock(nn.Module):
     Source: Qu, Li and Qian (2022), figure 3b.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
+        d_model: Size,
+        heads: Size,
         *,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
     ) -> None:
         super().__init__()
         d_hidden = 4 * d_model if d_hidden is None else d_hidden
-        check_size("d_hidden", d_hidden)
+        self.d_model, self.heads = d_model, heads
         self.norm = nn.LayerNorm(d_model)
         self.attention = BlockAttention(d_model, heads, dropout=dropout)
         self.attended = nn.Sequential(nn.LayerNorm(d_model), nn.Dropout(dropout))
@@ -80,12 +90,13 @@ class ParticleAttentionBlock(nn.Module):
             nn.Dropout(dropout),
         )
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch particles d_model"],
         *,
-        mask: Bool[Tensor, "... #particles #particles"] | None = None,
-        bias: Float[Tensor, "... #particles #particles"] | None = None,
+        mask: Mask | None = None,
+        bias: Bias | None = None,
     ) -> Float[Tensor, "*batch particles d_model"]:
         """Attention, then the MLP. ``mask`` and ``bias`` go to the attention."""
         x = x + self.attended(self.attention(self.norm(x), mask=mask, bias=bias))
@@ -100,15 +111,18 @@ class ClassAttentionBlock(ParticleAttentionBlock):
     Source: Qu, Li and Qian (2022), figure 3c; Touvron et al. (2021), section 3.
     """
 
+    @checked
     def forward(
         self,
         token: Float[Tensor, "*batch 1 d_model"],
         x: Float[Tensor, "*batch particles d_model"],
         *,
-        mask: Bool[Tensor, "... 1 #seen"] | None = None,
+        mask: Bool[Tensor, "1 seen"] | Bool[Tensor, "*#batch #heads 1 seen"] | None = None,
     ) -> Float[Tensor, "*batch 1 d_model"]:
         """The token, having looked. ``mask`` counts the token as the first of what is seen."""
         seen = self.norm(torch.cat([token, x], dim=-2))
+        if mask is not None:
+            check_broadcasts("mask", mask, (*x.shape[:-2], self.heads, 1, seen.shape[-2]))
         token = token + self.attended(self.attention(token, seen, mask=mask))
         return token + self.mlp(token)
 
@@ -127,24 +141,24 @@ class ParticleTransformer(nn.Module):
     blocks as :class:`ParticleAttentionBlock` says.
     """
 
+    @checked
     def __init__(
         self,
-        classes: int,
-        d_model: int,
-        heads: int,
-        layers: int,
-        class_layers: int,
+        classes: Size,
+        d_model: Size,
+        heads: Size,
+        layers: Size,
+        class_layers: Size,
         *,
-        d_pair: int = 16,
-        dropout: float | int = 0.0,
-        d_features: int = len(FEATURES),
-        d_pair_features: int = len(PAIR_FEATURES),
+        d_pair: Size = 16,
+        dropout: Fraction = 0.0,
+        d_features: Size = D_FEATURES,
+        d_pair_features: Size = D_PAIR_FEATURES,
     ) -> None:
         super().__init__()
-        sizes = {"classes": classes, "layers": layers, "class_layers": class_layers}
-        sizes |= {"d_pair": d_pair, "d_features": d_features, "d_pair_features": d_pair_features}
-        for name, size in sizes.items():
-            check_size(name, size)
+        self.classes, self.d_model, self.heads = classes, d_model, heads
+        self.class_layers = class_layers
+        self.d_features, self.d_pair_features = d_features, d_pair_features
         self.blocks = nn.ModuleList(
             ParticleAttentionBlock(d_model, heads, dropout=dropout) for _ in range(layers)
         )
@@ -171,10 +185,11 @@ class ParticleTransformer(nn.Module):
         self.standard = Standardization(d_features)
         self.standard_pairs = Standardization(d_pair_features)
 
+    @checked
     def standardized_like(
         self,
         features: Float[Tensor, "jets particles d_features"],
-        pairs: Float[Tensor, "jets particles particles d_pair_features"] | None = None,
+        pairs: Real[Tensor, "jets particles particles d_pair_features"] | None = None,
         *,
         real: Bool[Tensor, "jets particles"],
     ) -> "ParticleTransformer":
@@ -184,10 +199,11 @@ class ParticleTransformer(nn.Module):
             self.standard_pairs.learn(pairs[real[:, :, None] & real[:, None, :]])
         return self
 
+    @checked
     def forward(
         self,
         features: Float[Tensor, "*batch particles d_features"],
-        pairs: Float[Tensor, "*batch particles particles d_pair_features"] | None = None,
+        pairs: Real[Tensor, "*batch particles particles d_pair_features"] | None = None,
         *,
         real: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch classes"]:
@@ -196,9 +212,12 @@ class ParticleTransformer(nn.Module):
         ``real`` is True where a particle is, everywhere by default. ``pairs`` may be of another
         dtype. Raises ``ValueError`` for a jet without particles.
         """
-        x, mask = self._embedded(features, real)
+        real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
+        check_real(real)
+        x = self.embed(self.standard(zero_where_unseen(features, real)))
+        mask = real[..., None, None, :]
         if pairs is not None:
-            pairs = zero_where_unseen(pairs, mask[..., 0, :] & mask[..., 0, :].mT)
+            pairs = zero_where_unseen(pairs, real[..., None] & real[..., None, :])
         bias = self.bias(pairs, like=x)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias)
@@ -208,26 +227,24 @@ class ParticleTransformer(nn.Module):
             token = block(token, x, mask=with_token)
         return self.read(token[..., 0, :])
 
+    @checked
     def bias(
         self,
-        pairs: Float[Tensor, "*batch particles particles d_pair_features"] | None,
+        pairs: Real[Tensor, "*batch particles particles d_pair_features"] | None,
         *,
         like: Float[Tensor, "*batch particles d_model"],
     ) -> Float[Tensor, "*batch heads particles particles"] | None:
         """What the features of each pair add to the scores of each head, in the dtype ``like``."""
         if pairs is None:
             return None
-        check_shapes(
-            like=(like, "*batch particles d_model"),
-            pairs=(pairs, f"*batch particles particles {len(self.standard_pairs.mean)}"),
-        )
         embedded = self.embed_pairs(self.standard_pairs(pairs.to(like.dtype)))
         return rearrange(embedded, "... i j heads -> ... heads i j")
 
+    @checked
     def class_weights(
         self,
         features: Float[Tensor, "*batch particles d_features"],
-        pairs: Float[Tensor, "*batch particles particles d_pair_features"] | None = None,
+        pairs: Real[Tensor, "*batch particles particles d_pair_features"] | None = None,
         *,
         real: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "class_layers *batch heads seen"]:
@@ -247,18 +264,6 @@ class ParticleTransformer(nn.Module):
             for hook in hooks:
                 hook.remove()
         return torch.stack(weights)
-
-    def _embedded(
-        self, features: Tensor, real: Tensor | None
-    ) -> tuple[Float[Tensor, "*batch particles d_model"], Bool[Tensor, "*batch 1 1 particles"]]:
-        """The particles as vectors, and where a query may look."""
-        check_floating(parameters=self.class_token, features=features)
-        check_shapes(features=(features, f"*batch particles {len(self.standard.mean)}"))
-        if real is None:
-            real = torch.ones_like(features[..., 0], dtype=torch.bool)
-        check_real(real, features)
-        features = zero_where_unseen(features, real)
-        return self.embed(self.standard(features)), real[..., None, None, :]
 
 
 def without_itself(model: ParticleTransformer) -> ParticleTransformer:
