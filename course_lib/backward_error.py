@@ -9,14 +9,16 @@ Geometric Numerical Integration, 2nd edition (2006).
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.support.contracts import Size, checked
+
+T = TypeVar("T")
 
 
 class TrigonometricPolynomial:
@@ -45,17 +47,16 @@ class TrigonometricPolynomial:
             total[: part.shape[0], left : left + part.shape[1]] += part
         return TrigonometricPolynomial(total)
 
-    def __mul__(self, factor: float | int) -> "TrigonometricPolynomial":
+    def __mul__(self, factor: float) -> "TrigonometricPolynomial":
         return TrigonometricPolynomial(factor * self.coefficients)
 
     __rmul__ = __mul__
 
+    @checked
     def __call__(
         self, q: Float[Tensor, "*batch 1"], p: Float[Tensor, "*batch 1"]
     ) -> Float[Tensor, "*batch"]:
         """The value at each state."""
-        check_floating(q=q, p=p)
-        check_shapes(q=(q, "*batch 1"), p=(p, "*batch 1"))
         c = torch.from_numpy(self.coefficients).to(q.device)
         k = torch.arange(c.shape[1], device=q.device) - c.shape[1] // 2
         waves = torch.exp(1j * q.double() * k)
@@ -93,7 +94,8 @@ def poisson_bracket(
     return TrigonometricPolynomial(product.coefficients[: rows[-1] + 1 if len(rows) else 1])
 
 
-def bch(X: Any, Y: Any, order: int, *, bracket: Callable[[Any, Any], Any]) -> list[Any]:
+@checked(calls_back=True)
+def bch(X: T, Y: T, order: Size, *, bracket: Callable[[T, T], T]) -> list[T]:
     r"""The first ``order`` terms $Z_n$ of $\log(e^{tX} e^{tY}) = tZ_1 + t^2 Z_2 + \dots$ (BCH).
 
     For whatever has a sum, a multiple and a ``bracket``: matrices, functions on phase space.
@@ -104,11 +106,10 @@ def bch(X: Any, Y: Any, order: int, *, bracket: Callable[[Any, Any], Any]) -> li
     """
     from scipy.special import bernoulli
 
-    check_size("order", order)
     total, difference, B = X + Y, X + -1 * Y, bernoulli(order + 1)
     Z = [total]
     # nested[j][n] is the inner sum: j brackets whose indices add up to n.
-    nested: list[dict[int, Any]] = [{0: total}] + [{} for _ in range(order)]
+    nested: list[dict[int, T]] = [{0: total}] + [{} for _ in range(order)]
     for n in range(1, order):
         for j in range(1, n + 1):
             deeper = nested[j - 1]
@@ -121,7 +122,8 @@ def bch(X: Any, Y: Any, order: int, *, bracket: Callable[[Any, Any], Any]) -> li
     return Z
 
 
-def modified_pendulum(order: int) -> list[TrigonometricPolynomial]:
+@checked
+def modified_pendulum(order: Size) -> list[TrigonometricPolynomial]:
     r"""$H, H_2, \dots, H_N$ for a unit pendulum by symplectic Euler, up to ``order`` $N$.
 
     One kick and one drift of length $h$ follow $\tilde H_N = \sum_n h^{n-1} H_n$ up to an error of

@@ -14,7 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_number, check_shapes
+from course_lib.checks import check_finite, check_floating, check_shapes
+from course_lib.support.contracts import Positive, checked
 
 # What a formula runs on: the coordinates one by one, each a tensor, an array, a number or a symbol;
 # and a module of functions, torch, NumPy or math, which agree on their names.
@@ -53,6 +54,7 @@ class HamiltonianSystem:
         r"""The gradient $\nabla_p H$: the velocity."""
         raise NotImplementedError(f"{type(self).__name__} has no gradient; write grad_p(q, p)")
 
+    @checked
     def field(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
     ) -> tuple[Float[Tensor, "*batch dim"], Float[Tensor, "*batch dim"]]:
@@ -66,12 +68,7 @@ class HamiltonianSystem:
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
         """Raise ``ValueError`` for a state that no trajectory can start from: a nan, an inf."""
-        for name, tensor in (("q", q), ("p", p)):
-            if not tensor.isfinite().all():
-                raise ValueError(
-                    f"{name} holds nan or inf; expected a finite state to start from; "
-                    f"find them with {name}.isfinite()"
-                )
+        check_finite(q=q, p=p)
 
 
 class _Mechanical(HamiltonianSystem):
@@ -79,35 +76,35 @@ class _Mechanical(HamiltonianSystem):
 
     ``_masses``, ``_potential`` and ``_slope`` (its gradient) run on any kind of number. They take
     the coordinates of ``q`` and a module ``f`` of functions: torch for tensors, and
-    :mod:`course_lib.recording` hands in symbols. Every parameter is above 0.
+    :mod:`course_lib.recording` hands in symbols.
     """
 
     separable = True
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            check_number(name, value, positive=True)
-
+    @checked
     def energy(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
     ) -> Float[Tensor, "*batch"]:
         """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
-        self.check(q, p)
         kinetic = (p * p / (2 * p.new_tensor(self._masses()))).sum(dim=-1)
         return kinetic + self._potential(q.unbind(-1), torch)
 
+    @checked
     def grad_q(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
+        self,
+        q: Float[Tensor, "*batch dim"],
+        p: Float[Tensor, "*batch dim"],  # noqa: ARG002 - V is of q alone
     ) -> Float[Tensor, "*batch dim"]:
         r"""The gradient of the potential $\nabla V(q)$, in closed form."""
-        self.check(q, p)
         return torch.stack(self._slope(q.unbind(-1), torch), dim=-1)
 
+    @checked
     def grad_p(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
+        self,
+        q: Float[Tensor, "*batch dim"],  # noqa: ARG002 - T is of p alone
+        p: Float[Tensor, "*batch dim"],
     ) -> Float[Tensor, "*batch dim"]:
         """The velocity $p_i/m_i$."""
-        self.check(q, p)
         return p / p.new_tensor(self._masses())
 
     def _on_symbols(self, f: Functions) -> SimpleNamespace:
@@ -125,6 +122,7 @@ class _Mechanical(HamiltonianSystem):
         return SimpleNamespace(grad_q=grad_q, grad_p=grad_p, field=field)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class HarmonicOscillator(_Mechanical):
     r"""A mass on a spring: $H = p^2/2m + k q^2/2$; ``stiffness`` is $k$.
@@ -134,8 +132,8 @@ class HarmonicOscillator(_Mechanical):
 
     name = "harmonic oscillator"
     dim = 1
-    mass: float | int = 1.0
-    stiffness: float | int = 1.0
+    mass: Positive = 1.0
+    stiffness: Positive = 1.0
 
     def _masses(self) -> Components:
         return (self.mass,)
@@ -147,6 +145,7 @@ class HarmonicOscillator(_Mechanical):
         return (self.stiffness * q[0],)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Pendulum(_Mechanical):
     r"""A mass on a rod: $H = p^2/(2 m \ell^2) + m g \ell\,(1 - \cos q)$.
@@ -157,9 +156,9 @@ class Pendulum(_Mechanical):
 
     name = "pendulum"
     dim = 1
-    mass: float | int = 1.0
-    length: float | int = 1.0
-    gravity: float | int = 1.0
+    mass: Positive = 1.0
+    length: Positive = 1.0
+    gravity: Positive = 1.0
 
     def _masses(self) -> Components:
         return (self.mass * self.length**2,)
@@ -173,6 +172,7 @@ class Pendulum(_Mechanical):
         return (self.mass * self.gravity * self.length * f.sin(q[0]),)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class CoupledOscillators(_Mechanical):
     r"""Two oscillators, and between them a spring that stiffens as the first one moves out.
@@ -184,11 +184,11 @@ class CoupledOscillators(_Mechanical):
 
     name = "coupled oscillators"
     dim = 2
-    mass1: float | int = 2.0
-    mass2: float | int = 1.0
-    stiffness1: float | int = 1.5
-    stiffness2: float | int = 0.3
-    coupling: float | int = 1.0
+    mass1: Positive = 2.0
+    mass2: Positive = 1.0
+    stiffness1: Positive = 1.5
+    stiffness2: Positive = 0.3
+    coupling: Positive = 1.0
 
     def _masses(self) -> Components:
         return self.mass1, self.mass2
@@ -207,6 +207,7 @@ class CoupledOscillators(_Mechanical):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Kepler(_Mechanical):
     r"""A planet in the plane: $H = |p|^2/2m - m\mu/|q|$, with the sun at the origin.
@@ -218,8 +219,8 @@ class Kepler(_Mechanical):
 
     name = "Kepler"
     dim = 2
-    mass: float | int = 1.0
-    gravity: float | int = 1.0
+    mass: Positive = 1.0
+    gravity: Positive = 1.0
 
     def _masses(self) -> Components:
         return self.mass, self.mass
@@ -242,6 +243,7 @@ class Kepler(_Mechanical):
             )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class HenonHeiles(_Mechanical):
     r"""A star in a galaxy: $H = |p|^2/2 + |q|^2/2 + \lambda(q_1^2 q_2 - q_2^3/3)$.
@@ -253,7 +255,7 @@ class HenonHeiles(_Mechanical):
 
     name = "Hénon–Heiles"
     dim = 2
-    strength: float | int = 1.0
+    strength: Positive = 1.0
 
     def _masses(self) -> Components:
         return 1.0, 1.0
@@ -269,6 +271,7 @@ class HenonHeiles(_Mechanical):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class RigidBody:
     r"""A free rigid body, by its angular momentum: $\dot z = \nabla K \times \nabla H$.
@@ -289,29 +292,18 @@ class RigidBody:
     dim: ClassVar[int] = 3
     separable: ClassVar[bool] = False
     canonical: ClassVar[bool] = False
-    inertia: tuple[float | int, float | int, float | int] = (2.0, 1.0, 2 / 3)
-    weights: tuple[float | int, float | int, float | int] = (1.0, 1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        for name in ("inertia", "weights"):
-            values = getattr(self, name)
-            if len(values) != self.dim:
-                raise ValueError(
-                    f"{name} is {values}; expected one number for each axis; pass three"
-                )
-            for axis, value in enumerate(values, start=1):
-                check_number(f"{name} of axis {axis}", value, positive=True)
+    inertia: tuple[Positive, Positive, Positive] = (2.0, 1.0, 2 / 3)
+    weights: tuple[Positive, Positive, Positive] = (1.0, 1.0, 1.0)
 
     @classmethod
-    def from_coefficients(cls, A: float | int, B: float | int, C: float | int) -> "RigidBody":
+    @checked
+    def from_coefficients(cls, A: float, B: float, C: float) -> "RigidBody":
         r"""The body that moves by $\dot z = (A z_2 z_3,\ B z_3 z_1,\ C z_1 z_2)$.
 
         Only $A + B + C = 0$ comes from moments of inertia and keeps $|z|$. Any other sum stands for
         a body in stretched coordinates: ``weights`` other than 1 that are found here. Raises
         ``ValueError`` where no positive weights exist, since the motion may then escape.
         """
-        for name, value in (("A", A), ("B", B), ("C", C)):
-            check_number(name, value)
         forward = sum(value for value in (A, B, C) if value > 0)
         backward = -sum(value for value in (A, B, C) if value < 0)
         if (forward == 0) != (backward == 0):
@@ -334,21 +326,21 @@ class RigidBody:
         r"""$(A, B, C)$ of $\dot z = (A z_2 z_3,\ B z_3 z_1,\ C z_1 z_2)$."""
         return _cross(self.weights, tuple(1 / moment for moment in self.inertia))
 
+    @checked
     def energy(self, z: Float[Tensor, "*batch 3"]) -> Float[Tensor, "*batch"]:
         r"""The kinetic energy $H = \frac12\sum_i z_i^2/I_i$."""
-        self.check(z)
         return (z * z / z.new_tensor(self.inertia)).sum(dim=-1) / 2
 
+    @checked
     def casimir(self, z: Float[Tensor, "*batch 3"]) -> Float[Tensor, "*batch"]:
         r"""$K = \frac12\sum_i w_i z_i^2$, which would be conserved under any other energy too."""
-        self.check(z)
         return (z * z * z.new_tensor(self.weights)).sum(dim=-1) / 2
 
+    @checked
     def field(
-        self, z: Float[Tensor, "*batch 3"], p: Float[Tensor, "*batch none"] | None = None
-    ) -> Any:
+        self, z: Float[Tensor, "*batch 3"], p: Float[Tensor, "*batch 0"] | None = None
+    ) -> Tensor | tuple[Tensor, Tensor]:
         r"""Where the flow goes, $\nabla K \times \nabla H$; with an empty ``p``, for it too."""
-        self.check(z, p)
         velocity = torch.stack(self._velocity(z.unbind(-1)), dim=-1)
         return velocity if p is None else (velocity, p)
 
@@ -362,9 +354,7 @@ class RigidBody:
                 "pairs; pass the angular momentum as q and leave p out"
             )
 
-    def check_start(self, z: Tensor, p: Tensor) -> None:
-        """Raise ``ValueError`` for a state that no trajectory can start from: a nan, an inf."""
-        HamiltonianSystem.check_start(self, z, p)
+    check_start = HamiltonianSystem.check_start
 
     def _velocity(self, z: Components) -> Components:
         A, B, C = self.coefficients

@@ -26,7 +26,7 @@ from course_lib.time_transformation import LogarithmicHamiltonian
 OWN = {HamiltonianSystem.__module__, LogarithmicHamiltonian.__module__}
 
 
-def record(system: Any, method: Any, dt: float | int, q: Tensor, p: Tensor) -> Any:
+def record(system: Any, method: Any, dt: float, q: Tensor, p: Tensor) -> Any:
     """One step as plain arithmetic on the coordinates, or ``None`` where that cannot be had.
 
     The stepper runs once, on symbols that torch.fx writes down. One trajectory in float64 then

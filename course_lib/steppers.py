@@ -14,7 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_lib.checks import check_number
+from course_lib.hamiltonian_systems import HamiltonianSystem, RigidBody
+from course_lib.support.contracts import Positive, checked
+
+System = RigidBody | HamiltonianSystem
+State = tuple[Tensor, Tensor]
 
 # A sweep that leaves two thirds of the error has float64's last digit after so many.
 SWEEPS = 100
@@ -23,38 +27,38 @@ SWEEPS = 100
 def _stepper(*, implicit: bool = False, needs_pairs: bool = False) -> Callable[[Callable], Any]:
     """Make a stepper ``(system, q, p, dt) -> (q, p)`` of its bare formula.
 
-    The stepper checks its arguments. The formula of an implicit one is an equation: it takes the
-    new state as well, and is swept until that settles, or else solved by Newton's method.
-    ``needs_pairs`` refuses systems that are not canonical and separable, where the formula would
-    not be explicit.
+    The stepper checks its arguments, and ``unchecked`` is the step alone. The formula of an
+    implicit one is an equation: it takes the new state as well, and is swept until that settles, or
+    else solved by Newton's method. ``needs_pairs`` refuses systems that are not canonical and
+    separable, where the formula would not be explicit.
     """
 
     def decorate(formula: Callable) -> Any:
-        @functools.wraps(formula)
-        def step(system: Any, q: Tensor, p: Tensor, dt: float | int) -> tuple[Tensor, Tensor]:
-            check_number("dt", dt, positive=True)
-            system.check(q, p)
-            check_stepper(step, system)
-            if not implicit:
-                return formula(system, q, p, dt)
-
+        def solve(system: System, q: Tensor, p: Tensor, dt: float) -> State:
             def toward(*last: Tensor) -> tuple:
                 new, moved = sweep(formula, torch.finfo(q.dtype).eps, system, q, p, dt, *last)
                 return *new, all((part <= 0).all() for part in moved)
 
             return settle(toward, (q, p), bool) or newton(formula, system, q, p, dt)
 
+        @functools.wraps(formula)
+        def step(system: System, q: Tensor, p: Tensor, dt: float) -> State:
+            system.check(q, p)
+            check_stepper(step, system)
+            return step.unchecked(system, q, p, dt)
+
         step.implicit, step.needs_pairs = implicit, needs_pairs
+        step.unchecked = solve if implicit else formula
         signature = inspect.signature(formula)
         arguments = list(signature.parameters.values())[:4]
         step.__signature__ = signature.replace(parameters=arguments)
-        return step
+        return checked(step)
 
     return decorate
 
 
 @_stepper()
-def explicit_euler(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+def explicit_euler(system: System, q: Tensor, p: Tensor, dt: Positive) -> State:
     r"""$z_{n+1} = z_n + h f(z_n)$: order 1, not symplectic.
 
     A step multiplies the energy of a unit oscillator by $1 + h^2$.
@@ -65,7 +69,7 @@ def explicit_euler(system: Any, q: Any, p: Any, dt: float | int) -> Any:
 
 
 @_stepper(needs_pairs=True)
-def symplectic_euler(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+def symplectic_euler(system: System, q: Tensor, p: Tensor, dt: Positive) -> State:
     r"""First $p_{n+1} = p_n - h\nabla_q H$, then $q_{n+1} = q_n + h\nabla_p H(p_{n+1})$.
 
     Order 1, symplectic, explicit for a separable system; raises ``ValueError`` for any other.
@@ -77,7 +81,7 @@ def symplectic_euler(system: Any, q: Any, p: Any, dt: float | int) -> Any:
 
 
 @_stepper(needs_pairs=True)
-def stoermer_verlet(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+def stoermer_verlet(system: System, q: Tensor, p: Tensor, dt: Positive) -> State:
     r"""Half a kick, a drift, half a kick: symplectic Euler and its mirror image, $h/2$ each.
 
     Order 2, symplectic and reversible, explicit for a separable system; raises ``ValueError`` for
@@ -90,7 +94,7 @@ def stoermer_verlet(system: Any, q: Any, p: Any, dt: float | int) -> Any:
 
 
 @_stepper()
-def runge_kutta_4(system: Any, q: Any, p: Any, dt: float | int) -> Any:
+def runge_kutta_4(system: System, q: Tensor, p: Tensor, dt: Positive) -> State:
     r"""Four slopes, weighed $1 : 2 : 2 : 1$: order 4, not symplectic; energy drifts.
 
     Source: Kutta (1901); HLW (2006), section II.1.
@@ -104,8 +108,8 @@ def runge_kutta_4(system: Any, q: Any, p: Any, dt: float | int) -> Any:
 
 @_stepper(implicit=True)
 def implicit_midpoint(  # noqa: PLR0917 - an equation in the old state and the new
-    system: Any, q: Any, p: Any, dt: float | int, q_new: Any, p_new: Any
-) -> Any:
+    system: System, q: Tensor, p: Tensor, dt: Positive, q_new: Tensor, p_new: Tensor
+) -> State:
     r"""$z_{n+1} = z_n + h f\big((z_n + z_{n+1})/2\big)$: order 2, symplectic for every system.
 
     Keeps quadratic invariants, so the energy of an oscillator and both invariants of a rigid body.
@@ -123,7 +127,7 @@ STEPPERS = (explicit_euler, symplectic_euler, stoermer_verlet, runge_kutta_4, im
 # What the steppers share ----------------------------------------------------------------------
 
 
-def check_stepper(method: Any, system: Any) -> None:
+def check_stepper(method: Any, system: System) -> None:
     """Raise ``ValueError`` where ``method`` would not be explicit, though it is made so."""
     if getattr(method, "needs_pairs", False) and not (system.canonical and system.separable):
         raise ValueError(
@@ -158,7 +162,7 @@ def settle(toward: Callable, old: tuple, everywhere: Callable) -> tuple | None:
     return None
 
 
-def newton(formula: Callable, system: Any, q: Tensor, p: Tensor, dt: float | int) -> tuple:
+def newton(formula: Callable, system: System, q: Tensor, p: Tensor, dt: Positive) -> tuple:
     r"""Solve an implicit equation $z = F(z)$ by steps $(1 + \mu - F')\,\Delta z = F(z) - z$.
 
     $F'$ is taken by differences, each number in units of its own size. It is solved where

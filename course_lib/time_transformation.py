@@ -14,6 +14,7 @@ from torch import Tensor
 
 from course_lib.hamiltonian_systems import Components, Functions, HamiltonianSystem, vector
 from course_lib.steppers import SWEEPS
+from course_lib.support.contracts import checked
 
 
 class LogarithmicHamiltonian(HamiltonianSystem):
@@ -43,32 +44,36 @@ class LogarithmicHamiltonian(HamiltonianSystem):
         self.dim = system.dim + 1
 
     def extended(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> tuple[Float[Tensor, "*batch dim+1"], Float[Tensor, "*batch dim+1"]]:
+        self, q: Float[Tensor, "*batch d"], p: Float[Tensor, "*batch d"]
+    ) -> tuple[Float[Tensor, "*batch dim"], Float[Tensor, "*batch dim"]]:
         """The state at time 0, and the momentum of time that belongs to its energy."""
         energy = self.system.energy(q, p)[..., None]
         return torch.cat([q, 0 * energy], dim=-1), torch.cat([p, -energy], dim=-1)
 
+    @checked
     def energy(
         self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
     ) -> Float[Tensor, "*batch"]:
         r"""$\Lambda$, which is 0 on every solution that :meth:`extended` starts."""
-        self.check(q, p)
         binding, depth = self._logarithms_of(q.unbind(-1), p.unbind(-1), torch)
         return binding.log() - depth.log()
 
+    @checked
     def grad_q(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
+        self,
+        q: Float[Tensor, "*batch dim"],
+        p: Float[Tensor, "*batch dim"],  # noqa: ARG002 - V is of q alone
     ) -> Float[Tensor, "*batch dim"]:
         r"""$\nabla V / (-V)$, and 0 for time."""
-        self.check(q, p)
         return torch.stack(self._grad_q(q.unbind(-1), torch), dim=-1)
 
+    @checked
     def grad_p(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
+        self,
+        q: Float[Tensor, "*batch dim"],  # noqa: ARG002 - T is of p alone
+        p: Float[Tensor, "*batch dim"],
     ) -> Float[Tensor, "*batch dim"]:
         r"""The velocity over $T + p_t$, and the pace of time, $1/(T + p_t)$."""
-        self.check(q, p)
         return torch.stack(self._grad_p(p.unbind(-1)), dim=-1)
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
