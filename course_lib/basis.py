@@ -21,15 +21,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_lib.checks import (
-    check_finite,
-    check_floating,
-    check_number,
-    check_scores,
-    check_shapes,
-    check_visible,
-)
+from course_lib.checks import check_finite, check_number, check_scores, check_size, check_visible
 from course_lib.neural_field import CrossAttentionField
+from course_lib.support.contracts import Fraction, Positive, checked
 
 __all__ = [
     "CrossAttentionField",
@@ -47,6 +41,7 @@ __all__ = [
 # The weights ----------------------------------------------------------------------------------
 
 
+@checked
 def hat(x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"]) -> Float[Tensor, "points nodes"]:
     r"""The hat functions of any increasing nodes, each 1 at its own node and 0 at all others.
 
@@ -56,7 +51,6 @@ def hat(x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"]) -> Float[Tens
     where hats do not sum to one. Source: Strang and Fix (1973), section 1.5.
     """
     check_nodes(nodes)
-    _check_points(x, nodes)
     outside = x[~((nodes[0] <= x) & (x <= nodes[-1]))]
     if len(outside):
         raise ValueError(
@@ -72,8 +66,9 @@ def hat(x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"]) -> Float[Tens
     return empty.scatter(1, both, torch.stack([1 - share, share], dim=-1))
 
 
+@checked
 def softmax_basis(
-    x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"], temperature: float | int
+    x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"], temperature: Positive
 ) -> Float[Tensor, "points nodes"]:
     r"""Weights of attention by distance: $\mathrm{softmax}_i\bigl(-|x - x_i|^2/\tau\bigr)$.
 
@@ -87,24 +82,26 @@ def softmax_basis(
     A blend by these weights does not pass through its values. For nodes at equal distances $h$ it
     is off by the blur $\tfrac{\tau}{4} u''$, by ripples as high as $2\pi\,\tfrac{\tau}{h}\,
     e^{-\pi^2\tau/h^2}\,u'$, and, near the ends, by up to $\sqrt{\tau/\pi}\,u'$, each to leading
-    order and once $\tau$ is not much smaller than $h^2$. Raises ``ValueError`` for $\tau \le 0$.
+    order and once $\tau$ is not much smaller than $h^2$.
     Source: Nadaraya (1964) and Watson (1964), kernel regression with a Gaussian kernel.
     """
     return _closeness(x, nodes, temperature).softmax(dim=-1)
 
 
+@checked
 def sparsemax_basis(
-    x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"], temperature: float | int
+    x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"], temperature: Positive
 ) -> Float[Tensor, "points nodes"]:
     r"""The scores of :func:`softmax_basis` under :func:`sparsemax`, so that far nodes get nothing.
 
     For nodes at equal distances $h$ and $\tau = h^2$ these are the hats, which then are attention
     weights to the letter; :func:`hat_keys` has the scores for any nodes. A larger $\tau$ lets more
-    nodes in. Raises ``ValueError`` for $\tau \le 0$.
+    nodes in.
     """
     return sparsemax(_closeness(x, nodes, temperature))
 
 
+@checked
 def sparsemax(score: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
     r"""The distribution nearest to the scores: $\arg\min_{p} \lVert p - s\rVert^2$.
 
@@ -112,8 +109,6 @@ def sparsemax(score: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]
     \max(s_i - \theta, 0)$ with the one $\theta$ for which they sum to one. Raises ``ValueError``
     where every score is -inf or there is no key. Source: Martins and Astudillo (2016), eqs. 2, 3.
     """
-    check_floating(score=score)
-    check_shapes(score=(score, "*batch key"))
     check_scores(score=score)
     check_visible(score > -math.inf, tuple(score.shape))
     # Lower scores than this get nothing, and would only cost the sums their digits.
@@ -126,6 +121,7 @@ def sparsemax(score: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]
     return (score - threshold).clamp(min=0)
 
 
+@checked
 def hat_keys(
     nodes: Float[Tensor, "nodes"],
 ) -> tuple[Float[Tensor, "nodes"], Float[Tensor, "nodes"]]:
@@ -146,26 +142,20 @@ def hat_keys(
 # The blend ------------------------------------------------------------------------------------
 
 
+@checked
 def interpolate(
     x: Float[Tensor, "points"],
     nodes: Float[Tensor, "nodes"],
-    values: Float[Tensor, "nodes *d"],
+    values: Float[Tensor, "nodes"] | Float[Tensor, "nodes d"],
     basis: Callable[[Tensor, Tensor], Tensor] = hat,
-) -> Float[Tensor, "points *d"]:
+) -> Float[Tensor, "points"] | Float[Tensor, "points d"]:
     r"""Blend the nodal values by the weights of a basis: $u(x) = \sum_i \alpha_i(x)\, y_i$.
 
     This is ``basis(x, nodes) @ values``, the second half of
-    :func:`course_lib.attention.attention`. ``values`` is ``(nodes,)`` or ``(nodes, d)``; a basis
-    with a temperature comes as ``partial(softmax_basis, temperature=0.01)``. With hats it passes
-    through all values; a blend that is smoother does not.
+    :func:`course_lib.attention.attention`. A basis with a temperature comes as
+    ``partial(softmax_basis, temperature=0.01)``. With hats it passes through all values; a blend
+    that is smoother does not.
     """
-    check_floating(nodes=nodes, values=values)
-    wanted = (len(nodes), *values.shape[1:2])
-    if tuple(values.shape) != wanted:
-        raise ValueError(
-            f"values has shape {tuple(values.shape)}; expected (nodes,) or (nodes, d) with "
-            f"nodes = {len(nodes)}; give every node one value, or one row of values"
-        )
     return basis(x, nodes) @ values
 
 
@@ -180,9 +170,8 @@ def relu_network(*widths: int) -> nn.Sequential:
     return nn.Sequential(*layers, nn.Linear(widths[-1], 1)).double()
 
 
-def relu_nodes(
-    network: nn.Sequential, low: float | int, high: float | int
-) -> Float[Tensor, "nodes"]:
+@checked
+def relu_nodes(network: nn.Sequential, low: float, high: float) -> Float[Tensor, "nodes"]:
     r"""Where a ReLU network from numbers to numbers can bend on [``low``, ``high``], ends included.
 
     Between these ``(nodes,)`` the network is linear, so that it equals
@@ -193,8 +182,6 @@ def relu_nodes(
     nodes are exact to 15 digits. Raises ``TypeError`` for other layers and ``ValueError`` unless
     ``low < high``. Source: He, Li, Xu and Zheng (2020).
     """
-    check_number("low", low)
-    check_number("high", high)
     if not low < high:
         raise ValueError(
             f"low is {low} and high is {high}; expected low < high; swap them or move one"
@@ -222,8 +209,9 @@ def _crossings(nodes: Float[Tensor, "nodes"], signal: Float[Tensor, "nodes d"]) 
 # Dropout --------------------------------------------------------------------------------------
 
 
+@checked
 def dropout(
-    x: Float[Tensor, "*shape"], p: float | int, *, generator: torch.Generator
+    x: Float[Tensor, "*shape"], p: Fraction, *, generator: torch.Generator
 ) -> Float[Tensor, "*shape"]:
     r"""Drop each number with probability $p$ and lift the others: $x\,\varepsilon/(1 - p)$.
 
@@ -232,9 +220,7 @@ def dropout(
     its variance is $x^2\,p/(1 - p)$. Raises ``ValueError`` for $p$ outside $[0, 1)$.
     Source: Srivastava et al. (2014), section 10, where $p$ is the share that stays.
     """
-    check_floating(x=x)
-    check_number("p", p)
-    if not 0 <= p < 1:
+    if p == 1:
         raise ValueError(
             f"p is {p}; expected a probability in [0, 1), since where all is dropped nothing is "
             "left to keep the mean; choose another value"
@@ -246,10 +232,8 @@ def dropout(
 # What the functions above share ---------------------------------------------------------------
 
 
-def check_nodes(nodes: object, *, minimum: int = 2) -> None:
-    """Raise unless ``nodes`` are finite numbers on a line, ``minimum`` at least, that increase."""
-    check_floating(nodes=nodes)
-    check_shapes(nodes=(nodes, "nodes"))
+def check_nodes(nodes: Float[Tensor, "nodes"], *, minimum: int = 2) -> None:
+    """Raise ``ValueError`` unless nodes are finite, ``minimum`` at least, and increase."""
     check_finite(nodes=nodes)
     if len(nodes) < minimum:
         raise ValueError(f"nodes holds {len(nodes)}; expected {minimum} or more; add nodes")
@@ -264,31 +248,19 @@ def check_nodes(nodes: object, *, minimum: int = 2) -> None:
         )
 
 
-def _check_points(x: object, nodes: Tensor) -> None:
-    check_floating(nodes=nodes, x=x)
-    check_shapes(x=(x, "points"), nodes=(nodes, "nodes"))
-
-
-def _closeness(x: Tensor, nodes: Tensor, temperature: float | int) -> Tensor:
+def _closeness(x: Tensor, nodes: Tensor, temperature: float) -> Tensor:
     r"""$(|x - x_n|^2 - |x - x_i|^2)/\tau$, with $x_n$ the nearest node of each point $x$."""
-    _check_points(x, nodes)
     check_finite(x=x, nodes=nodes)
-    if not len(nodes):
-        raise ValueError("nodes is empty; expected one node or more; add nodes")
-    check_number("temperature", temperature, minimum=torch.finfo(x.dtype).tiny, positive=True)
+    check_size("the number of nodes", len(nodes))
+    check_number("temperature", temperature, minimum=torch.finfo(x.dtype).tiny)
     nearest = nodes[(x[:, None] - nodes).abs().argmin(dim=-1), None]
     # a² − b² as (a − b)(a + b): the nearest node gets 0, however far away, at any temperature.
     return (nodes - nearest) * (2 * x[:, None] - nodes - nearest) / temperature
 
 
-def _check_network(network: object) -> Tensor:
+def _check_network(network: nn.Sequential) -> Tensor:
     """Raise unless a network is made as :func:`relu_nodes` needs it; return its first weight."""
     expected = "expected an nn.Sequential of nn.Linear and nn.ReLU that begins with nn.Linear(1, …)"
-    if not isinstance(network, nn.Sequential):
-        raise TypeError(
-            f"network is a {type(network).__name__}; {expected}; "
-            "put its layers into one nn.Sequential"
-        )
     other = [layer for layer in network if not isinstance(layer, nn.Linear | nn.ReLU)]
     if other:
         raise TypeError(

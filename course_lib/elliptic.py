@@ -20,7 +20,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.basis import check_nodes
-from course_lib.checks import check_floating, check_number, check_shapes, check_size, check_tensor
+from course_lib.checks import check_finite, check_floating, check_shapes
+from course_lib.support.contracts import NotNegative, Positive, Size, checked
 
 Function = Callable[[Tensor], Tensor]
 
@@ -31,8 +32,9 @@ GAUSS = ((-math.sqrt(3 / 5), 0.0, math.sqrt(3 / 5)), (5 / 9, 8 / 9, 5 / 9))
 # Finite elements ------------------------------------------------------------------------------
 
 
+@checked
 def solve(
-    k: Function, f: Function, nodes: Float[Tensor, "nodes"], *, q: float | int = 0
+    k: Function, f: Function, nodes: Float[Tensor, "nodes"], *, q: NotNegative = 0
 ) -> Float[Tensor, "*batch nodes"]:
     r"""The nodal values of the finite-element solution of $-(k u')' + q u = f$, 0 at both ends.
 
@@ -41,13 +43,12 @@ def solve(
     ``interpolate(x, nodes, u)`` is the solution everywhere; its error falls as $h^2$, that of its
     slope as $h$. For a constant $k$ and $q = 0$ nodal values are exact, up to the integral on the
     right. Integrals are Gauss sums of three points an element. Raises ``ValueError`` for fewer than
-    three nodes, nodes that do not increase, $q < 0$, and a conductivity that is not positive.
+    three nodes, nodes that do not increase, and a conductivity that is not positive.
     Source: Strang and Fix (1973), section 1.5.
     """
     from scipy.linalg import solveh_banded
 
     check_nodes(nodes, minimum=3)
-    check_number("q", q, minimum=0)
     point, weight = (nodes.new_tensor(numbers) for numbers in GAUSS)
     width = nodes.diff()
     right_share = (1 + point) / 2
@@ -84,6 +85,7 @@ def solve(
 # Random rods ----------------------------------------------------------------------------------
 
 
+@checked
 @dataclass(frozen=True)
 class CosineSeries:
     r"""Smooth functions on [0, 1]: $c_0 + \sqrt 2\,\sum_{j \ge 1} c_j \cos(j \pi x)$.
@@ -94,14 +96,10 @@ class CosineSeries:
 
     coefficients: Float[Tensor, "*batch modes"]
 
-    def __post_init__(self) -> None:
-        check_floating(coefficients=self.coefficients)
-        check_shapes(coefficients=(self.coefficients, "*batch modes"))
-
+    @checked
     def __call__(self, x: Float[Tensor, "points"]) -> Float[Tensor, "*batch points"]:
         """The values of all functions at the points ``x``."""
         check_floating(coefficients=self.coefficients, x=x)
-        check_shapes(x=(x, "points"))
         mode = torch.arange(self.coefficients.shape[-1], dtype=x.dtype, device=x.device)
         norm = torch.where(mode > 0, 2, 1).to(x.dtype).sqrt()
         cosine = norm[:, None] * torch.cos(math.pi * mode[:, None] * x)
@@ -120,18 +118,15 @@ class Rods:
         return self.log_conductivity(x).exp()
 
     def solve(
-        self, nodes: Float[Tensor, "nodes"], *, q: float | int = 0
+        self, nodes: Float[Tensor, "nodes"], *, q: NotNegative = 0
     ) -> Float[Tensor, "*batch nodes"]:
         """The temperatures at the nodes of a mesh of [0, 1], by :func:`solve`."""
         return solve(self.conductivity, self.load, nodes, q=q)
 
 
+@checked
 def random_rods(
-    rods: int,
-    *,
-    length: float | int = 0.1,
-    modes: int = 16,
-    generator: torch.Generator,
+    rods: Size, *, length: Positive = 0.1, modes: Size = 16, generator: torch.Generator
 ) -> Rods:
     """Draw rods whose log-conductivity and load are two independent :func:`random_series`."""
     log_conductivity, load = (
@@ -140,23 +135,17 @@ def random_rods(
     return Rods(log_conductivity, load)
 
 
+@checked
 def random_series(
-    samples: int,
-    *,
-    length: float | int = 0.1,
-    modes: int = 16,
-    generator: torch.Generator,
+    samples: Size, *, length: Positive = 0.1, modes: Size = 16, generator: torch.Generator
 ) -> CosineSeries:
     r"""Smooth Gaussian random fields on [0, 1], with mean 0 and, on average over $x$, variance 1.
 
     Coefficients are independent, and the variance of $c_j$ is proportional to $\exp(-(\pi j
     \ell)^2/2)$: the Karhunen-Loève expansion of a field whose correlation falls as
-    $\exp(-r^2/2\ell^2)$, away from the ends, where $\ell$ is ``length``. In float64. Raises
-    ``ValueError`` for $\ell \le 0$. Source: Lord, Powell and Shardlow (2014), section 5.4.
+    $\exp(-r^2/2\ell^2)$, away from the ends, where $\ell$ is ``length``. In float64.
+    Source: Lord, Powell and Shardlow (2014), section 5.4.
     """
-    check_size("samples", samples)
-    check_number("length", length, positive=True)
-    check_size("modes", modes)
     mode = torch.arange(modes, dtype=torch.float64, device=generator.device)
     deviation = torch.exp(-((math.pi * length * mode) ** 2) / 4)
     noise = torch.randn(
@@ -168,12 +157,7 @@ def random_series(
 def _at(name: str, function: Function, x: Float[Tensor, "points"]) -> Tensor:
     """The values of a caller's function, checked."""
     values = function(x)
-    check_tensor(**{name: values})
     check_floating(nodes=x, **{name: values})
     check_shapes(**{name: (values, f"*batch {len(x)}")})
-    if not values.isfinite().all():
-        raise ValueError(
-            f"{name} returned nan or inf; expected finite numbers between all nodes; "
-            f"find them with {name}(x).isfinite()"
-        )
+    check_finite(**{name: values})
     return values

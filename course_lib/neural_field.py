@@ -6,13 +6,16 @@ be sampled anywhere, at the nodes of any mesh. The symbols are those of
 :mod:`course_lib.basis`, where everything here can be imported from too.
 """
 
+from typing import Annotated
+
 from einops import einsum, rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from course_lib.attention import attention_weights
-from course_lib.checks import check_floating, check_number, check_shapes, check_size
+from course_lib.checks import check_size
 from course_lib.position import check_even, sinusoidal_at
+from course_lib.support.contracts import Between, Fraction, Size, checked
 from course_lib.transformer import Encoder
 from course_lib.transformer_parts import MLP
 
@@ -41,24 +44,23 @@ class CrossAttentionField(nn.Module):
     al. (2022), where the weights depend on $x$ alone.
     """
 
+    @checked
     def __init__(
         self,
-        d_model: int,
-        heads: int,
-        layers: int,
+        d_model: Size,
+        heads: Size,
+        layers: Size,
         *,
-        d_z: int = 1,
-        d_hidden: int | None = None,
-        dropout: float | int = 0.0,
-        finest: float | int = 64,
+        d_z: Size = 1,
+        d_hidden: Size | None = None,
+        dropout: Fraction = 0.0,
+        finest: Annotated[float, Between(1)] = 64,
     ) -> None:
         super().__init__()
         check_even("d_model", d_model)
-        check_size("d_z", d_z)
-        check_number("finest", finest, minimum=1)
         d_hidden = 4 * d_model if d_hidden is None else d_hidden
-        self.finest = finest
-        self.heads = heads
+        self.d_model, self.d_z = d_model, d_z
+        self.heads, self.finest = heads, finest
         self.measured = nn.Linear(d_z, d_model)
         self.encoder = Encoder(d_model, heads, layers, d_hidden=d_hidden, dropout=dropout)
         self.point = MLP(d_model, d_hidden)
@@ -66,6 +68,7 @@ class CrossAttentionField(nn.Module):
         self.key = nn.Linear(d_model, d_model)
         self.value = nn.Linear(d_model, heads)
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch points"],
@@ -80,6 +83,7 @@ class CrossAttentionField(nn.Module):
             "... heads points sensors, ... heads sensors -> ... points",
         )
 
+    @checked
     def weights(
         self,
         x: Float[Tensor, "*batch points"],
@@ -89,6 +93,7 @@ class CrossAttentionField(nn.Module):
         r"""The learned basis $\alpha_{hi}(x \mid z)$; its rows are not negative and sum to one."""
         return self._weights(x, self._tokens(place, z))
 
+    @checked
     def values(
         self, place: Float[Tensor, "*batch sensors"], z: Float[Tensor, "*batch sensors d_z"]
     ) -> Float[Tensor, "*batch heads sensors"]:
@@ -96,19 +101,10 @@ class CrossAttentionField(nn.Module):
         return self._values(self._tokens(place, z))
 
     def _tokens(self, place: Tensor, z: Tensor) -> Float[Tensor, "*batch sensors d_model"]:
-        check_floating(parameters=self.measured.weight, place=place, z=z)
-        d_z = self.measured.in_features
-        check_shapes(place=(place, "*batch sensors"), z=(z, f"*batch sensors {d_z}"))
-        if not place.shape[-1]:
-            raise ValueError(
-                f"place has shape {tuple(place.shape)}, no sensor; expected one or more; "
-                "measure somewhere"
-            )
+        check_size("the number of sensors in place", place.shape[-1])
         return self.encoder(self.measured(z) + self._place(place))
 
     def _weights(self, x: Tensor, token: Tensor) -> Float[Tensor, "*batch heads points sensors"]:
-        check_floating(parameters=self.measured.weight, x=x)
-        check_shapes(x=(x, "*batch points"), tokens=(token, "*batch sensors d_model"))
         query, key = self.query(self.point(self._place(x))), self.key(token)
         return attention_weights(self._split(query), self._split(key))
 
@@ -116,8 +112,7 @@ class CrossAttentionField(nn.Module):
         return rearrange(self.value(token), "... sensors heads -> ... heads sensors")
 
     def _place(self, x: Tensor) -> Float[Tensor, "*batch points d_model"]:
-        d_model = self.measured.out_features
-        return sinusoidal_at(self.finest * x, d_model, base=self.finest)
+        return sinusoidal_at(self.finest * x, self.d_model, base=self.finest)
 
     def _split(self, features: Tensor) -> Tensor:
         return rearrange(features, "... tokens (h d) -> ... h tokens d", h=self.heads)

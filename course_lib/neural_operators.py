@@ -20,13 +20,14 @@ from torch.nn import functional as F
 from torch.optim import AdamW, Optimizer
 
 from course_lib.basis import check_nodes, hat
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.support.contracts import NotNegative, Positive, Size, checked
 from course_lib.training import fit_one_cycle
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 """Points, places of sensors, what they measured, and the solution at the points."""
 
 
+@checked
 def spline_matrix(
     x: Float[Tensor, "points"], nodes: Float[Tensor, "nodes"]
 ) -> Float[Tensor, "points nodes"]:
@@ -53,24 +54,22 @@ class DeepONet(nn.Module):
     perceptrons with ``layers`` hidden layers of ``width``. Source: Lu et al. (2021), eq. 2.
     """
 
-    def __init__(self, sensors: int, *, d_z: int = 1, width: int = 64, layers: int = 2) -> None:
+    @checked
+    def __init__(self, sensors: Size, *, d_z: Size = 1, width: Size = 64, layers: Size = 2) -> None:
         super().__init__()
-        for name, value in {"sensors": sensors, "d_z": d_z, "width": width}.items():
-            check_size(name, value)
-        check_size("layers", layers)
         self.sensors, self.d_z = sensors, d_z
         self.branch = _perceptron(sensors * d_z, width, layers)
         self.trunk = _perceptron(1, width, layers)
         self.bias = nn.Parameter(torch.zeros(()))
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "batch points"],
-        place: Float[Tensor, "batch sensors"],
+        place: Float[Tensor, "batch sensors"],  # noqa: ARG002 - the sensors stay where they are
         z: Float[Tensor, "batch sensors d_z"],
     ) -> Float[Tensor, "batch points"]:
         """The solution at the points ``x``."""
-        _check(self.bias, x, place, z, sensors=self.sensors, d_z=self.d_z)
         coefficient = self.branch(rearrange(z, "batch sensors d_z -> batch (sensors d_z)"))
         function = self.trunk(2 * x[..., None] - 1)
         blend = einsum(coefficient, function, "batch j, batch points j -> batch points")
@@ -87,22 +86,20 @@ class FourierOperator(nn.Module):
     ``ValueError`` for more modes than half of that. Source: Li et al. (2021), eqs. 4, 5.
     """
 
+    @checked
     def __init__(
         self,
         sensors: Float[Tensor, "sensors"],
         *,
-        d_z: int = 1,
-        width: int = 16,
-        modes: int = 12,
-        layers: int = 4,
-        grid: int = 64,
+        d_z: Size = 1,
+        width: Size = 16,
+        modes: Size = 12,
+        layers: Size = 4,
+        grid: Size = 64,
     ) -> None:
         super().__init__()
-        sizes = {"d_z": d_z, "width": width, "modes": modes, "layers": layers, "grid": grid}
-        for name, value in sizes.items():
-            check_size(name, value)
         check_nodes(sensors, minimum=4)
-        self.sensors, self.d_z, self.modes = len(sensors), d_z, modes
+        self.sensors, self.d_z, self.modes, self.grid = len(sensors), d_z, modes, grid
         self.length = grid + grid // 4
         if modes > self.length // 2:
             raise ValueError(
@@ -121,18 +118,19 @@ class FourierOperator(nn.Module):
             nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, 1)
         )
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "batch points"],
-        place: Float[Tensor, "batch sensors"],
+        place: Float[Tensor, "batch sensors"],  # noqa: ARG002 - the sensors stay where they are
         z: Float[Tensor, "batch sensors d_z"],
     ) -> Float[Tensor, "batch points"]:
         """The solution at the points ``x``."""
-        _check(self.spectral, x, place, z, sensors=self.sensors, d_z=self.d_z)
         on_grid = self.on_grid(z)
         weights = hat(x.flatten(), self.nodes).unflatten(0, x.shape)
         return einsum(weights, on_grid, "batch points grid, batch grid -> batch points")
 
+    @checked
     def on_grid(self, z: Float[Tensor, "batch sensors d_z"]) -> Float[Tensor, "batch grid"]:
         """The solution at the places of the grid."""
         v = einsum(self.to_grid, z, "grid sensors, batch sensors d_z -> batch grid d_z")
@@ -154,6 +152,7 @@ class FourierOperator(nn.Module):
 # Training and judging -------------------------------------------------------------------------
 
 
+@checked
 def relative_errors(
     answer: Float[Tensor, "*batch points"], truth: Float[Tensor, "*batch points"]
 ) -> Float[Tensor, "*batch"]:
@@ -161,8 +160,6 @@ def relative_errors(
 
     Raises ``ValueError`` for a solution that is 0 everywhere.
     """
-    check_floating(answer=answer, truth=truth)
-    check_shapes(answer=(answer, "*batch points"), truth=(truth, "*batch points"))
     size = truth.norm(dim=-1)
     if not (size > 0).all():
         raise ValueError(
@@ -172,13 +169,14 @@ def relative_errors(
     return (answer - truth).norm(dim=-1) / size
 
 
+@checked
 def muon_and_adamw(
     network: nn.Module,
     inner: tuple[str, ...],
     *,
-    muon_rate: float = 0.01,
-    adamw_rate: float = 2e-3,
-    weight_decay: float = 1e-3,
+    muon_rate: Positive = 0.01,
+    adamw_rate: Positive = 2e-3,
+    weight_decay: NotNegative = 1e-3,
 ) -> list[Optimizer]:
     """Muon for the matrices whose names end as one of ``inner``, AdamW for all else.
 
@@ -244,12 +242,3 @@ def _perceptron(d_in: int, width: int, layers: int) -> nn.Sequential:
         for piece in (nn.Linear(before, after), nn.GELU())
     ]
     return nn.Sequential(*hidden, nn.Linear(width, width))
-
-
-def _check(
-    parameters: Tensor, x: Tensor, place: Tensor, z: Tensor, *, sensors: int, d_z: int
-) -> None:
-    check_floating(parameters=parameters, x=x, place=place, z=z)
-    check_shapes(
-        x=(x, "batch points"), place=(place, f"batch {sensors}"), z=(z, f"batch {sensors} {d_z}")
-    )
