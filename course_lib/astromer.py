@@ -16,33 +16,23 @@ expected and what to do.
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import torch
 from einops import rearrange
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 
-from course_lib.checks import (
-    check_choice,
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-)
-from course_lib.light_curves import (
-    LightCurves,
-    check_dates,
-    check_flags,
-    frequency_ladder,
-    time_sinusoids,
-)
+from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.light_curves import LightCurves, check_dates, frequency_ladder, time_sinusoids
+from course_lib.support.contracts import Above, Between, Count, Fraction, Size, checked
 from course_lib.transformer import Encoder
 
 DATA = Path(__file__).parent / "data"
 
 CLOCKS = ("days", "turns")
 """What the time of a trained model runs in: days, or turns of the period that was found."""
+Clock = Literal[*CLOCKS]
 SHORTEST, LONGEST, PAIRS = 0.2, 200.0, 32  # days; of the sinusoids that run in days
 HARMONICS = 8  # of the sinusoids that run in turns
 
@@ -81,20 +71,20 @@ class Astromer(nn.Module):
     - a model has 256 features and 200 nights, knows no errors, and says no deviation.
     """
 
+    @checked
     def __init__(
         self,
         frequency: Float[Tensor, "pairs"],
         *,
-        d_model: int = 64,
-        heads: int = 4,
-        layers: int = 2,
-        d_hidden: int = 128,
-        dropout: float | int = 0.0,
+        d_model: Size = 64,
+        heads: Size = 4,
+        layers: Size = 2,
+        d_hidden: Size = 128,
+        dropout: Fraction = 0.0,
     ) -> None:
         super().__init__()
-        check_floating(frequency=frequency)
-        check_shapes(frequency=(frequency, "pairs"))
         check_size("the number of frequencies", len(frequency))
+        self.d_model, self.heads, self.layers = d_model, heads, layers
         self.register_buffer("frequency", frequency.double(), persistent=False)
         self.date = nn.Linear(2 * len(frequency), d_model)
         self.light = nn.Linear(2, d_model)
@@ -106,16 +96,18 @@ class Astromer(nn.Module):
         for parameter in self.doubt.parameters():
             nn.init.zeros_(parameter)
 
+    @checked
     def forward(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
-    ) -> Float[Tensor, "stars nights"]:
+    ) -> Real[Tensor, "stars nights"]:
         """The magnitude of every night, hidden or not; what it says of padding means nothing."""
         tokens, mean = self._read(curves, hidden)
         return self._magnitude(tokens, mean)
 
+    @checked
     def spread(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
-    ) -> Float[Tensor, "stars nights"]:
+    ) -> Real[Tensor, "stars nights"]:
         r"""How far off the magnitude of every night may be: a standard deviation, in magnitudes.
 
         That is $s\,\exp(u^\top x + c)$, with what the night became, $x$, and $s = 0.2$ mag. It is
@@ -123,10 +115,14 @@ class Astromer(nn.Module):
         """
         return self.spread_of(self.encode(curves, hidden=hidden)).to(curves.magnitude.dtype)
 
-    def spread_of(self, tokens: Float[Tensor, "... nights d_model"]) -> Float[Tensor, "... nights"]:
+    @checked
+    def spread_of(
+        self, tokens: Float[Tensor, "*batch nights d_model"]
+    ) -> Float[Tensor, "*batch nights"]:
         """:meth:`spread` of nights that are encoded already."""
         return BRIGHTNESS * self.doubt(tokens)[..., 0].exp()
 
+    @checked
     def encode(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "stars nights d_model"]:
@@ -136,6 +132,7 @@ class Astromer(nn.Module):
         """
         return self._read(curves, hidden)[0]
 
+    @checked
     def embed(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "stars d_model"]:
@@ -144,26 +141,28 @@ class Astromer(nn.Module):
         visible = visible_nights(curves, hidden).to(tokens.dtype)[..., None]
         return (tokens * visible).sum(dim=1) / visible.sum(dim=1)
 
+    @checked
     def at(
         self,
         curves: LightCurves,
-        time: Float[Tensor, "stars queries"],
+        time: Real[Tensor, "stars queries"],
         *,
         hidden: Bool[Tensor, "stars nights"] | None = None,
-    ) -> Float[Tensor, "stars queries"]:
+    ) -> Real[Tensor, "stars queries"]:
         """The magnitude at any dates, whether somebody looked or not, in any order.
 
         Raises ``ValueError`` for a date that is nan or infinite.
         """
         return self.belief_at(curves, time, hidden=hidden)[0]
 
+    @checked
     def belief_at(
         self,
         curves: LightCurves,
-        time: Float[Tensor, "stars queries"],
+        time: Real[Tensor, "stars queries"],
         *,
         hidden: Bool[Tensor, "stars nights"] | None = None,
-    ) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
+    ) -> tuple[Real[Tensor, "stars queries"], Real[Tensor, "stars queries"]]:
         """The same, and beside each magnitude its :meth:`spread`."""
         check_floating(curves=curves.time, time=time)
         check_shapes(time=(time, "stars queries"), curves=(curves.time, "stars nights"))
@@ -184,6 +183,7 @@ class Astromer(nn.Module):
         )[:, since.shape[1] :]
         return self._magnitude(tokens, mean), self.spread_of(tokens).to(mean.dtype)
 
+    @checked
     def attention_weights(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "layers stars heads nights nights"]:
@@ -237,20 +237,24 @@ class StarClassifier(nn.Module):
     Donoso-Oliva et al. (2023), whose head has three hidden layers.
     """
 
+    @checked
     def __init__(
-        self, astromer: Astromer, classes: int, *, extras: int = 0, d_hidden: int = 64
+        self,
+        astromer: Astromer,
+        classes: Annotated[int, Between(2)],
+        *,
+        extras: Count = 0,
+        d_hidden: Size = 64,
     ) -> None:
         super().__init__()
-        check_size("classes", classes, minimum=2)
-        check_size("extras", extras, minimum=0)
-        self.astromer = astromer
-        self.extras = extras
+        self.astromer, self.classes, self.extras = astromer, classes, extras
         self.head = nn.Sequential(
-            nn.Linear(astromer.readout.in_features + extras, d_hidden),
+            nn.Linear(astromer.d_model + extras, d_hidden),
             nn.GELU(),
             nn.Linear(d_hidden, classes),
         )
 
+    @checked
     def forward(
         self, curves: LightCurves, extra: Float[Tensor, "stars extras"] | None = None
     ) -> Float[Tensor, "stars classes"]:
@@ -258,25 +262,23 @@ class StarClassifier(nn.Module):
         embedding = self.astromer.embed(curves)
         if extra is None:
             extra = embedding.new_zeros(len(curves), 0)
-        check_floating(embedding=embedding, extra=extra)
-        check_shapes(extra=(extra, f"stars {self.extras}"), embedding=(embedding, "stars d_model"))
+        check_shapes(extra=(extra, f"{len(curves)} {self.extras}"))
         return self.head(torch.cat([embedding, extra], dim=1))
 
 
+@checked
 def hide_nights(
     curves: LightCurves,
     *,
-    share: float | int = SHARE,
+    share: Annotated[float, Above(0), Between(0, 1)] = SHARE,
     generator: torch.Generator | None = None,
 ) -> Bool[Tensor, "stars nights"]:
     r"""Choose nights to be filled in: ``share`` of the real ones of each star, at random.
 
-    The number is rounded, one night at least is hidden and one at least stays. Raises
-    ``ValueError`` for a share outside (0, 1]. Source: Donoso-Oliva et al. (2023), who choose half
-    of the nights: 30 % of all are hidden, 10 % get a random magnitude and 10 % keep theirs, as in
-    BERT. Here all chosen nights are hidden.
+    The number is rounded, one night at least is hidden and one at least stays. Source:
+    Donoso-Oliva et al. (2023), who choose half of the nights: 30 % of all are hidden, 10 % get a
+    random magnitude and 10 % keep theirs, as in BERT. Here all chosen nights are hidden.
     """
-    check_number("share", share, maximum=1, positive=True)
     real = curves.real
     nights = real.sum(dim=1, keepdim=True)
     count = (share * nights).round().clamp(min=1).minimum(nights - 1)
@@ -285,6 +287,7 @@ def hide_nights(
     return drawn.masked_fill(~real, 2.0).argsort(dim=1).argsort(dim=1) < count
 
 
+@checked
 def reconstruction_error(
     predicted: Float[Tensor, "stars nights"],
     magnitude: Float[Tensor, "stars nights"],
@@ -297,10 +300,11 @@ def reconstruction_error(
     al. (2023) takes the mean square of each star first and then their mean, so that there a night
     counts more in a star of which fewer are hidden. Where all have as many, the two are the same.
     """
-    _check_told(magnitude, hidden, predicted=predicted)
+    _check_some(hidden)
     return (predicted - magnitude)[hidden].square().mean().sqrt()
 
 
+@checked
 def negative_log_likelihood(
     predicted: Float[Tensor, "stars nights"],
     deviation: Float[Tensor, "stars nights"],
@@ -316,7 +320,7 @@ def negative_log_likelihood(
     0. Raises ``ValueError`` if nothing is hidden, or for a deviation there that is not above 0.
     Source: Nix and Weigend (1994), who let a network say both, as here.
     """
-    _check_told(magnitude, hidden, predicted=predicted, deviation=deviation)
+    _check_some(hidden)
     if (bad := hidden & ~(deviation > 0)).any():
         place = tuple(bad.nonzero()[0].tolist())
         raise ValueError(
@@ -329,12 +333,7 @@ def negative_log_likelihood(
     return (deviation.log() + square / 2).mean() + math.log(2 * math.pi) / 2
 
 
-def _check_told(magnitude: Tensor, hidden: Tensor, **said: Tensor) -> None:
-    """Check what is ``said`` of nights, by name, against what they are."""
-    numbers = said | {"magnitude": magnitude}
-    check_floating(**numbers)
-    check_flags("hidden", hidden, magnitude, "a night is to be filled in")
-    check_shapes(**{name: (part, "stars nights") for name, part in numbers.items()})
+def _check_some(hidden: Tensor) -> None:
     if not hidden.any():
         raise ValueError(
             "hidden is False everywhere, so there is nothing to fill in; expected True at one "
@@ -342,26 +341,27 @@ def _check_told(magnitude: Tensor, hidden: Tensor, **said: Tensor) -> None:
         )
 
 
-def empty_astromer(clock: str) -> Astromer:
+@checked
+def empty_astromer(clock: Clock) -> Astromer:
     """The model of :func:`load_astromer` before training: two blocks, four heads, 64 features.
 
     ``clock`` says what time runs in. In days, periods of the sinusoids form a ladder from 0.2 to
     200 days. In turns, they are one turn and its harmonics up to the eighth, which repeat with the
     star.
     """
-    check_choice("clock", clock, CLOCKS)
     if clock == "turns":
         return Astromer(torch.arange(1, HARMONICS + 1, dtype=torch.float64))
     return Astromer(frequency_ladder(PAIRS, shortest=SHORTEST, longest=LONGEST))
 
 
-def weights_path(clock: str) -> Path:
+@checked
+def weights_path(clock: Clock) -> Path:
     """The file of the model that was trained with that clock."""
-    check_choice("clock", clock, CLOCKS)
     return DATA / f"astromer_{clock}.npz"
 
 
-def load_astromer(clock: str) -> tuple[Astromer, dict[str, Any]]:
+@checked
+def load_astromer(clock: Clock) -> tuple[Astromer, dict[str, Any]]:
     """The model that was trained with that clock, in evaluation mode, and how it was trained.
 
     That is ``command``, ``seed``, ``steps``, ``seconds`` and the reconstruction ``error`` in
@@ -383,6 +383,7 @@ def _keys(visible: Tensor) -> Tensor:
     return rearrange(visible, "stars night -> stars 1 1 night")
 
 
+@checked
 def visible_nights(
     curves: LightCurves, hidden: Bool[Tensor, "stars nights"] | None
 ) -> Bool[Tensor, "stars nights"]:
@@ -392,7 +393,7 @@ def visible_nights(
     """
     if hidden is None:
         return curves.real
-    check_flags("hidden", hidden, curves.time, "a night is to be filled in")
+    check_shapes(curves=(curves.time, "stars nights"), hidden=(hidden, "stars nights"))
     visible = curves.real & ~hidden
     if not (some := visible.any(dim=1)).all():
         star = (~some).nonzero()[0].item()

@@ -16,16 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 from torch import Tensor
 
-from course_lib.checks import (
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-    check_tensor,
-)
+from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.support.contracts import Positive, Size, checked
 
 GRID = 360  # phases at which the range of a series is taken
 SLIP = 1e-3  # turns: so far rounding may move a date
@@ -34,11 +29,12 @@ SLIP = 1e-3  # turns: so far rounding may move a date
 # A star, night for night ----------------------------------------------------------------------
 
 
+@checked
 def phase(
     time: Float[Tensor, "*batch nights"],
     period: Float[Tensor, "*#batch"],
     *,
-    epoch: Float[Tensor, "*#batch"] | float | int = 0.0,
+    epoch: Float[Tensor, "*#batch"] | float = 0.0,
 ) -> Float[Tensor, "*batch nights"]:
     r"""Fold times at a period: $\varphi = \frac{t - t_0}{P} \bmod 1$, in [0, 1).
 
@@ -46,8 +42,7 @@ def phase(
     ``ValueError`` unless every period is finite and above 0, and for dates that are rounded too
     much to say a phase (:func:`check_dates`).
     """
-    check_floating(time=time, period=period)
-    _check_positive(period=period)
+    _check_positive(period)
     check_dates(time, 1 / period)
     if isinstance(epoch, Tensor):
         epoch = epoch[..., None]
@@ -56,6 +51,7 @@ def phase(
     return torch.where(turns == 1, torch.zeros_like(turns), turns)
 
 
+@checked
 def cosine_series(
     phase: Float[Tensor, "*batch nights"],
     amplitude: Float[Tensor, "*batch"],
@@ -68,13 +64,6 @@ def cosine_series(
     ``amplitude`` $A$ is what catalogues call one: from peak to peak. A series of zeros is 0.
     Source: Simon and Lee (1981).
     """
-    check_floating(phase=phase, amplitude=amplitude, ratio=ratio, shift=shift)
-    check_shapes(
-        phase=(phase, "*batch nights"),
-        amplitude=(amplitude, "*batch"),
-        ratio=(ratio, "*batch harmonics"),
-        shift=(shift, "*batch harmonics"),
-    )
     turn = torch.arange(GRID, dtype=phase.dtype, device=phase.device) / GRID
     everywhere = _cosines(turn.expand(*amplitude.shape, GRID), ratio, shift)
     extent = everywhere.amax(dim=-1) - everywhere.amin(dim=-1)
@@ -91,9 +80,10 @@ def _cosines(phase: Tensor, ratio: Tensor, shift: Tensor) -> Tensor:
 # What order irregular nights have: sinusoids --------------------------------------------------
 
 
+@checked
 def time_sinusoids(
-    time: Float[Tensor, "*batch nights"], frequency: Float[Tensor, "pairs"]
-) -> Float[Tensor, "*batch nights 2*pairs"]:
+    time: Float[Tensor, "*batch nights"], frequency: Real[Tensor, "pairs"]
+) -> Float[Tensor, "*batch nights waves"]:
     r"""$(\sin 2\pi f_1 t, \cos 2\pi f_1 t, \sin 2\pi f_2 t, \cos 2\pi f_2 t, \dots)$.
 
     ``frequency`` is in cycles per unit of time. On the regular grid 0, 1, 2, … and with
@@ -102,24 +92,19 @@ def time_sinusoids(
     no digits. Source: Vaswani et al. (2017), section 3.5, with the dates of observations for
     positions, as Donoso-Oliva et al. (2023).
     """
-    check_floating(time=time)
-    check_tensor(frequency=frequency)
-    check_shapes(time=(time, "*batch nights"), frequency=(frequency, "pairs"))
     angle = 2 * math.pi * time.double()[..., None] * frequency.double()
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2).to(time.dtype)
 
 
+@checked
 def frequency_ladder(
-    pairs: int, *, shortest: float | int, longest: float | int
+    pairs: Size, *, shortest: Positive, longest: Positive
 ) -> Float[Tensor, "pairs"]:
     r"""Frequencies $f_i = \frac1s \left(\frac s\ell\right)^{i/n}$ from $1/s$ down towards $1/\ell$.
 
     $i$ runs from 0 to $n - 1$. Periods grow from the ``shortest`` $s$ by one factor each time and
-    stay below the ``longest`` $\ell$. Raises ``ValueError`` unless 0 < shortest < longest.
+    stay below the ``longest`` $\ell$. Raises ``ValueError`` unless shortest < longest.
     """
-    check_size("pairs", pairs)
-    check_number("shortest", shortest, positive=True)
-    check_number("longest", longest, positive=True)
     if shortest >= longest:
         raise ValueError(
             f"shortest is {shortest} and longest is {longest}; expected shortest below longest; "
@@ -132,24 +117,24 @@ def frequency_ladder(
 # Batches of curves ----------------------------------------------------------------------------
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class LightCurves:
     """Observations of stars, a star in each row: days, magnitudes, errors, and what is padding.
 
-    Times grow along a row. Raises ``ValueError`` for a number that is nan or infinite, an error
-    included, for nights out of order, for an error that is not above 0 and for a star with fewer
-    than two observations.
-    What stands in padding is of no account.
+    Times grow along a row, and may have another dtype. Raises ``ValueError`` for a number that is
+    nan or infinite, an error included, for nights out of order, for an error that is not above 0
+    and for a star with fewer than two observations. What stands in padding is of no account.
     """
 
-    time: Float[Tensor, "stars nights"]
+    time: Real[Tensor, "stars nights"]
     magnitude: Float[Tensor, "stars nights"]
     error: Float[Tensor, "stars nights"]
     real: Bool[Tensor, "stars nights"]
 
     def __post_init__(self) -> None:
+        check_floating(time=self.time)
         check_nights(self.time, self.magnitude, self.error, self.real, flags="real")
-        check_shapes(time=(self.time, "stars nights"))
         latest = self.time.masked_fill(~self.real, -math.inf).cummax(dim=1).values
         if (back := self.real[:, 1:] & (self.time[:, 1:] <= latest[:, :-1])).any():
             star, night = back.nonzero()[0].tolist()
@@ -164,15 +149,17 @@ class LightCurves:
     def __getitem__(self, rows: slice | Tensor) -> "LightCurves":
         return LightCurves(self.time[rows], self.magnitude[rows], self.error[rows], self.real[rows])
 
-    def in_turns(self, period: Float[Tensor, "stars"]) -> "LightCurves":
+    @checked
+    def in_turns(self, period: Real[Tensor, "stars"]) -> "LightCurves":
         r"""The same curves with $t / P$ for time: whole numbers apart are a whole period apart."""
-        _check_positive(period=period)
+        _check_positive(period)
         check_shapes(time=(self.time, "stars nights"), period=(period, "stars"))
         check_dates(self.time.where(self.real, 0.0), 1 / period)
         turns = self.time / period.to(self.time.dtype)[:, None]
         return LightCurves(turns, self.magnitude, self.error, self.real)
 
     @classmethod
+    @checked
     def padded(cls, curves: Sequence["LightCurves"]) -> "LightCurves":
         """Curves of different lengths in one batch: short ones are filled up at their end."""
         check_size("the number of curves", len(curves))
@@ -193,12 +180,7 @@ def check_nights(
 
     ``flags`` is what the caller calls ``used``.
     """
-    columns = {"time": time, "magnitude": magnitude, "error": error}
-    check_floating(time=time)
-    check_floating(magnitude=magnitude, error=error)
-    check_shapes(**{name: (values, "*batch nights") for name, values in columns.items()})
-    check_flags(flags, used, time, "there is an observation that may be used")
-    for name, values in columns.items():
+    for name, values in {"time": time, "magnitude": magnitude, "error": error}.items():
         good, wanted = values.isfinite(), "finite numbers"
         if name == "error":
             good, wanted = good & (values > 0), "finite numbers above 0"
@@ -232,21 +214,8 @@ def check_dates(time: Tensor, frequency: Tensor) -> None:
         )
 
 
-def check_flags(name: str, flags: object, like: Tensor, meaning: str) -> None:
-    """Raise unless ``flags`` is boolean, of the shape of ``like``."""
-    check_tensor(**{name: flags})
-    if flags.dtype != torch.bool:
-        raise TypeError(
-            f"{name} has dtype {flags.dtype}; expected torch.bool, True where {meaning}; "
-            f"convert it with {name}.bool()"
+def _check_positive(period: Tensor) -> None:
+    if len(bad := period[~(period.isfinite() & (period > 0))]):
+        raise ValueError(
+            f"period holds {bad[0].item()}; expected finite numbers above 0; leave that entry out"
         )
-    check_shapes(time=(like, "*batch nights"), **{name: (flags, "*batch nights")})
-
-
-def _check_positive(**tensors: Tensor) -> None:
-    for name, values in tensors.items():
-        if not (bad := values[~(values.isfinite() & (values > 0))]).numel() == 0:
-            raise ValueError(
-                f"{name} holds {bad.flatten()[0].item()}; expected finite numbers above 0; "
-                "leave that entry out"
-            )

@@ -15,17 +15,12 @@ from dataclasses import dataclass
 
 import torch
 from einops import einsum
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 from torch import Tensor
 
-from course_lib.checks import (
-    check_finite,
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-)
+from course_lib.checks import check_finite, check_shapes, check_size
 from course_lib.light_curves import check_dates, check_nights, time_sinusoids
+from course_lib.support.contracts import Positive, Size, checked
 
 OVERSAMPLING = 5  # trial frequencies in the width of a peak
 CHUNK = 64  # stars at a time: what is between is stars × frequencies × nights
@@ -36,17 +31,15 @@ FEW = 4  # roundings of its mean: a star that changes no more is constant
 RIDGE = 1e-6  # keeps a fit with more numbers than nights solvable
 
 
+@checked
 def frequency_grid(
-    days: float | int, *, highest: float | int, oversampling: int = OVERSAMPLING
+    days: Positive, *, highest: Positive, oversampling: Size = OVERSAMPLING
 ) -> Float[Tensor, "frequencies"]:
     r"""Trial frequencies from $1/2T$ up to ``highest``, in steps of $1/(\mathrm{oversampling}\,T)$.
 
     A peak is about $1/T$ wide if observations span $T$ = ``days``. Raises ``ValueError`` if none
     lies below ``highest``. Source: VanderPlas (2018), section 7.1.
     """
-    check_number("days", days, positive=True)
-    check_number("highest", highest, positive=True)
-    check_size("oversampling", oversampling)
     if highest <= (lowest := 0.5 / days):
         raise ValueError(
             f"highest is {highest}; expected it above {lowest:.3g}, the lowest frequency that "
@@ -55,11 +48,12 @@ def frequency_grid(
     return torch.arange(lowest, highest, 1 / (oversampling * days), dtype=torch.float64)
 
 
+@checked
 def lomb_scargle(
     time: Float[Tensor, "*batch nights"],
     magnitude: Float[Tensor, "*batch nights"],
     error: Float[Tensor, "*batch nights"],
-    frequency: Float[Tensor, "frequencies"],
+    frequency: Real[Tensor, "frequencies"],
     *,
     seen: Bool[Tensor, "*batch nights"] | None = None,
 ) -> Float[Tensor, "*batch frequencies"]:
@@ -72,7 +66,6 @@ def lomb_scargle(
     Scargle (1982); Zechmeister and Kürster (2009), eqs. 5 to 15, for the constant.
     """
     time, weight, x = _weighed(time, magnitude, error, seen)
-    check_shapes(frequency=(frequency, "frequencies"))
     check_finite(frequency=frequency)
     frequency = frequency.to(time.dtype)
     check_dates(time[..., None, :], frequency)
@@ -98,6 +91,7 @@ def lomb_scargle(
     return power.where(spread > flat, 0.0).clamp(0, 1)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class HarmonicFit:
     r"""$m(t) = c_0 + \sum_k a_k \sin 2\pi k f t + b_k \cos 2\pi k f t$.
@@ -109,20 +103,23 @@ class HarmonicFit:
     coefficient: Float[Tensor, "*batch numbers"]
     chi_square: Float[Tensor, "*batch"]
 
+    @checked
     def at(self, time: Float[Tensor, "*batch nights"]) -> Float[Tensor, "*batch nights"]:
         """The fitted magnitudes at any times."""
+        check_shapes(frequency=(self.frequency, "*batch"), time=(time, "*batch nights"))
         harmonics = self.coefficient.shape[-1] // 2
         basis = _waves(time, self.frequency, harmonics)
         return einsum(basis, self.coefficient, "... nights n, ... n -> ... nights")
 
 
+@checked
 def fit_harmonics(
     time: Float[Tensor, "*batch nights"],
     magnitude: Float[Tensor, "*batch nights"],
     error: Float[Tensor, "*batch nights"],
     frequency: Float[Tensor, "*batch"],
     *,
-    harmonics: int = 3,
+    harmonics: Size = 3,
     seen: Bool[Tensor, "*batch nights"] | None = None,
 ) -> HarmonicFit:
     """Weighted least squares of a constant and ``harmonics`` sinusoids of each star's frequency.
@@ -130,10 +127,7 @@ def fit_harmonics(
     Numbers stay finite where there are fewer observations than coefficients. Source: Schwarzenberg-
     Czerny (1996) for several harmonics in a search for periods.
     """
-    check_size("harmonics", harmonics)
-    check_floating(time=time, frequency=frequency)
     dates, weight, x = _weighed(time, magnitude, error, seen)
-    check_shapes(frequency=(frequency, "*batch"), time=(time, "*batch nights"))
     basis = _waves(dates, frequency, harmonics)
     square = einsum(basis, weight, basis, "... t n, ... t, ... t m -> ... n m")
     right = einsum(basis, weight, x, "... t n, ... t, ... t -> ... n")
@@ -148,14 +142,15 @@ def fit_harmonics(
     return HarmonicFit(frequency, found, chi_square)
 
 
+@checked
 def find_period(
     time: Float[Tensor, "stars nights"],
     magnitude: Float[Tensor, "stars nights"],
     error: Float[Tensor, "stars nights"],
-    frequency: Float[Tensor, "frequencies"],
+    frequency: Real[Tensor, "frequencies"],
     *,
-    harmonics: int = 3,
-    candidates: int = 5,
+    harmonics: Size = 3,
+    candidates: Size = 5,
     seen: Bool[Tensor, "stars nights"] | None = None,
 ) -> Float[Tensor, "stars"]:
     """The period, about one of the ``candidates`` highest peaks, whose series leaves the least.
@@ -165,9 +160,6 @@ def find_period(
     ``ValueError`` for fewer trial frequencies than three, and for a star of which none explains
     anything, a constant one say.
     """
-    check_floating(time=time)
-    check_shapes(time=(time, "stars nights"))
-    check_size("candidates", candidates)
     check_size("the number of frequencies", len(frequency), minimum=3)
     periods = []
     for rows in torch.arange(len(time)).split(CHUNK):
@@ -215,7 +207,6 @@ def _weighed(
     time: Tensor, magnitude: Tensor, error: Tensor, seen: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Dates, weights that sum to one, magnitudes less their mean; all of them 0 where not seen."""
-    check_floating(time=time, magnitude=magnitude, error=error)
     seen = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
     check_nights(time, magnitude, error, seen, flags="seen")
     weight = (seen / error.where(seen, 1.0).square()).to(time.dtype)

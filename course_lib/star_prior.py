@@ -15,12 +15,13 @@ expected and what to do. Source: Bishop (2006), sections 3.3 and 3.5.
 
 import torch
 from einops import einsum
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 from torch import Tensor
 
 from course_lib.astromer import BRIGHTNESS, visible_nights
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.checks import check_shapes
 from course_lib.light_curves import LightCurves, check_dates, cosine_series, time_sinusoids
+from course_lib.support.contracts import Size, checked
 from course_lib.variable_stars import Stars
 
 HARMONICS = 3
@@ -29,13 +30,13 @@ RARE = 1e-6  # of the likeliest period's weight: what weighs less is left out
 JITTERS = (0.0, 0.015, 0.03, 0.045, 0.06, 0.09, 0.13)  # magnitudes
 
 
-def harmonic_variance(stars: Stars, *, harmonics: int = HARMONICS) -> Float[Tensor, "numbers"]:
+@checked
+def harmonic_variance(stars: Stars, *, harmonics: Size = HARMONICS) -> Float[Tensor, "numbers"]:
     """How large the coefficients of a star's first mode are: a mean square for each.
 
     First of the mean, which is taken to be as uncertain as a star varies; then of the sine and the
     cosine of each harmonic, which are alike, since a star may begin at any phase.
     """
-    check_size("harmonics", harmonics)
     turn = (torch.arange(TURN, dtype=torch.float64) / TURN).expand(len(stars), -1)
     series = (part[:, 0].double() for part in (stars.amplitude, stars.ratio, stars.shift))
     wave = torch.fft.rfft(cosine_series(turn, *series), dim=1) / TURN
@@ -44,12 +45,13 @@ def harmonic_variance(stars: Stars, *, harmonics: int = HARMONICS) -> Float[Tens
     return torch.cat([mean, of_waves.repeat_interleave(2)])
 
 
+@checked
 def posterior_at_period(
     curves: LightCurves,
-    period: Float[Tensor, "stars"],
+    period: Real[Tensor, "stars"],
     time: Float[Tensor, "stars queries"],
     *,
-    variance: Float[Tensor, "numbers"],
+    variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
 ) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
     r"""What the series of a period says at any dates: its mean, and its standard deviation.
@@ -57,7 +59,7 @@ def posterior_at_period(
     With the basis $B$ of the visible nights, weights $W = \mathrm{diag}(\sigma_n^{-2})$ and the
     prior variances $V$, coefficients are normal with the covariance $(B^\top W B + V^{-1})^{-1}$.
     """
-    check_shapes(period=(period, "stars"), time=(time, "stars queries"))
+    check_shapes(curves=(curves.time, "stars nights"), period=(period, "stars"))
     weight, mean, light = _weighed(curves, hidden)
     frequency, harmonics = 1 / period.double(), len(variance) // 2
     dates = curves.time.where(weight > 0, 0.0)
@@ -67,12 +69,13 @@ def posterior_at_period(
     return said.to(time.dtype), _spread(asked, factor).sqrt().to(time.dtype)
 
 
+@checked
 def posterior_over_periods(
     curves: LightCurves,
-    frequency: Float[Tensor, "frequencies"],
+    frequency: Real[Tensor, "frequencies"],
     time: Float[Tensor, "stars queries"],
     *,
-    variance: Float[Tensor, "numbers"],
+    variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
 ) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
     r"""The same, without a period: $\sum_f p(f \mid m)\, p(\hat m \mid f, m)$, mean and deviation.
@@ -83,7 +86,7 @@ def posterior_over_periods(
     the average over it marginalises the period, too. The deviation holds how much the frequencies
     contradict each other.
     """
-    check_shapes(time=(time, "stars queries"))
+    check_shapes(curves=(curves.time, "stars nights"), time=(time, "stars queries"))
     weight, mean, light = _weighed(curves, hidden)
     likely = likely_frequencies(curves, frequency, variance=variance, hidden=hidden)
     means, spreads = [], []
@@ -101,11 +104,12 @@ def posterior_over_periods(
     return torch.stack(means).to(time.dtype), torch.stack(spreads).to(time.dtype)
 
 
+@checked
 def likely_frequencies(
     curves: LightCurves,
-    frequency: Float[Tensor, "frequencies"],
+    frequency: Real[Tensor, "frequencies"],
     *,
-    variance: Float[Tensor, "numbers"],
+    variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
 ) -> list[tuple[Float[Tensor, "kept"], Float[Tensor, "kept"]]]:
     r"""For each star the frequencies that may be its own, and $p(f \mid m)$ of each.
@@ -113,7 +117,6 @@ def likely_frequencies(
     What weighs less than a millionth of the likeliest is left out. Whoever can be told a period can
     be averaged over these (:func:`mixed`), whether it is a series or not.
     """
-    check_shapes(frequency=(frequency, "frequencies"))
     weight, _, light = _weighed(curves, hidden)
     likely = []
     for star in range(len(curves)):
@@ -129,11 +132,12 @@ def likely_frequencies(
     return likely
 
 
+@checked
 def likeliest_jitter(
     curves: LightCurves,
-    period: Float[Tensor, "stars"],
+    period: Real[Tensor, "stars"],
     *,
-    variance: Float[Tensor, "numbers"],
+    variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
     jitters: tuple[float, ...] = JITTERS,
 ) -> Float[Tensor, "stars"]:
@@ -144,7 +148,7 @@ def likeliest_jitter(
     on every night. It is the one of ``jitters`` with the largest evidence at the period given: a
     point estimate, by type-II maximum likelihood (empirical Bayes).
     """
-    check_shapes(period=(period, "stars"))
+    check_shapes(curves=(curves.time, "stars nights"), period=(period, "stars"))
     if not jitters or min(jitters) < 0:
         raise ValueError(f"jitters must be some numbers of at least 0, got {jitters}")
     visible = visible_nights(curves, hidden)
@@ -163,6 +167,7 @@ def likeliest_jitter(
     return torch.tensor(jitters).to(curves.error)[torch.stack(found).argmax(dim=0)]
 
 
+@checked
 def mixed(
     each: Float[Tensor, "frequencies queries"],
     spread: Float[Tensor, "frequencies queries"],
@@ -186,7 +191,6 @@ def _basis(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
 
 def _weighed(curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """Weights, 0 at what is not seen; the weighted mean; magnitudes less this mean."""
-    check_floating(magnitude=curves.magnitude)
     visible = visible_nights(curves, hidden)
     weight = visible / curves.error.double().where(visible, 1.0).square()
     known = curves.magnitude.double().where(visible, 0.0)

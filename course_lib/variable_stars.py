@@ -10,20 +10,16 @@ light is made; when somebody looked, and how well, is not. Bad input raises ``Ty
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import torch
 from einops import rearrange
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from torch import Tensor
 
-from course_lib.checks import (
-    check_choice,
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-)
+from course_lib.checks import check_shapes, check_size
 from course_lib.light_curves import LightCurves, cosine_series, phase
+from course_lib.support.contracts import Between, Positive, checked
 
 DATA = Path(__file__).parent / "data" / "stars.npz"
 
@@ -47,6 +43,7 @@ FASTEST = 5.0  # cycles a day; no star of the catalogue is faster
 LARGEST_ERROR = 0.1  # magnitudes; what is measured worse says little of a star of this catalogue
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Stars:
     """Stars as series of cosines: of each its class, its side of the split, and up to two modes.
@@ -60,7 +57,7 @@ class Stars:
     kind: Int[Tensor, "stars"]
     side: Int[Tensor, "stars"]
     magnitude: Float[Tensor, "stars"]
-    period: Float[Tensor, "stars 2"]
+    period: Real[Tensor, "stars 2"]
     amplitude: Float[Tensor, "stars 2"]
     ratio: Float[Tensor, "stars 2 3"]
     shift: Float[Tensor, "stars 2 3"]
@@ -78,24 +75,24 @@ class Stars:
             ),
         )
 
-    def where(self, side: str) -> "Stars":
-        """Those of one side. Raises ``ValueError`` for a side that there is not."""
-        check_choice("side", side, SIDES)
+    @checked
+    def where(self, side: Literal[*SIDES]) -> "Stars":
+        """Those of one side."""
         return self[self.side == SIDES.index(side)]
 
-    def of(self, kind: str) -> "Stars":
-        """Those of one class. Raises ``ValueError`` for an unknown class."""
-        check_choice("kind", kind, CLASSES)
+    @checked
+    def of(self, kind: Literal[*CLASSES]) -> "Stars":
+        """Those of one class."""
         return self[self.kind == CLASSES.index(kind)]
 
+    @checked
     def light(
-        self, time: Float[Tensor, "stars nights"], *, epoch: Float[Tensor, "stars 2"] | None = None
+        self, time: Float[Tensor, "stars nights"], *, epoch: Real[Tensor, "stars 2"] | None = None
     ) -> Float[Tensor, "stars nights"]:
         """How bright each star is at its times, without noise: its mean, and its modes added.
 
         ``epoch`` is the day on which a mode's first harmonic is faintest, 0 unless given.
         """
-        check_floating(time=time)
         check_shapes(time=(time, "stars nights"), amplitude=(self.amplitude, "stars 2"))
         epoch = torch.zeros_like(self.period) if epoch is None else epoch
         days = rearrange(time.double(), "stars nights -> stars 1 nights")
@@ -151,12 +148,13 @@ def load_macho() -> dict[str, LightCurves]:
     return curves
 
 
+@checked
 def seasons(
     curves: Sequence[LightCurves],
     *,
-    nights: int = NIGHTS,
-    days: float | int = DAYS,
-    largest_error: float | int = LARGEST_ERROR,
+    nights: Annotated[int, Between(2)] = NIGHTS,
+    days: Positive = DAYS,
+    largest_error: Positive = LARGEST_ERROR,
 ) -> LightCurves:
     """Every run of ``nights`` observations within ``days`` days, of single curves, in float32.
 
@@ -164,9 +162,6 @@ def seasons(
     Observations whose error is larger than ``largest_error`` are left out before. Raises
     ``ValueError`` if no run is left.
     """
-    check_size("nights", nights, minimum=2)
-    check_number("days", days, positive=True)
-    check_number("largest_error", largest_error, positive=True)
     found: list[list[Tensor]] = [[], [], []]
     for curve in curves:
         good = (curve.real & (curve.error <= largest_error))[0]
@@ -187,6 +182,7 @@ def seasons(
     return LightCurves(time, magnitude, error, torch.ones_like(time, dtype=torch.bool))
 
 
+@checked
 def observe(
     stars: Stars, nights: LightCurves, *, generator: torch.Generator | None = None
 ) -> LightCurves:
