@@ -16,18 +16,19 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.checks import check_size
+from course_lib.support.contracts import Size, checked
 
 
+@checked
 def linear_recurrence(
     keep: Float[Tensor, "*batch tokens d"], add: Float[Tensor, "*batch tokens d"]
 ) -> Float[Tensor, "*batch tokens d"]:
     r"""The states $h_t = a_t \odot h_{t-1} + b_t$ from $h_0 = 0$, one after the other.
 
-    ``keep`` is $a$ and ``add`` is $b$. Raises ``ValueError`` for an empty sequence or if the shapes
-    differ; nothing is broadcast.
+    ``keep`` is $a$ and ``add`` is $b$. Raises ``ValueError`` for an empty sequence.
     """
-    _check_sequences(keep, add)
+    check_size("tokens, the length of the sequence", add.shape[-2])
     state, states = torch.zeros_like(add[..., 0, :]), []
     for a, b in zip(keep.unbind(-2), add.unbind(-2), strict=True):
         state = a * state + b
@@ -35,6 +36,7 @@ def linear_recurrence(
     return torch.stack(states, dim=-2)
 
 
+@checked
 def parallel_scan(
     keep: Float[Tensor, "*batch tokens d"], add: Float[Tensor, "*batch tokens d"]
 ) -> Float[Tensor, "*batch tokens d"]:
@@ -45,7 +47,7 @@ def parallel_scan(
     after the other. Errors are those of :func:`linear_recurrence`.
     Source: Hillis and Steele (1986); for recurrent networks, Martin and Cundy (2018).
     """
-    _check_sequences(keep, add)
+    check_size("tokens, the length of the sequence", add.shape[-2])
     stride, tokens, given = 1, keep.shape[-2], (keep, add)
     while stride < tokens:
         earlier = (0, 0, stride, -stride)
@@ -65,22 +67,17 @@ class MinGRU(nn.Module):
     Source: Feng et al. (2024), section 3.1.
     """
 
-    def __init__(self, d_in: int, d_hidden: int) -> None:
+    @checked
+    def __init__(self, d_in: Size, d_hidden: Size) -> None:
         super().__init__()
-        check_size("d_in", d_in)
-        check_size("d_hidden", d_hidden)
+        self.d_in, self.d_hidden = d_in, d_hidden
         self.update = nn.Linear(d_in, d_hidden)
         self.candidate = nn.Linear(d_in, d_hidden)
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_in"]) -> Float[Tensor, "*batch tokens d"]:
+    @checked
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_in"]
+    ) -> Float[Tensor, "*batch tokens d_hidden"]:
         """The state after every token."""
-        check_floating(parameters=self.update.weight, x=x)
-        check_shapes(x=(x, f"*batch tokens {self.update.in_features}"))
         update = self.update(x).sigmoid()
         return parallel_scan(update, (1 - update) * self.candidate(x))
-
-
-def _check_sequences(keep: Tensor, add: Tensor) -> None:
-    check_floating(keep=keep, add=add)
-    sizes = check_shapes(keep=(keep, "*batch tokens d"), add=(add, "*batch tokens d"))
-    check_size("tokens, the length of the sequence", sizes["tokens"])

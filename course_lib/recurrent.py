@@ -25,7 +25,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.checks import check_shapes, check_size
+from course_lib.support.contracts import Size, checked
 
 # One step, one formula -----------------------------------------------------------------------
 
@@ -47,21 +48,18 @@ class LSTMGates(NamedTuple):
     output: Tensor
 
 
+@checked
 def rnn_step(
     from_input: Float[Tensor, "*batch d_hidden"], from_hidden: Float[Tensor, "*batch d_hidden"]
 ) -> Float[Tensor, "*batch d_hidden"]:
     r"""The next hidden state of a plain network: $h' = \tanh(W_{ih}x + b_{ih} + W_{hh}h + b_{hh})$.
 
-    The two sums are given; see :class:`RNN`. Raises ``ValueError`` if their shapes differ.
-    Source: Elman (1990).
+    The two sums are given; see :class:`RNN`. Source: Elman (1990).
     """
-    check_floating(from_input=from_input, from_hidden=from_hidden)
-    check_shapes(
-        from_input=(from_input, "*batch d_hidden"), from_hidden=(from_hidden, "*batch d_hidden")
-    )
     return (from_input + from_hidden).tanh()
 
 
+@checked
 def gru_gates(
     from_input: Float[Tensor, "*batch stacked"], from_hidden: Float[Tensor, "*batch stacked"]
 ) -> GRUGates:
@@ -69,11 +67,10 @@ def gru_gates(
 
     $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $r, z, n$. The reset
     gate decides how much of the past the candidate sees: $n = \tanh(a_n + r \odot b_n)$. Each gate
-    is ``(*batch, d_hidden)``, where ``stacked`` is 3 ``d_hidden``. Raises ``ValueError`` if it is
-    no multiple of 3, or if the two shapes differ.
+    is ``(*batch, d_hidden)``, where ``stacked`` is 3 ``d_hidden``.
     Source: Cho et al. (2014), eqs. 5, 6 and 8; $r$ acts after the matrix, as in ``torch.nn.GRU``.
     """
-    _check_stacked(from_input, from_hidden, GRUGates)
+    _check_stacked(from_input, GRUGates)
     a, b = (GRUGates(*sums.chunk(3, dim=-1)) for sums in (from_input, from_hidden))
     reset = (a.reset + b.reset).sigmoid()
     update = (a.update + b.update).sigmoid()
@@ -81,6 +78,7 @@ def gru_gates(
     return GRUGates(reset, update, candidate)
 
 
+@checked
 def gru_step(
     from_input: Float[Tensor, "*batch stacked"],
     from_hidden: Float[Tensor, "*batch stacked"],
@@ -89,30 +87,30 @@ def gru_step(
     r"""The next hidden state of a GRU: $h' = (1 - z) \odot n + z \odot h$.
 
     The gates are those of :func:`gru_gates`: an update gate $z$ at 1 keeps the state as it is.
-    Raises ``ValueError`` unless ``hidden`` has a number for each gate; nothing is broadcast.
     Source: Cho et al. (2014), eq. 7.
     """
     gate = gru_gates(from_input, from_hidden)
-    _check_state("hidden", hidden, tuple(gate.update.shape), from_input=from_input)
+    check_shapes(gate=(gate.update, "*batch d_hidden"), hidden=(hidden, "*batch d_hidden"))
     return (1 - gate.update) * gate.candidate + gate.update * hidden
 
 
+@checked
 def lstm_gates(
     from_input: Float[Tensor, "*batch stacked"], from_hidden: Float[Tensor, "*batch stacked"]
 ) -> LSTMGates:
     r"""What an LSTM decides: $i, f, o = \sigma(a + b)$ and the candidate $g = \tanh(a_g + b_g)$.
 
     $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $i, f, g, o$. Each
-    gate is ``(*batch, d_hidden)``, where ``stacked`` is 4 ``d_hidden``. Raises ``ValueError`` if it
-    is no multiple of 4, or if the two shapes differ.
+    gate is ``(*batch, d_hidden)``, where ``stacked`` is 4 ``d_hidden``.
     Source: Gers, Schmidhuber and Cummins (2000), who added the forget gate $f$ to the LSTM of
     Hochreiter and Schmidhuber (1997).
     """
-    _check_stacked(from_input, from_hidden, LSTMGates)
+    _check_stacked(from_input, LSTMGates)
     i, f, g, o = (from_input + from_hidden).chunk(4, dim=-1)
     return LSTMGates(i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid())
 
 
+@checked
 def lstm_step(
     from_input: Float[Tensor, "*batch stacked"],
     from_hidden: Float[Tensor, "*batch stacked"],
@@ -122,11 +120,10 @@ def lstm_step(
 
     Returns the pair (hidden, cell). The gates are those of :func:`lstm_gates`. They see nothing of
     the cell but what the output gate showed one step earlier, since that is the hidden state.
-    Raises ``ValueError`` unless ``cell`` has a number for each gate; nothing is broadcast.
     Source: Gers, Schmidhuber and Cummins (2000).
     """
     gate = lstm_gates(from_input, from_hidden)
-    _check_state("cell", cell, tuple(gate.forget.shape), from_input=from_input)
+    check_shapes(gate=(gate.forget, "*batch d_hidden"), cell=(cell, "*batch d_hidden"))
     cell = gate.forget * cell + gate.input * gate.candidate
     return gate.output * cell.tanh(), cell
 
@@ -135,16 +132,15 @@ def lstm_step(
 
 
 class _Recurrent(nn.Module):
-    """The four parameters that all cells have, and the checks that they share."""
+    """The four parameters that all cells have, for so many ``sums`` of a step."""
 
-    stacked: ClassVar[int]
+    sums: ClassVar[int]
 
-    def __init__(self, d_in: int, d_hidden: int) -> None:
+    @checked
+    def __init__(self, d_in: Size, d_hidden: Size) -> None:
         super().__init__()
-        check_size("d_in", d_in)
-        check_size("d_hidden", d_hidden)
         self.d_in, self.d_hidden = d_in, d_hidden
-        rows = self.stacked * d_hidden
+        rows = self.sums * d_hidden
         self.weight_ih_l0 = nn.Parameter(torch.empty(rows, d_in))
         self.weight_hh_l0 = nn.Parameter(torch.empty(rows, d_hidden))
         self.bias_ih_l0 = nn.Parameter(torch.empty(rows))
@@ -157,28 +153,24 @@ class _Recurrent(nn.Module):
         """The sizes, for ``print(model)``."""
         return f"d_in={self.d_in}, d_hidden={self.d_hidden}"
 
+    @checked
     def from_input(
         self, x: Float[Tensor, "*batch tokens d_in"]
     ) -> Float[Tensor, "*batch tokens stacked"]:
         """What every token adds to the sums of its step, for the whole sequence at once."""
-        check_floating(parameters=self.weight_ih_l0, x=x)
-        sizes = check_shapes(x=(x, f"*batch tokens {self.d_in}"))
-        check_size("tokens, the length of the sequence x", sizes["tokens"])
+        check_size("tokens, the length of the sequence x", x.shape[-2])
         return F.linear(x, self.weight_ih_l0, self.bias_ih_l0)
 
+    @checked
     def from_hidden(
         self, hidden: Float[Tensor, "*batch d_hidden"]
     ) -> Float[Tensor, "*batch stacked"]:
         """What the hidden state adds to the sums of a step."""
         return F.linear(hidden, self.weight_hh_l0, self.bias_hh_l0)
 
-    def _start(self, x: Tensor, name: str, state: Tensor | None) -> Tensor:
-        """The state before the first token: zeros, or what was given, if it fits ``x``."""
-        shape = (*x.shape[:-2], self.d_hidden)
-        if state is None:
-            return x.new_zeros(shape)
-        _check_state(name, state, shape, x=x)
-        return state
+    def _nothing(self, x: Tensor) -> Tensor:
+        """The state before the first token, unless one is given."""
+        return x.new_zeros(*x.shape[:-2], self.d_hidden)
 
 
 class RNN(_Recurrent):
@@ -191,8 +183,9 @@ class RNN(_Recurrent):
     for a state that does not fit. Source: Elman (1990).
     """
 
-    stacked = 1
+    sums = 1
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_in"],
@@ -200,7 +193,7 @@ class RNN(_Recurrent):
     ) -> tuple[Float[Tensor, "*batch tokens d_hidden"], Float[Tensor, "*batch d_hidden"]]:
         """The hidden state after every token, and after the last one; it starts at zero."""
         from_input = self.from_input(x)
-        hidden = self._start(x, "state", state)
+        hidden = self._nothing(x) if state is None else state
         outputs = []
         for token in from_input.unbind(dim=-2):
             hidden = rnn_step(token, self.from_hidden(hidden))
@@ -217,8 +210,9 @@ class GRU(_Recurrent):
     in :class:`RNN`. Source: Cho et al. (2014), section 2.3.
     """
 
-    stacked = len(GRUGates._fields)
+    sums = len(GRUGates._fields)
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_in"],
@@ -226,7 +220,7 @@ class GRU(_Recurrent):
     ) -> tuple[Float[Tensor, "*batch tokens d_hidden"], Float[Tensor, "*batch d_hidden"]]:
         """The hidden state after every token, and after the last one; it starts at zero."""
         from_input = self.from_input(x)
-        hidden = self._start(x, "state", state)
+        hidden = self._nothing(x) if state is None else state
         outputs = []
         for token in from_input.unbind(dim=-2):
             hidden = gru_step(token, self.from_hidden(hidden), hidden)
@@ -243,8 +237,9 @@ class LSTM(_Recurrent):
     Source: Gers, Schmidhuber and Cummins (2000).
     """
 
-    stacked = len(LSTMGates._fields)
+    sums = len(LSTMGates._fields)
 
+    @checked
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_in"],
@@ -259,9 +254,7 @@ class LSTM(_Recurrent):
         ``state`` is such a pair, zeros if it is not given.
         """
         from_input = self.from_input(x)
-        given = (None, None) if state is None else state
-        _check_pair(given)
-        hidden, cell = (self._start(x, f"state[{i}]", given[i]) for i in (0, 1))
+        hidden, cell = [self._nothing(x)] * 2 if state is None else state
         outputs = []
         for token in from_input.unbind(dim=-2):
             hidden, cell = lstm_step(token, self.from_hidden(hidden), cell)
@@ -272,36 +265,11 @@ class LSTM(_Recurrent):
 # What the functions above share ---------------------------------------------------------------
 
 
-def _check_stacked(from_input: Tensor, from_hidden: Tensor, gates: type[tuple]) -> None:
-    """Raise unless both are ``(*batch, stacked)``, and hold one sum for each of the ``gates``."""
-    check_floating(from_input=from_input, from_hidden=from_hidden)
-    check_shapes(
-        from_input=(from_input, "*batch stacked"), from_hidden=(from_hidden, "*batch stacked")
-    )
+def _check_stacked(from_input: Tensor, gates: type[tuple]) -> None:
+    """Raise unless there are equally many sums for each of the ``gates``."""
     names = gates._fields
     if from_input.shape[-1] % len(names):
         raise ValueError(
             f"from_input has shape {tuple(from_input.shape)}; expected (*batch, {len(names)} * "
             f"d_hidden), the sums of {', '.join(names)}; join them with torch.cat(..., dim=-1)"
-        )
-
-
-def _check_state(name: str, state: Tensor, shape: tuple[int, ...], **like: Tensor) -> None:
-    """Raise unless ``state`` has this shape, and the dtype and device of the tensor ``like``."""
-    check_floating(**like, **{name: state})
-    if tuple(state.shape) != shape:
-        ((source, tensor),) = like.items()
-        raise ValueError(
-            f"{name} has shape {tuple(state.shape)}; expected (*batch, d_hidden) = {shape} for "
-            f"{source} of shape {tuple(tensor.shape)}; if it is a state of torch.nn, remove its "
-            f"axis of layers with {name}.squeeze(0)"
-        )
-
-
-def _check_pair(state: object) -> None:
-    if not (isinstance(state, tuple) and len(state) == len(("hidden", "cell"))):
-        length = f" of {len(state)}" if isinstance(state, tuple) else ""
-        raise TypeError(
-            f"state is a {type(state).__name__}{length}; expected a tuple of 2, hidden and cell; "
-            "pass state=(hidden, cell), as forward returns it"
         )

@@ -319,7 +319,7 @@ def of_recurrent() -> Rows:
             (partial(model, x[..., :2]), V, "x"),
             (partial(model, x.float()), T, "x"),
             (partial(given, randn(2, 3)), V, "state"),
-            (partial(given, randn(1, 2, 4)), V, "squeeze(0)"),
+            (partial(given, randn(1, 2, 4)), V, "state"),
             (partial(given, randn(2, 4).float()), T, "state"),
         ]
     state, step = randn(2, 4), recurrent.lstm_step
