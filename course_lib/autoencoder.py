@@ -21,7 +21,7 @@ do.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -29,16 +29,8 @@ from torch import Tensor, nn
 from torch.distributions import Bernoulli, Distribution, Normal
 from torch.nn import functional as F
 
-from course_lib.checks import (
-    check_choice,
-    check_floating,
-    check_number,
-    check_shapes,
-    check_size,
-    check_tensor,
-)
-
-LIKELIHOODS = ("gaussian", "bernoulli", "continuous_bernoulli")
+from course_lib.checks import check_shapes, check_size
+from course_lib.support.contracts import NotNegative, Positive, Size, checked
 
 # A point for each picture ---------------------------------------------------------------------
 
@@ -51,44 +43,47 @@ class Autoencoder(nn.Module):
     Salakhutdinov (2006).
     """
 
+    @checked
     def __init__(
         self,
-        d_x: int,
-        d_z: int,
+        d_x: Size,
+        d_z: Size,
         *,
         d_hidden: Sequence[int] = (256,),
-        condition: int | None = None,
+        condition: Size | None = None,
     ) -> None:
         super().__init__()
         self.d_x, self.d_z, self.condition = d_x, d_z, condition
-        classes = _check_sizes(d_x, d_z, d_hidden, condition)
+        classes = condition or 0
         self.encoder = _network([d_x + classes, *d_hidden, d_z])
         self.decoder = _network([d_z + classes, *reversed(d_hidden), d_x])
 
+    @checked
     def forward(
         self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_x"]:
         """What is left of a picture after the squeeze."""
         return self.decode(self.encode(x, condition), condition)
 
+    @checked
     def encode(
         self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_z"]:
         """The code of each picture. Raises ``ValueError`` for a condition that is missing."""
-        check_shapes(x=(x, f"*batch {self.d_x}"))
         return self.encoder(_told(x, condition, self.condition))
 
+    @checked
     def decode(
         self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_x"]:
         """The picture of each code."""
-        check_shapes(z=(z, f"*batch {self.d_z}"))
         return self.decoder(_told(z, condition, self.condition))
 
 
 # A cloud for each picture ---------------------------------------------------------------------
 
 
+@checked
 def reparameterize(
     mean: Float[Tensor, "*batch d_z"],
     log_variance: Float[Tensor, "*batch d_z"],
@@ -100,29 +95,24 @@ def reparameterize(
 
     $\varepsilon \sim \mathcal N(0, I)$ has the shape of $z$, a number for each code of each
     picture: pass it as ``noise``, or have it drawn. As $\varepsilon$ depends on no parameter,
-    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$. Raises ``ValueError`` unless all
-    have one shape. Source: Kingma and Welling (2014), section 2.4; Rezende, Mohamed and Wierstra
-    (2014).
+    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$.
+    Source: Kingma and Welling (2014), section 2.4; Rezende, Mohamed and Wierstra (2014).
     """
-    _check_cloud(mean, log_variance)
     if noise is None:
         noise = torch.randn(mean.shape, generator=generator, dtype=mean.dtype, device=mean.device)
-    check_floating(mean=mean, noise=noise)
-    check_shapes(mean=(mean, "*batch d_z"), noise=(noise, "*batch d_z"))
     return mean + (log_variance / 2).exp() * noise
 
 
+@checked
 def kl_to_standard_normal(
     mean: Float[Tensor, "*batch d_z"], log_variance: Float[Tensor, "*batch d_z"]
 ) -> Float[Tensor, "*batch"]:
     r"""What a cloud costs: $\frac12 \sum_j (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$ nats.
 
     The Kullback-Leibler divergence of $q = \mathcal N(\mu, \operatorname{diag} \sigma^2)$ from
-    $p = \mathcal N(0, I)$: never negative, and 0 for $p$ itself alone. Raises
-    ``ValueError`` unless both have one shape. Source: Kingma and Welling (2014), appendix B, where
-    the sign is the opposite one.
+    $p = \mathcal N(0, I)$: never negative, and 0 for $p$ itself alone.
+    Source: Kingma and Welling (2014), appendix B, where the sign is the opposite one.
     """
-    _check_cloud(mean, log_variance)
     # σ² − log σ² − 1 by expm1, so that a cloud next to the prior costs no rounding error.
     return (mean.square() + log_variance.expm1() - log_variance).sum(dim=-1) / 2
 
@@ -146,23 +136,22 @@ class VAE(nn.Module):
     (2015) for the condition; Loaiza-Ganem and Cunningham (2019) for the continuous Bernoulli.
     """
 
+    @checked
     def __init__(
         self,
-        d_x: int,
-        d_z: int,
+        d_x: Size,
+        d_z: Size,
         *,
         d_hidden: Sequence[int] = (256,),
-        condition: int | None = None,
-        likelihood: str = "gaussian",
-        noise_variance: float | int = 1.0,
+        condition: Size | None = None,
+        likelihood: Literal["gaussian", "bernoulli", "continuous_bernoulli"] = "gaussian",
+        noise_variance: Positive = 1.0,
         encoder: nn.Module | None = None,
         decoder: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.d_x, self.d_z, self.condition = d_x, d_z, condition
-        classes = _check_sizes(d_x, d_z, d_hidden, condition)
-        check_choice("likelihood", likelihood, LIKELIHOODS)
-        check_number("noise_variance", noise_variance, positive=True)
+        classes = condition or 0
         self.likelihood = likelihood
         self.encoder = _network([d_x + classes, *d_hidden, 2 * d_z]) if encoder is None else encoder
         if decoder is None:
@@ -171,6 +160,7 @@ class VAE(nn.Module):
         if likelihood == "gaussian":
             self.log_noise_variance = nn.Parameter(torch.tensor(math.log(noise_variance)))
 
+    @checked
     def encode(
         self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
     ) -> tuple[Float[Tensor, "*batch d_z"], Float[Tensor, "*batch d_z"]]:
@@ -183,12 +173,14 @@ class VAE(nn.Module):
         mean, log_variance = self.encoder(_told(x, condition, self.condition)).chunk(2, dim=-1)
         return mean, log_variance
 
+    @checked
     def decode(
         self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_x"]:
         """The expected picture of each code, $E[x | z]$."""
         return self.pixels(z, condition).mean
 
+    @checked
     def log_likelihood(
         self,
         x: Float[Tensor, "*batch d_x"],
@@ -197,10 +189,9 @@ class VAE(nn.Module):
     ) -> Float[Tensor, "*batch"]:
         r"""How well each code explains its picture: $\log p(x \mid z)$, a sum over the pixels."""
         self._check_pictures(x)
-        check_floating(x=x, z=z)
-        check_shapes(x=(x, "*batch d_x"), z=(z, "*batch d_z"))
         return self.pixels(z, condition).log_prob(x).sum(dim=-1)
 
+    @checked
     def pixels(
         self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Distribution:
@@ -208,7 +199,6 @@ class VAE(nn.Module):
 
         Draw a picture with its noise by ``.sample()``.
         """
-        check_shapes(z=(z, f"*batch {self.d_z}"))
         decoded = self.decoder(_told(z, condition, self.condition))
         if self.likelihood == "gaussian":
             deviation = (self.log_noise_variance / 2).exp()
@@ -217,15 +207,15 @@ class VAE(nn.Module):
             return Bernoulli(logits=decoded, validate_args=False)
         return ContinuousBernoulli(decoded)
 
+    @checked
     def sample(
         self,
-        count: int,
+        count: Size,
         condition: Int[Tensor, "count"] | None = None,
         *,
         generator: torch.Generator | None = None,
     ) -> Float[Tensor, "count d_x"]:
         """Expected pictures of ``count`` codes from the prior: what the model makes up."""
-        check_size("count", count)
         like = next(self.parameters())
         z = torch.randn(
             (count, self.d_z), generator=generator, dtype=like.dtype, device=like.device
@@ -233,8 +223,6 @@ class VAE(nn.Module):
         return self.decode(z, condition)
 
     def _check_pictures(self, x: Tensor) -> None:
-        check_floating(x=x)
-        check_shapes(x=(x, f"*batch {self.d_x}"))
         if self.likelihood == "gaussian":
             return
         if not ((x >= 0) & (x <= 1)).all():
@@ -301,14 +289,15 @@ class Elbo(NamedTuple):
     kl: Tensor
 
 
+@checked
 def elbo(
     model: VAE,
     x: Float[Tensor, "*batch d_x"],
     condition: Int[Tensor, "*batch"] | None = None,
     *,
-    beta: float | int = 1.0,
-    samples: int = 1,
-    noise: Float[Tensor, "samples *batch d_z"] | None = None,
+    beta: NotNegative = 1.0,
+    samples: Size = 1,
+    noise: Float[Tensor, "draws *batch d_z"] | None = None,
     generator: torch.Generator | None = None,
 ) -> Elbo:
     r"""The evidence lower bound of each picture, in nats, to be raised by training.
@@ -317,11 +306,9 @@ def elbo(
     \;\overset{\beta = 1}{=}\; \log p(x) - \mathrm{KL}(q(z \mid x) \,\|\, p(z \mid x))$$
 
     The expectation is a mean over ``samples`` draws, or over those that you pass as ``noise``; the
-    divergence is exact. For $\beta \ge 1$ it is a bound; below it need not be one. Raises
-    ``ValueError`` for a negative ``beta`` and for less than one sample.
+    divergence is exact. For $\beta \ge 1$ it is a bound; below it need not be one.
     Source: Kingma and Welling (2014), eq. 10; Higgins et al. (2017) for $\beta$.
     """
-    check_number("beta", beta, minimum=0)
     mean, log_variance, _, *several = _draws(
         model, x, condition, samples=samples, noise=noise, generator=generator
     )
@@ -330,13 +317,14 @@ def elbo(
     return Elbo(reconstruction - beta * kl, reconstruction, kl)
 
 
+@checked
 def importance_bound(
     model: VAE,
     x: Float[Tensor, "*batch d_x"],
     condition: Int[Tensor, "*batch"] | None = None,
     *,
-    samples: int,
-    noise: Float[Tensor, "samples *batch d_z"] | None = None,
+    samples: Size,
+    noise: Float[Tensor, "draws *batch d_z"] | None = None,
     generator: torch.Generator | None = None,
 ) -> Float[Tensor, "*batch"]:
     r"""The importance-weighted bound with $k$ = ``samples`` draws $z_i \sim q(z \mid x)$, in nats.
@@ -345,8 +333,8 @@ def importance_bound(
 
     Its expectation is the ELBO for $k = 1$, never falls as $k$ grows, and tends to $\log p(x)$; a
     single value can lie above that. If $q$ is the true posterior, every weight is $p(x)$ and a
-    single draw tells $\log p(x)$. Raises ``ValueError`` for less than one sample. Source: Burda,
-    Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
+    single draw tells $\log p(x)$.
+    Source: Burda, Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
     """
     _, log_variance, noise, *several = _draws(
         model, x, condition, samples=samples, noise=noise, generator=generator
@@ -361,7 +349,8 @@ def importance_bound(
 # The VAE that can be solved -------------------------------------------------------------------
 
 
-def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: int) -> VAE:
+@checked
+def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: Size) -> VAE:
     r"""The linear VAE that explains ``x`` best, in closed form, whose ELBO is $\log p(x)$ itself.
 
     With the covariance of the pictures $S = U \Lambda U^\top$, eigenvalues falling: $s^2$ is the
@@ -372,10 +361,8 @@ def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: int) -> VAE:
     directions, for then $p(x)$ has no maximum.
     Source: Tipping and Bishop (1999), eqs. 7 and 8; Lucas et al. (2019) for the ELBO.
     """
-    check_floating(x=x)
-    pictures, d_x = check_shapes(x=(x, "pictures d_x")).values()
-    check_size("d_z", d_z)
-    check_size("pictures", pictures)
+    pictures, d_x = x.shape
+    check_size("the number of pictures", pictures)
     centre = x.mean(dim=0)
     _, singular, directions = torch.linalg.svd(x - centre, full_matrices=False)
     eigenvalue = singular.square() / pictures
@@ -406,11 +393,12 @@ def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: int) -> VAE:
 # What the parts above share -------------------------------------------------------------------
 
 
+@checked
 def redrawn_by_linear_vae(
     x: Float[Tensor, "*batch d_x"],
     directions: Float[Tensor, "d_x d_x"],
-    eigenvalues: Float[Tensor, " d_x"],
-    level: float,
+    eigenvalues: Float[Tensor, "d_x"],
+    level: NotNegative,
     *,
     noise: Float[Tensor, "*#batch d_x"],
 ) -> Float[Tensor, "*batch d_x"]:
@@ -430,11 +418,12 @@ def _network(widths: Sequence[int]) -> nn.Sequential:
     """Linear layers with a SiLU between each two: as smooth as the maps that it stands for."""
     layers: list[nn.Module] = []
     for before, after in pairwise(widths):
+        check_size("a width in d_hidden", after)
         layers += [nn.Linear(before, after), nn.SiLU()]
     return nn.Sequential(*layers[:-1])
 
 
-def _told(x: Tensor, condition: object, classes: int | None) -> Tensor:
+def _told(x: Tensor, condition: Tensor | None, classes: int | None) -> Tensor:
     """The input with its class in one-hot code behind it, if there are classes."""
     if classes is None:
         if condition is not None:
@@ -448,17 +437,6 @@ def _told(x: Tensor, condition: object, classes: int | None) -> Tensor:
             f"condition is None; expected the class of each picture, 0 to {classes - 1}; pass an "
             "integer for each"
         )
-    check_tensor(condition=condition)
-    if condition.dtype == torch.bool or condition.is_floating_point() or condition.is_complex():
-        raise TypeError(
-            f"condition has dtype {condition.dtype}; expected integers, the class of each picture; "
-            "convert it with condition.long()"
-        )
-    if tuple(condition.shape) != tuple(x.shape[:-1]):
-        raise ValueError(
-            f"condition has shape {tuple(condition.shape)}; expected {tuple(x.shape[:-1])}, a "
-            "class for each picture; nothing is broadcast here, so expand it yourself"
-        )
     outside = condition[(condition < 0) | (condition >= classes)]
     if len(outside):
         raise ValueError(
@@ -466,23 +444,6 @@ def _told(x: Tensor, condition: object, classes: int | None) -> Tensor:
             "this model; number them from 0"
         )
     return torch.cat([x, F.one_hot(condition.long(), classes).to(x.dtype)], dim=-1)
-
-
-def _check_sizes(d_x: int, d_z: int, d_hidden: Sequence[int], condition: int | None) -> int:
-    """Raise for a size that is none; return how many numbers the condition adds to an input."""
-    check_size("d_x", d_x)
-    check_size("d_z", d_z)
-    for layer, width in enumerate(d_hidden):
-        check_size(f"d_hidden[{layer}]", width)
-    if condition is None:
-        return 0
-    check_size("condition", condition)
-    return condition
-
-
-def _check_cloud(mean: Tensor, log_variance: Tensor) -> None:
-    check_floating(mean=mean, log_variance=log_variance)
-    check_shapes(mean=(mean, "*batch d_z"), log_variance=(log_variance, "*batch d_z"))
 
 
 def _draws(
@@ -495,20 +456,14 @@ def _draws(
     generator: torch.Generator | None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor | None]:
     """Each picture's cloud; then noise, pictures, draws from the clouds, classes on a new axis."""
-    check_size("samples", samples)
+    check_shapes(x=(x, f"*batch {model.d_x}"))
     mean, log_variance = model.encode(x, condition)
-    if noise is not None:
-        check_floating(x=x, noise=noise)
-        if tuple(noise.shape[1:]) != tuple(mean.shape) or not len(noise):
-            raise ValueError(
-                f"noise has shape {tuple(noise.shape)}; expected (samples, *batch, d_z), one or "
-                f"more of {tuple(mean.shape)}; draw it with torch.randn(samples, "
-                f"{', '.join(map(str, mean.shape))})"
-            )
-        samples = len(noise)
-    else:
+    if noise is None:
         like = {"dtype": mean.dtype, "device": mean.device}
         noise = torch.randn((samples, *mean.shape), generator=generator, **like)
+    check_shapes(noise=(noise, f"draws {' '.join(map(str, mean.shape))}"))
+    check_size("the number of draws in noise", len(noise))
+    samples = len(noise)
 
     def repeated(tensor: Tensor) -> Tensor:
         return tensor.expand(samples, *tensor.shape)

@@ -235,8 +235,7 @@ def dropout(
 def check_nodes(nodes: Float[Tensor, "nodes"], *, minimum: int = 2) -> None:
     """Raise ``ValueError`` unless nodes are finite, ``minimum`` at least, and increase."""
     check_finite(nodes=nodes)
-    if len(nodes) < minimum:
-        raise ValueError(f"nodes holds {len(nodes)}; expected {minimum} or more; add nodes")
+    check_size("the number of nodes", len(nodes), minimum=minimum)
     stuck = (nodes.diff() <= 0).nonzero()
     if len(stuck):
         i = int(stuck[0])

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.autoencoder import VAE
-from course_lib.checks import check_size
+from course_lib.support.contracts import Size, checked
 from course_lib.typefaces import LETTERS, SIZE
 
 PIXELS = SIZE**2
@@ -75,9 +75,9 @@ class AlphabetDecoder(nn.Module):
         )
 
 
-def typeface_vae(d_z: int) -> VAE:
+@checked
+def typeface_vae(d_z: Size) -> VAE:
     """A fresh VAE of whole typefaces, with ``d_z`` numbers for a style."""
-    check_size("d_z", d_z)
     return VAE(
         len(LETTERS) * PIXELS,
         d_z,

@@ -9,21 +9,24 @@ held-out typeface is new in more than its name.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_choice, check_floating, check_shapes
+from course_lib.support.contracts import checked
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SIZE = 28  # pixels, down and across
 LEVELS = 16  # of grey; 0 is paper, 15 is ink
-SIDES = ("train", "validation", "test")
+Side = Literal["train", "validation", "test"]
+SIDES = get_args(Side)
 DATA = Path(__file__).parent / "data" / "typefaces.npz"
 
 
+@checked
 @dataclass(frozen=True)
 class Typefaces:
     """Pictures of alphabets in [0, 1], 1 is ink; of each, its name, its family and its side.
@@ -41,9 +44,9 @@ class Typefaces:
     def __len__(self) -> int:
         return len(self.name)
 
-    def where(self, side: str) -> "Typefaces":
-        """Those of one side. Raises ``ValueError`` for a side that there is not."""
-        check_choice("side", side, SIDES)
+    @checked
+    def where(self, side: Side) -> "Typefaces":
+        """Those of one side."""
         return self._chosen([i for i, own in enumerate(self.side) if own == side])
 
     def named(self, name: str) -> Float[Tensor, "26 28 28"]:
@@ -81,13 +84,12 @@ def unpacked(pairs: np.ndarray) -> np.ndarray:
     return np.stack([pairs >> 4, pairs & 15], axis=-1).reshape(*pairs.shape[:-1], -1)
 
 
+@checked
 def ink_distance(x: Float[Tensor, "n d_x"], y: Float[Tensor, "m d_x"]) -> Float[Tensor, "n m"]:
     r"""How much ink is wrong between two pictures: $\sum|x - y| \,/\, \min(\sum x, \sum y)$.
 
     0 for equal pictures, and 2 for two of equal weight that share no inked pixel: ink that has
     moved is wrong where it was and where it is. Pictures are rows: of letters, or of whole
-    alphabets. Raises ``ValueError`` for pictures of two sizes.
+    alphabets.
     """
-    check_floating(x=x, y=y)
-    check_shapes(x=(x, "n d_x"), y=(y, "m d_x"))
     return torch.cdist(x, y, p=1) / torch.minimum(x.sum(dim=-1)[:, None], y.sum(dim=-1))
