@@ -21,15 +21,9 @@ from einops import einsum
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from course_lib.attention import zero_unseen_keys
-from course_lib.checks import (
-    check_floating,
-    check_mask,
-    check_number,
-    check_shapes,
-    check_size,
-    check_visible,
-)
+from course_lib.attention import Mask, zero_unseen_keys
+from course_lib.checks import check_floating, check_shapes, check_size, check_visible
+from course_lib.support.contracts import Count, Positive, Size, checked
 
 FLOAT32_BYTES = 4
 
@@ -50,36 +44,37 @@ class Partial(NamedTuple):
     output: Float[Tensor, "*batch query d"]
 
 
+@checked
 def partial_attention(
     query: Float[Tensor, "*batch query d"],
     key: Float[Tensor, "*batch key d"],
     value: Float[Tensor, "*batch key d_value"],
     *,
-    mask: Bool[Tensor, "*#batch #query #key"] | None = None,
-    scale: float | int | None = None,
+    mask: Mask | None = None,
+    scale: Positive | None = None,
 ) -> Partial:
     r"""What one tile of keys says to each query: maximum, total and un-normalised output.
 
     The scores are $s = QK^\top/\sqrt d$; ``scale`` (above 0) takes the place of $1/\sqrt d$ and
     ``mask`` is True where a query may look. A query that sees no key of this tile gets the empty
-    report, and so does every query of a tile without keys. Raises ``TypeError`` and ``ValueError``
-    for tensors that do not fit together. Source: Dao et al. (2022), algorithm 1, lines 9 and 10.
+    report, and so does every query of a tile without keys.
+    Source: Dao et al. (2022), algorithm 1, lines 9 and 10.
     """
-    sizes = _check_inputs(query, key, value, scale=scale)
+    check_size("d, the number of features of query", query.shape[-1])
     if mask is not None:
-        check_mask(mask, (*sizes["*batch"], sizes["query"], sizes["key"]), query=query)
         key, value = zero_unseen_keys(mask, key, value)
-    scale = 1 / math.sqrt(sizes["d"]) if scale is None else scale
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     score = einsum(scale * query, key, "... query d, ... key d -> ... query key")
     if mask is not None:
         score = score.masked_fill(~mask, -math.inf)
     # amax refuses a row of no scores.
-    maximum = score.amax(dim=-1) if sizes["key"] else score.new_full(query.shape[:-1], -math.inf)
+    maximum = score.amax(dim=-1) if key.shape[-2] else score.new_full(query.shape[:-1], -math.inf)
     weight = _exp_below(score, maximum[..., None])
     output = einsum(weight, value, "... query key, ... key d -> ... query d")
     return Partial(maximum, weight.sum(dim=-1), output)
 
 
+@checked
 def merge(first: Partial, second: Partial) -> Partial:
     r"""What is known after both: each side is scaled to the larger maximum, then they add up.
 
@@ -97,6 +92,7 @@ def merge(first: Partial, second: Partial) -> Partial:
     return Partial(maximum, total, output)
 
 
+@checked
 def finish(partial: Partial) -> Float[Tensor, "*batch query d"]:
     r"""Divide once, at the end: $o / \ell$, the output of softmax attention over the keys seen.
 
@@ -116,16 +112,17 @@ def _exp_below(score: Tensor, maximum: Tensor) -> Tensor:
 # Tiles -----------------------------------------------------------------------------------------
 
 
+@checked
 def tile_plan(
-    query: int, key: int, *, query_tile: int, key_tile: int, causal: bool = False
+    query: Count, key: Count, *, query_tile: Size, key_tile: Size, causal: bool = False
 ) -> list[tuple[slice, list[slice]]]:
     """The tiles of queries, in order, and with each the tiles of keys that it visits.
 
     The last tiles may be ragged. Under ``causal`` a tile of keys that lies wholly in the future of
-    its queries is skipped. Raises ``ValueError`` for a tile of no tokens, and for more queries than
-    keys under ``causal``, since the first queries would see nothing.
+    its queries is skipped. Raises ``ValueError`` for more queries than keys under ``causal``, since
+    the first queries would see nothing.
     """
-    _check_lengths(query, key, causal=causal, query_tile=query_tile, key_tile=key_tile)
+    _check_causal(query, key, causal=causal)
     plan = []
     for start in range(0, query, query_tile):
         rows = slice(start, min(start + query_tile, query))
@@ -135,15 +132,16 @@ def tile_plan(
     return plan
 
 
+@checked
 def tiled_attention(
     query: Float[Tensor, "*batch query d"],
     key: Float[Tensor, "*batch key d"],
     value: Float[Tensor, "*batch key d_value"],
     *,
-    query_tile: int,
-    key_tile: int,
+    query_tile: Size,
+    key_tile: Size,
     causal: bool = False,
-    scale: float | int | None = None,
+    scale: Positive | None = None,
 ) -> Float[Tensor, "*batch query d_value"]:
     r"""Softmax attention that never holds more than ``query_tile`` × ``key_tile`` scores.
 
@@ -151,11 +149,10 @@ def tiled_attention(
     Raises ``ValueError`` as :func:`tile_plan` does, and where there is no key.
     Source: Dao et al. (2022), algorithm 1, with the loops in the order of Dao (2024).
     """
-    sizes = _check_inputs(query, key, value, scale=scale)
-    queries, keys = sizes["query"], sizes["key"]
+    _check_some(query, key)
+    queries, keys = query.shape[-2], key.shape[-2]
     plan = tile_plan(queries, keys, query_tile=query_tile, key_tile=key_tile, causal=causal)
-    check_visible(None, (*sizes["*batch"], queries, keys))
-    output = [value.new_empty(*sizes["*batch"], 0, sizes["d_value"])]
+    output = [value.new_empty(*value.shape[:-2], 0, value.shape[-1])]
     for rows, tiles in plan:
         reports = (
             partial_attention(
@@ -171,14 +168,15 @@ def tiled_attention(
     return torch.cat(output, dim=-2)
 
 
+@checked
 def tiled_gradients(
     query: Float[Tensor, "*batch query d"],
     key: Float[Tensor, "*batch key d"],
     value: Float[Tensor, "*batch key d_value"],
     gradient: Float[Tensor, "*batch query d_value"],
     *,
-    query_tile: int,
-    key_tile: int,
+    query_tile: Size,
+    key_tile: Size,
 ) -> tuple[Tensor, Tensor, Tensor]:
     r"""The gradients for queries, keys and values, from the ``gradient`` $G$ for the output $O$.
 
@@ -188,16 +186,9 @@ def tiled_gradients(
     one tile of $P$ exists at a time. Raises ``ValueError`` as :func:`tiled_attention` does.
     Source: Dao et al. (2022), appendix B.4.
     """
-    check_floating(query=query, gradient=gradient)
-    sizes = _check_inputs(query, key, value, scale=None)
-    check_shapes(
-        query=(query, "*batch query d"),
-        value=(value, "*batch key d_value"),
-        gradient=(gradient, "*batch query d_value"),
-    )
-    check_visible(None, (*sizes["*batch"], sizes["query"], sizes["key"]))
-    scale = 1 / math.sqrt(sizes["d"])
-    plan = tile_plan(sizes["query"], sizes["key"], query_tile=query_tile, key_tile=key_tile)
+    _check_some(query, key)
+    scale = 1 / math.sqrt(query.shape[-1])
+    plan = tile_plan(query.shape[-2], key.shape[-2], query_tile=query_tile, key_tile=key_tile)
     of_query, of_key, of_value = (torch.zeros_like(x) for x in (query, key, value))
     for rows, tiles in plan:
         q, g = query[..., rows, :], gradient[..., rows, :]
@@ -224,24 +215,23 @@ def _seen(
     return key <= query[:, None] + ahead
 
 
+@checked
 def flash_decoding(
     query: Float[Tensor, "*batch query d"],
     key: Float[Tensor, "*batch key d"],
     value: Float[Tensor, "*batch key d_value"],
     *,
-    parts: int,
-    scale: float | int | None = None,
+    parts: Size,
+    scale: Positive | None = None,
 ) -> Float[Tensor, "*batch query d_value"]:
     r"""Softmax attention whose keys are dealt out in ``parts``, each to a program of its own.
 
     Equal to $\mathrm{softmax}(QK^\top/\sqrt d)\,V$ up to rounding. Parts differ by one key at most,
     and one that finds no key left says nothing. The reports of $n$ parts are merged two by two,
-    $\lceil \log_2 n \rceil$ times one after the other. Raises ``ValueError`` for 0 parts and
-    where there is no key. Source: Dao, Haziza, Massa and Sizov (2023).
+    $\lceil \log_2 n \rceil$ times one after the other. Raises ``ValueError`` where there is no key.
+    Source: Dao, Haziza, Massa and Sizov (2023).
     """
-    sizes = _check_inputs(query, key, value, scale=scale)
-    check_size("parts", parts)
-    check_visible(None, (*sizes["*batch"], sizes["query"], sizes["key"]))
+    _check_some(query, key)
     dealt = zip(key.tensor_split(parts, dim=-2), value.tensor_split(parts, dim=-2), strict=True)
     reports = [partial_attention(query, *part, scale=scale) for part in dealt]
     while len(reports) > 1:
@@ -253,36 +243,38 @@ def flash_decoding(
 # What it costs, for one head ---------------------------------------------------------------------
 
 
-def attention_flops(query: int, key: int, d: int, *, causal: bool = False) -> int:
+@checked
+def attention_flops(query: Count, key: Count, d: Size, *, causal: bool = False) -> int:
     r"""Floating point operations of the two matrix products: $4\,T_q T_k\, d$.
 
     A multiply and an add for each feature of each (query, key) pair in $QK^\top$, and again in
     $PV$. Under ``causal`` only visible pairs count, $T_q T_k - T_q (T_q - 1)/2$ of them.
     Source: Dao (2024), section 4.1.
     """
-    _check_lengths(query, key, causal=causal, d=d)
+    _check_causal(query, key, causal=causal)
     pairs = query * key - (query * (query - 1) // 2 if causal else 0)
     return 4 * pairs * d
 
 
-def naive_bytes(query: int, key: int, d: int, *, bytes_each: int = 2) -> int:
+@checked
+def naive_bytes(query: Count, key: Count, d: Size, *, bytes_each: Size = 2) -> int:
     r"""Bytes to and from memory, one operator after the other: $b\,(2T_q d + 2T_k d + 4T_q T_k)$.
 
     Read $Q$ and $K$, write $S$; read $S$, write $P$; read $P$ and $V$, write $O$; every array once.
     A causal mask spares nothing of this. Source: Dao et al. (2022), algorithm 0.
     """
-    _check_lengths(query, key, d=d, bytes_each=bytes_each)
     return bytes_each * (2 * query * d + 2 * key * d + 4 * query * key)
 
 
+@checked
 def tiled_bytes(
-    query: int,
-    key: int,
-    d: int,
+    query: Count,
+    key: Count,
+    d: Size,
     *,
-    query_tile: int,
-    key_tile: int = 64,
-    bytes_each: int = 2,
+    query_tile: Size,
+    key_tile: Size = 64,
+    bytes_each: Size = 2,
     causal: bool = False,
 ) -> int:
     r"""Bytes to and from memory in tiles: $b\,(2T_q d + 2d \sum_i c_i)$.
@@ -292,15 +284,7 @@ def tiled_bytes(
     tiles up to its last query: $c_i = \min(T_k, B_k \lceil e_i / B_k \rceil)$ with
     $e_i = \min(T_q, (i + 1) B_q) + T_k - T_q$. Source: Dao et al. (2022), theorem 2.
     """
-    _check_lengths(
-        query,
-        key,
-        causal=causal,
-        d=d,
-        query_tile=query_tile,
-        key_tile=key_tile,
-        bytes_each=bytes_each,
-    )
+    _check_causal(query, key, causal=causal)
     visited = 0
     for start in range(0, query, query_tile):
         end = min(query, start + query_tile) + key - query if causal else key
@@ -308,42 +292,42 @@ def tiled_bytes(
     return bytes_each * (2 * query * d + 2 * visited * d)
 
 
-def decoding_bytes(query: int, key: int, d: int, *, parts: int, bytes_each: int = 2) -> int:
+@checked
+def decoding_bytes(query: Count, key: Count, d: Size, *, parts: Size, bytes_each: Size = 2) -> int:
     r"""Bytes that :func:`flash_decoding` moves: $b\,((1 + n)\,T_q + 2T_k)\,d + 8n\,T_q\,(d + 2)$.
 
     Each of the $n$ parts reads the queries; keys, values and outputs move once. The reports,
     $d + 2$ numbers in float32 for each query and part, are written and read again.
     Source: Dao, Haziza, Massa and Sizov (2023).
     """
-    _check_lengths(query, key, d=d, parts=parts, bytes_each=bytes_each)
     passed = bytes_each * ((1 + parts) * query * d + 2 * key * d)
     return passed + 2 * FLOAT32_BYTES * parts * query * (d + 2)
 
 
+@checked
 def shared_bytes(
-    d: int, *, query_tile: int, key_tile: int, stages: int = 1, bytes_each: int = 2
+    d: Size, *, query_tile: Size, key_tile: Size, stages: Size = 1, bytes_each: Size = 2
 ) -> int:
     r"""Bytes that a tile of queries holds as they came: $b\,(B_q + 2nB_k)\,d$.
 
     Its queries, and the keys and values of $n$ ``stages``, one in hand and the others on their way.
     Source: Dao et al. (2022), algorithm 1, line 1.
     """
-    tiles = {"query_tile": query_tile, "key_tile": key_tile}
-    _check_tiles(**tiles, d=d, stages=stages, bytes_each=bytes_each)
     return bytes_each * (query_tile + 2 * stages * key_tile) * d
 
 
-def register_bytes(d: int, *, query_tile: int, key_tile: int) -> int:
+@checked
+def register_bytes(d: Size, *, query_tile: Size, key_tile: Size) -> int:
     r"""Bytes that a tile of queries computes with, in float32: $4B_q\,(B_k + d + 2)$.
 
     The tile of scores and the running output, maximum and total. A kernel needs registers for
     addresses and operands besides. Source: Dao et al. (2022), algorithm 1, lines 9 to 13.
     """
-    _check_tiles(d=d, query_tile=query_tile, key_tile=key_tile)
     return FLOAT32_BYTES * query_tile * (key_tile + d + 2)
 
 
-def on_chip_bytes(d: int, *, query_tile: int, key_tile: int, bytes_each: int = 2) -> int:
+@checked
+def on_chip_bytes(d: Size, *, query_tile: Size, key_tile: Size, bytes_each: Size = 2) -> int:
     r"""Bytes that one tile of queries holds on chip: $b\,(B_q + 2B_k)\,d + 4B_q\,(B_k + d + 2)$.
 
     The sum of :func:`shared_bytes`, with one stage, and :func:`register_bytes`, however long the
@@ -357,43 +341,20 @@ def on_chip_bytes(d: int, *, query_tile: int, key_tile: int, bytes_each: int = 2
 # What the functions above share ------------------------------------------------------------------
 
 
-def _check_inputs(
-    query: Tensor, key: Tensor, value: Tensor, *, scale: float | int | None
-) -> dict[str, int | tuple[int, ...]]:
-    check_floating(query=query, key=key, value=value)
-    sizes = check_shapes(
-        query=(query, "*batch query d"),
-        key=(key, "*batch key d"),
-        value=(value, "*batch key d_value"),
-    )
-    check_size("d, the number of features of query", sizes["d"])
-    if scale is not None:
-        check_number("scale", scale, positive=True)
-    return sizes
+def _check_some(query: Tensor, key: Tensor) -> None:
+    """Raise unless there are features to compare, and a key for whatever queries there are."""
+    check_size("d, the number of features of query", query.shape[-1])
+    check_visible(None, (*query.shape[:-1], key.shape[-2]))
 
 
 def _check_reports(**reports: Partial) -> None:
     axes = {"maximum": "*query", "total": "*query", "output": "*query d"}
-    for name, report in reports.items():
-        if not isinstance(report, Partial):
-            raise TypeError(
-                f"{name} is a {type(report).__name__}; expected a Partial; "
-                "make one with Partial(maximum, total, output), or by partial_attention"
-            )
     parts = {f"{name}.{part}": getattr(reports[name], part) for name in reports for part in axes}
     check_floating(**parts)
     check_shapes(**{name: (part, axes[name.split(".")[1]]) for name, part in parts.items()})
 
 
-def _check_tiles(**sizes: int) -> None:
-    for name, size in sizes.items():
-        check_size(name, size)
-
-
-def _check_lengths(query: int, key: int, *, causal: bool = False, **sizes: int) -> None:
-    check_size("query", query, minimum=0)
-    check_size("key", key, minimum=0)
-    _check_tiles(**sizes)
+def _check_causal(query: int, key: int, *, causal: bool) -> None:
     if causal and query > key:
         raise ValueError(
             f"a query may look at nothing: there are {query} queries and {key} keys, and the last "
