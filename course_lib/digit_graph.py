@@ -7,16 +7,18 @@ regression reads the classes from what a filter lets through.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float64, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.checks import check_choice
 from course_lib.graph_calculus import attention_metric, eigenmodes, equilibrium, gradient
+from course_lib.support.contracts import Count, Size, checked
 
-FLOWS = ("heat", "wave", "bracket")
+Flow = Literal["heat", "wave", "bracket"]
+FLOWS = get_args(Flow)
 RIDGES = tuple(10.0**power for power in range(-6, 2))
 VALIDATION = 300
 """So many digits of every draw only choose."""
@@ -41,6 +43,7 @@ class DigitGraph:
         middle = equilibrium(self.pixels, self.pairs, node_weights=self.metric["node_weights"])
         return self.pixels - middle
 
+    @checked
     def spectrum(self, field: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
         """How much of each mode a field holds."""
         return self.modes.T @ (self.metric["node_weights"][:, None] * field)
@@ -49,12 +52,14 @@ class DigitGraph:
     def _own(self) -> Float[Tensor, "nodes 64"]:
         return self.spectrum(self.x)
 
+    @checked
     def through(self, factor: Float[Tensor, "nodes"]) -> Float[Tensor, "nodes 64"]:
         """The centred pixels behind a filter that multiplies each mode by a factor."""
         return self.modes @ (factor[:, None] * self._own)
 
 
-def digit_graph(neighbours: int = 8) -> DigitGraph:
+@checked
+def digit_graph(neighbours: Size = 8) -> DigitGraph:
     r"""Join each of the 1,797 digits to those whose pixels are nearest; attention is the metric.
 
     The scores are $-\lVert x_i - x_j \rVert^2 / \tau$ with half the median squared distance as
@@ -75,14 +80,14 @@ def digit_graph(neighbours: int = 8) -> DigitGraph:
     return DigitGraph(pixels, digit, pairs, metric, rate.clamp(min=0), modes)
 
 
+@checked
 def layer_filter(
-    flow: str, rate: Float[Tensor, "modes"], layers: int, step: float | int
+    flow: Flow, rate: Float[Tensor, "modes"], layers: Count, step: float
 ) -> Float[Tensor, "modes"]:
     """What so many layers of a flow multiply modes by, whose eigenvalues are given.
 
     Heat and bracket take explicit Euler steps, the wave those of Störmer and Verlet.
     """
-    check_choice("flow", flow, FLOWS)
     frequency = rate.sqrt()
     match flow:
         case "heat":
@@ -93,16 +98,15 @@ def layer_filter(
             return (torch.complex(1 - step * rate, step * frequency) ** layers).real
 
 
-def time_filter(
-    flow: str, rate: Float[Tensor, "modes"], time: float | int
-) -> Float[Tensor, "modes"]:
+@checked
+def time_filter(flow: Flow, rate: Float[Tensor, "modes"], time: float) -> Float[Tensor, "modes"]:
     """The same for the flow itself, without steps, after a time."""
-    check_choice("flow", flow, FLOWS)
     fade, swing = torch.exp(-time * rate), torch.cos(time * rate.sqrt())
     return {"heat": fade, "wave": swing, "bracket": fade * swing}[flow]
 
 
-def draw_labels(digit: Int[Tensor, "nodes"], count: int, draws: Iterable[int]) -> Split:
+@checked
+def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Iterable[int]) -> Split:
     """For each draw a split of its own: as many labels of each class, and digits for validation."""
     known, validation = [], []
     for value in draws:
@@ -113,9 +117,10 @@ def draw_labels(digit: Int[Tensor, "nodes"], count: int, draws: Iterable[int]) -
     return torch.stack(known), torch.stack(validation)
 
 
+@checked
 def accuracies(
     answers: Int[Tensor, "draws nodes"], digit: Int[Tensor, "nodes"], split: Split
-) -> tuple[Float[Tensor, "draws"], Float[Tensor, "draws"]]:
+) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
     """The shares of right answers in each draw, on its validation digits and on its test digits."""
     known, validation = split
     right = (answers == digit).double()
@@ -123,12 +128,13 @@ def accuracies(
     return right.gather(1, validation).mean(1), (right * tested).sum(1) / tested.sum(1)
 
 
+@checked
 def read_out(
     h: Float[Tensor, "nodes d"],
     digit: Int[Tensor, "nodes"],
     split: Split,
     ridges: Iterable[float] = RIDGES,
-) -> tuple[Float[Tensor, "draws"], Float[Tensor, "draws"]]:
+) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
     """Ridge regression from features to classes; validation chooses the ridge in every draw.
 
     Returns :func:`accuracies`.
@@ -150,6 +156,7 @@ def read_out(
     return accuracies(answers.argmax(-1), digit, split)
 
 
+@checked
 def gap(one: Float[Tensor, "draws"], other: Float[Tensor, "draws"]) -> tuple[float, float]:
     """The mean difference of two accuracies over the draws, in points, and its standard error."""
     difference = 100 * (one - other)

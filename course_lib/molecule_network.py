@@ -25,7 +25,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from course_lib.checks import check_choice, check_size
+from course_lib.checks import check_choice
 from course_lib.graph import (
     Graph,
     GraphAttention,
@@ -36,6 +36,7 @@ from course_lib.graph import (
     sum_pool,
 )
 from course_lib.molecules import ATOM_FEATURES, BOND_FEATURES
+from course_lib.support.contracts import Count, Size, checked
 from course_lib.training import fit_one_cycle
 
 DATA = Path(__file__).parent / "data" / "molecule_networks.npz"
@@ -53,16 +54,16 @@ class BondConv(nn.Module):
     The product of a message with what its edge says is that of Schütt et al. (2017).
     """
 
-    def __init__(self, d_in: int, d_out: int, d_edge: int) -> None:
+    @checked
+    def __init__(self, d_in: Size, d_out: Size, d_edge: Size) -> None:
         super().__init__()
-        for name, size in {"d_in": d_in, "d_out": d_out, "d_edge": d_edge}.items():
-            check_size(name, size)
         self.own = nn.Linear(d_in, d_out)
         self.neighbours = nn.Linear(d_in, d_out)
         self.bond = nn.Linear(d_edge, d_out, bias=False)
         nn.init.ones_(self.bond.weight)
         self.passing = MessagePassing(self._message, self._update)
 
+    @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Send along every bond, add up, and add what the atom makes of itself."""
         if graph.edge_features is None:
@@ -88,12 +89,11 @@ class MoleculeNetwork(nn.Module):
     :meth:`answers_like` sets them.
     """
 
+    @checked
     def __init__(
-        self, layer: Callable[[int], nn.Module] | None = None, *, d: int = 32, layers: int = 3
+        self, layer: Callable[[int], nn.Module] | None = None, *, d: Size = 32, layers: Count = 3
     ) -> None:
         super().__init__()
-        check_size("d", d)
-        check_size("layers", layers, minimum=0)
         make = (lambda d: BondConv(d, d, len(BOND_FEATURES))) if layer is None else layer
         self.embed = nn.Linear(len(ATOM_FEATURES), d)
         self.layers = nn.ModuleList(make(d) for _ in range(layers))
@@ -107,11 +107,13 @@ class MoleculeNetwork(nn.Module):
         self.scale.copy_(measured.std())
         return self
 
+    @checked
     def forward(self, graph: Graph) -> Float[Tensor, "graphs"]:
         """The answer for each molecule of the batch."""
         pooled = self.pooled(self.after_each_layer(graph)[-1])
         return self.mean + self.scale * rearrange(self.readout(pooled), "graphs 1 -> graphs")
 
+    @checked
     def after_each_layer(self, graph: Graph) -> list[Graph]:
         """What the atoms know: after the embedding, and after each layer."""
         seen = [graph.with_features(self.embed(graph.x))]
@@ -121,6 +123,7 @@ class MoleculeNetwork(nn.Module):
         return seen
 
     @staticmethod
+    @checked
     def pooled(graph: Graph) -> Float[Tensor, "graphs d_pooled"]:
         """The sum over atoms, divided by :data:`ATOMS`, and their mean, side by side."""
         return torch.cat([sum_pool(graph) / ATOMS, mean_pool(graph)], dim=1)

@@ -20,8 +20,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from course_lib.checks import check_choice, check_size
+from course_lib.checks import check_choice
 from course_lib.graph import Graph
+from course_lib.support.contracts import Count, checked
 
 DATA = Path(__file__).parent / "data" / "molecules.npz"
 
@@ -65,6 +66,7 @@ class Molecule:
     orders: Int[Tensor, "bonds"]
 
     @classmethod
+    @checked
     def drawn(
         cls,
         atoms: Sequence[str],
@@ -114,14 +116,14 @@ class Molecule:
             orders=orders,
         )
 
-    def without(self, atom: int) -> "Molecule":
+    @checked
+    def without(self, atom: Count) -> "Molecule":
         """The drawing with one atom rubbed out, and with it its bonds.
 
         Its neighbours fill the free places with hydrogens, all other atoms keep theirs, and what
         is a ring is asked again. What is left may fall into pieces. Raises ``ValueError`` for an
         atom that is not there.
         """
-        check_size("atom", atom, minimum=0)
         if atom >= len(self.element):
             raise ValueError(
                 f"atom is {atom}, and the molecule has {len(self.element)}; "
