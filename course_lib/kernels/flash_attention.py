@@ -19,7 +19,7 @@ import triton.language as tl
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_divides, check_floating, check_number, check_shapes
+from course_lib.checks import check_divides, check_shapes
 from course_lib.kernels.tiles import (
     LOG2_E,
     add_tile,
@@ -38,17 +38,19 @@ from course_lib.kernels.tiles import (
     store_tile,
     tuned,
 )
+from course_lib.support.contracts import Positive, checked
 
 NARROWEST = 16
 
 
+@checked
 def flash_attention(
     query: Float[Tensor, "batch heads query d"],
     key: Float[Tensor, "batch kv_heads key d"],
     value: Float[Tensor, "batch kv_heads key d"],
     *,
     causal: bool = False,
-    scale: float | int | None = None,
+    scale: Positive | None = None,
 ) -> Float[Tensor, "batch heads query d"]:
     r"""Blend the values by the weights, in tiles: $\mathrm{softmax}(QK^\top/\sqrt d)\,V$.
 
@@ -62,36 +64,36 @@ def flash_attention(
     without a CUDA device. Source: Dao (2024), algorithms 1 and 2; Ainslie et al. (2023), section
     2.2, for the groups.
     """
-    check_floating(query=query, key=key, value=value)
     query, key, value = autocast_together(query, key, value)
-    sizes = check_inputs(query, key, value, scale=scale)
-    if causal and sizes["query"] > sizes["key"]:
+    check_inputs(query, key, value)
+    queries, keys = query.shape[-2], key.shape[-2]
+    if causal and queries > keys:
         raise ValueError(
-            f"a query may look at nothing: there are {sizes['query']} queries and {sizes['key']} "
-            "keys, and the last query sees the last key; expected a key for each query at least; "
-            "drop the first queries, or pass causal=False"
+            f"a query may look at nothing: there are {queries} queries and {keys} keys, and the "
+            "last query sees the last key; expected a key for each query at least; drop the first "
+            "queries, or pass causal=False"
         )
-    scale = 1 / math.sqrt(sizes["d"]) if scale is None else float(scale)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     output, _ = _attend(query, key, value, causal=causal, scale=scale)
     return output
 
 
-def check_inputs(
-    query: Tensor, key: Tensor, value: Tensor, *, scale: float | int | None
-) -> dict[str, int | tuple[int, ...]]:
-    """Raise unless the kernels take these; returns the sizes by name."""
-    sizes = check_shapes(
+def check_inputs(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise unless the kernels take these, also where ``@checked`` does not look.
+
+    They would read past the end of what does not fit, and ``@checked`` passes over calls from
+    :func:`course_lib.attention.attention`, which takes more, and those that ``torch.compile`` sees.
+    """
+    check_shapes(
         query=(query, "batch heads query d"),
         key=(key, "batch kv_heads key d"),
         value=(value, "batch kv_heads key d"),
     )
-    if sizes["heads"] or sizes["kv_heads"]:
-        check_divides("kv_heads", sizes["kv_heads"], "heads", sizes["heads"])
+    heads, kv_heads = query.shape[1], key.shape[1]
+    if heads or kv_heads:
+        check_divides("kv_heads", kv_heads, "heads", heads)
     check_supported(query, "query", "query", narrowest=NARROWEST)
     check_supported(key, "key", "key", narrowest=NARROWEST)
-    if scale is not None:
-        check_number("scale", scale, positive=True)
-    return sizes
 
 
 # Forward ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import triton.language as tl
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_size, wants_gradient
+from course_lib.checks import check_shapes, wants_gradient
 from course_lib.kernels.flash_attention import check_inputs, fold
 from course_lib.kernels.tiles import (
     LOG2_E,
@@ -32,6 +32,7 @@ from course_lib.kernels.tiles import (
     store_tile,
     width_of,
 )
+from course_lib.support.contracts import Positive, Size, checked
 
 STEP = 64
 # Parts shorter than this cost more to merge than they save.
@@ -39,38 +40,34 @@ SHORTEST = 256
 PROGRAMS_EACH = 2
 
 
+@checked
 def flash_decoding(
     query: Float[Tensor, "batch heads 1 d"],
     key: Float[Tensor, "batch kv_heads key d"],
     value: Float[Tensor, "batch kv_heads key d"],
     *,
-    parts: int | None = None,
-    scale: float | int | None = None,
+    parts: Size | None = None,
+    scale: Positive | None = None,
 ) -> Float[Tensor, "batch heads 1 d"]:
     r"""One query for each head: $\mathrm{softmax}(QK^\top/\sqrt d)\,V$, the keys in ``parts``.
 
     ``parts`` are as many as keep the GPU busy, unless they are given. Sizes, dtypes, grouped heads,
     ``scale`` and errors are those of :func:`course_lib.kernels.flash_attention`; ``ValueError`` too
-    for more than one query, and for inputs whose gradient is asked for, since there is none.
+    for inputs whose gradient is asked for, since there is none.
     Source: Dao, Haziza, Massa and Sizov (2023).
     """
-    check_floating(query=query, key=key, value=value)
     query, key, value = autocast_together(query, key, value)
-    sizes = check_inputs(query, key, value, scale=scale)
-    if sizes["query"] != 1:
-        raise ValueError(
-            f"query holds {sizes['query']} tokens; expected 1, the newest; "
-            "use flash_attention for more"
-        )
+    check_inputs(query, key, value)
+    check_shapes(query=(query, "*batch 1 d"))
     if wants_gradient(query, key, value):
         raise ValueError(
             "an input requires a gradient; expected none, for decoding has no backward pass; "
             "use flash_attention, or torch.no_grad()"
         )
     if parts is None:
-        parts = _enough_parts(query, sizes["batch"] * sizes["kv_heads"], sizes["key"])
-    check_size("parts", parts)
-    scale = 1 / math.sqrt(sizes["d"]) if scale is None else float(scale)
+        batch, kv_heads, keys, _ = key.shape
+        parts = _enough_parts(query, batch * kv_heads, keys)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     return _decode(query, key, value, parts=parts, scale=scale)
 
 
