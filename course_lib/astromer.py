@@ -23,7 +23,7 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 
-from course_lib.checks import check_floating, check_shapes, check_size
+from course_lib.checks import check_finite, check_floating, check_shapes, check_size
 from course_lib.light_curves import LightCurves, check_dates, frequency_ladder, time_sinusoids
 from course_lib.support.contracts import Above, Between, Count, Fraction, Size, checked
 from course_lib.transformer import Encoder
@@ -166,12 +166,7 @@ class Astromer(nn.Module):
         """The same, and beside each magnitude its :meth:`spread`."""
         check_floating(curves=curves.time, time=time)
         check_shapes(time=(time, "stars queries"), curves=(curves.time, "stars nights"))
-        if (bad := ~time.isfinite()).any():
-            place = tuple(bad.nonzero()[0].tolist())
-            raise ValueError(
-                f"time is {time[place].item()} at {place}; expected finite numbers; leave that "
-                "date out"
-            )
+        check_finite(time=time)
         visible = visible_nights(curves, hidden)
         since, value, mean = self._inputs(curves, visible)
         asked = self._since_first(time, curves, visible)

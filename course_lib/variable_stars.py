@@ -8,7 +8,7 @@ light is made; when somebody looked, and how well, is not. Bad input raises ``Ty
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -67,13 +67,8 @@ class Stars:
 
     def __getitem__(self, rows: Tensor) -> "Stars":
         places = rows.nonzero()[:, 0] if rows.dtype == torch.bool else rows
-        return Stars(
-            tuple(self.name[place] for place in places.tolist()),
-            *(
-                getattr(self, field)[places]
-                for field in ("kind", "side", "magnitude", "period", "amplitude", "ratio", "shift")
-            ),
-        )
+        columns = (getattr(self, field.name)[places] for field in fields(self)[1:])
+        return Stars(tuple(self.name[place] for place in places.tolist()), *columns)
 
     @checked
     def where(self, side: Literal[*SIDES]) -> "Stars":

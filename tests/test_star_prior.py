@@ -78,6 +78,15 @@ def test_a_period_weighs_as_much_as_it_makes_what_was_seen_likely(curves):
         assert_close(spread[star], torch.from_numpy(np.sqrt((share * square).sum(0))), 1e-4)
 
 
+def test_a_star_is_told_its_own_period_and_asked_for_its_own_dates(curves):
+    with pytest.raises(ValueError, match="period has shape"):
+        posterior_at_period(curves, PERIODS[:1], ASKED[:1], variance=VARIANCE)
+    with pytest.raises(ValueError, match="time has shape"):
+        posterior_over_periods(curves, PERIODS, ASKED[:1], variance=VARIANCE)
+    with pytest.raises(ValueError, match="period has shape"):
+        likeliest_jitter(curves, PERIODS[:1], variance=VARIANCE)
+
+
 def test_what_is_hidden_is_not_looked_at(curves):
     for say in [posterior_at_period, posterior_over_periods]:
         spoilt = LightCurves(
