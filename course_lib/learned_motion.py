@@ -12,6 +12,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from course_lib.mechanics import CoupledOscillators, IntegrationError, Trajectory, integrate
+from course_lib.support.contracts import Size, checked
 from course_lib.training import fit, seed
 
 SYSTEM, STEP = CoupledOscillators(), 0.3
@@ -31,10 +32,13 @@ def reference(starts: int, length: int, generator: torch.Generator) -> States:
 class Perceptron(nn.Module):
     """A state (starts, d) of q and p to the next; nothing is built in."""
 
-    def __init__(self, d: int, width: int = 56) -> None:
+    @checked
+    def __init__(self, d: Size, width: Size = 56) -> None:
         super().__init__()
+        self.d = d
         self.move = nn.Sequential(nn.Linear(2 * d, width), nn.Tanh(), nn.Linear(width, 2 * d))
 
+    @checked
     def forward(self, q: Float[Tensor, "*batch d"], p: Float[Tensor, "*batch d"]) -> States:
         """The state after (q, p)."""
         z = torch.cat([q, p], dim=-1)
@@ -44,8 +48,10 @@ class Perceptron(nn.Module):
 class StandardTransformer(nn.Module):
     """Windows (starts, tokens, d) of q and p to the next window; nothing is built in."""
 
-    def __init__(self, d: int, tokens: int, width: int = 16) -> None:
+    @checked
+    def __init__(self, d: Size, tokens: Size, width: Size = 16) -> None:
         super().__init__()
+        self.d, self.tokens = d, tokens
         self.embed = nn.Linear(2 * d, width)
         self.position = nn.Parameter(0.1 * torch.randn(tokens, width))
         block = nn.TransformerEncoderLayer(
@@ -54,6 +60,7 @@ class StandardTransformer(nn.Module):
         self.blocks = nn.TransformerEncoder(block, 2, enable_nested_tensor=False)
         self.read = nn.Linear(width, 2 * d)
 
+    @checked
     def forward(
         self, q: Float[Tensor, "*batch tokens d"], p: Float[Tensor, "*batch tokens d"]
     ) -> States:
