@@ -63,11 +63,9 @@ def jet_substructure(jets: Jets) -> Float[Tensor, "jets columns"]:
     the jet charge $\sum_a \sqrt{z_a}\,q_a$. What a jet has too few particles for is 0.
     Source: Thaler and Van Tilburg (2011), Larkoski, Salam and Thaler (2013), Krohn et al. (2013).
     """
-    parts = [jets[first : first + TOGETHER] for first in range(0, len(jets), TOGETHER)]
-    return torch.cat([_substructure(part) for part in parts])
-
-
-def _substructure(jets: Jets) -> Float[Tensor, "jets columns"]:
+    if len(jets) > TOGETHER:
+        starts = range(0, len(jets), TOGETHER)
+        return torch.cat([jet_substructure(jets[start : start + TOGETHER]) for start in starts])
     pt = jets.pt.double()
     share = pt / pt.sum(dim=1, keepdim=True)
     cores = subjets(jets, 3)

@@ -112,11 +112,9 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     small where a jet has two cores; how many tracks miss the beam by more than 0.1 mm; and the
     share of electrons and muons in $p_T$. Source: Larkoski, Moult and Neill (2014) for $D_2$.
     """
-    parts = [jets[first : first + TOGETHER] for first in range(0, len(jets), TOGETHER)]
-    return torch.cat([_summary(part) for part in parts])
-
-
-def _summary(jets: Jets) -> Float[Tensor, "jets columns"]:
+    if len(jets) > TOGETHER:
+        starts = range(0, len(jets), TOGETHER)
+        return torch.cat([jet_summary(jets[start : start + TOGETHER]) for start in starts])
     real, total = jets.real, jets.total
     share = jets.pt.double() / reduce(jets.pt.double(), "jets particles -> jets 1", "sum")
     axis = delta_r(jets.momenta, total[:, None]) * real
