@@ -240,13 +240,16 @@ class MultiHeadAttention(nn.Module):
     def _seen(
         self, x: Tensor, context: Tensor | None, mask: Tensor | None, bias: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        check_head_axis(x, mask=mask, bias=bias)
+        self._check(x, context, mask=mask, bias=bias)
+        return finite_where_unseen(x, context, mask, bias)
+
+    def _check(self, x: Tensor, context: Tensor | None, **hiding: Tensor | None) -> None:
+        check_head_axis(x, **hiding)
         if context is None and self.d_context != self.d_model:
             raise ValueError(
                 f"no context was given; expected one of d_context = {self.d_context} features, "
                 f"since x has d_model = {self.d_model}; pass what x shall look at"
             )
-        return finite_where_unseen(x, context, mask, bias)
 
     def _weights(self, x: Tensor, context: Tensor, **hiding: Tensor | None) -> Tensor:
         query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
@@ -289,12 +292,12 @@ def _visible(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
 def _check_groups(query: Tensor, key: Tensor, *, grouped: bool) -> None:
     """Raise unless the batch axes fit, of which, if ``grouped``, the last counts heads."""
     batch, shared = query.shape[:-2], key.shape[:-2]
-    if grouped and len(batch) == len(shared) > 0 and batch[:-1] == shared[:-1]:
+    if grouped and batch and shared and batch[:-1] == shared[:-1]:
         check_divides("kv_heads", shared[-1], "heads", batch[-1])
-    elif batch != shared:
+    elif grouped or batch != shared:
         raise ValueError(
             f"key has shape {tuple(key.shape)} and query {tuple(query.shape)}; expected the same "
-            "batch axes, of which only the last, and only with grouped=True, may be shorter in "
+            "batch axes, of which the last, with grouped=True, counts heads and may be shorter in "
             "key; repeat or drop what is too few or too many"
         )
 

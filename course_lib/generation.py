@@ -45,20 +45,13 @@ def next_token_probabilities(
     every token is forbidden. Source: Ackley, Hinton and Sejnowski (1985) for temperature, Fan,
     Lewis and Dauphin (2018) for top-k, Holtzman et al. (2020) for top-p.
     """
-    vocabulary = logits.shape[-1]
-    _check_choice_of_tokens(vocabulary, temperature, top_k, top_p)
-    check_scores(logits=logits)
-    if not (logits > -math.inf).any(dim=-1).all():
-        raise ValueError(
-            "every logit of a row is -inf, so that no token may follow; expected a finite one at "
-            "least; allow a token, such as the one that ends a sequence"
-        )
+    _check_choice_of_tokens(logits, temperature, top_k, top_p)
     # A stable sort leaves equals in the order of their ids.
     ranked, order = logits.double().sort(dim=-1, descending=True, stable=True)
     # The largest logit becomes 0 first: divided by a tiny temperature it would be infinite.
     probability = ((ranked - ranked[..., :1]) / temperature).softmax(dim=-1)
     if top_k is not None:
-        rank = torch.arange(vocabulary, device=logits.device)
+        rank = torch.arange(logits.shape[-1], device=logits.device)
         probability = _rescaled(probability.where(rank < top_k, 0.0))
     if top_p is not None and top_p < 1:
         before = probability.cumsum(dim=-1) - probability
@@ -72,6 +65,7 @@ def sample(
     probability: Float[Tensor, "*batch vocabulary"], *, generator: torch.Generator | None = None
 ) -> Int[Tensor, "*batch"]:
     """Draw one id from each distribution; the same ``generator`` state draws the same ids."""
+    check_probabilities(probability=probability)
     rows = probability.reshape(-1, probability.shape[-1])
     # A generator lives on one device, mostly the CPU, and draws only there.
     drawn_on = rows.device if generator is None else generator.device
@@ -181,7 +175,7 @@ class KeyValueCache:
 # Writing --------------------------------------------------------------------------------------
 
 
-@checked
+@checked(calls_back=True)
 @torch.no_grad()
 def generate(
     model: nn.Module,
@@ -206,6 +200,31 @@ def generate(
     meanwhile, and then in the mode it came in. Raises ``ValueError`` where the text would not fit
     into the positions of the model.
     """
+    _check_request(model, prompt, steps, stop)
+    was_training = model.training
+    model.eval()
+    try:
+        cache, ids, new = KeyValueCache(), prompt, prompt
+        finished = torch.zeros_like(prompt[..., :1], dtype=torch.bool)
+        for _ in range(steps):
+            logits = model(new, cache, context=context, context_mask=context_mask)[..., -1, :]
+            probability = next_token_probabilities(
+                logits, temperature=temperature, top_k=top_k, top_p=top_p
+            )
+            new = sample(probability, generator=generator)[..., None].to(prompt.dtype)
+            if stop is not None:
+                new = new.masked_fill(finished, stop)
+                finished = finished | (new == stop)
+            ids = torch.cat([ids, new], dim=-1)
+    finally:
+        model.train(was_training)
+    return ids
+
+
+# What the functions above share ---------------------------------------------------------------
+
+
+def _check_request(model: nn.Module, prompt: Tensor, steps: int, stop: int | None) -> None:
     if not hasattr(model, "vocabulary"):
         raise TypeError(
             f"model is a {type(model).__name__}; expected a Decoder; of an EncoderDecoder, pass "
@@ -230,36 +249,19 @@ def generate(
             f"stop is {stop}; expected an id of the vocabulary, 0 to {model.vocabulary - 1}; "
             "choose the id that ends a sequence, or leave stop out"
         )
-    was_training = model.training
-    model.eval()
-    try:
-        cache, ids, new = KeyValueCache(), prompt, prompt
-        finished = torch.zeros_like(prompt[..., :1], dtype=torch.bool)
-        for _ in range(steps):
-            logits = model(new, cache, context=context, context_mask=context_mask)[..., -1, :]
-            probability = next_token_probabilities(
-                logits, temperature=temperature, top_k=top_k, top_p=top_p
-            )
-            new = sample(probability, generator=generator)[..., None].to(prompt.dtype)
-            if stop is not None:
-                new = new.masked_fill(finished, stop)
-                finished = finished | (new == stop)
-            ids = torch.cat([ids, new], dim=-1)
-    finally:
-        model.train(was_training)
-    return ids
-
-
-# What the functions above share ---------------------------------------------------------------
 
 
 def _check_choice_of_tokens(
-    vocabulary: int,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
+    logits: Tensor, temperature: float, top_k: int | None, top_p: float | None
 ) -> None:
+    vocabulary = logits.shape[-1]
     check_size("vocabulary, the number of logits,", vocabulary)
+    check_scores(logits=logits)
+    if not (logits > -math.inf).any(dim=-1).all():
+        raise ValueError(
+            "every logit of a row is -inf, so that no token may follow; expected a finite one at "
+            "least; allow a token, such as the one that ends a sequence"
+        )
     if temperature <= 0:
         raise ValueError(
             f"temperature is {temperature}; expected a number above 0; for the most probable token "
@@ -279,6 +281,17 @@ def _check_choice_of_tokens(
 
 def _rescaled(probability: Tensor) -> Tensor:
     return probability / probability.sum(dim=-1, keepdim=True)
+
+
+def check_probabilities(**tensors: Float[Tensor, "*batch symbols"]) -> None:
+    """Raise ``ValueError`` unless rows hold finite numbers, none below 0 and one above it."""
+    for name, tensor in tensors.items():
+        check_not_empty(name, tensor, axis=-1)
+        if not (tensor.isfinite() & (tensor >= 0)).all() or not (tensor > 0).any(dim=-1).all():
+            raise ValueError(
+                f"{name} holds a row that is no distribution; expected finite numbers, none below "
+                "0 and one above 0 at least; make it with softmax, or divide counts by their sum"
+            )
 
 
 def check_ids(name: str, ids: Int[Tensor, "*batch tokens"], vocabulary: int) -> None:

@@ -16,7 +16,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from course_lib.generation import check_not_empty, next_token_probabilities, sample
+from course_lib.generation import (
+    check_not_empty,
+    check_probabilities,
+    next_token_probabilities,
+    sample,
+)
 from course_lib.support.contracts import Count, Positive, checked
 
 Choose = Callable[..., Tensor]
@@ -51,6 +56,7 @@ def accept_or_replace(
     draws an id. Raises ``ValueError`` where $q(x) = 0$, since nobody can have drafted $x$ then.
     Source: Leviathan, Kalman and Matias (2023), section 2.3; Chen et al. (2023), algorithm 2.
     """
+    check_probabilities(p=p, q=q)
     if drafted >= len(q) or q[drafted] <= 0:
         raise ValueError(
             f"drafted is {drafted}, which q gives no probability; expected a token drawn from q; "

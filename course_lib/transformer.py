@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int, Real
 from torch import Tensor, nn
 
 from course_lib.attention import HeadBias, HeadMask, finite_where_unseen
-from course_lib.checks import check_divides
+from course_lib.checks import check_broadcasts, check_divides
 from course_lib.generation import KeyValueCache, check_not_empty, generate
 from course_lib.support.contracts import Fraction, Size, checked
 from course_lib.transformer_parts import (
@@ -204,7 +204,7 @@ class DecoderBlock(nn.Module):
         """
         _check_context(context, cross=self.cross)
         before = 0 if cache is None else cache.length(self.attention)
-        mask = _past(x, before, mask)
+        mask = _past(x, before, self.attention.heads, mask)
         x = self.attention_residual(x, self.attention, mask=mask, position=position, cache=cache)
         if self.cross:
             x = self.cross_residual(
@@ -418,9 +418,13 @@ def _check_context(context: Tensor | None, *, cross: bool) -> None:
         )
 
 
-def _past(x: Tensor, before: int, mask: Tensor | None) -> Bool[Tensor, "... #tokens #seen"] | None:
+def _past(
+    x: Tensor, before: int, heads: int, mask: Tensor | None
+) -> Bool[Tensor, "... #tokens #seen"] | None:
     """Each token of ``x`` sees the ``before`` tokens before ``x``, and in ``x`` up to itself."""
     tokens = x.shape[-2]
+    if mask is not None:
+        check_broadcasts("mask", mask, (*x.shape[:-2], heads, tokens, before + tokens))
     if tokens == 1:
         return mask
     past = torch.ones(tokens, before + tokens, dtype=torch.bool, device=x.device).tril(before)

@@ -24,7 +24,6 @@ from course_lib.attention import (
     visible_keys,
     zero_unseen_keys,
 )
-from course_lib.checks import check_head_axis
 from course_lib.generation import KeyValueCache, check_ids
 from course_lib.position import LearnedPosition, check_even, rotary, sinusoidal_at
 from course_lib.support.contracts import Count, Fraction, Size, checked
@@ -120,7 +119,7 @@ class BlockAttention(MultiHeadAttention):
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch query d_model"]:
         """Project, turn, remember, attend in every head, join the heads, project."""
-        check_head_axis(x, mask=mask, bias=bias)
+        self._check(x, context, mask=mask, bias=bias)
         query, key, value = self._projected(x, context, position, cache)
         if cache is not None and context is None:
             key, value = cache.extend(self, key, value)
@@ -144,7 +143,7 @@ class BlockAttention(MultiHeadAttention):
         position: Real[Tensor, "query"] | None = None,
     ) -> Float[Tensor, "*batch heads query key"]:
         """How much each query of each head looks at each key, before dropout."""
-        check_head_axis(x, mask=mask, bias=bias)
+        self._check(x, context, mask=mask, bias=bias)
         query, key, _ = self._projected(x, context, position, None)
         return attention_weights(query, self._shared(key), mask=mask, bias=bias)
 
