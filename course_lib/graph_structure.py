@@ -205,12 +205,10 @@ def check_node_numbers(name: str, numbers: Int64[Tensor, "*ends edges"], nodes: 
     if outside.any():
         which = int(outside.reshape(-1, numbers.shape[-1]).any(dim=0).nonzero()[0])
         place = ":, " * (numbers.dim() - 1) + str(which)
-        there, most = "", ""
-        if nodes is not None:
-            there, most = f", and there are {nodes} nodes", f" to {nodes - 1}"
+        there = "" if nodes is None else f", and there are {nodes} nodes"
         raise ValueError(
-            f"{name}[{place}] is {numbers[..., which].tolist()}{there}; expected node numbers "
-            f"from 0{most}; drop it, or add the node"
+            f"{name}[{place}] is {numbers[..., which].tolist()}{there}; expected numbers of nodes, "
+            "from 0; drop it, or add the node"
         )
 
 
@@ -224,10 +222,8 @@ def _check_batch(batch: Tensor, edges: Tensor) -> None:
             "expected numbers that never fall; sort the nodes by graph, or make the batch with "
             "Graph.batched"
         )
-    if len(batch) and batch[0] < 0:
-        raise ValueError(
-            f"batch begins with {int(batch[0])}; expected 0 or more; number the graphs from 0"
-        )
+    if len(batch):
+        check_size("the first number in batch", int(batch[0]), minimum=0)
     ends = batch[edges]
     leaves = (ends[0] != ends[1]).nonzero()
     if len(leaves):

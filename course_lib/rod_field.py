@@ -38,14 +38,14 @@ def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
     return field.eval(), about
 
 
-def readings(rods: Rods, place: Float[Tensor, " sensors"]) -> Float[Tensor, "rods sensors 2"]:
+def readings(rods: Rods, place: Float[Tensor, "sensors"]) -> Float[Tensor, "rods sensors 2"]:
     r"""What sensors at these places read: $\log k$ and $f$ of each rod, in float32."""
     return torch.stack([rods.log_conductivity(place), rods.load(place)], dim=-1).float()
 
 
 @torch.no_grad()
 def temperatures(
-    field: CrossAttentionField, z: Float[Tensor, "rods sensors 2"], x: Float[Tensor, " points"]
+    field: CrossAttentionField, z: Float[Tensor, "rods sensors 2"], x: Float[Tensor, "points"]
 ) -> Float[Tensor, "rods points"]:
     """What a field makes of readings at even places, in float64: its answers at the points."""
     place = torch.linspace(0, 1, z.shape[1]).expand(len(z), -1)

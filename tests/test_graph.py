@@ -345,7 +345,6 @@ def test_another_dtype_is_that_of_all_features() -> None:
 # Symmetry -------------------------------------------------------------------------------------
 
 
-# Plain numbers, since beartype draws random ones when a strategy makes a graph.
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]], int]:
     nodes = draw(st.integers(1, 6))
