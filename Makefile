@@ -1,4 +1,4 @@
-# book · test · check · widget · lecture · page · evidence · lab · slides · pdf · handout · strip · clean. Each target sets itself up; a second run starts at once.
+# book · test · check · widget · lecture · page · evidence · fuzz · lab · slides · pdf · handout · strip · clean. Each target sets itself up; a second run starts at once.
 PYTHON ?= python3
 JOBS ?= 2
 
@@ -18,7 +18,7 @@ ONE := _build/lecture
 # Two workers share two cores, so each computes on one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -p no:nbval -n $(JOBS) --dist loadfile
 
-.PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence lab slides pdf handout strip clean
+.PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence fuzz lab slides pdf handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -84,6 +84,10 @@ evidence: $(READY)
 	@for script in $(wildcard scripts/evidence/$(N)*.py); do \
 	  OMP_NUM_THREADS=1 $(BIN)/python $$script $(E) || exit 1; \
 	done
+
+# Calls with one wrong argument: the library answers, or says what it expected.
+fuzz: $(READY)
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/fuzz.py --calls $(or $(CALLS),20000) --seed $(or $(SEED),0)
 
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/jupyter_lab_config.py

@@ -175,7 +175,7 @@ class KeyValueCache:
 # Writing --------------------------------------------------------------------------------------
 
 
-@checked(calls_back=True)
+@checked
 @torch.no_grad()
 def generate(
     model: nn.Module,
@@ -187,7 +187,7 @@ def generate(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
     stop: Count | None = None,
-    context: Float[Tensor, "*batch source d_model"] | None = None,
+    context: Float[Tensor, "*batch source model.d_model"] | None = None,
     context_mask: Bool[Tensor, "1 source"] | Bool[Tensor, "*#batch #heads 1 source"] | None = None,
 ) -> Int[Tensor, "*batch generated"]:
     """The prompt, and ``steps`` tokens that the model writes after it.

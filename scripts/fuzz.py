@@ -70,6 +70,7 @@ class Draw:
     def __init__(self, chance: random.Random, owner: object = None) -> None:
         self.chance, self.owner = chance, owner
         self.sizes: dict[str, Any] = {}
+        self.drawn: dict[str, Any] = {}
         self.simple: dict[Any, Callable[[], Any]] = {
             types.NoneType: lambda: None,
             int: lambda: chance.randint(0, 5),
@@ -90,7 +91,7 @@ class Draw:
     def arguments(self, function: Callable) -> dict[str, Any]:
         """Keyword arguments that fit the annotations, each optional one with even chances."""
         hints = get_type_hints(inspect.unwrap(function), include_extras=True)
-        drawn: dict[str, Any] = {}
+        drawn = self.drawn
         parameters = [
             parameter
             for parameter in inspect.signature(function).parameters.values()
@@ -156,6 +157,9 @@ class Draw:
             name = axis.replace("#", "")
             if name not in self.sizes:
                 of_owner = getattr(self.owner, name, None)
+                if "." in name:
+                    argument, attribute = name.split(".")
+                    of_owner = getattr(self.drawn[argument], attribute)
                 starred = tuple(self.chance.choices([1, 2, 3], k=self.chance.choice([0, 1, 2])))
                 one = int(name) if name.isdigit() else self.chance.choice([1, 2, 3, 4, 6])
                 size = of_owner if type(of_owner) is int else starred if name[0] in "*." else one

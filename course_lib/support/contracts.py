@@ -30,7 +30,7 @@ class Between:
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        return f"in [{self.low}, {self.high}]" if self.high < math.inf else f"of {self.low} or more"
+        return f"of {self.low} or more" if self.high >= LARGEST else f"in [{self.low}, {self.high}]"
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class Above:
         return f"above {self.low}"
 
 
-Size = Annotated[int, Between(1)]
-Count = Annotated[int, Between(0)]
+LARGEST = 2**31 - 1
+Size = Annotated[int, Between(1, LARGEST)]
+Count = Annotated[int, Between(0, LARGEST)]
 Positive = Annotated[float, Above(0)]
 NotNegative = Annotated[float, Between(0)]
 Fraction = Annotated[float, Between(0, 1)]
@@ -71,9 +72,10 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
     Read are arrays as ``Float[Tensor, "*batch query d"]``, ``int`` and ``float`` (a finite number;
     an ``int`` is one too), ``Literal``, classes, unions, and limits as ``Annotated[float,
     Between(0, 1)]``. An axis has one size in all arguments; where an integer argument or attribute
-    of ``self`` has its name, that integer. ``#`` lets it be 1, a star stands for any number of
-    axes. What is annotated as ``Float`` has one dtype, except under ``torch.autocast``; all tensors
-    are on one device; the parameters of a module count.
+    of ``self`` has its name, that integer; ``graph.nodes`` is an attribute of an argument. ``#``
+    lets it be 1, a star stands for any number of axes. What is annotated as ``Float`` has one
+    dtype, except under ``torch.autocast``; all tensors are on one device; the parameters of a
+    module count.
 
     Only calls from outside are checked: not those that a checked function makes in turn, nor those
     that ``torch.compile`` traces. With ``calls_back`` the function runs code of its caller, as a
@@ -126,23 +128,32 @@ class _Call:
         self.sizes: dict[str, tuple[Any, str]] = {}
         self.first: tuple[str, Tensor] | None = None
         self.floating: tuple[str, Tensor] | None = None
-        for parameter in owner.parameters() if isinstance(owner, nn.Module) else ():
-            self.first = "parameters", parameter
+        modules = [it for it in arguments.items() if isinstance(it[1], nn.Module)]
+        for name, module in modules if owner is not None or "self" not in arguments else ():
+            self._settle_by(
+                "parameters" if module is owner else f"the parameters of {name}", module
+            )
+
+    def _settle_by(self, name: str, module: nn.Module) -> None:
+        for parameter in module.parameters():
+            self.first = self.first or (name, parameter)
             if parameter.is_floating_point():
-                self.floating = self.first
-                break
+                self.floating = self.floating or (name, parameter)
+                return
 
     def size(self, axis: str) -> tuple[Any, str] | None:
         """The size of an axis and where it was found, ``None`` if it is free."""
         if axis.isdigit():
             return int(axis), ""
         if axis not in self.sizes:
-            sources = {
-                f"this {type(self.owner).__name__}": getattr(self.owner, axis, None),
-                "the arguments": self.arguments.get(axis),
-            }
-            found = [(size, source) for source, size in sources.items() if type(size) is int]
-            self.sizes |= {axis: found[0]} if found else {}
+            argument, _, attribute = axis.partition(".")
+            size, source = self.arguments.get(argument), "the arguments"
+            if attribute:
+                size, source = getattr(size, attribute, None), argument
+            elif (of_owner := getattr(self.owner, axis, None)) is not None:
+                size, source = of_owner, f"this {type(self.owner).__name__}"
+            if type(size) is int:
+                self.sizes[axis] = size, source
         return self.sizes.get(axis)
 
 
@@ -217,8 +228,8 @@ def _number(
         raise TypeError(f"{name} is {value!r}, a {_kind(value)}; expected {expected}; {do}")
     if not -math.inf < value < math.inf or any(value not in limit for limit in limits):
         expected = "an integer" if kind is int else "a finite number"
-        wanted = " and ".join(map(str, limits))
-        raise ValueError(f"{name} is {value}; expected {expected} {wanted}; choose another value")
+        wanted = " and".join(f" {limit}" for limit in limits)
+        raise ValueError(f"{name} is {value}; expected {expected}{wanted}; choose another value")
 
 
 def _choice(choices: tuple[Hashable, ...], _: _Call, name: str, value: object) -> None:
