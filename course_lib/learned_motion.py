@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
+from course_lib.checks import check_divides
 from course_lib.mechanics import CoupledOscillators, IntegrationError, Trajectory, integrate
 from course_lib.support.contracts import Size, checked
 from course_lib.training import fit, seed
@@ -51,6 +52,7 @@ class StandardTransformer(nn.Module):
     @checked
     def __init__(self, d: Size, tokens: Size, width: Size = 16) -> None:
         super().__init__()
+        check_divides("heads", 4, "width", width)
         self.d, self.tokens = d, tokens
         self.embed = nn.Linear(2 * d, width)
         self.position = nn.Parameter(0.1 * torch.randn(tokens, width))
@@ -62,7 +64,7 @@ class StandardTransformer(nn.Module):
 
     @checked
     def forward(
-        self, q: Float[Tensor, "*batch tokens d"], p: Float[Tensor, "*batch tokens d"]
+        self, q: Float[Tensor, "starts tokens d"], p: Float[Tensor, "starts tokens d"]
     ) -> States:
         """The window after (q, p)."""
         z = torch.cat([q, p], dim=-1)

@@ -64,7 +64,13 @@ class VolumePreservingAttention(nn.Module):
 def _solve(matrix: Tensor, right: Tensor) -> Tensor:
     """In float32 at least, since no solver knows half precision."""
     wide = torch.promote_types(right.dtype, torch.float32)
-    return torch.linalg.solve(matrix.to(wide), right.to(wide)).to(right.dtype)
+    try:
+        return torch.linalg.solve(matrix.to(wide), right.to(wide)).to(right.dtype)
+    except torch.linalg.LinAlgError as error:
+        raise ValueError(
+            "the scores of z are too large beside 1, or not finite; expected a solution of "
+            "(1 + C) x = (1 - C) z; scale z down"
+        ) from error
 
 
 class VolumePreservingLayer(nn.Module):
