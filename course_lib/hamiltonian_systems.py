@@ -17,6 +17,8 @@ from torch import Tensor
 from course_lib.checks import check_finite, check_floating, check_shapes
 from course_lib.support.contracts import Positive, checked
 
+Coordinates = Float[Tensor, "*batch dim"]
+
 # What a formula runs on: the coordinates one by one, each a tensor, an array, a number or a symbol;
 # and a module of functions, torch, NumPy or math, which agree on their names.
 Components = Any
@@ -36,28 +38,20 @@ class HamiltonianSystem:
     separable: ClassVar[bool] = False
     canonical: ClassVar[bool] = True
 
-    def energy(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> Float[Tensor, "*batch"]:
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         """The Hamiltonian $H(q, p)$."""
         raise NotImplementedError(f"{type(self).__name__} has no energy; write energy(q, p)")
 
-    def grad_q(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> Float[Tensor, "*batch dim"]:
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The gradient $\nabla_q H$: the force, with its sign reversed."""
         raise NotImplementedError(f"{type(self).__name__} has no gradient; write grad_q(q, p)")
 
-    def grad_p(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> Float[Tensor, "*batch dim"]:
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The gradient $\nabla_p H$: the velocity."""
         raise NotImplementedError(f"{type(self).__name__} has no gradient; write grad_p(q, p)")
 
     @checked
-    def field(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> tuple[Float[Tensor, "*batch dim"], Float[Tensor, "*batch dim"]]:
+    def field(self, q: Coordinates, p: Coordinates) -> tuple[Coordinates, Coordinates]:
         r"""Where the flow goes: $(\nabla_p H, -\nabla_q H)$."""
         return self.grad_p(q, p), -self.grad_q(q, p)
 
@@ -82,28 +76,18 @@ class _Mechanical(HamiltonianSystem):
     separable = True
 
     @checked
-    def energy(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> Float[Tensor, "*batch"]:
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
         kinetic = (p * p / (2 * p.new_tensor(self._masses()))).sum(dim=-1)
         return kinetic + self._potential(q.unbind(-1), torch)
 
     @checked
-    def grad_q(
-        self,
-        q: Float[Tensor, "*batch dim"],
-        p: Float[Tensor, "*batch dim"],  # noqa: ARG002 - V is of q alone
-    ) -> Float[Tensor, "*batch dim"]:
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - V is of q
         r"""The gradient of the potential $\nabla V(q)$, in closed form."""
         return torch.stack(self._slope(q.unbind(-1), torch), dim=-1)
 
     @checked
-    def grad_p(
-        self,
-        q: Float[Tensor, "*batch dim"],  # noqa: ARG002 - T is of p alone
-        p: Float[Tensor, "*batch dim"],
-    ) -> Float[Tensor, "*batch dim"]:
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - T is of p
         """The velocity $p_i/m_i$."""
         return p / p.new_tensor(self._masses())
 

@@ -154,11 +154,11 @@ class PromptedSympNet(nn.Module):
         self,
         q: Float[Tensor, "*batch d"],
         p: Float[Tensor, "*batch d"],
-        a: Float[Tensor, "*#batch layers width"],
+        amplitudes: Float[Tensor, "*#batch layers width"],
         sign: int,
     ) -> tuple[Float[Tensor, "*batch d"], Float[Tensor, "*batch d"]]:
         """All layers in turn. This is the door, for an encoder opens its own."""
-        pairs = list(zip(self.sympnet.layers, a.unbind(-2), strict=True))
+        pairs = list(zip(self.sympnet.layers, amplitudes.unbind(-2), strict=True))
         for layer, amplitude in pairs if sign > 0 else reversed(pairs):
             if layer.update == "q":
                 q = q + sign * layer.gradient(p, amplitude)

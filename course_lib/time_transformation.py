@@ -12,7 +12,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.hamiltonian_systems import Components, Functions, HamiltonianSystem, vector
+from course_lib.hamiltonian_systems import (
+    Components,
+    Coordinates,
+    Functions,
+    HamiltonianSystem,
+    vector,
+)
 from course_lib.steppers import SWEEPS
 from course_lib.support.contracts import checked
 
@@ -45,34 +51,24 @@ class LogarithmicHamiltonian(HamiltonianSystem):
 
     def extended(
         self, q: Float[Tensor, "*batch d"], p: Float[Tensor, "*batch d"]
-    ) -> tuple[Float[Tensor, "*batch dim"], Float[Tensor, "*batch dim"]]:
+    ) -> tuple[Coordinates, Coordinates]:
         """The state at time 0, and the momentum of time that belongs to its energy."""
         energy = self.system.energy(q, p)[..., None]
         return torch.cat([q, 0 * energy], dim=-1), torch.cat([p, -energy], dim=-1)
 
     @checked
-    def energy(
-        self, q: Float[Tensor, "*batch dim"], p: Float[Tensor, "*batch dim"]
-    ) -> Float[Tensor, "*batch"]:
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         r"""$\Lambda$, which is 0 on every solution that :meth:`extended` starts."""
         binding, depth = self._logarithms_of(q.unbind(-1), p.unbind(-1), torch)
         return binding.log() - depth.log()
 
     @checked
-    def grad_q(
-        self,
-        q: Float[Tensor, "*batch dim"],
-        p: Float[Tensor, "*batch dim"],  # noqa: ARG002 - V is of q alone
-    ) -> Float[Tensor, "*batch dim"]:
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - V is of q
         r"""$\nabla V / (-V)$, and 0 for time."""
         return torch.stack(self._grad_q(q.unbind(-1), torch), dim=-1)
 
     @checked
-    def grad_p(
-        self,
-        q: Float[Tensor, "*batch dim"],  # noqa: ARG002 - T is of p alone
-        p: Float[Tensor, "*batch dim"],
-    ) -> Float[Tensor, "*batch dim"]:
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - T is of p
         r"""The velocity over $T + p_t$, and the pace of time, $1/(T + p_t)$."""
         return torch.stack(self._grad_p(p.unbind(-1)), dim=-1)
 
