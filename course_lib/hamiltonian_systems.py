@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_finite, check_floating, check_shapes
+from course_lib.checks import check_finite
 from course_lib.support.contracts import Positive, checked
 
 Coordinates = Float[Tensor, "*batch dim"]
@@ -55,10 +55,10 @@ class HamiltonianSystem:
         r"""Where the flow goes: $(\nabla_p H, -\nabla_q H)$."""
         return self.grad_p(q, p), -self.grad_q(q, p)
 
-    def check(self, q: Tensor, p: Tensor) -> None:
-        """Raise unless ``q`` and ``p`` are floating point, both of shape ``(*batch, dim)``."""
-        check_floating(q=q, p=p)
-        check_shapes(q=(q, f"*batch {self.dim}"), p=(p, f"*batch {self.dim}"))
+    @property
+    def pairs(self) -> int:
+        """How many momenta belong to a state."""
+        return self.dim if self.canonical else 0
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
         """Raise ``ValueError`` for a state that no trajectory can start from: a nan, an inf."""
@@ -276,6 +276,7 @@ class RigidBody:
     dim: ClassVar[int] = 3
     separable: ClassVar[bool] = False
     canonical: ClassVar[bool] = False
+    pairs: ClassVar[int] = 0
     inertia: tuple[Positive, Positive, Positive] = (2.0, 1.0, 2 / 3)
     weights: tuple[Positive, Positive, Positive] = (1.0, 1.0, 1.0)
 
@@ -327,16 +328,6 @@ class RigidBody:
         r"""Where the flow goes, $\nabla K \times \nabla H$; with an empty ``p``, for it too."""
         velocity = torch.stack(self._velocity(z.unbind(-1)), dim=-1)
         return velocity if p is None else (velocity, p)
-
-    def check(self, z: Tensor, p: Tensor | None = None) -> None:
-        """Raise unless ``z`` is floating point ``(*batch, 3)``, and ``p`` left out or empty."""
-        check_floating(z=z)
-        check_shapes(z=(z, f"*batch {self.dim}"))
-        if p is not None and p.numel() > 0:
-            raise ValueError(
-                f"p has shape {tuple(p.shape)}; expected none, for a rigid body has no canonical "
-                "pairs; pass the angular momentum as q and leave p out"
-            )
 
     check_start = HamiltonianSystem.check_start
 

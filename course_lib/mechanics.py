@@ -35,6 +35,9 @@ from course_lib.hamiltonian_systems import (
 from course_lib.recording import record, replay
 from course_lib.steppers import (
     STEPPERS,
+    Momenta,
+    Positions,
+    System,
     check_stepper,
     explicit_euler,
     implicit_midpoint,
@@ -92,9 +95,9 @@ class IntegrationError(ArithmeticError):
 
 @checked
 def integrate(
-    system: RigidBody | HamiltonianSystem,
-    q: Float[Tensor, "*batch dim"],
-    p: Float[Tensor, "*batch _"] | None = None,
+    system: System,
+    q: Positions,
+    p: Momenta | None = None,
     *,
     dt: Positive,
     steps: Count,
@@ -112,8 +115,10 @@ def integrate(
     longer to call than these few operations take to run. The formulas are the same, and so are the
     numbers, up to rounding.
     """
-    p = q[..., :0] if p is None and not getattr(system, "canonical", True) else p
-    system.check(q, p)
+    if p is None:
+        if system.pairs:
+            raise TypeError(f"p is missing; expected momenta for a {system.name}; pass (q, p)")
+        p = q[..., :0]
     check_stepper(method, system)
     system.check_start(q, p)
     recorded = record(system, method, dt, q, p)
