@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.distributions import Bernoulli, Distribution, Normal
 from torch.nn import functional as F
 
-from course_lib.checks import check_shapes, check_size
+from course_lib.checks import check_finite, check_shapes, check_size
 from course_lib.support.contracts import NotNegative, Positive, Size, checked
 
 # A point for each picture ---------------------------------------------------------------------
@@ -363,6 +363,7 @@ def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: Size) -> VAE:
     """
     pictures, d_x = x.shape
     check_size("the number of pictures", pictures)
+    check_finite(x=x)
     centre = x.mean(dim=0)
     _, singular, directions = torch.linalg.svd(x - centre, full_matrices=False)
     eigenvalue = singular.square() / pictures

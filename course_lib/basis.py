@@ -21,7 +21,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_lib.checks import check_finite, check_number, check_scores, check_size, check_visible
+from course_lib.checks import (
+    check_finite,
+    check_not_empty,
+    check_number,
+    check_scores,
+    check_size,
+    check_visible,
+)
 from course_lib.neural_field import CrossAttentionField
 from course_lib.support.contracts import Fraction, Positive, checked
 
@@ -109,6 +116,7 @@ def sparsemax(score: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]
     \max(s_i - \theta, 0)$ with the one $\theta$ for which they sum to one. Raises ``ValueError``
     where every score is -inf or there is no key. Source: Martins and Astudillo (2016), eqs. 2, 3.
     """
+    check_not_empty("score", score, axis=-1)
     check_scores(score=score)
     check_visible(score > -math.inf, tuple(score.shape))
     # Lower scores than this get nothing, and would only cost the sums their digits.

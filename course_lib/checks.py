@@ -125,6 +125,15 @@ def check_bias(bias: object, shape: tuple[int, ...], **like: Tensor) -> None:
     check_scores(bias=bias)
 
 
+def check_not_empty(name: str, x: Tensor, *, axis: int) -> None:
+    """Raise ``ValueError`` where there is nothing along an axis, as in a sequence of no tokens."""
+    if x.shape[axis] == 0:
+        raise ValueError(
+            f"{name} has shape {tuple(x.shape)}, with nothing along axis {axis}; expected one "
+            "entry at least; pass what it should hold"
+        )
+
+
 def check_finite(**tensors: Tensor) -> None:
     """Raise ``ValueError`` for nan and infinity."""
     for name, tensor in tensors.items():

@@ -116,7 +116,9 @@ def rapidity(momenta: Float[Tensor, "*batch 4"]) -> Float[Tensor, "*batch"]:
 
 
 @checked
-def delta_phi(first: Float[Tensor, "..."], second: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+def delta_phi(
+    first: Float[Tensor, "*#batch"], second: Float[Tensor, "*#batch"]
+) -> Float[Tensor, "*batch"]:
     r"""The angle from ``second`` to ``first`` the short way round, in $[-\pi, \pi)$.
 
     Axes of size 1 count for all.
@@ -125,7 +127,9 @@ def delta_phi(first: Float[Tensor, "..."], second: Float[Tensor, "..."]) -> Floa
 
 
 @checked
-def delta_r(first: Float[Tensor, "... 4"], second: Float[Tensor, "... 4"]) -> Float[Tensor, "..."]:
+def delta_r(
+    first: Float[Tensor, "*#batch 4"], second: Float[Tensor, "*#batch 4"]
+) -> Float[Tensor, "*batch"]:
     r"""The distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$ of two momenta.
 
     Axes of size 1 count for all. Boosts along the beam and rotations about it leave it as it is.

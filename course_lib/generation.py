@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.checks import check_floating, check_scores, check_size
+from course_lib.checks import check_floating, check_not_empty, check_scores, check_size
 from course_lib.support.contracts import Count, Size, checked
 
 ROUNDING = 1e-9
@@ -302,13 +302,4 @@ def check_ids(name: str, ids: Int[Tensor, "*batch tokens"], vocabulary: int) -> 
         raise ValueError(
             f"{name} holds {outside[0].item()}; expected 0 to {vocabulary - 1}, the ids of the "
             "vocabulary; leave out, or replace, what the model has never seen"
-        )
-
-
-def check_not_empty(name: str, x: Tensor, *, axis: int) -> None:
-    """Raise ``ValueError`` for a sequence of no tokens."""
-    if x.shape[axis] == 0:
-        raise ValueError(
-            f"{name} has shape {tuple(x.shape)}, a sequence of no tokens; expected one at least; "
-            "begin it with a token that stands for the start"
         )

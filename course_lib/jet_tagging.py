@@ -11,7 +11,6 @@ and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one t
 
 import json
 import math
-import numbers
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import zero_where_unseen
-from course_lib.checks import check_scores, check_size
+from course_lib.checks import check_scores, check_shapes, check_size
 from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
 from course_lib.jets import (
     CLASSES,
@@ -317,7 +316,8 @@ def mirrored(
     The first turns the sign of $\Delta\eta$ and $d_z$, the second that of $\Delta\varphi$ and
     $d_0$; nature makes all four as often, and pairs are alike in all.
     """
-    signs = torch.ones(len(features), 1, features.shape[-1])
+    check_shapes(features=(features, f"jets particles {len(FEATURES)}"))
+    signs = torch.ones(len(features), 1, len(FEATURES))
     for names in (("Δη", "tanh dz"), ("Δφ", "tanh d0")):
         sign = 2.0 * torch.randint(2, (len(features), 1), generator=random) - 1
         for name in names:
@@ -360,10 +360,17 @@ def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_scores(logits=logits)
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
+    if ((label < 0) | (label >= classes)).any():
+        raise ValueError(
+            f"label holds numbers from {label.min()} to {label.max()}; expected 0 to "
+            f"{classes - 1}, a class of the logits; leave other jets out"
+        )
     taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
     right = (chosen == label).double().mean()
     return Judged(
-        F.cross_entropy(logits, label).item(), right.item(), taken_for.reshape(classes, classes)
+        F.cross_entropy(logits, label.long()).item(),
+        right.item(),
+        taken_for.reshape(classes, classes),
     )
 
 
@@ -376,7 +383,7 @@ def rejection(
     background: Sequence[str] = ("quark", "gluon"),
     classes: tuple[str, ...] = CLASSES,
     efficiency: Fraction = 0.5,
-) -> numbers.Real:
+) -> float:
     r"""Of how many jets of the background one is kept, where a share of the signal is kept.
 
     That share is ``efficiency``. Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the

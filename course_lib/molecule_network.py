@@ -25,7 +25,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from course_lib.checks import check_choice
+from course_lib.checks import check_choice, check_shapes
 from course_lib.graph import (
     Graph,
     GraphAttention,
@@ -71,6 +71,10 @@ class BondConv(nn.Module):
                 f"the graph has no edge features; expected {self.bond.in_features} for each edge; "
                 "give the graph edge_features, or take GraphConv"
             )
+        check_shapes(
+            x=(graph.x, f"nodes {self.own.in_features}"),
+            edge_features=(graph.edge_features, f"E {self.bond.in_features}"),
+        )
         return self.passing(graph)
 
     def _message(self, _: Tensor, source: Tensor, edge: Tensor) -> Tensor:
@@ -116,6 +120,7 @@ class MoleculeNetwork(nn.Module):
     @checked
     def after_each_layer(self, graph: Graph) -> list[Graph]:
         """What the atoms know: after the embedding, and after each layer."""
+        check_shapes(x=(graph.x, f"nodes {len(ATOM_FEATURES)}"))
         seen = [graph.with_features(self.embed(graph.x))]
         for layer in self.layers:
             last = seen[-1]

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 
 from course_lib.attention import zero_where_unseen
-from course_lib.checks import check_broadcasts
+from course_lib.checks import check_broadcasts, check_not_empty
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
 from course_lib.support.contracts import Fraction, Size, checked
 from course_lib.transformer_parts import BlockAttention
@@ -43,7 +43,11 @@ class Standardization(nn.Module):
     @checked
     def learn(self, x: Float[Tensor, "rows d"]) -> None:
         """Take mean and standard deviation from the rows of ``x``; a constant column keeps 1."""
-        deviation, rounding = x.std(dim=0), torch.finfo(x.dtype).eps * x.abs().amax(dim=0)
+        check_not_empty("x", x, axis=0)
+        deviation, rounding = (
+            x.std(dim=0, correction=min(1, len(x) - 1)),
+            torch.finfo(x.dtype).eps * x.abs().amax(dim=0),
+        )
         self.mean.copy_(x.mean(dim=0))
         self.scale.copy_(torch.where(deviation > ROUNDINGS * rounding, deviation, 1))
 
@@ -196,7 +200,8 @@ class ParticleTransformer(nn.Module):
         """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
         self.standard.learn(features[real])
         if pairs is not None:
-            self.standard_pairs.learn(pairs[real[:, :, None] & real[:, None, :]])
+            real_pairs = pairs[real[:, :, None] & real[:, None, :]]
+            self.standard_pairs.learn(real_pairs.to(features.dtype))
         return self
 
     @checked

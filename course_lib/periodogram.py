@@ -20,7 +20,7 @@ from torch import Tensor
 
 from course_lib.checks import check_finite, check_shapes, check_size
 from course_lib.light_curves import check_dates, check_nights, time_sinusoids
-from course_lib.support.contracts import Positive, Size, checked
+from course_lib.support.contracts import LARGEST, Positive, Size, checked
 
 OVERSAMPLING = 5  # trial frequencies in the width of a peak
 CHUNK = 64  # stars at a time: what is between is stars × frequencies × nights
@@ -44,6 +44,11 @@ def frequency_grid(
         raise ValueError(
             f"highest is {highest}; expected it above {lowest:.3g}, the lowest frequency that "
             f"{days} days can tell; choose a higher one"
+        )
+    if (trials := (highest - lowest) * oversampling * days) > LARGEST:
+        raise ValueError(
+            f"highest is {highest} of {days} days, which makes {trials:.1g} trial frequencies; "
+            f"expected {LARGEST} at most; choose a lower one"
         )
     return torch.arange(lowest, highest, 1 / (oversampling * days), dtype=torch.float64)
 
@@ -91,7 +96,6 @@ def lomb_scargle(
     return power.where(spread > flat, 0.0).clamp(0, 1)
 
 
-@checked
 @dataclass(frozen=True, eq=False)
 class HarmonicFit:
     r"""$m(t) = c_0 + \sum_k a_k \sin 2\pi k f t + b_k \cos 2\pi k f t$.

@@ -16,8 +16,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from course_lib.checks import check_not_empty
 from course_lib.generation import (
-    check_not_empty,
     check_probabilities,
     next_token_probabilities,
     sample,

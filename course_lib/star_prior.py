@@ -13,6 +13,8 @@ to be looked at. Bad input raises ``TypeError`` or ``ValueError`` with what was 
 expected and what to do. Source: Bishop (2006), sections 3.3 and 3.5.
 """
 
+import math
+
 import torch
 from einops import einsum
 from jaxtyping import Bool, Float, Real
@@ -61,7 +63,7 @@ def posterior_at_period(
     """
     check_shapes(curves=(curves.time, "stars nights"), period=(period, "stars"))
     weight, mean, light = _weighed(curves, hidden)
-    frequency, harmonics = 1 / period.double(), len(variance) // 2
+    frequency, harmonics = 1 / period.double(), _harmonics(variance)
     dates = curves.time.where(weight > 0, 0.0)
     seen, asked = (_basis(each, frequency, harmonics) for each in (dates, time))
     found, _, factor = _solved(seen, weight, light, variance)
@@ -93,7 +95,7 @@ def posterior_over_periods(
     for star, (kept, share) in enumerate(likely):
         seen = weight[star] > 0  # what is hidden needs no basis
         basis, asked = (
-            _basis(dates.expand(len(kept), -1), kept, len(variance) // 2)
+            _basis(dates.expand(len(kept), -1), kept, _harmonics(variance))
             for dates in (curves.time[star, seen], time[star])
         )
         found, _, factor = _solved(basis, weight[star, seen], light[star, seen], variance)
@@ -122,7 +124,7 @@ def likely_frequencies(
     for star in range(len(curves)):
         seen = weight[star] > 0
         dates = curves.time[star, seen].expand(len(frequency), -1)
-        basis = _basis(dates, frequency, len(variance) // 2)
+        basis = _basis(dates, frequency, _harmonics(variance))
         found, moment, factor = _solved(basis, weight[star, seen], light[star, seen], variance)
         evidence = einsum(moment, found, "f n, f n -> f") / 2
         evidence = evidence - factor.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
@@ -149,12 +151,12 @@ def likeliest_jitter(
     point estimate, by type-II maximum likelihood (empirical Bayes).
     """
     check_shapes(curves=(curves.time, "stars nights"), period=(period, "stars"))
-    if not jitters or min(jitters) < 0:
-        raise ValueError(f"jitters must be some numbers of at least 0, got {jitters}")
+    if not jitters or not all(0 <= jitter < math.inf for jitter in jitters):
+        raise ValueError(f"jitters is {jitters}; expected some finite numbers of 0 or more")
     visible = visible_nights(curves, hidden)
     light = curves.magnitude.double().where(visible, 0.0)
     light = (light - light.sum(1, keepdim=True) / visible.sum(1, keepdim=True)).where(visible, 0.0)
-    basis = _basis(curves.time.where(visible, 0.0), 1 / period.double(), len(variance) // 2)
+    basis = _basis(curves.time.where(visible, 0.0), 1 / period.double(), _harmonics(variance))
     basis = basis * visible[..., None]
     series = einsum(basis, variance.double(), basis, "s t n, n, s u n -> s t u")
     found = []
@@ -181,6 +183,15 @@ def mixed(
     return said, (share @ (spread.square() + (each - said).square())).sqrt()
 
 
+def _harmonics(variance: Tensor) -> int:
+    if len(variance) % 2 == 0 or not (variance > 0).all() or not variance.isfinite().all():
+        raise ValueError(
+            f"variance is {variance.tolist()}; expected finite numbers above 0, of the mean and of "
+            "a sine and a cosine for each harmonic; take those of harmonic_variance"
+        )
+    return len(variance) // 2
+
+
 def _basis(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
     """1, and sines and cosines of all multiples of each row's frequency, in float64."""
     check_dates(time, frequency)
@@ -204,7 +215,13 @@ def _solved(
     """The normal equations with the prior in them: coefficients, right side, Cholesky factor."""
     heavy = (basis * weight[..., None]).mT
     moment = einsum(heavy, light, "... n t, ... t -> ... n")
-    factor = torch.linalg.cholesky(heavy @ basis + torch.diag(1 / variance.double()))
+    normal = heavy @ basis + torch.diag(1 / variance.double())
+    factor, failed = torch.linalg.cholesky_ex(normal)
+    if failed.any():
+        raise ValueError(
+            "variance and the errors of the curves lie further apart than numbers have digits; "
+            "expected both in magnitudes; take the variance of harmonic_variance"
+        )
     return torch.cholesky_solve(moment[..., None], factor)[..., 0], moment, factor
 
 

@@ -17,8 +17,8 @@ from jaxtyping import Bool, Float, Int, Real
 from torch import Tensor, nn
 
 from course_lib.attention import HeadBias, HeadMask, finite_where_unseen
-from course_lib.checks import check_broadcasts, check_divides
-from course_lib.generation import KeyValueCache, check_not_empty, generate
+from course_lib.checks import check_broadcasts, check_divides, check_not_empty
+from course_lib.generation import KeyValueCache, generate
 from course_lib.support.contracts import Fraction, Size, checked
 from course_lib.transformer_parts import (
     MLP,

@@ -227,7 +227,7 @@ def of_masked_language_model() -> Rows:
     hide = partial(masked_language_model.hide, IDS, mask=4, vocabulary=11)
     loss = masked_language_model.masked_loss
     return [
-        (lambda: model(IDS[:, :0]), V, "tokens"),
+        (lambda: model(IDS[:, :0]), V, "ids"),
         (lambda: model.encode(IDS + 9), V, "ids"),
         (lambda: model(IDS.repeat(1, 2)), V, "6 tokens"),
         (lambda: model(IDS, real=real[0]), V, "real"),

@@ -30,7 +30,7 @@ class Between:
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        return f"of {self.low} or more" if self.high >= LARGEST else f"in [{self.low}, {self.high}]"
+        return f"in [{self.low}, {self.high}]" if self.high < math.inf else f"of {self.low} or more"
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,11 @@ class Above:
         return f"above {self.low}"
 
 
-LARGEST = 2**31 - 1
-Size = Annotated[int, Between(1, LARGEST)]
-Count = Annotated[int, Between(0, LARGEST)]
+LARGEST, LARGEST_EXACT = 2**31 - 1, 2**53
+"""No integer is larger unless its annotation says so, since no memory holds as many numbers."""
+
+Size = Annotated[int, Between(1)]
+Count = Annotated[int, Between(0)]
 Positive = Annotated[float, Above(0)]
 NotNegative = Annotated[float, Between(0)]
 Fraction = Annotated[float, Between(0, 1)]
@@ -114,6 +116,7 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
         finally:
             _inside.reset(outside)
         if options["check_returned"] and "return" in contract():
+            call.is_over = True
             contract()["return"](call, f"the result of {function.__qualname__}", result)
         return result
 
@@ -125,7 +128,9 @@ class _Call:
 
     def __init__(self, arguments: dict[str, Any], owner: object) -> None:
         self.arguments, self.owner = arguments, owner
+        self.is_over = False
         self.sizes: dict[str, tuple[Any, str]] = {}
+        self.open: set[str] = set()  # axes that only broadcasting arguments have had so far
         self.first: tuple[str, Tensor] | None = None
         self.floating: tuple[str, Tensor] | None = None
         modules = [it for it in arguments.items() if isinstance(it[1], nn.Module)]
@@ -179,7 +184,11 @@ def _test_of(annotation: Any) -> _Test:
     if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
         return functools.partial(_array, annotation, _axes(annotation.dim_str))
     expected = kind or annotation
-    if not isinstance(expected, type) or getattr(expected, "_is_protocol", False):
+    if (
+        expected is Any
+        or not isinstance(expected, type)
+        or getattr(expected, "_is_protocol", False)
+    ):
         return _anything
     if expected is Iterable:  # for takes more than what calls itself one
         return _anything
@@ -217,7 +226,7 @@ def _tuple(tests: list[_Test], call: _Call, name: str, value: object) -> None:
 
 
 def _number(
-    kind: type, limits: tuple[Between | Above, ...], _: _Call, name: str, value: object
+    kind: type, limits: tuple[Between | Above, ...], call: _Call, name: str, value: object
 ) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral if kind is int else Real):
         expected, do = (
@@ -226,14 +235,22 @@ def _number(
             else ("a number", f"convert it with float({name})")
         )
         raise TypeError(f"{name} is {value!r}, a {_kind(value)}; expected {expected}; {do}")
-    if not -math.inf < value < math.inf or any(value not in limit for limit in limits):
+    if isinstance(value, Integral) and all(map(_is_open, limits)):
+        largest = LARGEST if kind is int else LARGEST_EXACT
+        limits = (*limits, Between(-largest, largest)) if abs(value) > largest else limits
+    finite = -math.inf < value < math.inf or call.is_over  # a result may be infinite
+    if not finite or any(value not in limit for limit in limits):
         expected = "an integer" if kind is int else "a finite number"
         wanted = " and".join(f" {limit}" for limit in limits)
         raise ValueError(f"{name} is {value}; expected {expected}{wanted}; choose another value")
 
 
+def _is_open(limit: Between | Above) -> bool:
+    return getattr(limit, "high", math.inf) == math.inf
+
+
 def _choice(choices: tuple[Hashable, ...], _: _Call, name: str, value: object) -> None:
-    if value not in choices:
+    if not isinstance(value, tuple(map(type, choices))) or value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} is {value!r}; expected one of {listed}; choose one of these")
 
@@ -296,6 +313,10 @@ def _same_sizes(axes: list[_Axis], call: _Call, name: str, shape: tuple[int, ...
         if settled is None:
             if not (axis.may_be_1 and size == 1):
                 call.sizes[axis.name] = size, f"{name} of shape {shape}"
+            if axis.may_be_1 and axis.name[0] == "*":
+                call.open.add(axis.name)
+        elif axis.name in call.open and (both := _broadcast(settled[0], size)):
+            call.sizes[axis.name] = both, f"{name} of shape {shape}"
         elif size != settled[0] and not (axis.may_be_1 and _broadcasts(size, settled[0])):
             expected, source = settled
             reason = f" with {axis.name} = {expected}, as in {source}" if source else ""
@@ -304,6 +325,13 @@ def _same_sizes(axes: list[_Axis], call: _Call, name: str, shape: tuple[int, ...
                 f"{name} has shape {shape}; expected {layout}{reason}; got {size}; "
                 f"make the two equal, {remedy}"
             )
+
+
+def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+    try:
+        return tuple(torch.broadcast_shapes(one, other))
+    except RuntimeError:
+        return None
 
 
 def _broadcasts(size: int | tuple[int, ...], wanted: int | tuple[int, ...]) -> bool:
