@@ -24,7 +24,6 @@ from torch import Tensor, nn
 from course_lib.checks import (
     check_finite,
     check_not_empty,
-    check_number,
     check_scores,
     check_size,
     check_visible,
@@ -259,7 +258,11 @@ def _closeness(x: Tensor, nodes: Tensor, temperature: float) -> Tensor:
     r"""$(|x - x_n|^2 - |x - x_i|^2)/\tau$, with $x_n$ the nearest node of each point $x$."""
     check_finite(x=x, nodes=nodes)
     check_size("the number of nodes", len(nodes))
-    check_number("temperature", temperature, minimum=torch.finfo(x.dtype).tiny)
+    if temperature < (least := torch.finfo(x.dtype).tiny):
+        raise ValueError(
+            f"temperature is {temperature}; expected {least} at least, the smallest number of "
+            f"{x.dtype} with all its digits; choose a higher one"
+        )
     nearest = nodes[(x[:, None] - nodes).abs().argmin(dim=-1), None]
     # a² − b² as (a − b)(a + b): the nearest node gets 0, however far away, at any temperature.
     return (nodes - nearest) * (2 * x[:, None] - nodes - nearest) / temperature

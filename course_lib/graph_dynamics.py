@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes, check_tensor
+from course_lib.checks import check_floating, check_shapes
 from course_lib.graph_calculus import (
     attention_metric,
     check_metric,
@@ -97,7 +97,7 @@ class Diffusion:
     @checked
     def velocity(self, h: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
         r"""$\dot h$: each edge pulls its target towards its source."""
-        check_tensor(h=h)  # not a pair, which a solver takes too
+        check_floating(h=h)  # not a pair, which a solver takes too
         pull = -gradient(h, self.edges)
         if self.weights is not None:
             check_floating(h=h, weights=self.weights)

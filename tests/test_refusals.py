@@ -243,13 +243,11 @@ def of_masked_language_model() -> Rows:
 
 
 def of_checks() -> Rows:
-    x, number = torch.zeros(2, 3, 4), partial(checks.check_number, "decay")
+    x = torch.zeros(2, 3, 4)
     return [
         (lambda: checks.check_floating(x=x, y=x.to("meta")), V, "y"),
-        (lambda: checks.check_bias(x.bool(), (2, 3, 4), query=x), T, "bias"),
         (lambda: checks.check_visible(None, (2, 3, 0)), V, "(2, 3, 0)"),
-        (lambda: number("1"), T, "decay"),
-        (lambda: number(value=True), T, "decay"),
+        (lambda: checks.check_shapes(x=(x, "*batch 5")), V, "x"),
     ]
 
 

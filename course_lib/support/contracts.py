@@ -97,16 +97,14 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
     def contract() -> dict[str, _Test]:
         hints = get_type_hints(function, include_extras=True)
         # Axes that may be 1 come last, when the sizes of the others are known.
-        return {
-            name: _test_of(hints[name]) for name in sorted(hints, key=lambda n: _late(hints[n]))
-        }
+        return {name: test_of(hints[name]) for name in sorted(hints, key=lambda n: _late(hints[n]))}
 
     @functools.wraps(function)
     def door(*given: Any, **named: Any) -> Any:
         if torch.compiler.is_compiling() or _inside.get():
             return function(*given, **named)
         arguments = dict(zip(names, given, strict=False)) | named
-        call = _Call(arguments, arguments.get("self") if owned else None)
+        call = Call(arguments, arguments.get("self") if owned else None)
         for name, test in contract().items():
             if name in arguments:
                 test(call, name, arguments[name])
@@ -123,18 +121,18 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
     return door
 
 
-class _Call:
+class Call:
     """What the arguments of a call have settled so far: sizes, a dtype and a device."""
 
-    def __init__(self, arguments: dict[str, Any], owner: object) -> None:
-        self.arguments, self.owner = arguments, owner
+    def __init__(self, arguments: dict[str, Any] | None = None, owner: object = None) -> None:
+        self.arguments, self.owner = arguments or {}, owner
         self.is_over = False
         self.sizes: dict[str, tuple[Any, str]] = {}
         self.open: set[str] = set()  # axes that only broadcasting arguments have had so far
         self.first: tuple[str, Tensor] | None = None
         self.floating: tuple[str, Tensor] | None = None
-        modules = [it for it in arguments.items() if isinstance(it[1], nn.Module)]
-        for name, module in modules if owner is not None or "self" not in arguments else ():
+        modules = [it for it in self.arguments.items() if isinstance(it[1], nn.Module)]
+        for name, module in modules if owner is not None or "self" not in self.arguments else ():
             self._settle_by(
                 "parameters" if module is owner else f"the parameters of {name}", module
             )
@@ -162,27 +160,27 @@ class _Call:
         return self.sizes.get(axis)
 
 
-_Test = Callable[[_Call, str, Any], None]
+_Test = Callable[[Call, str, Any], None]
 
 
 def _late(annotation: object) -> bool:
     return "#" in str(annotation)
 
 
-def _test_of(annotation: Any) -> _Test:
+def test_of(annotation: Any) -> _Test:
     """The test of one annotation, which raises for a value that does not fit."""
     kind, parts = get_origin(annotation), get_args(annotation)
     if kind in {Union, types.UnionType}:
         nothing_first = sorted(parts, key=lambda part: part is not types.NoneType)
-        return functools.partial(_one_of, [_test_of(part) for part in nothing_first])
+        return functools.partial(_one_of, [test_of(part) for part in nothing_first])
     if kind is Annotated:
-        return functools.partial(_number, parts[0], parts[1:])
+        return functools.partial(number_within, parts[0], parts[1:])
     if kind is Literal:
         return functools.partial(_choice, parts)
     if annotation in {int, float}:
-        return functools.partial(_number, annotation, ())
+        return functools.partial(number_within, annotation, ())
     if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
-        return functools.partial(_array, annotation, _axes(annotation.dim_str))
+        return functools.partial(_array, annotation, axes_of(annotation.dim_str))
     expected = kind or annotation
     if (
         expected is Any
@@ -193,15 +191,15 @@ def _test_of(annotation: Any) -> _Test:
     if expected is Iterable:  # for takes more than what calls itself one
         return _anything
     if kind is tuple and parts and ... not in parts:
-        return functools.partial(_tuple, [_test_of(part) for part in parts])
+        return functools.partial(_tuple, [test_of(part) for part in parts])
     return functools.partial(_instance, expected)
 
 
-def _anything(_: _Call, name: str, value: object) -> None:
+def _anything(_: Call, name: str, value: object) -> None:
     """Accept a value of which the annotation says no more than that it is there."""
 
 
-def _one_of(tests: list[_Test], call: _Call, name: str, value: object) -> None:
+def _one_of(tests: list[_Test], call: Call, name: str, value: object) -> None:
     refusals = []
     for test in tests:
         before = call.sizes.copy(), call.first, call.floating
@@ -215,7 +213,7 @@ def _one_of(tests: list[_Test], call: _Call, name: str, value: object) -> None:
     raise refusals[max(range(len(fits)), key=lambda option: (fits[option], option))]
 
 
-def _tuple(tests: list[_Test], call: _Call, name: str, value: object) -> None:
+def _tuple(tests: list[_Test], call: Call, name: str, value: object) -> None:
     if not isinstance(value, tuple) or len(value) != len(tests):
         held = f" of {len(value)}" if isinstance(value, tuple) else ""
         raise TypeError(
@@ -225,9 +223,10 @@ def _tuple(tests: list[_Test], call: _Call, name: str, value: object) -> None:
         test(call, f"{name}[{position}]", part)
 
 
-def _number(
-    kind: type, limits: tuple[Between | Above, ...], call: _Call, name: str, value: object
+def number_within(
+    kind: type, limits: tuple[Between | Above, ...], call: Call, name: str, value: object
 ) -> None:
+    """Raise unless ``value`` is a number of this kind, within the limits."""
     if isinstance(value, bool) or not isinstance(value, Integral if kind is int else Real):
         expected, do = (
             ("an integer", "round it yourself, nothing is truncated here")
@@ -249,13 +248,13 @@ def _is_open(limit: Between | Above) -> bool:
     return getattr(limit, "high", math.inf) == math.inf
 
 
-def _choice(choices: tuple[Hashable, ...], _: _Call, name: str, value: object) -> None:
+def _choice(choices: tuple[Hashable, ...], _: Call, name: str, value: object) -> None:
     if not isinstance(value, tuple(map(type, choices))) or value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} is {value!r}; expected one of {listed}; choose one of these")
 
 
-def _instance(expected: type, call: _Call, name: str, value: object) -> None:
+def _instance(expected: type, call: Call, name: str, value: object) -> None:
     if not isinstance(value, expected):
         raise TypeError(
             f"{name} is a {_kind(value)}; expected a {_title(expected)}; "
@@ -271,12 +270,13 @@ class _Axis(NamedTuple):
     may_be_1: bool
 
 
-def _axes(layout: str) -> list[_Axis]:
+def axes_of(layout: str) -> list[_Axis]:
+    """The axes that a layout such as ``"*batch #query d"`` names."""
     return [_Axis(axis.replace("#", ""), "#" in axis) for axis in layout.split()]
 
 
 def _array(
-    annotation: type[AbstractArray], axes: list[_Axis], call: _Call, name: str, value: object
+    annotation: type[AbstractArray], axes: list[_Axis], call: Call, name: str, value: object
 ) -> None:
     _instance(Tensor, call, name, value)
     dtype = str(value.dtype).removeprefix("torch.")
@@ -290,10 +290,11 @@ def _array(
         )
     if annotation.dtype is Float:
         _same_dtype(call, name, value)
-    _same_sizes(axes, call, name, tuple(value.shape))
+    same_sizes(axes, call, name, tuple(value.shape))
 
 
-def _same_sizes(axes: list[_Axis], call: _Call, name: str, shape: tuple[int, ...]) -> None:
+def same_sizes(axes: list[_Axis], call: Call, name: str, shape: tuple[int, ...]) -> None:
+    """Raise ``ValueError`` unless a shape has these axes, of sizes that the call has settled."""
     layout = "(" + ", ".join(axis.name for axis in axes) + ("," if len(axes) == 1 else "") + ")"
     star = next((i for i, axis in enumerate(axes) if axis.name[0] in "*."), None)
     spare = len(shape) - len(axes) + (star is not None)
@@ -342,7 +343,7 @@ def _broadcasts(size: int | tuple[int, ...], wanted: int | tuple[int, ...]) -> b
     )
 
 
-def _same_dtype(call: _Call, name: str, value: Tensor) -> None:
+def _same_dtype(call: Call, name: str, value: Tensor) -> None:
     call.floating = call.floating or (name, value)
     first, reference = call.floating
     if value.dtype != reference.dtype and not _autocasts(reference.device.type):
@@ -356,7 +357,7 @@ def _autocasts(device: str) -> bool:
     return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
-def _same_device(call: _Call, name: str, value: Tensor) -> None:
+def _same_device(call: Call, name: str, value: Tensor) -> None:
     call.first = call.first or (name, value)
     first, reference = call.first
     if value.device != reference.device:
