@@ -56,6 +56,14 @@ def check_not_empty(name: str, x: Tensor, *, axis: int) -> None:
         )
 
 
+def check_index(name: str, index: Tensor, size: int, of: str) -> None:
+    """Raise ``ValueError`` for a number outside 0 to ``size`` - 1, which count what ``of`` says."""
+    if len(outside := index[(index < 0) | (index >= size)]):
+        raise ValueError(
+            f"{name} holds {outside[0].item()}; expected 0 to {size - 1}, {of}; leave others out"
+        )
+
+
 def check_finite(**tensors: Tensor) -> None:
     """Raise ``ValueError`` for nan and infinity."""
     for name, tensor in tensors.items():

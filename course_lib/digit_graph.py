@@ -14,6 +14,7 @@ from jaxtyping import Float, Float64, Int
 from torch import Tensor
 from torch.nn import functional as F
 
+from course_lib.checks import check_finite, check_index
 from course_lib.graph_calculus import attention_metric, eigenmodes, equilibrium, gradient
 from course_lib.support.contracts import Count, Size, checked
 
@@ -123,6 +124,7 @@ def accuracies(
 ) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
     """The shares of right answers in each draw, on its validation digits and on its test digits."""
     known, validation = split
+    check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
     right = (answers == digit).double()
     tested = right.new_ones(len(known), len(digit)).scatter(1, known, 0).scatter(1, validation, 0)
     return right.gather(1, validation).mean(1), (right * tested).sum(1) / tested.sum(1)
@@ -140,6 +142,9 @@ def read_out(
     Returns :func:`accuracies`.
     """
     known, validation = split
+    check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
+    check_index("digit", digit, 10, "the ten digits")
+    check_finite(h=h)
     onehot = F.one_hot(digit, 10).to(h)
     middle, target = h[known].mean(1, keepdim=True), onehot[known].mean(1, keepdim=True)
     seen, shown = h[known] - middle, h[validation] - middle

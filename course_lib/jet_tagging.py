@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import zero_where_unseen
-from course_lib.checks import check_scores, check_shapes, check_size
+from course_lib.checks import check_index, check_scores, check_shapes, check_size
 from course_lib.four_momenta import delta_r, invariant_mass, transverse_momentum
 from course_lib.jets import (
     CLASSES,
@@ -360,11 +360,7 @@ def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_scores(logits=logits)
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
-    if ((label < 0) | (label >= classes)).any():
-        raise ValueError(
-            f"label holds numbers from {label.min()} to {label.max()}; expected 0 to "
-            f"{classes - 1}, a class of the logits; leave other jets out"
-        )
+    check_index("label", label, classes, "the classes of the logits")
     taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
     right = (chosen == label).double().mean()
     return Judged(

@@ -111,8 +111,9 @@ class Draw:
             if optional and self.coin():
                 continue
             try:
-                hint = Decoder if parameter.name == "model" else hints.get(parameter.name, Any)
-                drawn[parameter.name] = self.value(hint)
+                hint = hints.get(parameter.name, Any)
+                is_model = (parameter.name, hint) == ("model", nn.Module)
+                drawn[parameter.name] = self.value(Decoder if is_model else hint)
             except NoValueError:
                 if not optional:
                     raise
@@ -250,7 +251,8 @@ def end_of(call: Callable[[], Any], *, finite: bool) -> str:
         clear = "expected" in said or any(words in said for words in PYTHONS_OWN)
         return "refused" if clear else f"{type(refusal).__name__}: {said}"
     except Exception as other:  # noqa: BLE001 - whatever it is, it is told
-        return f"{type(other).__name__}: {other}"
+        clear = "Half" in str(other)  # PyTorch's own word for what it has in no half precision
+        return "refused" if clear else f"{type(other).__name__}: {other}"
     if finite and isinstance(result, Tensor) and result.isnan().any():
         return "nan"
     return "answered"

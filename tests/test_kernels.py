@@ -424,27 +424,16 @@ def test_symplectic_scores_of_ten_thousand_leave_everything_finite(dtype, symmet
 # As operators of PyTorch -----------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_torch_compile_takes_the_operators_whole():
-    # In a process of its own, for the compiler cannot see through run-time type checkers.
-    program = """
-import torch
-from course_lib.kernels import flash_attention, symplectic_flash
+    def both(x, A):
+        return flash_attention(x, x, x, causal=True)[0] + symplectic_flash(x[0], A)
 
-def both(x, A):
-    return flash_attention(x, x, x, causal=True)[0] + symplectic_flash(x[0], A)
-
-x = torch.randn(1, 2, 20, 16, device=DEVICE, requires_grad=True)
-A = torch.randn(16, 16, device=DEVICE, requires_grad=True)
-for function in (both, torch.compile(both, backend="aot_eager", fullgraph=True)):
-    output = function(x, A)
-    print([t.double().sum().item() for t in (output, *torch.autograd.grad(output.sum(), (x, A)))])
-"""
-    result = run_python(
-        program.replace("DEVICE", f"'{DEVICE}'"), TRITON_INTERPRET="0" if ON_GPU else "1"
+    x, A = random(1, 2, 20, 16).requires_grad_(), random(16, 16).requires_grad_()
+    eager, compiled = (
+        [output := function(x, A), *torch.autograd.grad(output.sum(), (x, A))]
+        for function in (both, torch.compile(both, backend="aot_eager", fullgraph=True))
     )
-    eager, compiled = result.stdout.splitlines()
-    assert eager == compiled
+    assert all(torch.equal(one, other) for one, other in zip(eager, compiled, strict=True))
 
 
 # Compiled for GPUs that need not be here -------------------------------------------------------
