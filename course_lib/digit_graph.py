@@ -87,9 +87,15 @@ def layer_filter(
 ) -> Float[Tensor, "modes"]:
     """What so many layers of a flow multiply modes by, whose eigenvalues are given.
 
-    Heat and bracket take explicit Euler steps, the wave those of Störmer and Verlet.
+    Heat and bracket take explicit Euler steps, the wave those of Störmer and Verlet, which are
+    stable up to a step of 2 over the largest frequency. Raises ``ValueError`` for a longer one.
     """
     frequency = rate.sqrt()
+    if flow == "wave" and (step * frequency > 2).any():  # noqa: PLR2004 - the limit of stability
+        raise ValueError(
+            f"step is {step}; expected {2 / frequency.max():.3g} at most, beyond which the waves "
+            "of this graph grow; choose a shorter one"
+        )
     match flow:
         case "heat":
             return (1 - step * rate) ** layers
