@@ -82,12 +82,12 @@ class _Mechanical(HamiltonianSystem):
         return kinetic + self._potential(q.unbind(-1), torch)
 
     @checked
-    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - V is of q
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The gradient of the potential $\nabla V(q)$, in closed form."""
         return torch.stack(self._slope(q.unbind(-1), torch), dim=-1)
 
     @checked
-    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - T is of p
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
         """The velocity $p_i/m_i$."""
         return p / p.new_tensor(self._masses())
 
@@ -122,10 +122,10 @@ class HarmonicOscillator(_Mechanical):
     def _masses(self) -> Components:
         return (self.mass,)
 
-    def _potential(self, q: Components, f: Functions) -> Any:  # noqa: ARG002 - nothing but products
+    def _potential(self, q: Components, f: Functions) -> Any:
         return self.stiffness / 2 * q[0] * q[0]
 
-    def _slope(self, q: Components, f: Functions) -> Components:  # noqa: ARG002 - the same
+    def _slope(self, q: Components, f: Functions) -> Components:
         return (self.stiffness * q[0],)
 
 
@@ -244,11 +244,11 @@ class HenonHeiles(_Mechanical):
     def _masses(self) -> Components:
         return 1.0, 1.0
 
-    def _potential(self, q: Components, f: Functions) -> Any:  # noqa: ARG002 - nothing but products
+    def _potential(self, q: Components, f: Functions) -> Any:
         bowl = (q[0] * q[0] + q[1] * q[1]) / 2
         return bowl + self.strength * (q[0] * q[0] * q[1] - q[1] * q[1] * q[1] / 3)
 
-    def _slope(self, q: Components, f: Functions) -> Components:  # noqa: ARG002 - the same
+    def _slope(self, q: Components, f: Functions) -> Components:
         return (
             q[0] + 2 * self.strength * q[0] * q[1],
             q[1] + self.strength * (q[0] * q[0] - q[1] * q[1]),
@@ -335,7 +335,7 @@ class RigidBody:
         A, B, C = self.coefficients
         return A * z[1] * z[2], B * z[2] * z[0], C * z[0] * z[1]
 
-    def _on_symbols(self, f: Functions) -> SimpleNamespace:  # noqa: ARG002 - nothing but products
+    def _on_symbols(self, f: Functions) -> SimpleNamespace:
         """The field on arrays of symbols, as a stepper asks for it."""
         return SimpleNamespace(field=lambda z, p: (vector(self._velocity(z)), p))
 

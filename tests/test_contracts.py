@@ -1,6 +1,7 @@
 """A checked function refuses what its annotations do not allow, and is otherwise itself."""
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -127,12 +128,16 @@ def test_what_a_checked_function_calls_is_not_checked_again() -> None:
 
 
 def test_a_result_is_checked_where_the_tests_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def large() -> tuple[int, float]:
+        return 2**40, math.inf
+
     @checked
     def flat(x: Float[Tensor, "tokens d"]) -> Float[Tensor, "d tokens"]:
         return x
 
     with pytest.raises(ValueError, match=r"the result of .*flat has shape \(3, 4\)"):
         flat(X[0])
+    assert checked(large)() == (2**40, math.inf)
     monkeypatch.setattr(contracts, "options", {"check_returned": False})
     assert flat(X[0]) is not None
 

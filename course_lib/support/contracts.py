@@ -126,7 +126,7 @@ class Call:
 
     def __init__(self, arguments: dict[str, Any] | None = None, owner: object = None) -> None:
         self.arguments, self.owner = arguments or {}, owner
-        self.is_over = False
+        self.is_over = False  # what is tested then is the result, which may be inf, or large
         self.sizes: dict[str, tuple[Any, str]] = {}
         self.open: set[str] = set()  # axes that only broadcasting arguments have had so far
         self.first: tuple[str, Tensor] | None = None
@@ -234,10 +234,10 @@ def number_within(
             else ("a number", f"convert it with float({name})")
         )
         raise TypeError(f"{name} is {value!r}, a {_kind(value)}; expected {expected}; {do}")
-    if isinstance(value, Integral) and all(map(_is_open, limits)):
+    if isinstance(value, Integral) and all(map(_is_open, limits)) and not call.is_over:
         largest = LARGEST if kind is int else LARGEST_EXACT
         limits = (*limits, Between(-largest, largest)) if abs(value) > largest else limits
-    finite = -math.inf < value < math.inf or call.is_over  # a result may be infinite
+    finite = -math.inf < value < math.inf or call.is_over
     if not finite or any(value not in limit for limit in limits):
         expected = "an integer" if kind is int else "a finite number"
         wanted = " and".join(f" {limit}" for limit in limits)
