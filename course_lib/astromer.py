@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from course_lib.checks import check_finite, check_floating, check_shapes, check_size
 from course_lib.light_curves import LightCurves, check_dates, frequency_ladder, time_sinusoids
-from course_lib.support.contracts import Above, Between, Count, Fraction, Size, checked
+from course_lib.support.contracts import Above, Between, Count, Size, UnitInterval, checked
 from course_lib.transformer import Encoder
 
 DATA = Path(__file__).parent / "data"
@@ -80,7 +80,7 @@ class Astromer(nn.Module):
         heads: Size = 4,
         layers: Size = 2,
         d_hidden: Size = 128,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
     ) -> None:
         super().__init__()
         check_size("the number of frequencies", len(frequency))

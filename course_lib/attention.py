@@ -30,7 +30,7 @@ from course_lib.checks import (
     check_visible,
     wants_gradient,
 )
-from course_lib.support.contracts import Count, Fraction, Positive, Size, checked
+from course_lib.support.contracts import Count, Positive, Size, UnitInterval, checked
 
 Mask = Bool[Tensor, "*#batch #query #key"]
 Bias = Float[Tensor, "*#batch #query #key"]
@@ -43,7 +43,7 @@ HeadBias = Float[Tensor, "#query #key"] | Float[Tensor, "*#batch #heads #query #
 
 @checked
 def composite_memory(
-    x: Float[Tensor, "*batch tokens d"], decay: Fraction
+    x: Float[Tensor, "*batch tokens d"], decay: UnitInterval
 ) -> Float[Tensor, "*batch d"]:
     r"""Lay all tokens over one another, the older the fainter: $\sum_i \gamma^{T-i} x_i$.
 
@@ -52,7 +52,7 @@ def composite_memory(
     """
     age = torch.arange(x.shape[-2] - 1, -1, -1, dtype=x.dtype, device=x.device)
     weight = decay**age
-    return einsum(weight, zero_without_weight(x, weight), "tokens, ... tokens d -> ... d")
+    return einsum(weight, zero_unweighted(x, weight), "tokens, ... tokens d -> ... d")
 
 
 @checked
@@ -65,7 +65,7 @@ def gated_memory(
     logistic gate of Hochreiter and Schmidhuber (1997).
     """
     weight = gate.sigmoid()
-    return einsum(weight, zero_without_weight(x, weight), "... tokens, ... tokens d -> ... d")
+    return einsum(weight, zero_unweighted(x, weight), "... tokens, ... tokens d -> ... d")
 
 
 @checked
@@ -80,7 +80,7 @@ def pooled_memory(
     check_scores(score=score)
     check_visible(score > -math.inf, tuple(score.shape))
     weight = score.softmax(dim=-1)
-    return einsum(weight, zero_without_weight(x, weight), "... tokens, ... tokens d -> ... d")
+    return einsum(weight, zero_unweighted(x, weight), "... tokens, ... tokens d -> ... d")
 
 
 # Attention: a query decides what to remember -------------------------------------------------
@@ -185,7 +185,7 @@ class MultiHeadAttention(nn.Module):
         *,
         kv_heads: Size | None = None,
         d_context: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         bias: bool = True,
     ) -> None:
         super().__init__()
@@ -302,7 +302,7 @@ def _check_groups(query: Tensor, key: Tensor, *, grouped: bool) -> None:
         )
 
 
-def zero_without_weight(x: Tensor, weight: Tensor) -> Tensor:
+def zero_unweighted(x: Tensor, weight: Tensor) -> Tensor:
     """The tokens, and 0 in place of those of weight 0: 0 times nan would be nan."""
     return x.masked_fill((weight == 0)[..., None], 0)
 

@@ -29,7 +29,7 @@ from course_lib.checks import (
     check_visible,
 )
 from course_lib.neural_field import CrossAttentionField
-from course_lib.support.contracts import Fraction, Positive, checked
+from course_lib.support.contracts import Positive, UnitInterval, checked
 
 __all__ = [
     "CrossAttentionField",
@@ -218,7 +218,7 @@ def _crossings(nodes: Float[Tensor, "nodes"], signal: Float[Tensor, "nodes d"]) 
 
 @checked
 def dropout(
-    x: Float[Tensor, "*shape"], p: Fraction, *, generator: torch.Generator
+    x: Float[Tensor, "*shape"], p: UnitInterval, *, generator: torch.Generator
 ) -> Float[Tensor, "*shape"]:
     r"""Drop each number with probability $p$ and lift the others: $x\,\varepsilon/(1 - p)$.
 

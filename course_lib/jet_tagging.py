@@ -35,7 +35,7 @@ from course_lib.jets import (
     particle_features,
 )
 from course_lib.particle_transformer import D_FEATURES, ParticleTransformer, Standardization
-from course_lib.support.contracts import Fraction, Positive, Size, checked
+from course_lib.support.contracts import Positive, Size, UnitInterval, checked
 from course_lib.training import fit_one_cycle
 
 if TYPE_CHECKING:
@@ -378,7 +378,7 @@ def rejection(
     signal: str,
     background: Sequence[str] = ("quark", "gluon"),
     classes: tuple[str, ...] = CLASSES,
-    efficiency: Fraction = 0.5,
+    efficiency: UnitInterval = 0.5,
 ) -> float:
     r"""Of how many jets of the background one is kept, where a share of the signal is kept.
 

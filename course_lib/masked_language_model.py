@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.generation import check_ids
-from course_lib.support.contracts import Above, Between, Count, Fraction, Size, checked
+from course_lib.support.contracts import Above, Between, Count, Size, UnitInterval, checked
 from course_lib.transformer import Encoder
 from course_lib.transformer_parts import Norm, Position, TokenEmbedding
 
@@ -45,7 +45,7 @@ class MaskedLanguageModel(nn.Module):
         *,
         tokens: Size,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         norm: Norm = "pre",
         position: Position = "learned",
     ) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from course_lib.attention import attention_weights
 from course_lib.checks import check_size
 from course_lib.position import check_even, sinusoidal_at
-from course_lib.support.contracts import Between, Fraction, Size, checked
+from course_lib.support.contracts import Between, Size, UnitInterval, checked
 from course_lib.transformer import Encoder
 from course_lib.transformer_parts import MLP
 
@@ -53,7 +53,7 @@ class CrossAttentionField(nn.Module):
         *,
         d_z: Size = 1,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         finest: Annotated[float, Between(1)] = 64,
     ) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.checks import check_size
-from course_lib.support.contracts import Count, Fraction, Size, checked
+from course_lib.support.contracts import Count, Size, UnitInterval, checked
 
 START = -1
 """The mark of the beginning, after what is kept, so that first symbols know that they are first."""
@@ -57,7 +57,7 @@ class AbsoluteDiscounting:
         *,
         symbols: Size,
         order: Size,
-        discount: Fraction = 0.75,
+        discount: UnitInterval = 0.75,
         keep: Count = 1,
         continuation: bool = False,
     ) -> None:

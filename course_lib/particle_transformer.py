@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from course_lib.attention import zero_where_unseen
 from course_lib.checks import check_broadcasts, check_not_empty
 from course_lib.jets import FEATURES, PAIR_FEATURES, check_real
-from course_lib.support.contracts import Fraction, Size, checked
+from course_lib.support.contracts import Size, UnitInterval, checked
 from course_lib.transformer_parts import BlockAttention
 
 Mask = Bool[Tensor, "#particles #particles"] | Bool[Tensor, "*#batch #heads #particles #particles"]
@@ -76,7 +76,7 @@ class ParticleAttentionBlock(nn.Module):
         heads: Size,
         *,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
     ) -> None:
         super().__init__()
         d_hidden = 4 * d_model if d_hidden is None else d_hidden
@@ -155,7 +155,7 @@ class ParticleTransformer(nn.Module):
         class_layers: Size,
         *,
         d_pair: Size = 16,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         d_features: Size = D_FEATURES,
         d_pair_features: Size = D_PAIR_FEATURES,
     ) -> None:

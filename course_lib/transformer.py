@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from course_lib.attention import HeadBias, HeadMask, finite_where_unseen
 from course_lib.checks import check_broadcasts, check_divides, check_not_empty
 from course_lib.generation import KeyValueCache, generate
-from course_lib.support.contracts import Fraction, Size, checked
+from course_lib.support.contracts import Size, UnitInterval, checked
 from course_lib.transformer_parts import (
     MLP,
     BlockAttention,
@@ -62,7 +62,7 @@ class EncoderBlock(nn.Module):
         heads: Size,
         *,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         norm: Norm = "pre",
     ) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class Encoder(nn.Module):
         layers: Size,
         *,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         norm: Norm = "pre",
     ) -> None:
         super().__init__()
@@ -169,7 +169,7 @@ class DecoderBlock(nn.Module):
         *,
         kv_heads: Size | None = None,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         norm: Norm = "pre",
         cross: bool = False,
     ) -> None:
@@ -234,7 +234,7 @@ class Decoder(nn.Module):
         tokens: Size,
         kv_heads: Size | None = None,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         norm: Norm = "pre",
         position: Position = "learned",
         tied: bool = True,
@@ -340,7 +340,7 @@ class EncoderDecoder(nn.Module):
         *,
         tokens: Size,
         d_hidden: Size | None = None,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         norm: Norm = "pre",
         position: Position = "learned",
         tied: bool = True,

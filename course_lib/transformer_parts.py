@@ -26,7 +26,7 @@ from course_lib.attention import (
 )
 from course_lib.generation import KeyValueCache, check_ids
 from course_lib.position import LearnedPosition, check_even, rotary, sinusoidal_at
-from course_lib.support.contracts import Count, Fraction, Size, checked
+from course_lib.support.contracts import Count, Size, UnitInterval, checked
 
 Norm = Literal["pre", "post"]
 Position = Literal["learned", "sinusoidal", "rotary", "none"]
@@ -48,7 +48,7 @@ class TokenEmbedding(nn.Module):
         d_model: Size,
         *,
         tokens: Size,
-        dropout: Fraction = 0.0,
+        dropout: UnitInterval = 0.0,
         position: Position = "learned",
     ) -> None:
         super().__init__()
@@ -183,7 +183,7 @@ class MLP(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: Size, d_hidden: Size, *, dropout: Fraction = 0.0) -> None:
+    def __init__(self, d_model: Size, d_hidden: Size, *, dropout: UnitInterval = 0.0) -> None:
         super().__init__()
         self.d_model = d_model
         self.expand = nn.Linear(d_model, d_hidden)
@@ -206,7 +206,7 @@ class Residual(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: Size, *, dropout: Fraction = 0.0, norm: Norm = "pre") -> None:
+    def __init__(self, d_model: Size, *, dropout: UnitInterval = 0.0, norm: Norm = "pre") -> None:
         super().__init__()
         self.d_model = d_model
         self.pre = norm == "pre"

@@ -14,7 +14,7 @@ from seeded import randn
 from torch import Tensor, nn
 
 from course_lib.support import contracts
-from course_lib.support.contracts import Fraction, Positive, Size, checked
+from course_lib.support.contracts import Positive, Size, UnitInterval, checked
 
 X = randn(2, 3, 4)
 SEES = torch.ones(3, 3, dtype=torch.bool)
@@ -29,7 +29,7 @@ def scores(
     scale: Positive | None = None,
     backend: Literal["plain", "fused"] = "plain",
     copies: Size = 1,
-    share: Fraction = 0.0,
+    share: UnitInterval = 0.0,
     first: tuple[Int[Tensor, "query"], Float[Tensor, "d"]] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
     """The products of queries and keys."""

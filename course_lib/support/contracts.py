@@ -53,7 +53,7 @@ Size = Annotated[int, Between(1)]
 Count = Annotated[int, Between(0)]
 Positive = Annotated[float, Above(0)]
 NotNegative = Annotated[float, Between(0)]
-Fraction = Annotated[float, Between(0, 1)]
+UnitInterval = Annotated[float, Between(0, 1)]
 
 DTYPES = {
     "Bool": ("torch.bool", "{}.bool(), which is True for all but 0"),
