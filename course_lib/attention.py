@@ -139,10 +139,10 @@ def attention(
     if backend != "reference":
         fused = _in_pytorch if backend == "torch" else _in_tiles
         return fused(query, key, value, mask=mask, bias=bias, scale=scale)
-    (value,) = zero_unseen_keys(visible_keys(query, key, mask, bias), value)
     if grouped:
         key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
     weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
+    (value,) = zero_unseen_keys(where_visible(mask, bias), value)
     return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
 
 
@@ -279,12 +279,13 @@ def visible_keys(
     if bias is not None:
         check_broadcasts("bias", bias, shape)
         check_scores(bias=bias)
-    visible = _visible(mask, bias)
+    visible = where_visible(mask, bias)
     check_visible(visible, shape)
     return visible
 
 
-def _visible(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
+def where_visible(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
+    """:func:`visible_keys` of a mask and a bias that were checked."""
     finite = None if bias is None else bias > -math.inf
     return finite if mask is None else mask if finite is None else mask & finite
 
@@ -339,7 +340,7 @@ def finite_where_unseen(
     There nan and infinities become 0, so they spoil no gradient of what is made of all tokens.
     """
     seen = x if context is None else context
-    visible = _visible(mask, bias)
+    visible = where_visible(mask, bias)
     if visible is None or _is_finite(seen):
         return x, seen
     anywhere = visible.any(dim=-2)

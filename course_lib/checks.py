@@ -15,7 +15,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.support.contracts import Between, Call, axes_of, number_within, same_sizes, test_of
+from course_lib.support.contracts import (
+    Between,
+    Call,
+    axes_of,
+    broadcasts,
+    number_within,
+    same_sizes,
+    test_of,
+)
 
 _floating = test_of(Float[Tensor, "..."])
 
@@ -60,7 +68,8 @@ def check_index(name: str, index: Tensor, size: int, of: str) -> None:
     """Raise ``ValueError`` for a number outside 0 to ``size`` - 1, which count what ``of`` says."""
     if len(outside := index[(index < 0) | (index >= size)]):
         raise ValueError(
-            f"{name} holds {outside[0].item()}; expected 0 to {size - 1}, {of}; leave others out"
+            f"{name} holds {outside[0].item()}; expected 0 to {size - 1}, {of}; "
+            "leave all others out, or replace them"
         )
 
 
@@ -87,9 +96,7 @@ def check_scores(**tensors: Tensor) -> None:
 def check_broadcasts(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
     """Raise ``ValueError`` unless ``tensor`` has two axes or more and broadcasts to ``shape``."""
     given = tuple(tensor.shape)
-    pairs = zip(reversed(given), reversed(shape), strict=False)
-    fits = all(size in (1, wanted) for size, wanted in pairs)
-    if not fits or len(given) not in range(2, len(shape) + 1):
+    if len(given) < len(("query", "key")) or not broadcasts(given, shape):
         raise ValueError(
             f"{name} has shape {given}; expected one that broadcasts to (*batch, query, key) = "
             f"{shape}, with two axes at least; an axis of size 1 counts for all, so insert one "

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.checks import check_floating, check_not_empty, check_scores, check_size
+from course_lib.checks import check_floating, check_index, check_not_empty, check_scores, check_size
 from course_lib.support.contracts import Count, Size, checked
 
 ROUNDING = 1e-9
@@ -297,9 +297,4 @@ def check_probabilities(**tensors: Float[Tensor, "*batch symbols"]) -> None:
 def check_ids(name: str, ids: Int[Tensor, "*batch tokens"], vocabulary: int) -> None:
     """Raise ``ValueError`` unless ``ids`` is not empty, and within the vocabulary."""
     check_not_empty(name, ids, axis=-1)
-    outside = ids[(ids < 0) | (ids >= vocabulary)]
-    if len(outside):
-        raise ValueError(
-            f"{name} holds {outside[0].item()}; expected 0 to {vocabulary - 1}, the ids of the "
-            "vocabulary; leave out, or replace, what the model has never seen"
-        )
+    check_index(name, ids, vocabulary, "the ids of the vocabulary")

@@ -63,12 +63,12 @@ class LogarithmicHamiltonian(HamiltonianSystem):
         return binding.log() - depth.log()
 
     @checked
-    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - V is of q
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""$\nabla V / (-V)$, and 0 for time."""
         return torch.stack(self._grad_q(q.unbind(-1), torch), dim=-1)
 
     @checked
-    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:  # noqa: ARG002 - T is of p
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The velocity over $T + p_t$, and the pace of time, $1/(T + p_t)$."""
         return torch.stack(self._grad_p(p.unbind(-1)), dim=-1)
 

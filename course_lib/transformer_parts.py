@@ -21,7 +21,7 @@ from course_lib.attention import (
     MultiHeadAttention,
     attention,
     attention_weights,
-    visible_keys,
+    where_visible,
     zero_unseen_keys,
 )
 from course_lib.generation import KeyValueCache, check_ids
@@ -126,7 +126,7 @@ class BlockAttention(MultiHeadAttention):
         key, value = self._shared(key), self._shared(value)
         if self.training and self.dropout.p > 0:
             weights = attention_weights(query, key, mask=mask, bias=bias)
-            (value,) = zero_unseen_keys(visible_keys(query, key, mask, bias), value)
+            (value,) = zero_unseen_keys(where_visible(mask, bias), value)
             blended = self.dropout(weights) @ value
         else:
             blended = attention(query, key, value, mask=mask, bias=bias, backend="torch")

@@ -97,7 +97,8 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
     def contract() -> dict[str, _Test]:
         hints = get_type_hints(function, include_extras=True)
         # Axes that may be 1 come last, when the sizes of the others are known.
-        return {name: test_of(hints[name]) for name in sorted(hints, key=lambda n: _late(hints[n]))}
+        in_turn = sorted(hints, key=lambda name: "#" in str(hints[name]))
+        return {name: test_of(hints[name]) for name in in_turn}
 
     @functools.wraps(function)
     def door(*given: Any, **named: Any) -> Any:
@@ -131,11 +132,10 @@ class Call:
         self.open: set[str] = set()  # axes that only broadcasting arguments have had so far
         self.first: tuple[str, Tensor] | None = None
         self.floating: tuple[str, Tensor] | None = None
-        modules = [it for it in self.arguments.items() if isinstance(it[1], nn.Module)]
-        for name, module in modules if owner is not None or "self" not in self.arguments else ():
-            self._settle_by(
-                "parameters" if module is owner else f"the parameters of {name}", module
-            )
+        for name, module in self.arguments.items():
+            if isinstance(module, nn.Module) and (name != "self" or module is owner):
+                title = "parameters" if module is owner else f"the parameters of {name}"
+                self._settle_by(title, module)
 
     def _settle_by(self, name: str, module: nn.Module) -> None:
         for parameter in module.parameters():
@@ -161,10 +161,6 @@ class Call:
 
 
 _Test = Callable[[Call, str, Any], None]
-
-
-def _late(annotation: object) -> bool:
-    return "#" in str(annotation)
 
 
 def test_of(annotation: Any) -> _Test:
@@ -318,7 +314,7 @@ def same_sizes(axes: list[_Axis], call: Call, name: str, shape: tuple[int, ...])
                 call.open.add(axis.name)
         elif axis.name in call.open and (both := _broadcast(settled[0], size)):
             call.sizes[axis.name] = both, f"{name} of shape {shape}"
-        elif size != settled[0] and not (axis.may_be_1 and _broadcasts(size, settled[0])):
+        elif size != settled[0] and not (axis.may_be_1 and broadcasts(size, settled[0])):
             expected, source = settled
             reason = f" with {axis.name} = {expected}, as in {source}" if source else ""
             remedy = "or 1 for all" if axis.may_be_1 else "nothing is broadcast here"
@@ -335,7 +331,8 @@ def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] 
         return None
 
 
-def _broadcasts(size: int | tuple[int, ...], wanted: int | tuple[int, ...]) -> bool:
+def broadcasts(size: int | tuple[int, ...], wanted: int | tuple[int, ...]) -> bool:
+    """Whether axes of ``size`` count for axes of the size ``wanted``, those of size 1 for all."""
     if isinstance(size, int):
         return size in {1, wanted}
     return len(size) <= len(wanted) and all(
