@@ -22,9 +22,9 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -p no:nbval -n $(JOBS) --dist loadfile
 .DELETE_ON_ERROR:
 
 book: $(READY)
-	@OMP_NUM_THREADS=1 $(BIN)/python scripts/execute_lectures.py --jobs $(JOBS) $(wildcard lectures/*.ipynb)
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/site/execute_lectures.py --jobs $(JOBS) $(wildcard lectures/*.ipynb)
 	@$(BIN)/jupyter-book build . -q $(STRICT)
-	@$(BIN)/python scripts/check_site.py _build/html
+	@$(BIN)/python scripts/site/check_site.py _build/html
 	@echo "Open _build/html/index.html in a browser."
 
 # When all parts pass, _build/tested says on which commit, when, and the seconds of each.
@@ -52,7 +52,7 @@ quick-%: $(READY)
 lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python scripts/check_javascript.py
+	@$(BIN)/python scripts/tools/check_javascript.py
 
 # One widget on a bare page: the tests that have its module or its class in their names.
 widget: known-widget $(READY)
@@ -70,8 +70,8 @@ lecture: page
 
 # Cells run only if what they depend on has changed since they last did, here or for the book.
 page: known-lecture $(READY)
-	@OMP_NUM_THREADS=1 $(BIN)/python scripts/execute_lectures.py --jobs 1 lectures/$(LECTURE).ipynb
-	@$(BIN)/python scripts/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/site/execute_lectures.py --jobs 1 lectures/$(LECTURE).ipynb
+	@$(BIN)/python scripts/site/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
 	@$(BIN)/jupyter-book build $(ONE) -q $(STRICT)
 	@echo "Open $(ONE)/_build/html/lectures/$(LECTURE).html in a browser."
 
@@ -87,34 +87,34 @@ evidence: $(READY)
 
 # Calls with one wrong argument: the library answers, or says what it expected.
 fuzz: $(READY)
-	@OMP_NUM_THREADS=1 $(BIN)/python scripts/fuzz.py --calls $(or $(CALLS),20000) --seed $(or $(SEED),0)
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/tools/fuzz.py --calls $(or $(CALLS),20000) --seed $(or $(SEED),0)
 
 lab: $(READY)
-	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/jupyter_lab_config.py
+	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/tools/jupyter_lab_config.py
 
 slides: book
-	@$(BIN)/python scripts/slides.py lectures --cache _build/.jupyter_cache --output _build/slides
+	@$(BIN)/python scripts/site/slides.py lectures --cache _build/.jupyter_cache --output _build/slides
 	@echo "Open _build/slides/index.html in a browser."
 
 # The whole book for a printer or a tablet.
 pdf: book
-	@$(BIN)/python scripts/pdf.py _build/html _build/course.pdf
+	@$(BIN)/python scripts/site/pdf.py _build/html _build/course.pdf
 
 # The book without its solutions, for a class.
 handout: $(READY)
-	@$(BIN)/python scripts/without_solutions.py _build/handout
+	@$(BIN)/python scripts/site/without_solutions.py _build/handout
 	@$(BIN)/jupyter-book build _build/handout -q $(STRICT)
-	@$(BIN)/python scripts/check_site.py _build/handout/_build/html
+	@$(BIN)/python scripts/site/check_site.py _build/handout/_build/html
 	@echo "Open _build/handout/_build/html/index.html in a browser."
 
 # Outputs leave the notebooks, except those of cells tagged nbval-check-output.
 strip: $(READY)
-	@$(BIN)/python scripts/strip_outputs.py $(wildcard lectures/*.ipynb)
+	@$(BIN)/python scripts/tools/strip_outputs.py $(wildcard lectures/*.ipynb)
 
 clean:
 	rm -rf _build node_modules .hypothesis .pytest_cache .ruff_cache
 
-$(READY): requirements.txt constraints.txt pyproject.toml scripts/jupyterlab_settings.json scripts/jupyter_nbconvert_config.json
+$(READY): requirements.txt constraints.txt pyproject.toml scripts/tools/jupyterlab_settings.json scripts/tools/jupyter_nbconvert_config.json
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "This course needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." ; \
 	  echo "Name another one: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" ; exit 1 ; }
@@ -122,7 +122,7 @@ $(READY): requirements.txt constraints.txt pyproject.toml scripts/jupyterlab_set
 	@echo "Installing the pinned requirements into .venv (minutes the first time)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
 	@mkdir -p $(IPYTHONDIR)/profile_default .venv/share/jupyter/lab/settings
-	@cp scripts/jupyterlab_settings.json .venv/share/jupyter/lab/settings/overrides.json
-	@mkdir -p .venv/etc/jupyter && cp scripts/jupyter_nbconvert_config.json .venv/etc/jupyter/
+	@cp scripts/tools/jupyterlab_settings.json .venv/share/jupyter/lab/settings/overrides.json
+	@mkdir -p .venv/etc/jupyter && cp scripts/tools/jupyter_nbconvert_config.json .venv/etc/jupyter/
 	@echo "get_config().IPKernelApp.log_level = 40" > $(IPYTHONDIR)/profile_default/ipython_kernel_config.py
 	@touch $@

@@ -48,7 +48,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from scripts.chromium import WHAT_TO_DO, installed
+from scripts.site.chromium import WHAT_TO_DO, installed
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"

@@ -1,8 +1,8 @@
 r"""Six ways to put a layer into a stack, for what depth does to signals and gradients.
 
 A layer is an :class:`~course_lib.transformer_parts.MLP` $f$, bare or with a norm, a way around it,
-or both. ``scripts/train_deep_stacks.py`` trains some of them, 60 layers deep; ``data/spelling.md``
-says where the results are.
+or both. ``scripts/data/train_deep_stacks.py`` trains some of them, 60 layers deep;
+``data/spelling.md`` says where the results are.
 """
 
 from typing import Literal, get_args

@@ -6,7 +6,8 @@ r"""Which particle left this jet? Ten numbers and trees, a deep set, and our tra
 :class:`course_lib.particle_transformer.ParticleTransformer` lets them look at each other, with the
 features of pairs or without. All networks are called alike, with features, pairs and what is real,
 and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one that
-``scripts/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells of it.
+``scripts/data/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells
+of it.
 """
 
 import json

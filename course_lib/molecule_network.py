@@ -13,7 +13,8 @@ that they travel along, it computes, for atoms $x_u$ and bonds $e_{vu}$,
   (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of what it learned from).
 
 :func:`train_network` trains it; :func:`trained` brings the networks of lecture 8, which
-``scripts/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and each seed.
+``scripts/data/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and each
+seed.
 """
 
 from collections.abc import Callable, Iterable
@@ -185,7 +186,7 @@ def train_network(
 def trained(kind: str = "convolution, bonds", seed: int = 0) -> MoleculeNetwork:
     """The network with layers of ``kind``, a name in :data:`LAYERS`, trained from ``seed``.
 
-    ``scripts/train_molecules.py`` made it, and ``data/molecule_networks.md`` says how. Raises
+    ``scripts/data/train_molecules.py`` made it, and ``data/molecule_networks.md`` says how. Raises
     ``ValueError`` for another kind, and for a seed that was not trained.
     """
     import numpy as np

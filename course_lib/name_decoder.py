@@ -4,8 +4,8 @@ A text is a country and a name, as ``"fi Lappajärvi"``. :func:`load_towns` divi
 those to learn from and those held out, always the same; :func:`town_rows` spells them in ids, with
 the mark :data:`END` in front and behind; :func:`town_batches` and :func:`town_surprise` train a
 decoder on them, :func:`town_bits` says what it makes of them.
-:func:`load_name_decoder` brings the decoder that ``scripts/train_name_decoder.py`` trained. What
-is in its file is told beside it, in ``name_decoder.md``.
+:func:`load_name_decoder` brings the decoder that ``scripts/data/train_name_decoder.py`` trained.
+What is in its file is told beside it, in ``name_decoder.md``.
 """
 
 import math
@@ -152,7 +152,7 @@ def load_name_decoder() -> Decoder:
     if alphabet != (now := load_towns().alphabet):
         raise ValueError(
             f"the weights know the letters {alphabet!r} and the towns have {now!r}; expected the "
-            "same; run scripts/train_name_decoder.py again"
+            "same; run scripts/data/train_name_decoder.py again"
         )
     decoder = empty_name_decoder(len(alphabet))
     nn.utils.vector_to_parameters(weights, decoder.parameters())

@@ -180,7 +180,8 @@ def trained(kind: Literal["attention", "SympNet"] = "attention") -> nn.Module:
 
     ``"attention"`` has read prompts of eight states, 0.3 apart, each with a coupling of its own;
     ``"SympNet"`` has learned the same steps without a prompt. The program
-    ``scripts/train_prompted_sympnets.py`` made both, and ``data/prompted_sympnets.md`` says how.
+    ``scripts/data/train_prompted_sympnets.py`` made both, and ``data/prompted_sympnets.md`` says
+    how.
     """
     import numpy as np
 

@@ -2,8 +2,8 @@ r"""The field that answers for a rod: $k, f \mapsto u$, learned from solutions o
 
 A :class:`course_lib.neural_field.CrossAttentionField` that is told $\log k$ and $f$ at
 ``about["sensors"]`` even places of [0, 1], both ends among them. It is small enough to travel in a
-page. ``scripts/train_field.py`` trained the one that :func:`load_rod_field` returns, on rods of
-:func:`course_lib.elliptic.random_rods`.
+page. ``scripts/data/train_field.py`` trained the one that :func:`load_rod_field` returns, on rods
+of :func:`course_lib.elliptic.random_rods`.
 """
 
 import json

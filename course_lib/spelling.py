@@ -110,7 +110,7 @@ def large_speller() -> MaskedLanguageModel:
 
 
 def trained_speller() -> MaskedLanguageModel:
-    """:func:`large_speller` with the weights that ``scripts/train_speller.py`` found."""
+    """:func:`large_speller` with the weights that ``scripts/data/train_speller.py`` found."""
     import numpy as np
 
     model = large_speller()

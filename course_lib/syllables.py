@@ -3,7 +3,8 @@
 The words are those of the CMU Pronouncing Dictionary, in capitals; a word has as many syllables as
 its first pronunciation has vowels. Their order is shuffled once and for all. The first
 ``HELD_OUT_WORDS`` are never trained on, and those that lecture 4 shows are the first of all.
-``scripts/train_syllable_readers.py`` trained the network that :func:`load_syllable_reader` returns.
+``scripts/data/train_syllable_readers.py`` trained the network that :func:`load_syllable_reader`
+returns.
 """
 
 import random

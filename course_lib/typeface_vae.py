@@ -3,8 +3,8 @@ r"""A VAE of whole typefaces: one code $z$ for the style of an alphabet, 26 lett
 Its picture $x$ is a whole alphabet, ``(*batch, 26 · 784)``, letter after letter. The decoder is
 told which letter to draw, $\hat x_\ell = d(z, \ell)$, and draws all 26 in the same style. The
 encoder looks at every letter, takes the mean of what it sees, and so depends on no order of them
-but the alphabet's. ``scripts/train_typefaces.py`` trained the one that :func:`load_typeface_vae`
-returns.
+but the alphabet's. ``scripts/data/train_typefaces.py`` trained the one that
+:func:`load_typeface_vae` returns.
 """
 
 import json

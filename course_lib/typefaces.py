@@ -2,8 +2,8 @@ r"""Typefaces: the lower-case alphabet in 984 designs, and how far two alphabets
 
 Lecture 10 learns from them what letters look like. The pictures and all that is known of them are
 in ``course_lib/data/typefaces.npz``; ``course_lib/data/typefaces.md`` says where they come from,
-and ``scripts/make_typefaces.py`` makes them. A family is a design with all its weights and widths;
-families that copy each other count as one. None stands on two sides of the split, so that a
+and ``scripts/data/make_typefaces.py`` makes them. A family is a design with all its weights and
+widths; families that copy each other count as one. None stands on two sides of the split, so that a
 held-out typeface is new in more than its name.
 """
 

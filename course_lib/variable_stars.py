@@ -108,7 +108,7 @@ def load_stars() -> Stars:
     if tuple(found["kinds"].tolist()) != CLASSES:
         raise ValueError(
             f"the file knows the classes {found['kinds'].tolist()} and the module {CLASSES}; "
-            "expected the same; run scripts/make_stars.py again"
+            "expected the same; run scripts/data/make_stars.py again"
         )
     kind, side = (torch.from_numpy(found[name]).long() for name in ("kind", "side"))
     numbers = {name: torch.from_numpy(found[name]) for name in ("r21", "phi21", "r31", "phi31")}

@@ -52,7 +52,7 @@ def weaver_example() -> tuple[WeaverExample, dict[str, Tensor]]:
         if (found := str(stored["version"])) != VERSION:
             raise ValueError(
                 f"{DATA.name} is of weaver-core {found}; expected {VERSION}, whose names are known "
-                "here; make it again with scripts/make_weaver_example.py"
+                "here; make it again with scripts/data/make_weaver_example.py"
             )
         layout, flat = json.loads(str(stored["layout"])), torch.from_numpy(stored["parameters"])
         given = {name: torch.from_numpy(stored[name]) for name in WeaverExample._fields}

@@ -154,7 +154,7 @@ def test_workers_that_ask_at_once_fetch_once_and_get_the_same_answer(tmp_path):
         "print(asked_once(pathlib.Path(answer), lambda: fetch('none', installer=[install])))"
     )
     command = [sys.executable, "-c", worker, str(tmp_path / "answer"), install]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts" / "site")}
     workers = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         for _ in range(2)

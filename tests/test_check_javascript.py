@@ -1,4 +1,4 @@
-"""What scripts/check_javascript.py finds, and what it says where npm cannot be reached."""
+"""What scripts/tools/check_javascript.py finds, and what it says where npm cannot be reached."""
 
 import os
 import shutil
@@ -21,8 +21,9 @@ export function twice(x) {
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with one module of JavaScript, which is right."""
-    (tmp_path / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "check_javascript.py", tmp_path / "scripts")
+    script = tmp_path / "scripts" / "tools" / "check_javascript.py"
+    script.parent.mkdir(parents=True)
+    shutil.copy(ROOT / script.relative_to(tmp_path), script)
     for name in ("package.json", "package-lock.json", "biome.json", "tsconfig.json"):
         shutil.copy(ROOT / name, tmp_path)
     module = tmp_path / "course_lib" / "widgets" / "module.js"
@@ -33,7 +34,7 @@ def project(tmp_path: Path) -> Path:
 
 def check(project: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "scripts/check_javascript.py", *options],
+        [sys.executable, "scripts/tools/check_javascript.py", *options],
         cwd=project,
         env={**os.environ, **environment},
         capture_output=True,
@@ -55,7 +56,7 @@ def test_without_npm_one_line_says_that_nothing_was_checked_and_ci_fails(project
 @pytest.fixture
 def tools(project: Path) -> None:
     if not TOOLS.exists():
-        pytest.skip("the tools are not there; scripts/check_javascript.py fetches them")
+        pytest.skip("the tools are not there; scripts/tools/check_javascript.py fetches them")
     (project / "node_modules").symlink_to(TOOLS)
     os.utime(project / "package-lock.json", (0, 0))
 

@@ -35,7 +35,7 @@ def test_a_wrong_widget_or_lecture_is_told_and_the_right_ones_are_named():
 
 def test_around_one_lecture_the_prose_of_the_others_stays(tmp_path):
     copy, whole = tmp_path / "copy", f"{LECTURES[0]}.ipynb"
-    done = run(sys.executable, "scripts/one_lecture.py", f"lectures/{whole}", copy)
+    done = run(sys.executable, "scripts/site/one_lecture.py", f"lectures/{whole}", copy)
     assert done.returncode == 0, done.stderr
     pages = {path.name: path.read_text(encoding="utf-8") for path in copy.glob("lectures/*.*")}
     prose = {f"{name}.md" for name in LECTURES[1:]}

@@ -1,17 +1,15 @@
 """The towns of lecture 7 are what the head of their file says."""
 
-import importlib.util
 import json
 import re
 from collections import Counter
 from pathlib import Path
 from zipfile import ZipFile
 
+import make_places
+
 ROOT = Path(__file__).resolve().parents[1]
 LINES = (ROOT / "course_lib" / "data" / "places.txt").read_text(encoding="utf-8").splitlines()
-SPEC = importlib.util.spec_from_file_location("make_places", ROOT / "scripts" / "make_places.py")
-make_places = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(make_places)
 
 
 def test_the_file_says_where_it_comes_from_and_under_which_licence() -> None:

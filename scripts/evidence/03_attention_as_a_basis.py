@@ -298,13 +298,13 @@ def spread(errors: list[float]) -> Row:
 
 @cache
 def compared() -> Row:
-    """What ``scripts/compare_operators.py`` measured."""
+    """What ``scripts/data/compare_operators.py`` measured."""
     return json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
 
 
 @experiment([{"model": model} for model in MODELS])
 def rods_learned(*, model: str) -> Row:
-    """Errors of a model on new rods, from ``scripts/compare_operators.py``."""
+    """Errors of a model on new rods, from ``scripts/data/compare_operators.py``."""
     measured = compared()
     optimizer = measured["tuned"].get(model, {}).get("optimizer")
     rows = [row for row in measured["rows"] if row["model"] == model]
@@ -346,7 +346,7 @@ def rods_told() -> Row:
 
 @cache
 def retrained() -> list[Row]:
-    """The rows of ``scripts/retrain_field.py``."""
+    """The rows of ``scripts/data/retrain_field.py``."""
     return json.loads((DATA / "retrained_field.json").read_text(encoding="utf-8"))["rows"]
 
 
@@ -362,7 +362,7 @@ RETRAINED = (
     + [{"model": model, "rods": 100} for model in ALONE]
 )
 def law_unknown(*, model: str, rods: int) -> Row:
-    """Errors on rods that lose heat, after so many of them, from ``scripts/retrain_field.py``."""
+    """Errors on rods that lose heat, after so many, from ``scripts/data/retrain_field.py``."""
     rows = [row for row in retrained() if (row["model"], row["rods"]) == (model, rods)]
     return {"seeds": len(rows)} | spread([row["test"] for row in rows])
 

@@ -114,7 +114,7 @@ def first_weights() -> Row:
 
 @experiment()
 def sixty_layers() -> Row:
-    """The losses of trained stacks, from ``scripts/train_deep_stacks.py``, beside frequencies."""
+    """Losses of trained stacks, from ``scripts/data/train_deep_stacks.py``, beside frequencies."""
     trained = json.loads((DATA / "deep_stacks.json").read_text(encoding="utf-8"))
     rows = trained["rows"][::-1]
     bare, post, warmed, around, pre, two = (row["loss"] for row in rows)
@@ -450,7 +450,7 @@ def fitted(who: str, labels: int) -> list[float]:
 
 
 def trained(who: str, labels: int) -> list[float]:
-    """The same for networks, from ``scripts/fine_tune_speller.py``."""
+    """The same for networks, from ``scripts/data/fine_tune_speller.py``."""
     tuned = json.loads((DATA / "syllables.json").read_text(encoding="utf-8"))
     rows = {(row["start"], row["labels"]): row["right"] for row in tuned["rows"]}
     return rows["pre-trained" if who == "fine-tuned" else "scratch", labels]

@@ -523,7 +523,7 @@ def leads(*, one: str, other: str) -> Row:
 
 @experiment([{"other": "alone"}, {"other": f"{BEST}, no bonds"}], within=1e-2)
 def leads_in_folds(*, other: str) -> Row:
-    """The best kind leads in three folds, by ``scripts/cross_validate_molecules.py``."""
+    """The best kind leads in three folds, by ``scripts/data/cross_validate_molecules.py``."""
     with np.load(DATA.with_name("molecule_folds.npz")) as folds:
         compared, parameters = folds["compared"].tolist(), folds["parameters"].tolist()
         off, steps = (folds["answers"] - solubility[~tested]) ** 2, int(folds["steps"])

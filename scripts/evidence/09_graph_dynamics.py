@@ -351,7 +351,7 @@ CASES = [{"kind": kind, "layers": layers} for layers in (2, 32) for kind in KIND
 
 @cache
 def trained() -> dict[tuple[str, int, int], dict[str, Tensor]]:
-    """What scripts/train_deep_networks.py measured in five draws, by kind, layers and steps."""
+    """What scripts/data/train_deep_networks.py found in five draws, by kind, layers and steps."""
     path = listings.REPOSITORY / "course_lib" / "data" / "deep_networks.json"
     return {
         (row["kind"], row["layers"], row["steps"]): {
@@ -363,7 +363,7 @@ def trained() -> dict[tuple[str, int, int], dict[str, Tensor]]:
 
 @experiment(CASES)
 def deep_networks(*, kind: str, layers: int) -> Row:
-    """Means over five draws of what scripts/train_deep_networks.py measured in deep networks."""
+    """Means over five draws of what scripts/data/train_deep_networks.py found in deep networks."""
     found = {steps: trained()[KINDS[kind], layers, steps] for steps in (60, 600, 1200)}
     row = {"called": KINDS[kind]}
     for steps, measured in found.items():

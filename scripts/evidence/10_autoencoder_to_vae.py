@@ -2,7 +2,8 @@
 
     python scripts/evidence/10_autoencoder_to_vae.py [experiment ...]
 
-The networks of ``letters_read`` and ``seeds`` were trained by ``scripts/compare_letter_models.py``.
+The networks of ``letters_read`` and ``seeds`` were trained by
+``scripts/data/compare_letter_models.py``.
 """
 
 import json
@@ -55,7 +56,7 @@ vae = load_typeface_vae()[0]
 
 @cache
 def measured() -> Row:
-    """The file that ``scripts/compare_letter_models.py`` wrote."""
+    """The file that ``scripts/data/compare_letter_models.py`` wrote."""
     return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 

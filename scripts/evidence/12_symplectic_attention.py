@@ -260,7 +260,7 @@ def seeds_compared() -> Row:
 
 @cache
 def kinds() -> dict[str, list[Row]]:
-    """What scripts/train_prompted_sympnets.py measured, by kind, a row for each seed."""
+    """What scripts/data/train_prompted_sympnets.py measured, by kind, a row for each seed."""
     found: dict[str, list[Row]] = {}
     path = DATA / "prompted_sympnets.json"
     for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
@@ -273,7 +273,7 @@ KINDS = ("SympNet", "attention", "told k", "no structure", "equal weights")
 
 @experiment([{"kind": kind} for kind in KINDS])
 def prompted(*, kind: str) -> Row:
-    """Least, middle and largest of what scripts/train_prompted_sympnets.py measured, five seeds."""
+    """Least, middle and largest of what scripts/data/train_prompted_sympnets.py found, by seed."""
     rows = kinds()[kind]
     numbers = {
         "test": [row["test"] for row in rows],

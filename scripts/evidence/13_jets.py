@@ -426,7 +426,7 @@ RIVALS = ("trees", "more trees", "tuned trees", "deep set", "without pairs", "wi
 
 @experiment()
 def compared() -> Row:
-    """What each learner of scripts/compare_jet_models.py reached, and the pairs of it, by seed."""
+    """What learners of scripts/data/compare_jet_models.py reached, and the pairs of it, by seed."""
     kept = json.loads(COMPARED.read_text())
     found, runs = {"tried_count": len(kept["tried"])}, {}
     for run in sorted(kept["runs"], key=lambda run: (run["epochs"], run["seed"])):
@@ -652,7 +652,7 @@ LEARNERS = {
 
 @experiment()
 def few_jets() -> Row:
-    """What learners of scripts/compare_fine_tuning.py reach, by the number of jets to learn from.
+    """What learners of scripts/data/compare_fine_tuning.py reach, by the number of jets learnt.
 
     Validation jets chose the settings of each seed, by loss or by accuracy; leads are seed by seed.
     """

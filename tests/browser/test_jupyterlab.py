@@ -120,7 +120,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[
         server = subprocess.Popen(
             [
                 *(sys.executable, "-m", "jupyterlab", "--no-browser"),
-                f"--config={ROOT / 'scripts' / 'jupyter_lab_config.py'}",
+                f"--config={ROOT / 'scripts' / 'tools' / 'jupyter_lab_config.py'}",
                 f"--ServerApp.root_dir={home / 'lectures'}",
                 *("--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", "--allow-root"),
                 f"--IdentityProvider.token={TOKEN}",

@@ -109,7 +109,7 @@ def test_the_book_is_one_pdf_with_an_outline_and_links_lead_from_page_to_page(
     site: Folder, chromium: str, tmp_path: Path
 ):
     output, names = tmp_path / "course.pdf", ["book/index", "book/how_to_use"]
-    command = [sys.executable, "scripts/pdf.py", site.path, output, *names]
+    command = [sys.executable, "scripts/site/pdf.py", site.path, output, *names]
     environment = os.environ | {"CHROME_PATH": chromium}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False

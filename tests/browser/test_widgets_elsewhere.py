@@ -107,8 +107,9 @@ def slides(
     """The slides of every lecture, made from the book's outputs as `make slides` makes them."""
     output = tmp_path_factory.mktemp("slides")
     cache = site.path.parent / ".jupyter_cache"
+    program = [sys.executable, "scripts/site/slides.py"]
     done = subprocess.run(
-        [sys.executable, "scripts/slides.py", "lectures", "--cache", cache, "--output", output],
+        [*program, "lectures", "--cache", cache, "--output", output],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -1,0 +1,249 @@
+"""Ask what pre-training is worth for few jets; write course_lib/data/jet_fine_tuning.json.
+
+    OMP_NUM_THREADS=1 python scripts/data/compare_fine_tuning.py [SEED ...]
+
+A Particle Transformer learns to tell quarks, gluons, tops and Higgs bosons apart. Then it gets a
+new last layer and learns to tell W bosons, which it has never seen, from quarks, by few examples.
+The same network from scratch learns by the same examples for as many steps, and so do trees, on
+ten numbers, on many and on the jet's mass alone: boosted, and a random forest, which learns better
+from few. How many steps a network makes, and at which rate, how many jets a leaf of a forest holds
+at least, and how many rounds boosted trees grow, is tried and told, so that the jets to choose by
+can choose. Only the sixteen hardest particles of a jet are used, which is quick, and nobody is told
+how many there were. Runs that are in the file already are not done again; to begin anew, remove it.
+Several programs may work at it, each at seeds of its own; a last one without seeds makes what is
+missing then. What is in the file is told beside it, in jet_fine_tuning.md.
+"""
+
+import copy
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from provenance import provenance
+from sklearn.ensemble import RandomForestClassifier
+from torch import Tensor, nn
+
+from course_lib.jet_substructure import jet_numbers
+from course_lib.jet_tagging import (
+    SUMMARY,
+    Inputs,
+    fit_forest,
+    jet_inputs,
+    jet_summary,
+    judged,
+    logits_of,
+    train_tagger,
+)
+from course_lib.jets import Jets, class_number, load_jets
+from course_lib.particle_transformer import ParticleTransformer
+from course_lib.training import seed
+
+COMMAND = "OMP_NUM_THREADS=1 python scripts/data/compare_fine_tuning.py"
+RESULTS = Path(__file__).parents[2] / "course_lib" / "data" / "jet_fine_tuning.json"
+NEW, OLD = "W", "quark"
+PARTICLES, BATCH, STANDARD = 16, 64, 1000
+PRE_EPOCHS = 5
+RATES = (5e-4, 2e-3)
+STEPS = {100: (15, 30, 60, 150), 300: (30, 60, 150), 1000: (60, 150, 300), 3000: (300, 800)}
+"""For each number of jets: after how many steps, at least, a network stops."""
+
+MOST = 3000
+"""With so many jets only the smaller rate is tried, the better one where both had been."""
+
+LEAVES = (2, 5, 10, 20)
+ROUNDS = (30, 100)
+FOREST = 300  # trees
+SUREST = 1e-4  # no smaller probability is counted
+SEEDS = range(5)
+BOOSTED = ("trees", "more trees")
+FORESTS = ("forest of mass", "forest", "more forest")
+NETWORKS = ("from scratch", "fine-tuned")
+D_MODEL, HEADS, LAYERS, CLASS_LAYERS = 48, 4, 3, 1
+
+
+def network(classes: int) -> ParticleTransformer:
+    """As the one of the lecture."""
+    return ParticleTransformer(classes, D_MODEL, HEADS, LAYERS, CLASS_LAYERS, dropout=0.1)
+
+
+def one_or_the_other(jets: Jets) -> Jets:
+    """The jets of the new particle and of the one that it is to be told from."""
+    return jets[torch.isin(jets.label, torch.tensor([class_number(NEW), class_number(OLD)]))]
+
+
+def hardest_alone(jets: Jets) -> Jets:
+    """The hardest particles, as if there had been no others."""
+    kept = jets.hardest(PARTICLES)
+    return replace(kept, size=kept.real.sum(dim=1))
+
+
+def relabelled(inputs: Inputs) -> Inputs:
+    """1 for the new particle, else 0."""
+    return inputs._replace(label=(inputs.label == class_number(NEW)).long())
+
+
+def told(logits: Tensor, label: Tensor) -> dict[str, float]:
+    """Loss and accuracy."""
+    found = judged(logits, label)
+    return {"loss": round(found.loss, 4), "accuracy": round(found.accuracy, 4)}
+
+
+def pretrained(start: int, train: Jets) -> ParticleTransformer:
+    """A network that knows the other four classes."""
+    others = jet_inputs(train[train.label != class_number(NEW)])
+    label = others.label - (others.label > class_number(NEW)).long()
+    some = others.some(slice(STANDARD))
+    seed(start)
+    model = network(4).standardized_like(some.features, some.pairs, real=some.real)
+    train_tagger(model, others._replace(label=label), epochs=PRE_EPOCHS, seed=start, progress=False)
+    return model
+
+
+def numbers(kind: str, jets: dict[str, Jets]) -> dict[str, Tensor]:
+    """What trees of this kind are told of each jet."""
+    summary = jet_numbers if kind.startswith("more") else jet_summary
+    mass = slice(SUMMARY.index("mass"), SUMMARY.index("mass") + 1)
+    kept = mass if kind == "forest of mass" else slice(None)
+    return {side: summary(some)[:, kept] for side, some in jets.items()}
+
+
+def fitted(run: dict[str, Any], jets: Jets, given: Tensor) -> Any:
+    """Trees that learned by these jets, of which this is given."""
+    if run["kind"] in BOOSTED:
+        return fit_forest(jets, seed=run["seed"], trees=run["rounds"], summary=lambda _: given)
+    forest = RandomForestClassifier(FOREST, min_samples_leaf=run["leaf"], random_state=run["seed"])
+    return forest.fit(given.numpy(), jets.label.numpy())
+
+
+def wanted(start: int) -> list[dict[str, Any]]:
+    """All runs of one seed, without what comes out."""
+    found: list[dict[str, Any]] = []
+    for jets, longest in STEPS.items():
+        run = {"seed": start, "jets": jets}
+        found += [run | {"kind": kind, "rounds": grown} for kind in BOOSTED for grown in ROUNDS]
+        found += [run | {"kind": kind, "leaf": leaf} for kind in FORESTS for leaf in LEAVES]
+        found += [
+            run | {"kind": kind, "steps": steps, "rate": rate}
+            for kind in NETWORKS
+            for steps in longest
+            for rate in (RATES[:1] if jets == MOST else RATES)
+        ]
+    return found
+
+
+def place(run: dict[str, Any]) -> tuple:
+    """Where a run stands in the file."""
+    kind = (*BOOSTED, *FORESTS, *NETWORKS).index(run["kind"])
+    size = run.get("rounds", 0) + run.get("leaf", 0) + run.get("steps", 0)
+    return run["seed"], run["jets"], kind, size, run.get("rate")
+
+
+class Learners:
+    """Everything that learns from one seed; what takes long is done once and when it is needed."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        sides = load_jets()._asdict()
+        self.sides = {side: hardest_alone(all_of) for side, all_of in sides.items()}
+        self.jets = {side: one_or_the_other(all_of) for side, all_of in self.sides.items()}
+        generator = torch.Generator().manual_seed(start)
+        self.order = torch.randperm(len(self.jets["train"]), generator=generator)
+        self.new = {side: (some.label == class_number(NEW)) for side, some in self.jets.items()}
+        self.numbers: dict[str, dict[str, Tensor]] = {}
+
+    @cached_property
+    def inputs(self) -> dict[str, Inputs]:
+        """What networks are given."""
+        return {side: relabelled(jet_inputs(found)) for side, found in self.jets.items()}
+
+    @cached_property
+    def known(self) -> ParticleTransformer:
+        """The network that was trained before."""
+        return pretrained(self.start, self.sides["train"])
+
+    def made(self, run: dict[str, Any]) -> dict[str, Any]:
+        """This run, with what came out."""
+        chosen = self.order[: run["jets"]]
+        answers = self.by_network if run["kind"] in NETWORKS else self.by_trees
+        logits, more = answers(run, chosen)
+        result = {side: told(found, self.new[side].long()) for side, found in logits.items()}
+        return run | more | result
+
+    def by_trees(self, run: dict[str, Any], chosen: Tensor) -> tuple[dict[str, Tensor], dict]:
+        """Logarithms of probabilities, on the jets to choose by and to test with."""
+        if run["kind"] not in self.numbers:
+            self.numbers[run["kind"]] = numbers(run["kind"], self.jets)
+        given = self.numbers[run["kind"]]
+        trees = fitted(run, self.jets["train"][chosen], given["train"][chosen])
+        # Classes in the order of their numbers: quark before W. A forest may be all too sure.
+        chance = {
+            side: torch.from_numpy(trees.predict_proba(given[side].numpy())).clamp(min=SUREST)
+            for side in ("valid", "test")
+        }
+        return {side: found.log() for side, found in chance.items()}, {}
+
+    def by_network(self, run: dict[str, Any], chosen: Tensor) -> tuple[dict[str, Tensor], dict]:
+        """Logits, on the jets to choose by and to test with."""
+        few = self.inputs["train"].some(chosen)
+        known = self.known if run["kind"] == "fine-tuned" else None
+        seed(self.start)
+        if known is not None:
+            model = copy.deepcopy(known)
+            model.read[1] = nn.Linear(D_MODEL, 2)
+        else:
+            model = network(2).standardized_like(few.features, few.pairs, real=few.real)
+        epochs = math.ceil(run["steps"] / math.ceil(run["jets"] / BATCH))
+        train_tagger(
+            model,
+            few,
+            epochs=epochs,
+            seed=self.start,
+            batch=BATCH,
+            learning_rate=run["rate"],
+            progress=False,
+        )
+        logits = {side: logits_of(model, self.inputs[side]) for side in ("valid", "test")}
+        return logits, {"epochs": epochs}
+
+
+def known() -> list[dict[str, Any]]:
+    """The runs in the file."""
+    return json.loads(RESULTS.read_text())["runs"] if RESULTS.exists() else []
+
+
+def store(run: dict[str, Any]) -> None:
+    """Add a run to those that are in the file by now, in order, once."""
+    about = provenance() | {"command": COMMAND, "particles": PARTICLES, "batch": BATCH}
+    about |= {"pre_epochs": PRE_EPOCHS, "new": NEW, "old": OLD, "trees": FOREST}
+    others = [each for each in known() if place(each) != place(run)]
+    together = sorted([*others, run], key=place)
+    # Whoever reads meanwhile finds the old file or the new one, whole.
+    whole = RESULTS.with_suffix(f".{os.getpid()}")
+    whole.write_text(json.dumps(about | {"runs": together}) + "\n")
+    whole.replace(RESULTS)
+
+
+def main(seeds: Sequence[int]) -> None:
+    """Make the runs that are missing, and write after each."""
+    torch.set_num_threads(1)
+    for start in seeds:
+        done = set(map(place, known()))
+        if not (missing := [run for run in wanted(start) if place(run) not in done]):
+            continue
+        began, learners = time.process_time(), Learners(start)
+        for run in missing:
+            store(found := learners.made(run))
+            print(found, flush=True)
+        print(start, round(time.process_time() - began), "s of processor time", flush=True)
+
+
+if __name__ == "__main__":
+    main([int(given) for given in sys.argv[1:]] or SEEDS)

@@ -1,0 +1,261 @@
+"""Pre-train the models of lecture 14: course_lib/data/astromer_days.npz and astromer_turns.npz.
+
+    OMP_NUM_THREADS=1 python scripts/data/train_astromer.py days
+    OMP_NUM_THREADS=1 python scripts/data/train_astromer.py turns
+
+Each on one core. Both models see the same seasons of the same stars, with 6 to 34 nights visible.
+To one, time runs in days. To the other it runs in turns of a period. Where half of the nights or
+more are visible, a periodogram finds the period in them, right or wrong; what is hidden is hidden
+from the periodogram too. In fewer nights nobody finds a period, and the model is told the true one.
+Then the second readout learns how far off the first one is, on new seasons of the same stars, while
+all else stays as it is. Nothing was tuned; the test side is looked at once, when all is done. What
+is in the files is told beside them, in astromer.md.
+"""
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import torch
+from provenance import provenance
+from torch import Tensor, nn
+
+from course_lib.astromer import (
+    CLOCKS,
+    Astromer,
+    empty_astromer,
+    negative_log_likelihood,
+    reconstruction_error,
+    weights_path,
+)
+from course_lib.light_curves import LightCurves
+from course_lib.periodogram import find_period, frequency_grid
+from course_lib.training import parameter_count, seed
+from course_lib.variable_stars import (
+    DAYS,
+    FASTEST,
+    NIGHTS,
+    SIDES,
+    load_macho,
+    load_stars,
+    observe,
+    seasons,
+)
+
+SEED, SEASONS, STEPS, BATCH = 0, 4, 7500, 64
+VISIBLE = (6, 34)  # nights of a season of forty
+ENOUGH = NIGHTS // 2  # visible nights in which a period can be found
+IN_LECTURE = (28, 28)  # so many are visible in the lecture, whose errors go into the file
+RATE, DECAY, WARM_UP, CLIP = 2e-3, 0.01, 100, 1.0
+REPORT = 500
+DOUBT_SEED, DOUBT_ROUNDS = 2, 200
+
+
+def watched(
+    side: str,
+    clock: str,
+    *,
+    times: int = 1,
+    value: int = SEED,
+    visible: tuple[int, int] = VISIBLE,
+) -> tuple[LightCurves, Tensor]:
+    """Every star of a side for some seasons, and what is hidden; time runs as the clock says.
+
+    How many nights are ``visible`` is drawn for each season, between two numbers.
+    """
+    random = torch.Generator().manual_seed(value)
+    stars = load_stars().where(side)
+    stars = stars[torch.arange(len(stars)).repeat(times)]
+    curves = observe(stars, seasons(list(load_macho().values())), generator=random)
+    least, most = visible
+    kept = torch.randint(least, most + 1, (len(stars), 1), generator=random)
+    order = torch.rand(curves.real.shape, generator=random).argsort(dim=1).argsort(dim=1)
+    hidden = order >= kept
+    if clock == "turns":
+        period, enough = stars.period[:, 0].float(), kept[:, 0] >= ENOUGH
+        period[enough] = found_period(curves[enough], ~hidden[enough])
+        curves = curves.in_turns(period)
+    return curves, hidden
+
+
+def found_period(curves: LightCurves, seen: Tensor) -> Tensor:
+    """What the periodogram makes of the nights that may be seen."""
+    frequency = frequency_grid(DAYS, highest=FASTEST)
+    return find_period(curves.time, curves.magnitude, curves.error, frequency, seen=seen)
+
+
+def rate(step: int, steps: int) -> float:
+    """The learning rate of a step, as a share of the largest: up in a line, down in a cosine."""
+    return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2
+
+
+def descend(
+    model: Astromer, batches: Iterable[tuple[LightCurves, Tensor]], steps: int, largest: float
+) -> Iterator[float]:
+    """Train on so many batches, each with what is hidden of it; the loss of each in its turn."""
+    descent = torch.optim.AdamW(model.parameters(), lr=largest, weight_decay=DECAY, fused=True)
+    plan = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: rate(step, steps))
+    for curves, hidden in batches:
+        loss = reconstruction_error(model(curves, hidden=hidden), curves.magnitude, hidden)
+        descent.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        descent.step()
+        plan.step()
+        yield loss.item()
+
+
+def error_of(model: Astromer, curves: LightCurves, hidden: Tensor) -> float:
+    """The reconstruction error of a side."""
+    model.eval()
+    with torch.no_grad():
+        parts = [
+            model(curves[rows], hidden=hidden[rows])
+            for rows in torch.arange(len(curves)).split(512)
+        ]
+    model.train()
+    return reconstruction_error(torch.cat(parts), curves.magnitude, hidden).item()
+
+
+def train(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
+    """The model, and what became of it on the way."""
+    began, processor = time.monotonic(), time.process_time()
+    random = seed(SEED)
+    model = empty_astromer(clock)
+    curves, hidden = watched("train", clock, times=SEASONS)
+    aside = watched("validation", clock)
+    print(f"{len(curves)} seasons after {time.process_time() - processor:.0f} s", flush=True)
+    drawn = (torch.randint(len(curves), (BATCH,), generator=random) for _ in range(steps))
+    batches = ((curves[rows], hidden[rows]) for rows in drawn)
+    recent, curve = [], []
+    for step, loss in enumerate(descend(model, batches, steps, largest)):
+        recent.append(loss)
+        if not (step + 1) % REPORT:
+            found = {
+                "step": step + 1,
+                "train": round(float(np.mean(recent)), 5),
+                "validation": round(error_of(model, *aside), 5),
+            }
+            curve.append(found)
+            recent = []
+            print(f"{time.process_time() - processor:.0f} s", json.dumps(found), flush=True)
+    told = {
+        "steps": steps,
+        "seed": SEED,
+        "seconds": round(time.monotonic() - began),
+        "processor_seconds": round(time.process_time() - processor),
+        "curve": curve,
+    }
+    return model, told
+
+
+@torch.no_grad()
+def asked(model: Astromer, curves: LightCurves, hidden: Tensor) -> dict[str, Tensor]:
+    """All hidden nights of all stars in one row: what they became, what is said, what was seen."""
+    rows = torch.arange(len(curves)).split(512)
+    became = [model.encode(curves[few], hidden=hidden[few])[hidden[few]] for few in rows]
+    said = [model(curves[few], hidden=hidden[few])[hidden[few]] for few in rows]
+    return {
+        "tokens": torch.cat(became)[None],
+        "said": torch.cat(said)[None],
+        "magnitude": curves.magnitude[hidden][None],
+        "error": curves.error[hidden][None],
+    }
+
+
+def loss_of(spread: Tensor, nights: dict[str, Tensor]) -> Tensor:
+    """How unlikely the nights are, their own errors added to the deviation that is said."""
+    deviation = torch.hypot(spread, nights["error"])
+    everywhere = torch.ones_like(deviation, dtype=torch.bool)
+    return negative_log_likelihood(nights["said"], deviation, nights["magnitude"], everywhere)
+
+
+def fit(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
+    """Change the parameters until the loss is least; nothing is drawn."""
+    options = {"max_iter": DOUBT_ROUNDS, "line_search_fn": "strong_wolfe"}
+    descent = torch.optim.LBFGS(parameters, **options)
+
+    def once() -> Tensor:
+        descent.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    descent.step(once)
+
+
+def learn_doubt(model: Astromer, clock: str) -> dict:
+    """Fit the second readout and, for comparison, one deviation that serves all nights."""
+    nights = asked(model, *watched("train", clock, value=DOUBT_SEED))
+    nights = {name: part.double() for name, part in nights.items()}
+    model.doubt.double()  # a fit until nothing changes needs the digits
+    fit(list(model.doubt.parameters()), lambda: loss_of(model.spread_of(nights["tokens"]), nights))
+    model.doubt.half().float()  # what travels is rounded
+    constant = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    everywhere = torch.ones_like(nights["said"])
+    fit([constant], lambda: loss_of(constant.exp() * everywhere, nights))
+    told = {"seed": DOUBT_SEED, "nights": nights["said"].numel(), "rounds": DOUBT_ROUNDS}
+    return told | {"constant": constant.exp().item()}
+
+
+@torch.no_grad()
+def losses(
+    model: Astromer, clock: str, constant: float, *, sides: Sequence[str] = SIDES
+) -> dict[str, dict[str, float]]:
+    """How unlikely the nights of each side are, with the readout and with the one deviation."""
+    found: dict[str, dict[str, float]] = {"loss": {}, "constant_loss": {}}
+    for side in sides:
+        nights = asked(model, *watched(side, clock, value=1, visible=IN_LECTURE))
+        spread = model.spread_of(nights["tokens"])
+        found["loss"][side] = loss_of(spread, nights).item()
+        found["constant_loss"][side] = loss_of(torch.full_like(spread, constant), nights).item()
+    return found
+
+
+def trained(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
+    """A model whose weights are rounded, and what it is told of in its file, but for its doubt."""
+    model, told = train(clock, steps, largest)
+    # What travels is rounded, so the errors are those of the rounded model.
+    weights = nn.utils.parameters_to_vector(model.parameters()).detach().half()
+    nn.utils.vector_to_parameters(weights.float(), model.parameters())
+    about = provenance() | told
+    about |= {
+        "clock": clock,
+        "seasons": SEASONS,
+        "batch": BATCH,
+        "optimizer": {"name": "AdamW", "rate": largest, "decay": DECAY, "clip": CLIP},
+        "visible": VISIBLE,
+        "error": {
+            side: error_of(model, *watched(side, clock, value=1, visible=IN_LECTURE))
+            for side in SIDES
+        },
+    }
+    return model.eval(), about
+
+
+def main() -> None:
+    """Train, write the weights, and say what came out."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("clock", choices=CLOCKS)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--only-try", action="store_true", help="write nothing")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    model, about = trained(given.clock, given.steps, given.rate)
+    told = learn_doubt(model, given.clock)
+    about["parameters"] = parameter_count(model)
+    about["doubt"] = provenance() | told | losses(model, given.clock, told["constant"])
+    print(json.dumps(about, indent=2))
+    if given.only_try:
+        return
+    weights = nn.utils.parameters_to_vector(model.parameters()).detach().half().numpy()
+    about_text = np.array(json.dumps(about))
+    np.savez_compressed(weights_path(given.clock), weights=weights, about=about_text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Train the field of lecture 3 that answers in the page: course_lib/data/rod_field.npz.
+
+    OMP_NUM_THREADS=1 python scripts/data/train_field.py
+
+On one core; the result says how long it took. A rod is solved once by finite elements on a fine
+mesh, and each step asks for the solution at a few of its nodes. Muon (Jordan et al., 2024) moves
+the matrices within the field, AdamW what comes in and goes out, biases and norms: with AdamW alone
+the loss falls far more slowly. New rods are looked at once, when all is done, with the weights
+rounded as they are stored.
+"""
+
+import argparse
+import json
+import math
+import time
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
+
+from course_lib.elliptic import random_rods
+from course_lib.neural_field import INNER, CrossAttentionField
+from course_lib.neural_operators import muon_and_adamw
+from course_lib.rod_field import WEIGHTS
+from course_lib.training import parameter_count, seed
+
+SEED, TEST_SEED, RODS, TEST_RODS = 0, 1, 20_000, 1000
+SENSORS, NODES, POINTS = 32, 249, 16
+SIZES = {"d_model": 32, "heads": 4, "layers": 2, "d_z": 2, "d_hidden": 64}
+FINEST = 100  # nearly pi divided by the distance of two sensors
+BATCH, STEPS = 64, 16_000
+MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARM_UP = 0.01, 2e-3, 1e-3, 100
+LAST = 1000  # steps over which the last loss is taken
+REPORT = 1000
+
+
+def measured(rods: int, source: int) -> tuple[Tensor, Tensor]:
+    """What the sensors tell of random rods, and the solutions on the fine mesh."""
+    drawn = random_rods(rods, generator=torch.Generator().manual_seed(source))
+    place = torch.linspace(0, 1, SENSORS, dtype=torch.float64)
+    z = torch.stack([drawn.log_conductivity(place), drawn.load(place)], dim=-1)
+    return z.float(), drawn.solve(torch.linspace(0, 1, NODES, dtype=torch.float64)).float()
+
+
+def answer(field: CrossAttentionField, x: Tensor, z: Tensor) -> Tensor:
+    """The field at the same points ``x`` for all rods."""
+    place = torch.linspace(0, 1, SENSORS)
+    return field(x.expand(len(z), -1), place.expand(len(z), -1), z)
+
+
+def rate(step: int, steps: int) -> float:
+    """The learning rate of a step, as a share of the largest: up in a line, down in a cosine."""
+    return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2
+
+
+def train(steps: int) -> tuple[CrossAttentionField, float, float]:
+    """The field, its last loss, and the seconds of processor time that it took."""
+    seed(SEED)
+    z, u = measured(RODS, SEED)
+    mesh, square = torch.linspace(0, 1, NODES), u.square().mean(dim=-1)
+    field = CrossAttentionField(**SIZES, finest=FINEST)
+    descents = muon_and_adamw(
+        field, INNER, muon_rate=MUON_RATE, adamw_rate=ADAMW_RATE, weight_decay=WEIGHT_DECAY
+    )
+    plans = [LambdaLR(descent, lambda step: rate(step, steps)) for descent in descents]
+    history = []
+    start = time.process_time()
+    for step in range(steps):
+        rod, node = torch.randint(RODS, (BATCH,)), torch.randint(NODES, (POINTS,))
+        missed = answer(field, mesh[node], z[rod]) - u[rod][:, node]
+        loss = (missed.square().mean(dim=-1) / square[rod]).mean()
+        field.zero_grad()
+        loss.backward()
+        for part in (*descents, *plans):
+            part.step()
+        history.append(loss.item())
+        if not (step + 1) % REPORT:
+            recent, seconds = np.mean(history[-LAST:]), time.process_time() - start
+            print(f"{step + 1} steps, {seconds:.0f} s: loss {recent:.5f}", flush=True)
+    return field.eval(), float(np.mean(history[-LAST:])), time.process_time() - start
+
+
+def share_biases(field: CrossAttentionField) -> None:
+    """Give all heads one bias of their values, which changes no answer and is rounded least.
+
+    The weights of a head sum to one, so that all that counts is the sum of the biases.
+    """
+    with torch.no_grad():
+        field.value.bias.fill_(field.value.bias.mean())
+
+
+def main() -> None:
+    """Train, write the weights, and say what came out."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=STEPS)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    field, loss, seconds = train(given.steps)
+    share_biases(field)
+    half = {name: value.half() for name, value in field.state_dict().items()}
+    field.load_state_dict(half)
+    z, u = measured(TEST_RODS, TEST_SEED)
+    with torch.no_grad():
+        missed = answer(field, torch.linspace(0, 1, NODES), z) - u
+    about = {
+        "command": f"OMP_NUM_THREADS=1 python scripts/data/train_field.py --steps {given.steps}",
+        "seed": SEED,
+        "rods": RODS,
+        "steps": given.steps,
+        "seconds": round(seconds),
+        "torch": torch.__version__,
+        "sensors": SENSORS,
+        "sizes": SIZES,
+        "finest": FINEST,
+        "parameters": parameter_count(field),
+        "loss": loss,
+        "test": {"rods": TEST_RODS, "seed": TEST_SEED, "nodes": NODES},
+        "error": (missed.norm(dim=-1) / u.norm(dim=-1)).mean().item(),
+    }
+    arrays = {name: value.numpy() for name, value in half.items()}
+    np.savez_compressed(WEIGHTS, about=np.array(json.dumps(about)), **arrays)
+    print(json.dumps(about, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""What this site asks of Sphinx beyond its configuration.
+
+Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
+marked up as a list, a comma stays with the formula before it, a link that sets a figure stays as it
+is, and the kernel's widget state, which only scripts from a CDN read, is left out. Lectures run
+side by side, and only if what they import has changed; figures and listings get the code of today
+when a page is written.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import minify
+from code_lines import with_hanging_lines
+from depends_on import everything
+from docutils import nodes
+from downloads import without_notes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinxcontrib.bibtex.plugin import register_plugin
+from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
+from todays_code import with_todays_code
+
+from course_lib.listings import REPOSITORY
+
+LOGGER = logging.getLogger(__name__)
+
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+SOURCE_NUMBER = re.compile(r'<span class="label"><span class="fn-bracket">.*?</span></span>\n')
+FORMULA_AND_PUNCTUATION = re.compile(
+    r'<span class="math notranslate nohighlight(?: wide)?">[^<]*</span>[,.;:!?)\]’”]+'
+)
+
+
+class RoundAuthorYear(AuthorYearReferenceStyle):
+    """Watson (1964) in a sentence, (Watson, 1964) beside it."""
+
+    def __init__(self) -> None:
+        round_brackets = BracketStyle(left="(", right=")")
+        super().__init__(
+            bracket_parenthetical=round_brackets,
+            bracket_textual=round_brackets,
+            bracket_author=round_brackets,
+            bracket_label=round_brackets,
+            bracket_year=round_brackets,
+        )
+
+
+class LinksToFigures(SphinxTransform):
+    """Keep a link such as ``#fig-soft-lookup?temperature=0.05`` from MyST, which knows no such id.
+
+    ``check_site.py`` looks whether the page has the figure.
+    """
+
+    default_priority = 878  # just before MyST's ResolveAnchorIds
+
+    def apply(self, **_options: Any) -> None:
+        """Make plain links of those to figures."""
+        for link in self.document.findall(nodes.reference):
+            if link.get("refuri", "").startswith("#fig-"):
+                link.attributes.pop("id_link", None)
+
+
+def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Leave out the prose cells that are notes to the speaker of the slides."""
+    if not app.env.doc2path(docname).endswith(".ipynb"):
+        return
+    source[0] = json.dumps(without_notes(json.loads(source[0])))
+
+
+def mend_page(
+    _app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Drop the widget state, bind the code of today, and mend what Sphinx wrote.
+
+    A list of sources gets the roles that a screen reader knows. A browser may break a line after
+    any formula, even before a comma, unless a style forbids it.
+    """
+    context["script_files"] = [
+        script
+        for script in context.get("script_files", [])
+        if getattr(script, "attributes", {}).get("type") != WIDGET_STATE
+    ]
+    body = with_todays_code(
+        context.get("body", ""), lambda fault: LOGGER.warning("%s", fault, location=pagename)
+    )
+    body = with_hanging_lines(body)
+    body = SOURCE_NUMBER.sub("", body)
+    body = FORMULA_AND_PUNCTUATION.sub(r'<span class="unbroken">\g<0></span>', body)
+    body = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    context["body"] = body
+
+
+def write_small(app: Sphinx) -> None:
+    """Leave out of every page the spaces, quotes and end tags that a browser does without."""
+    if app.builder.format != "html":
+        return
+    render = app.builder.templates.render
+    app.builder.templates.render = lambda template, context: minify.string(
+        "text/html", render(template, context)
+    )
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx; pages are mended after all other extensions had their say.
+
+    Sphinx knows a page by its text. What is read into all pages, and what is written into them,
+    also stand as settings, so that a change reads or writes all pages again.
+    """
+    source, here = Path(app.srcdir), "scripts/site"
+    app.add_config_value("pages_read_by", everything(source, f"{here}/site_extension.py"), "env")
+    written = everything(REPOSITORY, "course_lib") + everything(
+        source,
+        *("book/_static", "book/root", f"{here}/folds.py", f"{here}/course_map.py"),
+        *(f"{here}/code_lines.py", f"{here}/still_figures.py", f"{here}/downloads.py"),
+    )
+    app.add_config_value("pages_written_with", written, "html")
+    app.setup_extension("lecture_outputs")
+    app.setup_extension("folds")
+    app.setup_extension("course_map")
+    app.setup_extension("downloads")
+    register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
+    app.add_transform(LinksToFigures)
+    app.connect("builder-inited", write_small)
+    app.connect("source-read", drop_speakers_notes)
+    app.connect("html-page-context", mend_page, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
