@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import (
+from course_lib.support.checks import (
     check_broadcasts,
     check_divides,
     check_head_axis,

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.distributions import Bernoulli, Distribution, Normal
 from torch.nn import functional as F
 
-from course_lib.checks import check_finite, check_shapes, check_size
+from course_lib.support.checks import check_finite, check_shapes, check_size
 from course_lib.support.contracts import NotNegative, Positive, Size, checked
 
 # A point for each picture ---------------------------------------------------------------------

@@ -2,54 +2,29 @@ r"""Symplectic attention: attention as the gradient of its own energy, in maps t
 
 The module reads in the order of lecture 12. First the potential, a log-partition function of
 attention scores, and its gradient. Then the layers: each adds a gradient in q to p, or one in p to
-q, so each is symplectic and has an exact inverse. Last come the networks, which are stacks of
-these. Where there are no canonical pairs, :mod:`course_lib.volume_preserving` serves, and
-:mod:`course_lib.lie_poisson` for a rigid body; their layers can be imported from here as well.
+q, so each is symplectic and has an exact inverse. Then the networks, which are stacks of these.
+Where there are no canonical pairs, maps keep volume, since attention turns the tokens into one
+another; last come turns of a rigid body, which keep its Poisson structure.
 
 ``q`` and ``p`` are windows ``(*batch, tokens, d)``, where ``d`` counts the features of ``q``, half
 of phase space. Symplectic is meant in the product space of the window's tokens, as
-:func:`course_lib.mechanics.symplecticity_error` measures it. Bad input raises ``TypeError`` or
+:func:`course_lib.mechanics.symplecticity_error` measures it. Without pairs a state is ``z``, and
+every layer has Jacobian determinant 1 and an exact inverse. Bad input raises ``TypeError`` or
 ``ValueError`` with what was given, what was expected and what to do.
 """
 
 import math
 from collections.abc import Collection, Iterable
 from importlib.util import find_spec
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.checks import check_shapes
-from course_lib.lie_poisson import LiePoissonLayer, LiePoissonNet
-from course_lib.support.contracts import Count, Size, checked
-from course_lib.volume_preserving import (
-    InvertibleStack,
-    VolumePreservingAttention,
-    VolumePreservingLayer,
-    VolumePreservingTransformer,
-)
-
-__all__ = [
-    "GradientLayer",
-    "InvertibleStack",
-    "LiePoissonLayer",
-    "LiePoissonNet",
-    "LinearSymplecticAttention",
-    "SympNet",
-    "SymplecticAttention",
-    "SymplecticLayer",
-    "SymplecticMap",
-    "SymplecticStack",
-    "SymplecticTransformer",
-    "VolumePreservingAttention",
-    "VolumePreservingLayer",
-    "VolumePreservingTransformer",
-    "attention_potential",
-    "symplectic_attention",
-]
+from course_lib.support.checks import check_shapes
+from course_lib.support.contracts import Between, Count, Size, checked
 
 Softmax = Literal["matrix", "vector"]
 Update = Literal["q", "p"]
@@ -381,3 +356,184 @@ def _in_tiles(z: Tensor, A: Tensor, softmax: str, *, symmetric: bool) -> Tensor:
     from course_lib.kernels import symplectic_flash
 
     return symplectic_flash(z, A, symmetric=symmetric)
+
+
+class VolumePreservingAttention(nn.Module):
+    r"""Turn the tokens into one another: $Z \mapsto \Lambda Z$, $\Lambda = (1 + C)^{-1}(1 - C)$.
+
+    $C$ is the skew part of the scores $Z A Z^\top$, so its Cayley transform $\Lambda$ is
+    orthogonal, for windows of any length. The whole map, in which $\Lambda$ depends on $Z$, has
+    Jacobian determinant 1. ``d`` is the number of features of a state, canonical or not. Only the
+    skew part of $A$ enters; ``skew=True`` stores no other, ``skew=False`` a full matrix.
+    Source: Brantner, de Romemont, Kraus and Li (2024).
+    """
+
+    @checked
+    def __init__(self, d: Size, *, skew: bool = True) -> None:
+        super().__init__()
+        self.d = d
+        self.skew = skew
+        entries = d * (d - 1) // 2 if skew else d * d
+        self.weight = nn.Parameter(torch.randn(entries) / (4 * math.sqrt(d)))
+
+    @property
+    def A(self) -> Float[Tensor, "d d"]:  # noqa: N802 - the matrix of the formula
+        r"""The matrix of the scores $Z A Z^\top$."""
+        if not self.skew:
+            return self.weight.unflatten(0, (self.d, self.d))
+        row, column = torch.triu_indices(self.d, self.d, offset=1, device=self.weight.device)
+        upper = self.weight.new_zeros(self.d, self.d).index_put((row, column), self.weight)
+        return upper - upper.mT
+
+    @checked
+    def forward(self, z: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch tokens d"]:
+        r"""$\Lambda Z$."""
+        one, C = self._scores(z)
+        return _solve(one + C, z - C @ z)
+
+    @checked
+    def inverse(self, z: Float[Tensor, "*batch tokens d"]) -> Float[Tensor, "*batch tokens d"]:
+        r"""$\Lambda^\top Z$: $\Lambda$ commutes with $C$, so $Z$ and $\Lambda Z$ share one $C$."""
+        one, C = self._scores(z)
+        return _solve(one - C, z + C @ z)
+
+    def _scores(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        score = z @ self.A @ z.mT
+        return torch.eye(z.shape[-2], dtype=z.dtype, device=z.device), (score - score.mT) / 2
+
+
+def _solve(matrix: Tensor, right: Tensor) -> Tensor:
+    """In float32 at least, since no solver knows half precision."""
+    wide = torch.promote_types(right.dtype, torch.float32)
+    try:
+        return torch.linalg.solve(matrix.to(wide), right.to(wide)).to(right.dtype)
+    except torch.linalg.LinAlgError as error:
+        raise ValueError(
+            "the scores of z are too large beside 1, or not finite; expected a solution of "
+            "(1 + C) x = (1 - C) z; scale z down"
+        ) from error
+
+
+class VolumePreservingLayer(nn.Module):
+    r"""Token by token, $z \mathrel{+}= a\tanh(Lz + b)$ with a strictly triangular $L$.
+
+    ``triangle`` is ``"lower"``, where each coordinate moves by those before it, or ``"upper"``.
+    The Jacobian is triangular with ones on its diagonal, so its determinant is 1.
+    Source: Brantner, de Romemont, Kraus and Li (2024); the amplitude $a$ is added here.
+    """
+
+    @checked
+    def __init__(self, d: Size, *, triangle: Literal["lower", "upper"] = "lower") -> None:
+        super().__init__()
+        self.d = d
+        self.triangle = triangle
+        self.weight = nn.Parameter(torch.randn(d, d) / math.sqrt(d))
+        self.a = nn.Parameter(torch.randn(d) / 4)
+        self.b = nn.Parameter(torch.zeros(d))
+
+    @checked
+    def forward(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
+        r"""$z + a\tanh(Lz + b)$."""
+        return z + self._move(z)
+
+    @checked
+    def inverse(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
+        """Substitution: each round sets one more coordinate right, so ``d`` rounds are exact."""
+        start = z
+        for _ in range(z.shape[-1]):
+            start = z - self._move(start)
+        return start
+
+    def _move(self, z: Tensor) -> Tensor:
+        L = self.weight.tril(-1) if self.triangle == "lower" else self.weight.triu(1)
+        return self.a * F.linear(z, L, self.b).tanh()
+
+
+class InvertibleStack(nn.Module):
+    """Invertible layers one after the other, on states ``z`` that need no canonical pairs.
+
+    What a state may be, its layers say, each at its own door.
+    """
+
+    def __init__(self, layers: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
+        """One layer after the other."""
+        for layer in self.layers:
+            z = layer(z)
+        return z
+
+    def inverse(self, z: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
+        """The inverse of each layer, the last one first."""
+        for layer in reversed(self.layers):
+            z = layer.inverse(z)
+        return z
+
+
+class VolumePreservingTransformer(InvertibleStack):
+    """Blocks of volume-preserving attention, then ``layers`` pairs of triangular layers.
+
+    ``d`` counts the features of a state ``(*batch, tokens, d)``. The Jacobian determinant is 1.
+    Source: Brantner, de Romemont, Kraus and Li (2024).
+    """
+
+    @checked
+    def __init__(self, d: Size, *, blocks: Size = 3, layers: Count = 2, skew: bool = True) -> None:
+        pair = ("lower", "upper")
+        super().__init__(
+            layer
+            for _ in range(blocks)
+            for layer in (
+                VolumePreservingAttention(d, skew=skew),
+                *(VolumePreservingLayer(d, triangle=pair[i % 2]) for i in range(2 * layers)),
+            )
+        )
+
+
+class LiePoissonLayer(nn.Module):
+    r"""The exact flow of a Hamiltonian $F(a \cdot z)$ on a rigid body: turn about the axis $a$.
+
+    $\dot z = z \times \nabla H$ leaves $a \cdot z$ as it is, so $z$ turns at the constant rate
+    $-F'(a \cdot z)$, here $F'(s) = \sum_i v_i \tanh(w_i s + b_i)$ over ``width`` units, for a unit
+    of time. So the layer keeps $|z|$, volume and the Poisson structure. ``axis`` is 1, 2 or 3.
+    Source: Eldred, Gay-Balmaz, Huraka and Putkaradze (2024).
+    """
+
+    @checked
+    def __init__(self, axis: Annotated[int, Between(1, 3)], *, width: Size = 8) -> None:
+        super().__init__()
+        self.axis = axis
+        self.w = nn.Parameter(torch.randn(width))
+        self.b = nn.Parameter(torch.randn(width))
+        self.v = nn.Parameter(torch.randn(width) / (4 * width))
+
+    @checked
+    def forward(self, z: Float[Tensor, "*axes 3"]) -> Float[Tensor, "*axes 3"]:
+        """Turn by the angle that the coordinate along the axis sets."""
+        return self._turn(z, 1)
+
+    @checked
+    def inverse(self, z: Float[Tensor, "*axes 3"]) -> Float[Tensor, "*axes 3"]:
+        """Turn back: the angle is the same before and after."""
+        return self._turn(z, -1)
+
+    def _turn(self, z: Tensor, sign: int) -> Tensor:
+        along, x, y = z.roll(1 - self.axis, dims=-1).unbind(-1)
+        rate = (along[..., None] * self.w + self.b).tanh() @ self.v
+        cos, sin = rate.cos(), -sign * rate.sin()
+        turned = torch.stack([along, cos * x - sin * y, sin * x + cos * y], dim=-1)
+        return turned.roll(self.axis - 1, dims=-1)
+
+
+class LiePoissonNet(InvertibleStack):
+    """``layers`` turns about the three axes in turn: for a rigid body what a SympNet is for pairs.
+
+    Keeps $|z|$ and the Poisson structure, on states ``(*axes, 3)``.
+    Source: Eldred, Gay-Balmaz, Huraka and Putkaradze (2024).
+    """
+
+    @checked
+    def __init__(self, *, layers: Size = 9, width: Size = 8) -> None:
+        super().__init__(LiePoissonLayer(1 + i % 3, width=width) for i in range(layers))

@@ -4,7 +4,8 @@ Softmax seems to need a whole row of scores at once. It does not: whoever has se
 knows three things about each query, the largest score, the sum of the weights and the blend of the
 values so far. Two such reports merge into one. So attention may visit the keys in any order, in
 tiles of any size, and keep no (query, key) array. This module is that algorithm in plain PyTorch;
-:mod:`course_lib.kernels.flash_attention` is the same on a GPU.
+:mod:`course_lib.kernels.flash_attention` is the same on a GPU. Last, :class:`TrafficMeter` counts
+what a computation reads, writes and keeps.
 
 Sequences are rows, ``(*batch, tokens, d)``. Under ``causal`` the last query sees every key, and
 each query before it one key less.
@@ -13,16 +14,21 @@ and Sizov (2023).
 """
 
 import math
+import weakref
+from collections.abc import Callable
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from einops import einsum
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from course_lib.attention import Mask, zero_unseen_keys
-from course_lib.checks import check_floating, check_shapes, check_size, check_visible
+from course_lib.support.checks import check_floating, check_shapes, check_size, check_visible
 from course_lib.support.contracts import Count, Positive, Size, checked
 
 FLOAT32_BYTES = 4
@@ -361,3 +367,53 @@ def _check_causal(query: int, key: int, *, causal: bool) -> None:
             "query sees the last key; expected a key for each query at least; drop the first "
             "queries, or pass causal=False"
         )
+
+
+class TrafficMeter(TorchDispatchMode):
+    """Counts the ``bytes`` that operators read and write, and the entries of what they make.
+
+    ``largest`` is the size of the largest array, ``most`` that of all arrays that exist at a time.
+    ``with TrafficMeter() as meter: ...`` sees every operator of PyTorch, each as if it read all
+    its arrays from memory and wrote all its results there. A view, such as a transpose, moves
+    nothing. Source: Williams, Waterman and Patterson (2009), section 3.
+    """
+
+    bytes: int = 0
+    largest: int = 0
+    most: int = 0
+    _alive: int = 0
+
+    def __torch_dispatch__(
+        self, operator: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Run one operator, and add up what it takes and gives."""
+        result = operator(*args, **(kwargs or {}))
+        if not operator.is_view:
+            read, made = _tensors((args, kwargs)), _tensors(result)
+            self.bytes += sum(x.numel() * x.element_size() for x in read + made)
+            for x in made:
+                if not any(x is other for other in read):  # what is changed in place is not new
+                    self._count(x.numel())
+                    weakref.finalize(x, self._count, -x.numel())
+        return result
+
+    def _count(self, entries: int) -> None:
+        self._alive += entries
+        self.largest, self.most = max(self.largest, entries), max(self.most, self._alive)
+
+
+def kept_entries(way: Callable[..., Any], *inputs: Tensor) -> int:
+    """The entries of all arrays that ``way(*inputs)`` keeps for backward, each counted once."""
+    kept: dict[int, Tensor] = {}
+
+    def keep(x: Tensor) -> Tensor:
+        kept[x.data_ptr()] = x
+        return x
+
+    with saved_tensors_hooks(keep, lambda x: x):
+        way(*(x.detach().requires_grad_() for x in inputs))
+    return sum(x.numel() for x in kept.values())
+
+
+def _tensors(tree: Any) -> list[Tensor]:
+    return [x for x in tree_leaves(tree) if isinstance(x, Tensor)]

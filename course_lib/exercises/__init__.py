@@ -2,10 +2,9 @@
 
 An attempt gets a result that is true or false and shows the smallest counterexample and a hint.
 Each lecture has a module of its own here, and importing it adds its checkers to ``check``. How to
-add one: see :mod:`course_lib.checker`.
+add one: see :mod:`course_lib.exercises._checker`.
 """
 
-from course_lib.checker import check
 from course_lib.exercises import (
     attention_as_a_basis,
     autoencoder_to_vae,
@@ -23,6 +22,7 @@ from course_lib.exercises import (
     soft_lookup,
     symplectic_attention,
 )
+from course_lib.exercises._checker import check
 
 __all__ = [
     "attention_as_a_basis",

@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib import basis as library
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 
 STARTS = (0.0, 1.0, -1.0)
 GAPS = (1.0, 2.0, 0.5)  # uneven, and exact in float32

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from course_lib import autoencoder as library
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import NUMBERS, SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import NUMBERS, SIZES, tensors
 
 ZERO = (0.0,)
 POSITIVE = (1.0, 2.0, 3.0)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.checker import Attempt, Exercise, close
+from course_lib.exercises._checker import Attempt, Exercise, close
 
 cached_mask = Exercise(
     "cached_mask",

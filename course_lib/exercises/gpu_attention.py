@@ -7,8 +7,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 
 NOTHING = (torch.tensor(-math.inf), torch.tensor(0.0))  # the maximum and the total of no score
 

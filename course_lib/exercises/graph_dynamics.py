@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from course_lib import graph_dynamics as library
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 
 COUNTS = st.sampled_from((1, 2, 3))
 # No weight is 1, and none on both sides, so that each way to mix them up gives another number.

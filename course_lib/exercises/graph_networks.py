@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 
 
 @st.composite

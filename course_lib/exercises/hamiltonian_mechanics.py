@@ -7,14 +7,9 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.checker import Attempt, Exercise, Result, close
-from course_lib.exercises.inputs import NUMBERS, tensors
-from course_lib.mechanics import (
-    CoupledOscillators,
-    HamiltonianSystem,
-    HarmonicOscillator,
-    Pendulum,
-)
+from course_lib.exercises._checker import Attempt, Exercise, Result, close
+from course_lib.exercises._inputs import NUMBERS, tensors
+from course_lib.mechanics import CoupledOscillators, HamiltonianSystem, HarmonicOscillator, Pendulum
 
 
 class _Stepping(Exercise):

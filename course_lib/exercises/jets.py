@@ -7,10 +7,10 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib import four_momenta as library
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 from course_lib.jets import SMALLEST
+from course_lib.jets import kinematics as library
 
 NEARLY_NONE = 0.05  # GeV: what rounding may leave of a mass of 0
 HARD = (3.0, 2.0, 5.0)

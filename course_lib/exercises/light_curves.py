@@ -6,9 +6,10 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib import astromer, light_curves
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import NUMBERS, SIZES, tensors
+from course_lib import light_curves
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import NUMBERS, SIZES, tensors
+from course_lib.light_curves import astromer
 
 DAYS = (0.0, 0.25, 0.5, 1.0, 3.0)
 BEFORE = (-0.25, -0.5, -1.0, -3.0)

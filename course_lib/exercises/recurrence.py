@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from course_lib import recurrent
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 
 WIDE = 50.0  # added to a sum, it opens a gate or shuts it as far as float32 can tell
 

@@ -6,8 +6,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.checker import Attempt, Exercise, close, recognised, within
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised, within
+from course_lib.exercises._inputs import SIZES, tensors
 
 causal_mask = Exercise(
     "causal_mask",

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.checker import Attempt, Exercise, close, recognised, within
-from course_lib.exercises.inputs import NUMBERS, SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised, within
+from course_lib.exercises._inputs import NUMBERS, SIZES, tensors
 
 
 @st.composite

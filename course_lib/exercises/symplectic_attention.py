@@ -6,8 +6,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.checker import Attempt, Exercise, close, recognised
-from course_lib.exercises.inputs import SIZES, tensors
+from course_lib.exercises._checker import Attempt, Exercise, close, recognised
+from course_lib.exercises._inputs import SIZES, tensors
 from course_lib.symplectic import symplectic_attention
 
 SMALL = (0.0, 1.0, -1.0, 0.5)  # where tanh and softmax still bend

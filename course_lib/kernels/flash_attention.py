@@ -19,7 +19,6 @@ import triton.language as tl
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_divides, check_shapes
 from course_lib.kernels.tiles import (
     LOG2_E,
     add_tile,
@@ -38,6 +37,7 @@ from course_lib.kernels.tiles import (
     store_tile,
     tuned,
 )
+from course_lib.support.checks import check_divides, check_shapes
 from course_lib.support.contracts import Positive, checked
 
 NARROWEST = 16

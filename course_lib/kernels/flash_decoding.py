@@ -18,7 +18,6 @@ import triton.language as tl
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_shapes, wants_gradient
 from course_lib.kernels.flash_attention import check_inputs, fold
 from course_lib.kernels.tiles import (
     LOG2_E,
@@ -32,6 +31,7 @@ from course_lib.kernels.tiles import (
     store_tile,
     width_of,
 )
+from course_lib.support.checks import check_shapes, wants_gradient
 from course_lib.support.contracts import Positive, Size, checked
 
 STEP = 64

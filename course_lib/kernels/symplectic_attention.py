@@ -29,7 +29,6 @@ import triton.language as tl
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_shapes
 from course_lib.kernels.tiles import (
     LOG2_E,
     autocast_together,
@@ -45,6 +44,7 @@ from course_lib.kernels.tiles import (
     store_tile,
     tuned,
 )
+from course_lib.support.checks import check_shapes
 from course_lib.support.contracts import checked
 
 # Half of what float16 holds, for rounding may go up.

@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from course_lib.checks import check_size
+from course_lib.support.checks import check_size
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 WIDEST = 256

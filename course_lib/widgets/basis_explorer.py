@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from course_lib.checks import check_size
-from course_lib.elliptic import random_rods
-from course_lib.neural_field import CrossAttentionField
+from course_lib.basis import CrossAttentionField, random_rods
+from course_lib.support.checks import check_size
 from course_lib.widgets.base import Widget
 from course_lib.widgets.packed_weights import pack, unpack
 from course_lib.widgets.traits import Array, Choice, Data, Index, Number, Switch, brief
@@ -77,9 +76,9 @@ class BasisExplorer(Widget):
 
     In the mode ``"rod"`` the reader draws the logarithm of a conductivity and a heat, each
     ``(125,)`` values at even places, to 1/8192. ``field`` answers in the page, told both at
-    ``about["sensors"]`` even places, as :func:`course_lib.rod_field.load_rod_field` returns them.
+    ``about["sensors"]`` even places, as :func:`course_lib.models.rods.load_rod_field` returns them.
     Its weights stand beside hats and softmax, one ``head`` at a time, and its answer beside
-    :func:`course_lib.elliptic.solve`, once with every place that was drawn, once with no more than
+    :func:`course_lib.basis.solve`, once with every place that was drawn, once with no more than
     the sensors tell. The weights of the field travel rounded, in ``widget.bits`` bits;
     ``widget.field`` is the field with just these weights.
 
@@ -165,8 +164,7 @@ def _facts_of(field: object, about: object) -> dict[str, Any]:
     """All that has to be known of a field besides its weights."""
     if not isinstance(field, CrossAttentionField):
         raise TypeError(
-            f"field is a {type(field).__name__}; expected a "
-            "course_lib.neural_field.CrossAttentionField"
+            f"field is a {type(field).__name__}; expected a course_lib.basis.CrossAttentionField"
         )
     if field.measured.in_features != MEASURED:
         raise ValueError(

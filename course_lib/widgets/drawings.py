@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from course_lib.molecules import ELEMENTS, ORDERS, Molecule
+from course_lib.models.molecules import ELEMENTS, ORDERS, Molecule
 from course_lib.widgets.traits import Integer, Text, Trait, brief
 
 MOST_ATOMS = 24  # a ring each that a finger can take, in a picture of 300 pixels
@@ -55,7 +55,7 @@ class Drawing(Trait):
             if not isinstance(value, Molecule):
                 raise TypeError(
                     f"{self.called} is {brief(value)}; expected a "
-                    f"course_lib.molecules.Molecule, or a dict of {', '.join(PARTS)}"
+                    f"course_lib.models.molecules.Molecule, or a dict of {', '.join(PARTS)}"
                 )
             value = drawing_of(value)
         if missing := [part for part in PARTS if part not in value]:

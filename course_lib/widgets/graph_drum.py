@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from course_lib.checks import check_shapes
-from course_lib.graph_calculus import check_edges, components, eigenmodes
+from course_lib.graph_dynamics import components, eigenmodes
+from course_lib.graph_dynamics.calculus import check_edges
+from course_lib.support.checks import check_shapes
 from course_lib.widgets.base import Widget
 from course_lib.widgets.graph_shapes import SHAPES, circle
 from course_lib.widgets.traits import (

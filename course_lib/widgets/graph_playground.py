@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from course_lib.molecule_network import BondConv, MoleculeNetwork
-from course_lib.molecules import ATOM_FEATURES, ELEMENTS, Molecule
+from course_lib.models.molecules import ATOM_FEATURES, ELEMENTS, BondConv, Molecule, MoleculeNetwork
 from course_lib.widgets.base import Widget
 from course_lib.widgets.drawings import Drawing
 from course_lib.widgets.packed_weights import pack, unpack
@@ -25,17 +24,17 @@ DATA_BYTES = 21_600  # of molecules and weights together, so that the page stays
 class GraphPlayground(Widget):
     r"""A molecule, or a graph of one's own, on which messages travel along the bonds.
 
-    ``molecules`` are up to eight of :class:`course_lib.molecules.Molecule`, of at most 24 atoms, to
-    choose from; the first is shown unless ``drawing`` is given, a molecule or a dict.
-    In round $k + 1$ each atom makes $h_u^{k+1} = w_{uu} h_u^k + \sum_{v \in N(u)} w_{uv} h_v^k$,
-    where $h^0$ says which element it is, and ``layer`` where the weights come from: 1 in ``"sum"``
+    ``molecules`` are up to eight of :class:`course_lib.models.molecules.Molecule`, of at most 24
+    atoms, to choose from; the first is shown unless ``drawing`` is given, a molecule or a dict. In
+    round $k + 1$ each atom makes $h_u^{k+1} = w_{uu} h_u^k + \sum_{v \in N(u)} w_{uv} h_v^k$, where
+    $h^0$ says which element it is, and ``layer`` where the weights come from: 1 in ``"sum"``
     (:class:`course_lib.graph.GraphConv`), $1/\sqrt{\hat d_u \hat d_v}$ in ``"normalized"``
     (:class:`~course_lib.graph.NormalizedGraphConv`), a softmax in ``"attention"``
     (:class:`~course_lib.graph.GraphAttention`, whose score is 2 for what is no carbon), all with
     the identity for a matrix.
 
-    ``network`` is a trained :class:`course_lib.molecule_network.MoleculeNetwork` with
-    :class:`~course_lib.molecule_network.BondConv` layers. Its answer, and what each atom adds (the
+    ``network`` is a trained :class:`course_lib.models.molecules.MoleculeNetwork` with
+    :class:`~course_lib.models.molecules.BondConv` layers. Its answer, and what each atom adds (the
     answer less that of ``molecule.without(atom)``), are computed in the page, in double precision.
     The weights travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says:
     ``widget.bits`` is 8 to 16, as many as the molecules leave room for. ``widget.network`` is the
@@ -156,7 +155,7 @@ def _facts_of(network: object) -> dict[str, Any]:
     if not isinstance(network, MoleculeNetwork):
         raise TypeError(
             f"network is a {type(network).__name__}; expected a "
-            "course_lib.molecule_network.MoleculeNetwork"
+            "course_lib.models.molecules.MoleculeNetwork"
         )
     others = [type(layer).__name__ for layer in network.layers if not isinstance(layer, BondConv)]
     if others:

@@ -7,10 +7,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.four_momenta import invariant_mass
-from course_lib.jet_tagging import jet_inputs, logits_of
-from course_lib.jets import CLASSES, EMPTY, FEATURES, PAIR_FEATURES, PARTICLES, Jets
-from course_lib.particle_transformer import ParticleTransformer
+from course_lib.jets import (
+    CLASSES,
+    EMPTY,
+    FEATURES,
+    PAIR_FEATURES,
+    PARTICLES,
+    Jets,
+    ParticleTransformer,
+    invariant_mass,
+)
+from course_lib.models.tagging import jet_inputs, logits_of
 from course_lib.widgets.base import Widget
 from course_lib.widgets.packed_weights import pack, unpack
 from course_lib.widgets.traits import Array, Data, Index, Integer, Several, Switch, finite_array
@@ -31,8 +38,8 @@ COLUMNS = ("pt", "eta", "phi", "d0", "dz")
 class JetExplorer(Widget):
     r"""A jet, particle by particle, and what a trained Particle Transformer takes it for.
 
-    ``model`` is a :class:`course_lib.particle_transformer.ParticleTransformer` with a logit for
-    each of :data:`course_lib.jets.CLASSES`, as :func:`course_lib.jet_tagging.load_tagger` gives it.
+    ``model`` is a :class:`course_lib.jets.ParticleTransformer` with a logit for each of
+    :data:`course_lib.jets.CLASSES`, as :func:`course_lib.models.tagging.load_tagger` gives it.
     ``jets`` are :class:`course_lib.jets.Jets`, of 48 particles at most, among which the reader
     chooses. Of more than 15 the widget takes, in their order, the first two of each class that the
     model gets right and the first that it gets wrong.
@@ -201,7 +208,7 @@ def _facts_of(model: object) -> dict[str, Any]:
     if not isinstance(model, ParticleTransformer):
         raise TypeError(
             f"model is a {type(model).__name__}; expected a "
-            "course_lib.particle_transformer.ParticleTransformer, which the page can compute; take "
+            "course_lib.jets.ParticleTransformer, which the page can compute; take "
             "that of load_tagger()"
         )
     found = (model.read[1].out_features, len(model.standard.mean), len(model.standard_pairs.mean))

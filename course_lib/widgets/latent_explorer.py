@@ -16,8 +16,7 @@ from scipy.special import chdtri
 from torch import Tensor
 
 from course_lib.autoencoder import VAE, kl_to_standard_normal
-from course_lib.typeface_vae import AlphabetDecoder
-from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces, packed
+from course_lib.models.typefaces import LETTERS, LEVELS, SIZE, AlphabetDecoder, Typefaces, packed
 from course_lib.widgets.base import Widget
 from course_lib.widgets.packed_weights import pack, unpack
 from course_lib.widgets.traits import Array, Choice, Data, Index, Number, Switch, Text
@@ -43,13 +42,14 @@ MOST_AXES = 4
 class LatentExplorer(Widget):
     r"""A VAE's map of typefaces; at any point of it the decoder draws all 26 letters, in the page.
 
-    ``vae`` has an :class:`course_lib.typeface_vae.AlphabetDecoder`, as that of
-    :func:`course_lib.typeface_vae.load_typeface_vae`, and ``typefaces`` are
-    :class:`course_lib.typefaces.Typefaces`. The map shows the codes (the means of the clouds) of
-    those named in ``beside``, whose real letters the page carries too, and of up to three more of
-    each family, on a ``plane``: that of the mean steps from regular to bold and to italic, if there
-    are families that have all three, or that of two principal components of these codes. The circle
-    is the outline of the ball that holds 99 % of the prior's draws, $\|z\|^2 \sim \chi^2_d$.
+    ``vae`` has an :class:`course_lib.models.typefaces.AlphabetDecoder`, as that of
+    :func:`course_lib.models.typefaces.load_typeface_vae`, and ``typefaces`` are
+    :class:`course_lib.models.typefaces.Typefaces`. The map shows the codes (the means of the
+    clouds) of those named in ``beside``, whose real letters the page carries too, and of up to
+    three more of each family, on a ``plane``: that of the mean steps from regular to bold and to
+    italic, if there are families that have all three, or that of two principal components of these
+    codes. The circle is the outline of the ball that holds 99 % of the prior's draws, $\|z\|^2 \sim
+    \chi^2_d$.
 
     Weights and codes travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says; the
     weights have the most bits, 8 at most, that fit into 250 kB with all else: ``widget.bits``.

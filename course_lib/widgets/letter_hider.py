@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from course_lib.masked_language_model import MaskedLanguageModel, masked_loss
+from course_lib.transformer import MaskedLanguageModel, masked_loss
 from course_lib.widgets.letters import Mark, visible
 from course_lib.widgets.packed_weights import Limits, ModelWidget, model_of, transformer_facts
 from course_lib.widgets.traits import Index, Several, Switch, Text, brief
@@ -41,7 +41,7 @@ WORD = {
 class LetterHider(ModelWidget):
     r"""A trained encoder that guesses hidden letters, in the page and in the reader's hands.
 
-    ``model`` is a :class:`course_lib.masked_language_model.MaskedLanguageModel` of at most 27,000
+    ``model`` is a :class:`course_lib.transformer.MaskedLanguageModel` of at most 27,000
     parameters, 24 positions and 64 ids, with 16 heads at most in all layers; positions and norms
     may be of any kind. Character i of ``alphabet`` is id i, and ``mask`` is the character that the
     model sees in place of a hidden letter. The page shows what :func:`expected_letters` computes: a
@@ -174,6 +174,6 @@ def _facts_of(model: object) -> dict[str, Any]:
     if not isinstance(model, MaskedLanguageModel):
         raise TypeError(
             f"model is a {type(model).__name__}; expected a "
-            "course_lib.masked_language_model.MaskedLanguageModel"
+            "course_lib.transformer.MaskedLanguageModel"
         )
     return transformer_facts(model.embedding, model.encoder.blocks, tied=True)

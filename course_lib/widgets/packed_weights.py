@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from course_lib.transformer_parts import TokenEmbedding
+from course_lib.transformer import TokenEmbedding
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Data, Text, finite_array
 

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from course_lib.checks import check_size
 from course_lib.position import check_even, rotary, sinusoidal
+from course_lib.support.checks import check_size
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Array, Choice, Data, Index, Integer, Number, Switch
 

@@ -9,10 +9,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.astromer import BRIGHTNESS, CLOCKS, PRECISION, Astromer
-from course_lib.light_curves import LightCurves, check_dates
-from course_lib.periodogram import OVERSAMPLING
-from course_lib.variable_stars import FASTEST
+from course_lib.light_curves import (
+    BRIGHTNESS,
+    CLOCKS,
+    OVERSAMPLING,
+    PRECISION,
+    Astromer,
+    LightCurves,
+)
+from course_lib.light_curves.sampling import check_dates
+from course_lib.models.stars import FASTEST
 from course_lib.widgets.base import Widget
 from course_lib.widgets.packed_weights import pack, unpack
 from course_lib.widgets.traits import (
@@ -53,20 +59,19 @@ class StarExplorer(Widget):
 
     ``stars`` are up to 16 of :class:`course_lib.widgets.watched_stars.WatchedStars`, of 8 to 120
     nights each within 400 days. The page shows a curve in time and folded at ``period``, and the
-    :func:`course_lib.periodogram.lomb_scargle` of its visible nights; once the period is
-    found, its highest peak and the frequencies that nights whole days apart do not tell from it are
-    marked. It says what share of the scatter
-    the series of the period in hand explains, and whether that is the star's own period or an alias
-    of it. Hidden nights are filled in by the straight line between neighbours, by
-    :func:`course_lib.periodogram.fit_harmonics` at the period in hand and, if it is given, by
-    ``astromer``, a trained :class:`course_lib.astromer.Astromer`; ``clock`` says whether its time
-    runs in "days" or in "turns" of the period in hand. If ``stars.prior`` is known, a band shows
-    what :func:`course_lib.star_prior.posterior_at_period` believes at that period, 1.96 standard
-    deviations to each side, within which a normal variable lies in 95 % of cases, and how many
-    hidden nights it holds. Another is that of ``astromer``, as wide in deviations, of its
-    :meth:`~course_lib.astromer.Astromer.belief_at`. A disc, as large at all times, shines as bright
-    as the fit says; what does not pulsate is a point. Below runs what the fit says between the
-    nights.
+    :func:`course_lib.light_curves.lomb_scargle` of its visible nights; once the period is found,
+    its highest peak and the frequencies that nights whole days apart do not tell from it are
+    marked. It says what share of the scatter the series of the period in hand explains, and whether
+    that is the star's own period or an alias of it. Hidden nights are filled in by the straight
+    line between neighbours, by :func:`course_lib.light_curves.fit_harmonics` at the period in hand
+    and, if it is given, by ``astromer``, a trained :class:`course_lib.light_curves.Astromer`;
+    ``clock`` says whether its time runs in "days" or in "turns" of the period in hand. If
+    ``stars.prior`` is known, a band shows what :func:`course_lib.models.stars.posterior_at_period`
+    believes at that period, 1.96 standard deviations to each side, within which a normal variable
+    lies in 95 % of cases, and how many hidden nights it holds. Another is that of ``astromer``, as
+    wide in deviations, of its :meth:`~course_lib.light_curves.Astromer.belief_at`. A disc, as large
+    at all times, shines as bright as the fit says; what does not pulsate is a point. Below runs
+    what the fit says between the nights.
 
     Weights travel rounded, as :func:`~course_lib.widgets.packed_weights.pack` says: of 8 bits, or
     as many as fit into 250 kB with all else, ``widget.bits``. ``widget.astromer`` is the model with
@@ -190,7 +195,7 @@ def _facts_of(model: object) -> dict[str, Any]:
     """All that has to be known of a model besides its weights."""
     if not isinstance(model, Astromer):
         raise TypeError(
-            f"astromer is a {type(model).__name__}; expected a course_lib.astromer.Astromer; "
+            f"astromer is a {type(model).__name__}; expected a course_lib.light_curves.Astromer; "
             "take that of load_astromer(clock)"
         )
     block = model.encoder.blocks[0]

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_lib.typefaces import Typefaces
+from course_lib.models.typefaces import Typefaces
 from course_lib.widgets.traits import Array, brief
 
 FEWEST_BESIDE, MOST_BESIDE = 2, 32

@@ -10,20 +10,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.checks import check_floating, check_shapes
-from course_lib.light_curves import LightCurves
-from course_lib.periodogram import fit_harmonics, frequency_grid
-from course_lib.star_prior import harmonic_variance
-from course_lib.variable_stars import (
+from course_lib.light_curves import LightCurves, fit_harmonics, frequency_grid
+from course_lib.models.stars import (
     CLASSES,
     DAYS,
     LARGEST_ERROR,
     Stars,
+    harmonic_variance,
     load_macho,
     load_stars,
     observe,
     seasons,
 )
+from course_lib.support.checks import check_floating, check_shapes
 
 SEED = 14
 ROUGH = {"1.3568.288.B": 0.5556, "1.3444.614.B": 0.937, "1.4652.1527.B": 0.4973}
@@ -44,7 +43,7 @@ class WatchedStars:
     A period of 0 says that nobody knows it. ``scale`` says on what scale the magnitudes of each
     star are: "magnitude" unless told otherwise. ``pulsates`` is False for what changes for another
     reason, as binaries do that eclipse each other. ``prior`` holds the
-    :func:`course_lib.star_prior.harmonic_variance` of such stars, if it is known.
+    :func:`course_lib.models.stars.harmonic_variance` of such stars, if it is known.
     """
 
     name: tuple[str, ...]
@@ -86,7 +85,7 @@ def stars_to_watch() -> WatchedStars:
     """A star of each class, watched for a season, and the three periodic objects of MACHO.
 
     Of each class it is the star of the test side whose period is the median of that side; its
-    nights, errors and noise are drawn from a seed, as :func:`course_lib.variable_stars.observe`
+    nights, errors and noise are drawn from a seed, as :func:`course_lib.models.stars.observe`
     says; its name goes without the OGLE before it, so that a telephone shows it whole. Of an object
     of MACHO it is the season, in the blue band, of which the series of its period leaves the
     smallest share; its magnitudes are the instrument's own.

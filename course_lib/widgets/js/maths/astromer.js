@@ -1,4 +1,4 @@
-// ASTROMER, as course_lib.astromer: what a trained model says of nights that it does not see, and how
+// ASTROMER, as course_lib.light_curves.astromer: what a trained model says of nights that it does not see, and how
 // sure it is.
 
 import { visibleOf } from "./light_curves.js";

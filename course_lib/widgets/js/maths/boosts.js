@@ -1,4 +1,4 @@
-// What another observer sees of four-momenta (E, px, py, pz), as course_lib.four_momenta has it.
+// What another observer sees of four-momenta (E, px, py, pz), as course_lib.jets.kinematics has it.
 
 /**
  * The same momentum for an observer to whom every rapidity is larger by `shift`.

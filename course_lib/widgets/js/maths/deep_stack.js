@@ -1,5 +1,5 @@
 // Stacks of small layers and how gradients go back through them. Compared with
-// course_lib.deep_stacks and autograd.
+// course_lib.models.deep_stacks and autograd.
 
 import { dot } from "./numerics.js";
 import { affine, erf, layerNorm } from "./transformer.js";

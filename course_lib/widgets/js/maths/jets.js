@@ -1,4 +1,4 @@
-// Jets and four-momenta (E, px, py, pz) in GeV, as course_lib.four_momenta and course_lib.jets have
+// Jets and four-momenta (E, px, py, pz) in GeV, as course_lib.jets.kinematics and course_lib.jets have
 // them; a particle is { pt, eta, phi, d0, dz, kind, charge }.
 
 import { sum, upTo } from "./numerics.js";

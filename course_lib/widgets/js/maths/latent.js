@@ -1,4 +1,4 @@
-// Codes of typefaces, and the decoder of course_lib.typeface_vae that draws them.
+// Codes of typefaces, and the decoder of course_lib.models.typefaces that draws them.
 
 import { uniform } from "./generation.js";
 import { dot, upTo } from "./numerics.js";

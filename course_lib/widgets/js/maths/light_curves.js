@@ -1,4 +1,4 @@
-// Light curves and their periodograms, as course_lib.light_curves and course_lib.periodogram.
+// Light curves and their periodograms, as course_lib.light_curves and course_lib.light_curves.periodogram.
 
 import { uniform } from "./generation.js";
 import { clamp, dot, sum, upTo } from "./numerics.js";
@@ -164,7 +164,7 @@ export const seriesAt = (coefficients, frequency, time) =>
 
 /**
  * The series that is likeliest if each coefficient is normal before, with some variance, and how
- * sure it is: the covariance of its coefficients, as course_lib.star_prior.posterior.
+ * sure it is: the covariance of its coefficients, as course_lib.models.stars.posterior.
  * @param {Curve} curve
  * @param {number[]} variances of c₀, a₁, b₁, a₂, b₂, …
  */

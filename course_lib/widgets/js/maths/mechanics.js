@@ -127,7 +127,7 @@ function stages(dim) {
   return room;
 }
 
-// As course_lib.steppers solves z = F(z), the implicit equation for the new state z.
+// As course_lib.mechanics.steppers solves z = F(z), the implicit equation for the new state z.
 const SWEEPS = 100;
 const FIRMNESS = [0, 10, 30];
 const EPS = Number.EPSILON;

@@ -3,7 +3,7 @@ import { upTo } from "./numerics.js";
 import { packedRows } from "./transformer.js";
 
 const ORDERS = 4;
-const ATOMS = 10; // by which course_lib.molecule_network divides the sum over atoms
+const ATOMS = 10; // by which course_lib.models.molecules divides the sum over atoms
 
 /**
  * The network that travelled, in the order of `named_parameters()` in Python.

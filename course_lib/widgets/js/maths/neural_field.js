@@ -1,4 +1,4 @@
-// The CrossAttentionField of course_lib.neural_field: u(x | z) = Σ αₕᵢ(x | z) cₕᵢ(z).
+// The CrossAttentionField of course_lib.basis.field: u(x | z) = Σ αₕᵢ(x | z) cₕᵢ(z).
 
 import { dot, softmax } from "./numerics.js";
 import { affine, emptyMemory, partsOf, sinusoids, think, throughLayers } from "./transformer.js";

