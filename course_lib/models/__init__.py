@@ -1,0 +1,1 @@
+"""What lectures train or load, by its data."""
