@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from course_lib.evidence import about
+from course_lib.support.evidence import about
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = Path(__file__).parents[1] / "course_lib" / "data" / "benchmarks"

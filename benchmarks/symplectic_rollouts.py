@@ -29,7 +29,8 @@ from scipy import stats
 from torch import Tensor, nn
 
 from benchmarks.report import SHOWN, write
-from course_lib.learned_motion import (
+from course_lib.mechanics import integrate, stoermer_verlet
+from course_lib.models.sympnets import (
     STEP,
     SYSTEM,
     Perceptron,
@@ -40,9 +41,8 @@ from course_lib.learned_motion import (
     reference,
     roll_out,
 )
-from course_lib.mechanics import integrate, stoermer_verlet
+from course_lib.support.training import fit_side_by_side, parameter_count
 from course_lib.symplectic import SymplecticTransformer, SympNet
-from course_lib.training import fit_side_by_side, parameter_count
 
 TOKENS, STEPS = 4, 10_000
 TRAJECTORIES, LENGTH, STARTS, TESTS = 200, 60, 20, 100

@@ -12,20 +12,22 @@ from seeded import perturbed
 from torch import nn
 
 from course_lib import mechanics, widgets
-from course_lib.astromer import Astromer
 from course_lib.autoencoder import VAE
-from course_lib.jets import CLASSES, EMPTY, Jets
-from course_lib.light_curves import LightCurves
-from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.basis import CrossAttentionField
+from course_lib.jets import CLASSES, EMPTY, Jets, ParticleTransformer
+from course_lib.light_curves import Astromer, LightCurves
 from course_lib.mechanics import Trajectory
-from course_lib.molecule_network import MoleculeNetwork
-from course_lib.molecules import Molecule
-from course_lib.neural_field import CrossAttentionField
-from course_lib.particle_transformer import ParticleTransformer
+from course_lib.models.molecules import Molecule, MoleculeNetwork
+from course_lib.models.typefaces import (
+    LETTERS,
+    LEVELS,
+    SIZE,
+    AlphabetDecoder,
+    StyleEncoder,
+    Typefaces,
+)
 from course_lib.symplectic import SympNet
-from course_lib.transformer import Decoder
-from course_lib.typeface_vae import AlphabetDecoder, StyleEncoder
-from course_lib.typefaces import LETTERS, LEVELS, SIZE, Typefaces
+from course_lib.transformer import Decoder, MaskedLanguageModel
 from course_lib.widgets import Widget
 from course_lib.widgets.watched_stars import WatchedStars
 

@@ -10,17 +10,17 @@ from seeded import assert_close, perturbed, randn
 from torch.nn import functional as F
 from train_astromer import IN_LECTURE, error_of, watched
 
-from course_lib.astromer import (
+from course_lib.light_curves import (
     BRIGHTNESS,
     PRECISION,
     Astromer,
+    LightCurves,
     StarClassifier,
     hide_nights,
     load_astromer,
     negative_log_likelihood,
     reconstruction_error,
 )
-from course_lib.light_curves import LightCurves
 
 FREQUENCY = torch.tensor([1.0, 2.0, 3.0])
 

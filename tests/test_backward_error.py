@@ -5,13 +5,14 @@ import pytest
 import torch
 from scipy.linalg import expm, logm
 
-from course_lib.backward_error import (
+from course_lib.mechanics import (
+    Pendulum,
     TrigonometricPolynomial,
     bch,
     modified_pendulum,
     poisson_bracket,
+    symplectic_euler,
 )
-from course_lib.mechanics import Pendulum, symplectic_euler
 
 
 def commutator(a, b):

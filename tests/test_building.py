@@ -12,7 +12,7 @@ import site_extension
 import slides
 from code_lines import with_hanging_lines
 
-from course_lib import listings
+from course_lib.support import listings
 from course_lib.widgets import SoftLookup
 
 LISTED = listings.listing("course_lib/attention.py", "causal_mask")

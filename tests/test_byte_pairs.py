@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.byte_pairs import decode, encode, learn_merges
+from course_lib.generation import decode, encode, learn_merges
 
 WORDS = st.lists(st.text("ab", max_size=7) | st.text("abc", max_size=5), max_size=8)
 

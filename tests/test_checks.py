@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from course_lib import checks
+from course_lib.support import checks
 
 X = torch.zeros(2, 3, 4)
 

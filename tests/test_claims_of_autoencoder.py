@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from course_lib import autoencoder as library
-from course_lib.typefaces import LETTERS, load_typefaces
+from course_lib.models.typefaces import LETTERS, load_typefaces
 
 pytestmark = pytest.mark.slow
 

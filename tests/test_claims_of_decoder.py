@@ -11,10 +11,19 @@ from claims import claims, holds_and_falls
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib import attention, byte_pairs, generation, name_decoder, speculative_decoding
+from course_lib import attention, generation
 from course_lib import transformer as library_of_blocks
-from course_lib.name_decoder import LONGEST, load_name_decoder, load_towns, town_bits, town_rows
-from course_lib.transformer import Decoder, EncoderDecoder, KeyValueCache
+from course_lib.generation import KeyValueCache, byte_pairs
+from course_lib.generation import speculative as speculative_decoding
+from course_lib.models.words import name_decoder
+from course_lib.models.words.name_decoder import (
+    LONGEST,
+    load_name_decoder,
+    load_towns,
+    town_bits,
+    town_rows,
+)
+from course_lib.transformer import Decoder, EncoderDecoder
 
 pytestmark = pytest.mark.slow
 

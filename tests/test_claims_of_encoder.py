@@ -9,11 +9,14 @@ from claims import claims, holds_and_falls
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib import deep_stacks, masked_language_model, modern_block, spelling, transformer
+from course_lib import transformer
 from course_lib.attention import causal_mask
-from course_lib.masked_language_model import MaskedLanguageModel
-from course_lib.training import seed
-from course_lib.transformer_parts import Residual
+from course_lib.models import deep_stacks
+from course_lib.models.words import spelling
+from course_lib.support.training import seed
+from course_lib.transformer import MaskedLanguageModel, Residual
+from course_lib.transformer import masked as masked_language_model
+from course_lib.transformer import modern as modern_block
 
 pytestmark = pytest.mark.slow
 

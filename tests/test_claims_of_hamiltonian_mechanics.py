@@ -6,10 +6,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.backward_error import modified_pendulum
 from course_lib.mechanics import (
     Pendulum,
     explicit_euler,
+    modified_pendulum,
     runge_kutta_4,
     stoermer_verlet,
     symplectic_euler,

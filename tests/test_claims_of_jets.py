@@ -8,10 +8,10 @@ import torch
 from claims import claims, holds_and_falls
 from torch import Tensor, nn
 
-from course_lib import four_momenta as library
-from course_lib import particle_transformer as network
-from course_lib import transformer_parts
 from course_lib.jets import SMALLEST, pairwise_features
+from course_lib.jets import kinematics as library
+from course_lib.jets import particle_transformer as network
+from course_lib.transformer import parts as transformer_parts
 
 pytestmark = pytest.mark.slow
 

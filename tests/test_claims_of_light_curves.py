@@ -8,9 +8,16 @@ import torch
 from claims import claims, holds_and_falls
 from torch import Tensor
 
-from course_lib.astromer import BRIGHTNESS, PRECISION, Astromer, StarClassifier
-from course_lib.light_curves import LightCurves, frequency_ladder, time_sinusoids
-from course_lib.periodogram import lomb_scargle
+from course_lib.light_curves import (
+    BRIGHTNESS,
+    PRECISION,
+    Astromer,
+    LightCurves,
+    StarClassifier,
+    frequency_ladder,
+    lomb_scargle,
+    time_sinusoids,
+)
 
 pytestmark = pytest.mark.slow
 

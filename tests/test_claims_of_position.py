@@ -7,9 +7,10 @@ import torch
 from claims import claims, holds_and_falls
 from torch import Tensor
 
-from course_lib import name_reader, transformer_parts
 from course_lib import position as library
+from course_lib.models.words import name_reader
 from course_lib.transformer import TokenEmbedding
+from course_lib.transformer import parts as transformer_parts
 
 pytestmark = pytest.mark.slow
 

@@ -5,10 +5,10 @@ from claims import claims, holds_and_falls
 from torch import Tensor
 
 from course_lib import attention as lookups
-from course_lib import prompted_sympnet as prompts
 from course_lib import symplectic as library
-from course_lib.evidence import Evidence
 from course_lib.mechanics import RigidBody
+from course_lib.models import sympnets as prompts
+from course_lib.support.evidence import Evidence
 
 # As in a lecture, no shape is checked: couplings of several strengths go side by side there.
 pytestmark = pytest.mark.slow

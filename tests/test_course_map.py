@@ -7,7 +7,7 @@ from code_lines import with_hanging_lines
 from course_map import Lecture, lectures, linked, with_minutes
 from still_figures import caption_of, with_captions
 
-from course_lib import figures
+from course_lib.support import figures
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from course_lib.deep_stacks import KINDS, StackedLayer, deep_stack
+from course_lib.models.deep_stacks import KINDS, StackedLayer, deep_stack
 
 
 def normed(x: torch.Tensor) -> torch.Tensor:

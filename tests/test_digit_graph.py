@@ -7,7 +7,8 @@ import pytest
 import torch
 from sklearn.linear_model import Ridge
 
-from course_lib.digit_graph import (
+from course_lib.graph_dynamics import Diffusion, dirichlet_energy, evolve
+from course_lib.models.digit_graph import (
     FLOWS,
     accuracies,
     digit_graph,
@@ -17,7 +18,6 @@ from course_lib.digit_graph import (
     read_out,
     time_filter,
 )
-from course_lib.graph_dynamics import Diffusion, dirichlet_energy, evolve
 
 pytestmark = pytest.mark.slow
 

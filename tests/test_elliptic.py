@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from seeded import assert_close, randn
 from torch import Tensor
 
-from course_lib.elliptic import CosineSeries, Rods, random_rods, random_series, solve
+from course_lib.basis import CosineSeries, Rods, random_rods, random_series, solve
 
 SEEDS = st.integers(0, 2**31)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib import evidence
-from course_lib.evidence import Evidence, compute, experiment
+from course_lib.support import evidence
+from course_lib.support.evidence import Evidence, compute, experiment
 
 SCRIPTS = sorted(Path(__file__).parents[1].glob("scripts/evidence/[0-9]*.py"))
 EXPERIMENTS = [

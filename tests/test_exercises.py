@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from mistakes import ALWAYS, ALWAYS_OF_FLAGS, changed
 from torch import Tensor
 
-from course_lib import attention, checker
-from course_lib.checker import Exercise, Result, close
+from course_lib import attention
+from course_lib.exercises import _checker as checker
 from course_lib.exercises import check
+from course_lib.exercises._checker import Exercise, Result, close
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@ import re
 import numpy as np
 import pytest
 
-from course_lib import figures
 from course_lib.attention import attention_weights
-from course_lib.evidence import Evidence
+from course_lib.support import figures
+from course_lib.support.evidence import Evidence
 
 
 def displayed_html(monkeypatch, show):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seeded import assert_close
 from torch import Tensor
 
-from course_lib.four_momenta import (
+from course_lib.jets import (
     boosted,
     boosted_along_beam,
     delta_phi,

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
 from seeded import assert_close, randn
 
-from course_lib.graph_calculus import (
+from course_lib.graph_dynamics import (
     attention_metric,
     components,
     dirichlet_energy,

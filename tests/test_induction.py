@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lib.induction import (
+from course_lib.models.words.induction import (
     TOKENS,
     StringReader,
     ToldReader,
@@ -12,7 +12,7 @@ from course_lib.induction import (
     returning_strings,
     train_reader,
 )
-from course_lib.training import seed
+from course_lib.support.training import seed
 
 STRINGS = returning_strings(200, torch.Generator().manual_seed(0))
 

@@ -8,10 +8,17 @@ import pytest
 import torch
 from seeded import assert_close
 
-from course_lib.four_momenta import delta_r, invariant_mass
-from course_lib.jet_substructure import SUBSTRUCTURE, jet_numbers, jet_substructure, subjets
-from course_lib.jet_tagging import SUMMARY, jet_summary
-from course_lib.jets import load_jets
+from course_lib.jets import (
+    SUMMARY,
+    delta_r,
+    invariant_mass,
+    jet_numbers,
+    jet_substructure,
+    jet_summary,
+    load_jets,
+    subjets,
+)
+from course_lib.jets.substructure import SUBSTRUCTURE
 
 SIDES = load_jets()
 FEW = SIDES.test[:8]

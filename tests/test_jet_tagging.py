@@ -12,13 +12,20 @@ from seeded import assert_close, perturbed
 from sklearn.metrics import roc_curve
 from torch.nn import functional as F
 
-from course_lib.jet_tagging import (
+from course_lib.jets import (
+    FEATURES,
+    PARTICLES,
     SUMMARY,
+    jet_summary,
+    load_jets,
+    pairwise_features,
+    particle_features,
+)
+from course_lib.models.tagging import (
     TAGGERS,
     DeepSet,
     fit_forest,
     jet_inputs,
-    jet_summary,
     judged,
     kinds_alone,
     load_tagger,
@@ -26,13 +33,6 @@ from course_lib.jet_tagging import (
     mirrored,
     rejection,
     train_tagger,
-)
-from course_lib.jets import (
-    FEATURES,
-    PARTICLES,
-    load_jets,
-    pairwise_features,
-    particle_features,
 )
 
 SIDES = load_jets()

@@ -11,9 +11,8 @@ import torch
 from torch import distributed
 from torch.utils.data import DataLoader
 
-from course_lib.four_momenta import transverse_momentum
-from course_lib.jetclass import BRANCHES, CLASSES, KINDS, JetStream
-from course_lib.jets import Jets, load_jets, stream
+from course_lib.jets import CLASSES, Jets, JetStream, load_jets, stream, transverse_momentum
+from course_lib.jets.jetclass import BRANCHES, KINDS
 
 pytestmark = pytest.mark.slow
 

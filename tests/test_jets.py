@@ -10,18 +10,19 @@ from hypothesis import strategies as st
 from seeded import assert_close
 from torch import Tensor
 
-from course_lib.four_momenta import boosted_along_beam, rotated_about_beam
 from course_lib.jets import (
     FEATURES,
-    MASSES,
     PAIR_FEATURES,
     PARTICLES,
+    boosted_along_beam,
     load_jets,
     packed_miss,
     pairwise_features,
     particle_features,
+    rotated_about_beam,
     unpacked_miss,
 )
+from course_lib.jets.features import MASSES
 
 SIDES = load_jets()
 FEW = SIDES.test[:40]

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from course_lib.learned_motion import (
+from course_lib.mechanics import integrate, stoermer_verlet
+from course_lib.models.sympnets import (
     STEP,
     SYSTEM,
     Perceptron,
@@ -15,7 +16,6 @@ from course_lib.learned_motion import (
     reference,
     roll_out,
 )
-from course_lib.mechanics import integrate, stoermer_verlet
 
 
 @pytest.fixture(scope="module")

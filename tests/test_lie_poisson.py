@@ -3,7 +3,7 @@ import torch
 from scipy.integrate import solve_ivp
 from seeded import assert_close, jacobian, randn, randomized
 
-from course_lib.lie_poisson import LiePoissonLayer, LiePoissonNet
+from course_lib.symplectic import LiePoissonLayer, LiePoissonNet
 
 TURNS = {f"about axis {axis}": randomized(LiePoissonLayer(axis)) for axis in (1, 2, 3)}
 TURNS["net"] = randomized(LiePoissonNet(), 0.5)

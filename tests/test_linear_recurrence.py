@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from course_lib.linear_recurrence import MinGRU, linear_recurrence, parallel_scan
-from course_lib.recurrent import GRU
+from course_lib.recurrent import GRU, MinGRU, linear_recurrence, parallel_scan
 
 
 def randn(*shape: int, seed: int = 0) -> Tensor:

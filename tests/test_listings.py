@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import attention, listings, mechanics, recurrent, symplectic
-from course_lib.transformer_parts import KeyValueCache
+from course_lib import attention, mechanics, recurrent, symplectic
+from course_lib.generation import KeyValueCache
+from course_lib.support import listings
 
 LIBRARY = '''"""A library."""
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from course_lib.masked_language_model import MaskedLanguageModel, hide, masked_loss
+from course_lib.transformer import MaskedLanguageModel, hide, masked_loss
 
 POSITIONS = ["learned", "sinusoidal", "rotary", "none"]
 MASK, VOCABULARY = 4, 11

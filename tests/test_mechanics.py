@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from course_lib import mechanics
 from course_lib.mechanics import (
     STEPPERS,
     CoupledOscillators,
@@ -27,6 +26,7 @@ from course_lib.mechanics import (
     stoermer_verlet,
     symplectic_euler,
     symplecticity_error,
+    trajectories,
     work_along,
 )
 
@@ -224,7 +224,7 @@ def test_the_recorded_loop_and_pytorch_give_the_same_trajectory(method, monkeypa
         ]
 
     recorded = run()
-    monkeypatch.setattr(mechanics, "record", lambda *_: None)
+    monkeypatch.setattr(trajectories, "record", lambda *_: None)
     for fast, plain in zip(recorded, run(), strict=True):
         for left, right in zip(fast, plain, strict=True):
             torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-13)
@@ -244,7 +244,7 @@ def test_integrate_is_the_stepper_repeated():
 
 
 def test_a_hundred_thousand_steps_of_a_pendulum_take_none_in_pytorch(monkeypatch):
-    monkeypatch.setattr(mechanics, "_repeat", None)
+    monkeypatch.setattr(trajectories, "_repeat", None)
     q, p = start(Pendulum())
     orbit = integrate(Pendulum(), q, p, dt=0.1, steps=100_000)
     assert orbit.q.shape == (100_001, 1)
@@ -319,7 +319,7 @@ def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
     recorded, batch, monkeypatch
 ):
     if not recorded:
-        monkeypatch.setattr(mechanics, "record", lambda *_: None)
+        monkeypatch.setattr(trajectories, "record", lambda *_: None)
     escaping = torch.full((*batch, 2), 2.0, dtype=torch.float64)
     with pytest.raises(IntegrationError, match="step") as caught:
         integrate(HenonHeiles(), escaping, -escaping, dt=0.1, steps=60)
@@ -357,7 +357,7 @@ LONG = (  # where sweeps do not contract: systems, two states each, of which som
 def test_long_steps_solve_the_equation_of_the_midpoint(system, state, dt, monkeypatch):
     for recorded in (True, False):
         if not recorded:
-            monkeypatch.setattr(mechanics, "record", lambda *_: None)
+            monkeypatch.setattr(trajectories, "record", lambda *_: None)
         state = [torch.as_tensor(part).double() for part in state]
         run = integrate(system, *state, dt=dt, steps=1, method=implicit_midpoint)
         middle = [(part[:, 1:] + part[:, :-1]) / 2 for part in (run.q, run.p)]

@@ -3,7 +3,7 @@
 import torch
 
 from course_lib.attention import attention
-from course_lib.memory_traffic import TrafficMeter, kept_entries
+from course_lib.tiled_attention import TrafficMeter, kept_entries
 
 
 def test_a_meter_counts_what_operators_read_and_write_and_no_view():

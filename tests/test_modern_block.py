@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import causal_mask
-from course_lib.modern_block import MixtureOfExperts, ModernBlock, RMSNorm, SwiGLU
 from course_lib.position import rotary
+from course_lib.transformer import MixtureOfExperts, ModernBlock, RMSNorm, SwiGLU
 
 BATCHES = [(), (2, 3), (2, 0)]
 SEEDS = st.integers(0, 1000)

@@ -6,9 +6,15 @@ import torch
 from torch import Tensor
 
 from course_lib.graph import Graph
-from course_lib.molecule_network import DATA, LAYERS, MoleculeNetwork, train_network, trained
-from course_lib.molecules import load_molecules
-from course_lib.training import seed
+from course_lib.models.molecules import (
+    DATA,
+    LAYERS,
+    MoleculeNetwork,
+    load_molecules,
+    train_network,
+    trained,
+)
+from course_lib.support.training import seed
 
 MOLECULES = load_molecules()
 TESTS = [molecule for molecule in MOLECULES if molecule.test]

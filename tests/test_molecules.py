@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lib.molecules import (
+from course_lib.models.molecules import (
     ATOM_FEATURES,
     BOND_FEATURES,
     ELEMENTS,

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from course_lib.name_decoder import (
+from course_lib.models.words.name_decoder import (
     END,
     HELD_OUT,
     LANDS,
@@ -20,7 +20,7 @@ from course_lib.name_decoder import (
     town_rows,
     town_surprise,
 )
-from course_lib.training import parameter_count
+from course_lib.support.training import parameter_count
 from course_lib.transformer import Decoder
 
 

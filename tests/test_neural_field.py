@@ -5,7 +5,7 @@ from seeded import assert_close, randn, randomized
 from torch import Tensor
 
 from course_lib.attention import attention
-from course_lib.neural_field import CrossAttentionField
+from course_lib.basis import CrossAttentionField
 
 SENSORS, POINTS, BATCH = 7, 11, 3
 

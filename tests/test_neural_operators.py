@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 from seeded import assert_close, randn
 from torch import Tensor
 
-from course_lib.neural_operators import (
+from course_lib.basis import (
     DeepONet,
     FourierOperator,
     muon_and_adamw,
@@ -17,7 +17,7 @@ from course_lib.neural_operators import (
     spline_matrix,
     train_operator,
 )
-from course_lib.training import seed
+from course_lib.support.training import seed
 
 PLACES = torch.linspace(0, 1, 6, dtype=torch.float64)
 

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.ngrams import AbsoluteDiscounting
+from course_lib.generation import AbsoluteDiscounting
 
 TEXTS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=6)
 ORDERS, KEPT = st.integers(1, 4), st.integers(0, 2)

@@ -4,8 +4,8 @@ import pytest
 import torch
 from num2words import num2words
 
-from course_lib.number_words import load_number_words, translated, translation_surprise
-from course_lib.training import seed
+from course_lib.models.words.number_words import load_number_words, translated, translation_surprise
+from course_lib.support.training import seed
 from course_lib.transformer import EncoderDecoder
 
 pytestmark = pytest.mark.slow

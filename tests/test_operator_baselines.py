@@ -6,12 +6,12 @@ import torch
 from seeded import assert_close, randn
 from sklearn.kernel_ridge import KernelRidge
 
-from course_lib.neural_operators import spline_matrix
-from course_lib.operator_baselines import (
+from course_lib.basis import (
     gaussian,
     kernel_regression,
     ridge_kernels,
     solve_from_sensors,
+    spline_matrix,
 )
 
 PLACES = torch.linspace(0, 1, 6, dtype=torch.float64)

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeded import assert_close, perturbed, randn
 
-from course_lib.jets import load_jets, pairwise_features, particle_features
-from course_lib.particle_transformer import (
+from course_lib.jets import (
     ClassAttentionBlock,
     ParticleAttentionBlock,
     ParticleTransformer,
     Standardization,
+    load_jets,
+    pairwise_features,
+    particle_features,
     without_itself,
 )
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lib.party import GUESTS, load_party
+from course_lib.models.party import GUESTS, load_party
 
 PARTY = load_party(torch.Generator().manual_seed(0))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.signal import lombscargle
 from seeded import assert_close, randn
 
-from course_lib.periodogram import find_period, fit_harmonics, frequency_grid, lomb_scargle
+from course_lib.light_curves import find_period, fit_harmonics, frequency_grid, lomb_scargle
 
 FREQUENCY = torch.linspace(0.02, 3, 40, dtype=torch.float64)
 

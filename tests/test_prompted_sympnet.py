@@ -4,9 +4,9 @@ import pytest
 import torch
 from seeded import assert_close, randn, randomized
 
-from course_lib import prompted_sympnet
 from course_lib.mechanics import CoupledOscillators, integrate, symplecticity_error
-from course_lib.prompted_sympnet import PromptedSympNet, PromptEncoder, trained
+from course_lib.models import sympnets as prompted_sympnet
+from course_lib.models.sympnets import PromptedSympNet, PromptEncoder, trained
 from course_lib.symplectic import SympNet
 
 D = 2

@@ -12,56 +12,27 @@ import torch
 from seeded import randn
 from torch import Tensor, nn
 
+from course_lib import attention as att
 from course_lib import (
-    astromer,
     autoencoder,
-    backward_error,
     basis,
-    byte_pairs,
-    checks,
-    deep_stacks,
-    elliptic,
-    four_momenta,
     generation,
     graph,
-    graph_calculus,
     graph_dynamics,
-    jet_substructure,
-    jet_tagging,
-    jetclass,
     jets,
-    lie_poisson,
     light_curves,
-    linear_recurrence,
-    masked_language_model,
     mechanics,
-    modern_block,
-    molecule_network,
-    molecules,
-    name_decoder,
-    neural_field,
-    neural_operators,
-    ngrams,
-    operator_baselines,
-    particle_transformer,
-    periodogram,
     position,
-    prompted_sympnet,
     recurrent,
-    speculative_decoding,
-    star_prior,
-    syllables,
     symplectic,
     tiled_attention,
-    time_transformation,
-    training,
     transformer,
-    transformer_parts,
-    typefaces,
-    variable_stars,
-    volume_preserving,
 )
-from course_lib import attention as att
+from course_lib.basis import baselines
+from course_lib.jets import jetclass
+from course_lib.models import deep_stacks, molecules, stars, sympnets, tagging, typefaces
+from course_lib.models.words import name_decoder, syllables
+from course_lib.support import checks, training
 
 V, T = ValueError, TypeError
 Rows = list[tuple[Callable[[], object], type[Exception], str]]
@@ -147,16 +118,16 @@ def of_transformer() -> Rows:
     block, decoder = transformer.EncoderBlock, partial(transformer.Decoder, 11, 8, 2, 2, tokens=12)
     model, crossed = decoder().double(), decoder(cross=True).double()
     encoder, x = transformer.Encoder(8, 2, 1).double(), randn(2, 3, 8)
-    attention = transformer_parts.BlockAttention(8, 2).double()
+    attention = transformer.BlockAttention(8, 2).double()
 
-    def filled(model: nn.Module, *shape: int) -> transformer.KeyValueCache:
-        cache = transformer.KeyValueCache()
+    def filled(model: nn.Module, *shape: int) -> generation.KeyValueCache:
+        cache = generation.KeyValueCache()
         model(torch.zeros(shape, dtype=torch.int64), cache)
         return cache
 
-    def broken_off(*, at: int) -> transformer.KeyValueCache:
+    def broken_off(*, at: int) -> generation.KeyValueCache:
         """A cache whose call ended in an exception in one of the layers, after an earlier call."""
-        cache = filled(model, 2, 3) if at else transformer.KeyValueCache()
+        cache = filled(model, 2, 3) if at else generation.KeyValueCache()
         hook = model.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             model(IDS[:, :1], cache)
@@ -164,7 +135,7 @@ def of_transformer() -> Rows:
         return cache
 
     def second_context() -> None:
-        cache = transformer.KeyValueCache()
+        cache = generation.KeyValueCache()
         for seed in range(2):
             crossed(IDS[:, :1], cache, context=randn(2, 3, 8, seed=seed))
 
@@ -222,10 +193,10 @@ def of_generation() -> Rows:
 
 
 def of_masked_language_model() -> Rows:
-    make = partial(masked_language_model.MaskedLanguageModel, 11, 8, tokens=4)
+    make = partial(transformer.MaskedLanguageModel, 11, 8, tokens=4)
     model, real, logits = make(2, 2), IDS > 0, torch.zeros(2, 3, 11)
-    hide = partial(masked_language_model.hide, IDS, mask=4, vocabulary=11)
-    loss = masked_language_model.masked_loss
+    hide = partial(transformer.hide, IDS, mask=4, vocabulary=11)
+    loss = transformer.masked_loss
     return [
         (lambda: model(IDS[:, :0]), V, "ids"),
         (lambda: model.encode(IDS + 9), V, "ids"),
@@ -332,27 +303,27 @@ def of_recurrent() -> Rows:
         (lambda: step(randn(2, 8), randn(2, 8), randn(2, 1)), V, "cell"),
         *(
             row
-            for scan in (linear_recurrence.linear_recurrence, linear_recurrence.parallel_scan)
+            for scan in (recurrent.linear_recurrence, recurrent.parallel_scan)
             for row in (
                 (partial(scan, randn(3, 2), randn(4, 2)), V, "tokens"),
                 (partial(scan, randn(0, 2), randn(0, 2)), V, "length"),
             )
         ),
-        (lambda: linear_recurrence.MinGRU(4, 3)(torch.zeros(5, 3)), V, "x"),
+        (lambda: recurrent.MinGRU(4, 3)(torch.zeros(5, 3)), V, "x"),
     ]
 
 
 def of_modern_block() -> Rows:
-    x, mixture = randn(2, 3, 8), modern_block.MixtureOfExperts(8, 4, 3, 2).double()
+    x, mixture = randn(2, 3, 8), transformer.MixtureOfExperts(8, 4, 3, 2).double()
 
-    def block(d_model: int = 8, heads: int = 2, **more: object) -> modern_block.ModernBlock:
-        return modern_block.ModernBlock(d_model, heads, **{"kv_heads": 1, "d_hidden": 4, **more})
+    def block(d_model: int = 8, heads: int = 2, **more: object) -> transformer.ModernBlock:
+        return transformer.ModernBlock(d_model, heads, **{"kv_heads": 1, "d_hidden": 4, **more})
 
     return [
-        (lambda: modern_block.RMSNorm(8, epsilon=0), V, "epsilon"),
-        (lambda: modern_block.RMSNorm(4).double()(x), V, "x"),
-        (lambda: modern_block.SwiGLU(4, 4).double()(x), V, "x"),
-        (lambda: modern_block.MixtureOfExperts(8, 4, 3, 4), V, "active"),
+        (lambda: transformer.RMSNorm(8, epsilon=0), V, "epsilon"),
+        (lambda: transformer.RMSNorm(4).double()(x), V, "x"),
+        (lambda: transformer.SwiGLU(4, 4).double()(x), V, "x"),
+        (lambda: transformer.MixtureOfExperts(8, 4, 3, 4), V, "active"),
         (lambda: mixture.shares(x[..., 1:]), V, "x"),
         (lambda: mixture.balance_loss(x[:0]), V, "x"),
         (lambda: block(kv_heads=3), V, "kv_heads"),
@@ -411,35 +382,33 @@ def of_basis() -> Rows:
 
 def of_operators() -> Rows:
     nodes = torch.linspace(0, 1, 6, dtype=torch.float64)
-    solve, one = elliptic.solve, torch.ones_like
+    solve, one = basis.solve, torch.ones_like
     x, place, z = torch.rand(2, 5), torch.rand(2, 4), torch.rand(2, 4, 1)
-    make = partial(neural_field.CrossAttentionField, 8, 2)
-    field, fourier = make(1), neural_operators.FourierOperator
-    deep, rods = neural_operators.DeepONet(6, d_z=2, width=4), randn(9, 6, 2)
-    gaussian = operator_baselines.gaussian
-    ridge = partial(
-        operator_baselines.kernel_regression, rods, rods, kernel=partial(gaussian, length=1)
-    )
+    make = partial(basis.CrossAttentionField, 8, 2)
+    field, fourier = make(1), basis.FourierOperator
+    deep, rods = basis.DeepONet(6, d_z=2, width=4), randn(9, 6, 2)
+    gaussian = basis.gaussian
+    ridge = partial(basis.kernel_regression, rods, rods, kernel=partial(gaussian, length=1))
     return [
         (lambda: solve(one, one, nodes.flip(0)), V, "nodes"),
         (lambda: solve(one, one, nodes, q=-1), V, "q"),
         (lambda: solve(lambda x: -x, one, nodes), V, "k"),
         (lambda: solve(one, lambda x: x / 0, nodes), V, "f"),
-        (lambda: elliptic.random_series(1, length=0, generator=GENERATOR), V, "length"),
+        (lambda: basis.random_series(1, length=0, generator=GENERATOR), V, "length"),
         (lambda: field(x, place, z[..., 0]), V, "z"),
         (lambda: field(x, place[:, :0], z[:, :0]), V, "place"),
         (lambda: field(x.double(), place, z), T, "x"),
-        (lambda: neural_field.CrossAttentionField(7, 1, 1), V, "d_model"),
+        (lambda: basis.CrossAttentionField(7, 1, 1), V, "d_model"),
         (lambda: make(1, finest=0), V, "finest"),
-        (lambda: neural_operators.DeepONet(0), V, "sensors"),
+        (lambda: basis.DeepONet(0), V, "sensors"),
         (lambda: fourier(nodes, modes=11, grid=16), V, "modes"),
-        (lambda: neural_operators.muon_and_adamw(deep, ("twig.weight",)), V, "inner"),
-        (lambda: neural_operators.spline_matrix(nodes, nodes[:3]), V, "nodes"),
-        (lambda: neural_operators.relative_errors(x, 0 * x), V, "truth"),
+        (lambda: basis.muon_and_adamw(deep, ("twig.weight",)), V, "inner"),
+        (lambda: basis.spline_matrix(nodes, nodes[:3]), V, "nodes"),
+        (lambda: basis.relative_errors(x, 0 * x), V, "truth"),
         (lambda: gaussian(rods, rods, length=0), V, "length"),
         (lambda: ridge(rods[..., 0], strength=0), V, "strength"),
-        (lambda: operator_baselines.solve_from_sensors(nodes, nodes, rods[:, 1:]), V, "z"),
-        (lambda: operator_baselines.near_and_linear_in_load(rods, rods, length=-1), V, "length"),
+        (lambda: basis.solve_from_sensors(nodes, nodes, rods[:, 1:]), V, "z"),
+        (lambda: baselines.near_and_linear_in_load(rods, rods, length=-1), V, "length"),
     ]
 
 
@@ -483,12 +452,12 @@ def of_graph() -> Rows:
 
 def of_graph_dynamics() -> Rows:
     edges, h = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]]), randn(4, 2)
-    q, p, weights, calculus = h, randn(5, 2), torch.ones(5).double(), graph_calculus
+    q, p, weights = h, randn(5, 2), torch.ones(5).double()
     both = torch.cat([edges, edges.flip(0)], dim=1)
     heat, wave = graph_dynamics.Diffusion(both), graph_dynamics.WaveEquation(edges, 4)
     times = torch.tensor([0.0, 1.0]).double()
-    evolve, diverge = graph_dynamics.evolve, partial(calculus.divergence, p, edges, 4)
-    flow = graph_dynamics.HamiltonianFlow
+    evolve, diverge = graph_dynamics.evolve, partial(graph_dynamics.divergence, p, edges, 4)
+    flow, metric = graph_dynamics.HamiltonianFlow, graph_dynamics.attention_metric
     of_many_numbers = flow(edges, 4, hamiltonian=lambda q, _: q.sum(dim=0))
     logarithm = flow(edges, 4, hamiltonian=lambda q, p: (q.sum() + p.sum()).log())
     rows = []
@@ -500,13 +469,13 @@ def of_graph_dynamics() -> Rows:
         ]
     return [
         *rows,
-        (lambda: calculus.gradient(h[:3], edges), V, "edges"),
+        (lambda: graph_dynamics.gradient(h[:3], edges), V, "edges"),
         (lambda: diverge(edge_weights=weights[1:]), V, "edge_weights"),
         (lambda: diverge(node_weights=0 * weights[:4]), V, "node_weights"),
-        (lambda: calculus.inner(h, h, weights=weights), V, "weights"),
-        (lambda: calculus.spectral_gap(edges, 6), V, "components"),
-        (lambda: calculus.attention_metric(-800 * weights.cumsum(0), edges, 4), V, "weighs 0"),
-        (lambda: calculus.attention_metric(weights / 0, edges, 4), V, "score"),
+        (lambda: graph_dynamics.inner(h, h, weights=weights), V, "weights"),
+        (lambda: graph_dynamics.spectral_gap(edges, 6), V, "components"),
+        (lambda: metric(-800 * weights.cumsum(0), edges, 4), V, "weighs 0"),
+        (lambda: metric(weights / 0, edges, 4), V, "score"),
         (lambda: graph_dynamics.euler_step(heat, h, 0), V, "dt"),
         (lambda: evolve(heat, h, times.flip(0)), V, "t"),
         (lambda: evolve(heat, h, times, method="stoermer_verlet"), V, "method"),
@@ -525,7 +494,7 @@ def of_mechanics() -> Rows:
     error, work = mechanics.symplecticity_error, mechanics.work_along
     by = partial(integrate, dt=0.1, steps=1)
     step, turn = partial(by, pendulum, one, one), partial(by, body, randn(3))
-    clock = time_transformation.LogarithmicHamiltonian
+    clock = mechanics.LogarithmicHamiltonian
     by_clock = clock(kepler).extended(q + 2, 0 * q)
     up = clock(mechanics.HarmonicOscillator())
 
@@ -555,8 +524,8 @@ def of_mechanics() -> Rows:
         (lambda: by(up, *up.extended(one, one)), V, "p_t"),
         (lambda: by(clock(kepler), by_clock[0], -9 * by_clock[1]), V, "p_t"),
         (lambda: clock(kepler).energy(q, q), V, "q"),
-        (lambda: backward_error.TrigonometricPolynomial(np.zeros((3, 4))), V, "frequencies"),
-        (lambda: backward_error.modified_pendulum(1)[0](randn(5, 2), randn(5, 2)), V, "q"),
+        (lambda: mechanics.TrigonometricPolynomial(np.zeros((3, 4))), V, "frequencies"),
+        (lambda: mechanics.modified_pendulum(1)[0](randn(5, 2), randn(5, 2)), V, "q"),
     ]
 
 
@@ -584,9 +553,9 @@ def of_symplectic() -> Rows:
             (partial(flow, z.float(), z.float()), T, "torch.float32"),
         ]
     volume = (
-        volume_preserving.VolumePreservingAttention,
-        volume_preserving.VolumePreservingLayer,
-        volume_preserving.VolumePreservingTransformer,
+        symplectic.VolumePreservingAttention,
+        symplectic.VolumePreservingLayer,
+        symplectic.VolumePreservingTransformer,
     )
     for make in volume:
         rows += [
@@ -596,8 +565,7 @@ def of_symplectic() -> Rows:
     network = symplectic.SymplecticTransformer(3, blocks=1).double()
     linear = symplectic.LinearSymplecticAttention(4).double()
     window, q = randn(2, 1, 3), randn(2)
-    prompted = prompted_sympnet.PromptedSympNet(2).double()
-    lie = lie_poisson
+    prompted = sympnets.PromptedSympNet(2).double()
     return [
         *rows,
         (lambda: symplectic.symplectic_attention(z, A, backend="cuda"), V, "backend"),
@@ -606,10 +574,10 @@ def of_symplectic() -> Rows:
         (lambda: linear(randn(5, 3), randn(5, 3)), V, "q"),
         (lambda: network(window, window, context=(randn(2, 3, 2),) * 2), V, "context[0]"),
         (lambda: volume[1](3, triangle="full"), V, "triangle"),
-        (lambda: lie.LiePoissonLayer(4), V, "axis"),
+        (lambda: symplectic.LiePoissonLayer(4), V, "axis"),
         (lambda: prompted(q, q, context=(randn(1, 2),) * 2), V, "prompt"),
-        (lambda: prompted_sympnet.PromptEncoder(2, pool="max"), V, "pool"),
-        (lambda: prompted_sympnet.trained("told k"), V, "kind"),
+        (lambda: sympnets.PromptEncoder(2, pool="max"), V, "pool"),
+        (lambda: sympnets.trained("told k"), V, "kind"),
     ]
 
 
@@ -646,14 +614,14 @@ def of_autoencoder() -> Rows:
 
 
 def of_words() -> Rows:
-    stacked, merge = deep_stacks.StackedLayer, byte_pairs.learn_merges
-    count = partial(ngrams.AbsoluteDiscounting, symbols=3, order=2)
+    stacked, merge = deep_stacks.StackedLayer, generation.learn_merges
+    count = partial(generation.AbsoluteDiscounting, symbols=3, order=2)
 
     def coin(ids: Tensor) -> Tensor:
         return torch.zeros(len(ids), 2)
 
-    speculate = partial(speculative_decoding.speculative_decoding, coin, coin)
-    accept, p, q = speculative_decoding.accept_or_replace, torch.ones(2) / 2, torch.eye(2)[0]
+    speculate = partial(generation.speculative_decoding, coin, coin)
+    accept, p, q = generation.accept_or_replace, torch.ones(2) / 2, torch.eye(2)[0]
     return [
         (lambda: stacked("sideways", 4), V, "kind"),
         (lambda: merge("abc", 2), T, "words"),
@@ -676,19 +644,19 @@ def of_molecules() -> Rows:
         (lambda: drawn("CC", [(0, 2, 1)]), V, "joins 0 and 2"),
         (lambda: drawn("CC", [(0, 1, 1), (1, 0, 2)]), V, "given twice"),
         (lambda: drawn(caffeine, []).without(4), V, "atom"),
-        (lambda: molecule_network.BondConv(14, 8, 4)(bare), V, "edge_features"),
-        (lambda: molecule_network.trained("telepathy"), V, "kind"),
+        (lambda: molecules.BondConv(14, 8, 4)(bare), V, "edge_features"),
+        (lambda: molecules.trained("telepathy"), V, "kind"),
     ]
 
 
 def of_jets() -> Rows:
     one, four, tensor = torch.ones(1), torch.ones(4), torch.tensor
-    momenta = four_momenta.four_momenta
+    momenta = jets.four_momenta
     few = jets.load_jets().test[:3]
     features, pairs = jets.particle_features(few), jets.pairwise_features(few.momenta).float()
-    network = particle_transformer.ParticleTransformer(5, 16, 4, 1, 1)
+    network = jets.ParticleTransformer(5, 16, 4, 1, 1)
     logits, label = torch.zeros(2, 5), tensor([0, 2])
-    reject = partial(jet_tagging.rejection, logits, label)
+    reject = partial(tagging.rejection, logits, label)
 
     def jet(**changed: Tensor) -> jets.Jets:
         floats, whole = torch.ones(1, 2), torch.zeros(1, 2, dtype=torch.int64)
@@ -698,9 +666,9 @@ def of_jets() -> Rows:
 
     return [
         (lambda: momenta(-one, one, one, one), V, "pt"),
-        (lambda: four_momenta.rapidity(torch.ones(3)), V, "momenta"),
-        (lambda: four_momenta.delta_r(four.long(), four), T, "first"),
-        (lambda: four_momenta.boosted(four, (0.8, 0.6, 0.0)), V, "speed of light"),
+        (lambda: jets.rapidity(torch.ones(3)), V, "momenta"),
+        (lambda: jets.delta_r(four.long(), four), T, "first"),
+        (lambda: jets.boosted(four, (0.8, 0.6, 0.0)), V, "speed of light"),
         (lambda: jet(pt=tensor([[1.0, -2.0]])), V, "pt"),
         (lambda: jet(eta=tensor([[1.0, math.nan]])), V, "eta"),
         (lambda: jet(kind=tensor([[-1, -1]])), V, "jet (0,)"),
@@ -714,9 +682,9 @@ def of_jets() -> Rows:
         (lambda: reject(signal="top"), V, "signal"),
         (lambda: reject(signal="W", background=("gluon",)), V, "background"),
         (lambda: reject(signal="Hbb", classes=jetclass.CLASSES), V, "classes"),
-        (lambda: jet_tagging.rejection(logits / 0, label, signal="W"), V, "jet 0"),
-        (lambda: jet_tagging.judged(logits / 0, label), V, "logits"),
-        (lambda: jet_substructure.subjets(few, 0), V, "most"),
+        (lambda: tagging.rejection(logits / 0, label, signal="W"), V, "jet 0"),
+        (lambda: tagging.judged(logits / 0, label), V, "logits"),
+        (lambda: jets.subjets(few, 0), V, "most"),
         (lambda: network(features, pairs, real=few.real & False), V, "jet (0,)"),
         (lambda: network(features, pairs[:, 1:]), V, "pairs"),
         (lambda: jetclass.JetStream([Path(__file__)], batch=2, rank=2, ranks=2), V, "rank"),
@@ -736,19 +704,21 @@ def of_stars() -> Rows:
     ones, real = torch.ones(2, 4), torch.ones(2, 4) > 0
     hidden = real & (time > 2)
     everything = hidden | torch.tensor([[False], [True]])
-    stars, frequency = variable_stars.load_stars(), torch.linspace(0.1, 1, 5)
-    power, seen = partial(periodogram.lomb_scargle, frequency=frequency), (time, ones, ones)
+    catalogue, frequency = stars.load_stars(), torch.linspace(0.1, 1, 5)
+    power, seen = partial(light_curves.lomb_scargle, frequency=frequency), (time, ones, ones)
 
     def curves(**changed: Tensor) -> light_curves.LightCurves:
         given = {"time": time, "magnitude": ones, "error": ones, "real": real}
         return light_curves.LightCurves(**(given | changed))
 
-    model = astromer.Astromer(torch.tensor([1.0, 2.0]), d_model=8, heads=2, layers=1, d_hidden=8)
-    surprise = astromer.negative_log_likelihood
+    model = light_curves.Astromer(
+        torch.tensor([1.0, 2.0]), d_model=8, heads=2, layers=1, d_hidden=8
+    )
+    surprise = light_curves.negative_log_likelihood
     periods = torch.ones(2)
-    macho = list(variable_stars.load_macho().values())
-    seasons = variable_stars.seasons(macho[:1])
-    jitter = partial(star_prior.likeliest_jitter, curves(), periods, variance=torch.ones(3))
+    macho = list(stars.load_macho().values())
+    seasons = stars.seasons(macho[:1])
+    jitter = partial(stars.likeliest_jitter, curves(), periods, variance=torch.ones(3))
     nobody = torch.zeros(0, dtype=torch.int64)
     return [
         (lambda: curves(time=time / 0), V, "time"),
@@ -763,31 +733,31 @@ def of_stars() -> Rows:
         (lambda: power(time, ones / 0, ones), V, "magnitude"),
         (lambda: curves(error=0 * ones), V, "error"),
         (lambda: power(far, ones, ones), V, "float64"),
-        (lambda: periodogram.lomb_scargle(*seen, frequency / 0), V, "frequency"),
+        (lambda: light_curves.lomb_scargle(*seen, frequency / 0), V, "frequency"),
         (lambda: light_curves.phase(far, periods), V, "float64"),
         (lambda: curves(time=far).in_turns(periods), V, "float64"),
         (lambda: model(curves(time=far)), V, "float64"),
         (lambda: model.at(curves(), far), V, "float64"),
-        (lambda: periodogram.fit_harmonics(far, ones, ones, periods), V, "float64"),
-        (lambda: periodogram.fit_harmonics(*seen, frequency[:2], harmonics=0), V, "harmonics"),
-        (lambda: periodogram.find_period(*seen, frequency[:2]), V, "frequencies"),
-        (lambda: periodogram.find_period(*seen, frequency), V, "star 0"),
-        (lambda: periodogram.find_period(time[0], ones[0], ones[0], frequency), V, "time"),
-        (lambda: periodogram.frequency_grid(1, highest=0.3), V, "highest"),
-        (lambda: periodogram.frequency_grid(0, highest=2), V, "days"),
-        (lambda: stars.of("Mira"), V, "kind"),
-        (lambda: variable_stars.observe(stars[nobody], seasons), V, "stars"),
-        (lambda: variable_stars.seasons(macho, days=1), V, "observations"),
+        (lambda: light_curves.fit_harmonics(far, ones, ones, periods), V, "float64"),
+        (lambda: light_curves.fit_harmonics(*seen, frequency[:2], harmonics=0), V, "harmonics"),
+        (lambda: light_curves.find_period(*seen, frequency[:2]), V, "frequencies"),
+        (lambda: light_curves.find_period(*seen, frequency), V, "star 0"),
+        (lambda: light_curves.find_period(time[0], ones[0], ones[0], frequency), V, "time"),
+        (lambda: light_curves.frequency_grid(1, highest=0.3), V, "highest"),
+        (lambda: light_curves.frequency_grid(0, highest=2), V, "days"),
+        (lambda: catalogue.of("Mira"), V, "kind"),
+        (lambda: stars.observe(catalogue[nobody], seasons), V, "stars"),
+        (lambda: stars.seasons(macho, days=1), V, "observations"),
         (lambda: jitter(jitters=(0.1, -0.1)), V, "jitters"),
         (lambda: model(curves(), hidden=everything), V, "star 1"),
         (lambda: model.at(curves(), time, hidden=everything), V, "star 1"),
         (lambda: model(curves(), hidden=hidden[:, :3]), V, "hidden"),
-        (lambda: astromer.reconstruction_error(ones, ones, ~real), V, "hidden"),
+        (lambda: light_curves.reconstruction_error(ones, ones, ~real), V, "hidden"),
         (lambda: surprise(ones, 0 * ones, ones, hidden), V, "deviation"),
-        (lambda: astromer.hide_nights(curves(), share=1.5), V, "share"),
-        (lambda: astromer.load_astromer("sundial"), V, "clock"),
-        (lambda: astromer.StarClassifier(model, 1), V, "classes"),
-        (lambda: astromer.Astromer(torch.zeros(0)), V, "frequencies"),
+        (lambda: light_curves.hide_nights(curves(), share=1.5), V, "share"),
+        (lambda: light_curves.load_astromer("sundial"), V, "clock"),
+        (lambda: light_curves.StarClassifier(model, 1), V, "classes"),
+        (lambda: light_curves.Astromer(torch.zeros(0)), V, "frequencies"),
     ]
 
 

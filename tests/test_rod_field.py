@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from course_lib.elliptic import random_rods
-from course_lib.rod_field import load_rod_field
-from course_lib.training import parameter_count
+from course_lib.basis import random_rods
+from course_lib.models.rods import load_rod_field
+from course_lib.support.training import parameter_count
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from course_lib.generation import generate
-from course_lib.speculative_decoding import (
+from course_lib.generation import (
     accept_or_replace,
     acceptance_rate,
+    generate,
     law_of,
     speculative_decoding,
 )

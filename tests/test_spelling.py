@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from course_lib.masked_language_model import hide, masked_loss
-from course_lib.spelling import (
+from course_lib.models.words.spelling import (
     HELD_OUT,
     HOLE,
     LETTERS,
@@ -16,6 +15,7 @@ from course_lib.spelling import (
     syllables,
     trained_speller,
 )
+from course_lib.transformer import hide, masked_loss
 
 pytestmark = pytest.mark.slow
 

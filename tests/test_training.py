@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.training import fit, fit_one_cycle, fit_side_by_side, parameter_count, seed
+from course_lib.support.training import fit, fit_one_cycle, fit_side_by_side, parameter_count, seed
 
 
 def squared_error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:

@@ -9,18 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.attention import MultiHeadAttention, causal_mask
+from course_lib.generation import KeyValueCache
 from course_lib.position import rotary
-from course_lib.training import parameter_count
+from course_lib.support.training import parameter_count
 from course_lib.transformer import (
+    BlockAttention,
     Decoder,
     DecoderBlock,
     Encoder,
     EncoderBlock,
     EncoderDecoder,
-    KeyValueCache,
     TokenEmbedding,
 )
-from course_lib.transformer_parts import BlockAttention
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 NORMS = ["pre", "post"]

@@ -5,15 +5,15 @@ import torch
 from seeded import assert_close, randn, randomized
 
 from course_lib.autoencoder import elbo
-from course_lib.typeface_vae import (
+from course_lib.models.typefaces import (
     PAPER,
     PIXELS,
     SHARPNESS,
     AlphabetDecoder,
     StyleEncoder,
     load_typeface_vae,
+    load_typefaces,
 )
-from course_lib.typefaces import load_typefaces
 
 
 def silu(x):

@@ -5,7 +5,14 @@ import pytest
 import torch
 from seeded import assert_close, randn
 
-from course_lib.typefaces import SIDES, Typefaces, ink_distance, load_typefaces, packed, unpacked
+from course_lib.models.typefaces import (
+    SIDES,
+    Typefaces,
+    ink_distance,
+    load_typefaces,
+    packed,
+    unpacked,
+)
 
 pytestmark = pytest.mark.slow
 

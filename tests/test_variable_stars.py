@@ -7,7 +7,7 @@ import torch
 from seeded import assert_close
 
 from course_lib.light_curves import LightCurves, cosine_series
-from course_lib.variable_stars import (
+from course_lib.models.stars import (
     DAYS,
     LARGEST_ERROR,
     NIGHTS,

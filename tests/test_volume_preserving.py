@@ -4,7 +4,7 @@ import pytest
 import torch
 from seeded import assert_close, jacobian, randn, randomized
 
-from course_lib.volume_preserving import (
+from course_lib.symplectic import (
     VolumePreservingAttention,
     VolumePreservingLayer,
     VolumePreservingTransformer,

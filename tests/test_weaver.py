@@ -3,9 +3,8 @@
 import torch
 from seeded import assert_close
 
-from course_lib.jets import pairwise_features
-from course_lib.particle_transformer import ParticleTransformer
-from course_lib.weaver import weaver_example
+from course_lib.jets import ParticleTransformer, pairwise_features
+from course_lib.models.weaver import weaver_example
 
 EXAMPLE, PARAMETERS = weaver_example()
 REAL = EXAMPLE.real

@@ -3,7 +3,7 @@ import pytest
 import torch
 from small_widgets import make
 
-from course_lib.elliptic import random_rods
+from course_lib.basis import random_rods
 from course_lib.widgets.basis_explorer import DRAWN, MOST, STEPS, Curve, read_off
 
 

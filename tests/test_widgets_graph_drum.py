@@ -3,8 +3,8 @@ import pytest
 import torch
 from small_widgets import payload
 
+from course_lib.graph import Graph
 from course_lib.graph_dynamics import components
-from course_lib.graph_structure import Graph
 from course_lib.widgets import GraphDrum
 from course_lib.widgets.graph_drum import MOST_NODES
 from course_lib.widgets.graph_shapes import SHAPES

@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from small_widgets import ethanol, make
 
-from course_lib.molecules import Molecule, load_molecules
+from course_lib.models.molecules import Molecule, load_molecules
 from course_lib.widgets.drawings import MOST_ATOMS, REACH, drawing_of
 
 

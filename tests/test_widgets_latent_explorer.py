@@ -7,8 +7,7 @@ from scipy.stats import chi2
 from small_widgets import BESIDE, SANS, SERIF, TYPEFACES, make, style_vae, typefaces
 
 from course_lib.autoencoder import kl_to_standard_normal
-from course_lib.typeface_vae import load_typeface_vae
-from course_lib.typefaces import load_typefaces
+from course_lib.models.typefaces import load_typeface_vae, load_typefaces
 from course_lib.widgets import LatentExplorer
 from course_lib.widgets.traits import Array
 

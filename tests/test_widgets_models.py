@@ -20,8 +20,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
-from course_lib.training import parameter_count
-from course_lib.transformer_parts import Position
+from course_lib.support.training import parameter_count
+from course_lib.transformer import Position
 from course_lib.widgets.letter_hider import expected_letters
 
 IDS = 1 + torch.arange(24).reshape(3, 8) % 6

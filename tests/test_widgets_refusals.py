@@ -30,7 +30,7 @@ from torch import nn
 from course_lib import mechanics, widgets
 from course_lib.autoencoder import VAE
 from course_lib.graph import Graph, GraphConv
-from course_lib.molecule_network import MoleculeNetwork
+from course_lib.models.molecules import MoleculeNetwork
 from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder, Encoder
 from course_lib.widgets.drawings import drawing_of

@@ -4,7 +4,7 @@ import torch
 from small_widgets import watched_stars
 
 from course_lib.light_curves import LightCurves
-from course_lib.variable_stars import CLASSES, DAYS, NIGHTS, load_stars
+from course_lib.models.stars import CLASSES, DAYS, NIGHTS, load_stars
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import START
 from course_lib.widgets.watched_stars import (

@@ -22,12 +22,10 @@ from small_widgets import (
 from torch import nn
 
 from course_lib import mechanics, widgets
-from course_lib.astromer import load_astromer
-from course_lib.molecule_network import MoleculeNetwork
-from course_lib.molecules import load_molecules
-from course_lib.rod_field import load_rod_field
-from course_lib.typeface_vae import load_typeface_vae
-from course_lib.typefaces import load_typefaces
+from course_lib.light_curves import load_astromer
+from course_lib.models.molecules import MoleculeNetwork, load_molecules
+from course_lib.models.rods import load_rod_field
+from course_lib.models.typefaces import load_typeface_vae, load_typefaces
 from course_lib.widgets.basis_explorer import read_off
 from course_lib.widgets.break_it import CLAIMS
 from course_lib.widgets.drawings import MOST_ATOMS

@@ -31,20 +31,24 @@ from provenance import provenance
 from sklearn.ensemble import RandomForestClassifier
 from torch import Tensor, nn
 
-from course_lib.jet_substructure import jet_numbers
-from course_lib.jet_tagging import (
+from course_lib.jets import (
     SUMMARY,
+    Jets,
+    ParticleTransformer,
+    class_number,
+    jet_numbers,
+    jet_summary,
+    load_jets,
+)
+from course_lib.models.tagging import (
     Inputs,
     fit_forest,
     jet_inputs,
-    jet_summary,
     judged,
     logits_of,
     train_tagger,
 )
-from course_lib.jets import Jets, class_number, load_jets
-from course_lib.particle_transformer import ParticleTransformer
-from course_lib.training import seed
+from course_lib.support.training import seed
 
 COMMAND = "OMP_NUM_THREADS=1 python scripts/data/compare_fine_tuning.py"
 RESULTS = Path(__file__).parents[2] / "course_lib" / "data" / "jet_fine_tuning.json"

@@ -24,19 +24,17 @@ import torch
 from provenance import provenance
 from torch import Tensor
 
-from course_lib.jet_substructure import jet_numbers
-from course_lib.jet_tagging import (
+from course_lib.jets import Jets, jet_numbers, jet_summary, load_jets
+from course_lib.models.tagging import (
     COMPARED,
     TAGGERS,
     fit_forest,
     jet_inputs,
-    jet_summary,
     judged,
     logits_of,
     train_tagger,
 )
-from course_lib.jets import Jets, load_jets
-from course_lib.training import seed
+from course_lib.support.training import seed
 
 COMMAND = "OMP_NUM_THREADS=1 python scripts/data/compare_jet_models.py"
 FORESTS = {"trees": jet_summary, "more trees": jet_numbers, "tuned trees": jet_numbers}

@@ -4,7 +4,7 @@
 
 Two subjects. *Letters*: single letters, told which one they are, as autoencoders with 2, 8 and 32
 codes and as VAEs with 32 codes and two betas, all for the same number of steps; one VAE is trained
-for twice as many, to show what that adds. *Typefaces*: the VAE of course_lib.typeface_vae, for
+for twice as many, to show what that adds. *Typefaces*: the VAE of course_lib.models.typefaces, for
 fewer steps than the bundled one, and that one. Noise is set on the validation side; the test side
 decides nothing here. Of the bundled VAE the clouds of the test side are also refined: they climb
 the ELBO from where the encoder puts them.
@@ -30,8 +30,15 @@ from torch.nn import functional as F
 from train_typefaces import BETA, D_Z, train
 
 from course_lib.autoencoder import VAE, Autoencoder, elbo, kl_to_standard_normal
-from course_lib.typeface_vae import PIXELS, load_typeface_vae
-from course_lib.typefaces import LETTERS, SIDES, SIZE, ink_distance, load_typefaces
+from course_lib.models.typefaces import (
+    LETTERS,
+    PIXELS,
+    SIDES,
+    SIZE,
+    ink_distance,
+    load_typeface_vae,
+    load_typefaces,
+)
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data" / "letter_models.json"
 SEEDS, RATE = 5, 2e-3

@@ -27,18 +27,23 @@ import torch
 from provenance import provenance
 from torch import Tensor, nn
 
-from course_lib.basis import hat, interpolate
-from course_lib.elliptic import Rods, random_rods
-from course_lib.neural_field import INNER, CrossAttentionField
-from course_lib.neural_operators import (
+from course_lib.basis import (
+    CrossAttentionField,
     DeepONet,
     FourierOperator,
+    Rods,
+    hat,
+    interpolate,
+    kernel_regression,
+    random_rods,
     relative_errors,
+    ridge_kernels,
+    solve_from_sensors,
     spline_matrix,
     train_operator,
 )
-from course_lib.operator_baselines import kernel_regression, ridge_kernels, solve_from_sensors
-from course_lib.training import parameter_count, seed
+from course_lib.basis.field import INNER
+from course_lib.support.training import parameter_count, seed
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data" / "operators.json"
 SENSORS, RODS, SEEDS, STEPS, BATCH, POINTS = 16, 2000, 5, 6000, 32, 32

@@ -19,9 +19,15 @@ from torch import Tensor
 from train_molecules import batch, shuffled
 
 from course_lib.graph import Graph
-from course_lib.molecule_network import DATA, LAYERS, MoleculeNetwork, train_network
-from course_lib.molecules import Molecule, load_molecules
-from course_lib.training import parameter_count, seed
+from course_lib.models.molecules import (
+    DATA,
+    LAYERS,
+    Molecule,
+    MoleculeNetwork,
+    load_molecules,
+    train_network,
+)
+from course_lib.support.training import parameter_count, seed
 
 TARGET = Path(DATA).with_name("molecule_folds.npz")
 COMPARED = {

@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python scripts/data/fine_tune_speller.py
 
-The label of a word is the number of its syllables. The encoder of course_lib.spelling gets one
-linear map on top whose answers are added up over the letters, and all is trained on with
+The label of a word is the number of its syllables. The encoder of course_lib.models.words.spelling
+gets one linear map on top whose answers are added up over the letters, and all is trained on with
 Adam on the mean squared error, 700 batches of 16 words of one length, at a rate that falls from
 1e-3 along a cosine. Three draws of labelled words for each number of labels, side by side. The same
 network learns the same from scratch, in as many steps. The file holds, for each draw, the share of
@@ -22,8 +22,7 @@ from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.masked_language_model import MaskedLanguageModel
-from course_lib.spelling import (
+from course_lib.models.words.spelling import (
     HELD_OUT,
     dictionary_words,
     ids_of_words,
@@ -31,7 +30,8 @@ from course_lib.spelling import (
     syllables,
     trained_speller,
 )
-from course_lib.training import fit_side_by_side
+from course_lib.support.training import fit_side_by_side
+from course_lib.transformer import MaskedLanguageModel
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data" / "syllables.json"
 STARTS = {"pre-trained": trained_speller, "scratch": large_speller}

@@ -194,7 +194,8 @@ def pack(raw: Path) -> dict[str, np.ndarray]:
     """The arrays that jets.md describes."""
     import torch
 
-    from course_lib.jets import ANGLE_STEP, LN_PT_STEP, packed_miss
+    from course_lib.jets import packed_miss
+    from course_lib.jets.features import ANGLE_STEP, LN_PT_STEP
 
     with np.load(raw) as stored:
         found = {name: stored[name] for name in stored.files}
@@ -233,7 +234,7 @@ def main() -> None:
     if asked.simulate:
         simulate(asked.raw, asked.each)
         return
-    from course_lib.jets import DATA
+    from course_lib.jets.features import DATA
 
     np.savez_compressed(DATA, **pack(asked.raw))
     print(f"{DATA}: {DATA.stat().st_size / 1e6:.2f} MB")

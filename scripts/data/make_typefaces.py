@@ -26,7 +26,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_lib.typefaces import DATA, LETTERS, LEVELS, SIDES, SIZE, ink_distance, packed, unpacked
+from course_lib.models.typefaces import (
+    DATA,
+    LETTERS,
+    LEVELS,
+    SIDES,
+    SIZE,
+    ink_distance,
+    packed,
+    unpacked,
+)
 
 BASELINE, X_HEIGHT = 20, 11
 SMALLEST_X = 0.7 * X_HEIGHT

@@ -22,8 +22,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 from train_name_decoder import ALPHABET, ASIDE, BATCH, TOWNS, batches, bits_a_letter
 
-from course_lib.name_decoder import LONGEST, UNASKED, WEIGHTS
-from course_lib.training import parameter_count, seed
+from course_lib.models.words.name_decoder import LONGEST, UNASKED, WEIGHTS
+from course_lib.support.training import parameter_count, seed
 from course_lib.transformer import Decoder
 
 DATA = WEIGHTS.with_name("scaling.json")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from course_lib.evidence import about
+from course_lib.support.evidence import about
 
 
 def provenance(*libraries: ModuleType) -> dict[str, object]:

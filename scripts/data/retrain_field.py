@@ -20,13 +20,19 @@ from provenance import provenance
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 
-from course_lib.basis import interpolate
-from course_lib.elliptic import random_rods
-from course_lib.neural_field import CrossAttentionField
-from course_lib.neural_operators import relative_errors, spline_matrix, train_operator
-from course_lib.operator_baselines import kernel_regression, ridge_kernels, solve_from_sensors
-from course_lib.rod_field import load_rod_field
-from course_lib.training import seed
+from course_lib.basis import (
+    CrossAttentionField,
+    interpolate,
+    kernel_regression,
+    random_rods,
+    relative_errors,
+    ridge_kernels,
+    solve_from_sensors,
+    spline_matrix,
+    train_operator,
+)
+from course_lib.models.rods import load_rod_field
+from course_lib.support.training import seed
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data" / "retrained_field.json"
 EXCHANGE, COUNTS, SEEDS, STEPS, BATCH, RATE, POINTS = 10.0, (25, 100, 400), 5, 300, 32, 1e-3, 32

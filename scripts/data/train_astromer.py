@@ -23,18 +23,18 @@ import torch
 from provenance import provenance
 from torch import Tensor, nn
 
-from course_lib.astromer import (
+from course_lib.light_curves import (
     CLOCKS,
     Astromer,
+    LightCurves,
     empty_astromer,
+    find_period,
+    frequency_grid,
     negative_log_likelihood,
     reconstruction_error,
-    weights_path,
 )
-from course_lib.light_curves import LightCurves
-from course_lib.periodogram import find_period, frequency_grid
-from course_lib.training import parameter_count, seed
-from course_lib.variable_stars import (
+from course_lib.light_curves.astromer import weights_path
+from course_lib.models.stars import (
     DAYS,
     FASTEST,
     NIGHTS,
@@ -44,6 +44,7 @@ from course_lib.variable_stars import (
     observe,
     seasons,
 )
+from course_lib.support.training import parameter_count, seed
 
 SEED, SEASONS, STEPS, BATCH = 0, 4, 7500, 64
 VISIBLE = (6, 34)  # nights of a season of forty

@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_deep_stacks.py
 
-Stacks of 60 layers of four kinds of course_lib.deep_stacks, and pre-norm stacks of 2, learn the
-letter in the middle from two letters on each side: 1,800 batches of 128, Adam, a rate that falls
-from 2e-3 along a cosine, for post-norm also behind a warm-up of 300 batches. Three seeds each, side
-by side. The file holds, for each seed, the loss on the held-out words, in nats.
+Stacks of 60 layers of four kinds of course_lib.models.deep_stacks, and pre-norm stacks of 2, learn
+the letter in the middle from two letters on each side: 1,800 batches of 128, Adam, a rate that
+falls from 2e-3 along a cosine, for post-norm also behind a warm-up of 300 batches. Three seeds
+each, side by side. The file holds, for each seed, the loss on the held-out words, in nats.
 """
 
 import json
@@ -17,9 +17,9 @@ from provenance import provenance
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.deep_stacks import middle_letter_model
-from course_lib.spelling import HELD_OUT, dictionary_words, ids_of_words
-from course_lib.training import fit_side_by_side, seed
+from course_lib.models.deep_stacks import middle_letter_model
+from course_lib.models.words.spelling import HELD_OUT, dictionary_words, ids_of_words
+from course_lib.support.training import fit_side_by_side, seed
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data" / "deep_stacks.json"
 WARM_UP = 300

@@ -19,11 +19,10 @@ import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from course_lib.elliptic import random_rods
-from course_lib.neural_field import INNER, CrossAttentionField
-from course_lib.neural_operators import muon_and_adamw
-from course_lib.rod_field import WEIGHTS
-from course_lib.training import parameter_count, seed
+from course_lib.basis import CrossAttentionField, muon_and_adamw, random_rods
+from course_lib.basis.field import INNER
+from course_lib.models.rods import WEIGHTS
+from course_lib.support.training import parameter_count, seed
 
 SEED, TEST_SEED, RODS, TEST_RODS = 0, 1, 20_000, 1000
 SENSORS, NODES, POINTS = 32, 249, 16

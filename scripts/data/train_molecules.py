@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_molecules.py
 
-All kinds of layer of course_lib.molecule_network, five seeds each, with as many features, layers
+All kinds of layer of course_lib.models.molecules, five seeds each, with as many features, layers
 and steps and one schedule for all. The pools were chosen on 200 of the molecules to learn from, set
 aside once; all else was set by hand. Test errors are printed beside, so no one can swear that they
 swayed no choice. What is in the file is told beside it, in molecule_networks.md.
@@ -19,9 +19,15 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from course_lib.graph import Graph
-from course_lib.molecule_network import DATA, LAYERS, MoleculeNetwork, train_network
-from course_lib.molecules import Molecule, load_molecules
-from course_lib.training import seed
+from course_lib.models.molecules import (
+    DATA,
+    LAYERS,
+    Molecule,
+    MoleculeNetwork,
+    load_molecules,
+    train_network,
+)
+from course_lib.support.training import seed
 
 SEEDS = range(5)
 STEPS, BATCH, SHUFFLES = 2000, 64, 10

@@ -19,7 +19,7 @@ from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.name_decoder import (
+from course_lib.models.words.name_decoder import (
     UNASKED,
     WEIGHTS,
     empty_name_decoder,
@@ -27,7 +27,7 @@ from course_lib.name_decoder import (
     town_bits,
     town_rows,
 )
-from course_lib.training import parameter_count, seed
+from course_lib.support.training import parameter_count, seed
 
 RECORD = WEIGHTS.with_suffix(".json")
 ASIDE, BATCH = 750, 64

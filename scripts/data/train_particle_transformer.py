@@ -15,7 +15,8 @@ import torch
 from provenance import provenance
 from torch import nn
 
-from course_lib.jet_tagging import (
+from course_lib.jets import load_jets
+from course_lib.models.tagging import (
     TAGGERS,
     WEIGHTS,
     Inputs,
@@ -24,8 +25,7 @@ from course_lib.jet_tagging import (
     logits_of,
     train_tagger,
 )
-from course_lib.jets import load_jets
-from course_lib.training import parameter_count, seed
+from course_lib.support.training import parameter_count, seed
 
 SEED, EPOCHS, BATCH, RATE = 0, 12, 64, 2e-3
 STANDARD = 1000  # jets that say what mean and deviation the features have

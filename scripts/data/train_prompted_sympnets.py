@@ -27,9 +27,9 @@ from scipy import stats
 from torch import Tensor, nn
 
 from course_lib.mechanics import CoupledOscillators, IntegrationError, integrate
-from course_lib.prompted_sympnet import PromptedSympNet, PromptEncoder
+from course_lib.models.sympnets import PromptedSympNet, PromptEncoder
+from course_lib.support.training import fit_side_by_side, parameter_count
 from course_lib.symplectic import SympNet
-from course_lib.training import fit_side_by_side, parameter_count
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data" / "prompted_sympnets"
 STEP, PROMPT, LENGTH, COUPLING = 0.3, 8, 60, (0.2, 2.0)

@@ -18,8 +18,7 @@ import numpy as np
 import torch
 from torch.nn.utils import clip_grad_norm_, parameters_to_vector
 
-from course_lib.masked_language_model import hide, masked_loss
-from course_lib.spelling import (
+from course_lib.models.words.spelling import (
     DATA,
     HELD_OUT,
     HOLE,
@@ -29,7 +28,8 @@ from course_lib.spelling import (
     ids_of_words,
     large_speller,
 )
-from course_lib.training import seed
+from course_lib.support.training import seed
+from course_lib.transformer import hide, masked_loss
 
 CHECKPOINT = Path(__file__).parents[2] / "_build" / "speller.pt"
 RATE, WARM, BATCH, SHARE, EVERY = 3e-3, 200, 256, 0.2, 500

@@ -27,7 +27,7 @@ from sklearn.linear_model import Ridge
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.syllables import (
+from course_lib.models.words.syllables import (
     BLANK,
     HELD_OUT_WORDS,
     MOST_SYLLABLES,
@@ -35,7 +35,7 @@ from course_lib.syllables import (
     syllable_words,
     syllables_by_rule,
 )
-from course_lib.training import parameter_count, seed
+from course_lib.support.training import parameter_count, seed
 
 NETWORKS = (("LSTM", 32), ("GRU", 32), ("RNN", 32), ("RNN", 64))
 SEEDS, STEPS, BATCH, RATE = 3, 5000, 256, 1e-2

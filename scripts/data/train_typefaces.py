@@ -20,9 +20,8 @@ import torch
 from torch import Tensor
 
 from course_lib.autoencoder import VAE, elbo
-from course_lib.training import parameter_count, seed
-from course_lib.typeface_vae import WEIGHTS, typeface_vae
-from course_lib.typefaces import SIDES, load_typefaces
+from course_lib.models.typefaces import SIDES, WEIGHTS, load_typefaces, typeface_vae
+from course_lib.support.training import parameter_count, seed
 
 SEED, D_Z, BATCH, STEPS, BETA = 0, 16, 16, 10_000, 32
 NOISE_VARIANCE = 0.007

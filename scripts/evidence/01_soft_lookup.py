@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import attention, attention_weights
-from course_lib.evidence import Row, compute, experiment
-from course_lib.party import Party, load_party
-from course_lib.training import fit, seed
+from course_lib.models.party import Party, load_party
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit, seed
 
 
 @cache

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import MultiHeadAttention, attention
-from course_lib.evidence import Row, compute, experiment
-from course_lib.induction import (
+from course_lib.models.words.induction import (
     TOKENS,
     StringReader,
     Strings,
@@ -24,7 +23,8 @@ from course_lib.induction import (
     returning_strings,
     train_reader,
 )
-from course_lib.training import fit, seed
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit, seed
 
 
 class Wide(nn.Module):

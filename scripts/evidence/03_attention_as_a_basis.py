@@ -17,13 +17,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.basis import hat, interpolate, relu_network, relu_nodes, softmax_basis
-from course_lib.elliptic import Rods, random_rods
-from course_lib.evidence import Row, compute, experiment
-from course_lib.neural_operators import relative_errors, spline_matrix
-from course_lib.operator_baselines import ridge_kernels, solve_from_sensors
-from course_lib.rod_field import load_rod_field, readings, temperatures
-from course_lib.training import seed
+from course_lib.basis import (
+    Rods,
+    hat,
+    interpolate,
+    random_rods,
+    relative_errors,
+    relu_network,
+    relu_nodes,
+    ridge_kernels,
+    softmax_basis,
+    solve_from_sensors,
+    spline_matrix,
+)
+from course_lib.models.rods import load_rod_field, readings, temperatures
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import seed
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data"
 DOUBLE = {"dtype": torch.float64}

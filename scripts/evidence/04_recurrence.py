@@ -13,12 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.evidence import Row, compute, experiment
-from course_lib.ngrams import AbsoluteDiscounting
-from course_lib.recall import Recaller, passages, recall, untrained, with_open_gate
-from course_lib.recurrent import GRU, LSTM, RNN, lstm_gates, lstm_step
-from course_lib.spelling import census_names
-from course_lib.syllables import (
+from course_lib.generation import AbsoluteDiscounting
+from course_lib.models.words.recall import Recaller, passages, recall, untrained, with_open_gate
+from course_lib.models.words.spelling import census_names
+from course_lib.models.words.syllables import (
     BLANK,
     HELD_OUT_WORDS,
     MOST_SYLLABLES,
@@ -28,7 +26,9 @@ from course_lib.syllables import (
     syllable_words,
     syllables_by_rule,
 )
-from course_lib.training import fit, parameter_count, seed
+from course_lib.recurrent import GRU, LSTM, RNN, lstm_gates, lstm_step
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit, parameter_count, seed
 
 LONGEST = 15  # letters that a network may write
 STOP = BLANK  # as an output, the 27th letter ends a word

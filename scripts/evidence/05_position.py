@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import causal_mask
-from course_lib.evidence import Row, compute, experiment
-from course_lib.name_reader import (
+from course_lib.models.words.name_reader import (
     EIGHT,
     HIDDEN,
     LETTERS,
@@ -32,7 +31,8 @@ from course_lib.name_reader import (
     surprise,
 )
 from course_lib.position import alibi_bias, relative_buckets, rotary, sinusoidal
-from course_lib.training import parameter_count, seed
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import parameter_count, seed
 from course_lib.widgets import PositionExplorer
 
 LENGTHS = (8, 16, 32, 64, 128)

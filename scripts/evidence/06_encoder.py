@@ -16,9 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.deep_stacks import KINDS, birth, deep_stack
-from course_lib.evidence import Row, compute, experiment
-from course_lib.spelling import (
+from course_lib.models.deep_stacks import KINDS, birth, deep_stack
+from course_lib.models.words.spelling import (
     HELD_OUT,
     HOLE,
     LETTERS,
@@ -29,7 +28,8 @@ from course_lib.spelling import (
     syllables,
     trained_speller,
 )
-from course_lib.training import parameter_count, seed
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import parameter_count, seed
 
 DATA = Path(__file__).parents[2] / "course_lib" / "data"
 TEST = 1000  # of the held-out words

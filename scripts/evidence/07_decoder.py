@@ -18,9 +18,15 @@ from num2words import num2words
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.byte_pairs import encode, learn_merges
-from course_lib.evidence import Row, compute, experiment
-from course_lib.name_decoder import (
+from course_lib.generation import (
+    AbsoluteDiscounting,
+    KeyValueCache,
+    acceptance_rate,
+    encode,
+    learn_merges,
+    speculative_decoding,
+)
+from course_lib.models.words.name_decoder import (
     END,
     LANDS,
     LONGEST,
@@ -31,17 +37,15 @@ from course_lib.name_decoder import (
     town_rows,
     town_surprise,
 )
-from course_lib.ngrams import AbsoluteDiscounting
-from course_lib.number_words import (
+from course_lib.models.words.number_words import (
     NumberWords,
     load_number_words,
     translated,
     translation_surprise,
 )
-from course_lib.speculative_decoding import acceptance_rate, speculative_decoding
-from course_lib.training import fit, parameter_count, seed
-from course_lib.transformer import Decoder, EncoderDecoder, KeyValueCache
-from course_lib.transformer_parts import BlockAttention
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit, parameter_count, seed
+from course_lib.transformer import BlockAttention, Decoder, EncoderDecoder
 
 UNSEEN, SEEN, ALPHABET = load_towns()
 DATA = Path(__file__).parents[2] / "course_lib" / "data"

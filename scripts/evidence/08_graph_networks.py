@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.evidence import Row, compute, experiment
 from course_lib.graph import (
     Graph,
     GraphAttention,
@@ -29,9 +28,16 @@ from course_lib.graph import (
     sum_pool,
     weisfeiler_lehman,
 )
-from course_lib.molecule_network import DATA, LAYERS, MoleculeNetwork, trained
-from course_lib.molecules import Molecule, load_molecules
-from course_lib.training import fit, parameter_count, seed
+from course_lib.models.molecules import (
+    DATA,
+    LAYERS,
+    Molecule,
+    MoleculeNetwork,
+    load_molecules,
+    trained,
+)
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit, parameter_count, seed
 
 DOUBLE = {"dtype": torch.float64}
 NAMES, SEEDS, RESAMPLINGS = 6, range(5), 4000

@@ -12,19 +12,6 @@ from sklearn.svm import SVC
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib import listings
-from course_lib.digit_graph import (
-    FLOWS,
-    Split,
-    accuracies,
-    digit_graph,
-    draw_labels,
-    gap,
-    layer_filter,
-    read_out,
-    time_filter,
-)
-from course_lib.evidence import Row, compute, experiment
 from course_lib.graph import Graph, GraphAttention, NormalizedGraphConv, edge_softmax
 from course_lib.graph_dynamics import (
     Diffusion,
@@ -37,7 +24,20 @@ from course_lib.graph_dynamics import (
     hodge_decomposition,
     laplacian,
 )
-from course_lib.steppers import stoermer_verlet
+from course_lib.mechanics import stoermer_verlet
+from course_lib.models.digit_graph import (
+    FLOWS,
+    Split,
+    accuracies,
+    digit_graph,
+    draw_labels,
+    gap,
+    layer_filter,
+    read_out,
+    time_filter,
+)
+from course_lib.support import listings
+from course_lib.support.evidence import Row, compute, experiment
 
 DEPTHS, STEP = (1, 2, 4, 8, 16, 32, 64), 0.5
 TIMES = tuple(2.0**k for k in range(-2, 13))

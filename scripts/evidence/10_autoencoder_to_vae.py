@@ -27,10 +27,15 @@ from course_lib.autoencoder import (
     redrawn_by_linear_vae,
     reparameterize,
 )
-from course_lib.evidence import Row, compute, experiment
-from course_lib.training import fit, seed
-from course_lib.typeface_vae import load_typeface_vae
-from course_lib.typefaces import LETTERS, SIDES, ink_distance, load_typefaces
+from course_lib.models.typefaces import (
+    LETTERS,
+    SIDES,
+    ink_distance,
+    load_typeface_vae,
+    load_typefaces,
+)
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit, seed
 
 MEASURED = Path(__file__).parents[2] / "course_lib" / "data" / "letter_models.json"
 NOISES = (0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.01, 0.012)

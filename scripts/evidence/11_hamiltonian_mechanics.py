@@ -11,24 +11,26 @@ import torch
 from scipy.integrate import solve_ivp
 from torch import Tensor
 
-from course_lib.backward_error import modified_pendulum
-from course_lib.evidence import Row, compute, experiment
 from course_lib.mechanics import (
     CoupledOscillators,
     HamiltonianSystem,
     HarmonicOscillator,
     HenonHeiles,
     Kepler,
+    LogarithmicHamiltonian,
     Pendulum,
     Trajectory,
+    by_both_ends,
+    by_distance,
     explicit_euler,
     implicit_midpoint,
     integrate,
+    modified_pendulum,
     runge_kutta_4,
     stoermer_verlet,
     symplectic_euler,
 )
-from course_lib.time_transformation import LogarithmicHamiltonian, by_both_ends, by_distance
+from course_lib.support.evidence import Row, compute, experiment
 
 STEPPERS = {
     "explicit Euler": explicit_euler,

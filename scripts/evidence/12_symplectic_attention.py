@@ -8,18 +8,7 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from course_lib import listings
 from course_lib.attention import attention
-from course_lib.evidence import Row, compute, experiment
-from course_lib.learned_motion import (
-    STEP,
-    SYSTEM,
-    Perceptron,
-    comes_next,
-    learn,
-    reference,
-    roll_out,
-)
 from course_lib.mechanics import (
     CoupledOscillators,
     RigidBody,
@@ -28,7 +17,18 @@ from course_lib.mechanics import (
     integrate,
     stoermer_verlet,
 )
-from course_lib.prompted_sympnet import trained
+from course_lib.models.sympnets import (
+    STEP,
+    SYSTEM,
+    Perceptron,
+    comes_next,
+    learn,
+    reference,
+    roll_out,
+    trained,
+)
+from course_lib.support import listings
+from course_lib.support.evidence import Row, compute, experiment
 from course_lib.symplectic import (
     LiePoissonNet,
     SymplecticTransformer,

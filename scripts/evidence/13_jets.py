@@ -21,21 +21,34 @@ from sklearn.preprocessing import QuantileTransformer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.evidence import Row, compute, experiment
-from course_lib.four_momenta import boosted_along_beam, delta_r, mass_squared, measured
-from course_lib.jet_substructure import SUBSTRUCTURE, jet_numbers
-from course_lib.jet_tagging import (
-    COMPARED,
-    DISPLACED,
+from course_lib.jets import (
+    CLASSES,
+    FEATURES,
+    IMPACT,
+    PARTICLES,
     SUMMARY,
+    Jets,
+    ParticleTransformer,
+    boosted_along_beam,
+    class_number,
+    delta_r,
+    jet_numbers,
+    jet_summary,
+    load_jets,
+    mass_squared,
+    measured,
+    without_itself,
+)
+from course_lib.jets.features import DATA
+from course_lib.jets.substructure import DISPLACED, SUBSTRUCTURE, distances
+from course_lib.models.tagging import (
+    COMPARED,
     TAGGERS,
     DeepSet,
     Inputs,
     Judged,
-    distances,
     fit_forest,
     jet_inputs,
-    jet_summary,
     judged,
     kinds_alone,
     load_tagger,
@@ -43,18 +56,8 @@ from course_lib.jet_tagging import (
     rejection,
     train_tagger,
 )
-from course_lib.jets import (
-    CLASSES,
-    DATA,
-    FEATURES,
-    IMPACT,
-    PARTICLES,
-    Jets,
-    class_number,
-    load_jets,
-)
-from course_lib.particle_transformer import ParticleTransformer, without_itself
-from course_lib.training import fit_one_cycle, seed
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import fit_one_cycle, seed
 
 
 @cache

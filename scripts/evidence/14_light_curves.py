@@ -23,39 +23,40 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.astromer import (
+from course_lib.light_curves import (
     Astromer,
+    LightCurves,
     StarClassifier,
     empty_astromer,
+    find_period,
+    fit_harmonics,
+    frequency_grid,
     hide_nights,
     load_astromer,
+    lomb_scargle,
     negative_log_likelihood,
     reconstruction_error,
 )
-from course_lib.evidence import Row, compute, experiment
-from course_lib.light_curves import LightCurves
-from course_lib.periodogram import find_period, fit_harmonics, frequency_grid, lomb_scargle
-from course_lib.star_prior import (
-    harmonic_variance,
-    likeliest_jitter,
-    likely_frequencies,
-    mixed,
-    posterior_at_period,
-    posterior_over_periods,
-)
-from course_lib.training import seed
-from course_lib.variable_stars import (
+from course_lib.models.stars import (
     CLASSES,
     DAYS,
     FASTEST,
     LARGEST_ERROR,
     NIGHTS,
     Stars,
+    harmonic_variance,
+    likeliest_jitter,
+    likely_frequencies,
     load_macho,
     load_stars,
+    mixed,
     observe,
+    posterior_at_period,
+    posterior_over_periods,
     seasons,
 )
+from course_lib.support.evidence import Row, compute, experiment
+from course_lib.support.training import seed
 from course_lib.widgets.watched_stars import ECLIPSING, ROUGH, stars_to_watch
 
 FREQUENCY = frequency_grid(DAYS, highest=FASTEST)

@@ -16,7 +16,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from course_lib.listings import REPOSITORY
+from course_lib.support.listings import REPOSITORY
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """A wheel of the same files is the same to the byte."""

@@ -25,7 +25,7 @@ from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 from todays_code import with_todays_code
 
-from course_lib.listings import REPOSITORY
+from course_lib.support.listings import REPOSITORY
 
 LOGGER = logging.getLogger(__name__)
 

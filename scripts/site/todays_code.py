@@ -6,7 +6,7 @@ those of today, so a change of JavaScript, of a style or of a docstring runs no 
 
 from collections.abc import Callable
 
-from course_lib.listings import with_current_source
+from course_lib.support.listings import with_current_source
 from course_lib.widgets.page import with_current_code
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from course_lib import four_momenta as library
+from course_lib.jets import kinematics as library
 from course_lib.jets import pairwise_features
 
 SMALLEST = 1e-8

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from course_lib import astromer, light_curves
+from course_lib import light_curves
+from course_lib.light_curves import astromer
 
 
 def phase_by_floor(time: Tensor, period: Tensor) -> Tensor:

@@ -16,15 +16,13 @@ from course_lib import mechanics, symplectic
 from course_lib.attention import attention, attention_weights, causal_mask, gated_memory
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, softmax_basis
-from course_lib.four_momenta import boosted_along_beam, delta_phi, measured
-from course_lib.graph_calculus import divergence, gradient
-from course_lib.graph_messages import neighbour_sum
-from course_lib.jets import SMALLEST, pairwise_features
+from course_lib.generation import accept_or_replace, law_of
+from course_lib.graph import neighbour_sum
+from course_lib.graph_dynamics import divergence, gradient
+from course_lib.jets import SMALLEST, boosted_along_beam, delta_phi, measured, pairwise_features
 from course_lib.light_curves import phase
-from course_lib.linear_recurrence import linear_recurrence, parallel_scan
 from course_lib.position import rotary, sinusoidal
-from course_lib.recurrent import RNN
-from course_lib.speculative_decoding import accept_or_replace, law_of
+from course_lib.recurrent import RNN, linear_recurrence, parallel_scan
 from course_lib.tiled_attention import finish, merge, partial_attention
 
 Case = dict[str, Any]

@@ -16,8 +16,8 @@ from course_lib import mechanics
 from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
-from course_lib.deep_stacks import deep_stack
 from course_lib.graph import Graph, GraphConv, NormalizedGraphConv
+from course_lib.models.deep_stacks import deep_stack
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.transformer import EncoderDecoder

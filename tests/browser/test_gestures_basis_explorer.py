@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page
 from reading import NUMBER, state_of
 from small_widgets import basis_field
 
-from course_lib.rod_field import load_rod_field
+from course_lib.models.rods import load_rod_field
 from course_lib.widgets import BasisExplorer
 from course_lib.widgets.basis_explorer import read_off
 

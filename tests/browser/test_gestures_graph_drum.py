@@ -16,7 +16,7 @@ from kinds.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
 from playwright.sync_api import Locator, Page
 from reading import decoded, send, state_of
 
-from course_lib.graph_structure import Graph
+from course_lib.graph import Graph
 from course_lib.widgets import GraphDrum
 
 shown = shows(GraphDrum, moving=False)

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from reading import eventually, send, state_of
 from small_widgets import acid, bicyclopentyl, decalin, molecule_network
 
-from course_lib.molecules import Molecule
+from course_lib.models.molecules import Molecule
 from course_lib.widgets import GraphPlayground
 
 PLACES = """(el) => [...el.querySelectorAll(".cw-g-message")].map((dot) =>

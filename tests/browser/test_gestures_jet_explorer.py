@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, state_of
 from small_widgets import make, particle_transformer
 
-from course_lib.jet_tagging import jet_inputs, logits_of
+from course_lib.models.tagging import jet_inputs, logits_of
 
 shown = shows(lambda **given: make("JetExplorer", **given), folded=True)
 CENTRE = """(el, i) => {

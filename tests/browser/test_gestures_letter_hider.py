@@ -10,7 +10,7 @@ from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import state_of
 
-from course_lib.masked_language_model import MaskedLanguageModel
+from course_lib.transformer import MaskedLanguageModel
 from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 

@@ -8,7 +8,7 @@ import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor, uniform
 from torch import Tensor
 
-from course_lib.elliptic import CosineSeries, random_series
+from course_lib.basis import CosineSeries, random_series
 from course_lib.widgets.basis_explorer import MOST
 
 BASIS, ROD = "js/maths/basis.js", "js/maths/rod.js"

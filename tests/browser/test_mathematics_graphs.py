@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_lib.graph import Graph
 from course_lib.graph_dynamics import eigenmodes, gradient, hodge_decomposition, laplacian
-from course_lib.molecules import ELEMENTS, Molecule, free_valence, load_molecules
+from course_lib.models.molecules import ELEMENTS, Molecule, free_valence, load_molecules
 from course_lib.widgets.drawings import MOST_ATOMS, drawing_of
 
 DYNAMICS, MOLECULE = "js/maths/graph_dynamics.js", "js/maths/molecule.js"

@@ -7,7 +7,7 @@ import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor
 from torch import Tensor
 
-from course_lib.four_momenta import (
+from course_lib.jets import (
     delta_phi,
     four_momenta,
     invariant_mass,
@@ -15,7 +15,7 @@ from course_lib.four_momenta import (
     measured,
     rapidity,
 )
-from course_lib.jets import MASSES
+from course_lib.jets.features import MASSES
 
 JETS, TRANSFORMER = "js/maths/jets.js", "js/maths/particle_transformer.js"
 Random = np.random.Generator

@@ -8,7 +8,7 @@ import numpy as np
 from in_the_page import Javascript, Twice, alike, assert_close, uniform
 from scipy.stats import chi2
 
-from course_lib.typefaces import LETTERS, SIZE
+from course_lib.models.typefaces import LETTERS, SIZE
 
 LATENT = "js/maths/latent.js"
 Random = np.random.Generator

@@ -9,9 +9,8 @@ from kinds.star_explorer import light_curve
 from small_widgets import astromer, watched_stars
 from torch import Tensor
 
-from course_lib.light_curves import phase
-from course_lib.periodogram import frequency_grid, lomb_scargle
-from course_lib.star_prior import posterior_at_period
+from course_lib.light_curves import frequency_grid, lomb_scargle, phase
+from course_lib.models.stars import posterior_at_period
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import believed
 

@@ -10,8 +10,7 @@ from playwright.sync_api import Locator
 from reading import state_of
 from torch import Tensor
 
-from course_lib.basis import hat, interpolate, softmax_basis
-from course_lib.elliptic import solve
+from course_lib.basis import hat, interpolate, softmax_basis, solve
 from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
 from .scraped import assert_said, scraper

@@ -14,7 +14,7 @@ from course_lib.graph import (
     NormalizedGraphConv,
     weisfeiler_lehman,
 )
-from course_lib.molecules import ELEMENTS, Molecule
+from course_lib.models.molecules import ELEMENTS, Molecule
 from course_lib.widgets.graph_playground import network_of
 
 from .scraped import assert_said, scraper

@@ -10,9 +10,16 @@ from playwright.sync_api import Locator
 from reading import agrees, assert_column, shown, state_of
 from torch import Tensor
 
-from course_lib.four_momenta import delta_phi, delta_r, invariant_mass, measured
-from course_lib.jets import Jets, pairwise_features, particle_features
-from course_lib.particle_transformer import ParticleTransformer
+from course_lib.jets import (
+    Jets,
+    ParticleTransformer,
+    delta_phi,
+    delta_r,
+    invariant_mass,
+    measured,
+    pairwise_features,
+    particle_features,
+)
 from course_lib.widgets.jet_explorer import jet_of, network_of
 
 from .scraped import scraper

@@ -14,8 +14,7 @@ from scipy.stats import chi2
 from small_widgets import TYPEFACES, typefaces
 from torch import Tensor
 
-from course_lib.typeface_vae import AlphabetDecoder
-from course_lib.typefaces import SIZE, load_typefaces
+from course_lib.models.typefaces import SIZE, AlphabetDecoder, load_typefaces
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 

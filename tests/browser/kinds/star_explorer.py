@@ -11,10 +11,16 @@ from playwright.sync_api import Locator
 from reading import agrees, state_of
 from torch import Tensor
 
-from course_lib.astromer import reconstruction_error
-from course_lib.light_curves import LightCurves, phase
-from course_lib.periodogram import HarmonicFit, fit_harmonics, frequency_grid, lomb_scargle
-from course_lib.star_prior import posterior_at_period
+from course_lib.light_curves import (
+    HarmonicFit,
+    LightCurves,
+    fit_harmonics,
+    frequency_grid,
+    lomb_scargle,
+    phase,
+    reconstruction_error,
+)
+from course_lib.models.stars import posterior_at_period
 from course_lib.widgets.star_explorer import astromer_of, believed
 
 from .scraped import assert_said, scraper
