@@ -1,18 +1,15 @@
 """What a reader takes along: each lecture as a notebook that runs on its own, and the library.
 
 A notebook to download says in its first cell how to install the library, and leaves out the notes
-to the speaker. The library is a wheel, a zip archive as PEP 427 describes it; to write it needs no
-network and no other program.
+to the speaker. The library is a wheel.
 """
 
-import base64
-import hashlib
 import json
 import tomllib
-import zipfile
 from pathlib import Path
 from typing import Any
 
+from flit_core.wheel import WheelBuilder
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -42,53 +39,14 @@ def wheel_name() -> str:
     return f"{given['name']}-{given['version']}-py3-none-any.whl"
 
 
-def metadata() -> str:
-    """The wheel's METADATA: name, version, and what pip installs besides."""
-    given = project()
-    lines = [
-        "Metadata-Version: 2.1",
-        f"Name: {given['name']}",
-        f"Version: {given['version']}",
-        f"Summary: {given['description']}",
-        f"Requires-Python: {given['requires-python']}",
-        *(f"Requires-Dist: {needed}" for needed in given["dependencies"]),
-    ]
-    for extra, needs in given["optional-dependencies"].items():
-        lines.append(f"Provides-Extra: {extra}")
-        for needed in needs:
-            name, _, where = needed.partition("; ")
-            markers = [f"({where})"] if where else []
-            markers.append(f'extra == "{extra}"')
-            lines.append(f"Requires-Dist: {name}; {' and '.join(markers)}")
-    return "\n".join([*lines, ""])
-
-
 def write_wheel(folder: Path) -> Path:
     """Write the library as a wheel into a folder."""
     wheel = folder / wheel_name()
-    about = f"{'-'.join(wheel.name.split('-')[:2])}.dist-info"
-    package = REPOSITORY / project()["name"]
-    contents = {
-        path.relative_to(REPOSITORY).as_posix(): path.read_bytes()
-        for path in sorted(package.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    contents[f"{about}/METADATA"] = metadata().encode()
-    contents[f"{about}/WHEEL"] = (
-        b"Wheel-Version: 1.0\nGenerator: course\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    )
-    record = [f"{name},{_digest(data)},{len(data)}" for name, data in contents.items()]
-    record.append(f"{about}/RECORD,,\n")
-    contents[f"{about}/RECORD"] = "\n".join(record).encode()
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in contents.items():
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
+    with wheel.open("wb") as file:
+        builder = WheelBuilder.from_ini_path(REPOSITORY / "pyproject.toml", file)
+        builder.source_time_stamp = EPOCH
+        builder.build()
     return wheel
-
-
-def _digest(data: bytes) -> str:
-    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
-    return f"sha256={digest.decode().rstrip('=')}"
 
 
 def without_notes(notebook: dict[str, Any]) -> dict[str, Any]:
