@@ -17,8 +17,9 @@ ONE := _build/lecture
 
 # Two workers share two cores, so each computes on one thread.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -p no:nbval -n $(JOBS) --dist loadfile
+QUICK := OMP_NUM_THREADS=1 $(BIN)/pytest -q -p no:nbval -p no:cacheprovider -m "not slow and not browser"
 
-.PHONY: book test pytest check lint widget known-widget lecture page known-lecture evidence fuzz lab slides pdf handout strip clean
+.PHONY: book test pytest check quick-library quick-others lint widget known-widget lecture page known-lecture evidence fuzz lab slides pdf handout strip clean
 .DELETE_ON_ERROR:
 
 book: $(READY)
@@ -44,10 +45,13 @@ pytest: $(READY)
 
 # An answer within a minute: half of a run is imports, so each process imports what its half needs.
 check: $(READY)
-	@$(MAKE) --no-print-directory --jobs --output-sync lint quick-a-l quick-m-z
+	@$(MAKE) --no-print-directory --jobs --output-sync lint quick-library quick-others
 
-quick-%: $(READY)
-	@OMP_NUM_THREADS=1 $(BIN)/pytest -q -p no:nbval -p no:cacheprovider -m "not slow" tests/test_[$*]*.py
+quick-library: $(READY)
+	@$(QUICK) tests/library
+
+quick-others: $(READY)
+	@$(QUICK) tests/exercises tests/widgets tests/site
 
 lint: $(READY)
 	@$(BIN)/ruff check .
@@ -56,8 +60,7 @@ lint: $(READY)
 
 # One widget on a bare page: the tests that have its module or its class in their names.
 widget: known-widget $(READY)
-	@$(PYTEST) $(wildcard tests/test_widget*.py) tests/browser -m "not book" \
-	  -k "$(W) or $(subst _,,$(W))"
+	@$(PYTEST) tests/widgets -m "not book" -k "$(W) or $(subst _,,$(W))"
 
 known-widget:
 	@$(if $(filter 1,$(words $(filter $(W),$(WIDGETS)))),,\
@@ -65,8 +68,8 @@ known-widget:
 
 # One lecture: its page between the prose of the others, in Chromium; its contract, its exercises.
 lecture: page
-	@SITE=$(ONE)/_build/html $(PYTEST) tests/test_lectures.py tests/test_exercises.py tests/browser \
-	  -m "book or not browser" -k "($(LECTURE) or $(LECTURE:$(N)_%=%):) and not slides and not firefox"
+	@SITE=$(ONE)/_build/html $(PYTEST) tests/exercises tests/site -m "book or not browser" \
+	  -k "($(LECTURE) or $(LECTURE:$(N)_%=%):) and not (evidence or slides or firefox)"
 
 # Cells run only if what they depend on has changed since they last did, here or for the book.
 page: known-lecture $(READY)

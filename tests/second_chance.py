@@ -17,7 +17,7 @@ def once_more_alone(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     reports = [report for kind in FAILED for report in reporter.stats.get(kind, [])]
     first = {report.nodeid: report for report in reversed(reports)}
-    drive_a_browser = all(name.startswith("tests/browser/") for name in first)
+    drive_a_browser = all("browser" in getattr(one, "keywords", ()) for one in first.values())
     ran_to_its_end = session.exitstatus == pytest.ExitCode.TESTS_FAILED
     if not (ran_to_its_end and 0 < len(first) <= MOST and drive_a_browser):
         return

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator
 from course_lib.widgets import Widget
 
 Alone = Callable[..., Locator]
-"""Takes a widget and options of the window, and gives the widget in the page; see conftest.py."""
+"""Takes a widget and options of the window, and gives the widget in the page: a fixture."""
 
 Shown = Callable[..., Locator]
 """Takes what a widget is made of, and as ``page`` options of the window, and gives the widget."""

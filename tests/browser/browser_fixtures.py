@@ -19,12 +19,10 @@ import chromium as chromiums
 import firefox as firefoxes
 import numpy as np
 import pytest
-from bare import Alone, bare_page
 from chromium import NO_CHROMIUM, asked_once, fetch, playwrights_own
 from clock import A_FRAME, PATIENCE, stop_clock, turn
 from course_site import SITE
 from firefox import NO_FIREFOX
-from in_the_page import Javascript, called
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -35,8 +33,6 @@ from playwright.sync_api import (
     sync_playwright,
 )
 from playwright.sync_api import TimeoutError as NotInTime
-
-from course_lib.widgets import Widget
 
 expect.set_options(timeout=PATIENCE)
 # A window costs half as much without the two pages that Chromium hides in it, for its address bar,
@@ -66,10 +62,11 @@ ARGUMENTS = [
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        asked = getattr(item, "fixturenames", ())  # a notebook's cell has none
+        if "chromium" in asked or "firefox" in asked:
             item.add_marker(pytest.mark.browser)
-            if "site" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.book)
+        if "site" in asked:
+            item.add_marker(pytest.mark.book)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -343,10 +340,11 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture
-def alone(open_page: Callable[..., Page], tmp_path: Path) -> Alone:
+def alone(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
     """Opens a page with one widget and nothing else but what comes ``below``; gives the widget."""
+    from bare import bare_page
 
-    def alone(shown: Widget, *, below: str = "", **options: Any) -> Locator:
+    def alone(shown: Any, *, below: str = "", **options: Any) -> Locator:
         page = open_page(bare_page(tmp_path, shown, below=below), **options)
         [widget] = page.locator(".cw-host").all()
         return widget
@@ -372,8 +370,10 @@ def blank(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def javascript(blank: Page) -> Javascript:
+def javascript(blank: Page) -> Callable[..., list[Any]]:
     """Calls a function that a module exports, once for each list of arguments."""
+    from in_the_page import called
+
     return functools.partial(called, blank)
 
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from sphinx.errors import ExtensionError
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts" / "site"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts" / "site"
 SETTINGS = """
 extensions = ["myst_nb", "lecture_outputs"]
 nb_execution_mode = "cache"

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 import course_lib
 from course_lib import widgets
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
 DRAW = re.compile(r"(?:torch|np\.random|random)\.(?:rand|normal|perm|shuffle|choice)")
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
@@ -25,7 +25,8 @@ CLAIM = re.compile(r"^`{3,}\{prf:(?:property|theorem|lemma|proposition|corollary
 CITATION = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 FORMULA = re.compile(r"^\$\$|^`{3,}\{math\}", re.MULTILINE)
 LABELLED = r"^`{{3,}}\{{{}(?:-start)?\}}.*?\n(?:\s*:\w+:.*\n)*?\s*:label:\s*(\S+)"
-SERVICES = re.compile(r"course_lib\.(support|exercises|widgets|kernels)\b")  # no topic of the course
+# These are no topic of the course.
+SERVICES = re.compile(r"course_lib\.(support|exercises|widgets|kernels)\b")
 
 
 @pytest.fixture(params=LECTURES or [Path("lectures/none.ipynb")], ids=lambda path: path.stem)

@@ -483,7 +483,7 @@ def test_no_layer_makes_a_tensor_larger_than_edges_times_features() -> None:
 
 
 def test_the_benchmark_compares_two_layers_that_agree() -> None:
-    program = Path(__file__).parents[1] / "benchmarks" / "graph.py"
+    program = Path(__file__).parents[2] / "benchmarks" / "graph.py"
     benchmark = runpy.run_path(str(program))
     graph = Graph(randn(20, 8).float(), drawn(20, 50).edges)
     for name, pair in benchmark["pairs"](8, 2).items():

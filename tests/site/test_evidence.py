@@ -12,7 +12,7 @@ import torch
 from course_lib.support import evidence
 from course_lib.support.evidence import Evidence, compute, experiment
 
-SCRIPTS = sorted(Path(__file__).parents[1].glob("scripts/evidence/[0-9]*.py"))
+SCRIPTS = sorted(Path(__file__).parents[2].glob("scripts/evidence/[0-9]*.py"))
 EXPERIMENTS = [
     pytest.param(script, node.name, id=f"{script.stem}-{node.name}", marks=pytest.mark.slow)
     for script in SCRIPTS

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bare import Alone, bare_page
+from browser_fixtures import all_alive
 from clock import plays, turn
-from conftest import all_alive
 from displayed import has
 from hands import Finger, Hand, Mouse, centre, operate_every_control, snapshot, widgets
 from kinds.prediction import chosen, placed

@@ -12,7 +12,7 @@ import pytest
 from chromium import WHAT_TO_DO, fetch
 from firefox import NO_FIREFOX
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CLOSING_LINE = "===== 3 passed, 1 skipped in 0.01s ====="
 # What .ci/run needs of any Debian. Nothing else is on its path but the stubs of a test.
 TOOLS = ("bash", "dirname", "env", "grep", "id", "mktemp", "rm", "tail", "tee")
@@ -180,8 +180,8 @@ def test_without_browsers_and_a_network_browser_tests_skip_but_fail_in_ci(machin
         "PLAYWRIGHT_BROWSERS_PATH": str(machine.programs / "none"),
         "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",  # nobody listens there
     }
-    folder = ROOT / "tests" / "browser"
-    some_tests = [min(folder.glob("test_mathematics_*.py")), folder / "test_firefox.py"]
+    mathematics = ROOT.glob("tests/widgets/test_mathematics_*.py")
+    some_tests = [min(mathematics), ROOT / "tests" / "site" / "test_firefox.py"]
     command = [sys.executable, "-m", "pytest", *map(str, some_tests), "-p", "no:cacheprovider"]
     command += ["-o", "addopts=-ra"]  # types of the library's calls are not what is asked here
     result = subprocess.run(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from conftest import Folder
+from browser_fixtures import Folder
 from course_site import SITE, pages
 from playwright.sync_api import Page, expect
 

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 
-SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "site" / "execute_lectures.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "site" / "execute_lectures.py"
 REMEMBER = "with open('runs.txt', 'a') as runs:\n    print({name!r}, file=runs)\n"
 
 pytestmark = pytest.mark.slow

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from conftest import Folder
+from browser_fixtures import Folder
 from course_site import pages
 from playwright.sync_api import Page, expect
 

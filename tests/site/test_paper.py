@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser_fixtures import Folder
 from clock import observed
-from conftest import Folder
 from course_site import ROOT, pages
 from playwright.sync_api import Page, expect
 from pypdf import PdfReader

@@ -173,7 +173,7 @@ def test_every_batch_axis_is_kept() -> None:
 
 def test_the_benchmark_compares_the_two_layers() -> None:
     for ours, theirs in PAIRS:
-        program = Path(__file__).parents[1] / "benchmarks" / "recurrent.py"
+        program = Path(__file__).parents[2] / "benchmarks" / "recurrent.py"
         benchmark = runpy.run_path(str(program))
         row = benchmark["measure"](ours, theirs, batch=2, tokens=3, features=4, rounds=2)
         assert row["cell"] == ours.__name__

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from bare import bare_page
-from conftest import Folder, Watch
+from browser_fixtures import Folder, Watch
 from course_site import LECTURES, ROOT
 from displayed import agrees_with_course_lib
 from hands import Keyboard, operate_every_control, widgets

@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 import make_places
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LINES = (ROOT / "course_lib" / "data" / "places.txt").read_text(encoding="utf-8").splitlines()
 
 

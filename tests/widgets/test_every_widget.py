@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from addresses import go_to, query_of
 from bare import Alone, bare_page
+from browser_fixtures import all_alive
 from clock import frames_asked, observed, rests, turn
-from conftest import all_alive
 from displayed import agrees_with_course_lib
 from hands import (
     CONTROLS,

@@ -11,8 +11,8 @@ import torch
 from torch import distributed
 from torch.utils.data import DataLoader
 
-from course_lib.jets import CLASSES, Jets, JetStream, load_jets, stream, transverse_momentum
-from course_lib.jets.jetclass import BRANCHES, KINDS
+from course_lib.jets import Jets, JetStream, load_jets, stream, transverse_momentum
+from course_lib.jets.jetclass import BRANCHES, CLASSES, KINDS
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from browser_fixtures import Watch
 from clock import PATIENCE, observed
-from conftest import Watch
 from course_site import LECTURES, ROOT, SITE
 from playwright.sync_api import Browser, Locator, Page, expect
 from reading import agrees

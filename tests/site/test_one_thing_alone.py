@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
 WIDGETS = sorted(path.stem for path in (ROOT / "course_lib" / "widgets").glob("*.js"))
 

@@ -16,7 +16,7 @@ from course_lib.mechanics import (
 )
 
 pytestmark = pytest.mark.slow
-LECTURE = Path(__file__).resolve().parents[1] / "lectures" / "11_hamiltonian_mechanics.ipynb"
+LECTURE = Path(__file__).resolve().parents[2] / "lectures" / "11_hamiltonian_mechanics.ipynb"
 
 
 def run(cell, names):

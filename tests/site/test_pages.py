@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 import axe_playwright_python
 import pytest
 from addresses import is_in_an_address
+from browser_fixtures import Folder
 from clock import observed
-from conftest import Folder
 from course_site import SITE, pages
 from displayed import agrees_with_course_lib
 from hands import CONTROLS, widgets

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from browser_fixtures import PATIENCE, Folder, Watch, visit
 from clock import observed
-from conftest import PATIENCE, Folder, Watch, visit
 from course_site import SITE, pages
 from hands import Keyboard
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
