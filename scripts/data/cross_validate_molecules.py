@@ -20,8 +20,8 @@ from train_molecules import batch, shuffled
 
 from course_lib.graph import Graph
 from course_lib.models.molecules import (
-    DATA,
     LAYERS,
+    WEIGHTS,
     Molecule,
     MoleculeNetwork,
     load_molecules,
@@ -29,7 +29,7 @@ from course_lib.models.molecules import (
 )
 from course_lib.support.training import parameter_count, seed
 
-TARGET = Path(DATA).with_name("molecule_folds.npz")
+TARGET = Path(WEIGHTS).with_name("molecule_folds.npz")
 COMPARED = {
     "alone": ("alone", True),
     "attention 2": ("attention 2", True),

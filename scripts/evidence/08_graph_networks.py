@@ -29,8 +29,8 @@ from course_lib.graph import (
     weisfeiler_lehman,
 )
 from course_lib.models.molecules import (
-    DATA,
     LAYERS,
+    WEIGHTS,
     Molecule,
     MoleculeNetwork,
     load_molecules,
@@ -499,7 +499,7 @@ def solubility_errors(*, model: str) -> Row:
         "averaged": rms(np.mean(given, axis=0) - truth),
     }
     if model in LAYERS:
-        with np.load(DATA) as stored:
+        with np.load(WEIGHTS) as stored:
             k = list(LAYERS).index(model)
             found["stored_off"] = float(np.abs(errors - stored["error"][k]).max())
     return found
@@ -530,7 +530,7 @@ def leads(*, one: str, other: str) -> Row:
 @experiment([{"other": "alone"}, {"other": f"{BEST}, no bonds"}], within=1e-2)
 def leads_in_folds(*, other: str) -> Row:
     """The best kind leads in three folds, by ``scripts/data/cross_validate_molecules.py``."""
-    with np.load(DATA.with_name("molecule_folds.npz")) as folds:
+    with np.load(WEIGHTS.with_name("molecule_folds.npz")) as folds:
         compared, parameters = folds["compared"].tolist(), folds["parameters"].tolist()
         off, steps = (folds["answers"] - solubility[~tested]) ** 2, int(folds["steps"])
     by_seed = {name: np.sqrt(square.mean(1)) for name, square in zip(compared, off, strict=True)}
@@ -552,7 +552,7 @@ def ranking() -> Row:
     networks = {name: np.mean(errors[name]) for name in LAYERS if name != "alone"}
     parameters = {kind: parameter_count(MoleculeNetwork(layer)) for kind, layer in LAYERS.items()}
     together = (np.mean(answers("boosted forest"), 0) + np.mean(answers(BEST), 0)) / 2
-    with np.load(DATA) as stored:
+    with np.load(WEIGHTS) as stored:
         learned = np.sqrt(stored["loss"].mean(1)) * stored["mean_and_scale"][1]
         steps = int(stored["steps"])
     learned = [value for kind, value in zip(LAYERS, learned, strict=True) if kind != "alone"]
