@@ -55,10 +55,18 @@ class Code:
             for name in [getattr(node, "name", ""), *_assigned(node)]
             if name
         }
+        self.finds_its_modules = any(map(_finds_modules, tree.body))
         self.only_gathers = all(
-            isinstance(node, ast.Import | ast.ImportFrom) or _assigned(node) == ["__all__"]
+            isinstance(node, ast.Import | ast.ImportFrom)
+            or _assigned(node) == ["__all__"]
+            or _finds_modules(node)
             for node in tree.body
         )
+
+
+def _finds_modules(node: ast.AST) -> bool:
+    """Whether a loop imports every module of the package in which it stands."""
+    return isinstance(node, ast.For) and ast.unparse(node.iter).startswith("iter_modules(__path__")
 
 
 def _assigned(node: ast.AST) -> list[str]:
@@ -106,14 +114,18 @@ def code_of(path: Path, module: str) -> Code:
     return _code(path.read_text(encoding="utf-8"), package)
 
 
-def _wanted(root: Path, index: Code, names: frozenset[str]) -> Iterator[str]:
+def _wanted(root: Path, package: str, index: Code, names: frozenset[str]) -> Iterator[str]:
     """The modules behind some names of a package that only gathers names from its modules.
 
     Such a package imports all of itself. What a notebook does not name does not change its outputs.
     A module that is gathered whole is wanted for each name that it defines, since checkers are
     reached as ``check.softmax``.
     """
-    for module, taken, here in index.imports:
+    imports = index.imports
+    if index.finds_its_modules:
+        found = sorted(root.joinpath(*package.split(".")).glob("[!_]*.py"))
+        imports = [*imports, *(Import(f"{package}.{path.stem}") for path in found)]
+    for module, taken, here in imports:
         path = file_of(root, module)
         if path is None:
             continue
@@ -137,7 +149,7 @@ def modules_behind(root: Path, code: Code) -> dict[Path, Code]:
             todo.append((module.rpartition(".")[0], names))
         inner = code_of(path, module)
         if path.name == "__init__.py" and inner.only_gathers:
-            todo += [(name, names) for name in _wanted(root, inner, names)]
+            todo += [(name, names) for name in _wanted(root, module, inner, names)]
         elif path not in found:
             found[path] = inner
             todo += [(it.module, it.names | inner.attributes) for it in inner.imports]
