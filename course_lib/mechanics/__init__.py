@@ -31,10 +31,8 @@ from course_lib.mechanics.time_transformation import (
 from course_lib.mechanics.trajectories import (
     IntegrationError,
     Trajectory,
-    canonical_pair,
     integrate,
     symplecticity_error,
-    work_along,
 )
 
 __all__ = [
@@ -53,7 +51,6 @@ __all__ = [
     "bch",
     "by_both_ends",
     "by_distance",
-    "canonical_pair",
     "explicit_euler",
     "implicit_midpoint",
     "integrate",
@@ -63,5 +60,4 @@ __all__ = [
     "stoermer_verlet",
     "symplectic_euler",
     "symplecticity_error",
-    "work_along",
 ]

@@ -4,9 +4,8 @@ A Hamiltonian system moves by $\dot q = \partial H/\partial p,\ \dot p = -\parti
 see :mod:`course_lib.mechanics.systems`. A stepper replaces that flow by a map that takes one step;
 see :mod:`course_lib.mechanics.steppers`. Here :func:`integrate` repeats the map, and
 :func:`symplecticity_error` asks of any map, learned or not, whether it keeps the structure of the
-flow, and :func:`work_along` asks of a force whether it is the gradient of an energy. All of it can
-be imported from here. See :mod:`course_lib.mechanics.backward_error` for what a symplectic step
-nearly keeps, :mod:`course_lib.mechanics.time_transformation` for another clock.
+flow. See :mod:`course_lib.mechanics.backward_error` for what a symplectic step nearly keeps,
+:mod:`course_lib.mechanics.time_transformation` for another clock.
 
 Positions ``q`` and momenta ``p`` are ``(*batch, dim)``. Bad input raises ``TypeError`` or
 ``ValueError`` with what was given, what was expected and what to do. A trajectory that fails on the
@@ -17,7 +16,6 @@ Lubich and Wanner, Geometric Numerical Integration, 2nd edition (2006).
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -31,7 +29,7 @@ from course_lib.mechanics.steppers import (
     stoermer_verlet,
 )
 from course_lib.support.checks import check_floating, check_shapes, check_size
-from course_lib.support.contracts import Count, Positive, Size, checked
+from course_lib.support.contracts import Count, Positive, checked
 
 
 class Trajectory(NamedTuple):
@@ -146,48 +144,6 @@ def symplecticity_error(
     zero, one = torch.zeros_like(M[: len(M) // 2, : len(M) // 2]), torch.eye(len(M) // 2).to(M)
     J = torch.cat([torch.cat([zero, one], dim=1), torch.cat([-one, zero], dim=1)])
     return float((M.T @ J @ M - J).norm() / J.norm())
-
-
-@checked(calls_back=True)
-def work_along(
-    force: Callable[[Tensor], Tensor], path: Float[Tensor, "points *axes"], *, nodes: Size = 8
-) -> Float[Tensor, "points"]:
-    r"""The work of a force along a path of straight pieces: $\int F(x) \cdot \mathrm dx$.
-
-    It is summed up to each point of the path, from 0 at the first to the whole at the last. Where
-    the last point is the first, a gradient does no work, and a force that does none on any such
-    loop is a gradient. ``force`` maps ``(*batch, *axes)`` to the same shape. Each piece is
-    integrated by Gauss–Legendre with so many ``nodes``, exact for polynomials of degree
-    ``2 nodes - 1``. Raises ``ValueError`` for a force of another shape.
-    Source: HLW (2006), section VI.2, the integrability lemma.
-    """
-    check_size("the number of points of path", len(path))
-    places, weights = (torch.as_tensor(x).to(path) for x in np.polynomial.legendre.leggauss(nodes))
-    piece = path.diff(dim=0)
-    share = ((places + 1) / 2).reshape(-1, *[1] * path.ndim)
-    at = path[:-1] + share * piece
-    pull = force(at)
-    check_floating(path=path, force=pull)
-    check_shapes(places=(at, "*axes"), force=(pull, "*axes"))
-    each = (pull * piece).flatten(2).sum(-1) if path.ndim > 1 else pull * piece
-    return torch.cat([weights.new_zeros(1), (weights @ each / 2).cumsum(0)])
-
-
-@checked
-def canonical_pair(
-    z: Float[Tensor, "*axes features"],
-) -> tuple[Float[Tensor, "*axes d"], Float[Tensor, "*axes d"]]:
-    """Split a state ``(q, p)`` in one tensor, as a standard network takes it, into its two halves.
-
-    Raises ``ValueError`` for an odd number of features, since momenta and positions come in pairs.
-    """
-    features = z.shape[-1]
-    if features % 2 or not features:
-        raise ValueError(
-            f"z has shape {tuple(z.shape)}, {features} features; expected an even number, d "
-            "positions and then d momenta; a system without pairs, as a rigid body, has no q and p"
-        )
-    return z[..., : features // 2], z[..., features // 2 :]
 
 
 def _repeat(step: Callable, q: Tensor, p: Tensor, steps: int) -> tuple[Tensor, Tensor, str]:

@@ -9,14 +9,14 @@ Tokens are rows, ``(*batch, d)``, and sequences ``(*batch, tokens, d_model)``. B
 """
 
 import torch
-from einops import rearrange, reduce
+from einops import rearrange
 from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.attention import HeadMask
 from course_lib.position import check_even
-from course_lib.support.checks import check_divides, check_size
+from course_lib.support.checks import check_divides
 from course_lib.support.contracts import Positive, Size, checked
 from course_lib.transformer.parts import BlockAttention
 
@@ -73,9 +73,8 @@ class MixtureOfExperts(nn.Module):
     A router gives the experts $f_e$, each a :class:`SwiGLU`, the probabilities
     $p = \mathrm{softmax}(W_r x)$. The ``active`` most probable ones work, and their shares $s_e$
     are their $p_e$ over the sum of these. So parameters grow with ``experts``, but work for a token
-    with ``active``. With one active expert its share is always 1, and the router learns from
-    :meth:`balance_loss` alone. Raises ``ValueError`` if more experts shall be active than there
-    are. Source: Shazeer et al. (2017), section 2.1, without their noise; Jiang et al. (2024),
+    with ``active``. With one active expert its share is always 1, so the router does not learn
+    from the output. Raises ``ValueError`` if more experts shall be active than there are. Source: Shazeer et al. (2017), section 2.1, without their noise; Jiang et al. (2024),
     section 2.1.
     """
 
@@ -106,29 +105,9 @@ class MixtureOfExperts(nn.Module):
     @checked
     def shares(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch experts"]:
         """How much each expert counts for each token: sum 1, and 0 for all that are not active."""
-        probability = self._probabilities(x)
+        probability = self.router(x).softmax(dim=-1)
         chosen = torch.where(self._chosen(probability), probability, 0)
         return chosen / chosen.sum(dim=-1, keepdim=True)
-
-    @checked
-    def balance_loss(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, ""]:
-        r"""The load-balancing loss, how unevenly $E$ experts get tokens: $E \sum_e f_e P_e$.
-
-        $f_e$ is the fraction of all choices that fell on expert $e$, $P_e$ its mean probability.
-        The loss is 1 where either is the same for all experts, and $E$ over ``active`` where all
-        tokens are sure of the same. Only $P$ has a gradient. The factor $\alpha$ is the caller's.
-        Raises ``ValueError`` without tokens. Source: Fedus et al. (2022), eqs. 4 to 6, which have
-        one active expert.
-        """
-        probability = rearrange(self._probabilities(x), "... experts -> (...) experts")
-        check_size("tokens, the number of rows of x,", len(probability))
-        chosen = self._chosen(probability).to(probability.dtype)
-        fraction = reduce(chosen, "tokens experts -> experts", "mean") / self.active
-        mean = reduce(probability, "tokens experts -> experts", "mean")
-        return len(self.experts) * fraction @ mean
-
-    def _probabilities(self, x: Tensor) -> Float[Tensor, "*batch experts"]:
-        return self.router(x).softmax(dim=-1)
 
     def _chosen(self, probability: Tensor) -> Bool[Tensor, "*batch experts"]:
         """True at the most probable experts: exactly ``active``, also where some are equal."""

@@ -27,7 +27,6 @@ from course_lib.mechanics import (
     symplectic_euler,
     symplecticity_error,
     trajectories,
-    work_along,
 )
 
 # Parameters other than 1, so that a forgotten one shows.
@@ -262,32 +261,6 @@ def test_integrate_passes_gradients_to_the_start():
     assert slope.item() == pytest.approx((ahead - behind).item() / 2e-4, rel=1e-4)
     with torch.no_grad():
         assert not integrate(Pendulum(), q, p, dt=0.01, steps=2).q.requires_grad
-
-
-# work_along -----------------------------------------------------------------------------------
-
-
-def closed(path):
-    return torch.cat([path, path[:1]])
-
-
-def test_work_is_the_difference_of_the_energy_along_any_path_of_a_gradient():
-    path = points(6, 3, 2)
-    energy = lambda x: x.square().prod(-1).sum(-1)  # noqa: E731 - a formula in one line
-
-    def gradient(x):
-        return 2 * x * x.square().flip(-1)
-
-    expected = energy(path) - energy(path[0])
-    torch.testing.assert_close(work_along(gradient, path), expected, rtol=0, atol=1e-12)
-    assert work_along(gradient, closed(path))[-1].abs() < 1e-12
-
-
-def test_work_of_a_whirl_round_a_loop_is_twice_its_area():
-    square = torch.tensor([[0, 0], [2, 0], [2, 3], [0, 3]], dtype=torch.float64)
-    whirl = lambda x: torch.stack([-x[..., 1], x[..., 0]], dim=-1)  # noqa: E731
-    assert work_along(whirl, closed(square)).tolist() == pytest.approx([0, 0, 6, 12, 12])
-    assert work_along(whirl, closed(square.flip(0)))[-1] == pytest.approx(-12)
 
 
 # symplecticity_error --------------------------------------------------------------------------

@@ -127,24 +127,6 @@ def test_shares_sum_to_one_over_the_most_probable_experts(seed: int) -> None:
     assert (least >= torch.where(working, 0, probability).amax(dim=-1)).all()
 
 
-def by_count(mixture: MixtureOfExperts, x: Tensor) -> float:
-    """The loss of Fedus et al., with choices that are counted."""
-    probability = (x @ mixture.router.weight.T).softmax(dim=-1)
-    experts, loss = probability.shape[-1], 0.0
-    for e in range(experts):
-        taken = sum(e in row.argsort(descending=True)[: mixture.active] for row in probability)
-        loss += experts * taken / (len(x) * mixture.active) * probability[:, e].mean().item()
-    return loss
-
-
-@settings(max_examples=20)
-@given(seed=SEEDS, active=st.integers(1, 4))
-def test_balance_loss_counts_choices_and_averages_probabilities(seed: int, active: int) -> None:
-    mixture, x = randomized(MixtureOfExperts(3, 2, 4, active)), randn(9, 3, seed=seed)
-    assert mixture.balance_loss(x).item() == pytest.approx(by_count(mixture, x), abs=1e-12)
-    assert mixture.balance_loss(x.reshape(3, 3, 3)).item() == mixture.balance_loss(x).item()
-
-
 def by_pytorch(block: ModernBlock, x: Tensor, position: Tensor, mask: Tensor | None) -> Tensor:
     """The block of PyTorch's norm and operator, with grouped queries of PyTorch's own."""
     heads, attention = block.attention.heads, block.attention

@@ -325,7 +325,6 @@ def of_modern_block() -> Rows:
         (lambda: transformer.SwiGLU(4, 4).double()(x), V, "x"),
         (lambda: transformer.MixtureOfExperts(8, 4, 3, 4), V, "active"),
         (lambda: mixture.shares(x[..., 1:]), V, "x"),
-        (lambda: mixture.balance_loss(x[:0]), V, "x"),
         (lambda: block(kv_heads=3), V, "kv_heads"),
         (lambda: block(6), V, "d_model"),
         (lambda: block(8, 3), V, "heads"),
@@ -491,7 +490,7 @@ def of_graph_dynamics() -> Rows:
 def of_mechanics() -> Rows:
     integrate, pendulum, body = mechanics.integrate, mechanics.Pendulum(), mechanics.RigidBody()
     q, one, kepler = randn(2), randn(1), mechanics.Kepler()
-    error, work = mechanics.symplecticity_error, mechanics.work_along
+    error = mechanics.symplecticity_error
     by = partial(integrate, dt=0.1, steps=1)
     step, turn = partial(by, pendulum, one, one), partial(by, body, randn(3))
     clock = mechanics.LogarithmicHamiltonian
@@ -518,8 +517,6 @@ def of_mechanics() -> Rows:
         (lambda: turn(method=mechanics.symplectic_euler), V, "implicit_midpoint"),
         (lambda: error(lambda q, p: (q.detach(), p.detach()), q, q), V, "detach()"),
         (lambda: error(lambda q, p: (q[:1], p[:1]), q, q), V, "new_q"),
-        (lambda: work(lambda x: x.sum(-1), randn(3, 2)), V, "force"),
-        (lambda: mechanics.canonical_pair(randn(4, 3)), V, "z"),
         (lambda: clock(mechanics.HamiltonianSystem()), T, "system"),
         (lambda: by(up, *up.extended(one, one)), V, "p_t"),
         (lambda: by(clock(kepler), by_clock[0], -9 * by_clock[1]), V, "p_t"),

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from seeded import assert_close, randn, randomized
 from torch import nn
 
-from course_lib.mechanics import canonical_pair, symplecticity_error
+from course_lib.mechanics import symplecticity_error
 from course_lib.symplectic import (
     GradientLayer,
     LinearSymplecticAttention,
@@ -150,7 +150,3 @@ def test_attention_beside_a_context_is_the_part_of_the_gradient_that_moves():
     moved = layer(torch.zeros_like(q), q, context=(context, context))[0]
     expected = gradient_of(lambda x: layer.potential(torch.cat([context, x], dim=1)), q)
     assert_close(moved, expected)
-
-
-def test_a_canonical_pair_is_both_halves_of_the_features():
-    assert_close(torch.cat(canonical_pair(randn(4, 6)), dim=-1), randn(4, 6))
