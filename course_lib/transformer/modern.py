@@ -74,7 +74,8 @@ class MixtureOfExperts(nn.Module):
     $p = \mathrm{softmax}(W_r x)$. The ``active`` most probable ones work, and their shares $s_e$
     are their $p_e$ over the sum of these. So parameters grow with ``experts``, but work for a token
     with ``active``. With one active expert its share is always 1, so the router does not learn
-    from the output. Raises ``ValueError`` if more experts shall be active than there are. Source: Shazeer et al. (2017), section 2.1, without their noise; Jiang et al. (2024),
+    from the output. Raises ``ValueError`` if more experts shall be active than there are.
+    Source: Shazeer et al. (2017), section 2.1, without their noise; Jiang et al. (2024),
     section 2.1.
     """
 
