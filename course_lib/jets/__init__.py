@@ -10,12 +10,9 @@ from course_lib.jets.features import (
     SMALLEST,
     Jets,
     class_number,
-    load_jets,
-    packed_miss,
     pairwise_features,
     particle_features,
     stream,
-    unpacked_miss,
 )
 from course_lib.jets.jetclass import JetStream
 from course_lib.jets.kinematics import (
@@ -77,10 +74,8 @@ __all__ = [
     "jet_numbers",
     "jet_substructure",
     "jet_summary",
-    "load_jets",
     "mass_squared",
     "measured",
-    "packed_miss",
     "pairwise_features",
     "particle_features",
     "rapidity",
@@ -88,6 +83,5 @@ __all__ = [
     "stream",
     "subjets",
     "transverse_momentum",
-    "unpacked_miss",
     "without_itself",
 ]

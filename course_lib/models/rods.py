@@ -6,18 +6,14 @@ page. ``scripts/data/train_field.py`` trained the one that :func:`load_rod_field
 of :func:`course_lib.basis.random_rods`.
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.basis import CrossAttentionField, Rods
-
-WEIGHTS = Path(__file__).parents[1] / "data" / "rod_field.npz"
+from course_lib.models.stored import load
 
 
 def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
@@ -28,13 +24,10 @@ def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
     $\lVert \hat u - u\rVert^2/\lVert u\rVert^2$ over batches; and the ``error`` on new rods, the
     mean of $\lVert \hat u - u\rVert/\lVert u\rVert$.
     """
-    with np.load(WEIGHTS) as data:
-        state = {name: torch.from_numpy(data[name]).float() for name in data if name != "about"}
-        about = json.loads(str(data["about"]))
-    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
-        field = CrossAttentionField(**about["sizes"], finest=about["finest"])
-    field.load_state_dict(state)
-    return field.eval(), about
+    return load(
+        "rod_field.npz",
+        lambda about: CrossAttentionField(**about["sizes"], finest=about["finest"]),
+    )
 
 
 def readings(rods: Rods, place: Float[Tensor, "sensors"]) -> Float[Tensor, "rods sensors 2"]:

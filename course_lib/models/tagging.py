@@ -1,5 +1,7 @@
 r"""Which particle left this jet? Ten numbers and trees, a deep set, and our transformer.
 
+:func:`load_jets` gives 12,500 simulated jets in the five classes of
+:data:`course_lib.jets.CLASSES`.
 :func:`jet_summary` gives ten numbers that physicists know to tell jets apart, and
 :func:`fit_forest` lets trees decide by them, or by more (:mod:`course_lib.jets.substructure`).
 :class:`DeepSet` hears all particles, but each alone.
@@ -10,10 +12,8 @@ and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one t
 of it.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -25,6 +25,7 @@ from course_lib.attention import zero_where_unseen
 from course_lib.jets import (
     CLASSES,
     D_FEATURES,
+    EMPTY,
     FEATURES,
     PARTICLES,
     TOGETHER,
@@ -32,11 +33,13 @@ from course_lib.jets import (
     ParticleTransformer,
     Standardization,
     class_number,
+    delta_phi,
     jet_summary,
     pairwise_features,
     particle_features,
 )
 from course_lib.jets.features import check_real
+from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_index, check_scores, check_shapes, check_size
 from course_lib.support.contracts import Positive, Size, UnitInterval, checked
 from course_lib.support.training import fit_one_cycle
@@ -45,8 +48,67 @@ if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
 
-WEIGHTS = Path(__file__).parents[1] / "data" / "particle_transformer.npz"
-COMPARED = WEIGHTS.with_name("jet_models.json")
+TRAIN, VALID = 8750, 1250
+LN_PT_STEP, ANGLE_STEP = 0.02, 0.002
+MISS_UNIT, MISS_STEP = 0.01, 0.1  # mm, and of the inverse hyperbolic sine
+
+
+class JetSides(NamedTuple):
+    """Jets to learn from, jets to choose by, and jets that decide nothing."""
+
+    train: Jets
+    valid: Jets
+    test: Jets
+
+
+def load_jets() -> JetSides:
+    """The bundled jets: 8,750 to learn from, 1,250 to choose by and 2,500 to test with.
+
+    Within a jet the hardest particle is first. ``data/jets.md`` says how they were simulated.
+    Source: Pythia 8.3 of Bierlich et al. (2022), FastJet of Cacciari, Salam and Soyez (2012).
+    """
+    found = contents("jets.npz")
+    size = found["particles"].long()
+    real = torch.arange(int(size.max())) < size[:, None]
+
+    def spread(values: Tensor, *, empty: int = 0) -> Tensor:
+        places = torch.full(real.shape, empty, dtype=values.dtype)
+        places[real] = values
+        return places
+
+    def tracks(name: str) -> Tensor:
+        miss = torch.zeros(len(charge))
+        miss[charge != 0] = unpacked_miss(found[name])
+        return spread(miss)
+
+    charge = found["charge"].long()
+    _, eta, phi, _ = found["axis"].float().T[..., None]
+    jets = Jets(
+        pt=spread(torch.exp(found["ln_pt"].float() * LN_PT_STEP)),
+        eta=spread(found["eta"].float() * ANGLE_STEP) + real * eta,
+        phi=real * delta_phi(spread(found["phi"].float() * ANGLE_STEP) + phi, torch.zeros(())),
+        kind=spread(found["kind"].long(), empty=EMPTY),
+        charge=spread(charge),
+        d0=tracks("d0"),
+        dz=tracks("dz"),
+        label=found["label"].long(),
+        size=found["size"].long(),
+    )
+    chosen = slice(TRAIN, TRAIN + VALID)
+    return JetSides(jets[:TRAIN], jets[chosen], jets[chosen.stop :])
+
+
+def packed_miss(millimetres: Float[Tensor, "tracks"]) -> Int[Tensor, "tracks"]:
+    """Whole numbers for d0 or dz: steps of 1 μm near the beam, of a tenth far from it."""
+    return torch.round(torch.asinh(millimetres / MISS_UNIT) / MISS_STEP).to(torch.int8)
+
+
+def unpacked_miss(packed: Int[Tensor, "tracks"]) -> Float[Tensor, "tracks"]:
+    """The inverse of :func:`packed_miss`, in mm."""
+    return MISS_UNIT * torch.sinh(packed.float() * MISS_STEP)
+
+
+# What networks are given --------------------------------------------------------------------------
 
 
 class Inputs(NamedTuple):
@@ -352,12 +414,4 @@ def load_tagger() -> tuple[nn.Module, dict[str, Any]]:
     Known are the ``command``, ``seed``, ``epochs`` and ``processor_seconds``, and loss and accuracy
     on each side.
     """
-    import numpy as np
-
-    with np.load(WEIGHTS) as stored:
-        state = {name: torch.from_numpy(stored[name]).float() for name in stored if name != "about"}
-        about = json.loads(str(stored["about"]))
-    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
-        model = TAGGERS["with pairs"][0]()
-    model.load_state_dict(state)
-    return model.eval(), about
+    return load("particle_transformer.npz", lambda _: TAGGERS["with pairs"][0]())

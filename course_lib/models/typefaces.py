@@ -14,9 +14,7 @@ of them but the alphabet's. ``scripts/data/train_typefaces.py`` trained the one 
 :func:`load_typeface_vae` returns.
 """
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -27,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.autoencoder import VAE
+from course_lib.models.stored import contents, load
 from course_lib.support.contracts import Size, checked
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -34,7 +33,6 @@ SIZE = 28  # pixels, down and across
 LEVELS = 16  # of grey; 0 is paper, 15 is ink
 Side = Literal["train", "validation", "test"]
 SIDES = get_args(Side)
-DATA = Path(__file__).parents[1] / "data" / "typefaces.npz"
 
 
 @checked
@@ -79,10 +77,10 @@ class Typefaces:
 
 def load_typefaces() -> Typefaces:
     """All typefaces that the course has, ordered by package, family and name."""
-    with np.load(DATA) as data:
-        level = unpacked(data["picture"])
-        words = (tuple(data[key].tolist()) for key in ("name", "family", "side", "package"))
-        return Typefaces(torch.from_numpy(level).float() / (LEVELS - 1), *words)
+    found = contents("typefaces.npz")
+    level = torch.from_numpy(unpacked(found["picture"].numpy()))
+    words = (tuple(found[key]) for key in ("name", "family", "side", "package"))
+    return Typefaces(level.float() / (LEVELS - 1), *words)
 
 
 def packed(level: np.ndarray) -> np.ndarray:
@@ -107,7 +105,6 @@ def ink_distance(x: Float[Tensor, "n d_x"], y: Float[Tensor, "m d_x"]) -> Float[
 
 
 PIXELS = SIZE**2
-WEIGHTS = Path(__file__).parents[1] / "data" / "typeface_vae.npz"
 SHARPNESS = 4  # of the step from paper to ink: how much one unit of the last layer moves a logit
 PAPER = -2.0  # the logit of a pixel before training, since most of a picture is paper
 
@@ -178,10 +175,4 @@ def load_typeface_vae() -> tuple[VAE, dict[str, Any]]:
     and the ELBO of a typeface in nats that it ended with on each side, the mean over typefaces and
     without the factor beta: ``elbo``.
     """
-    with np.load(WEIGHTS) as data:
-        state = {name: torch.from_numpy(data[name]).float() for name in data if name != "about"}
-        about = json.loads(str(data["about"]))
-    with torch.random.fork_rng(devices=[]):  # the random weights are replaced at once
-        model = typeface_vae(about["d_z"])
-    model.load_state_dict(state)
-    return model.eval(), about
+    return load("typeface_vae.npz", lambda about: typeface_vae(about["d_z"]))

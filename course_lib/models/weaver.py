@@ -6,14 +6,13 @@ Source: Qu, Li and Qian (2022).
 
 import json
 import math
-from pathlib import Path
 from typing import NamedTuple
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-DATA = Path(__file__).parents[1] / "data" / "weaver_example.npz"
+from course_lib.models.stored import contents
+
 VERSION = "0.5.3"
 COLUMNS = [2, 0, 1, 3]  # theirs are ln kT, ln z, ln Δ, ln m², ours ln Δ, ln kT, ln z, ln m²
 EPSILON = 1e-5  # what PyTorch's batch norm adds to a variance
@@ -40,22 +39,20 @@ class WeaverExample(NamedTuple):
     logits: Float[Tensor, "jets classes"]
 
 
-def weaver_example() -> tuple[WeaverExample, dict[str, Tensor]]:
+def load_weaver_example() -> tuple[WeaverExample, dict[str, Tensor]]:
     """What the authors' network was given and answers, and its parameters under our names.
 
     ``block`` is what leaves its first block. The parameters fit
     ``ParticleTransformer(5, 8, 2, 2, 1, d_pair=4)`` in float64.
     """
-    import numpy as np
-
-    with np.load(DATA) as stored:
-        if (found := str(stored["version"])) != VERSION:
-            raise ValueError(
-                f"{DATA.name} is of weaver-core {found}; expected {VERSION}, whose names are known "
-                "here; make it again with scripts/data/make_weaver_example.py"
-            )
-        layout, flat = json.loads(str(stored["layout"])), torch.from_numpy(stored["parameters"])
-        given = {name: torch.from_numpy(stored[name]) for name in WeaverExample._fields}
+    found = contents("weaver_example.npz")
+    if found["version"] != VERSION:
+        raise ValueError(
+            f"weaver_example.npz is of weaver-core {found['version']}; expected {VERSION}, whose "
+            "names are known here; make it again with scripts/data/make_weaver_example.py"
+        )
+    layout, flat = json.loads(found["layout"]), found["parameters"]
+    given = {name: found[name] for name in WeaverExample._fields}
     given |= {
         "momenta": given["momenta"].mT.roll(1, dims=-1),  # theirs end with E
         "features": given["features"].mT,

@@ -23,7 +23,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,20 +37,21 @@ from course_lib.jets import (
     class_number,
     jet_numbers,
     jet_summary,
-    load_jets,
 )
+from course_lib.models.stored import DATA
 from course_lib.models.tagging import (
     Inputs,
     fit_forest,
     jet_inputs,
     judged,
+    load_jets,
     logits_of,
     train_tagger,
 )
 from course_lib.support.training import seed
 
 COMMAND = "OMP_NUM_THREADS=1 python scripts/data/compare_fine_tuning.py"
-RESULTS = Path(__file__).parents[2] / "course_lib" / "data" / "jet_fine_tuning.json"
+RESULTS = DATA / "jet_fine_tuning.json"
 NEW, OLD = "W", "quark"
 PARTICLES, BATCH, STANDARD = 16, 64, 1000
 PRE_EPOCHS = 5

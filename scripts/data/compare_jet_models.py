@@ -24,18 +24,20 @@ import torch
 from provenance import provenance
 from torch import Tensor
 
-from course_lib.jets import Jets, jet_numbers, jet_summary, load_jets
+from course_lib.jets import Jets, jet_numbers, jet_summary
+from course_lib.models.stored import DATA
 from course_lib.models.tagging import (
-    COMPARED,
     TAGGERS,
     fit_forest,
     jet_inputs,
     judged,
+    load_jets,
     logits_of,
     train_tagger,
 )
 from course_lib.support.training import seed
 
+COMPARED = DATA / "jet_models.json"
 COMMAND = "OMP_NUM_THREADS=1 python scripts/data/compare_jet_models.py"
 FORESTS = {"trees": jet_summary, "more trees": jet_numbers, "tuned trees": jet_numbers}
 KINDS = (*FORESTS, *TAGGERS)

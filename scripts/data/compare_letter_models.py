@@ -21,7 +21,6 @@ import math
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import torch
 from provenance import provenance
@@ -30,6 +29,7 @@ from torch.nn import functional as F
 from train_typefaces import BETA, D_Z, train
 
 from course_lib.autoencoder import VAE, Autoencoder, elbo, kl_to_standard_normal
+from course_lib.models.stored import DATA
 from course_lib.models.typefaces import (
     LETTERS,
     PIXELS,
@@ -40,7 +40,7 @@ from course_lib.models.typefaces import (
     load_typefaces,
 )
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "letter_models.json"
+RESULTS = DATA / "letter_models.json"
 SEEDS, RATE = 5, 2e-3
 TYPEFACE_STEPS = 4000
 LETTER_STEPS, LETTER_BATCH = 3000, 128
@@ -336,7 +336,7 @@ def main() -> None:
     for job in jobs:
         measured["rows"].append(job())
         measured["seconds"] = round(time.process_time() - began)
-        DATA.write_text(json.dumps(measured, indent=1) + "\n")
+        RESULTS.write_text(json.dumps(measured, indent=1) + "\n")
         print(measured["seconds"], "s:", json.dumps(measured["rows"][-1]), flush=True)
 
 

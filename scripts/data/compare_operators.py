@@ -43,9 +43,10 @@ from course_lib.basis import (
     train_operator,
 )
 from course_lib.basis.field import INNER
+from course_lib.models.stored import DATA
 from course_lib.support.training import parameter_count, seed
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "operators.json"
+RESULTS = DATA / "operators.json"
 SENSORS, RODS, SEEDS, STEPS, BATCH, POINTS = 16, 2000, 5, 6000, 32, 32
 PLACES = torch.linspace(0, 1, SENSORS, dtype=torch.float64)
 SEEN = torch.linspace(0, 1, 129, dtype=torch.float64)
@@ -243,7 +244,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=every, default=every)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(SEEDS)))
     parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--to", type=Path, default=DATA)
+    parser.add_argument("--to", type=Path, default=RESULTS)
     given = parser.parse_args()
     torch.set_num_threads(1)
     held_out, test = to_judge(1001), to_judge(1002)

@@ -10,7 +10,6 @@ before; no setting was changed after it. What is in the file is told in molecule
 
 import datetime as dt
 import platform
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,15 +20,15 @@ from train_molecules import batch, shuffled
 from course_lib.graph import Graph
 from course_lib.models.molecules import (
     LAYERS,
-    WEIGHTS,
     Molecule,
     MoleculeNetwork,
     load_molecules,
     train_network,
 )
+from course_lib.models.stored import DATA
 from course_lib.support.training import parameter_count, seed
 
-TARGET = Path(WEIGHTS).with_name("molecule_folds.npz")
+TARGET = DATA / "molecule_folds.npz"
 COMPARED = {
     "alone": ("alone", True),
     "attention 2": ("attention 2", True),

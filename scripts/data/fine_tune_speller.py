@@ -15,26 +15,26 @@ import math
 import time
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import torch
 from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_lib.models.stored import DATA
 from course_lib.models.words.spelling import (
     HELD_OUT,
     dictionary_words,
     ids_of_words,
     large_speller,
+    load_speller,
     syllables,
-    trained_speller,
 )
 from course_lib.support.training import fit_side_by_side
 from course_lib.transformer import MaskedLanguageModel
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "syllables.json"
-STARTS = {"pre-trained": trained_speller, "scratch": large_speller}
+RESULTS = DATA / "syllables.json"
+STARTS = {"pre-trained": load_speller, "scratch": large_speller}
 LABELS, DRAWS, STEPS, BATCH, RATE, TEST = (150, 1000), 3, 700, 16, 1e-3, 1000
 
 
@@ -120,7 +120,7 @@ def main() -> None:
         "rate": RATE,
         "rows": rows,
     }
-    DATA.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    RESULTS.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -194,8 +194,7 @@ def pack(raw: Path) -> dict[str, np.ndarray]:
     """The arrays that jets.md describes."""
     import torch
 
-    from course_lib.jets import packed_miss
-    from course_lib.jets.features import ANGLE_STEP, LN_PT_STEP
+    from course_lib.models.tagging import ANGLE_STEP, LN_PT_STEP, packed_miss
 
     with np.load(raw) as stored:
         found = {name: stored[name] for name in stored.files}
@@ -234,10 +233,11 @@ def main() -> None:
     if asked.simulate:
         simulate(asked.raw, asked.each)
         return
-    from course_lib.jets.features import DATA
+    from course_lib.models.stored import DATA
 
-    np.savez_compressed(DATA, **pack(asked.raw))
-    print(f"{DATA}: {DATA.stat().st_size / 1e6:.2f} MB")
+    path = DATA / "jets.npz"
+    np.savez_compressed(path, **pack(asked.raw))
+    print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from course_lib.models.stored import DATA
+
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
-TARGET = Path(__file__).resolve().parents[2] / "course_lib" / "data" / "molecules.npz"
+TARGET = DATA / "molecules.npz"
 ELEMENTS = ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I")
 ORDERS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4}
 TYPES = {"solubility": "f4", "logp": "f4", "weight": "f4", "place": "f2", "test": "?"}

@@ -14,9 +14,11 @@ from collections import Counter
 from pathlib import Path
 from zipfile import ZipFile
 
+from course_lib.models.stored import DATA
+
 COUNTRIES = ("de", "es", "fi", "fr", "gb", "gr", "it", "jp", "pl", "tr")
 MOST_NAMES, MOST_LETTERS, FEWEST_USES = 1500, 18, 20
-TARGET = Path(__file__).resolve().parents[2] / "course_lib" / "data" / "places.txt"
+TARGET = DATA / "places.txt"
 HEADER = """\
 # Names of towns in ten countries: the country's code of ISO 3166 and the name, largest towns first.
 # From GeoNames (https://www.geonames.org), licence CC BY 4.0, table cities1000 as it comes with the

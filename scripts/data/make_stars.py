@@ -20,7 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-TARGET = Path(__file__).resolve().parents[2] / "course_lib" / "data" / "stars.npz"
+from course_lib.models.stored import DATA
+
+TARGET = DATA / "stars.npz"
 MOST = 4000
 SHARES = (0.7, 0.1, 0.2)  # train, validation, test
 UNKNOWN = -90  # the catalogue writes -99.99 where nothing is known

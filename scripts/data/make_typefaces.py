@@ -26,17 +26,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from course_lib.models.typefaces import (
-    DATA,
-    LETTERS,
-    LEVELS,
-    SIDES,
-    SIZE,
-    ink_distance,
-    packed,
-    unpacked,
-)
+from course_lib.models.stored import DATA
+from course_lib.models.typefaces import LETTERS, LEVELS, SIDES, SIZE, ink_distance, packed, unpacked
 
+TARGET = DATA / "typefaces.npz"
 BASELINE, X_HEIGHT = 20, 11
 SMALLEST_X = 0.7 * X_HEIGHT
 DRAWN, OVER = 100, 8  # points at which a font is measured; pixels drawn for one that is kept
@@ -162,7 +155,7 @@ def main() -> None:
         print(*(f"fonts-{name}" for name in PACKAGES.split()))
         return
     if given.regroup:
-        with np.load(DATA) as data:
+        with np.load(TARGET) as data:
             level, name, package = unpacked(data["picture"]), data["name"], data["package"]
     else:
         level, name, package = drawn(given.folder)
@@ -171,9 +164,9 @@ def main() -> None:
     family = families(distance, name, package)
     side = sides(family)
     np.savez_compressed(
-        DATA, picture=packed(level), name=name, package=package, family=family, side=side
+        TARGET, picture=packed(level), name=name, package=package, family=family, side=side
     )
-    print(f"{len(name)} typefaces of {len(set(family))} families in {DATA}")
+    print(f"{len(name)} typefaces of {len(set(family))} families in {TARGET}")
     for own in SIDES:
         there = side == own
         line = f"{own}: {there.sum()} typefaces of {len(set(family[there]))} families"

@@ -12,14 +12,15 @@ pairwise features and the output of the first block. `parameters` holds them one
 """
 
 import json
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from course_lib.jets import load_jets, particle_features
+from course_lib.jets import particle_features
+from course_lib.models.stored import DATA
+from course_lib.models.tagging import load_jets
 
-TARGET = Path(__file__).resolve().parents[2] / "course_lib" / "data" / "weaver_example.npz"
+TARGET = DATA / "weaver_example.npz"
 VERSION = "0.5.3"
 JETS, PARTICLES, CLASSES = 2, 10, 5
 D_MODEL, HEADS, LAYERS, CLASS_LAYERS, D_PAIR = 8, 2, 2, 1, 4

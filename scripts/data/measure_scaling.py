@@ -22,11 +22,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 from train_name_decoder import ALPHABET, ASIDE, BATCH, TOWNS, batches, bits_a_letter
 
-from course_lib.models.words.name_decoder import LONGEST, UNASKED, WEIGHTS
+from course_lib.models.stored import DATA
+from course_lib.models.words.name_decoder import LONGEST, UNASKED
 from course_lib.support.training import parameter_count, seed
 from course_lib.transformer import Decoder
 
-DATA = WEIGHTS.with_name("scaling.json")
+RESULTS = DATA / "scaling.json"
 SIZES = ((8, 2, 1), (16, 2, 2), (32, 2, 2), (48, 2, 3), (64, 2, 4))  # width, heads, layers
 SHARES = (1, 4, 16)
 SEEDS = (0, 1)
@@ -107,7 +108,7 @@ def measured(size: tuple[int, int, int], share: int, start: int) -> dict:
 def main() -> None:
     """Measure what is missing, and write after each run."""
     torch.set_num_threads(1)
-    rows = json.loads(DATA.read_text())["rows"] if DATA.exists() else []
+    rows = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
     done = {(row["d_model"], row["towns"], row["seed"]) for row in rows}
     for start in SEEDS:
         for share in reversed(SHARES):
@@ -122,7 +123,7 @@ def main() -> None:
                     "processor_seconds": round(sum(row["processor_seconds"] for row in rows)),
                     "rows": rows,
                 }
-                DATA.write_text(json.dumps(record, indent=1) + "\n")
+                RESULTS.write_text(json.dumps(record, indent=1) + "\n")
                 print(json.dumps(rows[-1]), flush=True)
 
 

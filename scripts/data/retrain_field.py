@@ -11,7 +11,6 @@ told beside it, in operators.md.
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import scipy
@@ -32,9 +31,10 @@ from course_lib.basis import (
     train_operator,
 )
 from course_lib.models.rods import load_rod_field
+from course_lib.models.stored import DATA
 from course_lib.support.training import seed
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "retrained_field.json"
+RESULTS = DATA / "retrained_field.json"
 EXCHANGE, COUNTS, SEEDS, STEPS, BATCH, RATE, POINTS = 10.0, (25, 100, 400), 5, 300, 32, 1e-3, 32
 LENGTHS, STRENGTHS = (1.0, 1.5, 2.0, 3.0, 4.0), tuple(10.0**power for power in range(-6, 1))
 KERNELS = {
@@ -167,7 +167,7 @@ def write(rows: list[dict], tuned: dict, seconds: float) -> None:
         ],
         "rows": rows,
     }
-    DATA.write_text(json.dumps(measured, indent=1) + "\n")
+    RESULTS.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

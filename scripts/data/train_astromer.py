@@ -33,8 +33,8 @@ from course_lib.light_curves import (
     negative_log_likelihood,
     reconstruction_error,
 )
-from course_lib.light_curves.astromer import weights_path
 from course_lib.models.stars import (
+    ASTROMERS,
     DAYS,
     FASTEST,
     NIGHTS,
@@ -44,6 +44,7 @@ from course_lib.models.stars import (
     observe,
     seasons,
 )
+from course_lib.models.stored import DATA
 from course_lib.support.training import parameter_count, seed
 
 SEED, SEASONS, STEPS, BATCH = 0, 4, 7500, 64
@@ -255,7 +256,7 @@ def main() -> None:
         return
     weights = nn.utils.parameters_to_vector(model.parameters()).detach().half().numpy()
     about_text = np.array(json.dumps(about))
-    np.savez_compressed(weights_path(given.clock), weights=weights, about=about_text)
+    np.savez_compressed(DATA / ASTROMERS[given.clock], weights=weights, about=about_text)
 
 
 if __name__ == "__main__":

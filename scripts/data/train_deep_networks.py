@@ -14,7 +14,6 @@ import json
 import math
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import scipy
@@ -27,7 +26,9 @@ from sklearn.neighbors import kneighbors_graph
 from torch import Tensor
 from torch.nn import functional as F
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "deep_networks.json"
+from course_lib.models.stored import DATA
+
+RESULTS = DATA / "deep_networks.json"
 DRAWS, WIDTH, RATE, DECAY = 5, 16, 1e-3, 5e-4
 REPORTS = (60, 600, 1200)
 KINDS = {
@@ -161,7 +162,7 @@ def main(*reports: int) -> None:
         "draws": DRAWS,
         "rows": rows,
     }
-    DATA.write_text(json.dumps(measured, indent=1) + "\n")
+    RESULTS.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

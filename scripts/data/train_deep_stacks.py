@@ -10,7 +10,6 @@ each, side by side. The file holds, for each seed, the loss on the held-out word
 
 import json
 import time
-from pathlib import Path
 
 import torch
 from provenance import provenance
@@ -18,10 +17,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.models.deep_stacks import middle_letter_model
+from course_lib.models.stored import DATA
 from course_lib.models.words.spelling import HELD_OUT, dictionary_words, ids_of_words
 from course_lib.support.training import fit_side_by_side, seed
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "deep_stacks.json"
+RESULTS = DATA / "deep_stacks.json"
 WARM_UP = 300
 STACKS = (
     ("pre-norm", 2, 0),
@@ -71,7 +71,7 @@ def main() -> None:
         "width": WIDTH,
         "rows": rows,
     }
-    DATA.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    RESULTS.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

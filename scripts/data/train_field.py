@@ -21,7 +21,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from course_lib.basis import CrossAttentionField, muon_and_adamw, random_rods
 from course_lib.basis.field import INNER
-from course_lib.models.rods import WEIGHTS
+from course_lib.models.stored import DATA
 from course_lib.support.training import parameter_count, seed
 
 SEED, TEST_SEED, RODS, TEST_RODS = 0, 1, 20_000, 1000
@@ -118,7 +118,7 @@ def main() -> None:
         "error": (missed.norm(dim=-1) / u.norm(dim=-1)).mean().item(),
     }
     arrays = {name: value.numpy() for name, value in half.items()}
-    np.savez_compressed(WEIGHTS, about=np.array(json.dumps(about)), **arrays)
+    np.savez_compressed(DATA / "rod_field.npz", about=np.array(json.dumps(about)), **arrays)
     print(json.dumps(about, indent=2))
 
 

@@ -21,12 +21,12 @@ from tqdm import tqdm
 from course_lib.graph import Graph
 from course_lib.models.molecules import (
     LAYERS,
-    WEIGHTS,
     Molecule,
     MoleculeNetwork,
     load_molecules,
     train_network,
 )
+from course_lib.models.stored import DATA
 from course_lib.support.training import seed
 
 SEEDS = range(5)
@@ -71,7 +71,7 @@ def main(steps: int = STEPS) -> None:
         mean_and_scale = torch.stack([network.mean, network.scale]).numpy()
         print(f"{kind:20} {start} loss {losses[i, j]:.4f} test {errors[i, j]:.3f}", flush=True)
     np.savez_compressed(
-        WEIGHTS,
+        DATA / "molecule_networks.npz",
         kinds=np.array(list(LAYERS)),
         seeds=np.array(SEEDS),
         mean_and_scale=mean_and_scale,

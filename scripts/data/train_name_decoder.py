@@ -19,9 +19,9 @@ from provenance import provenance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_lib.models.stored import DATA
 from course_lib.models.words.name_decoder import (
     UNASKED,
-    WEIGHTS,
     empty_name_decoder,
     load_towns,
     town_bits,
@@ -29,7 +29,7 @@ from course_lib.models.words.name_decoder import (
 )
 from course_lib.support.training import parameter_count, seed
 
-RECORD = WEIGHTS.with_suffix(".json")
+WEIGHTS, RECORD = DATA / "name_decoder.npz", DATA / "name_decoder.json"
 ASIDE, BATCH = 750, 64
 TRIALS = ((0.1, 20), (0.2, 40))  # dropout and epochs
 RATE, DECAY, WARM, CLIP = 3e-3, 0.1, 0.05, 1.0

@@ -15,13 +15,13 @@ import torch
 from provenance import provenance
 from torch import nn
 
-from course_lib.jets import load_jets
+from course_lib.models.stored import DATA
 from course_lib.models.tagging import (
     TAGGERS,
-    WEIGHTS,
     Inputs,
     jet_inputs,
     judged,
+    load_jets,
     logits_of,
     train_tagger,
 )
@@ -68,8 +68,9 @@ def main() -> None:
         "accuracy": {side: each["accuracy"] for side, each in found.items()},
     }
     arrays = {name: value.numpy() for name, value in state.items()}
-    np.savez_compressed(WEIGHTS, about=np.array(json.dumps(about)), **arrays)
-    print(json.dumps(about, indent=1), f"{WEIGHTS.stat().st_size / 1e3:.0f} kB")
+    path = DATA / "particle_transformer.npz"
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
+    print(json.dumps(about, indent=1), f"{path.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

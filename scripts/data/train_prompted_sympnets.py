@@ -18,7 +18,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -27,11 +26,12 @@ from scipy import stats
 from torch import Tensor, nn
 
 from course_lib.mechanics import CoupledOscillators, IntegrationError, integrate
+from course_lib.models.stored import DATA
 from course_lib.models.sympnets import PromptedSympNet, PromptEncoder
 from course_lib.support.training import fit_side_by_side, parameter_count
 from course_lib.symplectic import SympNet
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data" / "prompted_sympnets"
+RESULTS = DATA / "prompted_sympnets"
 STEP, PROMPT, LENGTH, COUPLING = 0.3, 8, 60, (0.2, 2.0)
 TRAJECTORIES, TESTS, STARTS, STEPS = 600, 100, 20, 1_000
 SEEDS, UPDATES, TRIAL, BATCH = 5, 2000, 400, 128
@@ -264,8 +264,8 @@ def main() -> None:
             "trials": trials,
             "rows": rows,
         }
-        DATA.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
-        with DATA.with_suffix(".npz").open("wb") as file:
+        RESULTS.with_suffix(".json").write_text(json.dumps(measured, indent=1) + "\n")
+        with RESULTS.with_suffix(".npz").open("wb") as file:
             np.savez_compressed(file, **weights)
 
 

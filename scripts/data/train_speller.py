@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch.nn.utils import clip_grad_norm_, parameters_to_vector
 
+from course_lib.models.stored import DATA
 from course_lib.models.words.spelling import (
-    DATA,
     HELD_OUT,
     HOLE,
     LETTERS,
@@ -75,7 +75,7 @@ def main(steady: int = STEADY, fall: int = FALL) -> None:
             CHECKPOINT.parent.mkdir(exist_ok=True)
             torch.save(state | {"seconds": time.process_time() - began}, CHECKPOINT)
     np.savez_compressed(
-        DATA,
+        DATA / "speller.npz",
         weights=parameters_to_vector(model.parameters()).detach().half().numpy(),
         loss=np.reshape(history[: steps // EVERY * EVERY], (-1, EVERY)).mean(1),
         steps=steps,

@@ -27,11 +27,11 @@ from sklearn.linear_model import Ridge
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_lib.models.stored import DATA
 from course_lib.models.words.syllables import (
     BLANK,
     HELD_OUT_WORDS,
     MOST_SYLLABLES,
-    WEIGHTS,
     syllable_words,
     syllables_by_rule,
 )
@@ -167,7 +167,7 @@ def main() -> None:
             right, surprise = tested(reader)
             if (kind, number) == ("LSTM", 0):
                 flat = torch.cat([p.detach().flatten() for p in reader.parameters()])
-                np.savez_compressed(WEIGHTS, LSTM=flat.numpy())
+                np.savez_compressed(DATA / "syllable_readers.npz", LSTM=flat.numpy())
             row = {"kind": kind, "units": units, "seed": number}
             row |= {"parameters": parameter_count(reader), "test": right, "surprise": surprise}
             rows.append(row)
@@ -179,7 +179,7 @@ def main() -> None:
         "rules": rules,
         "rows": rows,
     }
-    path = WEIGHTS.with_suffix(".json")
+    path = DATA / "syllable_readers.json"
     path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

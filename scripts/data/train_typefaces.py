@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from course_lib.autoencoder import VAE, elbo
-from course_lib.models.typefaces import SIDES, WEIGHTS, load_typefaces, typeface_vae
+from course_lib.models.stored import DATA
+from course_lib.models.typefaces import SIDES, load_typefaces, typeface_vae
 from course_lib.support.training import parameter_count, seed
 
 SEED, D_Z, BATCH, STEPS, BETA = 0, 16, 16, 10_000, 32
@@ -138,7 +139,7 @@ def main() -> None:
         "elbo": figures,
     }
     arrays = {name: value.numpy() for name, value in half.items()}
-    np.savez_compressed(WEIGHTS, about=np.array(json.dumps(about)), **arrays)
+    np.savez_compressed(DATA / "typeface_vae.npz", about=np.array(json.dumps(about)), **arrays)
     print(json.dumps(about, indent=2))
 
 

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,10 +30,10 @@ from course_lib.basis import (
     spline_matrix,
 )
 from course_lib.models.rods import load_rod_field, readings, temperatures
+from course_lib.models.stored import DATA
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.support.training import seed
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data"
 DOUBLE = {"dtype": torch.float64}
 NETWORKS = ("cross-attention field", "DeepONet", "Fourier operator")
 MODELS = (

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.models.deep_stacks import KINDS, birth, deep_stack
+from course_lib.models.stored import DATA, contents
 from course_lib.models.words.spelling import (
     HELD_OUT,
     HOLE,
@@ -25,13 +25,12 @@ from course_lib.models.words.spelling import (
     at_holes,
     dictionary_words,
     ids_of_words,
+    load_speller,
     syllables,
-    trained_speller,
 )
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.support.training import parameter_count, seed
 
-DATA = Path(__file__).parents[2] / "course_lib" / "data"
 TEST = 1000  # of the held-out words
 ALPHABET = 26
 REACH = 4  # neighbours on either side
@@ -200,12 +199,12 @@ def streams(part: str) -> Tensor:
     """The residual stream of the larger encoder at each hidden letter, after each block."""
     _, ids, real = dictionary()
     chosen = slice(TEST) if part == "test" else slice(HELD_OUT, HELD_OUT + 1500)
-    return at_holes(trained_speller().stream, ids[chosen], real[chosen])
+    return at_holes(load_speller().stream, ids[chosen], real[chosen])
 
 
 def readings() -> Tensor:
     """What the lens reads in each stream: logits of the letters."""
-    large = trained_speller()
+    large = load_speller()
     embedding = large.embedding.token.weight.detach()
     return (large.encoder.norm(streams("test")).detach() @ embedding.T)[..., :ALPHABET]
 
@@ -275,11 +274,11 @@ def relatives() -> Row:
 def larger_encoder() -> Row:
     """What the larger encoder and the tables learned from, and how large the encoder is."""
     words = set(dictionary()[0][HELD_OUT:])
-    with np.load(DATA / "speller.npz") as stored:
-        steps, batch = int(stored["steps"]), int(stored["batch"])
-        made = f"{stored['made_with']}: {stored['command']}"
+    stored = contents("speller.npz")
+    steps, batch = int(stored["steps"]), int(stored["batch"])
+    made = f"{stored['made_with']}: {stored['command']}"
     return {
-        "large_size": parameter_count(trained_speller()),
+        "large_size": parameter_count(load_speller()),
         "large_steps": steps,
         "times_seen": round(steps * batch / len(words)),
         "made": made,
@@ -319,7 +318,7 @@ def lens(*, steps: int) -> Row:
     word = ids_of_words(["question"])[0][0, : len("question")]
     with torch.no_grad():
         seen = word.repeat(len(word), 1).fill_diagonal_(HOLE)
-        chances = trained_speller().logit_lens(seen)[..., :ALPHABET].softmax(-1)
+        chances = load_speller().logit_lens(seen)[..., :ALPHABET].softmax(-1)
     best = chances.diagonal(dim1=1, dim2=2).mT.max(-1)  # (reading, letter of the word)
     settled = (read.argmax(-1) == read[-1].argmax(-1)).flip(0).cumprod(0).sum(0)
     by_lens = [share(reading.argmax(-1) == right) for reading in read]
@@ -401,7 +400,7 @@ def ridge(rows: Tensor, right: Tensor, test: Tensor) -> Tensor:
 def summed(rows: Tensor) -> Tensor:
     """The outputs of the larger encoder, added up over each word."""
     _, ids, real = dictionary()
-    return (trained_speller().encode(ids[rows], real=real[rows]) * real[rows][..., None]).sum(1)
+    return (load_speller().encode(ids[rows], real=real[rows]) * real[rows][..., None]).sum(1)
 
 
 @cache

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import torch
 from num2words import num2words
@@ -26,6 +25,7 @@ from course_lib.generation import (
     learn_merges,
     speculative_decoding,
 )
+from course_lib.models.stored import DATA
 from course_lib.models.words.name_decoder import (
     END,
     LANDS,
@@ -48,7 +48,6 @@ from course_lib.support.training import fit, parameter_count, seed
 from course_lib.transformer import BlockAttention, Decoder, EncoderDecoder
 
 UNSEEN, SEEN, ALPHABET = load_towns()
-DATA = Path(__file__).parents[2] / "course_lib" / "data"
 COUNTRIES = [*LANDS.values()]
 BACK = 5
 PARTS = ({"part": 40}, {"part": 1})

@@ -30,12 +30,12 @@ from course_lib.graph import (
 )
 from course_lib.models.molecules import (
     LAYERS,
-    WEIGHTS,
     Molecule,
     MoleculeNetwork,
+    load_molecule_network,
     load_molecules,
-    trained,
 )
+from course_lib.models.stored import contents
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.support.training import fit, parameter_count, seed
 
@@ -470,7 +470,7 @@ def answers(name: str) -> list[np.ndarray]:
     """What a model, from each of its seeds, says of the test set."""
     if name in LAYERS:
         with torch.no_grad():
-            return [trained(name, s)(test_graph()).numpy() for s in SEEDS]
+            return [load_molecule_network(name, s)(test_graph()).numpy() for s in SEEDS]
     ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13)))
     match name:
         case "mean":
@@ -499,9 +499,8 @@ def solubility_errors(*, model: str) -> Row:
         "averaged": rms(np.mean(given, axis=0) - truth),
     }
     if model in LAYERS:
-        with np.load(WEIGHTS) as stored:
-            k = list(LAYERS).index(model)
-            found["stored_off"] = float(np.abs(errors - stored["error"][k]).max())
+        stored = contents("molecule_networks.npz")["error"][list(LAYERS).index(model)]
+        found["stored_off"] = float(np.abs(errors - stored.numpy()).max())
     return found
 
 
@@ -530,9 +529,9 @@ def leads(*, one: str, other: str) -> Row:
 @experiment([{"other": "alone"}, {"other": f"{BEST}, no bonds"}], within=1e-2)
 def leads_in_folds(*, other: str) -> Row:
     """The best kind leads in three folds, by ``scripts/data/cross_validate_molecules.py``."""
-    with np.load(WEIGHTS.with_name("molecule_folds.npz")) as folds:
-        compared, parameters = folds["compared"].tolist(), folds["parameters"].tolist()
-        off, steps = (folds["answers"] - solubility[~tested]) ** 2, int(folds["steps"])
+    folds = contents("molecule_folds.npz")
+    compared, parameters = folds["compared"], folds["parameters"].tolist()
+    off, steps = (folds["answers"].numpy() - solubility[~tested]) ** 2, int(folds["steps"])
     by_seed = {name: np.sqrt(square.mean(1)) for name, square in zip(compared, off, strict=True)}
     ours, theirs = (off[compared.index(name)].mean(0) for name in (BEST, other))
     return resampled(ours, theirs) | {
@@ -552,9 +551,9 @@ def ranking() -> Row:
     networks = {name: np.mean(errors[name]) for name in LAYERS if name != "alone"}
     parameters = {kind: parameter_count(MoleculeNetwork(layer)) for kind, layer in LAYERS.items()}
     together = (np.mean(answers("boosted forest"), 0) + np.mean(answers(BEST), 0)) / 2
-    with np.load(WEIGHTS) as stored:
-        learned = np.sqrt(stored["loss"].mean(1)) * stored["mean_and_scale"][1]
-        steps = int(stored["steps"])
+    stored = contents("molecule_networks.npz")
+    learned = (stored["loss"].mean(1).sqrt() * stored["mean_and_scale"][1]).tolist()
+    steps = int(stored["steps"])
     learned = [value for kind, value in zip(LAYERS, learned, strict=True) if kind != "alone"]
     return {
         "best_name": min(networks, key=networks.get),
@@ -588,7 +587,7 @@ def ranking() -> Row:
 @cache
 def ensemble() -> list[MoleculeNetwork]:
     """Five networks from five seeds."""
-    return [trained(seed=s) for s in SEEDS]
+    return [load_molecule_network(seed=s) for s in SEEDS]
 
 
 @torch.no_grad()

@@ -36,7 +36,7 @@ from course_lib.models.digit_graph import (
     read_out,
     time_filter,
 )
-from course_lib.support import listings
+from course_lib.models.stored import DATA
 from course_lib.support.evidence import Row, compute, experiment
 
 DEPTHS, STEP = (1, 2, 4, 8, 16, 32, 64), 0.5
@@ -352,12 +352,11 @@ CASES = [{"kind": kind, "layers": layers} for layers in (2, 32) for kind in KIND
 @cache
 def trained() -> dict[tuple[str, int, int], dict[str, Tensor]]:
     """What scripts/data/train_deep_networks.py found in five draws, by kind, layers and steps."""
-    path = listings.REPOSITORY / "course_lib" / "data" / "deep_networks.json"
     return {
         (row["kind"], row["layers"], row["steps"]): {
             name: torch.tensor(value) for name, value in row.items() if isinstance(value, list)
         }
-        for row in json.loads(path.read_text(encoding="utf-8"))["rows"]
+        for row in json.loads((DATA / "deep_networks.json").read_text())["rows"]
     }
 
 

@@ -11,7 +11,6 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -27,6 +26,7 @@ from course_lib.autoencoder import (
     redrawn_by_linear_vae,
     reparameterize,
 )
+from course_lib.models.stored import DATA
 from course_lib.models.typefaces import (
     LETTERS,
     SIDES,
@@ -37,7 +37,7 @@ from course_lib.models.typefaces import (
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.support.training import fit, seed
 
-MEASURED = Path(__file__).parents[2] / "course_lib" / "data" / "letter_models.json"
+MEASURED = DATA / "letter_models.json"
 NOISES = (0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.01, 0.012)
 FINER = (0.0001, 0.0002, 0.0003, 0.0005, *NOISES)
 DIMENSIONS, COMPONENTS = (16, 64, 300, 600), (1, 2, 4)

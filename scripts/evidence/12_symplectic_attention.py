@@ -17,17 +17,17 @@ from course_lib.mechanics import (
     integrate,
     stoermer_verlet,
 )
+from course_lib.models.stored import DATA
 from course_lib.models.sympnets import (
     STEP,
     SYSTEM,
     Perceptron,
     comes_next,
     learn,
+    load_sympnet,
     reference,
     roll_out,
-    trained,
 )
-from course_lib.support import listings
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.symplectic import (
     LiePoissonNet,
@@ -38,7 +38,6 @@ from course_lib.symplectic import (
     symplectic_attention,
 )
 
-DATA = listings.REPOSITORY / "course_lib" / "data"
 NO_DRIFT = 0.01
 """So much energy, added in a whole run, counts as none."""
 
@@ -307,7 +306,7 @@ def sixteen_couplings(*, steps: int) -> Row:
     pairs = zip(each, *starts, strict=True)
     seen = [integrate(own, q, p, dt=STEP / 10, steps=70) for own, q, p in pairs]
     seen_q, seen_p = (torch.stack([getattr(run, x)[::10] for run in seen]) for x in "qp")
-    blind, reading = trained("SympNet"), trained("attention")
+    blind, reading = load_sympnet("SympNet"), load_sympnet("attention")
     steppers = {
         "blind": lambda _system, q, p, _dt: blind(q, p),
         "read": reading.given(seen_q, seen_p),
@@ -338,7 +337,7 @@ def quiet_prompts() -> Row:
     quiet = min(range(20), key=lambda i: tested[i].energy(*first[:, i]).item())
     worst = [row["largest"].index(max(row["largest"])) for row in kinds()["attention"]]
     row = {"seeds_worst_there": sum(place == quiet for place in worst), "seeds": len(worst)}
-    reading, own = trained("attention"), tested[quiet]
+    reading, own = load_sympnet("attention"), tested[quiet]
     for name, scale in (("own_prompt", 1), ("loud_prompt", 2.5)):
         near, far = (
             integrate(own, *(s * first[:, quiet]), dt=STEP / 10, steps=70) for s in (1, scale)

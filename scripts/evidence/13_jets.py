@@ -34,15 +34,13 @@ from course_lib.jets import (
     delta_r,
     jet_numbers,
     jet_summary,
-    load_jets,
     mass_squared,
     measured,
     without_itself,
 )
-from course_lib.jets.features import DATA
 from course_lib.jets.substructure import DISPLACED, SUBSTRUCTURE, distances
+from course_lib.models.stored import DATA, contents
 from course_lib.models.tagging import (
-    COMPARED,
     TAGGERS,
     DeepSet,
     Inputs,
@@ -51,6 +49,7 @@ from course_lib.models.tagging import (
     jet_inputs,
     judged,
     kinds_alone,
+    load_jets,
     load_tagger,
     logits_of,
     rejection,
@@ -148,8 +147,8 @@ def medians(*, count: int) -> Row:
     summary = jet_summary(some)
     named = ("mass", "particles", "displaced tracks", "ln D2")
     measures = {plain(name): summary[:, SUMMARY.index(name)] for name in named}
-    with np.load(DATA) as stored:  # the masses as clustered, all particles among them
-        measures["whole"] = torch.from_numpy(stored["axis"][:count, 3].astype(float))
+    # The masses as clustered, all particles among them.
+    measures["whole"] = contents("jets.npz")["axis"][:count, 3].double()
     miss, own = some.d0.abs(), mass_squared(jets().test.momenta).sum(1)
     found = {
         "own_share": (own / mass_squared(jets().test.total)).mean().item(),
@@ -430,7 +429,7 @@ RIVALS = ("trees", "more trees", "tuned trees", "deep set", "without pairs", "wi
 @experiment()
 def compared() -> Row:
     """What learners of scripts/data/compare_jet_models.py reached, and the pairs of it, by seed."""
-    kept = json.loads(COMPARED.read_text())
+    kept = json.loads((DATA / "jet_models.json").read_text())
     found, runs = {"tried_count": len(kept["tried"])}, {}
     for run in sorted(kept["runs"], key=lambda run: (run["epochs"], run["seed"])):
         runs.setdefault(run["kind"], {}).setdefault(run["epochs"], []).append(run)
@@ -541,7 +540,7 @@ def passed_in(logits: Tensor, wanted: str, others: tuple[str, ...], chosen: np.n
 def by_trees(learned: int, tested: int, rounds: int) -> dict[str, Tensor]:
     """What boosted trees say of the test jets: on two numbers, ten and all, and told 48 at most."""
     train = jets().train[:learned]
-    tried = json.loads(COMPARED.read_text())["tried"]
+    tried = json.loads((DATA / "jet_models.json").read_text())["tried"]
     setting = min(tried, key=lambda it: it["loss"])["setting"]
     setting |= {"trees": min(rounds, setting["trees"])}
     every = numbers("train", learned), numbers("test", tested)
@@ -659,7 +658,7 @@ def few_jets() -> Row:
 
     Validation jets chose the settings of each seed, by loss or by accuracy; leads are seed by seed.
     """
-    tuning = json.loads(COMPARED.with_name("jet_fine_tuning.json").read_text())
+    tuning = json.loads((DATA / "jet_fine_tuning.json").read_text())
     pair = torch.tensor([class_number(tuning[name]) for name in ("new", "old")])
     found = {"few_particles": tuning["particles"]}
     for side in ("valid", "train"):

@@ -17,10 +17,10 @@ from course_lib.light_curves import (
     LightCurves,
     StarClassifier,
     hide_nights,
-    load_astromer,
     negative_log_likelihood,
     reconstruction_error,
 )
+from course_lib.models.stars import load_astromer
 
 FREQUENCY = torch.tensor([1.0, 2.0, 3.0])
 

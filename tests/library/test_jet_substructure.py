@@ -15,10 +15,10 @@ from course_lib.jets import (
     jet_numbers,
     jet_substructure,
     jet_summary,
-    load_jets,
     subjets,
 )
 from course_lib.jets.substructure import SUBSTRUCTURE
+from course_lib.models.tagging import load_jets
 
 SIDES = load_jets()
 FEW = SIDES.test[:8]

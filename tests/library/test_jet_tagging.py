@@ -17,7 +17,6 @@ from course_lib.jets import (
     PARTICLES,
     SUMMARY,
     jet_summary,
-    load_jets,
     pairwise_features,
     particle_features,
 )
@@ -28,6 +27,7 @@ from course_lib.models.tagging import (
     jet_inputs,
     judged,
     kinds_alone,
+    load_jets,
     load_tagger,
     logits_of,
     mirrored,

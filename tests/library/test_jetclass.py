@@ -11,8 +11,9 @@ import torch
 from torch import distributed
 from torch.utils.data import DataLoader
 
-from course_lib.jets import Jets, JetStream, load_jets, stream, transverse_momentum
+from course_lib.jets import Jets, JetStream, stream, transverse_momentum
 from course_lib.jets.jetclass import BRANCHES, CLASSES, KINDS
+from course_lib.models.tagging import load_jets
 
 pytestmark = pytest.mark.slow
 

@@ -15,14 +15,12 @@ from course_lib.jets import (
     PAIR_FEATURES,
     PARTICLES,
     boosted_along_beam,
-    load_jets,
-    packed_miss,
     pairwise_features,
     particle_features,
     rotated_about_beam,
-    unpacked_miss,
 )
 from course_lib.jets.features import MASSES
+from course_lib.models.tagging import load_jets, packed_miss, unpacked_miss
 
 SIDES = load_jets()
 FEW = SIDES.test[:40]

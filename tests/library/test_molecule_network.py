@@ -7,13 +7,13 @@ from torch import Tensor
 
 from course_lib.graph import Graph
 from course_lib.models.molecules import (
-    DATA,
     LAYERS,
     MoleculeNetwork,
+    load_molecule_network,
     load_molecules,
     train_network,
-    trained,
 )
+from course_lib.models.stored import contents
 from course_lib.support.training import seed
 
 MOLECULES = load_molecules()
@@ -48,14 +48,14 @@ def by_hand(network: MoleculeNetwork, molecule: object) -> np.ndarray:
 
 
 def test_the_network_computes_its_formula() -> None:
-    network = trained().double()
+    network = load_molecule_network().double()
     for molecule in TESTS[:20]:
         answer = network(molecule.graph().to(dtype=torch.float64)).item()
         assert answer == pytest.approx(by_hand(network, molecule), abs=1e-10)
 
 
 def test_molecules_in_a_batch_do_not_hear_each_other() -> None:
-    network = trained().double()
+    network = load_molecule_network().double()
     graphs = [molecule.graph().to(dtype=torch.float64) for molecule in TESTS[:10]]
     alone = torch.cat([network(graph) for graph in graphs])
     assert torch.allclose(network(Graph.batched(graphs)), alone, atol=1e-10)
@@ -64,14 +64,15 @@ def test_molecules_in_a_batch_do_not_hear_each_other() -> None:
 @pytest.mark.slow
 def test_the_stored_weights_have_the_error_that_stands_beside_them() -> None:
     for kind in LAYERS:
-        with np.load(DATA) as stored:
-            assert stored["kinds"].tolist() == list(LAYERS)
-            told = stored["error"][list(LAYERS).index(kind)]
-            seeds = stored["seeds"].tolist()
+        stored = contents("molecule_networks.npz")
+        assert stored["kinds"] == list(LAYERS)
+        told = stored["error"][list(LAYERS).index(kind)].tolist()
+        seeds = stored["seeds"].tolist()
         graph, measured = batch(TESTS)
         with torch.no_grad():
             found = [
-                (trained(kind, s)(graph) - measured).square().mean().sqrt().item() for s in seeds
+                (load_molecule_network(kind, s)(graph) - measured).square().mean().sqrt().item()
+                for s in seeds
             ]
         assert found == pytest.approx(told, abs=1e-3)
         assert len(set(found)) == len(seeds) == 5

@@ -6,13 +6,13 @@ import math
 import pytest
 import torch
 
+from course_lib.models.stored import DATA
 from course_lib.models.words.name_decoder import (
     END,
     HELD_OUT,
     LANDS,
     LONGEST,
     SHOWN,
-    WEIGHTS,
     load_name_decoder,
     load_towns,
     town_batches,
@@ -59,10 +59,10 @@ def test_bits_are_those_of_every_letter_by_itself() -> None:
 
 
 def test_the_decoder_is_small_and_does_what_its_record_says() -> None:
-    record = json.loads(WEIGHTS.with_suffix(".json").read_text())
+    record = json.loads((DATA / "name_decoder.json").read_text())
     towns, decoder = load_towns(), load_name_decoder()
     assert not decoder.training
-    assert WEIGHTS.stat().st_size < 400_000
+    assert (DATA / "name_decoder.npz").stat().st_size < 400_000
     assert parameter_count(decoder) == record["parameters"]
     bits = town_bits(decoder, town_rows(towns.unseen, towns.alphabet)).nanmean().item()
     assert bits == pytest.approx(record["bits"]["held out"], abs=1e-3)

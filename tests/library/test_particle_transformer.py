@@ -13,11 +13,11 @@ from course_lib.jets import (
     ParticleAttentionBlock,
     ParticleTransformer,
     Standardization,
-    load_jets,
     pairwise_features,
     particle_features,
     without_itself,
 )
+from course_lib.models.tagging import load_jets
 
 FEW = load_jets().test[:6].hardest(20)
 GIVEN = (particle_features(FEW).double(), pairwise_features(FEW.momenta))

@@ -5,8 +5,8 @@ import torch
 from seeded import assert_close, randn, randomized
 
 from course_lib.mechanics import CoupledOscillators, integrate, symplecticity_error
-from course_lib.models import sympnets as prompted_sympnet
-from course_lib.models.sympnets import PromptedSympNet, PromptEncoder, trained
+from course_lib.models.stored import DATA
+from course_lib.models.sympnets import PromptedSympNet, PromptEncoder, load_sympnet
 from course_lib.symplectic import SympNet
 
 D = 2
@@ -79,9 +79,9 @@ def test_the_weights_of_the_pairs_sum_to_one_and_are_equal_where_the_pool_is_a_m
 
 
 def test_the_trained_network_has_the_error_that_was_measured_and_believes_its_prompt():
-    measured = json.loads(prompted_sympnet.DATA.with_suffix(".json").read_text())
+    measured = json.loads((DATA / "prompted_sympnets.json").read_text())
     error = {row["kind"]: row["test"] for row in measured["rows"] if row["seed"] == 0}
-    network, blind = trained(), trained("SympNet")
+    network, blind = load_sympnet(), load_sympnet("SympNet")
     assert isinstance(blind, SympNet)
     q, p = 2 * torch.rand(2, 60, D, generator=torch.Generator().manual_seed(3)).double() - 1
     k = torch.linspace(0.2, 2, 60).double()

@@ -574,7 +574,7 @@ def of_symplectic() -> Rows:
         (lambda: symplectic.LiePoissonLayer(4), V, "axis"),
         (lambda: prompted(q, q, context=(randn(1, 2),) * 2), V, "prompt"),
         (lambda: sympnets.PromptEncoder(2, pool="max"), V, "pool"),
-        (lambda: sympnets.trained("told k"), V, "kind"),
+        (lambda: sympnets.load_sympnet("told k"), V, "kind"),
     ]
 
 
@@ -642,14 +642,14 @@ def of_molecules() -> Rows:
         (lambda: drawn("CC", [(0, 1, 1), (1, 0, 2)]), V, "given twice"),
         (lambda: drawn(caffeine, []).without(4), V, "atom"),
         (lambda: molecules.BondConv(14, 8, 4)(bare), V, "edge_features"),
-        (lambda: molecules.trained("telepathy"), V, "kind"),
+        (lambda: molecules.load_molecule_network("telepathy"), V, "kind"),
     ]
 
 
 def of_jets() -> Rows:
     one, four, tensor = torch.ones(1), torch.ones(4), torch.tensor
     momenta = jets.four_momenta
-    few = jets.load_jets().test[:3]
+    few = tagging.load_jets().test[:3]
     features, pairs = jets.particle_features(few), jets.pairwise_features(few.momenta).float()
     network = jets.ParticleTransformer(5, 16, 4, 1, 1)
     logits, label = torch.zeros(2, 5), tensor([0, 2])
@@ -752,7 +752,7 @@ def of_stars() -> Rows:
         (lambda: light_curves.reconstruction_error(ones, ones, ~real), V, "hidden"),
         (lambda: surprise(ones, 0 * ones, ones, hidden), V, "deviation"),
         (lambda: light_curves.hide_nights(curves(), share=1.5), V, "share"),
-        (lambda: light_curves.load_astromer("sundial"), V, "clock"),
+        (lambda: stars.load_astromer("sundial"), V, "clock"),
         (lambda: light_curves.StarClassifier(model, 1), V, "classes"),
         (lambda: light_curves.Astromer(torch.zeros(0)), V, "frequencies"),
     ]

@@ -12,8 +12,8 @@ from course_lib.models.words.spelling import (
     batches_of_one_length,
     dictionary_words,
     ids_of_words,
+    load_speller,
     syllables,
-    trained_speller,
 )
 from course_lib.transformer import hide, masked_loss
 
@@ -49,7 +49,7 @@ def test_the_encoder_has_learned_what_held_out_words_look_like() -> None:
     share = torch.bincount(ids[real], minlength=len(LETTERS)) / real.sum()
     by_frequency = -share[ids[hidden]].log().mean()
     with torch.no_grad():
-        assert masked_loss(trained_speller()(seen, real=real), ids, hidden) < by_frequency - 1
+        assert masked_loss(load_speller()(seen, real=real), ids, hidden) < by_frequency - 1
 
 
 def test_a_batch_holds_words_of_one_length_which_is_as_frequent_as_among_the_words() -> None:

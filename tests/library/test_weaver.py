@@ -4,9 +4,9 @@ import torch
 from seeded import assert_close
 
 from course_lib.jets import ParticleTransformer, pairwise_features
-from course_lib.models.weaver import weaver_example
+from course_lib.models.weaver import load_weaver_example
 
-EXAMPLE, PARAMETERS = weaver_example()
+EXAMPLE, PARAMETERS = load_weaver_example()
 REAL = EXAMPLE.real
 
 

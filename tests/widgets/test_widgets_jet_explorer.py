@@ -4,8 +4,8 @@ import pytest
 import torch
 from small_widgets import jets, make, particle_transformer
 
-from course_lib.jets import CLASSES, load_jets
-from course_lib.models.tagging import jet_inputs, load_tagger, logits_of
+from course_lib.jets import CLASSES
+from course_lib.models.tagging import jet_inputs, load_jets, load_tagger, logits_of
 from course_lib.widgets import JetExplorer
 from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of, right_and_wrong
 

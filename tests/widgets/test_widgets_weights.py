@@ -22,9 +22,9 @@ from small_widgets import (
 from torch import nn
 
 from course_lib import mechanics, widgets
-from course_lib.light_curves import load_astromer
 from course_lib.models.molecules import MoleculeNetwork, load_molecules
 from course_lib.models.rods import load_rod_field
+from course_lib.models.stars import load_astromer
 from course_lib.models.typefaces import load_typeface_vae, load_typefaces
 from course_lib.widgets.basis_explorer import read_off
 from course_lib.widgets.break_it import CLAIMS

@@ -10,18 +10,15 @@ What is in its file is told beside it, in ``name_decoder.md``.
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_lib.models.stored import DATA, load
 from course_lib.transformer import Decoder
-
-PLACES = Path(__file__).parents[2] / "data" / "places.txt"
-WEIGHTS = Path(__file__).parents[2] / "data" / "name_decoder.npz"
 
 END = "\n"
 """Stands after every text, and in front of it, where nothing is written yet."""
@@ -63,7 +60,7 @@ def load_towns() -> Towns:
 
     The four of :data:`SHOWN` are the first of them.
     """
-    lines = PLACES.read_text(encoding="utf-8").splitlines()
+    lines = (DATA / "places.txt").read_text(encoding="utf-8").splitlines()
     texts = {line for line in lines if not line.startswith("#")}
     others = sorted(texts - set(SHOWN))
     order = torch.randperm(len(others), generator=torch.Generator().manual_seed(0))
@@ -145,15 +142,14 @@ def load_name_decoder() -> Decoder:
 
     Raises ``ValueError`` if the bundled weights are of another alphabet than the bundled towns.
     """
-    import numpy as np
 
-    with np.load(WEIGHTS) as stored:
-        alphabet, weights = str(stored["alphabet"]), torch.from_numpy(stored["weights"]).float()
-    if alphabet != (now := load_towns().alphabet):
-        raise ValueError(
-            f"the weights know the letters {alphabet!r} and the towns have {now!r}; expected the "
-            "same; run scripts/data/train_name_decoder.py again"
-        )
-    decoder = empty_name_decoder(len(alphabet))
-    nn.utils.vector_to_parameters(weights, decoder.parameters())
-    return decoder.eval()
+    def fresh(about: dict[str, Any]) -> Decoder:
+        alphabet, now = about["alphabet"], load_towns().alphabet
+        if alphabet != now:
+            raise ValueError(
+                f"the weights know the letters {alphabet!r} and the towns have {now!r}; expected "
+                "the same; run scripts/data/train_name_decoder.py again"
+            )
+        return empty_name_decoder(len(alphabet))
+
+    return load("name_decoder.npz", fresh)[0]

@@ -14,12 +14,11 @@ from string import ascii_lowercase
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
-from torch.nn.utils import vector_to_parameters
 
+from course_lib.models.stored import load
 from course_lib.support.contracts import Size, checked
 from course_lib.transformer import MaskedLanguageModel
 
-DATA = Path(__file__).parents[2] / "data" / "speller.npz"
 LETTERS = ascii_lowercase + "_"
 HOLE = LETTERS.index("_")
 SHORTEST, LONGEST, HELD_OUT = 3, 12, 2000
@@ -109,12 +108,6 @@ def large_speller() -> MaskedLanguageModel:
     )
 
 
-def trained_speller() -> MaskedLanguageModel:
+def load_speller() -> MaskedLanguageModel:
     """:func:`large_speller` with the weights that ``scripts/data/train_speller.py`` found."""
-    import numpy as np
-
-    model = large_speller()
-    with np.load(DATA) as stored:
-        weights = torch.from_numpy(stored["weights"]).float()
-    vector_to_parameters(weights, model.parameters())
-    return model.eval()
+    return load("speller.npz", lambda _: large_speller())[0]

@@ -10,15 +10,14 @@ returns.
 import random
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from string import ascii_uppercase
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_lib.models.stored import load
 from course_lib.models.words.spelling import dictionary_words, syllables
 from course_lib.recurrent import LSTM
 from course_lib.support.contracts import checked
@@ -27,7 +26,6 @@ MOST_SYLLABLES = 5
 HELD_OUT_WORDS = 4000
 BLANK = len(ascii_uppercase)
 SHOWN = ("CARE", "CAREER", "CARELESS", "MAKE", "MAKER", "LIKED", "LANDED", "RECIPE", "BANANA")
-WEIGHTS = Path(__file__).parents[2] / "data" / "syllable_readers.npz"
 
 
 def syllable_words() -> dict[str, int]:
@@ -82,11 +80,4 @@ class SyllableReader(nn.Module):
 
 def load_syllable_reader() -> SyllableReader:
     """The trained network of lecture 4. Its provenance: ``data/syllable_readers.md``."""
-    with np.load(WEIGHTS) as arrays:
-        numbers = torch.from_numpy(arrays["LSTM"]).float()
-    reader = SyllableReader()
-    sizes = [parameter.numel() for parameter in reader.parameters()]
-    with torch.no_grad():
-        for parameter, given in zip(reader.parameters(), numbers.split(sizes), strict=True):
-            parameter.copy_(given.view_as(parameter))
-    return reader.eval()
+    return load("syllable_readers.npz", lambda _: SyllableReader(), weights="LSTM")[0]
