@@ -1,17 +1,25 @@
+import copy
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close, randn, randomized
+from scipy.integrate import solve_ivp
+from seeded import assert_close, jacobian, randn, randomized
 from torch import nn
 
 from course_lib.mechanics import symplecticity_error
 from course_lib.symplectic import (
     GradientLayer,
+    LiePoissonLayer,
+    LiePoissonNet,
     LinearSymplecticAttention,
     SymplecticAttention,
     SymplecticTransformer,
     SympNet,
+    VolumePreservingAttention,
+    VolumePreservingLayer,
+    VolumePreservingTransformer,
     attention_potential,
     symplectic_attention,
 )
@@ -150,3 +158,94 @@ def test_attention_beside_a_context_is_the_part_of_the_gradient_that_moves():
     moved = layer(torch.zeros_like(q), q, context=(context, context))[0]
     expected = gradient_of(lambda x: layer.potential(torch.cat([context, x], dim=1)), q)
     assert_close(moved, expected)
+
+
+# Volume -------------------------------------------------------------------------------------------
+
+VOLUME = {
+    "attention": VolumePreservingAttention(D),
+    "attention, full matrix": VolumePreservingAttention(D, skew=False),
+    "lower": VolumePreservingLayer(D),
+    "upper": VolumePreservingLayer(D, triangle="upper"),
+    "transformer": VolumePreservingTransformer(D),
+    "transformer, full matrix": VolumePreservingTransformer(D, skew=False),
+}
+VOLUME = {name: randomized(module, 0.7) for name, module in VOLUME.items()}
+
+
+def test_the_jacobian_determinant_is_one_for_windows_of_any_length():
+    for flow in VOLUME.values():
+        for tokens in [1, 2, 5]:
+            assert torch.linalg.det(jacobian(flow, randn(tokens, D))).item() == pytest.approx(
+                1, abs=1e-12
+            )
+
+
+def test_volume_preserving_maps_have_an_inverse():
+    for flow in VOLUME.values():
+        for batch in [(), (2,), (2, 3), (0,)]:
+            z = randn(*batch, TOKENS, D)
+            with torch.no_grad():
+                assert_close(flow.inverse(flow(z)), z)
+                assert not z.numel() or (flow(z) - z).norm() > 0.1
+                assert_close(flow(flow.inverse(z)), z)
+
+
+def test_half_precision_is_float32_but_for_rounding():
+    torch.manual_seed(0)
+    net, z = VolumePreservingTransformer(D), randn(2, TOKENS, D).float()
+    for dtype, tolerance in ((torch.float16, 0.02), (torch.bfloat16, 0.1)):
+        half = copy.deepcopy(net).to(dtype)
+        assert_close(half(z.to(dtype)).float(), net(z), tolerance)
+        assert_close(half.inverse(half(z.to(dtype))).float(), z, tolerance)
+
+
+def test_volume_preserving_attention_turns_the_tokens_by_an_orthogonal_matrix():
+    layer = VOLUME["attention, full matrix"]
+    z = randn(TOKENS, D)
+    C = z @ layer.A @ z.T
+    C = (C - C.T) / 2
+    one = torch.eye(TOKENS).double()
+    turn = (one - C) @ torch.linalg.inv(one + C)
+    assert_close(turn @ turn.T, one)
+    assert_close(layer(z), turn @ z)
+
+
+# Brackets of Lie and Poisson ----------------------------------------------------------------------
+
+TURNS = {f"about axis {axis}": randomized(LiePoissonLayer(axis)) for axis in (1, 2, 3)}
+TURNS["net"] = randomized(LiePoissonNet(), 0.5)
+
+
+def cross_matrix(z):
+    return torch.linalg.cross(z.expand(3, 3), torch.eye(3).double())
+
+
+def test_lie_poisson_layers_keep_the_length_the_volume_and_the_poisson_structure():
+    for flow in TURNS.values():
+        z = randn(3)
+        M, image = jacobian(flow, z), flow(z)
+        assert_close(image.norm(), z.norm())
+        assert torch.linalg.det(M).item() == pytest.approx(1, abs=1e-12)
+        assert_close(M @ cross_matrix(z) @ M.T, cross_matrix(image))
+        assert (image - z).norm() > 0.01
+
+
+def test_lie_poisson_layers_have_an_inverse():
+    for flow in TURNS.values():
+        for batch in [(), (5,), (2, 4), (0,)]:
+            z = randn(*batch, 3)
+            assert_close(flow.inverse(flow(z)), z)
+
+
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_a_lie_poisson_layer_is_the_flow_of_its_hamiltonian(axis):
+    layer, z = TURNS[f"about axis {axis}"], randn(3)
+
+    def field(_, z):
+        slope = torch.zeros(3).double()
+        slope[axis - 1] = (layer.w * z[axis - 1] + layer.b).tanh() @ layer.v
+        return torch.linalg.cross(torch.from_numpy(z), slope).detach().numpy()
+
+    end = solve_ivp(field, (0, 1), z.numpy(), rtol=1e-11, atol=1e-11).y[:, -1]
+    assert_close(layer(z), torch.from_numpy(end), 1e-8)

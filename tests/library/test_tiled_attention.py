@@ -14,10 +14,12 @@ from course_lib import tiled_attention as tiled
 from course_lib.attention import attention, causal_mask
 from course_lib.tiled_attention import (
     Partial,
+    TrafficMeter,
     attention_flops,
     decoding_bytes,
     finish,
     flash_decoding,
+    kept_entries,
     merge,
     naive_bytes,
     on_chip_bytes,
@@ -251,3 +253,36 @@ def test_on_chip_bytes_are_those_of_the_arrays_that_a_tile_holds():
     assert shared_bytes(4, query_tile=5, key_tile=3) == expected - in_registers
     two_stages = shared_bytes(4, query_tile=5, key_tile=3, stages=2)
     assert two_stages == expected - in_registers + 2 * (k.numel() + v.numel())
+
+
+# What the meter counts, against sizes known by hand -----------------------------------------------
+
+
+def test_a_meter_counts_what_operators_read_and_write_and_no_view():
+    a, b = torch.zeros(3, 4), torch.zeros(4, 5, dtype=torch.float64)
+    with TrafficMeter() as meter:
+        product = a.double() @ b.view(4, 5)
+        product.mT.add_(1)
+    converted, multiplied, added = 12 * 4 + 12 * 8, (12 + 20 + 15) * 8, (15 + 15) * 8
+    assert meter.bytes == converted + multiplied + added
+    assert meter.largest == 15
+    assert meter.most == 12 + 15
+
+
+def test_a_meter_knows_what_exists_at_a_time():
+    x = torch.zeros(10)
+    with TrafficMeter() as passing:
+        for _ in range(4):
+            x = x + 1
+    with TrafficMeter() as keeping:
+        kept = [x + 1 for _ in range(4)]
+    assert len(kept) == 4
+    assert passing.most == 20
+    assert keeping.most == 40
+
+
+def test_attention_keeps_its_inputs_and_its_weights_for_backward_each_once():
+    query, key, value = torch.ones(5, 4), torch.ones(7, 4), torch.ones(7, 3)
+    kept = kept_entries(attention, query, key, value)
+    assert kept >= query.numel() + key.numel() + value.numel() + 5 * 7
+    assert kept_entries(lambda x: x * x, query) == query.numel()
