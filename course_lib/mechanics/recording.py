@@ -2,7 +2,8 @@
 
 PyTorch takes many times longer to call than the few operations of a step take to run. So the
 stepper runs once, on symbols, and what it did is written down by torch.fx. The formulas are those
-of :mod:`course_lib.mechanics.steppers`, and so are the numbers, up to rounding.
+of :mod:`course_lib.mechanics.steppers` and :mod:`course_lib.mechanics.systems`, and so are the
+numbers, up to rounding.
 """
 
 import functools
@@ -10,7 +11,7 @@ import importlib.util
 import inspect
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor, fx, nn
 
 from course_lib.mechanics.steppers import STEPPERS, newton, settle, sweep
-from course_lib.mechanics.systems import Components, HamiltonianSystem, vector
+from course_lib.mechanics.systems import HamiltonianSystem
 from course_lib.mechanics.time_transformation import LogarithmicHamiltonian
 from course_lib.support.checks import wants_gradient
 
@@ -41,17 +42,19 @@ def record(system: Any, method: Any, dt: float, q: Tensor, p: Tensor) -> Any:
     one = q.dim() == 1 and q.dtype == torch.float64
     functions, everywhere = (math, bool) if one else (np, np.all)
     graph = fx.Graph()
+    tracer = _Tracer(graph)
+    tracer.functions = functions
 
-    def symbols(name: str, size: int) -> Components:
-        return vector([fx.Proxy(graph.placeholder(f"{name}{i}")) for i in range(size)])
+    def symbols(name: str, size: int) -> Any:
+        return _Vector(tracer.proxy(graph.placeholder(f"{name}{i}")) for i in range(size))
 
     arguments = [symbols("q", q.shape[-1]), symbols("p", p.shape[-1]), dt]
     if method.implicit:
         arguments += [symbols("q_new", q.shape[-1]), symbols("p_new", p.shape[-1])]
-    formula, symbolic = inspect.unwrap(method), system._on_symbols(_Symbolic(functions))
+    formula = inspect.unwrap(method)
     if not method.implicit:
-        return _written(graph, *formula(symbolic, *arguments))
-    new, moved = sweep(formula, torch.finfo(q.dtype).eps, symbolic, *arguments)
+        return _written(graph, *formula(system, *arguments))
+    new, moved = sweep(formula, torch.finfo(q.dtype).eps, system, *arguments)
     settled = functools.reduce(operator.and_, [part <= 0 for both in moved for part in both])
     recorded = _written(graph, *new, [settled])
 
@@ -66,7 +69,7 @@ def record(system: Any, method: Any, dt: float, q: Tensor, p: Tensor) -> Any:
     return step
 
 
-def _written(graph: fx.Graph, *parts: Components) -> Callable:
+def _written(graph: fx.Graph, *parts: Iterable) -> Callable:
     graph.output(tuple(symbol.node for part in parts for symbol in part))
     return fx.GraphModule(nn.Module(), graph).forward
 
@@ -92,12 +95,73 @@ def replay(step: Callable, q: Tensor, p: Tensor, steps: int) -> tuple[Tensor, Te
     return result[..., : q.shape[-1]].clone(), result[..., q.shape[-1] :].clone(), reason
 
 
-class _Symbolic:
-    """The functions of a module, called on symbols: each call is written down, not carried out."""
+# What a formula runs on when it is recorded ---------------------------------------------------
 
-    def __init__(self, functions: ModuleType) -> None:
-        self._functions = functions
 
-    def __getattr__(self, name: str) -> Callable[[fx.Proxy], fx.Proxy]:
-        function = getattr(self._functions, name)
-        return lambda x: x.tracer.create_proxy("call_function", function, (x,), {})
+class _Tracer(fx.proxy.GraphAppendingTracer):
+    """Writes down arithmetic on symbols; ``functions`` is the module that has their functions."""
+
+    functions: ModuleType
+
+    def proxy(self, node: fx.Node) -> "_Symbol":
+        return _Symbol(node, self)
+
+
+class _Symbol(fx.Proxy):
+    """One coordinate, or what was computed from some."""
+
+    def __getitem__(self, index: tuple) -> "_Vector":
+        return _Vector([self])  # x[..., None]
+
+    @classmethod
+    def __torch_function__(cls, function: Any, _types: Any, given: tuple, named: Any = None) -> Any:
+        return _called(function, given[0])
+
+
+class _Vector(tuple):
+    """Symbols side by side, on which the arithmetic of a formula works one by one."""
+
+    __slots__ = ()
+    __torch_function__ = _Symbol.__torch_function__
+
+    def __getitem__(self, index: tuple) -> Any:
+        part = tuple(self)[index[1]]  # x[..., :-1] or x[..., -1]
+        return _Vector(part) if isinstance(part, tuple) else part
+
+    def unbind(self, _dim: int) -> tuple[_Symbol, ...]:
+        return tuple(self)
+
+    def sum(self, _dim: int) -> _Symbol:
+        return functools.reduce(operator.add, self)
+
+    def _with(self, operation: Callable, *other: Any) -> "_Vector":
+        rows = [tuple(row) if isinstance(row, _Vector) else (row,) for row in (self, *other)]
+        length = max(map(len, rows)) if all(rows) else 0
+        columns = zip(*(row if len(row) == length else row * length for row in rows), strict=True)
+        return _Vector(operation(*column) for column in columns)
+
+    def _from(self, operation: Callable, other: Any) -> "_Vector":
+        return self._with(lambda one, first: operation(first, one), other)
+
+    __abs__ = functools.partialmethod(_with, operator.abs)
+    __neg__ = functools.partialmethod(_with, operator.neg)
+    __add__ = functools.partialmethod(_with, operator.add)
+    __sub__ = functools.partialmethod(_with, operator.sub)
+    __mul__ = functools.partialmethod(_with, operator.mul)
+    __truediv__ = functools.partialmethod(_with, operator.truediv)
+    __radd__ = functools.partialmethod(_from, operator.add)
+    __rsub__ = functools.partialmethod(_from, operator.sub)
+    __rmul__ = functools.partialmethod(_from, operator.mul)
+    __rtruediv__ = functools.partialmethod(_from, operator.truediv)
+
+
+def _called(function: Callable, x: Any) -> Any:
+    """Write down a function of PyTorch as that of the same name of another module."""
+    if function is torch.stack:
+        return _Vector(x)
+    if function is torch.cat:
+        return _Vector(symbol for part in x for symbol in part)
+    if isinstance(x, _Vector):
+        return _Vector(_called(function, symbol) for symbol in x)
+    instead = getattr(x.tracer.functions, function.__name__)
+    return x.tracer.create_proxy("call_function", instead, (x,), {})

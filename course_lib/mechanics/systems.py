@@ -7,8 +7,7 @@ Wanner, Geometric Numerical Integration, 2nd edition (2006).
 
 import math
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -18,11 +17,6 @@ from course_lib.support.checks import check_finite
 from course_lib.support.contracts import Positive, checked
 
 Coordinates = Float[Tensor, "*batch dim"]
-
-# What a formula runs on: the coordinates one by one, each a tensor, an array, a number or a symbol;
-# and a module of functions, torch, NumPy or math, which agree on their names.
-Components = Any
-Functions = Any
 
 
 class HamiltonianSystem:
@@ -65,50 +59,9 @@ class HamiltonianSystem:
         check_finite(q=q, p=p)
 
 
-class _Mechanical(HamiltonianSystem):
-    r"""Masses in a potential, $H = \sum_i p_i^2/2m_i + V(q)$, written coordinate by coordinate.
-
-    ``_masses``, ``_potential`` and ``_slope`` (its gradient) run on any kind of number. They take
-    the coordinates of ``q`` and a module ``f`` of functions: torch for tensors, and
-    :mod:`course_lib.mechanics.recording` hands in symbols.
-    """
-
-    separable = True
-
-    @checked
-    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
-        """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
-        kinetic = (p * p / (2 * p.new_tensor(self._masses()))).sum(dim=-1)
-        return kinetic + self._potential(q.unbind(-1), torch)
-
-    @checked
-    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
-        r"""The gradient of the potential $\nabla V(q)$, in closed form."""
-        return torch.stack(self._slope(q.unbind(-1), torch), dim=-1)
-
-    @checked
-    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
-        """The velocity $p_i/m_i$."""
-        return p / p.new_tensor(self._masses())
-
-    def _on_symbols(self, f: Functions) -> SimpleNamespace:
-        """The gradients and the field on arrays of symbols, as a stepper asks for them."""
-
-        def grad_q(q: Components, p: Components) -> Components:  # noqa: ARG001 - V is of q alone
-            return vector(self._slope(q, f))
-
-        def grad_p(q: Components, p: Components) -> Components:  # noqa: ARG001 - T is of p alone
-            return vector([one / mass for one, mass in zip(p, self._masses(), strict=True)])
-
-        def field(q: Components, p: Components) -> tuple[Components, Components]:
-            return grad_p(q, p), -grad_q(q, p)
-
-        return SimpleNamespace(grad_q=grad_q, grad_p=grad_p, field=field)
-
-
 @checked
 @dataclass(frozen=True, kw_only=True)
-class HarmonicOscillator(_Mechanical):
+class HarmonicOscillator(HamiltonianSystem):
     r"""A mass on a spring: $H = p^2/2m + k q^2/2$; ``stiffness`` is $k$.
 
     Source: HLW (2006), section I.1.
@@ -116,22 +69,29 @@ class HarmonicOscillator(_Mechanical):
 
     name = "harmonic oscillator"
     dim = 1
+    separable = True
     mass: Positive = 1.0
     stiffness: Positive = 1.0
 
-    def _masses(self) -> Components:
-        return (self.mass,)
+    @checked
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
+        """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
+        return (p * p / (2 * self.mass) + self.stiffness / 2 * q * q).sum(-1)
 
-    def _potential(self, q: Components, f: Functions) -> Any:
-        return self.stiffness / 2 * q[0] * q[0]
+    @checked
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""The gradient of the potential $\nabla V(q)$."""
+        return self.stiffness * q
 
-    def _slope(self, q: Components, f: Functions) -> Components:
-        return (self.stiffness * q[0],)
+    @checked
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        """The velocity $p_i/m_i$."""
+        return p / self.mass
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Pendulum(_Mechanical):
+class Pendulum(HamiltonianSystem):
     r"""A mass on a rod: $H = p^2/(2 m \ell^2) + m g \ell\,(1 - \cos q)$.
 
     The angle ``q`` counts from the lowest point, where the energy is 0.
@@ -140,25 +100,33 @@ class Pendulum(_Mechanical):
 
     name = "pendulum"
     dim = 1
+    separable = True
     mass: Positive = 1.0
     length: Positive = 1.0
     gravity: Positive = 1.0
 
-    def _masses(self) -> Components:
-        return (self.mass * self.length**2,)
-
-    def _potential(self, q: Components, f: Functions) -> Any:
+    @checked
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
+        """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
         # 1 - cos q = 2 sin²(q/2), without the cancellation near the lowest point.
-        half = f.sin(q[0] / 2)
-        return self.mass * self.gravity * self.length * 2 * half * half
+        half = torch.sin(q / 2)
+        potential = self.mass * self.gravity * self.length * 2 * half * half
+        return (p * p / (2 * self.mass * self.length**2) + potential).sum(-1)
 
-    def _slope(self, q: Components, f: Functions) -> Components:
-        return (self.mass * self.gravity * self.length * f.sin(q[0]),)
+    @checked
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""The gradient of the potential $\nabla V(q)$."""
+        return self.mass * self.gravity * self.length * torch.sin(q)
+
+    @checked
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        """The velocity $p_i/m_i$."""
+        return p / (self.mass * self.length**2)
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class CoupledOscillators(_Mechanical):
+class CoupledOscillators(HamiltonianSystem):
     r"""Two oscillators, and between them a spring that stiffens as the first one moves out.
 
     $H = p_1^2/2m_1 + p_2^2/2m_2 + k_1 q_1^2/2 + k_2 q_2^2/2 + k\,\sigma(q_1)(q_2 - q_1)^2/2$ with
@@ -168,32 +136,41 @@ class CoupledOscillators(_Mechanical):
 
     name = "coupled oscillators"
     dim = 2
+    separable = True
     mass1: Positive = 2.0
     mass2: Positive = 1.0
     stiffness1: Positive = 1.5
     stiffness2: Positive = 0.3
     coupling: Positive = 1.0
 
-    def _masses(self) -> Components:
-        return self.mass1, self.mass2
+    @checked
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
+        """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
+        q1, q2 = q.unbind(-1)
+        p1, p2 = p.unbind(-1)
+        kinetic = p1 * p1 / (2 * self.mass1) + p2 * p2 / (2 * self.mass2)
+        springs = self.stiffness1 / 2 * q1 * q1 + self.stiffness2 / 2 * q2 * q2
+        return kinetic + (springs + self.coupling / 2 * _logistic(q1) * (q2 - q1) * (q2 - q1))
 
-    def _potential(self, q: Components, f: Functions) -> Any:
-        springs = self.stiffness1 / 2 * q[0] * q[0] + self.stiffness2 / 2 * q[1] * q[1]
-        stretch = q[1] - q[0]
-        return springs + self.coupling / 2 * _logistic(q[0], f) * stretch * stretch
-
-    def _slope(self, q: Components, f: Functions) -> Components:
-        gate, stretch = _logistic(q[0], f), q[1] - q[0]
+    @checked
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""The gradient of the potential $\nabla V(q)$."""
+        q1, q2 = q.unbind(-1)
+        gate, stretch = _logistic(q1), q2 - q1
         pull = self.coupling * gate * stretch
-        return (
-            self.stiffness1 * q[0] - pull + pull * (1 - gate) * stretch / 2,
-            self.stiffness2 * q[1] + pull,
-        )
+        slope_1 = self.stiffness1 * q1 - pull + pull * (1 - gate) * stretch / 2
+        return torch.stack([slope_1, self.stiffness2 * q2 + pull], dim=-1)
+
+    @checked
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        """The velocity $p_i/m_i$."""
+        p1, p2 = p.unbind(-1)
+        return torch.stack([p1 / self.mass1, p2 / self.mass2], dim=-1)
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Kepler(_Mechanical):
+class Kepler(HamiltonianSystem):
     r"""A planet in the plane: $H = |p|^2/2m - m\mu/|q|$, with the sun at the origin.
 
     ``gravity`` is $\mu$. An ellipse of eccentricity $e$ and semi-major axis 1 starts, for
@@ -203,19 +180,30 @@ class Kepler(_Mechanical):
 
     name = "Kepler"
     dim = 2
+    separable = True
     mass: Positive = 1.0
     gravity: Positive = 1.0
 
-    def _masses(self) -> Components:
-        return self.mass, self.mass
+    @checked
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
+        """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
+        return (p * p).sum(-1) / (2 * self.mass) + self.potential(q)
 
-    def _potential(self, q: Components, f: Functions) -> Any:
-        return -self.mass * self.gravity / f.sqrt(q[0] * q[0] + q[1] * q[1])
+    @checked
+    def potential(self, q: Coordinates) -> Float[Tensor, "*batch"]:
+        r"""$V(q) = -m\mu/|q|$."""
+        return -self.mass * self.gravity / torch.sqrt((q * q).sum(-1))
 
-    def _slope(self, q: Components, f: Functions) -> Components:
-        square = q[0] * q[0] + q[1] * q[1]
-        pull = self.mass * self.gravity / (square * f.sqrt(square))
-        return pull * q[0], pull * q[1]
+    @checked
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""The gradient of the potential $\nabla V(q)$."""
+        square = (q * q).sum(-1)[..., None]
+        return self.mass * self.gravity / (square * torch.sqrt(square)) * q
+
+    @checked
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        """The velocity $p_i/m_i$."""
+        return p / self.mass
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
         """Raise ``ValueError`` also for a planet in the sun, where the energy is infinite."""
@@ -229,7 +217,7 @@ class Kepler(_Mechanical):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class HenonHeiles(_Mechanical):
+class HenonHeiles(HamiltonianSystem):
     r"""A star in a galaxy: $H = |p|^2/2 + |q|^2/2 + \lambda(q_1^2 q_2 - q_2^3/3)$.
 
     ``strength`` is $\lambda$. Orbits near the origin stay bounded below the energy
@@ -239,20 +227,28 @@ class HenonHeiles(_Mechanical):
 
     name = "Hénon–Heiles"
     dim = 2
+    separable = True
     strength: Positive = 1.0
 
-    def _masses(self) -> Components:
-        return 1.0, 1.0
+    @checked
+    def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
+        """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
+        q1, q2 = q.unbind(-1)
+        bowl = (q1 * q1 + q2 * q2) / 2
+        potential = bowl + self.strength * (q1 * q1 * q2 - q2 * q2 * q2 / 3)
+        return (p * p).sum(-1) / 2 + potential
 
-    def _potential(self, q: Components, f: Functions) -> Any:
-        bowl = (q[0] * q[0] + q[1] * q[1]) / 2
-        return bowl + self.strength * (q[0] * q[0] * q[1] - q[1] * q[1] * q[1] / 3)
+    @checked
+    def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        r"""The gradient of the potential $\nabla V(q)$."""
+        q1, q2 = q.unbind(-1)
+        slope_1 = q1 + 2 * self.strength * q1 * q2
+        return torch.stack([slope_1, q2 + self.strength * (q1 * q1 - q2 * q2)], dim=-1)
 
-    def _slope(self, q: Components, f: Functions) -> Components:
-        return (
-            q[0] + 2 * self.strength * q[0] * q[1],
-            q[1] + self.strength * (q[0] * q[0] - q[1] * q[1]),
-        )
+    @checked
+    def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
+        """The velocity $p_i/m_i$."""
+        return p
 
 
 @checked
@@ -326,37 +322,23 @@ class RigidBody:
         self, z: Float[Tensor, "*batch 3"], p: Float[Tensor, "*batch 0"] | None = None
     ) -> Tensor | tuple[Tensor, Tensor]:
         r"""Where the flow goes, $\nabla K \times \nabla H$; with an empty ``p``, for it too."""
-        velocity = torch.stack(self._velocity(z.unbind(-1)), dim=-1)
+        (A, B, C), (x, y, w) = self.coefficients, z.unbind(-1)
+        velocity = torch.stack([A * y * w, B * w * x, C * x * y], dim=-1)
         return velocity if p is None else (velocity, p)
 
     check_start = HamiltonianSystem.check_start
-
-    def _velocity(self, z: Components) -> Components:
-        A, B, C = self.coefficients
-        return A * z[1] * z[2], B * z[2] * z[0], C * z[0] * z[1]
-
-    def _on_symbols(self, f: Functions) -> SimpleNamespace:
-        """The field on arrays of symbols, as a stepper asks for it."""
-        return SimpleNamespace(field=lambda z, p: (vector(self._velocity(z)), p))
 
 
 # What the systems share -----------------------------------------------------------------------
 
 
-def _logistic(x: Any, f: Functions) -> Any:
+def _logistic(x: Tensor) -> Tensor:
     # Through tanh, whose exponentials cannot overflow.
-    return (1 + f.tanh(x / 2)) / 2
+    return (1 + torch.tanh(x / 2)) / 2
 
 
-def _cross(a: Components, b: Components) -> Components:
+Triple = tuple[float, float, float]
+
+
+def _cross(a: Triple, b: Triple) -> Triple:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-def vector(components: Components) -> Any:
-    """An array of symbols, on which a stepper's arithmetic works coordinate by coordinate."""
-    import numpy as np
-
-    vector = np.empty(len(components), dtype=object)
-    for i, component in enumerate(components):
-        vector[i] = component
-    return vector

@@ -5,7 +5,6 @@ system instead: its solutions run through the same states by another clock $\tau
 of one length will do.
 """
 
-from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -14,11 +13,8 @@ from torch import Tensor
 
 from course_lib.mechanics.steppers import SWEEPS
 from course_lib.mechanics.systems import (
-    Components,
     Coordinates,
-    Functions,
     HamiltonianSystem,
-    vector,
 )
 from course_lib.support.contracts import checked
 
@@ -32,18 +28,18 @@ class LogarithmicHamiltonian(HamiltonianSystem):
     and symplectic on the extended states ``(q, t)`` and ``(p, p_t)``, ``(*batch, dim + 1)``, that
     :meth:`extended` makes.
 
-    ``system`` is one of masses in a potential that is negative everywhere, as :class:`Kepler` is;
-    raises ``TypeError`` for any other kind, ``ValueError`` at a start where $V \ge 0$.
-    Source: Mikkola and Tanikawa (1999), eq. 3; Preto and Tremaine (1999), section 2.
+    ``system`` is one of masses in a ``potential(q)`` that is negative everywhere, as that of
+    :class:`Kepler` is; raises ``TypeError`` for any other kind, ``ValueError`` at a start where $V
+    \ge 0$. Source: Mikkola and Tanikawa (1999), eq. 3; Preto and Tremaine (1999), section 2.
     """
 
     separable = True
 
     def __init__(self, system: HamiltonianSystem) -> None:
-        if not (hasattr(system, "_masses") and hasattr(system, "_potential")):
+        if not hasattr(system, "potential"):
             raise TypeError(
-                f"system is a {type(system).__name__}; expected masses in a potential, "
-                "H = Σ p²/2m + V(q), with V below 0; choose Kepler()"
+                f"system is a {type(system).__name__}; expected masses in a potential(q) below 0, "
+                "H = Σ p²/2m + V(q); choose Kepler()"
             )
         self.system = system
         self.name = f"{system.name} by another clock"
@@ -59,61 +55,38 @@ class LogarithmicHamiltonian(HamiltonianSystem):
     @checked
     def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         r"""$\Lambda$, which is 0 on every solution that :meth:`extended` starts."""
-        binding, depth = self._logarithms_of(q.unbind(-1), p.unbind(-1), torch)
-        return binding.log() - depth.log()
+        return self._binding(q, p).log() - (-self.system.potential(q[..., :-1])).log()
 
     @checked
     def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""$\nabla V / (-V)$, and 0 for time."""
-        return torch.stack(self._grad_q(q.unbind(-1), torch), dim=-1)
+        slope = self.system.grad_q(q[..., :-1], p[..., :-1])
+        depth = -self.system.potential(q[..., :-1])
+        return torch.cat([slope / depth[..., None], 0 * q[..., -1:]], dim=-1)
 
     @checked
     def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The velocity over $T + p_t$, and the pace of time, $1/(T + p_t)$."""
-        return torch.stack(self._grad_p(p.unbind(-1)), dim=-1)
+        pace = 1 / self._binding(q, p)[..., None]
+        velocity = self.system.grad_p(q[..., :-1], p[..., :-1])
+        return torch.cat([pace * velocity, pace], dim=-1)
+
+    def _binding(self, q: Tensor, p: Tensor) -> Tensor:
+        """$T + p_t$, where $T$ is half of momentum times velocity."""
+        velocity = self.system.grad_p(q[..., :-1], p[..., :-1])
+        return (p[..., :-1] * velocity).sum(-1) / 2 + p[..., -1]
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
         """Raise ``ValueError`` also where a logarithm has no value."""
         super().check_start(q, p)
         self.system.check_start(q[..., :-1], p[..., :-1])
-        for name, value in zip(
-            ("T + p_t", "-V"), self._logarithms_of(q.unbind(-1), p.unbind(-1), torch), strict=True
-        ):
+        logarithms_of = {"T + p_t": self._binding(q, p), "-V": -self.system.potential(q[..., :-1])}
+        for name, value in logarithms_of.items():
             if not (value > 0).all():
                 raise ValueError(
                     f"{name} is {value.min().item():.3g} at the start; expected a number above 0, "
                     "whose logarithm is taken; start from .extended(q, p) where V is below 0"
                 )
-
-    def _logarithms_of(self, q: Components, p: Components, f: Functions) -> tuple[Any, Any]:
-        return self._binding(p), -self.system._potential(q[:-1], f)
-
-    def _binding(self, p: Components) -> Any:
-        masses = self.system._masses()
-        return sum(one * one / (2 * m) for one, m in zip(p[:-1], masses, strict=True)) + p[-1]
-
-    def _grad_q(self, q: Components, f: Functions) -> list[Any]:
-        depth = -self.system._potential(q[:-1], f)
-        return [*(slope / depth for slope in self.system._slope(q[:-1], f)), 0 * q[-1]]
-
-    def _grad_p(self, p: Components) -> list[Any]:
-        pace = 1 / self._binding(p)
-        masses = self.system._masses()
-        return [*(pace * one / m for one, m in zip(p[:-1], masses, strict=True)), pace]
-
-    def _on_symbols(self, f: Functions) -> SimpleNamespace:
-        """The gradients on arrays of symbols, as a stepper asks for them."""
-
-        def grad_q(q: Components, p: Components) -> Components:  # noqa: ARG001 - V is of q alone
-            return vector(self._grad_q(q, f))
-
-        def grad_p(q: Components, p: Components) -> Components:  # noqa: ARG001 - T is of p alone
-            return vector(self._grad_p(p))
-
-        def field(q: Components, p: Components) -> tuple[Components, Components]:
-            return grad_p(q, p), -grad_q(q, p)
-
-        return SimpleNamespace(grad_q=grad_q, grad_p=grad_p, field=field)
 
 
 # Steps that depend on the state, for comparison -------------------------------------------------
