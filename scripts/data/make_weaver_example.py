@@ -8,7 +8,7 @@ Their package brings along much that the course does not need, and all but this 
 needed here. The file holds the momenta and features of the jets, all parameters of a small network
 with random numbers added to them, and what it answers, computed in float64: the logits, the
 pairwise features and the output of the first block. `parameters` holds them one after the other,
-`layout` their names and shapes. tests/library/test_weaver.py compares ours.
+`layout` their names and shapes. tests/library/test_models_weaver.py compares ours.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Particle Transformer and the symmetries that particles have; test_weaver.py has its authors'."""
+"""Particle Transformer and the symmetries of particles; test_models_weaver.py has its authors'."""
 
 import math
 
