@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from course_lib.basis import CrossAttentionField, random_rods
 from course_lib.support.checks import check_size
 from course_lib.widgets.base import Widget
-from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.packed_weights import pack, with_weights
 from course_lib.widgets.traits import Array, Choice, Data, Index, Number, Switch, brief
 
 MEASURED = 2  # numbers at a sensor: log k and f
@@ -111,8 +111,7 @@ class BasisExplorer(Widget):
 
     def __init__(self, field: CrossAttentionField, about: dict[str, Any], **given: Any) -> None:
         self.set_trait("facts", _facts_of(field, about))
-        parameters = {name: p.detach() for name, p in field.named_parameters()}
-        packed = pack(parameters, most_bytes=DATA_BYTES, fewest_bits=FEWEST_BITS)
+        packed = pack(field, most_bytes=DATA_BYTES, fewest_bits=FEWEST_BITS)
         self.set_trait("weights", packed)
         super().__init__(**given)
 
@@ -149,15 +148,7 @@ class BasisExplorer(Widget):
 def field_of(facts: dict[str, Any], packed: dict[str, Any]) -> CrossAttentionField:
     """The field, in float32 and in evaluation mode, whose weights travel as ``packed``."""
     sizes = {name: facts[name] for name in ("d_model", "heads", "layers", "d_hidden", "finest")}
-    # A field begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        field = CrossAttentionField(**sizes, d_z=MEASURED)
-    parameters = dict(field.named_parameters())
-    shapes = [(p.numel() // p.shape[-1], p.shape[-1]) for p in parameters.values()]
-    with torch.no_grad():
-        for parameter, matrix in zip(parameters.values(), unpack(packed, shapes), strict=True):
-            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
-    return field.eval()
+    return with_weights(lambda: CrossAttentionField(**sizes, d_z=MEASURED), packed)
 
 
 def _facts_of(field: object, about: object) -> dict[str, Any]:

@@ -7,12 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import torch
-
 from course_lib.models.molecules import ATOM_FEATURES, ELEMENTS, BondConv, Molecule, MoleculeNetwork
 from course_lib.widgets.base import Widget
 from course_lib.widgets.drawings import Drawing
-from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.packed_weights import pack, with_weights
 from course_lib.widgets.traits import Choice, Data, Index, Integer, Switch, brief
 
 MOST_MOLECULES = 8
@@ -104,7 +102,8 @@ class GraphPlayground(Widget):
         self.set_trait("molecules", entries)
         self.set_trait("facts", None if network is None else _facts_of(network))
         left = DATA_BYTES - len(json.dumps(entries, separators=(",", ":")))
-        self.set_trait("weights", None if network is None else _packed(network, most_bytes=left))
+        packed = network and pack(network, most_bytes=left, fewest_bits=FEWEST_BITS)
+        self.set_trait("weights", packed)
         super().__init__(**given)
 
     @property
@@ -132,22 +131,10 @@ class GraphPlayground(Widget):
 
 def network_of(facts: dict[str, Any], packed: dict[str, Any]) -> MoleculeNetwork:
     """The network, in float32 and in evaluation mode, whose weights travel as ``packed``."""
-    # A network begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        network = MoleculeNetwork(d=facts["d"], layers=facts["layers"])
+    network = with_weights(lambda: MoleculeNetwork(d=facts["d"], layers=facts["layers"]), packed)
     network.mean.fill_(facts["mean"])
     network.scale.fill_(facts["scale"])
-    parameters = dict(network.named_parameters())
-    shapes = [(p.numel() // p.shape[-1], p.shape[-1]) for p in parameters.values()]
-    with torch.no_grad():
-        for parameter, matrix in zip(parameters.values(), unpack(packed, shapes), strict=True):
-            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
-    return network.eval()
-
-
-def _packed(network: MoleculeNetwork, *, most_bytes: int) -> dict[str, Any]:
-    parameters = {name: p.detach() for name, p in network.named_parameters()}
-    return pack(parameters, most_bytes=most_bytes, fewest_bits=FEWEST_BITS)
+    return network
 
 
 def _facts_of(network: object) -> dict[str, Any]:

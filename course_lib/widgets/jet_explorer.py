@@ -19,7 +19,7 @@ from course_lib.jets import (
 )
 from course_lib.models.tagging import jet_inputs, logits_of
 from course_lib.widgets.base import Widget
-from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.packed_weights import pack, with_weights
 from course_lib.widgets.traits import Array, Data, Index, Integer, Several, Switch, finite_array
 
 MOST_JETS = 15
@@ -77,9 +77,8 @@ class JetExplorer(Widget):
 
     def __init__(self, model: ParticleTransformer, jets: Jets, **given: Any) -> None:
         self.set_trait("facts", _facts_of(model))
-        parameters = {name: p.detach() for name, p in model.named_parameters()}
         most = MOST_BYTES - CODE_BYTES - JET_BYTES
-        packed = pack(parameters, most_bytes=most, fewest_bits=FEWEST_BITS, most_bits=MOST_BITS)
+        packed = pack(model, most_bytes=most, fewest_bits=FEWEST_BITS, most_bits=MOST_BITS)
         self.set_trait("weights", packed)
         _check_jets(jets)
         shown = jets if len(jets) <= MOST_JETS else jets[right_and_wrong(self.network, jets)]
@@ -128,20 +127,12 @@ class JetExplorer(Widget):
 def network_of(facts: dict[str, Any], packed: dict[str, Any]) -> ParticleTransformer:
     """The model, in float32 and in evaluation mode, whose weights travel as ``packed``."""
     sizes = ("d_model", "heads", "layers", "class_layers")
-    # A network begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        network = ParticleTransformer(
-            len(facts["classes"]), *(facts[name] for name in sizes), d_pair=facts["d_pair"]
-        )
+    numbers = [len(facts["classes"]), *(facts[name] for name in sizes)]
+    network = with_weights(lambda: ParticleTransformer(*numbers, d_pair=facts["d_pair"]), packed)
     for name, unit in (("standard", network.standard), ("pairs", network.standard_pairs)):
         unit.mean.copy_(torch.tensor(facts[name]["mean"]))
         unit.scale.copy_(torch.tensor(facts[name]["scale"]))
-    parameters = dict(network.named_parameters())
-    shapes = [(p.numel() // p.shape[-1], p.shape[-1]) for p in parameters.values()]
-    with torch.no_grad():
-        for parameter, matrix in zip(parameters.values(), unpack(packed, shapes), strict=True):
-            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
-    return network.eval()
+    return network
 
 
 def jet_of(entry: dict[str, Any], places: list[int]) -> Jets:

@@ -18,7 +18,7 @@ from torch import Tensor
 from course_lib.autoencoder import VAE, kl_to_standard_normal
 from course_lib.models.typefaces import LETTERS, LEVELS, SIZE, AlphabetDecoder, Typefaces, packed
 from course_lib.widgets.base import Widget
-from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.packed_weights import pack, unpack, with_weights
 from course_lib.widgets.traits import Array, Choice, Data, Index, Number, Switch, Text
 from course_lib.widgets.typeface_map import (
     KINDS,
@@ -134,12 +134,7 @@ class LatentExplorer(Widget):
         left = MOST_BYTES - CODE_BYTES - len(json.dumps([faces, facts, self.families]))
         self.set_trait(
             "weights",
-            pack(
-                _rows_of(decoder),
-                most_bytes=left,
-                fewest_bits=FEWEST_BITS,
-                most_bits=WEIGHT_BITS,
-            ),
+            pack(decoder, most_bytes=left, fewest_bits=FEWEST_BITS, most_bits=WEIGHT_BITS),
         )
         super().__init__(**given)
 
@@ -180,26 +175,8 @@ class LatentExplorer(Widget):
 
 def decoder_of(facts: dict[str, Any], weights: dict[str, Any]) -> AlphabetDecoder:
     """The decoder, in float32 and in evaluation mode, whose weights travel as ``weights``."""
-    # A network begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        decoder = AlphabetDecoder(
-            facts["d_z"], d_letter=facts["d_letter"], d_hidden=facts["d_hidden"]
-        )
-    shapes = [tuple(rows.shape) for rows in _rows_of(decoder).values()]
-    parameters = dict(decoder.named_parameters())
-    with torch.no_grad():
-        for parameter, matrix in zip(parameters.values(), unpack(weights, shapes), strict=True):
-            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
-    return decoder.eval()
-
-
-def _rows_of(decoder: AlphabetDecoder) -> dict[str, Tensor]:
-    """Every parameter as the rows that get a step each; of the style, a row is a whole letter."""
-    parameters = {name: p.detach() for name, p in decoder.named_parameters()}
-    return {
-        name: p.reshape(len(LETTERS), -1) if name == "style" else p.reshape(-1, p.shape[-1])
-        for name, p in parameters.items()
-    }
+    sizes = {name: facts[name] for name in ("d_letter", "d_hidden")}
+    return with_weights(lambda: AlphabetDecoder(facts["d_z"], **sizes), weights)
 
 
 def _checked(vae: object) -> VAE:

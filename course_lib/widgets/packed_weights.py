@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import starmap
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from course_lib.models.stored import built
 from course_lib.transformer import TokenEmbedding
 from course_lib.widgets.base import Widget
 from course_lib.widgets.traits import Data, Text, finite_array
@@ -30,7 +31,7 @@ SIZES = ("vocabulary", "d_model", "heads", "layers")
 
 
 def pack(
-    parameters: dict[str, Tensor],
+    weights: nn.Module | dict[str, Tensor],
     *,
     most_bytes: int,
     fewest_bits: int,
@@ -38,13 +39,15 @@ def pack(
 ) -> dict[str, Any]:
     """Every row in steps of its own, as fine as ``most_bytes`` of base64 allow; a vector is a row.
 
+    ``weights`` are a network's, or tensors by their names; the first of their axes counts rows.
     A step is a float32 of which the upper half is sent: 8 significant bits. Times a whole number of
     16 bits it is a float32 again, so no rounding is left to the page. Raises ``ValueError`` for
     NaN and infinity, and for a model that would get less than ``fewest_bits`` a parameter.
     """
+    tensors = dict(weights.named_parameters()) if isinstance(weights, nn.Module) else weights
     matrices = [
-        finite_array(f"model.{name}", value.reshape(-1, value.shape[-1]), ("rows", "columns"))
-        for name, value in parameters.items()
+        finite_array(f"model.{name}", value.detach().reshape(_rows(value)), ("rows", "columns"))
+        for name, value in tensors.items()
     ]
     numbers, rows = sum(m.size for m in matrices), sum(len(m) for m in matrices)
     bits = min(most_bits, (most_bytes * 3 // 4 - 2 * rows) * 8 // numbers)
@@ -85,6 +88,22 @@ def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[ND
         matrices.append(count.reshape(rows, columns).astype(np.float32) * step)
         row += rows
     return matrices
+
+
+def with_weights(build: Callable[[], Model], packed: dict[str, Any]) -> Model:
+    """What ``build`` makes, in float32 and in evaluation mode, with the weights that travel."""
+    model = built(build)
+    parameters = list(model.parameters())
+    with torch.no_grad():
+        matrices = unpack(packed, map(_rows, parameters))
+        for parameter, matrix in zip(parameters, matrices, strict=True):
+            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
+    return model.eval()
+
+
+def _rows(parameter: Tensor) -> tuple[int, int]:
+    rows = len(parameter) if parameter.dim() > 1 else 1
+    return rows, parameter.numel() // rows
 
 
 # Transformers -----------------------------------------------------------------------------------
@@ -150,9 +169,7 @@ def model_of(
     ``leave_out`` names the facts that its constructor does not take.
     """
     options = {name: facts[name] for name in facts if name not in (*SIZES, *leave_out)}
-    # A model begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        model = kind(*(facts[name] for name in SIZES), **options)
+    model = built(lambda: kind(*(facts[name] for name in SIZES), **options))
     there, shapes = model.state_dict(), transformer_shapes(facts, stack=stack)
     state = {
         name: torch.from_numpy(matrix).reshape(there[name].shape)

@@ -20,7 +20,7 @@ from course_lib.light_curves import (
 from course_lib.light_curves.sampling import check_dates
 from course_lib.models.stars import FASTEST
 from course_lib.widgets.base import Widget
-from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.packed_weights import pack, with_weights
 from course_lib.widgets.traits import (
     Array,
     Choice,
@@ -131,8 +131,8 @@ class StarExplorer(Widget):
             self.set_trait(name, Array._encode(values.float().numpy(), None))
         self.set_trait("facts", None if astromer is None else _facts_of(astromer))
         left = MOST_BYTES - CODE_BYTES - 16 * curves.time.numel() - len(json.dumps(self.facts))
-        packed = None if astromer is None else _packed(astromer, most_bytes=left)
-        self.set_trait("weights", packed)
+        bits = {"fewest_bits": FEWEST_BITS, "most_bits": MOST_BITS}
+        self.set_trait("weights", astromer and pack(astromer, most_bytes=left, **bits))
         super().__init__(**given)
 
     @property
@@ -172,15 +172,7 @@ def astromer_of(facts: dict[str, Any], packed: dict[str, Any]) -> Astromer:
     """The model, in float32 and in evaluation mode, whose weights travel as ``packed``."""
     frequency = torch.tensor(facts["frequency"], dtype=torch.float64)
     sizes = {name: facts[name] for name in ("d_model", "heads", "layers", "d_hidden")}
-    # A model begins with random weights, which are replaced at once: nobody's draws are used up.
-    with torch.random.fork_rng(devices=[]):
-        model = Astromer(frequency, **sizes)
-    parameters = list(model.parameters())
-    shapes = [(p.numel() // p.shape[-1], p.shape[-1]) for p in parameters]
-    with torch.no_grad():
-        for parameter, matrix in zip(parameters, unpack(packed, shapes), strict=True):
-            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
-    return model.eval()
+    return with_weights(lambda: Astromer(frequency, **sizes), packed)
 
 
 def believed(
@@ -208,11 +200,6 @@ def _facts_of(model: object) -> dict[str, Any]:
         "brightness": BRIGHTNESS,
         "precision": PRECISION,
     }
-
-
-def _packed(model: Astromer, *, most_bytes: int) -> dict[str, Any]:
-    parameters = {name: p.detach() for name, p in model.named_parameters()}
-    return pack(parameters, most_bytes=most_bytes, fewest_bits=FEWEST_BITS, most_bits=MOST_BITS)
 
 
 def _since(curves: LightCurves) -> LightCurves:
