@@ -309,10 +309,10 @@ def elbo(
     divergence is exact. For $\beta \ge 1$ it is a bound; below it need not be one.
     Source: Kingma and Welling (2014), eq. 10; Higgins et al. (2017) for $\beta$.
     """
-    mean, log_variance, _, *several = _draws(
-        model, x, condition, samples=samples, noise=noise, generator=generator
-    )
-    reconstruction = model.log_likelihood(*several).mean(dim=0)
+    mean, log_variance = model.encode(x, condition)
+    noise = _noise(mean, samples, noise, generator)
+    z = reparameterize(mean, log_variance, noise=noise)
+    reconstruction = model.log_likelihood(x, z, _repeated(condition, noise)).mean(dim=0)
     kl = kl_to_standard_normal(mean, log_variance)
     return Elbo(reconstruction - beta * kl, reconstruction, kl)
 
@@ -336,13 +336,13 @@ def importance_bound(
     single draw tells $\log p(x)$.
     Source: Burda, Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
     """
-    _, log_variance, noise, *several = _draws(
-        model, x, condition, samples=samples, noise=noise, generator=generator
-    )
-    _, z, _ = several
-    # By the noise, log q = −(ε² + log σ² + log 2π) / 2, also where no z beside the mean exists.
-    log_ratio = (noise.square() + log_variance - z.square()).sum(dim=-1) / 2
-    log_weight = model.log_likelihood(*several) + log_ratio
+    mean, log_variance = model.encode(x, condition)
+    noise = _noise(mean, samples, noise, generator)
+    z = reparameterize(mean, log_variance, noise=noise)
+    # Both without −½ log 2π a code, which cancels; q by the noise, since σ may be 0 in its digits.
+    log_prior = -z.square().sum(dim=-1) / 2
+    log_q = -(noise.square() + log_variance).sum(dim=-1) / 2
+    log_weight = model.log_likelihood(x, z, _repeated(condition, noise)) + log_prior - log_q
     return log_weight.logsumexp(dim=0) - math.log(len(log_weight))
 
 
@@ -447,28 +447,18 @@ def _told(x: Tensor, condition: Tensor | None, classes: int | None) -> Tensor:
     return torch.cat([x, F.one_hot(condition.long(), classes).to(x.dtype)], dim=-1)
 
 
-def _draws(
-    model: VAE,
-    x: Tensor,
-    condition: Tensor | None,
-    *,
-    samples: int,
-    noise: Tensor | None,
-    generator: torch.Generator | None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-    """Each picture's cloud; then noise, pictures, draws from the clouds, classes on a new axis."""
-    check_shapes(x=(x, f"*batch {model.d_x}"))
-    mean, log_variance = model.encode(x, condition)
+def _noise(
+    mean: Tensor, samples: int, noise: Tensor | None, generator: torch.Generator | None
+) -> Float[Tensor, "draws *batch d_z"]:
+    """So much noise as there shall be draws from each cloud, checked if it was given."""
     if noise is None:
         like = {"dtype": mean.dtype, "device": mean.device}
         noise = torch.randn((samples, *mean.shape), generator=generator, **like)
     check_shapes(noise=(noise, f"draws {' '.join(map(str, mean.shape))}"))
     check_size("the number of draws in noise", len(noise))
-    samples = len(noise)
+    return noise
 
-    def repeated(tensor: Tensor) -> Tensor:
-        return tensor.expand(samples, *tensor.shape)
 
-    z = reparameterize(repeated(mean), repeated(log_variance), noise=noise)
-    classes = None if condition is None else repeated(condition)
-    return mean, log_variance, noise, repeated(x), z, classes
+def _repeated(condition: Tensor | None, noise: Tensor) -> Tensor | None:
+    """The class of each picture, for each draw."""
+    return None if condition is None else condition.expand(len(noise), *condition.shape)

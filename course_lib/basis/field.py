@@ -76,11 +76,8 @@ class CrossAttentionField(nn.Module):
     ) -> Float[Tensor, "*batch points"]:
         """The solution at the points ``x``, for what was measured at each ``place``."""
         token = self._tokens(place, z)
-        return einsum(
-            self._weights(x, token),
-            self._values(token),
-            "... heads points sensors, ... heads sensors -> ... points",
-        )
+        weights, values = self._weights(x, token), self.value(token)
+        return einsum(weights, values, "... h points sensors, ... sensors h -> ... points")
 
     @checked
     def weights(
@@ -97,21 +94,18 @@ class CrossAttentionField(nn.Module):
         self, place: Float[Tensor, "*batch sensors"], z: Float[Tensor, "*batch sensors d_z"]
     ) -> Float[Tensor, "*batch heads sensors"]:
         r"""The learned nodal values $c_{hi}(z)$."""
-        return self._values(self._tokens(place, z))
+        return self.value(self._tokens(place, z)).mT
 
     def _tokens(self, place: Tensor, z: Tensor) -> Float[Tensor, "*batch sensors d_model"]:
         check_size("the number of sensors in place", place.shape[-1])
         return self.encoder(self.measured(z) + self._place(place))
 
     def _weights(self, x: Tensor, token: Tensor) -> Float[Tensor, "*batch heads points sensors"]:
-        query, key = self.query(self.point(self._place(x))), self.key(token)
-        return attention_weights(self._split(query), self._split(key))
-
-    def _values(self, token: Tensor) -> Float[Tensor, "*batch heads sensors"]:
-        return rearrange(self.value(token), "... sensors heads -> ... heads sensors")
+        query, key = (
+            rearrange(tokens, "... tokens (h d) -> ... h tokens d", h=self.heads)
+            for tokens in (self.query(self.point(self._place(x))), self.key(token))
+        )
+        return attention_weights(query, key)
 
     def _place(self, x: Tensor) -> Float[Tensor, "*batch points d_model"]:
         return sinusoidal_at(self.finest * x, self.d_model, base=self.finest)
-
-    def _split(self, features: Tensor) -> Tensor:
-        return rearrange(features, "... tokens (h d) -> ... h tokens d", h=self.heads)

@@ -10,6 +10,7 @@ answers.
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -21,7 +22,7 @@ from torch.optim import AdamW, Optimizer
 
 from course_lib.basis.hats import check_nodes, hat
 from course_lib.support.contracts import NotNegative, Positive, Size, checked
-from course_lib.support.training import fit_one_cycle
+from course_lib.support.training import fit
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 """Points, places of sensors, what they measured, and the solution at the points."""
@@ -213,20 +214,26 @@ def train_operator(
 
     A batch is ``(x, place, z, u)``. AdamW moves the parameters, and where ``inner`` names matrices,
     Muon moves these (:func:`muon_and_adamw`). ``learning_rate`` is AdamW's. The rates rise and fall
-    as in :func:`course_lib.support.training.fit_one_cycle`.
+    in one cycle, see :func:`course_lib.support.training.fit`.
     """
-    optimizers = (
-        muon_and_adamw(network, inner, muon_rate=muon_rate, adamw_rate=learning_rate)
-        if inner
-        else [AdamW(network.parameters(), lr=learning_rate, foreach=True)]
-    )
+
+    def both(_: object, lr: float) -> list[Optimizer]:
+        return muon_and_adamw(network, inner, muon_rate=muon_rate, adamw_rate=lr)
 
     def loss(network: nn.Module, batch: Batch) -> Tensor:
         *asked, truth = batch
         return relative_errors(network(*asked), truth).mean()
 
-    return fit_one_cycle(
-        network, loss, batches, steps=steps, optimizers=optimizers, progress=progress
+    return fit(
+        network,
+        loss,
+        batches,
+        steps=steps,
+        learning_rate=learning_rate,
+        optimizer=both if inner else partial(AdamW, foreach=True),
+        schedule="one cycle",
+        clip=1.0,
+        progress=progress,
     )
 
 

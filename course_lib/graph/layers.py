@@ -29,6 +29,7 @@ from course_lib.support.checks import check_divides, check_floating, check_shape
 from course_lib.support.contracts import Count, Size, checked
 
 NEGATIVE_SLOPE = 0.2
+PRODUCT = "rows heads d, heads d -> rows heads"
 
 
 # Convolution: the same weights at every node --------------------------------------------------
@@ -192,7 +193,10 @@ class GraphAttention(nn.Module):
     @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
         """Blend what neighbours and the node itself have to say, head by head."""
-        edges, weights, said = self._attend(graph)
+        edges, edge_features = self._with_own_loops(graph)
+        said = self._split(self.source(graph.x))
+        score = self._score(graph.x, said, edges, edge_features)
+        weights = edge_softmax(score, edges[1], graph.nodes)
         blended = neighbour_sum(said, edges, weight=weights)
         return rearrange(blended, "nodes heads d -> nodes (heads d)") + self.bias
 
@@ -201,38 +205,36 @@ class GraphAttention(nn.Module):
         self, graph: Graph
     ) -> tuple[Int64[Tensor, "2 attended"], Float[Tensor, "attended heads"]]:
         """The edges attended to, and how much: those between two nodes, then a loop for each."""
-        edges, weights, _ = self._attend(graph)
-        return edges, weights
-
-    def _attend(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
-        _check_input(graph, self.source)
         edges, edge_features = self._with_own_loops(graph)
-        source, target = edges
         said = self._split(self.source(graph.x))
+        score = self._score(graph.x, said, edges, edge_features)
+        return edges, edge_softmax(score, edges[1], graph.nodes)
+
+    def _score(
+        self, x: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+    ) -> Float[Tensor, "attended heads"]:
+        """How much each edge matters: version 1 adds three scores, version 2 scores one sum."""
+        source, target = edges
         edge = None if self.edge is None else self._split(self.edge(edge_features))
         if self.version == 1:
-            score = self._score("target", said).index_select(0, target)
-            score = score + self._score("source", said).index_select(0, source)
+            score = einsum(said, self.score["target"], PRODUCT).index_select(0, target)
+            score = score + einsum(said, self.score["source"], PRODUCT).index_select(0, source)
             if edge is not None:
-                score = score + self._score("edge", edge)
-            score = F.leaky_relu(score, NEGATIVE_SLOPE)
-        else:
-            asked = self._split(self.target(graph.x))
-            # In place, since nothing here is larger than edges by features.
-            pair = asked.index_select(0, target).add_(said.index_select(0, source))
-            if edge is not None:
-                pair.add_(edge)
-            score = self._score("pair", F.leaky_relu_(pair, NEGATIVE_SLOPE))
-        return edges, edge_softmax(score, target, graph.nodes), said
-
-    def _score(self, part: str, features: Tensor) -> Float[Tensor, "rows heads"]:
-        return einsum(features, self.score[part], "rows heads d, heads d -> rows heads")
+                score = score + einsum(edge, self.score["edge"], PRODUCT)
+            return F.leaky_relu(score, NEGATIVE_SLOPE)
+        # In place, since nothing here is larger than edges by features.
+        pair = self._split(self.target(x)).index_select(0, target)
+        pair = pair.add_(said.index_select(0, source))
+        if edge is not None:
+            pair.add_(edge)
+        return einsum(F.leaky_relu_(pair, NEGATIVE_SLOPE), self.score["pair"], PRODUCT)
 
     def _split(self, features: Tensor) -> Float[Tensor, "rows heads d"]:
         return rearrange(features, "rows (heads d) -> rows heads d", heads=self.heads)
 
     def _with_own_loops(self, graph: Graph) -> tuple[Tensor, Tensor | None]:
         """The edges without loops and one loop for each node, and the features of all these."""
+        _check_input(graph, self.source)
         between = graph.source != graph.target
         edges = graph.edges[:, between]
         loops = torch.arange(graph.nodes, device=edges.device).expand(2, -1)

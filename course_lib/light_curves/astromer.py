@@ -102,8 +102,10 @@ class Astromer(nn.Module):
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Real[Tensor, "stars nights"]:
         """The magnitude of every night, hidden or not; what it says of padding means nothing."""
-        tokens, mean = self._read(curves, hidden)
-        return self._magnitude(tokens, mean)
+        visible = visible_nights(curves, hidden)
+        since, value, mean = self._inputs(curves, visible)
+        nights = self._encoded(since, value, visible)
+        return mean + BRIGHTNESS * self.readout(nights)[..., 0].to(mean.dtype)
 
     @checked
     def spread(
@@ -131,7 +133,9 @@ class Astromer(nn.Module):
 
         Raises ``ValueError`` for a star whose every night is hidden.
         """
-        return self._read(curves, hidden)[0]
+        visible = visible_nights(curves, hidden)
+        since, value, _ = self._inputs(curves, visible)
+        return self._encoded(since, value, visible)
 
     @checked
     def embed(
@@ -172,12 +176,12 @@ class Astromer(nn.Module):
         since, value, mean = self._inputs(curves, visible)
         asked = self._since_first(time, curves, visible)
         nobody = torch.zeros_like(asked)
-        tokens = self._encoded(
-            torch.cat([since, asked], dim=1),
-            torch.cat([value, torch.stack([nobody, nobody], dim=-1)], dim=1),
-            torch.cat([visible, nobody.bool()], dim=1),
-        )[:, since.shape[1] :]
-        return self._magnitude(tokens, mean), self.spread_of(tokens).to(mean.dtype)
+        visible = torch.cat([visible, nobody.bool()], dim=1)
+        value = torch.cat([value, torch.stack([nobody, nobody], dim=-1)], dim=1)
+        nights = self._encoded(torch.cat([since, asked], dim=1), value, visible)
+        nights = nights[:, since.shape[1] :]
+        magnitude = mean + BRIGHTNESS * self.readout(nights)[..., 0].to(mean.dtype)
+        return magnitude, self.spread_of(nights).to(mean.dtype)
 
     @checked
     def attention_weights(
@@ -188,14 +192,6 @@ class Astromer(nn.Module):
         since, value, _ = self._inputs(curves, visible)
         tokens = self._tokens(since, value, visible)
         return self.encoder.attention_weights(tokens, mask=_keys(visible))
-
-    def _read(self, curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
-        visible = visible_nights(curves, hidden)
-        since, value, mean = self._inputs(curves, visible)
-        return self._encoded(since, value, visible), mean
-
-    def _magnitude(self, tokens: Tensor, mean: Tensor) -> Tensor:
-        return mean + BRIGHTNESS * self.readout(tokens)[..., 0].to(mean.dtype)
 
     def _inputs(self, curves: LightCurves, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Days since the first visible night, magnitude and error as inputs, the star's mean."""

@@ -77,15 +77,20 @@ def weighted(combine: Callable[[Tensor], Tensor], q: float = 1.0) -> Callable:
     """An importance-weighted bound that makes one number of its weights in its own way."""
 
     def importance_bound(model: library.VAE, x: Tensor, **chosen: object) -> Tensor:
-        mean, log_variance, _, *several = library._draws(model, x, None, **DRAWS | chosen)
-        ratio = Normal(0.0, 1.0).log_prob(several[1])
-        ratio = ratio - q * Normal(mean, (log_variance / 2).exp()).log_prob(several[1])
-        return combine(model.log_likelihood(*several) + ratio.sum(-1))
+        cloud = Normal(*spread(*model.encode(x)))
+        noise = library._noise(cloud.mean, **DRAWS | chosen)
+        z = cloud.mean + cloud.stddev * noise
+        ratio = Normal(0.0, 1.0).log_prob(z) - q * cloud.log_prob(z)
+        return combine(model.log_likelihood(x.expand(len(z), *x.shape), z) + ratio.sum(-1))
 
     return importance_bound
 
 
 DRAWS = {"noise": None, "generator": None}
+
+
+def spread(mean: Tensor, log_variance: Tensor) -> tuple[Tensor, Tensor]:
+    return mean, (log_variance / 2).exp()
 
 
 def log_mean(weight: Tensor) -> Tensor:
