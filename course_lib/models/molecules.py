@@ -30,6 +30,7 @@ each seed.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -51,7 +52,7 @@ from course_lib.graph import (
 from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_choice, check_shapes
 from course_lib.support.contracts import Count, Size, checked
-from course_lib.support.training import fit_one_cycle
+from course_lib.support.training import fit
 
 ELEMENTS = ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I")
 ORDERS = ("single", "double", "triple", "aromatic")
@@ -407,14 +408,21 @@ def train_network(
     A batch is a graph and what was measured of each molecule in it. The learning rate rises to
     ``learning_rate`` in the first third and falls to 0 in the rest (Smith and Topin, 2019).
     """
-    optimizer = AdamW(network.parameters(), lr=learning_rate, foreach=True)
 
     def loss(network: MoleculeNetwork, batch: tuple[Graph, Tensor]) -> Tensor:
         graph, measured = batch
         return ((network(graph) - measured) / network.scale).square().mean()
 
-    return fit_one_cycle(
-        network, loss, batches, steps=steps, optimizers=[optimizer], progress=progress
+    return fit(
+        network,
+        loss,
+        batches,
+        steps=steps,
+        learning_rate=learning_rate,
+        optimizer=partial(AdamW, foreach=True),
+        schedule="one cycle",
+        clip=1.0,
+        progress=progress,
     )
 
 

@@ -14,7 +14,8 @@ lecture 12 trains in view, what its evidence trains beside it, and
 ``benchmarks/symplectic_rollouts.py`` from several seeds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -295,14 +296,9 @@ def learn(
         for _ in range(updates)
     ]
 
-    def annealed(parameters: Iterable[nn.Parameter], lr: float) -> torch.optim.Optimizer:
-        adam = torch.optim.Adam(parameters, lr=lr, fused=True)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(adam, updates)
-        adam.register_step_post_hook(lambda *_: schedule.step())
-        return adam
-
-    options = {"learning_rate": learning_rate, "optimizer": annealed, "progress": progress}
-    fit(model, loss, batches, steps=updates, **options)
+    adam = partial(torch.optim.Adam, fused=True)
+    options = {"learning_rate": learning_rate, "optimizer": adam, "schedule": "cosine"}
+    fit(model, loss, batches, steps=updates, progress=progress, **options)
     return model
 
 

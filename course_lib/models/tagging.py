@@ -14,6 +14,7 @@ of it.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -42,7 +43,7 @@ from course_lib.jets.features import check_real
 from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_index, check_scores, check_shapes, check_size
 from course_lib.support.contracts import Positive, Size, UnitInterval, checked
-from course_lib.support.training import fit_one_cycle
+from course_lib.support.training import fit
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -291,13 +292,15 @@ def train_tagger(
         logits = model(part.features, part.pairs, real=part.real)
         return F.cross_entropy(logits, part.label)
 
-    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.05)
-    return fit_one_cycle(
+    return fit(
         model,
         loss,
         batches(),
         steps=epochs * steps,
-        optimizers=[optimizer],
+        learning_rate=learning_rate,
+        optimizer=partial(torch.optim.AdamW, weight_decay=0.05),
+        schedule="one cycle",
+        clip=1.0,
         progress=progress,
         callback=callback,
     )

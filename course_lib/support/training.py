@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,10 @@ from torch.optim.lr_scheduler import (
 from course_lib.support.contracts import Between, Count, Positive, Size, checked
 
 Batch = TypeVar("Batch")
+SCHEDULES = {
+    "one cycle": lambda it, steps: OneCycleLR(it, it.defaults["lr"], total_steps=steps + 1),
+    "cosine": CosineAnnealingLR,
+}
 
 
 @checked(calls_back=True)
@@ -33,7 +37,8 @@ def fit(
     *,
     steps: Size,
     learning_rate: Positive = 1e-3,
-    optimizer: Callable[..., Optimizer] = AdamW,
+    optimizer: Callable[..., Optimizer | list[Optimizer]] = AdamW,
+    schedule: Literal["one cycle", "cosine"] | None = None,
     clip: Positive | None = None,
     progress: bool = True,
     callback: Callable[[int, float], object] | None = None,
@@ -42,13 +47,18 @@ def fit(
 
     When ``batches`` ends it starts again, as a list or a ``DataLoader`` can; a generator cannot,
     and has to be long enough. ``optimizer`` is called with the parameters and
-    ``lr=learning_rate``. ``clip`` limits the norm of the gradient. ``callback(step, loss)`` runs
-    after each step. The model is in training mode meanwhile, and then in the mode it came in.
-    The progress bar goes to stderr. Raises ``ValueError`` if the loss is no scalar or does not
-    depend on the parameters, or if the batches run out, and ``FloatingPointError`` that names the
-    step as soon as the loss is nan or infinite; that step changes no parameter.
+    ``lr=learning_rate``; of several that it makes, each takes its step. By the ``schedule`` their
+    rates fall to 0, along a cosine or in one cycle, in the first third of which they rise to what
+    they were made with (Smith and Topin, 2019). ``clip`` limits the norm of the gradient.
+    ``callback(step, loss)`` runs after each step. The model is in training mode meanwhile, and then
+    in the mode it came in. The progress bar goes to stderr. Raises ``ValueError`` if the loss is no
+    scalar or does not depend on the parameters, or if the batches run out, and
+    ``FloatingPointError`` that names the step as soon as the loss is nan or infinite; that step
+    changes no parameter.
     """
-    descent = optimizer(model.parameters(), lr=learning_rate)
+    made = optimizer(model.parameters(), lr=learning_rate)
+    optimizers = made if isinstance(made, list) else [made]
+    plans = [SCHEDULES[schedule](each, steps) for each in optimizers] if schedule else []
     history: list[float] = []
     supply = _again(batches)
     was_training = model.training
@@ -64,68 +74,19 @@ def fit(
                 ) from None
             value = loss(model, batch)
             _check_loss(value, step, history)
-            descent.zero_grad()
+            for each in optimizers:
+                each.zero_grad()
             value.backward()
             if clip is not None:
                 nn.utils.clip_grad_norm_(model.parameters(), clip)
-            descent.step()
+            for each in (*optimizers, *plans):
+                each.step()
             history.append(value.item())
             if callback is not None:
                 callback(step, history[-1])
     finally:
         model.train(was_training)
     return history
-
-
-@checked(calls_back=True)
-def fit_one_cycle(
-    model: nn.Module,
-    loss: Callable[[nn.Module, Batch], Tensor],
-    batches: Iterable[Batch],
-    *,
-    steps: Size,
-    optimizers: Sequence[Optimizer],
-    progress: bool = True,
-    callback: Callable[[int, float], object] | None = None,
-) -> list[float]:
-    """:func:`fit` with gradients clipped to norm 1 and learning rates that rise, then fall.
-
-    The rate of each of the ``optimizers`` rises in the first third of the steps to the one that it
-    was made with, and falls to 0 in the rest. Source: Smith and Topin (2019).
-    """
-    schedules = [OneCycleLR(o, o.defaults["lr"], total_steps=steps + 1) for o in optimizers]
-
-    def after(step: int, value: float) -> None:
-        for schedule in schedules:
-            schedule.step()
-        if callback is not None:
-            callback(step, value)
-
-    return fit(
-        model,
-        loss,
-        batches,
-        steps=steps,
-        optimizer=lambda *_, **__: _Together(optimizers),
-        clip=1.0,
-        progress=progress,
-        callback=after,
-    )
-
-
-class _Together:
-    """Several optimizers that step as one."""
-
-    def __init__(self, parts: Sequence[Optimizer]) -> None:
-        self.parts = parts
-
-    def zero_grad(self) -> None:
-        for part in self.parts:
-            part.zero_grad()
-
-    def step(self) -> None:
-        for part in self.parts:
-            part.step()
 
 
 @checked(calls_back=True)

@@ -10,7 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ from course_lib.models.tagging import (
     train_tagger,
 )
 from course_lib.support.evidence import Row, compute, experiment
-from course_lib.support.training import fit_one_cycle, seed
+from course_lib.support.training import fit, seed
 
 
 @cache
@@ -491,12 +491,15 @@ def by_perceptron(learned: int, tested: int, epochs: int, start: int) -> Tensor:
     )
     label = jets().train.label[:learned].long()
     rows = [part for _ in range(epochs) for part in torch.randperm(learned).split(64)]
-    fit_one_cycle(
+    fit(
         model,
         lambda model, part: F.cross_entropy(model(given[part]), label[part]),
         rows,
         steps=len(rows),
-        optimizers=[torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.05)],
+        learning_rate=2e-3,
+        optimizer=partial(torch.optim.AdamW, weight_decay=0.05),
+        schedule="one cycle",
+        clip=1.0,
         progress=False,
     )
     with torch.no_grad():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.support.training import fit, fit_one_cycle, fit_side_by_side, parameter_count, seed
+from course_lib.support.training import fit, fit_side_by_side, parameter_count, seed
 
 
 def squared_error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
@@ -66,9 +66,8 @@ def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) ->
             lambda o, *_: rates.append([o.param_groups[0]["lr"], o.defaults["lr"]])
         )
     before = [p.detach().clone() for p in model.parameters()]
-    history = fit_one_cycle(
-        model, squared_error, batches * 10, steps=30, optimizers=both, progress=False
-    )
+    options = {"optimizer": lambda *_, **__: both, "schedule": "one cycle", "progress": False}
+    history = fit(model, squared_error, batches, steps=30, **options)
     shares = torch.tensor(rates)[:, 0] / torch.tensor(rates)[:, 1]
     assert len(history) == 30
     torch.testing.assert_close(shares[0::2], shares[1::2])
