@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from seeded import perturbed
+from seeded_tensors import perturbed
 from torch import nn
 
 from course_lib import mechanics, widgets

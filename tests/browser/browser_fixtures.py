@@ -342,7 +342,7 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
 @pytest.fixture
 def alone(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
     """Opens a page with one widget and nothing else but what comes ``below``; gives the widget."""
-    from bare import bare_page
+    from widget_page import bare_page
 
     def alone(shown: Any, *, below: str = "", **options: Any) -> Locator:
         page = open_page(bare_page(tmp_path, shown, below=below), **options)

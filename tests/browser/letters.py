@@ -1,6 +1,6 @@
 """What widgets that read typed text have in common: a message beside the field, bars of letters."""
 
-from hands import Point, centre
+from gestures import Point, centre
 from playwright.sync_api import Locator
 from reading import eventually
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from seeded import assert_close, randn, randomized
+from seeded_tensors import assert_close, randn, randomized
 from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
 
 from course_lib.autoencoder import (

@@ -3,7 +3,7 @@
 from functools import partial
 
 import torch
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 from sklearn.kernel_ridge import KernelRidge
 
 from course_lib.basis import (

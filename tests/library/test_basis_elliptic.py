@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 from torch import Tensor
 
 from course_lib.basis import CosineSeries, Rods, random_rods, random_series, solve

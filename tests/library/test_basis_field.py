@@ -1,7 +1,7 @@
 """The cross-attention field: a basis for every input, whatever the order of its tokens."""
 
 import torch
-from seeded import assert_close, randn, randomized
+from seeded_tensors import assert_close, randn, randomized
 from torch import Tensor
 
 from course_lib.attention import attention

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 from torch import Tensor, nn
 from torch.autograd import gradcheck
 

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 from scipy.interpolate import CubicSpline
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 from torch import Tensor
 
 from course_lib.basis import (

@@ -12,7 +12,7 @@ import torch
 import torch_geometric.nn as pyg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close, randn, randomized
+from seeded_tensors import assert_close, randn, randomized
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 

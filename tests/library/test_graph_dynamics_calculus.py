@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 
 from course_lib.graph_dynamics import (
     attention_metric,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 
 from course_lib.graph import edge_softmax
 from course_lib.graph_dynamics import (

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close
+from seeded_tensors import assert_close
 from torch import Tensor
 
 from course_lib.jets import (

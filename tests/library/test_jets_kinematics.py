@@ -6,7 +6,7 @@ import scipy.linalg
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from seeded import assert_close
+from seeded_tensors import assert_close
 from torch import Tensor
 
 from course_lib.jets import (

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from seeded import assert_close
+from seeded_tensors import assert_close
 
 from course_lib.jets import (
     SUMMARY,

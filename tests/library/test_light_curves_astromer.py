@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close, perturbed, randn
+from seeded_tensors import assert_close, perturbed, randn
 from torch.nn import functional as F
 from train_astromer import IN_LECTURE, error_of, watched
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import lombscargle
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 
 from course_lib.light_curves import find_period, fit_harmonics, frequency_grid, lomb_scargle
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close, randn
+from seeded_tensors import assert_close, randn
 
 from course_lib.light_curves import (
     LightCurves,

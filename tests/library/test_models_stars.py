@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import multivariate_normal
-from seeded import assert_close
+from seeded_tensors import assert_close
 
 from course_lib.light_curves import LightCurves, cosine_series
 from course_lib.models.stars import (

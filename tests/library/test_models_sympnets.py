@@ -2,7 +2,7 @@ import json
 
 import pytest
 import torch
-from seeded import assert_close, randn, randomized
+from seeded_tensors import assert_close, randn, randomized
 
 from course_lib.mechanics import CoupledOscillators, integrate, stoermer_verlet, symplecticity_error
 from course_lib.models.stored import DATA

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close, perturbed
+from seeded_tensors import assert_close, perturbed
 from sklearn.metrics import roc_curve
 from torch.nn import functional as F
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from seeded import assert_close, randn, randomized
+from seeded_tensors import assert_close, randn, randomized
 
 from course_lib.autoencoder import elbo
 from course_lib.models.typefaces import (

@@ -1,7 +1,7 @@
 """Particle Transformer against its authors' code."""
 
 import torch
-from seeded import assert_close
+from seeded_tensors import assert_close
 
 from course_lib.jets import ParticleTransformer, pairwise_features
 from course_lib.models.weaver import load_weaver_example

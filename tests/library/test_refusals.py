@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from seeded import randn
+from seeded_tensors import randn
 from torch import Tensor, nn
 
 from course_lib import attention as att
@@ -66,6 +66,7 @@ def of_attention() -> Rows:
         (lambda: att.attention(X, X, X, backend="jax"), V, "backend"),
         (lambda: att.attention(X, X, X, backend="triton", mask=MASK.T.triu()), V, "mask"),
         (lambda: att.attention(X, X, X, backend="triton", bias=X[..., :3]), V, "bias"),
+        (lambda: att.attention(X, X, X, backend="triton", dropout=0.1), V, "dropout"),
         (lambda: att.attention_weights(X, X, mask=MASK[:2]), V, "mask"),
         (lambda: att.composite_memory(X, 1.1), V, "decay"),
         (lambda: att.gated_memory(X, X), V, "gate"),
@@ -82,7 +83,7 @@ def of_attention() -> Rows:
 
 
 def of_kernels() -> Rows:
-    from interpreted import ON_GPU, decoding, flash, symplectic
+    from triton_kernels import ON_GPU, decoding, flash, symplectic
 
     device = "cuda" if ON_GPU else "cpu"
     one = torch.ones(1, 2, 4, 16, device=device)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 import torch
 from jaxtyping import Bool, Float, Int
-from seeded import randn
+from seeded_tensors import randn
 from torch import Tensor, nn
 
 from course_lib.support import contracts

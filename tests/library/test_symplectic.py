@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from seeded import assert_close, jacobian, randn, randomized
+from seeded_tensors import assert_close, jacobian, randn, randomized
 from torch import nn
 
 from course_lib.mechanics import symplecticity_error

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import assert_close, randn, randomized
+from seeded_tensors import assert_close, randn, randomized
 from torch import Tensor, nn
 from torch.nn import functional as F
 

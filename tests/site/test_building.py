@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pytest
 import site_extension
-import slides
 from code_lines import with_hanging_lines
+from docutils import nodes
+from slides import SlidesBuilder, slides_html
 
 from course_lib.support import listings
 from course_lib.widgets import SoftLookup
@@ -32,9 +32,9 @@ def of_an_older_format(page):
     return page.replace('"format":2', '"format":1')
 
 
-@pytest.fixture
-def written(monkeypatch):
-    """Writes a page as the book does; what Sphinx would warn of is in ``warned``."""
+@pytest.fixture(params=["page", "slides"])
+def written(monkeypatch, tmp_path, request):
+    """Writes a lecture as a page or as slides; what Sphinx would warn of is in ``warned``."""
     warned = []
 
     def warning(message, *values, location):
@@ -42,34 +42,20 @@ def written(monkeypatch):
 
     monkeypatch.setattr(site_extension.LOGGER, "warning", warning)
 
-    def write(body):
+    def page(body):
         context = {"body": body}
-        site_extension.mend_page(None, "lectures/01", "page.html", context, None)
+        site_extension.mend_page(None, "lectures/01_a", "page.html", context, None)
         return context["body"]
 
-    write.warned = warned
-    return write
+    def presented(body):
+        builder = object.__new__(SlidesBuilder)
+        builder.app, builder.outdir = None, tmp_path
+        builder.env = SimpleNamespace(titles={"lectures/01_a": nodes.title("", "A lecture")})
+        builder.handle_page("lectures/01_a", {"body": f"{body}<!--end of a cell: slide-->"})
+        return (tmp_path / "01_a.html").read_text(encoding="utf-8")
 
-
-@pytest.fixture
-def presented(monkeypatch, tmp_path):
-    """Writes slides of a lecture whose one output is given; its text."""
-    monkeypatch.setattr(slides, "copy_assets", lambda output: output.mkdir())
-
-    def present(body):
-        output = nbformat.v4.new_output("display_data", {"text/html": body})
-        cells = [
-            nbformat.v4.new_markdown_cell("# A lecture"),
-            nbformat.v4.new_code_cell("figure()", outputs=[output]),
-        ]
-        lectures = tmp_path / "lectures"
-        lectures.mkdir()
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), lectures / "01_a.ipynb")
-        monkeypatch.setattr(slides, "executed", lambda path, _cache: nbformat.read(path, 4))
-        slides.write_slides(lectures, tmp_path / "cache", tmp_path / "slides")
-        return (tmp_path / "slides" / "01_a.html").read_text(encoding="utf-8")
-
-    return present
+    write = {"page": page, "slides": presented}[request.param]
+    return SimpleNamespace(write=write, warned=warned)
 
 
 def codes(page):
@@ -77,34 +63,31 @@ def codes(page):
     return [json.loads(payload).get("code") for payload in found]
 
 
-def test_a_page_of_the_book_gets_the_code_of_today(written):
-    page = written(of_yesterday(figure() + figure() + LISTED))
+def test_a_lecture_gets_the_code_of_today(written):
+    page = written.write(of_yesterday(figure() + figure() + LISTED))
     assert written.warned == []
     assert codes(page) == [*codes(figure()), None]
     assert page.count("courseFigure=") == 1
     assert with_hanging_lines(LISTED).rpartition('<div class="highlight">')[2] in page
 
 
-def test_slides_get_the_code_of_today(presented):
-    page = presented(of_yesterday(figure() + figure() + LISTED))
-    assert codes(page) == [*codes(figure()), None]
-    assert page.count("courseFigure=") == 1
-    assert LISTED in page
-
-
-def test_a_page_with_an_output_of_an_older_format_says_so_and_warns(written):
-    page = written(of_an_older_format(figure()))
+def test_a_lecture_with_an_output_of_an_older_format_says_so_and_warns(written):
+    page = written.write(of_an_older_format(figure()))
     assert 'role="alert"' in page
     [warning] = written.warned
-    assert warning.startswith("lectures/01: the figure SoftLookup could not start: ")
+    assert warning.startswith("lectures/01_a: the figure SoftLookup could not start: ")
     assert "the format 1, and this version reads 2" in warning
 
 
-def test_slides_with_an_output_of_an_older_format_are_refused(presented):
-    with pytest.raises(
-        SystemExit, match=r"01_a: the figure SoftLookup could not start: .*format 1"
-    ):
-        presented(of_an_older_format(figure()))
+def test_slides_begin_where_cells_say_so():
+    kinds = ["slide", "-", "skip", "notes", "subslide", "fragment", "-", "slide", "subslide"]
+    cells = zip("abcdefg h", kinds, strict=True)
+    assert slides_html(cells).split() == [
+        "<section><section>ab<aside",
+        'class="notes">d</aside></section><section>e<div',
+        'class="fragment">fg</div></section></section>',
+        "<section><section>h</section></section>",
+    ]
 
 
 def test_what_pages_are_written_with_counts_every_letter_of_the_library(tmp_path):

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from bare import bare_page
-from displayed import agrees_with_course_lib
-from hands import Keyboard, widgets
+from agreement import agrees_with_course_lib
+from gestures import Keyboard, widgets
 from playwright.sync_api import Browser, Page
 from reading import state_of
 from small_widgets import make
+from widget_page import bare_page
 
 from course_lib.widgets.page import with_current_code
 

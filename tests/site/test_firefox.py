@@ -10,7 +10,7 @@ import pytest
 from browser_fixtures import PATIENCE, Folder, Watch, visit
 from clock import observed
 from course_site import SITE, pages
-from hands import Keyboard
+from gestures import Keyboard
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from reading import eventually
 
@@ -47,7 +47,7 @@ PICTURE_IN_MOTION = """(el) => {
 @pytest.fixture(scope="module")
 def browser(firefox: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     program = tmp_path_factory.mktemp("firefox") / "firefox"
-    command = [sys.executable, str(Path(__file__).with_name("between.py")), firefox]
+    command = [sys.executable, str(Path(__file__).with_name("firefox_proxy.py")), firefox]
     program.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     with sync_playwright() as playwright:

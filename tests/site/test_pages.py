@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl, urlsplit
 import axe_playwright_python
 import pytest
 from addresses import is_in_an_address
+from agreement import agrees_with_course_lib
+from appearance import FAINT_TEXTS, SPILLED
 from browser_fixtures import Folder
 from clock import observed
 from course_site import SITE, pages
-from displayed import agrees_with_course_lib
-from hands import CONTROLS, widgets
-from looks import FAINT_TEXTS, SPILLED
+from gestures import CONTROLS, widgets
 from playwright.sync_api import Page, expect
 from reading import state_of
 
@@ -58,7 +58,7 @@ of_every_page = pytest.mark.parametrize("page_path", pages())
 LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
 of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
 
-# The contrast of texts is judged by looks.py, ten times as fast. A link in a text must look
+# The contrast of texts is judged by appearance.py, ten times as fast. A link in a text must look
 # otherwise than by its colour alone, so no colours need be compared for it either.
 AXE_FINDS = """async () => {
   axe.configure({ rules: [{ id: "link-in-text-block", any: ["link-in-text-block-style"] }] });

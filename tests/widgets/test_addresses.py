@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from addresses import go_to, in_an_address
-from bare import Alone, bare_page
 from clock import turn
-from hands import Keyboard, widgets
+from gestures import Keyboard, widgets
 from in_the_page import Javascript
 from playwright.sync_api import Locator, Page, expect
 from reading import eventually, state_of
 from small_widgets import make
 from test_widgets_refusals import LATER, trait_of
+from widget_page import Alone, bare_page
 
 from course_lib.widgets.modules import module_source
 

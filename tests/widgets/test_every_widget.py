@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from addresses import go_to, query_of
-from bare import Alone, bare_page
+from agreement import agrees_with_course_lib
+from appearance import FAINT_TEXTS, SPILLED
 from browser_fixtures import all_alive
 from clock import frames_asked, observed, rests, turn
-from displayed import agrees_with_course_lib
-from hands import (
+from gestures import (
     CONTROLS,
     DRAWN,
     Finger,
@@ -22,12 +22,12 @@ from hands import (
     snapshot,
     widgets,
 )
-from looks import FAINT_TEXTS, SPILLED
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page, expect
 from reading import decoded, eventually, state_of
 from small_widgets import ARGUMENTS, TAKE_TEXT, make
 from test_widgets_refusals import CHANGED, sent_by_page
+from widget_page import Alone, bare_page
 
 from course_lib import widgets as course_widgets
 from course_lib.widgets import Widget

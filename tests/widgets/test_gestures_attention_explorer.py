@@ -1,13 +1,13 @@
 """What AttentionExplorer does besides its controls: films, odd tokens, a function of Python."""
 
 import numpy as np
-from bare import Alone
+from agreement import agrees_with_course_lib, has
 from clock import plays, turn
-from displayed import agrees_with_course_lib, has
-from hands import centre, press
+from gestures import centre, press
 from playwright.sync_api import expect
 from reading import NOTE_VALUES, VALUES, send, state_of
 from small_widgets import make
+from widget_page import Alone
 
 from course_lib.widgets import AttentionExplorer
 

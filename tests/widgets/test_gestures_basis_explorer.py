@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bare import Shown, bare_page, open_folds, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, hurry, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Finger, Mouse, centre, press, spot, widgets
-from kinds.basis_explorer import READ
+from gestures import Finger, Mouse, centre, press, spot, widgets
+from judges.basis_explorer import READ
 from playwright.sync_api import Locator, Page
 from reading import NUMBER, state_of
 from small_widgets import basis_field
+from widget_page import Shown, bare_page, open_folds, shows
 
 from course_lib.models.rods import load_rod_field
 from course_lib.widgets import BasisExplorer

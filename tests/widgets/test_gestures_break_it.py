@@ -6,14 +6,14 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from bare import Alone, bare_page
+from agreement import agrees_with_course_lib
+from appearance import SPILLED
 from broken_claims import residual
 from clock import rests, turn
-from displayed import agrees_with_course_lib
-from hands import press, widgets
-from looks import SPILLED
+from gestures import press, widgets
 from playwright.sync_api import Locator, Page
 from reading import eventually
+from widget_page import Alone, bare_page
 
 from course_lib.widgets import BreakIt
 from course_lib.widgets.break_it import CLAIMS

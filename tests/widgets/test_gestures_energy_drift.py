@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from bare import Shown, shows
+from agreement import agrees_with_course_lib
 from clock import CLOCK, observed, plays, rests, turn
-from displayed import agrees_with_course_lib
-from hands import look_at_time, press, time_of
+from gestures import look_at_time, press, time_of
 from in_the_page import tensor
-from kinds.energy_drift import READ_MOTION, parts_of, point_of
+from judges.energy_drift import READ_MOTION, parts_of, point_of
 from playwright.sync_api import Locator, expect
 from reading import state_of
+from widget_page import Shown, shows
 
 from course_lib import mechanics
 from course_lib.widgets import EnergyDrift

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import centre
+from gestures import centre
 from letters import says
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, eventually, send, state_of
+from widget_page import Shown, shows
 
 from course_lib import recurrent
 from course_lib.widgets import GateExplorer

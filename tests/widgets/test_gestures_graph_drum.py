@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from bare import Shown, bare_page, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Finger, Mouse, Point, look_at_time, press, snapshot, time_of, widgets
-from kinds.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
+from gestures import Finger, Mouse, Point, look_at_time, press, snapshot, time_of, widgets
+from judges.graph_drum import LAWS, READ, lift_of, place_of, spec_of, state_at
 from playwright.sync_api import Locator, Page
 from reading import decoded, send, state_of
+from widget_page import Shown, bare_page, shows
 
 from course_lib.graph import Graph
 from course_lib.widgets import GraphDrum

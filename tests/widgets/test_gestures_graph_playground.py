@@ -3,13 +3,13 @@
 import itertools
 from typing import Any
 
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Mouse, Point, press
+from gestures import Mouse, Point, press
 from playwright.sync_api import Locator, expect
 from reading import eventually, send, state_of
 from small_widgets import acid, bicyclopentyl, decalin, molecule_network
+from widget_page import Shown, shows
 
 from course_lib.models.molecules import Molecule
 from course_lib.widgets import GraphPlayground

@@ -2,12 +2,12 @@
 
 import torch
 from addresses import go_to
-from bare import Shown, shows
+from agreement import has
 from clock import CLOCK, rests, turn
-from displayed import has
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, state_of
 from small_widgets import make, particle_transformer
+from widget_page import Shown, shows
 
 from course_lib.models.tagging import jet_inputs, logits_of
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 import torch
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, observed, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Finger, Mouse, Point
-from kinds.latent_explorer import SIDE, codes_of
+from gestures import Finger, Mouse, Point
+from judges.latent_explorer import SIDE, codes_of
 from playwright.sync_api import Locator, expect
 from reading import decoded, eventually, state_of
 from small_widgets import BESIDE, SERIF, style_vae, typefaces
 from torch import Tensor
+from widget_page import Shown, shows
 
 from course_lib.widgets import LatentExplorer
 

@@ -2,13 +2,13 @@
 
 import torch
 from addresses import go_to
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import press
+from gestures import press
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import state_of
+from widget_page import Shown, shows
 
 from course_lib.transformer import MaskedLanguageModel
 from course_lib.widgets import LetterHider

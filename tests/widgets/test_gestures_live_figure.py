@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bare import Alone, bare_page, open_folds
+from agreement import agrees_with_course_lib, has
+from appearance import SPILLED
 from clock import hurry, observed, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Keyboard, Mouse, centre, press, widgets
-from kinds.live_figure import number_in
+from gestures import Keyboard, Mouse, centre, press, widgets
+from judges.live_figure import number_in
 from live_figures import DATA, EXPECTED, KINDS_OF_STACKS, make
-from looks import SPILLED
 from playwright.sync_api import Locator, Page, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
+from widget_page import Alone, bare_page, open_folds
 
 from course_lib.widgets.live_figure import FIGURES
 

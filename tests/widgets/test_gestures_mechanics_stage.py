@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from bare import Shown, shows
+from agreement import agrees_with_course_lib
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib
-from hands import Point, look_at_time, press, time_of
+from gestures import Point, look_at_time, press, time_of
 from in_the_page import tensor
-from kinds.energy_drift import parts_of
-from kinds.mechanics_stage import READ, perceptron
+from judges.energy_drift import parts_of
+from judges.mechanics_stage import READ, perceptron
 from playwright.sync_api import Locator, expect
 from reading import state_of
 from small_widgets import seeded
+from widget_page import Shown, shows
 
 from course_lib import mechanics
 from course_lib.symplectic import SympNet

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bare import Alone
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import press
+from gestures import press
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
+from widget_page import Alone
 
 from course_lib.widgets import PartyMemory
 from course_lib.widgets.traits import LONGEST_NAME

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, observed, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Mouse, Point, centre, label_of
+from gestures import Mouse, Point, centre, label_of
 from playwright.sync_api import Locator
 from reading import NOTE_STATES, STATES, state_of
 from small_widgets import make
+from widget_page import Shown, shows
 
 from course_lib.position import sinusoidal
 from course_lib.widgets import PositionExplorer

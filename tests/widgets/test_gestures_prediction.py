@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bare import Alone, bare_page
+from agreement import has
 from browser_fixtures import all_alive
 from clock import plays, turn
-from displayed import has
-from hands import Finger, Hand, Mouse, centre, operate_every_control, snapshot, widgets
-from kinds.prediction import chosen, placed
+from gestures import Finger, Hand, Mouse, centre, operate_every_control, snapshot, widgets
+from judges.prediction import chosen, placed
 from playwright.sync_api import Locator, Page, expect
 from reading import state_of
 from small_widgets import make
+from widget_page import Alone, bare_page
 
 from course_lib.widgets import LiveFigure, Prediction
 from course_lib.widgets.prediction import KNOTS

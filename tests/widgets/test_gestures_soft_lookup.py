@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from bare import Alone
+from agreement import agrees_with_course_lib
 from clock import plays, rests, turn
-from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, centre, press
+from gestures import Finger, Mouse, centre, press
 from playwright.sync_api import Locator
 from reading import eventually, state_of
 from small_widgets import make
+from widget_page import Alone
 
 from course_lib.widgets import SoftLookup
 

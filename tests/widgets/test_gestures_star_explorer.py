@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare import Shown, bare_page, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, observed, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Mouse, Point, centre, widgets
-from kinds.star_explorer import READ, points_of
+from gestures import Mouse, Point, centre, widgets
+from judges.star_explorer import READ, points_of
 from playwright.sync_api import Locator, Page, expect
 from reading import send, state_of
 from small_widgets import astromer, watched_stars
+from widget_page import Shown, bare_page, shows
 
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.watched_stars import WatchedStars

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from bare import Shown, shows
+from agreement import agrees_with_course_lib
 from clock import CLOCK, observed, plays, rests, turn
-from displayed import agrees_with_course_lib
-from hands import Finger, Mouse, centre, press
-from kinds.symplecticity_meter import READ, pairs
+from gestures import Finger, Mouse, centre, press
+from judges.symplecticity_meter import READ, pairs
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
+from widget_page import Shown, shows
 
 from course_lib.widgets import SymplecticityMeter
 

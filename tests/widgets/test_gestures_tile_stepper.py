@@ -3,14 +3,14 @@
 import itertools
 
 import numpy as np
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import Mouse, Point, centre, press
-from kinds.tile_stepper import visits_of
+from gestures import Mouse, Point, centre, press
+from judges.tile_stepper import visits_of
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
 from small_widgets import make
+from widget_page import Shown, shows
 
 from course_lib.widgets import TileStepper
 

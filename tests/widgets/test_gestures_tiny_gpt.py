@@ -4,14 +4,14 @@ import math
 
 import pytest
 import torch
-from bare import Shown, shows
+from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from displayed import agrees_with_course_lib, has
-from hands import press
+from gestures import press
 from in_the_page import uniform
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import send, state_of
+from widget_page import Shown, shows
 
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder

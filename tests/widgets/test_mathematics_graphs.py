@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor
-from kinds.graph_playground import known_after
+from judges.graph_playground import known_after
 from torch import Tensor
 
 from course_lib.graph import Graph

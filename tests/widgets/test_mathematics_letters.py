@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import Javascript, Twice, alike, tensor, uniform
-from seeded import perturbed
+from seeded_tensors import perturbed
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor
-from kinds.energy_drift import trajectory
-from kinds.mechanics_stage import perceptron, tumbled
+from judges.energy_drift import trajectory
+from judges.mechanics_stage import perceptron, tumbled
 from reading import decoded
 from scipy.spatial.transform import Rotation
 from small_widgets import seeded

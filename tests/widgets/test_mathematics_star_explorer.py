@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor, uniform
-from kinds.star_explorer import light_curve
+from judges.star_explorer import light_curve
 from small_widgets import astromer, watched_stars
 from torch import Tensor
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from in_the_page import Javascript, assert_close, tensor
-from kinds.symplecticity_meter import Force, force_of, ride_to, round_trip, windows, work_along
+from judges.symplecticity_meter import Force, force_of, ride_to, round_trip, windows, work_along
 
 ATTENTION = "js/maths/symplectic_attention.js"
 LOOPS = "js/symplecticity_meter/loops.js"

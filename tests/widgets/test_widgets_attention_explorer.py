@@ -4,8 +4,8 @@ import re
 import numpy as np
 import pytest
 import torch
-from filmed import expected_next, weights_of
 from small_widgets import distributions, make, payload
+from snapshots import expected_next, weights_of
 
 from course_lib.widgets import AttentionExplorer
 from course_lib.widgets.traits import Array

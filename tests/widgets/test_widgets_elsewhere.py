@@ -7,16 +7,18 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from bare import bare_page
+from agreement import agrees_with_course_lib
 from browser_fixtures import Folder, Watch
 from course_site import LECTURES, ROOT
-from displayed import agrees_with_course_lib
-from hands import Keyboard, operate_every_control, widgets
+from gestures import Keyboard, operate_every_control, widgets
 from playwright.sync_api import Page, expect
 from small_widgets import make
+from widget_page import bare_page
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "html"]
+SLIDES = [sys.executable, "-m", "jupyter_book.cli.main", "build", "-W", "-n", "-q"]
+SLIDES += ["--keep-going", "--builder", "custom", "--custom-builder", "slides"]
 
 
 # Exported notebooks ----------------------------------------------------------------------------
@@ -101,23 +103,13 @@ def test_a_figure_that_a_page_lets_run_no_code_says_why_in_one_sentence(
 
 
 @pytest.fixture(scope="module")
-def slides(
-    tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Folder], site: Folder
-) -> Folder:
-    """The slides of every lecture, made from the book's outputs as `make slides` makes them."""
-    output = tmp_path_factory.mktemp("slides")
-    cache = site.path.parent / ".jupyter_cache"
-    program = [sys.executable, "scripts/site/slides.py"]
+def slides(serve: Callable[[Path], Folder], site: Folder) -> Folder:
+    """The slides of every lecture, made from what the book has read, as `make slides` makes them."""
     done = subprocess.run(
-        [*program, "lectures", "--cache", cache, "--output", output],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        [*SLIDES, site.path.parents[1]], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "Running" not in done.stdout, "the book's cache does not know this lecture"
-    return serve(output)
+    return serve(site.path.parent / "slides")
 
 
 @pytest.mark.parametrize(("scheme", "lecture"), [("http", LECTURES[0]), ("file", LECTURES[-1])])

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 import torch
-from filmed import expected_next, weights_of
 from playwright.sync_api import Locator
 from reading import agrees, state_of
+from snapshots import expected_next, weights_of
 from torch import Tensor
 
 from course_lib.attention import attention_weights, causal_mask

@@ -1,6 +1,6 @@
 """Whether a widget displays what course_lib says it should."""
 
-from kinds import WIDGETS
+from judges import WIDGETS
 from playwright.sync_api import Locator
 from reading import eventually, state_of
 from torch import Tensor

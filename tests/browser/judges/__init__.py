@@ -14,7 +14,7 @@ from course_lib import widgets
 
 def _module_of(kind: str) -> ModuleType:
     name = Path(getattr(widgets, kind)._module).stem
-    return importlib.import_module(f"kinds.{name}")
+    return importlib.import_module(f"judges.{name}")
 
 
 WIDGETS = {kind: _module_of(kind) for kind in widgets.__all__ if kind != "Widget"}

@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bare import open_folds
-from displayed import agrees_with_course_lib
+from agreement import agrees_with_course_lib
 from playwright.sync_api import Locator, Page, expect
 from reading import STATE, eventually
+from widget_page import open_folds
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
 DRAWN = "[tabindex]:not(input, select, button, a, summary)"  # handles, strips, lists: no browser's
