@@ -122,14 +122,16 @@ def attention(
     bias: Bias | None = None,
     scale: Positive | None = None,
     grouped: bool = False,
+    dropout: UnitInterval = 0.0,
     backend: Literal["reference", "torch", "triton"] = "reference",
 ) -> Float[Tensor, "*batch query d_value"]:
     r"""Blend the values by the weights: $\mathrm{softmax}(QK^\top/\sqrt d + B)\,V$.
 
     All three have the same batch axes. With ``grouped`` the last of them counts heads, and keys and
     values may have fewer: each serves as many heads of queries in a row (grouped-query attention).
+    ``dropout`` hides each weight with this probability and lifts the others, for training.
     ``backend`` is ``"reference"`` (the formula), ``"torch"`` (PyTorch's fused operator) or
-    ``"triton"`` (our kernels on a GPU, with no mask or the causal one, and no bias:
+    ``"triton"`` (our kernels on a GPU, with no mask or the causal one, no bias and no dropout:
     :func:`course_lib.kernels.flash_attention`, and for a single query without a gradient
     :func:`course_lib.kernels.flash_decoding`). All else, errors included, is as in
     :func:`attention_weights`.
@@ -138,12 +140,14 @@ def attention(
     _check_groups(query, key, grouped=grouped)
     if backend != "reference":
         fused = _in_pytorch if backend == "torch" else _in_tiles
-        return fused(query, key, value, mask=mask, bias=bias, scale=scale)
+        return fused(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout)
     if grouped:
         key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
     weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
     (value,) = zero_unseen_keys(where_visible(mask, bias), value)
-    return einsum(weights, value, "... query key, ... key d_value -> ... query d_value")
+    return einsum(
+        F.dropout(weights, dropout), value, "... query key, ... key d_value -> ... query d_value"
+    )
 
 
 @checked
@@ -219,9 +223,10 @@ class MultiHeadAttention(nn.Module):
         ``(*batch, head, query, key)``, where an axis of size 1 counts for all.
         """
         x, context = self._seen(x, context, mask, bias)
-        weights = self.dropout(self._weights(x, context, mask=mask, bias=bias))
-        value = self._shared(self._split(self.value(context)))
-        blended = einsum(weights, value, "... h query key, ... h key d -> ... h query d")
+        query, key = self._split(self.query(x)), self._split(self.key(context))
+        value = self._split(self.value(context))
+        hidden = self.dropout.p if self.training else 0.0
+        blended = attention(query, key, value, mask=mask, bias=bias, grouped=True, dropout=hidden)
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
 
     @checked
@@ -235,7 +240,8 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "*batch heads query key"]:
         """How much each query of each head looks at each key, before dropout."""
         x, context = self._seen(x, context, mask, bias)
-        return self._weights(x, context, mask=mask, bias=bias)
+        query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
+        return attention_weights(query, key, mask=mask, bias=bias)
 
     def _seen(
         self, x: Tensor, context: Tensor | None, mask: Tensor | None, bias: Tensor | None
@@ -250,10 +256,6 @@ class MultiHeadAttention(nn.Module):
                 f"no context was given; expected one of d_context = {self.d_context} features, "
                 f"since x has d_model = {self.d_model}; pass what x shall look at"
             )
-
-    def _weights(self, x: Tensor, context: Tensor, **hiding: Tensor | None) -> Tensor:
-        query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
-        return attention_weights(query, key, **hiding)
 
     def _split(self, x: Float[Tensor, "*batch tokens features"]) -> Tensor:
         return rearrange(x, "... tokens (h d) -> ... h tokens d", d=self.d_head)
@@ -364,13 +366,14 @@ def _in_pytorch(
     mask: Tensor | None,
     bias: Tensor | None,
     scale: float | None,
+    dropout: float,
 ) -> Tensor:
     """PyTorch's fused operator, which takes mask and bias as one argument."""
     key, value = zero_unseen_keys(visible_keys(query, key, mask, bias), key, value)
     hidden = mask if bias is None else bias if mask is None else torch.where(mask, bias, -math.inf)
     grouped = query.shape[:-2] != key.shape[:-2]
     return F.scaled_dot_product_attention(
-        query, key, value, attn_mask=hidden, scale=scale, enable_gqa=grouped
+        query, key, value, hidden, dropout, scale=scale, enable_gqa=grouped
     )
 
 
@@ -382,6 +385,7 @@ def _in_tiles(
     mask: Tensor | None,
     bias: Tensor | None,
     scale: float | None,
+    dropout: float,
 ) -> Tensor:
     """Our kernels, for any number of batch axes; the last of them stands for its heads."""
     from course_lib.kernels import flash_attention, flash_decoding
@@ -393,6 +397,11 @@ def _in_tiles(
         raise ValueError(
             f"backend 'triton' was given {'a mask' if bias is None else 'a bias'}; expected no "
             "bias, and no mask but the causal one; choose backend 'reference' or 'torch'"
+        )
+    if dropout > 0:
+        raise ValueError(
+            f"backend 'triton' was given dropout {dropout}; expected 0, since the kernels keep no "
+            "weights to hide; choose backend 'reference' or 'torch'"
         )
     batch = math.prod(query.shape[:-3])
     inputs = [x.reshape(batch, *(1, *x.shape)[-3:]) for x in (query, key, value)]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from einops import einsum, rearrange, reduce
+from einops import einsum
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
@@ -46,40 +46,17 @@ def solve(
     three nodes, nodes that do not increase, and a conductivity that is not positive.
     Source: Strang and Fix (1973), section 1.5.
     """
-    from scipy.linalg import solveh_banded
-
     check_nodes(nodes, minimum=3)
-    point, weight = (nodes.new_tensor(numbers) for numbers in GAUSS)
     width = nodes.diff()
-    right_share = (1 + point) / 2
-    inside = rearrange(
-        nodes[:-1, None] + width[:, None] * right_share, "elements gauss -> (elements gauss)"
-    )
-    conductivity, load = _at("k", k, inside), _at("f", f, inside)
-    if not (conductivity > 0).all():
-        raise ValueError(
-            f"k falls to {conductivity.min().item():g}; expected a positive conductivity; "
-            "take the exponential of a field that may be negative"
-        )
-    gauss = {"gauss": len(point)}
-    conductivity, load = (
-        rearrange(values, "... (elements gauss) -> ... elements gauss", **gauss) * weight / 2
-        for values in torch.broadcast_tensors(conductivity, load)
-    )
-    stiffness = reduce(conductivity, "... elements gauss -> ... elements", "sum") / width
-    to_left, to_right = (
-        einsum(load, share, "... elements gauss, gauss -> ... elements") * width
-        for share in (1 - right_share, right_share)
-    )
+    conductivity, to_left, to_right = _integrals(k, f, nodes)
+    stiffness = conductivity / width
     # On an element, the square of a hat has the integral width / 3, two hats' product width / 6.
     own, mixed = stiffness + q * width / 3, q * width / 6 - stiffness
     # The ends have equations of their own, u = 0.
     diagonal = F.pad(own[..., :-1] + own[..., 1:], (1, 1), value=1)
     above = F.pad(mixed[..., 1:-1], (2, 1))
     right_side = F.pad(to_right[..., :-1] + to_left[..., 1:], (1, 1))
-    bands = torch.stack([above, diagonal], dim=-2)
-    found = solveh_banded(bands.cpu().numpy(), right_side.cpu().numpy()[..., None])
-    return torch.as_tensor(found[..., 0]).to(nodes)
+    return _solve_symmetric(torch.stack([above, diagonal], dim=-2), right_side)
 
 
 # Random rods ----------------------------------------------------------------------------------
@@ -152,6 +129,35 @@ def random_series(
         samples, modes, dtype=torch.float64, device=generator.device, generator=generator
     )
     return CosineSeries(noise * deviation / deviation.norm())
+
+
+def _integrals(k: Function, f: Function, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """On each element: the mean of k, and the integrals of f times its left and its right hat."""
+    point, weight = (nodes.new_tensor(numbers) for numbers in GAUSS)
+    width, right_hat = nodes.diff(), (1 + point) / 2
+    inside = (nodes[:-1, None] + width[:, None] * right_hat).flatten()
+    conductivity, load = _at("k", k, inside), _at("f", f, inside)
+    if not (conductivity > 0).all():
+        raise ValueError(
+            f"k falls to {conductivity.min().item():g}; expected a positive conductivity; "
+            "take the exponential of a field that may be negative"
+        )
+    conductivity, load = (
+        values.unflatten(-1, (len(width), len(point))) * weight / 2
+        for values in torch.broadcast_tensors(conductivity, load)
+    )
+    to_left, to_right = (
+        einsum(load, share, "... elements gauss, gauss -> ... elements") * width
+        for share in (1 - right_hat, right_hat)
+    )
+    return conductivity.sum(-1), to_left, to_right
+
+
+def _solve_symmetric(bands: Tensor, right_side: Tensor) -> Tensor:
+    from scipy.linalg import solveh_banded
+
+    found = solveh_banded(bands.cpu().numpy(), right_side.cpu().numpy()[..., None])
+    return torch.as_tensor(found[..., 0]).to(right_side)
 
 
 def _at(name: str, function: Function, x: Float[Tensor, "points"]) -> Tensor:

@@ -83,15 +83,17 @@ def integrate(
         p = q[..., :0]
     check_stepper(method, system)
     system.check_start(q, p)
-    recorded = record(system, method, dt, q, p)
-    if recorded is None:
-        take = getattr(method, "unchecked", method)
-        q, p, reason = _repeat(lambda q, p: take(system, q, p, dt), q, p, steps)
+    if recorded := record(system, method, dt, q, p):
+        q, p, fault = replay(recorded, q, p, steps)
     else:
-        q, p, reason = replay(recorded, q, p, steps)
-    finite = q.isfinite().all(dim=-1) & p.isfinite().all(dim=-1)
-    finite = finite.reshape(-1, finite.shape[-1]).all(dim=0)
-    reached = int(finite.long().cumprod(dim=0).sum()) - 1
+        take, states, fault = getattr(method, "unchecked", method), [(q, p)], ""
+        try:
+            for _ in range(steps):
+                states.append(take(system, *states[-1], dt))
+        except ArithmeticError as error:
+            fault = str(error)
+        q, p = (torch.stack(parts, dim=-2) for parts in zip(*states, strict=True))
+    reached = _finite_steps(q, p)
     q, p = q[..., : reached + 1, :], p[..., : reached + 1, :]
     t = dt * torch.arange(reached + 1, dtype=q.dtype, device=q.device)
     trajectory = Trajectory(t, q, p, system.energy(q, p) if system.canonical else system.energy(q))
@@ -99,13 +101,20 @@ def integrate(
         step = reached + 1
         raise IntegrationError(
             f"{system.name} by {method.__name__}: no finite state at step {step}, "
-            f"t = {step * dt:.6g} ({reason or 'overflow'}); choose dt below {dt}, "
+            f"t = {step * dt:.6g} ({fault or 'overflow'}); choose dt below {dt}, "
             f"or another start; the trajectory up to step {reached} is in .trajectory",
             step=step,
             time=step * dt,
             trajectory=trajectory,
         )
     return trajectory
+
+
+def _finite_steps(q: Tensor, p: Tensor) -> int:
+    """After how many steps all states of a batch are finite still."""
+    finite = q.isfinite().all(dim=-1) & p.isfinite().all(dim=-1)
+    finite = finite.reshape(-1, finite.shape[-1]).all(dim=0)
+    return int(finite.long().cumprod(dim=0).sum()) - 1
 
 
 @checked(calls_back=True)
@@ -144,15 +153,3 @@ def symplecticity_error(
     zero, one = torch.zeros_like(M[: len(M) // 2, : len(M) // 2]), torch.eye(len(M) // 2).to(M)
     J = torch.cat([torch.cat([zero, one], dim=1), torch.cat([-one, zero], dim=1)])
     return float((M.T @ J @ M - J).norm() / J.norm())
-
-
-def _repeat(step: Callable, q: Tensor, p: Tensor, steps: int) -> tuple[Tensor, Tensor, str]:
-    """The loop in PyTorch: for gradients, for a GPU, for systems and steppers of your own."""
-    states, reason = [(q, p)], ""
-    try:
-        for _ in range(steps):
-            states.append(step(*states[-1]))
-    except ArithmeticError as error:
-        reason = str(error)
-    all_q, all_p = zip(*states, strict=True)
-    return torch.stack(all_q, dim=-2), torch.stack(all_p, dim=-2), reason

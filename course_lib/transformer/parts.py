@@ -21,8 +21,6 @@ from course_lib.attention import (
     MultiHeadAttention,
     attention,
     attention_weights,
-    where_visible,
-    zero_unseen_keys,
 )
 from course_lib.generation import KeyValueCache
 from course_lib.generation.sampling import check_ids
@@ -124,13 +122,11 @@ class BlockAttention(MultiHeadAttention):
         query, key, value = self._projected(x, context, position, cache)
         if cache is not None and context is None:
             key, value = cache.extend(self, key, value)
-        key, value = self._shared(key), self._shared(value)
-        if self.training and self.dropout.p > 0:
-            weights = attention_weights(query, key, mask=mask, bias=bias)
-            (value,) = zero_unseen_keys(where_visible(mask, bias), value)
-            blended = self.dropout(weights) @ value
-        else:
-            blended = attention(query, key, value, mask=mask, bias=bias, backend="torch")
+        hidden = self.dropout.p if self.training else 0.0
+        backend = "torch" if hidden == 0 else "reference"
+        blended = attention(
+            query, key, value, mask=mask, bias=bias, grouped=True, dropout=hidden, backend=backend
+        )
         return self.output(rearrange(blended, "... h query d -> ... query (h d)"))
 
     @checked
