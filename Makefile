@@ -96,7 +96,7 @@ lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/tools/jupyter_lab_config.py
 
 slides: book
-	@$(BIN)/python scripts/site/slides.py lectures --cache _build/.jupyter_cache --output _build/slides
+	@$(BIN)/jupyter-book build . -q $(STRICT) --builder custom --custom-builder slides
 	@echo "Open _build/slides/index.html in a browser."
 
 # The whole book for a printer or a tablet.

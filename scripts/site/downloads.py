@@ -99,7 +99,7 @@ def offer_library(
 
 def write_downloads(app: Sphinx, fault: Exception | None) -> None:
     """Write the wheel, and each notebook as it is to be downloaded."""
-    if fault is not None or app.builder.format != "html":
+    if fault is not None or app.builder.name != "html":
         return
     folder = Path(app.outdir)
     write_wheel(folder / "_static")

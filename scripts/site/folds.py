@@ -48,7 +48,7 @@ class FoldCells(SphinxPostTransform):
     """Fold cells before the notebook extension folds them its way, and after titles are known."""
 
     default_priority = 198
-    formats = ("html",)
+    builders = ("html",)
 
     def run(self, **_: Any) -> None:
         """Fold the cells and the dropdowns of one page."""

@@ -1,13 +1,11 @@
 """What this site asks of Sphinx beyond its configuration.
 
-Speaker's notes stay out of the pages, citations stand in round brackets, a list of sources is
-marked up as a list, a comma stays with the formula before it, a link that sets a figure stays as it
-is, and the kernel's widget state, which only scripts from a CDN read, is left out. Lectures run
-side by side, and only if what they import has changed; figures and listings get the code of today
-when a page is written.
+Citations stand in round brackets, a list of sources is marked up as a list, a comma stays with the
+formula before it, a link that sets a figure stays as it is, and the kernel's widget state, which
+only scripts from a CDN read, is left out. Lectures run side by side, and only if what they import
+has changed; figures and listings get the code of today when a page is written.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ import minify
 from code_lines import with_hanging_lines
 from depends_on import everything
 from docutils import nodes
-from downloads import without_notes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -65,13 +62,6 @@ class LinksToFigures(SphinxTransform):
                 link.attributes.pop("id_link", None)
 
 
-def drop_speakers_notes(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Leave out the prose cells that are notes to the speaker of the slides."""
-    if not app.env.doc2path(docname).endswith(".ipynb"):
-        return
-    source[0] = json.dumps(without_notes(json.loads(source[0])))
-
-
 def mend_page(
     _app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
@@ -112,7 +102,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     also stand as settings, so that a change reads or writes all pages again.
     """
     source, here = Path(app.srcdir), "scripts/site"
-    app.add_config_value("pages_read_by", everything(source, f"{here}/site_extension.py"), "env")
+    read = everything(source, f"{here}/site_extension.py", f"{here}/slides.py")
+    app.add_config_value("pages_read_by", read, "env")
     written = everything(REPOSITORY, "course_lib") + everything(
         source,
         *("book/_static", "book/root", f"{here}/folds.py", f"{here}/course_map.py"),
@@ -123,9 +114,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("folds")
     app.setup_extension("course_map")
     app.setup_extension("downloads")
+    app.setup_extension("slides")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
     app.add_transform(LinksToFigures)
     app.connect("builder-inited", write_small)
-    app.connect("source-read", drop_speakers_notes)
     app.connect("html-page-context", mend_page, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,116 +1,121 @@
-"""Turn the lectures into reveal.js slides that carry their live figures and ask no other host.
+"""The lectures as reveal.js slides that carry their live figures and ask no other host.
 
-Usage: python scripts/site/slides.py lectures --cache _build/.jupyter_cache --output _build/slides
-
-The outputs are those of the book, from its cache, so nothing runs twice; a notebook that the cache
-does not know is executed. Figures and listings get the code of today. A cell's
-``slideshow.slide_type`` says where it stands. Solutions stay out of slides.
+``jupyter-book build . --builder custom --custom-builder slides`` writes them from what it read for
+the book, so nothing runs twice. A cell's ``slideshow.slide_type`` says where it stands, and a mark
+that pages do not show says where it ends. Solutions stay out of slides.
 """
 
-import argparse
 import html
+import json
+import re
 import shutil
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import sphinx_revealjs
-from jupyter_cache import get_cache
-from nbclient import NotebookClient
-from nbconvert.filters import ansi2html
-from nbformat import NotebookNode
-from pygments.formatters import HtmlFormatter
-from slides_prose import Prose, highlight
-from todays_code import with_todays_code
+from docutils import nodes
+from docutils.nodes import Element
+from site_extension import mend_page
+from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.errors import NoUri
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.writers.html5 import HTML5Translator
+from sphinx_exercise.nodes import solution_node
 
-HERE = Path(__file__).parent
-ASSETS = HERE / "slides_static"
-GLUE = "application/papermill.record/"
-STYLES = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}
-# What an output is shown as, best first: our widgets and figures come as text/html.
-SHOWN = ("text/html", "image/svg+xml", "image/png", "text/latex", "text/markdown", "text/plain")
-
-
-def executed(path: Path, cache: Path) -> NotebookNode:
-    """The notebook with its outputs: from the book's cache, or else by running it."""
-    notebook = nbformat.read(path, as_version=4)
-    try:
-        return get_cache(cache).merge_match_into_notebook(notebook)[1]
-    except KeyError:
-        print(f"Running {path.name}, whose outputs the book has not cached.")
-        client = NotebookClient(
-            notebook, timeout=180, resources={"metadata": {"path": path.parent}}
-        )
-        return client.execute()
+ASSETS = Path(__file__).parent / "slides_static"
+END = re.compile("<!--end of a cell: (.*?)-->")
+# What slides leave out of a cell that a page folds.
+HIDDEN = {
+    "input": ["cell_code_source"],
+    "output": ["cell_code_output"],
+    "all": ["cell_code_source", "cell_code_output"],
+}
+LINK = re.compile(r'(<a [^>]*?) href="#([^"?]*)[^"]*"')
 
 
-def glued(notebook: NotebookNode) -> dict[str, dict[str, str]]:
-    """What ``glue`` stored, by name: the output's data by mime type."""
-    stored = {}
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            if name is not None:
-                stored[name] = {mime.removeprefix(GLUE): it for mime, it in output.data.items()}
-    return stored
+def slide_type(metadata: dict[str, Any]) -> str:
+    """Where a cell stands among the slides; one that does not say so joins the cell before it."""
+    return metadata.get("slideshow", {}).get("slide_type") or "-"
 
 
-def output_html(output: NotebookNode, prose: Prose) -> str:
-    """One output as HTML; progress bars and glued values, which the page does not show, as none."""
-    if output.output_type == "stream":
-        return f"<pre>{ansi2html(output.text)}</pre>" if output.name == "stdout" else ""
-    if output.output_type == "error":
-        raise RuntimeError(f"a cell failed: {output.ename}: {output.evalue}")
-    for mime in SHOWN:
-        if mime not in output.data:
-            continue
-        value = output.data[mime]
-        match mime:
-            case "text/html" | "image/svg+xml":
-                return value
-            case "image/png":
-                alt = html.escape(output.metadata.get(mime, {}).get("alt", ""))
-                return f'<img alt="{alt}" src="data:image/png;base64,{value.strip()}">'
-            case "text/latex" | "text/markdown":
-                return prose.render(value)
-            case _:
-                return f"<pre>{ansi2html(value)}</pre>"
-    return ""
+def mark_prose(app: Sphinx, docname: str, source: list[str]) -> None:
+    """End each prose cell with its slide type; notes to the speaker are for slides alone."""
+    if not app.env.doc2path(docname).endswith(".ipynb"):
+        return
+    notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            kind, text = slide_type(cell["metadata"]), "".join(cell["source"])
+            if kind == "notes":
+                text = f"::::::::{{only}} slides\n{text}\n::::::::"
+            cell["source"] = f"{text}\n\n+++ {kind}"
+    source[0] = json.dumps(notebook)
 
 
-def code_html(cell: NotebookNode, prose: Prose) -> str:
-    """A code cell and its outputs, as far as its tags let them be seen."""
-    tags = set(cell.metadata.get("tags", []))
-    parts = []
-    if cell.source.strip() and not tags & {"remove-input", "hide-input", "hide-cell"}:
-        parts.append(highlight(cell.source, "python"))
-    if not tags & {"remove-output", "hide-output", "hide-cell"}:
-        shown = [output_html(output, prose) for output in cell.outputs]
-        parts += [f'<div class="output" data-prevent-swipe>{it}</div>' for it in shown if it]
-    return "\n".join(parts)
+class CellsOfSlides(SphinxPostTransform):
+    """Leave out solutions, and of a code cell what a page folds; mark its end."""
+
+    default_priority = 198  # just before the notebook extension folds cells its way
+    builders = ("slides",)
+
+    def run(self, **_: Any) -> None:
+        """Change one lecture."""
+        for solution in list(self.document.findall(solution_node)):
+            solution.parent.remove(solution)
+        for cell in list(self.document.findall(is_code_cell)):
+            hidden = HIDDEN.get(cell.attributes.pop("hide_mode", None), [])
+            cell.children = [
+                part for part in cell.children if part.children and part["nb_element"] not in hidden
+            ]
+            end = nodes.comment("", slide_type(cell["cell_metadata"]), classes=["block_break"])
+            cell.parent.replace(cell, [cell, end] if cell.children else [end])
 
 
-def cells_html(notebook: NotebookNode, prose: Prose) -> Iterator[tuple[str, str]]:
-    """Each cell that slides show, as its slide type and its HTML."""
-    for cell in notebook.cells:
-        kind = cell.metadata.get("slideshow", {}).get("slide_type", "-") or "-"
-        if kind == "skip" or "remove-cell" in cell.metadata.get("tags", []):
-            continue
-        if cell.cell_type == "markdown":
-            yield kind, prose.render(cell.source)
-        elif cell.cell_type == "code":
-            yield kind, code_html(cell, prose)
+def is_code_cell(node: nodes.Node) -> bool:
+    """Whether a node is a code cell with its outputs."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
 
-def slides_html(cells: Iterator[tuple[str, str]]) -> str:
+class Translator(HTML5Translator):
+    """Writes no sections, since slides are cut between cells, and headings of one rank."""
+
+    def visit_section(self, _node: Element) -> None:
+        """Go one level down."""
+        self.section_level += 1
+
+    def depart_section(self, _node: Element) -> None:
+        """Go one level up."""
+        self.section_level -= 1
+
+    def visit_title(self, node: Element) -> None:
+        """Begin a heading: a slide stands alone, so it is of one rank, whatever its size."""
+        if not isinstance(node.parent, nodes.section):
+            super().visit_title(node)
+            return
+        level, ids = f"level-{self.section_level}", node.parent["ids"]
+        self.body.append(self.starttag(node, "h2", "", CLASS=level, ids=ids))
+        self.context.append("</h2>\n")
+
+    def visit_comment(self, node: Element) -> None:
+        """Write where a cell ends."""
+        if "block_break" in node["classes"]:
+            self.body.append(f"<!--end of a cell: {node.astext()}-->")
+        raise nodes.SkipNode
+
+
+def slides_html(cells: Iterable[tuple[str, str]]) -> str:
     """The sections of reveal.js: a column for each slide, a section in it for each subslide.
 
-    A cell with no slide type of its own joins the cell before it, also within a fragment.
+    Each cell comes as its HTML and its slide type. One of type "-" joins the cell before it, also
+    within a fragment.
     """
     columns: list[list[list[str]]] = []
-    for kind, text in cells:
+    for text, kind in cells:
+        if kind == "skip":
+            continue
         if kind == "slide" or not columns:
             columns.append([[]])
         elif kind == "subslide":
@@ -133,72 +138,85 @@ def slides_html(cells: Iterator[tuple[str, str]]) -> str:
     )
 
 
-def title_of(notebook: NotebookNode) -> str:
-    """The first heading of the notebook."""
-    for cell in notebook.cells:
-        for line in cell.source.splitlines():
-            if cell.cell_type == "markdown" and line.startswith("# "):
-                return line.removeprefix("# ").strip()
-    raise ValueError("a lecture starts with a heading, '# …', but this one has none")
+class SlidesBuilder(StandaloneHTMLBuilder):
+    """Writes a file for each lecture, a page that lists them, and what they need beside them."""
 
+    name = "slides"
+    default_translator_class = Translator
+    search = False
+    add_permalinks = False
 
-def copy_assets(output: Path) -> None:
-    """Copy reveal.js, MathJax and our style, so that the folder is complete in itself."""
-    static = output / "static"
-    static.mkdir(parents=True, exist_ok=True)
-    reveal = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
-    for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js"):
-        shutil.copy(reveal / name, static)
-    mathjax = distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline")
-    shutil.copy(Path(mathjax) / "static" / "mathjax" / "tex-svg.js", static)
-    for name in ("slides.css", "slides.js"):
-        shutil.copy(ASSETS / name, static)
-    colours = [
-        HtmlFormatter(style=style).get_style_defs(f'html[data-theme="{theme}"] .highlight')
-        for theme, style in STYLES.items()
-    ]
-    (static / "code.css").write_text("\n".join(colours), encoding="utf-8")
+    def get_outdated_docs(self) -> list[str]:
+        """All lectures, since half a second writes one."""
+        return sorted(name for name in self.env.found_docs if name.startswith("lectures/"))
 
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:
+        """The file of a lecture; no other page of the book has slides."""
+        if not docname.startswith("lectures/"):
+            raise NoUri(docname, typ)
+        return f"{Path(docname).name}.html"
 
-def write_slides(lectures: Path, cache: Path, output: Path) -> None:
-    """Write the slides of every lecture and a page that lists them."""
-    copy_assets(output)
-    paths = sorted(lectures.glob("*.ipynb"))
-    notebooks = {path.stem: executed(path, cache) for path in paths}
-    titles = {stem: title_of(notebook) for stem, notebook in notebooks.items()}
-    labels = Prose.labels(cell.source for nb in notebooks.values() for cell in nb.cells)
-    page = (ASSETS / "lecture.html").read_text(encoding="utf-8")
-    for stem, notebook in notebooks.items():
-        faults: list[str] = []
-        prose = Prose(
-            folder=lectures,
-            references=HERE.parents[1] / "book" / "references.bib",
-            titles=titles,
-            labels=labels,
-            glued=glued(notebook),
-        )
-        body = with_todays_code(slides_html(cells_html(notebook, prose)), faults.append)
-        if faults:
-            sys.exit("\n".join(f"{stem}: {fault}" for fault in faults))
+    def title_of(self, docname: str) -> str:
+        """The title of a lecture as HTML."""
+        return html.escape(self.env.titles[docname].astext())
+
+    def get_doc_context(self, _docname: str, body: str, _metatags: str) -> dict[str, Any]:
+        """What a lecture is written from: no page stands around it."""
+        return {"body": body}
+
+    def write(self, *_: Any) -> None:
+        """Write the lectures, and not the page of contents, which Sphinx would add."""
+        lectures = self.get_outdated_docs()
+        self.prepare_writing(set(lectures))
+        for docname in lectures:
+            doctree = self.env.get_and_resolve_doctree(docname, self)
+            self.write_doc_serialized(docname, doctree)
+            self.write_doc(docname, doctree)
+
+    def handle_page(self, pagename: str, addctx: dict[str, Any], *_: Any, **__: Any) -> None:
+        """Cut a lecture into slides, and write them."""
+        mend_page(self.app, pagename, "", addctx, None)
+        parts = END.split(addctx["body"])
+        body = slides_html(zip(parts[::2], parts[1::2], strict=False))
         body = body.replace('<details class="fold">', '<details class="fold" open>')
-        text = page.replace("{{ title }}", html.escape(titles[stem])).replace("{{ slides }}", body)
-        (output / f"{stem}.html").write_text(text, encoding="utf-8")
-    listed = "\n".join(
-        f'<li><a href="{stem}.html">{html.escape(title)}</a></li>' for stem, title in titles.items()
-    )
-    index = (ASSETS / "index.html").read_text(encoding="utf-8")
-    (output / "index.html").write_text(index.replace("{{ lectures }}", listed), encoding="utf-8")
+        there = set(re.findall(r' id="([^"]*)"', body))
+        body = LINK.sub(lambda link: link[0] if link[2] in there else link[1], body)
+        name = self.get_target_uri(pagename)
+        self.fill("lecture.html", name, title=self.title_of(pagename), slides=body)
+
+    def fill(self, template: str, name: str, **given: str) -> None:
+        """Write a file from one of ours that names what is given in double braces."""
+        text = (ASSETS / template).read_text(encoding="utf-8")
+        text = re.sub(r"{{ (\w+) }}", lambda gap: given[gap[1]], text)
+        Path(self.outdir, name).write_text(text, encoding="utf-8")
+
+    def finish(self) -> None:
+        """List the lectures, and copy their pictures, reveal.js, MathJax and our style."""
+        listed = (
+            f'<li><a href="{self.get_target_uri(docname)}">{self.title_of(docname)}</a></li>'
+            for docname in self.get_outdated_docs()
+        )
+        self.fill("index.html", "index.html", lectures="\n".join(listed))
+        self.copy_image_files()
+        static = Path(self.outdir, "_static")
+        static.mkdir(exist_ok=True)
+        reveal = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
+        for name in (
+            "dist/reset.css",
+            "dist/reveal.css",
+            "dist/reveal.js",
+            "plugin/notes/notes.js",
+        ):
+            shutil.copy(reveal / name, static)
+        mathjax = distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline")
+        shutil.copy(Path(mathjax) / "static" / "mathjax" / "tex-svg.js", static)
+        for name in ("slides.css", "slides.js"):
+            shutil.copy(ASSETS / name, static)
 
 
-def main() -> None:
-    """Read the command line and write the slides."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("lectures", type=Path)
-    parser.add_argument("--cache", type=Path, required=True, help="cache of the book's outputs")
-    parser.add_argument("--output", type=Path, required=True, help="folder to write")
-    given = parser.parse_args()
-    write_slides(given.lectures, given.cache, given.output)
-
-
-if __name__ == "__main__":
-    main()
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.add_builder(SlidesBuilder)
+    app.add_post_transform(CellsOfSlides)
+    app.connect("source-read", mark_prose)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

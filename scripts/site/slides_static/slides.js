@@ -24,6 +24,7 @@ try {
 
 function present() {
   document.body.classList.remove("typesetting");
+  for (const output of document.querySelectorAll(".cell_output")) output.dataset.preventSwipe = "";
   // A link within a formula is drawn but not announced, so it must not take the focus.
   for (const link of document.querySelectorAll("mjx-container a")) link.removeAttribute("href");
   Reveal.initialize({
@@ -44,7 +45,6 @@ function present() {
 }
 
 window.MathJax = {
-  tex: { tags: "ams" },
   options: { enableMenu: false, ignoreHtmlClass: "output|highlight", processHtmlClass: "tex|math" },
   startup: {
     pageReady: () => MathJax.startup.defaultPageReady().then(present),
