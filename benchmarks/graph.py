@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.report import write
-from course_lib.graph import Graph, GraphAttention, GraphConv, NormalizedGraphConv
+from course_lib.graph import GATConv, GATv2Conv, GCNConv, Graph, GraphConv
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it calls what PyTorch calls deprecated, or a beta
@@ -74,13 +74,13 @@ def pairs(features: int, heads: int) -> dict[str, tuple[nn.Module, nn.Module, di
                 "neighbours.weight": "lin_rel.weight",
             },
         ),
-        "NormalizedGraphConv": (
-            NormalizedGraphConv(features, features),
+        "GCNConv": (
+            GCNConv(features, features),
             pyg.GCNConv(features, features),
             {"linear.weight": "lin.weight", "linear.bias": "bias"},
         ),
-        "GraphAttention, version 1": (
-            GraphAttention(features, features, heads, version=1),
+        "GATConv": (
+            GATConv(features, features, heads),
             pyg.GATConv(features, features // heads, heads),
             {
                 "source.weight": "lin.weight",
@@ -89,8 +89,8 @@ def pairs(features: int, heads: int) -> dict[str, tuple[nn.Module, nn.Module, di
                 "bias": "bias",
             },
         ),
-        "GraphAttention, version 2": (
-            GraphAttention(features, features, heads, version=2),
+        "GATv2Conv": (
+            GATv2Conv(features, features, heads),
             pyg.GATv2Conv(features, features // heads, heads),
             {
                 "source.weight": "lin_l.weight",

@@ -1,10 +1,11 @@
 """Graphs and networks on them, lecture 8: structure, messages, layers and pools."""
 
 from course_lib.graph.layers import (
-    GraphAttention,
+    GATConv,
+    GATv2Conv,
+    GCNConv,
     GraphConv,
     MessagePassing,
-    NormalizedGraphConv,
     max_pool,
     mean_pool,
     sum_pool,
@@ -14,11 +15,12 @@ from course_lib.graph.messages import aggregate, edge_softmax, neighbour_sum
 from course_lib.graph.structure import Graph
 
 __all__ = [
+    "GATConv",
+    "GATv2Conv",
+    "GCNConv",
     "Graph",
-    "GraphAttention",
     "GraphConv",
     "MessagePassing",
-    "NormalizedGraphConv",
     "aggregate",
     "edge_softmax",
     "max_pool",

@@ -15,7 +15,7 @@ given, what was expected and what to do.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import ClassVar
 
 import torch
 from einops import einsum, rearrange
@@ -59,7 +59,7 @@ class GraphConv(nn.Module):
         return self.own(graph.x) + self.neighbours(neighbour_sum(graph.x, graph.edges))
 
 
-class NormalizedGraphConv(nn.Module):
+class GCNConv(nn.Module):
     r"""The convolution of Kipf and Welling: $\hat D^{-1/2} \hat A \hat D^{-1/2} X \theta + b$.
 
     $\hat A = A + I$ gives every node a loop, and $\hat D$ is the diagonal of its row sums, the
@@ -136,47 +136,21 @@ class MessagePassing(nn.Module):
 # Attention: neighbours that compete -----------------------------------------------------------
 
 
-class GraphAttention(nn.Module):
-    r"""Blend neighbours by learned weights: $x_u \mapsto \sum_v \alpha_{uv} W_s x_v + b$.
+class _GraphAttention(nn.Module):
+    """What both kinds of graph attention share: all but the score."""
 
-    Each of ``heads`` blends in features of its own, ``d_out / heads`` of them, and the outputs
-    stand side by side. The weights $\alpha_{uv}$ are the softmax over the neighbours $v$ of $u$ and
-    $u$ itself of a score, where $\sigma$ is the leaky rectifier with slope 0.2 and $e_{vu}$ are the
-    features of the edge:
-
-    - version 1: $\sigma(a_t^\top W_s x_u + a_s^\top W_s x_v + a_e^\top W_e e_{vu})$. A node's
-      ranking of its neighbours does not depend on the node (static attention).
-    - version 2: $a^\top \sigma(W_t x_u + W_s x_v + W_e e_{vu})$, where it may. Here $W_s x$ and
-      $W_t x$ come with a bias.
-
-    $W_s$ is ``source``, $W_t$ ``target``, $W_e$ ``edge``, which is there if ``d_edge`` is given;
-    without it, edge features are not looked at. A loop that is already there is replaced by the
-    node's own; the edge features of that are the mean over the node's neighbours, 0 without any.
-    Equal to ``GATConv`` and ``GATv2Conv`` of ``torch_geometric.nn`` with the same parameters, where
-    ``d_out`` counts one head. Raises ``ValueError`` unless ``heads`` divides ``d_out``, for other
-    features than ``d_in`` and ``d_edge``, or a graph that lacks edge features.
-    Source: Veličković et al. (2018), eqs. 1 to 5; Brody, Alon and Yahav (2022), eq. 7.
-    """
+    dynamic: ClassVar[bool]
 
     @checked
-    def __init__(
-        self,
-        d_in: Size,
-        d_out: Size,
-        heads: Size,
-        *,
-        version: Literal[1, 2] = 1,
-        d_edge: Size | None = None,
-    ) -> None:
+    def __init__(self, d_in: Size, d_out: Size, heads: Size, *, d_edge: Size | None = None) -> None:
         super().__init__()
         check_divides("heads", heads, "d_out", d_out)
         self.heads = heads
-        self.version = version
-        static = version == 1
-        self.source = nn.Linear(d_in, d_out, bias=not static)
-        self.target = None if static else nn.Linear(d_in, d_out)
+        self.source = nn.Linear(d_in, d_out, bias=self.dynamic)
+        self.target = nn.Linear(d_in, d_out) if self.dynamic else None
         self.edge = None if d_edge is None else nn.Linear(d_edge, d_out, bias=False)
-        parts = (["target", "source"] + ["edge"] * (d_edge is not None)) if static else ["pair"]
+        static = ["target", "source"] + ["edge"] * (d_edge is not None)
+        parts = ["pair"] if self.dynamic else static
         empty = {part: torch.empty(heads, d_out // heads) for part in parts}
         self.score = nn.ParameterDict(empty)
         self.bias = nn.Parameter(torch.zeros(d_out))
@@ -195,7 +169,8 @@ class GraphAttention(nn.Module):
         """Blend what neighbours and the node itself have to say, head by head."""
         edges, edge_features = self._with_own_loops(graph)
         said = self._split(self.source(graph.x))
-        score = self._score(graph.x, said, edges, edge_features)
+        asked = said if self.target is None else self._split(self.target(graph.x))
+        score = self._score(asked, said, edges, edge_features)
         weights = edge_softmax(score, edges[1], graph.nodes)
         blended = neighbour_sum(said, edges, weight=weights)
         return rearrange(blended, "nodes heads d -> nodes (heads d)") + self.bias
@@ -207,27 +182,15 @@ class GraphAttention(nn.Module):
         """The edges attended to, and how much: those between two nodes, then a loop for each."""
         edges, edge_features = self._with_own_loops(graph)
         said = self._split(self.source(graph.x))
-        score = self._score(graph.x, said, edges, edge_features)
+        asked = said if self.target is None else self._split(self.target(graph.x))
+        score = self._score(asked, said, edges, edge_features)
         return edges, edge_softmax(score, edges[1], graph.nodes)
 
     def _score(
-        self, x: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+        self, asked: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
     ) -> Float[Tensor, "attended heads"]:
-        """How much each edge matters: version 1 adds three scores, version 2 scores one sum."""
-        source, target = edges
-        edge = None if self.edge is None else self._split(self.edge(edge_features))
-        if self.version == 1:
-            score = einsum(said, self.score["target"], PRODUCT).index_select(0, target)
-            score = score + einsum(said, self.score["source"], PRODUCT).index_select(0, source)
-            if edge is not None:
-                score = score + einsum(edge, self.score["edge"], PRODUCT)
-            return F.leaky_relu(score, NEGATIVE_SLOPE)
-        # In place, since nothing here is larger than edges by features.
-        pair = self._split(self.target(x)).index_select(0, target)
-        pair = pair.add_(said.index_select(0, source))
-        if edge is not None:
-            pair.add_(edge)
-        return einsum(F.leaky_relu_(pair, NEGATIVE_SLOPE), self.score["pair"], PRODUCT)
+        """How much each edge matters to each head."""
+        raise NotImplementedError
 
     def _split(self, features: Tensor) -> Float[Tensor, "rows heads d"]:
         return rearrange(features, "rows (heads d) -> rows heads d", heads=self.heads)
@@ -249,6 +212,60 @@ class GraphAttention(nn.Module):
         check_shapes(edge_features=(graph.edge_features, f"edges {self.edge.in_features}"))
         features = graph.edge_features[between]
         return joined, torch.cat([features, aggregate(features, edges[1], graph.nodes, "mean")])
+
+
+class GATConv(_GraphAttention):
+    r"""Blend neighbours by learned weights: $x_u \mapsto \sum_v \alpha_{uv} W_s x_v + b$.
+
+    Each of ``heads`` blends in features of its own, ``d_out / heads`` of them, and the outputs
+    stand side by side. The weights $\alpha_{uv}$ are the softmax over the neighbours $v$ of $u$ and
+    $u$ itself of the score $\sigma(a_t^\top W_s x_u + a_s^\top W_s x_v + a_e^\top W_e e_{vu})$,
+    where $\sigma$ is the leaky rectifier with slope 0.2 and $e_{vu}$ are the features of the edge.
+    So a node's ranking of its neighbours does not depend on the node (static attention).
+
+    $W_s$ is ``source``, $W_e$ ``edge``, which is there if ``d_edge`` is given; without it, edge
+    features are not looked at. A loop that is already there is replaced by the node's own; the edge
+    features of that are the mean over the node's neighbours, 0 without any. Equal to ``GATConv`` of
+    ``torch_geometric.nn`` with the same parameters, where ``d_out`` counts one head. Raises
+    ``ValueError`` unless ``heads`` divides ``d_out``, for other features than ``d_in`` and
+    ``d_edge``, or a graph that lacks edge features. Source: Veličković et al. (2018), eqs. 1 to 5.
+    """
+
+    dynamic = False
+
+    def _score(
+        self, asked: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+    ) -> Float[Tensor, "attended heads"]:
+        source, target = edges
+        score = einsum(asked, self.score["target"], PRODUCT).index_select(0, target)
+        score = score + einsum(said, self.score["source"], PRODUCT).index_select(0, source)
+        if self.edge is not None:
+            edge = self._split(self.edge(edge_features))
+            score = score + einsum(edge, self.score["edge"], PRODUCT)
+        return F.leaky_relu(score, NEGATIVE_SLOPE)
+
+
+class GATv2Conv(_GraphAttention):
+    r""":class:`GATConv` with the score $a^\top \sigma(W_t x_u + W_s x_v + W_e e_{vu})$.
+
+    Here a node's ranking of its neighbours may depend on the node (dynamic attention). $W_t$ is
+    ``target``; $W_s x$ and $W_t x$ come with a bias. Equal to ``GATv2Conv`` of
+    ``torch_geometric.nn``; all else, errors included, is as in :class:`GATConv`.
+    Source: Brody, Alon and Yahav (2022), eq. 7.
+    """
+
+    dynamic = True
+
+    def _score(
+        self, asked: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+    ) -> Float[Tensor, "attended heads"]:
+        source, target = edges
+        # In place, since nothing here is larger than edges by features.
+        pair = asked.index_select(0, target)
+        pair = pair.add_(said.index_select(0, source))
+        if self.edge is not None:
+            pair.add_(self._split(self.edge(edge_features)))
+        return einsum(F.leaky_relu_(pair, NEGATIVE_SLOPE), self.score["pair"], PRODUCT)
 
 
 # Pooling: one vector for a graph --------------------------------------------------------------
@@ -287,7 +304,7 @@ def weisfeiler_lehman(graph: Graph, rounds: Count) -> Int64[Tensor, "rounds_and_
     after ``t`` rounds. Its colours are numbers from 0, the same for a node in every order of the
     nodes, and may be compared within the row: between all graphs of a batch, not between calls. In
     a graph without loops, ``t`` layers of this module, with any weights, give the same to nodes
-    that share a colour in row ``t + 1``; without :class:`NormalizedGraphConv`, in row ``t``.
+    that share a colour in row ``t + 1``; without :class:`GCNConv`, in row ``t``.
     Source: Weisfeiler and Lehman (1968); Xu et al. (2019), lemma 2 and theorem 3.
     """
     colour = _numbered(map(tuple, graph.x.tolist()))

@@ -41,18 +41,19 @@ from torch.nn.functional import one_hot
 from torch.optim import AdamW
 
 from course_lib.graph import (
+    GATConv,
+    GATv2Conv,
+    GCNConv,
     Graph,
-    GraphAttention,
     GraphConv,
     MessagePassing,
-    NormalizedGraphConv,
     mean_pool,
     sum_pool,
 )
 from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_choice, check_shapes
 from course_lib.support.contracts import Count, Size, checked
-from course_lib.support.training import fit
+from course_lib.support.training import fit, one_cycle
 
 ELEMENTS = ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I")
 ORDERS = ("single", "double", "triple", "aromatic")
@@ -386,10 +387,10 @@ class Alone(nn.Module):
 LAYERS: dict[str, Callable[[int], nn.Module]] = {
     "alone": lambda d: Alone(d, d),
     "convolution": lambda d: GraphConv(d, d),
-    "normalized": lambda d: NormalizedGraphConv(d, d),
-    "attention 1": lambda d: GraphAttention(d, d, 4, version=1),
-    "attention 2": lambda d: GraphAttention(d, d, 4, version=2),
-    "attention 2, bonds": lambda d: GraphAttention(d, d, 4, version=2, d_edge=len(BOND_FEATURES)),
+    "normalized": lambda d: GCNConv(d, d),
+    "attention 1": lambda d: GATConv(d, d, 4),
+    "attention 2": lambda d: GATv2Conv(d, d, 4),
+    "attention 2, bonds": lambda d: GATv2Conv(d, d, 4, d_edge=len(BOND_FEATURES)),
     "convolution, bonds": lambda d: BondConv(d, d, len(BOND_FEATURES)),
 }
 """The layers that lecture 8 compares, each from ``d`` features to ``d``."""
@@ -420,7 +421,7 @@ def train_network(
         steps=steps,
         learning_rate=learning_rate,
         optimizer=partial(AdamW, foreach=True),
-        schedule="one cycle",
+        schedule=one_cycle,
         clip=1.0,
         progress=progress,
     )

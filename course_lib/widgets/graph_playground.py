@@ -27,8 +27,8 @@ class GraphPlayground(Widget):
     round $k + 1$ each atom makes $h_u^{k+1} = w_{uu} h_u^k + \sum_{v \in N(u)} w_{uv} h_v^k$, where
     $h^0$ says which element it is, and ``layer`` where the weights come from: 1 in ``"sum"``
     (:class:`course_lib.graph.GraphConv`), $1/\sqrt{\hat d_u \hat d_v}$ in ``"normalized"``
-    (:class:`~course_lib.graph.NormalizedGraphConv`), a softmax in ``"attention"``
-    (:class:`~course_lib.graph.GraphAttention`, whose score is 2 for what is no carbon), all with
+    (:class:`~course_lib.graph.GCNConv`), a softmax in ``"attention"``
+    (:class:`~course_lib.graph.GATConv`, whose score is 2 for what is no carbon), all with
     the identity for a matrix.
 
     ``network`` is a trained :class:`course_lib.models.molecules.MoleculeNetwork` with

@@ -18,10 +18,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.graph import (
+    GATConv,
+    GATv2Conv,
+    GCNConv,
     Graph,
-    GraphAttention,
     GraphConv,
-    NormalizedGraphConv,
     aggregate,
     max_pool,
     mean_pool,
@@ -42,6 +43,7 @@ from course_lib.support.training import fit, parameter_count, seed
 DOUBLE = {"dtype": torch.float64}
 NAMES, SEEDS, RESAMPLINGS = 6, range(5), 4000
 BEST, DEPTH, ROUNDS, STRENGTH = "attention 2", 4, 0, 0.03  # what the experiments below find
+ATTENTIONS = {1: GATConv, 2: GATv2Conv}
 TRIALS = {  # version, steps, and what is special
     "2": (2, 300, {}),
     "1": (1, 600, {}),
@@ -72,7 +74,7 @@ class Lookup(nn.Module):
     def __init__(self, version: int, heads: int = 1, *, deep: bool = False) -> None:
         super().__init__()
         self.name, self.value = nn.Embedding(NAMES + 1, 32), nn.Embedding(NAMES + 1, 32)
-        self.attention = GraphAttention(32, 32, heads, version=version)
+        self.attention = ATTENTIONS[version](32, 32, heads)
         hidden = nn.Sequential(nn.Linear(32, 128), nn.ReLU(), nn.Linear(128, NAMES))
         self.readout = hidden if deep else nn.Linear(32, NAMES)
 
@@ -266,8 +268,8 @@ def answer(graph: Graph, layers: list[nn.Module]) -> Tensor:
 
 def kinds_of_layer(d: int) -> list[nn.Module]:
     """One layer of each kind, fresh."""
-    layers = GraphConv(d, d), NormalizedGraphConv(d, d)
-    return [it.double() for it in (*layers, *(GraphAttention(d, d, 1, version=k) for k in (1, 2)))]
+    layers = GraphConv(d, d), GCNConv(d, d)
+    return [it.double() for it in (*layers, *(kind(d, d, 1) for kind in ATTENTIONS.values()))]
 
 
 def joined(graph: Graph, features: Tensor) -> Graph:

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_lib.graph import Graph, GraphAttention, NormalizedGraphConv, edge_softmax
+from course_lib.graph import GATConv, GCNConv, Graph, edge_softmax
 from course_lib.graph_dynamics import (
     Diffusion,
     DoubleBracketFlow,
@@ -138,7 +138,7 @@ def round_a_triangle() -> Row:
         _, turning = hodge_decomposition((there - back)[:, None], ring[:, :3], 3)
         off.append(abs(general[-1] - turning.sum().item()))
         x = torch.randn(3, 3, generator=seen).double()
-        _, alpha = GraphAttention(3, 3, heads=1).double().weights(Graph(x, ring))
+        _, alpha = GATConv(3, 3, heads=1).double().weights(Graph(x, ring))
         broken += abs(turn(alpha[:, 0])) > LITTLE
     asked, asks = torch.randn(2, 3, generator=random).double()
     additive = turn(edge_softmax(asked[ring[1]] + asks[ring[0]], ring[1], 3))
@@ -255,7 +255,7 @@ def averages() -> Row:
     joined = Graph.undirected(graph.x, graph.pairs)
     hat = joined.adjacency().double() + torch.eye(len(graph.digit)).double()
     S = hat / (hat.sum(0) * hat.sum(1)[:, None]).sqrt()
-    convolution = NormalizedGraphConv(64, 64).double()
+    convolution = GCNConv(64, 64).double()
     with torch.no_grad():
         convolution.linear.weight.copy_(torch.eye(64))
         off = (S @ graph.x - convolution(joined)).abs().max().item()

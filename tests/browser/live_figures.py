@@ -16,7 +16,7 @@ from course_lib import mechanics
 from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
-from course_lib.graph import Graph, GraphConv, NormalizedGraphConv
+from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.models.deep_stacks import deep_stack
 from course_lib.recurrent import RNN
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
@@ -332,7 +332,7 @@ def with_edge(graph: Graph, one: int, other: int) -> Graph:
 def shares_heard(graph: Graph, layer: str, rounds: int) -> Tensor:
     """By course_lib's convolutions with weights of one: of what u hears, the part of v."""
     n = graph.nodes
-    conv = (NormalizedGraphConv if layer == "normalized" else GraphConv)(n, n).double()
+    conv = (GCNConv if layer == "normalized" else GraphConv)(n, n).double()
     own = {"own.weight": torch.eye(n) * (layer == "sum"), "own.bias": torch.zeros(n)}
     plain = {"linear.weight": torch.eye(n), "linear.bias": torch.zeros(n)}
     conv.load_state_dict(

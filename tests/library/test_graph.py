@@ -17,11 +17,12 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_lib.graph import (
+    GATConv,
+    GATv2Conv,
+    GCNConv,
     Graph,
-    GraphAttention,
     GraphConv,
     MessagePassing,
-    NormalizedGraphConv,
     aggregate,
     edge_softmax,
     max_pool,
@@ -68,16 +69,16 @@ GRAPHS = {
 
 
 def both_attentions(version: int, d_edge: int | None) -> tuple[Callable, Callable]:
-    theirs = pyg.GATConv if version == 1 else pyg.GATv2Conv
+    ours, theirs = [(GATConv, pyg.GATConv), (GATv2Conv, pyg.GATv2Conv)][version - 1]
     return (
-        lambda: GraphAttention(D_IN, D_OUT, HEADS, version=version, d_edge=d_edge),
+        lambda: ours(D_IN, D_OUT, HEADS, d_edge=d_edge),
         lambda: theirs(D_IN, D_OUT // HEADS, HEADS, edge_dim=d_edge),
     )
 
 
 LAYERS = {
     "convolution": (lambda: GraphConv(D_IN, D_OUT), lambda: pyg.GraphConv(D_IN, D_OUT)),
-    "normalized": (lambda: NormalizedGraphConv(D_IN, D_OUT), lambda: pyg.GCNConv(D_IN, D_OUT)),
+    "normalized": (lambda: GCNConv(D_IN, D_OUT), lambda: pyg.GCNConv(D_IN, D_OUT)),
     "attention 1": both_attentions(1, None),
     "attention 1, edges": both_attentions(1, D_EDGE),
     "attention 2": both_attentions(2, None),
@@ -282,7 +283,7 @@ def test_a_node_of_70000_neighbours_is_right_in_half_precision() -> None:
     star = Graph(torch.ones(many + 1, 2), edges)
     half = star.to(dtype=torch.float16)
     torch.manual_seed(0)
-    for layer in (NormalizedGraphConv(2, 4), GraphAttention(2, 4, 2), mean_pool):
+    for layer in (GCNConv(2, 4), GATConv(2, 4, 2), mean_pool):
         wanted = layer(star)
         found = (layer.half() if isinstance(layer, nn.Module) else layer)(half)
         torch.testing.assert_close(found.float(), wanted, rtol=5e-3, atol=5e-3)

@@ -417,7 +417,7 @@ def of_graph() -> Rows:
     features, make = randn(2, 4), graph.Graph
     plain = make(x, pair)
     hollow = make(x, NO_EDGES, batch=torch.tensor([0, 2, 2]))
-    attend, passing, tensor = graph.GraphAttention, graph.MessagePassing, torch.tensor
+    attend, passing, tensor = graph.GATConv, graph.MessagePassing, torch.tensor
     return [
         (lambda: make(x, tensor([[0, 1], [1, 3]])), V, "edges"),
         (lambda: make(x, pair.double()), T, "edges"),
@@ -435,7 +435,7 @@ def of_graph() -> Rows:
         (lambda: plain.permuted(tensor([0, 1, 1])), V, "order"),
         (lambda: plain.with_features(randn(4, 2)), V, "x"),
         (lambda: graph.GraphConv(4, 2).double()(plain), V, "x"),
-        (lambda: graph.NormalizedGraphConv(2, 2)(plain), T, "x"),
+        (lambda: graph.GCNConv(2, 2)(plain), T, "x"),
         (lambda: passing(lambda _, v, __: v[:1], lambda x, _: x)(plain), V, "message"),
         (lambda: passing(lambda _, v, __: v, lambda x, _: x.sum(0))(plain), V, "update"),
         (lambda: attend(2, 6, 4), V, "heads"),

@@ -17,8 +17,8 @@ from widget_page import bare_page
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "html"]
-SLIDES = [sys.executable, "-m", "jupyter_book.cli.main", "build", "-W", "-n", "-q"]
-SLIDES += ["--keep-going", "--builder", "custom", "--custom-builder", "slides"]
+SLIDES = [Path(sys.executable).with_name("jupyter-book"), "build", "-q", "-W", "--keep-going", "-n"]
+SLIDES += ["--builder", "custom", "--custom-builder", "slides"]
 
 
 # Exported notebooks ----------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_a_figure_that_a_page_lets_run_no_code_says_why_in_one_sentence(
 
 @pytest.fixture(scope="module")
 def slides(serve: Callable[[Path], Folder], site: Folder) -> Folder:
-    """The slides of every lecture, made from what the book has read, as `make slides` makes them."""
+    """The slides of every lecture, as `make slides` makes them from what the book has read."""
     done = subprocess.run(
         [*SLIDES, site.path.parents[1]], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -8,10 +8,10 @@ from playwright.sync_api import Locator
 from reading import NUMBER, agrees, assert_column, state_of
 
 from course_lib.graph import (
+    GATConv,
+    GCNConv,
     Graph,
-    GraphAttention,
     GraphConv,
-    NormalizedGraphConv,
     weisfeiler_lehman,
 )
 from course_lib.models.molecules import ELEMENTS, Molecule
@@ -43,8 +43,8 @@ def layer_of(name: str) -> torch.nn.Module:
     d = len(ELEMENTS)
     layer = {
         "sum": GraphConv,
-        "normalized": NormalizedGraphConv,
-        "attention": lambda *sizes: GraphAttention(*sizes, 1),
+        "normalized": GCNConv,
+        "attention": lambda *sizes: GATConv(*sizes, 1),
     }[name](d, d).double()
     state = {
         key: torch.eye(d) if key.endswith("weight") else torch.zeros_like(value)
