@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from triton_kernels import ON_GPU
+from interpreted_kernels import ON_GPU
 
 from benchmarks import attention as program
 from benchmarks import gpu_cells, measured, measuring

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from interpreted_kernels import ON_GPU, decoding, flash, symplectic, tiles
 from torch.nn import functional as F
 from triton.runtime.errors import OutOfResources
-from triton_kernels import ON_GPU, decoding, flash, symplectic, tiles
 
 from course_lib.attention import attention
 from course_lib.symplectic import SymplecticAttention, symplectic_attention

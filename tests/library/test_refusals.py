@@ -83,7 +83,7 @@ def of_attention() -> Rows:
 
 
 def of_kernels() -> Rows:
-    from triton_kernels import ON_GPU, decoding, flash, symplectic
+    from interpreted_kernels import ON_GPU, decoding, flash, symplectic
 
     device = "cuda" if ON_GPU else "cpu"
     one = torch.ones(1, 2, 4, 16, device=device)
@@ -196,7 +196,7 @@ def of_generation() -> Rows:
 def of_masked_language_model() -> Rows:
     make = partial(transformer.MaskedLanguageModel, 11, 8, tokens=4)
     model, real, logits = make(2, 2), IDS > 0, torch.zeros(2, 3, 11)
-    hide = partial(transformer.hide, IDS, mask=4, vocabulary=11)
+    hide = partial(transformer.hide, IDS, mask=4, vocabulary_size=11)
     loss = transformer.masked_loss
     return [
         (lambda: model(IDS[:, :0]), V, "ids"),
@@ -207,7 +207,7 @@ def of_masked_language_model() -> Rows:
         (lambda: hide(share=0), V, "share"),
         (lambda: hide(mask=11), V, "mask"),
         (lambda: hide(mask="a"), T, "mask"),
-        (lambda: hide(mask=0, vocabulary=1), V, "vocabulary"),
+        (lambda: hide(mask=0, vocabulary_size=1), V, "vocabulary_size"),
         (lambda: hide(real=~real), V, "sequence (0,)"),
         (lambda: loss(logits, IDS, ~real), V, "nothing to guess"),
         (lambda: loss(logits[:, :2], IDS, real), V, "ids"),
@@ -680,7 +680,7 @@ def of_jets() -> Rows:
         (lambda: reject(signal="W", background=("gluon",)), V, "background"),
         (lambda: reject(signal="Hbb", classes=jetclass.CLASSES), V, "classes"),
         (lambda: tagging.rejection(logits / 0, label, signal="W"), V, "jet 0"),
-        (lambda: tagging.judged(logits / 0, label), V, "logits"),
+        (lambda: tagging.evaluate(logits / 0, label), V, "logits"),
         (lambda: jets.subjets(few, 0), V, "most"),
         (lambda: network(features, pairs, real=few.real & False), V, "jet (0,)"),
         (lambda: network(features, pairs[:, 1:]), V, "pairs"),

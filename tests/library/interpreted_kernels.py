@@ -1,6 +1,7 @@
 """The kernels where tests can run them: on a GPU, or in Triton's interpreter on the CPU.
 
 Kernels learn where they run when they are imported, and Triton looks once more when they first do.
+A test imports this before anything of Triton, which its name sees to where imports are sorted.
 The tests of other modules never see the switch.
 """
 
