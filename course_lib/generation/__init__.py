@@ -6,7 +6,7 @@ from course_lib.generation.sampling import KeyValueCache, generate, next_token_p
 from course_lib.generation.speculative import (
     accept_or_replace,
     acceptance_rate,
-    law_of,
+    exact_distribution,
     speculative_decoding,
 )
 
@@ -17,8 +17,8 @@ __all__ = [
     "acceptance_rate",
     "decode",
     "encode",
+    "exact_distribution",
     "generate",
-    "law_of",
     "learn_merges",
     "next_token_probabilities",
     "sample",

@@ -231,12 +231,12 @@ def generate(
 
 
 def _check_request(model: nn.Module, prompt: Tensor, steps: int, stop: int | None) -> None:
-    if not hasattr(model, "vocabulary"):
+    if not hasattr(model, "vocabulary_size"):
         raise TypeError(
             f"model is a {type(model).__name__}; expected a Decoder; of an EncoderDecoder, pass "
             "model.decoder and context=model.encode(source)"
         )
-    check_ids("prompt", prompt, model.vocabulary)
+    check_ids("prompt", prompt, model.vocabulary_size)
     longest = model.tokens
     if prompt.shape[-1] > longest:
         raise ValueError(
@@ -250,9 +250,9 @@ def _check_request(model: nn.Module, prompt: Tensor, steps: int, stop: int | Non
             f"most, since the model has {longest} positions; take fewer, shorten the prompt, or "
             "build the model with more tokens"
         )
-    if stop is not None and stop >= model.vocabulary:
+    if stop is not None and stop >= model.vocabulary_size:
         raise ValueError(
-            f"stop is {stop}; expected an id of the vocabulary, 0 to {model.vocabulary - 1}; "
+            f"stop is {stop}; expected an id of the vocabulary, 0 to {model.vocabulary_size - 1}; "
             "choose the id that ends a sequence, or leave stop out"
         )
 
@@ -260,8 +260,8 @@ def _check_request(model: nn.Module, prompt: Tensor, steps: int, stop: int | Non
 def _check_choice_of_tokens(
     logits: Tensor, temperature: float, top_k: int | None, top_p: float | None
 ) -> None:
-    vocabulary = logits.shape[-1]
-    check_size("vocabulary, the number of logits,", vocabulary)
+    vocabulary_size = logits.shape[-1]
+    check_size("vocabulary, the number of logits,", vocabulary_size)
     check_scores(logits=logits)
     if not (logits > -math.inf).any(dim=-1).all():
         raise ValueError(
@@ -273,9 +273,9 @@ def _check_choice_of_tokens(
             f"temperature is {temperature}; expected a number above 0; for the most probable token "
             "each time, choose top_k=1"
         )
-    if top_k is not None and top_k > vocabulary:
+    if top_k is not None and top_k > vocabulary_size:
         raise ValueError(
-            f"top_k is {top_k}; expected {vocabulary} at most, the size of the vocabulary; "
+            f"top_k is {top_k}; expected {vocabulary_size} at most, the size of the vocabulary; "
             "choose a smaller one, or leave top_k out to keep every token"
         )
     if top_p is not None and not 0 < top_p <= 1:
@@ -300,7 +300,7 @@ def check_probabilities(**tensors: Float[Tensor, "*batch symbols"]) -> None:
             )
 
 
-def check_ids(name: str, ids: Int[Tensor, "*batch tokens"], vocabulary: int) -> None:
+def check_ids(name: str, ids: Int[Tensor, "*batch tokens"], vocabulary_size: int) -> None:
     """Raise ``ValueError`` unless ``ids`` is not empty, and within the vocabulary."""
     check_not_empty(name, ids, axis=-1)
-    check_index(name, ids, vocabulary, "the ids of the vocabulary")
+    check_index(name, ids, vocabulary_size, "the ids of the vocabulary")

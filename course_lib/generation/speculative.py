@@ -1,9 +1,10 @@
 r"""Speculative decoding: a small model drafts, a large one reads all of the draft in a single call.
 
-What is written has the distribution of the large model, the target $p$, whatever the small one,
-the draft $q$, makes of it. :func:`accept_or_replace` decides about one drafted token;
+What is written has the distribution of the large model, the target $p$, whatever the small one, the
+draft $q$, makes of it. :func:`accept_or_replace` decides about one drafted token;
 :func:`speculative_decoding` writes; :func:`acceptance_rate` says how often a draft is kept. All
-chance goes through one function, ``choose``, so that :func:`law_of` can try every outcome in turn.
+chance goes through one function, ``choose``, so that :func:`exact_distribution` can try every
+outcome in turn.
 
 Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
 do.
@@ -119,7 +120,7 @@ def speculative_decoding(
     return ids, calls
 
 
-def law_of(process: Callable[[Choose], Hashable]) -> dict[Hashable, float]:
+def exact_distribution(process: Callable[[Choose], Hashable]) -> dict[Hashable, float]:
     """The probability of everything that ``process(choose)`` can return.
 
     ``process`` has to take all its chance from ``choose(probability)``, and from nothing else. It

@@ -43,7 +43,7 @@ from course_lib.jets.features import check_real
 from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_index, check_scores, check_shapes, check_size
 from course_lib.support.contracts import Positive, Size, UnitInterval, checked
-from course_lib.support.training import fit
+from course_lib.support.training import fit, one_cycle
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -299,7 +299,7 @@ def train_tagger(
         steps=epochs * steps,
         learning_rate=learning_rate,
         optimizer=partial(torch.optim.AdamW, weight_decay=0.05),
-        schedule="one cycle",
+        schedule=one_cycle,
         clip=1.0,
         progress=progress,
         callback=callback,
@@ -342,30 +342,30 @@ def logits_of(model: nn.Module, inputs: Inputs, *, batch: Size = 250) -> Float[T
         model.train(was_training)
 
 
-class Judged(NamedTuple):
+class Evaluation(NamedTuple):
     """How well jets were told apart.
 
     ``loss`` is the cross-entropy in nats, ``accuracy`` the share that was right. Row a, column b of
-    ``taken_for`` counts the jets of class a that were taken for class b.
+    ``confusion`` counts the jets of class a that were taken for class b.
     """
 
     loss: float
     accuracy: float
-    taken_for: Int[Tensor, "classes classes"]
+    confusion: Int[Tensor, "classes classes"]
 
 
 @checked
-def judged(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Judged:
+def evaluate(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Evaluation:
     """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
     check_scores(logits=logits)
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
     check_index("label", label, classes, "the classes of the logits")
-    taken_for = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
+    confusion = torch.bincount(classes * label.long() + chosen, minlength=classes**2)
     right = (chosen == label).double().mean()
-    return Judged(
+    return Evaluation(
         F.cross_entropy(logits, label.long()).item(),
         right.item(),
-        taken_for.reshape(classes, classes),
+        confusion.reshape(classes, classes),
     )
 
 

@@ -204,17 +204,17 @@ class DecoderBlock(nn.Module):
 class Decoder(nn.Module):
     """A language model: ids in, and for each the logits of the id that comes next.
 
-    Token embedding, a stack of :class:`DecoderBlock`, a norm after pre-norm blocks, and a readout
-    that is the embedding again if ``tied``. ``tokens`` is the longest sequence, ``position`` one of
-    ``"learned"``, ``"sinusoidal"``, ``"rotary"`` and ``"none"``, and ``kv_heads`` the heads of keys
-    and values, which a cache holds. Source: Radford et al. (2018), and (2019) for norms before the
-    layers and at the end; Press and Wolf (2017) for the tied readout.
+    Token embedding, a stack of :class:`DecoderBlock`, a norm after pre-norm blocks, and an
+    ``lm_head`` that is the embedding again if ``tied``. ``tokens`` is the longest sequence,
+    ``position`` one of ``"learned"``, ``"sinusoidal"``, ``"rotary"`` and ``"none"``, and
+    ``kv_heads`` the heads of keys and values, which a cache holds. Source: Radford et al. (2018),
+    and (2019) for norms before the layers and at the end; Press and Wolf (2017) for the tied head.
     """
 
     @checked
     def __init__(
         self,
-        vocabulary: Size,
+        vocabulary_size: Size,
         d_model: Size,
         heads: Size,
         layers: Size,
@@ -230,11 +230,11 @@ class Decoder(nn.Module):
     ) -> None:
         super().__init__()
         _check_rotary(position, d_model, heads)
-        self.vocabulary = vocabulary
+        self.vocabulary_size = vocabulary_size
         self.d_model = d_model
         self.tokens = tokens
         self.embedding = TokenEmbedding(
-            vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
+            vocabulary_size, d_model, tokens=tokens, dropout=dropout, position=position
         )
         self.blocks = nn.ModuleList(
             DecoderBlock(
@@ -249,9 +249,9 @@ class Decoder(nn.Module):
             for _ in range(layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.readout = nn.Linear(d_model, vocabulary, bias=False)
+        self.lm_head = nn.Linear(d_model, vocabulary_size, bias=False)
         if tied:
-            self.readout.weight = self.embedding.token.weight
+            self.lm_head.weight = self.embedding.token.weight
 
     @checked
     def forward(
@@ -271,10 +271,10 @@ class Decoder(nn.Module):
         start = 0 if cache is None else cache.tokens
         if cache is not None:
             cache.check_reader([block.attention for block in self.blocks])
-        x, position = self.embedding(ids, start=start), self.embedding.rotation(ids, start=start)
+        x, position = self.embedding(ids, start=start), self.embedding.positions(ids, start=start)
         for block in self.blocks:
             x = block(x, context, context_mask=context_mask, position=position, cache=cache)
-        return self.readout(self.norm(x))
+        return self.lm_head(self.norm(x))
 
     @checked
     def attention_weights(
@@ -320,8 +320,8 @@ class EncoderDecoder(nn.Module):
     @checked
     def __init__(
         self,
-        source_vocabulary: Size,
-        vocabulary: Size,
+        source_vocabulary_size: Size,
+        vocabulary_size: Size,
         d_model: Size,
         heads: Size,
         layers: Size,
@@ -337,11 +337,11 @@ class EncoderDecoder(nn.Module):
         _check_rotary(position, d_model, heads)
         shared = {"d_hidden": d_hidden, "dropout": dropout, "norm": norm}
         self.embedding = TokenEmbedding(
-            source_vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
+            source_vocabulary_size, d_model, tokens=tokens, dropout=dropout, position=position
         )
         self.encoder = Encoder(d_model, heads, layers, **shared)
         self.decoder = Decoder(
-            vocabulary,
+            vocabulary_size,
             d_model,
             heads,
             layers,
@@ -372,7 +372,7 @@ class EncoderDecoder(nn.Module):
         source_mask: Bool[Tensor, "*batch source"] | None = None,
     ) -> Float[Tensor, "*batch source d_model"]:
         """What the encoder makes of the source: the context of the decoder."""
-        x, position = self.embedding(source), self.embedding.rotation(source)
+        x, position = self.embedding(source), self.embedding.positions(source)
         return self.encoder(x, mask=_keys(source_mask), position=position)
 
     @checked

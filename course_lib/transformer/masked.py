@@ -38,7 +38,7 @@ class MaskedLanguageModel(nn.Module):
     @checked
     def __init__(
         self,
-        vocabulary: Size,
+        vocabulary_size: Size,
         d_model: Size,
         heads: Size,
         layers: Size,
@@ -50,10 +50,10 @@ class MaskedLanguageModel(nn.Module):
         position: Position = "learned",
     ) -> None:
         super().__init__()
-        self.vocabulary = vocabulary
+        self.vocabulary_size = vocabulary_size
         self.d_model = d_model
         self.embedding = TokenEmbedding(
-            vocabulary, d_model, tokens=tokens, dropout=dropout, position=position
+            vocabulary_size, d_model, tokens=tokens, dropout=dropout, position=position
         )
         self.encoder = Encoder(
             d_model, heads, layers, d_hidden=d_hidden, dropout=dropout, norm=norm
@@ -131,7 +131,7 @@ class MaskedLanguageModel(nn.Module):
         return {
             "x": self.embedding(ids),
             "mask": None if real is None else rearrange(real, "... key -> ... 1 1 key"),
-            "position": self.embedding.rotation(ids),
+            "position": self.embedding.positions(ids),
         }
 
 
@@ -140,7 +140,7 @@ def hide(
     ids: Int[Tensor, "*batch tokens"],
     *,
     mask: Count,
-    vocabulary: Annotated[int, Between(2)],
+    vocabulary_size: Annotated[int, Between(2)],
     share: Annotated[float, Above(0), Between(0, 1)] = 0.15,
     real: Bool[Tensor, "*batch tokens"] | None = None,
     generator: torch.Generator | None = None,
@@ -153,8 +153,8 @@ def hide(
     looks right. Raises ``ValueError`` for a share outside (0, 1].
     Source: Devlin et al. (2019), section 3.1.
     """
-    check_ids("ids", ids, vocabulary)
-    check_ids("mask", torch.tensor([mask]), vocabulary)
+    check_ids("ids", ids, vocabulary_size)
+    check_ids("mask", torch.tensor([mask]), vocabulary_size)
     _check_real(real)
     if real is None:
         real = torch.ones_like(ids, dtype=torch.bool)
@@ -167,7 +167,7 @@ def hide(
     rank = drawn().masked_fill(~real, 2.0).argsort(dim=-1).argsort(dim=-1)
     hidden = rank < count
     fate = drawn()
-    other = torch.randint(vocabulary - 1, ids.shape, generator=generator, device=ids.device)
+    other = torch.randint(vocabulary_size - 1, ids.shape, generator=generator, device=ids.device)
     other = (other + (other >= mask)).to(ids.dtype)  # every id but the mask
     seen = ids.masked_fill(hidden & (fate < MASKED), mask)
     return torch.where(hidden & (fate > 1 - RANDOM), other, seen), hidden

@@ -43,7 +43,7 @@ class TokenEmbedding(nn.Module):
     @checked
     def __init__(
         self,
-        vocabulary: Size,
+        vocabulary_size: Size,
         d_model: Size,
         *,
         tokens: Size,
@@ -53,11 +53,11 @@ class TokenEmbedding(nn.Module):
         super().__init__()
         if position == "sinusoidal":
             check_even("d_model", d_model)
-        self.vocabulary = vocabulary
+        self.vocabulary_size = vocabulary_size
         self.d_model = d_model
         self.tokens = tokens
         self.kind = position
-        self.token = nn.Embedding(vocabulary, d_model)
+        self.token = nn.Embedding(vocabulary_size, d_model)
         nn.init.normal_(self.token.weight, std=0.02)
         self.learned = LearnedPosition(tokens, d_model) if position == "learned" else None
         self.dropout = nn.Dropout(dropout)
@@ -71,7 +71,7 @@ class TokenEmbedding(nn.Module):
         Raises ``ValueError`` for an empty sequence, an id outside the vocabulary, and a sequence
         that ends beyond ``tokens``.
         """
-        check_ids("ids", ids, self.vocabulary)
+        check_ids("ids", ids, self.vocabulary_size)
         if (end := start + ids.shape[-1]) > self.tokens:
             raise ValueError(
                 f"the sequence has {end} tokens, {start} of them read before; expected "
@@ -86,7 +86,7 @@ class TokenEmbedding(nn.Module):
             x = x + sinusoidal_at(position.double(), self.d_model).to(x.dtype)
         return self.dropout(x)
 
-    def rotation(
+    def positions(
         self, ids: Int[Tensor, "*batch length"], *, start: Count = 0
     ) -> Int[Tensor, "length"] | None:
         """The ``position`` that blocks have to be given: ``None`` unless it is rotary."""

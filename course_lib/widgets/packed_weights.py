@@ -115,7 +115,7 @@ def transformer_facts(
     """All that has to be known of an encoder or a decoder besides its weights."""
     block = blocks[0]
     return {
-        "vocabulary": embedding.vocabulary,
+        "vocabulary": embedding.vocabulary_size,
         "d_model": embedding.token.embedding_dim,
         "heads": block.attention.heads,
         "layers": len(blocks),
@@ -131,7 +131,7 @@ def transformer_shapes(facts: dict[str, Any], *, stack: str = "") -> Shapes:
     """Every parameter in the order in which it travels, which JavaScript repeats, with its rows.
 
     The blocks and the last norm are named as parts of ``stack``, such as ``"encoder."``. The
-    readout is a parameter of its own unless ``facts["tied"]``.
+    head is a parameter of its own unless ``facts["tied"]``.
     """
     d, hidden = facts["d_model"], facts["d_hidden"]
 
@@ -152,7 +152,7 @@ def transformer_shapes(facts: dict[str, Any], *, stack: str = "") -> Shapes:
     if facts["norm"] == "pre":
         shapes |= {f"{stack}norm.weight": (1, d), f"{stack}norm.bias": (1, d)}
     if not facts["tied"]:
-        shapes["readout.weight"] = (facts["vocabulary"], d)
+        shapes["lm_head.weight"] = (facts["vocabulary"], d)
     return shapes
 
 
@@ -175,7 +175,7 @@ def model_of(
         name: torch.from_numpy(matrix).reshape(there[name].shape)
         for name, matrix in zip(shapes, unpack(packed, shapes.values()), strict=True)
     }
-    # A readout that is tied to the embedding is a parameter under two names, of which one travels.
+    # A head that is tied to the embedding is a parameter under two names, of which one travels.
     model.load_state_dict(state, strict=not facts["tied"])
     return model.eval()
 

@@ -211,5 +211,5 @@ def _facts_of(model: object) -> dict[str, Any]:
             "page lets no heads share keys; expected as many of both; train a Decoder without "
             "kv_heads"
         )
-    tied = model.readout.weight is model.embedding.token.weight
+    tied = model.lm_head.weight is model.embedding.token.weight
     return transformer_facts(model.embedding, model.blocks, tied=tied)

@@ -41,9 +41,9 @@ from course_lib.jets import (
 from course_lib.models.stored import DATA
 from course_lib.models.tagging import (
     Inputs,
+    evaluate,
     fit_forest,
     jet_inputs,
-    judged,
     load_jets,
     logits_of,
     train_tagger,
@@ -96,7 +96,7 @@ def relabelled(inputs: Inputs) -> Inputs:
 
 def told(logits: Tensor, label: Tensor) -> dict[str, float]:
     """Loss and accuracy."""
-    found = judged(logits, label)
+    found = evaluate(logits, label)
     return {"loss": round(found.loss, 4), "accuracy": round(found.accuracy, 4)}
 
 

@@ -28,9 +28,9 @@ from course_lib.jets import Jets, jet_numbers, jet_summary
 from course_lib.models.stored import DATA
 from course_lib.models.tagging import (
     TAGGERS,
+    evaluate,
     fit_forest,
     jet_inputs,
-    judged,
     load_jets,
     logits_of,
     train_tagger,
@@ -99,7 +99,7 @@ def tried(train: Jets, valid: Jets) -> list[dict[str, Any]]:
     for setting in SETTINGS:
         trees = fit_forest(train, **setting, summary=lambda jets: given[len(jets)])
         chance = torch.from_numpy(trees.predict_proba(given[len(valid)].numpy()))
-        result = judged(chance.log(), valid.label)
+        result = evaluate(chance.log(), valid.label)
         told = {"loss": round(result.loss, 4), "accuracy": round(result.accuracy, 4)}
         found.append({"setting": setting, **told})
         print(found[-1], flush=True)
@@ -154,12 +154,12 @@ def main(seeds: Sequence[int]) -> None:
         began = time.process_time()
         make = forest if kind in FORESTS else network
         logits, told = make(kind, start, epochs, train, test)
-        result, right = judged(logits, test.label), logits.argmax(dim=1) == test.label
+        result, right = evaluate(logits, test.label), logits.argmax(dim=1) == test.label
         found = {
             "processor_seconds": round(time.process_time() - began),
             "loss": round(result.loss, 4),
             "accuracy": round(result.accuracy, 4),
-            "taken_for": result.taken_for.tolist(),
+            "taken_for": result.confusion.tolist(),
             "right": np.packbits(right.numpy()).tobytes().hex(),
         }
         store_run({"kind": kind, "seed": start, "epochs": epochs, **told, **found})

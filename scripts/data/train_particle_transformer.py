@@ -19,8 +19,8 @@ from course_lib.models.stored import DATA
 from course_lib.models.tagging import (
     TAGGERS,
     Inputs,
+    evaluate,
     jet_inputs,
-    judged,
     load_jets,
     logits_of,
     train_tagger,
@@ -33,7 +33,7 @@ STANDARD = 1000  # jets that say what mean and deviation the features have
 
 def told(model: nn.Module, inputs: Inputs) -> dict[str, float]:
     """Loss and accuracy."""
-    result = judged(logits_of(model, inputs), inputs.label)
+    result = evaluate(logits_of(model, inputs), inputs.label)
     return {"loss": round(result.loss, 4), "accuracy": round(result.accuracy, 4)}
 
 

@@ -60,7 +60,7 @@ def main(steady: int = STEADY, fall: int = FALL) -> None:
         for group in descent.param_groups:
             group["lr"] = RATE * scale
         seen, hidden = hide(
-            batch, mask=HOLE, vocabulary=len(LETTERS), share=SHARE, generator=random
+            batch, mask=HOLE, vocabulary_size=len(LETTERS), share=SHARE, generator=random
         )
         loss = masked_loss(model(seen), batch, hidden)
         descent.zero_grad()

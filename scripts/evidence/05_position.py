@@ -129,7 +129,7 @@ def rotation(*, value: int) -> Row:
     def looked(base: int) -> Tensor:
         """The mean weight by distance of the key, if the hands have this base."""
         attention.base = base
-        rotated = reader.embedding.rotation(ids)
+        rotated = reader.embedding.positions(ids)
         weights = reader.encoder.attention_weights(reader.embedding(ids), position=rotated)
         attention.base = 10_000
         return weights[0].mean((0, 1))
@@ -243,7 +243,7 @@ def who_did_it(*, kind: str, value: int) -> Row:
     """The share of unseen sentences, active and passive, in which the reader names who did it."""
     random = seed(value)
     asked, told = couples()
-    reader = Reader(kind, 1, tokens=64, vocabulary=len(WORDS))
+    reader = Reader(kind, 1, tokens=64, vocabulary_size=len(WORDS))
     draws = [torch.randint(len(told), (64,), generator=random) for _ in range(50)]
     batches = [sentences(told[d], torch.randint(5, (64,), generator=random)) for d in draws]
     learn(reader, blame, batches)

@@ -43,11 +43,11 @@ from course_lib.models.stored import DATA, contents
 from course_lib.models.tagging import (
     TAGGERS,
     DeepSet,
+    Evaluation,
     Inputs,
-    Judged,
+    evaluate,
     fit_forest,
     jet_inputs,
-    judged,
     kinds_alone,
     load_jets,
     load_tagger,
@@ -56,7 +56,7 @@ from course_lib.models.tagging import (
     train_tagger,
 )
 from course_lib.support.evidence import Row, compute, experiment
-from course_lib.support.training import fit, seed
+from course_lib.support.training import fit, one_cycle, seed
 
 
 @cache
@@ -113,9 +113,9 @@ def growth(*, learned: int, tested: int, rounds: int) -> Row:
     train, test = jets().train[:learned], jets().test[:tested]
     given, asked = numbers("train", learned), numbers("test", tested)
 
-    def trees_on(columns: list[int], share: float = 1.0) -> Judged:
+    def trees_on(columns: list[int], share: float = 1.0) -> Evaluation:
         on = given[:, columns], asked[:, columns]
-        return judged(trees_say(train, *on, trees=rounds, share=share), test.label)
+        return evaluate(trees_say(train, *on, trees=rounds, share=share), test.label)
 
     found, seen = {}, []
     for name in ("mass", "particles", "ln D2", "displaced tracks"):
@@ -352,7 +352,7 @@ def counting(*, count: int) -> Row:
         "fresh_most": min(by_count_fresh),
         "fresh_apart": (fresh - 1 / (many[:, None] + 1)).abs().max().item(),
         "held_apart": (now - usual[:, 0, 0]).abs().max().item(),
-        "count_free": judged(free, every.label).loss,
+        "count_free": evaluate(free, every.label).loss,
         "held_rise": mean_of(nats(fixed, every.label) - nats(free, every.label)),
         "told_untrained": told_by_line(fresh_asked, number, fresh_learned, known),
         "told_trained": told_by_line(
@@ -381,7 +381,7 @@ def who_counts(*, starts: int, rounds: int) -> Row:
             seed(start)
             model = make().standardized_like(learned.features, real=learned.real)
             train_tagger(model, learned, epochs=rounds, seed=start, progress=False)
-            found[name].append(judged(logits_of(model, asked), asked.label).accuracy)
+            found[name].append(evaluate(logits_of(model, asked), asked.label).accuracy)
     averages = [mean_over_particles(it.features, it.real) for it in (learned, asked)]
     trees = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
     trees.fit(averages[0].numpy(), learned.label.numpy())
@@ -410,14 +410,14 @@ def fewer(*, learned: int, tested: int, rounds: int) -> Row:
         kept = {name: getattr(some, name)[:, first:last] for name in names}
         return dataclasses.replace(some, size=(kept["pt"] > 0).sum(1), **kept)
 
-    found = {"of_48": judged(logits_of(tagger, jet_inputs(test)), test.label).accuracy}
+    found = {"of_48": evaluate(logits_of(tagger, jet_inputs(test)), test.label).accuracy}
     places = {f"of_{many}": (0, many) for many in (4, 8, 16, 32)}
     places |= {f"without_first_{many}": (many, 48) for many in (1, 4)}
     for name, place in places.items():
         known, asked = cut(train, *place), cut(test, *place)
-        found[name] = judged(logits_of(tagger, jet_inputs(asked)), asked.label).accuracy
+        found[name] = evaluate(logits_of(tagger, jet_inputs(asked)), asked.label).accuracy
         chances = trees_say(known, jet_numbers(known), jet_numbers(asked), trees=rounds)
-        found[f"trees_{name}"] = judged(chances, asked.label).accuracy
+        found[f"trees_{name}"] = evaluate(chances, asked.label).accuracy
     return found
 
 
@@ -474,7 +474,7 @@ def longer_trees(*, seeds: int, rounds: int) -> Row:
         for start in range(seeds):
             given = known[:, :columns], asked[:, :columns]
             setting = {"seed": start, "trees": rounds, "learning_rate": 0.04}
-            found[name].append(judged(trees_say(train, *given, **setting), test.label).loss)
+            found[name].append(evaluate(trees_say(train, *given, **setting), test.label).loss)
     return found
 
 
@@ -498,7 +498,7 @@ def by_perceptron(learned: int, tested: int, epochs: int, start: int) -> Tensor:
         steps=len(rows),
         learning_rate=2e-3,
         optimizer=partial(torch.optim.AdamW, weight_decay=0.05),
-        schedule="one cycle",
+        schedule=one_cycle,
         clip=1.0,
         progress=False,
     )
@@ -516,7 +516,7 @@ def by_perceptron(learned: int, tested: int, epochs: int, start: int) -> Tensor:
 def perceptron(*, learned: int, tested: int, epochs: int, seeds: int) -> Row:
     """What the perceptron reaches on the test jets."""
     answers = [by_perceptron(learned, tested, epochs, start) for start in range(seeds)]
-    results = [judged(logits, jets().test.label[:tested]) for logits in answers]
+    results = [evaluate(logits, jets().test.label[:tested]) for logits in answers]
     return {
         "right_perceptron": [100 * it.accuracy for it in results],
         "loss_perceptron": [it.loss for it in results],
@@ -612,7 +612,7 @@ def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -
         found[f"both_below_{name}"] = mean_of(loss[name] - loss["both"])
     found["numbers_below_trees"] = mean_of(loss["trees"] - loss["numbers"])
     found["networks_below_network"] = mean_of(loss["network"] - loss["networks"])
-    taken = judged(answers["network"], test.label).taken_for.double()
+    taken = evaluate(answers["network"], test.label).confusion.double()
     for a, what in enumerate(CLASSES):
         for b, other in enumerate(CLASSES):
             share = taken[a, b] / taken[a].sum()

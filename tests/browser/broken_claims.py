@@ -16,7 +16,7 @@ from course_lib import mechanics, symplectic
 from course_lib.attention import attention, attention_weights, causal_mask, gated_memory
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, softmax_basis
-from course_lib.generation import accept_or_replace, law_of
+from course_lib.generation import accept_or_replace, exact_distribution
 from course_lib.graph import neighbour_sum
 from course_lib.graph_dynamics import divergence, gradient
 from course_lib.jets import SMALLEST, boosted_along_beam, delta_phi, measured, pairwise_features
@@ -124,7 +124,9 @@ def _(case: Case, bend: float) -> Tensor:
 def _(case: Case, bend: float) -> Tensor:
     p, q = (tensor(case[name]) / sum(case[name]) for name in "pq")
     if not bend:
-        outcomes = law_of(lambda choose: accept_or_replace(int(choose(q)), p, q, choose=choose)[0])
+        outcomes = exact_distribution(
+            lambda choose: accept_or_replace(int(choose(q)), p, q, choose=choose)[0]
+        )
         found = tensor([outcomes.get(v, 0.0) for v in range(len(p))])
     else:
         kept = q * (p / q + bend).clamp(max=1)

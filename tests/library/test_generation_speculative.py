@@ -13,8 +13,8 @@ from torch import Tensor
 from course_lib.generation import (
     accept_or_replace,
     acceptance_rate,
+    exact_distribution,
     generate,
-    law_of,
     speculative_decoding,
 )
 from course_lib.transformer import Decoder
@@ -65,7 +65,7 @@ def speculated(ahead: int, tokens: int, *, target: int = 1, draft: int = 2, **mo
         )
         return tuple(ids[len(PROMPT) :].tolist())
 
-    return law_of(process)
+    return exact_distribution(process)
 
 
 def test_it_writes_what_the_target_would_write() -> None:
@@ -100,7 +100,7 @@ def test_one_token_has_the_law_of_the_target_and_is_accepted_as_often_as_the_two
     def process(choose: Callable) -> tuple[int, bool]:
         return accept_or_replace(int(choose(q)), p, q, choose=choose)
 
-    found = law_of(process)
+    found = exact_distribution(process)
     for symbol in range(symbols):
         both = found.get((symbol, True), 0) + found.get((symbol, False), 0)
         assert both == pytest.approx(p[symbol].item(), abs=1e-12)
@@ -112,7 +112,7 @@ def test_one_token_has_the_law_of_the_target_and_is_accepted_as_often_as_the_two
 
 def test_a_token_that_rounding_alone_rejects_is_kept() -> None:
     p, q = (torch.tensor([x, 0.7], dtype=torch.float64) for x in (0.3, math.nextafter(0.3, 1)))
-    found = law_of(lambda choose: accept_or_replace(0, p, q, choose=choose))
+    found = exact_distribution(lambda choose: accept_or_replace(0, p, q, choose=choose))
     assert found == pytest.approx({(0, True): 1.0})
 
 

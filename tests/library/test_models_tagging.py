@@ -23,9 +23,9 @@ from course_lib.jets import (
 from course_lib.models.tagging import (
     TAGGERS,
     DeepSet,
+    evaluate,
     fit_forest,
     jet_inputs,
-    judged,
     kinds_alone,
     load_jets,
     load_tagger,
@@ -88,7 +88,7 @@ def test_trees_learn_and_a_seed_makes_a_difference() -> None:
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
-    assert judged(torch.from_numpy(first).log(), asked.label).accuracy > 0.5
+    assert evaluate(torch.from_numpy(first).log(), asked.label).accuracy > 0.5
 
 
 @settings(max_examples=10)
@@ -144,20 +144,20 @@ def test_a_network_learns_and_a_seed_makes_it_again(kind) -> None:
     for _ in range(2):
         torch.manual_seed(0)
         model = make().standardized_like(inputs.features, inputs.pairs, real=inputs.real)
-        before = judged(logits_of(model, inputs), inputs.label).loss
+        before = evaluate(logits_of(model, inputs), inputs.label).loss
         history = train_tagger(model, inputs, epochs=6, batch=16, progress=False)
         logits.append(logits_of(model, inputs))
     assert len(history) == 24
-    assert judged(logits[0], inputs.label).loss < 0.95 * before
+    assert evaluate(logits[0], inputs.label).loss < 0.95 * before
     assert torch.equal(*logits)
 
 
 def test_judging_is_counting() -> None:
     chance = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]])
-    result = judged(chance.log(), torch.tensor([0, 1, 2, 1]))
+    result = evaluate(chance.log(), torch.tensor([0, 1, 2, 1]))
     assert result.accuracy == 0.75
     assert result.loss == pytest.approx(-np.mean(np.log([0.7, 0.3, 0.7, 0.6])), abs=1e-6)
-    assert result.taken_for.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert result.confusion.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 
 def test_the_background_that_is_rejected_is_that_of_the_roc_curve() -> None:
@@ -182,7 +182,7 @@ def test_the_bundled_network_has_the_loss_that_stands_beside_it() -> None:
     model, about = load_tagger()
     asked = jet_inputs(SIDES.valid)
     assert not model.training
-    result = judged(logits_of(model, asked), asked.label)
+    result = evaluate(logits_of(model, asked), asked.label)
     assert result.loss == pytest.approx(about["loss"]["valid"], abs=1e-3)
     assert result.accuracy == pytest.approx(about["accuracy"]["valid"], abs=1e-3)
 

@@ -45,7 +45,7 @@ def test_syllables_are_vowels_that_are_heard() -> None:
 def test_the_encoder_has_learned_what_held_out_words_look_like() -> None:
     ids, real = ids_of_words(dictionary_words()[:300])
     random = torch.Generator().manual_seed(0)
-    seen, hidden = hide(ids, mask=HOLE, vocabulary=len(LETTERS), real=real, generator=random)
+    seen, hidden = hide(ids, mask=HOLE, vocabulary_size=len(LETTERS), real=real, generator=random)
     share = torch.bincount(ids[real], minlength=len(LETTERS)) / real.sum()
     by_frequency = -share[ids[hidden]].log().mean()
     with torch.no_grad():

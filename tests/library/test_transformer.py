@@ -253,7 +253,7 @@ def test_a_decoder_is_embedding_blocks_norm_and_readout() -> None:
         for block in model.blocks:
             x = block(x)
         x = model.norm(x) if norm == "pre" else x
-        assert_close(model(ids), x @ model.readout.weight.T)
+        assert_close(model(ids), x @ model.lm_head.weight.T)
 
 
 def test_a_tied_readout_is_the_embedding_also_after_training_and_copying() -> None:
@@ -262,7 +262,7 @@ def test_a_tied_readout_is_the_embedding_also_after_training_and_copying() -> No
     tied(some_ids(2, 6)).square().mean().backward()
     torch.optim.SGD(tied.parameters(), lr=0.1).step()
     for model in (tied, copy.deepcopy(tied)):
-        assert model.readout.weight is model.embedding.token.weight
+        assert model.lm_head.weight is model.embedding.token.weight
     fresh = decoder()
     fresh.load_state_dict(tied.state_dict())
     assert torch.equal(fresh(some_ids(2, 6)), tied(some_ids(2, 6)))

@@ -95,7 +95,7 @@ def test_the_share_of_every_sequence_is_chosen_and_one_at_least(
     tokens = max(lengths)
     ids, real = some_ids(len(lengths), tokens), padding(*lengths, tokens=tokens)
     random = torch.Generator().manual_seed(seed)
-    given = {"mask": MASK, "vocabulary": VOCABULARY, "real": real, "generator": random}
+    given = {"mask": MASK, "vocabulary_size": VOCABULARY, "real": real, "generator": random}
     seen, hidden = hide(ids, share=share, **given)
     assert not (hidden & ~real).any()
     assert torch.equal(seen[~hidden], ids[~hidden])
@@ -106,7 +106,7 @@ def test_the_share_of_every_sequence_is_chosen_and_one_at_least(
 def test_of_the_chosen_eight_in_ten_are_masked_one_is_random_and_one_stays() -> None:
     ids = torch.full((2000, 50), 7)
     random = torch.Generator().manual_seed(0)
-    seen, hidden = hide(ids, mask=MASK, vocabulary=VOCABULARY, share=0.5, generator=random)
+    seen, hidden = hide(ids, mask=MASK, vocabulary_size=VOCABULARY, share=0.5, generator=random)
     n = hidden.sum().item()
     assert n == 2000 * 25
     counts = torch.bincount(seen[hidden], minlength=VOCABULARY).double() / n

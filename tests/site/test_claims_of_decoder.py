@@ -91,7 +91,7 @@ class Peeking(Decoder):
     """The letter that comes next makes itself a little more probable."""
 
     def forward(self, ids: Tensor, *given: object, **more: object) -> Tensor:
-        ahead = F.one_hot(ids.roll(-1, -1), self.vocabulary)
+        ahead = F.one_hot(ids.roll(-1, -1), self.vocabulary_size)
         return super().forward(ids, *given, **more) + ahead
 
 

@@ -42,7 +42,7 @@ class Reader(nn.Module):
         answers: int,
         *,
         tokens: int,
-        vocabulary: int = HIDDEN + 1,
+        vocabulary_size: int = HIDDEN + 1,
         d_model: int = 32,
         heads: int = 4,
     ) -> None:
@@ -50,7 +50,7 @@ class Reader(nn.Module):
         by_distance = {"ALiBi": partial(alibi_bias, heads=heads), "T5": BucketedBias(heads)}
         self.bias = by_distance.get(position)
         added = position if self.bias is None else "none"
-        self.embedding = TokenEmbedding(vocabulary, d_model, tokens=tokens, position=added)
+        self.embedding = TokenEmbedding(vocabulary_size, d_model, tokens=tokens, position=added)
         self.encoder = Encoder(d_model, heads=heads, layers=1, d_hidden=64)
         self.readout = nn.Linear(d_model, answers)
 
@@ -63,7 +63,7 @@ class Reader(nn.Module):
     ) -> Float[Tensor, "*batch tokens answers"]:
         """Answer for every token; the first of them stands at the place ``start``."""
         x = self.embedding(ids, start=start)
-        rotation = self.embedding.rotation(ids, start=start)  # None, unless rotary
+        rotation = self.embedding.positions(ids, start=start)  # None, unless rotary
         bias = None if self.bias is None else self.bias(ids.shape[-1]).to(x)
         if bias is not None and ids.dim() > 1:
             bias = bias[None]  # the same for the whole batch
