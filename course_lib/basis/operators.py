@@ -22,7 +22,7 @@ from torch.optim import AdamW, Optimizer
 
 from course_lib.basis.hats import check_nodes, hat
 from course_lib.support.contracts import NotNegative, Positive, Size, checked
-from course_lib.support.training import fit
+from course_lib.support.training import fit, one_cycle
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 """Points, places of sensors, what they measured, and the solution at the points."""
@@ -214,7 +214,7 @@ def train_operator(
 
     A batch is ``(x, place, z, u)``. AdamW moves the parameters, and where ``inner`` names matrices,
     Muon moves these (:func:`muon_and_adamw`). ``learning_rate`` is AdamW's. The rates rise and fall
-    in one cycle, see :func:`course_lib.support.training.fit`.
+    as :func:`course_lib.support.training.one_cycle` says.
     """
 
     def both(_: object, lr: float) -> list[Optimizer]:
@@ -231,7 +231,7 @@ def train_operator(
         steps=steps,
         learning_rate=learning_rate,
         optimizer=both if inner else partial(AdamW, foreach=True),
-        schedule="one cycle",
+        schedule=one_cycle,
         clip=1.0,
         progress=progress,
     )

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import CosineAnnealingLR
 
 from course_lib.attention import MultiHeadAttention
 from course_lib.mechanics import CoupledOscillators, IntegrationError, Trajectory, integrate
@@ -297,7 +298,7 @@ def learn(
     ]
 
     adam = partial(torch.optim.Adam, fused=True)
-    options = {"learning_rate": learning_rate, "optimizer": adam, "schedule": "cosine"}
+    options = {"learning_rate": learning_rate, "optimizer": adam, "schedule": CosineAnnealingLR}
     fit(model, loss, batches, steps=updates, progress=progress, **options)
     return model
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from torch.optim import Adam, AdamW, Optimizer
 from torch.optim.lr_scheduler import (
     CosineAnnealingLR,
+    LambdaLR,
     LinearLR,
     LRScheduler,
     OneCycleLR,
@@ -23,10 +24,6 @@ from torch.optim.lr_scheduler import (
 from course_lib.support.contracts import Between, Count, Positive, Size, checked
 
 Batch = TypeVar("Batch")
-SCHEDULES = {
-    "one cycle": lambda it, steps: OneCycleLR(it, it.defaults["lr"], total_steps=steps + 1),
-    "cosine": CosineAnnealingLR,
-}
 
 
 @checked(calls_back=True)
@@ -38,7 +35,7 @@ def fit(
     steps: Size,
     learning_rate: Positive = 1e-3,
     optimizer: Callable[..., Optimizer | list[Optimizer]] = AdamW,
-    schedule: Literal["one cycle", "cosine"] | None = None,
+    schedule: Callable[[Optimizer, int], LRScheduler] | None = None,
     clip: Positive | None = None,
     progress: bool = True,
     callback: Callable[[int, float], object] | None = None,
@@ -47,18 +44,17 @@ def fit(
 
     When ``batches`` ends it starts again, as a list or a ``DataLoader`` can; a generator cannot,
     and has to be long enough. ``optimizer`` is called with the parameters and
-    ``lr=learning_rate``; of several that it makes, each takes its step. By the ``schedule`` their
-    rates fall to 0, along a cosine or in one cycle, in the first third of which they rise to what
-    they were made with (Smith and Topin, 2019). ``clip`` limits the norm of the gradient.
-    ``callback(step, loss)`` runs after each step. The model is in training mode meanwhile, and then
-    in the mode it came in. The progress bar goes to stderr. Raises ``ValueError`` if the loss is no
-    scalar or does not depend on the parameters, or if the batches run out, and
-    ``FloatingPointError`` that names the step as soon as the loss is nan or infinite; that step
-    changes no parameter.
+    ``lr=learning_rate``; of several that it makes, each takes its step. ``schedule(optimizer,
+    steps)`` says how a rate changes, as :func:`one_cycle` does. ``clip`` limits the norm of the
+    gradient. ``callback(step, loss)`` runs after each step. The model is in training mode
+    meanwhile, and then in the mode it came in. The progress bar goes to stderr. Raises
+    ``ValueError`` if the loss is no scalar or does not depend on the parameters, or if the batches
+    run out, and ``FloatingPointError`` that names the step as soon as the loss is nan or infinite;
+    that step changes no parameter.
     """
     made = optimizer(model.parameters(), lr=learning_rate)
     optimizers = made if isinstance(made, list) else [made]
-    plans = [SCHEDULES[schedule](each, steps) for each in optimizers] if schedule else []
+    plans = [schedule(each, steps) for each in optimizers] if schedule else []
     history: list[float] = []
     supply = _again(batches)
     was_training = model.training
@@ -87,6 +83,23 @@ def fit(
     finally:
         model.train(was_training)
     return history
+
+
+def one_cycle(optimizer: Optimizer, steps: int) -> LRScheduler:
+    """Rates rise in the first third of the steps to what they were made with, then fall to 0.
+
+    Source: Smith and Topin (2019).
+    """
+    largest = [group["lr"] for group in optimizer.param_groups]
+    return OneCycleLR(optimizer, largest, total_steps=steps + 1)
+
+
+def warmed_up(optimizer: Optimizer, steps: int) -> LRScheduler:
+    """Rates rise for a hundred steps to what they were made with, and fall to 0 along a cosine."""
+    return LambdaLR(
+        optimizer,
+        lambda step: min(1, (step + 1) / 100) * (1 + math.cos(math.pi * step / steps)) / 2,
+    )
 
 
 @checked(calls_back=True)

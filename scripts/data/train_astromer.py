@@ -14,9 +14,9 @@ is in the files is told beside them, in astromer.md.
 
 import argparse
 import json
-import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -45,13 +45,13 @@ from course_lib.models.stars import (
     seasons,
 )
 from course_lib.models.stored import DATA
-from course_lib.support.training import parameter_count, seed
+from course_lib.support.training import fit, parameter_count, seed, warmed_up
 
 SEED, SEASONS, STEPS, BATCH = 0, 4, 7500, 64
 VISIBLE = (6, 34)  # nights of a season of forty
 ENOUGH = NIGHTS // 2  # visible nights in which a period can be found
 IN_LECTURE = (28, 28)  # so many are visible in the lecture, whose errors go into the file
-RATE, DECAY, WARM_UP, CLIP = 2e-3, 0.01, 100, 1.0
+RATE, DECAY, CLIP = 2e-3, 0.01, 1.0
 REPORT = 500
 DOUBT_SEED, DOUBT_ROUNDS = 2, 200
 
@@ -89,25 +89,10 @@ def found_period(curves: LightCurves, seen: Tensor) -> Tensor:
     return find_period(curves.time, curves.magnitude, curves.error, frequency, seen=seen)
 
 
-def rate(step: int, steps: int) -> float:
-    """The learning rate of a step, as a share of the largest: up in a line, down in a cosine."""
-    return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2
-
-
-def descend(
-    model: Astromer, batches: Iterable[tuple[LightCurves, Tensor]], steps: int, largest: float
-) -> Iterator[float]:
-    """Train on so many batches, each with what is hidden of it; the loss of each in its turn."""
-    descent = torch.optim.AdamW(model.parameters(), lr=largest, weight_decay=DECAY, fused=True)
-    plan = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: rate(step, steps))
-    for curves, hidden in batches:
-        loss = reconstruction_error(model(curves, hidden=hidden), curves.magnitude, hidden)
-        descent.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        descent.step()
-        plan.step()
-        yield loss.item()
+def error_at_hidden(model: Astromer, batch: tuple[LightCurves, Tensor]) -> Tensor:
+    """The loss of some seasons, with what is hidden of them."""
+    curves, hidden = batch
+    return reconstruction_error(model(curves, hidden=hidden), curves.magnitude, hidden)
 
 
 def error_of(model: Astromer, curves: LightCurves, hidden: Tensor) -> float:
@@ -133,7 +118,8 @@ def train(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
     drawn = (torch.randint(len(curves), (BATCH,), generator=random) for _ in range(steps))
     batches = ((curves[rows], hidden[rows]) for rows in drawn)
     recent, curve = [], []
-    for step, loss in enumerate(descend(model, batches, steps, largest)):
+
+    def report(step: int, loss: float) -> None:
         recent.append(loss)
         if not (step + 1) % REPORT:
             found = {
@@ -142,8 +128,21 @@ def train(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
                 "validation": round(error_of(model, *aside), 5),
             }
             curve.append(found)
-            recent = []
+            recent.clear()
             print(f"{time.process_time() - processor:.0f} s", json.dumps(found), flush=True)
+
+    fit(
+        model,
+        error_at_hidden,
+        batches,
+        steps=steps,
+        learning_rate=largest,
+        optimizer=partial(torch.optim.AdamW, weight_decay=DECAY, fused=True),
+        schedule=warmed_up,
+        clip=CLIP,
+        progress=False,
+        callback=report,
+    )
     told = {
         "steps": steps,
         "seed": SEED,
@@ -175,7 +174,7 @@ def loss_of(spread: Tensor, nights: dict[str, Tensor]) -> Tensor:
     return negative_log_likelihood(nights["said"], deviation, nights["magnitude"], everywhere)
 
 
-def fit(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
+def fit_exactly(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
     """Change the parameters until the loss is least; nothing is drawn."""
     options = {"max_iter": DOUBT_ROUNDS, "line_search_fn": "strong_wolfe"}
     descent = torch.optim.LBFGS(parameters, **options)
@@ -194,11 +193,13 @@ def learn_doubt(model: Astromer, clock: str) -> dict:
     nights = asked(model, *watched("train", clock, value=DOUBT_SEED))
     nights = {name: part.double() for name, part in nights.items()}
     model.doubt.double()  # a fit until nothing changes needs the digits
-    fit(list(model.doubt.parameters()), lambda: loss_of(model.spread_of(nights["tokens"]), nights))
+    fit_exactly(
+        list(model.doubt.parameters()), lambda: loss_of(model.spread_of(nights["tokens"]), nights)
+    )
     model.doubt.half().float()  # what travels is rounded
     constant = torch.zeros((), dtype=torch.float64, requires_grad=True)
     everywhere = torch.ones_like(nights["said"])
-    fit([constant], lambda: loss_of(constant.exp() * everywhere, nights))
+    fit_exactly([constant], lambda: loss_of(constant.exp() * everywhere, nights))
     told = {"seed": DOUBT_SEED, "nights": nights["said"].numel(), "rounds": DOUBT_ROUNDS}
     return told | {"constant": constant.exp().item()}
 

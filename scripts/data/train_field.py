@@ -11,27 +11,25 @@ rounded as they are stored.
 
 import argparse
 import json
-import math
 import time
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.optim.lr_scheduler import LambdaLR
+from torch.optim import Optimizer
 
 from course_lib.basis import CrossAttentionField, muon_and_adamw, random_rods
 from course_lib.basis.field import INNER
 from course_lib.models.stored import DATA
-from course_lib.support.training import parameter_count, seed
+from course_lib.support.training import fit, parameter_count, seed, warmed_up
 
 SEED, TEST_SEED, RODS, TEST_RODS = 0, 1, 20_000, 1000
 SENSORS, NODES, POINTS = 32, 249, 16
 SIZES = {"d_model": 32, "heads": 4, "layers": 2, "d_z": 2, "d_hidden": 64}
 FINEST = 100  # nearly pi divided by the distance of two sensors
 BATCH, STEPS = 64, 16_000
-MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARM_UP = 0.01, 2e-3, 1e-3, 100
+MUON_RATE, ADAMW_RATE, WEIGHT_DECAY = 0.01, 2e-3, 1e-3
 LAST = 1000  # steps over which the last loss is taken
-REPORT = 1000
 
 
 def measured(rods: int, source: int) -> tuple[Tensor, Tensor]:
@@ -48,35 +46,27 @@ def answer(field: CrossAttentionField, x: Tensor, z: Tensor) -> Tensor:
     return field(x.expand(len(z), -1), place.expand(len(z), -1), z)
 
 
-def rate(step: int, steps: int) -> float:
-    """The learning rate of a step, as a share of the largest: up in a line, down in a cosine."""
-    return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2
-
-
 def train(steps: int) -> tuple[CrossAttentionField, float, float]:
     """The field, its last loss, and the seconds of processor time that it took."""
     seed(SEED)
     z, u = measured(RODS, SEED)
     mesh, square = torch.linspace(0, 1, NODES), u.square().mean(dim=-1)
     field = CrossAttentionField(**SIZES, finest=FINEST)
-    descents = muon_and_adamw(
-        field, INNER, muon_rate=MUON_RATE, adamw_rate=ADAMW_RATE, weight_decay=WEIGHT_DECAY
-    )
-    plans = [LambdaLR(descent, lambda step: rate(step, steps)) for descent in descents]
-    history = []
-    start = time.process_time()
-    for step in range(steps):
-        rod, node = torch.randint(RODS, (BATCH,)), torch.randint(NODES, (POINTS,))
+    draws = ((torch.randint(RODS, (BATCH,)), torch.randint(NODES, (POINTS,))) for _ in range(steps))
+
+    def loss(field: CrossAttentionField, draw: tuple[Tensor, Tensor]) -> Tensor:
+        rod, node = draw
         missed = answer(field, mesh[node], z[rod]) - u[rod][:, node]
-        loss = (missed.square().mean(dim=-1) / square[rod]).mean()
-        field.zero_grad()
-        loss.backward()
-        for part in (*descents, *plans):
-            part.step()
-        history.append(loss.item())
-        if not (step + 1) % REPORT:
-            recent, seconds = np.mean(history[-LAST:]), time.process_time() - start
-            print(f"{step + 1} steps, {seconds:.0f} s: loss {recent:.5f}", flush=True)
+        return (missed.square().mean(dim=-1) / square[rod]).mean()
+
+    def descents(_: object, lr: float) -> list[Optimizer]:
+        return muon_and_adamw(
+            field, INNER, muon_rate=MUON_RATE, adamw_rate=lr, weight_decay=WEIGHT_DECAY
+        )
+
+    start = time.process_time()
+    options = {"learning_rate": ADAMW_RATE, "optimizer": descents, "schedule": warmed_up}
+    history = fit(field, loss, draws, steps=steps, **options)
     return field.eval(), float(np.mean(history[-LAST:])), time.process_time() - start
 
 

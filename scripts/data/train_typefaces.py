@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import time
+from functools import partial
 
 import numpy as np
 import torch
@@ -22,18 +23,13 @@ from torch import Tensor
 from course_lib.autoencoder import VAE, elbo
 from course_lib.models.stored import DATA
 from course_lib.models.typefaces import SIDES, load_typefaces, typeface_vae
-from course_lib.support.training import parameter_count, seed
+from course_lib.support.training import fit, parameter_count, seed, warmed_up
 
 SEED, D_Z, BATCH, STEPS, BETA = 0, 16, 16, 10_000, 32
 NOISE_VARIANCE = 0.007
-LEARNING_RATE, WEIGHT_DECAY, WARM_UP = 2e-3, 0.02, 100
+LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.02
 REPORT = 2000
 DRAWS = 16  # from each cloud, for the figures at the end
-
-
-def rate(step: int, steps: int) -> float:
-    """The learning rate of a step, as a share of the largest: up in a line, down in a cosine."""
-    return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2
 
 
 def bound(model: VAE, x: Tensor, *, draws: int = 1) -> dict[str, float]:
@@ -85,22 +81,27 @@ def train(steps: int, beta: float, *, value: int = SEED) -> tuple[VAE, float]:
     with torch.no_grad():
         model.log_noise_variance.fill_(math.log(NOISE_VARIANCE))
     model.log_noise_variance.requires_grad_(requires_grad=False)
-    descent = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    plan = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: rate(step, steps))
     start = time.process_time()
-    for step in range(steps):
-        chosen = torch.randint(len(x), (BATCH,))
-        loss = -elbo(model, x[chosen], beta=beta).value.mean()
-        descent.zero_grad()
-        (loss / x.shape[1]).backward()
-        descent.step()
-        plan.step()
+
+    def report(step: int, _: float) -> None:
         if not (step + 1) % REPORT:
             model.eval()
             nats = bound(model, held)["elbo"]
             seconds = time.process_time() - start
             print(f"{step + 1} steps, {seconds:.0f} s: validation {nats:.0f} nats", flush=True)
             model.train()
+
+    fit(
+        model,
+        lambda model, few: -elbo(model, few, beta=beta).value.mean() / x.shape[1],
+        (x[torch.randint(len(x), (BATCH,))] for _ in range(steps)),
+        steps=steps,
+        learning_rate=LEARNING_RATE,
+        optimizer=partial(torch.optim.AdamW, weight_decay=WEIGHT_DECAY),
+        schedule=warmed_up,
+        progress=False,
+        callback=report,
+    )
     model.eval()
     calibrate(model, held)
     standardize(model, x)

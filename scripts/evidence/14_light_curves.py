@@ -20,7 +20,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, ExpSineSquared
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.light_curves import (
@@ -56,7 +56,7 @@ from course_lib.models.stars import (
     seasons,
 )
 from course_lib.support.evidence import Row, compute, experiment
-from course_lib.support.training import seed
+from course_lib.support.training import fit, one_cycle, seed
 from course_lib.widgets.watched_stars import ECLIPSING, ROUGH, stars_to_watch
 
 FREQUENCY = frequency_grid(DAYS, highest=FASTEST)
@@ -580,18 +580,21 @@ def learned(
     learner = kind_of(body.frequency)
     learner.load_state_dict(body.state_dict())
     model = StarClassifier(learner, len(CLASSES), extras=1).train()
-    groups = {rate: learner.parameters(), HEAD_RATE: model.head.parameters()}
-    descent = torch.optim.AdamW([{"params": part} for part in groups.values()], fused=True)
-    plan = torch.optim.lr_scheduler.OneCycleLR(descent, list(groups), total_steps=steps + 1)
+    groups = [
+        {"params": part.parameters(), "lr": lr}
+        for part, lr in ((learner, rate), (model.head, HEAD_RATE))
+    ]
     share = 1 / torch.bincount(kind)[kind]
-    for _ in range(steps):
-        rows = torch.multinomial(share, BATCH, replacement=True, generator=random)
-        loss = F.cross_entropy(model(curves[rows], features[rows, :1]), kind[rows])
-        descent.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        descent.step()
-        plan.step()
+    fit(
+        model,
+        lambda model, few: F.cross_entropy(model(curves[few], features[few, :1]), kind[few]),
+        (share.multinomial(BATCH, replacement=True, generator=random) for _ in range(steps)),
+        steps=steps,
+        optimizer=lambda *_, **__: torch.optim.AdamW(groups, fused=True),
+        schedule=one_cycle,
+        clip=1.0,
+        progress=False,
+    )
     return model.eval()
 
 

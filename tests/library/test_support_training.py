@@ -8,7 +8,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.support.training import fit, fit_side_by_side, parameter_count, seed
+from course_lib.support.training import (
+    fit,
+    fit_side_by_side,
+    one_cycle,
+    parameter_count,
+    seed,
+    warmed_up,
+)
 
 
 def squared_error(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
@@ -66,7 +73,7 @@ def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) ->
             lambda o, *_: rates.append([o.param_groups[0]["lr"], o.defaults["lr"]])
         )
     before = [p.detach().clone() for p in model.parameters()]
-    options = {"optimizer": lambda *_, **__: both, "schedule": "one cycle", "progress": False}
+    options = {"optimizer": lambda *_, **__: both, "schedule": one_cycle, "progress": False}
     history = fit(model, squared_error, batches, steps=30, **options)
     shares = torch.tensor(rates)[:, 0] / torch.tensor(rates)[:, 1]
     assert len(history) == 30
@@ -75,6 +82,18 @@ def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) ->
     assert shares.max().item() == pytest.approx(1, abs=0.02)
     assert shares[-1] < 0.02
     assert all((p != b).any() for p, b in zip(model.parameters(), before, strict=True))
+
+
+def test_rates_warm_up_for_a_hundred_steps_and_fall_to_nothing_along_a_cosine(line: tuple) -> None:
+    descent = torch.optim.SGD(line[0].parameters(), lr=0.5)
+    plan, rates = warmed_up(descent, 400), []
+    for _ in range(400):
+        rates.append(descent.param_groups[0]["lr"])
+        descent.step()
+        plan.step()
+    assert rates[49] == pytest.approx(0.25 * (1 + math.cos(math.pi * 49 / 400)) / 2)
+    assert rates[200] == pytest.approx(0.25)
+    assert 0 < rates[-1] < 1e-4
 
 
 def test_the_model_trains_in_training_mode_and_comes_back_as_it_was(line: tuple) -> None:
