@@ -118,9 +118,9 @@ def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
         drawn = random.normal(size=(len(sizes), places), **normal)
         return torch.from_numpy(drawn).float()
 
-    real = torch.arange(places) < torch.tensor(sizes)[:, None]
-    kind = torch.from_numpy(random.integers(5, size=real.shape))
-    charge = torch.from_numpy(random.choice([-1, 1], size=real.shape))
+    valid = torch.arange(places) < torch.tensor(sizes)[:, None]
+    kind = torch.from_numpy(random.integers(5, size=valid.shape))
+    charge = torch.from_numpy(random.choice([-1, 1], size=valid.shape))
     charge = torch.where((kind == 1) | (kind == 2), 0, charge)
     hardest = torch.tensor([200.0] + [40.0] * (places - 1))
     pt = hardest * draw(scale=0.3).exp()
@@ -128,9 +128,9 @@ def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
     columns = {"pt": pt, "eta": 0.5 + near * draw(), "phi": 3.1 + near * draw()}
     columns |= {name: draw() * (charge != 0) for name in ("d0", "dz")}
     return Jets(
-        **{name: value * real for name, value in columns.items()},
-        kind=torch.where(real, kind, EMPTY),
-        charge=charge * real,
+        **{name: value * valid for name, value in columns.items()},
+        kind=torch.where(valid, kind, EMPTY),
+        charge=charge * valid,
         label=torch.arange(len(sizes)) % len(CLASSES),
         size=torch.tensor(sizes),
     )

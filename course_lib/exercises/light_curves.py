@@ -85,26 +85,26 @@ FLAGS = (True, False)
 def _nights(draw: Callable, *, padded: bool = True, some_hidden: bool = True) -> tuple:
     """Draw flags of real and of hidden nights, of which one at least may be looked at."""
     nights = draw(SIZES)
-    real = torch.tensor(draw(_flags(nights))) if padded else torch.ones(nights).bool()
+    valid = torch.tensor(draw(_flags(nights))) if padded else torch.ones(nights).bool()
     hidden = torch.tensor(draw(_flags(nights))) if some_hidden else torch.zeros(nights).bool()
-    return torch.cat([torch.tensor([True]), real]), torch.cat([torch.tensor([False]), hidden])
+    return torch.cat([torch.tensor([True]), valid]), torch.cat([torch.tensor([False]), hidden])
 
 
 def _flags(count: int) -> st.SearchStrategy[list]:
     return st.lists(st.sampled_from(FLAGS), min_size=count, max_size=count)
 
 
-def _seen(real: Tensor, hidden: Tensor) -> Tensor:
-    return (real & ~hidden).expand(len(real), -1)
+def _seen(valid: Tensor, hidden: Tensor) -> Tensor:
+    return (valid & ~hidden).expand(len(valid), -1)
 
 
 visible_mask = Exercise(
     "visible_mask",
-    "visible_mask(real, hidden): which night may look at which, a row for each night that looks. "
-    "True where it may. real is False in padding, hidden is True where a magnitude is to be filled "
-    "in. Shapes: (nights,) twice to (nights, nights), all of them bool.",
+    "visible_mask(valid, hidden): which night may look at which, a row for each night that looks. "
+    "True where it may. valid is False in padding, hidden is True where a magnitude is to be "
+    "filled in. Shapes: (nights,) twice to (nights, nights), all of them bool.",
     inputs=_nights(),
-    shape=lambda real, hidden: (len(real), len(real)),  # noqa: ARG005 - shown by name
+    shape=lambda valid, hidden: (len(valid), len(valid)),  # noqa: ARG005 - shown by name
     boolean=True,
 )
 
@@ -114,8 +114,8 @@ visible_mask = Exercise(
     hint="A mask is True where a query may look. Is yours the other way round?",
     inputs=_nights(padded=False, some_hidden=False),
 )
-def _(attempt: Attempt, real: Tensor, hidden: Tensor) -> bool:
-    return bool(attempt(real, hidden).all())
+def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
+    return bool(attempt(valid, hidden).all())
 
 
 @visible_mask.property(
@@ -123,22 +123,22 @@ def _(attempt: Attempt, real: Tensor, hidden: Tensor) -> bool:
     hint="What stands in padding is of no account. Which of your columns are those of padding?",
     inputs=_nights(some_hidden=False),
 )
-def _(attempt: Attempt, real: Tensor, hidden: Tensor) -> bool:
-    return not attempt(real, hidden)[:, ~real].any()
+def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
+    return not attempt(valid, hidden)[:, ~valid].any()
 
 
 @visible_mask.property(
     "nobody looks at a hidden night, not even this night itself",
     hint="A hidden magnitude has to be told from all others. Who in your table looks at it?",
 )
-def _(attempt: Attempt, real: Tensor, hidden: Tensor) -> bool | str:
-    answer = attempt(real, hidden)
+def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool | str:
+    answer = attempt(valid, hidden)
     if not answer[:, hidden].any():
         return True
-    itself = torch.eye(len(real), dtype=torch.bool)
+    itself = torch.eye(len(valid), dtype=torch.bool)
     if not (answer & ~itself)[:, hidden].any():
         return "A hidden night sees itself, and then it has only to repeat what it sees."
-    if torch.equal(answer, real & ~hidden[:, None]):
+    if torch.equal(answer, valid & ~hidden[:, None]):
         return "You close the rows of hidden nights. Rows look, columns are looked at."
     return False
 
@@ -147,8 +147,8 @@ def _(attempt: Attempt, real: Tensor, hidden: Tensor) -> bool | str:
     "hidden nights look at the visible ones like all others",
     hint="A hidden night has a question, too: its own. Which of its row is True in your table?",
 )
-def _(attempt: Attempt, real: Tensor, hidden: Tensor) -> bool:
-    return bool(attempt(real, hidden)[real][:, real & ~hidden].all())  # padding may ask anything
+def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
+    return bool(attempt(valid, hidden)[valid][:, valid & ~hidden].all())  # padding may ask anything
 
 
 @st.composite
@@ -229,24 +229,24 @@ def _tokens(draw: Callable, *, padded: bool = True, filling: tuple = NUMBERS) ->
     stars, nights, features = draw(SIZES), draw(SIZES) + 1, draw(SIZES)
     tokens = draw(tensors(stars, nights, features))
     length = torch.tensor(draw(st.lists(st.integers(1, nights), min_size=stars, max_size=stars)))
-    real = torch.arange(nights) < (length[:, None] if padded else nights)
-    real = real.expand(stars, -1)
+    valid = torch.arange(nights) < (length[:, None] if padded else nights)
+    valid = valid.expand(stars, -1)
     padding = draw(tensors(stars, nights, features, numbers=filling))
-    return torch.where(real[..., None], tokens, padding), real
+    return torch.where(valid[..., None], tokens, padding), valid
 
 
-def _mean(tokens: Tensor, real: Tensor) -> Tensor:
-    kept = torch.where(real[..., None], tokens, torch.zeros_like(tokens))
-    return kept.sum(1) / real.sum(1, keepdim=True)
+def _mean(tokens: Tensor, valid: Tensor) -> Tensor:
+    kept = torch.where(valid[..., None], tokens, torch.zeros_like(tokens))
+    return kept.sum(1) / valid.sum(1, keepdim=True)
 
 
 mean_of_nights = Exercise(
     "mean_of_nights",
-    "mean_of_nights(tokens, real): the mean over the real nights of each star. In padding, where "
-    "real is False, anything may stand. Shapes: (stars, nights, features) and (stars, nights) to "
+    "mean_of_nights(tokens, valid): the mean over the real nights of each star. In padding, where "
+    "valid is False, anything may stand. Shapes: (stars, nights, features) and (stars, nights) to "
     "(stars, features).",
     inputs=_tokens(),
-    shape=lambda tokens, real: (len(tokens), tokens.shape[-1]),  # noqa: ARG005 - shown by name
+    shape=lambda tokens, valid: (len(tokens), tokens.shape[-1]),  # noqa: ARG005 - shown by name
 )
 
 
@@ -255,8 +255,8 @@ mean_of_nights = Exercise(
     hint="Which of the three axes are the nights?",
     inputs=_tokens(padded=False),
 )
-def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool | str:
-    answer = attempt(tokens, real)
+def _(attempt: Attempt, tokens: Tensor, valid: Tensor) -> bool | str:
+    answer = attempt(tokens, valid)
     return close(answer, tokens.mean(1)) or recognised(
         answer, {"You add the nights up. A mean is asked for.": tokens.sum(1)}
     )
@@ -268,14 +268,14 @@ def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool | str:
     "you divide?",
     inputs=_tokens(filling=(0.0,)),
 )
-def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool | str:
-    answer = attempt(tokens, real)
-    return close(answer, _mean(tokens, real)) or recognised(
+def _(attempt: Attempt, tokens: Tensor, valid: Tensor) -> bool | str:
+    answer = attempt(tokens, valid)
+    return close(answer, _mean(tokens, valid)) or recognised(
         answer,
         {
             "You divide by the length of the row, which counts padding.": tokens.mean(1),
             "You divide by the real nights of the whole batch. Each star has its own.": (
-                tokens.sum(1) / real.sum()
+                tokens.sum(1) / valid.sum()
             ),
         },
     )
@@ -283,10 +283,10 @@ def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool | str:
 
 @mean_of_nights.property(
     "what stands in padding does not count",
-    hint="Change a number where real is False: does your answer move?",
+    hint="Change a number where valid is False: does your answer move?",
 )
-def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool:
-    return close(attempt(tokens, real), _mean(tokens, real))
+def _(attempt: Attempt, tokens: Tensor, valid: Tensor) -> bool:
+    return close(attempt(tokens, valid), _mean(tokens, valid))
 
 
 @mean_of_nights.property(
@@ -294,5 +294,5 @@ def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool:
     hint="Nothing times infinity is nan. How do you leave a number out without multiplying it?",
     inputs=_tokens(filling=(float("inf"),)),
 )
-def _(attempt: Attempt, tokens: Tensor, real: Tensor) -> bool:
-    return close(attempt(tokens, real), _mean(tokens, real))
+def _(attempt: Attempt, tokens: Tensor, valid: Tensor) -> bool:
+    return close(attempt(tokens, valid), _mean(tokens, valid))

@@ -90,8 +90,8 @@ class Jets:
         check_not_negative("pt", self.pt)
         _check_places("kind", self.kind, PARTICLES, minimum=EMPTY)
         _check_places("label", self.label, self.classes, minimum=0)
-        check_real(self.real)
-        if not torch.equal(self.pt > 0, self.real):
+        check_valid(self.valid)
+        if not torch.equal(self.pt > 0, self.valid):
             raise ValueError(
                 "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
                 f"where kind is not {EMPTY}; change the one or the other"
@@ -105,7 +105,7 @@ class Jets:
         return self._each(lambda values: values[which])
 
     @property
-    def real(self) -> Bool[Tensor, "jets particles"]:
+    def valid(self) -> Bool[Tensor, "jets particles"]:
         """True where a particle is."""
         return self.kind != EMPTY
 
@@ -180,7 +180,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
     the sign of $\Delta\eta$ where the jet flies backwards.
     """
     _, eta, phi, _ = measured(jets.total)
-    momenta, real = jets.momenta, jets.real
+    momenta, valid = jets.momenta, jets.valid
     energy, pt = momenta[..., 0], jets.pt.double()
     jet_energy, jet_pt = jets.total[:, :1], transverse_momentum(jets.total)[:, None]
     from_axis = (jets.eta.double() - eta[:, None], delta_phi(jets.phi.double(), phi[:, None]))
@@ -196,7 +196,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
     tracks = torch.stack([jets.d0, jets.dz], dim=-1) / IMPACT
     kinds = one_hot(jets.kind.long().clamp(min=0), len(PARTICLES))
     known = torch.cat([torch.stack(columns, dim=-1), kinds, tracks.tanh()], dim=-1)
-    return torch.where(real[..., None], known, 0).float()
+    return torch.where(valid[..., None], known, 0).float()
 
 
 @checked
@@ -235,9 +235,9 @@ def pairwise_features(
 # What the functions above share -----------------------------------------------------------------
 
 
-def check_real(real: Bool[Tensor, "*batch particles"]) -> None:
+def check_valid(valid: Bool[Tensor, "*batch particles"]) -> None:
     """Raise ``ValueError`` for a jet without particles."""
-    if not (some := real.any(dim=-1)).all():
+    if not (some := valid.any(dim=-1)).all():
         which = tuple((~some).nonzero()[0].tolist())
         raise ValueError(
             f"jet {which} has no particles; expected one at least, since nothing left no jet; "

@@ -331,12 +331,12 @@ def _jets(found: dict[str, "awkward.Array"], particles: int, classes: tuple[str,
     here = torch.stack([padded(f"part_is{name}") for name in KINDS])
     labels = torch.stack([torch.from_numpy(found[c].to_numpy()).long() for c in _labels(classes)])
     pt = torch.hypot(x, y)
-    real = pt > 0
+    valid = pt > 0
     return Jets(
         pt=pt,
-        eta=torch.where(real, (z / pt).asinh(), 0),
-        phi=torch.where(real, torch.atan2(y, x), 0),
-        kind=torch.where(real, here.argmax(dim=0), EMPTY),
+        eta=torch.where(valid, (z / pt).asinh(), 0),
+        phi=torch.where(valid, torch.atan2(y, x), 0),
+        kind=torch.where(valid, here.argmax(dim=0), EMPTY),
         charge=charge.long(),
         d0=d0,
         dz=dz,

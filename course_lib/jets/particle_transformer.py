@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Real
 from torch import Tensor, nn
 
 from course_lib.attention import zero_where_unseen
-from course_lib.jets.features import FEATURES, PAIR_FEATURES, check_real
+from course_lib.jets.features import FEATURES, PAIR_FEATURES, check_valid
 from course_lib.support.checks import check_broadcasts, check_not_empty
 from course_lib.support.contracts import Size, UnitInterval, checked
 from course_lib.transformer import BlockAttention
@@ -195,12 +195,12 @@ class ParticleTransformer(nn.Module):
         features: Float[Tensor, "jets particles d_features"],
         pairs: Real[Tensor, "jets particles particles d_pair_features"] | None = None,
         *,
-        real: Bool[Tensor, "jets particles"],
+        valid: Bool[Tensor, "jets particles"],
     ) -> "ParticleTransformer":
         """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
-        self.standard.learn(features[real])
+        self.standard.learn(features[valid])
         if pairs is not None:
-            real_pairs = pairs[real[:, :, None] & real[:, None, :]]
+            real_pairs = pairs[valid[:, :, None] & valid[:, None, :]]
             self.standard_pairs.learn(real_pairs.to(features.dtype))
         return self
 
@@ -210,19 +210,19 @@ class ParticleTransformer(nn.Module):
         features: Float[Tensor, "*batch particles d_features"],
         pairs: Real[Tensor, "*batch particles particles d_pair_features"] | None = None,
         *,
-        real: Bool[Tensor, "*batch particles"] | None = None,
+        valid: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch classes"]:
         """The logits; without ``pairs`` nothing is added to the scores.
 
-        ``real`` is True where a particle is, everywhere by default. ``pairs`` may be of another
+        ``valid`` is True where a particle is, everywhere by default. ``pairs`` may be of another
         dtype. Raises ``ValueError`` for a jet without particles.
         """
-        real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
-        check_real(real)
-        x = self.embed(self.standard(zero_where_unseen(features, real)))
-        mask = real[..., None, None, :]
+        valid = torch.ones_like(features[..., 0], dtype=torch.bool) if valid is None else valid
+        check_valid(valid)
+        x = self.embed(self.standard(zero_where_unseen(features, valid)))
+        mask = valid[..., None, None, :]
         if pairs is not None:
-            pairs = zero_where_unseen(pairs, real[..., None] & real[..., None, :])
+            pairs = zero_where_unseen(pairs, valid[..., None] & valid[..., None, :])
         bias = self.bias(pairs, like=x)
         for block in self.blocks:
             x = block(x, mask=mask, bias=bias)
@@ -251,7 +251,7 @@ class ParticleTransformer(nn.Module):
         features: Float[Tensor, "*batch particles d_features"],
         pairs: Real[Tensor, "*batch particles particles d_pair_features"] | None = None,
         *,
-        real: Bool[Tensor, "*batch particles"] | None = None,
+        valid: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "class_layers *batch heads seen"]:
         """How much the class token looks at itself, which is first, and at each particle."""
         weights: list[Tensor] = []
@@ -264,7 +264,7 @@ class ParticleTransformer(nn.Module):
             for block in self.class_blocks
         ]
         try:
-            self(features, pairs, real=real)
+            self(features, pairs, valid=valid)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -62,9 +62,9 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
     if len(jets) > TOGETHER:
         starts = range(0, len(jets), TOGETHER)
         return torch.cat([jet_summary(jets[start : start + TOGETHER]) for start in starts])
-    real, total = jets.real, jets.total
+    valid, total = jets.valid, jets.total
     share = jets.pt.double() / reduce(jets.pt.double(), "jets particles -> jets 1", "sum")
-    axis = delta_r(jets.momenta, total[:, None]) * real
+    axis = delta_r(jets.momenta, total[:, None]) * valid
     ln_e2, ln_d2 = energy_correlations(share, distances(jets))
     lepton = jets.kind >= PARTICLES.index("electron")
     columns = (
@@ -85,7 +85,7 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
 @checked
 def distances(jets: Jets) -> Float[Tensor, "jets particles particles"]:
     r"""$\Delta$ of every two particles, 0 where one of them is none."""
-    both = jets.real[:, :, None] & jets.real[:, None, :]
+    both = jets.valid[:, :, None] & jets.valid[:, None, :]
     return delta_r(jets.momenta[:, :, None], jets.momenta[:, None]) * both
 
 
@@ -186,7 +186,7 @@ def subjets(jets: Jets, most: Size) -> list[Float[Tensor, "jets cores 4"]]:
     The two particles of least $\min(p_{T,a}, p_{T,b})\,\Delta_{ab}$ become one, their sum, until
     as many are left: the exclusive kT algorithm. Source: Catani et al. (1993).
     """
-    momenta, left = jets.momenta.clone(), jets.real.clone()
+    momenta, left = jets.momenta.clone(), jets.valid.clone()
     found = [momenta.new_zeros(len(jets), count, 4) for count in range(1, most + 1)]
     apart = _kt_distance(momenta[:, :, None], momenta[:, None])
     alone = torch.eye(left.shape[1], dtype=torch.bool)

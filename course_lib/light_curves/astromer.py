@@ -195,7 +195,7 @@ class Astromer(nn.Module):
 
     def _inputs(self, curves: LightCurves, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Days since the first visible night, magnitude and error as inputs, the star's mean."""
-        since = self._since_first(curves.time.where(curves.real, 0.0), curves, visible)
+        since = self._since_first(curves.time.where(curves.valid, 0.0), curves, visible)
         known = curves.magnitude.where(visible, 0.0)
         mean = known.sum(dim=1, keepdim=True) / visible.sum(dim=1, keepdim=True)
         value = torch.stack(
@@ -271,12 +271,12 @@ def hide_nights(
     Donoso-Oliva et al. (2023), who choose half of the nights: 30 % of all are hidden, 10 % get a
     random magnitude and 10 % keep theirs, as in BERT. Here all chosen nights are hidden.
     """
-    real = curves.real
-    nights = real.sum(dim=1, keepdim=True)
+    valid = curves.valid
+    nights = valid.sum(dim=1, keepdim=True)
     count = (share * nights).round().clamp(min=1).minimum(nights - 1)
-    drawn = torch.rand(real.shape, generator=generator, device=real.device)
+    drawn = torch.rand(valid.shape, generator=generator, device=valid.device)
     # Shuffled nights, padding last: the first `count` are chosen.
-    return drawn.masked_fill(~real, 2.0).argsort(dim=1).argsort(dim=1) < count
+    return drawn.masked_fill(~valid, 2.0).argsort(dim=1).argsort(dim=1) < count
 
 
 @checked
@@ -361,9 +361,9 @@ def visible_nights(
     Raises ``ValueError`` for a star whose every night is hidden.
     """
     if hidden is None:
-        return curves.real
+        return curves.valid
     check_shapes(curves=(curves.time, "stars nights"), hidden=(hidden, "stars nights"))
-    visible = curves.real & ~hidden
+    visible = curves.valid & ~hidden
     if not (some := visible.any(dim=1)).all():
         star = (~some).nonzero()[0].item()
         raise ValueError(

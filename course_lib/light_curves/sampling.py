@@ -6,9 +6,9 @@ a period. :class:`LightCurves` are what was observed; :mod:`course_lib.models.st
 observe.
 
 Times are days and may stand anywhere; magnitudes are the larger, the fainter a star is. Curves come
-in batches, ``(*batch, nights)``, and ``real`` is True where there is an observation and False where
-a row is padded. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
-expected and what to do.
+in batches, ``(*batch, nights)``, and ``valid`` is True where there is an observation and False
+where a row is padded. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what
+was expected and what to do.
 """
 
 import math
@@ -130,13 +130,13 @@ class LightCurves:
     time: Real[Tensor, "stars nights"]
     magnitude: Float[Tensor, "stars nights"]
     error: Float[Tensor, "stars nights"]
-    real: Bool[Tensor, "stars nights"]
+    valid: Bool[Tensor, "stars nights"]
 
     def __post_init__(self) -> None:
         check_floating(time=self.time)
-        check_nights(self.time, self.magnitude, self.error, self.real, flags="real")
-        latest = self.time.masked_fill(~self.real, -math.inf).cummax(dim=1).values
-        if (back := self.real[:, 1:] & (self.time[:, 1:] <= latest[:, :-1])).any():
+        check_nights(self.time, self.magnitude, self.error, self.valid, flags="valid")
+        latest = self.time.masked_fill(~self.valid, -math.inf).cummax(dim=1).values
+        if (back := self.valid[:, 1:] & (self.time[:, 1:] <= latest[:, :-1])).any():
             star, night = back.nonzero()[0].tolist()
             raise ValueError(
                 f"time does not grow at night {night + 1} of star {star}; expected every "
@@ -147,16 +147,18 @@ class LightCurves:
         return len(self.time)
 
     def __getitem__(self, rows: slice | Tensor) -> "LightCurves":
-        return LightCurves(self.time[rows], self.magnitude[rows], self.error[rows], self.real[rows])
+        return LightCurves(
+            self.time[rows], self.magnitude[rows], self.error[rows], self.valid[rows]
+        )
 
     @checked
     def in_turns(self, period: Real[Tensor, "stars"]) -> "LightCurves":
         r"""The same curves with $t / P$ for time: whole numbers apart are a whole period apart."""
         _check_positive(period)
         check_shapes(time=(self.time, "stars nights"), period=(period, "stars"))
-        check_dates(self.time.where(self.real, 0.0), 1 / period)
+        check_dates(self.time.where(self.valid, 0.0), 1 / period)
         turns = self.time / period.to(self.time.dtype)[:, None]
-        return LightCurves(turns, self.magnitude, self.error, self.real)
+        return LightCurves(turns, self.magnitude, self.error, self.valid)
 
     @classmethod
     @checked
@@ -170,7 +172,7 @@ class LightCurves:
             pads = (torch.nn.functional.pad(part, (0, nights - part.shape[1])) for part in parts)
             return torch.cat(list(pads))
 
-        return cls(*map(filled, ("time", "magnitude", "error", "real")))
+        return cls(*map(filled, ("time", "magnitude", "error", "valid")))
 
 
 def check_nights(

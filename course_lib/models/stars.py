@@ -171,7 +171,7 @@ def seasons(
     """
     found: list[list[Tensor]] = [[], [], []]
     for curve in curves:
-        good = (curve.real & (curve.error <= largest_error))[0]
+        good = (curve.valid & (curve.error <= largest_error))[0]
         if good.sum() < nights:
             continue
         columns = (curve.time, curve.magnitude, curve.error)
@@ -200,11 +200,11 @@ def observe(
     """
     check_size("the number of stars", len(stars))
     row = torch.randint(len(nights), (len(stars),), generator=generator)
-    time, error, real = nights.time[row], nights.error[row], nights.real[row]
+    time, error, valid = nights.time[row], nights.error[row], nights.valid[row]
     random = torch.rand(stars.period.shape, generator=generator, dtype=torch.float64)
     noise = torch.randn(time.shape, generator=generator, dtype=time.dtype)
     truth = stars.light(time, epoch=-random * stars.period)
-    return LightCurves(time, truth + error * noise, error, real)
+    return LightCurves(time, truth + error * noise, error, valid)
 
 
 ASTROMERS = {"days": "astromer_days.npz", "turns": "astromer_turns.npz"}

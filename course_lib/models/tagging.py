@@ -39,7 +39,7 @@ from course_lib.jets import (
     pairwise_features,
     particle_features,
 )
-from course_lib.jets.features import check_real
+from course_lib.jets.features import check_valid
 from course_lib.models.stored import contents, load
 from course_lib.support.checks import check_index, check_scores, check_shapes, check_size
 from course_lib.support.contracts import Positive, Size, UnitInterval, checked
@@ -70,11 +70,11 @@ def load_jets() -> JetSides:
     """
     found = contents("jets.npz")
     size = found["particles"].long()
-    real = torch.arange(int(size.max())) < size[:, None]
+    valid = torch.arange(int(size.max())) < size[:, None]
 
     def spread(values: Tensor, *, empty: int = 0) -> Tensor:
-        places = torch.full(real.shape, empty, dtype=values.dtype)
-        places[real] = values
+        places = torch.full(valid.shape, empty, dtype=values.dtype)
+        places[valid] = values
         return places
 
     def tracks(name: str) -> Tensor:
@@ -86,8 +86,8 @@ def load_jets() -> JetSides:
     _, eta, phi, _ = found["axis"].float().T[..., None]
     jets = Jets(
         pt=spread(torch.exp(found["ln_pt"].float() * LN_PT_STEP)),
-        eta=spread(found["eta"].float() * ANGLE_STEP) + real * eta,
-        phi=real * delta_phi(spread(found["phi"].float() * ANGLE_STEP) + phi, torch.zeros(())),
+        eta=spread(found["eta"].float() * ANGLE_STEP) + valid * eta,
+        phi=valid * delta_phi(spread(found["phi"].float() * ANGLE_STEP) + phi, torch.zeros(())),
         kind=spread(found["kind"].long(), empty=EMPTY),
         charge=spread(charge),
         d0=tracks("d0"),
@@ -117,7 +117,7 @@ class Inputs(NamedTuple):
 
     features: Float[Tensor, "jets particles features"]
     pairs: Float[Tensor, "jets particles particles pair_features"] | None
-    real: Bool[Tensor, "jets particles"]
+    valid: Bool[Tensor, "jets particles"]
     label: Integer[Tensor, "jets"]
 
     def some(self, which: slice | Tensor) -> "Inputs":
@@ -133,7 +133,7 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
     """
     parts = jets.momenta.split(TOGETHER)
     found = torch.cat([pairwise_features(part).float() for part in parts]) if pairs else None
-    return Inputs(particle_features(jets), found, jets.real, jets.label.long())
+    return Inputs(particle_features(jets), found, jets.valid, jets.label.long())
 
 
 KINDS = ("charge", *PARTICLES)
@@ -151,7 +151,7 @@ def kinds_alone(jets: Jets, *, above: float = 1.0) -> Inputs:
     jets = jets[light]
     inputs = jet_inputs(jets, pairs=False)
     told = torch.tensor([float(name in KINDS) for name in FEATURES])
-    return inputs._replace(features=inputs.features * told, real=jets.pt > above)
+    return inputs._replace(features=inputs.features * told, valid=jets.pt > above)
 
 
 # Ten numbers and some trees ---------------------------------------------------------------------
@@ -228,10 +228,10 @@ class DeepSet(nn.Module):
         features: Float[Tensor, "jets particles d_features"],
         pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
         *,
-        real: Bool[Tensor, "jets particles"],
+        valid: Bool[Tensor, "jets particles"],
     ) -> "DeepSet":
         """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
-        self.standard.learn(features[real])
+        self.standard.learn(features[valid])
         return self
 
     @checked
@@ -240,14 +240,14 @@ class DeepSet(nn.Module):
         features: Float[Tensor, "*batch particles d_features"],
         pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
         *,
-        real: Bool[Tensor, "*batch particles"] | None = None,
+        valid: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch classes"]:
         """The logits. Raises ``ValueError`` for a jet without particles."""
-        real = torch.ones_like(features[..., 0], dtype=torch.bool) if real is None else real
-        check_real(real)
-        said = self.say(self.standard(zero_where_unseen(features, real))) * real[..., None]
+        valid = torch.ones_like(features[..., 0], dtype=torch.bool) if valid is None else valid
+        check_valid(valid)
+        said = self.say(self.standard(zero_where_unseen(features, valid))) * valid[..., None]
         total = said.sum(dim=-2)
-        count = real.sum(dim=-1, keepdim=True)
+        count = valid.sum(dim=-1, keepdim=True)
         return self.conclude(torch.cat([total / self.full, total / count], dim=-1))
 
 
@@ -289,7 +289,7 @@ def train_tagger(
                 yield part._replace(features=mirrored(part.features, random))
 
     def loss(model: nn.Module, part: Inputs) -> Tensor:
-        logits = model(part.features, part.pairs, real=part.real)
+        logits = model(part.features, part.pairs, valid=part.valid)
         return F.cross_entropy(logits, part.label)
 
     return fit(
@@ -334,10 +334,10 @@ def logits_of(model: nn.Module, inputs: Inputs, *, batch: Size = 250) -> Float[T
         parts = zip(
             inputs.features.split(batch),
             [None] * len(inputs.label) if inputs.pairs is None else inputs.pairs.split(batch),
-            inputs.real.split(batch),
+            inputs.valid.split(batch),
             strict=inputs.pairs is not None,
         )
-        return torch.cat([model(x, pairs, real=real) for x, pairs, real in parts])
+        return torch.cat([model(x, pairs, valid=valid) for x, pairs, valid in parts])
     finally:
         model.train(was_training)
 

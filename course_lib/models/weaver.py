@@ -33,7 +33,7 @@ class WeaverExample(NamedTuple):
 
     momenta: Float[Tensor, "jets particles 4"]
     features: Float[Tensor, "jets particles features"]
-    real: Bool[Tensor, "jets particles"]
+    valid: Bool[Tensor, "jets particles"]
     pairs: Float[Tensor, "jets particles particles 4"]
     block: Float[Tensor, "jets particles d_model"]
     logits: Float[Tensor, "jets classes"]

@@ -114,7 +114,7 @@ class Encoder(nn.Module):
         """Every token in the light of the others.
 
         ``mask`` and ``bias`` are those of :class:`course_lib.attention.MultiHeadAttention`; of a
-        padded batch, with ``real`` True at real tokens, the mask is ``real[:, None, None, :]``.
+        padded batch, with ``valid`` True at tokens, the mask is ``valid[:, None, None, :]``.
         """
         check_not_empty("x", x, axis=-2)
         x, _ = finite_where_unseen(x, None, mask, bias)

@@ -4,7 +4,7 @@ r"""Masked language modelling: hide tokens, and learn to tell from the others wh
 :func:`masked_loss` says how surprised it is by the truth. A guess may look to both sides, which a
 decoder, that predicts the next token, may not. Source: Devlin et al. (2019), section 3.1.
 
-Sequences are ids ``(*batch, tokens)``. In a padded batch ``real`` is True at the tokens of a
+Sequences are ids ``(*batch, tokens)``. In a padded batch ``valid`` is True at the tokens of a
 sequence and False where it is padded. Bad input raises ``TypeError`` or ``ValueError`` with what
 was given, what was expected and what to do.
 """
@@ -64,31 +64,31 @@ class MaskedLanguageModel(nn.Module):
         self,
         ids: Int[Tensor, "*batch tokens"],
         *,
-        real: Bool[Tensor, "*batch tokens"] | None = None,
+        valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens vocabulary"]:
         """The logits of every id at every place; those at padded places mean nothing."""
-        return self.encode(ids, real=real) @ self.embedding.token.weight.T
+        return self.encode(ids, valid=valid) @ self.embedding.token.weight.T
 
     @checked
     def encode(
         self,
         ids: Int[Tensor, "*batch tokens"],
         *,
-        real: Bool[Tensor, "*batch tokens"] | None = None,
+        valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """Every token in the light of the others; what to fine-tune for other tasks.
 
         Raises ``ValueError`` for an empty sequence or one of padding alone, an id outside the
         vocabulary, and a sequence longer than ``tokens``.
         """
-        return self.encoder(**self._seen(ids, real))
+        return self.encoder(**self._seen(ids, valid))
 
     @checked
     def logit_lens(
         self,
         ids: Int[Tensor, "*batch tokens"],
         *,
-        real: Bool[Tensor, "*batch tokens"] | None = None,
+        valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Float[Tensor, "readings *batch tokens vocabulary"]:
         r"""The residual stream read out before the first block and after each: $f_0(x_k) E^\top$.
 
@@ -96,20 +96,20 @@ class MaskedLanguageModel(nn.Module):
         model would answer if all blocks after block $k$ were pre-norm and added nothing; the last
         reading is its answer. Source: nostalgebraist (2020).
         """
-        return self.encoder.norm(self.stream(ids, real=real)) @ self.embedding.token.weight.T
+        return self.encoder.norm(self.stream(ids, valid=valid)) @ self.embedding.token.weight.T
 
     @checked
     def stream(
         self,
         ids: Int[Tensor, "*batch tokens"],
         *,
-        real: Bool[Tensor, "*batch tokens"] | None = None,
+        valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Float[Tensor, "readings *batch tokens d_model"]:
         """Every token before the first block and after each, not yet normed: its residual stream.
 
         Source of the name: Elhage et al. (2021).
         """
-        given = self._seen(ids, real)
+        given = self._seen(ids, valid)
         tokens = [given.pop("x")]
         for block in self.encoder.blocks:
             tokens.append(block(tokens[-1], **given))
@@ -120,17 +120,17 @@ class MaskedLanguageModel(nn.Module):
         self,
         ids: Int[Tensor, "*batch tokens"],
         *,
-        real: Bool[Tensor, "*batch tokens"] | None = None,
+        valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Float[Tensor, "layers *batch heads tokens tokens"]:
         """How much each token looks at each other in every block."""
-        return self.encoder.attention_weights(**self._seen(ids, real))
+        return self.encoder.attention_weights(**self._seen(ids, valid))
 
-    def _seen(self, ids: Tensor, real: Tensor | None) -> dict[str, Tensor | None]:
+    def _seen(self, ids: Tensor, valid: Tensor | None) -> dict[str, Tensor | None]:
         """What the encoder gets: vectors, their positions if rotary, and a mask over keys."""
-        _check_real(real)
+        _check_valid(valid)
         return {
             "x": self.embedding(ids),
-            "mask": None if real is None else rearrange(real, "... key -> ... 1 1 key"),
+            "mask": None if valid is None else rearrange(valid, "... key -> ... 1 1 key"),
             "position": self.embedding.positions(ids),
         }
 
@@ -142,7 +142,7 @@ def hide(
     mask: Count,
     vocabulary_size: Annotated[int, Between(2)],
     share: Annotated[float, Above(0), Between(0, 1)] = 0.15,
-    real: Bool[Tensor, "*batch tokens"] | None = None,
+    valid: Bool[Tensor, "*batch tokens"] | None = None,
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "*batch tokens"], Bool[Tensor, "*batch tokens"]]:
     r"""Choose tokens to be guessed: what the model sees instead, and where they are.
@@ -155,16 +155,16 @@ def hide(
     """
     check_ids("ids", ids, vocabulary_size)
     check_ids("mask", torch.tensor([mask]), vocabulary_size)
-    _check_real(real)
-    if real is None:
-        real = torch.ones_like(ids, dtype=torch.bool)
-    count = (share * real.sum(dim=-1, keepdim=True)).round().clamp(min=1)
+    _check_valid(valid)
+    if valid is None:
+        valid = torch.ones_like(ids, dtype=torch.bool)
+    count = (share * valid.sum(dim=-1, keepdim=True)).round().clamp(min=1)
 
     def drawn() -> Tensor:
         return torch.rand(ids.shape, generator=generator, device=ids.device)
 
     # Shuffled places, padding last: the first `count` are chosen.
-    rank = drawn().masked_fill(~real, 2.0).argsort(dim=-1).argsort(dim=-1)
+    rank = drawn().masked_fill(~valid, 2.0).argsort(dim=-1).argsort(dim=-1)
     hidden = rank < count
     fate = drawn()
     other = torch.randint(vocabulary_size - 1, ids.shape, generator=generator, device=ids.device)
@@ -193,10 +193,10 @@ def masked_loss(
     return F.cross_entropy(logits[hidden], ids[hidden].long())
 
 
-def _check_real(real: Tensor | None) -> None:
-    if real is not None and not (some := real.any(dim=-1)).all():
+def _check_valid(valid: Tensor | None) -> None:
+    if valid is not None and not (some := valid.any(dim=-1)).all():
         sequence = tuple((~some).nonzero()[0].tolist())
         raise ValueError(
-            f"real is False at every token of sequence {sequence}; expected True at one at least; "
+            f"valid is False at every token of sequence {sequence}; expected True at one at least; "
             "leave sequences of padding alone out of the batch"
         )

@@ -187,7 +187,7 @@ def _check_jets(jets: object) -> None:
         )
     if not len(jets):
         raise ValueError("jets has no jet; expected one at least, to be shown; give another part")
-    if (most := int(jets.real.sum(dim=1).max())) > MOST_PARTICLES:
+    if (most := int(jets.valid.sum(dim=1).max())) > MOST_PARTICLES:
         raise ValueError(
             f"jets has one of {most} particles; expected {MOST_PARTICLES} at most, with which a "
             f"page keeps up; pass jets.hardest({MOST_PARTICLES})"

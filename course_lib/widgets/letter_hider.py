@@ -111,17 +111,17 @@ class LetterHider(ModelWidget):
         ids: Int[Tensor, "*batch tokens"],
         hidden: Bool[Tensor, "*batch tokens"],
         *,
-        real: Bool[Tensor, "*batch tokens"] | None = None,
+        valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> tuple[float, float]:
         """The mean surprise at hidden letters before and after rounding, in float64.
 
-        ``ids`` are the true ones, ``hidden`` is True where the model sees the mask, and ``real``
+        ``ids`` are the true ones, ``hidden`` is True where the model sees the mask, and ``valid``
         False where a batch is padded. The difference is what the page loses to the lecture.
         """
         seen = ids.masked_fill(hidden, self.mask)
         with torch.no_grad():
             before, after = (
-                masked_loss(model(seen, real=real), ids, hidden).item() for model in self._both()
+                masked_loss(model(seen, valid=valid), ids, hidden).item() for model in self._both()
             )
         return before, after
 

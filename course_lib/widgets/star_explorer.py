@@ -121,13 +121,13 @@ class StarExplorer(Widget):
         curves = _checked(stars).curves
         called = Text(shortest=1, called="stars.name")
         self.set_trait("names", [called.validate(self, name) for name in stars.name])
-        self.set_trait("nights", curves.real.sum(dim=1).tolist())
+        self.set_trait("nights", curves.valid.sum(dim=1).tolist())
         self.set_trait("periods", stars.period.tolist())
         self.set_trait("scales", list(stars.scale))
         self.set_trait("pulsates", list(stars.pulsates))
         self.set_trait("prior", list(stars.prior) or None)
         for name in ("time", "magnitude", "error"):
-            values = getattr(_since(curves), name).where(curves.real, 0.0)
+            values = getattr(_since(curves), name).where(curves.valid, 0.0)
             self.set_trait(name, Array._encode(values.float().numpy(), None))
         self.set_trait("facts", None if astromer is None else _facts_of(astromer))
         left = MOST_BYTES - CODE_BYTES - 16 * curves.time.numel() - len(json.dumps(self.facts))
@@ -152,8 +152,8 @@ class StarExplorer(Widget):
             torch.from_numpy(Array._decode(values, None))[self.star : self.star + 1, :nights]
             for values in (self.time, self.magnitude, self.error)
         )
-        real = torch.ones(1, nights, dtype=torch.bool)
-        return LightCurves(*(column.double() for column in columns), real)
+        valid = torch.ones(1, nights, dtype=torch.bool)
+        return LightCurves(*(column.double() for column in columns), valid)
 
     def describe(self) -> str:
         """Which star is shown, how often it was seen, and at what period it is folded."""
@@ -204,9 +204,9 @@ def _facts_of(model: object) -> dict[str, Any]:
 
 def _since(curves: LightCurves) -> LightCurves:
     """The same curves with dates from their first night, which float32 can hold."""
-    check_dates(curves.time.where(curves.real, 0.0), torch.tensor(FASTEST))
-    time = (curves.time - curves.time[:, :1]).where(curves.real, 0.0)
-    return LightCurves(time, curves.magnitude, curves.error, curves.real)
+    check_dates(curves.time.where(curves.valid, 0.0), torch.tensor(FASTEST))
+    time = (curves.time - curves.time[:, :1]).where(curves.valid, 0.0)
+    return LightCurves(time, curves.magnitude, curves.error, curves.valid)
 
 
 def _checked(stars: object) -> WatchedStars:
@@ -223,15 +223,15 @@ def _checked(stars: object) -> WatchedStars:
     if len(set(stars.name)) < len(stars.name):
         twice = next(name for name in stars.name if stars.name.count(name) > 1)
         raise ValueError(f"stars has {twice!r} twice; give each once")
-    if (curves.real[:, :-1] < curves.real[:, 1:]).any():
+    if (curves.valid[:, :-1] < curves.valid[:, 1:]).any():
         raise ValueError("stars has padding between nights; expected it behind them; move it there")
-    nights = curves.real.sum(dim=1)
+    nights = curves.valid.sum(dim=1)
     if not (nights.min() >= FEWEST_NIGHTS and nights.max() <= MOST_NIGHTS):
         raise ValueError(
             f"stars has {nights.min().item()} to {nights.max().item()} nights a star; expected "
             f"{FEWEST_NIGHTS} to {MOST_NIGHTS}, which can be told apart; give a season of each"
         )
-    longest = (curves.time - curves.time[:, :1]).where(curves.real, 0.0).max().item()
+    longest = (curves.time - curves.time[:, :1]).where(curves.valid, 0.0).max().item()
     if longest > MOST_DAYS:
         raise ValueError(
             f"stars has nights {longest:.6g} days apart; expected {MOST_DAYS} at most, for which "

@@ -120,7 +120,7 @@ def sharpened(curve: LightCurves, rough: float) -> float:
 
     Near is within the width of a peak of a season.
     """
-    good = (curve.real & (curve.error <= LARGEST_ERROR))[0]
+    good = (curve.valid & (curve.error <= LARGEST_ERROR))[0]
     time = curve.time[:, good] - curve.time[:, good][:, :1]
     seen = time, curve.magnitude[:, good], curve.error[:, good]
     grid = frequency_grid(float(time[0, -1]), highest=1 / rough + WIDTH)
@@ -136,8 +136,8 @@ def explained(curves: LightCurves, period: float) -> Float[Tensor, "stars"]:
     """The share of what changes in each curve that a series of three harmonics explains."""
     seen = curves.time.double(), curves.magnitude.double(), curves.error.double()
     frequency = torch.full((len(curves),), 1 / period, dtype=torch.float64)
-    left = fit_harmonics(*seen, frequency, seen=curves.real).chi_square
-    weight = curves.error.double().where(curves.real, torch.inf) ** -2
+    left = fit_harmonics(*seen, frequency, seen=curves.valid).chi_square
+    weight = curves.error.double().where(curves.valid, torch.inf) ** -2
     mean = (weight * seen[1]).sum(dim=1, keepdim=True) / weight.sum(dim=1, keepdim=True)
     return 1 - left / (weight * (seen[1] - mean).square()).sum(dim=1)
 

@@ -86,7 +86,7 @@ def one_or_the_other(jets: Jets) -> Jets:
 def hardest_alone(jets: Jets) -> Jets:
     """The hardest particles, as if there had been no others."""
     kept = jets.hardest(PARTICLES)
-    return replace(kept, size=kept.real.sum(dim=1))
+    return replace(kept, size=kept.valid.sum(dim=1))
 
 
 def relabelled(inputs: Inputs) -> Inputs:
@@ -106,7 +106,7 @@ def pretrained(start: int, train: Jets) -> ParticleTransformer:
     label = others.label - (others.label > class_number(NEW)).long()
     some = others.some(slice(STANDARD))
     seed(start)
-    model = network(4).standardized_like(some.features, some.pairs, real=some.real)
+    model = network(4).standardized_like(some.features, some.pairs, valid=some.valid)
     train_tagger(model, others._replace(label=label), epochs=PRE_EPOCHS, seed=start, progress=False)
     return model
 
@@ -203,7 +203,7 @@ class Learners:
             model = copy.deepcopy(known)
             model.read[1] = nn.Linear(D_MODEL, 2)
         else:
-            model = network(2).standardized_like(few.features, few.pairs, real=few.real)
+            model = network(2).standardized_like(few.features, few.pairs, valid=few.valid)
         epochs = math.ceil(run["steps"] / math.ceil(run["jets"] / BATCH))
         train_tagger(
             model,

@@ -74,7 +74,7 @@ def network(
     learned, asked = jet_inputs(train, pairs=pairs), jet_inputs(test, pairs=pairs)
     some = learned.some(slice(STANDARD))
     seed(start)
-    model = make().standardized_like(some.features, some.pairs, real=some.real)
+    model = make().standardized_like(some.features, some.pairs, valid=some.valid)
     train_tagger(
         model,
         learned,
@@ -92,14 +92,14 @@ def network(
     }
 
 
-def tried(train: Jets, valid: Jets) -> list[dict[str, Any]]:
+def tried(train: Jets, validation: Jets) -> list[dict[str, Any]]:
     """Each setting of trees, and loss and accuracy of the first seed on the jets to choose by."""
-    given = {len(jets): jet_numbers(jets) for jets in (train, valid)}
+    given = {len(jets): jet_numbers(jets) for jets in (train, validation)}
     found = []
     for setting in SETTINGS:
         trees = fit_forest(train, **setting, summary=lambda jets: given[len(jets)])
-        chance = torch.from_numpy(trees.predict_proba(given[len(valid)].numpy()))
-        result = evaluate(chance.log(), valid.label)
+        chance = torch.from_numpy(trees.predict_proba(given[len(validation)].numpy()))
+        result = evaluate(chance.log(), validation.label)
         told = {"loss": round(result.loss, 4), "accuracy": round(result.accuracy, 4)}
         found.append({"setting": setting, **told})
         print(found[-1], flush=True)
@@ -145,9 +145,9 @@ def store_run(run: dict[str, Any]) -> None:
 def main(seeds: Sequence[int]) -> None:
     """Make the runs that are missing, and write after each."""
     torch.set_num_threads(1)
-    train, valid, test = load_jets()
+    train, validation, test = load_jets()
     if "tried" not in stored():
-        store(tried=tried(train, valid))
+        store(tried=tried(train, validation))
     for start, kind, epochs in wanted(seeds):
         if (start, KINDS.index(kind), epochs) in map(place, stored()["runs"]):
             continue

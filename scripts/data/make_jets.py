@@ -198,8 +198,8 @@ def pack(raw: Path) -> dict[str, np.ndarray]:
 
     with np.load(raw) as stored:
         found = {name: stored[name] for name in stored.files}
-    real = found["pid"] >= 0
-    flat = {name: found[name][real] for name in ("pt", "eta", "phi", "charge", "d0", "dz", "pid")}
+    valid = found["pid"] >= 0
+    flat = {name: found[name][valid] for name in ("pt", "eta", "phi", "charge", "d0", "dz", "pid")}
     tracks = flat["charge"] != 0
 
     def steps(values: np.ndarray, step: float) -> np.ndarray:
@@ -209,7 +209,7 @@ def pack(raw: Path) -> dict[str, np.ndarray]:
         return packed_miss(torch.from_numpy(flat[name][tracks].astype(np.float32))).numpy()
 
     return {
-        "particles": real.sum(axis=1).astype(np.int16),
+        "particles": valid.sum(axis=1).astype(np.int16),
         "size": found["jet"][:, 4].astype(np.int16),
         "label": found["label"].astype(np.int8),
         "axis": found["jet"][:, :4].astype(np.float16),

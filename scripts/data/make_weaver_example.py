@@ -32,8 +32,8 @@ def main() -> None:
 
     jets = load_jets().test[:JETS].hardest(PARTICLES)
     momenta, features = jets.momenta.roll(-1, dims=-1).mT, particle_features(jets).double().mT
-    real = jets.real.clone()
-    real[1, 7:] = False  # three places that have to be overlooked
+    valid = jets.valid.clone()
+    valid[1, 7:] = False  # three places that have to be overlooked
     torch.manual_seed(0)
     same_block = {"scale_heads": False, "scale_resids": False}
     network = ParticleTransformer(
@@ -56,12 +56,12 @@ def main() -> None:
                 value.add_(noise.abs() if name.endswith("running_var") else noise)
     network = network.double().eval()
     answer = {
-        "logits": network(features, v=momenta, mask=real[:, None]),
+        "logits": network(features, v=momenta, mask=valid[:, None]),
         "pairs": pairwise_lv_fts_pp(momenta[..., :, None], momenta[..., None, :]),
         "block": network.blocks[0](
             network.embed(features),
-            padding_mask=~real,
-            attn_mask=network.pair_embed(momenta, mask=real[:, None]),
+            padding_mask=~valid,
+            attn_mask=network.pair_embed(momenta, mask=valid[:, None]),
         ),
     }
     state = {name: value.float() for name, value in network.state_dict().items() if value.dim()}
@@ -71,7 +71,7 @@ def main() -> None:
         command=np.array("PYTHONPATH=.:elsewhere python scripts/data/make_weaver_example.py"),
         momenta=momenta.numpy(),
         features=features.numpy(),
-        real=real.numpy(),
+        valid=valid.numpy(),
         **{name: value.detach().numpy() for name, value in answer.items()},
         parameters=torch.cat([value.flatten() for value in state.values()]).numpy(),
         layout=np.array(json.dumps({name: value.shape for name, value in state.items()})),

@@ -74,7 +74,7 @@ def watched(
     curves = observe(stars, seasons(list(load_macho().values())), generator=random)
     least, most = visible
     kept = torch.randint(least, most + 1, (len(stars), 1), generator=random)
-    order = torch.rand(curves.real.shape, generator=random).argsort(dim=1).argsort(dim=1)
+    order = torch.rand(curves.valid.shape, generator=random).argsort(dim=1).argsort(dim=1)
     hidden = order >= kept
     if clock == "turns":
         period, enough = stars.period[:, 0].float(), kept[:, 0] >= ENOUGH

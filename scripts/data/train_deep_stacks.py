@@ -36,8 +36,8 @@ WIDTH, STEPS, BATCH, SEEDS, RATE = 16, 1800, 128, 3, 2e-3
 
 def middles(words: list[str]) -> tuple[Tensor, Tensor]:
     """Of words of five letters or more: one-hot letters 1, 2, 4 and 5, and the third."""
-    ids, real = ids_of_words(words)
-    five = ids[real[:, 4]][:, :5]
+    ids, valid = ids_of_words(words)
+    five = ids[valid[:, 4]][:, :5]
     return F.one_hot(five[:, [0, 1, 3, 4]], 26).flatten(-2).float(), five[:, 2]
 
 

@@ -44,7 +44,7 @@ def main() -> None:
     seed(SEED)
     some = sides["train"].some(slice(STANDARD))
     make, _ = TAGGERS["with pairs"]
-    model = make().standardized_like(some.features, some.pairs, real=some.real)
+    model = make().standardized_like(some.features, some.pairs, valid=some.valid)
     began, began_wall = time.process_time(), time.time()
     history = train_tagger(
         model, sides["train"], epochs=EPOCHS, seed=SEED, batch=BATCH, learning_rate=RATE

@@ -117,9 +117,9 @@ def sixty_layers() -> Row:
     trained = json.loads((DATA / "deep_stacks.json").read_text(encoding="utf-8"))
     rows = trained["rows"][::-1]
     bare, post, warmed, around, pre, two = (row["loss"] for row in rows)
-    _, ids, real = dictionary()
+    _, ids, valid = dictionary()
     middle, asked = (
-        ids[part][real[part, 4], 2] for part in (slice(HELD_OUT, None), slice(HELD_OUT))
+        ids[part][valid[part, 4], 2] for part in (slice(HELD_OUT, None), slice(HELD_OUT))
     )
     shares = torch.bincount(middle, minlength=ALPHABET) / len(middle)
     return {
@@ -153,10 +153,10 @@ def dictionary() -> tuple[list[str], Tensor, Tensor]:
 @cache
 def neighbourhoods(held_out: bool) -> Tensor:  # noqa: FBT001 - one of two parts
     """Every letter of the words, in the middle of a row, and those before and after it."""
-    _, ids, real = dictionary()
+    _, ids, valid = dictionary()
     part = slice(TEST) if held_out else slice(HELD_OUT, None)
-    framed = F.pad(torch.where(real[part], ids[part], HOLE), (REACH, REACH), value=HOLE)
-    return framed.unfold(1, 2 * REACH + 1, 1)[real[part]]
+    framed = F.pad(torch.where(valid[part], ids[part], HOLE), (REACH, REACH), value=HOLE)
+    return framed.unfold(1, 2 * REACH + 1, 1)[valid[part]]
 
 
 def by_frequency() -> Tensor:
@@ -190,16 +190,16 @@ def backing_off(neighbours: tuple[int, ...], discount: float = 0.75) -> Tensor:
 
 def truth(part: slice) -> Tensor:
     """The letters in the order of ``at_holes``."""
-    _, ids, real = dictionary()
-    return torch.cat([ids[part][real[part, t], t] for t in range(LONGEST)])
+    _, ids, valid = dictionary()
+    return torch.cat([ids[part][valid[part, t], t] for t in range(LONGEST)])
 
 
 @cache
 def streams(part: str) -> Tensor:
     """The residual stream of the larger encoder at each hidden letter, after each block."""
-    _, ids, real = dictionary()
+    _, ids, valid = dictionary()
     chosen = slice(TEST) if part == "test" else slice(HELD_OUT, HELD_OUT + 1500)
-    return at_holes(load_speller().stream, ids[chosen], real[chosen])
+    return at_holes(load_speller().stream, ids[chosen], valid[chosen])
 
 
 def readings() -> Tensor:
@@ -246,7 +246,7 @@ ENDINGS = ("", "s", "es", "ed", "d", "ing", "er", "ers", "ly", "y", "e", "al", "
 @experiment()
 def relatives() -> Row:
     """First guesses in words that differ from one in training by an ending, and in others."""
-    words, _, real = dictionary()
+    words, _, valid = dictionary()
     to_learn_from = set(words[HELD_OUT:])
 
     def has_relative(word: str) -> bool:
@@ -259,7 +259,7 @@ def relatives() -> Row:
         guesses()[who] for who in ("counts that back off, mixed", "the larger encoder")
     )
     tables, network = mixed.argmax(-1) == answer, large.argmax(-1) == right
-    of_tables, of_network = by_word[real[:TEST]], by_word.T[real[:TEST].T]
+    of_tables, of_network = by_word[valid[:TEST]], by_word.T[valid[:TEST].T]
     found = {
         "tables_related": share(tables[of_tables]),
         "tables_alone": share(tables[~of_tables]),
@@ -399,8 +399,8 @@ def ridge(rows: Tensor, right: Tensor, test: Tensor) -> Tensor:
 @torch.no_grad()
 def summed(rows: Tensor) -> Tensor:
     """The outputs of the larger encoder, added up over each word."""
-    _, ids, real = dictionary()
-    return (load_speller().encode(ids[rows], real=real[rows]) * real[rows][..., None]).sum(1)
+    _, ids, valid = dictionary()
+    return (load_speller().encode(ids[rows], valid=valid[rows]) * valid[rows][..., None]).sum(1)
 
 
 @cache

@@ -88,9 +88,9 @@ def trees_say(jets: Jets, known: Tensor, asked: Tensor, **setting: Any) -> Tenso
     return torch.from_numpy(forest.predict_proba(asked.numpy())).log()
 
 
-def mean_over_particles(each: Tensor, real: Tensor) -> Tensor:
+def mean_over_particles(each: Tensor, valid: Tensor) -> Tensor:
     """The mean of what each particle has, over the real ones of each jet."""
-    return (each * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+    return (each * valid[..., None]).sum(1) / valid.sum(1, keepdim=True)
 
 
 def plain(name: str) -> str:
@@ -211,7 +211,7 @@ def heard(some: Jets, inputs: Inputs, **other: Any) -> Iterator[Row]:
     logits_with(watch, inputs)
     for weights in seen:
         found = {name: [] for name in ("rise", "first", "near", "hard", "far")}
-        for jet, N in enumerate(some.real.sum(1).tolist()):
+        for jet, N in enumerate(some.valid.sum(1).tolist()):
             others = ~np.eye(N, dtype=bool)
             of_pairs = weights[jet], far_apart[jet], some.pt[jet].expand_as(far_apart[jet])
             w, apart, pt = (value.numpy()[:N, :N][others].reshape(N, N - 1) for value in of_pairs)
@@ -247,8 +247,8 @@ def thirds(some: Jets) -> Iterator[tuple[str, Tensor]]:
     """Which others are the nearest third of what a particle may look at, and so on."""
     apart = distances(some)
     pt = some.pt.double()[:, None].expand_as(apart)
-    others = some.real[:, :, None] & some.real[:, None] & ~torch.eye(apart.shape[1], dtype=bool)
-    many = (some.real.sum(1) - 1)[:, None, None] // 3
+    others = some.valid[:, :, None] & some.valid[:, None] & ~torch.eye(apart.shape[1], dtype=bool)
+    many = (some.valid.sum(1) - 1)[:, None, None] // 3
     by_chance = torch.rand(apart.shape, generator=seed(0))
     for name, value in (
         *(("nearest", -apart), ("farthest", apart)),
@@ -291,13 +291,13 @@ def logits_and_mean(inputs: Inputs, model: nn.Module) -> tuple[Tensor, Tensor]:
     keep = model.blocks[-1].register_forward_hook(lambda *given: vectors.append(given[-1]))
     logits = logits_of(model, inputs)
     keep.remove()
-    return logits, mean_over_particles(torch.cat(vectors), inputs.real)
+    return logits, mean_over_particles(torch.cat(vectors), inputs.valid)
 
 
 @torch.no_grad()
 def weight_on_itself(tagger: nn.Module, inputs: Inputs) -> Tensor:
     """What the class token gives to itself in the first class block, by head."""
-    return tagger.class_weights(inputs.features, inputs.pairs, real=inputs.real)[0][..., 0]
+    return tagger.class_weights(inputs.features, inputs.pairs, valid=inputs.valid)[0][..., 0]
 
 
 def told_by_line(asked: Tensor, number: Tensor, given: Tensor, known: Tensor) -> float:
@@ -311,15 +311,15 @@ def told_by_line(asked: Tensor, number: Tensor, given: Tensor, known: Tensor) ->
 def counting(*, count: int) -> Row:
     """What the class token gives to itself, and what becomes of the answers if that is held."""
     tagger, _ = load_tagger()
-    test, valid = jets().test[:count], jets().valid[:count]
-    every, learned = jet_inputs(test), jet_inputs(valid)
+    test, validation = jets().test[:count], jets().validation[:count]
+    every, learned = jet_inputs(test), jet_inputs(validation)
     first = jet_inputs(test[:400])
     seed(0)
     untrained = TAGGERS["with pairs"][0]().standardized_like(
-        learned.features, learned.pairs, real=learned.real
+        learned.features, learned.pairs, valid=learned.valid
     )
     weight, fresh = (weight_on_itself(it.eval(), first) for it in (tagger, untrained))
-    many = first.real.sum(1)
+    many = first.valid.sum(1)
     by_count, by_count_fresh = (
         [np.corrcoef(many, head)[0, 1].item() for head in it.T] for it in (weight, fresh)
     )
@@ -336,12 +336,12 @@ def counting(*, count: int) -> Row:
     now = weight_on_itself(fixed_tagger, first)
     free, mean_asked = logits_and_mean(every, tagger)
     fixed = logits_of(fixed_tagger, every)
-    number, known = (each.real.sum(1, keepdim=True).double() for each in (every, learned))
+    number, known = (each.valid.sum(1, keepdim=True).double() for each in (every, learned))
     fresh_asked, fresh_learned = (logits_and_mean(each, untrained)[1] for each in (every, learned))
-    of_pt = every.features[..., FEATURES.index("ln pT/pT(jet)")].double().exp() * every.real
+    of_pt = every.features[..., FEATURES.index("ln pT/pT(jet)")].double().exp() * every.valid
     by_shares = number / of_pt.sum(1, keepdim=True)
     eta = measured(boosted_along_beam(test.momenta, 0.5)).eta
-    moved = dataclasses.replace(test, eta=torch.where(test.real, eta, 0).float())
+    moved = dataclasses.replace(test, eta=torch.where(test.valid, eta, 0).float())
     changed = logits_of(tagger, jet_inputs(moved)).argmax(1) != free.argmax(1)
     return {
         "token_least": weight.mean(0).min().item(),
@@ -379,13 +379,13 @@ def who_counts(*, starts: int, rounds: int) -> Row:
     for name, make in makers.items():
         for start in range(starts):
             seed(start)
-            model = make().standardized_like(learned.features, real=learned.real)
+            model = make().standardized_like(learned.features, valid=learned.valid)
             train_tagger(model, learned, epochs=rounds, seed=start, progress=False)
             found[name].append(evaluate(logits_of(model, asked), asked.label).accuracy)
-    averages = [mean_over_particles(it.features, it.real) for it in (learned, asked)]
+    averages = [mean_over_particles(it.features, it.valid) for it in (learned, asked)]
     trees = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
     trees.fit(averages[0].numpy(), learned.label.numpy())
-    many, others = (it.real.sum(1) for it in (learned, asked))
+    many, others = (it.valid.sum(1) for it in (learned, asked))
     most = max(range(1, 48), key=lambda k: ((many > k) == learned.label).double().mean())
     return found | {
         "averages_right": trees.score(averages[1].numpy(), asked.label.numpy()),
@@ -566,7 +566,9 @@ def another_network(learned: int, epochs: int) -> nn.Module:
     inputs = jet_inputs(jets().train[:learned])
     some = inputs.some(slice(1000))
     seed(1)
-    model = TAGGERS["with pairs"][0]().standardized_like(some.features, some.pairs, real=some.real)
+    model = TAGGERS["with pairs"][0]().standardized_like(
+        some.features, some.pairs, valid=some.valid
+    )
     train_tagger(model, inputs, epochs=epochs, seed=1, progress=False)
     return model
 
@@ -581,15 +583,15 @@ def another_network(learned: int, epochs: int) -> nn.Module:
 def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -> Row:
     """The network beside its rivals, all judged by the same test jets, and by resamples of them."""
     test, every = jets().test[:tested], jet_inputs(jets().test[:tested])
-    valid = jet_inputs(jets().valid[:tested])
+    validation = jet_inputs(jets().validation[:tested])
     network = load_tagger()[0]
     answers = {"network": logits_of(network, every).double()}
     answers |= by_trees(learned, tested, rounds)
     answers["other"] = logits_of(another_network(learned, epochs), every).double()
     answers["perceptron"] = by_perceptron(learned, tested, 2 if epochs == 1 else 20, 0)
-    said = logits_of(network, valid).double()
+    said = logits_of(network, validation).double()
     temperature = min(
-        np.linspace(0.5, 2, 61), key=lambda at: nats(said / at, valid.label).mean().item()
+        np.linspace(0.5, 2, 61), key=lambda at: nats(said / at, validation.label).mean().item()
     )
     answers |= {
         "both": mean_of_chances(answers["network"], answers["trees"]),

@@ -86,7 +86,7 @@ def columns_of(curves: LightCurves) -> tuple[Tensor, Tensor, Tensor]:
 
 def period_of(curves: LightCurves, hidden: Tensor) -> Tensor:
     """The period that the visible nights of each star show."""
-    return find_period(*columns_of(curves), FREQUENCY, seen=curves.real & ~hidden)
+    return find_period(*columns_of(curves), FREQUENCY, seen=curves.valid & ~hidden)
 
 
 def test_stars(count: int, value: int) -> tuple[Stars, LightCurves, torch.Generator]:
@@ -202,7 +202,7 @@ def by_process(curves: LightCurves, hidden: Tensor, period: Tensor) -> Belief:
     """A Gaussian process for each star: near in phase is alike."""
     rows = []
     for star in range(len(curves)):
-        seen = (curves.real & ~hidden)[star].numpy()
+        seen = (curves.valid & ~hidden)[star].numpy()
         dates, light, error = (part[star].double().numpy() for part in columns_of(curves))
         mean, dates = light[seen].mean(), dates[:, None]
         wave = ExpSineSquared(1.0, period[star].item(), (0.1, 10), periodicity_bounds="fixed")
@@ -272,7 +272,7 @@ def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Be
 
     Series and network are averaged over the same periods, with the same jitter.
     """
-    visible, columns = curves.real & ~hidden, columns_of(curves)
+    visible, columns = curves.valid & ~hidden, columns_of(curves)
     mean = (curves.magnitude * visible).sum(1, keepdim=True) / visible.sum(1, keepdim=True)
     rows = zip(curves.time.numpy(), curves.magnitude.numpy(), visible.numpy(), strict=True)
     lines = [np.interp(time, time[seen], light[seen]) for time, light, seen in rows]
@@ -518,13 +518,13 @@ def described(side: str, labels: int, value: int) -> tuple[LightCurves, Tensor, 
 
 def features_of(curves: LightCurves) -> tuple[Tensor, Tensor]:
     """The period found, and nine numbers."""
-    period = find_period(*columns_of(curves), FREQUENCY, seen=curves.real)
-    fit = fit_harmonics(*columns_of(curves), 1 / period, seen=curves.real)
+    period = find_period(*columns_of(curves), FREQUENCY, seen=curves.valid)
+    fit = fit_harmonics(*columns_of(curves), 1 / period, seen=curves.valid)
     wave = fit.coefficient[:, 1:].unflatten(1, (-1, 2))
     size, angle = wave.norm(dim=-1), torch.atan2(wave[..., 0], wave[..., 1])
     shift = (torch.arange(1, 4) * angle[:, :1] - angle)[:, 1:]
     turn = fit.at(torch.linspace(0, 1, 50) * period[:, None])
-    logs = [period, turn.amax(1) - turn.amin(1), fit.chi_square / curves.real.sum(1)]
+    logs = [period, turn.amax(1) - turn.amin(1), fit.chi_square / curves.valid.sum(1)]
     parts = [torch.stack(logs, 1).log(), size[:, 1:] / size[:, :1], shift.cos(), shift.sin()]
     return period, torch.cat(parts, dim=1)
 

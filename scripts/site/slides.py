@@ -178,7 +178,7 @@ class SlidesBuilder(StandaloneHTMLBuilder):
         mend_page(self.app, pagename, "", addctx, None)
         parts = END.split(addctx["body"])
         body = slides_html(zip(parts[::2], parts[1::2], strict=False))
-        body = body.replace('<details class="fold">', '<details class="fold" open>')
+        body = body.replace("<details ", "<details open ")
         there = set(re.findall(r' id="([^"]*)"', body))
         body = LINK.sub(lambda link: link[0] if link[2] in there else link[1], body)
         name = self.get_target_uri(pagename)

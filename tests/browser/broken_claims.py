@@ -194,8 +194,8 @@ def _(case: Case, bend: float) -> Tensor:
 @of("padding")
 def _(case: Case, bend: float) -> Tensor:
     x, padding = tensor(case["x"]), tensor(case["padding"])
-    real = torch.arange(len(x) + len(padding)) < len(x) + bend * len(padding)
-    beside = attended(torch.cat([x, padding]), real.expand(len(real), -1))
+    valid = torch.arange(len(x) + len(padding)) < len(x) + bend * len(padding)
+    beside = attended(torch.cat([x, padding]), valid.expand(len(valid), -1))
     return (beside[: len(x)] - attended(x)).abs().max()
 
 

@@ -145,17 +145,17 @@ def test_a_translator_writes_what_it_would_score() -> None:
     with torch.no_grad():
         translator.decoder.embedding.token.weight.mul_(40)
     source = torch.tensor([[1, 2, 3, 4], [5, 6, 0, 0]])
-    real = torch.tensor([[True] * 4, [True, True, False, False]])
+    valid = torch.tensor([[True] * 4, [True, True, False, False]])
     ids = start = torch.zeros(2, 1, dtype=torch.int64)
     for _ in range(6):
-        logits = translator(source, ids, source_mask=real)
+        logits = translator(source, ids, source_mask=valid)
         ids = torch.cat([ids, logits[:, -1:].argmax(dim=-1)], dim=-1)
     written = generate(
         translator.decoder,
         start,
         steps=6,
         top_k=1,
-        context=translator.encode(source, source_mask=real),
-        context_mask=real[:, None, None, :],
+        context=translator.encode(source, source_mask=valid),
+        context_mask=valid[:, None, None, :],
     )
     assert torch.equal(written, ids)

@@ -36,12 +36,12 @@ def test_no_jet_stands_on_two_sides() -> None:
 
 
 def test_the_hardest_particle_is_first_and_empty_places_are_last() -> None:
-    pt, real = joined("pt"), torch.cat([side.real for side in SIDES])
+    pt, valid = joined("pt"), torch.cat([side.valid for side in SIDES])
     assert (pt.diff(dim=1) <= 0).all()
-    assert (real.int().diff(dim=1) <= 0).all()
-    assert (pt[real] > 0.49).all()
-    assert (pt[~real] == 0).all()
-    assert (joined("size") >= real.sum(1)).all()
+    assert (valid.int().diff(dim=1) <= 0).all()
+    assert (pt[valid] > 0.49).all()
+    assert (pt[~valid] == 0).all()
+    assert (joined("size") >= valid.sum(1)).all()
 
 
 @settings(max_examples=20)
@@ -84,8 +84,8 @@ def test_empty_places_have_no_features() -> None:
     found = particle_features(FEW)
     assert found.shape == (40, 48, len(FEATURES))
     assert found.isfinite().all()
-    assert (found[~FEW.real] == 0).all()
-    assert (~FEW.real).any()
+    assert (found[~FEW.valid] == 0).all()
+    assert (~FEW.valid).any()
 
 
 def test_the_features_of_a_pair_are_those_of_the_formula() -> None:

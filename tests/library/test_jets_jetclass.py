@@ -75,7 +75,7 @@ def test_jets_are_those_that_were_written(tmp_path: Path) -> None:
         order = np.argsort(-np.hypot(p[:, 0], p[:, 1]))[:5]
         kept = len(order)
         assert jets.size[n] == len(p)
-        assert jets.real[n].tolist() == [True] * kept + [False] * (5 - kept)
+        assert jets.valid[n].tolist() == [True] * kept + [False] * (5 - kept)
         np.testing.assert_allclose(jets.momenta[n, :kept, 1:], p[order], rtol=1e-6, atol=1e-6)
         kinds = np.stack([data[f"part_is{name}"][n] for name in KINDS], axis=1)[order]
         assert kinds[np.arange(kept), jets.kind[n, :kept]].all()
@@ -103,13 +103,14 @@ CALLED = ("QCD", "Hgg", "Wqq", "Tbqq", "Hbb")  # what ours, in the order of CLAS
 
 def as_jetclass(path: Path, jets: Jets, *, number: int) -> None:
     """Write jets of ours; d0 of its particles holds the number of the jet."""
-    size = jets.real.sum(1).tolist()
+    size = jets.valid.sum(1).tolist()
     columns = {f"part_p{x}": jets.momenta[..., n] for n, x in enumerate("xyz", 1)}
     d0 = (number + torch.arange(len(jets))).double()[:, None].expand(jets.pt.shape)
     columns |= {"part_d0val": d0, "part_dzval": jets.dz.double(), "part_charge": jets.charge}
     columns |= {f"part_is{name}": jets.kind == n for n, name in KIND_OF.items()}
     data = {
-        name: awkward.unflatten(column[jets.real].numpy(), size) for name, column in columns.items()
+        name: awkward.unflatten(column[jets.valid].numpy(), size)
+        for name, column in columns.items()
     }
     called = np.array(CALLED)[jets.label.numpy()]
     data |= {f"label_{name}": called == name for name in CLASSES}

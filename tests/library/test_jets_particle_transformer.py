@@ -26,7 +26,7 @@ GIVEN = (particle_features(FEW).double(), pairwise_features(FEW.momenta))
 def small(*, pairs: bool = True) -> ParticleTransformer:
     torch.manual_seed(0)
     network = ParticleTransformer(5, 16, 4, 2, 2, d_pair=6).double()
-    network = network.standardized_like(GIVEN[0], GIVEN[1] if pairs else None, real=FEW.real)
+    network = network.standardized_like(GIVEN[0], GIVEN[1] if pairs else None, valid=FEW.valid)
     return perturbed(network, 0.2)
 
 
@@ -34,23 +34,23 @@ def small(*, pairs: bool = True) -> ParticleTransformer:
 @given(st.permutations(range(20)))
 def test_the_order_of_particles_changes_nothing(order) -> None:
     network, (features, pairs) = small(), GIVEN
-    moved = network(features[:, order], pairs[:, order][:, :, order], real=FEW.real[:, order])
-    assert_close(moved, network(features, pairs, real=FEW.real), 1e-9)
+    moved = network(features[:, order], pairs[:, order][:, :, order], valid=FEW.valid[:, order])
+    assert_close(moved, network(features, pairs, valid=FEW.valid), 1e-9)
 
 
 @settings(max_examples=10)
 @given(st.integers(1, 20), st.floats(-1e3, 1e3) | st.just(math.nan))
 def test_what_stands_in_empty_places_changes_nothing(kept, noise) -> None:
     network, (features, pairs) = small(), GIVEN
-    real = torch.zeros_like(FEW.real)
-    real[:, :kept] = True
-    both = real[:, :, None] & real[:, None, :]
+    valid = torch.zeros_like(FEW.valid)
+    valid[:, :kept] = True
+    both = valid[:, :, None] & valid[:, None, :]
     there = (
-        torch.where(real[..., None], features, noise),
+        torch.where(valid[..., None], features, noise),
         torch.where(both[..., None], pairs, noise),
     )
     alone = network(features[:, :kept], pairs[:, :kept, :kept])
-    found = network(*there, real=real)
+    found = network(*there, valid=valid)
     assert_close(found, alone, 1e-9)
     assert all(x.isfinite().all() for x in torch.autograd.grad(found.sum(), network.parameters()))
 
@@ -93,9 +93,9 @@ def test_masks_that_do_not_fit_are_refused() -> None:
 
 def test_a_class_token_looks_at_itself_and_at_real_particles() -> None:
     network, (features, pairs) = small(), GIVEN
-    real = FEW.real.clone()
-    real[2, 4:] = False
-    weights = network.class_weights(features, pairs, real=real)
+    valid = FEW.valid.clone()
+    valid[2, 4:] = False
+    weights = network.class_weights(features, pairs, valid=valid)
     assert weights.shape == (2, 6, 4, 21)
     assert_close(weights.sum(-1), torch.ones(2, 6, 4).double())
     assert (weights[:, 2, :, 5:] == 0).all()
@@ -105,21 +105,21 @@ def test_a_class_token_looks_at_itself_and_at_real_particles() -> None:
 def test_dropout_acts_in_training_and_the_gradient_reaches_every_parameter() -> None:
     torch.manual_seed(0)
     network = ParticleTransformer(5, 16, 4, 2, 2, dropout=0.3).double()
-    first, second = (network(*GIVEN, real=FEW.real) for _ in range(2))
+    first, second = (network(*GIVEN, valid=FEW.valid) for _ in range(2))
     assert (first - second).abs().max() > 1e-3
     first.logsumexp(-1).sum().backward()
     assert [name for name, p in network.named_parameters() if p.grad is None] == []
     network.eval()
-    assert_close(network(*GIVEN, real=FEW.real), network(*GIVEN, real=FEW.real))
+    assert_close(network(*GIVEN, valid=FEW.valid), network(*GIVEN, valid=FEW.valid))
 
 
 def test_features_are_standardized_where_particles_are() -> None:
     network = small()
-    standard = network.standard(GIVEN[0])[FEW.real]
+    standard = network.standard(GIVEN[0])[FEW.valid]
     assert_close(standard.mean(0), torch.zeros(15).double(), 1e-6)
     spread = standard.std(0)
     assert_close(spread[spread > 0], torch.ones_like(spread[spread > 0]), 1e-5)
-    both = FEW.real[:, :, None] & FEW.real[:, None, :]
+    both = FEW.valid[:, :, None] & FEW.valid[:, None, :]
     assert_close(network.standard_pairs(GIVEN[1])[both].std(0), torch.ones(4).double(), 1e-5)
     assert (small(pairs=False).standard_pairs.scale == 1).all()
 
@@ -135,9 +135,9 @@ def test_a_constant_column_keeps_the_scale_1():
 
 def test_a_token_that_may_not_look_at_itself_hears_no_copies() -> None:
     features, network = GIVEN[0], without_itself(small(pairs=False))
-    real = FEW.real
-    assert (network.class_weights(features, real=real)[..., 0] == 0).all()
-    twice = features.repeat(1, 2, 1), real.repeat(1, 2)
-    assert_close(network(twice[0], real=twice[1]), network(features, real=real), 1e-9)
+    valid = FEW.valid
+    assert (network.class_weights(features, valid=valid)[..., 0] == 0).all()
+    twice = features.repeat(1, 2, 1), valid.repeat(1, 2)
+    assert_close(network(twice[0], valid=twice[1]), network(features, valid=valid), 1e-9)
     usual = small(pairs=False)
-    assert (usual(twice[0], real=twice[1]) - usual(features, real=real)).abs().max() > 1e-3
+    assert (usual(twice[0], valid=twice[1]) - usual(features, valid=valid)).abs().max() > 1e-3

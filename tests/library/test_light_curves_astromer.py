@@ -35,8 +35,8 @@ def shaken(frequency=FREQUENCY, **options):
 def some_curves(stars=3, nights=7, seed=0):
     time = randn(stars, nights, seed=seed).abs().cumsum(dim=1)
     error = 0.01 + 0.05 * randn(stars, nights, seed=seed + 2).abs()
-    real = torch.ones(stars, nights, dtype=torch.bool)
-    return LightCurves(time, 15 + 0.3 * randn(stars, nights, seed=seed + 1), error, real)
+    valid = torch.ones(stars, nights, dtype=torch.bool)
+    return LightCurves(time, 15 + 0.3 * randn(stars, nights, seed=seed + 1), error, valid)
 
 
 def flags(rows):
@@ -48,7 +48,7 @@ HIDDEN = flags([[0, 1, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 1,
 
 def by_hand(model, curves, hidden, star, night):
     """One night of one star from the visible nights alone, with plain linear algebra."""
-    keys = [t for t in range(curves.time.shape[1]) if curves.real[star, t] and not hidden[star, t]]
+    keys = [t for t in range(curves.time.shape[1]) if curves.valid[star, t] and not hidden[star, t]]
     mean = sum(curves.magnitude[star, t] for t in keys) / len(keys)
     first = curves.time[star, keys].min()
 
@@ -95,7 +95,7 @@ def test_no_hidden_magnitude_or_error_moves_any_prediction(seed, share):
     hidden = hide_nights(curves, share=share, generator=torch.Generator().manual_seed(seed))
     magnitude = curves.magnitude.clone().requires_grad_()
     error = curves.error.clone().requires_grad_()
-    traced = LightCurves(curves.time, magnitude, error, curves.real)
+    traced = LightCurves(curves.time, magnitude, error, curves.valid)
     weights = torch.rand(magnitude.shape, generator=torch.Generator().manual_seed(seed))
     (model(traced, hidden=hidden) * weights).sum().backward()
     assert not magnitude.grad[hidden].any()  # zero to the last bit
@@ -121,7 +121,7 @@ def test_how_far_off_a_magnitude_may_be_is_the_formula_of_the_second_readout():
 def test_dates_and_magnitudes_have_no_zero(days, magnitudes):
     model, curves = shaken(), some_curves()
     moved = LightCurves(
-        curves.time + days, curves.magnitude + magnitudes, curves.error, curves.real
+        curves.time + days, curves.magnitude + magnitudes, curves.error, curves.valid
     )
     expected = model(curves, hidden=HIDDEN) + magnitudes
     assert_close(model(moved, hidden=HIDDEN), expected, 1e-7)
@@ -137,7 +137,7 @@ def test_told_in_turns_every_prediction_repeats_with_the_period():
 
 def test_curves_in_float64_are_read_by_a_model_in_float32():
     model, curves = shaken(), some_curves()
-    curves = LightCurves(curves.time + 58000, curves.magnitude, curves.error, curves.real)
+    curves = LightCurves(curves.time + 58000, curves.magnitude, curves.error, curves.valid)
     asked = curves.time[:, :2] + 0.1
     expected = model(curves, hidden=HIDDEN), *model.belief_at(curves, asked)
     found = model.float()(curves, hidden=HIDDEN), *model.belief_at(curves, asked)
@@ -189,7 +189,7 @@ def test_as_many_real_nights_are_hidden_as_asked_and_one_stays(nights, share, se
     curves = LightCurves.padded([some_curves(1, nights), some_curves(1, 30)])
     random = torch.Generator().manual_seed(seed)
     hidden = hide_nights(curves, share=share, generator=random)
-    assert not (hidden & ~curves.real).any()
+    assert not (hidden & ~curves.valid).any()
     counts = hidden.sum(dim=1).tolist()
     # PyTorch rounds in float32, so a product may stand a hair on either side of a half.
     for count, length in zip(counts, (nights, 30), strict=True):

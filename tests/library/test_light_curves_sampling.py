@@ -24,8 +24,8 @@ SHIFT = torch.tensor([0.0, 4.5, 2.8], dtype=torch.float64)
 def curves(*rows: list[float], lengths: list[int] | None = None) -> LightCurves:
     time = torch.tensor(rows, dtype=torch.float64)
     lengths = [len(row) for row in rows] if lengths is None else lengths
-    real = torch.arange(time.shape[1]) < torch.tensor(lengths)[:, None]
-    return LightCurves(time, time.cos(), torch.full_like(time, 0.01), real)
+    valid = torch.arange(time.shape[1]) < torch.tensor(lengths)[:, None]
+    return LightCurves(time, time.cos(), torch.full_like(time, 0.01), valid)
 
 
 def test_a_series_is_its_formula():
@@ -104,11 +104,11 @@ def test_the_periods_of_a_ladder_grow_by_one_factor():
 
 def test_padding_fills_up_short_curves_and_may_hold_anything():
     both = LightCurves.padded([curves([1.0, 2.0, 5.0]), curves([0.5, 0.7])])
-    assert both.real.tolist() == [[True] * 3, [True, True, False]]
+    assert both.valid.tolist() == [[True] * 3, [True, True, False]]
     assert both.time[1, :2].tolist() == [0.5, 0.7]
     nonsense = torch.tensor([[0.0, 1.0, math.nan], [2.0, 3.0, -1.0]])
-    real = torch.tensor([[True, True, False]]).expand(2, 3)
-    made = LightCurves(nonsense, nonsense, torch.ones(2, 3), real)
+    valid = torch.tensor([[True, True, False]]).expand(2, 3)
+    made = LightCurves(nonsense, nonsense, torch.ones(2, 3), valid)
     assert len(made) == 2
     assert len(made[:1]) == 1
 

@@ -67,7 +67,7 @@ def test_what_is_observed_is_light_plus_noise_as_large_as_the_errors_say():
     assert torch.equal(watched.magnitude, again.magnitude)
     assert isinstance(watched, LightCurves)
     # The same star, night and phase without noise: errors of a millionth.
-    quiet = LightCurves(SEASONS.time, SEASONS.magnitude, 1e-6 * SEASONS.error, SEASONS.real)
+    quiet = LightCurves(SEASONS.time, SEASONS.magnitude, 1e-6 * SEASONS.error, SEASONS.valid)
     clean = observe(stars, quiet, generator=torch.Generator().manual_seed(0))
     assert torch.equal(clean.time, watched.time)
     score = (watched.magnitude - clean.magnitude) / watched.error
@@ -157,7 +157,7 @@ def test_what_is_hidden_is_not_looked_at(curves):
             curves.time,
             curves.magnitude.masked_fill(HIDDEN, 99.0),
             curves.error.masked_fill(HIDDEN, 7.0),
-            curves.real,
+            curves.valid,
         )
         options = {"variance": VARIANCE, "hidden": HIDDEN}
         for found, expected in zip(
@@ -188,7 +188,7 @@ def test_the_excess_noise_is_that_of_the_largest_evidence(curves):
     for excess in [0.0, 0.06, 0.13]:
         random = torch.Generator().manual_seed(1)
         light = curves.magnitude + excess * torch.randn(2, 9, generator=random, dtype=torch.float64)
-        noisy = LightCurves(curves.time, light, 0.3 * curves.error, curves.real)
+        noisy = LightCurves(curves.time, light, 0.3 * curves.error, curves.valid)
         found = likeliest_jitter(noisy, PERIODS, variance=VARIANCE, hidden=HIDDEN)
         for star, period in enumerate(PERIODS.tolist()):
             seen = ~HIDDEN[star].numpy()
@@ -204,6 +204,8 @@ def test_the_excess_noise_is_that_of_the_largest_evidence(curves):
                 for jitter in JITTERS
             ]
             assert found[star] == pytest.approx(JITTERS[int(np.argmax(likely))])
-        spoilt = LightCurves(curves.time, light.masked_fill(HIDDEN, 99.0), noisy.error, curves.real)
+        spoilt = LightCurves(
+            curves.time, light.masked_fill(HIDDEN, 99.0), noisy.error, curves.valid
+        )
         again = likeliest_jitter(spoilt, PERIODS, variance=VARIANCE, hidden=HIDDEN)
         assert torch.equal(again, found)

@@ -44,7 +44,7 @@ def test_the_summary_of_a_jet_is_that_of_its_formulas() -> None:
     assert found.shape == (12, len(SUMMARY))
     for n in range(3):
         jet = FEW[n : n + 1]
-        momenta = jet.momenta[jet.real]
+        momenta = jet.momenta[jet.valid]
         pt, eta_phi = momenta[:, 1:3].norm(dim=1), []
         for energy, x, y, z in [*momenta.tolist(), momenta.sum(0).tolist()]:
             rapidity = 0.5 * math.log((energy + z) / (energy - z))
@@ -74,7 +74,7 @@ def test_the_summary_of_a_jet_is_that_of_its_formulas() -> None:
             "ln e2": math.log(e2),
             "ln D2": math.log(e3 / e2**3),
             "displaced tracks": int((jet.d0.abs() > 0.1).sum()),
-            "lepton share": sum(s for s, k in zip(z, jet.kind[jet.real], strict=True) if k >= 3),
+            "lepton share": sum(s for s, k in zip(z, jet.kind[jet.valid], strict=True) if k >= 3),
         }
         assert tuple(expected) == SUMMARY
         assert found[n].tolist() == pytest.approx(list(expected.values()), rel=1e-5)
@@ -97,9 +97,9 @@ def test_a_deep_set_knows_no_order_and_no_empty_places(order) -> None:
     torch.manual_seed(0)
     model, inputs = perturbed(DeepSet(5, d_hidden=8), 0.3).double(), jet_inputs(FEW, pairs=False)
     for noise in (7.0, math.nan):
-        features = torch.where(inputs.real[..., None], inputs.features.double(), noise)
-        moved = model(features[:, order], real=inputs.real[:, order])
-        assert_close(moved, model(inputs.features.double(), real=inputs.real), 1e-9)
+        features = torch.where(inputs.valid[..., None], inputs.features.double(), noise)
+        moved = model(features[:, order], valid=inputs.valid[:, order])
+        assert_close(moved, model(inputs.features.double(), valid=inputs.valid), 1e-9)
 
 
 def test_a_deep_set_adds_up_what_each_particle_says() -> None:
@@ -109,11 +109,11 @@ def test_a_deep_set_adds_up_what_each_particle_says() -> None:
             DeepSet(5, d_hidden=8, full=full).double(),
             jet_inputs(FEW).features.double(),
         )
-        real = FEW.real[0]
-        said = [model.say(particle) for particle in features[0, real]]
+        valid = FEW.valid[0]
+        said = [model.say(particle) for particle in features[0, valid]]
         total = torch.stack(said).sum(0)
         expected = model.conclude(torch.cat([total / full, total / len(said)]))
-        assert_close(model(features, real=FEW.real)[0], expected, 1e-9)
+        assert_close(model(features, valid=FEW.valid)[0], expected, 1e-9)
 
 
 def test_mirrors_turn_signs_and_leave_pairs_alone() -> None:
@@ -129,7 +129,7 @@ def test_mirrors_turn_signs_and_leave_pairs_alone() -> None:
     ]
     assert (ratio[..., others].nan_to_num(1.0) == 1).all()
     flipped = FEW.momenta * torch.tensor([1, 1, -1, -1])
-    apart = ~torch.eye(48, dtype=torch.bool) & FEW.real[:, :, None] & FEW.real[:, None]
+    apart = ~torch.eye(48, dtype=torch.bool) & FEW.valid[:, :, None] & FEW.valid[:, None]
     before, after = (pairwise_features(momenta)[apart] for momenta in (FEW.momenta, flipped))
     assert_close(after[:, :3], before[:, :3], 1e-6)
     assert_close(after[:, 3].exp(), before[:, 3].exp(), 1e-6)
@@ -143,7 +143,7 @@ def test_a_network_learns_and_a_seed_makes_it_again(kind) -> None:
     logits = []
     for _ in range(2):
         torch.manual_seed(0)
-        model = make().standardized_like(inputs.features, inputs.pairs, real=inputs.real)
+        model = make().standardized_like(inputs.features, inputs.pairs, valid=inputs.valid)
         before = evaluate(logits_of(model, inputs), inputs.label).loss
         history = train_tagger(model, inputs, epochs=6, batch=16, progress=False)
         logits.append(logits_of(model, inputs))
@@ -192,7 +192,7 @@ def test_of_light_jets_kinds_and_charges_are_told_and_nothing_else() -> None:
     inputs = kinds_alone(some, above=2.0)
     light = some[some.label < 2]
     assert (inputs.label == light.label).all()
-    assert (inputs.real == (light.pt > 2.0)).all()
+    assert (inputs.valid == (light.pt > 2.0)).all()
     known = [k for k in range(len(FEATURES)) if (inputs.features[..., k] != 0).any()]
     assert {"charge", "photon"} <= {FEATURES[k] for k in known} <= {"charge", *PARTICLES}
     assert_close(inputs.features[..., known], particle_features(light)[..., known])

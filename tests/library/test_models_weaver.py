@@ -7,7 +7,7 @@ from course_lib.jets import ParticleTransformer, pairwise_features
 from course_lib.models.weaver import load_weaver_example
 
 EXAMPLE, PARAMETERS = load_weaver_example()
-REAL = EXAMPLE.real
+REAL = EXAMPLE.valid
 
 
 def ours() -> ParticleTransformer:
@@ -36,7 +36,7 @@ def test_a_block_is_that_of_the_authors() -> None:
 
 def test_the_network_is_that_of_the_authors() -> None:
     network = ours()
-    found = network(EXAMPLE.features, pairwise_features(EXAMPLE.momenta), real=REAL)
+    found = network(EXAMPLE.features, pairwise_features(EXAMPLE.momenta), valid=REAL)
     assert_close(found, EXAMPLE.logits, 1e-6)
     assert EXAMPLE.logits.std(dim=0).min() > 1e-3
-    assert (found - network(EXAMPLE.features, real=REAL)).abs().max() > 1e-2
+    assert (found - network(EXAMPLE.features, valid=REAL)).abs().max() > 1e-2

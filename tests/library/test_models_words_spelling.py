@@ -31,10 +31,10 @@ def test_the_words_are_distinct_and_those_that_are_shown_are_held_out() -> None:
 
 
 def test_a_word_becomes_ids_with_holes_after_it() -> None:
-    ids, real = ids_of_words(["abc", "zebra"])
+    ids, valid = ids_of_words(["abc", "zebra"])
     assert "".join(LETTERS[i] for i in ids[1].tolist()) == "zebra" + "_" * (LONGEST - 5)
-    assert real.sum(-1).tolist() == [3, 5]
-    assert not real[0, 3:].any()
+    assert valid.sum(-1).tolist() == [3, 5]
+    assert not valid[0, 3:].any()
 
 
 def test_syllables_are_vowels_that_are_heard() -> None:
@@ -43,13 +43,13 @@ def test_syllables_are_vowels_that_are_heard() -> None:
 
 
 def test_the_encoder_has_learned_what_held_out_words_look_like() -> None:
-    ids, real = ids_of_words(dictionary_words()[:300])
+    ids, valid = ids_of_words(dictionary_words()[:300])
     random = torch.Generator().manual_seed(0)
-    seen, hidden = hide(ids, mask=HOLE, vocabulary_size=len(LETTERS), real=real, generator=random)
-    share = torch.bincount(ids[real], minlength=len(LETTERS)) / real.sum()
+    seen, hidden = hide(ids, mask=HOLE, vocabulary_size=len(LETTERS), valid=valid, generator=random)
+    share = torch.bincount(ids[valid], minlength=len(LETTERS)) / valid.sum()
     by_frequency = -share[ids[hidden]].log().mean()
     with torch.no_grad():
-        assert masked_loss(load_speller()(seen, real=real), ids, hidden) < by_frequency - 1
+        assert masked_loss(load_speller()(seen, valid=valid), ids, hidden) < by_frequency - 1
 
 
 def test_a_batch_holds_words_of_one_length_which_is_as_frequent_as_among_the_words() -> None:

@@ -195,22 +195,22 @@ def of_generation() -> Rows:
 
 def of_masked_language_model() -> Rows:
     make = partial(transformer.MaskedLanguageModel, 11, 8, tokens=4)
-    model, real, logits = make(2, 2), IDS > 0, torch.zeros(2, 3, 11)
+    model, valid, logits = make(2, 2), IDS > 0, torch.zeros(2, 3, 11)
     hide = partial(transformer.hide, IDS, mask=4, vocabulary_size=11)
     loss = transformer.masked_loss
     return [
         (lambda: model(IDS[:, :0]), V, "ids"),
         (lambda: model.encode(IDS + 9), V, "ids"),
         (lambda: model(IDS.repeat(1, 2)), V, "6 tokens"),
-        (lambda: model(IDS, real=real[0]), V, "real"),
-        (lambda: model.attention_weights(IDS, real=IDS > 3), V, "sequence (0,)"),
+        (lambda: model(IDS, valid=valid[0]), V, "valid"),
+        (lambda: model.attention_weights(IDS, valid=IDS > 3), V, "sequence (0,)"),
         (lambda: hide(share=0), V, "share"),
         (lambda: hide(mask=11), V, "mask"),
         (lambda: hide(mask="a"), T, "mask"),
         (lambda: hide(mask=0, vocabulary_size=1), V, "vocabulary_size"),
-        (lambda: hide(real=~real), V, "sequence (0,)"),
-        (lambda: loss(logits, IDS, ~real), V, "nothing to guess"),
-        (lambda: loss(logits[:, :2], IDS, real), V, "ids"),
+        (lambda: hide(valid=~valid), V, "sequence (0,)"),
+        (lambda: loss(logits, IDS, ~valid), V, "nothing to guess"),
+        (lambda: loss(logits[:, :2], IDS, valid), V, "ids"),
     ]
 
 
@@ -682,7 +682,7 @@ def of_jets() -> Rows:
         (lambda: tagging.rejection(logits / 0, label, signal="W"), V, "jet 0"),
         (lambda: tagging.evaluate(logits / 0, label), V, "logits"),
         (lambda: jets.subjets(few, 0), V, "most"),
-        (lambda: network(features, pairs, real=few.real & False), V, "jet (0,)"),
+        (lambda: network(features, pairs, valid=few.valid & False), V, "jet (0,)"),
         (lambda: network(features, pairs[:, 1:]), V, "pairs"),
         (lambda: jetclass.JetStream([Path(__file__)], batch=2, rank=2, ranks=2), V, "rank"),
         (lambda: jetclass.JetStream([Path(__file__)], batch=2, rank=0), V, "rank"),
@@ -698,14 +698,14 @@ def of_jets() -> Rows:
 def of_stars() -> Rows:
     time = torch.arange(4.0).expand(2, 4)
     far = time + 58000
-    ones, real = torch.ones(2, 4), torch.ones(2, 4) > 0
-    hidden = real & (time > 2)
+    ones, valid = torch.ones(2, 4), torch.ones(2, 4) > 0
+    hidden = valid & (time > 2)
     everything = hidden | torch.tensor([[False], [True]])
     catalogue, frequency = stars.load_stars(), torch.linspace(0.1, 1, 5)
     power, seen = partial(light_curves.lomb_scargle, frequency=frequency), (time, ones, ones)
 
     def curves(**changed: Tensor) -> light_curves.LightCurves:
-        given = {"time": time, "magnitude": ones, "error": ones, "real": real}
+        given = {"time": time, "magnitude": ones, "error": ones, "valid": valid}
         return light_curves.LightCurves(**(given | changed))
 
     model = light_curves.Astromer(
@@ -720,7 +720,7 @@ def of_stars() -> Rows:
     return [
         (lambda: curves(time=time / 0), V, "time"),
         (lambda: curves(time=time.flip(1)), V, "time"),
-        (lambda: curves(real=time < 1), V, "1 observation"),
+        (lambda: curves(valid=time < 1), V, "1 observation"),
         (lambda: curves().in_turns(torch.zeros(2)), V, "period"),
         (lambda: light_curves.phase(time, -torch.ones(2)), V, "period"),
         (lambda: light_curves.frequency_ladder(5, shortest=3, longest=2), V, "shortest"),
@@ -749,7 +749,7 @@ def of_stars() -> Rows:
         (lambda: model(curves(), hidden=everything), V, "star 1"),
         (lambda: model.at(curves(), time, hidden=everything), V, "star 1"),
         (lambda: model(curves(), hidden=hidden[:, :3]), V, "hidden"),
-        (lambda: light_curves.reconstruction_error(ones, ones, ~real), V, "hidden"),
+        (lambda: light_curves.reconstruction_error(ones, ones, ~valid), V, "hidden"),
         (lambda: surprise(ones, 0 * ones, ones, hidden), V, "deviation"),
         (lambda: light_curves.hide_nights(curves(), share=1.5), V, "share"),
         (lambda: stars.load_astromer("sundial"), V, "clock"),

@@ -123,8 +123,8 @@ def test_an_encoder_block_equals_pytorchs_layer(masked: str, norm: str) -> None:
         mask = (randn(3, 2, 5, 5, seed=1) > 0) | torch.eye(5, dtype=torch.bool)
         given = {"src_mask": ~mask.flatten(0, 1)}
     elif masked == "padding":
-        real = torch.arange(5) < torch.tensor([[5], [2], [4]])
-        mask, given = real[:, None, None, :], {"src_key_padding_mask": ~real}
+        valid = torch.arange(5) < torch.tensor([[5], [2], [4]])
+        mask, given = valid[:, None, None, :], {"src_key_padding_mask": ~valid}
     output, expected = ours(x, mask=mask), theirs(twin, **given)
     assert_same(ours, theirs, output, expected)
     assert_close(x.grad, twin.grad)
@@ -140,9 +140,9 @@ def test_a_decoder_block_equals_pytorchs_layer(*, masked: bool, norm: str) -> No
     causal, given, more = causal_mask(5), {}, {}
     if masked:
         mask = (randn(5, 5, seed=1) > 0) | torch.eye(5, dtype=torch.bool)
-        real = torch.arange(4) < torch.tensor([[4], [2], [1]])
-        given = {"mask": mask, "context_mask": real[:, None, None, :]}
-        causal, more = causal & mask, {"memory_key_padding_mask": ~real}
+        valid = torch.arange(4) < torch.tensor([[4], [2], [1]])
+        given = {"mask": mask, "context_mask": valid[:, None, None, :]}
+        causal, more = causal & mask, {"memory_key_padding_mask": ~valid}
     output, expected = ours(x, context, **given), theirs(twin, other, ~causal, **more)
     assert_same(ours, theirs, output, expected)
     assert_close(x.grad, twin.grad)
@@ -201,12 +201,12 @@ def test_the_attention_weights_of_an_encoder_are_those_of_its_blocks() -> None:
 def test_padding_changes_nothing_for_the_tokens_that_are_real() -> None:
     encoder, x = shaken(Encoder(8, 2, 2).double()), randn(1, 3, 8)
     padded = torch.cat([x, randn(1, 4, 8)], dim=1)
-    real = torch.arange(7)[None] < 3
+    valid = torch.arange(7)[None] < 3
     parameters = list(encoder.parameters())
     expected = encoder(x)
     slopes = torch.autograd.grad(expected.square().sum(), parameters)
-    for tokens in (padded, padded.where(real[..., None], math.nan)):
-        found = encoder(tokens, mask=real[:, None, None, :])[:, :3]
+    for tokens in (padded, padded.where(valid[..., None], math.nan)):
+        found = encoder(tokens, mask=valid[:, None, None, :])[:, :3]
         assert_close(found, expected)
         for actual, wanted in zip(
             torch.autograd.grad(found.square().sum(), parameters), slopes, strict=True
@@ -301,8 +301,8 @@ def test_cached_decoding_with_a_context_equals_the_full_computation() -> None:
     for kv_heads in [None, 1]:
         model, cache = decoder(cross=True, kv_heads=kv_heads), KeyValueCache()
         ids, context = some_ids(3, 9), randn(3, 5, 8)
-        real = torch.arange(5) < torch.tensor([[5], [2], [4]])
-        given = {"context": context, "context_mask": real[:, None, None, :]}
+        valid = torch.arange(5) < torch.tensor([[5], [2], [4]])
+        given = {"context": context, "context_mask": valid[:, None, None, :]}
         parts = [model(ids[:, i : i + 1], cache, **given) for i in range(9)]
         assert_close(torch.cat(parts, dim=-2), model(ids, **given))
 
@@ -356,25 +356,25 @@ def test_padding_of_the_source_changes_no_logits() -> None:
             model = translator(norm=norm, position=position)
             source, ids = some_ids(1, 4, vocabulary=7), some_ids(1, 6)
             padded = torch.cat([source, some_ids(1, 3, vocabulary=7, seed=4)], dim=-1)
-            real = torch.arange(7)[None] < 4
-            assert_close(model(padded, ids, source_mask=real), model(source, ids))
+            valid = torch.arange(7)[None] < 4
+            assert_close(model(padded, ids, source_mask=valid), model(source, ids))
             assert (model(padded, ids) - model(source, ids)).abs().max() > 1e-6
 
 
 def test_cross_attention_weights_are_those_of_the_blocks() -> None:
     model = translator()
     source, ids = some_ids(3, 5, vocabulary=7), some_ids(3, 6)
-    real = torch.arange(5) < torch.tensor([[5], [2], [4]])
-    weights = model.cross_attention_weights(source, ids, source_mask=real)
+    valid = torch.arange(5) < torch.tensor([[5], [2], [4]])
+    weights = model.cross_attention_weights(source, ids, source_mask=valid)
     assert weights.shape == (2, 3, 2, 6, 5)
     assert_close(weights.sum(dim=-1), torch.ones(2, 3, 2, 6, dtype=torch.float64))
-    assert not weights.movedim(1, 0).movedim(-1, 1)[~real].any()
+    assert not weights.movedim(1, 0).movedim(-1, 1)[~valid].any()
     block = model.decoder.blocks[0]
     x = model.decoder.embedding(ids)
     x = x + block.attention(block.attention_residual.norm(x), mask=causal_mask(6))
-    context = model.encode(source, source_mask=real)
+    context = model.encode(source, source_mask=valid)
     first = block.cross_attention.weights(
-        block.cross_residual.norm(x), context, mask=real[:, None, None, :]
+        block.cross_residual.norm(x), context, mask=valid[:, None, None, :]
     )
     assert_close(weights[0], first)
 

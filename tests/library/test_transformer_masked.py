@@ -50,24 +50,24 @@ def test_a_model_is_embedding_blocks_norm_and_the_embedding_again() -> None:
 def test_a_reading_is_the_answer_when_all_later_blocks_add_nothing() -> None:
     for position in POSITIONS:
         model, ids = shaken(position), some_ids(2, 6)
-        real = padding(6, 4, tokens=6)
-        readings = model.logit_lens(ids, real=real)
-        torch.testing.assert_close(readings[-1], model(ids, real=real))
+        valid = padding(6, 4, tokens=6)
+        readings = model.logit_lens(ids, valid=valid)
+        torch.testing.assert_close(readings[-1], model(ids, valid=valid))
         with torch.no_grad():
             for place in (1, 0):
                 block = model.encoder.blocks[place]
                 for last in (block.attention.output, block.mlp.contract):
                     last.weight.zero_()
                     last.bias.zero_()
-                torch.testing.assert_close(model(ids, real=real), readings[place])
+                torch.testing.assert_close(model(ids, valid=valid), readings[place])
 
 
 def test_padding_changes_nothing_for_the_tokens_that_are_real() -> None:
     for position in POSITIONS:
         model, ids = shaken(position), some_ids(3, 9)
         lengths = (9, 1, 4)
-        logits = model(ids, real=padding(*lengths, tokens=9))
-        weights = model.attention_weights(ids, real=padding(*lengths, tokens=9))
+        logits = model(ids, valid=padding(*lengths, tokens=9))
+        weights = model.attention_weights(ids, valid=padding(*lengths, tokens=9))
         for i, length in enumerate(lengths):
             torch.testing.assert_close(logits[i, :length], model(ids[i, :length]))
             assert not weights[:, i, :, :, length:].any()
@@ -93,11 +93,11 @@ def test_the_share_of_every_sequence_is_chosen_and_one_at_least(
     lengths: list, share: float, seed: int
 ) -> None:
     tokens = max(lengths)
-    ids, real = some_ids(len(lengths), tokens), padding(*lengths, tokens=tokens)
+    ids, valid = some_ids(len(lengths), tokens), padding(*lengths, tokens=tokens)
     random = torch.Generator().manual_seed(seed)
-    given = {"mask": MASK, "vocabulary_size": VOCABULARY, "real": real, "generator": random}
+    given = {"mask": MASK, "vocabulary_size": VOCABULARY, "valid": valid, "generator": random}
     seen, hidden = hide(ids, share=share, **given)
-    assert not (hidden & ~real).any()
+    assert not (hidden & ~valid).any()
     assert torch.equal(seen[~hidden], ids[~hidden])
     for chosen, length in zip(hidden.sum(-1).tolist(), lengths, strict=True):
         assert abs(chosen - max(1, share * length)) <= 0.5 + 1e-4

@@ -46,7 +46,7 @@ LIBRARY = {
     "causal_mask": causal_mask,
     "deepcopy": deepcopy,
     "ids": IDS,
-    "real": REAL,
+    "valid": REAL,
     "speller": shaken(),
     "large": shaken(),
     "normed": lambda x: F.layer_norm(x, x.shape[-1:]),
@@ -77,7 +77,7 @@ class Unbiased(transformer.EncoderBlock):
 
 
 class SeesPadding(MaskedLanguageModel):
-    def forward(self, ids: Tensor, *, real: Tensor | None = None) -> Tensor:  # noqa: ARG002
+    def forward(self, ids: Tensor, *, valid: Tensor | None = None) -> Tensor:  # noqa: ARG002
         return super().forward(ids)
 
 
@@ -92,8 +92,8 @@ class WithMean(modern_block.RMSNorm):
 
 
 class Unnormed(MaskedLanguageModel):
-    def logit_lens(self, ids: Tensor, *, real: Tensor | None = None) -> Tensor:
-        return self.stream(ids, real=real) @ self.embedding.token.weight.T
+    def logit_lens(self, ids: Tensor, *, valid: Tensor | None = None) -> Tensor:
+        return self.stream(ids, valid=valid) @ self.embedding.token.weight.T
 
 
 def bare(_: str, layers: int, d: int) -> nn.Sequential:

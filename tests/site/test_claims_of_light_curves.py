@@ -306,7 +306,7 @@ TABLES = {
     "prop-dates": ("time_sinusoids", SINUSOIDS),
     "prop-dates ": ("frequency_ladder", LADDERS),
     "prop-hidden": ("Astromer", LEAKS),
-    "prop-hidden ": ("hide_nights", {"nothing hidden": lambda c, **_: torch.zeros_like(c.real)}),
+    "prop-hidden ": ("hide_nights", {"nothing hidden": lambda c, **_: torch.zeros_like(c.valid)}),
     "prop-anytime": ("Astromer", ANSWERS),
     "prop-loss": ("reconstruction_error", LOSSES),
     "prop-doubt": ("Astromer", DOUBTS),

@@ -12,7 +12,7 @@ from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of, ri
 
 def test_a_jet_travels_as_it_is_without_empty_places_and_the_hardest_particle_first():
     given, entries = jets(), make("JetExplorer").jets
-    assert [len(entry["kind"]) for entry in entries] == given.real.sum(dim=1).tolist()
+    assert [len(entry["kind"]) for entry in entries] == given.valid.sum(dim=1).tolist()
     for i, entry in enumerate(entries):
         jet = jet_of(entry, list(range(len(entry["kind"]))))
         order = given.pt[i].argsort(descending=True)[: jet.pt.shape[1]]

@@ -86,18 +86,18 @@ def test_every_kind_of_transformer_answers_as_before(kind, model_of, readouts):
         with torch.no_grad():
             assert torch.allclose(there(IDS), model(IDS), rtol=0, atol=0.01), (position, norm)
         if readout:
-            assert readout["tied"] == (there.readout.weight is there.embedding.token.weight)
+            assert readout["tied"] == (there.lm_head.weight is there.embedding.token.weight)
 
 
 @pytest.mark.parametrize(("kind", "model_of"), [("LetterHider", encoder), ("TinyGPT", decoder)])
 def test_what_rounding_costs_is_the_difference_of_two_losses(kind, model_of):
     model, again = model_of(dropout=0.5).train(), model_of()
-    hidden, real = IDS < 3, (torch.arange(8) < 6).expand(3, 8)
+    hidden, valid = IDS < 3, (torch.arange(8) < 6).expand(3, 8)
     shown = make(kind, model=model)
     model.embedding.token.weight.data.zero_()  # what it is trained to later is nothing to the page
     seen, targets, given = IDS, IDS.masked_fill(hidden, -100), {}
     if kind == "LetterHider":
-        seen, targets, given = IDS.masked_fill(hidden, 0), hidden, {"real": real}
+        seen, targets, given = IDS.masked_fill(hidden, 0), hidden, {"valid": valid}
     found = shown.losses(IDS, targets, **given)
     targets = IDS.masked_fill(~hidden, -100) if given else targets
     for loss, one in zip(found, (again, shown.model), strict=True):

@@ -31,7 +31,7 @@ def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_mach
     assert [name for name, pulsates in kinds.items() if not pulsates] == [
         f"Eclipsing: MACHO {name.removesuffix('.B')}" for name in ECLIPSING
     ]
-    assert watched.curves.real.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
+    assert watched.curves.valid.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
     assert (watched.curves.time[:, -1] <= DAYS).all()
     assert len(watched.prior) == 7
     # Every star begins at the same period, which none of them has.
@@ -59,7 +59,7 @@ def test_what_is_told_of_the_stars_is_checked_and_travels():
 def test_dates_count_from_the_first_night_so_that_float32_holds_them():
     stars = watched_stars()
     seen = stars.curves
-    curves = LightCurves(seen.time + 48_823, seen.magnitude, seen.error, seen.real)
+    curves = LightCurves(seen.time + 48_823, seen.magnitude, seen.error, seen.valid)
     found = StarExplorer(WatchedStars(stars.name, curves, stars.period)).curve()
     np.testing.assert_allclose(found.time[0], seen.time[0, :14] - seen.time[0, 0], atol=1e-5)
     np.testing.assert_allclose(found.error[0], seen.error[0, :14], 1e-6)
@@ -68,12 +68,12 @@ def test_dates_count_from_the_first_night_so_that_float32_holds_them():
 def test_what_a_series_explains_is_known_where_it_is_all_or_nothing_and_so_is_its_period():
     time = torch.linspace(0, 30, 60, dtype=torch.float64)[None]
     wave = (2 * torch.pi * time / 1.7).sin()
-    error, real = torch.full_like(time, 0.1), torch.ones_like(time, dtype=torch.bool)
-    curve = LightCurves(time, wave, error, real)
+    error, valid = torch.full_like(time, 0.1), torch.ones_like(time, dtype=torch.bool)
+    curve = LightCurves(time, wave, error, valid)
     assert explained(curve, 1.7) == pytest.approx(1, abs=1e-4)
     assert sharpened(curve, 1.66) == pytest.approx(1.7, rel=5e-3)
     noise = torch.randn(1, 60, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    dull = LightCurves(time, noise, error, real)
+    dull = LightCurves(time, noise, error, valid)
     assert explained(dull, 1.7) < 0.3
     for seasons in ([dull, curve], [curve, dull]):
         assert torch.equal(clearest(LightCurves.padded(seasons), 1.7).magnitude, wave)

@@ -84,9 +84,9 @@ def translated(
     model: EncoderDecoder, source: Int[Tensor, "numbers words"], *, steps: int
 ) -> Int[Tensor, "numbers {steps}"]:
     """What a translator writes, the most probable piece each time, and 0 behind it."""
-    real, start = source > 0, torch.zeros(len(source), 1, dtype=torch.long)
-    read = {"context": model.encode(source, source_mask=real)}
-    read["context_mask"] = real[:, None, None, :]
+    valid, start = source > 0, torch.zeros(len(source), 1, dtype=torch.long)
+    read = {"context": model.encode(source, source_mask=valid)}
+    read["context_mask"] = valid[:, None, None, :]
     written = generate(model.decoder, start, steps=steps, top_k=1, stop=0, **read)[:, 1:]
     return F.pad(written, (0, steps - written.shape[1]))
 

@@ -86,18 +86,19 @@ def batches_of_one_length(
 def at_holes(
     measure: Callable[..., Tensor],
     ids: Int[Tensor, "words letters"],
-    real: Bool[Tensor, "words letters"],
+    valid: Bool[Tensor, "words letters"],
 ) -> Tensor:
     """What a model says at each letter, hidden while the others are seen: first letters first.
 
-    ``measure(seen, real=real)`` gives a row for each letter, as a model or one of its methods does.
+    ``measure(seen, valid=valid)`` gives a row for each letter, as a model or one of its methods
+    does.
     """
     found = []
     for t in range(ids.shape[1]):
-        has = real[:, t]
+        has = valid[:, t]
         seen = ids[has]
         seen[:, t] = HOLE
-        found.append(measure(seen, real=real[has])[..., t, :])
+        found.append(measure(seen, valid=valid[has])[..., t, :])
     return torch.cat(found, dim=-2)
 
 

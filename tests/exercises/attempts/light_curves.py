@@ -18,10 +18,10 @@ def phase_by_angle(time: Tensor, period: Tensor) -> Tensor:
     return torch.where(turns < -1e-9, turns + 1, turns.clamp(min=0))
 
 
-def mask_night_for_night(real: Tensor, hidden: Tensor) -> Tensor:
-    mask = torch.zeros(len(real), len(real), dtype=torch.bool)
-    for night in range(len(real)):
-        mask[:, night] = real[night] and not hidden[night]
+def mask_night_for_night(valid: Tensor, hidden: Tensor) -> Tensor:
+    mask = torch.zeros(len(valid), len(valid), dtype=torch.bool)
+    for night in range(len(valid)):
+        mask[:, night] = valid[night] and not hidden[night]
     return mask
 
 
@@ -30,14 +30,14 @@ def error_night_for_night(predicted: Tensor, magnitude: Tensor, hidden: Tensor) 
     return (total / hidden.sum()).sqrt()
 
 
-def mean_star_for_star(tokens: Tensor, real: Tensor) -> Tensor:
-    return torch.stack([star[flags].mean(0) for star, flags in zip(tokens, real, strict=True)])
+def mean_star_for_star(tokens: Tensor, valid: Tensor) -> Tensor:
+    return torch.stack([star[flags].mean(0) for star, flags in zip(tokens, valid, strict=True)])
 
 
 RIGHT = {
     "phase": [light_curves.phase, phase_by_floor, phase_by_angle],
     "visible_mask": [
-        lambda real, hidden: (real & ~hidden).expand(len(real), -1),
+        lambda valid, hidden: (valid & ~hidden).expand(len(valid), -1),
         mask_night_for_night,
     ],
     "reconstruction_error": [astromer.reconstruction_error, error_night_for_night],
@@ -50,8 +50,8 @@ def each_star_first(predicted: Tensor, magnitude: Tensor, hidden: Tensor) -> Ten
     return (square.sum(1) / hidden.sum(1).clamp(min=1)).mean().sqrt()
 
 
-def mean_by_product(tokens: Tensor, real: Tensor) -> Tensor:
-    return (tokens * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+def mean_by_product(tokens: Tensor, valid: Tensor) -> Tensor:
+    return (tokens * valid[..., None]).sum(1) / valid.sum(1, keepdim=True)
 
 
 WRONG = {
@@ -61,14 +61,14 @@ WRONG = {
         "time without sign",
     ],
     "visible_mask": [
-        "real all",
+        "valid all",
         "hidden none",
-        lambda real, hidden: real & ~hidden & ~hidden[:, None],
+        lambda valid, hidden: valid & ~hidden & ~hidden[:, None],
     ],
     "reconstruction_error": ["hidden all", each_star_first],
     "mean_of_nights": [
-        "real all",
-        lambda tokens, real: tokens.sum(1) / real.sum(1, keepdim=True),
+        "valid all",
+        lambda tokens, valid: tokens.sum(1) / valid.sum(1, keepdim=True),
         mean_by_product,
     ],
 }
