@@ -90,7 +90,7 @@ class Result:
         return f"{'✓' if self.passed else '✗'} {self.attempt}: {self.summary}"
 
 
-class Checks:
+class Checkers:
     """The namespace ``check``: one checker an exercise."""
 
     def __getattr__(self, name: str) -> "Exercise":
@@ -98,7 +98,7 @@ class Checks:
         raise AttributeError(f"there is no checker {name!r}; choose one of {listed}")
 
 
-check = Checks()
+check = Checkers()
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,7 @@ def test_the_page_shows_what_the_terminal_shows() -> None:
 
 
 def test_a_new_checker_is_an_exercise_and_its_properties(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, "check", checker.Checks())
+    monkeypatch.setattr(checker, "check", checker.Checkers())
     numbers = st.integers(0, 9).map(lambda n: (torch.arange(float(n)),))
     doubled = Exercise("doubled", "doubled(x): twice x.", inputs=numbers, shape=lambda x: x.shape)
 
