@@ -150,7 +150,7 @@ def rotation(*, value: int) -> Row:
     attention.base = 10_000 * stretch ** (d / (d - 2))  # NTK-aware
     found["raised"] = by_length(reader)
     attention.base = 10_000
-    reader.embedding.rotation = lambda ids, **_: torch.arange(ids.shape[-1]) / stretch
+    reader.embedding.positions = lambda ids, **_: torch.arange(ids.shape[-1]) / stretch
     return found | {"squeezed": by_length(reader)}
 
 

@@ -311,7 +311,7 @@ def told_by_line(asked: Tensor, number: Tensor, given: Tensor, known: Tensor) ->
 def counting(*, count: int) -> Row:
     """What the class token gives to itself, and what becomes of the answers if that is held."""
     tagger, _ = load_tagger()
-    test, validation = jets().test[:count], jets().validation[:count]
+    test, validation = jets().test[:count], jets().valid[:count]
     every, learned = jet_inputs(test), jet_inputs(validation)
     first = jet_inputs(test[:400])
     seed(0)
@@ -583,7 +583,7 @@ def another_network(learned: int, epochs: int) -> nn.Module:
 def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -> Row:
     """The network beside its rivals, all judged by the same test jets, and by resamples of them."""
     test, every = jets().test[:tested], jet_inputs(jets().test[:tested])
-    validation = jet_inputs(jets().validation[:tested])
+    validation = jet_inputs(jets().valid[:tested])
     network = load_tagger()[0]
     answers = {"network": logits_of(network, every).double()}
     answers |= by_trees(learned, tested, rounds)
