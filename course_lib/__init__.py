@@ -1,6 +1,6 @@
-"""The library behind the course *Attention: from memory to mechanics*: one module a topic.
+"""The library behind the course *Attention: from memory to mechanics*: one room a lecture.
 
-Topic modules (``attention``, ``training``, ...) need PyTorch, einops and jaxtyping, and import no
+Topic modules (``attention``, ``graph``, ...) need PyTorch, einops and jaxtyping, and import no
 notebook, widget or plotting library. ``import course_lib`` alone loads none of them.
 """
 
