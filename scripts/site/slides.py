@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterable
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
 ASSETS = Path(__file__).parent / "slides_static"
+REVEAL = ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js")
 END = re.compile("<!--end of a cell: (.*?)-->")
 # What slides leave out of a cell that a page folds.
 HIDDEN = {
@@ -191,7 +191,7 @@ class SlidesBuilder(StandaloneHTMLBuilder):
         Path(self.outdir, name).write_text(text, encoding="utf-8")
 
     def finish(self) -> None:
-        """List the lectures, and copy their pictures, reveal.js, MathJax and our style."""
+        """List the lectures, and copy their pictures, reveal.js and our style."""
         listed = (
             f'<li><a href="{self.get_target_uri(docname)}">{self.title_of(docname)}</a></li>'
             for docname in self.get_outdated_docs()
@@ -201,15 +201,8 @@ class SlidesBuilder(StandaloneHTMLBuilder):
         static = Path(self.outdir, "_static")
         static.mkdir(exist_ok=True)
         reveal = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
-        for name in (
-            "dist/reset.css",
-            "dist/reveal.css",
-            "dist/reveal.js",
-            "plugin/notes/notes.js",
-        ):
+        for name in REVEAL:
             shutil.copy(reveal / name, static)
-        mathjax = distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline")
-        shutil.copy(Path(mathjax) / "static" / "mathjax" / "tex-svg.js", static)
         for name in ("slides.css", "slides.js"):
             shutil.copy(ASSETS / name, static)
 
