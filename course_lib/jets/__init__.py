@@ -12,7 +12,6 @@ from course_lib.jets.features import (
     class_number,
     pairwise_features,
     particle_features,
-    stream,
 )
 from course_lib.jets.jetclass import JetStream
 from course_lib.jets.kinematics import (
@@ -80,7 +79,6 @@ __all__ = [
     "particle_features",
     "rapidity",
     "rotated_about_beam",
-    "stream",
     "subjets",
     "transverse_momentum",
     "without_itself",

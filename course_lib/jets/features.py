@@ -3,17 +3,16 @@ r"""Jets: sprays of particles that one quark, gluon or heavy particle left behin
 A :class:`Jets` is a batch of them, each with the same number of places, of which some are empty.
 :func:`particle_features` says of every particle what a detector knows, and
 :func:`pairwise_features` says of every two how far apart they fly and how heavy they are together:
-Particle Transformer adds this to its scores. :func:`stream` reads 100 million more.
+Particle Transformer adds this to its scores. :class:`course_lib.jets.JetStream` reads 100 million
+more.
 
 Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
 do. Source: Qu, Li and Qian (2022), arXiv 2202.03772.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Bool, Float, Integer
@@ -31,10 +30,6 @@ from course_lib.jets.kinematics import (
 )
 from course_lib.support.checks import check_choice, check_finite
 from course_lib.support.contracts import Size, checked
-
-if TYPE_CHECKING:
-    from course_lib.jets.jetclass import JetStream
-
 
 CLASSES = ("quark", "gluon", "W", "top", "H to bb")
 """What left the jet: a light quark, a gluon, or a W, a top quark or a Higgs boson that decayed."""
@@ -129,35 +124,6 @@ class Jets:
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Jets":
         names = [field.name for field in fields(self) if field.name != "classes"]
         return replace(self, **{name: change(getattr(self, name)) for name in names})
-
-
-def stream(
-    files: str | Path | Iterable[str | Path],
-    *,
-    batch: int,
-    particles: int = 128,
-    shuffle: bool = False,
-    seed: int = 0,
-    classes: Sequence[str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    leave_out: bool = False,
-) -> "JetStream":
-    """The jets of JetClass, or of files like these, as a data set of PyTorch.
-
-    See :class:`course_lib.jets.JetStream`.
-    """
-    from course_lib.jets.jetclass import JetStream
-
-    return JetStream(
-        files,
-        batch=batch,
-        particles=particles,
-        shuffle=shuffle,
-        seed=seed,
-        classes=classes,
-        columns=columns,
-        leave_out=leave_out,
-    )
 
 
 def class_number(name: str, classes: tuple[str, ...] = CLASSES) -> int:

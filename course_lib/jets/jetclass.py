@@ -1,10 +1,9 @@
 r"""JetClass, the 100 million jets that Particle Transformer was made for, a batch at a time.
 
-:class:`JetStream`, which :func:`course_lib.jets.stream` makes, reads the ROOT files of Qu, Li and
-Qian (2022), which anyone may fetch from https://zenodo.org/records/6619768, and gives
-:class:`course_lib.jets.Jets` of the ten classes :data:`CLASSES`. It needs ``uproot``, which the
-lectures do without. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
-expected and what to do.
+:class:`JetStream` reads the ROOT files of Qu, Li and Qian (2022), which anyone may fetch from
+https://zenodo.org/records/6619768, and gives :class:`course_lib.jets.Jets` of the ten classes
+:data:`CLASSES`. It needs ``uproot``, which the lectures do without. Bad input raises ``TypeError``
+or ``ValueError`` with what was given, what was expected and what to do.
 """
 
 import os

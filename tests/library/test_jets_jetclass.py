@@ -11,7 +11,7 @@ import torch
 from torch import distributed
 from torch.utils.data import DataLoader
 
-from course_lib.jets import Jets, JetStream, stream, transverse_momentum
+from course_lib.jets import Jets, JetStream, transverse_momentum
 from course_lib.jets.jetclass import BRANCHES, CLASSES, KINDS
 from course_lib.models.tagging import load_jets
 
@@ -66,7 +66,7 @@ def files(tmp_path: Path) -> list[Path]:
 def test_jets_are_those_that_were_written(tmp_path: Path) -> None:
     path = tmp_path / "one.root"
     data = written(path, 7, "Hcc")
-    (jets,) = stream([path], batch=10, particles=5)
+    (jets,) = JetStream([path], batch=10, particles=5)
     assert isinstance(jets, Jets)
     assert jets.classes == CLASSES
     assert jets.label.tolist() == [CLASSES.index("Hcc")] * 7
@@ -87,11 +87,11 @@ def test_jets_are_those_that_were_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("batch", "shuffle"), [(7, False), (7, True), (100, True)])
 def test_every_jet_comes_once(files, batch, shuffle) -> None:
-    found = list(stream(files, batch=batch, particles=4, shuffle=shuffle))
+    found = list(JetStream(files, batch=batch, particles=4, shuffle=shuffle))
     sizes = [len(jets) for jets in found]
     assert sizes == [batch] * (75 // batch) + [75 % batch] * (75 % batch > 0)
     pt = torch.cat([jets.pt[:, 0] for jets in found])
-    in_order = torch.cat([jets.pt[:, 0] for jets in stream(files, batch=75, particles=4)])
+    in_order = torch.cat([jets.pt[:, 0] for jets in JetStream(files, batch=75, particles=4)])
     assert torch.equal(pt.sort().values, in_order.sort().values)
     assert torch.equal(pt, in_order) != shuffle
 
@@ -162,7 +162,7 @@ def test_a_process_group_tells_the_rank(ours, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(distributed, "is_initialized", lambda: True)
         monkeypatch.setattr(distributed, "get_rank", lambda rank=rank: rank)
         monkeypatch.setattr(distributed, "get_world_size", lambda: 3)
-        made = stream(ours, batch=16, particles=3)
+        made = JetStream(ours, batch=16, particles=3)
         # In a worker that was spawned there is no group.
         monkeypatch.setattr(distributed, "is_initialized", lambda: False)
         found += numbers_of(list(made))
@@ -170,7 +170,7 @@ def test_a_process_group_tells_the_rank(ours, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_workers_that_stay_hear_of_a_new_epoch(ours) -> None:
-    made = stream(ours, batch=16, particles=3, shuffle=True)
+    made = JetStream(ours, batch=16, particles=3, shuffle=True)
     loader = DataLoader(made, batch_size=None, num_workers=1, persistent_workers=True)
     first = numbers_of(list(loader))
     made.set_epoch(1)
@@ -197,7 +197,7 @@ def ranges_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_no_file_is_read_whole(ours, shuffle, monkeypatch: pytest.MonkeyPatch) -> None:
     read = ranges_read(ours[0], monkeypatch)
-    list(stream(ours, batch=1000, particles=3, shuffle=shuffle))
+    list(JetStream(ours, batch=1000, particles=3, shuffle=shuffle))
     lengths = dict(zip(map(str, ours), UNEQUAL, strict=True))
     assert sum(jets for _, jets in read) == sum(UNEQUAL)
     assert all(jets <= lengths[path] / 2 for path, jets in read if lengths[path] > 1)
@@ -208,7 +208,7 @@ def test_unequal_files_are_mixed_to_the_end(tmp_path: Path) -> None:
     for seed, (path, jets) in enumerate(zip(paths, (1200, 1200, 300), strict=True)):
         written(path, jets, path.stem, seed=seed)
 
-    found = stream(paths, batch=10, particles=2, shuffle=True)
+    found = JetStream(paths, batch=10, particles=2, shuffle=True)
     label = torch.cat([jets.label for jets in found])
     parts = [Counter(part.tolist()) for part in label.split(300)]
     rare, common = CLASSES.index("Tbl"), CLASSES.index("QCD")
@@ -224,11 +224,11 @@ def test_a_jet_that_is_unusable_is_named_or_left_out_and_counted(tmp_path: Path,
     path = tmp_path / "own.root"
     written(path, 7, "Hcc", fault=fault)
     with pytest.raises(ValueError, match=rf"own\.root: the jet of entry 3 .*{fault}"):
-        list(stream(path, batch=2))
+        list(JetStream(path, batch=2))
     written(tmp_path / "whole.root", 7, "Hcc")
-    (whole,) = stream(tmp_path / "whole.root", batch=10)
+    (whole,) = JetStream(tmp_path / "whole.root", batch=10)
     for workers in (0, 2):
-        made = stream(str(path), batch=10, leave_out=True)
+        made = JetStream(str(path), batch=10, leave_out=True)
         found = list(DataLoader(made, batch_size=None, num_workers=workers))
         assert sum(map(len, found)) == 6
         assert made.left_out == 1
@@ -243,14 +243,14 @@ def test_own_data_may_have_other_names_and_classes(tmp_path: Path) -> None:
     written(other, 7, "Tbqq", called="own.{}".format)
     parts = [name for name in BRANCHES if "label" not in name]
     columns = {name: f"own.{name}" for name in ("tree", *parts, "label_QCD", "label_Tbqq")}
-    (expected,) = stream(one, batch=10)
-    (found,) = stream(other, batch=10, classes=("QCD", "Tbqq"), columns=columns)
+    (expected,) = JetStream(one, batch=10)
+    (found,) = JetStream(other, batch=10, classes=("QCD", "Tbqq"), columns=columns)
     assert torch.equal(found.momenta, expected.momenta)
     assert {found.classes[n] for n in found.label} == {"Tbqq"}
     with pytest.raises(ValueError, match=r"other\.root has no 'tree'"):
-        next(iter(stream(other, batch=10)))
+        next(iter(JetStream(other, batch=10)))
     with pytest.raises(ValueError, match=r"one\.root has no 'label_Z'"):
-        next(iter(stream(one, batch=10, classes=("Z", "Tbqq"))))
+        next(iter(JetStream(one, batch=10, classes=("Z", "Tbqq"))))
 
 
 @pytest.mark.parametrize("harm", ["cut", "junk"])
@@ -258,6 +258,6 @@ def test_a_broken_file_is_named(ours, tmp_path: Path, harm) -> None:
     broken = tmp_path / "broken.root"
     content = ours[4].read_bytes()
     broken.write_bytes({"cut": content[: len(content) // 2], "junk": b"junk" * 100}[harm])
-    made = stream([ours[0], broken, ours[1]], batch=16, particles=3)
+    made = JetStream([ours[0], broken, ours[1]], batch=16, particles=3)
     with pytest.raises(ValueError, match=r"broken\.root is broken"):
         list(made)

@@ -686,12 +686,12 @@ def of_jets() -> Rows:
         (lambda: network(features, pairs[:, 1:]), V, "pairs"),
         (lambda: jetclass.JetStream([Path(__file__)], batch=2, rank=2, ranks=2), V, "rank"),
         (lambda: jetclass.JetStream([Path(__file__)], batch=2, rank=0), V, "rank"),
-        (lambda: next(iter(jets.stream([], batch=2))), V, "files"),
-        (lambda: next(iter(jets.stream([Path("gone")], batch=2))), FileNotFoundError, "gone"),
-        (lambda: next(iter(jets.stream([Path(__file__)], batch=0))), V, "batch"),
-        (lambda: jets.stream("gone", batch=2), FileNotFoundError, "gone"),
-        (lambda: jets.stream(__file__, batch=2, columns={"px": "x"}), V, "columns"),
-        (lambda: jets.stream([Path(__file__)], batch=2).set_epoch(-1), V, "epoch"),
+        (lambda: next(iter(jets.JetStream([], batch=2))), V, "files"),
+        (lambda: next(iter(jets.JetStream([Path("gone")], batch=2))), FileNotFoundError, "gone"),
+        (lambda: next(iter(jets.JetStream([Path(__file__)], batch=0))), V, "batch"),
+        (lambda: jets.JetStream("gone", batch=2), FileNotFoundError, "gone"),
+        (lambda: jets.JetStream(__file__, batch=2, columns={"px": "x"}), V, "columns"),
+        (lambda: jets.JetStream([Path(__file__)], batch=2).set_epoch(-1), V, "epoch"),
     ]
 
 
