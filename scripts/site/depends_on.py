@@ -165,7 +165,10 @@ def data_behind(root: Path, codes: Iterable[Code]) -> set[Path]:
 
 def _names(path: Path) -> set[str]:
     """By which names code reads a file; a lecture's evidence goes by the name of the lecture."""
-    return {path.stem} if path.parent.name == "evidence" else {path.name, path.parent.name}
+    if path.parent.name == "evidence":
+        return {path.stem}
+    folder = {path.parent.name} - {Path(DATA).name}
+    return {path.name, path.stem} | folder
 
 
 def everything(root: Path, *folders: str) -> str:
