@@ -7,6 +7,7 @@ given, what was expected and what to do. Nothing is converted, truncated or broa
 import functools
 import inspect
 import math
+import reprlib
 import types
 from collections.abc import Callable, Hashable, Iterable
 from contextvars import ContextVar
@@ -229,7 +230,8 @@ def number_within(
             if kind is int
             else ("a number", f"convert it with float({name})")
         )
-        raise TypeError(f"{name} is {value!r}, a {_kind(value)}; expected {expected}; {do}")
+        shown = f"{reprlib.repr(value)}, a {_kind(value)}"  # short, however much was given
+        raise TypeError(f"{name} is {shown}; expected {expected}; {do}")
     if isinstance(value, Integral) and all(map(_is_open, limits)) and not call.is_over:
         largest = LARGEST if kind is int else LARGEST_EXACT
         limits = (*limits, Between(-largest, largest)) if abs(value) > largest else limits
@@ -247,7 +249,8 @@ def _is_open(limit: Between | Above) -> bool:
 def _choice(choices: tuple[Hashable, ...], _: Call, name: str, value: object) -> None:
     if not isinstance(value, tuple(map(type, choices))) or value not in choices:
         listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} is {value!r}; expected one of {listed}; choose one of these")
+        shown = reprlib.repr(value)
+        raise ValueError(f"{name} is {shown}; expected one of {listed}; choose one of these")
 
 
 def _instance(expected: type, call: Call, name: str, value: object) -> None:
