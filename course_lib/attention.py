@@ -8,8 +8,8 @@ Sequences are rows, ``(*batch, tokens, d)``. A mask is ``True`` where a query ma
 raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do. Only
 ``mask`` and ``bias`` are broadcast.
 
-What nobody may look at is not felt either: nan and infinities there reach no output and no
-gradient. Nan that some query sees is nan in the data, and may reach every query of its sequence.
+A token that no query may look at has no effect: nan and infinities there reach no output and no
+gradient. Nan at a token that some query sees may reach every query of its sequence.
 """
 
 import math
@@ -45,7 +45,7 @@ HeadBias = Float[Tensor, "#query #key"] | Float[Tensor, "*#batch #heads #query #
 def composite_memory(
     x: Float[Tensor, "*batch tokens d"], decay: UnitInterval
 ) -> Float[Tensor, "*batch d"]:
-    r"""Lay all tokens over one another, the older the fainter: $\sum_i \gamma^{T-i} x_i$.
+    r"""Add up all tokens, the older with less weight: $\sum_i \gamma^{T-i} x_i$.
 
     A ``decay`` $\gamma$ of 1 forgets nothing and gives Galton's composite photograph; 0 keeps the
     last token alone. Raises ``ValueError`` for a decay outside [0, 1]. Source: Galton (1878).
@@ -59,7 +59,7 @@ def composite_memory(
 def gated_memory(
     x: Float[Tensor, "*batch tokens d"], gate: Float[Tensor, "*batch tokens"]
 ) -> Float[Tensor, "*batch d"]:
-    r"""Let each token in as far as its own gate opens: $\sum_i \sigma(g_i)\, x_i$.
+    r"""Weight each token by a gate of its own: $\sum_i \sigma(g_i)\, x_i$.
 
     ``gate`` holds the logits $g_i$. The gates do not compete: all may open at once. Source: the
     logistic gate of Hochreiter and Schmidhuber (1997).
@@ -128,8 +128,8 @@ def attention(
     r"""Blend the values by the weights: $\mathrm{softmax}(QK^\top/\sqrt d + B)\,V$.
 
     All three have the same batch axes. With ``grouped`` the last of them counts heads, and keys and
-    values may have fewer: each serves as many heads of queries in a row (grouped-query attention).
-    ``dropout`` hides each weight with this probability and lifts the others, for training.
+    values may have fewer: each serves several query heads in a row (grouped-query attention).
+    ``dropout`` drops each weight with this probability and scales up the others, for training.
     ``backend`` is ``"reference"`` (the formula), ``"torch"`` (PyTorch's fused operator) or
     ``"triton"`` (our kernels on a GPU, with no mask or the causal one, no bias and no dropout:
     :func:`course_lib.kernels.flash_attention`, and for a single query without a gradient
@@ -220,7 +220,7 @@ class MultiHeadAttention(nn.Module):
         """Project, attend in every head, join the heads, project.
 
         ``mask`` and ``bias`` are ``(query, key)``, the same for all, or have exactly the axes
-        ``(*batch, head, query, key)``, where an axis of size 1 counts for all.
+        ``(*batch, head, query, key)``, where an axis of size 1 is broadcast.
         """
         x, context = self._seen(x, context, mask, bias)
         query, key = self._split(self.query(x)), self._split(self.key(context))
@@ -324,13 +324,13 @@ def zero_unseen_keys(visible: Tensor | None, *tokens: Tensor) -> tuple[Tensor, .
         return tokens
     seen = visible.any(dim=-2)
     heads = tokens[0].shape[-3:-2]
-    if seen.shape[-2:-1] not in {heads, (1,), ()}:  # grouped queries: of more heads than the keys
+    if seen.shape[-2:-1] not in {heads, (1,), ()}:  # grouped: more query heads than key heads
         seen = seen.unflatten(-2, (*heads, -1)).any(dim=-2)
     return tuple(zero_where_unseen(x, seen) for x in tokens)
 
 
 def _is_finite(x: Tensor) -> bool:
-    """Whether the sum is finite: never if a number is not, and faster than to ask each."""
+    """Whether the sum is finite: never if a number is not, and faster than testing each."""
     return math.isfinite(x.detach().sum().item())
 
 
@@ -339,7 +339,7 @@ def finite_where_unseen(
 ) -> tuple[Tensor, Tensor]:
     """``x`` and its context (itself by default), finite at tokens that no query may look at.
 
-    There nan and infinities become 0, so they spoil no gradient of what is made of all tokens.
+    There nan and infinities become 0, so that gradients of layers on all tokens stay finite.
     """
     seen = x if context is None else context
     visible = where_visible(mask, bias)
@@ -354,7 +354,7 @@ def finite_where_unseen(
 def _for_all_heads(
     x: Float[Tensor, "*batch kv_heads tokens d"], heads: int
 ) -> Float[Tensor, "*batch heads tokens d"]:
-    """One head of keys or values for every head of queries, the same for neighbours."""
+    """Repeat each head of keys or values for the query heads that share it."""
     return repeat(x, "... h tokens d -> ... (h share) tokens d", share=heads // x.shape[-3])
 
 

@@ -2,16 +2,16 @@ r"""Autoencoders, plain and variational: squeeze pictures into a few numbers, an
 
 The module reads in the order of lecture 10. A plain :class:`Autoencoder` keeps a point $z$ for each
 picture $x$. A :class:`VAE` keeps a cloud, $q(z \mid x) = \mathcal N(\mu, \operatorname{diag}
-\sigma^2)$, and pays for every cloud that differs from the prior $p(z) = \mathcal N(0, I)$. Then the
+\sigma^2)$, whose divergence from the prior $p(z) = \mathcal N(0, I)$ its loss adds up. Then the
 two bounds on $\log p(x) = \log \int p(x \mid z)\, p(z)\, dz$: :func:`elbo`, which training raises,
 and :func:`importance_bound`, which is tighter. Last, the one VAE whose optimum has a closed form,
 :func:`probabilistic_pca`, and what it draws, :func:`redrawn_by_linear_vae`.
 
-Pictures are rows, ``(*batch, d_x)``, codes are ``(*batch, d_z)``. The spread of a cloud travels as
-``log_variance``, $\log \sigma^2$, as in Kingma and Welling (2014), appendix C: any number is one,
+Pictures are rows, ``(*batch, d_x)``, codes are ``(*batch, d_z)``. The spread of a cloud is given as
+``log_variance``, $\log \sigma^2$, as in Kingma and Welling (2014), appendix C: it may be any number
 and $\sigma = e^{\frac12 \log\sigma^2}$. All logarithms are natural: likelihoods, divergences and
 bounds are in nats and are sums over pixels or codes, one number for each picture. With
-``condition``, a number of classes, a model is told the class of each picture, an integer in
+``condition``, a number of classes, a model takes the class of each picture, an integer in
 ``(*batch)``, such as which letter it shows.
 
 Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
@@ -62,7 +62,7 @@ class Autoencoder(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_x"]:
-        """What is left of a picture after the squeeze."""
+        """The reconstruction of each picture."""
         return self.decode(self.encode(x, condition), condition)
 
     @checked
@@ -70,14 +70,14 @@ class Autoencoder(nn.Module):
         self, x: Float[Tensor, "*batch d_x"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_z"]:
         """The code of each picture. Raises ``ValueError`` for a condition that is missing."""
-        return self.encoder(_told(x, condition, self.condition))
+        return self.encoder(_with_class(x, condition, self.condition))
 
     @checked
     def decode(
         self, z: Float[Tensor, "*batch d_z"], condition: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch d_x"]:
         """The picture of each code."""
-        return self.decoder(_told(z, condition, self.condition))
+        return self.decoder(_with_class(z, condition, self.condition))
 
 
 # A cloud for each picture ---------------------------------------------------------------------
@@ -107,20 +107,20 @@ def reparameterize(
 def kl_to_standard_normal(
     mean: Float[Tensor, "*batch d_z"], log_variance: Float[Tensor, "*batch d_z"]
 ) -> Float[Tensor, "*batch"]:
-    r"""What a cloud costs: $\frac12 \sum_j (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$ nats.
+    r"""Divergence of a cloud: $\frac12 \sum_j (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$ nats.
 
     The Kullback-Leibler divergence of $q = \mathcal N(\mu, \operatorname{diag} \sigma^2)$ from
     $p = \mathcal N(0, I)$: never negative, and 0 for $p$ itself alone.
     Source: Kingma and Welling (2014), appendix B, where the sign is the opposite one.
     """
-    # σ² − log σ² − 1 by expm1, so that a cloud next to the prior costs no rounding error.
+    # σ² − log σ² − 1 by expm1, which loses no digits for a cloud close to the prior.
     return (mean.square() + log_variance.expm1() - log_variance).sum(dim=-1) / 2
 
 
 class VAE(nn.Module):
     r"""A variational autoencoder: an encoder $q(z \mid x)$, a prior $\mathcal N(0, I)$, a decoder.
 
-    ``likelihood`` is what the decoder says of a pixel:
+    ``likelihood`` is the distribution of a pixel given its code:
 
     - ``"gaussian"``: $\mathcal N(\hat x, s^2)$, with one learned $s^2$ for all pixels, which begins
       at ``noise_variance``; any pictures;
@@ -167,10 +167,10 @@ class VAE(nn.Module):
         """The mean and the log variance of each picture's cloud.
 
         Raises ``ValueError`` for a condition that is missing, and for pixels that the likelihood
-        does not know.
+        excludes.
         """
         self._check_pictures(x)
-        mean, log_variance = self.encoder(_told(x, condition, self.condition)).chunk(2, dim=-1)
+        mean, log_variance = self.encoder(_with_class(x, condition, self.condition)).chunk(2, -1)
         return mean, log_variance
 
     @checked
@@ -199,7 +199,7 @@ class VAE(nn.Module):
 
         Draw a picture with its noise by ``.sample()``.
         """
-        decoded = self.decoder(_told(z, condition, self.condition))
+        decoded = self.decoder(_with_class(z, condition, self.condition))
         if self.likelihood == "gaussian":
             deviation = (self.log_noise_variance / 2).exp()
             return Normal(decoded, deviation, validate_args=False)
@@ -215,7 +215,7 @@ class VAE(nn.Module):
         *,
         generator: torch.Generator | None = None,
     ) -> Float[Tensor, "count d_x"]:
-        """Expected pictures of ``count`` codes from the prior: what the model makes up."""
+        """Expected pictures of ``count`` codes from the prior."""
         like = next(self.parameters())
         z = torch.randn(
             (count, self.d_z), generator=generator, dtype=like.dtype, device=like.device
@@ -241,8 +241,8 @@ class VAE(nn.Module):
 class ContinuousBernoulli(Distribution):
     r"""A grey pixel: the density $e^{\ell x} / \int_0^1 e^{\ell t}\, dt$ on [0, 1], for any $\ell$.
 
-    The ``logits`` are $\ell$. PyTorch's own goes by the probability $\sigma(\ell)$, which float32
-    cannot tell from 1 beyond a logit of 16.
+    The ``logits`` are $\ell$. PyTorch's own class takes the probability $\sigma(\ell)$, which
+    float32 rounds to 1 beyond a logit of 16.
     Source: Loaiza-Ganem and Cunningham (2019).
     """
 
@@ -271,7 +271,7 @@ class ContinuousBernoulli(Distribution):
         return self.logits * value - whole
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Float[Tensor, "..."]:
-        """Where the distribution function reaches a number that is drawn from [0, 1)."""
+        """The quantile at a number drawn uniformly from [0, 1)."""
         u = torch.rand((*sample_shape, *self.logits.shape)).to(self.logits)
         size = self.logits.abs().clamp(min=torch.finfo(u.dtype).eps)
         below = -torch.log1p(u * torch.expm1(-size)) / size
@@ -333,20 +333,20 @@ def importance_bound(
 
     Its expectation is the ELBO for $k = 1$, never falls as $k$ grows, and tends to $\log p(x)$; a
     single value can lie above that. If $q$ is the true posterior, every weight is $p(x)$ and a
-    single draw tells $\log p(x)$.
+    single draw gives $\log p(x)$.
     Source: Burda, Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
     """
     mean, log_variance = model.encode(x, condition)
     noise = _noise(mean, samples, noise, generator)
     z = reparameterize(mean, log_variance, noise=noise)
-    # Both without −½ log 2π a code, which cancels; q by the noise, since σ may be 0 in its digits.
+    # Both without −½ log 2π a code, which cancels; q from the noise, since σ may round to 0.
     log_prior = -z.square().sum(dim=-1) / 2
     log_q = -(noise.square() + log_variance).sum(dim=-1) / 2
     log_weight = model.log_likelihood(x, z, _repeated(condition, noise)) + log_prior - log_q
     return log_weight.logsumexp(dim=0) - math.log(len(log_weight))
 
 
-# The VAE that can be solved -------------------------------------------------------------------
+# The linear VAE, in closed form ---------------------------------------------------------------
 
 
 @checked
@@ -391,9 +391,6 @@ def probabilistic_pca(x: Float[Tensor, "pictures d_x"], d_z: Size) -> VAE:
     return model
 
 
-# What the parts above share -------------------------------------------------------------------
-
-
 @checked
 def redrawn_by_linear_vae(
     x: Float[Tensor, "*batch d_x"],
@@ -403,20 +400,23 @@ def redrawn_by_linear_vae(
     *,
     noise: Float[Tensor, "*#batch d_x"],
 ) -> Float[Tensor, "*batch d_x"]:
-    r"""What a linear VAE at its best draws for centred pictures ``x``, from their clouds.
+    r"""What the optimal linear VAE draws for centred pictures ``x``, from their clouds.
 
     ``directions`` are the eigenvectors of the covariance, as columns, with their ``eigenvalues``
     $\lambda_j$; ``level`` is the noise $\beta s^2$. Along a direction with $\lambda_j$ above it the
     code keeps the part $1 - \beta s^2 / \lambda_j$ of the picture, and its cloud adds ``noise``
-    with the variance $\beta s^2 (1 - \beta s^2 / \lambda_j)$; of the others nothing is left.
+    with the variance $\beta s^2 (1 - \beta s^2 / \lambda_j)$; the other directions become 0.
     Source: Lucas et al. (2019), section 4, with the decoder of Tipping and Bishop (1999), eq. 7.
     """
     kept = (1 - level / eigenvalues).clamp(min=0)
     return (kept * (x @ directions) + (level * kept).sqrt() * noise) @ directions.T
 
 
+# What the parts above share -------------------------------------------------------------------
+
+
 def _network(widths: Sequence[int]) -> nn.Sequential:
-    """Linear layers with a SiLU between each two: as smooth as the maps that it stands for."""
+    """Linear layers with a SiLU between each two."""
     layers: list[nn.Module] = []
     for before, after in pairwise(widths):
         check_size("a width in d_hidden", after)
@@ -424,7 +424,7 @@ def _network(widths: Sequence[int]) -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
-def _told(x: Tensor, condition: Tensor | None, classes: int | None) -> Tensor:
+def _with_class(x: Tensor, condition: Tensor | None, classes: int | None) -> Tensor:
     """The input with its class in one-hot code behind it, if there are classes."""
     if classes is None:
         if condition is not None:
@@ -450,7 +450,7 @@ def _told(x: Tensor, condition: Tensor | None, classes: int | None) -> Tensor:
 def _noise(
     mean: Tensor, samples: int, noise: Tensor | None, generator: torch.Generator | None
 ) -> Float[Tensor, "draws *batch d_z"]:
-    """So much noise as there shall be draws from each cloud, checked if it was given."""
+    """Noise for ``samples`` draws from each cloud, or the given ``noise``, checked."""
     if noise is None:
         like = {"dtype": mean.dtype, "device": mean.device}
         noise = torch.randn((samples, *mean.shape), generator=generator, **like)

@@ -1,12 +1,12 @@
-r"""Position: telling attention the order of its tokens.
+r"""Position: giving attention the order of its tokens.
 
 Attention is permutation equivariant, so order has to be put in. Four ways, in the order of
 lecture 5: sinusoids give every position a fingerprint, to be added to the token; a learned table
 does the same with parameters; rotary positions turn queries and keys instead, so that their scores
-see differences alone; and a bias adds a number for each difference to the scores.
+depend on differences alone; and a bias adds a number for each difference to the scores.
 
-Positions count from 0. Where a function takes a ``position``, it is a tensor ``(tokens,)`` that
-says where each token stands, so that a sequence can begin anywhere. Features go in pairs,
+Positions count from 0. Where a function takes a ``position``, it is a tensor ``(tokens,)`` with the
+position of each token, so that a sequence can begin anywhere. Features go in pairs,
 $(x_0, x_1), (x_2, x_3), \dots$, and pair $i$ of $d$ features has the frequency
 $\omega_i = \mathrm{base}^{-2i/d}$. Angles are computed in float64, so that far positions lose no
 digits. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and
@@ -89,9 +89,9 @@ class LearnedPosition(nn.Module):
     r"""A vector of parameters for each position, added to the token there: $x_t + P_t$.
 
     ``forward`` takes sequences of at most ``tokens`` tokens, the first at position 0 unless
-    ``position`` says otherwise, and raises ``ValueError`` where the table has no row: nothing was
+    ``position`` is given, and raises ``ValueError`` where the table has no row: nothing was
     learned about it. The table is ``.weight``, ``(tokens, d_model)``; its entries begin small
-    (standard deviation 0.02), so that the tokens are heard from the start.
+    (standard deviation 0.02), so that tokens outweigh them at first.
     Source: Gehring et al. (2017), section 3.1.
     """
 
@@ -163,11 +163,11 @@ def alibi_bias(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "heads tokens tokens"]:
-    r"""Attention with linear biases (ALiBi): let distance cost, $-m_h\,\lvert s - t \rvert$.
+    r"""Attention with linear biases (ALiBi): penalize distance, $-m_h\,\lvert s - t \rvert$.
 
     Head $h = 1, \dots, H$ has the slope $m_h = 2^{-8h/H}$, which is not learned. The source uses it
-    with a causal mask, where $s - t \ge 0$; without one it is the same on both sides, so that left
-    and right look alike. ``dtype`` is PyTorch's default unless given. Raises ``ValueError`` for no
+    with a causal mask, where $s - t \ge 0$; without one it cannot tell left from right.
+    ``dtype`` is PyTorch's default unless given. Raises ``ValueError`` for no
     heads. Source: Press, Smith and Lewis (2022), section 3.
     """
     dtype = torch.get_default_dtype() if dtype is None else dtype

@@ -2,8 +2,8 @@ r"""Recurrence: read a sequence one token at a time, and keep what matters in a 
 
 The module reads in the order of lecture 4. First one step of each cell, one function a formula: the
 plain network, then the two that put gates on its memory, GRU and LSTM. Then the layers that repeat
-a step along a sequence, always with the same weights. Last come recurrences without a nonlinearity
-in the way, whose steps can be joined in any grouping.
+a step along a sequence, always with the same weights. Last come linear recurrences, whose steps can
+be joined in any grouping.
 
 A step gets the two sums that it combines, one from the new token and one from the hidden state,
 ``from_input`` $W_{ih}x + b_{ih}$ and ``from_hidden`` $W_{hh}h + b_{hh}$. So the body of a step is
@@ -12,10 +12,10 @@ stacks the sums of its gates along the last axis, in the order of their named tu
 
 Sequences are rows, ``(*batch, tokens, d_in)``. A state is ``(*batch, d_hidden)``; that of an LSTM
 is a pair of these, the hidden and the cell state. ``torch.nn`` puts an axis of layers in front of a
-state, ``(1, batch, d_hidden)``: ``state.unsqueeze(0)`` and ``state.squeeze(0)`` lead there and
-back. Parameters have the names, shapes and meaning of a ``torch.nn`` layer with ``batch_first``, so
-that ``load_state_dict`` works both ways. Bad input raises ``TypeError`` or ``ValueError`` with what
-was given, what was expected and what to do.
+state, ``(1, batch, d_hidden)``: ``state.unsqueeze(0)`` and ``state.squeeze(0)`` convert. Parameters
+have the names, shapes and meaning of a ``torch.nn`` layer with ``batch_first``, so that
+``load_state_dict`` works both ways. Bad input raises ``TypeError`` or ``ValueError`` with what was
+given, what was expected and what to do.
 """
 
 import math
@@ -64,7 +64,7 @@ def rnn_step(
 def gru_gates(
     from_input: Float[Tensor, "*batch stacked"], from_hidden: Float[Tensor, "*batch stacked"]
 ) -> GRUGates:
-    r"""What a GRU decides: $r = \sigma(a_r + b_r)$, $z = \sigma(a_z + b_z)$, and a candidate $n$.
+    r"""The gates of a GRU: $r = \sigma(a_r + b_r)$, $z = \sigma(a_z + b_z)$, and a candidate $n$.
 
     $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $r, z, n$. The reset
     gate decides how much of the past the candidate sees: $n = \tanh(a_n + r \odot b_n)$. Each gate
@@ -99,7 +99,7 @@ def gru_step(
 def lstm_gates(
     from_input: Float[Tensor, "*batch stacked"], from_hidden: Float[Tensor, "*batch stacked"]
 ) -> LSTMGates:
-    r"""What an LSTM decides: $i, f, o = \sigma(a + b)$ and the candidate $g = \tanh(a_g + b_g)$.
+    r"""Gates of an LSTM: $i, f, o = \sigma(a + b)$ and the candidate $g = \tanh(a_g + b_g)$.
 
     $a$ is ``from_input`` and $b$ is ``from_hidden``, each stacked in the order $i, f, g, o$. Each
     gate is ``(*batch, d_hidden)``, where ``stacked`` is 4 ``d_hidden``.
@@ -119,8 +119,8 @@ def lstm_step(
 ) -> tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]]:
     r"""The next states of an LSTM, $h' = o \odot \tanh c'$ and $c' = f \odot c + i \odot g$.
 
-    Returns the pair (hidden, cell). The gates are those of :func:`lstm_gates`. They see nothing of
-    the cell but what the output gate showed one step earlier, since that is the hidden state.
+    Returns the pair (hidden, cell). The gates are those of :func:`lstm_gates`. They see of the cell
+    only the hidden state, which is what the output gate let through one step earlier.
     Source: Gers, Schmidhuber and Cummins (2000).
     """
     gate = lstm_gates(from_input, from_hidden)
@@ -133,7 +133,7 @@ def lstm_step(
 
 
 class _Recurrent(nn.Module):
-    """The four parameters that all cells have, for so many ``sums`` of a step."""
+    """The four parameters of every cell, whose step combines ``sums`` stacked sums."""
 
     sums: ClassVar[int]
 
@@ -169,7 +169,7 @@ class _Recurrent(nn.Module):
         """What the hidden state adds to the sums of a step."""
         return F.linear(hidden, self.weight_hh_l0, self.bias_hh_l0)
 
-    def _nothing(self, x: Tensor) -> Tensor:
+    def _zeros(self, x: Tensor) -> Tensor:
         """The state before the first token, unless one is given."""
         return x.new_zeros(*x.shape[:-2], self.d_hidden)
 
@@ -179,7 +179,7 @@ class RNN(_Recurrent):
 
     $h_t = \tanh(W_{ih}x_t + b_{ih} + W_{hh}h_{t-1} + b_{hh})$. Parameters: ``weight_ih_l0`` of
     shape ``(d_hidden, d_in)``, ``weight_hh_l0`` ``(d_hidden, d_hidden)``, ``bias_ih_l0`` and
-    ``bias_hh_l0``, which matter by their sum alone. Equal to ``torch.nn.RNN`` with the same
+    ``bias_hh_l0``, of which only the sum matters. Equal to ``torch.nn.RNN`` with the same
     parameters. Raises ``ValueError`` for an empty sequence, for other features than ``d_in``, and
     for a state that does not fit. Source: Elman (1990).
     """
@@ -194,7 +194,7 @@ class RNN(_Recurrent):
     ) -> tuple[Float[Tensor, "*batch tokens d_hidden"], Float[Tensor, "*batch d_hidden"]]:
         """The hidden state after every token, and after the last one; it starts at zero."""
         from_input = self.from_input(x)
-        hidden = self._nothing(x) if state is None else state
+        hidden = self._zeros(x) if state is None else state
         outputs = []
         for token in from_input.unbind(dim=-2):
             hidden = rnn_step(token, self.from_hidden(hidden))
@@ -221,7 +221,7 @@ class GRU(_Recurrent):
     ) -> tuple[Float[Tensor, "*batch tokens d_hidden"], Float[Tensor, "*batch d_hidden"]]:
         """The hidden state after every token, and after the last one; it starts at zero."""
         from_input = self.from_input(x)
-        hidden = self._nothing(x) if state is None else state
+        hidden = self._zeros(x) if state is None else state
         outputs = []
         for token in from_input.unbind(dim=-2):
             hidden = gru_step(token, self.from_hidden(hidden), hidden)
@@ -255,7 +255,7 @@ class LSTM(_Recurrent):
         ``state`` is such a pair, zeros if it is not given.
         """
         from_input = self.from_input(x)
-        hidden, cell = [self._nothing(x)] * 2 if state is None else state
+        hidden, cell = [self._zeros(x)] * 2 if state is None else state
         outputs = []
         for token in from_input.unbind(dim=-2):
             hidden, cell = lstm_step(token, self.from_hidden(hidden), cell)
@@ -299,8 +299,8 @@ def parallel_scan(
     r"""The same states in $\lceil \log_2 T \rceil$ rounds, each of which joins all steps at once.
 
     After a round with the stride $s$ each place holds the joint step of the $2s$ tokens that end
-    there. Where a product of many $a$ is infinite and the states need not be, they are computed one
-    after the other. Errors are those of :func:`linear_recurrence`.
+    there. Where a product of many $a$ overflows, the states are computed one after the other.
+    Errors are those of :func:`linear_recurrence`.
     Source: Hillis and Steele (1986); for recurrent networks, Martin and Cundy (2018).
     """
     check_size("tokens, the length of the sequence", add.shape[-2])
@@ -314,7 +314,7 @@ def parallel_scan(
 
 
 class MinGRU(nn.Module):
-    r"""A GRU whose gate and candidate see the token alone, and so can be scanned.
+    r"""A GRU whose gate and candidate depend on the token alone, so it can be scanned.
 
     $z_t = \sigma(W_z x_t + b_z)$, $n_t = W_n x_t + b_n$ and
     $h_t = (1 - z_t) \odot n_t + z_t \odot h_{t-1}$. As in :class:`course_lib.recurrent.GRU` an

@@ -1,10 +1,10 @@
-r"""Symplectic attention: attention as the gradient of its own energy, in maps that cannot drift.
+r"""Symplectic attention: attention as the gradient of its own energy, in symplectic maps.
 
 The module reads in the order of lecture 12. First the potential, a log-partition function of
 attention scores, and its gradient. Then the layers: each adds a gradient in q to p, or one in p to
 q, so each is symplectic and has an exact inverse. Then the networks, which are stacks of these.
-Where there are no canonical pairs, maps keep volume, since attention turns the tokens into one
-another; last come turns of a rigid body, which keep its Poisson structure.
+Where there are no canonical pairs, maps keep volume, and attention mixes the tokens orthogonally;
+last come turns of a rigid body, which keep its Poisson structure.
 
 ``q`` and ``p`` are windows ``(*batch, tokens, d)``, where ``d`` counts the features of ``q``, half
 of phase space. Symplectic is meant in the product space of the window's tokens, as
@@ -65,8 +65,8 @@ def symplectic_attention(
     $S = e^C / (1 + \sum e^C)$, the sum over all entries or over each column. A symmetric $A$ makes
     it $(S + S^\top) Z A$. With the matrix softmax $S$ is symmetric too, and that is
     $2 S^\top Z A$. With the vector softmax and two tokens or more, neither term alone is the
-    gradient of anything. ``symmetric`` promises that ``A`` is, which nobody checks, and saves two
-    of five products. Source: as for the potential.
+    gradient of anything. ``symmetric`` states that ``A`` is, unchecked, and saves two of five
+    products. Source: as for the potential.
 
     ``backend`` is ``"reference"`` (the formula), ``"triton"`` (our kernel for the vector softmax,
     :func:`course_lib.kernels.symplectic_flash`) or ``"auto"``: the kernel on a CUDA device for
@@ -89,7 +89,7 @@ def symplectic_attention(
 class SymplecticMap(nn.Module):
     """A map of windows ``(q, p)``, of the shapes ``axes``, to windows of the same shape.
 
-    ``context`` is a window ``(q, p)`` that is looked at and stays as it is, a prompt. For every
+    ``context`` is a prompt, a window ``(q, p)`` that is attended to and not moved. For every
     fixed context the map is symplectic and has an inverse. Layers without attention ignore it.
     """
 
@@ -130,9 +130,8 @@ class SymplecticLayer(SymplecticMap):
     r"""The exact flow, for a unit of time, of a Hamiltonian in ``p`` alone or in ``q`` alone.
 
     ``update="q"`` is $q \mathrel{+}= \nabla F(p)$ and ``update="p"`` is $p \mathrel{-}= \nabla
-    F(q)$. Both are shears, symplectic for every $F$, and undone by the opposite sign. A layer of
-    your own writes ``potential`` and ``gradient``. Source: HLW (2006), section VI.4; Jin et al.
-    (2020).
+    F(q)$. Both are shears, symplectic for every $F$, and undone by the opposite sign. A subclass
+    defines ``potential`` and ``gradient``. Source: HLW (2006), section VI.4; Jin et al. (2020).
     """
 
     @checked
@@ -148,7 +147,7 @@ class SymplecticLayer(SymplecticMap):
         r"""$\nabla F(x)$, in closed form."""
         raise NotImplementedError(f"{type(self).__name__} has no gradient; write gradient(x)")
 
-    def _gradient_beside(self, x: Tensor, context: Tensor | None) -> Tensor:  # noqa: ARG002 - most do not look
+    def _gradient_beside(self, x: Tensor, context: Tensor | None) -> Tensor:  # noqa: ARG002 - most ignore it
         return self.gradient(x)
 
     def _apply_map(
@@ -359,7 +358,7 @@ def _in_tiles(z: Tensor, A: Tensor, softmax: str, *, symmetric: bool) -> Tensor:
 
 
 class VolumePreservingAttention(nn.Module):
-    r"""Turn the tokens into one another: $Z \mapsto \Lambda Z$, $\Lambda = (1 + C)^{-1}(1 - C)$.
+    r"""Mix the tokens orthogonally: $Z \mapsto \Lambda Z$, $\Lambda = (1 + C)^{-1}(1 - C)$.
 
     $C$ is the skew part of the scores $Z A Z^\top$, so its Cayley transform $\Lambda$ is
     orthogonal, for windows of any length. The whole map, in which $\Lambda$ depends on $Z$, has
@@ -403,7 +402,7 @@ class VolumePreservingAttention(nn.Module):
 
 
 def _solve(matrix: Tensor, right: Tensor) -> Tensor:
-    """In float32 at least, since no solver knows half precision."""
+    """In float32 at least, since no solver takes half precision."""
     wide = torch.promote_types(right.dtype, torch.float32)
     try:
         return torch.linalg.solve(matrix.to(wide), right.to(wide)).to(right.dtype)
@@ -452,7 +451,7 @@ class VolumePreservingLayer(nn.Module):
 class InvertibleStack(nn.Module):
     """Invertible layers one after the other, on states ``z`` that need no canonical pairs.
 
-    What a state may be, its layers say, each at its own door.
+    Each layer checks its own input.
     """
 
     def __init__(self, layers: Iterable[nn.Module]) -> None:

@@ -1,8 +1,8 @@
 r"""Attention tile by tile: the whole softmax from pieces, and what each way of computing it moves.
 
-Softmax seems to need a whole row of scores at once. It does not: whoever has seen some of the keys
-knows three things about each query, the largest score, the sum of the weights and the blend of the
-values so far. Two such reports merge into one. So attention may visit the keys in any order, in
+Softmax seems to need a whole row of scores at once. It does not: after some of the keys a report of
+three things about each query is enough, the largest score, the sum of the weights and the blend of
+the values. Two such reports merge into one. So attention may visit the keys in any order, in
 tiles of any size, and keep no (query, key) array. This module is that algorithm in plain PyTorch;
 :mod:`course_lib.kernels.flash_attention` is the same on a GPU. Last, :class:`TrafficMeter` counts
 what a computation reads, writes and keeps.
@@ -38,7 +38,7 @@ FLOAT32_BYTES = 4
 
 
 class Partial(NamedTuple):
-    r"""What is known of softmax attention after some of the keys.
+    r"""A report: the state of softmax attention after some keys.
 
     ``maximum`` $m = \max_j s_j$, ``total`` $\ell = \sum_j e^{s_j - m}$ and ``output``
     $o = \sum_j e^{s_j - m}\, v_j$, where $j$ runs over the keys seen so far. A query that has seen
@@ -59,7 +59,7 @@ def partial_attention(
     mask: Mask | None = None,
     scale: Positive | None = None,
 ) -> Partial:
-    r"""What one tile of keys says to each query: maximum, total and un-normalised output.
+    r"""The report of one tile of keys: maximum, total and un-normalised output.
 
     The scores are $s = QK^\top/\sqrt d$; ``scale`` (above 0) takes the place of $1/\sqrt d$ and
     ``mask`` is True where a query may look. A query that sees no key of this tile gets the empty
@@ -82,7 +82,7 @@ def partial_attention(
 
 @checked
 def merge(first: Partial, second: Partial) -> Partial:
-    r"""What is known after both: each side is scaled to the larger maximum, then they add up.
+    r"""Join two reports: each is scaled to the larger maximum, then they add up.
 
     $m = \max(m_1, m_2)$, $\ell = e^{m_1 - m}\ell_1 + e^{m_2 - m}\ell_2$, and the same for $o$.
     Commutative, and associative up to rounding, so tiles may be visited in any order and in
@@ -233,7 +233,7 @@ def flash_decoding(
     r"""Softmax attention whose keys are dealt out in ``parts``, each to a program of its own.
 
     Equal to $\mathrm{softmax}(QK^\top/\sqrt d)\,V$ up to rounding. Parts differ by one key at most,
-    and one that finds no key left says nothing. The reports of $n$ parts are merged two by two,
+    and one without keys gives the empty report. The reports of $n$ parts are merged two by two,
     $\lceil \log_2 n \rceil$ times one after the other. Raises ``ValueError`` where there is no key.
     Source: Dao, Haziza, Massa and Sizov (2023).
     """
@@ -267,7 +267,7 @@ def naive_bytes(query: Count, key: Count, d: Size, *, bytes_each: Size = 2) -> i
     r"""Bytes to and from memory, one operator after the other: $b\,(2T_q d + 2T_k d + 4T_q T_k)$.
 
     Read $Q$ and $K$, write $S$; read $S$, write $P$; read $P$ and $V$, write $O$; every array once.
-    A causal mask spares nothing of this. Source: Dao et al. (2022), algorithm 0.
+    A causal mask saves none of this. Source: Dao et al. (2022), algorithm 0.
     """
     return bytes_each * (2 * query * d + 2 * key * d + 4 * query * key)
 
@@ -314,9 +314,9 @@ def decoding_bytes(query: Count, key: Count, d: Size, *, parts: Size, bytes_each
 def shared_bytes(
     d: Size, *, query_tile: Size, key_tile: Size, stages: Size = 1, bytes_each: Size = 2
 ) -> int:
-    r"""Bytes that a tile of queries holds as they came: $b\,(B_q + 2nB_k)\,d$.
+    r"""Bytes of the inputs that a tile of queries holds: $b\,(B_q + 2nB_k)\,d$.
 
-    Its queries, and the keys and values of $n$ ``stages``, one in hand and the others on their way.
+    Its queries, and the keys and values of $n$ ``stages``, one in use and the others being loaded.
     Source: Dao et al. (2022), algorithm 1, line 1.
     """
     return bytes_each * (query_tile + 2 * stages * key_tile) * d
@@ -348,7 +348,7 @@ def on_chip_bytes(d: Size, *, query_tile: Size, key_tile: Size, bytes_each: Size
 
 
 def _check_some(query: Tensor, key: Tensor) -> None:
-    """Raise unless there are features to compare, and a key for whatever queries there are."""
+    """Raise without features to compare, and for queries without any key."""
     check_size("d, the number of features of query", query.shape[-1])
     check_visible(None, (*query.shape[:-1], key.shape[-2]))
 
@@ -370,9 +370,9 @@ def _check_causal(query: int, key: int, *, causal: bool) -> None:
 
 
 class TrafficMeter(TorchDispatchMode):
-    """Counts the ``bytes`` that operators read and write, and the entries of what they make.
+    """Counts the ``bytes`` that operators read and write, and the entries of their results.
 
-    ``largest`` is the size of the largest array, ``most`` that of all arrays that exist at a time.
+    ``largest`` counts those of the largest array, ``most`` those that exist at the same time.
     ``with TrafficMeter() as meter: ...`` sees every operator of PyTorch, each as if it read all
     its arrays from memory and wrote all its results there. A view, such as a transpose, moves
     nothing. Source: Williams, Waterman and Patterson (2009), section 3.
@@ -386,13 +386,13 @@ class TrafficMeter(TorchDispatchMode):
     def __torch_dispatch__(
         self, operator: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Run one operator, and add up what it takes and gives."""
+        """Run one operator, and count its inputs and results."""
         result = operator(*args, **(kwargs or {}))
         if not operator.is_view:
             read, made = _tensors((args, kwargs)), _tensors(result)
             self.bytes += sum(x.numel() * x.element_size() for x in read + made)
             for x in made:
-                if not any(x is other for other in read):  # what is changed in place is not new
+                if not any(x is other for other in read):  # not changed in place
                     self._count(x.numel())
                     weakref.finalize(x, self._count, -x.numel())
         return result
