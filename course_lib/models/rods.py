@@ -1,7 +1,7 @@
-r"""The field that answers for a rod: $k, f \mapsto u$, learned from solutions of $-(k u')' = f$.
+r"""A field that maps a rod's $k, f$ to $u$, learned from solutions of $-(k u')' = f$.
 
-A :class:`course_lib.basis.CrossAttentionField` that is told $\log k$ and $f$ at
-``about["sensors"]`` even places of [0, 1], both ends among them. It is small enough to travel in a
+A :class:`course_lib.basis.CrossAttentionField` that is given $\log k$ and $f$ at
+``about["sensors"]`` evenly spaced points of [0, 1], both ends included. It is small enough for a
 page. ``scripts/data/train_field.py`` trained the one that :func:`load_rod_field` returns, on rods
 of :func:`course_lib.basis.random_rods`.
 """
@@ -17,10 +17,10 @@ from course_lib.models.stored import load
 
 
 def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
-    r"""The trained field, ready for use, and what is known of its training.
+    r"""The trained field, in evaluation mode, and a record of its training.
 
     That is the ``command``, its ``seed``, ``steps``, ``rods`` and ``seconds`` of processor time;
-    the ``sizes`` and the ``finest`` that the field was made with; the last ``loss``, the mean of
+    the arguments ``sizes`` and ``finest`` of the field; the last ``loss``, the mean of
     $\lVert \hat u - u\rVert^2/\lVert u\rVert^2$ over batches; and the ``error`` on new rods, the
     mean of $\lVert \hat u - u\rVert/\lVert u\rVert$.
     """
@@ -31,7 +31,7 @@ def load_rod_field() -> tuple[CrossAttentionField, dict[str, Any]]:
 
 
 def readings(rods: Rods, place: Float[Tensor, "sensors"]) -> Float[Tensor, "rods sensors 2"]:
-    r"""What sensors at these places read: $\log k$ and $f$ of each rod, in float32."""
+    r"""$\log k$ and $f$ of each rod at the sensors, in float32."""
     return torch.stack([rods.log_conductivity(place), rods.load(place)], dim=-1).float()
 
 
@@ -39,6 +39,6 @@ def readings(rods: Rods, place: Float[Tensor, "sensors"]) -> Float[Tensor, "rods
 def temperatures(
     field: CrossAttentionField, z: Float[Tensor, "rods sensors 2"], x: Float[Tensor, "points"]
 ) -> Float[Tensor, "rods points"]:
-    """What a field makes of readings at even places, in float64: its answers at the points."""
+    """The temperatures that a field predicts from evenly spaced readings, in float64."""
     place = torch.linspace(0, 1, z.shape[1]).expand(len(z), -1)
     return field(x.float().expand(len(z), -1), place, z.float()).double()

@@ -1,23 +1,22 @@
-r"""Variable stars to watch: a catalogue, real nights, and what somebody would have seen.
+r"""Variable stars: a catalogue, real observing nights, and simulated observations.
 
 :func:`load_stars` gives 15,706 pulsating stars of eight classes as short series of cosines, and
 :func:`load_macho` the light curves that MACHO measured of ten other objects. :func:`observe` puts
 the two together: a star of the catalogue, on the nights and with the errors of a real curve. So the
-light is made; when somebody looked, and how well, is not. :func:`load_astromer` brings the networks
-that ``scripts/data/train_astromer.py`` trained on them.
+light is simulated; dates and errors are real. :func:`load_astromer` loads the networks that
+``scripts/data/train_astromer.py`` trained on them.
 
-Then comes a series of cosines that knows what stars look like, and how sure it is.
-:func:`fit_harmonics <course_lib.light_curves.fit_harmonics>` has met no star. Here each coefficient
-has a Gaussian prior, as wide as those of a catalogue are (:func:`harmonic_variance`), so that what
-follows from the visible nights is a Gaussian too, in closed form: ridge regression, or a Gaussian
-process of rank seven. :func:`posterior_at_period` is sure of the period that it is told.
-:func:`posterior_over_periods` is not: it tries all periods, and weighs what each says by its
-evidence. Both believe the errors that the observers state; :func:`likeliest_jitter` asks the
-visible nights how much more there is.
+Then comes a series of cosines with a prior from the catalogue and an uncertainty.
+:func:`fit_harmonics <course_lib.light_curves.fit_harmonics>` has no prior. Here each coefficient
+has a Gaussian prior, as wide as in a catalogue (:func:`harmonic_variance`), so that the posterior
+given the visible nights is Gaussian too, in closed form: ridge regression, or a Gaussian process of
+rank seven. :func:`posterior_at_period` takes its period as certain. :func:`posterior_over_periods`
+averages over all periods, weighted by their evidence. Both take the stated errors as true;
+:func:`likeliest_jitter` estimates the excess noise from the visible nights.
 
-Curves are :class:`course_lib.light_curves.LightCurves`; ``hidden`` is True at nights that are not
-to be looked at. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was
-expected and what to do. Source: Bishop (2006), sections 3.3 and 3.5.
+Curves are :class:`course_lib.light_curves.LightCurves`; ``hidden`` is True at nights to leave out.
+Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
+do. Source: Bishop (2006), sections 3.3 and 3.5.
 """
 
 import math
@@ -61,19 +60,19 @@ the fundamental mode, in the first overtone, in the first two; two kinds of type
 SIDES = ("train", "validation", "test")
 
 NIGHTS, DAYS = 40, 75
-"""A season: so many observations in a row, within so many days."""
+"""A season: 40 observations in a row, within 75 days."""
 FASTEST = 5.0  # cycles a day; no star of the catalogue is faster
-LARGEST_ERROR = 0.1  # magnitudes; what is measured worse says little of a star of this catalogue
+LARGEST_ERROR = 0.1  # magnitudes; worse measurements say little about these stars
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Stars:
-    """Stars as series of cosines: of each its class, its side of the split, and up to two modes.
+    """Stars as series of cosines, each with its class, its side of the split, and one or two modes.
 
-    ``kind`` holds places in :data:`CLASSES`, ``side`` places in :data:`SIDES`. ``magnitude`` is the
-    mean in the I band. ``period`` is in days and ``amplitude`` in magnitudes, both 0 where there is
-    no second mode; ``ratio`` and ``shift`` are those of :func:`cosine_series`.
+    ``kind`` holds indices into :data:`CLASSES`, ``side`` indices into :data:`SIDES`. ``magnitude``
+    is the mean in the I band. ``period`` is in days and ``amplitude`` in magnitudes, both 0 where
+    there is no second mode; ``ratio`` and ``shift`` are those of :func:`cosine_series`.
     """
 
     name: tuple[str, ...]
@@ -95,26 +94,26 @@ class Stars:
 
     @checked
     def where(self, side: Literal[*SIDES]) -> "Stars":
-        """Those of one side."""
+        """The stars of one side of the split."""
         return self[self.side == SIDES.index(side)]
 
     @checked
     def of(self, kind: Literal[*CLASSES]) -> "Stars":
-        """Those of one class."""
+        """The stars of one class."""
         return self[self.kind == CLASSES.index(kind)]
 
     @checked
     def light(
         self, time: Float[Tensor, "stars nights"], *, epoch: Real[Tensor, "stars 2"] | None = None
     ) -> Float[Tensor, "stars nights"]:
-        """How bright each star is at its times, without noise: its mean, and its modes added.
+        """The magnitude of each star at its times, without noise: its mean plus its modes.
 
         ``epoch`` is the day on which a mode's first harmonic is faintest, 0 unless given.
         """
         check_shapes(time=(time, "stars nights"), amplitude=(self.amplitude, "stars 2"))
         epoch = torch.zeros_like(self.period) if epoch is None else epoch
         days = rearrange(time.double(), "stars nights -> stars 1 nights")
-        # A mode that is not there has the amplitude 0, whatever its period.
+        # A missing mode has the amplitude 0, so any period will do.
         period = self.period.where(self.period > 0, 1.0)
         turns = phase(days.expand(-1, 2, -1), period, epoch=epoch.double()).to(time.dtype)
         series = (values.to(time.dtype) for values in (self.amplitude, self.ratio, self.shift))
@@ -123,11 +122,11 @@ class Stars:
 
 
 def load_stars() -> Stars:
-    """All stars that are bundled. Source: the OGLE-III catalogue; ``data/stars.md`` says more."""
+    """All bundled stars. Source: the OGLE-III catalogue; ``data/stars.md`` says more."""
     found = contents("stars.npz")
     if tuple(found["kinds"]) != CLASSES:
         raise ValueError(
-            f"the file knows the classes {found['kinds']} and the module {CLASSES}; expected the "
+            f"the file has the classes {found['kinds']} and the module {CLASSES}; expected the "
             "same; run scripts/data/make_stars.py again"
         )
     one, zero = torch.ones_like(found["r21"]), torch.zeros_like(found["r21"])
@@ -208,32 +207,31 @@ def observe(
 
 
 ASTROMERS = {"days": "astromer_days.npz", "turns": "astromer_turns.npz"}
-"""The file of the model that was trained with a clock."""
+"""The file of the model trained with each clock."""
 
 
 @checked
 def load_astromer(clock: Clock) -> tuple[Astromer, dict[str, Any]]:
     """The model that was trained with that clock, in evaluation mode, and how it was trained.
 
-    That is ``command``, ``seed``, ``steps``, ``seconds`` and the reconstruction ``error`` in
-    magnitudes that it ended with on each side; of its second readout ``doubt`` tells.
-    ``data/astromer.md`` says more.
+    That is ``command``, ``seed``, ``steps``, ``seconds``, the final reconstruction ``error`` in
+    magnitudes on each side, and ``doubt`` for its second readout. ``data/astromer.md`` says more.
     """
     return load(ASTROMERS[clock], lambda _: empty_astromer(clock))
 
 
 HARMONICS = 3
-TURN = 64  # phases at which a series is taken apart
-RARE = 1e-6  # of the likeliest period's weight: what weighs less is left out
+TURN = 64  # phases at which a series is evaluated for its Fourier transform
+RARE = 1e-6  # of the likeliest period's weight; smaller weights are left out
 JITTERS = (0.0, 0.015, 0.03, 0.045, 0.06, 0.09, 0.13)  # magnitudes
 
 
 @checked
 def harmonic_variance(stars: Stars, *, harmonics: Size = HARMONICS) -> Float[Tensor, "numbers"]:
-    """How large the coefficients of a star's first mode are: a mean square for each.
+    """The mean square of each coefficient of a star's first mode.
 
-    First of the mean, which is taken to be as uncertain as a star varies; then of the sine and the
-    cosine of each harmonic, which are alike, since a star may begin at any phase.
+    The first is that of the mean, taken to be as uncertain as a star varies; then come sine and
+    cosine of each harmonic, which are equal since a star may begin at any phase.
     """
     turn = (torch.arange(TURN, dtype=torch.float64) / TURN).expand(len(stars), -1)
     series = (part[:, 0].double() for part in (stars.amplitude, stars.ratio, stars.shift))
@@ -252,7 +250,7 @@ def posterior_at_period(
     variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
 ) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
-    r"""What the series of a period says at any dates: its mean, and its standard deviation.
+    r"""Mean and standard deviation of the series with a given period, at any dates.
 
     With the basis $B$ of the visible nights, weights $W = \mathrm{diag}(\sigma_n^{-2})$ and the
     prior variances $V$, coefficients are normal with the covariance $(B^\top W B + V^{-1})^{-1}$.
@@ -276,20 +274,19 @@ def posterior_over_periods(
     variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
 ) -> tuple[Float[Tensor, "stars queries"], Float[Tensor, "stars queries"]]:
-    r"""The same, without a period: $\sum_f p(f \mid m)\, p(\hat m \mid f, m)$, mean and deviation.
+    r"""The same without a known period: $\sum_f p(f \mid m)\, p(\hat m \mid f, m)$.
 
     Each trial frequency weighs as much as the visible magnitudes are likely under its series, their
     marginal likelihood or evidence; before, all are equally likely. These weights are a Bayesian
     Lomb-Scargle periodogram (Mortier et al., 2015), here of three harmonics with a Gaussian prior;
-    the average over it marginalises the period, too. The deviation holds how much the frequencies
-    contradict each other.
+    averaging over it marginalises the period. The deviation contains the scatter among frequencies.
     """
     check_shapes(curves=(curves.time, "stars nights"), time=(time, "stars queries"))
     weight, mean, light = _weighed(curves, hidden)
     likely = likely_frequencies(curves, frequency, variance=variance, hidden=hidden)
     means, spreads = [], []
     for star, (kept, share) in enumerate(likely):
-        seen = weight[star] > 0  # what is hidden needs no basis
+        seen = weight[star] > 0  # hidden nights have no weight
         basis, asked = (
             _basis(dates.expand(len(kept), -1), kept, _harmonics(variance))
             for dates in (curves.time[star, seen], time[star])
@@ -310,10 +307,10 @@ def likely_frequencies(
     variance: Real[Tensor, "numbers"],
     hidden: Bool[Tensor, "stars nights"] | None = None,
 ) -> list[tuple[Float[Tensor, "kept"], Float[Tensor, "kept"]]]:
-    r"""For each star the frequencies that may be its own, and $p(f \mid m)$ of each.
+    r"""The likely frequencies of each star, and $p(f \mid m)$ of each.
 
-    What weighs less than a millionth of the likeliest is left out. Whoever can be told a period can
-    be averaged over these (:func:`mixed`), whether it is a series or not.
+    Those that weigh less than a millionth of the likeliest are left out. Any model that takes a
+    period can be averaged over these (:func:`mixed`).
     """
     weight, _, light = _weighed(curves, hidden)
     likely = []
@@ -341,10 +338,10 @@ def likeliest_jitter(
 ) -> Float[Tensor, "stars"]:
     r"""The excess noise $j$ of each star: visible nights are likeliest with $\sigma_n^2 + j^2$.
 
-    A star may do what no series of one period does: a second mode, an eclipse too sharp for three
-    harmonics, an error that was stated too small. The jitter takes all of that for noise, the same
-    on every night. It is the one of ``jitters`` with the largest evidence at the period given: a
-    point estimate, by type-II maximum likelihood (empirical Bayes).
+    A series of one period misses a second mode, an eclipse too sharp for three harmonics, an error
+    stated too small. The jitter models all of these as noise, the same on every night: the one of
+    ``jitters`` with the largest evidence at the period given, a point estimate by type-II maximum
+    likelihood (empirical Bayes).
     """
     check_shapes(curves=(curves.time, "stars nights"), period=(period, "stars"))
     if not jitters or not all(0 <= jitter < math.inf for jitter in jitters):
@@ -356,7 +353,7 @@ def likeliest_jitter(
     basis = basis * visible[..., None]
     series = einsum(basis, variance.double(), basis, "s t n, n, s u n -> s t u")
     found = []
-    for jitter in jitters:  # what is not seen is a standard normal of its own, the same for all
+    for jitter in jitters:  # hidden nights add the same constant for every jitter
         noise = (curves.error.double().square() + jitter**2).where(visible, 1.0)
         normal = torch.distributions.MultivariateNormal(
             torch.zeros_like(light), series + torch.diag_embed(noise)
@@ -371,7 +368,7 @@ def mixed(
     spread: Float[Tensor, "frequencies queries"],
     share: Float[Tensor, "frequencies"],
 ) -> tuple[Float[Tensor, "queries"], Float[Tensor, "queries"]]:
-    """Mean and deviation of a mixture: its variance is what each is unsure of, and their scatter.
+    """Mean and standard deviation of a mixture: the variance within plus the variance between.
 
     That is the law of total variance.
     """
@@ -397,7 +394,7 @@ def _basis(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
 
 
 def _weighed(curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Weights, 0 at what is not seen; the weighted mean; magnitudes less this mean."""
+    """Weights, 0 at hidden nights; the weighted mean; magnitudes less this mean."""
     visible = visible_nights(curves, hidden)
     weight = visible / curves.error.double().where(visible, 1.0).square()
     known = curves.magnitude.double().where(visible, 0.0)
@@ -408,20 +405,20 @@ def _weighed(curves: LightCurves, hidden: Tensor | None) -> tuple[Tensor, Tensor
 def _solved(
     basis: Tensor, weight: Tensor, light: Tensor, variance: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The normal equations with the prior in them: coefficients, right side, Cholesky factor."""
+    """Solve the normal equations with the prior: coefficients, right side, Cholesky factor."""
     heavy = (basis * weight[..., None]).mT
     moment = einsum(heavy, light, "... n t, ... t -> ... n")
     normal = heavy @ basis + torch.diag(1 / variance.double())
     factor, failed = torch.linalg.cholesky_ex(normal)
     if failed.any():
         raise ValueError(
-            "variance and the errors of the curves lie further apart than numbers have digits; "
+            "variance and the errors of the curves differ by more than the precision of float64; "
             "expected both in magnitudes; take the variance of harmonic_variance"
         )
     return torch.cholesky_solve(moment[..., None], factor)[..., 0], moment, factor
 
 
 def _spread(asked: Tensor, factor: Tensor) -> Tensor:
-    """The variance of what is said, from the Cholesky factor of the inverse covariance."""
+    """The variance of the prediction, from the Cholesky factor of the inverse covariance."""
     covariance = torch.cholesky_inverse(factor)
     return einsum(asked, covariance, asked, "... t n, ... n m, ... t m -> ... t")

@@ -1,4 +1,4 @@
-"""What is bundled with the course, as it was stored: data, and networks that were trained."""
+"""Load bundled data and trained networks."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 def contents(name: str) -> dict[str, Any]:
-    """What a file of :data:`DATA` holds: numbers as tensors, words as strings or lists of them."""
+    """The arrays of a file in :data:`DATA`: numbers as tensors, text as strings or lists."""
     import numpy as np
 
     with np.load(DATA / name) as stored:
@@ -26,10 +26,10 @@ def contents(name: str) -> dict[str, Any]:
 def load(
     name: str, build: Callable[[dict[str, Any]], Network], *, weights: str = "weights"
 ) -> tuple[Network, dict[str, Any]]:
-    """A trained network, in evaluation mode, and what is known of it.
+    """A trained network, in evaluation mode, and what its file says about it.
 
-    That is the file's ``about``, or whatever it holds besides, and ``build`` makes the network of
-    it. All parameters stand in a row under ``weights``, or each part of the state under its name.
+    That is the file's ``about``, or all its other arrays, and ``build`` makes the network from it.
+    All parameters are in one vector under ``weights``, or each part of the state under its name.
     """
     found = contents(name)
     row = found.pop(weights, None)
@@ -44,6 +44,6 @@ def load(
 
 
 def built(build: Callable[[], Network]) -> Network:
-    """What ``build`` makes. Its random weights are to be replaced, so nobody's draws are used."""
+    """Call ``build`` without advancing the random state, since its weights are replaced anyway."""
     with torch.random.fork_rng(devices=[]):
         return build()

@@ -1,17 +1,16 @@
-r"""A prompt that sets the physics: an encoder reads a few states and sets a SympNet's coefficients.
+r"""Prompted SympNets: an encoder reads a few states and sets the coefficients of a SympNet.
 
 A trajectory's first states, the prompt, go through :class:`PromptEncoder`, in which one learned
-query attends to all pairs of neighbours. What it finds sets the coefficients $a$ of the gradient
+query attends to all pairs of neighbours. Its output sets the coefficients $a$ of the gradient
 layers of :class:`PromptedSympNet`. For every fixed prompt that is a SympNet: a symplectic map of
-one state, with an exact inverse, whatever the encoder says. A network that sets the weights of
+one state, with an exact inverse, whatever the encoder returns. A network that sets the weights of
 another is a hypernetwork (Ha, Dai and Le, 2017).
 
 States are ``(*batch, d)`` in ``q`` and in ``p``, prompts ``(*batch, prompt, d)``. Bad input raises
 ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do.
 
-Then come networks that learn one step of two coupled springs and feed on their own output: what
-lecture 12 trains in view, what its evidence trains beside it, and
-``benchmarks/symplectic_rollouts.py`` from several seeds.
+Then come networks that learn one step of two coupled springs and are rolled out: lecture 12 and its
+evidence train them, and ``benchmarks/symplectic_rollouts.py`` from several seeds.
 """
 
 from collections.abc import Callable
@@ -33,12 +32,12 @@ from course_lib.symplectic import SympNet
 
 
 class PromptEncoder(nn.Module):
-    r"""What some neighbouring states say about the physics behind them: ``features`` numbers.
+    r"""Encode some successive states as ``features`` numbers about the physics behind them.
 
     Each pair of neighbours, as $(z_n, (z_{n+1} - z_n) / h)$ with the time ``dt`` $= h$ between
     them, goes through a perceptron, and one learned query attends to all pairs, with ``heads``
-    heads. ``pool="mean"`` weighs all pairs alike and has another perceptron, about as large, in the
-    place of the attention. Raises ``ValueError`` for a prompt of fewer than two states.
+    heads. ``pool="mean"`` weighs all pairs alike and replaces the attention by a perceptron of
+    about its size. Raises ``ValueError`` for a prompt of fewer than two states.
     """
 
     @checked
@@ -70,7 +69,7 @@ class PromptEncoder(nn.Module):
     def forward(
         self, q: Float[Tensor, "*batch prompt d"], p: Float[Tensor, "*batch prompt d"]
     ) -> Float[Tensor, "*batch features"]:
-        """Look at all pairs of neighbours."""
+        """Encode the prompt by attention to all pairs of neighbours."""
         y = self._pairs(q, p)
         if self.pool == "mean":
             return self.read(self.look(y.mean(dim=-2)))
@@ -81,7 +80,7 @@ class PromptEncoder(nn.Module):
     def weights(
         self, q: Float[Tensor, "*batch prompt d"], p: Float[Tensor, "*batch prompt d"]
     ) -> Float[Tensor, "*batch heads pairs"]:
-        """How much each head looks at each pair of neighbours."""
+        """The weight of each head on each pair of neighbours."""
         y = self._pairs(q, p)
         if self.pool == "mean":
             return y.new_full((*y.shape[:-2], 1, y.shape[-2]), 1 / y.shape[-2])
@@ -164,7 +163,7 @@ class PromptedSympNet(nn.Module):
         amplitudes: Float[Tensor, "*#batch layers width"],
         sign: int,
     ) -> tuple[Float[Tensor, "*batch d"], Float[Tensor, "*batch d"]]:
-        """All layers in turn. This is the door, for an encoder opens its own."""
+        """Apply all layers; the contract of the states is checked here."""
         pairs = list(zip(self.sympnet.layers, amplitudes.unbind(-2), strict=True))
         for layer, amplitude in pairs if sign > 0 else reversed(pairs):
             if layer.update == "q":
@@ -178,16 +177,16 @@ TRAINED: dict[str, Callable[[], nn.Module]] = {
     "attention": lambda: PromptedSympNet(2, encoder=PromptEncoder(2, dt=0.3)),
     "SympNet": lambda: SympNet(2),
 }
-"""The networks that ``data/prompted_sympnets.npz`` has the weights of."""
+"""The networks whose weights are in ``data/prompted_sympnets.npz``."""
 
 
 @checked
 def load_sympnet(kind: Literal["attention", "SympNet"] = "attention") -> nn.Module:
-    """What lecture 12 shows: a prompted SympNet for coupled oscillators, trained, or a plain one.
+    """A trained SympNet of lecture 12 for coupled oscillators, prompted or plain.
 
-    ``"attention"`` has read prompts of eight states, 0.3 apart, each with a coupling of its own;
-    ``"SympNet"`` has learned the same steps without a prompt. The program
-    ``scripts/data/train_prompted_sympnets.py`` made both, and ``data/prompted_sympnets.md`` says
+    ``"attention"`` was trained with prompts of eight states, 0.3 apart, each with its own coupling;
+    ``"SympNet"`` learned the same steps without a prompt.
+    ``scripts/data/train_prompted_sympnets.py`` trained both, and ``data/prompted_sympnets.md`` says
     how.
     """
     name = "prompted_sympnets.npz"
@@ -203,14 +202,14 @@ Picked = tuple[Int64[Tensor, "batch"], Int64[Tensor, "batch"]]
 
 
 def reference(starts: int, length: int, generator: torch.Generator) -> States:
-    """States STEP apart, from random starts in [-1, 1]⁴, by a fine step."""
+    """Trajectories from random starts in [-1, 1]⁴ with states STEP apart, by a fine step."""
     q, p = 2 * torch.rand(2, starts, 2, generator=generator, dtype=torch.float64) - 1
     run = integrate(SYSTEM, q, p, dt=STEP / 10, steps=10 * length)
     return run.q[:, ::10], run.p[:, ::10]
 
 
 class Perceptron(nn.Module):
-    """A state (starts, d) of q and p to the next; nothing is built in."""
+    """Baseline without structure: maps a state (starts, d) of q and p to the next."""
 
     @checked
     def __init__(self, d: Size, width: Size = 56) -> None:
@@ -226,7 +225,7 @@ class Perceptron(nn.Module):
 
 
 class StandardTransformer(nn.Module):
-    """Windows (starts, tokens, d) of q and p to the next window; nothing is built in."""
+    """Baseline without structure: maps windows (starts, tokens, d) of q and p to the next."""
 
     @checked
     def __init__(self, d: Size, tokens: Size, width: Size = 16) -> None:
@@ -253,7 +252,7 @@ class StandardTransformer(nn.Module):
 def pieces(
     data: States, i: Tensor, t: Tensor, *, tokens: int = 1, shift: int = 1
 ) -> tuple[States, States]:
-    """Windows of the trajectories i at the times t, and the windows so many states later.
+    """Windows of the trajectories i at the times t, and the windows ``shift`` states later.
 
     A window of one token is a state.
     """
@@ -264,7 +263,7 @@ def pieces(
 
 
 def missed(model: Callable[..., States], pair: tuple[States, States]) -> Float[Tensor, ""]:
-    """Mean squared error of what comes next."""
+    """Mean squared error of the predicted states."""
     before, after = pair
     return sum((a - b).square().mean() for a, b in zip(model(*before), after, strict=True))
 
@@ -272,7 +271,7 @@ def missed(model: Callable[..., States], pair: tuple[States, States]) -> Float[T
 def comes_next(
     data: States, *, tokens: int = 1, shift: int = 1
 ) -> Callable[[Callable[..., States], Picked], Tensor]:
-    """The loss of a model at picked (trajectory, time): how far it misses what comes next."""
+    """A loss for ``fit``: the error of a model's next states at picked (trajectory, time)."""
     return lambda model, picked: missed(model, pieces(data, *picked, tokens=tokens, shift=shift))
 
 
@@ -306,9 +305,9 @@ def learn(
 def roll_out(
     model: Callable[..., States], q: Tensor, p: Tensor, *, shift: int = 1, steps: int = 10_000
 ) -> Trajectory:
-    """From known states so many steps on; a map of windows goes ``shift`` states at a time.
+    """Iterate a model from known states; a map of windows moves ``shift`` states at a time.
 
-    Where a number overflows, what was finite before it.
+    Stops before the first number that is not finite.
     """
 
     def step(_system: object, q: Tensor, p: Tensor, _dt: float) -> States:

@@ -1,15 +1,14 @@
-r"""Which particle left this jet? Ten numbers and trees, a deep set, and our transformer.
+r"""Jet taggers: boosted trees on ten numbers, a deep set, and our transformer.
 
 :func:`load_jets` gives 12,500 simulated jets in the five classes of
-:data:`course_lib.jets.CLASSES`.
-:func:`jet_summary` gives ten numbers that physicists know to tell jets apart, and
-:func:`fit_forest` lets trees decide by them, or by more (:mod:`course_lib.jets.substructure`).
-:class:`DeepSet` hears all particles, but each alone.
-:class:`course_lib.jets.ParticleTransformer` lets them look at each other, with the
-features of pairs or without. All networks are called alike, with features, pairs and what is real,
-and :func:`train_tagger` trains them alike. :func:`load_tagger` brings the one that
-``scripts/data/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` tells
-of it.
+:data:`course_lib.jets.CLASSES`. :func:`jet_summary` gives ten numbers by which physicists
+distinguish jets, and :func:`fit_forest` trains trees on them, or on more
+(:mod:`course_lib.jets.substructure`). :class:`DeepSet` maps each particle alone.
+:class:`course_lib.jets.ParticleTransformer` adds attention between them, with the features of pairs
+or without. All networks take features, pairs and a mask of valid particles, and
+:func:`train_tagger` trains them alike. :func:`load_tagger` loads the one that
+``scripts/data/train_particle_transformer.py`` trained; ``data/particle_transformer.md`` describes
+it.
 """
 
 import math
@@ -55,7 +54,7 @@ MISS_UNIT, MISS_STEP = 0.01, 0.1  # mm, and of the inverse hyperbolic sine
 
 
 class JetSides(NamedTuple):
-    """Jets to learn from, jets to choose by, and jets that decide nothing."""
+    """Jets for training, for validation and for the test."""
 
     train: Jets
     valid: Jets
@@ -63,7 +62,7 @@ class JetSides(NamedTuple):
 
 
 def load_jets() -> JetSides:
-    """The bundled jets: 8,750 to learn from, 1,250 to choose by and 2,500 to test with.
+    """The bundled jets: 8,750 for training, 1,250 for validation and 2,500 for the test.
 
     Within a jet the hardest particle is first. ``data/jets.md`` says how they were simulated.
     Source: Pythia 8.3 of Bierlich et al. (2022), FastJet of Cacciari, Salam and Soyez (2012).
@@ -109,11 +108,11 @@ def unpacked_miss(packed: Int[Tensor, "tracks"]) -> Float[Tensor, "tracks"]:
     return MISS_UNIT * torch.sinh(packed.float() * MISS_STEP)
 
 
-# What networks are given --------------------------------------------------------------------------
+# Inputs of the networks ---------------------------------------------------------------------------
 
 
 class Inputs(NamedTuple):
-    """What a network is given of some jets, and the class of each."""
+    """The inputs of a network for some jets, and the class of each."""
 
     features: Float[Tensor, "jets particles features"]
     pairs: Float[Tensor, "jets particles particles pair_features"] | None
@@ -121,13 +120,13 @@ class Inputs(NamedTuple):
     label: Integer[Tensor, "jets"]
 
     def some(self, which: slice | Tensor) -> "Inputs":
-        """The same of some of the jets."""
+        """The inputs of some of the jets."""
         return Inputs(*(None if value is None else value[which] for value in self))
 
 
 @checked
 def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
-    """The features of all particles and of all pairs, in float32; no pairs if they are not asked.
+    """The features of all particles and of all pairs, in float32; ``pairs=False`` leaves out pairs.
 
     For 1,000 jets the pairs take 37 MB.
     """
@@ -137,15 +136,14 @@ def jet_inputs(jets: Jets, *, pairs: bool = True) -> Inputs:
 
 
 KINDS = ("charge", *PARTICLES)
-"""The features that say what a particle is, and neither how hard it is nor where it flies."""
+"""The features of a particle's kind, without its momentum and direction."""
 
 
 @checked
 def kinds_alone(jets: Jets, *, above: float = 1.0) -> Inputs:
-    """Quark and gluon jets, told by the kinds and charges of their particles ``above`` a pT in GeV.
+    """Quark and gluon jets with only the kinds and charges of particles ``above`` a pT in GeV.
 
-    All other features are 0. Particles of one kind are copies of each other then, so that shares of
-    kinds and the number of particles are all that is left.
+    All other features are 0, so that a jet is given by its number of particles of each kind.
     """
     light = torch.isin(jets.label, torch.tensor([class_number(n) for n in ("quark", "gluon")]))
     jets = jets[light]
@@ -168,11 +166,10 @@ def fit_forest(
     share: float = 0.5,
     summary: Callable[[Jets], Float[Tensor, "jets columns"]] = jet_summary,
 ) -> "HistGradientBoostingClassifier":
-    """Boosted trees on the ``summary`` of jets; ``predict_proba`` takes that of other jets.
+    """Fit boosted trees to the ``summary`` of jets; ``predict_proba`` takes that of other jets.
 
-    A tree has so many ``leaves`` at most, and each holds ``smallest`` jets at least. Each split
-    chooses among a ``share`` of the columns, at random. Source: Friedman (2001), as scikit-learn
-    builds it.
+    A tree has at most ``leaves`` leaves, each of at least ``smallest`` jets. Each split chooses
+    among a random ``share`` of the columns. Source: Friedman (2001), as scikit-learn builds it.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -188,15 +185,15 @@ def fit_forest(
     return forest.fit(summary(jets).numpy(), jets.label.numpy())
 
 
-# A network that hears each particle alone -------------------------------------------------------
+# A network without attention --------------------------------------------------------------------
 
 
 class DeepSet(nn.Module):
-    r"""Every particle says something, all is added up: $\rho\big(\sum_a \varphi(x_a)\big)$.
+    r"""A deep set: each particle is mapped alone and all are added, $\rho(\sum_a \varphi(x_a))$.
 
-    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; beside the sum, in units
-    of ``full`` particles, $\rho$ hears the mean. ``pairs`` are not looked at. Source: Zaheer et
-    al. (2017), theorem 2; Komiske, Metodiev and Thaler (2019) for jets.
+    $\varphi$ and $\rho$ are networks of two layers, ``d_hidden`` wide; $\rho$ takes the sum,
+    divided by ``full``, and the mean. ``pairs`` are ignored. Source: Zaheer et al. (2017), theorem
+    2; Komiske, Metodiev and Thaler (2019) for jets.
     """
 
     @checked
@@ -210,7 +207,7 @@ class DeepSet(nn.Module):
     ) -> None:
         super().__init__()
         self.classes, self.d_features = classes, d_features
-        self.full = full  # not the number of places, which says nothing of a jet
+        self.full = full  # not the padded length, which depends on the batch
         self.standard = Standardization(d_features)
         self.say = nn.Sequential(
             nn.Linear(d_features, d_hidden),
@@ -230,7 +227,7 @@ class DeepSet(nn.Module):
         *,
         valid: Bool[Tensor, "jets particles"],
     ) -> "DeepSet":
-        """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
+        """Standardize features to mean 0 and deviation 1 over these jets; return the network."""
         self.standard.learn(features[valid])
         return self
 
@@ -242,7 +239,7 @@ class DeepSet(nn.Module):
         *,
         valid: Bool[Tensor, "*batch particles"] | None = None,
     ) -> Float[Tensor, "*batch classes"]:
-        """The logits. Raises ``ValueError`` for a jet without particles."""
+        """The logits of each class. Raises ``ValueError`` for a jet without particles."""
         valid = torch.ones_like(features[..., 0], dtype=torch.bool) if valid is None else valid
         check_valid(valid)
         said = self.say(self.standard(zero_where_unseen(features, valid))) * valid[..., None]
@@ -256,9 +253,9 @@ TAGGERS: dict[str, tuple[Callable[[], nn.Module], bool]] = {
     "without pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), False),
     "with pairs": (lambda: ParticleTransformer(len(CLASSES), 48, 4, 3, 1, dropout=0.1), True),
 }
-"""The networks that lecture 13 compares, and whether they are given pairs."""
+"""The networks that lecture 13 compares, and whether they take pairs."""
 
-# Training and judging ---------------------------------------------------------------------------
+# Training and evaluation --------------------------------------------------------------------------
 
 
 @checked
@@ -275,9 +272,9 @@ def train_tagger(
 ) -> list[float]:
     r"""Train ``model`` on the cross-entropy of the class; return the loss at every step.
 
-    Jets come in an order of their own in every epoch, and each is a mirror image or not, see
-    :func:`mirrored`. AdamW with a weight decay of 0.05; the rate rises in the first third and falls
-    to 0 in the rest. ``callback(step, loss)`` runs after each step.
+    Jets are shuffled anew in every epoch, and each is mirrored at random, see :func:`mirrored`.
+    AdamW with a weight decay of 0.05; the rate rises in the first third and falls to 0 in the rest.
+    ``callback(step, loss)`` runs after each step.
     """
     random = torch.Generator().manual_seed(seed)
     steps = math.ceil(len(inputs.label) / batch)
@@ -310,10 +307,10 @@ def train_tagger(
 def mirrored(
     features: Float[Tensor, "jets particles features"], random: torch.Generator
 ) -> Float[Tensor, "jets particles features"]:
-    r"""Each jet as it is or seen in a mirror, along the beam and across it, at random.
+    r"""Reflect each jet along the beam and across it, each with probability one half.
 
-    The first turns the sign of $\Delta\eta$ and $d_z$, the second that of $\Delta\varphi$ and
-    $d_0$; nature makes all four as often, and pairs are alike in all.
+    The first flips the sign of $\Delta\eta$ and $d_z$, the second that of $\Delta\varphi$ and
+    $d_0$; all four images are equally frequent in nature, and have the same pair features.
     """
     check_shapes(features=(features, f"jets particles {len(FEATURES)}"))
     signs = torch.ones(len(features), 1, len(FEATURES))
@@ -343,10 +340,10 @@ def logits_of(model: nn.Module, inputs: Inputs, *, batch: Size = 250) -> Float[T
 
 
 class Evaluation(NamedTuple):
-    """How well jets were told apart.
+    """How well a tagger distinguishes jets.
 
-    ``loss`` is the cross-entropy in nats, ``accuracy`` the share that was right. Row a, column b of
-    ``confusion`` counts the jets of class a that were taken for class b.
+    ``loss`` is the cross-entropy in nats, ``accuracy`` the share of right answers. Row a, column b
+    of ``confusion`` counts the jets of class a that were predicted as class b.
     """
 
     loss: float
@@ -356,7 +353,7 @@ class Evaluation(NamedTuple):
 
 @checked
 def evaluate(logits: Float[Tensor, "jets classes"], label: Integer[Tensor, "jets"]) -> Evaluation:
-    """What logits, or logarithms of probabilities, are worth where the class is ``label``."""
+    """Evaluate logits, or logarithms of probabilities, where the class is ``label``."""
     check_scores(logits=logits)
     classes, chosen = logits.shape[1], logits.argmax(dim=1)
     check_index("label", label, classes, "the classes of the logits")
@@ -379,13 +376,13 @@ def rejection(
     classes: tuple[str, ...] = CLASSES,
     efficiency: UnitInterval = 0.5,
 ) -> float:
-    r"""Of how many jets of the background one is kept, where a share of the signal is kept.
+    r"""Background rejection: one of how many background jets passes at a signal ``efficiency``.
 
-    That share is ``efficiency``. Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the
-    inverse of the share of the background above the cut, and infinite if nothing is. This is how
-    taggers are compared in physics. Logits are of ``classes``, for JetClass those of its jets.
-    Raises ``ValueError`` if there is no jet of the signal or none of the background, and for logits
-    by which a jet has no place. Source: Qu, Li and Qian (2022), who call it Rej50.
+    Jets are ordered by $p_S / (p_S + \sum_B p_B)$; the answer is the inverse of the share of the
+    background above the cut, infinite if none is above. Taggers are compared by it in physics.
+    Logits are of ``classes``, for JetClass those of its jets. Raises ``ValueError`` without signal
+    or without background jets, and for logits that cannot be ordered. Source: Qu, Li and Qian
+    (2022), who call it Rej50.
     """
     if logits.shape[1] != len(classes):
         raise ValueError(
@@ -397,7 +394,7 @@ def rejection(
     is_signal, is_background = label == wanted, torch.isin(label, torch.tensor(others))
     for side, found in (("signal", is_signal), ("background", is_background)):
         if not found.any():
-            raise ValueError(f"label has no jet of the {side}; expected one at least; judge more")
+            raise ValueError(f"label has no jet of the {side}; expected one at least; add some")
     if (lost := score.isnan()).any():
         raise ValueError(
             f"logits of jet {lost.nonzero()[0].item()} hold nan, or -inf for signal and background "
@@ -412,9 +409,9 @@ def rejection(
 
 
 def load_tagger() -> tuple[nn.Module, dict[str, Any]]:
-    """A trained Particle Transformer, ready for use, and what is known of its training.
+    """A trained Particle Transformer, in evaluation mode, and a record of its training.
 
-    Known are the ``command``, ``seed``, ``epochs`` and ``processor_seconds``, and loss and accuracy
-    on each side.
+    That is ``command``, ``seed``, ``epochs``, ``processor_seconds``, and loss and accuracy on each
+    side.
     """
     return load("particle_transformer.npz", lambda _: TAGGERS["with pairs"][0]())

@@ -1,17 +1,15 @@
-r"""Typefaces: the lower-case alphabet in 984 designs, and how far two alphabets are apart.
+r"""Typefaces: the lower-case alphabet in 984 designs, and a distance between alphabets.
 
-Lecture 10 learns from them what letters look like. The pictures and all that is known of them are
-in ``course_lib/data/typefaces.npz``; ``course_lib/data/typefaces.md`` says where they come from,
-and ``scripts/data/make_typefaces.py`` makes them. A family is a design with all its weights and
-widths; families that copy each other count as one. None stands on two sides of the split, so that a
-held-out typeface is new in more than its name.
+Lecture 10 trains on them. Pictures and metadata are in ``course_lib/data/typefaces.npz``;
+``course_lib/data/typefaces.md`` says where they come from, and ``scripts/data/make_typefaces.py``
+makes them. A family is a design with all its weights and widths; families that copy each other
+count as one. No family is on two sides of the split, so that held-out typefaces are new designs.
 
 Then comes a VAE of whole typefaces: one code $z$ for the style of an alphabet, 26 letters drawn
 from it. Its picture $x$ is a whole alphabet, ``(*batch, 26 · 784)``, letter after letter. The
-decoder is told which letter to draw, $\hat x_\ell = d(z, \ell)$, and draws all 26 in the same
-style. The encoder looks at every letter, takes the mean of what it sees, and so depends on no order
-of them but the alphabet's. ``scripts/data/train_typefaces.py`` trained the one that
-:func:`load_typeface_vae` returns.
+decoder is given which letter to draw, $\hat x_\ell = d(z, \ell)$, and draws all 26 in the same
+style. The encoder averages its features over all letters. ``scripts/data/train_typefaces.py``
+trained the one that :func:`load_typeface_vae` returns.
 """
 
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ SIDES = get_args(Side)
 @checked
 @dataclass(frozen=True)
 class Typefaces:
-    """Pictures of alphabets in [0, 1], 1 is ink; of each, its name, its family and its side.
+    """Pictures of alphabets in [0, 1], 1 is ink, each with its name, its family and its side.
 
     ``side`` is ``"train"``, ``"validation"`` or ``"test"``, ``package`` the Debian package of the
     font.
@@ -55,18 +53,18 @@ class Typefaces:
 
     @checked
     def where(self, side: Side) -> "Typefaces":
-        """Those of one side."""
+        """The typefaces of one side of the split."""
         return self._chosen([i for i, own in enumerate(self.side) if own == side])
 
     def named(self, name: str) -> Float[Tensor, "26 28 28"]:
-        """The alphabet of that name. Raises ``ValueError`` for one that is not among these."""
+        """The alphabet of that name. Raises ``ValueError`` for an unknown name."""
         if name not in self.name:
             words = set(name.lower().split())
             alike = [own for own in self.name if words & set(own.lower().split())]
             listed = ", ".join(repr(own) for own in (alike or self.name)[:5])
             raise ValueError(
                 f"name is {name!r}; expected one of {len(self)} typefaces, such as {listed}; "
-                "look into .name for all"
+                "see .name for all"
             )
         return self.picture[self.name.index(name)]
 
@@ -76,7 +74,7 @@ class Typefaces:
 
 
 def load_typefaces() -> Typefaces:
-    """All typefaces that the course has, ordered by package, family and name."""
+    """All bundled typefaces, ordered by package, family and name."""
     found = contents("typefaces.npz")
     level = torch.from_numpy(unpacked(found["picture"].numpy()))
     words = (tuple(found[key]) for key in ("name", "family", "side", "package"))
@@ -84,22 +82,21 @@ def load_typefaces() -> Typefaces:
 
 
 def packed(level: np.ndarray) -> np.ndarray:
-    """Two grey levels, each of 4 bits, in a byte, along the last axis."""
+    """Pack two grey levels, of 4 bits each, into a byte, along the last axis."""
     return level[..., 0::2] << 4 | level[..., 1::2]
 
 
 def unpacked(pairs: np.ndarray) -> np.ndarray:
-    """The grey levels that :func:`packed` put together."""
+    """The inverse of :func:`packed`."""
     return np.stack([pairs >> 4, pairs & 15], axis=-1).reshape(*pairs.shape[:-1], -1)
 
 
 @checked
 def ink_distance(x: Float[Tensor, "n d_x"], y: Float[Tensor, "m d_x"]) -> Float[Tensor, "n m"]:
-    r"""How much ink is wrong between two pictures: $\sum|x - y| \,/\, \min(\sum x, \sum y)$.
+    r"""The share of ink that differs: $\sum|x - y| \,/\, \min(\sum x, \sum y)$.
 
-    0 for equal pictures, and 2 for two of equal weight that share no inked pixel: ink that has
-    moved is wrong where it was and where it is. Pictures are rows: of letters, or of whole
-    alphabets.
+    0 for equal pictures, and 2 for two of equal weight that share no inked pixel, since moved ink
+    counts twice. Pictures are rows: letters or whole alphabets.
     """
     return torch.cdist(x, y, p=1) / torch.minimum(x.sum(dim=-1)[:, None], y.sum(dim=-1))
 
@@ -110,10 +107,10 @@ PAPER = -2.0  # the logit of a pixel before training, since most of a picture is
 
 
 class StyleEncoder(nn.Module):
-    """All letters of a typeface in, 2 ``d_z`` numbers out: a mean over what each letter says.
+    """Encode all letters of a typeface as 2 ``d_z`` numbers, from the mean over letters.
 
-    In training a letter is hidden with probability ``hidden``, so that no few letters give a
-    typeface away that was seen before.
+    In training a letter is hidden with probability ``hidden``, so that the encoder cannot identify
+    a typeface by a few letters.
     """
 
     def __init__(self, d_z: int, *, d_hidden: int = 128, hidden: float = 0.5) -> None:
@@ -126,7 +123,7 @@ class StyleEncoder(nn.Module):
         self.code = nn.Linear(2 * d_hidden, 2 * d_z)
 
     def forward(self, x: Float[Tensor, "*batch d_x"]) -> Float[Tensor, "*batch codes"]:
-        """What the typeface's cloud is made of, from its alphabet."""
+        """Mean and log variance of the code of each alphabet."""
         letters = rearrange(x, "... (letter pixel) -> ... letter pixel", letter=len(LETTERS))
         seen = F.silu(self.hidden(F.silu(self.pixels(letters) + self.letter)))
         kept = self.hide(seen.reshape(-1, *seen.shape[-2:])).reshape(seen.shape)
@@ -134,10 +131,10 @@ class StyleEncoder(nn.Module):
 
 
 class AlphabetDecoder(nn.Module):
-    r"""A style in, 26 letters out: $\hat x_\ell = \sigma(W_3\, s(W_2\, s(A_\ell z + a_\ell)))$.
+    r"""Decode a style to 26 letters: $\hat x_\ell = \sigma(W_3\, s(W_2\, s(A_\ell z + a_\ell)))$.
 
-    $s$ is SiLU. Only $A_\ell$ and $a_\ell$ belong to one letter; hidden layer and pixels, which
-    have biases too, are shared by all.
+    $s$ is SiLU. Only $A_\ell$ and $a_\ell$ belong to one letter; hidden layer and pixels, both with
+    biases, are shared.
     """
 
     def __init__(self, d_z: int, *, d_letter: int = 96, d_hidden: int = 128) -> None:
@@ -148,7 +145,7 @@ class AlphabetDecoder(nn.Module):
         self.pixels = nn.Linear(d_hidden, PIXELS)
 
     def forward(self, z: Float[Tensor, "*batch d_z"]) -> Float[Tensor, "*batch d_x"]:
-        """The alphabet of each style, every pixel between paper and ink."""
+        """The alphabet of each style, pixels in (0, 1)."""
         drawn = einsum(self.style, z, "letter d z, ... z -> ... letter d") + self.letter
         ink = self.pixels(F.silu(self.hidden(F.silu(drawn))))
         return rearrange(
@@ -169,10 +166,10 @@ def typeface_vae(d_z: Size) -> VAE:
 
 
 def load_typeface_vae() -> tuple[VAE, dict[str, Any]]:
-    """The trained VAE, ready for use, and what is known of its training.
+    """The trained VAE, in evaluation mode, and a record of its training.
 
     That is the ``command``, its ``seed``, ``steps``, ``beta`` and ``seconds`` of processor time,
-    and the ELBO of a typeface in nats that it ended with on each side, the mean over typefaces and
-    without the factor beta: ``elbo``.
+    and ``elbo``, the final ELBO of a typeface in nats on each side, the mean over typefaces and
+    without the factor beta.
     """
     return load("typeface_vae.npz", lambda about: typeface_vae(about["d_z"]))

@@ -1,4 +1,4 @@
-"""What the authors' Particle Transformer answers, with its parameters under the names of ours.
+"""Outputs and parameters of the authors' Particle Transformer, to compare with ours.
 
 The file comes from ``weaver-core`` 0.5.3; ``data/weaver_example.md`` says how it was made.
 Source: Qu, Li and Qian (2022).
@@ -29,7 +29,7 @@ BLOCK = {
 
 
 class WeaverExample(NamedTuple):
-    """Two jets as our network takes them, and what the authors' says of them, in float64."""
+    """Two jets as inputs of our network, and the outputs of the authors', in float64."""
 
     momenta: Float[Tensor, "jets particles 4"]
     features: Float[Tensor, "jets particles features"]
@@ -40,16 +40,16 @@ class WeaverExample(NamedTuple):
 
 
 def load_weaver_example() -> tuple[WeaverExample, dict[str, Tensor]]:
-    """What the authors' network was given and answers, and its parameters under our names.
+    """Inputs and outputs of the authors' network, and its parameters under our names.
 
-    ``block`` is what leaves its first block. The parameters fit
-    ``ParticleTransformer(5, 8, 2, 2, 1, d_pair=4)`` in float64.
+    ``block`` is the output of its first block. The parameters fit ``ParticleTransformer(5, 8, 2, 2,
+    1, d_pair=4)`` in float64.
     """
     found = contents("weaver_example.npz")
     if found["version"] != VERSION:
         raise ValueError(
             f"weaver_example.npz is of weaver-core {found['version']}; expected {VERSION}, whose "
-            "names are known here; make it again with scripts/data/make_weaver_example.py"
+            "names are mapped here; make it again with scripts/data/make_weaver_example.py"
         )
     layout, flat = json.loads(found["layout"]), found["parameters"]
     given = {name: found[name] for name in WeaverExample._fields}
@@ -66,7 +66,7 @@ def load_weaver_example() -> tuple[WeaverExample, dict[str, Tensor]]:
 
 
 def _renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Their parameters under our names, their batch norms at inference among them."""
+    """Their parameters under our names, with batch norms as affine maps."""
     found = {"class_token": state["cls_token"][0]}
     for ours, norm, order in (
         ("standard", "embed.input_bn", slice(None)),

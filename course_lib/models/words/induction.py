@@ -1,8 +1,8 @@
-"""A network of nothing but attention that learns to look twice, and the strings it learns from.
+"""An attention-only network that learns induction heads, and its training strings.
 
-In each string of :func:`returning_strings` a passage returns, so that letters can be known; a
-:class:`StringReader` of two layers learns where to look for them. :func:`reader_accuracy` and
-:func:`head_scores` say how well, and which head does what. :class:`ToldReader` needs one layer.
+In each string of :func:`returning_strings` a passage is repeated, so its letters can be predicted;
+a :class:`StringReader` of two layers learns to. :func:`reader_accuracy` measures how well, and
+:func:`head_scores` what each head does. :class:`ToldReader` needs one layer.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ LETTERS = 26
 
 
 class Strings(NamedTuple):
-    """Letters, the places where the next one can be known, and where it stood before."""
+    """Letters, the positions whose next letter is predictable, and its earlier position."""
 
     ids: Int[Tensor, "strings tokens"]
     known: Bool[Tensor, "strings tokens"]
@@ -28,7 +28,7 @@ class Strings(NamedTuple):
 
 
 def returning_strings(count: int, generator: torch.Generator) -> Strings:
-    """Random letters, each once, except for a passage of 4 to 8 that returns later on."""
+    """Random letters, each once, except for a passage of 4 to 8 that is repeated later."""
     letters = torch.rand(count, LETTERS, generator=generator).argsort(-1)
     length = torch.randint(4, 9, (count, 1), generator=generator)
     cuts = torch.rand(count, 2, generator=generator) * (TOKENS - 2 * length + 1)
@@ -42,7 +42,7 @@ def returning_strings(count: int, generator: torch.Generator) -> Strings:
 
 
 class StringReader(nn.Module):
-    """A network of nothing but attention that guesses the next letter."""
+    """An attention-only network that predicts the next letter."""
 
     def __init__(self, layers: int = 2, d: int = 32, heads: int = 2) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class StringReader(nn.Module):
         self.next = nn.Linear(d, LETTERS)
 
     def forward(self, ids: Int[Tensor, "*batch tokens"]) -> Float[Tensor, "*batch tokens 26"]:
-        """The scores of the next letter, after each letter."""
+        """The logits of the next letter, after each letter."""
         return self.next(self.states(ids)[-1])
 
     def states(self, ids: Int[Tensor, "*batch tokens"]) -> list[Tensor]:
@@ -66,14 +66,14 @@ class StringReader(nn.Module):
     def weights(
         self, ids: Int[Tensor, "*batch tokens"]
     ) -> Float[Tensor, "*batch layers heads tokens tokens"]:
-        """Where each head looks."""
+        """The attention weights of each head."""
         mask = causal_mask(ids.shape[-1])
         pairs = zip(self.layers, self.states(ids), strict=False)
         return torch.stack([layer.weights(x, mask=mask) for layer, x in pairs], dim=-4)
 
 
 class ToldReader(StringReader):
-    """A reader of one layer whose tokens know from the start which letter stands before them."""
+    """A reader of one layer whose embedding of each token includes the letter before."""
 
     def __init__(self) -> None:
         super().__init__(layers=1)
@@ -81,13 +81,13 @@ class ToldReader(StringReader):
 
     def states(self, ids: Int[Tensor, "*batch tokens"]) -> list[Tensor]:
         """The residual stream, before and after the layer."""
-        earlier = F.pad(ids[..., :-1], (1, 0), value=LETTERS)  # 26: there is none
+        earlier = F.pad(ids[..., :-1], (1, 0), value=LETTERS)  # 26: no letter before
         x = self.letter(ids) + self.before(earlier) + self.place.weight[: ids.shape[-1]]
         return [x, x + self.layers[0](x, mask=causal_mask(ids.shape[-1]))]
 
 
 def reader_loss(reader: StringReader, batch: Strings) -> Float[Tensor, ""]:
-    """The loss: the mean cross-entropy of the letters that can be known."""
+    """The mean cross-entropy of the predictable letters."""
     ids, known, _ = batch
     return F.cross_entropy(reader(ids)[known], ids.roll(-1, 1)[known])
 
@@ -95,14 +95,14 @@ def reader_loss(reader: StringReader, batch: Strings) -> Float[Tensor, ""]:
 def train_reader(
     reader: StringReader, generator: torch.Generator, *, steps: int = 500, **options: object
 ) -> list[float]:
-    """The loss at each step of 64 fresh strings; ``options`` are those of ``training.fit``."""
+    """Train on 64 fresh strings a step; return the losses. ``options`` go to ``training.fit``."""
     batches = [returning_strings(64, generator) for _ in range(steps)]
     return fit(reader, reader_loss, batches, steps=steps, learning_rate=3e-3, clip=1.0, **options)
 
 
 @torch.no_grad()
 def reader_accuracy(reader: StringReader, batch: Strings) -> float:
-    """How many of the letters that can be known are guessed."""
+    """The share of the predictable letters that is predicted."""
     ids, known, _ = batch
     return (reader(ids)[known].argmax(-1) == ids.roll(-1, 1)[known]).double().mean().item()
 
@@ -111,7 +111,7 @@ def reader_accuracy(reader: StringReader, batch: Strings) -> float:
 def head_scores(
     reader: StringReader, batch: Strings
 ) -> tuple[Float[Tensor, "layers heads"], Float[Tensor, "layers heads"]]:
-    """For each head: its mean weight on the letter before, and on the letter that came next."""
+    """The mean weight of each head on the previous letter, and on the letter to be copied."""
     ids, known, answer = batch
     weights = reader.weights(ids)
     before = weights.diagonal(-1, -2, -1).mean((0, -1))

@@ -1,11 +1,10 @@
-r"""A decoder of names of towns that was trained offline, and the towns that it learned from.
+r"""A decoder of names of towns, trained offline, and its training data.
 
-A text is a country and a name, as ``"fi Lappajärvi"``. :func:`load_towns` divides the texts into
-those to learn from and those held out, always the same; :func:`town_rows` spells them in ids, with
-the mark :data:`END` in front and behind; :func:`town_batches` and :func:`town_surprise` train a
-decoder on them, :func:`town_bits` says what it makes of them.
-:func:`load_name_decoder` brings the decoder that ``scripts/data/train_name_decoder.py`` trained.
-What is in its file is told beside it, in ``name_decoder.md``.
+A text is a country and a name, as ``"fi Lappajärvi"``. :func:`load_towns` divides the texts into a
+fixed training and held-out set; :func:`town_rows` encodes them as ids, with the mark :data:`END` at
+both ends; :func:`town_batches` and :func:`town_surprise` train a decoder on them, :func:`town_bits`
+evaluates it. :func:`load_name_decoder` loads the decoder that
+``scripts/data/train_name_decoder.py`` trained; ``data/name_decoder.md`` describes its file.
 """
 
 import math
@@ -21,10 +20,10 @@ from course_lib.models.stored import DATA, load
 from course_lib.transformer import Decoder
 
 END = "\n"
-"""Stands after every text, and in front of it, where nothing is written yet."""
+"""The mark in front of every text and after it."""
 
 SHOWN = ("fi Lappajärvi", "jp Kurashiki", "de Heidelberg", "gb Huddersfield")
-"""Held out by name, so that a lecture can show them as towns that nothing has learned from."""
+"""Always held out, since lectures show them as unseen towns."""
 
 LANDS = {
     "Germany": "de",
@@ -38,7 +37,7 @@ LANDS = {
     "Poland": "pl",
     "Turkey": "tr",
 }
-"""The letters that a text begins with, for each country, in their order."""
+"""The letters of each country that a text begins with."""
 
 HELD_OUT = 1500
 LONGEST = 22
@@ -48,7 +47,7 @@ UNASKED = -100  # what PyTorch's cross-entropy leaves out
 
 
 class Towns(NamedTuple):
-    """Texts held out, texts to learn from, and the letters of both, :data:`END` first."""
+    """Texts held out, texts for training, and the letters of both, :data:`END` first."""
 
     unseen: list[str]
     seen: list[str]
@@ -56,7 +55,7 @@ class Towns(NamedTuple):
 
 
 def load_towns() -> Towns:
-    """All towns of ``data/places.txt``: :data:`HELD_OUT` are unseen, chosen at random from seed 0.
+    """All towns of ``data/places.txt``: :data:`HELD_OUT` are held out, drawn at random with seed 0.
 
     The four of :data:`SHOWN` are the first of them.
     """
@@ -70,7 +69,7 @@ def load_towns() -> Towns:
 
 
 def town_rows(texts: Sequence[str], alphabet: str) -> Int[Tensor, "texts letters"]:
-    """Ids, a text in each row: the mark, its letters, the mark, and -100 up to the longest text.
+    """Encode each text as a row: the mark, its letters, the mark, and -100 up to the longest text.
 
     Raises ``ValueError`` for no texts and for a letter outside ``alphabet``.
     """
@@ -79,7 +78,7 @@ def town_rows(texts: Sequence[str], alphabet: str) -> Int[Tensor, "texts letters
     for text in texts:
         if strange := set(text) - set(alphabet):
             raise ValueError(
-                f"{text!r} holds {min(strange)!r}; expected the letters of alphabet alone; "
+                f"{text!r} contains {min(strange)!r}; expected the letters of alphabet alone; "
                 "leave the text out"
             )
     longest = max(map(len, texts))
@@ -96,7 +95,7 @@ def town_rows(texts: Sequence[str], alphabet: str) -> Int[Tensor, "texts letters
 def town_batches(
     texts: Sequence[str], alphabet: str, *, size: int, steps: int, generator: torch.Generator
 ) -> Iterator[Int[Tensor, "size letters"]]:
-    """Rows of random texts, those of about one length together, so that few places stay empty."""
+    """Batches of random texts of about one length, so that little is padded."""
     while steps > 0:
         draw = [texts[i] for i in torch.randperm(len(texts), generator=generator)[: 8 * size]]
         draw.sort(key=len)
@@ -116,10 +115,10 @@ def town_surprise(model: nn.Module, rows: Int[Tensor, "texts letters"]) -> Float
 def town_bits(
     model: nn.Module, rows: Int[Tensor, "texts letters"]
 ) -> Float[Tensor, "texts letters_but_one"]:
-    r"""$-\log_2 P(x_t \mid x_{<t})$ of each letter but the mark in front; nan behind the end.
+    r"""$-\log_2 P(x_t \mid x_{<t})$ of each letter but the mark in front; nan after the end.
 
-    ``rows`` are those of :func:`town_rows`. The model is in evaluation mode meanwhile, and then in
-    the mode it came in.
+    ``rows`` are those of :func:`town_rows`. Runs in evaluation mode and restores the mode of the
+    model.
     """
     was_training = model.training
     model.eval()
@@ -147,7 +146,7 @@ def load_name_decoder() -> Decoder:
         alphabet, now = about["alphabet"], load_towns().alphabet
         if alphabet != now:
             raise ValueError(
-                f"the weights know the letters {alphabet!r} and the towns have {now!r}; expected "
+                f"the weights are for letters {alphabet!r} and the towns have {now!r}; expected "
                 "the same; run scripts/data/train_name_decoder.py again"
             )
         return empty_name_decoder(len(alphabet))

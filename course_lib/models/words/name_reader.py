@@ -1,7 +1,7 @@
-"""The readers of lecture 5: one layer of an encoder that is told the order of letters, or is not.
+"""The readers of lecture 5: one encoder layer, with or without position encodings.
 
-They read surnames of the US census of 1990. Some judge whether a word is a name or its letters in
-another order; some guess letters that are hidden in a long row of names.
+They read surnames of the US census of 1990. Some classify words as names or shuffled names; some
+predict masked letters in a long row of names.
 """
 
 from collections.abc import Callable
@@ -20,17 +20,17 @@ from course_lib.transformer import Encoder, TokenEmbedding
 
 LETTERS = ascii_uppercase + " "
 HIDDEN = len(LETTERS)
-"""A place whose letter is not shown."""
+"""The id of a masked letter."""
 SHORT, LONG = 16, 128
-"""Letters of a window in training, and the most that a reader is asked about."""
+"""The length of a window in training, and the longest in tests."""
 HELD_OUT_NAMES, HELD_OUT_EIGHTS = 10_000, 2000
 EIGHT = 8
 ODDS = 1 / 7
-"""One letter in so many is hidden."""
+"""One letter in seven is hidden."""
 
 
 class Reader(nn.Module):
-    """Tokens in, for each of them a list of answers out.
+    """Map each token to logits.
 
     ``position`` is ``none``, ``learned``, ``sinusoidal`` or ``rotary``, or a bias for each
     distance, ``ALiBi`` or ``T5``.
@@ -61,7 +61,7 @@ class Reader(nn.Module):
         start: int = 0,
         mask: Bool[Tensor, "tokens tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens answers"]:
-        """Answer for every token; the first of them stands at the place ``start``."""
+        """The logits of every token; the first token is at position ``start``."""
         x = self.embedding(ids, start=start)
         rotation = self.embedding.positions(ids, start=start)  # None, unless rotary
         bias = None if self.bias is None else self.bias(ids.shape[-1]).to(x)
@@ -78,7 +78,7 @@ def learn(reader: nn.Module, loss: Callable[..., Tensor], batches: list[object])
 
 
 def near(tokens: int, reach: int) -> Bool[Tensor, "tokens tokens"]:
-    """A window: every token may look at those less than ``reach`` places away."""
+    """A mask: every token may look at those less than ``reach`` positions away."""
     position = torch.arange(tokens)
     return (position[:, None] - position).abs() < reach
 
@@ -87,13 +87,13 @@ def near(tokens: int, reach: int) -> Bool[Tensor, "tokens tokens"]:
 
 
 def letter_ids(text: str) -> Int[Tensor, " letters"]:
-    """The place of each letter in :data:`LETTERS`."""
+    """The index of each letter in :data:`LETTERS`."""
     return torch.tensor([LETTERS.index(letter) for letter in text])
 
 
 @cache
 def surnames() -> list[str]:
-    """All surnames, in an order of chance that is always the same."""
+    """All surnames, in a fixed random order."""
     names = sorted(census_names("last"))
     return [
         names[i] for i in torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
@@ -102,14 +102,14 @@ def surnames() -> list[str]:
 
 @cache
 def names_of_eight() -> tuple[Tensor, Tensor]:
-    """Surnames of eight letters: those that are held out, and those to learn from."""
+    """Surnames of eight letters: held-out ones and those for training."""
     eight = torch.stack([letter_ids(name) for name in surnames() if len(name) == EIGHT])
     return eight[:HELD_OUT_EIGHTS], eight[HELD_OUT_EIGHTS:]
 
 
 @cache
 def rows() -> tuple[Tensor, Tensor]:
-    """Surnames in one long row: those that are held out, and those to learn from."""
+    """Surnames in one long row: held-out ones and those for training."""
     held_out, seen = surnames()[:HELD_OUT_NAMES], surnames()[HELD_OUT_NAMES:]
     return letter_ids(" ".join(held_out)), letter_ids(" ".join(seen))
 
@@ -126,7 +126,7 @@ def names_and_shuffles(ids: Tensor, generator: torch.Generator) -> tuple[Tensor,
 
 
 def learn_to_judge(kind: str, mask: Tensor | None = None) -> float:
-    """The share of held-out words judged right; above 0, the mean over the letters says *name*."""
+    """Train a classifier (a mean output above 0 is a name) and return its held-out accuracy."""
     random = seed(0)
     held_out, seen = names_of_eight()
     reader = Reader(kind, 1, tokens=EIGHT)
@@ -151,7 +151,7 @@ def learn_to_judge(kind: str, mask: Tensor | None = None) -> float:
 def windows(
     source: Tensor, tokens: int, count: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Windows at random places of a row, and which of their letters are to be guessed."""
+    """Windows at random positions of a row, and which of their letters are masked."""
     begin = torch.randint(len(source) - tokens, (count, 1), generator=generator)
     hidden = torch.rand(count, tokens, generator=generator) < ODDS
     return source[begin + torch.arange(tokens)], hidden
@@ -164,7 +164,7 @@ def surprise(
     start: int = 0,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Cross-entropy of the hidden letters."""
+    """The cross-entropy of the hidden letters."""
     ids, hidden = batch
     logits = reader(ids.masked_fill(hidden, HIDDEN), start=start, mask=mask)
     return F.cross_entropy(logits[hidden], ids[hidden])
@@ -178,7 +178,7 @@ def learn_to_guess(
     bias: Callable[[int], Tensor] | None = None,
     steps: int = 300,
 ) -> Reader:
-    """A reader that learned to guess letters in windows of :data:`SHORT` from a seed."""
+    """Train a reader to predict masked letters in windows of :data:`SHORT` from a seed."""
     random = seed(value)
     reader = Reader(kind, len(LETTERS), tokens=LONG)
     reader.bias = reader.bias if bias is None else bias
@@ -188,6 +188,6 @@ def learn_to_guess(
 
 @cache
 def asked_windows(tokens: int) -> tuple[Tensor, Tensor]:
-    """Held-out windows of so many letters; at every length the same letters are hidden."""
+    """Held-out windows of ``tokens`` letters; at every length the same letters are hidden."""
     ids, hidden = windows(rows()[0], LONG, 200, torch.Generator().manual_seed(0))
     return ids.reshape(-1, tokens), hidden.reshape(-1, tokens)

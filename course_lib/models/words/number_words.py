@@ -1,9 +1,9 @@
-r"""The numbers below 10,000 in English and in German, and what a translator of them learns from.
+r"""The numbers below 10,000 in English and German, to train a translator.
 
-An English token is a word, as ``forty``; a German one is a piece of a word, as ``drei``, ``und`` or
-``zig``'s whole, ``vierzig``. :func:`load_number_words` writes all numbers in ids and divides them;
+An English token is a word such as ``forty``, a German one a piece such as ``drei``, ``und`` or
+``vierzig``. :func:`load_number_words` encodes all numbers and splits them;
 :func:`translation_surprise` trains an :class:`course_lib.transformer.EncoderDecoder` on them, and
-:func:`translated` is what it writes.
+:func:`translated` returns its translations.
 """
 
 import itertools
@@ -26,7 +26,7 @@ SHOWN_ENDING = (4, 3)
 
 
 class NumberWords(NamedTuple):
-    """Row ``n - 1`` belongs to the number ``n``; ids are places in the two vocabularies."""
+    """Row ``n - 1`` belongs to the number ``n``; ids are indices into the two vocabularies."""
 
     english: list[list[str]]
     german: list[list[str]]
@@ -40,10 +40,10 @@ class NumberWords(NamedTuple):
 
 
 def load_number_words(generator: torch.Generator) -> NumberWords:
-    """All numbers below 10,000: some to train on, others like them, and such of strange endings.
+    """All numbers below 10,000, split into training, validation and unseen endings.
 
-    The strange ones end in a pair of tens and units that no other number ends in: 43 and seven
-    pairs that are drawn.
+    The unseen endings are pairs of tens and units that occur in no training number: 43 and seven
+    random pairs.
     """
     from num2words import num2words
 
@@ -74,7 +74,7 @@ def translation_surprise(
 ) -> Float[Tensor, ""]:
     r"""The mean of $-\log P(y_i \mid y_{<i}, x)$ over all pieces and the marks that end numbers."""
     x, y = batch
-    begun = F.pad(y[:, :-1], (1, 0))  # what is written before each piece; 0 is the mark in front
+    begun = F.pad(y[:, :-1], (1, 0))  # the piece before each piece; 0 is the mark in front
     asked = F.pad(y[:, :-1] > 0, (1, 0), value=True)  # up to the mark that ends the number
     return F.cross_entropy(model(x, begun, source_mask=x > 0)[asked], y[asked])
 
@@ -83,7 +83,7 @@ def translation_surprise(
 def translated(
     model: EncoderDecoder, source: Int[Tensor, "numbers words"], *, steps: int
 ) -> Int[Tensor, "numbers {steps}"]:
-    """What a translator writes, the most probable piece each time, and 0 behind it."""
+    """Translate greedily, the most probable piece each time, padded with 0."""
     valid, start = source > 0, torch.zeros(len(source), 1, dtype=torch.long)
     read = {"context": model.encode(source, source_mask=valid)}
     read["context_mask"] = valid[:, None, None, :]
@@ -92,7 +92,7 @@ def translated(
 
 
 def _numbered(rows: Sequence[Sequence[str]]) -> tuple[list[str], Tensor]:
-    """All tokens of the rows, and the rows as ids with 0 behind them."""
+    """All tokens of the rows, and the rows as ids, padded with 0."""
     tokens = ["·", *sorted(set(itertools.chain(*rows)))]
     place = {token: number for number, token in enumerate(tokens)}
     ids = [torch.tensor([place[token] for token in row]) for row in rows]

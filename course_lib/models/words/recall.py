@@ -1,7 +1,7 @@
-"""The task of lecture 4 on which networks show how far back they learn: recall the first letter.
+"""The task of lecture 4 that tests how far back networks learn: recall the first letter.
 
 Surnames of the US census of 1990 stand in one long row of letters. A network reads a passage of it
-and says at the end which letter stood at the start.
+and predicts its first letter at the end.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ LAG = 12
 
 @cache
 def surname_tape() -> Int[Tensor, " letters"]:
-    """Surnames in one row, in an order of chance: the place of each letter in the alphabet."""
+    """Surnames in one row, in a random order: the index of each letter in the alphabet."""
     names = sorted(census_names("last"))
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(1))[:NAMES]
     return torch.tensor([ascii_uppercase.index(letter) for i in order for letter in names[i]])
@@ -32,14 +32,14 @@ def surname_tape() -> Int[Tensor, " letters"]:
 def passages(
     count: int, length: int, generator: torch.Generator
 ) -> Int[Tensor, "passages letters"]:
-    """Passages of the tape, from random places."""
+    """Passages of the tape, from random positions."""
     tape = surname_tape()
     begin = torch.randint(len(tape) - length, (count, 1), generator=generator)
     return tape[begin + torch.arange(length)]
 
 
 def with_open_gate(cell: nn.Module, bias: float = 4.0) -> nn.Module:
-    """The same cell, ``bias`` added to its update or forget gate, which stands second in both."""
+    """Add ``bias`` to the update or forget gate of a cell, both second; return the cell."""
     units = len(cell.bias_ih_l0) // {"GRU": 3, "LSTM": 4}[type(cell).__name__]
     with torch.no_grad():
         cell.bias_ih_l0[units : 2 * units] += bias
@@ -47,14 +47,14 @@ def with_open_gate(cell: nn.Module, bias: float = 4.0) -> nn.Module:
 
 
 def untrained(kind: str) -> nn.Module:
-    """A cell of PyTorch of 32 units; ``LSTM, bias 4`` begins with its forget gate open."""
+    """A PyTorch cell of 32 units; ``LSTM, bias 4`` starts with its forget gate open."""
     name, _, opened = kind.partition(", bias ")
     cell = getattr(nn, name)(BLANK, 32, batch_first=True)  # faster than ours and the same
     return with_open_gate(cell, float(opened)) if opened else cell
 
 
 class Recaller(nn.Module):
-    """Says at the end which letter stood at the start."""
+    """Predicts the first letter from the end of a passage."""
 
     def __init__(self, cell: nn.Module) -> None:
         super().__init__()
@@ -73,9 +73,9 @@ def recall(
     asked: tuple[int, ...] = (150, 450),
     kind: type[Recaller] = Recaller,
 ) -> list[float]:
-    """The share of first letters recalled after each of the steps at which a network is ``asked``.
+    """Train a network; return the share of first letters recalled after each step in ``asked``.
 
-    ``make()`` makes the cell, after the seed ``number`` is set.
+    ``make()`` returns the cell and is called after the seed is set to ``number``.
     """
     generator = seed(number)
     lessons = [passages(64, LAG + 1, generator) for _ in range(max(asked))]

