@@ -1,8 +1,8 @@
 r"""What a learned operator has to beat: the solver itself, and ridge regression with a kernel.
 
 Inputs are what sensors at ``place``, ``(sensors,)``, measured of many rods: ``z``, ``(rods,
-sensors, 2)``, holds the logarithm of the conductivity and the load. All can be told to
-:class:`course_lib.basis.CrossAttentionField` too.
+sensors, 2)``, holds the logarithm of the conductivity and the load. A
+:class:`course_lib.basis.CrossAttentionField` takes the same inputs.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def solve_from_sensors(
     *,
     q: NotNegative = 0,
 ) -> Float[Tensor, "rods points"]:
-    """Finite elements, fed with what ``basis`` makes of the sensors between them, at the points.
+    """Finite elements at the points, for measurements that ``basis`` interpolates.
 
     The mesh has 256 elements over the sensors' interval. ``q`` is that of
     :func:`course_lib.basis.solve`.

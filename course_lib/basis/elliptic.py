@@ -1,7 +1,7 @@
-r"""Heat through a rod of random stuff: $-(k u')' + q u = f$, solved by finite elements.
+r"""Heat through a random rod: $-(k u')' + q u = f$, solved by finite elements.
 
 $k > 0$ is the conductivity, $f$ the heat put in at each place, and $u$ the temperature of a rod
-whose ends are kept at 0. How fast it loses heat to the air is $q \ge 0$, 0 unless said otherwise.
+whose ends are kept at 0. The rate at which it loses heat to the air is $q \ge 0$, 0 by default.
 :func:`solve` is the method of finite elements with the hats of
 :func:`course_lib.basis.hat`. :func:`random_rods` draws the family of rods that lecture 3 learns.
 Functions of a place are callables that take ``(points,)`` and return ``(*batch, points)``, so that
@@ -85,7 +85,7 @@ class CosineSeries:
 
 @dataclass(frozen=True)
 class Rods:
-    """Rods of random stuff: the logarithms of their conductivities, and the heat put into each."""
+    """Random rods: the logarithms of their conductivities, and the heat put into each."""
 
     log_conductivity: CosineSeries
     load: CosineSeries

@@ -1,7 +1,7 @@
 r"""A conditional neural field: one network for the solutions $u(x \mid z)$ to all inputs $z$.
 
-The input is a function, or a few, measured at sensors. Each sensor is a token that knows its place
-and what was measured there. A point $x$ asks the tokens by cross-attention, so that a solution can
+The input is a function, or a few, measured at sensors. Each sensor is a token made of its place
+and what was measured there. A point $x$ is a query of cross-attention, so that a solution can
 be sampled anywhere, at the nodes of any mesh. The symbols are those of
 :mod:`course_lib.basis`, where everything here can be imported from too.
 """
@@ -22,7 +22,7 @@ INNER = tuple(
     f"{part}.weight"
     for part in ("expand", "contract", "query", "key", "attention.value", "attention.output")
 )
-"""How the names of a field's matrices end that neither read a number nor write one."""
+"""Endings of the names of a field's inner matrices, which neither take nor return numbers."""
 
 
 class CrossAttentionField(nn.Module):
@@ -39,7 +39,7 @@ class CrossAttentionField(nn.Module):
     ``finest`` is the highest angular frequency of the sinusoids, ``d_model / 2`` of them from there
     down to nearly 1: about $\pi$ divided by the shortest distance that matters. Raises
     ``ValueError`` for an odd ``d_model`` and unless ``heads`` divides it. Source: points
-    that ask tokens, Jaegle et al. (2022), section 3; learned values blended by a softmax, Kissas et
+    as queries, Jaegle et al. (2022), section 3; learned values blended by a softmax, Kissas et
     al. (2022), where the weights depend on $x$ alone.
     """
 

@@ -86,9 +86,9 @@ def sparsemax_basis(
 ) -> Float[Tensor, "points nodes"]:
     r"""The scores of :func:`softmax_basis` under :func:`sparsemax`, so that far nodes get nothing.
 
-    For nodes at equal distances $h$ and $\tau = h^2$ these are the hats, which then are attention
-    weights to the letter; :func:`hat_keys` has the scores for any nodes. A larger $\tau$ lets more
-    nodes in.
+    For nodes at equal distances $h$ and $\tau = h^2$ these are the hats, which then are exactly
+    attention weights; :func:`hat_keys` has the scores for any nodes. A larger $\tau$ gives more
+    nodes a weight.
     """
     return sparsemax(_closeness(x, nodes, temperature))
 
@@ -104,7 +104,7 @@ def sparsemax(score: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]
     check_not_empty("score", score, axis=-1)
     check_scores(score=score)
     check_visible(score > -math.inf, tuple(score.shape))
-    # Lower scores than this get nothing, and would only cost the sums their digits.
+    # Lower scores get weight 0 anyway, and would only cost the sums digits.
     score = (score - score.amax(dim=-1, keepdim=True)).clamp(min=-1)
     falling = score.sort(dim=-1, descending=True).values
     surplus = falling.cumsum(dim=-1) - 1
@@ -118,12 +118,12 @@ def sparsemax(score: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]
 def hat_keys(
     nodes: Float[Tensor, "nodes"],
 ) -> tuple[Float[Tensor, "nodes"], Float[Tensor, "nodes"]]:
-    r"""Keys $k_i$ and biases $b_i$ that make attention of the hats, whatever the nodes.
+    r"""Keys $k_i$ and biases $b_i$ whose attention weights are the hats, for any nodes.
 
     $\phi_i(x) = \mathrm{sparsemax}_i(k_i x + b_i)$ with $k_{i+1} - k_i = 2/(x_{i+1} - x_i)$ and
-    $b_{i+1} - b_i = -(x_{i+1} + x_i)/(x_{i+1} - x_i)$, both from 0. Two neighbours then differ by
-    $\phi_{i+1} - \phi_i$, which is how far apart a sparsemax of two keeps them, and any third is
-    too low to count. Raises ``ValueError`` for nodes that do not increase.
+    $b_{i+1} - b_i = -(x_{i+1} + x_i)/(x_{i+1} - x_i)$, both from 0. Neighbours' scores then differ
+    by $\phi_{i+1} - \phi_i$, as the weights of two under sparsemax do, and any third is too low to
+    get a weight. Raises ``ValueError`` for nodes that do not increase.
     """
     check_nodes(nodes)
     width = nodes.diff()
@@ -156,7 +156,7 @@ def interpolate(
 
 
 def relu_network(*widths: int) -> nn.Sequential:
-    """A network of numbers, ReLU layers of these widths, and PyTorch's random start, in float64."""
+    """A random network from numbers to numbers with ReLU layers of these widths, in float64."""
     layers: list[nn.Module] = []
     for before, after in pairwise((1, *widths)):
         layers += [nn.Linear(before, after), nn.ReLU()]
@@ -206,9 +206,9 @@ def _crossings(nodes: Float[Tensor, "nodes"], signal: Float[Tensor, "nodes d"]) 
 def dropout(
     x: Float[Tensor, "*shape"], p: UnitInterval, *, generator: torch.Generator
 ) -> Float[Tensor, "*shape"]:
-    r"""Drop each number with probability $p$ and lift the others: $x\,\varepsilon/(1 - p)$.
+    r"""Drop each number with probability $p$, scale up the others: $x\,\varepsilon/(1 - p)$.
 
-    $\varepsilon \in \{0, 1\}$ is drawn for each number alone and is 1 with probability $1 - p$. The
+    $\varepsilon \in \{0, 1\}$ is independent for each number, and 1 with probability $1 - p$. The
     mean of the result is $x$, so that nothing has to be changed when dropout is switched off, and
     its variance is $x^2\,p/(1 - p)$. Raises ``ValueError`` for $p$ outside $[0, 1)$.
     Source: Srivastava et al. (2014), section 10, where $p$ is the share that stays.

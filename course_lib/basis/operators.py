@@ -4,8 +4,8 @@ All are called as :class:`course_lib.basis.CrossAttentionField` is: ``network(x,
 with points ``(batch, points)``, the places of sensors ``(batch, sensors)`` and what they measured,
 ``(batch, sensors, d_z)``, to the solution at the points. :class:`DeepONet` and
 :class:`FourierOperator` are made for one set of sensors, and their answers do not depend on
-``place``. :func:`train_operator` trains any of them, and :func:`relative_errors` judges whatever
-answers.
+``place``. :func:`train_operator` trains any of them, and :func:`relative_errors` compares any
+solution with the true one.
 """
 
 import math
@@ -82,8 +82,8 @@ class FourierOperator(nn.Module):
 
     $\mathcal F$ is the discrete Fourier transform on a ``grid`` of equal steps over the sensors'
     interval, and $R$ multiplies each of its lowest ``modes`` by a matrix of its own; all others are
-    cut off. What was measured comes to the grid by a cubic spline, and the answer from there to the
-    points by hats. As the rod is no ring, the grid is continued by a quarter of zeros. Raises
+    cut off. A cubic spline interpolates measurements to the grid, and hats the solution from there
+    to the points. As the rod is not periodic, the grid is padded by a quarter of zeros. Raises
     ``ValueError`` for more modes than half of that. Source: Li et al. (2021), eqs. 4, 5.
     """
 
@@ -164,7 +164,7 @@ def relative_errors(
     size = truth.norm(dim=-1)
     if not (size > 0).all():
         raise ValueError(
-            "truth holds a solution that is 0 everywhere; expected something to be relative to; "
+            "truth holds a solution that is 0 everywhere; expected a norm above 0 to divide by; "
             "leave it out"
         )
     return (answer - truth).norm(dim=-1) / size
@@ -181,9 +181,9 @@ def muon_and_adamw(
 ) -> list[Optimizer]:
     """Muon for the matrices whose names end as one of ``inner``, AdamW for all else.
 
-    Muon replaces the step of a matrix by the nearest one that stretches all directions alike;
-    biases, and the layers that read and write numbers, are no place for it. Raises ``ValueError``
-    where no name ends so. Source: Jordan et al. (2024).
+    Muon replaces the step of a matrix by the nearest one that stretches all directions alike; it
+    does not suit biases and the first and last layers. Raises ``ValueError`` where no name ends so.
+    Source: Jordan et al. (2024).
     """
     from torch.optim import Muon
 
