@@ -1,7 +1,7 @@
-r"""The transformer: attention, an MLP and a way around both, stacked.
+r"""The transformer: attention and an MLP with residual connections, stacked.
 
-The module reads in the order of lectures 6 and 7: the block and the stack that read, the block and
-the model that write, and the two joined for translation. What blocks are made of is in
+The module reads in the order of lectures 6 and 7: the encoder's block and the encoder, the
+decoder's block and the decoder, and the two joined for translation. The parts of a block are in
 :mod:`course_lib.transformer.parts`; how a model writes is in :mod:`course_lib.generation`.
 
 Sequences are rows, ``(*batch, tokens, d_model)``, or ids ``(*batch, tokens)``. A mask is ``True``
@@ -32,11 +32,11 @@ from course_lib.transformer.parts import (
 ContextMask = Bool[Tensor, "#query #source"] | Bool[Tensor, "*#batch #heads #query #source"]
 
 
-# Lecture 6: blocks that read ------------------------------------------------------------------
+# Lecture 6: the encoder -----------------------------------------------------------------------
 
 
 class EncoderBlock(nn.Module):
-    """Look at the others, then think alone; around both a residual connection.
+    """Attention, then an MLP of each token, both with a residual connection.
 
     ``d_hidden`` is the width of the MLP, 4 ``d_model`` by default. Equal to
     ``torch.nn.TransformerEncoderLayer`` with the same parameters and ``activation="gelu"``.
@@ -111,9 +111,9 @@ class Encoder(nn.Module):
         bias: HeadBias | None = None,
         position: Real[Tensor, "tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """Every token in the light of the others.
+        """A vector for every token that depends on all.
 
-        ``mask`` and ``bias`` are those of :class:`course_lib.attention.MultiHeadAttention`; of a
+        ``mask`` and ``bias`` are those of :class:`course_lib.attention.MultiHeadAttention`; for a
         padded batch, with ``valid`` True at tokens, the mask is ``valid[:, None, None, :]``.
         """
         check_not_empty("x", x, axis=-2)
@@ -138,7 +138,7 @@ class Encoder(nn.Module):
         )
 
 
-# Lecture 7: blocks that write -----------------------------------------------------------------
+# Lecture 7: the decoder -----------------------------------------------------------------------
 
 
 class DecoderBlock(nn.Module):
@@ -188,7 +188,7 @@ class DecoderBlock(nn.Module):
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """Attention to the past, attention to the context if there is one, then the MLP.
 
-        ``mask`` hides more than the future does; with a ``cache``, its keys count those before.
+        ``mask`` hides further keys; with a ``cache``, its keys begin with the cached ones.
         """
         _check_context(context, cross=self.cross)
         before = 0 if cache is None else cache.length(self.attention)
@@ -265,8 +265,8 @@ class Decoder(nn.Module):
         """The logits of the token after each of ``ids``.
 
         With a ``cache``, ``ids`` are the tokens after those that it holds, and are added to it; the
-        logits are those that the whole sequence would give. With cross-attention, ``context`` is
-        what there is to look at, the same tensor in every call.
+        logits are those that the whole sequence would give. With cross-attention, ``context`` holds
+        the tokens to look at, the same tensor in every call.
         """
         start = 0 if cache is None else cache.tokens
         if cache is not None:
@@ -371,7 +371,7 @@ class EncoderDecoder(nn.Module):
         *,
         source_mask: Bool[Tensor, "*batch source"] | None = None,
     ) -> Float[Tensor, "*batch source d_model"]:
-        """What the encoder makes of the source: the context of the decoder."""
+        """The encoder's output for the source: the context of the decoder."""
         x, position = self.embedding(source), self.embedding.positions(source)
         return self.encoder(x, mask=_keys(source_mask), position=position)
 
@@ -396,8 +396,8 @@ class EncoderDecoder(nn.Module):
 def _check_context(context: Tensor | None, *, cross: bool) -> None:
     if cross and context is None:
         raise ValueError(
-            "a decoder with cross-attention got no context; expected one; pass what the encoder "
-            "made of the source as context"
+            "a decoder with cross-attention got no context; expected one; pass the encoder's "
+            "output for the source as context"
         )
     if context is not None and not cross:
         raise ValueError(
@@ -427,7 +427,7 @@ def _keys(source_mask: Tensor | None) -> Tensor | None:
 def _weights_of(
     attentions: Iterable[BlockAttention], run: Callable[[], object]
 ) -> Float[Tensor, "layers *batch heads query key"]:
-    """The weights that each attention has while ``run`` runs."""
+    """The weights of each attention during ``run()``."""
     weights = []
 
     def look(attention: BlockAttention, inputs: tuple, given: dict) -> None:

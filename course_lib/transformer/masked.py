@@ -1,8 +1,8 @@
 r"""Masked language modelling: hide tokens, and learn to tell from the others what they were.
 
-:func:`hide` spoils a sequence, :class:`MaskedLanguageModel` guesses what stood there, and
-:func:`masked_loss` says how surprised it is by the truth. A guess may look to both sides, which a
-decoder, that predicts the next token, may not. Source: Devlin et al. (2019), section 3.1.
+:func:`hide` masks a sequence, :class:`MaskedLanguageModel` predicts the hidden tokens, and
+:func:`masked_loss` is its mean surprise at them. A prediction may use both sides, unlike that of a
+decoder, which predicts the next token. Source: Devlin et al. (2019), section 3.1.
 
 Sequences are ids ``(*batch, tokens)``. In a padded batch ``valid`` is True at the tokens of a
 sequence and False where it is padded. Bad input raises ``TypeError`` or ``ValueError`` with what
@@ -76,7 +76,7 @@ class MaskedLanguageModel(nn.Module):
         *,
         valid: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """Every token in the light of the others; what to fine-tune for other tasks.
+        """A vector for every token that depends on all; to fine-tune for other tasks.
 
         Raises ``ValueError`` for an empty sequence or one of padding alone, an id outside the
         vocabulary, and a sequence longer than ``tokens``.
@@ -181,8 +181,8 @@ def masked_loss(
 ) -> Float[Tensor, ""]:
     r"""Mean surprise at the hidden tokens: $-\frac1n \sum_{\mathrm{hidden}\ t} \log p_t(x_t)$.
 
-    ``ids`` are the true ones. What the model says elsewhere does not count. Raises ``ValueError``
-    if nothing is hidden.
+    ``ids`` are the true ones. Logits elsewhere do not count. Raises ``ValueError`` if nothing is
+    hidden.
     """
     check_ids("ids", ids, logits.shape[-1])
     if not hidden.any():

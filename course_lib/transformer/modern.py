@@ -24,8 +24,8 @@ from course_lib.transformer.parts import BlockAttention
 class RMSNorm(nn.Module):
     r"""Divide a token by its root mean square: $x / \sqrt{\frac1d\sum_i x_i^2 + \epsilon} \odot w$.
 
-    Layer norm without the mean: the direction stays, and with it what all features have in common.
-    The small $\epsilon$, not in the paper, spares a token of zeros a division by zero. Equal to
+    Layer norm without taking off the mean, so the direction of a token stays as it is.
+    The small $\epsilon$, not in the paper, prevents a division by zero. Equal to
     ``torch.nn.RMSNorm`` with ``eps=epsilon``. Source: Zhang and Sennrich (2019), eq. 4.
     """
 
@@ -63,7 +63,7 @@ class SwiGLU(nn.Module):
 
     @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-        """Widen twice, let one open the other, narrow."""
+        """Expand twice, gate one by the other, contract."""
         return self.contract(F.silu(self.gate(x)) * self.expand(x))
 
 
@@ -100,7 +100,7 @@ class MixtureOfExperts(nn.Module):
         for share, expert in zip(shares.unbind(-1), self.experts, strict=True):
             (sent,) = share.nonzero(as_tuple=True)
             part = share[sent, None] * expert(tokens[sent])
-            blended = blended.index_add(0, sent, part.to(x.dtype))  # autocast may differ
+            blended = blended.index_add(0, sent, part.to(x.dtype))  # autocast may change it
         return blended.reshape(x.shape)
 
     @checked
@@ -117,7 +117,7 @@ class MixtureOfExperts(nn.Module):
 
 
 class ModernBlock(nn.Module):
-    r"""Attention, then an MLP, each around a clear way: $x + f(\mathrm{RMSNorm}(x))$.
+    r"""Attention, then an MLP, both residual: $x + f(\mathrm{RMSNorm}(x))$.
 
     Queries and keys are turned by :func:`course_lib.position.rotary`; keys and values have
     ``kv_heads`` heads (:class:`course_lib.attention.MultiHeadAttention`). The MLP is a

@@ -1,8 +1,8 @@
 r"""The parts that transformer blocks are made of.
 
-What a token is before the first block, :class:`TokenEmbedding`; attention with positions and a
-memory, :class:`BlockAttention`; what a token does on its own, :class:`MLP`; and the way around
-each layer, :class:`Residual`. :mod:`course_lib.transformer` puts them together.
+:class:`TokenEmbedding` turns ids into vectors, :class:`BlockAttention` is attention with positions
+and a cache, :class:`MLP` acts on each token alone, and :class:`Residual` adds the output of a layer
+to its input. :mod:`course_lib.transformer` puts them together.
 """
 
 import math
@@ -32,12 +32,12 @@ Position = Literal["learned", "sinusoidal", "rotary", "none"]
 
 
 class TokenEmbedding(nn.Module):
-    r"""From ids to vectors that know their place: $\sqrt{d}\,E_{\mathrm{id}} + p_t$.
+    r"""From ids to vectors with positions: $\sqrt{d}\,E_{\mathrm{id}} + p_t$.
 
-    ``position`` names $p$: ``"learned"``, ``"sinusoidal"``, or nothing for ``"rotary"``, which acts
+    ``position`` names $p$: ``"learned"``, ``"sinusoidal"``, or 0 for ``"rotary"``, which acts
     in the attention, and for ``"none"``. ``tokens`` is the longest sequence. The rows of $E$ begin
-    small (standard deviation 0.02) and $\sqrt{d}$ lifts them to where positions are, so that $E$
-    can serve to read out too. Source: Vaswani et al. (2017), section 3.4.
+    small (standard deviation 0.02) and $\sqrt{d}$ scales them to the size of positions, so that $E$
+    can be the readout too. Source: Vaswani et al. (2017), section 3.4.
     """
 
     @checked
@@ -117,7 +117,7 @@ class BlockAttention(MultiHeadAttention):
         position: Real[Tensor, "query"] | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch query d_model"]:
-        """Project, turn, remember, attend in every head, join the heads, project."""
+        """Project, rotate, extend the cache, attend, join the heads, project."""
         self._check(x, context, mask=mask, bias=bias)
         query, key, value = self._projected(x, context, position, cache)
         if cache is not None and context is None:
@@ -173,7 +173,7 @@ class BlockAttention(MultiHeadAttention):
 
 
 class MLP(nn.Module):
-    r"""What a token does on its own: $W_2\,\mathrm{GELU}(W_1 x + b_1) + b_2$.
+    r"""The MLP of each token: $W_2\,\mathrm{GELU}(W_1 x + b_1) + b_2$.
 
     $\mathrm{GELU}(a) = a\,\Phi(a)$ with the normal distribution function $\Phi$. Source: Vaswani et
     al. (2017), section 3.3, with the nonlinearity of Hendrycks and Gimpel (2016).
@@ -189,14 +189,14 @@ class MLP(nn.Module):
 
     @checked
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Widen, bend, narrow."""
+        """Expand, GELU, contract."""
         return self.contract(self.dropout(F.gelu(self.expand(x))))
 
 
 class Residual(nn.Module):
-    r"""A way around a layer $f$, so that it adds to what is known instead of replacing it.
+    r"""A residual connection: a layer $f$ adds to its input instead of replacing it.
 
-    ``norm="pre"`` gives $x + f(\mathrm{LayerNorm}(x))$, which leaves a clear way through any number
+    ``norm="pre"`` gives $x + f(\mathrm{LayerNorm}(x))$, an identity path through any number
     of blocks; ``"post"`` gives $\mathrm{LayerNorm}(x + f(x))$, as in the first transformer.
     ``dropout`` acts on what $f$ adds. Source: He et al. (2016); Vaswani et al. (2017), section 3.1,
     for post; Xiong et al. (2020) for pre.
