@@ -1,9 +1,9 @@
-"""Tokens between letters and words: join the two neighbours that stand together most often, again.
+"""Byte pair encoding: join the most frequent pair of neighbours, again and again.
 
 :func:`learn_merges` learns from words which pieces to join, :func:`encode` cuts a text into the
 pieces that these merges make, and :func:`decode` puts pieces together. The first pieces are
 letters, as in Sennrich, Haddow and Birch (2016); a mark at the end of a word is a letter like any
-other, so let words carry theirs.
+other, so include it in the words.
 """
 
 from collections import Counter, defaultdict
@@ -19,9 +19,9 @@ Pair = tuple[str, str]
 def learn_merges(words: Iterable[str], count: Count) -> list[Pair]:
     """The ``count`` pairs of pieces to join, in the order in which to join them.
 
-    Each time it is the pair that stands side by side most often in ``words``, a word as often as it
-    comes; of pairs as frequent, the first in the order of the alphabet. Fewer than ``count`` if
-    every word has become one piece. Raises ``TypeError`` for one string in place of many.
+    Each is the most frequent pair of neighbours in ``words`` at its time, where repeated words
+    count each time; ties go to the first in alphabetical order. Fewer than ``count`` if every word
+    has become one piece. Raises ``TypeError`` for one string in place of many.
     Source: Sennrich, Haddow and Birch (2016), algorithm 1.
     """
     if isinstance(words, str):
@@ -52,8 +52,8 @@ def learn_merges(words: Iterable[str], count: Count) -> list[Pair]:
 def encode(text: str, merges: Sequence[Pair]) -> list[str]:
     """The pieces of ``text``: its letters, with each of ``merges`` done once, in their order.
 
-    So the words that ``merges`` were learned from fall into the pieces that they were learned with.
-    Letters that no word had stay alone.
+    So the words that ``merges`` were learned from are cut as they were in learning. Letters that
+    no word had stay alone.
     """
     pieces, done = list(text), -1
     rank = {pair: place for place, pair in enumerate(merges)}

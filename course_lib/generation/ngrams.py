@@ -1,8 +1,7 @@
-r"""Language models that count: what came after these few symbols before?
+r"""N-gram language models: count which symbol follows which context.
 
-:class:`AbsoluteDiscounting` counts which symbol follows which beginning, takes a little from every
-count, and gives what it took to what is known of shorter beginnings. A sequence is a list of ids,
-``0`` to ``symbols - 1``, or a tensor of one axis.
+:class:`AbsoluteDiscounting` takes a little from every count, and gives it to the distribution after
+the shorter context. A sequence is a list of ids, ``0`` to ``symbols - 1``, or a tensor of one axis.
 """
 
 import math
@@ -17,14 +16,14 @@ from course_lib.support.checks import check_size
 from course_lib.support.contracts import Count, Size, UnitInterval, checked
 
 START = -1
-"""The mark of the beginning, after what is kept, so that first symbols know that they are first."""
+"""Marks the beginning in a context, after the symbols that are kept."""
 
 Ids = Sequence[int] | Tensor
 Context = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class AbsoluteDiscounting:
-    r"""Interpolated absolute discounting: every count lends $D$ to the shorter contexts.
+    r"""Interpolated absolute discounting: every count gives $D$ to the shorter contexts.
 
     Let $c(h, x)$ be how often symbol $x$ stands after context $h$ in ``sequences``, $c(h)$ the sum
     over $x$, $N(h)$ the number of different symbols after $h$, and $h'$ the context $h$ without its
@@ -32,18 +31,18 @@ class AbsoluteDiscounting:
 
     $$P(x \mid h) = \frac{\max(c(h, x) - D, 0)}{c(h)} + \frac{D\,N(h)}{c(h)}\,P(x \mid h') ,$$
 
-    and $P(x \mid h) = P(x \mid h')$ where $h$ was never seen. Below the empty context all symbols
-    are alike. $h$ are the ``order - 1`` symbols before $x$, of which the first may be a mark that
+    and $P(x \mid h) = P(x \mid h')$ where $h$ was never seen. Below the empty context $P$ is
+    uniform. $h$ are the ``order - 1`` symbols before $x$, of which the first may be a mark that
     the text begins, and $D$ is ``discount`` in $[0, 1]$.
 
-    The first ``keep`` symbols of a sequence say what kind it is of, as a country does: they stay in
-    every context, beside the others, and are never forgotten. Give sequences with their mark at
-    the end, so that the model learns to end.
+    The first ``keep`` symbols of a sequence name its kind, such as a country: they stay in every
+    context, beside the others. Give sequences with their mark at the end, so that the model learns
+    to end.
 
     With ``continuation`` this is interpolated Kneser-Ney: for a context that has a longer one,
     $c(h, x)$ counts the *different* symbols that stand before $h x$, not how often $h x$ stands.
-    A longer context has passed on only what it does not know; so what comes in one surrounding
-    alone, however often, says little about others.
+    A shorter context is used where the longer one is not enough; there a symbol that follows one
+    longer context alone, however often, is improbable.
 
     Raises ``ValueError`` for sequences without symbols, ids outside the range, and numbers out of
     theirs. Source: Ney, Essen and Kneser (1994); Kneser and Ney (1995) for ``continuation``; both
@@ -78,7 +77,7 @@ class AbsoluteDiscounting:
 
     @checked
     def probabilities(self, context: Ids) -> Float[Tensor, "symbols"]:
-        """The distribution of the symbol after ``context``, all that is written so far.
+        """The distribution of the symbol after ``context``, which is all symbols so far.
 
         In float64. Where ``discount`` is 0, a symbol never seen there has probability 0.
         """

@@ -1,8 +1,8 @@
 r"""Generation: what a decoder needs to write, a choice of the next token and a memory of the past.
 
 A decoder gives every token of the vocabulary a logit. :func:`next_token_probabilities` turns these
-into the distribution to choose from, :func:`sample` chooses, and :class:`KeyValueCache` saves
-reading everything again for the token after. :func:`generate` puts the three together. Bad input
+into the distribution to choose from, :func:`sample` chooses, and :class:`KeyValueCache` keeps
+what was computed for the tokens before. :func:`generate` puts the three together. Bad input
 raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to do.
 """
 
@@ -92,8 +92,8 @@ class KeyValueCache:
         logits = decoder(prompt, cache)  # reads the prompt
         logits = decoder(chosen, cache)  # reads on: ``chosen`` are the tokens after it
 
-    A new sequence needs a new cache, and so does a model whose parameters have changed. What goes
-    on in several ways, as the beams of a search do, needs a :meth:`fork` for each.
+    A new sequence needs a new cache, and so does a model whose parameters have changed. Several
+    continuations of one text, as in beam search, need a :meth:`fork` each.
     """
 
     def __init__(self) -> None:
@@ -101,9 +101,9 @@ class KeyValueCache:
         self._context: dict[nn.Module, tuple[Tensor, Tensor, Tensor]] = {}
 
     def fork(self) -> "KeyValueCache":
-        """Another cache that has read the same, for the same model, and reads on by itself.
+        """Another cache with the same content, for the same model, that is extended by itself.
 
-        A copy is a fork too. The two share what they hold, since reading on changes none of it.
+        A copy is a fork too. The two share their tensors, which no later call changes.
         """
         forked = type(self)()
         forked._past, forked._context = self._past.copy(), self._context.copy()
@@ -202,8 +202,8 @@ def generate(
     :func:`next_token_probabilities`, which explains ``temperature``, ``top_k`` and ``top_p``;
     ``top_k=1`` is greedy, the most probable token each time. A sequence that has written ``stop``
     is filled up with it. ``context`` is for a decoder with cross-attention, and ``context_mask``,
-    ``(*batch, 1, 1, source)``, is True at what it may look at. The model is in evaluation mode
-    meanwhile, and then in the mode it came in. Raises ``ValueError`` where the text would not fit
+    ``(*batch, 1, 1, source)``, is True where it may look. The model is in evaluation mode
+    meanwhile, and then in its former mode. Raises ``ValueError`` where the text would not fit
     into the positions of the model.
     """
     _check_request(model, prompt, steps, stop)

@@ -1,10 +1,10 @@
 r"""Speculative decoding: a small model drafts, a large one reads all of the draft in a single call.
 
-What is written has the distribution of the large model, the target $p$, whatever the small one, the
-draft $q$, makes of it. :func:`accept_or_replace` decides about one drafted token;
-:func:`speculative_decoding` writes; :func:`acceptance_rate` says how often a draft is kept. All
-chance goes through one function, ``choose``, so that :func:`exact_distribution` can try every
-outcome in turn.
+What is written has the distribution of the large model, the target $p$, for any small one, the
+draft $q$. :func:`accept_or_replace` decides about one drafted token;
+:func:`speculative_decoding` writes; :func:`acceptance_rate` is how often a draft is kept. All
+random choices are made by one function, ``choose``, so that :func:`exact_distribution` can try
+every outcome in turn.
 
 Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
 do.
@@ -46,11 +46,11 @@ def accept_or_replace(
     generator: torch.Generator | None = None,
     choose: Choose = sample,
 ) -> tuple[int, bool]:
-    r"""A token distributed as $p$, made of one that was drawn from $q$; and whether it is that one.
+    r"""A token distributed as $p$, from one that was drawn from $q$; and whether it is that one.
 
     The drafted $x$ is accepted with probability $\min(1, p(x) / q(x))$. Otherwise the token is
     drawn anew from $\max(p - q, 0)$, rescaled to sum to one. ``choose(probability, generator=...)``
-    draws an id. Raises ``ValueError`` where $q(x) = 0$, since nobody can have drafted $x$ then.
+    draws an id. Raises ``ValueError`` where $q(x) = 0$, since $x$ cannot be drawn then.
     Source: Leviathan, Kalman and Matias (2023), section 2.3; Chen et al. (2023), algorithm 2.
     """
     check_probabilities(p=p, q=q)
@@ -123,9 +123,9 @@ def speculative_decoding(
 def exact_distribution(process: Callable[[Choose], Hashable]) -> dict[Hashable, float]:
     """The probability of everything that ``process(choose)`` can return.
 
-    ``process`` has to take all its chance from ``choose(probability)``, and from nothing else. It
-    is run once for each way in which the choices can turn out, and the probabilities of those that
-    end alike are added: no sampling, so no error but that of rounding.
+    All randomness of ``process`` has to come from ``choose(probability)``. It is run once for each
+    way in which the choices can turn out, and the probabilities of those that end alike are added:
+    no sampling, so no error but that of rounding.
     """
     found: defaultdict[Hashable, float] = defaultdict(float)
     waiting: list[list[int]] = [[]]
@@ -139,7 +139,7 @@ def exact_distribution(process: Callable[[Choose], Hashable]) -> dict[Hashable, 
 def _followed(
     process: Callable[[Choose], Hashable], path: list[int]
 ) -> tuple[Hashable, float, list[list[int]]]:
-    """Choose as ``path`` says, then the first id each time; and which paths that leaves out."""
+    """Choose along ``path``, then the first id each time; return also the paths left out."""
     taken, probability, others = [], 1.0, []
 
     def choose(distribution: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
