@@ -1,9 +1,9 @@
-r"""Graph networks: what if only neighbours may talk?
+r"""Graph networks: layers in which only neighbours exchange messages.
 
 The module reads in the order of lecture 8: the convolution, message passing in general, and graph
 attention. Last come pooling, which makes one vector of a graph, and the colours of Weisfeiler and
-Lehman, which say what none of these layers can see. What a graph is stands in
-:mod:`course_lib.graph.structure`, and what the layers do with all that reaches a node in
+Lehman, which bound what these layers can tell apart. Graphs are defined in
+:mod:`course_lib.graph.structure`, sums over the neighbours of a node in
 :mod:`course_lib.graph.messages`; all of it can be imported from here.
 
 A layer takes a graph and returns new features ``(nodes, d_out)``;
@@ -36,12 +36,12 @@ PRODUCT = "rows heads d, heads d -> rows heads"
 
 
 class GraphConv(nn.Module):
-    r"""Look at yourself and at the sum of your neighbours.
+    r"""A linear map of each node and of the sum of its neighbours.
 
     $x_u \mapsto \theta_1^\top x_u + \sum_{v \in \mathcal{N}(u)} \theta_2^\top x_v + b$; the
     nonlinearity is the caller's. $\theta_1^\top$ and $b$ are ``own``, $\theta_2^\top$ is
     ``neighbours``. A node without neighbours keeps $\theta_1^\top x_u + b$; a loop makes a node its
-    own neighbour, and two edges count twice. Edge features are not looked at. Equal to
+    own neighbour, and two edges count twice. Edge features are ignored. Equal to
     ``torch_geometric.nn.GraphConv`` with the same parameters. Raises ``ValueError`` for other
     features than ``d_in``. Source: Morris et al. (2019).
     """
@@ -65,7 +65,7 @@ class GCNConv(nn.Module):
     $\hat A = A + I$ gives every node a loop, and $\hat D$ is the diagonal of its row sums, the
     degrees with that loop. So a neighbour counts less the more neighbours either end has. A loop
     that is already there is replaced, not doubled; two other edges between the same nodes count
-    twice. A node without neighbours gets $\theta^\top x_u + b$. Edge features are not looked at.
+    twice. A node without neighbours gets $\theta^\top x_u + b$. Edge features are ignored.
     $\theta^\top$ is ``linear``, drawn as Glorot and Bengio (2010) do, and $b$ begins at 0. Equal to
     ``torch_geometric.nn.GCNConv`` with the same parameters. Raises ``ValueError`` for other
     features than ``d_in``. Source: Kipf and Welling (2017), eq. 2.
@@ -133,7 +133,7 @@ class MessagePassing(nn.Module):
         return updated
 
 
-# Attention: neighbours that compete -----------------------------------------------------------
+# Graph attention ------------------------------------------------------------------------------
 
 
 class _GraphAttention(nn.Module):
@@ -166,13 +166,13 @@ class _GraphAttention(nn.Module):
 
     @checked
     def forward(self, graph: Graph) -> Float[Tensor, "nodes d_out"]:
-        """Blend what neighbours and the node itself have to say, head by head."""
+        """Blend the values of the neighbours and the node itself, head by head."""
         edges, edge_features = self._with_own_loops(graph)
-        said = self._split(self.source(graph.x))
-        asked = said if self.target is None else self._split(self.target(graph.x))
-        score = self._score(asked, said, edges, edge_features)
+        value = self._split(self.source(graph.x))
+        query = value if self.target is None else self._split(self.target(graph.x))
+        score = self._score(query, value, edges, edge_features)
         weights = edge_softmax(score, edges[1], graph.nodes)
-        blended = neighbour_sum(said, edges, weight=weights)
+        blended = neighbour_sum(value, edges, weight=weights)
         return rearrange(blended, "nodes heads d -> nodes (heads d)") + self.bias
 
     @checked
@@ -181,13 +181,13 @@ class _GraphAttention(nn.Module):
     ) -> tuple[Int64[Tensor, "2 attended"], Float[Tensor, "attended heads"]]:
         """The edges attended to, and how much: those between two nodes, then a loop for each."""
         edges, edge_features = self._with_own_loops(graph)
-        said = self._split(self.source(graph.x))
-        asked = said if self.target is None else self._split(self.target(graph.x))
-        score = self._score(asked, said, edges, edge_features)
+        value = self._split(self.source(graph.x))
+        query = value if self.target is None else self._split(self.target(graph.x))
+        score = self._score(query, value, edges, edge_features)
         return edges, edge_softmax(score, edges[1], graph.nodes)
 
     def _score(
-        self, asked: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+        self, query: Tensor, value: Tensor, edges: Tensor, edge_features: Tensor | None
     ) -> Float[Tensor, "attended heads"]:
         """How much each edge matters to each head."""
         raise NotImplementedError
@@ -224,7 +224,7 @@ class GATConv(_GraphAttention):
     So a node's ranking of its neighbours does not depend on the node (static attention).
 
     $W_s$ is ``source``, $W_e$ ``edge``, which is there if ``d_edge`` is given; without it, edge
-    features are not looked at. A loop that is already there is replaced by the node's own; the edge
+    features are ignored. A loop that is already there is replaced by the node's own; the edge
     features of that are the mean over the node's neighbours, 0 without any. Equal to ``GATConv`` of
     ``torch_geometric.nn`` with the same parameters, where ``d_out`` counts one head. Raises
     ``ValueError`` unless ``heads`` divides ``d_out``, for other features than ``d_in`` and
@@ -234,11 +234,11 @@ class GATConv(_GraphAttention):
     dynamic = False
 
     def _score(
-        self, asked: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+        self, query: Tensor, value: Tensor, edges: Tensor, edge_features: Tensor | None
     ) -> Float[Tensor, "attended heads"]:
         source, target = edges
-        score = einsum(asked, self.score["target"], PRODUCT).index_select(0, target)
-        score = score + einsum(said, self.score["source"], PRODUCT).index_select(0, source)
+        score = einsum(query, self.score["target"], PRODUCT).index_select(0, target)
+        score = score + einsum(value, self.score["source"], PRODUCT).index_select(0, source)
         if self.edge is not None:
             edge = self._split(self.edge(edge_features))
             score = score + einsum(edge, self.score["edge"], PRODUCT)
@@ -257,12 +257,12 @@ class GATv2Conv(_GraphAttention):
     dynamic = True
 
     def _score(
-        self, asked: Tensor, said: Tensor, edges: Tensor, edge_features: Tensor | None
+        self, query: Tensor, value: Tensor, edges: Tensor, edge_features: Tensor | None
     ) -> Float[Tensor, "attended heads"]:
         source, target = edges
         # In place, since nothing here is larger than edges by features.
-        pair = asked.index_select(0, target)
-        pair = pair.add_(said.index_select(0, source))
+        pair = query.index_select(0, target)
+        pair = pair.add_(value.index_select(0, source))
         if self.edge is not None:
             pair.add_(self._split(self.edge(edge_features)))
         return einsum(F.leaky_relu_(pair, NEGATIVE_SLOPE), self.score["pair"], PRODUCT)
@@ -291,12 +291,12 @@ def max_pool(graph: Graph) -> Float[Tensor, "graphs d"]:
     return aggregate(graph.x, graph.batch, graph.graphs, "max")
 
 
-# What no message passing can see --------------------------------------------------------------
+# What no message passing can tell apart -------------------------------------------------------
 
 
 @checked
 def weisfeiler_lehman(graph: Graph, rounds: Count) -> Int64[Tensor, "rounds_and_start nodes"]:
-    r"""Colour nodes by what their neighbours look like, again and again (1-WL).
+    r"""Colour nodes by the colours of their neighbours, again and again (1-WL).
 
     $c^0_u$ names the features $x_u$, and
     $c^{t+1}_u$ names $\big(c^t_u, \{\!\{(c^t_v, e_{vu}) : v \in \mathcal{N}(u)\}\!\}\big)$, the
@@ -335,7 +335,7 @@ def _numbered(names: Iterable[tuple]) -> list[int]:
 
 
 def _check_input(graph: Graph, linear: nn.Linear) -> None:
-    """Raise unless ``graph`` carries what ``linear`` takes: its features, dtype and device."""
+    """Raise unless the features of ``graph`` fit ``linear``: number, dtype and device."""
     check_floating(parameters=linear.weight, x=graph.x)
     check_shapes(x=(graph.x, f"nodes {linear.in_features}"))
 
@@ -351,6 +351,6 @@ def _check_every_graph_has_nodes(graph: Graph) -> None:
     if (count == 0).any():
         which = int((count == 0).nonzero()[0])
         raise ValueError(
-            f"graph {which} of the batch has no nodes; expected one at least, since nothing has no "
-            "mean and no maximum; leave it out, or use sum_pool"
+            f"graph {which} of the batch has no nodes; expected one at least, since a mean and a "
+            "maximum need one; leave it out, or use sum_pool"
         )

@@ -1,4 +1,4 @@
-r"""What reaches a node: messages put together, weights that share one unit, and sums of neighbours.
+r"""Message passing: aggregated messages, softmax over incoming edges, sums over neighbours.
 
 These are the formulas that the layers of :mod:`course_lib.graph` are made of, and they can be
 imported from there. A message goes from the source of its edge to the target. Nothing here makes a
@@ -30,7 +30,7 @@ def aggregate(
     nodes: Count,
     how: Aggregate = "sum",
 ) -> Float[Tensor, "nodes *features"]:
-    r"""Put together what reaches each node: $\bigoplus_{e:\,\mathrm{target}(e) = u} m_e$.
+    r"""Aggregate the messages at each node: $\bigoplus_{e:\,\mathrm{target}(e) = u} m_e$.
 
     ``how`` is ``"sum"``, ``"mean"`` or ``"max"`` ($\oplus$), none of which depends on the order of
     the edges. A node that nothing reaches gets 0, also from mean and max, as in PyTorch Geometric.
@@ -39,7 +39,7 @@ def aggregate(
     shape = (nodes, *message.shape[1:])
     across = (-1, *[1] * (message.dim() - 1))
     if how == "max":
-        # Not onto zeros: torch would share the gradient of a maximum that is 0 with them.
+        # Not from zeros: they would get a share of the gradient of a maximum that is 0.
         lowest = message.new_full(shape, -math.inf)
         index = target.reshape(across).expand_as(message)
         largest = lowest.scatter_reduce(0, index, message, "amax")
@@ -64,7 +64,7 @@ def edge_softmax(
     """
     check_node_numbers("target", target, nodes)
     check_scores(score=score)
-    # Softmax is the same for shifted scores; from their largest on, none overflows.
+    # Softmax does not change with a shift; below their largest, no score overflows.
     wide = _wide(score)
     largest = aggregate(wide.detach(), target, nodes, "max")
     if (hidden := largest == -math.inf).any():
@@ -84,7 +84,7 @@ def neighbour_sum(
     *,
     weight: Float[Tensor, "edges *heads"] | None = None,
 ) -> Float[Tensor, "nodes *heads d"]:
-    r"""Add up what a node's neighbours carry: $y_u = \sum_{e = (v, u)} w_e\, x_v$.
+    r"""Sum the features of a node's neighbours: $y_u = \sum_{e = (v, u)} w_e\, x_v$.
 
     ``weight`` $w$ is 1 for every edge if it is not given; with one more axis there is a weight for
     each head. The same as :func:`aggregate` of ``x[source]`` times ``weight``, but no message is
@@ -112,7 +112,7 @@ class _NeighbourSum(torch.autograd.Function):
         source: Int64[Tensor, "edges"],
         target: Int64[Tensor, "edges"],
     ) -> Float[Tensor, "nodes heads d"]:
-        """The neighbours of a node are a bag of rows of ``x``, and a library sums bags of rows."""
+        """Sum the neighbours of a node as a bag of rows of ``x``, by ``embedding_bag``."""
         order = target.argsort()
         bags, count = source.index_select(0, order), torch.bincount(target, minlength=len(x))
         begins = count.cumsum(0) - count
@@ -134,7 +134,7 @@ class _NeighbourSum(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """By ``x``, the gradient flows back along the edges; by a weight, it meets its message."""
+        """For ``x``, sum along reversed edges; for a weight, multiply with its message."""
         x, weight, source, target = ctx.saved_tensors
         by_x = by_weight = None
         if ctx.needs_input_grad[0]:
@@ -150,7 +150,7 @@ def _edge_products(
     source: Int64[Tensor, "edges"],
     target: Int64[Tensor, "edges"],
 ) -> Float[Tensor, "edges heads"]:
-    """The inner product of what stands at the two ends of each edge, head by head."""
+    """The inner product of the features at the two ends of each edge, head by head."""
     some_edges = zip(source.split(AT_ONCE), target.split(AT_ONCE), strict=True)
     products = [
         einsum(at_target.index_select(0, ends), at_source.index_select(0, begins), PRODUCT)

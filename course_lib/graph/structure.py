@@ -1,4 +1,4 @@
-r"""What a graph is: nodes with features, edges that lead from a source to a target, and batches.
+r"""Graphs: nodes with features, edges that lead from a source to a target, and batches.
 
 A graph $G = (V, E)$ holds the features of its nodes as rows, ``x`` of shape ``(nodes, d)``, and its
 edges as two rows of node numbers, ``edges`` of shape ``(2, edges)``: the sources, and below them
@@ -22,7 +22,7 @@ from course_lib.support.contracts import Count, checked
 @checked
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes, edges and what they carry; see the top of this module. Nothing in it changes.
+    """Nodes, edges and their features; see the top of this module. It is immutable.
 
     ``edges`` holds int64 node numbers from 0. A node may have no edge, an edge may lead from a node
     to itself (a loop), and two edges may join the same nodes (they count twice). ``edge_features``
@@ -116,14 +116,14 @@ class Graph:
             graphs=counts[-1],
         )
 
-    # The same graph, otherwise ----------------------------------------------------------------
+    # The same graph, changed ------------------------------------------------------------------
 
     @checked
     def with_features(self, x: Float[Tensor, "nodes d_new"]) -> "Graph":
-        """The same edges between nodes that carry ``x``, for instance what a layer made of them."""
+        """The same edges between nodes with the features ``x``, such as the output of a layer."""
         if self.edge_features is not None:
             check_floating(edge_features=self.edge_features, x=x)
-        # The edges were checked when this graph was made: a layer need not pay for it again.
+        # A copy, since checking the edges again would cost time in every layer.
         graph = copy(self)
         object.__setattr__(graph, "x", x)
         return graph
@@ -163,7 +163,7 @@ class Graph:
             graphs=self.graphs,
         )
 
-    # What it looks like -----------------------------------------------------------------------
+    # Properties -------------------------------------------------------------------------------
 
     @property
     def nodes(self) -> int:
@@ -187,16 +187,16 @@ class Graph:
     def adjacency(self) -> Float[Tensor, "nodes nodes"]:
         r"""The adjacency matrix: $A_{uv}$ counts the edges that lead from $v$ to $u$.
 
-        Its rows are targets and its columns sources, so that $AX$ sums over neighbours, and a row
-        is what a row of attention weights is. It is dense, with the dtype of ``x``: to look at, and
-        to compare with. No layer makes it.
+        Its rows are targets and its columns sources, as in attention weights, so that $AX$ sums
+        over neighbours. It is dense, with the dtype of ``x``: to look at, and to compare with. No
+        layer makes it.
         """
         empty = self.x.new_zeros(self.nodes, self.nodes)
         one = self.x.new_ones(())
         return empty.index_put((self.target, self.source), one, accumulate=True)
 
 
-# What a graph refuses -------------------------------------------------------------------------
+# Checks ---------------------------------------------------------------------------------------
 
 
 def check_node_numbers(name: str, numbers: Int64[Tensor, "*ends edges"], nodes: int | None) -> None:
