@@ -165,7 +165,7 @@ def equilibrium(
 ) -> Float[Tensor, "nodes d"]:
     r"""Where heat comes to rest: at every node the weighted mean of its component.
 
-    The projection on the kernel of $\delta_0$. The weights of the edges set the pace, not the end.
+    The projection on the kernel of $\delta_0$. The weights of the edges change the rate only.
     """
     check_metric(node_weights=node_weights)
     label = components(edges, len(h))
@@ -183,7 +183,7 @@ def hodge_decomposition(
     *,
     edge_weights: Float[Tensor, "E"] | None = None,
 ) -> tuple[Float[Tensor, "nodes d"], Float[Tensor, "E d"]]:
-    r"""A potential $f$ and what runs in cycles, $r$: $g = \delta_0 f + r$ with $\delta_0^* r = 0$.
+    r"""A potential $f$ and a rest in cycles, $r$: $g = \delta_0 f + r$ with $\delta_0^* r = 0$.
 
     The two parts are orthogonal in the metric of the edges; the metric of the nodes does not
     matter. $f$ sums to 0 on each component, and a tree has $r = 0$. Dense, for teaching.
@@ -219,12 +219,12 @@ def attention_metric(
 
     ``score`` holds one $a_{ij} = a_{ji}$ for each pair, ``pairs`` each pair once. With
     $Z_i = \sum_{j \sim i} e^{a_{ij}}$ and the softmax over neighbours $\alpha_{ij} =
-    e^{a_{ij}}/Z_i$, it holds exactly that $-(\delta_0^*\delta_0 h)_i = \sum_{j \sim i}
+    e^{a_{ij}}/Z_i$, exactly $-(\delta_0^*\delta_0 h)_i = \sum_{j \sim i}
     \alpha_{ij}(h_j - h_i)$. With both directions of each pair as edges, halve the edge weights.
-    Only ratios count, so the largest $e^a$ is scaled to 1. A node without neighbours gets weight 1:
+    Only ratios count, so the largest $e^a$ is scaled to 1. A node without neighbours gets weight 1;
     any would do.
 
-    Other attention is the Laplacian of no weights, unless the product of $\alpha$ around each cycle
+    Other attention is no Laplacian of any weights, unless the product of $\alpha$ around each cycle
     is the same both ways (Kolmogorov's criterion). Raises ``ValueError`` for scores that are not
     finite, or so far apart that the smallest $e^a$ is 0 in their dtype. Source: Gruber, Lee and
     Trask (2023).
@@ -249,7 +249,7 @@ def attention_metric(
 
 @checked
 def check_edges(edges: Int64[Tensor, "2 E"], nodes: Count | None = None) -> None:
-    """Raise unless ``edges`` lead between the nodes, if anyone knows how many these are."""
+    """Raise unless ``edges`` lead between the nodes; ``None`` if their number is not known."""
     check_node_numbers("edges", edges, nodes)
 
 

@@ -1,4 +1,4 @@
-r"""Dynamics on graphs: heat, waves and brackets, and which of them forget.
+r"""Dynamics on graphs: heat, waves and double brackets.
 
 All are made of the gradient along edges and its adjoint, see
 :mod:`course_lib.graph_dynamics.calculus`; all of it can be imported from here. A field on nodes is
@@ -67,7 +67,7 @@ class Diffusion:
     @checked
     def velocity(self, h: Float[Tensor, "nodes d"]) -> Float[Tensor, "nodes d"]:
         r"""$\dot h$: each edge pulls its target towards its source."""
-        check_floating(h=h)  # not a pair, which a solver takes too
+        check_floating(h=h)  # a pair is refused: evolve() takes pairs too
         pull = -gradient(h, self.edges)
         if self.weights is not None:
             check_floating(h=h, weights=self.weights)
@@ -83,7 +83,7 @@ def energy(
     node_weights: Float[Tensor, "nodes"] | None = None,
     edge_weights: Float[Tensor, "E"] | None = None,
 ) -> Float[Tensor, ""]:
-    r"""$E = \frac12\|q\|^2 + \frac12\|p\|^2$ in the metric: what moves and what is stretched."""
+    r"""$E = \frac12\|q\|^2 + \frac12\|p\|^2$ in the metric: kinetic plus potential energy."""
     return inner(q, q, weights=node_weights) / 2 + inner(p, p, weights=edge_weights) / 2
 
 
@@ -103,7 +103,7 @@ class _BracketFlow:
         check_metric(**_metric(self))
 
     def velocity(self, state: Pair) -> Pair:
-        r"""Where the flow goes, $\dot x$."""
+        r"""The velocity $\dot x$."""
         raise NotImplementedError(f"{type(self).__name__} has no velocity; write velocity(state)")
 
     @checked
@@ -157,7 +157,7 @@ class _BracketFlow:
         return self.inner(self.energy_gradient(state), self.velocity(state))
 
     def _check(self, state: Pair) -> None:
-        """Raise unless a pair fits the graph and its metric, which no annotation knows."""
+        """Raise unless a pair fits the graph and its metric, as no annotation can check."""
         q, p = state
         check_floating(q=q, p=p, **_metric(self))
         check_shapes(q=(q, f"{self.nodes} d"), p=(p, f"{self.edges.shape[1]} d"))
@@ -173,9 +173,9 @@ class HamiltonianFlow(_BracketFlow):
     differentiate; left out, it is :func:`energy`, and the flow the wave equation
     $\ddot q = -\delta_0^*\delta_0 q$. The gradient is that of the metric,
     $\langle\nabla E, x\rangle = dE(x)$: partial derivatives over weights. $J$ is skew in the
-    metric, so $\dot E = \langle\nabla E, J\nabla E\rangle = 0$. A velocity keeps the derivatives
-    of ``hamiltonian`` for learning; where nothing is learned, work under ``torch.no_grad()``.
-    Raises ``ValueError`` for weights that are not positive and an energy that is not one number.
+    metric, so $\dot E = \langle\nabla E, J\nabla E\rangle = 0$. A velocity keeps the graph of
+    derivatives of ``hamiltonian``, for training; without it, use ``torch.no_grad()``. Raises
+    ``ValueError`` for weights that are not positive and an energy that is not one number.
     Source: Gruber, Lee and Trask (2023), section 4.
     """
 
@@ -191,7 +191,7 @@ class DoubleBracketFlow(_BracketFlow):
     r"""Waves that lose energy: $\dot x = J\nabla E + J^2\nabla E$.
 
     $J^\top = -J$ in the metric, so $J^2 = -J^\top J$ and $\dot E = -\|J\nabla E\|^2 \le 0$. What
-    the kernel of $J$ sees stays as it was, whatever $E$ is: the weighted mean of ``q`` on each
+    lies in the kernel of $J$ is kept for every $E$: the weighted mean of ``q`` on each
     component, and the part of ``p`` that runs in cycles, $\delta_0^* p = 0$. Under the default
     energy a mode of $\delta_0^*\delta_0$ with eigenvalue $\lambda$ swings at $\sqrt\lambda$ and
     fades like $e^{-\lambda t}$, as fast as heat. State and arguments are those of
@@ -213,7 +213,7 @@ class WaveEquation(HamiltonianSystem):
 
     $H(u, v) = \frac12\sum_i v_i^2/m_i + \frac12\sum_e w_e (\delta_0 u)_e^2$ with displacements
     ``q`` $= u$ and momenta ``p`` $= v = m\dot u$, both ``(*batch, nodes)``: nodes are the last axis
-    here, so pass features as rows. :class:`HamiltonianFlow` sees the same motion as
+    here, so pass features as rows. :class:`HamiltonianFlow` describes the same motion by
     $(\dot u, \delta_0 u)$. Explicit steppers need ``dt`` below $2/\sqrt{\lambda_{\max}}$.
     """
 
@@ -303,7 +303,7 @@ def evolve(
         )
     if tolerance is None:
         tolerance = math.sqrt(torch.finfo(t.dtype).eps)
-    system.velocity(state)  # refuses what is no state
+    system.velocity(state)  # raises for a wrong state
     parts = [part.detach() for part in ([state] if isinstance(state, Tensor) else state)]
     size = (
         torch.cat([*parts, torch.zeros_like(parts[0]).sum(dim=0, keepdim=True)]).abs().amax(dim=0)
