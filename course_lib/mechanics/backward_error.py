@@ -98,7 +98,7 @@ def poisson_bracket(
 def bch(X: T, Y: T, order: Size, *, bracket: Callable[[T, T], T]) -> list[T]:
     r"""The first ``order`` terms $Z_n$ of $\log(e^{tX} e^{tY}) = tZ_1 + t^2 Z_2 + \dots$ (BCH).
 
-    For whatever has a sum, a multiple and a ``bracket``: matrices, functions on phase space.
+    For all that has a sum, multiples and a ``bracket``: matrices, functions on phase space.
 
     $(n + 1) Z_{n+1} = \frac12 [X - Y, Z_n] + \sum_{j \ge 2} \frac{B_j}{j!} \sum_{k_1 + \dots + k_j
     = n} [Z_{k_1}, [\dots [Z_{k_j}, X + Y] \dots]]$ over even $j$, with the Bernoulli numbers $B_j$.

@@ -1,7 +1,7 @@
 """The long loop without PyTorch: one step recorded as plain arithmetic, then repeated.
 
-PyTorch takes many times longer to call than the few operations of a step take to run. So the
-stepper runs once, on symbols, and what it did is written down by torch.fx. The formulas are those
+Calls of PyTorch take many times longer than the few operations of a step. So the stepper runs
+once, on symbols, and torch.fx records what it computes. The formulas are those
 of :mod:`course_lib.mechanics.steppers` and :mod:`course_lib.mechanics.systems`, and so are the
 numbers, up to rounding.
 """
@@ -23,15 +23,15 @@ from course_lib.mechanics.systems import HamiltonianSystem
 from course_lib.mechanics.time_transformation import LogarithmicHamiltonian
 from course_lib.support.checks import wants_gradient
 
-# A system of the reader's own, or one that changes a formula of ours, runs in PyTorch.
+# Other systems, subclasses of these among them, run in PyTorch.
 OWN = {HamiltonianSystem.__module__, LogarithmicHamiltonian.__module__}
 
 
 def record(system: Any, method: Any, dt: float, q: Tensor, p: Tensor) -> Any:
-    """One step as plain arithmetic on the coordinates, or ``None`` where that cannot be had.
+    """One step as plain arithmetic on the coordinates, or ``None`` where that is not possible.
 
-    The stepper runs once, on symbols that torch.fx writes down. One trajectory in float64 then
-    runs on Python's own floats, a batch on NumPy arrays, one for each coordinate.
+    The stepper runs once, on symbols that torch.fx records. One trajectory in float64 then
+    runs on Python's floats, a batch on NumPy arrays, one for each coordinate.
     """
     fits = q.device.type == "cpu" and q.dtype in (torch.float32, torch.float64)
     own = type(system).__module__ in OWN and method in STEPPERS
@@ -61,7 +61,7 @@ def record(system: Any, method: Any, dt: float, q: Tensor, p: Tensor) -> Any:
     def step(*old: Any) -> tuple:
         if new := settle(functools.partial(recorded, *old), old, everywhere):
             return new
-        # In PyTorch: few steps are so long.
+        # In PyTorch: few steps need it.
         state = torch.from_numpy(np.stack(old, axis=-1)).split([q.shape[-1], p.shape[-1]], -1)
         new = torch.cat(newton(formula, system, *state, dt), dim=-1).movedim(-1, 0)
         return tuple(new.tolist() if one else new.numpy())
@@ -95,11 +95,11 @@ def replay(step: Callable, q: Tensor, p: Tensor, steps: int) -> tuple[Tensor, Te
     return result[..., : q.shape[-1]].clone(), result[..., q.shape[-1] :].clone(), reason
 
 
-# What a formula runs on when it is recorded ---------------------------------------------------
+# Symbols in place of tensors ------------------------------------------------------------------
 
 
 class _Tracer(fx.proxy.GraphAppendingTracer):
-    """Writes down arithmetic on symbols; ``functions`` is the module that has their functions."""
+    """Records arithmetic on symbols; ``functions`` is the module to take functions from."""
 
     functions: ModuleType
 
@@ -108,7 +108,7 @@ class _Tracer(fx.proxy.GraphAppendingTracer):
 
 
 class _Symbol(fx.Proxy):
-    """One coordinate, or what was computed from some."""
+    """One coordinate, or a number computed from some."""
 
     def __getitem__(self, index: tuple) -> "_Vector":
         return _Vector([self])  # x[..., None]
@@ -119,7 +119,7 @@ class _Symbol(fx.Proxy):
 
 
 class _Vector(tuple):
-    """Symbols side by side, on which the arithmetic of a formula works one by one."""
+    """A row of symbols, on which arithmetic works one by one."""
 
     __slots__ = ()
     __torch_function__ = _Symbol.__torch_function__
@@ -156,7 +156,7 @@ class _Vector(tuple):
 
 
 def _called(function: Callable, x: Any) -> Any:
-    """Write down a function of PyTorch as that of the same name of another module."""
+    """Record a function of PyTorch as that of the same name of another module."""
     if function is torch.stack:
         return _Vector(x)
     if function is torch.cat:

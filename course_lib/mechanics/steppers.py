@@ -23,16 +23,16 @@ Positions = Float[Tensor, "*batch system.dim"]
 Momenta = Float[Tensor, "*batch system.pairs"]
 State = tuple[Tensor, Tensor]
 
-# A sweep that leaves two thirds of the error has float64's last digit after so many.
+# Enough for float64's last digit if each sweep leaves two thirds of the error.
 SWEEPS = 100
 
 
 def _stepper(*, implicit: bool = False, needs_pairs: bool = False) -> Callable[[Callable], Any]:
-    """Make a stepper ``(system, q, p, dt) -> (q, p)`` of its bare formula.
+    """Make a stepper ``(system, q, p, dt) -> (q, p)`` from its formula.
 
     The stepper checks its arguments, and ``unchecked`` is the step alone. The formula of an
-    implicit one is an equation: it takes the new state as well, and is swept until that settles, or
-    else solved by Newton's method. ``needs_pairs`` refuses systems that are not canonical and
+    implicit one is an equation: it takes the new state as well, and is iterated until that settles,
+    or else solved by Newton's method. ``needs_pairs`` refuses systems that are not canonical and
     separable, where the formula would not be explicit.
     """
 
@@ -115,9 +115,9 @@ def implicit_midpoint(  # noqa: PLR0917 - an equation in the old state and the n
     r"""$z_{n+1} = z_n + h f\big((z_n + z_{n+1})/2\big)$: order 2, symplectic for every system.
 
     Keeps quadratic invariants, so the energy of an oscillator and both invariants of a rigid body.
-    The body is the right side of the equation, swept until the new state settles; where that does
-    not contract, Newton's method solves it. If neither does, as where no solution exists, ``dt`` is
-    too long and ``ArithmeticError`` says so. Source: HLW (2006), sections I.1 and VIII.6.
+    The body is the right side of the equation, iterated until the new state settles; where that
+    does not contract, Newton's method solves it. Raises ``ArithmeticError`` if neither does, as
+    where ``dt`` is too long for a solution. Source: HLW (2006), sections I.1 and VIII.6.
     """
     q_dot, p_dot = system.field((q + q_new) / 2, (p + p_new) / 2)
     return q + dt * q_dot, p + dt * p_dot
@@ -130,7 +130,7 @@ STEPPERS = (explicit_euler, symplectic_euler, stoermer_verlet, runge_kutta_4, im
 
 
 def check_stepper(method: Any, system: System) -> None:
-    """Raise ``ValueError`` where ``method`` would not be explicit, though it is made so."""
+    """Raise ``ValueError`` where an explicit ``method`` would be implicit."""
     if getattr(method, "needs_pairs", False) and not (system.canonical and system.separable):
         raise ValueError(
             f"{method.__name__} on a {system.name}; expected a separable system, H = T(p) + V(q), "
@@ -139,14 +139,14 @@ def check_stepper(method: Any, system: System) -> None:
 
 
 def sweep(formula: Callable, eps: float, *equation: Any) -> tuple[tuple, tuple]:
-    """The new state by the right side of an implicit equation, and where more than rounding moved.
+    """The right side of an implicit equation, and how much it moves each number beyond rounding.
 
-    That is where the second is above 0. Each number is measured by its own size, the old and the
-    new, so that no unit matters.
+    At a solution no number of the second is above 0. Rounding is relative to the size of each
+    number, so that units do not matter.
     """
     _system, *old, _dt = equation[:4]
     new = formula(*equation)
-    # A difference, since infinite numbers are never near each other.
+    # A difference, which is nan for two infinite numbers, so that they never count as settled.
     moved = (
         abs(after - before) - 4 * eps * (abs(first) + abs(after))
         for first, before, after in zip(old, equation[4:], new, strict=True)
@@ -155,7 +155,7 @@ def sweep(formula: Callable, eps: float, *equation: Any) -> tuple[tuple, tuple]:
 
 
 def settle(toward: Callable, old: tuple, everywhere: Callable) -> tuple | None:
-    """Sweep until rounding is all that moves the state; ``None`` where that does not come."""
+    """Sweep until only rounding moves the state; ``None`` after ``SWEEPS`` without that."""
     state = old
     for _ in range(SWEEPS):
         *state, settled = toward(*state)
@@ -168,8 +168,8 @@ def newton(formula: Callable, system: System, q: Tensor, p: Tensor, dt: Positive
     r"""Solve an implicit equation $z = F(z)$ by steps $(1 + \mu - F')\,\Delta z = F(z) - z$.
 
     $F'$ is taken by differences, each number in units of its own size. It is solved where
-    $F(z) - z$ is what the rounding of $z$ makes of it. Newton's method has $\mu = 0$; where that
-    leads astray, a $\mu$ that vanishes at the solution shortens the steps (pseudo-transient
+    $F(z) - z$ is as small as the rounding of $z$. Newton's method has $\mu = 0$; where that does
+    not converge, a $\mu$ that vanishes at the solution shortens the steps (pseudo-transient
     continuation). Source: HLW (2006), section VIII.6; Kelley and Keyes (1998).
     """
     eps, dims = torch.finfo(q.dtype).eps, [q.shape[-1], p.shape[-1]]

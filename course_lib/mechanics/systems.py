@@ -46,7 +46,7 @@ class HamiltonianSystem:
 
     @checked
     def field(self, q: Coordinates, p: Coordinates) -> tuple[Coordinates, Coordinates]:
-        r"""Where the flow goes: $(\nabla_p H, -\nabla_q H)$."""
+        r"""The vector field $(\nabla_p H, -\nabla_q H)$."""
         return self.grad_p(q, p), -self.grad_q(q, p)
 
     @property
@@ -55,7 +55,7 @@ class HamiltonianSystem:
         return self.dim if self.canonical else 0
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
-        """Raise ``ValueError`` for a state that no trajectory can start from: a nan, an inf."""
+        """Raise ``ValueError`` for a state that no trajectory can start from: nan or inf."""
         check_finite(q=q, p=p)
 
 
@@ -321,7 +321,7 @@ class RigidBody:
     def field(
         self, z: Float[Tensor, "*batch 3"], p: Float[Tensor, "*batch 0"] | None = None
     ) -> Tensor | tuple[Tensor, Tensor]:
-        r"""Where the flow goes, $\nabla K \times \nabla H$; with an empty ``p``, for it too."""
+        r"""The vector field $\nabla K \times \nabla H$; if ``p`` is given, with an empty one."""
         (A, B, C), (x, y, w) = self.coefficients, z.unbind(-1)
         velocity = torch.stack([A * y * w, B * w * x, C * x * y], dim=-1)
         return velocity if p is None else (velocity, p)

@@ -1,8 +1,8 @@
-r"""A clock that runs slowly where the motion is fast, and yet a Hamiltonian system.
+r"""Time transformation: short steps where the motion is fast, in a Hamiltonian system.
 
-A step that depends on the state spoils a symplectic method. A *time transformation* changes the
-system instead: its solutions run through the same states by another clock $\tau$, in which steps
-of one length will do.
+With a step that depends on the state, a method is no longer symplectic. A *time transformation*
+changes the system instead: its solutions run through the same states in another time $\tau$, in
+which all steps have one length.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ class LogarithmicHamiltonian(HamiltonianSystem):
     r"""$\Lambda = \log\big(T(p) + p_t\big) - \log\big(-V(q)\big)$, with time $t$ as one more $q$.
 
     The momentum of time is $p_t = -H$, so $\Lambda = 0$ at the start and ever after, and on that
-    surface the flow is that of ``system`` by the clock $\mathrm dt = \mathrm d\tau / (-V)$; for
+    surface the flow is that of ``system`` with $\mathrm dt = \mathrm d\tau / (-V)$; for
     Kepler $\mathrm dt = r\, \mathrm d\tau / m\mu$. It is separable, so Störmer–Verlet is explicit
     and symplectic on the extended states ``(q, t)`` and ``(p, p_t)``, ``(*batch, dim + 1)``, that
     :meth:`extended` makes.
@@ -103,8 +103,8 @@ def by_distance(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, T
 def by_both_ends(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
     r"""Störmer–Verlet with ``dt``, ε, times the mean distance of both ends: only reversible.
 
-    The step stands on both sides of its equation, and sweeps settle it where it is short; if they
-    do not, ``ArithmeticError`` says so.
+    The step stands on both sides of its equation, which is solved by iteration; raises
+    ``ArithmeticError`` where that does not converge.
     """
     h, rounding = dt * _distance(q), 8 * torch.finfo(q.dtype).eps
     for _ in range(SWEEPS):

@@ -1,11 +1,11 @@
-r"""Hamiltonian mechanics: systems, the integrators that respect them, and a test of symplecticity.
+r"""Hamiltonian mechanics: trajectories by any integrator, and a test of symplecticity.
 
 A Hamiltonian system moves by $\dot q = \partial H/\partial p,\ \dot p = -\partial H/\partial q$;
 see :mod:`course_lib.mechanics.systems`. A stepper replaces that flow by a map that takes one step;
 see :mod:`course_lib.mechanics.steppers`. Here :func:`integrate` repeats the map, and
-:func:`symplecticity_error` asks of any map, learned or not, whether it keeps the structure of the
-flow. See :mod:`course_lib.mechanics.backward_error` for what a symplectic step nearly keeps,
-:mod:`course_lib.mechanics.time_transformation` for another clock.
+:func:`symplecticity_error` measures for any map, learned or not, how well it keeps the structure of
+the flow. See :mod:`course_lib.mechanics.backward_error` for the energy of a symplectic step,
+:mod:`course_lib.mechanics.time_transformation` for a variable step.
 
 Positions ``q`` and momenta ``p`` are ``(*batch, dim)``. Bad input raises ``TypeError`` or
 ``ValueError`` with what was given, what was expected and what to do. A trajectory that fails on the
@@ -42,7 +42,7 @@ class Trajectory(NamedTuple):
 
 
 class IntegrationError(ArithmeticError):
-    """No finite state came next: at which ``step`` and ``time``, and the ``trajectory`` before.
+    """No finite state at ``step`` and ``time``; ``trajectory`` is what was computed before.
 
     ``trajectory`` holds the start and every state up to the one before ``step``, all finite; the
     energy of the last of them may be too large for a float.
@@ -72,10 +72,10 @@ def integrate(
     singular, and :class:`IntegrationError` as soon as any state of the batch stops being finite, or
     the equation of an implicit step is not solved.
 
-    On the CPU, where no gradient is asked for, one step of the course's own systems and steppers is
-    recorded once as plain arithmetic and then repeated without PyTorch, which takes many times
-    longer to call than these few operations take to run. The formulas are the same, and so are the
-    numbers, up to rounding.
+    On the CPU, where no gradient is needed, one step of the course's own systems and steppers is
+    recorded once as plain arithmetic and then repeated without PyTorch, whose calls take many times
+    longer than these few operations. The formulas are the same, and so are the numbers, up to
+    rounding.
     """
     if p is None:
         if system.pairs:
@@ -111,7 +111,7 @@ def integrate(
 
 
 def _finite_steps(q: Tensor, p: Tensor) -> int:
-    """After how many steps all states of a batch are finite still."""
+    """The number of steps up to which all states of a batch are finite."""
     finite = q.isfinite().all(dim=-1) & p.isfinite().all(dim=-1)
     finite = finite.reshape(-1, finite.shape[-1]).all(dim=0)
     return int(finite.long().cumprod(dim=0).sum()) - 1
