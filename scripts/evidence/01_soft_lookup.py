@@ -1,4 +1,4 @@
-"""What lecture 1 states and does not compute itself: longer training, rivals, other hands."""
+"""Evidence of lecture 1 beyond its page: longer training, other models, new handwriting."""
 
 import sys
 from functools import cache
@@ -15,12 +15,12 @@ from course_lib.support.training import fit, seed
 
 @cache
 def party() -> Party:
-    """The pictures, divided as the lecture divides them."""
+    """The pictures, split as in the lecture."""
     return load_party(torch.Generator().manual_seed(0))
 
 
 def some(people: Tensor, tables: int, random: torch.Generator) -> Tensor:
-    """Five of the people at each table."""
+    """Five random guests at each table."""
     return people[torch.randint(len(people), (tables, 5), generator=random)]
 
 
@@ -32,7 +32,7 @@ SCORERS = ("gate", "softmax", "normalised gates")
     + [{"scorer": scorer, "steps": 600} for scorer in SCORERS]
 )
 def most_ink(scorer: str, steps: int) -> Row:
-    """Shares give the guest with most ink more than gates do; all three put this guest first."""
+    """Softmax weighs the guest with most ink more than gates; all three rank this guest first."""
     random, (picture, _, guests, train, validation, _) = seed(0), party()
     inks = picture.sum(1)
     ink = ((inks - inks[train].mean()) / inks[train].std())[:, None]
@@ -75,7 +75,7 @@ FITS = torch.tensor([[digit in who for digit in range(10)] for who in DIGITS])
 
 
 class OnlyQueries(nn.Module):
-    """Guests are filed under their 64 pixels; only the queries are learned."""
+    """Keys are the 64 pixels of the guests; only the queries are learned."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class OnlyQueries(nn.Module):
 
 
 class NothingButTemperature(nn.Module):
-    """How likely it is, by the distances from the ten averages, that a guest fits."""
+    """Weights from the distances to the ten class means; only a temperature is learned."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ RIVALS = {"pixels": OnlyQueries, "averages": NothingButTemperature}
     [{"rival": "averages", "steps": 60}] + [{"rival": name, "steps": 600} for name in RIVALS]
 )
 def hosts(rival: str, steps: int) -> Row:
-    """Who learns only queries, or only a temperature, finds as many right guests as the host."""
+    """Learning only queries, or only a temperature, is as accurate as the full host."""
     random, (picture, label, _, train, validation, _) = seed(0), party()
 
     def asked(people: Tensor, tables: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -141,7 +141,7 @@ def hosts(rival: str, steps: int) -> Row:
     within=0.01,
 )
 def maps(start: int, steps: int) -> Row:
-    """With learned maps the dot product does better, and stays behind the distance."""
+    """Learned maps improve the dot product, which stays behind the distance."""
     picture, label, _, train, _, test = party()
     picture = picture.double()
     key, answer = picture[train], label[train]
@@ -172,7 +172,7 @@ def maps(start: int, steps: int) -> Row:
 
 @experiment()
 def hands() -> Row:
-    """The nearest neighbour is right less often where the hands are new, and doubt pays more."""
+    """On new handwriting the nearest neighbour errs more, and a higher temperature helps more."""
     picture, label, *_ = party()
     old, fresh = picture[:1000].double(), picture[-400:].double()
     old_label, fresh_label = label[:1000], label[-400:]

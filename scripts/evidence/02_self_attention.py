@@ -1,4 +1,4 @@
-"""What lecture 2 states and does not compute itself: other seeds, other readers, the clock."""
+"""Evidence of lecture 2 beyond its page: other seeds, other readers, running times."""
 
 import math
 import sys
@@ -28,7 +28,7 @@ from course_lib.support.training import fit, seed
 
 
 class Wide(nn.Module):
-    """One head whose queries and keys have 128 features, with a scale of one's choice."""
+    """One head whose queries and keys have 128 features, with a given scale."""
 
     def __init__(self, d: int, scale: float | None) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Wide(nn.Module):
         self.value, self.output = nn.Linear(d, d, bias=False), nn.Linear(d, d, bias=False)
 
     def forward(self, x: Tensor, *, mask: Tensor) -> Tensor:
-        """What the head writes."""
+        """The output of the head."""
         read = attention(self.query(x), self.key(x), self.value(x), mask=mask, scale=self.scale)
         return self.output(read)
 
@@ -57,9 +57,9 @@ WIDE = {
     within=0.02,
 )
 def wide(steps: int, how: str) -> Row:
-    """A reader with wide heads learns if scores are divided by √d, and not in four other ways."""
+    """A reader with wide heads learns with scores divided by √d, but not in four other ways."""
     options = {"scale": 1.0, "start": 1.0, "step": 1.0, "rate": 3e-3} | WIDE[how]
-    torch.set_flush_denormal(True)  # saturated weights are tiny, and processors are slow at such
+    torch.set_flush_denormal(True)  # saturated weights are denormal numbers, which are slow
     random = seed(0)
     reader = StringReader()
     reader.layers = nn.ModuleList(Wide(32, options["scale"]) for _ in range(2))
@@ -89,7 +89,7 @@ def clock() -> Row:
 
     @torch.no_grad()
     def least(tokens: int) -> float:
-        """The least processor time of several runs: other programs do not count."""
+        """The least processor time of several runs, to exclude other programs."""
         x, times = torch.randn(tokens, 64, generator=random), []
         for _ in range(7):
             start = time.thread_time()
@@ -103,7 +103,7 @@ def clock() -> Row:
 
 
 def smooth(losses: list[float]) -> np.ndarray:
-    """The mean of each ten losses."""
+    """Means of ten losses each."""
     return np.convolve(losses, np.ones(10) / 10, mode="valid")
 
 
@@ -118,13 +118,13 @@ def trained(
 
 
 def one_layer() -> StringReader:
-    """A reader with nobody to leave a note."""
+    """A reader of one layer, which cannot compose two heads."""
     return StringReader(layers=1)
 
 
 @cache
 def fresh() -> Strings:
-    """Strings that nobody was trained on."""
+    """Strings outside all training."""
     return returning_strings(2000, torch.Generator().manual_seed(99))
 
 
@@ -134,7 +134,7 @@ def fresh() -> Strings:
     within=0.02,
 )
 def readers(layers: int, seed: int, steps: int) -> Row:
-    """Two layers learn to look twice from three seeds, behind a plateau; one layer does not."""
+    """Two layers learn induction from three seeds, after a plateau; one layer does not."""
     reader, losses = trained(StringReader if layers == 2 else one_layer, seed, steps)
     right, mean = reader_accuracy(reader, fresh()), smooth(losses)
     high, low = np.flatnonzero(mean > 2.5), np.flatnonzero(mean < 1)
@@ -144,7 +144,7 @@ def readers(layers: int, seed: int, steps: int) -> Row:
         for head in range(2):
             rows = layer.output.weight.data[:, 16 * head : 16 * (head + 1)]
             kept = rows.clone()
-            rows.zero_()  # the head still looks, but what it finds goes nowhere
+            rows.zero_()  # the head still attends, but its output is dropped
             without.append(reader_accuracy(reader, fresh()))
             rows.copy_(kept)
     return {
@@ -160,7 +160,7 @@ def readers(layers: int, seed: int, steps: int) -> Row:
 
 @experiment()
 def chance() -> Row:
-    """Who picks any letter that was read just once is seldom right."""
+    """Picking any letter that was read just once is seldom right."""
     ids, known, _ = fresh()
     once = (F.one_hot(ids, 26).cumsum(1) == 1).sum(-1)[known]
     return {"any of 26 letters": 1 / 26, "any letter read once": (1 / once).mean().item()}
@@ -168,7 +168,7 @@ def chance() -> Row:
 
 @experiment([{"steps": 20}, {"steps": 500}], within=0.02)
 def idle(steps: int) -> Row:
-    """Before anything has come twice, a head of layer 2 looks at many letters, not at the first."""
+    """Before any repetition, a head of layer 2 attends to many letters, not to the first."""
     ids, known, _ = fresh()
     with torch.no_grad():
         everywhere = trained(StringReader, 0, steps)[0].weights(ids)[:, 1]
@@ -181,7 +181,7 @@ def idle(steps: int) -> Row:
 
 @experiment([{"steps": 20}, {"steps": 500}], within=0.02)
 def told(steps: int) -> Row:
-    """A single layer that is told the letter before learns the task, behind a plateau as well."""
+    """A single layer that is given the previous letter learns the task, also after a plateau."""
     reader, losses = trained(ToldReader, 0, steps)
     high, low = np.flatnonzero(smooth(losses) > 2.5), np.flatnonzero(smooth(losses) < 1)
     return {
@@ -209,7 +209,7 @@ HEIRS = {
     + [{"heir": heir, "donor_steps": 500, "steps": HEIRS[heir][2]} for heir in HEIRS]
 )
 def waits(heir: str, donor_steps: int, steps: int) -> Row:
-    """Fresh networks that start with trained parts of another wait less, three seeds each."""
+    """Starting with trained parts of another network shortens the plateau, three seeds each."""
     make, parts, _ = HEIRS[heir]
     donor, _ = trained(make, 0, donor_steps)
     given = {name: w for name, w in donor.state_dict().items() if name.startswith(parts)}
@@ -225,7 +225,7 @@ def waits(heir: str, donor_steps: int, steps: int) -> Row:
 
 @experiment([{"steps": 20}, {"steps": 500}], within=0.02)
 def ambiguous(steps: int) -> Row:
-    """Of two followers the reader guesses the one that it met first, or the latest."""
+    """Given two earlier successors, the reader predicts the first one, or the latest."""
     letters = torch.rand(4000, 26, generator=torch.Generator().manual_seed(7)).argsort(-1)
     (a, b, x, y), filler = letters[:, :4].T, letters[:, 4:]
     passages = [filler[:, 0], a, b, x, *filler[:, 1:4].T, a, b, y, *filler[:, 4:7].T, a, b]

@@ -1,4 +1,4 @@
-"""What lecture 3 says of blends, of a field that learned rods, and of who learns a rod, computed.
+"""Evidence of lecture 3: blends, a field that learned rods, and models of rods compared.
 
 make evidence N=03
 """
@@ -80,7 +80,7 @@ def mirrored(x: Tensor) -> Tensor:
 
 
 def logarithmic(h: float) -> float:
-    """The temperature whose ripple falls behind its blur."""
+    """The temperature at which the ripple is smaller than the blur."""
     return 2 * h**2 * math.log(1 / h) / math.pi**2
 
 
@@ -95,7 +95,7 @@ BLENDS = {
 
 
 def largest_error(blend: str, h: float) -> float:
-    """Of a blend of nodes h apart, with so many more beyond either end."""
+    """The largest error of a blend of nodes h apart, with extra nodes beyond either end."""
     temperature, low, high, beyond = BLENDS[blend]
     nodes = h * torch.arange(-beyond, round(1 / h) + 1 + beyond, **DOUBLE)
     x = torch.linspace(low, high, 6001, **DOUBLE)
@@ -105,7 +105,7 @@ def largest_error(blend: str, h: float) -> float:
 
 @experiment()
 def last_halving() -> Row:
-    """The errors of blends at h = 1/1024, and of which order they fell when h was halved."""
+    """The errors of blends at h = 1/1024, and their order from the last halving of h."""
     found: Row = {}
     for name in BLENDS:
         before, after = (largest_error(name, 2.0**-k) for k in (9, 10))
@@ -135,7 +135,7 @@ def best_factor(*, intervals: int) -> Row:
 
 @experiment()
 def noise() -> Row:
-    """The mean of the sum of squared weights: for hats, and for softmaxes of temperature c h²."""
+    """The mean sum of squared weights, for hats and for softmaxes of temperature c h²."""
     nodes = torch.linspace(0, 1, 17, **DOUBLE)
     x = torch.linspace(0.25, 0.75, 2001, **DOUBLE)
     bases = {"hats": hat} | {
@@ -153,7 +153,7 @@ def noise() -> Row:
 
 @cache
 def judged() -> tuple[Rods, Tensor, Tensor]:
-    """300 new rods, what the sensors of the bundled field read of them, and the sensors' places."""
+    """300 new rods, their sensor readings for the bundled field, and the sensors' positions."""
     rods = random_rods(300, generator=torch.Generator().manual_seed(77))
     places = torch.linspace(0, 1, load_rod_field()[1]["sensors"], **DOUBLE)
     return rods, readings(rods, places), places
@@ -161,18 +161,18 @@ def judged() -> tuple[Rods, Tensor, Tensor]:
 
 @cache
 def asked() -> tuple[Tensor, Tensor]:
-    """200 random points, and a fine mesh for what is true at them."""
+    """200 random points, and a fine mesh for the reference solution."""
     return torch.rand(200, generator=seed(0), **DOUBLE), torch.linspace(0, 1, 1025, **DOUBLE)
 
 
 def at_points(nodes: Tensor, u: Tensor) -> Tensor:
-    """Temperatures at nodes, read at the random points."""
+    """Temperatures at nodes, interpolated at the random points."""
     return interpolate(asked()[0], nodes, u.T).T
 
 
 @experiment()
 def weights_of_the_field() -> Row:
-    """How widely the field looks, how large its weights and its values are, over 300 new rods."""
+    """The reach, the weights and the values of the field, over 300 new rods."""
     field, about = load_rod_field()
     rods, z, places = judged()
     x = torch.linspace(0, 1, 201)
@@ -182,7 +182,7 @@ def weights_of_the_field() -> Row:
         values = field.values(here, z)
     reach = (1 / shares.square().sum(-1)).mean((0, 2))
     largest = 100 * shares.amax((1, 2, 3)).quantile(torch.tensor([0.5, 0.95]))
-    # What all values of a head have in common can be moved to another head and changes no answer.
+    # A constant in all values of a head can be moved to another head without changing the answer.
     centred = (values - values.mean(-1, keepdim=True)).abs().amax((1, 2))
     hottest = rods.solve(x.double()).abs().amax(1)
     return {
@@ -219,7 +219,7 @@ def by_solver(z: Tensor) -> Tensor:
 
 
 def by_field(z: Tensor) -> Tensor:
-    """The answers of the bundled field."""
+    """The predictions of the bundled field."""
     return temperatures(load_rod_field()[0], z, asked()[0])
 
 
@@ -234,7 +234,7 @@ CASES = {
 
 @experiment([{"case": case} for case in CASES])
 def astray(*, case: str) -> Row:
-    """Errors in per cent of field and solver on rods of another kind."""
+    """Errors in per cent of field and solver on rods unlike the training data."""
     change = {"shift": 0.0, "size": 1.0, "wave_k": 0.0, "wave_f": 0.0} | CASES[case]
     (rods, _, places), (_, fine) = judged(), asked()
     waves = torch.sin(20 * math.pi * fine)
@@ -251,7 +251,7 @@ def astray(*, case: str) -> Row:
 
 @experiment()
 def bound_of_the_field() -> Row:
-    """The most that the last norm lets the field answer, and what huge and usual loads get."""
+    """The bound of the field from its last norm, and its answers to huge and usual loads."""
     field, (_, z, _) = load_rod_field()[0], judged()
     norm, row = field.encoder.norm, field.value.weight.detach()
     size = (row * norm.weight).norm(dim=1) * math.sqrt(field.value.in_features)
@@ -262,15 +262,15 @@ def bound_of_the_field() -> Row:
     return {"most_possible": limit.sum().item()} | {f"most_{load}": u for load, u in most.items()}
 
 
-@experiment(within=1e6)  # times, which every machine has of its own
+@experiment(within=1e6)  # times depend on the machine
 def speed() -> Row:
-    """Microseconds a rod, the least processor time of five runs: 300 rods at 200 points."""
+    """Microseconds per rod, the least processor time of five runs: 300 rods at 200 points."""
     (rods, z, places), (points, fine) = judged(), asked()
     mesh, coarse = torch.linspace(0, 1, 257, **DOUBLE), torch.linspace(0, 1, 129, **DOUBLE)
     to_mesh, to_points = spline_matrix(mesh, places), hat(points, mesh)
     known = readings(random_rods(2000, generator=seed(1)), places).double()
     similar, from_seen = ridge_kernels(1.5)["kernel ridge, linear in f"], hat(points, coarse)
-    learned = torch.randn(2000, 129, **DOUBLE)  # the time is the same for any
+    learned = torch.randn(2000, 129, **DOUBLE)  # any coefficients take the same time
 
     def by_sums(z: Tensor) -> Tensor:
         log_k, f = (part @ to_mesh.T for part in z.double().unbind(-1))
@@ -294,11 +294,11 @@ def speed() -> Row:
     }
 
 
-# Who learns a rod? What longer scripts have measured, summed up ---------------------------------
+# Models of rods compared, summarised from longer scripts -----------------------------------------
 
 
 def spread(errors: list[float]) -> Row:
-    """Mean, deviation and ends of errors over seeds, in per cent."""
+    """Mean, deviation and range of errors over seeds, in per cent."""
     found = 100 * np.array(errors)
     ends = {"least": float(found.min()), "most": float(found.max())}
     return {"mean": float(found.mean()), "deviation": float(found.std(ddof=1)), **ends}
@@ -342,7 +342,7 @@ SAID = {
 
 @experiment()
 def rods_told() -> Row:
-    """The errors of all models, under the names that the text gives them."""
+    """The errors of all models, under the names in the text."""
     rows = {key: rods_learned(model=model) for key, model in SAID.items()}
     found = {f"error_{key}": row["mean"] for key, row in rows.items()}
     for key in ("field", "deeponet", "fourier"):
@@ -370,14 +370,14 @@ RETRAINED = (
     + [{"model": model, "rods": 100} for model in ALONE]
 )
 def law_unknown(*, model: str, rods: int) -> Row:
-    """Errors on rods that lose heat, after so many, from ``scripts/data/retrain_field.py``."""
+    """Errors on rods that lose heat, by training rods, from ``scripts/data/retrain_field.py``."""
     rows = [row for row in retrained() if (row["model"], row["rods"]) == (model, rods)]
     return {"seeds": len(rows)} | spread([row["test"] for row in rows])
 
 
 @experiment()
 def law_told() -> Row:
-    """The errors on rods that lose heat, under the names that the text gives them."""
+    """The errors on rods that lose heat, under the names in the text."""
     names = {"plain": RETRAINED[1], "ridge": RETRAINED[2], "tuned": RETRAINED[3]}
     names["corrected"] = RETRAINED[4]
     found: Row = {}

@@ -1,4 +1,4 @@
-"""What lecture 4 says of networks that count, tag, write and forget, and of their rivals.
+"""Evidence of lecture 4: networks that count, tag, write and forget, and their rivals.
 
 make evidence N=04
 """
@@ -35,7 +35,7 @@ STOP = BLANK  # as an output, the 27th letter ends a word
 
 
 def shuffled(words: set[str], generator: torch.Generator) -> list[str]:
-    """The words in an order of chance."""
+    """The words in random order."""
     ordered = sorted(words)
     return [ordered[i] for i in torch.randperm(len(ordered), generator=generator)]
 
@@ -49,7 +49,7 @@ def share(right: Tensor) -> float:
 
 
 def inside(word: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Forget gates, cells and the chances of one to five syllables after each letter."""
+    """Forget gates, cells and the probabilities of one to five syllables after each letter."""
     reader = load_syllable_reader()
     hidden, memory, rows = torch.zeros(32), torch.zeros(32), []
     with torch.no_grad():
@@ -63,7 +63,7 @@ def inside(word: str) -> tuple[Tensor, Tensor, Tensor]:
 
 @experiment([{"word": word} for word in ("MAKER", "LIKED", "LANDED", "BANANA")])
 def reading(*, word: str) -> Row:
-    """What the reader says after each letter of a word, and what its units keep."""
+    """The reader's prediction after each letter of a word, and how much its units keep."""
     forget, memory, chances = inside(word)
     kept = forget.log().mean(0).exp()  # at each letter, in the geometric mean
     return {
@@ -78,7 +78,7 @@ def reading(*, word: str) -> Row:
 
 @experiment()
 def units() -> Row:
-    """What the units of the reader hold after unseen words, and what it counts without each."""
+    """The states of the reader's units after unseen words, and its accuracy without each."""
     reader = load_syllable_reader()
     words = syllable_words()
     unseen = list(words)[:HELD_OUT_WORDS]
@@ -86,7 +86,7 @@ def units() -> Row:
     ids = spelled(unseen)
     last = (ids < BLANK).sum(-1) - 1
     gates = torch.cat([inside(word)[0] for word in unseen[:200]])
-    lives = math.log(0.5) / gates.log().mean(0)  # letters until half is forgotten
+    lives = math.log(0.5) / gates.log().mean(0)  # the half-life in letters
     hidden, memory = torch.zeros(len(ids), 32), torch.zeros(len(ids), 32)
     with torch.no_grad():
         for t, token in enumerate(reader.cell.from_input(one_hot(ids)).unbind(1)):
@@ -129,7 +129,7 @@ def units() -> Row:
 
 
 class Tagger(nn.Module):
-    """Two logits for each letter, from what is left of it, and if asked also from the right."""
+    """Two logits for each letter, read from the left and, if ``both_ways``, from the right."""
 
     def __init__(self, d_hidden: int, *, both_ways: bool) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class Tagger(nn.Module):
         self.readout = nn.Linear((1 + both_ways) * d_hidden, 2)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Read from left to right, and if asked also from right to left."""
+        """Read from left to right and, if ``both_ways``, from right to left."""
         x = one_hot(ids)
         states, _ = self.forwards(x)
         if self.backwards is not None:
@@ -148,14 +148,14 @@ class Tagger(nn.Module):
 
 
 def tag_loss(tagger: Tagger, batch: tuple[Tensor, Tensor]) -> Tensor:
-    """The cross-entropy of the tags; blanks do not count."""
+    """The cross-entropy of the tags, without blanks."""
     ids, tags = batch
     return F.cross_entropy(tagger(ids).flatten(0, 1), tags.flatten())
 
 
 @experiment([{"steps": 20}, {"steps": 300}], within=0.02)
 def tagging(*, steps: int) -> Row:
-    """The share of letters, and of whole names, that taggers of equal size label right."""
+    """The accuracy of taggers of equal size, by letters and by whole names."""
     firsts = shuffled(census_names("first:female", "first:male") - {"JOSEPHINE"}, seed(0))
     firsts = ["JOSEPHINE", *firsts]
     random = seed(1)
@@ -186,7 +186,7 @@ def tagging(*, steps: int) -> Row:
     return found
 
 
-# Words of so many syllables --------------------------------------------------------------------
+# Words with a given number of syllables ----------------------------------------------------------
 
 
 class Writer(nn.Module):
@@ -221,7 +221,7 @@ class Writer(nn.Module):
 
 
 def surprise(writer: Writer, batch: tuple[Tensor, Tensor]) -> Tensor:
-    """The mean of −log of the chance given to each next letter, the full stop included."""
+    """The mean of −log of the probability of each next letter, the full stop included."""
     number, ids = batch
     target = F.pad(ids, (0, 1), value=STOP)
     target = target.masked_fill((target == STOP).cumsum(-1) > 1, -100)
@@ -239,7 +239,7 @@ def some_words(
 
 
 def as_asked(lists: list[list[str]]) -> float:
-    """The share that has the right number of syllables by the rule, each number alike."""
+    """The share with the right number of syllables by the rule, averaged over numbers."""
     return float(
         np.mean(
             [
@@ -258,7 +258,7 @@ def rows_of(number: Tensor, ids: Tensor) -> Iterator[list[int]]:
 
 @experiment([{"steps": 20}, {"steps": 300}], within=0.05)
 def writing(*, steps: int) -> Row:
-    """What a network writes when asked for so many syllables, beside a table with back-off."""
+    """Words that a network writes for a number of syllables, beside a table with back-off."""
     random = seed(2)
     words = syllable_words()
     unseen, trained = (
@@ -270,7 +270,7 @@ def writing(*, steps: int) -> Row:
     fit(writer, surprise, pages, steps=steps, learning_rate=1e-2, clip=1.0, progress=False)
     written = [writer.write(n, 400, random) for n in range(MOST_SYLLABLES)]
     asked = some_words(2000, unseen, random)
-    table = AbsoluteDiscounting(  # five signs back, after Kneser and Ney; lecture 7 has the formula
+    table = AbsoluteDiscounting(  # five characters back, Kneser–Ney; lecture 7 has the formula
         (row for page in pages for row in rows_of(*page)),
         symbols=BLANK + 1 + MOST_SYLLABLES,
         order=6,
@@ -316,7 +316,7 @@ def spectral_radius(matrix: Tensor) -> float:
 
 
 def gradient_by_lag(cell: nn.Module, ids: Tensor, generator: torch.Generator) -> list[float]:
-    """The norm of the gradient of a random mix of last outputs, by each token; lag 0 first."""
+    """The gradient norm of a random mix of last outputs with respect to each token; lag 0 first."""
     x = one_hot(ids).double().requires_grad_()
     last = cell(x)[0][:, -1]
     mix = torch.randn(*last.shape, generator=generator, dtype=torch.float64)
@@ -326,7 +326,7 @@ def gradient_by_lag(cell: nn.Module, ids: Tensor, generator: torch.Generator) ->
 
 @experiment()
 def radii() -> Row:
-    """The gradient by lag in plain networks of four spectral radii, and the one they begin with."""
+    """The gradient by lag in plain networks of four spectral radii, and the default radius."""
     random = seed(5)
     ids = passages(32, 100, random)
     found = {}
@@ -347,7 +347,7 @@ def radii() -> Row:
 
 @experiment()
 def open_gates() -> Row:
-    """The gradient by lag in five untrained cells, and what is left of it some letters earlier."""
+    """The gradient by lag in five untrained cells, and how much is left some letters earlier."""
     ids = passages(32, 100, seed(5))
     random = seed(6)
     cells = {
