@@ -1,4 +1,4 @@
-"""What lecture 5 says of readers that are told the order of letters in six ways, computed.
+"""Evidence of lecture 5: readers with six kinds of position encodings.
 
 make evidence N=05
 """
@@ -40,12 +40,12 @@ ADDED = ("none", "learned", "sinusoidal", "rotary")
 ALL = (*ADDED, "ALiBi", "T5")
 SEEDS = (0, 1)
 REACH = 8
-RESONANT = 63  # places: two hands are round
+RESONANT = 63  # positions after which two rotary pairs have made whole turns
 
 
 @experiment([{"kind": kind} for kind in ("none", "sinusoidal", "rotary")])
 def orders(*, kind: str) -> Row:
-    """The score of BITES and DOG in each order of the words, as the first figure has them."""
+    """The attention score of BITES and DOG in each order of the words, as in the first figure."""
     explorer = PositionExplorer(tokens=32, d_model=16, kind="rotary", seed=141)
     if kind == "sinusoidal":
         table = sinusoidal(3, 16, dtype=torch.float64)
@@ -63,7 +63,7 @@ def orders(*, kind: str) -> Row:
     within=0.03,
 )
 def judging(*, kind: str, causal: bool) -> Row:
-    """The share of words that a reader tells right: a surname, or its letters shuffled."""
+    """The accuracy of a reader that distinguishes surnames from shuffled letters."""
     words, _ = names_and_shuffles(names_of_eight()[0], torch.Generator().manual_seed(1))
     right = learn_to_judge(kind, causal_mask(EIGHT) if causal else None)
     return {"right": right, "words": len(words)}
@@ -74,18 +74,18 @@ def judging(*, kind: str, causal: bool) -> Row:
 
 @torch.no_grad()
 def bits(reader: nn.Module, tokens: int = LONG, mask: Tensor | None = None) -> float:
-    """What a hidden letter costs in windows of so many letters."""
+    """The bits of a hidden letter in windows of ``tokens`` letters."""
     return surprise(reader, asked_windows(tokens), mask=mask).item() / math.log(2)
 
 
 def by_length(reader: nn.Module, reach: int | None = None) -> list[float]:
-    """The bits in windows of each length; with a ``reach``, no letter looks farther."""
+    """The bits in windows of each length; with a ``reach``, no letter attends farther."""
     return [bits(reader, n, None if reach is None else near(n, reach)) for n in LENGTHS]
 
 
 @experiment([{"kind": kind, "value": value} for kind in ALL for value in SEEDS], within=0.05)
 def guessing(*, kind: str, value: int) -> Row:
-    """Bits for a hidden letter by length, looking everywhere and through a window."""
+    """Bits for a hidden letter by length, with attention everywhere and within a window."""
     reader = learn_to_guess(kind, value)
     answers = []
     for tokens in (SHORT, LONG):
@@ -102,7 +102,7 @@ def guessing(*, kind: str, value: int) -> Row:
 
 @experiment(within=1e-4)
 def frequency() -> Row:
-    """Bits for a letter by how frequent each is, and the buckets that training meets."""
+    """Bits for a letter by its frequency, and the buckets that occur in training."""
     held_out, seen = rows()
     share = F.one_hot(seen, len(LETTERS)).double().mean(0)
     bucket = relative_buckets(LONG)
@@ -116,7 +116,7 @@ def frequency() -> Row:
 
 @experiment([{"value": value} for value in SEEDS], within=0.05)
 def rotation(*, value: int) -> Row:
-    """What spoils rotation in long texts, and what scaling the places or the base does."""
+    """Why rotation fails in long texts, and what scaling the positions or the base changes."""
     reader = learn_to_guess("rotary", value)
     distance = (torch.arange(LONG)[:, None] - torch.arange(LONG)).abs()
     resonant = (distance - RESONANT).abs() <= 6
@@ -156,7 +156,7 @@ def rotation(*, value: int) -> Row:
 
 @experiment([{"value": value} for value in SEEDS], within=0.05)
 def distances(*, value: int) -> Row:
-    """At 128 letters: rows and buckets never met filled, a cost that stops, far keys hidden."""
+    """At 128 letters: untrained rows and buckets filled, a bounded bias, far keys hidden."""
     learned = learn_to_guess("learned", value)
     learned.embedding.learned.weight.data[SHORT:] = 0
     bucket = relative_buckets(LONG)
@@ -178,7 +178,7 @@ def distances(*, value: int) -> Row:
 
 
 def steep(tokens: int, *, sides: bool = True) -> Tensor:
-    """ALiBi with slopes 1 and ¼; two heads look back only and two ahead only."""
+    """ALiBi with slopes 1 and ¼; two heads attend only backwards and two only forwards."""
     position = torch.arange(tokens)
     ahead = position - position[:, None]
     cost = torch.tensor([1, 1 / 4, 1, 1 / 4])[:, None, None] * -ahead.abs()
@@ -187,7 +187,7 @@ def steep(tokens: int, *, sides: bool = True) -> Tensor:
 
 
 def surprise_anywhere(reader: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
-    """Every batch begins at a random place."""
+    """The loss when every batch starts at a random position."""
     return surprise(reader, batch, start=torch.randint(LONG - SHORT + 1, ()).item())
 
 
@@ -204,7 +204,7 @@ def variants(*, what: str) -> Row:
     return {"bits": by_length(reader), "windowed": by_length(reader, REACH)}
 
 
-# Who bit whom? ---------------------------------------------------------------------------------
+# Who bit whom? -----------------------------------------------------------------------------------
 
 CREATURES = (
     "dog man cat fox hen cow boy girl wolf goat bear frog duck fish bird horse hare owl bee ox"
@@ -212,11 +212,11 @@ CREATURES = (
 VERBS = "bites sees chases fears follows bitten seen chased feared followed is by"
 WORDS = [*CREATURES.split(), *VERBS.split()]
 BITES, BITTEN, IS, BY = (WORDS.index(word) for word in ("bites", "bitten", "is", "by"))
-ROLES = (0, 4)  # where the one who did it stands, in the active and in the passive voice
+ROLES = (0, 4)  # index of the agent, in the active and in the passive voice
 
 
 def couples() -> tuple[Tensor, Tensor]:
-    """Pairs of creatures in both roles: 40 that are asked, and 150 that are told."""
+    """Pairs of creatures in both roles: 40 for the test, and 150 for training."""
     pairs = torch.combinations(torch.arange(BITES))
     pairs = pairs[torch.randperm(len(pairs), generator=torch.Generator().manual_seed(0))]
     both = torch.stack([pairs, pairs.flip(-1)], dim=1)
@@ -232,7 +232,7 @@ def sentences(couple: Tensor, verb: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def blame(reader: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
-    """Cross-entropy of the word that names who did it, added up over both voices."""
+    """The cross-entropy of the word for the agent, summed over both voices."""
     places = [torch.full((len(ids),), place) for ids, place in zip(batch, ROLES, strict=True)]
     scores = [reader(ids)[..., 0] for ids in batch]
     return sum(F.cross_entropy(*pair) for pair in zip(scores, places, strict=True))
@@ -240,7 +240,7 @@ def blame(reader: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
 
 @experiment([{"kind": kind, "value": value} for kind in ALL for value in SEEDS], within=0.1)
 def who_did_it(*, kind: str, value: int) -> Row:
-    """The share of unseen sentences, active and passive, in which the reader names who did it."""
+    """The share of unseen sentences, active and passive, whose agent the reader finds."""
     random = seed(value)
     asked, told = couples()
     reader = Reader(kind, 1, tokens=64, vocabulary_size=len(WORDS))

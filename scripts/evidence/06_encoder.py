@@ -1,4 +1,4 @@
-"""What lecture 6 says of deep stacks, of who fills holes best, and of few labels, computed.
+"""Evidence of lecture 6: deep stacks, models that fill in letters, and few labels.
 
 make evidence N=06
 """
@@ -43,18 +43,18 @@ def share(right: Tensor) -> float:
     return right.double().mean().item()
 
 
-# Deep stacks at birth --------------------------------------------------------------------------
+# Untrained deep stacks ---------------------------------------------------------------------------
 
 
 def new_stack(kind: str, layers: int) -> nn.Sequential:
-    """A stack of layers 32 wide, from the first seed."""
+    """A stack of layers of width 32, from seed 0."""
     seed(0)
     return deep_stack(kind, layers, 32)
 
 
 @experiment([{"kind": kind} for kind in KINDS])
 def births(*, kind: str) -> Row:
-    """How far tokens differ above 1 to 60 layers, and what gradient arrives at the first."""
+    """How far tokens differ after 1 to 60 layers, and the gradient at the first layer."""
     depths = (1, 2, 4, 8, 15, 30, 60)
     spread, gradient = np.array([birth(new_stack(kind, layers)) for layers in depths]).T
     return {
@@ -66,7 +66,7 @@ def births(*, kind: str) -> Row:
 
 
 def begun_anew(begin: Callable[[Tensor], Tensor], layers: int = 60) -> nn.Sequential:
-    """A bare stack whose matrices begin otherwise and whose biases are 0, in double precision."""
+    """A bare stack with matrices initialized by ``begin`` and zero biases, in double precision."""
     stack = new_stack("bare", layers).double()
     for layer in stack:
         for linear in (layer.f.expand, layer.f.contract):
@@ -77,7 +77,7 @@ def begun_anew(begin: Callable[[Tensor], Tensor], layers: int = 60) -> nn.Sequen
 
 @experiment()
 def first_weights() -> Row:
-    """What comes through 60 layers: orthogonal, with variance 1/d or 2/d, or five times as loud."""
+    """Signals through 60 layers: orthogonal, variance 1/d or 2/d, or five times as large."""
 
     def of_variance(factor: float) -> Callable[[Tensor], Tensor]:
         return lambda weight: nn.init.normal_(weight, std=math.sqrt(factor / weight.shape[1]))
@@ -140,19 +140,19 @@ def sixty_layers() -> Row:
     }
 
 
-# Who fills holes best? -------------------------------------------------------------------------
+# Models that fill in letters ---------------------------------------------------------------------
 
 
 @cache
 def dictionary() -> tuple[list[str], Tensor, Tensor]:
-    """The words, their letters, and which of these are there; the first are held out."""
+    """The words, their letters, and which are valid; the first words are held out."""
     words = dictionary_words()
     return words, *ids_of_words(words)
 
 
 @cache
 def neighbourhoods(held_out: bool) -> Tensor:  # noqa: FBT001 - one of two parts
-    """Every letter of the words, in the middle of a row, and those before and after it."""
+    """A row for each letter of the words, with its neighbours before and after it."""
     _, ids, valid = dictionary()
     part = slice(TEST) if held_out else slice(HELD_OUT, None)
     framed = F.pad(torch.where(valid[part], ids[part], HOLE), (REACH, REACH), value=HOLE)
@@ -160,14 +160,14 @@ def neighbourhoods(held_out: bool) -> Tensor:  # noqa: FBT001 - one of two parts
 
 
 def by_frequency() -> Tensor:
-    """How frequent each letter is, for each letter that is asked."""
+    """The frequencies of letters, a row for each letter to be predicted."""
     letter = neighbourhoods(held_out=False)[:, REACH]
     found = torch.bincount(letter, minlength=ALPHABET) / len(letter)
     return found.double().expand(len(neighbourhoods(held_out=True)), ALPHABET)
 
 
 def backing_off(neighbours: tuple[int, ...], discount: float = 0.75) -> Tensor:
-    """Absolute discounting: n - D for each pair seen, and what that saves for fewer neighbours."""
+    """Absolute discounting: n - D for each pair seen, the rest by fewer neighbours."""
     learned, asked = neighbourhoods(held_out=False), neighbourhoods(held_out=True)
     letter = learned[:, REACH]
     probability = by_frequency()
@@ -203,7 +203,7 @@ def streams(part: str) -> Tensor:
 
 
 def readings() -> Tensor:
-    """What the lens reads in each stream: logits of the letters."""
+    """The logits that the lens reads from each stream."""
     large = load_speller()
     embedding = large.embedding.token.weight.detach()
     return (large.encoder.norm(streams("test")).detach() @ embedding.T)[..., :ALPHABET]
@@ -211,7 +211,7 @@ def readings() -> Tensor:
 
 @cache
 def guesses() -> dict[str, tuple[Tensor, Tensor]]:
-    """Of each learner but the encoder of the page: its probabilities, and the right letters."""
+    """The probabilities of each model but the encoder of the page, and the right letters."""
     answer = neighbourhoods(held_out=True)[:, REACH]
     mixed = torch.stack([backing_off(order) for order in NEAR_FIRST]).mean(0)
     return {
@@ -233,7 +233,7 @@ def guesses() -> dict[str, tuple[Tensor, Tensor]]:
     ]
 )
 def filling(*, who: str) -> Row:
-    """Right first guesses, right guesses among three, and bits a letter, each hidden in turn."""
+    """Top-1 and top-3 accuracy and bits per letter, each letter hidden in turn."""
     probability, right = guesses()[who]
     best = probability.topk(3).indices == right[:, None]
     bits = -probability.gather(1, right[:, None]).log2().mean().item()
@@ -245,7 +245,7 @@ ENDINGS = ("", "s", "es", "ed", "d", "ing", "er", "ers", "ly", "y", "e", "al", "
 
 @experiment()
 def relatives() -> Row:
-    """First guesses in words that differ from one in training by an ending, and in others."""
+    """Top-1 accuracy in words that differ from a training word by an ending, and in others."""
     words, _, valid = dictionary()
     to_learn_from = set(words[HELD_OUT:])
 
@@ -272,7 +272,7 @@ def relatives() -> Row:
 
 @experiment()
 def larger_encoder() -> Row:
-    """What the larger encoder and the tables learned from, and how large the encoder is."""
+    """The training data of the larger encoder and of the tables, and the size of the encoder."""
     words = set(dictionary()[0][HELD_OUT:])
     stored = contents("speller.npz")
     steps, batch = int(stored["steps"]), int(stored["batch"])
@@ -307,7 +307,7 @@ def readout_of_its_own(x: Tensor, right: Tensor, steps: int) -> Callable[[Tensor
 
 @experiment([{"steps": 5}, {"steps": 60}], within=0.02)
 def lens(*, steps: int) -> Row:
-    """Right first guesses after each block: by the lens, and by a readout fitted to the block."""
+    """Top-1 accuracy after each block: by the lens, and by a readout fitted to the block."""
     right = truth(slice(TEST))
     read = readings()
     learned = truth(slice(HELD_OUT, HELD_OUT + 1500))
@@ -338,7 +338,7 @@ def lens(*, steps: int) -> Row:
 
 @experiment()
 def neighbours() -> Row:
-    """How alike the neighbours of two letters are, for all pairs: the overlap of distributions."""
+    """The overlap of the neighbour distributions of two letters, for all pairs."""
     near = neighbourhoods(held_out=False)[:, REACH - 1 : REACH + 2]
     before, letter, behind = near.T
     counts = torch.zeros(ALPHABET, 27 * 27).double()
@@ -359,7 +359,7 @@ def rule_of_thumb(word: str) -> int:
 
 
 def careful_rule(word: str) -> int:
-    """The rule of thumb, with some endings and some vowels that are spoken apart."""
+    """The rule of thumb, with exceptions for some endings and some separate vowels."""
     groups = len(re.findall("[aeiouy]+", word))
     if groups > 1:
         silent = "([^aeiouyl]|[aeiouyr]l)e$|[^aeiouytd]ed$|[^aeiouysxzcgh]es$"
@@ -375,7 +375,7 @@ def labels_of_all() -> Tensor:
 
 
 def few_words(labels: int, value: int) -> Tensor:
-    """So many words to learn from, drawn anew for each seed."""
+    """``labels`` training words, drawn anew for each seed."""
     order = torch.randperm(len(dictionary()[0]) - HELD_OUT, generator=seed(value))
     return HELD_OUT + order[:labels]
 
@@ -405,7 +405,7 @@ def summed(rows: Tensor) -> Tensor:
 
 @cache
 def by_letters(labels: int, value: int) -> tuple[Tensor, Tensor]:
-    """Counts of one, two and three letters in a row, those that the labelled words have."""
+    """Counts of the one to three letters in a row that occur in the labelled words."""
     words = dictionary()[0]
     few = few_words(labels, value).tolist()
     pieces = [
@@ -423,7 +423,7 @@ def by_letters(labels: int, value: int) -> tuple[Tensor, Tensor]:
 
 
 def by_rule(labels: int, value: int, rule: Callable[[str], int]) -> tuple[Tensor, Tensor]:
-    """The same counts, and what the rule says."""
+    """The same counts, and the prediction of the rule."""
     rows = torch.cat([few_words(labels, value), torch.arange(TEST)])
     said = torch.tensor([[float(rule(dictionary()[0][i]))] for i in rows])
     few, test = by_letters(labels, value)
@@ -439,7 +439,7 @@ LEARNERS = {
 
 
 def fitted(who: str, labels: int) -> list[float]:
-    """The share of the test words that a linear map counts right, for each draw of labels."""
+    """The test accuracy of a linear map, for each draw of labels."""
     shares = []
     for value in DRAWS:
         rows, test = LEARNERS[who](labels, value)
@@ -467,7 +467,7 @@ NAMES = {
 
 @experiment([{"who": who} for who in NAMES])
 def few_labels(*, who: str) -> Row:
-    """What a learner counts right with 150 and with 1,000 labels: mean and deviation of draws."""
+    """The accuracy of a model with 150 and with 1,000 labels: mean and deviation of draws."""
     name, learner = NAMES[who], fitted if who in LEARNERS else trained
     shares = {labels: learner(who, labels) for labels in (150, 1000)}
     means = [np.mean(some).item() for some in shares.values()]
@@ -481,7 +481,7 @@ def few_labels(*, who: str) -> Row:
 
 @experiment()
 def rules() -> Row:
-    """The share of the test words that rules count right, which learn nothing."""
+    """The test accuracy of rules, which need no training."""
     words = dictionary()[0][:TEST]
     return {
         name: float(np.mean([rule(word) == syllables(word) for word in words]))

@@ -1,6 +1,6 @@
-"""What lecture 7 states and does not compute itself: tables that count, probes, drafts, caches.
+"""Evidence of lecture 7 beyond its page: n-gram tables, probes, drafts, caches.
 
-Where ``part`` is more than 1, a share of the towns and of the training has to do.
+Where ``part`` is more than 1, a 1/``part`` share of the towns and of the training is used.
 """
 
 import itertools
@@ -56,7 +56,7 @@ Bits = Callable[[list[str]], Tensor]
 
 @cache
 def small_decoder(part: int) -> Decoder:
-    """The decoder that the page trains and shows, or one that took fewer of its steps."""
+    """The decoder that the page trains, or one trained for fewer steps."""
     random = seed(0)
     writer = Decoder(len(ALPHABET), d_model=48, heads=4, layers=2, tokens=LONGEST)
     for steps, rate in ((450 // part, 5e-3), (250 // part, 1.5e-3), (100 // part, 4e-4)):
@@ -68,7 +68,7 @@ def small_decoder(part: int) -> Decoder:
 
 
 def as_ids(text: str) -> list[int]:
-    """What a table counts: the letters, and the mark that ends the text."""
+    """The ids that a table counts: the letters, and the mark that ends the text."""
     return [ALPHABET.index(letter) for letter in text + END]
 
 
@@ -76,7 +76,7 @@ def as_ids(text: str) -> list[int]:
 def table(
     part: int, back: int = BACK, keep: int = 3, *, continuation: bool = True
 ) -> AbsoluteDiscounting:
-    """The table that looks ``back`` letters back; the first ``keep`` name the country."""
+    """The table with ``back`` letters of context; the first ``keep`` letters are the country."""
     return AbsoluteDiscounting(
         map(as_ids, SEEN[::part]),
         symbols=len(ALPHABET),
@@ -88,7 +88,7 @@ def table(
 
 
 def sums_of_decoder(decoder: Decoder) -> Bits:
-    """How many bits each text takes by a decoder."""
+    """The bits of each text under a decoder."""
 
     def bits_of(texts: list[str]) -> Tensor:
         groups = (texts[i : i + 1000] for i in range(0, len(texts), 1000))
@@ -99,7 +99,7 @@ def sums_of_decoder(decoder: Decoder) -> Bits:
 
 
 def sums_of_table(counted: AbsoluteDiscounting) -> Bits:
-    """How many bits each text takes by a table."""
+    """The bits of each text under a table."""
 
     def bits_of(texts: list[str]) -> Tensor:
         flat = counted.bits(map(as_ids, texts))
@@ -119,7 +119,7 @@ def judges(part: int) -> dict[str, Bits]:
 
 @experiment(PARTS, within=0.02)
 def lappajaer(part: int) -> Row:
-    """The small decoder takes Lappajär for Finnish, and bets on other letters before the v."""
+    """The small decoder gives Lappajär to Finland, and prefers other letters before the v."""
     writer, v = small_decoder(part), ALPHABET.index("v")
     with torch.no_grad():
         bet = writer(town_rows(["fi Lappajär"], ALPHABET)[0, :-1])[-1].softmax(-1)
@@ -145,7 +145,7 @@ def along_names(part: int) -> Row:
     length = torch.tensor([len(text) for text in judged])[:, None]
     each = town_bits(writer, town_rows(judged, ALPHABET))
     of_letters, elsewhere = (
-        bits.scatter(1, length, math.nan)[:, 3:15]  # without the country and the mark behind
+        bits.scatter(1, length, math.nan)[:, 3:15]  # without the country and the end mark
         for bits in (each, town_bits(writer, town_rows(swapped, ALPHABET)))
     )
     by_place, moved = of_letters.nanmean(0), elsewhere.nanmean(0)
@@ -207,7 +207,7 @@ def heads(part: int) -> Row:
 
 @experiment(PARTS, within=0.02)
 def bets(part: int) -> Row:
-    """Kneser-Ney needs fewer bits than the large decoder; half of each needs fewer still."""
+    """Kneser-Ney needs fewer bits than the large decoder; their mean needs fewer still."""
     judged = UNSEEN[::part]
     rows, length = town_rows(judged, ALPHABET), torch.tensor([len(text) + 1 for text in judged])
     by_table = {k: table(part, k).bits(map(as_ids, judged)) for k in range(2, 6)}
@@ -251,7 +251,7 @@ def bets(part: int) -> Row:
 
 @experiment(PARTS, within=0.02)
 def by_heart(part: int) -> Row:
-    """The table writes a town of the list more often than an unseen one, the decoders hardly."""
+    """The table reproduces training towns more often than held-out ones, the decoders hardly."""
     found = {"who": ["small decoder", "large decoder", "table"], "share": [], "ratio": []}
     for who, bits_of in judges(part).items():
         known, strange = (torch.exp2(-bits_of(texts[::part])) for texts in (SEEN, UNSEEN))
@@ -312,7 +312,7 @@ def countries(part: int) -> Row:
     + [{"part": 1, "towns": 40, "draft": who} for who in ("small", "table")]
 )
 def drafts(part: int, towns: int, draft: str) -> Row:
-    """A call of the large decoder yields more than one letter, whichever draft writes ahead."""
+    """A call of the large decoder yields more than one letter with either draft model."""
     random, large, texts = seed(0), load_name_decoder(), UNSEEN[: 300 // part]
     rows = town_rows(texts, ALPHABET)
     asked = rows[:, 1:] >= 0
@@ -341,7 +341,7 @@ def drafts(part: int, towns: int, draft: str) -> Row:
 
 @experiment([{"heads": n, "kv_heads": m} for n, m in ((8, 8), (8, 2), (8, 1), (4, 4))])
 def cache_bytes(heads: int, kv_heads: int) -> Row:
-    """A layer keeps, of a token, a key and a value for each head of keys, and nothing else."""
+    """A layer stores, for each token, a key and a value for each key head, and nothing else."""
     width, tokens, kept = {8: 64, 4: 48}[heads], 10, []
     layer = BlockAttention(width, heads, kv_heads=kv_heads)
     for projection in (layer.key, layer.value):
@@ -358,8 +358,8 @@ LLAMAS = {"Llama 3 8B": (8.0e9, 32, 32, 8), "Llama 3 70B": (70.6e9, 80, 64, 8)}
 
 @experiment({"model": name} for name in LLAMAS)
 def large_caches(model: str) -> Row:
-    """Without groups few long texts weigh as much as all parameters of the 70B model."""
-    operations, memory = 989e12, 3.35e12  # of an H100 in a second: dense bfloat16, bytes fetched
+    """Without grouped heads the caches of few long texts are as large as the 70B model."""
+    operations, memory = 989e12, 3.35e12  # of an H100 per second: dense bfloat16, bytes read
     (parameters, layers, *heads), d_head, tokens = LLAMAS[model], 128, 10_000
     own, grouped = (2 * layers * count * d_head * 2 for count in heads)  # bytes a token
     return {
@@ -379,14 +379,14 @@ def large_caches(model: str) -> Row:
 
 @experiment(within=1000.0)  # seconds are those of the machine
 def waiting() -> Row:
-    """How long one more letter takes, in milliseconds, without a cache and with one."""
+    """The time for one more letter, in milliseconds, without a cache and with one."""
     random, far = seed(0), 512
     reader = Decoder(len(ALPHABET), 48, 4, 2, tokens=far).eval()  # the time needs no training
     ids = torch.randint(len(ALPHABET), (far,), generator=random)
 
     @torch.no_grad()
     def least(pieces: list[Tensor], cache: KeyValueCache | None = None) -> float:
-        """The least processor time for a piece: other programs do not count."""
+        """The least processor time for a piece, to exclude other programs."""
         times = []
         for piece in pieces:
             start = time.thread_time()
@@ -408,7 +408,7 @@ def waiting() -> Row:
 
 @experiment()
 def trials() -> Row:
-    """Twice the epochs, with more dropout, brought the large decoder no further."""
+    """Twice the epochs, with more dropout, did not improve the large decoder."""
     record = json.loads((DATA / "name_decoder.json").read_text())
     short, long = sorted(record["trials"], key=lambda trial: trial["epochs"])
     return {
@@ -423,7 +423,7 @@ def trials() -> Row:
 
 @experiment()
 def scaling() -> Row:
-    """More towns help at every size, and a larger size helps with most towns."""
+    """More towns help at every size, and larger models help with most towns."""
     rows = json.loads((DATA / "scaling.json").read_text())["rows"]
     amounts, sizes = (sorted({row[key] for row in rows}) for key in ("towns", "parameters"))
 
@@ -462,7 +462,7 @@ def scaling() -> Row:
 
 @cache
 def translator(part: int) -> tuple[NumberWords, EncoderDecoder]:
-    """The numbers and the translator of the page, or one that took fewer of its steps."""
+    """The numbers and the translator of the page, or one trained for fewer steps."""
     random = seed(0)
     words = load_number_words(random)
     model = EncoderDecoder(len(words.english_words), len(words.german_pieces), 32, 1, 1, tokens=12)
@@ -477,7 +477,7 @@ def translator(part: int) -> tuple[NumberWords, EncoderDecoder]:
 
 @experiment([{"part": 20}, {"part": 1}], within=0.02)
 def translations(part: int) -> Row:
-    """A translator of numbers errs rarely, and mostly where a number has one word or two."""
+    """The translator errs rarely, and mostly on numbers of one or two words."""
     words, model = translator(part)
     unseen = torch.cat([words.fresh, words.strange])
     written = translated(model, words.source[unseen], steps=words.target.shape[1])
@@ -507,7 +507,7 @@ EXAMPLES = [
 
 @experiment([{"part": 20}, {"part": 1}], within=0.02)
 def looks(part: int) -> Row:
-    """Where the translator looks while it writes: its cross-attention on some numbers."""
+    """The cross-attention of the translator on some numbers."""
     words, model = translator(part)
     numbers = EXAMPLES[::part]
     source = words.source[torch.tensor(numbers) - 1]
