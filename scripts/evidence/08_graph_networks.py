@@ -1,4 +1,4 @@
-"""What lecture 8 says of attention that ranks, of far messages, of solubility and of single atoms.
+"""Evidence of lecture 8: static attention, distant messages, solubility and single atoms.
 
 make evidence N=08
 """
@@ -42,9 +42,9 @@ from course_lib.support.training import fit, parameter_count, seed
 
 DOUBLE = {"dtype": torch.float64}
 NAMES, SEEDS, RESAMPLINGS = 6, range(5), 4000
-BEST, DEPTH, ROUNDS, STRENGTH = "attention 2", 4, 0, 0.03  # what the experiments below find
+BEST, DEPTH, ROUNDS, STRENGTH = "attention 2", 4, 0, 0.03  # chosen by the experiments below
 ATTENTIONS = {1: GATConv, 2: GATv2Conv}
-TRIALS = {  # version, steps, and what is special
+TRIALS = {  # version, steps, and options
     "2": (2, 300, {}),
     "1": (1, 600, {}),
     "1, all ask alike": (1, 300, {"same": True}),
@@ -65,7 +65,7 @@ def rms(errors: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-# Attention that ranks --------------------------------------------------------------------------
+# Static and dynamic attention --------------------------------------------------------------------
 
 
 class Lookup(nn.Module):
@@ -79,13 +79,13 @@ class Lookup(nn.Module):
         self.readout = hidden if deep else nn.Linear(32, NAMES)
 
     def forward(self, graph: Graph, names: Tensor, values: Tensor) -> Tensor:
-        """For each node, which value it names."""
+        """The logits of the value that each node looks up."""
         told = graph.with_features(self.name(names) + self.value(values))
         return self.readout(self.attention(told))
 
 
 def riddles(count: int, generator: torch.Generator, *, same: bool = False) -> tuple:
-    """``count`` graphs of keys and queries. If ``same``, all queries want the first key."""
+    """``count`` graphs of keys and queries. If ``same``, all queries look up the first key."""
     each = torch.arange(NAMES)
     edges = torch.stack([each.repeat(NAMES), NAMES + each.repeat_interleave(NAMES)])
     edges = torch.cat([edges + 2 * NAMES * n for n in range(count)], 1)
@@ -101,7 +101,7 @@ def riddles(count: int, generator: torch.Generator, *, same: bool = False) -> tu
 
 @experiment([{"trial": trial, "start": start} for trial in TRIALS for start in SEEDS], within=0.05)
 def values_found(*, trial: str, start: int) -> Row:
-    """Version 1 finds few of the values: unless all ask alike, with more heads or a readout."""
+    """Version 1 finds few values, except for equal queries, more heads or a deep readout."""
     version, steps, options = TRIALS[trial]
     same = options.get("same", False)
     generator = seed(start)
@@ -119,25 +119,25 @@ def values_found(*, trial: str, start: int) -> Row:
     return {"steps": steps, "share": found}
 
 
-# Far messages ----------------------------------------------------------------------------------
+# Distant messages --------------------------------------------------------------------------------
 
 
 def tree(depth: int) -> Graph:
-    """Every node but the leaves has two children; node 0 is the root."""
+    """A binary tree; node 0 is the root."""
     child = torch.arange(1, 2 ** (depth + 1) - 1)
     nothing = torch.zeros(len(child) + 1, 1, **DOUBLE)
     return Graph.undirected(nothing, torch.stack([(child - 1) // 2, child]))
 
 
 def share(adjacency: Tensor, u: int, v: int, r: int) -> float:
-    """Of all walks of r steps that end at u, the part that begins at v."""
+    """The share of the walks of r steps to u that start at v."""
     walks = torch.linalg.matrix_power(adjacency, r)[u]
     return (walks[v] / walks.sum()).item()
 
 
 @experiment()
 def listening() -> Row:
-    """A far node's share halves at each step on a row and falls by three in a tree."""
+    """A distant node's share falls by 2 per step on a path and by about 3 in a tree."""
     depth, wide = 8, tree(9).adjacency()
     places = torch.stack([torch.arange(32), torch.arange(1, 33)])
     line = Graph.undirected(torch.zeros(33, 1, **DOUBLE), places).adjacency()
@@ -173,10 +173,10 @@ def listening() -> Row:
 
 @experiment()
 def live_listening() -> Row:
-    """In the figure's tree little comes from the farthest node, and much by an edge to it."""
+    """In the figure's tree the farthest node has a small share; an edge to it makes it large."""
     adjacency, listener = tree(5).adjacency(), 16  # one level above the leaves, as in the figure
     walks = [torch.linalg.matrix_power(adjacency, r)[listener] for r in range(10)]
-    steps = torch.stack(walks).gt(0).int().argmax(dim=0)  # the round in which each is first heard
+    steps = torch.stack(walks).gt(0).int().argmax(dim=0)  # when each node is first heard
     farthest, apart = steps.argmax().item(), steps.max().item()
     far = 1 / share(adjacency, listener, farthest, apart)
     adjacency[[listener, farthest], [farthest, listener]] = 1
@@ -190,7 +190,7 @@ def live_listening() -> Row:
 
 
 def steps_apart(graph: Graph) -> Tensor:
-    """The number of edges on the shortest way from v to u, as [u, v]."""
+    """The number of edges on the shortest path from v to u, as [u, v]."""
     reached = torch.eye(graph.nodes)
     apart = torch.full((graph.nodes, graph.nodes), torch.inf)
     for step in range(graph.nodes):
@@ -201,7 +201,7 @@ def steps_apart(graph: Graph) -> Tensor:
 
 @experiment([{"count": 100}, {"count": len(molecules)}], within=1e-2)
 def whole_molecules(*, count: int) -> Row:
-    """How far apart the atoms of the first molecules are, and how many have heard of all others."""
+    """The distances of atoms in the first molecules, and how many atoms all others reach."""
     farthest = [steps_apart(it.graph()).max(1).values for it in molecules[:count]]
     diameters = torch.stack([steps.max() for steps in farthest])
     rounds = len(MoleculeNetwork().layers)
@@ -214,7 +214,7 @@ def whole_molecules(*, count: int) -> Row:
     }
 
 
-# What no message passing can see ---------------------------------------------------------------
+# The limits of message passing -------------------------------------------------------------------
 
 
 def carbons(*bonds: tuple[int, int]) -> Graph:
@@ -228,7 +228,7 @@ PAIR = [carbons(*SIX, (0, 6), (6, 7), (7, 8), (8, 9), (9, 5)), carbons(*FIVES, (
 
 
 def ring_size(graph: Graph) -> Tensor:
-    """The length of the shortest ring through each atom, found by closed walks that do not turn."""
+    """The length of the shortest ring through each atom, by closed walks without backtracking."""
     adjacency = graph.adjacency()
     sizes = torch.zeros(graph.nodes, 1, **DOUBLE)
     for node in range(graph.nodes):
@@ -245,14 +245,14 @@ def ring_size(graph: Graph) -> Tensor:
 
 
 def returns(graph: Graph, steps: int = 6) -> Tensor:
-    """The chance to be back after 1 to ``steps`` random steps, as features of each node."""
+    """The return probabilities after 1 to ``steps`` random steps, as features of each node."""
     step = graph.adjacency() / graph.adjacency().sum(1, keepdim=True)
     powers = [torch.linalg.matrix_power(step, k) for k in range(1, steps + 1)]
     return torch.stack([power.diagonal() for power in powers], 1)
 
 
 def with_virtual_node(graph: Graph) -> Graph:
-    """One more node, marked as such, that is joined to all others."""
+    """Add a marked node that is joined to all others."""
     x = F.pad(graph.x, (0, 1, 0, 1))
     x[-1, -1] = 1
     each, hub = torch.arange(graph.nodes), torch.full((graph.nodes,), graph.nodes)
@@ -260,14 +260,14 @@ def with_virtual_node(graph: Graph) -> Graph:
 
 
 def answer(graph: Graph, layers: list[nn.Module]) -> Tensor:
-    """What three pools say of a graph after layers, each followed by tanh."""
+    """The outputs of three pools after layers, each followed by tanh."""
     for layer in layers:
         graph = graph.with_features(layer(graph).tanh())
     return torch.cat([pool(graph) for pool in (sum_pool, mean_pool, max_pool)], 1)
 
 
 def kinds_of_layer(d: int) -> list[nn.Module]:
-    """One layer of each kind, fresh."""
+    """One untrained layer of each kind."""
     layers = GraphConv(d, d), GCNConv(d, d)
     return [it.double() for it in (*layers, *(kind(d, d, 1) for kind in ATTENTIONS.values()))]
 
@@ -279,7 +279,7 @@ def joined(graph: Graph, features: Tensor) -> Graph:
 
 @experiment()
 def told() -> Row:
-    """What tells decalin from bicyclopentyl: sizes of rings, and walks that return; chance too."""
+    """Features that distinguish decalin from bicyclopentyl: ring sizes, returning walks, noise."""
     random = seed(0)
     one, other = PAIR
     noise = [torch.randn(10, 2, generator=random, **DOUBLE) for _ in range(4)]
@@ -311,7 +311,7 @@ def colour_rows() -> tuple[Graph, Tensor]:
 
 @experiment()
 def colourings() -> Row:
-    """After two rounds of colours no two molecules are alike, even without the orders of bonds."""
+    """After two rounds all molecules have different colours, even without the orders of bonds."""
     everything, rows = colour_rows()
     bare = Graph(everything.x, everything.edges, batch=everything.batch)
     sizes = [len(molecule.element) for molecule in molecules]
@@ -374,7 +374,7 @@ def histogram_of(colours: Tensor) -> Tensor:
 
 @cache
 def features() -> dict[str, np.ndarray]:
-    """Of each molecule what the simple models look at."""
+    """The features of each molecule for the simple models."""
     counts = torch.stack([counts_of(molecule) for molecule in molecules]).numpy()
     classical = np.array([[m.logp, m.weight, m.aromatic.float().mean().item()] for m in molecules])
     kinds = histogram_of(colour_rows()[1][0])
@@ -386,7 +386,7 @@ def features() -> dict[str, np.ndarray]:
 
 @cache
 def shared_colours(rounds: int) -> np.ndarray:
-    """Tanimoto's kernel: colours that two molecules share, over those that either has."""
+    """The Tanimoto kernel: colours that two molecules share, over those that either has."""
     total, shared = 0.0, 0.0
     for colours in colour_rows()[1][: rounds + 1]:
         histogram = histogram_of(colours)
@@ -416,7 +416,7 @@ def kernel_ridge(rounds: int, strength: float) -> Answers:
 
 
 def forest(depth: int, start: int = 0) -> Answers:
-    """A boosted forest on all that is counted, and log P."""
+    """Boosted trees on all counts and log P."""
     model = GradientBoostingRegressor(
         n_estimators=400,
         max_depth=depth,
@@ -434,7 +434,7 @@ def forest(depth: int, start: int = 0) -> Answers:
 
 
 def cross_validated(answers_for: Answers) -> float:
-    """The error over five parts of the molecules to learn from."""
+    """The error in five-fold cross-validation on the training molecules."""
     parts = KFold(5, shuffle=True, random_state=0).split(learned_from)
     parts = [(learned_from[fit_on], learned_from[asked]) for fit_on, asked in parts]
     off = [answers_for(asked, fit_on) - solubility[asked] for fit_on, asked in parts]
@@ -443,7 +443,7 @@ def cross_validated(answers_for: Answers) -> float:
 
 @experiment([{"rounds": rounds} for rounds in range(3)], within=1e-2)
 def kernel_validated(*, rounds: int) -> Row:
-    """The error of the WL kernel in cross-validation is least with no round at all."""
+    """The cross-validated error of the WL kernel is least with no round at all."""
     errors = {s: cross_validated(kernel_ridge(rounds, s)) for s in (0.01, 0.03, 0.1, 0.3)}
     name, best = ("none", "one", "two")[rounds], min(errors, key=errors.get)
     return {f"rounds_{name}": errors[best], f"strength_{name}": best}
@@ -451,12 +451,12 @@ def kernel_validated(*, rounds: int) -> Row:
 
 @experiment([{"depth": depth} for depth in (4, 5)], within=1e-2)
 def forest_validated(*, depth: int) -> Row:
-    """The error of the forest in cross-validation is less with trees of depth 4 than of 5."""
+    """The cross-validated error of the forest is less with trees of depth 4 than of 5."""
     return {f"depth_{depth}": cross_validated(forest(depth))}
 
 
 def fitted(model: object, name: str) -> np.ndarray:
-    """What a model that learned from the training molecules says of the test set."""
+    """The test predictions of a model fitted to the training molecules."""
     given = features()[name]
     return model.fit(given[~tested], solubility[~tested]).predict(given[tested])
 
@@ -469,7 +469,7 @@ def test_graph() -> Graph:
 
 @cache
 def answers(name: str) -> list[np.ndarray]:
-    """What a model, from each of its seeds, says of the test set."""
+    """The test predictions of a model, from each of its seeds."""
     if name in LAYERS:
         with torch.no_grad():
             return [load_molecule_network(name, s)(test_graph()).numpy() for s in SEEDS]
@@ -492,7 +492,7 @@ MODELS += tuple(LAYERS)
 
 @experiment([{"model": name} for name in MODELS], within=1e-2)
 def solubility_errors(*, model: str) -> Row:
-    """How far a model is off on the test molecules: its mean over seeds, its spread, their mean."""
+    """The test errors of a model: their mean and spread over seeds, and that of the ensemble."""
     given = answers(model)
     errors = [rms(each - truth) for each in given]
     found = {
@@ -507,7 +507,7 @@ def solubility_errors(*, model: str) -> Row:
 
 
 def resampled(ours: np.ndarray, theirs: np.ndarray) -> Row:
-    """By how much the error of squares ``ours`` is below that of ``theirs``, and 95 % of draws."""
+    """By how much the RMS of ``ours`` is below that of ``theirs``, and its 95 % interval."""
     draws = np.random.default_rng(0).integers(len(ours), size=(RESAMPLINGS, len(ours)))
     lead = np.sqrt(theirs[draws].mean(1)) - np.sqrt(ours[draws].mean(1))
     low, high = np.quantile(lead, (0.025, 0.975))
@@ -523,7 +523,7 @@ COMPARED += [("convolution, bonds", "convolution"), ("convolution", "convolution
 
 @experiment([{"one": one, "other": other} for one, other in COMPARED], within=1e-2)
 def leads(*, one: str, other: str) -> Row:
-    """By how much one model's error is below another's, with 95 % of 4,000 resamplings."""
+    """By how much one model's error is below another's, with a 95 % bootstrap interval."""
     squares = [np.mean([(a - truth) ** 2 for a in answers(name)], axis=0) for name in (one, other)]
     return resampled(*squares)
 
@@ -545,9 +545,9 @@ def leads_in_folds(*, other: str) -> Row:
 
 @experiment(within=1e-2)
 def ranking() -> Row:
-    """The lowest error is a network's, a tie with the forest; five of both are better than either.
+    """A network has the lowest error, a tie with the forest; the ensemble of both is better.
 
-    In three folds of the molecules to learn from the network is surely ahead of *alone*.
+    In three folds of the training molecules the network is significantly ahead of *alone*.
     """
     errors = {name: [rms(each - truth) for each in answers(name)] for name in MODELS}
     networks = {name: np.mean(errors[name]) for name in LAYERS if name != "alone"}
@@ -594,14 +594,14 @@ def ensemble() -> list[MoleculeNetwork]:
 
 @torch.no_grad()
 def opinions(*several: Molecule) -> np.ndarray:
-    """What each of the five says of each molecule."""
+    """The prediction of each of the five for each molecule."""
     graph = Graph.batched([molecule.graph() for molecule in several])
     return np.stack([network(graph).numpy() for network in ensemble()])
 
 
 @experiment(within=1e-2)
 def oxygen_on_hexane() -> Row:
-    """One oxygen makes hexane dissolve, the more the farther in: said and measured."""
+    """Oxygen makes hexane more soluble, the more the farther in: predicted and measured."""
     bonds = [(i, i + 1, 1) for i in range(5)]
     with_oxygen = [Molecule.drawn(["C"] * 6 + ["O"], [*bonds, (k, 6, 1)]) for k in range(3)]
     said = opinions(called["n-hexane"], *with_oxygen)[0].tolist()
@@ -611,7 +611,7 @@ def oxygen_on_hexane() -> Row:
 
 @experiment(within=1e-2)
 def caffeine_atoms() -> Row:
-    """What each atom of caffeine adds to the answer: oxygen lowers it and methyl raises it."""
+    """What each atom of caffeine adds to the prediction: oxygen lowers it and methyl raises it."""
     drawn = called["caffeine"]
     said = opinions(drawn, *(drawn.without(i) for i in range(len(drawn.element))))
     added = said[:, [0]] - said[:, 1:]
@@ -639,7 +639,7 @@ def end_atoms(molecule: Molecule) -> list[int]:
 
 @experiment([{"every": 2}, {"every": 1}], within=1e-2)
 def erased_atoms(*, every: int) -> Row:
-    """Where erasing an end atom gives a molecule that was measured, networks beat a rule."""
+    """Where erasing an end atom gives a measured molecule, networks beat a rule."""
     some = molecules[::every]
     erased = [(m, i, m.without(i)) for m in some for i in end_atoms(m)]
     candidates = Graph.batched([m.graph() for m in [*some, *(case[2] for case in erased)]])

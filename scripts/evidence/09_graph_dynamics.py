@@ -1,4 +1,4 @@
-"""What lecture 9 says of flows on the graph of digits, beyond the experiment that its page runs."""
+"""Evidence of lecture 9: flows on the graph of digits, beyond the experiment of its page."""
 
 import json
 import sys
@@ -51,18 +51,18 @@ digits = cache(digit_graph)
 
 
 def split_of(count: int = 20, draws: range = range(20)) -> Split:
-    """The labels that the page draws."""
+    """The label splits of the page."""
     return draw_labels(digits().digit, count, draws)
 
 
 def behind(factor: Tensor, ridges: tuple[float, ...] | None = None) -> Tensor:
-    """Test accuracies behind a filter, in the draws of the page."""
+    """Test accuracies after a filter, in the splits of the page."""
     options = {} if ridges is None else {"ridges": ridges}
     return read_out(digits().through(factor), digits().digit, split_of(), **options)[1]
 
 
 def percent(tested: list[Tensor]) -> Row:
-    """Mean and spread over the draws, for each of some places."""
+    """Mean and spread over the draws of each list of accuracies."""
     values = 100 * torch.stack(tested)
     return {"mean": values.mean(1).tolist(), "std": values.std(1).tolist()}
 
@@ -74,7 +74,7 @@ def over_layers(flow: str, layers: int, step: float) -> Tensor:
 
 
 def choose(candidates: list[Tested]) -> Tensor:
-    """In every draw the test accuracy of the candidate that its validation digits like best."""
+    """For every draw the test accuracy of the candidate with the best validation accuracy."""
     validated, tested = (torch.stack(column) for column in zip(*candidates, strict=True))
     return tested.gather(0, validated.argmax(0, keepdim=True))[0]
 
@@ -99,12 +99,12 @@ def spread_labels(split: Split) -> list[Tested]:
 
 @cache
 def spread_on_twenty() -> Tensor:
-    """What label spreading recognises with the labels of the page."""
+    """The accuracy of label spreading with the labels of the page."""
     return choose(spread_labels(split_of()))
 
 
 def fitted_to_pixels(model: object, split: Split, rows: Tensor | None = None) -> Tested:
-    """A model of scikit-learn that sees pixels alone, fitted to the labels or to other rows."""
+    """A scikit-learn model of pixels alone, fitted to the labels or to other rows."""
     graph = digits()
     rows = split[0] if rows is None else rows
     answers = [model.fit(graph.pixels[row], graph.digit[row]).predict(graph.pixels) for row in rows]
@@ -112,7 +112,7 @@ def fitted_to_pixels(model: object, split: Split, rows: Tensor | None = None) ->
 
 
 def baselines(split: Split) -> dict[str, Tensor]:
-    """A vote of the nearest labels and logistic regression, each tuned in every draw."""
+    """Nearest neighbours and logistic regression, each tuned in every draw."""
     votes = [KNeighborsClassifier(k, weights="distance") for k in (1, 3, 5)]
     regressions = [LogisticRegression(C=C, max_iter=500) for C in (0.1, 1, 10)]
     return {
@@ -123,7 +123,7 @@ def baselines(split: Split) -> dict[str, Tensor]:
 
 @experiment()
 def round_a_triangle() -> Row:
-    """Attention is a metric where its weights, multiplied round a triangle, agree both ways."""
+    """Attention is a metric if its weights have the same product both ways round each triangle."""
     random, seen = torch.Generator().manual_seed(1), torch.manual_seed(1)
     ring = torch.tensor([[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]])
 
@@ -148,7 +148,7 @@ def round_a_triangle() -> Row:
 
 @experiment()
 def classes_are_slow() -> Row:
-    """How much of what distinguishes classes, and of pixels, lies in the 20 slowest modes, in %."""
+    """The share of the class differences, and of pixels, in the 20 slowest modes, in %."""
     graph = digits()
     shares = {}
     for name, field in (("slow", F.one_hot(graph.digit, 10).double()), ("pixel", graph.pixels)):
@@ -162,7 +162,7 @@ def classes_are_slow() -> Row:
 
 @experiment()
 def layers_are_filters() -> Row:
-    """Eight layers do what the formulas say, and a bracket grows beyond its longest step alone."""
+    """Eight layers match the formulas, and a bracket grows only beyond its longest stable step."""
     graph = digits()
     nodes, still = len(graph.digit), torch.zeros(graph.pairs.shape[1], 64).double()
     edges = torch.cat([graph.pairs, graph.pairs.flip(0)], dim=1)
@@ -189,7 +189,7 @@ def layers_are_filters() -> Row:
 
 @experiment(within=0.01)
 def others_on_twenty_labels() -> Row:
-    """What label spreading, a vote and a regression recognise with the labels of the page, in %."""
+    """Accuracies of label spreading, a vote and a regression with the labels of the page, in %."""
     tested = {"label_spreading": spread_on_twenty()} | baselines(split_of())
     return {name: 100 * values.mean().item() for name, values in tested.items()}
 
@@ -213,7 +213,7 @@ def spreading_of_scikit_learn() -> Row:
 
 @experiment(EACH_FLOW, within=0.01)
 def for_a_time(*, flow: str) -> Row:
-    """Digits recognised, in %, behind a flow, and behind 8 and 64 layers that last as long."""
+    """Accuracy in % after a flow, and after 8 and 64 layers of the same total time."""
     rate = digits().rate
     tested = [behind(time_filter(flow, rate, time)) for time in TIMES]
     row = {"times": TIMES, **percent(tested), "off": 0.0}
@@ -232,7 +232,7 @@ def for_a_time(*, flow: str) -> Row:
 
 @experiment([{"time": 256}, {"time": 1024}], within=0.01)
 def heat_in_steps(*, time: int) -> Row:
-    """How long the steps are does not matter: digits that heat recognises after one time, in %."""
+    """The step length does not matter: accuracy of heat after a fixed time, in %."""
     steps = (1, 1 / 2, 1 / 8)
     rate = digits().rate
     factors = [layer_filter("heat", rate, round(time / step), step) for step in steps]
@@ -242,7 +242,7 @@ def heat_in_steps(*, time: int) -> Row:
 
 @experiment([{"time": 1024}, {"time": 4096}], within=0.01)
 def heat_with_a_lower_ridge(*, time: int) -> Row:
-    """With ridges down to 1e-16 late heat recognises more digits, in %, than with 1e-6."""
+    """With ridges down to 1e-16 late heat is more accurate, in %, than with 1e-6."""
     ridges = tuple(10.0**power for power in range(-16, 2))
     tested = behind(time_filter("heat", digits().rate, time), ridges)
     return {f"lowered_{time}": 100 * tested.mean().item()}
@@ -250,7 +250,7 @@ def heat_with_a_lower_ridge(*, time: int) -> Row:
 
 @experiment(within=0.01)
 def averages() -> Row:
-    """Digits recognised, in %, behind powers of Kipf and Welling's average, without any matrix."""
+    """Accuracy in % after powers of Kipf and Welling's average, without weights."""
     graph, times = digits(), (2, 32, 64, 256, 1024, 2048)
     joined = Graph.undirected(graph.x, graph.pairs)
     hat = joined.adjacency().double() + torch.eye(len(graph.digit)).double()
@@ -274,7 +274,7 @@ def averages() -> Row:
 
 @experiment(EACH_FLOW, within=0.01)
 def mean_over_layers(*, flow: str) -> Row:
-    """Digits recognised, in %, by a readout that sees the mean of all layers."""
+    """Accuracy in % of a readout from the mean of all layers."""
     tested = [behind(over_layers(flow, depth, STEP)) for depth in DEPTHS]
     lead, _ = gap(tested[-1], spread_on_twenty())
     row = {**percent(tested), "less_spreading": lead}
@@ -283,7 +283,7 @@ def mean_over_layers(*, flow: str) -> Row:
 
 @experiment([{"flow": "wave"}, {"flow": "heat"}], within=0.01)
 def mean_over_a_long_time(*, flow: str) -> Row:
-    """Digits recognised, in %, from the mean of a flow over a time of 4,096."""
+    """Accuracy in % from the mean of a flow over a time of 4,096."""
     rate, floor = digits().rate, 1e-9
     faded = -torch.expm1(-4096 * rate) / (4096 * rate).clamp(min=floor)
     means = {
@@ -295,7 +295,7 @@ def mean_over_a_long_time(*, flow: str) -> Row:
 
 @cache
 def candidates(flow: str) -> list[Tensor]:
-    """Features behind 256 layers: each time of the grid, read at the end and as a mean."""
+    """Features after 256 layers: for each time of the grid, the last layer and the mean."""
     graph = digits()
     return [
         graph.through(factor)
@@ -312,7 +312,7 @@ def candidates(flow: str) -> list[Tensor]:
     within=0.03,
 )
 def all_tuned(*, labels: int, draws: int) -> Row:
-    """Each flow and each rival at its best: digits recognised, in %, and who leads by how much."""
+    """Each flow and each other method tuned: accuracy in %, and the leads between them."""
     drawn = split_of(labels, range(1000, 1000 + draws))
     few = tuple(rows[:20] for rows in drawn)
     digit = digits().digit
@@ -351,7 +351,7 @@ CASES = [{"kind": kind, "layers": layers} for layers in (2, 32) for kind in KIND
 
 @cache
 def trained() -> dict[tuple[str, int, int], dict[str, Tensor]]:
-    """What scripts/data/train_deep_networks.py found in five draws, by kind, layers and steps."""
+    """Results of scripts/data/train_deep_networks.py in five draws, by kind, layers and steps."""
     return {
         (row["kind"], row["layers"], row["steps"]): {
             name: torch.tensor(value) for name, value in row.items() if isinstance(value, list)
@@ -362,7 +362,7 @@ def trained() -> dict[tuple[str, int, int], dict[str, Tensor]]:
 
 @experiment(CASES)
 def deep_networks(*, kind: str, layers: int) -> Row:
-    """Means over five draws of what scripts/data/train_deep_networks.py found in deep networks."""
+    """Means over five draws of the results of scripts/data/train_deep_networks.py."""
     found = {steps: trained()[KINDS[kind], layers, steps] for steps in (60, 600, 1200)}
     row = {"called": KINDS[kind]}
     for steps, measured in found.items():
@@ -383,7 +383,7 @@ def deep_networks(*, kind: str, layers: int) -> Row:
 
 @experiment()
 def deep_networks_draw_by_draw() -> Row:
-    """By how many points one deep network is ahead of another, in the worst of five draws."""
+    """The least lead of one deep network over another in five draws, in points."""
 
     def right(kind: str, layers: int) -> Tensor:
         return 100 * trained()[KINDS[kind], layers, 1200]["accuracy"]
@@ -399,7 +399,7 @@ def deep_networks_draw_by_draw() -> Row:
 
 @experiment([{"shape": "path"}, {"shape": "triangle"}])
 def three_nodes(*, shape: str) -> Row:
-    """When heat on three nodes has come within a hundredth of its first distance from the mean."""
+    """The time for heat on three nodes to come within 1 % of its first distance from the mean."""
     edges = {"path": [[0, 1], [1, 2]], "triangle": [[0, 1, 2], [1, 2, 0]]}[shape]
     rates, shapes = eigenmodes(torch.tensor(edges), 3, node_weights=torch.ones(3).double())
     start = shapes.T @ torch.tensor([1.0, 0.0, 0.0]).double()
@@ -410,7 +410,7 @@ def three_nodes(*, shape: str) -> Row:
 
 @experiment([{"time": 4}, {"time": 16}, {"time": 64}], within=0.05)
 def rewound(*, time: int) -> Row:
-    """How wrong the pixels are after heat and the same time backwards, as a power of ten."""
+    """The error of the pixels after heat and the same time backwards, as a power of ten."""
     graph = digits()
     coordinates = graph.spectrum(graph.through(time_filter("heat", graph.rate, time)))
     again = graph.modes @ (torch.exp(time * graph.rate)[:, None] * coordinates)
@@ -419,7 +419,7 @@ def rewound(*, time: int) -> Row:
 
 @experiment()
 def neighbours_that_differ() -> Row:
-    """What steps of heat make of the alternating field on a ring, and the largest eigenvalue."""
+    """The alternating field on a ring after steps of heat, and the largest eigenvalue."""
     ring = torch.stack([torch.arange(20), (torch.arange(20) + 1) % 20])
     both = torch.cat([ring, ring.flip(0)], dim=1)
     heat = Diffusion(both, weights=edge_softmax(torch.zeros(40).double(), both[1], 20))

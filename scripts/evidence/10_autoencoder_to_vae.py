@@ -1,4 +1,4 @@
-"""What lecture 10 says of drawn letters, of rivals in nats and in ink, and of new typefaces.
+"""Evidence of lecture 10: drawn letters, comparisons in nats and in ink, and new typefaces.
 
     python scripts/evidence/10_autoencoder_to_vae.py [experiment ...]
 
@@ -66,7 +66,7 @@ def measured() -> Row:
 
 
 def rows_of(subject: str, kind: str, beta: int | None, d_z: int) -> list[Row]:
-    """The five seeds of one kind of network, without those that were trained for longer."""
+    """The five seeds of one kind of network, without longer training."""
     found = [
         row
         for row in measured()["rows"]
@@ -82,19 +82,19 @@ def rows_of(subject: str, kind: str, beta: int | None, d_z: int) -> list[Row]:
 
 
 def plus_minus(middle: float, error: float, form: str = ".0f") -> str:
-    """A mean with its spread or its error."""
+    """Format a mean with its spread or its error."""
     return f"{middle:{form}} ± {error:{form.removeprefix('+')}}"
 
 
 def over_seeds(values: Sequence[float]) -> str:
-    """The mean of some seeds, with their standard deviation."""
+    """Format the mean over seeds, with the standard deviation."""
     spread = np.std(values, ddof=1)
     return plus_minus(np.mean(values), spread, ".1f" if spread < 1 else ".0f")
 
 
 @experiment([{"network": name} for name in NETWORKS])
 def letters_read(*, network: str) -> Row:
-    """What a classifier reads (in %) of letters that five networks draw: means beat covariances."""
+    """Legibility (in %) of letters that five networks draw: means beat covariances."""
     rows, found = rows_of("letters", *NETWORKS[network]), {}
     for way in ("prior", "fitted", "fitted_each", "own_means", "own_shapes", "neither"):
         read = [100 * row[way]["legible"] for row in rows]
@@ -110,7 +110,7 @@ def letters_read(*, network: str) -> Row:
 
 @experiment()
 def seeds() -> Row:
-    """What else is known: longer training, the typefaces of five seeds, the model of the page."""
+    """Further results: longer training, the typefaces of five seeds, the model of the page."""
     twice = 2 * measured()["steps"]["letters"]
     [longer] = [row for row in measured()["rows"] if row.get("steps") == twice]
     bundled, found = measured()["bundled"], {}
@@ -135,9 +135,9 @@ def seeds() -> Row:
 
 @experiment([{"steps": 50}, {"steps": 400}], within=0.1)
 def one_letter(*, steps: int) -> Row:
-    """Codes of the prior explain no letter, and the score function is far noisier than the path.
+    """Prior samples explain no letter, and the score function is far noisier than the pathwise one.
 
-    The VAE of letters has 32 codes and the noise 0.02; the letter is one of the test side.
+    The VAE of letters has 32 latent dimensions and the noise 0.02; the letter is a test letter.
     """
     generator = seed(0)
     letters = typefaces.where("train").picture.flatten(2).flatten(0, 1)
@@ -178,7 +178,7 @@ def one_letter(*, steps: int) -> Row:
 
 @experiment(within=1e-2)
 def water() -> Row:
-    """A draw of a linear VAE misses, along each direction, what the water covers: min(λ, βs²)."""
+    """The error of a linear VAE along each direction is the reverse water-filling min(λ, βs²)."""
     generator = torch.Generator().manual_seed(0)
     double = {"generator": generator, "dtype": torch.float64}
     variances = torch.tensor([6.0, 3.5, 2.0, 0.9, 0.4, 0.1], dtype=torch.float64)
@@ -195,7 +195,7 @@ def water() -> Row:
 
 @experiment()
 def waves() -> Row:
-    """Of cos ωz the reparameterised gradient is quieter for slow waves, the score for fast ones."""
+    """For cos ωz the pathwise gradient varies less for slow waves, the score for fast ones."""
     mean, generator = 0.4, torch.Generator().manual_seed(0)
     z = mean + torch.randn(400_000, generator=generator, dtype=torch.float64)
     found = {}
@@ -210,7 +210,7 @@ def waves() -> Row:
 
 
 def principal(pictures: Tensor) -> Principal:
-    """Centre, eigenvalues of the covariance and principal directions, largest first."""
+    """Mean, eigenvalues of the covariance and principal directions, largest first."""
     centre = pictures.mean(0)
     off = (pictures - centre).double()
     values, vectors = torch.linalg.eigh(off @ off.T)
@@ -226,7 +226,7 @@ def fitted() -> Principal:
 
 
 def pca_nats(found: Principal, pictures: Tensor, q: int, s2: float) -> Tensor:
-    """The exact log p(x) of probabilistic PCA with q dimensions and a noise of our choice."""
+    """The exact log p(x) of probabilistic PCA with q dimensions and a given noise."""
     centre, values, directions = found
     off = pictures - centre
     along = off @ directions[:, :q]
@@ -254,7 +254,7 @@ def tuned(nats_of: Callable[[str, float], Tensor], noises: Sequence[float] = NOI
 
 @cache
 def tuned_pca(q: int) -> Row:
-    """Of probabilistic PCA with q dimensions and the best noise."""
+    """The nats of probabilistic PCA with q dimensions and the best noise."""
     return tuned(lambda side, s2: pca_nats(fitted(), alphabets[side], q, s2))
 
 
@@ -270,7 +270,7 @@ def mean_and_error(values: Tensor, side: str = "test") -> list[float]:
 
 @cache
 def bounds() -> dict[str | int, Tensor]:
-    """The VAE's own figures in nats a letter: the ELBO of both sides, and of more draws the test's.
+    """The VAE's ELBO in nats per letter on both sides, and with more draws on the test side.
 
     Draws are the same at every call.
     """
@@ -287,7 +287,7 @@ def bounds() -> dict[str | int, Tensor]:
 
 @experiment(within=2e-2)
 def with_sixteen_numbers() -> Row:
-    """Sixteen codes and sixteen principal components are level; more draws raise the bound."""
+    """Sixteen latents and sixteen principal components tie; more draws raise the bound."""
     own, rival, found = bounds(), tuned_pca(16), {}
     for name, nats in ((1, own[1]), (4, own[4]), (16, own[16])):
         found[f"bound_{name}"] = nats.mean().item()
@@ -310,7 +310,7 @@ def with_sixteen_numbers() -> Row:
 
 @cache
 def tuned_mixture(q: int, components: int) -> Row:
-    """Of a mixture in q principal directions, with the best noise in the others."""
+    """The nats of a mixture in q principal directions, with the best noise in the others."""
     along = ((alphabets["train"] - fitted()[0]) @ fitted()[2][:, :q]).numpy()
     mixture = GaussianMixture(components, reg_covar=0.1, random_state=0).fit(along)
     return tuned(lambda side, s2: mixture_nats(mixture, q, side, s2))
@@ -318,9 +318,9 @@ def tuned_mixture(q: int, components: int) -> Row:
 
 @experiment([{"largest": 16}, {"largest": 600}], within=0.1)
 def with_more_numbers(*, largest: int) -> Row:
-    """PCA with more dimensions leads the VAE; several normals are hardly better than one.
+    """PCA with more dimensions beats the VAE; a mixture is hardly better than one normal.
 
-    Noise, dimensions and components are those that are best on the validation side.
+    Noise, dimensions and components are chosen on the validation side.
     """
     tried = [q for q in DIMENSIONS if q <= largest]
     mixtures = {(q, k): tuned_mixture(q, k) for q in tried for k in COMPONENTS}
@@ -349,7 +349,7 @@ def with_more_numbers(*, largest: int) -> Row:
 
 @experiment([{"dimensions": q} for q in (8, 32, 150)], within=2e-2)
 def pca_of_each_letter(*, dimensions: int) -> Row:
-    """Twenty-six PCAs, one a letter, with the noise that is best for validation letters."""
+    """Twenty-six PCAs, one per letter, with the best noise for validation letters."""
     each = [principal(letters) for letters in typefaces.where("train").picture.flatten(2).unbind(1)]
 
     def nats_of(side: str, s2: float) -> Tensor:
@@ -377,7 +377,7 @@ def ink_off(drawn: Tensor, real: Tensor) -> Tensor:
 
 
 def pca_codec(q: int) -> tuple[Change, Change]:
-    """How PCA codes an alphabet in q numbers and draws it again."""
+    """The encoder and the decoder of PCA with q numbers."""
     centre, values, directions = fitted()
     shrink = (1 - tuned_pca(q)["noise"] / values[:q]).clamp(min=0)
     return (
@@ -387,7 +387,7 @@ def pca_codec(q: int) -> tuple[Change, Change]:
 
 
 def codecs() -> dict[str, tuple[Change, Change]]:
-    """How each rival makes a code of pictures, and pictures of codes."""
+    """The encoder and the decoder of each method."""
     return {
         "VAE16": (lambda pictures: vae.encode(pictures)[0], vae.decode),
         "PCA16": pca_codec(16),
@@ -397,7 +397,7 @@ def codecs() -> dict[str, tuple[Change, Change]]:
 
 
 def twins(words: Sequence[str], *sides: str) -> Tensor:
-    """Pairs of typefaces whose names differ in one of these words alone, as two rows of places."""
+    """Pairs of typefaces whose names differ only in one of these words, as two rows of indices."""
     at = {name: place for place, name in enumerate(typefaces.name)}
     pairs = []
     for name, place in at.items():
@@ -416,7 +416,7 @@ def by_family(values: Tensor, places: Sequence[int]) -> np.ndarray:
 
 
 def off_by(drawn: Tensor, real: Tensor, places: Sequence[int], *, may_gain: bool) -> np.ndarray:
-    """The distance of each family, with the contrast that makes its mean least."""
+    """The distance of each family, with the contrast of the least mean distance."""
     gains = GAINS if may_gain else (0,)
     return min(
         (by_family(ink_off(contrast(drawn, gain), real), places) for gain in gains), key=np.mean
@@ -432,7 +432,7 @@ def sheared(pictures: Tensor, slope: float, shift: float) -> Tensor:
 
 
 def best_shear(known: Tensor) -> tuple[float, float]:
-    """The slope and the shift that leave the least ink off between the pairs in training."""
+    """The slope and the shift with the least ink distance between the training pairs."""
     tries = [(k / 20, shift) for k in range(-6, 7) if k for shift in (-0.04, 0.0, 0.04)]
     start, end = every[known]
 
@@ -449,7 +449,7 @@ def steps_added(
     held: Tensor,
     before: Change = lambda pictures: pictures,
 ) -> Tensor:
-    """Held-out alphabets, moved by the mean step of the families in training."""
+    """Held-out alphabets, moved by the mean step of the training families."""
     start, end = before(every[known[0]]), every[known[1]]
     own = [typefaces.family[place] for place in known[0].tolist()]
     weight = torch.tensor([1 / own.count(name) for name in own])
@@ -458,7 +458,7 @@ def steps_added(
 
 
 def of_rivals(task: str, off: dict[str, np.ndarray]) -> Row:
-    """How much ink of each rival is off, and by how much more or less than of the VAE's."""
+    """The ink distance of each method, and its difference from the VAE's."""
     found = {f"families_{task}": len(off["VAE16"])}
     for name, values in off.items():
         error = values.std(ddof=1) / math.sqrt(len(values))
@@ -475,7 +475,7 @@ def of_rivals(task: str, off: dict[str, np.ndarray]) -> Row:
 
 @experiment(within=1e-2)
 def drawn_again() -> Row:
-    """How much ink is off when a test alphabet is coded and drawn again: sixteen numbers tie."""
+    """The ink distance of reconstructed test alphabets: with sixteen numbers PCA and VAE tie."""
     places = [place for place, side in enumerate(typefaces.side) if side == "test"]
     real, off, plain = alphabets["test"], {}, {}
     with torch.no_grad():
@@ -491,7 +491,7 @@ def drawn_again() -> Row:
 
 @experiment([{"kind": kind, "back": back} for kind in ("bold", "italic") for back in (False, True)])
 def step_added(*, kind: str, back: bool) -> Row:
-    """How much ink is off when bold or italic is added to a held-out typeface, or taken away."""
+    """The ink distance after adding bold or italic to a held-out typeface, or removing it."""
     known, held = twins(WORDS[kind], "train"), twins(WORDS[kind], "validation", "test")
     if back:
         known, held = known.flip(0), held.flip(0)
@@ -520,7 +520,7 @@ def code_of(name: str) -> Tensor:
 
 @experiment()
 def codes_summed() -> Row:
-    """How far bold − regular + italic lies from the real bold italic, and each of the two alone."""
+    """The distance of bold − regular + italic, and of each step alone, to the real bold italic."""
     off, alone, side = {}, {}, {}
     with torch.no_grad():
         for name in FOUR:
@@ -547,9 +547,9 @@ def codes_summed() -> Row:
     [{"drawing": it} for it in ("again", "real", "drawn", "at_2", "at_4", "at_8")], within=0.02
 )
 def from_the_nearest_known(*, drawing: str) -> Row:
-    """Draws lie farther from every known alphabet than real new ones; more so farther out.
+    """Samples are farther from all training alphabets than real new ones, more so farther out.
 
-    Training alphabets drawn again are nearest; ``at_4`` are draws at 4 from the middle.
+    Reconstructed training alphabets are nearest; ``at_4`` are samples of code norm 4.
     """
     generator, known = torch.Generator().manual_seed(0), alphabets["train"]
     with torch.no_grad():
@@ -569,7 +569,7 @@ def from_the_nearest_known(*, drawing: str) -> Row:
 
 @experiment(within=0.02)
 def circle() -> Row:
-    """How many training codes (in %) lie beyond the circle, and how far out half-way is."""
+    """The share of training codes (in %) beyond the circle, and the norm of a halfway point."""
     edge = math.sqrt(chi2.ppf(0.99, 16))
     with torch.no_grad():
         codes = vae.encode(alphabets["train"])[0]
