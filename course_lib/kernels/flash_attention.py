@@ -1,11 +1,11 @@
 r"""Attention in tiles: the output of softmax(QKᵀ/√d)V, without a (query, key) array in memory.
 
-Forward, a program takes BLOCK queries past the keys, STEP at a time, and keeps three things: the
+Forward, a program loops over the keys for BLOCK queries, STEP at a time, and keeps three: the
 running maximum of the scores, the running sum of the weights, and the blend of the values so far.
 Backward, the weights are computed once more from the log-sum-exp that forward kept. One pass owns
 keys and adds to the gradients of the queries in whatever order the programs come. Where
-``torch.use_deterministic_algorithms`` asks for it there are two passes, so that no two programs
-write to one place, and the tiles are not tuned, since others would round otherwise: on one kind of
+``torch.use_deterministic_algorithms`` is on there are two passes, so that no two programs
+write to one place, and the tiles are not tuned, since rounding depends on them: on one kind of
 GPU every run gives the same bits.
 Source: Dao et al. (2022); Dao (2024); Milakov and Gimelshein (2018) for the running sum.
 """
@@ -79,10 +79,10 @@ def flash_attention(
 
 
 def check_inputs(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise unless the kernels take these, also where ``@checked`` does not look.
+    """Raise unless the kernels take these, also where ``@checked`` does not.
 
-    They would read past the end of what does not fit, and ``@checked`` passes over calls from
-    :func:`course_lib.attention.attention`, which takes more, and those that ``torch.compile`` sees.
+    They would read past the end of a tensor that does not fit, and ``@checked`` skips calls from
+    :func:`course_lib.attention.attention`, which takes more, and those under ``torch.compile``.
     """
     check_shapes(
         query=(query, "batch heads query d"),
@@ -104,7 +104,7 @@ def check_inputs(query: Tensor, key: Tensor, value: Tensor) -> None:
 def weigh(
     maximum: tl.tensor, total: tl.tensor, score: tl.tensor, scale: tl.tensor
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
-    """Weights of a tile of scores, by how much those before shrink, and the running two."""
+    """The new maximum and total, the factor for sums so far, and the weights of a tile."""
     higher = tl.maximum(maximum, tl.max(score, 1) * scale)
     weight = tl.exp2(score * scale - higher[:, None])
     shrink = tl.exp2(maximum - higher)
@@ -151,8 +151,8 @@ def fold_behind(
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
     """The tiles before `cut`, each folded in while the exponentials of the next are computed.
 
-    Before the first tile comes one without weight. Weights wait in float32: a tile of half
-    precision that waits would go through shared memory, and its product would be waited for.
+    Before the first tile comes one of weight 0. Weights are kept in float32: in half precision they
+    would go through shared memory, and their product could not overlap.
     """
     shrink = tl.full([BLOCK], 1.0, tl.float32)
     weight = tl.zeros([BLOCK, STEP], tl.float32)
@@ -207,7 +207,7 @@ def forward_kernel(
     key = of_head(key, key_strides, head // SHARE, heads // SHARE)
     value = of_head(value, value_strides, head // SHARE, heads // SHARE)
 
-    # Query i sees the keys 0 ... i + ahead. All our queries see the tiles before `cut` whole; those
+    # Query i sees the keys 0 ... i + ahead. All of BLOCK see the tiles before `cut` whole; those
     # from `cut` to `end` are cut by the diagonal or by the end of the sequence.
     ahead = keys - queries
     if CAUSAL:
@@ -266,7 +266,7 @@ def delta_kernel(
     WIDTH: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
-    """Row sums of output · gradient: what every weight of a row loses because they sum to one."""
+    """Row sums of output · gradient: what the gradient of every score of a row has taken off."""
     tiles = tl.cdiv(queries, BLOCK)
     head = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
@@ -308,7 +308,7 @@ def query_gradient_kernel(
     STEP: tl.constexpr,
     DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
-    """The gradient for BLOCK queries: past the keys once more, as forward went."""
+    """The gradient for BLOCK queries: one more loop over the keys, as in forward."""
     tiles = tl.cdiv(queries, BLOCK)
     head, tile = deal(tiles, together)
     if CAUSAL:
@@ -407,7 +407,7 @@ def key_value_gradient_kernel(
     STEP: tl.constexpr,
     DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
-    """The gradients for BLOCK keys and their values: past the queries that see them.
+    """The gradients for BLOCK keys and their values: a loop over the queries that see them.
 
     Scores and weights lie transposed, (key, query). A query past the end is zero and so is its
     gradient, so it adds nothing. In ONE_PASS all programs add to the gradients of the queries too.
@@ -562,7 +562,7 @@ def _attend_backward(
                 together=heads_together(query, past, causal=causal),
                 ONE_PASS=one_pass,
             )
-            # After the other, whose tuner empties what it may have added to.
+            # After the other, whose tuner sets the gradient of the queries to 0.
             if not one_pass:
                 past = 2 * keys * d * kv_heads // heads
                 _query_gradient[programs(queries, batch * heads)](

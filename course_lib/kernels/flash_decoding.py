@@ -1,8 +1,8 @@
 r"""Attention of one query to many keys, which many programs share: FlashDecoding.
 
-One query for each head leaves a GPU without work, unless the keys are dealt out. A program takes
-one part of the keys of one head past all queries that this head serves, and reports its blend $o_i$
-and the log-sum-exp $L_i$ of its scores. Reports merge by weights that sum to one:
+One query for each head keeps a GPU busy only if the keys are dealt out. A program reads one part of
+the keys of one head for all queries that share this head, and reports its blend $o_i$ and the
+log-sum-exp $L_i$ of its scores. Reports merge by weights that sum to one:
 
 $$o = \sum_i \mathrm{softmax}(L)_i\, o_i.$$
 
@@ -53,7 +53,7 @@ def flash_decoding(
 
     ``parts`` are as many as keep the GPU busy, unless they are given. Sizes, dtypes, grouped heads,
     ``scale`` and errors are those of :func:`course_lib.kernels.flash_attention`; ``ValueError`` too
-    for inputs whose gradient is asked for, since there is none.
+    for inputs that require a gradient, since there is none.
     Source: Dao, Haziza, Massa and Sizov (2023).
     """
     query, key, value = autocast_together(query, key, value)
@@ -145,7 +145,7 @@ def merge_kernel(
     D: tl.constexpr,
     WIDTH: tl.constexpr,
 ) -> None:
-    """The output of one query: its reports, each by its share of the whole sum."""
+    """The output of one query: its reports, weighted by their share of the sum."""
     head = (tl.program_id(0) // SHARE).to(tl.int64)
     row = tl.program_id(0) % SHARE
     column = tl.arange(0, WIDTH)
@@ -173,12 +173,12 @@ def merge_kernel(
 def _decode(query: Tensor, key: Tensor, value: Tensor, *, parts: int, scale: float) -> Tensor:
     output = new(query)
     if output.numel():
-        # The queries are few, and may stand far apart in what they were cut from.
+        # A copy is cheap: the queries are few, and may lie far apart in memory.
         query, key, value = query.contiguous(), readable(key), readable(value)
         batch, heads, _, d = query.shape
         kv_heads, keys = key.shape[1:3]
         share = heads // kv_heads
-        # Whole steps in every part, so that none but the last is cut and none is empty.
+        # Whole steps in every part, so that only the last is cut and none is empty.
         each = triton.cdiv(triton.cdiv(keys, parts), STEP) * STEP
         parts = triton.cdiv(keys, each)
         shape = (batch, kv_heads, parts, share)

@@ -7,8 +7,8 @@ r_m\cdot z_n$, and row m of the gradient is
 
 $$\sum_n S_{mn} w_n + S_{nm} r_n, \qquad S_{nm} = e^{r_n\cdot z_m - L_m}.$$
 
-So a first pass finds L, as attention finds its log-sum-exp, and in a second pass a program takes
-the tiles of W and R past its own tokens. For a symmetric A both are the same tiles.
+So a first pass finds L, as attention finds its log-sum-exp, and in a second pass a program loops
+over the tiles of W and R for its own tokens. For a symmetric A both are the same tiles.
 
 Backward, let G come from above and $u_n = Ag_n$. The directional derivative of the scores,
 $B_{mn} = g_m\cdot w_n + z_m\cdot u_n$, has the column means $D_n = \sum_m S_{mn}B_{mn}$, and with
@@ -17,8 +17,8 @@ $E_{mn} = S_{mn}(B_{mn} - D_n)$
 $$\bar Z = EW + S(GA^\top) + XA, \qquad \bar A = X^\top Z + (S^\top Z)^\top G, \qquad
 X = E^\top Z + S^\top G.$$
 
-A pass over columns gives X, $S^\top Z$ and D; a pass over rows gives the rest. Rounding may lift an
-exponent $C_{mn}-L_n$ above 0, which no true one exceeds, so all are cut there.
+A pass over columns gives X, $S^\top Z$ and D; a pass over rows gives the rest. Only by rounding can
+an exponent $C_{mn}-L_n$ exceed 0, so all are cut there.
 """
 
 from typing import Any, no_type_check
@@ -47,7 +47,7 @@ from course_lib.kernels.tiles import (
 from course_lib.support.checks import check_shapes
 from course_lib.support.contracts import checked
 
-# Half of what float16 holds, for rounding may go up.
+# Half of the largest float16, since rounding may go up.
 ROOM = 2.0**15
 
 
@@ -57,9 +57,9 @@ def symplectic_flash(
 ) -> Float[Tensor, "*batch tokens d"]:
     r"""The gradient of $\Sigma(Z)=\sum_n\log(1+\sum_m e^{C_{mn}})$, $C = ZAZ^\top$, in tiles.
 
-    It is $SZA^\top + S^\top ZA$ with $S_{mn} = e^{C_{mn}}/(1+\sum_{m'} e^{C_{m'n}})$. Promise a
-    ``symmetric`` ``A``, and it is computed as $(S+S^\top)ZA$ at half the cost; nobody checks, since
-    that would stop the program until the GPU has answered. Memory is linear in the tokens, forward
+    It is $SZA^\top + S^\top ZA$ with $S_{mn} = e^{C_{mn}}/(1+\sum_{m'} e^{C_{m'n}})$. With
+    ``symmetric`` it is computed as $(S+S^\top)ZA$ at half the cost; that ``A`` is symmetric is not
+    checked, since the program would wait for the GPU. Memory is linear in the tokens, forward
     and backward; the derivatives for ``z`` and ``A`` hold for any ``A``. ``d`` is 1 to 256, the
     dtype float16, bfloat16 or float32 (in full precision, unless
     ``torch.set_float32_matmul_precision`` allows TF32). Raises ``TypeError`` for other dtypes,
@@ -91,7 +91,7 @@ def column_kernel(
     STEP: tl.constexpr,
     DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
-    """First pass: L log₂e for BLOCK columns. All tokens z_m go past, as keys go past a query."""
+    """First pass: L log₂e for BLOCK columns, by a loop over all tokens z_m."""
     tiles = tl.cdiv(tokens, BLOCK)
     window = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
@@ -99,7 +99,7 @@ def column_kernel(
     w = of_window(w, window, tokens, D)
 
     own_w = load_tile(w, start, tokens, D, D, WIDTH, BLOCK, False)
-    # The one more entry of every column: its score is 0, so it adds e⁰ to the sum.
+    # The additional entry of every column: its score is 0, so it adds e⁰ to the sum.
     maximum = tl.zeros([BLOCK], tl.float32)
     total = tl.full([BLOCK], 1.0, tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
@@ -120,7 +120,7 @@ def column_kernel(
 @no_type_check
 @triton.jit
 def softmax(score: tl.tensor, level: tl.tensor) -> tl.tensor:
-    """S from its score and the binary logarithm of its column's sum; never above 1."""
+    """S from its score and the binary logarithm of its column's sum, at most 1."""
     return tl.exp2(tl.minimum(score * LOG2_E - level, 0.0))
 
 
@@ -253,7 +253,7 @@ def row_backward_kernel(
     STEP: tl.constexpr,
     DESCRIPTORS: tl.constexpr,  # noqa: ARG001 - for the launch
 ) -> None:
-    """For BLOCK rows: EW + S(GAᵀ), where the rows of W and U = GAᵀ go past."""
+    """For BLOCK rows: EW + S(GAᵀ), by a loop over the rows of W and U = GAᵀ."""
     tiles = tl.cdiv(tokens, BLOCK)
     window = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
@@ -354,7 +354,7 @@ def _(_g: Tensor, z: Tensor, A: Tensor, _logsumexp: Tensor) -> tuple[Tensor, Ten
 
 
 def _room(g: Tensor, z: Tensor, A: Tensor) -> Tensor:
-    r"""A power of two by which to multiply g, so that nothing made of it overflows float16.
+    r"""A power of two by which to multiply g, so that its products do not overflow float16.
 
     $|u_n| \le |g_n|\,\|A\|$ and $|B_{mn}| \le 2\max|g|\,\max|z|\,\|A\|$, the norm being Frobenius'.
     """

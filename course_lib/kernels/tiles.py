@@ -1,9 +1,9 @@
-"""What both kernels share: how a tile is read and multiplied, and which configurations are tried.
+"""Shared by the kernels: how a tile is read and multiplied, and which configurations are tried.
 
 A *tile* is a block of consecutive tokens of one head, small enough for the fast memory of one
-processor. What sticks out of the sequence or of the features is read as zero. Functions under
+processor. Entries beyond the sequence or the features are read as zero. Functions under
 ``@triton.jit`` run on the GPU, or, where ``TRITON_INTERPRET=1`` was set before this module was
-imported, in NumPy on the CPU; ``@no_type_check`` keeps Python's type checkers out of them.
+imported, in NumPy on the CPU; ``@no_type_check`` hides them from Python's type checkers.
 """
 
 import os
@@ -22,13 +22,13 @@ DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 WIDEST = 256
 HOPPER = (9, 0)
 AXES = ("batch", "heads", "tokens", "d")
-# Hopper's copy engine fetches tiles by tensor descriptors; where this is set to 0, it stays idle.
+# Hopper's copy engine fetches tiles by tensor descriptors; set this to 0 to do without it.
 DESCRIPTORS = os.environ.get("COURSE_LIB_DESCRIPTORS") != "0"
 ENGINE_WANTS = 16  # bytes: rows, strides and the first number are multiples of it
-FARTHEST = 2**31  # numbers: places within a head are counted in 32 bits
+FARTHEST = 2**31  # numbers: offsets within a head have 32 bits
 
 INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
-# exp(x) is exp2(x log₂e), and powers of two are what a GPU computes directly.
+# exp(x) is exp2(x log₂e), and a GPU computes powers of two directly.
 LOG2_E = tl.constexpr(1.4426950408889634)
 
 
@@ -38,9 +38,9 @@ LOG2_E = tl.constexpr(1.4426950408889634)
 @no_type_check
 @triton.jit
 def deal(tiles: tl.tensor, together: tl.tensor) -> tuple[tl.tensor, tl.tensor]:
-    """The head and the tile of this program, of so many `tiles` a head.
+    """The head and the tile of this program, with `tiles` tiles a head.
 
-    Heads that stand `together` give their first tiles, one after the other, then their second.
+    Of each group of `together` heads the first tiles come first, one after the other.
     """
     heads = tl.num_programs(0) // tiles
     first = tl.program_id(0) // (tiles * together) * together
@@ -52,7 +52,7 @@ def deal(tiles: tl.tensor, together: tl.tensor) -> tuple[tl.tensor, tl.tensor]:
 @no_type_check
 @triton.jit
 def of_head(source: tl.tensor, strides: tl.tuple, head: tl.tensor, heads: tl.tensor) -> tl.tensor:
-    """What `load_tile` reads one head from; `head` counts the heads of all batches, in 64 bits.
+    """The source of `load_tile` for one head; `head` counts the heads of all batches, in 64 bits.
 
     It is the address where the head's tokens begin, or a descriptor and the head's place in it.
     """
@@ -68,7 +68,7 @@ def of_head(source: tl.tensor, strides: tl.tuple, head: tl.tensor, heads: tl.ten
 def of_window(
     source: tl.tensor, window: tl.tensor, tokens: tl.tensor, D: tl.constexpr
 ) -> tl.tensor:
-    """What `load_tile` reads one of many contiguous windows from."""
+    """The source of `load_tile` for one of many contiguous windows."""
     return of_head(source, (tokens * D, 0), window, 1)
 
 
@@ -84,7 +84,7 @@ def load_tile(
     ROWS: tl.constexpr,
     WHOLE: tl.constexpr,
 ) -> tl.tensor:
-    """ROWS tokens from `start`, with zeros for whatever is missing; WHOLE says that none is."""
+    """ROWS tokens from `start`, with zeros for missing ones; none is missing if WHOLE."""
     if isinstance(source, tl.tensor):
         row = tl.arange(0, ROWS)
         column = tl.arange(0, WIDTH)
@@ -111,7 +111,7 @@ def places(
     WIDTH: tl.constexpr,
     ROWS: tl.constexpr,
 ) -> tuple[tl.tensor, tl.tensor]:
-    """Where a tile stands in the contiguous matrix (tokens, D), and what of it belongs there."""
+    """The addresses of a tile in the contiguous matrix (tokens, D), and which lie inside."""
     row = start + tl.arange(0, ROWS)
     column = tl.arange(0, WIDTH)
     address = target + row[:, None] * D + column[None, :]
@@ -129,7 +129,7 @@ def store_tile(
     WIDTH: tl.constexpr,
     ROWS: tl.constexpr,
 ) -> None:
-    """Write what of the tile belongs to the contiguous matrix (tokens, D)."""
+    """Write the part of a tile inside the contiguous matrix (tokens, D)."""
     address, inside = places(target, start, tokens, D, WIDTH, ROWS)
     tl.store(address, tile.to(target.dtype.element_ty), mask=inside)
 
@@ -145,7 +145,7 @@ def add_tile(
     WIDTH: tl.constexpr,
     ROWS: tl.constexpr,
 ) -> None:
-    """Add what of the tile belongs to the contiguous matrix (tokens, D), while others do so too."""
+    """Add the part of a tile inside the contiguous matrix (tokens, D), atomically."""
     address, inside = places(target, start, tokens, D, WIDTH, ROWS)
     tl.atomic_add(address, tile, mask=inside, sem="relaxed")
 
@@ -168,8 +168,8 @@ def matmul(
 
 # Before the launch -----------------------------------------------------------------------------
 
-# (BLOCK, STEP, warps, stages): a program owns BLOCK tokens, takes in STEP at a time, has 32 threads
-# a warp, and fetches so many stages ahead. The last of each fits everywhere.
+# (BLOCK, STEP, warps, stages): a program owns BLOCK tokens, loads STEP at a time, has 32 threads a
+# warp, and loads `stages` steps ahead. The last of each fits everywhere.
 HALF_PRECISION = (
     (128, 128, 8, 3),
     (128, 128, 8, 2),
@@ -191,9 +191,9 @@ FULL_PRECISION = ((64, 32, 8, 2), (32, 32, 4, 2), (32, 16, 4, 2), (16, 16, 4, 1)
 # float32 numbers a thread may hold, and a program, before the compiler spills them.
 MOST_REGISTERS = 160
 MOST_FRAGMENTS = 8192
-# Lengths up to each of these are tuned apart.
+# Lengths up to each of these are tuned separately.
 LENGTHS = (1024, 4096)
-# In place of a length: take the first tiles that fit, whatever is fastest.
+# In place of a length: take the first tiles that fit, without timing.
 UNTUNED = -1
 
 
@@ -209,9 +209,9 @@ def fitting(
 ) -> list[tuple[int, int, int, int]]:
     """The configurations that a processor with so many bytes of shared memory can hold.
 
-    A program holds ``own`` tiles of BLOCK tokens and ``sums`` more in float32, and takes in
-    ``taken`` tiles of STEP tokens. Tiles that are ``added`` to others' go through shared memory in
-    float32, so that neighbours in a row are added at once.
+    A program holds ``own`` tiles of BLOCK tokens and ``sums`` more in float32, and loads ``taken``
+    tiles of STEP tokens. Tiles ``added`` to global memory go through shared memory in float32, so
+    that neighbours in a row are added at once.
     """
     full = dtype == torch.float32
     *shapes, smallest = FULL_PRECISION if full else HALF_PRECISION
@@ -238,9 +238,9 @@ def tuned(
 ) -> Any:
     """The kernel under an autotuner, which times what fits the device and keeps the fastest.
 
-    ``taken`` names the tensors of which tiles go past. A launch gives them by name: where Hopper's
+    ``taken`` names the tensors read tile by tile. A launch gives them by name: where Hopper's
     copy engine can fetch their tiles, the kernel gets descriptors in their place. Other ``tiles``
-    are what :func:`fitting` asks for; what the kernel ``adds_to`` is emptied between and after the
+    go to :func:`fitting`; tensors that the kernel ``adds_to`` are set to 0 between and after the
     trials. A kernel that ``overlaps`` is tried both ways. The choice is kept on disk, so that a
     machine makes it once.
     """
@@ -258,10 +258,10 @@ def tuned(
         )
         capability = torch.cuda.get_device_capability(like.device)
         rows_fit = named["D"] * like.element_size() % ENGINE_WANTS == 0
-        # Without tensor cores the engine's tiles have to be spread anew, and registers spill.
+        # Without tensor cores the engine's tiles change layout, and registers spill.
         half = like.dtype != torch.float32
         engine = DESCRIPTORS and half and rows_fit and capability >= HOPPER
-        # Hopper's products go on while a program does something else.
+        # Hopper's matrix products are asynchronous.
         overlap = engine and capability[0] == HOPPER[0]
         fitted = [
             config
@@ -304,7 +304,7 @@ def _shape(config: Any) -> tuple[int, int, int, int]:
 
 
 def settings(like: Tensor, tokens: int) -> dict[str, Any]:
-    """What every launch needs besides its data."""
+    """The arguments of every launch besides its data."""
     features = like.shape[-1]
     return {
         "size": _size(tokens),
@@ -315,19 +315,19 @@ def settings(like: Tensor, tokens: int) -> dict[str, Any]:
 
 
 def _size(tokens: int) -> int:
-    """What is tuned together. Other tiles round otherwise, so determinism forbids to tune."""
+    """The group tuned together. Rounding depends on the tiles, so determinism forbids tuning."""
     if torch.are_deterministic_algorithms_enabled():
         return UNTUNED
     return sum(tokens > length for length in LENGTHS)
 
 
 def width_of(features: int) -> int:
-    """How wide a tile is: a power of two, for Triton knows no other."""
+    """The width of a tile: a power of two, as Triton needs."""
     return max(16, triton.next_power_of_2(features))
 
 
 def precision() -> str:
-    """How float32 is multiplied: in full, unless PyTorch was told that TF32 will do."""
+    """How float32 is multiplied: in full, unless PyTorch is set to allow TF32."""
     asked = getattr(torch.backends.cuda.matmul, "fp32_precision", "ieee")
     return "tf32" if asked == "tf32" else "ieee"
 
@@ -343,7 +343,7 @@ def new(like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
 
 
 def described(x: Tensor, rows: int) -> Tensor | TensorDescriptor:
-    """``x`` for Hopper's copy engine, in tiles of so many rows; as it is if strides do not fit."""
+    """``x`` for Hopper's copy engine, in tiles of ``rows``; as it is if strides do not fit."""
     x = x if x.dim() == len(AXES) else x.unsqueeze(1)
     steps = [step * x.element_size() for step in x.stride()[:-1]]
     if min(steps) <= 0 or any(place % ENGINE_WANTS for place in [*steps, x.data_ptr()]):
@@ -359,13 +359,13 @@ def readable(x: Tensor) -> Tensor:
 
 
 def heads_together(like: Tensor, numbers: int, *, causal: bool) -> int:
-    """How many heads start their longest rows first, side by side.
+    """How many heads start with their longest rows, side by side.
 
-    A processor that ends early finds a short row last, so the more heads the better, as long as
-    what goes past, so many ``numbers`` a head, stays in half of the second-level cache. Without a
+    Short rows are then left for processors that end early, so the more heads the better, as long as
+    the tiles that they read, ``numbers`` a head, stay in half of the second-level cache. Without a
     causal mask all rows are equally long, and heads follow each other.
     """
-    # Many queries may share one short key, so that fewer than one number a head goes past.
+    # Many queries may share one short key, so that fewer than one number a head is read.
     each = max(1, numbers) * like.element_size()
     return max(1, _cache(like) // 2 // each) if causal else 1
 
@@ -386,13 +386,13 @@ def autocast_together(*tensors: Tensor) -> tuple[Tensor, ...]:
 def refuse_second_derivative(*_: object) -> NoReturn:
     """The backward pass of a backward pass, which no kernel has."""
     raise RuntimeError(
-        "a second derivative of a Triton kernel was asked for; expected the first alone; choose "
+        "a second derivative of a Triton kernel is needed; expected the first alone; choose "
         "backend 'reference', which has all"
     )
 
 
 def check_supported(x: Tensor, name: str, axes: str, *, narrowest: int) -> None:
-    """Raise unless the kernels know the dtype, the sizes and the device of ``x``.
+    """Raise unless the kernels take the dtype, the sizes and the device of ``x``.
 
     ``axes`` names the last axes of ``x``, tokens and features. A dtype is a ``TypeError``, a size a
     ``ValueError``, a missing GPU a ``RuntimeError``.
