@@ -1,9 +1,9 @@
 r"""Jets: sprays of particles that one quark, gluon or heavy particle left behind.
 
 A :class:`Jets` is a batch of them, each with the same number of places, of which some are empty.
-:func:`particle_features` says of every particle what a detector knows, and
-:func:`pairwise_features` says of every two how far apart they fly and how heavy they are together:
-Particle Transformer adds this to its scores. :class:`course_lib.jets.JetStream` reads 100 million
+:func:`particle_features` are the measured properties of every particle, and
+:func:`pairwise_features` the distance and common mass of every two, which Particle Transformer
+adds to its scores. :class:`course_lib.jets.JetStream` reads 100 million
 more.
 
 Bad input raises ``TypeError`` or ``ValueError`` with what was given, what was expected and what to
@@ -32,15 +32,15 @@ from course_lib.support.checks import check_choice, check_finite
 from course_lib.support.contracts import Size, checked
 
 CLASSES = ("quark", "gluon", "W", "top", "H to bb")
-"""What left the jet: a light quark, a gluon, or a W, a top quark or a Higgs boson that decayed."""
+"""The origin of a jet: a light quark, a gluon, or a W, top quark or Higgs boson that decayed."""
 
 PARTICLES = ("charged hadron", "neutral hadron", "photon", "electron", "muon")
 MASSES = (0.13957, 0.49761, 0.0, 0.000511, 0.10566)
-"""In GeV, of each of :data:`PARTICLES`. A detector does not tell hadrons apart: all charged ones
+"""In GeV, of each of :data:`PARTICLES`. A detector cannot tell hadrons apart: all charged ones
 count as pions, all neutral ones as kaons. Source: Particle Data Group (2024)."""
 
 EMPTY = -1
-"""The ``kind`` of a place where no particle is."""
+"""The ``kind`` of an empty place."""
 
 FEATURES = (
     *("ln pT", "ln E", "ln pT/pT(jet)", "ln E/E(jet)", "Δη", "Δφ", "ΔR", "charge"),
@@ -53,20 +53,20 @@ PAIR_FEATURES = ("ln Δ", "ln kT", "ln z", "ln m²")
 """The columns of :func:`pairwise_features`."""
 
 SMALLEST = 1e-8  # as in the authors' code, so that the logarithm of 0 is finite
-IMPACT = 0.2  # mm: the tracks of a B hadron miss the beam by about so much
+IMPACT = 0.2  # mm: about how far tracks of a B hadron miss the beam
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Jets:
-    r"""Jets and their particles; a place where no particle is has ``kind`` -1 and zeros elsewhere.
+    r"""Jets and their particles; an empty place has ``kind`` -1 and zeros elsewhere.
 
-    ``pt`` is in GeV; ``eta`` and ``phi`` are where the particle flies, ``d0`` and ``dz`` how far
+    ``pt`` is in GeV; ``eta`` and ``phi`` are the direction, ``d0`` and ``dz`` how far
     its track misses the beam's centre, across the beam and along it, in mm (0 without a charge).
     ``kind`` holds places in :data:`PARTICLES`, ``label`` places in :data:`CLASSES`, ``size`` how
     many particles the jet had before all but the hardest were left out. Other data than ours may
-    have other ``classes``. Raises ``ValueError`` for negative or infinite numbers, a kind or label
-    that is not there, and a jet without particles.
+    have other ``classes``. Raises ``ValueError`` for negative or infinite numbers, an unknown kind
+    or label, and a jet without particles.
     """
 
     pt: Float[Tensor, "jets particles"]
@@ -88,8 +88,8 @@ class Jets:
         check_valid(self.valid)
         if not torch.equal(self.pt > 0, self.valid):
             raise ValueError(
-                "pt is 0 where a particle is, or not where none is; expected it above 0 exactly "
-                f"where kind is not {EMPTY}; change the one or the other"
+                "pt is 0 at a particle, or not 0 at an empty place; expected it above 0 exactly "
+                f"where kind is not {EMPTY}; change one of them"
             )
 
     def __len__(self) -> int:
@@ -132,15 +132,15 @@ def class_number(name: str, classes: tuple[str, ...] = CLASSES) -> int:
     return classes.index(name)
 
 
-# What the network is told -----------------------------------------------------------------------
+# The inputs of the network ----------------------------------------------------------------------
 
 
 @checked
 def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
-    r"""What is known of each particle, the columns :data:`FEATURES`; 0 where none is.
+    r"""The features of each particle, the columns :data:`FEATURES`; 0 at empty places.
 
-    Logarithms of $p_T$ and $E$ in GeV, and of their shares in the jet's; where the particle flies,
-    seen from the jet's axis; its charge; 1 in the column of its kind; and $\tanh$ of $d_0$ and
+    Logarithms of $p_T$ and $E$ in GeV, and of their shares in the jet's; the direction
+    relative to the jet's axis; the charge; 1 in the column of its kind; and $\tanh$ of $d_0$ and
     $d_z$ in units of 0.2 mm. Source: the particle features of Qu, Li and Qian (2022), who
     take $d_0$ and $d_z$ in mm, add their errors, which are the same for all tracks here, and turn
     the sign of $\Delta\eta$ where the jet flies backwards.
@@ -169,7 +169,7 @@ def particle_features(jets: Jets) -> Float[Tensor, "jets particles features"]:
 def pairwise_features(
     momenta: Float[Tensor, "*batch particles 4"],
 ) -> Float[Tensor, "*batch particles particles 4"]:
-    r"""What is known of each two particles, the columns :data:`PAIR_FEATURES`.
+    r"""The features of each two particles, the columns :data:`PAIR_FEATURES`.
 
     The logarithms of the distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$; of
     the momentum of one across the other, $k_T = \min(p_{T,a}, p_{T,b})\,\Delta$; of the share of
@@ -205,10 +205,7 @@ def check_valid(valid: Bool[Tensor, "*batch particles"]) -> None:
     """Raise ``ValueError`` for a jet without particles."""
     if not (some := valid.any(dim=-1)).all():
         which = tuple((~some).nonzero()[0].tolist())
-        raise ValueError(
-            f"jet {which} has no particles; expected one at least, since nothing left no jet; "
-            "leave it out"
-        )
+        raise ValueError(f"jet {which} has no particles; expected one at least; leave it out")
 
 
 def _check_places(name: str, values: Tensor, among: tuple[str, ...], *, minimum: int) -> None:

@@ -31,7 +31,7 @@ def _labels(classes: Sequence[str]) -> list[str]:
 
 
 CLASSES = ("QCD", "Hbb", "Hcc", "Hgg", "H4q", "Hqql", "Zqq", "Wqq", "Tbqq", "Tbl")
-"""What left the jet, as the branches of the files are called: ``label_QCD`` and so on."""
+"""The origin of a jet, as the branches of the files are called: ``label_QCD`` and so on."""
 
 KINDS = ("ChargedHadron", "NeutralHadron", "Photon", "Electron", "Muon")
 NUMBERS = ("px", "py", "pz", "charge", "d0val", "dzval")
@@ -39,16 +39,16 @@ PARTS = (*(f"part_{name}" for name in NUMBERS), *(f"part_is{name}" for name in K
 BRANCHES = (*PARTS, *_labels(CLASSES))
 
 POOL = 20
-"""In how many batches jets are mixed that are to be shuffled."""
+"""The number of batches in the pool that is shuffled."""
 
 OPEN = 32
-"""Of how many whole files, in the mean, the jets to come are mixed."""
+"""The mean number of whole files among which the next jets are mixed."""
 
 SMALLEST_READ = 64
-"""So many jets are read at a time at least, since every reading takes its time."""
+"""At least this many jets are read at a time, since each read has a fixed cost."""
 
 WORKERS = 256
-"""So many workers count apart what they leave out."""
+"""The number of workers that count unusable jets separately."""
 
 
 class JetStream(IterableDataset):
@@ -57,25 +57,25 @@ class JetStream(IterableDataset):
     A jet keeps its ``particles`` hardest. Of every file each rank of ``torch.distributed`` reads
     its own range of jets, and each worker of a ``DataLoader`` a part of that: together they skip
     none and repeat none in an epoch, and their numbers of jets differ by as many as there are
-    files at most. Pass it to ``DataLoader(..., batch_size=None)``, which has nothing left to
-    batch, and make it after ``init_process_group``, or give ``rank`` and ``ranks``.
+    files at most. Pass it to ``DataLoader(..., batch_size=None)``, since it yields batches
+    already, and make it after ``init_process_group``, or give ``rank`` and ``ranks``.
 
     No file is in memory whole: :data:`SMALLEST_READ` jets, or a quarter of a batch if that is more,
-    are read at a time, and never more than half of a file. To ``shuffle`` reads parts of several
-    files, as likely each as it has jets left, so that unequal files end together; the next file is
-    opened as soon as fewer jets are left than :data:`OPEN` files of mean size hold. What was read
-    is mixed in :data:`POOL` batches. ``seed`` and :meth:`set_epoch` decide the order. As in our own
-    data, a particle's mass follows from its kind.
+    are read at a time, and never more than half of a file. ``shuffle`` reads parts of several
+    files, each in proportion to its jets left, so that unequal files end together; the next file is
+    opened as soon as fewer jets are left than :data:`OPEN` files of mean size hold. Jets are then
+    shuffled in a pool of :data:`POOL` batches. ``seed`` and :meth:`set_epoch` determine the order.
+    As in our own data, a particle's mass follows from its kind.
 
     Other files may have other ``classes``, each with its ``label_…``, and other names: ``columns``
     maps names of :data:`BRANCHES`, and "tree", to those in the files. A jet is unusable if it has
     no particle or a number that is nan or infinite, and unless one label of it and one
-    ``part_is…`` of each particle are true. To ``leave_out`` such jets is to count them in
-    :attr:`left_out`; else the first is refused.
+    ``part_is…`` of each particle are true. ``leave_out`` skips such jets and counts them in
+    :attr:`left_out`; else the first raises.
 
-    Raises ``ModuleNotFoundError`` without ``uproot``, ``FileNotFoundError`` for a file that is not
-    there, and ``ValueError`` for no files and, once it is read, for a file that is broken or not
-    like JetClass and for an unusable jet, by its file and entry.
+    Raises ``ModuleNotFoundError`` without ``uproot``, ``FileNotFoundError`` for a missing file, and
+    ``ValueError`` for no files and, once it is read, for a file that is broken or not like
+    JetClass, and for an unusable jet, with its file and entry.
     """
 
     @checked
@@ -119,12 +119,12 @@ class JetStream(IterableDataset):
 
     @checked
     def set_epoch(self, epoch: Count) -> None:
-        """Another epoch has another order. Every rank must be told."""
+        """Set the epoch, which changes the order; call it on every rank."""
         self._epoch.fill_(epoch)
 
     @property
     def left_out(self) -> int:
-        """How many unusable jets this rank has met so far, in all epochs."""
+        """The number of unusable jets that this rank has skipped, in all epochs."""
         return int(self._left_out.sum())
 
     def __iter__(self) -> Iterator[Jets]:
@@ -134,8 +134,8 @@ class JetStream(IterableDataset):
         return _batches(parts, self.batch)
 
     def _share(self) -> tuple[int, int]:
-        """Which of how many shares is read here."""
-        # A worker that was spawned knows of no process group; what made it, did.
+        """The share that is read here, and the number of shares."""
+        # A spawned worker has no process group, unlike the process that made the stream.
         now = _rank_and_ranks()
         rank, ranks = self._given or (self._made_at if now == (0, 1) else now)
         worker = get_worker_info()
@@ -144,7 +144,7 @@ class JetStream(IterableDataset):
         return rank * worker.num_workers + worker.id, ranks * worker.num_workers
 
     def _file(self, number: int, share: int, shares: int) -> "_Part":
-        # Who gets the jet more that division leaves over is another one from file to file.
+        # The share with one jet more, where division leaves a rest, changes from file to file.
         return _Part(self, self.paths[number], (share + number) % shares, shares)
 
     def _in_order(self, share: int, shares: int) -> Iterator[Jets]:
@@ -165,7 +165,7 @@ class JetStream(IterableDataset):
         enough = POOL * self.batch
 
         def few_are_left() -> bool:
-            # No more than OPEN files hold that are as large as those seen, in the mean.
+            # At most what OPEN files of the mean size so far hold.
             return len(sizes) * sum(part.left for part in open_parts) <= OPEN * sum(sizes)
 
         while True:
@@ -210,7 +210,7 @@ class _Part:
         if missing := [name for name in stream.names.values() if name not in there]:
             raise ValueError(
                 f"{path} has no {missing[0]!r}; expected a file like those of JetClass; leave it "
-                "out, or say in columns what is called otherwise"
+                "out, or give the names in this file as columns"
             )
         jets = int(self.tree.num_entries)
         first, last = jets * share // shares, jets * (share + 1) // shares
@@ -251,7 +251,7 @@ class _Part:
 
 @contextmanager
 def _blamed(path: Path) -> Iterator[None]:
-    """Whatever goes wrong in here, say in which file."""
+    """Raise every error again with the name of the file."""
     try:
         yield
     except Exception as error:  # a broken file raises almost anything
@@ -262,7 +262,7 @@ def _blamed(path: Path) -> Iterator[None]:
 
 
 def _rank_and_ranks() -> tuple[int, int]:
-    """Of this process, by its process group, or by what ``torchrun`` told it."""
+    """Of this process, from its process group or the variables that ``torchrun`` sets."""
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
     if {"RANK", "WORLD_SIZE"} <= os.environ.keys():
@@ -271,7 +271,7 @@ def _rank_and_ranks() -> tuple[int, int]:
 
 
 def _batches(parts: Iterable[Jets], batch: int) -> Iterator[Jets]:
-    """The jets of all parts, in batches that do not end where a part does."""
+    """The jets of all parts, in batches."""
     rest: list[Jets] = []
     waiting = 0
     for part in parts:
@@ -295,7 +295,7 @@ def _joined(parts: Sequence[Jets]) -> Jets:
 
 
 def _faults(found: dict[str, "awkward.Array"], classes: tuple[str, ...]) -> dict[str, Tensor]:
-    """What may be wrong with a jet, and with which it is."""
+    """For each possible fault, which jets have it."""
     import awkward
     import numpy as np
 
@@ -316,7 +316,7 @@ def _faults(found: dict[str, "awkward.Array"], classes: tuple[str, ...]) -> dict
 
 
 def _jets(found: dict[str, "awkward.Array"], particles: int, classes: tuple[str, ...]) -> Jets:
-    """What was read, hardest particles first."""
+    """The jets read, hardest particles first."""
     import awkward
 
     pt = found["part_px"] ** 2 + found["part_py"] ** 2

@@ -1,12 +1,12 @@
-r"""Four-momenta: energy and momentum of particles, and what a collider measures of them.
+r"""Four-momenta: energy and momentum of particles, and their measured coordinates.
 
 A four-momentum is $(E, p_x, p_y, p_z)$ in GeV, with $c = 1$, and the beam is the $z$-axis. What a
 detector measures is the transverse momentum $p_T$, the azimuth $\varphi$ around the beam and the
 pseudorapidity $\eta$, 0 across the beam and infinite along it.
 
-The mass is a small difference of large squares, so take float64 where it matters: in float32 a pion
-of 100 GeV has lost it. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what
-was expected and what to do.
+The mass is a small difference of large squares, so take float64 where it matters: float32 cannot
+hold that of a pion of 100 GeV. Bad input raises ``TypeError`` or ``ValueError`` with what was
+given, what was expected and what to do.
 """
 
 import math
@@ -106,7 +106,7 @@ def delta_phi(
 ) -> Float[Tensor, "*batch"]:
     r"""The angle from ``second`` to ``first`` the short way round, in $[-\pi, \pi)$.
 
-    Axes of size 1 count for all.
+    Axes of size 1 are broadcast.
     """
     return torch.remainder(first - second + math.pi, 2 * math.pi) - math.pi
 
@@ -117,7 +117,7 @@ def delta_r(
 ) -> Float[Tensor, "*batch"]:
     r"""The distance $\Delta = \sqrt{(y_a - y_b)^2 + (\varphi_a - \varphi_b)^2}$ of two momenta.
 
-    Axes of size 1 count for all. Boosts along the beam and rotations about it leave it as it is.
+    Axes of size 1 are broadcast. Boosts along the beam and rotations about it leave it as it is.
     Source: Cacciari, Salam and Soyez (2012).
     """
     azimuth = delta_phi(_azimuth(first), _azimuth(second))
@@ -195,6 +195,6 @@ def _hypot(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _root(square: Tensor) -> Tensor:
-    """The root, 0 of what is below; there the gradient is 0, not infinite."""
+    """The root, 0 for numbers up to 0, where the gradient is 0, not infinite."""
     some = square > 0
     return square.where(some, 1.0).sqrt().where(some, 0.0)

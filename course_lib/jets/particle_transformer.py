@@ -1,6 +1,6 @@
-r"""Particle Transformer: attention among particles that hears what every two have in common.
+r"""Particle Transformer: attention among particles, with features of each pair in the scores.
 
-A jet is a set, so nothing here knows an order. Particles look at each other with scores to which
+A jet is a set, so nothing here depends on order. Particles look at each other with scores to which
 the pairwise features are added, embedded once for all blocks and one number for each head:
 $\mathrm{softmax}(QK^\top/\sqrt d + U)\,V$. Then a class token looks at the particles, and its
 vector is read out as the class of the jet.
@@ -27,11 +27,11 @@ Bias = (
 )
 
 D_FEATURES, D_PAIR_FEATURES = len(FEATURES), len(PAIR_FEATURES)
-ROUNDINGS = 4  # a column that varies by no more is constant
+ROUNDINGS = 4  # a column whose deviation is no larger is constant
 
 
 class Standardization(nn.Module):
-    r"""$(x - \mu) / \sigma$ in each of ``d`` columns, with what :meth:`learn` saw; $x$ before."""
+    r"""$(x - \mu) / \sigma$ in each of ``d`` columns, after :meth:`learn`; $x$ before."""
 
     @checked
     def __init__(self, d: Size) -> None:
@@ -53,16 +53,16 @@ class Standardization(nn.Module):
 
     @checked
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-        """Every column with mean 0 and standard deviation 1, if it is like those seen."""
+        """Every column with mean 0 and standard deviation 1, if distributed as in :meth:`learn`."""
         return (x - self.mean) / self.scale
 
 
 class ParticleAttentionBlock(nn.Module):
-    r"""Look at the other particles, then think alone, with four norms instead of two.
+    r"""Attention, then an MLP of each particle, with four norms instead of two.
 
     $a = x + \mathrm{LN}(\mathrm{attention}(\mathrm{LN}(x)))$ and
     $a + W_2\,\mathrm{LN}(\mathrm{GELU}(W_1\,\mathrm{LN}(a) + b_1)) + b_2$, where the MLP is
-    ``d_hidden`` wide, 4 ``d_model`` by default. ``dropout`` hides weights, hidden features and
+    ``d_hidden`` wide, 4 ``d_model`` by default. ``dropout`` acts on weights, hidden features and
     what is added. Equal to ``Block`` of ``weaver-core`` 0.5.3 without its learned scales of the
     heads, which the output projection can learn as well, and of the residual (``scale_heads`` and
     ``scale_resids``, which the paper does not mention).
@@ -110,8 +110,8 @@ class ParticleAttentionBlock(nn.Module):
 class ClassAttentionBlock(ParticleAttentionBlock):
     r"""A class token looks at itself and at all particles, which stay as they are.
 
-    As :class:`ParticleAttentionBlock`, with $\mathrm{attention}(c, \mathrm{LN}[c, x])$: only the
-    token asks, and, as in the authors' code, it asks without a norm.
+    As :class:`ParticleAttentionBlock`, with $\mathrm{attention}(c, \mathrm{LN}[c, x])$: the only
+    query is the token, without a norm as in the authors' code.
     Source: Qu, Li and Qian (2022), figure 3c; Touvron et al. (2021), section 3.
     """
 
@@ -123,7 +123,7 @@ class ClassAttentionBlock(ParticleAttentionBlock):
         *,
         mask: Bool[Tensor, "1 seen"] | Bool[Tensor, "*#batch #heads 1 seen"] | None = None,
     ) -> Float[Tensor, "*batch 1 d_model"]:
-        """The token, having looked. ``mask`` counts the token as the first of what is seen."""
+        """The new token. The first key of ``mask`` is the token itself."""
         seen = self.norm(torch.cat([token, x], dim=-2))
         if mask is not None:
             check_broadcasts("mask", mask, (*x.shape[:-2], self.heads, 1, seen.shape[-2]))
@@ -138,8 +138,8 @@ class ParticleTransformer(nn.Module):
     wide, with ``heads`` heads; the MLP that embeds pairs is ``d_pair`` wide. ``dropout`` acts among
     the particles alone. Particles have ``d_features`` numbers, pairs ``d_pair_features``.
 
-    In training mode and out of it the same standardisation holds, see :meth:`standardized_like`,
-    where the authors normalise each batch; at inference theirs is an affine map too. Particles are
+    In training and evaluation the standardisation is the same, see :meth:`standardized_like`; the
+    authors normalise each batch in training, and have an affine map at inference. Particles are
     embedded by two layers and pairs by three, theirs by three and four. Equal to
     ``ParticleTransformer`` of ``weaver-core`` 0.5.3 with the same parameters, as many layers, and
     blocks as :class:`ParticleAttentionBlock` says.
@@ -197,7 +197,7 @@ class ParticleTransformer(nn.Module):
         *,
         valid: Bool[Tensor, "jets particles"],
     ) -> "ParticleTransformer":
-        """Itself, to which the features of such jets have mean 0 and standard deviation 1."""
+        """This model, which now standardizes features by the mean and deviation of such jets."""
         self.standard.learn(features[valid])
         if pairs is not None:
             real_pairs = pairs[valid[:, :, None] & valid[:, None, :]]

@@ -1,4 +1,4 @@
-r"""What else physicists measure in a jet: cores and their masses, tracks that miss, kinds.
+r"""Further observables of a jet: cores and their masses, displaced tracks, kinds.
 
 :func:`jet_numbers` are the ten of :func:`course_lib.jets.jet_summary` and the columns
 :data:`SUBSTRUCTURE` of :func:`jet_substructure`, the strongest rival of a network in lecture 13.
@@ -49,11 +49,11 @@ SUBSTRUCTURE = (
 
 @checked
 def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
-    r"""Ten numbers that physicists tell jets apart by, the columns :data:`SUMMARY`, in float64.
+    r"""Ten standard observables of a jet, the columns :data:`SUMMARY`, in float64.
 
     With $z_a = p_{T,a} / \sum_b p_{T,b}$ and $\Delta$ of two particles, or of one and the jet:
-    mass and $p_T$ of the jet in GeV; how many particles it had, those that were left out among
-    them; the width $\sum_a z_a \Delta_a$; the dispersion $\sqrt{\sum_a z_a^2}$; the largest $z_a$;
+    mass and $p_T$ of the jet in GeV; its number of particles, including those that were left out;
+    the width $\sum_a z_a \Delta_a$; the dispersion $\sqrt{\sum_a z_a^2}$; the largest $z_a$;
     $\ln e_2$ and $\ln D_2$ with $e_2 = \sum_{a<b} z_a z_b \Delta_{ab}$,
     $e_3 = \sum_{a<b<c} z_a z_b z_c \Delta_{ab} \Delta_{bc} \Delta_{ca}$ and $D_2 = e_3 / e_2^3$,
     small where a jet has two cores; how many tracks miss the beam by more than 0.1 mm; and the
@@ -84,7 +84,7 @@ def jet_summary(jets: Jets) -> Float[Tensor, "jets columns"]:
 
 @checked
 def distances(jets: Jets) -> Float[Tensor, "jets particles particles"]:
-    r"""$\Delta$ of every two particles, 0 where one of them is none."""
+    r"""$\Delta$ of every two particles, 0 with an empty place."""
     both = jets.valid[:, :, None] & jets.valid[:, None, :]
     return delta_r(jets.momenta[:, :, None], jets.momenta[:, None]) * both
 
@@ -100,7 +100,7 @@ def energy_correlations(
 
     ``power`` is the exponent $\beta$ of the distances. Source: Larkoski, Salam and Thaler (2013).
     """
-    # In the trace of a cube every three particles count six times, and none meets itself.
+    # In the trace of a cube every three particles count six times, and Δ is 0 for one with itself.
     weighted = share[:, :, None] * apart**power
     e2 = (weighted * share[:, None, :]).sum((1, 2)) / 2
     e3 = torch.einsum("nab, nbc, nca -> n", weighted, weighted, weighted) / 6
@@ -123,7 +123,7 @@ def jet_substructure(jets: Jets) -> Float[Tensor, "jets columns"]:
     :func:`subjets` finds, small where the jet has $N$ cores or fewer, and ratios; masses in GeV of
     cores and of pairs of cores; $\ln e_2$ and $\ln D_2$ with distances to other powers; how many
     tracks miss the beam and by how much; number and share of each kind of particle; the size of
-    the jet charge $\sum_a \sqrt{z_a}\,q_a$. What a jet has too few particles for is 0.
+    the jet charge $\sum_a \sqrt{z_a}\,q_a$. A column is 0 for a jet with too few particles.
     Source: Thaler and Van Tilburg (2011), Larkoski, Salam and Thaler (2013), Krohn et al. (2013).
     """
     if len(jets) > TOGETHER:
@@ -162,7 +162,7 @@ def jet_substructure(jets: Jets) -> Float[Tensor, "jets columns"]:
 
 
 def _largest(values: Tensor, count: int) -> Tensor:
-    """So many of each row, the largest first, and 0 where a row is shorter."""
+    """The ``count`` largest of each row, in order, and 0 where a row is shorter."""
     return F.pad(values, (0, count)).topk(count, dim=1).values
 
 
