@@ -1,10 +1,10 @@
-r"""ASTROMER: hide nights of a light curve, and learn to tell from the others how bright they were.
+r"""ASTROMER: hide nights of a light curve, and learn to predict their magnitudes from the others.
 
 A masked language model whose tokens are observations: a date and a magnitude instead of a place and
-a word. :func:`hide_nights` chooses what to hide, :class:`Astromer` fills it in, and
-:func:`reconstruction_error` says how far it was off. How far off it expects to be is a second
-readout, :meth:`Astromer.spread`, which :func:`negative_log_likelihood` fits. What it learns of a
-star on the way, :meth:`Astromer.embed`, can serve other ends: :class:`StarClassifier` names a
+a word. :func:`hide_nights` chooses what to hide, :class:`Astromer` predicts it, and
+:func:`reconstruction_error` is the error. The expected error is a second
+readout, :meth:`Astromer.spread`, trained by :func:`negative_log_likelihood`. The embedding of a
+star, :meth:`Astromer.embed`, serves other tasks: :class:`StarClassifier` predicts a
 star's class. Sources: Donoso-Oliva et al. (2023); of the second readout Nix and Weigend (1994).
 
 Curves are :class:`course_lib.light_curves.LightCurves`; their time runs in days, or in turns of a
@@ -32,7 +32,7 @@ from course_lib.support.contracts import Above, Between, Count, Size, UnitInterv
 from course_lib.transformer import Encoder
 
 CLOCKS = ("days", "turns")
-"""What the time of a trained model runs in: days, or turns of the period that was found."""
+"""The unit of time of a trained model: days, or turns of the period that was found."""
 Clock = Literal[*CLOCKS]
 SHORTEST, LONGEST, PAIRS = 0.2, 200.0, 32  # days; of the sinusoids that run in days
 HARMONICS = 8  # of the sinusoids that run in turns
@@ -49,13 +49,13 @@ class Astromer(nn.Module):
     $p$ of its date with the given ``frequency``, and its magnitude and error if it is visible
     ($v = 1$), or the learned $h$ if it is hidden ($v = 0$). $\bar m$ is the mean of the visible
     nights of its star. Then an :class:`~course_lib.transformer.Encoder` in which all nights look at
-    visible nights alone, and two linear readouts of what a night becomes, $x$: the magnitude
-    $\bar m + s\,(w^\top x + b)$ and, with the same $s = 0.2$ mag, how far off that may be,
+    visible nights alone, and two linear readouts of its output $x$ at a night: the magnitude
+    $\bar m + s\,(w^\top x + b)$ and, with the same $s = 0.2$ mag, its standard deviation,
     $s\,\exp(u^\top x + c)$ (:meth:`spread`). Dates count from a star's first visible night.
-    Answers have the dtype of the curves, which may be float64 where the parameters are float32.
+    Results have the dtype of the curves, which may be float64 where the parameters are float32.
 
-    What is hidden cannot leak: a prediction depends on the visible nights and on its own date, on
-    nothing else, so that it can be asked for at any date (:meth:`at`). Here we differ from the code
+    Hidden magnitudes cannot leak: a prediction depends only on the visible nights and its own date,
+    so that there is one for any date (:meth:`at`). Here we differ from the code
     that Donoso-Oliva et al. (2023) publish: astromer-science, ``main-code`` at commit 3c1fda8 and
     ``python-library`` at 91cbf67, from which the weights that they report need not come. There
 
@@ -63,13 +63,13 @@ class Astromer(nn.Module):
       padding, and to all that others give it. So a hidden night reads its own magnitude, and others
       look at it more, not less. Blocks have no residual connection, unless ``use_leak`` is set.
       Later code (``main-code`` at 75d2b12) puts a learned number in place of a hidden magnitude,
-      and its ``pretrain.py`` lowers the scores of hidden nights by 1e9, as here, if not told else;
+      and its ``pretrain.py`` lowers the scores of hidden nights by 1e9 by default, as here;
     - magnitudes are standardised by the mean of all nights, before some are hidden;
     - dates have the rates $10000^{-2i/d}$ for every feature $i$, sines at even $i$ and cosines at
       odd ones: a sine and a cosine share no frequency, so a product of two dates does not depend on
       the time between them alone. The fastest wave takes 6.3 days;
     - the loss takes the mean square of each star first;
-    - a model has 256 features and 200 nights, knows no errors, and says no deviation.
+    - a model has 256 features and 200 nights, no errors as input, and predicts no deviation.
     """
 
     @checked
@@ -92,7 +92,7 @@ class Astromer(nn.Module):
         self.blank = nn.Parameter(torch.zeros(d_model))
         self.encoder = Encoder(d_model, heads, layers, d_hidden=d_hidden, dropout=dropout)
         self.readout = nn.Linear(d_model, 1)
-        # It begins without an opinion, and draws no random number from what is drawn later.
+        # It begins at 0, and takes no random number from the layers drawn later.
         self.doubt = nn.utils.skip_init(nn.Linear, d_model, 1)
         for parameter in self.doubt.parameters():
             nn.init.zeros_(parameter)
@@ -101,7 +101,7 @@ class Astromer(nn.Module):
     def forward(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Real[Tensor, "stars nights"]:
-        """The magnitude of every night, hidden or not; what it says of padding means nothing."""
+        """The magnitude of every night, hidden or not; at padding it is meaningless."""
         visible = visible_nights(curves, hidden)
         since, value, mean = self._inputs(curves, visible)
         nights = self._encoded(since, value, visible)
@@ -111,10 +111,10 @@ class Astromer(nn.Module):
     def spread(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Real[Tensor, "stars nights"]:
-        r"""How far off the magnitude of every night may be: a standard deviation, in magnitudes.
+        r"""The standard deviation of every night's predicted magnitude, in magnitudes.
 
-        That is $s\,\exp(u^\top x + c)$, with what the night became, $x$, and $s = 0.2$ mag. It is
-        of the light itself: the error of whoever looks comes on top.
+        That is $s\,\exp(u^\top x + c)$, with the encoder's output $x$ and $s = 0.2$ mag. It is
+        of the light itself: the error of the measurement is not in it.
         """
         return self.spread_of(self.encode(curves, hidden=hidden)).to(curves.magnitude.dtype)
 
@@ -129,7 +129,7 @@ class Astromer(nn.Module):
     def encode(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "stars nights d_model"]:
-        """Every night in the light of the visible ones.
+        """A vector for every night that depends on the visible ones.
 
         Raises ``ValueError`` for a star whose every night is hidden.
         """
@@ -141,7 +141,7 @@ class Astromer(nn.Module):
     def embed(
         self, curves: LightCurves, *, hidden: Bool[Tensor, "stars nights"] | None = None
     ) -> Float[Tensor, "stars d_model"]:
-        """One vector for each star: the mean of what its visible nights became."""
+        """One vector for each star: the mean of :meth:`encode` over its visible nights."""
         tokens = self.encode(curves, hidden=hidden)
         visible = visible_nights(curves, hidden).to(tokens.dtype)[..., None]
         return (tokens * visible).sum(dim=1) / visible.sum(dim=1)
@@ -154,7 +154,7 @@ class Astromer(nn.Module):
         *,
         hidden: Bool[Tensor, "stars nights"] | None = None,
     ) -> Real[Tensor, "stars queries"]:
-        """The magnitude at any dates, whether somebody looked or not, in any order.
+        """The magnitude at any dates, observed or not, in any order.
 
         Raises ``ValueError`` for a date that is nan or infinite.
         """
@@ -224,8 +224,8 @@ class Astromer(nn.Module):
 class StarClassifier(nn.Module):
     r"""The logits of a star's class: $W_2\,\mathrm{GELU}(W_1 (e, x) + b_1) + b_2$.
 
-    $e$ is the embedding of an :class:`Astromer`, which training changes along, and $x$ are
-    ``extras`` other numbers that are known of a star, the logarithm of its period say. Source:
+    $e$ is the embedding of an :class:`Astromer`, which is trained too, and $x$ are
+    ``extras`` other numbers of a star, such as the logarithm of its period. Source:
     Donoso-Oliva et al. (2023), whose head has three hidden layers.
     """
 
@@ -250,7 +250,7 @@ class StarClassifier(nn.Module):
     def forward(
         self, curves: LightCurves, extra: Float[Tensor, "stars extras"] | None = None
     ) -> Float[Tensor, "stars classes"]:
-        """Embed all nights, join what else is known, classify."""
+        """Embed all nights, append the extras, classify."""
         embedding = self.astromer.embed(curves)
         if extra is None:
             extra = embedding.new_zeros(len(curves), 0)
@@ -287,7 +287,7 @@ def reconstruction_error(
 ) -> Float[Tensor, ""]:
     r"""How far off hidden nights are: $\sqrt{\frac1n\sum_{\mathrm{hidden}} (\hat m - m)^2}$.
 
-    In magnitudes. What the model says of other nights does not count. Raises ``ValueError`` if
+    In magnitudes. Predictions for other nights do not count. Raises ``ValueError`` if
     nothing is hidden. Here every hidden night counts alike. The published code of Donoso-Oliva et
     al. (2023) takes the mean square of each star first and then their mean, so that there a night
     counts more in a star of which fewer are hidden. Where all have as many, the two are the same.
@@ -303,25 +303,25 @@ def negative_log_likelihood(
     magnitude: Float[Tensor, "stars nights"],
     hidden: Bool[Tensor, "stars nights"],
 ) -> Float[Tensor, ""]:
-    r"""How unlikely hidden nights are if each is normal about what is said of it.
+    r"""How unlikely hidden nights are if each is normal about its prediction.
 
     $\frac1n\sum_{\mathrm{hidden}} \left(\ln s + \frac{(m - \hat m)^2}{2s^2} +
-    \frac12\ln 2\pi\right)$, in nats a night, with the standard deviation $s$ that is said of
+    \frac12\ln 2\pi\right)$, in nats a night, with the predicted standard deviation $s$ of
     the night. Too small a deviation is punished by the second term, too large a one by the first.
     If one deviation serves all nights, the best is the :func:`reconstruction_error`, unless that is
     0. Raises ``ValueError`` if nothing is hidden, or for a deviation there that is not above 0.
-    Source: Nix and Weigend (1994), who let a network say both, as here.
+    Source: Nix and Weigend (1994), whose network predicts both, as here.
     """
     _check_some(hidden)
     if (bad := hidden & ~(deviation > 0)).any():
         place = tuple(bad.nonzero()[0].tolist())
         raise ValueError(
-            f"deviation is {deviation[place].item()} at {place}; expected numbers above 0; say "
-            "exp(...) of what a layer gives"
+            f"deviation is {deviation[place].item()} at {place}; expected numbers above 0; take "
+            "exp(...) of the output of a layer"
         )
-    # What is not hidden, nan in padding say, is left out before it meets a quotient's gradient.
-    said, deviation, seen = predicted[hidden], deviation[hidden], magnitude[hidden]
-    square = ((seen - said) / deviation).square()
+    # Select first: nan in padding would reach the gradient of the quotient.
+    mean, deviation, seen = predicted[hidden], deviation[hidden], magnitude[hidden]
+    square = ((seen - mean) / deviation).square()
     return (deviation.log() + square / 2).mean() + math.log(2 * math.pi) / 2
 
 
@@ -339,7 +339,7 @@ def empty_astromer(clock: Clock) -> Astromer:
 
     It has two blocks, four heads, 64 features.
 
-    ``clock`` says what time runs in. In days, periods of the sinusoids form a ladder from 0.2 to
+    ``clock`` is the unit of time. In days, periods of the sinusoids form a ladder from 0.2 to
     200 days. In turns, they are one turn and its harmonics up to the eighth, which repeat with the
     star.
     """
@@ -356,7 +356,7 @@ def _keys(visible: Tensor) -> Tensor:
 def visible_nights(
     curves: LightCurves, hidden: Bool[Tensor, "stars nights"] | None
 ) -> Bool[Tensor, "stars nights"]:
-    """The nights that may be looked at: real ones that are not hidden.
+    """The nights that are used: real ones that are not hidden.
 
     Raises ``ValueError`` for a star whose every night is hidden.
     """
@@ -367,7 +367,6 @@ def visible_nights(
     if not (some := visible.any(dim=1)).all():
         star = (~some).nonzero()[0].item()
         raise ValueError(
-            f"every night of star {star} is hidden; expected one visible night at least, since "
-            "from nothing nothing can be told; hide fewer"
+            f"every night of star {star} is hidden; expected one visible night at least; hide fewer"
         )
     return visible

@@ -1,8 +1,8 @@
 r"""Periodograms: at which frequency a wave explains irregular observations best.
 
-:func:`lomb_scargle` says how well a sinusoid of each frequency fits, :func:`find_period` picks the
-best one, also by the harmonics that a star's curve has besides, and :func:`fit_harmonics` gives the
-series of that period, which can be read at any time. All of it is least squares, each observation
+:func:`lomb_scargle` measures how well a sinusoid of each frequency fits, :func:`find_period` picks
+the best one, with the harmonics of a star's curve, and :func:`fit_harmonics` gives the
+series of that period, with values at any time. All of it is least squares, each observation
 weighted by $1/\sigma^2$, for a whole batch of stars at once.
 
 Curves are ``(*batch, nights)``; ``seen`` is True at the observations that may be used, padding and
@@ -23,11 +23,11 @@ from course_lib.support.checks import check_finite, check_shapes, check_size
 from course_lib.support.contracts import LARGEST, Positive, Size, checked
 
 OVERSAMPLING = 5  # trial frequencies in the width of a peak
-CHUNK = 64  # stars at a time: what is between is stars × frequencies × nights
-ABOUT = 2  # trial frequencies on either side of a peak, about which its series are tried
+CHUNK = 64  # stars at a time: arrays are stars × frequencies × nights
+ABOUT = 2  # trial frequencies on either side of a peak between which series are tried
 FINER = 10  # series on either side of a peak: a third harmonic's is a third as wide
 FLAT = 100  # roundings of 1: a determinant or a spread below that is 0
-FEW = 4  # roundings of its mean: a star that changes no more is constant
+FEW = 4  # roundings of its mean: a star that changes by no more is constant
 RIDGE = 1e-6  # keeps a fit with more numbers than nights solvable
 
 
@@ -42,8 +42,8 @@ def frequency_grid(
     """
     if highest <= (lowest := 0.5 / days):
         raise ValueError(
-            f"highest is {highest}; expected it above {lowest:.3g}, the lowest frequency that "
-            f"{days} days can tell; choose a higher one"
+            f"highest is {highest}; expected it above {lowest:.3g}, the lowest frequency "
+            f"for {days} days; choose a higher one"
         )
     if (trials := (highest - lowest) * oversampling * days) > LARGEST:
         raise ValueError(
@@ -62,7 +62,7 @@ def lomb_scargle(
     *,
     seen: Bool[Tensor, "*batch nights"] | None = None,
 ) -> Float[Tensor, "*batch frequencies"]:
-    r"""The share of the scatter that a sinusoid takes away: $1 - \chi^2(f) / \chi^2_0$, in [0, 1].
+    r"""The share of the scatter that a sinusoid explains: $1 - \chi^2(f) / \chi^2_0$, in [0, 1].
 
     Both are weighted sums of squares: $\chi^2(f)$ is left by the best constant and sinusoid of
     frequency $f$, $\chi^2_0$ by the best constant alone. Where all nights have one phase there is
@@ -89,7 +89,7 @@ def lomb_scargle(
     whole, spread = cc * ss - cs.square(), cc + ss
     info = torch.finfo(time.dtype)
     rounded = info.eps * 2 * math.pi * time.abs().amax(dim=-1)[..., None] * frequency
-    flat = FLAT * info.eps + rounded.square()  # angles and what is computed of them are rounded
+    flat = FLAT * info.eps + rounded.square()  # rounding of angles and of what follows
     both = explained / whole.clamp(min=info.tiny)
     one = (xc.square() + xs.square()) / spread.clamp(min=info.tiny)
     power = both.where(whole > flat * spread, one) / scatter.clamp(min=info.tiny)
@@ -100,7 +100,7 @@ def lomb_scargle(
 class HarmonicFit:
     r"""$m(t) = c_0 + \sum_k a_k \sin 2\pi k f t + b_k \cos 2\pi k f t$.
 
-    ``coefficient`` is $(c_0, a_1, b_1, a_2, b_2, \dots)$ and ``chi_square`` what the fit leaves.
+    ``coefficient`` is $(c_0, a_1, b_1, a_2, b_2, \dots)$, ``chi_square`` that of the residuals.
     """
 
     frequency: Float[Tensor, "*batch"]
@@ -157,12 +157,12 @@ def find_period(
     candidates: Size = 5,
     seen: Bool[Tensor, "stars nights"] | None = None,
 ) -> Float[Tensor, "stars"]:
-    """The period, about one of the ``candidates`` highest peaks, whose series leaves the least.
+    """The period near one of the ``candidates`` highest peaks whose series fits best.
 
     Peaks are those of :func:`lomb_scargle`, series those of :func:`fit_harmonics`, tried in finer
-    steps about each peak, since a harmonic's peak is narrower and may stand beside it. Raises
+    steps about each peak, since a harmonic's peak is narrower and may lie beside it. Raises
     ``ValueError`` for fewer trial frequencies than three, and for a star of which none explains
-    anything, a constant one say.
+    anything, such as a constant one.
     """
     check_size("the number of frequencies", len(frequency), minimum=3)
     periods = []
@@ -187,7 +187,7 @@ def find_period(
 
 
 def _finer(frequency: Tensor, place: Tensor) -> Tensor:
-    """Frequencies from a few places before each place to a few after, in finer steps."""
+    """Frequencies from ``ABOUT`` steps before each place to as many after, in finer steps."""
     low = frequency[(place - ABOUT).clamp(min=0)]
     high = frequency[(place + ABOUT).clamp(max=len(frequency) - 1)]
     share = torch.linspace(0, 1, 2 * FINER + 1, dtype=frequency.dtype, device=frequency.device)
@@ -195,7 +195,7 @@ def _finer(frequency: Tensor, place: Tensor) -> Tensor:
 
 
 def _for_each(values: Tensor | None, trial: Tensor) -> Tensor | None:
-    """The nights of each star once for each trial frequency."""
+    """The nights of each star, repeated for each trial frequency."""
     return None if values is None else values[:, None].expand(-1, trial.shape[1], -1)
 
 
@@ -210,7 +210,7 @@ def _waves(time: Tensor, frequency: Tensor, harmonics: int) -> Tensor:
 def _weighed(
     time: Tensor, magnitude: Tensor, error: Tensor, seen: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Dates, weights that sum to one, magnitudes less their mean; all of them 0 where not seen."""
+    """Dates, weights that sum to one, magnitudes minus their mean; all 0 where not seen."""
     seen = torch.ones_like(time, dtype=torch.bool) if seen is None else seen
     check_nights(time, magnitude, error, seen, flags="seen")
     weight = (seen / error.where(seen, 1.0).square()).to(time.dtype)
@@ -218,7 +218,7 @@ def _weighed(
     known = magnitude.where(seen, 0.0)
     mean = (weight * known).sum(dim=-1, keepdim=True)
     x = (known - mean).where(seen, 0.0)
-    # What is left of a constant is rounding, which waves would explain as well as they do light.
+    # A constant minus its mean is rounding, which waves would fit as well as real changes.
     change = x.where(seen, -math.inf).amax(dim=-1) - x.where(seen, math.inf).amin(dim=-1)
     constant = change[..., None] <= FEW * torch.finfo(x.dtype).eps * mean.abs()
     return time.where(seen, 0.0), weight, x.masked_fill(constant, 0.0)

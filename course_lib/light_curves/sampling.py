@@ -1,11 +1,11 @@
-r"""Light curves: how bright a star was on the nights when somebody looked.
+r"""Light curves: the brightness of a star on the nights when it was observed.
 
-A pulsating star repeats itself: :func:`cosine_series` is one turn of it, and :func:`phase` lays all
-nights into that turn, if its period is known. :func:`time_sinusoids` say when a night was without
-a period. :class:`LightCurves` are what was observed; :mod:`course_lib.models.stars` has stars to
+A pulsating star repeats itself: :func:`cosine_series` is one turn of it, and :func:`phase` folds
+all nights into that turn, if its period is known. :func:`time_sinusoids` encode dates without
+a period. :class:`LightCurves` are the observations; :mod:`course_lib.models.stars` has stars to
 observe.
 
-Times are days and may stand anywhere; magnitudes are the larger, the fainter a star is. Curves come
+Times are days from any origin; magnitudes are the larger, the fainter a star is. Curves come
 in batches, ``(*batch, nights)``, and ``valid`` is True where there is an observation and False
 where a row is padded. Bad input raises ``TypeError`` or ``ValueError`` with what was given, what
 was expected and what to do.
@@ -23,10 +23,10 @@ from course_lib.support.checks import check_floating, check_shapes, check_size
 from course_lib.support.contracts import Positive, Size, checked
 
 GRID = 360  # phases at which the range of a series is taken
-SLIP = 1e-3  # turns: so far rounding may move a date
+SLIP = 1e-3  # turns by which rounding may move a date
 
 
-# A star, night for night ----------------------------------------------------------------------
+# The phase and the shape of a curve -----------------------------------------------------------
 
 
 @checked
@@ -38,9 +38,9 @@ def phase(
 ) -> Float[Tensor, "*batch nights"]:
     r"""Fold times at a period: $\varphi = \frac{t - t_0}{P} \bmod 1$, in [0, 1).
 
-    ``epoch`` is $t_0$. Nights a whole number of periods apart fall on each other. Raises
+    ``epoch`` is $t_0$. Nights a whole number of periods apart have one phase. Raises
     ``ValueError`` unless every period is finite and above 0, and for dates that are rounded too
-    much to say a phase (:func:`check_dates`).
+    much for a phase (:func:`check_dates`).
     """
     _check_positive(period)
     check_dates(time, 1 / period)
@@ -77,7 +77,7 @@ def _cosines(phase: Tensor, ratio: Tensor, shift: Tensor) -> Tensor:
     return (ratio[..., None, :] * angle.cos()).sum(dim=-1)
 
 
-# What order irregular nights have: sinusoids --------------------------------------------------
+# Sinusoids of irregular dates -----------------------------------------------------------------
 
 
 @checked
@@ -124,7 +124,7 @@ class LightCurves:
 
     Times grow along a row, and may have another dtype. Raises ``ValueError`` for a number that is
     nan or infinite, an error included, for nights out of order, for an error that is not above 0
-    and for a star with fewer than two observations. What stands in padding is of no account.
+    and for a star with fewer than two observations. Numbers in padding are ignored.
     """
 
     time: Real[Tensor, "stars nights"]
@@ -153,7 +153,7 @@ class LightCurves:
 
     @checked
     def in_turns(self, period: Real[Tensor, "stars"]) -> "LightCurves":
-        r"""The same curves with $t / P$ for time: whole numbers apart are a whole period apart."""
+        r"""The same curves with the time $t / P$, in which every star has the period 1."""
         _check_positive(period)
         check_shapes(time=(self.time, "stars nights"), period=(period, "stars"))
         check_dates(self.time.where(self.valid, 0.0), 1 / period)
@@ -178,9 +178,9 @@ class LightCurves:
 def check_nights(
     time: Tensor, magnitude: Tensor, error: Tensor, used: Tensor, *, flags: str
 ) -> None:
-    """Raise ``ValueError`` unless what is used is finite, with errors above 0, and two or more.
+    """Raise ``ValueError`` unless two or more are used, finite and with errors above 0.
 
-    ``flags`` is what the caller calls ``used``.
+    ``flags`` is the caller's name for ``used``.
     """
     for name, values in {"time": time, "magnitude": magnitude, "error": error}.items():
         good, wanted = values.isfinite(), "finite numbers"
@@ -196,14 +196,14 @@ def check_nights(
         star = tuple(few.nonzero()[0].tolist())
         raise ValueError(
             f"star {star} has {used[star].sum().item()} observation(s); expected two or more, "
-            "since one says nothing of a change; leave the star out"
+            "since one cannot show a change; leave the star out"
         )
 
 
 def check_dates(time: Tensor, frequency: Tensor) -> None:
     """Raise ``ValueError`` where rounding may move a date by a thousandth of a turn.
 
-    In float32 numbers about a Julian date stand a quarter of a day apart. ``frequency`` is in turns
+    In float32 Julian dates are a quarter of a day apart. ``frequency`` is in turns
     per unit of time, one for each curve, or one for all.
     """
     if not time.shape[-1]:
