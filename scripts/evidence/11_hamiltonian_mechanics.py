@@ -1,4 +1,4 @@
-"""What lecture 11 says of integrators, beyond the orders that its page measures."""
+"""Evidence of lecture 11: integrators, beyond the orders that its page measures."""
 
 import math
 import sys
@@ -73,23 +73,23 @@ def spread(energy: Tensor) -> float:
 
 
 def swing(angle: float, **options: object) -> Trajectory:
-    """A pendulum that is let go from an angle."""
+    """A pendulum that starts at rest from an angle."""
     return integrate(Pendulum(), state(angle), state(0.0), **options)
 
 
 def over_the_top(run: Trajectory) -> int:
-    """At which step a pendulum is on its head, or beyond."""
+    """The first step at which a pendulum is upside down, or beyond."""
     return int((run.q[:, 0].abs() > math.pi).long().argmax())
 
 
 def one_digit(number: float) -> str:
-    """As in 4e-3."""
+    """Format with one digit, such as 4e-3."""
     return f"{number:.0e}".replace("e-0", "e-")
 
 
 @experiment()
 def over_it_goes() -> Row:
-    """Explicit Euler takes a pendulum over the top by steps that are wrong by less than 1 %."""
+    """Explicit Euler takes a pendulum over the top with local errors below 1 %."""
     fall = swing(1.2, dt=0.1, steps=1000, method=explicit_euler)
     over = over_the_top(fall)
     before = fall.q[:over], fall.p[:over]
@@ -107,7 +107,7 @@ def over_it_goes() -> Row:
 
 @experiment()
 def steps_of_runge_kutta() -> Row:
-    """Runge–Kutta 4 loses energy in the end; single steps on a pendulum go both ways."""
+    """Runge–Kutta 4 loses energy in the long run; single steps on a pendulum gain or lose."""
     ringing = integrate(
         HarmonicOscillator(), state(1.0), state(0.0), dt=0.2, steps=100_000, method=runge_kutta_4
     )
@@ -135,7 +135,7 @@ def polygon_area(q: Tensor, p: Tensor) -> float:
 
 @experiment()
 def any_skew_matrix() -> Row:
-    """Skew times gradient is across the gradient, for any skew matrix and any gradient."""
+    """A skew matrix times a gradient is orthogonal to the gradient."""
     random, gained = torch.Generator().manual_seed(0), 0.0
     for size in (2, 5, 8):
         a = torch.randn(size, size, generator=random, dtype=torch.float64)
@@ -146,7 +146,7 @@ def any_skew_matrix() -> Row:
 
 @experiment([{"h": 0.25}, {"h": 0.5}])
 def disc_of_pendulums(*, h: float) -> Row:
-    """Symplectic Euler keeps the area of a disc, if not its shape; explicit Euler keeps neither."""
+    """Symplectic Euler preserves the area of a disc, not its shape; explicit Euler neither."""
     turn = torch.arange(200, dtype=torch.float64) * math.tau / 200
     rim = 0.45 * turn.cos()[:, None], 1.3 + 0.45 * turn.sin()[:, None]
     ways = {"flow": (runge_kutta_4, 50), "explicit": (explicit_euler, 1)}
@@ -192,7 +192,7 @@ def cut(count: int, h: float, q: Tensor, p: Tensor) -> Tensor:
 
 @experiment([{"h": h} for h in (1.0, 0.8, 0.6, 0.4)], within=0.01)
 def cut_series(*, h: float) -> Row:
-    """How much each modified energy wavers along 2,000 steps, and with how many terms least."""
+    """The variation of each modified energy along 2,000 steps, and the best number of terms."""
     run = swing(1.2, dt=h, steps=2000, method=symplectic_euler)
     wavers = [spread(energy) for energy in cut(20, h, run.q, run.p)]
     least = min(wavers)
@@ -202,7 +202,7 @@ def cut_series(*, h: float) -> Row:
 
 @experiment(within=0.01)
 def series_compared() -> Row:
-    """A best number of terms, at h = 1 and 0.6; at 0.6 it wavers no more in 100,000 steps."""
+    """The best number of terms at h = 1 and 0.6; at 0.6 the variation stays in 100,000 steps."""
     long, short = cut_series(h=1.0), cut_series(h=0.6)
     run = swing(1.2, dt=0.6, steps=100_000, method=symplectic_euler)
     later = spread(cut(short["best"], 0.6, run.q[::20], run.p[::20])[-1])
@@ -219,7 +219,7 @@ def series_compared() -> Row:
 
 @experiment()
 def two_near_the_top() -> Row:
-    """Two pendulums that start 1e-10 apart near the top part soon: the map is chaotic there."""
+    """Two pendulums that start 1e-10 apart near the top separate soon: the map is chaotic there."""
     top = state(3.0, 3.0 + 1e-10)[:, None]
     pair = integrate(Pendulum(), top, 0 * top, dt=1.0, steps=100, method=symplectic_euler)
     apart = (pair.q[0] - pair.q[1]).abs()[:, 0]
@@ -227,7 +227,7 @@ def two_near_the_top() -> Row:
 
 
 def heun(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
-    """The control of the page, of order two and not symplectic."""
+    """Heun's method, the control of the page: order two, not symplectic."""
     q_dot, p_dot = system.field(q, p)
     q_next, p_next = system.field(q + dt * q_dot, p + dt * p_dot)
     return q + dt / 2 * (q_dot + q_next), p + dt / 2 * (p_dot + p_next)
@@ -250,7 +250,7 @@ def a_million_steps() -> Row:
 
 @experiment(within=0.01)
 def from_close_to_the_top() -> Row:
-    """How wide a pendulum from the angle 3 swings at the end of 10,000 steps of 0.5."""
+    """The amplitude of a pendulum from the angle 3 at the end of 10,000 steps of 0.5."""
     runs = {name: swing(3.0, dt=0.5, steps=10_000, method=step) for name, step in STEPPERS.items()}
     late = {name: run.q[-400:].abs().max().item() for name, run in runs.items()}
     kept = [late[name] for name in ("symplectic Euler", "Störmer–Verlet", "implicit midpoint")]
@@ -263,7 +263,7 @@ def from_close_to_the_top() -> Row:
 
 
 def by_sun(x: float, y: float) -> tuple[float, float]:
-    """The gradient of Kepler's potential, on plain numbers: a tenth of the time for SciPy."""
+    """The gradient of Kepler's potential, on plain numbers, which is ten times faster in SciPy."""
     cubed = math.hypot(x, y) ** 3
     return x / cubed, y / cubed
 
@@ -276,7 +276,7 @@ def by_galaxy(x: float, y: float) -> tuple[float, float]:
 def dop853(
     system: HamiltonianSystem, start: Step, *, time: float, rtol: float, atol: float = 1e-13
 ) -> tuple[Trajectory, int]:
-    """The states at the steps that DOP853 chooses, and how often it asked for the field."""
+    """The states at the steps that DOP853 chooses, and its number of evaluations."""
     slope = {Kepler: by_sun, HenonHeiles: by_galaxy}[type(system)]
 
     def field(_: float, z: np.ndarray) -> tuple[float, float, float, float]:
@@ -292,13 +292,13 @@ def dop853(
 
 
 def angular_momentum(run: Trajectory) -> Tensor:
-    """What a central force keeps."""
+    """The angular momentum, which a central force conserves."""
     return run.q[..., 0] * run.p[..., 1] - run.q[..., 1] * run.p[..., 0]
 
 
 @cache
 def orbit(method: str) -> tuple[Trajectory, float]:
-    """The planet over a thousand revolutions, and how many forces one of them took."""
+    """The planet over a thousand revolutions, and the force evaluations per revolution."""
     if method == "DOP853":
         run, asked = dop853(SUN, PLANET, time=math.tau * YEARS, rtol=2e-5)
         return run, asked / YEARS
@@ -317,7 +317,7 @@ def worst_of_each(run: Trajectory, quantity: Tensor) -> np.ndarray:
 
 @experiment([{"method": method} for method in (*FORCES, "DOP853")], within=0.05)
 def planet(*, method: str) -> Row:
-    """A thousand revolutions at 200 forces each: the errors, largest in a revolution."""
+    """A thousand revolutions of 200 force evaluations each: the largest error in each."""
     run, forces = orbit(method)
     energy = worst_of_each(run, run.energy)
     momentum = worst_of_each(run, angular_momentum(run))
@@ -334,7 +334,7 @@ def planet(*, method: str) -> Row:
 
 @experiment(within=0.05)
 def rich_planet() -> Row:
-    """With 1,600 forces a revolution, a hundred times, order wins, in energy and in position."""
+    """With 1,600 forces per revolution, over 100 revolutions, the higher order is more accurate."""
     dop, asked = dop853(SUN, PLANET, time=100 * math.tau, rtol=1e-12)
     runs = {"rich_dop": dop}
     for name, method in (("rich_kutta", "Runge–Kutta 4"), ("rich_verlet", "Störmer–Verlet")):
@@ -353,7 +353,7 @@ def rich_planet() -> Row:
 
 @experiment(within=0.05)
 def planet_compared() -> Row:
-    """Runge–Kutta's planet falls and is thrown out; DOP853's error passes Störmer–Verlet's."""
+    """Runge–Kutta's planet spirals in and escapes; DOP853's error passes Störmer–Verlet's."""
     run, _ = orbit("Runge–Kutta 4")
     energy, a_year = run.energy, BUDGET // FORCES["Runge–Kutta 4"]
     lost, deepest = int((energy / energy[0] > 1.1).nonzero()[0]), int(energy.argmin())
@@ -382,7 +382,7 @@ def planet_compared() -> Row:
 
 @experiment([{"steps": steps} for steps in (200, 400, 800)])
 def perihelion(*, steps: int) -> Row:
-    """By how many degrees a revolution Störmer–Verlet turns the ellipse."""
+    """The spurious perihelion shift of Störmer–Verlet, in degrees per revolution."""
     run = integrate(SUN, *PLANET, dt=math.tau / steps, steps=100 * steps)
     L = angular_momentum(run)
     out = run.q / run.q.norm(dim=-1, keepdim=True)
@@ -395,7 +395,7 @@ COMETS = ("1,000 equal steps", "200 by ε|q|", "200 by both ends", "200 by anoth
 
 @cache
 def comet_run(choice: str, revolutions: int) -> tuple[Tensor, int]:
-    """The energy error of a comet, largest in each revolution, and how often it passed the sun."""
+    """The largest energy error of a comet in each revolution, and how often it passed the sun."""
     steps = {"1,000 equal steps": 1000, "kutta": 50}.get(choice, 200)
     options = {"dt": math.tau / steps, "steps": steps * revolutions}
     passed = revolutions
@@ -418,13 +418,13 @@ def comet_run(choice: str, revolutions: int) -> tuple[Tensor, int]:
     ]
 )
 def comet(*, choice: str, revolutions: int) -> Row:
-    """The energy error of a comet, largest in each revolution, by how its steps are chosen."""
+    """The largest energy error of a comet in each revolution, by how its steps are chosen."""
     return {"worst": comet_run(choice, revolutions)[0].tolist()}
 
 
 @experiment([{"revolutions": 5}, {"revolutions": 100}])
 def comet_compared(*, revolutions: int) -> Row:
-    """The error climbs where a step depends on where it starts, and for Runge–Kutta."""
+    """The error grows if a step depends on its start alone, and for Runge–Kutta."""
     worst, passed = zip(*(comet_run(choice, revolutions) for choice in COMETS), strict=True)
     equal, naive, ends, clock, kutta = worst
     others = torch.stack([one / one[0] for one in (equal, ends, clock)])
@@ -445,7 +445,7 @@ def comet_compared(*, revolutions: int) -> Row:
 
 @experiment()
 def comet_in_equal_steps() -> Row:
-    """Of 200 equal steps a revolution the first throws the comet out; with 2,000 it is in reach."""
+    """With 200 equal steps per revolution the first ejects the comet; with 2,000 it stays bound."""
     escape = integrate(SUN, *COMET, dt=math.tau / 200, steps=200 * 100)
     fine = integrate(SUN, *COMET, dt=math.tau / 2000, steps=2000 * 20)
     return {
@@ -471,7 +471,7 @@ def section(run: Trajectory) -> Tensor:
 
 @cache
 def journey(method: str, duration: int) -> Trajectory:
-    """A chaotic star at 16 forces a unit of time."""
+    """A chaotic star at 16 force evaluations per unit of time."""
     often = {"Störmer–Verlet": 16, "Runge–Kutta 4": 4}[method]
     options = {"dt": 1 / often, "steps": often * duration, "method": STEPPERS[method]}
     return integrate(GALAXY, *STAR, **options)
@@ -489,7 +489,7 @@ def star(*, method: str, duration: int) -> Row:
 
 
 def parted(q: Tensor, p: Tensor) -> float:
-    """How far two stars are from each other a time of 1,000 after they were 1e-10 apart."""
+    """The distance of two stars at the time 1,000 that start 1e-10 apart."""
     both = torch.stack([q, q + 1e-10]), torch.stack([p, p])
     pair = integrate(GALAXY, *both, dt=1 / 16, steps=16_000)
     return (pair.q[0, -1] - pair.q[1, -1]).norm().item()
@@ -497,7 +497,7 @@ def parted(q: Tensor, p: Tensor) -> float:
 
 @experiment(within=0.05)
 def star_compared() -> Row:
-    """Runge–Kutta's star loses energy and ends where stars do not part; who else loses how much."""
+    """Runge–Kutta's star loses energy and its chaos; the energy errors of other methods."""
     verlet, kutta = (journey(method, 20_000) for method in ("Störmer–Verlet", "Runge–Kutta 4"))
     twice = integrate(GALAXY, *STAR, dt=1 / 8, steps=8 * 20_000, method=runge_kutta_4)
     eighth, asked = dop853(GALAXY, STAR, time=5000, rtol=1.5e-6, atol=1.5e-6)
@@ -513,13 +513,13 @@ def star_compared() -> Row:
 
 
 def drift_then_kick(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
-    """The other symplectic Euler."""
+    """The other symplectic Euler: drift, then kick."""
     q = q + dt * system.grad_p(q, p)
     return q, p - dt * system.grad_q(q, p)
 
 
 def attempt(system: HamiltonianSystem, q: Tensor, p: Tensor, dt: float) -> Step:
-    """What the exercise shows: its last drift starts from the old position."""
+    """The flawed stepper of the exercise: its last drift starts from the old position."""
     halfway = q + dt / 2 * system.grad_p(q, p)
     p = p - dt * system.grad_q(halfway, p)
     return q + dt * system.grad_p(q, p), p
@@ -553,7 +553,7 @@ def order_of(
 
 @experiment()
 def solutions() -> Row:
-    """The shadows and the orders that the solutions state, and the comet's ellipse on its clock."""
+    """The modified energies and orders in the solutions, and the comet's ellipse in its own time."""
     shadows = {
         drift_then_kick: lambda q, p: p**2 + q**2 + 0.7 * q * p,
         stoermer_verlet: lambda q, p: p**2 + (1 - 0.7**2 / 4) * q**2,

@@ -1,4 +1,4 @@
-"""What lecture 12 says beyond the networks that its page trains."""
+"""Evidence of lecture 12 beyond the networks that its page trains."""
 
 import json
 import math
@@ -39,7 +39,7 @@ from course_lib.symplectic import (
 )
 
 NO_DRIFT = 0.01
-"""So much energy, added in a whole run, counts as none."""
+"""A total gain of energy below this counts as none."""
 
 
 @cache
@@ -55,12 +55,12 @@ def off(run: Trajectory) -> Tensor:
 
 
 def spread_out(count: int, points: int) -> Tensor:
-    """Places from 1 to count, evenly on a logarithmic axis."""
+    """Indices from 1 to count, evenly on a logarithmic axis."""
     return torch.logspace(0, math.log10(count), points).long().unique()
 
 
 def one_term(z: Tensor, A: Tensor) -> Tensor:
-    """2 Sᵀ Z A for the vector softmax: attention that may look at nothing, doubled."""
+    """2 Sᵀ Z A for the vector softmax: attention with an additional zero key, doubled."""
     keys = torch.cat([z @ A, torch.zeros_like(z[:1])])
     return 2 * attention(z, keys, keys, scale=1)
 
@@ -104,7 +104,7 @@ def networks(updates: int) -> tuple[nn.Module, nn.Module]:
 
 @experiment([{"updates": 50}, {"updates": 1500}], within=0.05)
 def swings(*, updates: int) -> Row:
-    """500 steps from rest, quiet and wide: a perceptron creeps, a SympNet trembles."""
+    """500 steps from rest, small and large: a perceptron's energy drifts, a SympNet's oscillates."""
     angle = torch.arange(24, dtype=torch.float64)[:, None] * math.tau / 24
     way = torch.cat([angle.cos(), angle.sin()], dim=-1)
     pulled = torch.cat([0.3 * way, 2.5 * way])
@@ -130,7 +130,7 @@ def swings(*, updates: int) -> Row:
 
 @experiment([{"updates": 50, "steps": 500}, {"updates": 1500, "steps": 10_000}], within=0.05)
 def attractors(*, updates: int, steps: int) -> Row:
-    """Where a perceptron goes from the 20 starts, and how much a step shrinks volumes there."""
+    """The attractors of a perceptron from the 20 starts, and how much a step shrinks volumes there."""
     perceptron, _ = networks(updates)
     run = roll_out(perceptron, *(x[:, 3] for x in data()[1]), steps=steps)
 
@@ -163,7 +163,7 @@ WINDOWS = [{"by": by, "updates": 1500, "steps": 10_000} for by in (4, 1)]
 
 @experiment([{"by": 1, "updates": 50, "steps": 500}, *WINDOWS], within=0.05)
 def windows_go_on(*, by: int, updates: int, steps: int) -> Row:
-    """What windows keep, one state or their total, if they go on by four states or by one."""
+    """The energy of one state and of a window's total, for shifts by four states and by one."""
     loss = comes_next(data()[0], tokens=4, shift=by)
     options = {"last": 57 - by, "updates": updates, "progress": False}
     model = learn(lambda: SymplecticTransformer(2, blocks=1), loss, **options)
@@ -179,7 +179,7 @@ def windows_go_on(*, by: int, updates: int, steps: int) -> Row:
 
 @cache
 def seeds() -> dict[str, list[Row]]:
-    """What benchmarks/symplectic_rollouts.py measured, by model, a row for each seed."""
+    """The results of benchmarks/symplectic_rollouts.py, by model, a row for each seed."""
     found: dict[str, list[Row]] = {}
     path = DATA / "benchmarks" / "symplectic_rollouts.json"
     for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
@@ -188,7 +188,7 @@ def seeds() -> dict[str, list[Row]]:
 
 
 def between(row: Row, name: str, form: str) -> str:
-    """Least and largest in one text, or nothing."""
+    """Format least and largest, or an empty text."""
     names = [key for key in (f"{name}_least", f"{name}_most") if key in row]
     return "–".join(dict.fromkeys(format(row[key], form) for key in names))
 
@@ -208,7 +208,7 @@ MODELS = (
 
 @experiment([{"model": model} for model in MODELS])
 def from_several_seeds(*, model: str) -> Row:
-    """Least and largest over the seeds of what benchmarks/symplectic_rollouts.py measured."""
+    """The range over seeds of the results of benchmarks/symplectic_rollouts.py."""
     rows = seeds()[model]
     length = 10_000 * STEP
     drifts = [(abs(row["slope"]) + row["half"]) * length for row in rows]
@@ -230,7 +230,7 @@ def from_several_seeds(*, model: str) -> Row:
 
 @experiment()
 def seeds_compared() -> Row:
-    """What the seeds say of attention on windows, and of a perceptron that trains for longer."""
+    """Attention on windows, and a perceptron that trains for longer, over the seeds."""
     alone, alone_by_four, by_one, longer, built = (
         from_several_seeds(model=model)
         for model in (
@@ -259,7 +259,7 @@ def seeds_compared() -> Row:
 
 @cache
 def kinds() -> dict[str, list[Row]]:
-    """What scripts/data/train_prompted_sympnets.py measured, by kind, a row for each seed."""
+    """The results of scripts/data/train_prompted_sympnets.py, by kind, a row for each seed."""
     found: dict[str, list[Row]] = {}
     path = DATA / "prompted_sympnets.json"
     for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
@@ -272,7 +272,7 @@ KINDS = ("SympNet", "attention", "told k", "no structure", "equal weights")
 
 @experiment([{"kind": kind} for kind in KINDS])
 def prompted(*, kind: str) -> Row:
-    """Least, middle and largest of what scripts/data/train_prompted_sympnets.py found, by seed."""
+    """Range and median over seeds of the results of scripts/data/train_prompted_sympnets.py."""
     rows = kinds()[kind]
     numbers = {
         "test": [row["test"] for row in rows],
@@ -328,7 +328,7 @@ def sixteen_couplings(*, steps: int) -> Row:
 
 @experiment(within=0.01)
 def quiet_prompts() -> Row:
-    """The start with the least energy is the worst for prompts; a louder prompt helps there."""
+    """The start with the least energy is the worst for prompts; a larger prompt helps there."""
     drawn = torch.Generator().manual_seed(10)
     for count in (600, 100):
         first = 2 * torch.rand(2, count, 2, generator=drawn, dtype=torch.float64) - 1
@@ -352,7 +352,7 @@ def quiet_prompts() -> Row:
 
 @experiment()
 def prompted_compared() -> Row:
-    """What it is worth to read a prompt, to be told k, to have structure, and to weigh pairs."""
+    """The gains of reading a prompt, of knowing k, of structure, and of weighing pairs."""
     blind, read, told, free, equal = (prompted(kind=kind) for kind in KINDS)
     return {
         "read_gain": blind["test_middle"] / read["test_middle"],
@@ -386,7 +386,7 @@ def turning(z: Tensor, length: int) -> Tensor:
 
 @torch.no_grad()
 def spin_on(model: nn.Module, z: Tensor, count: int) -> Tensor:
-    """What a map makes of its own output: (start, time, ...)."""
+    """Roll out a map: (start, time, ...)."""
     states = [z]
     for _ in range(count):
         states.append(model(states[-1]))
@@ -394,7 +394,7 @@ def spin_on(model: nn.Module, z: Tensor, count: int) -> Tensor:
 
 
 def determinants(model: nn.Module, windows: Tensor) -> Tensor:
-    """Of the Jacobian of a map at each of some windows."""
+    """The determinants of the Jacobian of a map at some windows."""
     size = windows[0].numel()
     found = [torch.autograd.functional.jacobian(model, z).reshape(size, size) for z in windows]
     return torch.linalg.det(torch.stack(found))
@@ -402,7 +402,7 @@ def determinants(model: nn.Module, windows: Tensor) -> Tensor:
 
 @experiment([{"updates": 20, "steps": 120}, {"updates": 800, "steps": 3000}], within=0.05)
 def rigid_body(*, updates: int, steps: int) -> Row:
-    """What of a rigid body is kept by a Lie–Poisson network, and by attention that keeps volume."""
+    """The invariants of a rigid body under a Lie–Poisson network and volume-preserving attention."""
     spins, unseen = turning(circles(0.1, 0.05), 100), turning(circles(0.125, 0.6), 30)
 
     def next_spin(model: nn.Module, picked: tuple[Tensor, Tensor]) -> Tensor:

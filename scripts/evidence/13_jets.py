@@ -1,4 +1,4 @@
-"""What lecture 13 says of numbers that tell jets apart, of attention, and of taggers compared.
+"""Evidence of lecture 13: numbers that distinguish jets, attention, and taggers compared.
 
 make evidence N=13
 """
@@ -61,13 +61,13 @@ from course_lib.support.training import fit, one_cycle, seed
 
 @cache
 def jets() -> Any:
-    """The jets to train on, to validate and to test with."""
+    """The training, validation and test jets."""
     return load_jets()
 
 
 @cache
 def numbers(side: str, count: int) -> Tensor:
-    """All the numbers of physicists of the first jets of a side; the ten are the first of them."""
+    """All jet observables of the first jets of a side; the ten of the lecture come first."""
     return jet_numbers(getattr(jets(), side)[:count])
 
 
@@ -83,13 +83,13 @@ def mean_of(values: Any) -> Row:
 
 
 def trees_say(jets: Jets, known: Tensor, asked: Tensor, **setting: Any) -> Tensor:
-    """The logarithms of the chances that boosted trees give to jets, by numbers of each jet."""
+    """The log probabilities that boosted trees give to jets, from numbers of each jet."""
     forest = fit_forest(jets, summary=lambda _: known, **setting)
     return torch.from_numpy(forest.predict_proba(asked.numpy())).log()
 
 
 def mean_over_particles(each: Tensor, valid: Tensor) -> Tensor:
-    """The mean of what each particle has, over the real ones of each jet."""
+    """The mean over the valid particles of each jet."""
     return (each * valid[..., None]).sum(1) / valid.sum(1, keepdim=True)
 
 
@@ -98,7 +98,7 @@ def plain(name: str) -> str:
     return name.replace(" ", "_")
 
 
-# Numbers that tell jets apart ------------------------------------------------------------------
+# Numbers that distinguish jets -------------------------------------------------------------------
 
 
 @experiment(
@@ -109,7 +109,7 @@ def plain(name: str) -> str:
     within=0.02,
 )
 def growth(*, learned: int, tested: int, rounds: int) -> Row:
-    """How many test jets boosted trees name rightly, by the numbers that they see."""
+    """The test accuracy of boosted trees, by the numbers that they are given."""
     train, test = jets().train[:learned], jets().test[:tested]
     given, asked = numbers("train", learned), numbers("test", tested)
 
@@ -142,7 +142,7 @@ def growth(*, learned: int, tested: int, rounds: int) -> Row:
 
 @experiment([{"count": 200}, {"count": 8750}], within=0.01)
 def medians(*, count: int) -> Row:
-    """What is typical of the jets of each class, with the particles beyond the 48th and without."""
+    """Medians of the jets of each class, with the particles beyond the 48th and without."""
     some = jets().train[:count]
     summary = jet_summary(some)
     named = ("mass", "particles", "displaced tracks", "ln D2")
@@ -191,7 +191,7 @@ def pseudorapidities(*, count: int) -> Row:
 
 
 def logits_with(hook: Callable, inputs: Inputs) -> Tensor:
-    """The logits where the hook changes what each particle block's attention is given."""
+    """The logits if the hook changes the inputs of the attention in each particle block."""
     tagger, _ = load_tagger()
     for block in tagger.blocks:
         block.attention.register_forward_pre_hook(hook, with_kwargs=True)
@@ -199,9 +199,9 @@ def logits_with(hook: Callable, inputs: Inputs) -> Tensor:
 
 
 def heard(some: Jets, inputs: Inputs, **other: Any) -> Iterator[Row]:
-    """What each block's attention, the mean of its heads, gives to the others.
+    """Statistics of each block's attention to other particles, averaged over heads.
 
-    With another bias in these scores alone, if one is given.
+    ``other`` replaces arguments of the attention, such as its bias.
     """
     seen, far_apart = [], distances(some)
 
@@ -228,7 +228,7 @@ def heard(some: Jets, inputs: Inputs, **other: Any) -> Iterator[Row]:
 
 @experiment([{"count": 5}, {"count": 100}], within=0.01)
 def attended(*, count: int) -> Row:
-    """By block: how the weight rises with distance, and what the thirds of the others get."""
+    """By block: how the weight depends on distance, and the weight of thirds of the others."""
     some = jets().test[:count]
     inputs = jet_inputs(some)
     blocks = list(heard(some, inputs))
@@ -244,7 +244,7 @@ def attended(*, count: int) -> Row:
 
 
 def thirds(some: Jets) -> Iterator[tuple[str, Tensor]]:
-    """Which others are the nearest third of what a particle may look at, and so on."""
+    """For each particle the nearest third of the others, and so on, as masks."""
     apart = distances(some)
     pt = some.pt.double()[:, None].expand_as(apart)
     others = some.valid[:, :, None] & some.valid[:, None] & ~torch.eye(apart.shape[1], dtype=bool)
@@ -261,7 +261,7 @@ def thirds(some: Jets) -> Iterator[tuple[str, Tensor]]:
 
 @experiment([{"count": 20}, {"count": 500}], within=0.01)
 def blinded(*, count: int) -> Row:
-    """By how much the loss rises where no particle may look at a third of the others, or itself."""
+    """The rise of the loss if particles cannot attend to a third of the others, or to themselves."""
     some = jets().test[:count]
     inputs = jet_inputs(some)
     before = nats(logits_of(load_tagger()[0], inputs), some.label)
@@ -282,11 +282,11 @@ def blinded(*, count: int) -> Row:
     return found | {"hardest_beyond_farthest": mean_of(rise["hardest"] - rise["farthest"])}
 
 
-# Is the count needed? --------------------------------------------------------------------------
+# The number of particles -------------------------------------------------------------------------
 
 
 def logits_and_mean(inputs: Inputs, model: nn.Module) -> tuple[Tensor, Tensor]:
-    """The logits, and the average over particles of what leaves the last particle block."""
+    """The logits, and the mean over particles of the output of the last particle block."""
     vectors = []
     keep = model.blocks[-1].register_forward_hook(lambda *given: vectors.append(given[-1]))
     logits = logits_of(model, inputs)
@@ -296,12 +296,12 @@ def logits_and_mean(inputs: Inputs, model: nn.Module) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def weight_on_itself(tagger: nn.Module, inputs: Inputs) -> Tensor:
-    """What the class token gives to itself in the first class block, by head."""
+    """The weight of the class token on itself in the first class block, by head."""
     return tagger.class_weights(inputs.features, inputs.pairs, valid=inputs.valid)[0][..., 0]
 
 
 def told_by_line(asked: Tensor, number: Tensor, given: Tensor, known: Tensor) -> float:
-    """The share of the number's variance that a line tells, fitted to other jets."""
+    """The share of the number's variance that a linear fit to other jets explains."""
     asked, given = (F.pad(x.double(), (0, 1), value=1.0) for x in (asked, given))
     line = torch.linalg.lstsq(given, known, driver="gelsd").solution
     return 1 - ((number - asked @ line).var() / number.var()).item()
@@ -309,7 +309,7 @@ def told_by_line(asked: Tensor, number: Tensor, given: Tensor, known: Tensor) ->
 
 @experiment([{"count": 100}, {"count": 2500}], within=0.02)
 def counting(*, count: int) -> Row:
-    """What the class token gives to itself, and what becomes of the answers if that is held."""
+    """The weight of the class token on itself, and the effect of holding it constant."""
     tagger, _ = load_tagger()
     test, validation = jets().test[:count], jets().valid[:count]
     every, learned = jet_inputs(test), jet_inputs(validation)
@@ -326,7 +326,7 @@ def counting(*, count: int) -> Row:
     usual = weight.mean(0)[:, None, None]
 
     def held(attention: nn.Module, inputs: tuple, given: Row) -> tuple:
-        # What is added to the token's score on itself brings its weight to the mean of 400 jets.
+        # This bias on the token's own score sets its weight to the mean over 400 jets.
         own = attention.weights(*inputs, **given)[..., :1]
         others = torch.zeros(*own.shape[:-1], inputs[1].shape[-2] - 1)
         return inputs, given | {"bias": torch.cat([usual.logit() - own.logit(), others], -1)}
@@ -366,7 +366,7 @@ def counting(*, count: int) -> Row:
 
 @experiment([{"starts": 2, "rounds": 1}, {"starts": 5, "rounds": 4}], within=0.05)
 def who_counts(*, starts: int, rounds: int) -> Row:
-    """Quark or gluon by kinds of particles: a token that sees itself, one that does not, a sum."""
+    """Quark or gluon by kinds of particles: a token that attends to itself, one not, a sum."""
     learned, asked = kinds_alone(jets().train), kinds_alone(jets().test)
     if rounds == 1:
         learned = learned.some(slice(600))
@@ -399,9 +399,9 @@ def who_counts(*, starts: int, rounds: int) -> Row:
     within=0.02,
 )
 def fewer(*, learned: int, tested: int, rounds: int) -> Row:
-    """Jets cut to some of their particles: the network, which saw whole ones, and trees that learn.
+    """Accuracies on jets cut to some of their particles: the network and boosted trees.
 
-    Trees learn from jets that are cut in the same way. Both count right answers on the test jets.
+    The network was trained on whole jets, the trees on jets cut in the same way.
     """
     tagger, train, test = load_tagger()[0], jets().train[:learned], jets().test[:tested]
 
@@ -421,14 +421,14 @@ def fewer(*, learned: int, tested: int, rounds: int) -> Row:
     return found
 
 
-# The network and its rivals --------------------------------------------------------------------
+# Taggers compared --------------------------------------------------------------------------------
 
 RIVALS = ("trees", "more trees", "tuned trees", "deep set", "without pairs", "with pairs")
 
 
 @experiment()
 def compared() -> Row:
-    """What learners of scripts/data/compare_jet_models.py reached, and the pairs of it, by seed."""
+    """Results of scripts/data/compare_jet_models.py, and differences of models by seed."""
     kept = json.loads((DATA / "jet_models.json").read_text())
     found, runs = {"tried_count": len(kept["tried"])}, {}
     for run in sorted(kept["runs"], key=lambda run: (run["epochs"], run["seed"])):
@@ -466,7 +466,7 @@ def compared() -> Row:
 
 @experiment([{"seeds": 1, "rounds": 4}, {"seeds": 2, "rounds": 200}], within=0.02)
 def longer_trees(*, seeds: int, rounds: int) -> Row:
-    """Boosted trees that grow twice as many rounds at half the rate, on ten numbers and on all."""
+    """Boosted trees with twice the rounds at half the rate, on ten numbers and on all."""
     train, test = (jets().train[:1000], jets().test[:500]) if rounds < 10 else jets()[::2]
     known, asked = numbers("train", len(train)), numbers("test", len(test))
     found = {"twice_trees": [], "twice_more_trees": []}
@@ -479,7 +479,7 @@ def longer_trees(*, seeds: int, rounds: int) -> Row:
 
 
 def by_perceptron(learned: int, tested: int, epochs: int, start: int) -> Tensor:
-    """The logits of a perceptron with two hidden layers on all numbers of the physicists."""
+    """The logits of a perceptron with two hidden layers on all jet observables."""
     known, asked = numbers("train", learned).numpy(), numbers("test", tested).numpy()
     scale = QuantileTransformer(output_distribution="normal", n_quantiles=300, random_state=0)
     given = torch.from_numpy(scale.fit_transform(known).clip(-3, 3)).float()
@@ -514,7 +514,7 @@ def by_perceptron(learned: int, tested: int, epochs: int, start: int) -> Tensor:
     within=0.02,
 )
 def perceptron(*, learned: int, tested: int, epochs: int, seeds: int) -> Row:
-    """What the perceptron reaches on the test jets."""
+    """The accuracy and the loss of the perceptron on the test jets."""
     answers = [by_perceptron(learned, tested, epochs, start) for start in range(seeds)]
     results = [evaluate(logits, jets().test.label[:tested]) for logits in answers]
     return {
@@ -529,7 +529,7 @@ def mean_of_chances(*answers: Tensor) -> Tensor:
 
 
 def passed_in(logits: Tensor, wanted: str, others: tuple[str, ...], chosen: np.ndarray) -> Any:
-    """How many background jets pass in each resample, where half of its signal jets do."""
+    """How many background jets pass in each resample at a signal efficiency of one half."""
     label = jets().test.label[: len(logits)]
     rest = [class_number(name) for name in others]
     score = (logits[:, class_number(wanted)] - logits[:, rest].logsumexp(1)).numpy()[chosen]
@@ -541,7 +541,7 @@ def passed_in(logits: Tensor, wanted: str, others: tuple[str, ...], chosen: np.n
 
 @cache
 def by_trees(learned: int, tested: int, rounds: int) -> dict[str, Tensor]:
-    """What boosted trees say of the test jets: on two numbers, ten and all, and told 48 at most."""
+    """Test predictions of boosted trees on two numbers, ten and all, and of at most 48 particles."""
     train = jets().train[:learned]
     tried = json.loads((DATA / "jet_models.json").read_text())["tried"]
     setting = min(tried, key=lambda it: it["loss"])["setting"]
@@ -581,7 +581,7 @@ def another_network(learned: int, epochs: int) -> nn.Module:
     within=0.05,
 )
 def verdict(*, learned: int, tested: int, rounds: int, epochs: int, many: int) -> Row:
-    """The network beside its rivals, all judged by the same test jets, and by resamples of them."""
+    """The network and the other taggers on the same test jets, and on resamples of them."""
     test, every = jets().test[:tested], jet_inputs(jets().test[:tested])
     validation = jet_inputs(jets().valid[:tested])
     network = load_tagger()[0]
@@ -659,9 +659,9 @@ LEARNERS = {
 
 @experiment()
 def few_jets() -> Row:
-    """What learners of scripts/data/compare_fine_tuning.py reach, by the number of jets learnt.
+    """Results of scripts/data/compare_fine_tuning.py, by the number of training jets.
 
-    Validation jets chose the settings of each seed, by loss or by accuracy; leads are seed by seed.
+    Validation loss or accuracy chose the settings of each seed; leads are seed by seed.
     """
     tuning = json.loads((DATA / "jet_fine_tuning.json").read_text())
     pair = torch.tensor([class_number(tuning[name]) for name in ("new", "old")])

@@ -1,4 +1,4 @@
-"""What lecture 14 says of ways to fill in hidden nights, of their ±, and of naming stars.
+"""Evidence of lecture 14: filling in hidden nights, uncertainties, and classifying stars.
 
 make evidence N=14
 """
@@ -62,7 +62,7 @@ from course_lib.widgets.watched_stars import ECLIPSING, ROUGH, stars_to_watch
 FREQUENCY = frequency_grid(DAYS, highest=FASTEST)
 FINE = frequency_grid(DAYS, highest=FASTEST, oversampling=16)  # to average over
 Belief = tuple[Tensor, Tensor | None]
-"""What is said of every night, and the standard deviation of the light there, if one is said."""
+"""The prediction for every night, and the standard deviation of the light, if there is one."""
 
 catalogue, macho, trained = cache(load_stars), cache(load_macho), cache(load_astromer)
 
@@ -75,7 +75,7 @@ def real_nights() -> LightCurves:
 
 @cache
 def prior() -> Tensor:
-    """How large the harmonics of training stars are."""
+    """The prior variances of the harmonics, from training stars."""
     return harmonic_variance(catalogue().where("train"))
 
 
@@ -85,7 +85,7 @@ def columns_of(curves: LightCurves) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def period_of(curves: LightCurves, hidden: Tensor) -> Tensor:
-    """The period that the visible nights of each star show."""
+    """The period of each star found from its visible nights."""
     return find_period(*columns_of(curves), FREQUENCY, seen=curves.valid & ~hidden)
 
 
@@ -107,7 +107,7 @@ def of_kind(kind: str) -> list[str]:
 
 
 def least_apart(names: list[str]) -> int:
-    """How many seasons of some curves share no night: each ends as soon as one may."""
+    """The largest number of disjoint seasons in some curves: each ends as early as possible."""
     ends = []
     for name in names:
         curve = macho()[name]
@@ -123,9 +123,9 @@ def least_apart(names: list[str]) -> int:
 
 @experiment()
 def macho_nights() -> Row:
-    """How many seasons share no night, and how the errors of an RR Lyrae star tell of its light."""
+    """The number of disjoint seasons, and how errors of an RR Lyrae star depend on its light."""
     fields: dict[str, list[str]] = {}
-    for name in macho():  # it begins with the field, whose objects are seen at once
+    for name in macho():  # names begin with the field, whose objects share their dates
         fields.setdefault(name.partition(".")[0], []).append(name)
     both = of_kind("rr")
     curve, kept = macho()[both[0]], macho()[both[0]].error <= LARGEST_ERROR
@@ -142,7 +142,7 @@ def macho_nights() -> Row:
 
 
 def least_about(curves: LightCurves, frequency: Tensor) -> Tensor:
-    """What the best sinusoid leaves within a peak's width of each frequency."""
+    """The least residual of a sinusoid within a peak's width of each frequency."""
     near = frequency[..., None] + torch.linspace(-0.5, 0.5, 11, dtype=torch.float64) / DAYS
     trial = near.flatten(1).clamp(min=0.5 / DAYS)
     wide = [part[:, None].double().expand(-1, trial.shape[1], -1) for part in columns_of(curves)]
@@ -150,19 +150,19 @@ def least_about(curves: LightCurves, frequency: Tensor) -> Tensor:
 
 
 def beaten_by_an_alias(stars: Stars, *, noise: float) -> int:
-    """Of how many stars an alias stands higher than their own frequency."""
+    """The number of stars with an alias higher than their own frequency."""
     nights = replace(real_nights(), error=noise * real_nights().error)
     curves = observe(stars, nights, generator=seed(2))
     own, whole = 1 / stars.period[:, :1].double(), torch.tensor([1.0, 2.0], dtype=torch.float64)
     other = torch.cat([(whole - own).abs(), whole + own], 1)
-    # At the ends of the search, or on the peak of the star itself, nothing is to be compared.
+    # Aliases outside the search, or on the peak of the star itself, do not count.
     apart = (other > 1 / DAYS) & (other < FASTEST) & ((other - own).abs() > 2 / DAYS)
     return ((least_about(curves, other) < least_about(curves, own)) & apart).any(1).sum().item()
 
 
 @experiment([{"stars": 50}, {"stars": 400}])
 def aliases(*, stars: int) -> Row:
-    """An alias stands higher than the star's own frequency since a star is no sinusoid."""
+    """Aliases exceed the star's own frequency because a star is not a sinusoid."""
     some = test_stars(stars, 0)[0]
     one_wave, one_mode = torch.tensor([1.0, 0, 0]), torch.tensor([1.0, 0])
     wave = replace(some, ratio=some.ratio * one_wave, amplitude=some.amplitude * one_mode)
@@ -175,7 +175,7 @@ def aliases(*, stars: int) -> Row:
 
 @experiment([{"count": 50}, {"count": 1000}])
 def noise_alone(*, count: int) -> Row:
-    """How high the highest peak of noise stands, of how many stars a higher one, the window."""
+    """The highest peak of noise, the share of stars with a higher one, and the window."""
     _, curves, random = test_stars(count, 1)
     seen = ~hide_nights(curves, generator=random)
     noise = torch.randn(curves.time.shape, generator=random)
@@ -199,7 +199,7 @@ def noise_alone(*, count: int) -> Row:
 
 
 def by_process(curves: LightCurves, hidden: Tensor, period: Tensor) -> Belief:
-    """A Gaussian process for each star: near in phase is alike."""
+    """A Gaussian process for each star: nights close in phase are correlated."""
     rows = []
     for star in range(len(curves)):
         seen = (curves.valid & ~hidden)[star].numpy()
@@ -208,7 +208,7 @@ def by_process(curves: LightCurves, hidden: Tensor, period: Tensor) -> Belief:
         wave = ExpSineSquared(1.0, period[star].item(), (0.1, 10), periodicity_bounds="fixed")
         kernel = ConstantKernel(0.04, (1e-5, 10)) * wave
         process = GaussianProcessRegressor(kernel, alpha=error[seen] ** 2)
-        with warnings.catch_warnings():  # a bound of the kernel was met
+        with warnings.catch_warnings():  # the kernel reached a bound
             warnings.simplefilter("ignore", ConvergenceWarning)
             process.fit(dates[seen], light[seen] - mean)
         said, spread = process.predict(dates, return_std=True)
@@ -218,7 +218,7 @@ def by_process(curves: LightCurves, hidden: Tensor, period: Tensor) -> Belief:
 
 
 def averaged(curves: LightCurves, hidden: Tensor, likely: list[tuple[Tensor, Tensor]]) -> Belief:
-    """ASTROMER in turns, asked at all likely periods, each as often as it is likely."""
+    """ASTROMER in turns, averaged over all likely periods by their probability."""
     model, beliefs = trained("turns")[0], []
     for star, (trial, share) in enumerate(likely):
         same = torch.full_like(trial, star, dtype=torch.long)
@@ -231,7 +231,7 @@ def averaged(curves: LightCurves, hidden: Tensor, likely: list[tuple[Tensor, Ten
 
 @cache
 def library() -> Tensor:
-    """One turn of 1,000 training stars, in 480 steps; of two modes the first alone."""
+    """One turn of 1,000 training stars, in 480 steps; only the first mode of two."""
     train = catalogue().where("train")
     some = train[torch.randperm(len(train), generator=torch.Generator().manual_seed(0))[:1000]]
     first = torch.tensor([1.0, 0.0])
@@ -242,10 +242,9 @@ def library() -> Tensor:
 def by_shapes(
     curves: LightCurves, hidden: Tensor, likely: list[tuple[Tensor, Tensor]]
 ) -> tuple[Tensor, Tensor]:
-    """The mean of a library of shapes, each at 48 phases, weighed by the visible nights.
+    """The mean of a library of shapes, each at 48 phases, weighted by the visible nights.
 
-    Template fitting as a prior: a shape is taken for the star's own but for a constant, which is
-    fitted. It is asked at the 100 likeliest periods, each as often as it is likely.
+    Template fitting as a prior: each shape has a fitted constant. Averaged over the 100 likeliest periods by their probability.
     """
     begins, rows = torch.arange(48) * 10, []
     for star, (trial, share) in enumerate(likely):
@@ -268,7 +267,7 @@ def by_shapes(
 
 @torch.no_grad()
 def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Belief]:
-    """What each way says of every night, from the visible nights and the period found in them.
+    """The predictions of each method, from the visible nights and the period found in them.
 
     Series and network are averaged over the same periods, with the same jitter.
     """
@@ -301,14 +300,14 @@ def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Be
 
 
 def judged(belief: Belief, curves: LightCurves, hidden: Tensor) -> Row:
-    """How far off it is, how likely nights are, how many its bands hold, how wide it is."""
+    """Error, log likelihood, coverage of the bands and width of the bands."""
     said, spread = belief
     found = {"error": reconstruction_error(said, curves.magnitude, hidden).item()}
     if spread is None:
         return found
     deviation = torch.hypot(spread, curves.error)
     off = ((said - curves.magnitude).abs() / deviation)[hidden].double()
-    level = torch.erf(off / math.sqrt(2))  # of the narrowest band that holds a night
+    level = torch.erf(off / math.sqrt(2))  # of the narrowest band that contains a night
     return found | {
         "likely": -negative_log_likelihood(said, deviation, curves.magnitude, hidden).item(),
         "held68": (level < 0.68).double().mean().item(),
@@ -329,13 +328,13 @@ IS_LIKELIER = ("prior averaged", "turns constant")
 
 
 def gather(row: Row, numbers: Row) -> None:
-    """Put each number of a draw behind those of the draws before."""
+    """Append each number of a draw to those of the earlier draws."""
     for name, number in numbers.items():
         row.setdefault(name, []).append(number)
 
 
 def with_leads(row: Row, *groups: str) -> Row:
-    """The same, and draw for draw by how much less one errs than another, or how much likelier."""
+    """Add the leads of one method over another, in error and in likelihood, for each draw."""
     for pair, group in product(ERRS_LESS, groups):
         ahead, behind = (np.array(row[f"{group}{way}_error"]) for way in pair.split())
         row[f"{group}{'_before_'.join(pair.split())}"] = (behind - ahead).tolist()
@@ -347,7 +346,7 @@ def with_leads(row: Row, *groups: str) -> Row:
 
 @experiment([{"stars": 20, "draws": 1}, {"stars": 200, "draws": 5}])
 def filling(*, stars: int, draws: int) -> Row:
-    """Hidden nights of test stars: every way, over all stars, and by the period that is found."""
+    """Hidden nights of test stars: every method, over all stars, and by the period found."""
     row: Row = {}
     for value in range(draws):
         some, curves, random = test_stars(stars, value)
@@ -376,7 +375,7 @@ def filling(*, stars: int, draws: int) -> Row:
 )
 @torch.no_grad()
 def few_nights(*, visible: int, stars: int) -> Row:
-    """Told the true period, with few nights or many, five draws: a prior that knows shapes wins."""
+    """Given the true period, with few nights or many, five draws: a prior of shapes wins."""
     row: Row = {}
     model = trained("turns")[0]
     for value in range(5):
@@ -405,7 +404,7 @@ def few_nights(*, visible: int, stars: int) -> Row:
 @experiment()
 @torch.no_grad()
 def wrong_period() -> Row:
-    """ASTROMER in turns, told a period that is too long by a share."""
+    """The error of ASTROMER in turns, given a period that is too long by a share."""
     stars, curves, random = test_stars(400, 0)
     hidden = hide_nights(curves, generator=random)
     row: Row = {}
@@ -440,7 +439,7 @@ def real_light(*, kind: str, count: int, draws: int) -> Row:
 @experiment()
 @torch.no_grad()
 def no_period() -> Row:
-    """On real objects without a known period the network errs more than the mean of the nights."""
+    """On real objects without a known period the network errs more than the mean magnitude."""
     row: Row = {}
     model = trained("turns")[0]
     for name in sorted(set(macho()) - {*of_kind("binary"), *of_kind("rr")}):
@@ -466,7 +465,7 @@ def no_period() -> Row:
 @experiment([{"count": 2}, {"count": 30}], within=0.02)
 @torch.no_grad()
 def one_star(*, count: int) -> Row:
-    """How far series and network miss a star at 700 dates of a season, in as many seasons."""
+    """The errors of series and network for one star at 700 dates of a season, over seasons."""
     test, nights, random = catalogue().where("test"), real_nights(), seed(0)
     named = f"OGLE-{stars_to_watch().name[0].partition(': ')[2]}"
     star, row = test[torch.tensor([test.name.index(named)])], {}
@@ -493,10 +492,10 @@ def one_star(*, count: int) -> Row:
     return row | medians | {"series_closer": int(closer)}
 
 
-# Naming ----------------------------------------------------------------------------------------
+# Classification ----------------------------------------------------------------------------------
 
 SEEDS, TREES, BATCH, HEAD_RATE = range(5), 300, 32, 1e-2
-RATES = (3e-4, 1e-3)  # of which the validation side chooses
+RATES = (3e-4, 1e-3)  # the validation side chooses among these
 
 
 @cache
@@ -530,7 +529,7 @@ def features_of(curves: LightCurves) -> tuple[Tensor, Tensor]:
 
 
 def balanced_accuracy(found: np.ndarray, kind: Tensor) -> float:
-    """The mean over classes of the share that is named rightly."""
+    """The mean over classes of the accuracy."""
     truth = kind.numpy()
     return float(np.mean([(found[truth == i] == i).mean() for i in np.unique(truth)]))
 
@@ -556,7 +555,7 @@ def naming(*, labels: int, asked: int) -> Row:
 
 
 class AnyEpoch(Astromer):
-    """While it learns, the turns of each star begin at another epoch in every batch."""
+    """In training the turns of each star start at a random epoch in every batch."""
 
     def _tokens(self, since: Tensor, value: Tensor, visible: Tensor) -> Tensor:
         since = since + torch.rand(len(since), 1) if self.training else since
@@ -564,7 +563,7 @@ class AnyEpoch(Astromer):
 
 
 def named(model: StarClassifier, curves: LightCurves, features: Tensor) -> np.ndarray:
-    """The class that the model finds likeliest, told the logarithm of the period as well."""
+    """The most probable class, given the logarithm of the period as well."""
     rows = torch.arange(len(curves)).split(512)
     with torch.no_grad():
         return torch.cat([model(curves[r], features[r, :1]).argmax(1) for r in rows]).numpy()
@@ -573,7 +572,7 @@ def named(model: StarClassifier, curves: LightCurves, features: Tensor) -> np.nd
 def learned(
     start: str, labels: int, steps: int, rate: float, value: int, *, kind_of: type = AnyEpoch
 ) -> StarClassifier:
-    """A classifier that has seen every class as often, and every star from many epochs."""
+    """A classifier trained on balanced classes, and on every star from many epochs."""
     curves, features, kind = described("train", labels, value)
     random = seed(value)
     body = trained("turns")[0] if start == "pre-trained" else empty_astromer("turns")
@@ -608,7 +607,7 @@ def naming_cases() -> Iterator[Row]:
 
 @experiment(naming_cases(), within=0.02)
 def naming_by_network(*, start: str, labels: int, steps: int, asked: int) -> Row:
-    """Networks that see each star from many epochs; the better rate on the validation side."""
+    """Networks that see each star from many epochs; the rate chosen on the validation side."""
     row: Row = {"rate": [], "right": []}
     *aside, aside_kind = described("validation", asked, 1001)
     *test, kind = described("test", asked, 1000)
@@ -626,7 +625,7 @@ def naming_by_network(*, start: str, labels: int, steps: int, asked: int) -> Row
     within=0.02,
 )
 def own_epoch(*, labels: int, steps: int, asked: int) -> Row:
-    """The same networks if each star keeps its epoch; the better rate on the test side itself."""
+    """The same networks with fixed epochs; the rate chosen on the test side itself."""
     row: Row = {}
     *test, kind = described("test", asked, 1000)
     for value in SEEDS[:3] if labels > 5 else SEEDS[:1]:
@@ -639,7 +638,7 @@ def own_epoch(*, labels: int, steps: int, asked: int) -> Row:
 
 @experiment([{"labels": 5, "every": 20}, {"labels": 500, "every": 1}])
 def called(*, labels: int, every: int) -> Row:
-    """What the forest, which has met eight classes, calls the seasons of real objects."""
+    """The classes that the forest, trained on eight, gives to the seasons of real objects."""
     _, features, kind = described("train", labels, 0)
     forest = RandomForestClassifier(TREES, class_weight="balanced", random_state=0)
     forest.fit(features, kind)
