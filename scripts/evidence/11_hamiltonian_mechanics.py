@@ -553,7 +553,7 @@ def order_of(
 
 @experiment()
 def solutions() -> Row:
-    """The modified energies and orders in the solutions, and the comet's ellipse in its own time."""
+    """Modified energies and orders for the solutions, and the comet's ellipse in its own time."""
     shadows = {
         drift_then_kick: lambda q, p: p**2 + q**2 + 0.7 * q * p,
         stoermer_verlet: lambda q, p: p**2 + (1 - 0.7**2 / 4) * q**2,

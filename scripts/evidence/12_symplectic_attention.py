@@ -104,7 +104,7 @@ def networks(updates: int) -> tuple[nn.Module, nn.Module]:
 
 @experiment([{"updates": 50}, {"updates": 1500}], within=0.05)
 def swings(*, updates: int) -> Row:
-    """500 steps from rest, small and large: a perceptron's energy drifts, a SympNet's oscillates."""
+    """500 steps from rest, near and far: a perceptron's energy drifts, a SympNet's oscillates."""
     angle = torch.arange(24, dtype=torch.float64)[:, None] * math.tau / 24
     way = torch.cat([angle.cos(), angle.sin()], dim=-1)
     pulled = torch.cat([0.3 * way, 2.5 * way])
@@ -130,7 +130,7 @@ def swings(*, updates: int) -> Row:
 
 @experiment([{"updates": 50, "steps": 500}, {"updates": 1500, "steps": 10_000}], within=0.05)
 def attractors(*, updates: int, steps: int) -> Row:
-    """The attractors of a perceptron from the 20 starts, and how much a step shrinks volumes there."""
+    """A perceptron's attractors from the 20 starts, and how much a step shrinks volumes there."""
     perceptron, _ = networks(updates)
     run = roll_out(perceptron, *(x[:, 3] for x in data()[1]), steps=steps)
 
@@ -402,7 +402,7 @@ def determinants(model: nn.Module, windows: Tensor) -> Tensor:
 
 @experiment([{"updates": 20, "steps": 120}, {"updates": 800, "steps": 3000}], within=0.05)
 def rigid_body(*, updates: int, steps: int) -> Row:
-    """The invariants of a rigid body under a Lie–Poisson network and volume-preserving attention."""
+    """Invariants of a rigid body under a Lie–Poisson network and volume-preserving attention."""
     spins, unseen = turning(circles(0.1, 0.05), 100), turning(circles(0.125, 0.6), 30)
 
     def next_spin(model: nn.Module, picked: tuple[Tensor, Tensor]) -> Tensor:

@@ -261,7 +261,7 @@ def thirds(some: Jets) -> Iterator[tuple[str, Tensor]]:
 
 @experiment([{"count": 20}, {"count": 500}], within=0.01)
 def blinded(*, count: int) -> Row:
-    """The rise of the loss if particles cannot attend to a third of the others, or to themselves."""
+    """The rise of the loss if particles cannot attend to a third of the others or themselves."""
     some = jets().test[:count]
     inputs = jet_inputs(some)
     before = nats(logits_of(load_tagger()[0], inputs), some.label)
@@ -541,7 +541,7 @@ def passed_in(logits: Tensor, wanted: str, others: tuple[str, ...], chosen: np.n
 
 @cache
 def by_trees(learned: int, tested: int, rounds: int) -> dict[str, Tensor]:
-    """Test predictions of boosted trees on two numbers, ten and all, and of at most 48 particles."""
+    """Test predictions of boosted trees on two numbers, ten and all, or on 48 particles at most."""
     train = jets().train[:learned]
     tried = json.loads((DATA / "jet_models.json").read_text())["tried"]
     setting = min(tried, key=lambda it: it["loss"])["setting"]

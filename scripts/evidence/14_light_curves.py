@@ -244,7 +244,8 @@ def by_shapes(
 ) -> tuple[Tensor, Tensor]:
     """The mean of a library of shapes, each at 48 phases, weighted by the visible nights.
 
-    Template fitting as a prior: each shape has a fitted constant. Averaged over the 100 likeliest periods by their probability.
+    Template fitting as a prior: each shape has a fitted constant. The mean is averaged over the
+    100 likeliest periods by their probability.
     """
     begins, rows = torch.arange(48) * 10, []
     for star, (trial, share) in enumerate(likely):
