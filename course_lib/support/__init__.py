@@ -1,1 +1,1 @@
-"""What every room of the library stands on."""
+"""Contracts, checks, training and figures."""

@@ -1,4 +1,4 @@
-"""Checks of what no annotation says, in one line where a formula needs them.
+"""Checks that no annotation can make, one line each where a formula needs them.
 
 Each names what was given, what was expected and what to do; values and shapes raise ``ValueError``,
 types and dtypes ``TypeError``. Names are those that the caller wrote::
@@ -65,7 +65,7 @@ def check_not_empty(name: str, x: Tensor, *, axis: int) -> None:
 
 
 def check_index(name: str, index: Tensor, size: int, of: str) -> None:
-    """Raise ``ValueError`` for a number outside 0 to ``size`` - 1, which count what ``of`` says."""
+    """Raise ``ValueError`` for a number outside 0 to ``size`` - 1; ``of`` names what they count."""
     if len(outside := index[(index < 0) | (index >= size)]):
         raise ValueError(
             f"{name} holds {outside[0].item()}; expected 0 to {size - 1}, {of}; "
@@ -108,7 +108,7 @@ def check_visible(visible: Tensor | None, shape: tuple[int, ...]) -> None:
     """Raise ``ValueError`` if a row has nothing to look at: no distribution over nothing exists.
 
     ``visible`` is boolean and broadcasts to ``shape``, whose last axis is softmax's; ``None`` shows
-    everything. Without rows there is nothing to refuse.
+    everything. Without rows it never raises.
     """
     if 0 in shape[:-1]:
         return
@@ -128,7 +128,7 @@ def check_visible(visible: Tensor | None, shape: tuple[int, ...]) -> None:
 def check_head_axis(x: Tensor, **tensors: Tensor | None) -> None:
     """Raise ``ValueError`` unless each is ``(query, key)`` or has one axis more than ``x``.
 
-    ``x`` is ``(*batch, query, d)``. One axis too few would broadcast batch against heads unseen.
+    ``x`` is ``(*batch, query, d)``. One axis too few would silently broadcast batch against heads.
     """
     for name, tensor in tensors.items():
         if isinstance(tensor, Tensor) and tensor.dim() not in (2, x.dim() + 1):

@@ -61,10 +61,10 @@ DTYPES = {
     "Float": ("floating point", "{}.float()"),
     "Real": ("numbers", "{}.float()"),
 }
-"""What an annotation expects, and how to come by it."""
+"""The dtypes that an annotation expects, and how to convert."""
 
 options: dict[str, bool] = {"check_returned": False}
-"""The tests have results checked as well."""
+"""The tests set it, to check results as well."""
 
 _inside = ContextVar("inside", default=False)
 
@@ -72,7 +72,7 @@ _inside = ContextVar("inside", default=False)
 def checked(function: Callable | None = None, *, calls_back: bool = False) -> Callable:
     """Refuse arguments that do not fit the annotations of a function, method or dataclass.
 
-    Read are arrays as ``Float[Tensor, "*batch query d"]``, ``int`` and ``float`` (a finite number;
+    Checked are arrays as ``Float[Tensor, "*batch query d"]``, ``int``, ``float`` (a finite number;
     an ``int`` is one too), ``Literal``, classes, unions, and limits as ``Annotated[float,
     Between(0, 1)]``. An axis has one size in all arguments; where an integer argument or attribute
     of ``self`` has its name, that integer; ``graph.nodes`` is an attribute of an argument. ``#``
@@ -81,8 +81,8 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
     module count.
 
     Only calls from outside are checked: not those that a checked function makes in turn, nor those
-    that ``torch.compile`` traces. With ``calls_back`` the function runs code of its caller, as a
-    training loop does, and what that calls is checked.
+    that ``torch.compile`` traces. ``calls_back`` is for a function that runs code of its caller, as
+    a training loop does: calls from that code are checked.
     """
     if function is None:
         return functools.partial(checked, calls_back=calls_back)
@@ -124,11 +124,11 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
 
 
 class Call:
-    """What the arguments of a call have settled so far: sizes, a dtype and a device."""
+    """The sizes, dtype and device that the arguments of a call have in common so far."""
 
     def __init__(self, arguments: dict[str, Any] | None = None, owner: object = None) -> None:
         self.arguments, self.owner = arguments or {}, owner
-        self.is_over = False  # what is tested then is the result, which may be inf, or large
+        self.is_over = False  # True for a test of the result, which may be inf, or large
         self.sizes: dict[str, tuple[Any, str]] = {}
         self.open: set[str] = set()  # axes that only broadcasting arguments have had so far
         self.first: tuple[str, Tensor] | None = None
@@ -185,7 +185,7 @@ def test_of(annotation: Any) -> _Test:
         or getattr(expected, "_is_protocol", False)
     ):
         return _anything
-    if expected is Iterable:  # for takes more than what calls itself one
+    if expected is Iterable:  # a for loop takes other classes too
         return _anything
     if kind is tuple and parts and ... not in parts:
         return functools.partial(_tuple, [test_of(part) for part in parts])
@@ -193,7 +193,7 @@ def test_of(annotation: Any) -> _Test:
 
 
 def _anything(_: Call, name: str, value: object) -> None:
-    """Accept a value of which the annotation says no more than that it is there."""
+    """Accept any value."""
 
 
 def _one_of(tests: list[_Test], call: Call, name: str, value: object) -> None:
@@ -205,7 +205,7 @@ def _one_of(tests: list[_Test], call: Call, name: str, value: object) -> None:
         except (TypeError, ValueError) as refusal:
             refusals.append(refusal)
             call.sizes, call.first, call.floating = before
-    # Tell of the one that fits best: its type fits, and then its number of axes.
+    # Raise for the option that fits best: by its type, then by its number of axes.
     fits = [(isinstance(error, ValueError), "; got " in str(error)) for error in refusals]
     raise refusals[max(range(len(fits)), key=lambda option: (fits[option], option))]
 
@@ -230,7 +230,7 @@ def number_within(
             if kind is int
             else ("a number", f"convert it with float({name})")
         )
-        shown = f"{reprlib.repr(value)}, a {_kind(value)}"  # short, however much was given
+        shown = f"{reprlib.repr(value)}, a {_kind(value)}"  # short for large values too
         raise TypeError(f"{name} is {shown}; expected {expected}; {do}")
     if isinstance(value, Integral) and all(map(_is_open, limits)) and not call.is_over:
         largest = LARGEST if kind is int else LARGEST_EXACT
@@ -335,7 +335,7 @@ def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] 
 
 
 def broadcasts(size: int | tuple[int, ...], wanted: int | tuple[int, ...]) -> bool:
-    """Whether axes of ``size`` count for axes of the size ``wanted``, those of size 1 for all."""
+    """Whether axes of ``size`` broadcast to axes of the size ``wanted``."""
     if isinstance(size, int):
         return size in {1, wanted}
     return len(size) <= len(wanted) and all(

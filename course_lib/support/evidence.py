@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A function, the cases it is called with, the smallest first, and how far results may part."""
+    """A function, its cases, the smallest first, and how far results may differ."""
 
     function: Callable[..., Row]
     cases: tuple[Row, ...]
@@ -87,7 +87,7 @@ def write(path: Path, about: Mapping[str, Row], rows: Iterable[Row]) -> None:
 
 
 def _rounded(found: Any) -> Any:
-    """What was found, its numbers to six digits."""
+    """The result with its numbers rounded to six digits."""
     match found:
         case float():
             return float(f"{found:.6g}")

@@ -46,7 +46,7 @@ STYLE = {
     "axes.titlesize": 14,
     "figure.constrained_layout.use": True,
     "font.family": "sans-serif",
-    # Every text in the SVG repeats this list; Matplotlib's own, of ten families, only weighs.
+    # Every text in the SVG repeats this list; Matplotlib's own, of ten families, costs bytes.
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": 13,
     "legend.frameon": False,
@@ -62,11 +62,11 @@ STYLE = {
 
 SHEET = re.compile(r"<style[^>]*>\*\{stroke-linejoin: round; stroke-linecap: butt\}</style>\s*")
 LINES = "stroke-linejoin:round;stroke-linecap:butt"
-"""What Matplotlib's own sheet says of every line, and that sheet."""
+"""Matplotlib's style sheet for all lines, and its content."""
 
 PLACES = re.compile(r' (?:d|points|transform|x|y)="[^"]*"')
 DIGITS = re.compile(r"(\.\d\d)\d+")
-"""A hundredth of a point is finer than any screen; further digits only weigh."""
+"""A hundredth of a point is finer than any screen; further digits cost bytes."""
 
 
 def new(
@@ -133,19 +133,19 @@ def svg(figure: Figure) -> str:
     drawing = buffer.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     # A fixed width in points would overflow a telephone; the proportions give the height, also
-    # to a browser that has not drawn what is inside.
+    # before a browser has drawn the content.
     width, height = (re.search(rf'{side}="([\d.]+)pt"', drawing)[1] for side in ("width", "height"))
     drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
     style = f"width:100%;max-width:{width}pt;aspect-ratio:{width}/{height};{LINES}"
     drawing = drawing.replace("<svg ", f'<svg style="{style}" ', 1)
-    # A sheet in the picture would be one for the page: here each line inherits what it said.
+    # A style sheet in the picture would apply to the whole page; lines inherit its content here.
     drawing = SHEET.sub("", drawing, count=1)
     drawing = PLACES.sub(lambda match: DIGITS.sub(r"\1", match[0]), drawing)
     return drawing.replace(INK, "currentColor")
 
 
 def show(figure: Figure, *, alt: str) -> None:
-    """Displays a figure. ``alt`` says what it shows to whoever cannot see it.
+    """Displays a figure. ``alt`` describes it to readers who cannot see it.
 
     Axes in several columns are marked as ``side-by-side``: on a telephone the page scrolls such a
     figure, whose text would be too small to read were it made to fit.
@@ -185,7 +185,7 @@ def source(*pieces: Callable[..., Any] | type | str) -> None:
 
 
 def excerpt(piece: Callable[..., Any] | type | str, first: str, last: str) -> None:
-    """Shows some lines of a long function: from the first that begins so to the next that does."""
+    """Shows lines of a long function, from one that begins with ``first`` to one with ``last``."""
     display(HTML(listings.excerpt(*_address(piece), first, last)))
 
 
@@ -193,11 +193,10 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
     """Glues numbers into the prose under their names: ``say(row, ".2f", "early late")``.
 
     All of them without ``names``. ``form`` is a format as in an f-string; a share in ``".0%"``
-    becomes ``87 %``. What is a text already has the format ``""``. Of several numbers it says the
-    mean, and in the format ``"±.2f"`` their standard deviation as well; of a ``{"mean": …,
-    "error": …}`` both.
+    becomes ``87 %``. A string has the format ``""``. A list becomes its mean, in the format
+    ``"±.2f"`` with its standard deviation; a ``{"mean": …, "error": …}`` becomes both.
 
-    Raises ``ValueError`` for a name that is no number's.
+    Raises ``ValueError`` for a name that is not in ``numbers``.
     """
     chosen = names.split() or list(numbers)
     if unknown := [name for name in chosen if name not in numbers]:
@@ -216,9 +215,9 @@ def say(numbers: Mapping[str, Any], form: str, names: str = "") -> None:
 
 
 def how_we_know(evidence: Evidence, *names: str) -> None:
-    """Shows, behind a fold, how the numbers of experiments came about, and their source.
+    """Shows, behind a fold, how the numbers of experiments were computed, and their source.
 
-    Other definitions of the script that ``names`` has are listed as well; of none, all experiments.
+    ``names`` may hold other definitions of the script; without it, all experiments are listed.
     """
     script = f"scripts/evidence/{evidence.lecture}.py"
     said = []

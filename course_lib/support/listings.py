@@ -1,9 +1,8 @@
-"""A piece of the library as a page lists it: found by its name in the text of its file.
+"""The source of a definition for a page: found by its name in the text of its file.
 
-A listing carries the address of what it shows, so whoever writes the page can list it anew, with
-the comments and docstrings of today. That needs the text alone: nothing is imported or run. Its
-docstrings are read as prose with formulas, above the code; long code is folded behind its first
-line.
+A listing contains the address of its source, so that the build of a page can update it with the
+current comments and docstrings. That needs the text alone: nothing is imported or run. Docstrings
+are shown as prose with formulas, above the code; long code is folded behind its first line.
 """
 
 import ast
@@ -34,7 +33,7 @@ DISPLAY = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
 LONG = 12
 """Code of more lines than this is folded."""
 LONG_FORMULA = 45
-"""Letters of TeX from which on a formula in a line may be wider than a telephone."""
+"""A formula of more letters of TeX than this may be wider than a telephone."""
 DEFINITION = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -52,7 +51,7 @@ def listing(file: str, name: str) -> str:
 
 
 def excerpt(file: str, name: str, first: str, last: str) -> str:
-    """Some lines of a definition: from the first that begins so to the next that does.
+    """Lines of a definition, from one that begins with ``first`` to one with ``last``.
 
     Raises ``ValueError`` if there is no such definition, or no such line in it.
     """
@@ -69,9 +68,9 @@ def excerpt(file: str, name: str, first: str, last: str) -> str:
 
 
 def with_current_source(body: str, complain: Callable[[str], object]) -> str:
-    """A page's ``body`` in which every listing shows the library of today.
+    """A page's ``body`` in which every listing shows the current library.
 
-    A listing whose source is gone says so in its place; ``complain`` gets the same sentence.
+    A message replaces a listing whose source is missing; ``complain`` gets the same sentence.
     """
 
     def current(old: re.Match[str]) -> str:
@@ -119,7 +118,7 @@ def _block(first_line: str, code: str) -> str:
 
 
 def _signature(definition: DEFINITION) -> str:
-    """The names of what a definition takes; a class by its name."""
+    """A function with the names of its arguments, or the name of a class."""
     if isinstance(definition, ast.ClassDef):
         return f"class {definition.name}"
     given = copy.deepcopy(definition.args)
@@ -130,7 +129,7 @@ def _signature(definition: DEFINITION) -> str:
 
 
 def _documented(definition: DEFINITION) -> list[DEFINITION]:
-    """The definition and those inside it that have a docstring, and more than that."""
+    """The definition and those inside it that have a docstring and other code."""
     nodes = [node for node in ast.walk(definition) if isinstance(node, DEFINITION)]
     return [node for node in nodes if ast.get_docstring(node) and len(node.body) > 1]
 
@@ -156,7 +155,7 @@ def _prose(definition: DEFINITION) -> str:
 
 
 def _paragraph(text: str) -> str:
-    # A formula on lines of its own may scroll, and so is no part of a line of words.
+    # A formula on lines of its own may scroll, so it is not put in a paragraph.
     alone = DISPLAY.fullmatch(text.strip())
     if alone is None:
         return f"<p>{_marked_up(text)}</p>"
@@ -165,7 +164,7 @@ def _paragraph(text: str) -> str:
 
 
 def _marked_up(text: str) -> str:
-    """Formulas and code of a docstring as the page writes its own."""
+    """A docstring's text as HTML, with formulas and code marked up."""
 
     def piece(found: re.Match[str]) -> str:
         kind, value = next((kind, it) for kind, it in found.groupdict().items() if it)

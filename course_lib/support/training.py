@@ -44,10 +44,10 @@ def fit(
 
     When ``batches`` ends it starts again, as a list or a ``DataLoader`` can; a generator cannot,
     and has to be long enough. ``optimizer`` is called with the parameters and
-    ``lr=learning_rate``; of several that it makes, each takes its step. ``schedule(optimizer,
-    steps)`` says how a rate changes, as :func:`one_cycle` does. ``clip`` limits the norm of the
+    ``lr=learning_rate``; if it makes several, each takes its step. ``schedule(optimizer,
+    steps)`` changes the rate, as :func:`one_cycle` does. ``clip`` limits the norm of the
     gradient. ``callback(step, loss)`` runs after each step. The model is in training mode
-    meanwhile, and then in the mode it came in. The progress bar goes to stderr. Raises
+    meanwhile, and then in its former mode. The progress bar goes to stderr. Raises
     ``ValueError`` if the loss is no scalar or does not depend on the parameters, or if the batches
     run out, and ``FloatingPointError`` that names the step as soon as the loss is nan or infinite;
     that step changes no parameter.
@@ -86,7 +86,7 @@ def fit(
 
 
 def one_cycle(optimizer: Optimizer, steps: int) -> LRScheduler:
-    """Rates rise in the first third of the steps to what they were made with, then fall to 0.
+    """Rates rise in the first third of the steps to those of ``optimizer``, then fall to 0.
 
     Source: Smith and Topin (2019).
     """
@@ -95,7 +95,7 @@ def one_cycle(optimizer: Optimizer, steps: int) -> LRScheduler:
 
 
 def warmed_up(optimizer: Optimizer, steps: int) -> LRScheduler:
-    """Rates rise for a hundred steps to what they were made with, and fall to 0 along a cosine."""
+    """Rates rise for a hundred steps to those of ``optimizer``, and fall to 0 along a cosine."""
     return LambdaLR(
         optimizer,
         lambda step: min(1, (step + 1) / 100) * (1 + math.cos(math.pi * step / steps)) / 2,
@@ -112,7 +112,7 @@ def fit_side_by_side(
     learning_rate: Positive = 1e-3,
     warm_up: Count = 0,
 ) -> None:
-    """Train models of one architecture, from several seeds say, as fast as one if they are small.
+    """Train models of one architecture, such as several seeds, as fast as one if they are small.
 
     Adam, with a learning rate that rises for ``warm_up`` of the steps and then falls to zero along
     a cosine. ``loss(model, batch)`` is called once, under ``torch.func.vmap``: ``model`` takes what
@@ -125,7 +125,7 @@ def fit_side_by_side(
             f"warm_up is {warm_up} of {steps} steps; expected fewer, to let the rate fall"
         )
     if not models:
-        raise ValueError("models is empty; expected one at least; pass what is to be trained")
+        raise ValueError("models is empty; expected one at least; pass those to train")
     stacked, _ = stack_module_state(list(models))
     skeleton = copy.deepcopy(models[0]).to("meta")
 
