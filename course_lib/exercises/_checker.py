@@ -1,4 +1,4 @@
-"""The machine behind the exercise checkers: find the smallest input that breaks a property.
+"""The search behind the exercise checkers: find the smallest input that breaks a property.
 
 A checker tries properties one after the other, from the plain to the subtle, on small inputs that
 Hypothesis generates and shrinks. It shows the first property that breaks, with the smallest input
@@ -49,7 +49,7 @@ from torch import Tensor
 
 EXAMPLES = 30  # a property; few suffice, since inputs are small and their numbers round
 SECONDS = 5.0  # of processor time a check; all take one or less, unless an attempt is very slow
-PATIENCE = 5.0  # seconds of the clock for one call, which takes milliseconds; all get thrice that
+PATIENCE = 5.0  # seconds of the clock for one call, of milliseconds; three times that for all
 
 Attempt = Callable[..., Tensor]
 Holds = Callable[..., bool | str]
@@ -179,7 +179,7 @@ class Exercise:
             inspect.signature(attempt).bind(*self.arguments)
         except TypeError as error:
             return f"it cannot be called as {self.name}({', '.join(self.arguments)}): {error}."
-        except ValueError:  # a builtin may have no signature; the first call will tell
+        except ValueError:  # a builtin may have no signature; the first call checks it
             return ""
         return ""
 
@@ -189,11 +189,11 @@ class _Broken(Exception):  # noqa: N818 - a verdict on the attempt, not an error
 
 
 class _OutOfTime(BaseException):
-    """Ends a call or a search; Hypothesis would take a mere ``Exception`` for a finding."""
+    """Ends a call or a search; Hypothesis would take an ``Exception`` for a failed test."""
 
 
 def _stopwatch() -> Callable[[], bool]:
-    """Whether this thread has computed, or waited, for too long by now."""
+    """A function: has this thread computed, or waited, for too long since?"""
     computed, waited = time.thread_time(), time.monotonic()
     return lambda: (
         time.thread_time() - computed > SECONDS or time.monotonic() - waited > 3 * PATIENCE
@@ -202,9 +202,9 @@ def _stopwatch() -> Callable[[], bool]:
 
 @contextmanager
 def _interrupted_after(seconds: float) -> Iterator[None]:
-    """Raise ``_OutOfTime`` in what takes longer, and again, should it catch that.
+    """Raise ``_OutOfTime`` after so many seconds, and again, if it is caught.
 
-    Only a signal wakes what sleeps. Windows has none, and a thread gets none.
+    Does nothing on Windows and outside the main thread, which get no signals.
     """
     if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
         yield
@@ -223,7 +223,7 @@ def _interrupted_after(seconds: float) -> Iterator[None]:
 
 
 class _Search:
-    """The hunt for the smallest input on which one attempt breaks one property."""
+    """The search for the smallest input on which one attempt breaks one property."""
 
     def __init__(
         self,
@@ -262,12 +262,12 @@ class _Search:
         except NoSuchExample:
             self.property.drawn[:] = drawn
         except (Flaky, _OutOfTime):
-            # Flaky is an attempt that rolls dice: what broke once is broken, and was recorded.
+            # Flaky: the attempt is random. One failure is enough, and it was recorded.
             return self.found
         return self.found
 
     def breaks(self, inputs: tuple) -> bool:
-        """Whether the property breaks on ``inputs``; Hypothesis asks for the smallest last."""
+        """Whether the property breaks on ``inputs``; Hypothesis tries the smallest last."""
         if self.tried and self.out_of_time():
             raise _OutOfTime
         self.tried += 1
@@ -290,7 +290,7 @@ class _Search:
         return True
 
     def watched(self, *inputs: object) -> Tensor:
-        """What the attempt answers to ``inputs``, noted and looked at from every side."""
+        """The answer of the attempt to ``inputs``, recorded and checked."""
         notes: list[tuple[str, object]] = []
         self.calls.append((inputs, notes))
         given = [value.clone() if isinstance(value, Tensor) else value for value in inputs]
@@ -321,7 +321,7 @@ class _Search:
             raise _Broken("A function without a return statement returns None.")
         if not isinstance(output, Tensor | np.ndarray | np.generic):
             raise _Broken("Return a PyTorch tensor or a NumPy array.")
-        try:  # the copy turns NumPy's reversed views, which PyTorch refuses, the right way round
+        try:  # PyTorch refuses NumPy's reversed views, but takes a copy
             numbers = output if isinstance(output, Tensor) else np.array(output)
             answer = torch.as_tensor(numbers).detach().cpu()
         except (TypeError, RuntimeError):
@@ -355,7 +355,7 @@ SETTINGS = {
 
 @contextmanager
 def _settings_restored(changed: list[str]) -> Iterator[None]:
-    """Put the settings of the session back, and add to ``changed`` which were others."""
+    """Restore the settings of the session, and add the changed ones to ``changed``."""
     before = {name: get() for name, (get, _) in SETTINGS.items()}
     try:
         yield
@@ -368,7 +368,7 @@ def _settings_restored(changed: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """With one thread, fastest for tiny tensors, and no folder that Hypothesis leaves behind."""
+    """With one thread, fastest for tiny tensors, and a temporary folder for Hypothesis."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder, torch.random.fork_rng(devices=[]):

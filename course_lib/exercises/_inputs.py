@@ -1,4 +1,4 @@
-"""What checkers hand to an attempt: small tensors of few, round numbers."""
+"""Inputs of the checkers: small tensors of few, round numbers."""
 
 import math
 from collections.abc import Callable

@@ -89,7 +89,7 @@ def _(attempt: Attempt, x: Tensor, nodes: Tensor) -> bool:
 
 @hat.property(
     "only the two nodes beside a point have weight there",
-    hint="Between two neighbours, every other hat is 0. Which nodes does your point listen to?",
+    hint="Between two neighbours, every other hat is 0. Which nodes have weight in your answer?",
 )
 def _(attempt: Attempt, x: Tensor, nodes: Tensor) -> bool:
     far = library.hat(x, nodes) == 0
@@ -218,7 +218,7 @@ def _noisy(draw: Callable, *, p: tuple = QUARTERS) -> tuple[Tensor, float, Tenso
 dropout = Exercise(
     "dropout",
     "dropout(x, p, noise): drop each number of x where its noise, which is uniform between 0 and "
-    "1, is less than p, and lift the others so that the mean over all noise is x. Shapes: any for "
+    "1, is less than p, and scale the others so that the mean over all noise is x. Shapes: any for "
     "x, noise the same. p is at least 0 and less than 1.",
     inputs=_noisy(),
     shape=lambda x, p, noise: x.shape,  # noqa: ARG005 - shown by name
@@ -246,7 +246,7 @@ def _(attempt: Attempt, x: Tensor, p: float, noise: Tensor) -> bool:
 
 @dropout.property(
     "averaged over a noise of 0, ¼, ½ and ¾, the result is x",
-    hint="A number stays with probability 1 - p. By what must it be lifted then, so that the mean "
+    hint="A number stays with probability 1 - p. Which factor does it need, so that the mean "
     "is what it was?",
 )
 def _(attempt: Attempt, x: Tensor, p: float, noise: Tensor) -> bool | str:

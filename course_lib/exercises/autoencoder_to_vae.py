@@ -15,7 +15,7 @@ ZERO = (0.0,)
 POSITIVE = (1.0, 2.0, 3.0)
 QUADRUPLE = math.log(4)  # of a variance: twice the deviation
 ROUNDING = 1e-4
-ENTROPY = math.log(2 * math.pi) / 2  # what a pixel costs that is exactly right
+ENTROPY = math.log(2 * math.pi) / 2  # the cost of a pixel that is exactly right
 
 
 @st.composite
@@ -193,7 +193,7 @@ def _pictured(
     mean: tuple = NUMBERS,
     log_variance: tuple = NUMBERS,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Draw pictures, what the decoder makes of them, and their clouds."""
+    """Draw pictures, decoded pictures, and their clouds."""
     pictures, d_x, d_z = draw(SIZES), draw(SIZES), draw(SIZES)
     x = draw(tensors(pictures, d_x, numbers=pixels))
     decoded = x.clone() if right else torch.zeros_like(x)
@@ -208,7 +208,7 @@ def _likelihood(x: Tensor, decoded: Tensor) -> Tensor:
 elbo = Exercise(
     "elbo",
     "elbo(x, decoded, mean, log_variance): the evidence lower bound of each picture, in nats. "
-    "decoded is what the decoder makes of one draw from the picture's cloud, and says that each "
+    "decoded is the decoder's output for one draw from the picture's cloud; each "
     "pixel is normal around it with variance 1. Shapes: (pictures, d_x) twice and (pictures, d_z) "
     "twice to (pictures,).",
     inputs=_pictured(),

@@ -90,8 +90,8 @@ def _(attempt: Attempt, x: Tensor, weight: Tensor, bias: Tensor) -> bool | str:
 
 @layer_norm.property(
     "a token of equal features becomes the bias",
-    hint="What is left of such a token when its mean is gone, and what is its variance? See what "
-    "keeps you from dividing nothing by nothing.",
+    hint="What is left of such a token when its mean is gone, and what is its variance? What "
+    "keeps you from dividing 0 by 0?",
     inputs=_flat(),
 )
 def _(attempt: Attempt, x: Tensor, weight: Tensor, bias: Tensor) -> bool:
@@ -164,7 +164,7 @@ _right = _stack(lambda x, matrix: x + _normed(x) @ matrix)
 
 @pre_norm_stack.property(
     "a stack of no layers changes nothing",
-    hint="What comes out where there is nothing to go through? Is a norm outside of your loop?",
+    hint="What comes out where there is no layer to go through? Is a norm outside of your loop?",
     inputs=_stacks(most=0),
 )
 def _(attempt: Attempt, x: Tensor, weight: Tensor) -> bool:
@@ -181,9 +181,9 @@ def _(attempt: Attempt, x: Tensor, weight: Tensor) -> bool | str:
     return close(answer, x) or recognised(
         answer,
         {
-            "Nothing of the token is left. What does your layer do with what it got, apart from "
+            "Nothing of the token is left. What does your layer do with its input, apart from "
             "multiplying it?": torch.zeros_like(x),
-            "What comes out is normed. So there is a norm on the way around the layer, before or "
+            "The output is normed. So there is a norm on the way around the layer, before or "
             "after the sum, and no clear way through the stack.": _stack(
                 lambda x, matrix: _normed(x) + x @ matrix
             )(x, weight),

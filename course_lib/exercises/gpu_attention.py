@@ -83,10 +83,10 @@ def _(attempt: Attempt, maximum: Tensor, total: Tensor, score: Tensor) -> bool |
             "The new scores seem to be taken relative to the maximum of their own tile.": (
                 (maximum - higher).exp() * total + (score - score.amax()).exp().sum()
             ),
-            "You mend the old total by the factor upside down: it can only shrink.": (
+            "Your factor for the old total is upside down: that can only shrink.": (
                 (higher - maximum).exp() * total + new
             ),
-            "You mend the sum of both, and the new scores need no mending.": (
+            "You rescale the sum of both, and the new scores need no factor.": (
                 (maximum - higher).exp() * (total + new)
             ),
         },
@@ -257,8 +257,7 @@ def _(attempt: Attempt, query: int, key: int, d: int, query_tile: int) -> bool |
 
 @attention_bytes.property(
     "every tile of queries fetches all keys and values once more",
-    hint="A tile of queries knows nothing of what another one has fetched. How many tiles are "
-    "there?",
+    hint="A tile of queries cannot use what another one has fetched. How many tiles are there?",
     inputs=_sizes(tiles=(2, 3)),
 )
 def _(attempt: Attempt, query: int, key: int, d: int, query_tile: int) -> bool | str:
@@ -293,7 +292,7 @@ def _(attempt: Attempt, query: int, key: int, d: int, query_tile: int) -> bool:
 def _(attempt: Attempt, query: int, key: int, d: int, query_tile: int) -> bool | str:
     found = attempt(query, key, d, query_tile)[0]
     small, table = (torch.tensor(x) for x in (4.0 * (query + key) * d, 2.0 * query * key))
-    one_way = "Scores and weights are arrays of the same size. Who writes each, and who reads it?"
+    one_way = "Scores and weights have the same size. Which operator writes each, which reads it?"
     return close(found, small + 4 * table) or recognised(
         found,
         {

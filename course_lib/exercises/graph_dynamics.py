@@ -186,8 +186,7 @@ def _(attempt: Attempt, slope: Tensor, J: Tensor) -> bool:
 
 @double_bracket.property(
     "nothing moves along a vector that J sends to 0",
-    hint="Whatever the energy is, what J cannot see stays as it is. Does J stand at the very left "
-    "of each of your terms?",
+    hint="This holds for every energy. Does J stand at the very left of each of your terms?",
 )
 def _(attempt: Attempt, slope: Tensor, J: Tensor) -> bool:
     unseen = torch.stack([J[2, 1], J[0, 2], J[1, 0]])

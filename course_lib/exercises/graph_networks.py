@@ -30,8 +30,8 @@ def _graphs(draw: Callable, *, edges: bool = True) -> tuple[Tensor, Tensor, Tens
 
 graph_convolution = Exercise(
     "graph_convolution",
-    "graph_convolution(x, edges, own, neighbours): what each node makes of itself, by the matrix "
-    "own, plus the sum of what its neighbours send, by the matrix neighbours. The neighbours of a "
+    "graph_convolution(x, edges, own, neighbours): the features of each node times the matrix "
+    "own, plus the sum over its neighbours times the matrix neighbours. The neighbours of a "
     "node are the sources of the edges that end there. Shapes: x (nodes, d_in), edges (2, edges), "
     "sources above targets, own and neighbours (d_in, d_out), to (nodes, d_out).",
     inputs=_graphs(),
@@ -49,7 +49,7 @@ def _sums(x: Tensor, edges: Tensor) -> Tensor:
 
 @graph_convolution.property(
     "without edges, every node looks at itself alone",
-    hint="Nobody sends anything here. Which of the two matrices is then left?",
+    hint="No node has neighbours here. Which of the two matrices is then left?",
     inputs=_graphs(edges=False),
 )
 def _(attempt: Attempt, x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> bool:
@@ -57,8 +57,8 @@ def _(attempt: Attempt, x: Tensor, edges: Tensor, own: Tensor, neighbours: Tenso
 
 
 @graph_convolution.property(
-    "an edge carries what its source says to its target, and nothing back",
-    hint="Sources stand in the first row of edges, targets in the second. Who hears whom?",
+    "an edge carries a message from its source to its target, and none back",
+    hint="Sources stand in the first row of edges, targets in the second. Which node receives?",
     inputs=st.tuples(
         tensors(2, 1),
         st.just(torch.tensor([[0], [1]])),
@@ -84,7 +84,7 @@ def _(attempt: Attempt, x: Tensor, edges: Tensor, own: Tensor, neighbours: Tenso
                 x + total
             )
             @ own,
-            "Two messages that say the same count twice. When you write to the same row twice, "
+            "Two equal messages count twice. When you write to the same row twice, "
             "does the second value join the first, or take its place? Or do they share, as in a "
             "mean?": x @ own + (total / count) @ neighbours,
         },
@@ -120,7 +120,7 @@ gat_scores = Exercise(
 
 
 @gat_scores.property(
-    "an edge between nodes that say nothing has the score 0",
+    "an edge between nodes with features 0 has the score 0",
     hint="What is left of the formula when all features are 0? It has no bias.",
 )
 def _(attempt: Attempt, x: Tensor, edges: Tensor, weight: Tensor, *a: Tensor) -> bool:

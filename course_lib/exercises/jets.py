@@ -1,4 +1,4 @@
-"""The checkers of lecture 13: distance and mass of two particles, and what a tagger rejects."""
+"""The checkers of lecture 13: distance and mass of two particles, rejection by a tagger."""
 
 import math
 from collections.abc import Callable
@@ -81,7 +81,7 @@ def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool | str:
     return close(answer, torch.hypot(*sides)) or recognised(
         answer,
         {
-            "You add the two sides. Who may cross the field walks less.": sides[0] + sides[1],
+            "You add the two sides. The hypotenuse is shorter.": sides[0] + sides[1],
             "You take the longer side for the whole.": torch.maximum(*sides),
         },
     )
@@ -261,10 +261,10 @@ def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool | str:
             "You take the harder of the two.": by(torch.maximum),
             "You take the sum of the two.": by(torch.add),
             "You take the product of the two.": by(torch.mul),
-            "You take the first of the two, so that the answer depends on who asks.": by(
+            "You take the first of the two, so that the answer depends on their order.": by(
                 lambda first, second: first + 0 * second
             ),
-            "You take the second of the two, so that the answer depends on who asks.": by(
+            "You take the second of the two, so that the answer depends on their order.": by(
                 lambda first, second: 0 * first + second
             ),
         },
@@ -281,7 +281,7 @@ def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool:
     return close(attempt(pt, y, phi), _log_kt(pt, y, phi))
 
 
-# What a tagger rejects ----------------------------------------------------------------------------
+# Rejection by a tagger ----------------------------------------------------------------------------
 
 
 @st.composite
@@ -301,8 +301,8 @@ def _kept(signal: Tensor, background: Tensor, keep: int) -> Tensor:
 
 rejection = Exercise(
     "rejection",
-    "rejection(signal, background, keep): of how many background jets one passes the cut that "
-    "keeps `keep` of the signal jets; what scores as high as the last of these passes. Shapes: "
+    "rejection(signal, background, keep): the number of background jets for each that passes the "
+    "cut which keeps `keep` signal jets. A jet as high as the last of these passes. Shapes: "
     "(signals,) and (backgrounds,) and an integer to a single number, of shape ().",
     inputs=_scores(),
     shape=lambda signal, background, keep: (),  # noqa: ARG005 - shown by name
@@ -311,7 +311,7 @@ rejection = Exercise(
 
 @rejection.property(
     "an increasing function of all scores changes nothing",
-    hint="Only the order of scores counts. Where does your cut stand, and who puts it there?",
+    hint="Only the order of scores counts. Where is your cut, and from which scores?",
 )
 def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool:
     before = attempt(signal, background, keep)
@@ -350,7 +350,7 @@ def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool |
 
 @rejection.property(
     "where no background jet passes it is infinite",
-    hint="Divide by how many pass, as a tensor, and 0 gives infinity by itself.",
+    hint="Divide by the number that pass, as a tensor, and 0 gives infinity by itself.",
     inputs=_scores(none_pass=True),
 )
 def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool:

@@ -83,7 +83,7 @@ FLAGS = (True, False)
 
 @st.composite
 def _nights(draw: Callable, *, padded: bool = True, some_hidden: bool = True) -> tuple:
-    """Draw flags of real and of hidden nights, of which one at least may be looked at."""
+    """Draw flags of real and of hidden nights, with one visible night at least."""
     nights = draw(SIZES)
     valid = torch.tensor(draw(_flags(nights))) if padded else torch.ones(nights).bool()
     hidden = torch.tensor(draw(_flags(nights))) if some_hidden else torch.zeros(nights).bool()
@@ -119,8 +119,8 @@ def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
 
 
 @visible_mask.property(
-    "nobody looks at padding",
-    hint="What stands in padding is of no account. Which of your columns are those of padding?",
+    "no night looks at padding",
+    hint="Numbers in padding mean nothing. Which of your columns are those of padding?",
     inputs=_nights(some_hidden=False),
 )
 def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
@@ -128,8 +128,8 @@ def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
 
 
 @visible_mask.property(
-    "nobody looks at a hidden night, not even this night itself",
-    hint="A hidden magnitude has to be told from all others. Who in your table looks at it?",
+    "no night looks at a hidden night, not even this night itself",
+    hint="A hidden magnitude is predicted from others. Which rows of your table look at it?",
 )
 def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool | str:
     answer = attempt(valid, hidden)
@@ -145,15 +145,15 @@ def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool | str:
 
 @visible_mask.property(
     "hidden nights look at the visible ones like all others",
-    hint="A hidden night has a question, too: its own. Which of its row is True in your table?",
+    hint="A hidden night is a query, too. Which entries of its row are True in your table?",
 )
 def _(attempt: Attempt, valid: Tensor, hidden: Tensor) -> bool:
-    return bool(attempt(valid, hidden)[valid][:, valid & ~hidden].all())  # padding may ask anything
+    return bool(attempt(valid, hidden)[valid][:, valid & ~hidden].all())  # rows of padding are free
 
 
 @st.composite
 def _filled(draw: Callable, *, all_hidden: bool = False, right_elsewhere: bool = False) -> tuple:
-    """Draw what is said of the nights of some stars, what is true, and what was hidden."""
+    """Draw predicted and true magnitudes of some stars, and which were hidden."""
     stars, nights = draw(SIZES), draw(SIZES) + 1
     magnitude = draw(tensors(stars, nights))
     predicted = draw(tensors(stars, nights))
@@ -197,8 +197,8 @@ def _(attempt: Attempt, predicted: Tensor, magnitude: Tensor, hidden: Tensor) ->
 
 
 @reconstruction_error.property(
-    "what is said of nights that are not hidden does not count",
-    hint="Change what is said of a night that is not hidden: does your answer move?",
+    "predictions for nights that are not hidden do not count",
+    hint="Change the prediction for a night that is not hidden: does your answer move?",
 )
 def _(attempt: Attempt, predicted: Tensor, magnitude: Tensor, hidden: Tensor) -> bool:
     elsewhere = predicted.where(hidden, magnitude)
@@ -243,7 +243,7 @@ def _mean(tokens: Tensor, valid: Tensor) -> Tensor:
 mean_of_nights = Exercise(
     "mean_of_nights",
     "mean_of_nights(tokens, valid): the mean over the real nights of each star. In padding, where "
-    "valid is False, anything may stand. Shapes: (stars, nights, features) and (stars, nights) to "
+    "valid is False, any number may be. Shapes: (stars, nights, features) and (stars, nights) to "
     "(stars, features).",
     inputs=_tokens(),
     shape=lambda tokens, valid: (len(tokens), tokens.shape[-1]),  # noqa: ARG005 - shown by name
@@ -282,7 +282,7 @@ def _(attempt: Attempt, tokens: Tensor, valid: Tensor) -> bool | str:
 
 
 @mean_of_nights.property(
-    "what stands in padding does not count",
+    "numbers in padding do not count",
     hint="Change a number where valid is False: does your answer move?",
 )
 def _(attempt: Attempt, tokens: Tensor, valid: Tensor) -> bool:

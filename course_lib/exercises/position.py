@@ -106,7 +106,7 @@ def _turned(x: Tensor, position: Tensor, frequency: Tensor) -> Tensor:
 
 
 @rotary.property(
-    "where a token stands is said by position, not by its row",
+    "a token turns by its position, not by its row",
     hint="Give all tokens the same position, and reverse the rows. What should happen to the "
     "answer?",
 )

@@ -10,7 +10,7 @@ from course_lib import recurrent
 from course_lib.exercises._checker import Attempt, Exercise, close, recognised
 from course_lib.exercises._inputs import SIZES, tensors
 
-WIDE = 50.0  # added to a sum, it opens a gate or shuts it as far as float32 can tell
+WIDE = 50.0  # added to a sum, opens or shuts a gate up to the rounding of float32
 
 
 @st.composite

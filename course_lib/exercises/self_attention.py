@@ -92,7 +92,7 @@ def _(attempt: Attempt, query: Tensor, key: Tensor, value: Tensor) -> bool:
 
 @attention.property(
     "reversing the order of the queries reverses the answers",
-    hint="Each query is answered for itself. What does one query know of the others?",
+    hint="Each query is answered for itself. Where do queries mix in your code?",
 )
 def _(attempt: Attempt, query: Tensor, key: Tensor, value: Tensor) -> bool:
     return close(attempt(query, key, value).flip(0), attempt(query.flip(0), key, value))
@@ -100,7 +100,7 @@ def _(attempt: Attempt, query: Tensor, key: Tensor, value: Tensor) -> bool:
 
 @attention.property(
     "reversing the order of keys and values together changes nothing",
-    hint="Attention goes by what a key says, not by where it stands. What depends on the place?",
+    hint="Attention goes by the numbers of a key, not by its place. What depends on the place?",
 )
 def _(attempt: Attempt, query: Tensor, key: Tensor, value: Tensor) -> bool:
     return close(attempt(query, key, value), attempt(query, key.flip(0), value.flip(0)))
@@ -125,8 +125,8 @@ def _(attempt: Attempt, query: Tensor, key: Tensor, value: Tensor) -> bool | str
             f"Your scores seem to be multiplied by a scale: {spread}": blended(score * d**0.5),
             "Which length belongs in the scale: that of the vectors in the dot product, or that "
             "of the values?": blended(score / value.shape[1] ** 0.5),
-            "Your scale goes by the number of keys. What does the spread of one dot product know "
-            "of them?": blended(score / len(key) ** 0.5),
+            "Your scale goes by the number of keys. Does the spread of one dot product depend on "
+            "it?": blended(score / len(key) ** 0.5),
         },
     )
 
@@ -158,7 +158,7 @@ def _(attempt: Attempt, x: Tensor, heads: int) -> bool:
 @split_heads.property(
     "in every head, row t holds features of token t alone",
     hint="Follow the first token: where did its features go? Reshape reads the numbers in the "
-    "order of memory, and knows nothing of tokens.",
+    "order of memory, not token by token.",
 )
 def _(attempt: Attempt, x: Tensor, heads: int) -> bool:
     by_token = attempt(x, heads).transpose(1, 2).flatten(2)

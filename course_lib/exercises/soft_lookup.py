@@ -130,7 +130,7 @@ def _(attempt: Attempt, query: Tensor, keys: Tensor, values: Tensor) -> bool:
 
 @soft_lookup.property(
     "reversing the order of keys and values together changes nothing",
-    hint="A lookup goes by what a key says, not by where it stands. What depends on the place?",
+    hint="A lookup goes by the numbers of a key, not by its place. What depends on the place?",
 )
 def _(attempt: Attempt, query: Tensor, keys: Tensor, values: Tensor) -> bool:
     return close(attempt(query, keys, values), attempt(query, keys.flip(0), values.flip(0)))

@@ -16,7 +16,7 @@ SLACK = 0.02  # of a central difference over SHIFT, in float32
 
 
 def _reciprocal(one: float, other: float) -> bool:
-    """Whether two mixed second derivatives agree, as far as differences can tell."""
+    """Whether two mixed second derivatives agree, up to the error of differences."""
     return abs(one - other) <= SLACK * (abs(one) + abs(other)) + 1e-3
 
 
@@ -139,7 +139,7 @@ def _shares(z: Tensor, A: Tensor) -> Tensor:
 
 
 @vector_softmax_gradient.property(
-    "with A = 0 all scores are zero, and nothing is pushed",
+    "with A = 0 all scores are zero, and so is the gradient",
     hint="If no score depends on z, neither does the potential.",
     inputs=_windows(matrix=(0.0,)),
 )
@@ -182,11 +182,8 @@ def _(attempt: Attempt, z: Tensor, A: Tensor) -> bool | str:
     one_sided = recognised(
         push,
         {
-            "You have the pull that a token feels when it asks. Who pulls at those it asked?": (
-                2 * S.mT @ zA
-            ),
-            "You have the pull that a token feels when it is asked. Who pulls at the one that "
-            "asks?": 2 * S @ zA,
+            "You have the pull on each token as a query. Which is that as a key?": 2 * S.mT @ zA,
+            "You have the pull on each token as a key. Which is that as a query?": 2 * S @ zA,
         },
     )
     return _reciprocal(*change) or (
