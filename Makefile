@@ -6,10 +6,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 STRICT := -W --keep-going -n
 
-# Lectures run under a kernel profile of their own: nothing from the reader's, no log lines.
+# Lectures run under their own kernel profile, without the reader's settings and without log lines.
 export IPYTHONDIR := $(CURDIR)/.venv/.ipython
 
-# What W and N may be, and what they name.
+# The values of W and N.
 WIDGETS := $(notdir $(basename $(wildcard course_lib/widgets/*.js)))
 LECTURES := $(sort $(notdir $(basename $(wildcard lectures/*.ipynb))))
 LECTURE := $(filter $(N)_%,$(LECTURES))
@@ -28,7 +28,7 @@ book: $(READY)
 	@$(BIN)/python scripts/site/check_site.py _build/html
 	@echo "Open _build/html/index.html in a browser."
 
-# When all parts pass, _build/tested says on which commit, when, and the seconds of each.
+# When all parts pass, _build/tested records the commit, the time, and the seconds of each part.
 test: $(READY)
 	@told=; for part in lint book pytest; do \
 	  start=$$(date +%s); \
@@ -38,12 +38,12 @@ test: $(READY)
 	printf "commit $$(git describe --always --abbrev=40 --dirty)\n$$told\npassed at $$(date -u +%FT%TZ)\n" \
 	  > _build/tested
 
-# The book has run the cells of all lectures, each of them a test of nbval. Of all other tests the
-# last line of one process speaks.
+# The book has run the cells of all lectures as tests of nbval; this runs all other tests, and its
+# last line sums them up.
 pytest: $(READY)
 	@$(PYTEST) tests
 
-# An answer within a minute: half of a run is imports, so each process imports what its half needs.
+# Under a minute: half of a run is imports, so each process imports only what its half needs.
 check: $(READY)
 	@$(MAKE) --no-print-directory --jobs --output-sync lint quick-library quick-others
 
@@ -58,7 +58,7 @@ lint: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python scripts/tools/check_javascript.py
 
-# One widget on a bare page: the tests that have its module or its class in their names.
+# One widget on a bare page: the tests with its module or its class in their names.
 widget: known-widget $(READY)
 	@$(PYTEST) tests/widgets -m "not book" -k "$(W) or $(subst _,,$(W))"
 
@@ -66,12 +66,12 @@ known-widget:
 	@$(if $(filter 1,$(words $(filter $(W),$(WIDGETS)))),,\
 	  echo "There is no widget W='$(W)'; name one of: $(WIDGETS)" >&2; exit 2)
 
-# One lecture: its page between the prose of the others, in Chromium; its contract, its exercises.
+# One lecture: its page in Chromium, its contract, its exercises.
 lecture: page
 	@SITE=$(ONE)/_build/html $(PYTEST) tests/exercises tests/site -m "book or not browser" \
 	  -k "($(LECTURE) or $(LECTURE:$(N)_%=%):) and not (evidence or slides or firefox)"
 
-# Cells run only if what they depend on has changed since they last did, here or for the book.
+# Cells run only if their dependencies have changed since the last run, here or for the book.
 page: known-lecture $(READY)
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/site/execute_lectures.py --jobs 1 lectures/$(LECTURE).ipynb
 	@$(BIN)/python scripts/site/one_lecture.py lectures/$(LECTURE).ipynb $(ONE)
@@ -82,13 +82,13 @@ known-lecture:
 	@$(if $(filter 1,$(words $(LECTURE))),,\
 	  echo "There is no lecture N='$(N)'; give the number of one of: $(LECTURES)" >&2; exit 2)
 
-# What lectures state and do not compute: of one lecture, or of all; E names some experiments of it.
+# Results that lectures state but do not compute: of lecture N or of all; E names experiments.
 evidence: $(READY)
 	@for script in $(wildcard scripts/evidence/$(N)*.py); do \
 	  OMP_NUM_THREADS=1 $(BIN)/python $$script $(E) || exit 1; \
 	done
 
-# Calls with one wrong argument: the library answers, or says what it expected.
+# Call the library with one wrong argument: it returns, or says what it expected.
 fuzz: $(READY)
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/tools/fuzz.py --calls $(or $(CALLS),20000) --seed $(or $(SEED),0)
 
@@ -110,7 +110,7 @@ handout: $(READY)
 	@$(BIN)/python scripts/site/check_site.py _build/handout/_build/html
 	@echo "Open _build/handout/_build/html/index.html in a browser."
 
-# Outputs leave the notebooks, except those of cells tagged nbval-check-output.
+# Remove outputs from the notebooks, except those of cells tagged nbval-check-output.
 strip: $(READY)
 	@$(BIN)/python scripts/tools/strip_outputs.py $(wildcard lectures/*.ipynb)
 

@@ -1,4 +1,4 @@
-"""Fail if a built page would ask another host for anything, or links to a page that is not there.
+"""Fail if a built page would send a request to another host, or links to a missing page.
 
 Usage: python scripts/site/check_site.py FOLDER
 """
@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# Attributes that a browser follows by itself, element by element. A plain link is the reader's.
+# Attributes that a browser loads by itself, by element. Plain links are not among them.
 LOADED = {
     "audio": ("src",),
     "embed": ("src",),
@@ -31,7 +31,7 @@ CSS_LOADS = re.compile(r"""(?:url\(\s*|@import\s+)["']?((?:https?:)?//[^"')\s]+)
 
 
 class Page(HTMLParser):
-    """What one page loads by itself, where its links lead, and which anchors it has."""
+    """The addresses that a page loads, the targets of its links, and its anchors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ def is_foreign(address: str) -> bool:
 
 
 def faults(site: Path) -> list[str]:
-    """Every foreign request and every dead link of the site, one line each."""
+    """All foreign requests and dead links of the site, one per line."""
     found = []
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     pages = {path: page for path, page in pages.items() if "_static" not in path.parts}
@@ -82,7 +82,7 @@ def faults(site: Path) -> list[str]:
                 found.append(f"{name} links to {address}, which is not there")
                 continue
             anchors = pages[target].anchors if target in pages else set()
-            # What follows a question mark is what the link makes of a figure.
+            # The part after a question mark sets the state of a figure.
             anchor = unquote(parts.fragment).partition("?")[0]
             if parts.fragment and target in pages and anchor not in anchors:
                 found.append(f"{name} links to {address}, which has no such anchor")

@@ -1,4 +1,4 @@
-"""Which Chromium the browser tests drive: one that is there, or Playwright's own, fetched once."""
+"""Find the Chromium of the browser tests: an installed one, or Playwright's, fetched once."""
 
 import fcntl
 import os
@@ -11,23 +11,23 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-# The headless shell first: the same engine without a window's frame, which is a page of its own and
-# takes two fifths of the processor's time for a small page.
+# The headless shell first: it draws no window frame, which takes two fifths of the processor time
+# of a small page.
 NAMES = (
     *("chromium-headless-shell", "chromium", "chromium-browser"),
     *("google-chrome", "google-chrome-stable", "chrome"),
 )
-# The whole Chromium, since the headless shell lies elsewhere than Playwright says.
-# Where it is there already, the installer returns at once and asks no host.
+# The whole Chromium, since the headless shell is not where Playwright says.
+# If it is installed already, the installer returns at once without a request.
 INSTALLER = (sys.executable, "-m", "playwright", "install", "--no-shell", "chromium")
-# In seconds: enough for some 170 MB, and less than a test may take, since one waits for them.
+# In seconds: enough for some 170 MB, and less than the time limit of a test, which waits.
 LONGEST_FETCH = 400
 NO_CHROMIUM = "no Chromium, and Playwright could fetch none"
 WHAT_TO_DO = "install one (Debian: apt-get install chromium) or set CHROME_PATH"
 
 
 def program(variable: str, names: Sequence[str]) -> str | None:
-    """What the variable names, or the first of the names on the path."""
+    """The program in the variable, or the first of the names on the path."""
     named = os.environ.get(variable)
     if named and shutil.which(named) is None:
         raise ValueError(f"{variable} names {named!r}, which is not a program")
@@ -40,13 +40,13 @@ def installed() -> str | None:
 
 
 def playwrights_own() -> str:
-    """Where Playwright keeps its Chromium, be it there or not."""
+    """The path of Playwright's Chromium, installed or not."""
     with sync_playwright() as playwright:
         return playwright.chromium.executable_path
 
 
 def fault(command: Sequence[str], *, patience: float) -> str:
-    """Why a command failed, in one line; nothing if it did not."""
+    """Run a command; return why it failed in one line, or nothing."""
     try:
         process = subprocess.Popen(  # noqa: S603 - the installer of Playwright
             command,
@@ -60,7 +60,7 @@ def fault(command: Sequence[str], *, patience: float) -> str:
     try:
         _, said = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # it is a child of the installer who downloads
+        os.killpg(process.pid, signal.SIGKILL)  # a child of the installer downloads
         process.communicate()
         return f"{command[0]} took more than {patience} s"
     if process.returncode == 0:
@@ -72,16 +72,16 @@ def fault(command: Sequence[str], *, patience: float) -> str:
 def fetch(
     own: str, *, installer: Sequence[str] = INSTALLER, patience: float = LONGEST_FETCH
 ) -> str:
-    """Bring Playwright's Chromium to its place ``own``; what this returns is the fault, if any.
+    """Install Playwright's Chromium at ``own``; return what went wrong, if anything.
 
-    On a bare machine, libraries that a Chromium needs may be missing, so it has to start once.
+    It is started once, since a bare machine may lack libraries that it needs.
     """
     found = fault(installer, patience=patience) or fault([own, "--version"], patience=patience)
     return found and f"{NO_CHROMIUM} ({found}); {WHAT_TO_DO}"
 
 
 def asked_once(answer: Path, question: Callable[[], str]) -> str:
-    """What the question gave the first process that came with this file, for all of them."""
+    """Call ``question`` in the first process alone; the others read the answer from the file."""
     with answer.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)

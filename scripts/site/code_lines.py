@@ -1,13 +1,13 @@
-"""Long lines of code, each wrapped so that its rest hangs below its beginning.
+"""Wrap long lines of code with a hanging indent.
 
-A line that is wider than its column would be cut, and a telephone shows no scroll bar.
+A line wider than its column would be cut, and phones show no scroll bar.
 """
 
 import html
 import re
 
 NARROW = 32
-"""Lines of so many letters fit the narrowest column, a telephone's."""
+"""Lines of up to this many letters fit the narrowest column, that of a phone."""
 
 CODE = re.compile(
     r"(?<=<pre><span></span><code>).*?(?=</code></pre>)|"
@@ -19,7 +19,7 @@ TAG = re.compile(r"<[^>]*>")
 
 
 def with_hanging_lines(body: str) -> str:
-    """The ``body`` of a page, each long line of its Python in an element that knows its indent."""
+    """Wrap each long Python line in the ``body`` of a page in an element with its indent."""
     return CODE.sub(lambda code: "".join(map(_line, code[0].splitlines(keepends=True))), body)
 
 

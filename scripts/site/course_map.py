@@ -1,7 +1,7 @@
-"""Where a reader is: the number and minutes of each lecture, and links between the lectures.
+"""Orientation for readers: numbers and minutes of lectures, and links between lectures.
 
-A lecture's number stands in its title and its minutes below; both stand in the menu. "Lecture 4" in
-the prose leads there.
+A lecture's number is in its title and its minutes below; both are in the menu. "Lecture 4" in the
+prose is a link.
 """
 
 import functools
@@ -24,7 +24,7 @@ ENTRY = re.compile(
 
 
 class Lecture(NamedTuple):
-    """What a reader can know of a lecture before opening it."""
+    """What a menu shows of a lecture."""
 
     number: int
     docname: str
@@ -33,7 +33,7 @@ class Lecture(NamedTuple):
 
 @functools.cache
 def lectures(folder: Path) -> dict[int, Lecture]:
-    """The lectures of a book by number; each says its minutes in its own text."""
+    """The lectures of a book by number; the text of each states its minutes."""
     found = {}
     for path in sorted((folder / "lectures").glob("[0-9]*")):
         minutes = MINUTES.search(path.read_text(encoding="utf-8"))
@@ -46,13 +46,13 @@ def lectures(folder: Path) -> dict[int, Lecture]:
 
 
 def lecture_of(app: Sphinx, docname: str) -> Lecture | None:
-    """The lecture that a page is, if it is one."""
+    """The lecture of a page, if it is one."""
     known = lectures(Path(app.srcdir)).values()
     return next((lecture for lecture in known if lecture.docname == docname), None)
 
 
 class LinkLectures(SphinxPostTransform):
-    """Make each "lecture 4" in the prose a link, but for the number of the page itself."""
+    """Make each "lecture 4" in the prose a link, except to the page itself."""
 
     default_priority = 190
     formats = ("html",)
@@ -82,7 +82,7 @@ class LinkLectures(SphinxPostTransform):
 
 
 def linked(text: str, address: Callable[[str], str | None]) -> list[nodes.Node]:
-    """A ``text`` in pieces, its mentions of lectures as links where they have an ``address``."""
+    """Split a ``text`` into nodes; lectures with an ``address`` become links."""
     spans = []
     for mention in MENTION.finditer(text):
         numbers = [number.span() for number in NUMBER.finditer(text, *mention.span())]
@@ -102,7 +102,7 @@ def linked(text: str, address: Callable[[str], str | None]) -> list[nodes.Node]:
 def with_whereabouts(
     app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
-    """Write the number, the minutes and the ways on into a page, and the minutes into its menu."""
+    """Write number, minutes and links to the neighbours into a page, and minutes into its menu."""
     known = lectures(Path(app.srcdir))
     lecture = lecture_of(app, pagename)
     menu = context.get("generate_toctree_html")
@@ -125,7 +125,7 @@ def with_whereabouts(
 
 
 def with_minutes(menu: str, known: dict[int, Lecture]) -> str:
-    """A menu whose lectures have their minutes."""
+    """Add the minutes to the lectures of a menu."""
 
     def entry(found: re.Match[str]) -> str:
         lecture = known.get(int(found["number"]))
@@ -141,7 +141,7 @@ def with_minutes(menu: str, known: dict[int, Lecture]) -> str:
 
 
 def ways_on(context: dict[str, Any], lecture: Lecture) -> str:
-    """The line below a title: how long it takes, what comes before and what after."""
+    """The line below a title: minutes, previous and next lecture."""
     links = [
         f'<a href="{context[way]["link"]}" rel="{way}">{begin}{context[way]["title"]}{end}</a>'
         for way, begin, end in (("prev", "← ", ""), ("next", "", " →"))
@@ -152,7 +152,7 @@ def ways_on(context: dict[str, Any], lecture: Lecture) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register with Sphinx; the line below a title needs what the theme knows of its neighbours."""
+    """Register with Sphinx, after the theme has found the neighbours of a page."""
     app.add_post_transform(LinkLectures)
     app.connect("html-page-context", with_whereabouts, priority=901)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
-"""What a notebook's outputs depend on besides its own code: one hash, for each notebook its own.
+"""Hash all that a notebook's outputs depend on besides its own code.
 
-Followed are the modules of ``course_lib`` that its cells import, what these import in turn, the
-data and measurements that either names, and the pinned versions. A comment, a docstring, a widget's
-JavaScript and its style are no part of it: pages get those anew whenever they are written.
+The hash covers the modules of ``course_lib`` that its cells import, directly or not, the data and
+measurements that these name, and the pinned versions. Comments, docstrings, and a widget's
+JavaScript and style are left out: pages get those anew whenever they are written.
 """
 
 import ast
@@ -24,7 +24,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Import(NamedTuple):
-    """A module, the names that are taken from it, and what they are called where they come to."""
+    """A module, the names imported from it, and their local names."""
 
     module: str
     names: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ class Import(NamedTuple):
 
 
 class Code:
-    """What a piece of Python imports from the library, and which names and strings stand in it."""
+    """The imports of a piece of Python from the library, and its names and strings."""
 
     def __init__(self, text: str, *, package: str = "") -> None:
         tree = ast.parse(text)
@@ -65,7 +65,7 @@ class Code:
 
 
 def _finds_modules(node: ast.AST) -> bool:
-    """Whether a loop imports every module of the package in which it stands."""
+    """Whether a loop imports every module of its package."""
     return isinstance(node, ast.For) and ast.unparse(node.iter).startswith("iter_modules(__path__")
 
 
@@ -75,7 +75,7 @@ def _assigned(node: ast.AST) -> list[str]:
 
 
 def _imports(node: ast.AST, package: str) -> Iterator[Import]:
-    """The imports of one statement; of ``from x import y``, both x and the module that y may be."""
+    """The imports of a statement; for ``from x import y``, x and possibly a module x.y."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield Import(alias.name)
@@ -102,24 +102,24 @@ def file_of(root: Path, module: str) -> Path | None:
 def _code(text: str, package: str) -> Code:
     try:
         return Code(text, package=package)
-    except SyntaxError:  # whoever imports it will hear of that
+    except SyntaxError:  # the import itself will fail
         unread = Code("")
         unread.meaning = text
         return unread
 
 
 def code_of(path: Path, module: str) -> Code:
-    """What stands in the file of a module of the library."""
+    """The parsed file of a module of the library."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     return _code(path.read_text(encoding="utf-8"), package)
 
 
 def _wanted(root: Path, package: str, index: Code, names: frozenset[str]) -> Iterator[str]:
-    """The modules behind some names of a package that only gathers names from its modules.
+    """The modules behind some names of a package that only re-exports names.
 
-    Such a package imports all of itself. What a notebook does not name does not change its outputs.
-    A module that is gathered whole is wanted for each name that it defines, since checkers are
-    reached as ``check.softmax``.
+    Such a package imports all of its modules, but those that a notebook does not name do not change
+    its outputs. A module that is imported whole counts for each name that it defines, since
+    checkers are reached as ``check.softmax``.
     """
     imports = index.imports
     if index.finds_its_modules:
@@ -135,7 +135,7 @@ def _wanted(root: Path, package: str, index: Code, names: frozenset[str]) -> Ite
 
 
 def modules_behind(root: Path, code: Code) -> dict[Path, Code]:
-    """The files of the library that ``code`` imports, directly or by way of others."""
+    """The files of the library that ``code`` imports, directly or indirectly."""
     found: dict[Path, Code] = {}
     done = set()
     todo = [(it.module, it.names | code.attributes) for it in code.imports]
@@ -157,14 +157,14 @@ def modules_behind(root: Path, code: Code) -> dict[Path, Code]:
 
 
 def data_behind(root: Path, codes: Iterable[Code]) -> set[Path]:
-    """The bundled data and measurements whose name, or whose folder's name, stands in the code."""
+    """The bundled data and measurements that the code names, by file or folder."""
     named = {part for code in codes for text in code.strings for part in text.split("/")}
     files = [path for path in (root / DATA).rglob("*") if path.is_file()]
     return {path for path in files if path.suffix not in {".py", ".pyc"} and _names(path) & named}
 
 
 def _names(path: Path) -> set[str]:
-    """By which names code reads a file; a lecture's evidence goes by the name of the lecture."""
+    """The names by which code reads a file; evidence has the name of its lecture."""
     if path.parent.name == "evidence":
         return {path.stem}
     folder = {path.parent.name} - {Path(DATA).name}
@@ -172,7 +172,7 @@ def _names(path: Path) -> set[str]:
 
 
 def everything(root: Path, *folders: str) -> str:
-    """A hash of the name and content of every file in some folders; of a file, of itself."""
+    """A hash of the names and contents of files, given as files or folders."""
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted([root / folder, *(root / folder).rglob("*")]):
@@ -185,7 +185,7 @@ def everything(root: Path, *folders: str) -> str:
 def fingerprint(root: Path, cells: Iterable[str]) -> str:
     """A hash of all that the outputs of a notebook with these code cells depend on.
 
-    A notebook that shows source with ``inspect`` depends on every letter of what it imports, and
+    A notebook that shows source with ``inspect`` depends on the whole text of what it imports, and
     one that is not Python on everything.
     """
     try:

@@ -1,7 +1,7 @@
-"""What a reader takes along: each lecture as a notebook that runs on its own, and the library.
+"""Downloads: each lecture as a notebook that runs on its own, and the library.
 
-A notebook to download says in its first cell how to install the library, and leaves out the notes
-to the speaker. The library is a wheel.
+The first cell of a downloaded notebook says how to install the library; speaker notes are left out.
+The library is a wheel.
 """
 
 import json
@@ -16,11 +16,11 @@ from sphinx.config import Config
 from course_lib.support.listings import REPOSITORY
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""A wheel of the same files is the same to the byte."""
+"""The date of all files in the wheel, so that equal files give equal bytes."""
 
 
 NO_REPOSITORY = {"", "https://github.com/executablebooks/jupyter-book"}
-"""What Jupyter Book takes for the repository of a book that names none."""
+"""The repository that Jupyter Book assumes for a book that names none."""
 
 PLACES_TO_RUN = {
     "binderhub_url": "https://mybinder.org",
@@ -29,7 +29,7 @@ PLACES_TO_RUN = {
 
 
 def project() -> dict[str, Any]:
-    """What pyproject.toml says of the library."""
+    """The metadata of the library in pyproject.toml."""
     return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -50,7 +50,7 @@ def write_wheel(folder: Path) -> Path:
 
 
 def without_notes(notebook: dict[str, Any]) -> dict[str, Any]:
-    """A notebook without the prose cells that are notes to the speaker of the slides."""
+    """A notebook without speaker notes."""
     cells = [
         cell
         for cell in notebook["cells"]
@@ -61,9 +61,9 @@ def without_notes(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def on_its_own(notebook: dict[str, Any], site: str) -> dict[str, Any]:
-    """A notebook to take along: no notes, and a first cell that says how to install the library.
+    """A notebook for download: no notes, and a first cell that says how to install the library.
 
-    ``site`` is the address of the book; if it is empty, the wheel lies beside the notebook.
+    ``site`` is the address of the book; if it is empty, the wheel is beside the notebook.
     """
     place = f"{site.rstrip('/')}/_static/{wheel_name()}" if site else f"./{wheel_name()}"
     source = (
@@ -98,7 +98,7 @@ def offer_library(
 
 
 def write_downloads(app: Sphinx, fault: Exception | None) -> None:
-    """Write the wheel, and each notebook as it is to be downloaded."""
+    """Write the wheel and the notebooks for download."""
     if fault is not None or app.builder.name != "html":
         return
     folder = Path(app.outdir)
@@ -112,7 +112,7 @@ def write_downloads(app: Sphinx, fault: Exception | None) -> None:
 
 
 def offer_places_to_run(_app: Sphinx, config: Config) -> None:
-    """Where the configuration names a repository, pages have buttons to run and to report."""
+    """Add buttons to run and to report if the configuration names a repository."""
     options = config.html_theme_options
     if options.get("repository_url", "") not in NO_REPOSITORY:
         named = {name: url for name, url in options.get("launch_buttons", {}).items() if url}
@@ -121,7 +121,7 @@ def offer_places_to_run(_app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register with Sphinx; the theme makes its menu before."""
+    """Register with Sphinx, after the theme has made its menu."""
     app.connect("config-inited", offer_places_to_run)
     app.connect("html-page-context", offer_library, priority=902)
     app.connect("build-finished", write_downloads)

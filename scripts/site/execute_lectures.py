@@ -1,8 +1,8 @@
-"""Execute the lectures with nbval, and keep their outputs for the book, which then runs none again.
+"""Execute the lectures with nbval, and cache their outputs for the book.
 
 Usage: python scripts/site/execute_lectures.py [--cache CACHE] [--jobs N] LECTURE ...
 
-A lecture whose outputs in the cache still hold is left alone.
+A lecture with valid outputs in the cache is not run.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from output_cache import holds, record_of
 
 
 def is_missing(cache: JupyterCacheBase, lecture: Path) -> bool:
-    """Whether the cache has no outputs of this lecture that are those of today."""
+    """Whether the cache lacks valid outputs of this lecture."""
     notebook = nbformat.read(lecture, as_version=4)
     record = record_of(cache, notebook)
     return record is None or not holds(record, notebook)
 
 
 def main() -> int:
-    """Execute what the command line names and the cache does not have."""
+    """Execute the lectures of the command line that the cache lacks."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--cache", type=Path, default=Path("_build/.jupyter_cache"))
     parser.add_argument("--jobs", default="2", help="how many lectures run at a time")

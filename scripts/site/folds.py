@@ -1,7 +1,7 @@
-"""What a page folds to one line: code that a reader may skip, checks that passed, solutions.
+"""Fold parts of a page to one line: code that a reader may skip, passed checks, solutions.
 
-A fold is the browser's own ``<details>``: it opens by hand and by keyboard, without scripts, and
-when the reader searches in the page. A figure stands above the code that drew it.
+A fold is the browser's own ``<details>``: it works with mouse and keyboard, without scripts, and
+opens for a search in the page. A figure is above the code that drew it.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ PICTURES = ("<svg", "cw-host", "<img")
 
 
 class Fold(nodes.General, nodes.Element):
-    """A line, and what opens below it."""
+    """A line, and the content that opens below it."""
 
 
 class FoldLine(nodes.TextElement):
@@ -28,7 +28,7 @@ class FoldLine(nodes.TextElement):
 
 
 def fold(line: list[nodes.Node], content: list[nodes.Node], *classes: str) -> Fold:
-    """The ``content``, folded behind a ``line``."""
+    """Fold ``content`` below a ``line``."""
     folded = Fold(classes=["fold", *classes])
     folded += FoldLine("", "", *line)
     folded += content
@@ -36,7 +36,7 @@ def fold(line: list[nodes.Node], content: list[nodes.Node], *classes: str) -> Fo
 
 
 def first_line(code: str) -> list[nodes.Node]:
-    """What stands for folded code: its first line, and how many there are."""
+    """The summary of folded code: its first line, and the number of lines."""
     lines = code.strip("\n").split("\n")
     return [
         nodes.literal("", lines[0], classes=["first-line"]),
@@ -45,7 +45,7 @@ def first_line(code: str) -> list[nodes.Node]:
 
 
 class FoldCells(SphinxPostTransform):
-    """Fold cells before the notebook extension folds them its way, and after titles are known."""
+    """Fold cells before the notebook extension would, and after titles are known."""
 
     default_priority = 198
     builders = ("html",)
@@ -91,7 +91,7 @@ def fold_cell(cell: Element) -> None:
 
 
 def name_of_code(output: list[nodes.Node]) -> str:
-    """What the code below an output is called."""
+    """The summary of the code below an output."""
     raw = "".join(node.astext() for part in output for node in part.findall(nodes.raw))
     drawn = any(mark in raw for mark in PICTURES)
     return "Code of this figure" if drawn else "Code of this result"

@@ -1,4 +1,4 @@
-"""A pytest plugin: what the cells of a lecture give under nbval is kept in the book's cache.
+"""A pytest plugin: put the outputs of lectures under nbval into the book's cache.
 
     pytest --nbval-lax -p kept_outputs --keep-outputs CACHE LECTURE ...
 
@@ -13,7 +13,7 @@ import pytest
 from jupyter_cache import get_cache
 from output_cache import depends_on, keep
 
-if TYPE_CHECKING:  # pytest rewrites plugins when it imports them, and that comes later
+if TYPE_CHECKING:  # pytest imports and rewrites plugins later
     from nbval.plugin import IPyNbCell
 
 BEFORE, BEGAN = pytest.StashKey[str](), pytest.StashKey[float]()
@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_runtest_setup(item: "IPyNbCell") -> None:
-    """Note what the outputs of a lecture depend on before it begins."""
+    """Record what the outputs of a lecture depend on before it begins."""
     lecture = item.parent
     if BEGAN not in lecture.stash:
         lecture.stash[BEFORE] = depends_on(lecture.nb)
@@ -35,7 +35,7 @@ def pytest_runtest_setup(item: "IPyNbCell") -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: "IPyNbCell") -> object:
-    """Take the outputs of a cell that has passed; behind the last one, keep them all."""
+    """Collect the outputs of a passed cell; after the last one, cache them all."""
     result = yield
     lecture = item.parent
     lecture.stash[PASSED] += 1

@@ -1,10 +1,10 @@
-"""The outputs of the lectures, each made once: dropped when they no longer hold, made side by side.
+"""Make the outputs of the lectures, in parallel, and drop those that are out of date.
 
-Jupyter Book takes outputs from its cache, and executes what the cache does not know, one notebook
-after another. Its cache knows a notebook by its code alone. Before Sphinx reads a page, outputs
-whose fingerprint is not that of today leave the cache, and what is missing in it is executed,
-``JOBS`` notebooks at a time (2 unless the environment says otherwise). One that fails is left to
-Jupyter Book, which runs it alone and reports what it always does.
+Jupyter Book takes outputs from its cache, whose key is a notebook's code alone, and executes
+missing ones one after another. Before Sphinx reads a page, outputs with an outdated fingerprint are
+deleted from the cache, and missing ones are executed, ``JOBS`` notebooks at a time (an environment
+variable, 2 by default). A notebook that fails is left to Jupyter Book, which runs it alone and
+reports the error.
 """
 
 import asyncio
@@ -45,14 +45,14 @@ def notebook_of(env: BuildEnvironment, docname: str) -> NotebookNode | None:
 
 
 def is_ours(config: NbParserConfig) -> bool:
-    """Whether Jupyter Book keeps outputs in its cache and runs notebooks where they lie."""
+    """Whether Jupyter Book caches outputs and runs notebooks in their folder."""
     return config.execution_mode == "cache" and not config.execution_in_temp
 
 
 def without_outputs(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
 ) -> list[str]:
-    """The pages to read again, since the cache has no outputs for them that still hold."""
+    """The pages to read again, since the cache lacks valid outputs for them."""
     if not is_ours(env.mystnb_config):
         return []
     cache = get_cache(env.mystnb_config.execution_cache_path)
@@ -115,13 +115,13 @@ async def execute(notebook: NotebookNode, folder: Path, config: NbParserConfig) 
         notebook,
         timeout=config.execution_timeout,
         allow_errors=config.execution_allow_errors,
-        record_timing=False,  # it would stand in the cells, and the cache knows them by all of that
+        record_timing=False,  # the times would be in the cells, and so in the key of the cache
         resources={"metadata": {"path": str(folder)}},
     ).async_execute()
 
 
 def one_thread_each(_app: Sphinx) -> None:
-    """Compute on one thread in every kernel, so that no number depends on the machine's cores."""
+    """Use one thread in every kernel, so that no number depends on the machine's cores."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 

@@ -1,10 +1,10 @@
-"""Copy the book's sources with one lecture whole, to build its page without running the others.
+"""Copy the book's sources with one whole lecture, to build its page without running the others.
 
 Usage: python scripts/site/one_lecture.py LECTURE FOLDER
 
-Of the other lectures the prose stays, so that what the one refers to is there. What their cells
-would have computed is left out, and so is what they cite, for to set all sources takes seconds.
-What has not changed keeps its date, so that a second build writes the changed page alone.
+Of the other lectures only the prose stays, as the target of references. Their cells' outputs and
+their citations, which take seconds to set, are left out. Unchanged files keep their date, so that a
+second build writes only the changed page.
 """
 
 import filecmp
@@ -24,7 +24,7 @@ CACHE = Path("_build", ".jupyter_cache")
 
 
 def leave_the_prose(path: Path) -> None:
-    """Put a page of prose in the place of a notebook, also in the links to it."""
+    """Replace a notebook by a page of its prose, also in the links to it."""
     cells = nbformat.read(path, as_version=4).cells
     prose = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     path.with_suffix(".md").write_text(LEFT_OUT.sub("…", prose), encoding="utf-8")
@@ -35,13 +35,13 @@ def leave_the_prose(path: Path) -> None:
 
 
 def files_of(folder: Path) -> set[Path]:
-    """The files of a copy, without what was built from it."""
+    """The files of a copy, without built ones."""
     files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
     return {path for path in files if path.parts[0] != "_build"}
 
 
 def renew(copy: Path, source: Path) -> None:
-    """Make a copy what its source is, and leave alone what is so already."""
+    """Bring a copy up to date without touching unchanged files."""
     for path in files_of(copy) - files_of(source):
         (copy / path).unlink()
     for path in files_of(source):

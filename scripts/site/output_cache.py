@@ -1,7 +1,7 @@
-"""The book's cache of outputs: which of them still hold, and how new ones come in.
+"""The book's cache of outputs: check which are valid, and add new ones.
 
-The cache knows a notebook by its code alone. Beside the outputs of each stands the fingerprint of
-all else that they depend on.
+The key of the cache is a notebook's code alone. With the outputs it stores the fingerprint of all
+else that they depend on.
 """
 
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.cache.main import JupyterCacheBase
 from nbformat import NotebookNode
 
-# Found and not imported: under pytest, whoever checks the library's types imports it first.
+# Located but not imported: under pytest, the type checker of the library must import it first.
 LIBRARY_ROOT = Path(find_spec(LIBRARY).origin).resolve().parent.parent
 
 
@@ -25,7 +25,7 @@ def depends_on(notebook: NotebookNode) -> str:
 
 
 def record_of(cache: JupyterCacheBase, notebook: NotebookNode) -> NbCacheRecord | None:
-    """The cache's record of a notebook's outputs, if it has them."""
+    """The cache's record of a notebook, if it has one."""
     try:
         return cache.match_cache_notebook(notebook)
     except KeyError:
@@ -33,16 +33,16 @@ def record_of(cache: JupyterCacheBase, notebook: NotebookNode) -> NbCacheRecord 
 
 
 def holds(record: NbCacheRecord, notebook: NotebookNode) -> bool:
-    """Whether recorded outputs of a notebook are those of today."""
+    """Whether recorded outputs of a notebook are up to date."""
     return (record.data or {}).get("depends_on") == depends_on(notebook)
 
 
 def keep(
     cache: JupyterCacheBase, notebook: NotebookNode, path: Path, *, seconds: float, before: str
 ) -> None:
-    """Put a notebook's outputs into the cache; ``before`` is what they depended on as it began."""
+    """Put a notebook's outputs into the cache; ``before`` is its fingerprint at the start."""
     data = {"execution_seconds": seconds, "depends_on": before}
     bundle = CacheBundleIn(notebook, str(path), data=data)
-    # jupyter_cache deletes what has come in while it lists what to keep.
+    # jupyter_cache deletes entries that another process adds while it lists those to keep.
     with FileLock(cache.path / "coming_in.lock"):
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -1,9 +1,9 @@
-"""Write the built book as one PDF with an outline, in which links lead from page to page.
+"""Write the built book as one PDF with an outline and links between pages.
 
 Usage: python scripts/site/pdf.py SITE OUTPUT [PAGE…]
 
 Chromium prints each page, as a reader's browser would. Without PAGEs, such as
-``lectures/05_position``, all that the table of contents names are printed, in its order.
+``lectures/05_position``, all pages of the table of contents are printed, in its order.
 """
 
 import sys
@@ -35,7 +35,7 @@ def table_of_contents() -> list[str]:
 
 
 def printed(page: Page, address: str, path: Path, titles: dict[str, str]) -> PdfReader:
-    """A page of the site on paper; its ``titles``, without their spaces and with them."""
+    """Print a page of the site; ``titles`` maps titles without spaces to titles with them."""
     page.goto(address)
     page.wait_for_function(READY)
     headings = page.locator(":is(h1, h2, h3, h4)").all_inner_texts()
@@ -54,14 +54,14 @@ def entries(of: DictionaryObject) -> Iterator[DictionaryObject]:
 
 
 def annotations(writer: PdfWriter) -> Iterator[tuple[Any, DictionaryObject]]:
-    """Each link of the PDF, with the sheet that it stands on."""
+    """Each link of the PDF, with the number of its sheet."""
     for sheet in writer.pages:
         for annotation in list(sheet.get("/Annots") or []):
             yield sheet, annotation.get_object()
 
 
 def joined(readers: dict[str, PdfReader], titles: dict[str, str]) -> PdfWriter:
-    """One PDF of pages by their addresses."""
+    """Join printed pages, given by address, to one PDF."""
     writer, places, owner = PdfWriter(), {}, {}
     for address, reader in readers.items():
         first = len(writer.pages)
@@ -75,8 +75,8 @@ def joined(readers: dict[str, PdfReader], titles: dict[str, str]) -> PdfWriter:
                 sheet.indirect_reference,
                 *where,
             ]
-    # Chromium loses the space where a title goes on in the next line, and says one twice that is
-    # moved to the next sheet.
+    # Chromium drops the space at a line break in a title, and lists a title twice that is moved to
+    # the next sheet.
     for entry in entries(writer.get_outline_root()):
         title = "".join(entry["/Title"].split())
         half = title[: len(title) // 2]

@@ -1,9 +1,9 @@
-"""What this site asks of Sphinx beyond its configuration.
+"""The Sphinx extension of this site.
 
-Citations stand in round brackets, a list of sources is marked up as a list, a comma stays with the
+Citations are in round brackets, a list of sources is marked up as a list, a comma stays with the
 formula before it, a link that sets a figure stays as it is, and the kernel's widget state, which
-only scripts from a CDN read, is left out. Lectures run side by side, and only if what they import
-has changed; figures and listings get the code of today when a page is written.
+only scripts from a CDN read, is left out. Lectures run in parallel, and only if their imports have
+changed; figures and listings get the current code when a page is written.
 """
 
 import re
@@ -34,7 +34,7 @@ FORMULA_AND_PUNCTUATION = re.compile(
 
 
 class RoundAuthorYear(AuthorYearReferenceStyle):
-    """Watson (1964) in a sentence, (Watson, 1964) beside it."""
+    """Cite as Watson (1964) in a sentence, as (Watson, 1964) beside it."""
 
     def __init__(self) -> None:
         round_brackets = BracketStyle(left="(", right=")")
@@ -48,15 +48,15 @@ class RoundAuthorYear(AuthorYearReferenceStyle):
 
 
 class LinksToFigures(SphinxTransform):
-    """Keep a link such as ``#fig-soft-lookup?temperature=0.05`` from MyST, which knows no such id.
+    """Hide links such as ``#fig-soft-lookup?temperature=0.05`` from MyST, which has no such id.
 
-    ``check_site.py`` looks whether the page has the figure.
+    ``check_site.py`` checks that the page has the figure.
     """
 
     default_priority = 878  # just before MyST's ResolveAnchorIds
 
     def apply(self, **_options: Any) -> None:
-        """Make plain links of those to figures."""
+        """Make links to figures plain links."""
         for link in self.document.findall(nodes.reference):
             if link.get("refuri", "").startswith("#fig-"):
                 link.attributes.pop("id_link", None)
@@ -65,7 +65,7 @@ class LinksToFigures(SphinxTransform):
 def mend_page(
     _app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
-    """Drop the widget state, bind the code of today, and mend what Sphinx wrote.
+    """Drop the widget state, insert the current code, and correct Sphinx's HTML.
 
     A list of sources gets the roles that a screen reader knows. A browser may break a line after
     any formula, even before a comma, unless a style forbids it.
@@ -86,7 +86,7 @@ def mend_page(
 
 
 def write_small(app: Sphinx) -> None:
-    """Leave out of every page the spaces, quotes and end tags that a browser does without."""
+    """Drop the spaces, quotes and end tags that browsers do not need from every page."""
     if app.builder.format != "html":
         return
     render = app.builder.templates.render
@@ -96,10 +96,10 @@ def write_small(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register with Sphinx; pages are mended after all other extensions had their say.
+    """Register with Sphinx; pages are corrected after all other extensions.
 
-    Sphinx knows a page by its text. What is read into all pages, and what is written into them,
-    also stand as settings, so that a change reads or writes all pages again.
+    Sphinx rebuilds a page when its text changes. Files that all pages read or contain are settings
+    too, so that their change reads or writes all pages again.
     """
     source, here = Path(app.srcdir), "scripts/site"
     read = everything(source, f"{here}/site_extension.py", f"{here}/slides.py")

@@ -1,4 +1,4 @@
-"""Still figures as a page shows them: numbered, with a caption, and never too small to read."""
+"""Number still figures, add captions, and keep them large enough to read."""
 
 import html
 import math
@@ -6,7 +6,7 @@ import re
 from itertools import accumulate
 
 SMALLEST = 10
-"""Pixels that the letters of a figure have at least; a figure that is wider then scrolls."""
+"""The least size of letters in pixels; a figure that gets too wide scrolls."""
 
 FIGURE = re.compile(
     r'<figure class="(?P<kind>single|side-by-side)" role="img" aria-label="(?P<alt>[^"]*)"'
@@ -20,14 +20,14 @@ LETTER = re.compile(
     r'(?P<begin><tspan x=")(?P<x>[-\d.]+)(?P<style>"[^>]*?font-size: )(?P<size>[\d.]+)(?=px)'
 )
 EXPONENT = 0.85
-"""Of its base, the size of an exponent; Matplotlib's is 0.7, too small beside the other letters."""
-# "Left: …" tells of a part of a figure; a caption would tell of the whole.
+"""The size of exponents relative to the base; Matplotlib's 0.7 is too small."""
+# "Left: …" describes a part of a figure, and is no caption of the whole.
 PART = re.compile(r"(?:Left|Above)\b")
 FIRST_WORDS = re.compile(r"(?<=[.?!])\s|[:;]\s")
 
 
 def with_captions(body: str, lecture: int) -> str:
-    """A page whose still figures are numbered; each has the first words of its description."""
+    """Number the still figures of a page, each with the first words of its description."""
     number = 0
 
     def captioned(figure: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ def with_captions(body: str, lecture: int) -> str:
 
 
 def caption_of(description: str) -> str:
-    """The first words of an escaped description, if they tell of the whole figure."""
+    """The first words of an escaped description, if they describe the whole figure."""
     if PART.match(description):
         return ""
     first = FIRST_WORDS.split(html.unescape(description), maxsplit=1)[0]
@@ -52,7 +52,7 @@ def caption_of(description: str) -> str:
 
 
 def legible(drawing: str) -> str:
-    """A drawing so wide that its smallest letters can be read."""
+    """Widen a drawing until its smallest letters are legible."""
     drawing = FORMULA.sub(with_larger_exponents, drawing)
     sizes = [float(size) for size in LETTERS.findall(drawing)]
     width = WIDTH.search(drawing)
@@ -63,7 +63,7 @@ def legible(drawing: str) -> str:
 
 
 def with_larger_exponents(formula: re.Match[str]) -> str:
-    """A formula of a drawing, its exponents and indices larger, and as far to the left as right."""
+    """Enlarge the exponents and indices of a formula, and keep it centred."""
     letters = list(LETTER.finditer(formula[0]))
     places = [float(letter["x"]) for letter in letters]
     sizes = [float(letter["size"]) for letter in letters]

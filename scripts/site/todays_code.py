@@ -1,7 +1,7 @@
-"""What is bound when a page is written: the code of its figures and the source in its listings.
+"""Insert the current code of figures and the current source of listings into a page.
 
-An output keeps a copy of either from when it was made. A page of the book and of the slides shows
-those of today, so a change of JavaScript, of a style or of a docstring runs no lecture.
+Outputs contain copies from when they were made. Replacing them when a page is written means that a
+change of JavaScript, of a style or of a docstring runs no lecture.
 """
 
 from collections.abc import Callable
@@ -11,5 +11,5 @@ from course_lib.widgets.page import with_current_code
 
 
 def with_todays_code(body: str, complain: Callable[[str], object]) -> str:
-    """The ``body`` of a page with the code of today; ``complain`` hears what cannot be shown."""
+    """The ``body`` of a page with current code; ``complain`` is called with each fault."""
     return with_current_source(with_current_code(body, complain), complain)

