@@ -254,7 +254,7 @@ class MultiHeadAttention(nn.Module):
         if context is None and self.d_context != self.d_model:
             raise ValueError(
                 f"no context was given; expected one of d_context = {self.d_context} features, "
-                f"since x has d_model = {self.d_model}; pass what x shall look at"
+                f"since x has d_model = {self.d_model}; pass the tokens to look at"
             )
 
     def _split(self, x: Float[Tensor, "*batch tokens features"]) -> Tensor:
@@ -301,7 +301,7 @@ def _check_groups(query: Tensor, key: Tensor, *, grouped: bool) -> None:
         raise ValueError(
             f"key has shape {tuple(key.shape)} and query {tuple(query.shape)}; expected the same "
             "batch axes, of which the last, with grouped=True, counts heads and may be shorter in "
-            "key; repeat or drop what is too few or too many"
+            "key; repeat or drop batches or heads"
         )
 
 

@@ -2,13 +2,13 @@ r"""Autoencoders, plain and variational: squeeze pictures into a few numbers, an
 
 The module reads in the order of lecture 10. A plain :class:`Autoencoder` keeps a point $z$ for each
 picture $x$. A :class:`VAE` keeps a cloud, $q(z \mid x) = \mathcal N(\mu, \operatorname{diag}
-\sigma^2)$, whose divergence from the prior $p(z) = \mathcal N(0, I)$ its loss adds up. Then the
+\sigma^2)$, whose divergence from the prior $p(z) = \mathcal N(0, I)$ enters the loss. Then the
 two bounds on $\log p(x) = \log \int p(x \mid z)\, p(z)\, dz$: :func:`elbo`, which training raises,
 and :func:`importance_bound`, which is tighter. Last, the one VAE whose optimum has a closed form,
 :func:`probabilistic_pca`, and what it draws, :func:`redrawn_by_linear_vae`.
 
 Pictures are rows, ``(*batch, d_x)``, codes are ``(*batch, d_z)``. The spread of a cloud is given as
-``log_variance``, $\log \sigma^2$, as in Kingma and Welling (2014), appendix C: it may be any number
+``log_variance``, $\log \sigma^2$, as in Kingma and Welling (2014), appendix C: any number is valid,
 and $\sigma = e^{\frac12 \log\sigma^2}$. All logarithms are natural: likelihoods, divergences and
 bounds are in nats and are sums over pixels or codes, one number for each picture. With
 ``condition``, a number of classes, a model takes the class of each picture, an integer in

@@ -1,4 +1,4 @@
-r"""Attention tile by tile: the whole softmax from pieces, and what each way of computing it moves.
+r"""Attention tile by tile: the whole softmax from pieces, and the memory traffic of each way.
 
 Softmax seems to need a whole row of scores at once. It does not: after some of the keys a report of
 three things about each query is enough, the largest score, the sum of the weights and the blend of

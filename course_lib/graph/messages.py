@@ -93,7 +93,7 @@ def neighbour_sum(
     check_node_numbers("edges", edges, len(x))
     heads = x.shape[1:-1]
     if weight is not None:
-        # Under autocast a softmax stays in float32, whatever it weighs.
+        # Under autocast a softmax stays in float32, though x need not.
         weight = weight.reshape(edges.shape[1], heads.numel()).to(x.dtype)
     # Without weights all heads are one wide head.
     split = (1, x.shape[1:].numel()) if weight is None else (heads.numel(), x.shape[-1])

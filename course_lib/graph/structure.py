@@ -4,7 +4,7 @@ A graph $G = (V, E)$ holds the features of its nodes as rows, ``x`` of shape ``(
 edges as two rows of node numbers, ``edges`` of shape ``(2, edges)``: the sources, and below them
 the targets. A message travels from source to target; the neighbours of a node are the sources of
 the edges that end there. An undirected graph has each edge in both directions. Several graphs make
-one graph with no edge between them, a batch, so that whatever works on one works on many.
+one graph with no edge between them, a batch, so that a layer for one works on many.
 """
 
 from collections.abc import Sequence

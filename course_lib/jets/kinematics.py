@@ -21,7 +21,7 @@ from course_lib.support.contracts import checked
 
 
 class Measured(NamedTuple):
-    r"""What a four-momentum looks like in a detector: $p_T$ and mass in GeV, angles in radians."""
+    r"""A four-momentum in a detector's coordinates: $p_T$ and mass in GeV, angles in radians."""
 
     pt: Float[Tensor, "*batch"]
     eta: Float[Tensor, "*batch"]
@@ -29,7 +29,7 @@ class Measured(NamedTuple):
     mass: Float[Tensor, "*batch"]
 
 
-# Between what is measured and what is conserved -------------------------------------------------
+# From measured coordinates to four-momenta and back ---------------------------------------------
 
 
 @checked
@@ -149,7 +149,7 @@ def boosted_along_beam(
 def boosted(
     momenta: Float[Tensor, "*batch 4"], velocity: tuple[float, float, float]
 ) -> Float[Tensor, "*batch 4"]:
-    r"""What was at rest moves with ``velocity`` $\vec\beta$, in units of that of light.
+    r"""The boost that gives a particle at rest the ``velocity`` $\vec\beta$, with $c = 1$.
 
     $E' = \gamma(E + \vec\beta \cdot \vec p)$ and
     $\vec p\,' = \vec p + \vec\beta\,\gamma\,\big(E + \tfrac{\gamma}{\gamma + 1}\,

@@ -3,7 +3,7 @@ r"""Attention in tiles: the output of softmax(QKᵀ/√d)V, without a (query, ke
 Forward, a program loops over the keys for BLOCK queries, STEP at a time, and keeps three: the
 running maximum of the scores, the running sum of the weights, and the blend of the values so far.
 Backward, the weights are computed once more from the log-sum-exp that forward kept. One pass owns
-keys and adds to the gradients of the queries in whatever order the programs come. Where
+keys and adds to the gradients of the queries in any order of programs. Where
 ``torch.use_deterministic_algorithms`` is on there are two passes, so that no two programs
 write to one place, and the tiles are not tuned, since rounding depends on them: on one kind of
 GPU every run gives the same bits.
@@ -266,7 +266,7 @@ def delta_kernel(
     WIDTH: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
-    """Row sums of output · gradient: what the gradient of every score of a row has taken off."""
+    """Row sums of output · gradient, which the gradient of every score of the row subtracts."""
     tiles = tl.cdiv(queries, BLOCK)
     head = (tl.program_id(0) // tiles).to(tl.int64)
     start = tl.program_id(0) % tiles * BLOCK
@@ -431,10 +431,10 @@ def key_value_gradient_kernel(
     key_total = tl.zeros([BLOCK, WIDTH], tl.float32)
     value_total = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
-    for asking in tl.range(head * SHARE, (head + 1) * SHARE):
-        own_query = of_head(query, query_strides, asking, heads)
-        own_gradient = of_head(gradient, gradient_strides, asking, heads)
-        target = query_gradient + asking * queries * D
+    for each in tl.range(head * SHARE, (head + 1) * SHARE):
+        own_query = of_head(query, query_strides, each, heads)
+        own_gradient = of_head(gradient, gradient_strides, each, heads)
+        target = query_gradient + each * queries * D
         for whole in tl.static_range(0 if CAUSAL else 1, 2):
             low, high = (cut, queries) if whole else (begin, cut)
             for first in tl.range(low, high, STEP):
@@ -443,9 +443,9 @@ def key_value_gradient_kernel(
                     own_gradient, first, queries, gradient_strides[2], D, WIDTH, STEP, False
                 )
                 row = first + tl.arange(0, STEP)
-                asked = row < queries
-                level = tl.load(logsumexp + asking * queries + row, mask=asked, other=0.0) * LOG2_E
-                mean = tl.load(delta + asking * queries + row, mask=asked, other=0.0)
+                inside = row < queries
+                level = tl.load(logsumexp + each * queries + row, mask=inside, other=0.0) * LOG2_E
+                mean = tl.load(delta + each * queries + row, mask=inside, other=0.0)
                 score = matmul(k, q.T, blank, PRECISION)
                 if not whole:
                     column = start + tl.arange(0, BLOCK)

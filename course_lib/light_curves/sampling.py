@@ -120,7 +120,7 @@ def frequency_ladder(
 @checked
 @dataclass(frozen=True, eq=False)
 class LightCurves:
-    """Observations of stars, a star in each row: days, magnitudes, errors, and what is padding.
+    """Observations of stars, a star in each row: days, magnitudes, errors, flags of real nights.
 
     Times grow along a row, and may have another dtype. Raises ``ValueError`` for a number that is
     nan or infinite, an error included, for nights out of order, for an error that is not above 0

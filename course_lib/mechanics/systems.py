@@ -321,7 +321,7 @@ class RigidBody:
     def field(
         self, z: Float[Tensor, "*batch 3"], p: Float[Tensor, "*batch 0"] | None = None
     ) -> Tensor | tuple[Tensor, Tensor]:
-        r"""The vector field $\nabla K \times \nabla H$; if ``p`` is given, with an empty one."""
+        r"""The vector field $\nabla K \times \nabla H$, paired with the empty ``p`` if given."""
         (A, B, C), (x, y, w) = self.coefficients, z.unbind(-1)
         velocity = torch.stack([A * y * w, B * w * x, C * x * y], dim=-1)
         return velocity if p is None else (velocity, p)

@@ -220,18 +220,18 @@ def how_we_know(evidence: Evidence, *names: str) -> None:
     ``names`` may hold other definitions of the script; without it, all experiments are listed.
     """
     script = f"scripts/evidence/{evidence.lecture}.py"
-    said = []
+    parts = []
     for name in names or evidence.about:
         if name in evidence.about:
             about, rows = evidence.about[name], evidence.rows(name)
             seconds = sum(row["seconds"] for row in rows)
             cases = f"{len(rows)} cases" if len(rows) > 1 else "one case"
-            said.append(
+            parts.append(
                 f"<p><code>{html.escape(about['command'])}</code>: {cases} on {about['date']}, "
                 f"{seconds:.1f} s of processor time with PyTorch {about['versions']['torch']}.</p>"
             )
-        said.append(listings.listing(script, name))
-    display(HTML(f"<details><summary>How do we know?</summary>{''.join(said)}</details>"))
+        parts.append(listings.listing(script, name))
+    display(HTML(f"<details><summary>How do we know?</summary>{''.join(parts)}</details>"))
 
 
 def _address(piece: Callable[..., Any] | type | str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-r"""Masked language modelling: hide tokens, and learn to tell from the others what they were.
+r"""Masked language modelling: hide tokens, and learn to predict them from the others.
 
 :func:`hide` masks a sequence, :class:`MaskedLanguageModel` predicts the hidden tokens, and
 :func:`masked_loss` is its mean surprise at them. A prediction may use both sides, unlike that of a
@@ -149,8 +149,8 @@ def hide(
 
     Of the $n$ real tokens of a sequence, ``share`` $\cdot\, n$ are chosen, rounded, and one at
     least. Of the chosen, 80 % become the id ``mask``, 10 % an id drawn from all others, which may
-    be the one that they had, and 10 % stay: the model cannot trust what it sees, even where it
-    looks right. Raises ``ValueError`` for a share outside (0, 1].
+    be the one that they had, and 10 % stay: the model cannot trust any token that it sees. Raises
+    ``ValueError`` for a share outside (0, 1].
     Source: Devlin et al. (2019), section 3.1.
     """
     check_ids("ids", ids, vocabulary_size)

@@ -24,7 +24,7 @@ from course_lib.transformer.parts import BlockAttention
 class RMSNorm(nn.Module):
     r"""Divide a token by its root mean square: $x / \sqrt{\frac1d\sum_i x_i^2 + \epsilon} \odot w$.
 
-    Layer norm without taking off the mean, so the direction of a token stays as it is.
+    Layer norm without subtracting the mean, so the direction of a token stays.
     The small $\epsilon$, not in the paper, prevents a division by zero. Equal to
     ``torch.nn.RMSNorm`` with ``eps=epsilon``. Source: Zhang and Sennrich (2019), eq. 4.
     """
