@@ -263,17 +263,7 @@ class LSTM(_Recurrent):
         return torch.stack(outputs, dim=-2), (hidden, cell)
 
 
-# What the functions above share ---------------------------------------------------------------
-
-
-def _check_stacked(from_input: Tensor, gates: type[tuple]) -> None:
-    """Raise unless there are equally many sums for each of the ``gates``."""
-    names = gates._fields
-    if from_input.shape[-1] % len(names):
-        raise ValueError(
-            f"from_input has shape {tuple(from_input.shape)}; expected (*batch, {len(names)} * "
-            f"d_hidden), the sums of {', '.join(names)}; join them with torch.cat(..., dim=-1)"
-        )
+# Steps that can be joined in any grouping ------------------------------------------------------
 
 
 @checked
@@ -337,3 +327,16 @@ class MinGRU(nn.Module):
         """The state after every token."""
         update = self.update(x).sigmoid()
         return parallel_scan(update, (1 - update) * self.candidate(x))
+
+
+# What the functions above share ---------------------------------------------------------------
+
+
+def _check_stacked(from_input: Tensor, gates: type[tuple]) -> None:
+    """Raise unless there are equally many sums for each of the ``gates``."""
+    names = gates._fields
+    if from_input.shape[-1] % len(names):
+        raise ValueError(
+            f"from_input has shape {tuple(from_input.shape)}; expected (*batch, {len(names)} * "
+            f"d_hidden), the sums of {', '.join(names)}; join them with torch.cat(..., dim=-1)"
+        )

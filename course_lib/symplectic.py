@@ -331,30 +331,7 @@ class SymplecticTransformer(SymplecticStack):
         )
 
 
-# What the functions above share ---------------------------------------------------------------
-
-
-def _log_partition(score: Tensor, softmax: str) -> Tensor:
-    r"""$\log(1 + \sum e^C)$ over all scores or over each column, with the summed axes kept."""
-    axes = (-2, -1) if softmax == "matrix" else -2
-    total = score.logsumexp(dim=axes, keepdim=True)
-    return torch.logaddexp(total, torch.zeros_like(total))
-
-
-def _kernel_takes(z: Tensor, softmax: str) -> bool:
-    fits = z.dtype in KERNEL_DTYPES and 0 < z.shape[-1] <= KERNEL_FEATURES and z.numel() > 0
-    return softmax == "vector" and z.is_cuda and fits and find_spec("triton") is not None
-
-
-def _in_tiles(z: Tensor, A: Tensor, softmax: str, *, symmetric: bool) -> Tensor:
-    if softmax != "vector":
-        raise ValueError(
-            f"backend 'triton' with softmax {softmax!r}; expected 'vector', which the kernel is "
-            "made for; use backend 'reference'"
-        )
-    from course_lib.kernels import symplectic_flash
-
-    return symplectic_flash(z, A, symmetric=symmetric)
+# Without canonical pairs -----------------------------------------------------------------------
 
 
 class VolumePreservingAttention(nn.Module):
@@ -536,3 +513,29 @@ class LiePoissonNet(InvertibleStack):
     @checked
     def __init__(self, *, layers: Size = 9, width: Size = 8) -> None:
         super().__init__(LiePoissonLayer(1 + i % 3, width=width) for i in range(layers))
+
+
+# What the functions above share ---------------------------------------------------------------
+
+
+def _log_partition(score: Tensor, softmax: str) -> Tensor:
+    r"""$\log(1 + \sum e^C)$ over all scores or over each column, with the summed axes kept."""
+    axes = (-2, -1) if softmax == "matrix" else -2
+    total = score.logsumexp(dim=axes, keepdim=True)
+    return torch.logaddexp(total, torch.zeros_like(total))
+
+
+def _kernel_takes(z: Tensor, softmax: str) -> bool:
+    fits = z.dtype in KERNEL_DTYPES and 0 < z.shape[-1] <= KERNEL_FEATURES and z.numel() > 0
+    return softmax == "vector" and z.is_cuda and fits and find_spec("triton") is not None
+
+
+def _in_tiles(z: Tensor, A: Tensor, softmax: str, *, symmetric: bool) -> Tensor:
+    if softmax != "vector":
+        raise ValueError(
+            f"backend 'triton' with softmax {softmax!r}; expected 'vector', which the kernel is "
+            "made for; use backend 'reference'"
+        )
+    from course_lib.kernels import symplectic_flash
+
+    return symplectic_flash(z, A, symmetric=symmetric)

@@ -344,29 +344,7 @@ def on_chip_bytes(d: Size, *, query_tile: Size, key_tile: Size, bytes_each: Size
     return shared_bytes(d, **tiles, bytes_each=bytes_each) + register_bytes(d, **tiles)
 
 
-# What the functions above share ------------------------------------------------------------------
-
-
-def _check_some(query: Tensor, key: Tensor) -> None:
-    """Raise without features to compare, and for queries without any key."""
-    check_size("d, the number of features of query", query.shape[-1])
-    check_visible(None, (*query.shape[:-1], key.shape[-2]))
-
-
-def _check_reports(**reports: Partial) -> None:
-    axes = {"maximum": "*query", "total": "*query", "output": "*query d"}
-    parts = {f"{name}.{part}": getattr(reports[name], part) for name in reports for part in axes}
-    check_floating(**parts)
-    check_shapes(**{name: (part, axes[name.split(".")[1]]) for name, part in parts.items()})
-
-
-def _check_causal(query: int, key: int, *, causal: bool) -> None:
-    if causal and query > key:
-        raise ValueError(
-            f"a query may look at nothing: there are {query} queries and {key} keys, and the last "
-            "query sees the last key; expected a key for each query at least; drop the first "
-            "queries, or pass causal=False"
-        )
+# What a computation carries --------------------------------------------------------------------
 
 
 class TrafficMeter(TorchDispatchMode):
@@ -417,3 +395,28 @@ def kept_entries(way: Callable[..., Any], *inputs: Tensor) -> int:
 
 def _tensors(tree: Any) -> list[Tensor]:
     return [x for x in tree_leaves(tree) if isinstance(x, Tensor)]
+
+
+# What the functions above share ------------------------------------------------------------------
+
+
+def _check_some(query: Tensor, key: Tensor) -> None:
+    """Raise without features to compare, and for queries without any key."""
+    check_size("d, the number of features of query", query.shape[-1])
+    check_visible(None, (*query.shape[:-1], key.shape[-2]))
+
+
+def _check_reports(**reports: Partial) -> None:
+    axes = {"maximum": "*query", "total": "*query", "output": "*query d"}
+    parts = {f"{name}.{part}": getattr(reports[name], part) for name in reports for part in axes}
+    check_floating(**parts)
+    check_shapes(**{name: (part, axes[name.split(".")[1]]) for name, part in parts.items()})
+
+
+def _check_causal(query: int, key: int, *, causal: bool) -> None:
+    if causal and query > key:
+        raise ValueError(
+            f"a query may look at nothing: there are {query} queries and {key} keys, and the last "
+            "query sees the last key; expected a key for each query at least; drop the first "
+            "queries, or pass causal=False"
+        )
