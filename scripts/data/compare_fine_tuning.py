@@ -1,17 +1,16 @@
-"""Ask what pre-training is worth for few jets; write course_lib/data/jet_fine_tuning.json.
+"""Measure the gain of pre-training for few jets; write course_lib/data/jet_fine_tuning.json.
 
     OMP_NUM_THREADS=1 python scripts/data/compare_fine_tuning.py [SEED ...]
 
-A Particle Transformer learns to tell quarks, gluons, tops and Higgs bosons apart. Then it gets a
-new last layer and learns to tell W bosons, which it has never seen, from quarks, by few examples.
-The same network from scratch learns by the same examples for as many steps, and so do trees, on
-ten numbers, on many and on the jet's mass alone: boosted, and a random forest, which learns better
-from few. How many steps a network makes, and at which rate, how many jets a leaf of a forest holds
-at least, and how many rounds boosted trees grow, is tried and told, so that the jets to choose by
-can choose. Only the sixteen hardest particles of a jet are used, which is quick, and nobody is told
-how many there were. Runs that are in the file already are not done again; to begin anew, remove it.
-Several programs may work at it, each at seeds of its own; a last one without seeds makes what is
-missing then. What is in the file is told beside it, in jet_fine_tuning.md.
+A Particle Transformer learns to distinguish quarks, gluons, tops and Higgs bosons. Then it gets a
+new last layer and learns to distinguish W bosons, which are new to it, from quarks, by few
+examples. The same network from scratch trains on the same examples for as many steps, and so do
+trees, on ten numbers, on many and on the jet's mass alone: boosted, and a random forest, which
+learns better from few. Steps and learning rates of networks, the least jets per leaf of a forest,
+and the rounds of boosted trees are all tried and recorded, for a choice by validation jets. Only
+the sixteen hardest particles of a jet are used, which is quick, and their original number is
+hidden. Runs in the file are not repeated; to start over, remove it. Several processes may share the
+seeds; a last one without seeds makes the missing runs. jet_fine_tuning.md describes the file.
 """
 
 import copy
@@ -57,15 +56,15 @@ PARTICLES, BATCH, STANDARD = 16, 64, 1000
 PRE_EPOCHS = 5
 RATES = (5e-4, 2e-3)
 STEPS = {100: (15, 30, 60, 150), 300: (30, 60, 150), 1000: (60, 150, 300), 3000: (300, 800)}
-"""For each number of jets: after how many steps, at least, a network stops."""
+"""For each number of jets: the least numbers of steps of a network."""
 
 MOST = 3000
-"""With so many jets only the smaller rate is tried, the better one where both had been."""
+"""With this many jets only the smaller rate is tried, the better one with fewer jets."""
 
 LEAVES = (2, 5, 10, 20)
 ROUNDS = (30, 100)
 FOREST = 300  # trees
-SUREST = 1e-4  # no smaller probability is counted
+SUREST = 1e-4  # the least probability
 SEEDS = range(5)
 BOOSTED = ("trees", "more trees")
 FORESTS = ("forest of mass", "forest", "more forest")
@@ -74,23 +73,23 @@ D_MODEL, HEADS, LAYERS, CLASS_LAYERS = 48, 4, 3, 1
 
 
 def network(classes: int) -> ParticleTransformer:
-    """As the one of the lecture."""
+    """A network as in the lecture."""
     return ParticleTransformer(classes, D_MODEL, HEADS, LAYERS, CLASS_LAYERS, dropout=0.1)
 
 
 def one_or_the_other(jets: Jets) -> Jets:
-    """The jets of the new particle and of the one that it is to be told from."""
+    """The jets of the two classes of the new task."""
     return jets[torch.isin(jets.label, torch.tensor([class_number(NEW), class_number(OLD)]))]
 
 
 def hardest_alone(jets: Jets) -> Jets:
-    """The hardest particles, as if there had been no others."""
+    """The hardest particles alone, which also set the number of particles."""
     kept = jets.hardest(PARTICLES)
     return replace(kept, size=kept.valid.sum(dim=1))
 
 
 def relabelled(inputs: Inputs) -> Inputs:
-    """1 for the new particle, else 0."""
+    """Label 1 for the new particle, else 0."""
     return inputs._replace(label=(inputs.label == class_number(NEW)).long())
 
 
@@ -101,7 +100,7 @@ def told(logits: Tensor, label: Tensor) -> dict[str, float]:
 
 
 def pretrained(start: int, train: Jets) -> ParticleTransformer:
-    """A network that knows the other four classes."""
+    """A network trained on the other four classes."""
     others = jet_inputs(train[train.label != class_number(NEW)])
     label = others.label - (others.label > class_number(NEW)).long()
     some = others.some(slice(STANDARD))
@@ -112,7 +111,7 @@ def pretrained(start: int, train: Jets) -> ParticleTransformer:
 
 
 def numbers(kind: str, jets: dict[str, Jets]) -> dict[str, Tensor]:
-    """What trees of this kind are told of each jet."""
+    """The inputs of this kind of trees."""
     summary = jet_numbers if kind.startswith("more") else jet_summary
     mass = slice(SUMMARY.index("mass"), SUMMARY.index("mass") + 1)
     kept = mass if kind == "forest of mass" else slice(None)
@@ -120,7 +119,7 @@ def numbers(kind: str, jets: dict[str, Jets]) -> dict[str, Tensor]:
 
 
 def fitted(run: dict[str, Any], jets: Jets, given: Tensor) -> Any:
-    """Trees that learned by these jets, of which this is given."""
+    """Trees fitted to these jets with the inputs ``given``."""
     if run["kind"] in BOOSTED:
         return fit_forest(jets, seed=run["seed"], trees=run["rounds"], summary=lambda _: given)
     forest = RandomForestClassifier(FOREST, min_samples_leaf=run["leaf"], random_state=run["seed"])
@@ -128,7 +127,7 @@ def fitted(run: dict[str, Any], jets: Jets, given: Tensor) -> Any:
 
 
 def wanted(start: int) -> list[dict[str, Any]]:
-    """All runs of one seed, without what comes out."""
+    """The settings of all runs of one seed."""
     found: list[dict[str, Any]] = []
     for jets, longest in STEPS.items():
         run = {"seed": start, "jets": jets}
@@ -144,14 +143,14 @@ def wanted(start: int) -> list[dict[str, Any]]:
 
 
 def place(run: dict[str, Any]) -> tuple:
-    """Where a run stands in the file."""
+    """The sort key of a run in the file."""
     kind = (*BOOSTED, *FORESTS, *NETWORKS).index(run["kind"])
     size = run.get("rounds", 0) + run.get("leaf", 0) + run.get("steps", 0)
     return run["seed"], run["jets"], kind, size, run.get("rate")
 
 
 class Learners:
-    """Everything that learns from one seed; what takes long is done once and when it is needed."""
+    """All models of one seed; slow steps are done once and on demand."""
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -165,16 +164,16 @@ class Learners:
 
     @cached_property
     def inputs(self) -> dict[str, Inputs]:
-        """What networks are given."""
+        """The inputs of networks."""
         return {side: relabelled(jet_inputs(found)) for side, found in self.jets.items()}
 
     @cached_property
     def known(self) -> ParticleTransformer:
-        """The network that was trained before."""
+        """The pre-trained network."""
         return pretrained(self.start, self.sides["train"])
 
     def made(self, run: dict[str, Any]) -> dict[str, Any]:
-        """This run, with what came out."""
+        """This run, with its results."""
         chosen = self.order[: run["jets"]]
         answers = self.by_network if run["kind"] in NETWORKS else self.by_trees
         logits, more = answers(run, chosen)
@@ -182,12 +181,12 @@ class Learners:
         return run | more | result
 
     def by_trees(self, run: dict[str, Any], chosen: Tensor) -> tuple[dict[str, Tensor], dict]:
-        """Logarithms of probabilities, on the jets to choose by and to test with."""
+        """Log probabilities of the validation and the test jets."""
         if run["kind"] not in self.numbers:
             self.numbers[run["kind"]] = numbers(run["kind"], self.jets)
         given = self.numbers[run["kind"]]
         trees = fitted(run, self.jets["train"][chosen], given["train"][chosen])
-        # Classes in the order of their numbers: quark before W. A forest may be all too sure.
+        # Classes in the order of their numbers: quark before W. A forest may return 0.
         chance = {
             side: torch.from_numpy(trees.predict_proba(given[side].numpy())).clamp(min=SUREST)
             for side in ("valid", "test")
@@ -195,7 +194,7 @@ class Learners:
         return {side: found.log() for side, found in chance.items()}, {}
 
     def by_network(self, run: dict[str, Any], chosen: Tensor) -> tuple[dict[str, Tensor], dict]:
-        """Logits, on the jets to choose by and to test with."""
+        """Logits of the validation and the test jets."""
         few = self.inputs["train"].some(chosen)
         known = self.known if run["kind"] == "fine-tuned" else None
         seed(self.start)
@@ -224,19 +223,19 @@ def known() -> list[dict[str, Any]]:
 
 
 def store(run: dict[str, Any]) -> None:
-    """Add a run to those that are in the file by now, in order, once."""
+    """Add a run to the file, in order, once."""
     about = provenance() | {"command": COMMAND, "particles": PARTICLES, "batch": BATCH}
     about |= {"pre_epochs": PRE_EPOCHS, "new": NEW, "old": OLD, "trees": FOREST}
     others = [each for each in known() if place(each) != place(run)]
     together = sorted([*others, run], key=place)
-    # Whoever reads meanwhile finds the old file or the new one, whole.
+    # Replaced as a whole, so that other processes never read half a file.
     whole = RESULTS.with_suffix(f".{os.getpid()}")
     whole.write_text(json.dumps(about | {"runs": together}) + "\n")
     whole.replace(RESULTS)
 
 
 def main(seeds: Sequence[int]) -> None:
-    """Make the runs that are missing, and write after each."""
+    """Make the missing runs, and write after each."""
     torch.set_num_threads(1)
     for start in seeds:
         done = set(map(place, known()))

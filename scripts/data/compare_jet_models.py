@@ -1,16 +1,15 @@
-"""Ask which model of lecture 13 tells jets apart best; write course_lib/data/jet_models.json.
+"""Compare the taggers of lecture 13; write course_lib/data/jet_models.json.
 
     OMP_NUM_THREADS=1 python scripts/data/compare_jet_models.py [SEED ...]
 
 Boosted trees on ten numbers and on many, a deep set, and our Particle Transformer without and with
-the features of pairs, five seeds each, judged by the jets to test with. Both transformers learn for
-as many epochs; the deep set, which is quicker, for more; an epoch of the trees is one round of
-boosting. With the first seeds each learns once more for twice as many, which shows who was not
-done, and the transformer with pairs, with one seed, for thrice as many. The tuned trees, on many
-numbers, grow as the jets to choose by choose. Each run stores which jets it named rightly, so that
-two can be compared jet by jet. Runs that are in the file already are not done again, so remove it
-to begin anew; several programs may work at it, each at seeds of its own. What is in the file is
-told beside it, in jet_models.md.
+the features of pairs, five seeds each, evaluated on the test jets. Both transformers train for as
+many epochs; the deep set, which is quicker, for more; an epoch of the trees is one round of
+boosting. With the first seeds each also trains twice as long, which shows whether it had converged,
+and the transformer with pairs, with one seed, three times as long. Validation jets choose the
+settings of the tuned trees, on many numbers. Each run stores its correct jets, so that two can be
+compared jet by jet. Runs in the file are not repeated; to start over, remove it. Several processes
+may share the seeds. jet_models.md describes the file.
 """
 
 import json
@@ -47,12 +46,12 @@ SETTINGS = [
     for leaves, smallest in ((15, 20), (8, 50))
     for share in (0.5, 0.2)
 ]
-"""What is tried to tune the trees; the first is how the others grow."""
+"""The settings of trees to choose from; the first is that of the untuned trees."""
 SEEDS = range(5)
 EPOCHS = {"trees": 100, "more trees": 100, "deep set": 20, "without pairs": 8, "with pairs": 8}
 LONGER, LONGER_SEEDS = 2, range(2)
 LONGEST = (0, "with pairs", 24)
-"""The seed, kind and epochs of the only run of thrice as many."""
+"""Seed, kind and epochs of the only run of three times as many epochs."""
 BATCH, RATE = 64, 2e-3
 STANDARD = 1000
 
@@ -60,7 +59,7 @@ STANDARD = 1000
 def forest(
     kind: str, start: int, epochs: int, train: Jets, test: Jets
 ) -> tuple[Tensor, dict[str, Any]]:
-    """The logarithms of probabilities by trees from one seed."""
+    """The log probabilities of trees from one seed."""
     grown = best()["setting"] if kind == "tuned trees" else {"trees": epochs}
     trees = fit_forest(train, seed=start, **grown, summary=FORESTS[kind])
     return torch.from_numpy(trees.predict_proba(FORESTS[kind](test).numpy())).log(), {}
@@ -69,7 +68,7 @@ def forest(
 def network(
     kind: str, start: int, epochs: int, train: Jets, test: Jets
 ) -> tuple[Tensor, dict[str, Any]]:
-    """The logits of a network from one seed, and how many parameters it uses."""
+    """The logits of a network from one seed, and its number of parameters."""
     make, pairs = TAGGERS[kind]
     learned, asked = jet_inputs(train, pairs=pairs), jet_inputs(test, pairs=pairs)
     some = learned.some(slice(STANDARD))
@@ -93,7 +92,7 @@ def network(
 
 
 def tried(train: Jets, validation: Jets) -> list[dict[str, Any]]:
-    """Each setting of trees, and loss and accuracy of the first seed on the jets to choose by."""
+    """Each setting of trees, and loss and accuracy of the first seed on the validation jets."""
     given = {len(jets): jet_numbers(jets) for jets in (train, validation)}
     found = []
     for setting in SETTINGS:
@@ -107,7 +106,7 @@ def tried(train: Jets, validation: Jets) -> list[dict[str, Any]]:
 
 
 def best() -> dict[str, Any]:
-    """The setting of the lowest loss on the jets to choose by."""
+    """The setting of the lowest validation loss."""
     return min(stored()["tried"], key=lambda each: each["loss"])
 
 
@@ -121,29 +120,29 @@ def wanted(seeds: Sequence[int]) -> list[tuple[int, str, int]]:
 
 
 def place(run: dict[str, Any]) -> tuple[int, int, int]:
-    """Where a run stands in the file: by its seed, its kind and its epochs."""
+    """The sort key of a run: its seed, its kind and its epochs."""
     return run["seed"], KINDS.index(run["kind"]), run["epochs"]
 
 
 def stored() -> dict[str, Any]:
-    """What is in the file."""
+    """The contents of the file."""
     return json.loads(COMPARED.read_text()) if COMPARED.exists() else {"runs": []}
 
 
 def store(**found: list[dict[str, Any]]) -> None:
-    """Put this into the file, beside what is there."""
+    """Add this to the file."""
     about = provenance() | {"command": COMMAND, "batch": BATCH, "learning_rate": RATE}
     COMPARED.write_text(json.dumps(stored() | about | found) + "\n")
 
 
 def store_run(run: dict[str, Any]) -> None:
-    """Add a run to those that are in the file by now, in order, once."""
+    """Add a run to the file, in order, once."""
     others = [each for each in stored()["runs"] if place(each) != place(run)]
     store(runs=sorted([*others, run], key=place))
 
 
 def main(seeds: Sequence[int]) -> None:
-    """Make the runs that are missing, and write after each."""
+    """Make the missing runs, and write after each."""
     torch.set_num_threads(1)
     train, validation, test = load_jets()
     if "tried" not in stored():

@@ -2,18 +2,18 @@
 
     OMP_NUM_THREADS=1 python scripts/data/compare_letter_models.py
 
-Two subjects. *Letters*: single letters, told which one they are, as autoencoders with 2, 8 and 32
-codes and as VAEs with 32 codes and two betas, all for the same number of steps; one VAE is trained
-for twice as many, to show what that adds. *Typefaces*: the VAE of course_lib.models.typefaces, for
-fewer steps than the bundled one, and that one. Noise is set on the validation side; the test side
-decides nothing here. Of the bundled VAE the clouds of the test side are also refined: they climb
-the ELBO from where the encoder puts them.
+Two subjects. *Letters*: single letters, conditioned on the letter, by autoencoders with 2, 8 and 32
+latents and by VAEs with 32 latents and two betas, all for the same number of steps; one VAE is
+trained for twice as many. *Typefaces*: the VAE of course_lib.models.typefaces, for fewer steps than
+the bundled one, and that one. Noise is set on the validation side; the test side decides nothing.
+For the bundled VAE the posteriors of the test side are also refined, by gradient ascent on the ELBO
+from the encoder's.
 
-Nats are means over the pictures of a letter. Draws are decoded from the prior, or from Gaussians
-that are fitted to the codes of the training side (``ways_to_draw``). "legible" is the share of
-drawn letters that a classifier reads as the letter that was asked for; "grey" is the sum of
-4x(1 - x) over that of x, for pixels x in [0, 1]; "nearest" is the mean distance of a drawn code to
-the nearest one of training, where all of these have the variance 1 in every direction.
+Nats are means over the pictures of a letter. Samples are decoded from the prior, or from Gaussians
+fitted to the codes of the training side (``ways_to_draw``). "legible" is the share of samples that
+a classifier reads as the right letter; "grey" is the sum of 4x(1 - x) over that of x, for pixels x
+in [0, 1]; "nearest" is the mean distance of a sampled code to the nearest training code, after
+whitening.
 """
 
 import json
@@ -70,7 +70,7 @@ def descend(
 
 
 def trained_reader() -> nn.Module:
-    """A small convolutional network that reads letters; it sees the training families only."""
+    """A small convolutional classifier of letters, trained on the training families only."""
     torch.manual_seed(0)
     reader = nn.Sequential(
         nn.Unflatten(-1, (1, SIZE, SIZE)),
@@ -96,7 +96,7 @@ def trained_reader() -> nn.Module:
 
 
 def accuracy(reader: nn.Module, x: Tensor, letter: Tensor) -> float:
-    """The share of pictures that are read as the letter they should be."""
+    """The share of pictures that are classified correctly."""
     with torch.no_grad():
         said = torch.cat([reader(some).argmax(-1) for some in x.clamp(0, 1).split(1024)])
     return (said == letter).float().mean().item()
@@ -115,7 +115,7 @@ def gaussian_like(codes: Tensor, count: int) -> Tensor:
 
 
 def calibrated(model: VAE, x: Tensor, letter: Tensor) -> None:
-    """Set the noise to the mean squared error of draws from the clouds of ``x``."""
+    """Set the noise to the mean squared error of reconstructions of ``x``."""
     torch.manual_seed(0)
     with torch.no_grad():
         mean, log_variance = model.encode(x, letter)
@@ -124,7 +124,7 @@ def calibrated(model: VAE, x: Tensor, letter: Tensor) -> None:
 
 
 def bound(model: VAE, mean: Tensor, log_variance: Tensor, x: Tensor, *, draws: int) -> Tensor:
-    """The ELBO of each alphabet with clouds of your own."""
+    """The ELBO of each alphabet with the given posteriors."""
     deviation, total = (log_variance / 2).exp(), torch.zeros(len(x))
     for _ in range(draws):
         z = mean + deviation * torch.randn_like(mean)
@@ -135,7 +135,7 @@ def bound(model: VAE, mean: Tensor, log_variance: Tensor, x: Tensor, *, draws: i
 def refined(model: VAE, x: Tensor) -> dict[str, float]:
     """ELBO of x in nats a letter: by the encoder, with one factor for its variances, and refined.
 
-    Refined: mean and variance of each cloud climb the ELBO, from where the encoder puts them.
+    Refined: gradient ascent of mean and variance of each posterior from the encoder's.
     """
     torch.manual_seed(0)
     with torch.no_grad():
@@ -184,7 +184,7 @@ def typeface_row(reader: nn.Module, kind: str, d_z: int, beta: float | None, see
 
 
 def typeface_figures(reader: nn.Module, model: VAE) -> dict:
-    """What a network of whole typefaces does for families that it has not seen."""
+    """Measurements of a network of whole typefaces on unseen families."""
     torch.manual_seed(0)
     row: dict = {}
     with torch.no_grad():
@@ -236,9 +236,9 @@ def ways_to_draw(codes: Tensor, told: Tensor) -> dict[str, Tensor]:
     """Random codes, one for each letter in ``told``, of the prior and of fitted Gaussians.
 
     *fitted*: one Gaussian for the codes of all letters. *fitted_each*: one for each letter. Between
-    them stand the Gaussians whose means are the letters' own, or whose covariances are, but not
-    both: *own_means* with the covariance about them, averaged over the letters, and *own_shapes*
-    about the mean of all. *neither* has that average about the mean of all.
+    them are Gaussians with only the means or only the covariances of each letter: *own_means* with
+    the covariance about them, averaged over the letters, and *own_shapes* about the mean of all.
+    *neither* has that average about the mean of all.
     """
     letter = PICTURES["train"][1]
     middle = codes.mean(0)
@@ -300,7 +300,7 @@ def letter_row(
 
 
 def main() -> None:
-    """Train every kind with every seed and write what was measured, each time one is done."""
+    """Train every kind with every seed, and write the results after each."""
     torch.set_num_threads(1)
     began = time.process_time()
     reader = trained_reader()

@@ -1,15 +1,14 @@
-"""Learn rods by every means of lecture 3 and write course_lib/data/operators.json.
+"""Compare all models of rods of lecture 3 and write course_lib/data/operators.json.
 
     OMP_NUM_THREADS=1 python scripts/data/compare_operators.py
     OMP_NUM_THREADS=1 python scripts/data/compare_operators.py --models DeepONet --seeds 0 --to TRY
 
 The input is the logarithm of the conductivity and the load at 16 sensors, the answer the
-temperature of a rod at points where no training rod was ever looked at. Each seed draws its own
-2,000 rods to learn from; all share the 500 rods on which strengths, lengths, rates and optimizers
-are tuned, and the 500 that judge. Each network learns with AdamW, and with Muon for its inner
-matrices and AdamW for the rest, each at the rates that err least after a sixth of the steps;
-whichever errs less with seed 0 on the rods of the tuning is its optimizer. What is in the file is
-told beside it, in operators.md.
+temperature of a rod at points that are not in the training data. Each seed draws its own 2,000
+training rods; all share 500 rods for tuning strengths, lengths, rates and optimizers, and 500 test
+rods. Each network trains with AdamW, and with Muon for its inner matrices and AdamW for the rest,
+each at the rates that err least after a sixth of the steps; its optimizer is the one of the lower
+tuning error with seed 0. operators.md describes the file.
 """
 
 import argparse
@@ -75,7 +74,7 @@ RATES = {
 
 @dataclass(frozen=True)
 class Data:
-    """Measured at sensors, and the temperatures at ``x``."""
+    """Sensor readings, and the temperatures at ``x``."""
 
     z: Tensor
     u: Tensor
@@ -83,25 +82,25 @@ class Data:
 
 
 def measured(rods: Rods) -> Tensor:
-    """What the sensors read, ``(rods, sensors, 2)``."""
+    """The sensor readings, ``(rods, sensors, 2)``."""
     return torch.stack([rods.log_conductivity(PLACES), rods.load(PLACES)], dim=-1)
 
 
 @cache
 def to_learn(start: int) -> Data:
-    """The rods of a seed, on the mesh that is seen."""
+    """The training rods of a seed, on the training mesh."""
     rods = random_rods(RODS, generator=torch.Generator().manual_seed(start))
     return Data(measured(rods), rods.solve(FINE)[:, ::8], SEEN)
 
 
 def to_judge(start: int) -> Data:
-    """500 rods, at points that are not seen."""
+    """500 test rods, at points outside the training mesh."""
     rods = random_rods(500, generator=torch.Generator().manual_seed(start))
     return Data(measured(rods), read(FINE, rods.solve(FINE), UNSEEN), UNSEEN)
 
 
 def read(nodes: Tensor, u: Tensor, x: Tensor) -> Tensor:
-    """Many solutions between their nodes."""
+    """Interpolate solutions between their nodes."""
     return interpolate(x, nodes, u.T).T
 
 
@@ -114,7 +113,7 @@ def error(answer: Tensor, data: Data) -> float:
 
 
 def nearest(known: Data, asked: Data, *, neighbours: int) -> Tensor:
-    """The mean of the nearest rods, over what was measured."""
+    """The mean of the nearest rods, by their readings."""
     distance = torch.cdist(asked.z.flatten(1), known.z.flatten(1))
     near = distance.topk(neighbours, largest=False).indices
     return read(known.x, known.u[near].mean(1), asked.x)
@@ -131,7 +130,7 @@ def kernel_model(
 
 
 def pca_ridge(known: Data, asked: Data, *, components: int, strength: float) -> Tensor:
-    """Ridge regression from what was measured to the principal components of the solutions."""
+    """Ridge regression from the readings to the principal components of the solutions."""
     mean = known.u.mean(0)
     basis = torch.linalg.svd(known.u - mean, full_matrices=False).Vh[:components]
     coefficients = Data(known.z, (known.u - mean) @ basis.T, known.x)
@@ -181,7 +180,7 @@ def tuned(known: Data, held_out: Data) -> dict[str, dict]:
 
 
 def batches(data: Data, start: int) -> Iterator[tuple[Tensor, ...]]:
-    """Rods and points in random order, for ever."""
+    """Endless batches of rods and points in random order."""
     random = torch.Generator().manual_seed(start)
     z, u, x = (tensor.float() for tensor in (data.z, data.u, data.x))
     place = PLACES.float().expand(BATCH, -1)
@@ -204,7 +203,7 @@ def answers(network: nn.Module, z: Tensor, x: Tensor) -> Tensor:
 
 
 def trained(name: str, known: Data, start: int, *, steps: int, optimizer: str, rates: dict) -> dict:
-    """A network after its training, and how that went."""
+    """A trained network, and its training record."""
     seed(start)
     network, began = NETWORKS[name](), time.process_time()
     history = train_operator(
@@ -234,11 +233,11 @@ def best_rates(name: str, optimizer: str, held_out: Data, *, steps: int) -> dict
     return RATES[optimizer][int(np.argmin(found))]
 
 
-# All of it ------------------------------------------------------------------------------------
+# The comparison ----------------------------------------------------------------------------------
 
 
 def main() -> None:
-    """Tune, learn, judge, and write after every model and seed."""
+    """Tune, train, test, and write after every model and seed."""
     every = [*SOLVERS, *SIMPLE, *NETWORKS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", choices=every, default=every)
@@ -284,7 +283,7 @@ def main() -> None:
 def learned(
     name: str, start: int, choice: dict | None, steps: int
 ) -> Iterator[tuple[Callable[[Data], Tensor], dict]]:
-    """What answers, and how it was learned: once, or with each optimizer."""
+    """The models, each trained once or with each optimizer."""
     known = to_learn(start)
     if name in SOLVERS:
         yield lambda d: solve_from_sensors(d.x, PLACES, d.z, SOLVERS[name]), {}

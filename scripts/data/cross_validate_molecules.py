@@ -1,11 +1,11 @@
-"""Ask whether messages help, without the test set; write course_lib/data/molecule_folds.npz.
+"""Compare networks with and without messages by folds; write course_lib/data/molecule_folds.npz.
 
     OMP_NUM_THREADS=1 python scripts/data/cross_validate_molecules.py
 
-Three folds of the molecules to learn from, three seeds: the network that sends no message, the one
-with attention of version 2, and the same one, parameter for parameter, with every bond erased.
-The layer was picked for its error on the test set, which is not touched here. Seed 0 had been run
-before; no setting was changed after it. What is in the file is told in molecule_folds.md.
+Three folds of the training molecules, three seeds: the network without messages, the one with
+attention of version 2, and the same one with every bond erased. The layer was chosen by its error
+on the test set, which is not used here. Seed 0 was run first; no setting was changed after it.
+molecule_folds.md describes the file.
 """
 
 import datetime as dt
@@ -38,14 +38,14 @@ SEEDS, FOLDS, STEPS = range(3), 3, 1000
 
 
 def without_bonds(graph: Graph) -> Graph:
-    """The same atoms, which still know how many bonds they have, and nobody to hear."""
+    """The same atoms, with their degrees as features, without bonds."""
     return Graph(graph.x, graph.edges[:, :0], batch=graph.batch, graphs=graph.graphs)
 
 
 def out_of_fold(
     kind: str, start: int, learned: list[Molecule], asked: list[Molecule], *, bonds: bool
 ) -> tuple[Tensor, int]:
-    """What a network that learned from ``learned`` says of ``asked``; its number of parameters."""
+    """The predictions for ``asked`` after training on ``learned``; the number of parameters."""
     heard = (lambda graph: graph) if bonds else without_bonds
     batches = [(heard(graph), measured) for graph, measured in shuffled(learned)]
     seed(start)
@@ -56,7 +56,7 @@ def out_of_fold(
 
 
 def main() -> None:
-    """Train on two thirds, ask about the last, write."""
+    """Train on two thirds, predict the last, write."""
     torch.set_num_threads(1)
     molecules = [molecule for molecule in load_molecules() if not molecule.test]
     folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(molecules))

@@ -3,11 +3,11 @@
     OMP_NUM_THREADS=1 python scripts/data/fine_tune_speller.py
 
 The label of a word is the number of its syllables. The encoder of course_lib.models.words.spelling
-gets one linear map on top whose answers are added up over the letters, and all is trained on with
-Adam on the mean squared error, 700 batches of 16 words of one length, at a rate that falls from
-1e-3 along a cosine. Three draws of labelled words for each number of labels, side by side. The same
-network learns the same from scratch, in as many steps. The file holds, for each draw, the share of
-1,000 held-out words that are counted right.
+gets a linear map on top, summed over the letters, and all is trained further with Adam on the mean
+squared error, 700 batches of 16 words of one length, at a rate that falls from 1e-3 along a cosine.
+Three draws of labelled words for each number of labels are trained together. The same network is
+also trained from scratch, in as many steps. The file holds the accuracy of each draw on 1,000
+held-out words.
 """
 
 import json
@@ -39,9 +39,9 @@ LABELS, DRAWS, STEPS, BATCH, RATE, TEST = (150, 1000), 3, 700, 16, 1e-3, 1000
 
 
 class SyllableCounter(nn.Module):
-    """A number for each letter, added up over the word.
+    """A number for each letter, summed over the word.
 
-    Ids are embedded unchecked, since torch.func.vmap lets no check look at the data.
+    Ids are embedded unchecked, since torch.func.vmap allows no check of the data.
     """
 
     def __init__(self, model: MaskedLanguageModel) -> None:
@@ -50,10 +50,10 @@ class SyllableCounter(nn.Module):
         self.encoder = model.encoder
         self.readout = nn.Linear(self.letters.embedding_dim, 1)
         nn.init.zeros_(self.readout.weight)
-        nn.init.constant_(self.readout.bias, 1 / 3)  # three letters a syllable, to begin with
+        nn.init.constant_(self.readout.bias, 1 / 3)  # starts at three letters a syllable
 
     def forward(self, ids: Tensor) -> Tensor:
-        """How many syllables each of these words of one length has."""
+        """The number of syllables of each of these words of one length."""
         x = math.sqrt(self.letters.embedding_dim) * self.letters(ids)
         output = self.encoder(x, position=torch.arange(ids.shape[-1]))
         return self.readout(output)[..., 0].sum(-1)
@@ -66,7 +66,7 @@ SYLLABLES = torch.tensor([float(syllables(word)) for word in WORDS])
 
 
 def batches_of(few: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
-    """For each draw labelled words, all of one length, which is drawn as frequent as it is."""
+    """For each draw labelled words of one length, drawn by its frequency."""
     generator = torch.Generator().manual_seed(0)
     groups = [{n: own[LENGTHS[own] == n] for n in LENGTHS[own].unique().tolist()} for own in few]
     shared = sorted(set.intersection(*map(set, groups)))
@@ -83,7 +83,7 @@ def batches_of(few: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
 
 
 def shares(start: str, labels: int) -> list[float]:
-    """For each draw of labels, the share of the held-out words that are counted right."""
+    """For each draw of labels, the accuracy on the held-out words."""
     few = []
     for value in range(DRAWS):
         generator = torch.Generator().manual_seed(value)
@@ -108,7 +108,7 @@ def shares(start: str, labels: int) -> list[float]:
 
 
 def main() -> None:
-    """Train from every start and write what came out."""
+    """Train from every start and write the results."""
     torch.set_num_threads(1)
     began, rows = time.process_time(), []
     for start, labels in product(STARTS, LABELS):

@@ -1,18 +1,17 @@
-"""Make course_lib/data/jets.npz, the jets whose origin lecture 13 asks for.
+"""Make course_lib/data/jets.npz, the jets that lecture 13 classifies.
 
     python -m venv elsewhere
     elsewhere/bin/pip install pythia8mc==8.318.0 fastjet numpy
     elsewhere/bin/python scripts/data/make_jets.py --simulate raw.npz 2500
     python scripts/data/make_jets.py raw.npz
 
-The first program simulates, the second packs and needs course_lib alone. Protons collide at 13 TeV
-in Pythia 8.318 (Monash tune, underlying event included). FastJet gathers all stable visible
-particles with pT > 0.5 GeV and |eta| < 3 into anti-kT jets of radius 0.8; kept are jets with 500 to
-700 GeV and |eta| < 2, at most two from each collision. A jet of a W, a top or a Higgs boson holds
-all quarks of its decay within 0.8 of its axis; one of a quark or gluon lies within 0.4 of it. The
-48 hardest particles are kept. There is no detector, but the place where a track passes the beam is
-blurred by 0.02 mm across it and 0.03 mm along it. How the arrays are laid out is told beside them,
-in course_lib/data/jets.md.
+The first command simulates, the second packs the results and needs only course_lib. Protons collide
+at 13 TeV in Pythia 8.318 (Monash tune, underlying event included). FastJet clusters all stable
+visible particles with pT > 0.5 GeV and |eta| < 3 into anti-kT jets of radius 0.8; kept are jets
+with 500 to 700 GeV and |eta| < 2, at most two from each collision. In a jet of a W, a top or a
+Higgs boson all quarks of the decay are within 0.8 of its axis; a quark or gluon is within 0.4 of
+it. The 48 hardest particles are kept. There is no detector, but impact parameters are smeared by
+0.02 mm across the beam and 0.03 mm along it. course_lib/data/jets.md describes the arrays.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ LEAST_PT, MOST_PT, MOST_ETA = 500.0, 700.0, 2.0
 SOFTEST, WIDEST = 0.5, 3.0
 BLUR = (0.02, 0.03)  # mm
 FARTHEST = 50.0  # mm
-HARD_PROCESS = 22  # Pythia's status of what the hard process made and will decay
+HARD_PROCESS = 22  # Pythia's status of decaying products of the hard process
 NEUTRINOS = {12, 14, 16}
-KINDS = {22: 2, 11: 3, 13: 4}  # photon, electron, muon; of the rest, 0 has a charge and 1 has none
+KINDS = {22: 2, 11: 3, 13: 4}  # photon, electron, muon; other particles are 0 if charged, else 1
 
-# The processes, the particle that decays if there is one, and how many quarks that gives.
+# The processes, the decaying particle if there is one, and its number of quarks.
 CLASSES: dict[str, tuple[tuple[str, ...], int | None, int]] = {
     "quark": (("HardQCD:qq2qq = on",), None, 0),
     "gluon": (("HardQCD:gg2gg = on",), None, 0),
@@ -71,11 +70,11 @@ COLLIDER = (
 )
 
 
-# Simulating -------------------------------------------------------------------------------------
+# Simulation --------------------------------------------------------------------------------------
 
 
 def distance(particle: Any, jet: Any) -> float:
-    """How far a particle flies from the axis of a jet."""
+    """The angular distance of a particle from the axis of a jet."""
     return math.hypot(particle.eta() - jet.eta(), turn(particle.phi() - jet.phi()))
 
 
@@ -85,7 +84,7 @@ def turn(angle: float) -> float:
 
 
 def quarks_of(event: Any, number: int) -> list[int]:
-    """What a particle decays to, once it has radiated; through a W, its quarks."""
+    """The decay products of a particle after radiation; for a W, its quarks."""
     same = event[number].id()
     while copies := [d for d in event[number].daughterList() if event[d].id() == same]:
         number = copies[0]
@@ -97,7 +96,7 @@ def quarks_of(event: Any, number: int) -> list[int]:
 
 
 def cores(event: Any, name: str) -> list[list[int]]:
-    """The quarks or gluons of which all have to lie in a jet of this class."""
+    """The quarks or gluons that must all be in a jet of this class."""
     _, parent, prongs = CLASSES[name]
     if parent is None:
         wanted = {21} if name == "gluon" else {1, 2, 3}
@@ -111,7 +110,7 @@ def cores(event: Any, name: str) -> list[list[int]]:
 
 
 def particle_row(particle: Any, jet: Any, random: np.random.Generator) -> tuple[float, ...]:
-    """A particle seen from its jet: pT, angles, charge, where its track passes, and its kind."""
+    """A particle relative to its jet: pT, angles, charge, impact parameters, and kind."""
     charge = round(particle.charge())
     d0 = dz = 0.0
     if charge:
@@ -126,7 +125,7 @@ def particle_row(particle: Any, jet: Any, random: np.random.Generator) -> tuple[
 
 
 def jets(name: str, seed: int) -> Iterator[tuple[np.ndarray, tuple[float, ...]]]:
-    """Jets of one class, without end: their particles, and what they are as a whole."""
+    """Endless jets of one class: their particles and their properties."""
     import fastjet
     import pythia8mc
 

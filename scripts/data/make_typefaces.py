@@ -5,18 +5,18 @@
     for package in *.deb; do dpkg -x $package ../files/${package%%_*}; done && cd ..
     python scripts/data/make_typefaces.py files
 
-Needs Pillow. Every letter is drawn by FreeType, large and then averaged, at one size for the whole
-typeface: the x is 11 of 28 pixels high, less where an ascender, a descender or an m would not fit.
-All stand on one baseline, each centred across. Left out are typefaces without a lower case of their
-own, of symbols, too small to read, and those that differ from one taken before in less than 2 % of
-their ink.
+Needs Pillow. FreeType draws every letter large, which is then averaged to one size for the whole
+typeface: the x is 11 of 28 pixels high, less if an ascender, a descender or an m would not fit. All
+share a baseline and are centred horizontally. Left out are typefaces without their own lower case,
+of symbols, too small to read, and those that differ from an earlier one in less than 2 % of their
+ink.
 
     python scripts/data/make_typefaces.py --regroup
 
-keeps the pictures of the bundled file and only finds families and sides anew. One family are
-typefaces of one package, of one first word in their names, and any two of which one style differs
-in less than 10 % of its ink; and whatever these join. Sides are dealt out by size of family, so
-that large and small ones stand on each.
+keeps the pictures of the bundled file and only finds families and sides anew. Typefaces of one
+package are one family, as are those with the same first word in their names, and any two of which
+one style differs in less than 10 % of its ink, transitively. Sides are assigned by size of family,
+so that each has large and small ones.
 """
 
 import argparse
@@ -32,9 +32,9 @@ from course_lib.models.typefaces import LETTERS, LEVELS, SIDES, SIZE, ink_distan
 TARGET = DATA / "typefaces.npz"
 BASELINE, X_HEIGHT = 20, 11
 SMALLEST_X = 0.7 * X_HEIGHT
-DRAWN, OVER = 100, 8  # points at which a font is measured; pixels drawn for one that is kept
+DRAWN, OVER = 100, 8  # points at which a font is measured; pixels at which it is drawn
 LEAST_INK, MOST_INK = 6, 330  # pixels, of the lightest letter and of the mean letter
-UPPER_CASE = 1.15  # a b that is not so much higher than x is a capital, and x another
+UPPER_CASE = 1.15  # if b is not this much higher than x, both are capitals
 SAME_PICTURE, SAME_DESIGN = 0.02, 0.1
 DEAL = ("train", "train", "validation", "train", "train", "test")
 KINDS = {".ttf", ".otf", ".ttc", ".t1"}
@@ -85,7 +85,7 @@ def alphabet(path: Path) -> tuple[str, np.ndarray] | None:
     font = ImageFont.truetype(str(path), max(1, round(DRAWN * scale * OVER)))
     pictures = np.stack([letter(font, c) for c in LETTERS])
     ink = pictures.sum(axis=(1, 2))
-    # A font without a letter shows the same box for each that it lacks.
+    # A font draws the same box for every missing letter.
     if len(np.unique(pictures, axis=0)) < len(LETTERS) or ink.min() < LEAST_INK:
         return None
     return None if ink.mean() > MOST_INK else (name, pictures)
@@ -105,7 +105,7 @@ def letter(font: object, character: str) -> np.ndarray:
 
 
 def drawn(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Grey levels, names and packages of all fonts below ``folder`` that are not left out."""
+    """Grey levels, names and packages of all kept fonts below ``folder``."""
     kept: list[torch.Tensor] = []
     names, packages = [], []
     for path in sorted(p for p in folder.rglob("*") if p.suffix.lower() in KINDS):
@@ -126,7 +126,7 @@ def drawn(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def families(distance: np.ndarray, name: np.ndarray, package: np.ndarray) -> np.ndarray:
-    """The family of each typeface, named after the package in it that the alphabet puts first."""
+    """The family of each typeface, named after its alphabetically first package."""
     from scipy.sparse.csgraph import connected_components
 
     first = np.array([one.split()[0].lower() for one in name])
@@ -136,7 +136,7 @@ def families(distance: np.ndarray, name: np.ndarray, package: np.ndarray) -> np.
 
 
 def sides(family: np.ndarray) -> np.ndarray:
-    """The side of each typeface: families, the largest first, are dealt out in turn."""
+    """The side of each typeface: families, largest first, are assigned in turn."""
     names, size = np.unique(family, return_counts=True)
     order = names[np.lexsort([names, -size])]
     dealt = {name: DEAL[place % len(DEAL)] for place, name in enumerate(order)}
@@ -144,7 +144,7 @@ def sides(family: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Write the file and say what is in it."""
+    """Write the file and print a summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     choice = parser.add_mutually_exclusive_group(required=True)
     choice.add_argument("folder", type=Path, nargs="?", help="unpacked packages, a folder each")

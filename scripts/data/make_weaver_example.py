@@ -1,14 +1,14 @@
-"""Ask the authors' Particle Transformer of two jets; write course_lib/data/weaver_example.npz.
+"""Run the authors' Particle Transformer on two jets; write course_lib/data/weaver_example.npz.
 
     pip download --no-deps weaver-core==0.5.3
     python -m zipfile -e weaver_core-0.5.3-py3-none-any.whl elsewhere
     PYTHONPATH=.:elsewhere python scripts/data/make_weaver_example.py
 
-Their package brings along much that the course does not need, and all but this file of it is not
-needed here. The file holds the momenta and features of the jets, all parameters of a small network
-with random numbers added to them, and what it answers, computed in float64: the logits, the
-pairwise features and the output of the first block. `parameters` holds them one after the other,
-`layout` their names and shapes. tests/library/test_models_weaver.py compares ours.
+Only this file of their package is needed, without its dependencies. The output contains momenta and
+features of the jets, all parameters of a small network with random numbers added to them, and its
+outputs, computed in float64: the logits, the pairwise features and the output of the first block.
+`parameters` is one vector, `layout` contains names and shapes. tests/library/test_models_weaver.py
+compares ours.
 """
 
 import json
@@ -33,7 +33,7 @@ def main() -> None:
     jets = load_jets().test[:JETS].hardest(PARTICLES)
     momenta, features = jets.momenta.roll(-1, dims=-1).mT, particle_features(jets).double().mT
     valid = jets.valid.clone()
-    valid[1, 7:] = False  # three places that have to be overlooked
+    valid[1, 7:] = False  # three masked particles
     torch.manual_seed(0)
     same_block = {"scale_heads": False, "scale_resids": False}
     network = ParticleTransformer(
@@ -52,7 +52,7 @@ def main() -> None:
         for name, value in network.state_dict().items():
             if value.is_floating_point():
                 noise = torch.randn_like(value)
-                # A variance stays above 0.
+                # Variances must stay positive.
                 value.add_(noise.abs() if name.endswith("running_var") else noise)
     network = network.double().eval()
     answer = {

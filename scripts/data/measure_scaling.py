@@ -1,12 +1,12 @@
-"""Measure how the loss of lecture 7 falls with size and with data: course_lib/data/scaling.json.
+"""Measure how the loss of lecture 7 scales with size and data: course_lib/data/scaling.json.
 
     OMP_NUM_THREADS=1 python scripts/data/measure_scaling.py
 
-Decoders of five sizes learn from all towns that are not put aside, from a quarter of them and from
-a sixteenth, two seeds each. Who learns from a share 1/k of the towns goes through it 4 sqrt(k)
-times, so fewer towns mean fewer steps, but more of each; the learning rate is 0.03 / sqrt(d_model).
-Of four looks, the one that is best for the 750 towns put aside counts, and is judged on the 1,500
-held-out towns. What is in the file is told beside it, in scaling.md.
+Decoders of five sizes train on all towns but the validation ones, on a quarter of them and on a
+sixteenth, two seeds each. A share 1/k of the towns is used for 4 sqrt(k) epochs, so fewer towns
+mean fewer steps but more epochs; the learning rate is 0.03 / sqrt(d_model). Of four checkpoints,
+the best on 750 validation towns is evaluated on the 1,500 held-out towns. scaling.md describes the
+file.
 """
 
 import json
@@ -36,7 +36,7 @@ HELD_ASIDE, LEARNED = TOWNS.seen[:ASIDE], TOWNS.seen[ASIDE:]
 
 
 def empty(size: tuple[int, int, int]) -> Decoder:
-    """A decoder of this width, with so many heads and layers, before training."""
+    """An untrained decoder of this width, with these numbers of heads and layers."""
     return Decoder(len(ALPHABET), *size, tokens=LONGEST, position="rotary")
 
 
@@ -50,7 +50,7 @@ def counted_flops(size: tuple[int, int, int]) -> list[int]:
     """FLOPs of a step on a text of each length: matrix products, forward and backward."""
     model, counts = empty(size), [0]
     for length in range(1, LONGEST + 1):
-        # Of the fused operators on a processor the counter knows nothing.
+        # The counter does not support fused CPU operators.
         with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
             nats(model, torch.zeros(BATCH, length + 1, dtype=torch.long)).backward()
         counts.append(counter.get_total_flops() // BATCH)
@@ -58,7 +58,7 @@ def counted_flops(size: tuple[int, int, int]) -> list[int]:
 
 
 def measured(size: tuple[int, int, int], share: int, start: int) -> dict:
-    """Train one decoder; bits a letter, and what it took."""
+    """Train one decoder; return its bits per letter and its cost."""
     random, began = seed(start), time.process_time()
     model, texts = empty(size), LEARNED[: len(LEARNED) // share]
     epochs = round(EPOCHS * math.sqrt(share))
@@ -83,7 +83,7 @@ def measured(size: tuple[int, int, int], share: int, start: int) -> dict:
                 best, best_step = aside, taken
                 weights = nn.utils.parameters_to_vector(model.parameters()).detach()
     if taken != steps:
-        raise RuntimeError(f"{taken} steps were taken; expected {steps}; mend the count of batches")
+        raise RuntimeError(f"{taken} steps were taken; expected {steps}; correct the schedule")
     nn.utils.vector_to_parameters(weights, model.parameters())
     parameters = parameter_count(model)
     return {
@@ -106,7 +106,7 @@ def measured(size: tuple[int, int, int], share: int, start: int) -> dict:
 
 
 def main() -> None:
-    """Measure what is missing, and write after each run."""
+    """Make the missing runs, and write after each."""
     torch.set_num_threads(1)
     rows = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
     done = {(row["d_model"], row["towns"], row["seed"]) for row in rows}

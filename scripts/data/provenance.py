@@ -1,4 +1,4 @@
-"""The head of every results file: where, when and with what it was made."""
+"""The head of every results file: machine, date, versions and command."""
 
 import shlex
 import sys

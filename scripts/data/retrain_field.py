@@ -1,11 +1,10 @@
-"""Teach the field of lecture 3 another law and write course_lib/data/retrained_field.json.
+"""Train the field of lecture 3 on another equation and write course_lib/data/retrained_field.json.
 
     OMP_NUM_THREADS=1 python scripts/data/retrain_field.py
 
-The bundled field has learned rods that keep their heat. These rods lose some to the air, and only a
-few of them were measured. Each seed draws its own; all share the 300 rods on which strengths and
-lengths are tuned, those of the field not at all, and the 300 that judge. What is in the file is
-told beside it, in operators.md.
+The bundled field was trained on rods that keep their heat. These rods lose some to the air, and
+only few are measured. Each seed draws its own; all share 300 rods for tuning the strengths and
+lengths of all models but the field, and 300 test rods. operators.md describes the file.
 """
 
 import json
@@ -42,30 +41,30 @@ KERNELS = {
     "kernel ridge, linear in f": ("kernel ridge, linear in f", False),
     "kernel ridge, linear in the old solution": ("kernel ridge, linear in f", True),
 }
-"""Which kernel, and whether the solver's answer takes the place of the load."""
+"""The kernel, and whether the solver's answer replaces the load."""
 FINE = torch.linspace(0, 1, 1025, dtype=torch.float64)
 SEEN = torch.linspace(0, 1, 129, dtype=torch.float64)
 UNSEEN = torch.rand(200, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
 PLACES = torch.linspace(0, 1, load_rod_field()[1]["sensors"], dtype=torch.float64)
 
-# Where the old solution is known, it has as many places as the load: every fourth of the mesh.
+# The old solution is used at as many points as the load: every fourth of the mesh.
 AT_SENSORS = torch.arange(len(PLACES)) * 4
 
 
 def read(nodes: Tensor, u: Tensor, x: Tensor) -> Tensor:
-    """Many solutions between their nodes."""
+    """Interpolate solutions between their nodes."""
     return interpolate(x, nodes, u.T).T
 
 
 def drawn(rods: int, start: int) -> tuple[Tensor, Tensor]:
-    """What the sensors read, and the temperatures on the fine mesh."""
+    """The sensor readings, and the temperatures on the fine mesh."""
     found = random_rods(rods, generator=torch.Generator().manual_seed(start))
     z = torch.stack([found.log_conductivity(PLACES), found.load(PLACES)], dim=-1)
     return z, found.solve(FINE, q=EXCHANGE)
 
 
 def batches(z: Tensor, u: Tensor, start: int) -> Iterator[tuple[Tensor, ...]]:
-    """Rods and points in random order, for ever."""
+    """Endless batches of rods and points in random order."""
     random = torch.Generator().manual_seed(start)
     x, size = SEEN.float(), min(BATCH, len(z))
     while True:
@@ -77,7 +76,7 @@ def batches(z: Tensor, u: Tensor, start: int) -> Iterator[tuple[Tensor, ...]]:
 
 @torch.no_grad()
 def answers(network: nn.Module, z: Tensor) -> Tensor:
-    """A network at the points that are not seen."""
+    """The predictions of a network at points outside training."""
     many = len(z), -1
     x, place = UNSEEN.float().expand(many), PLACES.float().expand(many)
     return network(x, place, z.float()).double()
@@ -91,7 +90,7 @@ def retrained(field: CrossAttentionField, z: Tensor, u: Tensor, start: int) -> C
 
 
 def main() -> None:
-    """Tune, learn, judge, and write after every seed."""
+    """Tune, train, test, and write after every seed."""
     torch.set_num_threads(1)
     began, rows, tuned = time.perf_counter(), [], {}
     about = load_rod_field()[1]
@@ -154,7 +153,7 @@ def main() -> None:
 
 
 def write(rows: list[dict], tuned: dict, seconds: float) -> None:
-    """All that was measured so far."""
+    """All results so far."""
     measured = provenance(scipy, np) | {
         "seconds": round(seconds),
         "exchange": EXCHANGE,

@@ -4,12 +4,11 @@
     OMP_NUM_THREADS=1 python scripts/data/train_astromer.py turns
 
 Each on one core. Both models see the same seasons of the same stars, with 6 to 34 nights visible.
-To one, time runs in days. To the other it runs in turns of a period. Where half of the nights or
-more are visible, a periodogram finds the period in them, right or wrong; what is hidden is hidden
-from the periodogram too. In fewer nights nobody finds a period, and the model is told the true one.
-Then the second readout learns how far off the first one is, on new seasons of the same stars, while
-all else stays as it is. Nothing was tuned; the test side is looked at once, when all is done. What
-is in the files is told beside them, in astromer.md.
+One measures time in days, the other in turns of a period. If half of the nights or more are
+visible, a periodogram finds the period, right or wrong, from visible nights only. Fewer nights do
+not suffice for that, and the model is given the true period. Then the second readout learns the
+error of the first one, on new seasons of the same stars, while all else is frozen. Nothing was
+tuned; the test side is used once, at the end. astromer.md describes the files.
 """
 
 import argparse
@@ -50,7 +49,7 @@ from course_lib.support.training import fit, parameter_count, seed, warmed_up
 SEED, SEASONS, STEPS, BATCH = 0, 4, 7500, 64
 VISIBLE = (6, 34)  # nights of a season of forty
 ENOUGH = NIGHTS // 2  # visible nights in which a period can be found
-IN_LECTURE = (28, 28)  # so many are visible in the lecture, whose errors go into the file
+IN_LECTURE = (28, 28)  # visible nights in the lecture, for the errors in the file
 RATE, DECAY, CLIP = 2e-3, 0.01, 1.0
 REPORT = 500
 DOUBT_SEED, DOUBT_ROUNDS = 2, 200
@@ -64,9 +63,9 @@ def watched(
     value: int = SEED,
     visible: tuple[int, int] = VISIBLE,
 ) -> tuple[LightCurves, Tensor]:
-    """Every star of a side for some seasons, and what is hidden; time runs as the clock says.
+    """Every star of a side for some seasons, and the hidden nights; ``clock`` is the unit of time.
 
-    How many nights are ``visible`` is drawn for each season, between two numbers.
+    The number of visible nights of each season is drawn between the two numbers in ``visible``.
     """
     random = torch.Generator().manual_seed(value)
     stars = load_stars().where(side)
@@ -84,13 +83,13 @@ def watched(
 
 
 def found_period(curves: LightCurves, seen: Tensor) -> Tensor:
-    """What the periodogram makes of the nights that may be seen."""
+    """The period that the periodogram finds from the visible nights."""
     frequency = frequency_grid(DAYS, highest=FASTEST)
     return find_period(curves.time, curves.magnitude, curves.error, frequency, seen=seen)
 
 
 def error_at_hidden(model: Astromer, batch: tuple[LightCurves, Tensor]) -> Tensor:
-    """The loss of some seasons, with what is hidden of them."""
+    """The loss of some seasons at their hidden nights."""
     curves, hidden = batch
     return reconstruction_error(model(curves, hidden=hidden), curves.magnitude, hidden)
 
@@ -108,7 +107,7 @@ def error_of(model: Astromer, curves: LightCurves, hidden: Tensor) -> float:
 
 
 def train(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
-    """The model, and what became of it on the way."""
+    """The model, and the record of its training."""
     began, processor = time.monotonic(), time.process_time()
     random = seed(SEED)
     model = empty_astromer(clock)
@@ -155,7 +154,7 @@ def train(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
 
 @torch.no_grad()
 def asked(model: Astromer, curves: LightCurves, hidden: Tensor) -> dict[str, Tensor]:
-    """All hidden nights of all stars in one row: what they became, what is said, what was seen."""
+    """The hidden nights of all stars in one row: tokens, predictions, magnitudes and errors."""
     rows = torch.arange(len(curves)).split(512)
     became = [model.encode(curves[few], hidden=hidden[few])[hidden[few]] for few in rows]
     said = [model(curves[few], hidden=hidden[few])[hidden[few]] for few in rows]
@@ -168,14 +167,14 @@ def asked(model: Astromer, curves: LightCurves, hidden: Tensor) -> dict[str, Ten
 
 
 def loss_of(spread: Tensor, nights: dict[str, Tensor]) -> Tensor:
-    """How unlikely the nights are, their own errors added to the deviation that is said."""
+    """The negative log likelihood of the nights, with their errors added to the deviation."""
     deviation = torch.hypot(spread, nights["error"])
     everywhere = torch.ones_like(deviation, dtype=torch.bool)
     return negative_log_likelihood(nights["said"], deviation, nights["magnitude"], everywhere)
 
 
 def fit_exactly(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
-    """Change the parameters until the loss is least; nothing is drawn."""
+    """Minimise a deterministic loss."""
     options = {"max_iter": DOUBT_ROUNDS, "line_search_fn": "strong_wolfe"}
     descent = torch.optim.LBFGS(parameters, **options)
 
@@ -189,14 +188,14 @@ def fit_exactly(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
 
 
 def learn_doubt(model: Astromer, clock: str) -> dict:
-    """Fit the second readout and, for comparison, one deviation that serves all nights."""
+    """Fit the second readout and, for comparison, one deviation for all nights."""
     nights = asked(model, *watched("train", clock, value=DOUBT_SEED))
     nights = {name: part.double() for name, part in nights.items()}
-    model.doubt.double()  # a fit until nothing changes needs the digits
+    model.doubt.double()  # a fit to convergence needs the precision
     fit_exactly(
         list(model.doubt.parameters()), lambda: loss_of(model.spread_of(nights["tokens"]), nights)
     )
-    model.doubt.half().float()  # what travels is rounded
+    model.doubt.half().float()  # stored weights are rounded
     constant = torch.zeros((), dtype=torch.float64, requires_grad=True)
     everywhere = torch.ones_like(nights["said"])
     fit_exactly([constant], lambda: loss_of(constant.exp() * everywhere, nights))
@@ -208,7 +207,7 @@ def learn_doubt(model: Astromer, clock: str) -> dict:
 def losses(
     model: Astromer, clock: str, constant: float, *, sides: Sequence[str] = SIDES
 ) -> dict[str, dict[str, float]]:
-    """How unlikely the nights of each side are, with the readout and with the one deviation."""
+    """The negative log likelihood of each side, with the readout and with the one deviation."""
     found: dict[str, dict[str, float]] = {"loss": {}, "constant_loss": {}}
     for side in sides:
         nights = asked(model, *watched(side, clock, value=1, visible=IN_LECTURE))
@@ -219,9 +218,9 @@ def losses(
 
 
 def trained(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
-    """A model whose weights are rounded, and what it is told of in its file, but for its doubt."""
+    """Round the weights of a model; return it and the entries of its file, except its doubt."""
     model, told = train(clock, steps, largest)
-    # What travels is rounded, so the errors are those of the rounded model.
+    # Stored weights are rounded, so the errors are those of the rounded model.
     weights = nn.utils.parameters_to_vector(model.parameters()).detach().half()
     nn.utils.vector_to_parameters(weights.float(), model.parameters())
     about = provenance() | told
@@ -240,7 +239,7 @@ def trained(clock: str, steps: int, largest: float) -> tuple[Astromer, dict]:
 
 
 def main() -> None:
-    """Train, write the weights, and say what came out."""
+    """Train, write the weights, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("clock", choices=CLOCKS)
     parser.add_argument("--steps", type=int, default=STEPS)

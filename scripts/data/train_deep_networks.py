@@ -3,11 +3,11 @@
     OMP_NUM_THREADS=1 python scripts/data/train_deep_networks.py
 
 Stacks of 2 and 32 layers, h <- relu(S h W), on the digits of the lecture, with twenty labels. Four
-kinds: with the S of Kipf and Welling (2017) or with S = 1, and with matrices that begin random, of
-He's size, or as the identity. Five draws of labels and weights for each. The file holds, after each
-number of steps, the accuracy on the test digits and the loss on the labels, and, before and after
-the training, two measures of smoothness: the roughness 1 - <h, Sh> / |h|^2, and the mean cosine
-between the features of two nodes.
+kinds: with the S of Kipf and Welling (2017) or with S = 1, and with matrices initialized at random,
+of He's size, or as the identity. Five draws of labels and weights for each. The file holds, after
+each number of steps, the accuracy on the test digits and the loss on the labels, and, before and
+after the training, two measures of smoothness: the roughness 1 - <h, Sh> / |h|^2, and the mean
+cosine between the features of two nodes.
 """
 
 import json
@@ -52,7 +52,7 @@ def digits() -> tuple[Tensor, Tensor, csr_array]:
 def splits(digit: Tensor) -> tuple[Tensor, Tensor]:
     """For each draw two labelled digits of each class, and a mask of its test digits.
 
-    As in the lecture, 300 digits of each draw are kept back for validation. Nothing uses them here.
+    As in the lecture, 300 digits of each draw are for validation, and not used here.
     """
     known, test = [], torch.ones(DRAWS, len(digit), dtype=torch.bool)
     for value in range(DRAWS):
@@ -70,7 +70,7 @@ KNOWN, TEST = splits(DIGIT)
 
 
 class Averaged(torch.autograd.Function):
-    """S h; as S is symmetric, the gradient is averaged alike."""
+    """S h; as S is symmetric, the gradient is multiplied by S too."""
 
     @staticmethod
     def forward(_: object, h: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ def mean_cosine(h: Tensor) -> list[float]:
 
 
 def train(layers: int, *, averaged: bool, identity: bool, reports: tuple[int, ...]) -> list[dict]:
-    """Train one network for each draw, side by side; a row for each number of steps."""
+    """Train one network for each draw together; a row for each number of steps."""
     torch.manual_seed(0)
     encoder = torch.randn(64, DRAWS * WIDTH) / 8
     matrices = math.sqrt(2 / WIDTH) * torch.randn(layers, DRAWS, WIDTH, WIDTH)
@@ -142,7 +142,7 @@ def train(layers: int, *, averaged: bool, identity: bool, reports: tuple[int, ..
 
 
 def main(*reports: int) -> None:
-    """Train every kind at both depths and write what was measured."""
+    """Train every kind at both depths and write the results."""
     torch.set_num_threads(1)
     began, rows = time.perf_counter(), []
     for layers in (2, 32):

@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_deep_stacks.py
 
-Stacks of 60 layers of four kinds of course_lib.models.deep_stacks, and pre-norm stacks of 2, learn
-the letter in the middle from two letters on each side: 1,800 batches of 128, Adam, a rate that
-falls from 2e-3 along a cosine, for post-norm also behind a warm-up of 300 batches. Three seeds
-each, side by side. The file holds, for each seed, the loss on the held-out words, in nats.
+Stacks of 60 layers of four kinds of course_lib.models.deep_stacks, and pre-norm stacks of 2,
+predict the letter in the middle from two letters on each side: 1,800 batches of 128, Adam, a rate
+that falls from 2e-3 along a cosine, for post-norm also after a warm-up of 300 batches. Three seeds
+each, trained together. The file holds, for each seed, the loss on the held-out words, in nats.
 """
 
 import json
@@ -42,7 +42,7 @@ def middles(words: list[str]) -> tuple[Tensor, Tensor]:
 
 
 def main() -> None:
-    """Train every kind, or those that are named, and write what each has learned."""
+    """Train every kind, or those that are named, and write the losses."""
     torch.set_num_threads(1)
     began = time.process_time()
     words = dictionary_words()

@@ -1,12 +1,11 @@
-"""Train the field of lecture 3 that answers in the page: course_lib/data/rod_field.npz.
+"""Train the field of lecture 3 that runs in the page: course_lib/data/rod_field.npz.
 
     OMP_NUM_THREADS=1 python scripts/data/train_field.py
 
-On one core; the result says how long it took. A rod is solved once by finite elements on a fine
-mesh, and each step asks for the solution at a few of its nodes. Muon (Jordan et al., 2024) moves
-the matrices within the field, AdamW what comes in and goes out, biases and norms: with AdamW alone
-the loss falls far more slowly. New rods are looked at once, when all is done, with the weights
-rounded as they are stored.
+On one core; the file contains the time. Each rod is solved once by finite elements on a fine mesh,
+and each step uses the solution at a few of its nodes. Muon (Jordan et al., 2024) trains the inner
+matrices, AdamW the input and output layers, biases and norms: with AdamW alone the loss falls far
+more slowly. The test on new rods is made once, at the end, with the weights rounded as stored.
 """
 
 import argparse
@@ -26,14 +25,14 @@ from course_lib.support.training import fit, parameter_count, seed, warmed_up
 SEED, TEST_SEED, RODS, TEST_RODS = 0, 1, 20_000, 1000
 SENSORS, NODES, POINTS = 32, 249, 16
 SIZES = {"d_model": 32, "heads": 4, "layers": 2, "d_z": 2, "d_hidden": 64}
-FINEST = 100  # nearly pi divided by the distance of two sensors
+FINEST = 100  # about pi divided by the distance of two sensors
 BATCH, STEPS = 64, 16_000
 MUON_RATE, ADAMW_RATE, WEIGHT_DECAY = 0.01, 2e-3, 1e-3
 LAST = 1000  # steps over which the last loss is taken
 
 
 def measured(rods: int, source: int) -> tuple[Tensor, Tensor]:
-    """What the sensors tell of random rods, and the solutions on the fine mesh."""
+    """The sensor readings of random rods, and the solutions on the fine mesh."""
     drawn = random_rods(rods, generator=torch.Generator().manual_seed(source))
     place = torch.linspace(0, 1, SENSORS, dtype=torch.float64)
     z = torch.stack([drawn.log_conductivity(place), drawn.load(place)], dim=-1)
@@ -71,16 +70,16 @@ def train(steps: int) -> tuple[CrossAttentionField, float, float]:
 
 
 def share_biases(field: CrossAttentionField) -> None:
-    """Give all heads one bias of their values, which changes no answer and is rounded least.
+    """Replace the value biases of the heads by their mean, which has the least rounding error.
 
-    The weights of a head sum to one, so that all that counts is the sum of the biases.
+    The weights of a head sum to one, so only the sum of the biases matters.
     """
     with torch.no_grad():
         field.value.bias.fill_(field.value.bias.mean())
 
 
 def main() -> None:
-    """Train, write the weights, and say what came out."""
+    """Train, write the weights, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=STEPS)
     given = parser.parse_args()

@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_molecules.py
 
-All kinds of layer of course_lib.models.molecules, five seeds each, with as many features, layers
-and steps and one schedule for all. The pools were chosen on 200 of the molecules to learn from, set
-aside once; all else was set by hand. Test errors are printed beside, so no one can swear that they
-swayed no choice. What is in the file is told beside it, in molecule_networks.md.
+All kinds of layer of course_lib.models.molecules, five seeds each, with equal numbers of features,
+layers and steps and one schedule. The pools were chosen on 200 of the training molecules, set aside
+once; all else was set by hand. Test errors are printed too, so they may have influenced choices.
+molecule_networks.md describes the file.
 """
 
 import datetime as dt
@@ -40,7 +40,7 @@ def batch(molecules: list[Molecule]) -> tuple[Graph, Tensor]:
 
 
 def shuffled(molecules: list[Molecule]) -> list[tuple[Graph, Tensor]]:
-    """All molecules in batches, in ten orders one after the other: making batches takes longest."""
+    """Batches of all molecules in ten orders, made once since making batches takes longest."""
     random = torch.Generator().manual_seed(0)
     orders = [torch.randperm(len(molecules), generator=random) for _ in range(SHUFFLES)]
     parts = -(-len(molecules) // BATCH)

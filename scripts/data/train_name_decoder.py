@@ -2,11 +2,10 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_name_decoder.py
 
-Of the towns to learn from, 750 are put aside to choose dropout and the number of epochs by. With
-the choice, a decoder then learns from all of them, as the tables of the lecture do. The 1,500
-held-out towns decide nothing: they are judged at the end. Runs that are in name_decoder.json
-already are not done again, so remove it to begin anew. What is in the files is told beside them, in
-name_decoder.md.
+Of the training towns, 750 are for validation of dropout and the number of epochs. With that choice,
+a decoder then trains on all of them, as the tables of the lecture do. The 1,500 held-out towns are
+used only at the end. Runs in name_decoder.json are not repeated; to start over, remove it.
+name_decoder.md describes the files.
 """
 
 import json
@@ -39,7 +38,7 @@ ALPHABET = TOWNS.alphabet
 
 
 def batches(texts: list[str], random: torch.Generator) -> Iterator[Tensor]:
-    """One epoch; texts of about one length together, so that few places stay empty."""
+    """The batches of one epoch, of texts of about one length, so that little is padded."""
     order = torch.randperm(len(texts), generator=random).tolist()
     drawn = [texts[i] for i in order]
     groups = []
@@ -51,12 +50,12 @@ def batches(texts: list[str], random: torch.Generator) -> Iterator[Tensor]:
 
 
 def bits_a_letter(model: nn.Module, texts: list[str]) -> float:
-    """The mean over all letters of all texts, the marks that end them among them."""
+    """The mean over all letters of all texts, with their end marks."""
     return town_bits(model, town_rows(texts, ALPHABET)).nanmean().item()
 
 
 def train(dropout: float, epochs: int, texts: list[str], watched: list[str]) -> tuple[dict, Tensor]:
-    """Train one decoder; bits a letter of the texts that are watched, and the last weights."""
+    """Train one decoder; return bits per letter of the ``watched`` texts, and the last weights."""
     random, began = seed(0), time.process_time()
     model = empty_name_decoder(len(ALPHABET), dropout=dropout)
     steps = epochs * sum(1 for _ in batches(texts, torch.Generator().manual_seed(0)))
@@ -90,7 +89,7 @@ def train(dropout: float, epochs: int, texts: list[str], watched: list[str]) -> 
 
 
 def measured(weights: Tensor, sides: dict[str, list[str]]) -> dict:
-    """Bits a letter of a decoder as stored, on each side, and how many parameters it has."""
+    """Bits per letter of a decoder as stored, on each side, and its number of parameters."""
     model = empty_name_decoder(len(ALPHABET))
     nn.utils.vector_to_parameters(weights.float(), model.parameters())
     bits = {side: round(bits_a_letter(model, texts), 4) for side, texts in sides.items()}
@@ -98,7 +97,7 @@ def measured(weights: Tensor, sides: dict[str, list[str]]) -> dict:
 
 
 def main() -> None:
-    """Make the trials that are missing, choose, train on all, measure as stored, write."""
+    """Make the missing trials, choose, train on all, measure as stored, write."""
     torch.set_num_threads(1)
     aside, texts = TOWNS.seen[:ASIDE], TOWNS.seen[ASIDE:]
     trials = json.loads(RECORD.read_text())["trials"] if RECORD.exists() else []

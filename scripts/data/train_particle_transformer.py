@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_particle_transformer.py
 
-It learns from all jets of the side to learn from, and the weights of the last epoch are kept, in
-particle_transformer.npz. The jets to test with are judged at the end. What is in the file is told
-beside it, in particle_transformer.md.
+It trains on all training jets, and the weights of the last epoch are kept, in
+particle_transformer.npz. The test jets are used only at the end. particle_transformer.md describes
+the file.
 """
 
 import json
@@ -28,7 +28,7 @@ from course_lib.models.tagging import (
 from course_lib.support.training import parameter_count, seed
 
 SEED, EPOCHS, BATCH, RATE = 0, 12, 64, 2e-3
-STANDARD = 1000  # jets that say what mean and deviation the features have
+STANDARD = 1000  # jets for mean and deviation of the features
 
 
 def told(model: nn.Module, inputs: Inputs) -> dict[str, float]:
@@ -38,7 +38,7 @@ def told(model: nn.Module, inputs: Inputs) -> dict[str, float]:
 
 
 def main() -> None:
-    """Train, store, judge as stored."""
+    """Train, store, evaluate as stored."""
     torch.set_num_threads(1)
     sides = {side: jet_inputs(jets) for side, jets in load_jets()._asdict().items()}
     seed(SEED)

@@ -1,17 +1,16 @@
-"""Train the networks of lecture 12 that meet another physics in every trajectory.
+"""Train the networks of lecture 12 whose trajectories each have their own coupling.
 
     OMP_NUM_THREADS=1 python scripts/data/train_prompted_sympnets.py
 
-Coupled oscillators, states 0.3 apart, with a coupling k that is drawn anew, uniformly in [0.2, 2],
-for each of 600 trajectories to learn from and 100 to test on. All networks learn the next state.
-Some read the first eight states of the trajectory, the prompt. Five kinds: a SympNet that is told
-nothing; one that is told k; prompted SympNets whose encoder attends to the pairs of neighbours, or
-weighs all pairs alike; and a perceptron without structure, beside the encoder that attends. Five
-seeds of each are trained side by side. The
-first 20 test trajectories go on for 1,000 steps. Writes course_lib/data/prompted_sympnets.json
-with what was measured, and prompted_sympnets.npz with the weights of the first seed that the
-lecture shows. The learning rate of each kind is the one of five that errs least on 100 other
-trajectories, the mean over the seeds, after a fifth of the updates.
+Coupled oscillators, states 0.3 apart, with a coupling k that is drawn uniformly from [0.2, 2] for
+each of 600 training and 100 test trajectories. All networks learn the next state. Some read the
+first eight states of the trajectory, the prompt. Five kinds: a SympNet without context; one that is
+given k; prompted SympNets whose encoder attends to the pairs of neighbours, or weighs all pairs
+alike; and a perceptron without structure, with the encoder that attends. Five seeds of each are
+trained together. The first 20 test trajectories go on for 1,000 steps. Writes
+course_lib/data/prompted_sympnets.json with the results, and prompted_sympnets.npz with the weights
+of the first seed for the lecture. The learning rate of each kind is the one of five that errs least
+on 100 other trajectories, the mean over the seeds, after a fifth of the updates.
 """
 
 import json
@@ -55,7 +54,7 @@ def family(count: int, length: int, generator: torch.Generator) -> Family:
 
 
 class Told(nn.Module):
-    """What is known of k, when it is told: the place of an encoder."""
+    """Replaces the encoder when k is given."""
 
     def __init__(self, features: int) -> None:
         super().__init__()
@@ -69,7 +68,7 @@ class Told(nn.Module):
 
 
 class Unstructured(nn.Module):
-    """The state and what the encoder says, through a perceptron: nothing is built in."""
+    """Baseline without structure: a perceptron of the state and the encoder's output."""
 
     def __init__(self, features: int, width: int = 48) -> None:
         super().__init__()
@@ -83,7 +82,7 @@ class Unstructured(nn.Module):
         )
 
     def forward(self, q: Tensor, p: Tensor, *, context: tuple[Tensor, Tensor]) -> tuple:
-        """The state plus what the perceptron makes of it."""
+        """The state plus the output of the perceptron."""
         return self.given(*context)(None, q, p, None)
 
     def given(self, *context: Tensor) -> Callable:
@@ -98,7 +97,7 @@ class Unstructured(nn.Module):
 
 
 class Blind(SympNet):
-    """A SympNet that is given a context and does not look."""
+    """Baseline that ignores its context."""
 
     def forward(self, q: Tensor, p: Tensor, *, context: object = None) -> tuple[Tensor, Tensor]:  # noqa: ARG002
         """The same step for every k."""
@@ -120,7 +119,7 @@ KINDS: dict[str, Callable[[], nn.Module]] = {
 
 
 def context_of(kind: str, data: Family, i: Tensor) -> tuple[Tensor, ...]:
-    """What a network of this kind is given of trajectory i: k itself, or the first states."""
+    """The context of a network of this kind for trajectory i: k itself, or the first states."""
     q, p, k = data
     return (k[i],) if kind == "told k" else (q[i, :PROMPT], p[i, :PROMPT])
 
@@ -128,7 +127,7 @@ def context_of(kind: str, data: Family, i: Tensor) -> tuple[Tensor, ...]:
 def missed(
     kind: str, network: nn.Module, data: Family, picked: Picked, *, shift: int = 0
 ) -> Tensor:
-    """Mean squared error of the next state; ``shift`` gives each the context of another."""
+    """Mean squared error of the next state; ``shift`` swaps the contexts of trajectories."""
     q, p, _ = data
     i, t = picked
     context = context_of(kind, data, (i + shift) % len(q))
@@ -137,7 +136,7 @@ def missed(
 
 
 def train(kind: str, data: Family, rate: float, updates: int) -> list[nn.Module]:
-    """Networks of this kind from all seeds, by Adam, the rate falling along a cosine."""
+    """Train networks of this kind from all seeds, by Adam with a cosine schedule."""
     networks = []
     for value in range(SEEDS):
         torch.manual_seed(value)
@@ -179,16 +178,16 @@ def everywhere(data: Family) -> Picked:
 
 
 def energies(run_q: Tensor, run_p: Tensor, k: Tensor) -> Tensor:
-    """Of each trajectory by its own k."""
+    """The energy of each trajectory with its own k."""
     each = zip(k.tolist(), run_q, run_p, strict=True)
     return torch.stack([CoupledOscillators(coupling=k).energy(q, p) for k, q, p in each])
 
 
 def judge(kind: str, network: nn.Module, test: Family, exact: Tensor) -> dict:
-    """Held-out error, and what 1,000 steps from the end of the prompt do.
+    """The held-out error, and errors over 1,000 steps from the end of the prompt.
 
     ``slope`` is that of |ΔE/E| against time, the mean over the starts; ``slope`` ± ``half`` is its
-    90 % interval, which two one-sided tests at 5 % ask for. ``apart`` is the mean distance of the
+    90 % interval, that of two one-sided tests at 5 %. ``apart`` is the mean distance of the
     positions from the exact ones after so many steps.
     """
     first = torch.arange(STARTS)

@@ -4,8 +4,7 @@
 
 Masked language modelling (Devlin et al., 2019) with a fifth of the letters hidden, on the words of
 the dictionary that are not held out. AdamW; the rate rises for 200 steps, stays, and falls to zero
-along a line. A run that was cut goes on from its last checkpoint, and gives what it would have
-given in one piece.
+along a line. An interrupted run continues from its last checkpoint with the same result.
 """
 
 import datetime as dt

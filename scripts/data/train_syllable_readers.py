@@ -2,13 +2,13 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_syllable_readers.py
 
-Recurrent networks say after the last letter of an English word how many syllables it has. LSTM, GRU
-and plain network of 32 units, and a plain network of 64 units, which has about as many numbers as
-the GRU: three seeds each, all with the same words, steps and learning rate. Beside them the
-strongest rules and tables that we found, for the same words: a rule for vowels and a silent e; a
-table of groups of vowels and the last four letters or fewer; and a linear regression on all pieces
-of up to four or five letters, whose strength was chosen on 4,000 of the words for training. What is
-in the files is told beside them, in syllable_readers.md.
+Recurrent networks predict the number of syllables after the last letter of an English word. LSTM,
+GRU and plain network of 32 units, and a plain network of 64 units, which has about as many
+parameters as the GRU: three seeds each, all with the same words, steps and learning rate. Baselines
+are the strongest rules and tables that we found, for the same words: a rule for vowels and a silent
+e; a table of groups of vowels and the last four letters or fewer; and a linear regression on all
+pieces of up to four or five letters, whose strength was chosen on 4,000 of the training words.
+syllable_readers.md describes the files.
 """
 
 import json
@@ -47,7 +47,7 @@ SPELLED, COUNTS = list(WORDS), np.array(list(WORDS.values()))
 
 
 def by_length(words: list[str], counts: np.ndarray) -> list[tuple[Tensor, Tensor]]:
-    """Letters and answers of the words of each length, so that no batch holds a blank."""
+    """Letters and answers of the words of each length, so that nothing is padded."""
     groups = []
     for length in sorted({len(word) for word in words}):
         chosen = [i for i, word in enumerate(words) if len(word) == length]
@@ -61,7 +61,7 @@ TRAIN = by_length(SPELLED[HELD_OUT_WORDS:], COUNTS[HELD_OUT_WORDS:])
 
 
 class Reader(nn.Module):
-    """A cell of PyTorch, which is the faster, and a readout after the last letter."""
+    """A PyTorch cell, which is faster than ours, and a readout after the last letter."""
 
     def __init__(self, kind: str, units: int) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Reader(nn.Module):
 
 
 def tested(reader: Reader) -> tuple[float, float]:
-    """The share of the held-out words that is counted right, and the mean surprise in nats."""
+    """The accuracy on the held-out words, and the mean cross-entropy in nats."""
     right = surprise = 0.0
     with torch.no_grad():
         for ids, answer in TEST:
@@ -88,7 +88,7 @@ def tested(reader: Reader) -> tuple[float, float]:
 
 
 def train(kind: str, units: int, number: int) -> Reader:
-    """Train with AdamW, whose rate rises for a twentieth of the steps and falls along a cosine."""
+    """Train with AdamW, with warm-up for a twentieth of the steps and a cosine schedule."""
     generator = seed(number)
     reader = Reader(kind, units)
     parameters = list(reader.parameters())
@@ -109,7 +109,7 @@ def train(kind: str, units: int, number: int) -> Reader:
 
 
 def by_table() -> float:
-    """The commonest count for as many vowel groups and the same ending, the longest one known."""
+    """The commonest count for the same vowel groups and the same, longest known, ending."""
     seen: dict[tuple[int, str], Counter] = {}
 
     def endings(word: str) -> list[tuple[int, str]]:
@@ -127,7 +127,7 @@ def by_table() -> float:
 
 
 def by_pieces(longest: int) -> dict[str, float | int]:
-    """Ridge regression of the count on how often each piece stands in the word, rounded."""
+    """Ridge regression of the count on the counts of pieces in the word, rounded."""
 
     def pieces(word: str) -> list[str]:
         word = f"<{word}>"
@@ -152,7 +152,7 @@ def by_pieces(longest: int) -> dict[str, float | int]:
 
 
 def main() -> None:
-    """Judge rules and tables, train the networks, and write what came out."""
+    """Evaluate rules and tables, train the networks, and write the results."""
     start = time.perf_counter()
     by_rule = np.mean(
         [syllables_by_rule(w) for w in SPELLED[:HELD_OUT_WORDS]] == COUNTS[:HELD_OUT_WORDS]

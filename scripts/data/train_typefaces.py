@@ -2,12 +2,11 @@
 
     OMP_NUM_THREADS=1 python scripts/data/train_typefaces.py
 
-On one core; the result says how long it took. The noise of a pixel is held at what new families
-are missed by, and set to it exactly, on the validation side, at the end: on the training side it
-would fall for as long as the model learns by heart. The divergence counts BETA times, since the
-20,384 pixels of a typeface err together and say less of its style than independent ones would; the
-ELBO that is reported counts it once. At the end the codes get the scale that their prior asks for.
-The test side is looked at once, when all is done.
+On one core; the file contains the time. The noise of a pixel is kept near the validation error, and
+set to it exactly at the end: on the training side it would keep falling as the model overfits. The
+divergence has the factor BETA, since the errors of the 20,384 pixels of a typeface are correlated,
+and less informative than independent ones; the ELBO that is reported has the factor 1. At the end
+the codes are scaled to fit their prior. The test side is used once, at the end.
 """
 
 import argparse
@@ -29,7 +28,7 @@ SEED, D_Z, BATCH, STEPS, BETA = 0, 16, 16, 10_000, 32
 NOISE_VARIANCE = 0.007
 LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.02
 REPORT = 2000
-DRAWS = 16  # from each cloud, for the figures at the end
+DRAWS = 16  # from each posterior, for the final numbers
 
 
 def bound(model: VAE, x: Tensor, *, draws: int = 1) -> dict[str, float]:
@@ -45,7 +44,7 @@ def bound(model: VAE, x: Tensor, *, draws: int = 1) -> dict[str, float]:
 
 
 def calibrate(model: VAE, x: Tensor) -> None:
-    """Set the noise to what explains ``x`` best: the mean squared error of a pixel."""
+    """Set the noise to its best value for ``x``: the mean squared error of a pixel."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         mean, log_variance = model.encode(x)
@@ -55,10 +54,10 @@ def calibrate(model: VAE, x: Tensor) -> None:
 
 
 def standardize(model: VAE, x: Tensor) -> None:
-    """Give all clouds together the mean 0 and the variance 1 in each code, as the prior has.
+    """Standardize the aggregate posterior to mean 0 and variance 1 in each code, as the prior.
 
-    Encoder and decoder take the change up, so that no picture changes; among all shifts and scales
-    of a code, this one has the least divergence.
+    Encoder and decoder compensate, so that no picture changes; among all shifts and scales of a
+    code, this one has the least divergence.
     """
     with torch.no_grad():
         mean, log_variance = model.encode(x)
@@ -109,14 +108,14 @@ def train(steps: int, beta: float, *, value: int = SEED) -> tuple[VAE, float]:
 
 
 def main() -> None:
-    """Train, write the weights, and say what came out."""
+    """Train, write the weights, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--beta", type=float, default=BETA)
     given = parser.parse_args()
     torch.set_num_threads(1)
     model, seconds = train(given.steps, given.beta)
-    # What travels is rounded, so the figures are those of the rounded model.
+    # Stored weights are rounded, so the numbers are those of the rounded model.
     half = {name: value.half() for name, value in model.state_dict().items()}
     model.load_state_dict(half)
     typefaces = load_typefaces()
