@@ -1,15 +1,15 @@
-"""How fast the kernels are, beside what else computes the same, on the GPU of this machine.
+"""Time our kernels against other implementations on the GPU of this machine.
 
-    python benchmarks/attention.py                      # everything, in the order of its worth
-    python benchmarks/attention.py --plan               # what there is, and how long it takes
-    python benchmarks/attention.py attention-128        # one slice
+    python benchmarks/attention.py                      # all slices, the most important first
+    python benchmarks/attention.py --plan               # list slices and their times python
+    benchmarks/attention.py attention-128        # one slice
 
 needs a CUDA device, PyTorch, Triton, NumPy, einops and jaxtyping; Matplotlib draws the figure. In
 every cell each peer is first compared with float64, in the first and the last head, and then timed
-in turns with the others, forward and backward apart: device events, a cold second-level cache, the
-median. What compiles and chooses tiles is the first call, which is timed apart; ``--compile`` does
-the compiling alone, on all cores, before. ``<device>.json`` is written after every cell, and keeps
-what this run leaves out; ``--missing`` measures only what the file does not have. The figure lies
+in turns with the others, forward and backward separately: device events, a cold second-level cache,
+the median. The first call compiles and chooses tiles, and is timed separately; ``--compile``
+compiles beforehand, on all cores. ``<device>.json`` is written after every cell, and keeps cells
+that this run leaves out; ``--missing`` measures only cells that the file lacks. The figure is
 beside it.
 """
 
@@ -37,13 +37,13 @@ from benchmarks.measured import OURS, Report, cell, figure, tables  # noqa: E402
 from benchmarks.measuring import Clock, DeviceLostError, chip, measure  # noqa: E402
 
 GUESSED_COMPILE_S, GUESSED_ROW_S = 20.0, 1.5
-"""Before a device has a file: seconds for each kernel, variant and direction, and for each row."""
+"""Estimates without a file: seconds for each kernel, variant and direction, and for each row."""
 
 PEERS = 6
 
 
 def main() -> None:
-    """Measure the chosen slices, write each cell down, and show them all."""
+    """Measure the chosen slices, write each cell, and print all."""
     chosen = arguments()
     if chosen.plan:
         print(plan(chosen.slices, seconds_known(chosen.output)))
@@ -76,23 +76,19 @@ def main() -> None:
     print(f"Wrote {report.path}")
     figure(report.content, report.path.with_suffix(".svg"))
     if lost:
-        sys.exit(
-            f"The device was lost: {lost}. Run again with --missing; what was measured is kept."
-        )
+        sys.exit(f"The device was lost: {lost}. Run again with --missing; finished cells are kept.")
     if wrong := report.wrong():
         sys.exit(f"{len(wrong)} rows of {OURS} failed, or are further off than their dtype allows")
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line asks for."""
+    """The command line arguments."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("slices", nargs="*", metavar="SLICE", help=", ".join(SLICES))
-    parser.add_argument(
-        "--plan", action="store_true", help="say what there is, and measure nothing"
-    )
+    parser.add_argument("--plan", action="store_true", help="list slices, and measure nothing")
     parser.add_argument("--compile", action="store_true", help="compile on all cores, and stop")
     parser.add_argument("--only-compile", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--missing", action="store_true", help="leave out what the file has")
+    parser.add_argument("--missing", action="store_true", help="leave out cells in the file")
     parser.add_argument("--output", type=Path, default=ROOT / "course_lib" / "data" / "benchmarks")
     parser.add_argument(
         "--no-descriptors", action="store_true", help="keep Hopper's copy engine idle"
@@ -109,7 +105,7 @@ def arguments() -> argparse.Namespace:
 def run_slices(
     report: Report, slices: list[str], clock: Any, *, missing: bool = False, **prepared: Any
 ) -> str:
-    """Measure slice after slice; what the device was lost by, if it was."""
+    """Measure slice after slice; return the error by which the device was lost, if any."""
     for name in slices:
         begun = time.perf_counter()
         known = {cell(row)[0:1] + cell(row)[2:] for row in report.rows if "ms" in row}
@@ -172,11 +168,11 @@ def about(clock: Clock) -> dict[str, Any]:
     }
 
 
-# How long it takes -----------------------------------------------------------------------------
+# Estimated times ---------------------------------------------------------------------------------
 
 
 def plan(slices: list[str], known: dict[str, float]) -> str:
-    """The slices, their cells, and the minutes of each: measured before, or guessed."""
+    """The slices, their cells, and the minutes of each: measured before, or estimated."""
     lines, total = [], 0.0
     for name in slices:
         seconds = known.get(name, guessed(SLICES[name]))
@@ -187,7 +183,7 @@ def plan(slices: list[str], known: dict[str, float]) -> str:
 
 
 def guessed(chosen: list[Cell]) -> float:
-    """Seconds of a slice on a device that has not been measured yet."""
+    """Estimated seconds of a slice on a new device."""
     kinds = {(one.kernel, one.variant, one.dtype, one.d) for one in chosen}
     directions = 1 if chosen[0].kernel in {"decode", "passes"} else 2
     rows = len(chosen) * directions * PEERS
@@ -195,17 +191,17 @@ def guessed(chosen: list[Cell]) -> float:
 
 
 def seconds_known(folder: Path) -> dict[str, float]:
-    """What each slice took, if one device has been measured: of several, none speaks for all."""
+    """The seconds of each slice, if exactly one device has been measured."""
     reports = [Report.read(path) for path in folder.glob("*.json")]
     timed = [report["seconds"] for report in reports if "ceiling" in report]
     return timed[0] if len(timed) == 1 else {}
 
 
-# Compiling alone -------------------------------------------------------------------------------
+# Compilation -------------------------------------------------------------------------------------
 
 
 def compile_all(slices: list[str]) -> None:
-    """Compile our kernels for each kind of cell, every kind in a process of its own."""
+    """Compile our kernels for each kind of cell, each in its own process."""
     jobs = [(name, place) for name in slices for place in shortest_of_a_kind(SLICES[name])]
     begun = time.perf_counter()
 
@@ -222,7 +218,7 @@ def compile_all(slices: list[str]) -> None:
 
 
 def shortest_of_a_kind(chosen: list[Cell]) -> list[int]:
-    """The place of the first cell of each kind that the compiler tells apart."""
+    """The index of the first cell of each kind that compiles differently."""
     kinds: dict[tuple[Any, ...], int] = {}
     for place, one in enumerate(chosen):
         kinds.setdefault((one.kernel, one.variant, one.dtype, one.d), place)
@@ -230,7 +226,7 @@ def shortest_of_a_kind(chosen: list[Cell]) -> list[int]:
 
 
 def compile_one(name: str, place: int) -> None:
-    """Compile all tiles that our kernel may choose among for one cell, and launch none of them."""
+    """Compile all tiles that the tuner may choose for one cell, without launching any."""
     from triton.runtime.autotuner import Autotuner
 
     def compile_tiles(tuner: Any, *args: Any, **launch: Any) -> None:

@@ -1,23 +1,23 @@
-"""What the compiler makes of the forward kernel for an H100: registers, memory, overlap.
+"""Compile the forward kernel for an H100 and report registers, memory and overlap.
 
     python -m benchmarks.compiled
 
-needs Triton, which brings NVIDIA's assembler with it, and no GPU: it compiles for compute
-capability 9.0 and reads the resources from the binary. Nothing runs, and nothing is timed. The
-inputs are float16 with 128 features, without a mask; a tile is (queries, keys, warps, stages). Keys
-and values come by address or by descriptor, and a product may go on during the next exponentials.
-Writes ``compiled-h100.json``. Left out after Triton 3.7.1 had compiled them:
+needs Triton, which contains NVIDIA's assembler, but no GPU: it compiles for compute capability 9.0
+and reads the resources from the binary. Nothing runs, and nothing is timed. The inputs are float16
+with 128 features, without a mask; a tile is (queries, keys, warps, stages). Keys and values come by
+address or by descriptor, and a product may overlap with the next exponentials. Writes
+``compiled-h100.json``. Left out after Triton 3.7.1 had compiled them:
 
 - the product QKᵀ of the next tile before the softmax of this one: a wait for all products follows
-  it at once, so nothing overlaps, and 64 features take 246 registers where 154 did;
-- one program for each multiprocessor, which goes from tile to tile: with ``flatten`` or without the
-  code is the same, no tile is fetched ahead of the loop over keys, 18 to 52 registers more;
-- descriptors for float32 in full precision: no spilled byte before, 620 and more with them;
+  at once, so nothing overlaps, and 64 features take 246 registers instead of 154;
+- one persistent program per multiprocessor: the same code with and without ``flatten``, no tile is
+  fetched ahead of the loop over keys, 18 to 52 registers more;
+- descriptors for float32 in full precision: 620 or more spilled bytes instead of none;
 - ``warp_specialize``: with 8 warps the code is the same, with 4 the pass NVGPUWarpSpecialization
   fails, also on a plain matrix product.
 
 Not tried: Gluon, Triton's language below Triton, where warps are specialised by hand. It has no
-interpreter, so without a GPU no test could tell whether such a kernel is right, or ends.
+interpreter, so such a kernel cannot be tested without a GPU.
 """
 
 import re
@@ -49,12 +49,12 @@ ARGUMENTS = {
     "logsumexp": "*fp32",
     "scale": "fp32",
 }
-# What a launch of a whole model finds to be multiples of 16.
+# Arguments that are multiples of 16 in a launch of a whole model.
 MULTIPLES = {"query", "key", "value", "output", "logsumexp", "queries", "keys"}
 
 
 def main() -> None:
-    """Compile every tile in every way, and write down what it takes."""
+    """Compile every tile in every variant, and write the resources."""
     rows = [resources(*tile, **way) for way in WAYS for tile in TILES]
     for row in rows:
         print(row)
@@ -71,7 +71,7 @@ def main() -> None:
 def resources(
     block: int, step: int, warps: int, stages: int, *, descriptors: bool, overlap: bool
 ) -> dict[str, int | bool]:
-    """Registers and spilled bytes of a thread, shared memory of a program, what overlaps."""
+    """Registers and spilled bytes of a thread, shared memory of a program, overlap."""
     fixed = {"D": FEATURES, "WIDTH": FEATURES, "CAUSAL": False, "PRECISION": "ieee", "SHARE": 1}
     fixed |= {"BLOCK": block, "STEP": step, "DESCRIPTORS": descriptors, "OVERLAP": overlap}
     names = forward_kernel.arg_names
@@ -104,13 +104,13 @@ def resources(
 
 
 def exponentials_overlap(code: str) -> bool:
-    """Whether exponentials stand between a product and the wait for it."""
+    """Whether there are exponentials between a product and the wait for it."""
     begun = code.split("wgmma.commit_group")[1:]
     return any("ex2" in rest.split("wgmma.wait_group")[0] for rest in begun)
 
 
 def registers(binary: bytes) -> dict[str, int]:
-    """How many registers a thread of the one kernel in ``binary`` holds, and what it spills."""
+    """Registers and spilled bytes of a thread of the one kernel in ``binary``."""
     reader = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(binary)

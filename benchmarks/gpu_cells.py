@@ -1,8 +1,7 @@
-"""What the GPU benchmark compares: shapes, and all that computes the same on them.
+"""Shapes and implementations of the GPU benchmark.
 
-A slice is a list of cells that fits into a few minutes, and is run by its name. Batch times tokens
-is 16k, and d_model 2048. A multiplication and its addition count as two operations; what a causal
-mask hides does not count.
+A slice is a named list of cells of a few minutes. Batch times tokens is 16k, and d_model 2048. A
+multiplication and its addition count as two operations; masked pairs do not count.
 """
 
 import math
@@ -21,8 +20,8 @@ from benchmarks.measuring import DIRECTIONS, Exact, Peer
 IN_A_BATCH = 16384  # tokens
 D_MODEL = 2048
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
-SHARE = 4  # query heads to a head of keys and values
-TEXTS = 16  # that are written at once
+SHARE = 4  # query heads per key head
+TEXTS = 16  # texts that are decoded together
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Cell:
 
     @property
     def row(self) -> dict[str, Any]:
-        """What its rows have in common."""
+        """The common entries of its rows."""
         return dict(vars(self))
 
     def __str__(self) -> str:
@@ -46,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Case:
-    """A cell made ready on a device."""
+    """A cell with its inputs on a device."""
 
     inputs: Sequence[Tensor]
     shared: Sequence[bool]
@@ -54,10 +53,10 @@ class Case:
     peers: dict[str, Peer]
     directions: Sequence[str]
     operations: dict[str, float]
-    """By direction; a direction whose operations depend on who computes it has none."""
+    """By direction, without those whose operations depend on the implementation."""
 
     def exact(self) -> Exact:
-        """What is right, in float64."""
+        """The reference in float64."""
         return Exact(self.formula, self.inputs, self.shared)
 
 
@@ -83,7 +82,7 @@ SLICES: dict[str, list[Cell]] = {
     "passes": cells("passes", ("full", "causal"), 128, (4096, 16384)),
     "decode": cells("decode", ("one query",), 128, (1024, 4096, 16384, 65536)),
 }
-"""In the order of their worth."""
+"""The most important first."""
 
 
 def prepare(cell: Cell, device: str = "cuda", shrink: int = 1) -> Case:
@@ -145,7 +144,7 @@ def decode_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case: 
 
 
 def passes_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case:
-    """Backward in one pass, which adds to the gradients of queries, against two passes."""
+    """Backward in one pass, with atomic additions to query gradients, against two passes."""
     case = attention_case(cell, normal, batch)
     causal = cell.variant == "causal"
     peers: dict[str, Peer] = {
@@ -156,7 +155,7 @@ def passes_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case:
 
 
 class SameBits(torch.autograd.Function):
-    """Our attention; backward it goes as where deterministic algorithms are asked for."""
+    """Our attention with the deterministic backward."""
 
     @staticmethod
     def forward(ctx: Any, causal: bool, *inputs: Tensor) -> Tensor:  # noqa: FBT001 - autograd's way
@@ -180,7 +179,7 @@ class SameBits(torch.autograd.Function):
 
 
 def attention_peers(like: Tensor, *, causal: bool, grouped: bool) -> dict[str, Peer]:
-    """All that computes attention here, by name."""
+    """The implementations of attention, by name."""
     from course_lib.attention import attention, causal_mask
     from course_lib.kernels import flash_attention
 
@@ -232,7 +231,7 @@ def flex(tokens: int, *, causal: bool, grouped: bool) -> Peer:
 
 
 def exact_attention(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) -> Tensor:
-    """The formula, to be given float64."""
+    """The formula, for float64 inputs."""
     score = query @ key.mT / math.sqrt(query.shape[-1])
     if causal:
         future = torch.ones(score.shape[-2:], dtype=torch.bool, device=score.device).triu(1)
@@ -244,12 +243,12 @@ def exact_attention(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) 
 
 
 def symplectic_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Case:
-    """Windows (batch, tokens, d) that share A, with scores about 1 in size."""
+    """Windows (batch, tokens, d) that share A, with scores of about 1."""
     z = normal(batch, cell.tokens, cell.d)
     A = normal(cell.d, cell.d).float() / cell.d
     A = ((A + A.mT) / 2 if cell.variant == "symmetric" else A).to(z.dtype)
     # Forward, the formula's three products of a tokens × tokens with a tokens × d array. Backward,
-    # every peer makes another number of them, so that only its time compares.
+    # the number of products depends on the peer, so only times compare.
     return Case(
         (z, A),
         (False, True),
@@ -261,7 +260,7 @@ def symplectic_case(cell: Cell, normal: Callable[..., Tensor], batch: int) -> Ca
 
 
 def symplectic_peers(like: Tensor, *, symmetric: bool) -> dict[str, Peer]:
-    """All that computes the gradient of the vector-softmax potential here, by name."""
+    """The implementations of the gradient of the vector-softmax potential, by name."""
     from course_lib.kernels import symplectic_flash
 
     peers: dict[str, Peer] = {
@@ -281,7 +280,7 @@ def log_partition(score: Tensor) -> Tensor:
 
 
 def formula(z: Tensor, A: Tensor) -> Tensor:
-    """The gradient as lecture 12 writes it: S Z Aᵀ + Sᵀ Z A."""
+    """The gradient as in lecture 12: S Z Aᵀ + Sᵀ Z A."""
     right = z @ A
     score = right @ z.mT
     S = (score - log_partition(score)).exp()

@@ -1,15 +1,15 @@
-"""What our graph layers cost beside PyTorch Geometric's: time as ratios, with equal parameters.
+"""Time our graph layers relative to PyTorch Geometric's, with equal parameters.
 
 Time of a forward pass and of a training step (forward, and backward to parameters and features) of
 a convolution, the normalized convolution and graph attention in both versions, on one random graph
-whose edges are in no order. Time is processor time on one thread, so that waiting for other
-programs does not count. Rounds of the two alternate, and a ratio is the median over rounds. The
-program exits with 1 if a training step takes more than ``BUDGET`` times that of PyTorch Geometric.
+with unsorted edges. Time is processor time on one thread, so that waiting for other programs does
+not count. Rounds of the two alternate, and a ratio is the median over rounds. The program exits
+with 1 if a training step takes more than ``BUDGET`` times that of PyTorch Geometric.
 
-PyTorch Geometric runs as PyPI installs it, without the compiled parts that it may have beside it.
-It can also be given edges that were sorted once, both ways, as an ``EdgeIndex``, which speeds up
-its plain convolution; ours sorts in each pass. That comparison is measured too, without a budget.
-Run from the root of the project, with torch_geometric installed::
+PyTorch Geometric runs as PyPI installs it, without its optional compiled packages. It can also take
+edges that were sorted once, both ways, as an ``EdgeIndex``, which speeds up its plain convolution;
+ours sorts in each pass. That is measured too, without a budget. Run from the root of the project,
+with torch_geometric installed::
 
     OMP_NUM_THREADS=1 python -m benchmarks.graph [--rounds 7]
 """
@@ -28,7 +28,7 @@ from benchmarks.report import write
 from course_lib.graph import GATConv, GATv2Conv, GCNConv, Graph, GraphConv
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it calls what PyTorch calls deprecated, or a beta
+    warnings.simplefilter("ignore")  # it calls deprecated and beta functions of PyTorch
     import torch_geometric
     from torch_geometric import EdgeIndex
     from torch_geometric import nn as pyg
@@ -41,18 +41,18 @@ BUDGET = 1.0
 
 
 def forward(layer: Callable[[], Tensor], inputs: list[Tensor]) -> list[Tensor]:  # noqa: ARG001
-    """The output, and nothing kept for a gradient."""
+    """The output, without a graph for gradients."""
     with torch.no_grad():
         return [layer()]
 
 
 def training(layer: Callable[[], Tensor], inputs: list[Tensor]) -> list[Tensor]:
-    """The gradient of a loss on all outputs, by the features and all parameters."""
+    """The gradient of a loss on all outputs in the features and all parameters."""
     return list(torch.autograd.grad(layer().square().mean(), inputs))
 
 
 def seconds(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """The processor time of a call of each way, in rounds, after one round to warm up."""
+    """The processor time of a call of each function, in rounds, after one warm-up round."""
     times = {way: [] for way in ways}
     for _ in range(rounds + 1):
         for way, run in ways.items():
@@ -113,7 +113,7 @@ def measure(
     *,
     rounds: int,
 ) -> dict:
-    """One row of the table, forward and in training, after both were found to agree."""
+    """One row of the table, forward and in training, after checking that both agree."""
     with torch.no_grad():
         for mine, other in names.items():
             copy = theirs.get_parameter(other)
@@ -132,7 +132,7 @@ def measure(
             torch.testing.assert_close(mine, other.reshape(mine.shape), rtol=1e-3, atol=1e-5)
         times = seconds(ways, rounds)
         row[what.__name__] = {
-            # The least disturbed round is nearest to the cost of the computation itself.
+            # The fastest round is the least disturbed.
             "ours_seconds": min(times["ours"]),
             "pyg_seconds": min(times["pyg"]),
             "ratio": statistics.median(
@@ -159,7 +159,7 @@ def table(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    """Measure, print the table, write it with all that is needed to repeat it."""
+    """Measure, print the table, write it with the settings to repeat it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds

@@ -1,11 +1,11 @@
-"""What *Run all* costs in each lecture, and how much code a reader scrolls past.
+"""Measure the time of *Run all* and the lines of code of each lecture.
 
-    python -m benchmarks.lectures                 # all of them, one after the other
-    python -m benchmarks.lectures 04 --cells 5    # one, and its five dearest cells
+    python -m benchmarks.lectures                 # all of them, one after the other python -m
+    benchmarks.lectures 04 --cells 5    # one, and its five slowest cells
 
 Seconds are processor time of the kernel and its children on one thread, so they hardly depend on
-what else the machine does. Lines are those of code cells that are not empty; hidden are lines of
-cells that the page does not show at all.
+other load. Lines are the non-empty ones of code cells; hidden are lines of cells that the page does
+not show.
 """
 
 import argparse
@@ -28,7 +28,7 @@ MOST_SECONDS, MOST_LINES, MOST_HIDDEN = 30, 450, 80
 
 
 def lines_of(notebook: NotebookNode) -> tuple[int, int]:
-    """Lines of code that are not empty, and those of them that the page hides."""
+    """Non-empty lines of code, and those of them that the page hides."""
     lines = hidden = 0
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -39,7 +39,7 @@ def lines_of(notebook: NotebookNode) -> tuple[int, int]:
 
 
 def run(notebook: NotebookNode) -> tuple[list[float], float]:
-    """Processor seconds of each cell, and the seconds that *Run all* took on the clock."""
+    """Processor seconds of each cell, and the wall-clock seconds of *Run all*."""
     spent = [0.0]
 
     def note(**_: object) -> None:
@@ -59,10 +59,10 @@ def run(notebook: NotebookNode) -> tuple[list[float], float]:
 
 
 def main() -> None:
-    """Measure the chosen lectures, print them, and write down a run of all."""
+    """Measure the chosen lectures, print them, and write the results of a run of all."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("numbers", nargs="*", metavar="NN", help="which lectures; all if none")
-    parser.add_argument("--cells", type=int, default=0, help="name so many of the dearest cells")
+    parser.add_argument("--cells", type=int, default=0, help="list this many of the slowest cells")
     given = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     rows, over = {}, []

@@ -1,8 +1,8 @@
-"""What the GPU benchmark has measured so far: kept after every cell, merged, shown.
+"""Results of the GPU benchmark: written after every cell, merged, printed.
 
-A report lies in ``<device>.json``. A cell is what all peers of a comparison share; measuring it
-again replaces it, and every other cell stays. Each row names the run that measured it, with its
-date, versions and command.
+A report is in ``<device>.json``. A cell is one comparison of all peers; measuring it again replaces
+it and keeps the others. Each row names the run that measured it, with its date, versions and
+command.
 """
 
 import json
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 class Report:
-    """The file of one device. Its rows are those of all runs; its head is that of the last one."""
+    """The file of one device: the rows of all runs, and the head of the last one."""
 
     def __init__(self, folder: Path, run: Row) -> None:
         name = re.sub(r"\W+", "-", run["device"]).lower()
@@ -33,12 +33,12 @@ class Report:
 
     @staticmethod
     def read(path: Path) -> Row:
-        """What an earlier run has written."""
+        """The report of earlier runs."""
         return json.loads(path.read_text())
 
     @property
     def content(self) -> Row:
-        """All of it, as it stands in the file."""
+        """The contents of the file."""
         used = sorted({row["run"] for row in self.rows} | {len(self.runs) - 1})
         places = {run: place for place, run in enumerate(used)}
         rows = [row | {"run": places[row["run"]]} for row in self.rows]
@@ -47,7 +47,7 @@ class Report:
         return {**runs[-1], "runs": runs, "seconds": self.seconds, "rows": rows}
 
     def add(self, rows: list[Row]) -> None:
-        """Put the rows of one cell in the place of what was there, and write all of it down."""
+        """Replace the rows of one cell, and write the file."""
         rows = [row | {"run": len(self.runs) - 1} for row in rows]
         cells = {cell(row) for row in rows}
         self.new |= cells
@@ -55,19 +55,19 @@ class Report:
         self.write()
 
     def took(self, name: str, seconds: float) -> None:
-        """Keep how long a slice took, for the plan of the next run."""
+        """Store the time of a slice, for the plan of the next run."""
         self.seconds[name] = round(seconds, 1)
         self.write()
 
     def write(self) -> None:
-        """Replace the file as a whole, so that whoever reads it finds it whole."""
+        """Replace the file as a whole, so that nobody reads half a file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         half = self.path.with_suffix(".part")
         half.write_text(json.dumps(self.content, indent=1) + "\n")
         half.replace(self.path)
 
     def wrong(self) -> list[Row]:
-        """Our rows of this run that failed, or that are further off than their dtype allows."""
+        """Our rows of this run that failed, or exceed the error that their dtype allows."""
         ours = [row for row in self.rows if row["peer"] == OURS and cell(row) in self.new]
         return [
             row
@@ -77,7 +77,7 @@ class Report:
 
 
 def cell(row: Row) -> tuple[Any, ...]:
-    """What all peers of a comparison share."""
+    """The entries that all peers of a comparison share."""
     return tuple(row[name] for name in CELL)
 
 
@@ -92,7 +92,7 @@ def groups(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
 def tables(report: Row) -> str:
     """The speed of each peer, how many times as fast we are, and our share of a matrix product.
 
-    In TFLOP/s where the operations are known, and in milliseconds where they are not.
+    In TFLOP/s if the operations are known, else in milliseconds.
     """
     lines = []
     for (kernel, direction, variant, dtype, d), rows in groups(report["rows"]).items():

@@ -1,7 +1,7 @@
-"""How a peer is measured: right or wrong, how much memory, how long, and in turns with others.
+"""Measure peers: error, memory, and time in turns with others.
 
-Peers of a cell are timed in turns, so that all of them meet the same clocks: a chip that has just
-begun is cool and fast. What fails is one row with its error, and the others go on.
+Peers of a cell are timed in turns, so that all of them run at the same clocks: a cool chip is
+faster. A peer that fails becomes a row with its error, and the others go on.
 """
 
 import ctypes
@@ -26,24 +26,24 @@ COLD = 2**30
 """Bytes to overwrite before each run: more than any second-level cache holds, and so many that
 Python has launched the run before they are written. So the time is the GPU's alone, even of a run
 that takes it less than Python needs to launch it."""
-PROCESSORS = 1  # what the driver calls the clock of the multiprocessors
+PROCESSORS = 1  # the driver's name for the clock of the multiprocessors
 DIRECTIONS = ("forward", "backward")
 
 
 class DeviceLostError(RuntimeError):
-    """After an illegal access a CUDA context answers nothing any more; the process has to end."""
+    """The CUDA context is unusable after an illegal access; the process has to end."""
 
 
-# Right or wrong --------------------------------------------------------------------------------
+# Errors ------------------------------------------------------------------------------------------
 
 
 class Exact:
     """Output and gradients in float64, for the first and the last part of the inputs.
 
-    ``function`` is the formula. Each of ``parts`` takes from an input what the known part of the
-    output depends on; an input that all parts share, such as the matrix A, is given whole. The
-    upstream gradient is zero beyond the known parts, so that a shared input's gradient is known,
-    too.
+    ``function`` is the formula. Each of ``parts`` selects from an input what the known part of the
+    output depends on; an input that all parts share, such as the matrix A, is kept whole. The
+    upstream gradient is zero outside the known parts, so that the gradient of a shared input is
+    known, too.
     """
 
     def __init__(self, function: Peer, inputs: Sequence[Tensor], shared: Sequence[bool]) -> None:
@@ -81,13 +81,13 @@ class Exact:
         return upstream
 
     def error_of_output(self, output: Tensor) -> float:
-        """The largest relative error of a known part; nan where anything is."""
+        """The largest relative error of a known part; nan if anything is."""
         return largest(
             (output[place], true) for place, true in zip(self.places, self.outputs, strict=True)
         )
 
     def error_of_gradients(self, found: Sequence[Tensor]) -> float:
-        """The largest relative error of a known part of any gradient; nan where anything is."""
+        """The largest relative error of a known part of any gradient; nan if anything is."""
         return largest(
             (one if whole else one[place], true)
             for one, whole, parts in zip(found, self.shared, self.gradients, strict=True)
@@ -96,16 +96,16 @@ class Exact:
 
 
 def largest(pairs: Iterator[tuple[Tensor, Tensor]]) -> float:
-    """The largest distance of the pairs, each in proportion to the second."""
+    """The largest distance of the pairs, each relative to the second."""
     distances = [(one.double() - two).norm() / two.norm() for one, two in pairs]
     return torch.stack(distances).max().item()
 
 
-# How long --------------------------------------------------------------------------------------
+# Time --------------------------------------------------------------------------------------------
 
 
 class Clock:
-    """Milliseconds of runs on a CUDA device: device events, the second-level cache cold."""
+    """Milliseconds of runs on a CUDA device: device events, a cold second-level cache."""
 
     def __init__(self) -> None:
         self.cache = torch.empty(COLD, dtype=torch.int8, device="cuda")
@@ -123,9 +123,9 @@ class Clock:
 
 
 def in_turns(clock: Clock, runs: Mapping[str, Run]) -> dict[str, Row]:
-    """The middle time of each run in milliseconds, and how far it spreads; or why it failed.
+    """Median and spread of the time of each run in milliseconds, or its error.
 
-    In each of the turns every peer runs for about ``BUDGET_MS``, and another one begins.
+    In each turn every peer runs for about ``BUDGET_MS``, and another one is first.
     """
     rows: dict[str, Row] = {}
     counts: dict[str, int] = {}
@@ -152,7 +152,7 @@ def in_turns(clock: Clock, runs: Mapping[str, Run]) -> dict[str, Row]:
 
 @contextmanager
 def failing_alone(row: Row) -> Iterator[None]:
-    """What fails within is written into ``row``; only a lost device ends the run."""
+    """Write an error within into ``row``; only a lost device ends the run."""
     try:
         yield
     except Exception as reason:  # noqa: BLE001 - a peer may fail in any way of its own
@@ -176,7 +176,7 @@ def measure(
     clock: Clock,
     directions: Sequence[str] = DIRECTIONS,
 ) -> Iterator[Row]:
-    """A row for each peer and direction: error, time, memory, and the first call apart."""
+    """A row for each peer and direction: error, time, memory, and the first call separately."""
     for direction in directions:
         rows: dict[str, Row] = {name: {"peer": name, "direction": direction} for name in peers}
         runs: dict[str, Run] = {}
@@ -198,7 +198,7 @@ def measure(
 
 
 def forward(peer: Peer, inputs: Sequence[Tensor], exact: Exact) -> tuple[Row, Run]:
-    """Error and memory of the output, and what is to be timed."""
+    """Error and memory of the output, and the function to time."""
 
     def run() -> Tensor:
         with torch.no_grad():
@@ -211,7 +211,7 @@ def forward(peer: Peer, inputs: Sequence[Tensor], exact: Exact) -> tuple[Row, Ru
 
 
 def backward(peer: Peer, inputs: Sequence[Tensor], exact: Exact) -> tuple[Row, Run]:
-    """Error of the gradients, memory of both directions together, and what is to be timed."""
+    """Error of the gradients, memory of both directions together, and the function to time."""
     inputs = [x.detach().requires_grad_() for x in inputs]
 
     def both() -> tuple[Tensor, ...]:
@@ -232,7 +232,7 @@ def backward(peer: Peer, inputs: Sequence[Tensor], exact: Exact) -> tuple[Row, R
 
 
 def first_call(run: Callable[[], Any]) -> tuple[Any, float]:
-    """What the first call gives, and its seconds: most of them compile and choose tiles."""
+    """The result and the seconds of the first call, which are mostly compilation and tuning."""
     begun = time.perf_counter()
     result = run()
     if torch.cuda.is_available():
@@ -241,7 +241,7 @@ def first_call(run: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def peak_memory(run: Run) -> Row:
-    """How many MB a run needs at most, beyond what was there before it; nothing on a CPU."""
+    """The peak of additional memory of a run in MB; nothing on a CPU."""
     if not torch.cuda.is_available():
         return {}
     torch.cuda.synchronize()
@@ -253,10 +253,10 @@ def peak_memory(run: Run) -> Row:
 
 
 def chip() -> Row:
-    """Clock in MHz, power in W and temperature in °C, as far as the driver tells them."""
+    """Clock in MHz, power in W and temperature in °C, if the driver reports them."""
     found: Row = {}
     with suppress(Exception):  # the sensors may be missing, or may be refused
-        driver = ctypes.CDLL("libnvidia-ml.so.1")  # where the driver is, and nothing to install
+        driver = ctypes.CDLL("libnvidia-ml.so.1")  # installed with the driver
         device, value = ctypes.c_void_p(), ctypes.c_uint()
         here = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid
         driver.nvmlInit_v2()

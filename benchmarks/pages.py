@@ -1,28 +1,28 @@
-"""Measure the built book: weights, time until its figures are alive, and time from hand to frame.
+"""Measure the built book: sizes, time until its figures are alive, and time from input to frame.
 
 Usage, after ``make book``::
 
     python -m benchmarks.pages                    # the pages
     python -m benchmarks.pages --build --tests    # also the build, cold and warm, and the tests
 
-It prints each measurement beside its budget, writes ``benchmarks/results/pages.json`` and the table
+It prints each measurement with its budget, writes ``benchmarks/results/pages.json`` and the table
 in ``benchmarks/README.md``, and exits with 1 if a budget is missed. How things are measured:
 
 - *Page weight*: the bytes of the HTML, which carries widgets and drawings, and of the pictures that
-  stand in its main part. What all pages share (theme, MathJax) is reported beside it, without a
-  budget: a browser fetches it once.
+  stand in its main part. Shared files (theme, MathJax) are reported separately, without a budget: a
+  browser fetches them once.
 - *Widget weight*: the bytes of one widget's payload: its state, its module and the stylesheet.
 - *Alive*: from the start of the navigation to the moment at which the last widget of the page has
   drawn itself; the median of several openings, each in a window with an empty cache.
 - *Input to frame*: the mouse drags the finest slider of each widget through 200 moves, which
   Chromium delivers at the start of a frame. A widget that has no slider gets 200 keys in its row of
-  letters; without a row, 200 arrow keys on what a hand can pull; else 200 presses of its switch, or
-  of its options in turn. The clock runs from the delivery to the first task after the frame, and so
-  covers the handler, the drawing, style, layout and painting on the main thread, but not the
-  screen. Keys and presses come at any time: what then passes idly until the screen's next frame
-  begins is taken off, and reported beside. The part spent in handlers is reported too.
+  letters; without a row, 200 arrow keys on a handle; else 200 presses of its switch, or of its
+  options in turn. The clock runs from the delivery to the first task after the frame, and so covers
+  the handler, the drawing, style, layout and painting on the main thread, but not the screen. Keys
+  and presses come at any time: the idle wait for the next frame is subtracted, and reported
+  separately. The part spent in handlers is reported too.
 - *Cold build*: ``make book`` without ``_build``. *Warm build*: ``make book`` after one line of
-  prose was added to a page and taken away again. Installation is no part of either.
+  prose was added to a page and removed again. Both without installation.
 """
 
 import argparse
@@ -61,7 +61,7 @@ CARRY_A_MODEL = {
     *("BasisExplorer", "JetExplorer", "LatentExplorer", "LetterHider", "StarExplorer", "TinyGPT"),
 }
 
-# Name in the results: the most that is allowed, in the unit that the name ends with.
+# The largest allowed value of each result, in the unit at the end of its name.
 BUDGETS = {
     "page_kB": 1000,
     "widget_kB": 60,
@@ -81,7 +81,7 @@ WHEN_ALIVE = """
     const look = (changes) => {
       if (changes.some((change) => change.attributeName)) last = performance.now();
       const hosts = [...document.querySelectorAll(".cw-host")];
-      // Only when all is read is it known which widget was the last.
+      // The last widget is known only when the whole page is read.
       if (document.readyState === "loading" || hosts.some((el) => !el.dataset.alive)) return;
       observer.disconnect();
       resolve(last);
@@ -108,7 +108,7 @@ WATCH_INPUT = """(control, kind) => {
   window.addEventListener(kind, (event) => {
     if (!control.contains(event.target) || from) return;
     from = performance.now();
-    // Asked for before the widget asks, so it is the first thing that happens in the frame.
+    // Requested before the widget does, so it runs first in the frame.
     if (kind !== "input") requestAnimationFrame(() => {
       idle = performance.now() - from - handlers;
     });
@@ -128,10 +128,10 @@ NEXT_SAMPLE = """async (seen) => {
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a word."""
+    """Serves files without logging."""
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the output is for results."""
+        """Log nothing: the output is for results."""
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def pages_with_widgets() -> list[str]:
 
 
 def opened(browser: Browser, url: str, visit: Callable[[Page], Any]) -> Any:
-    """What ``visit`` makes of a page that was opened with an empty cache, once it is alive."""
+    """The result of ``visit`` on a page opened with an empty cache, once it is alive."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.add_init_script(WHEN_ALIVE)
     page = context.new_page()
@@ -168,7 +168,7 @@ def opened(browser: Browser, url: str, visit: Callable[[Page], Any]) -> Any:
 
 
 def measure_page(browser: Browser, address: str, path: str) -> dict[str, Any]:
-    """Everything about one page."""
+    """All measurements of one page."""
     url = f"{address}/{path}"
     first = opened(browser, url, lambda page: {"weights": weights(page), "input": inputs(page)})
     alive = [
@@ -212,12 +212,12 @@ def weights(page: Page) -> dict[str, Any]:
 
 
 def inputs(page: Page) -> list[dict[str, float]]:
-    """From input to frame, for what each widget has to drag, to walk along or to press."""
+    """Times from input to frame of each widget."""
     return [from_input_to_frame(page, widget) for widget in page.locator(".cw-host").all()]
 
 
 def from_input_to_frame(page: Page, widget: Locator) -> dict[str, float]:
-    """Drag the finest slider; without one walk along a row, pull a handle, or press."""
+    """Drag the finest slider; without one use a row of letters, a handle, or a switch."""
     slider = finest_slider(widget)
     row = widget.locator("[role=listbox], [role=slider]")
     handle = widget.locator(".cw-handle[tabindex='0']")
@@ -231,13 +231,13 @@ def from_input_to_frame(page: Page, widget: Locator) -> dict[str, float]:
 
 
 def keys_along(row: Locator) -> list[str]:
-    """The keys that go along a row of letters and turn over those that can be."""
+    """The keys that move along a row of letters and toggle them."""
     if row.get_attribute("role") == "slider":
         return ["Home", *["ArrowRight"] * row.evaluate("el => el.ariaValueMax - el.ariaValueMin")]
     return ["Home", *["Space", "ArrowRight"] * (row.get_by_role("option").count() - 1), "Space"]
 
 
-# What the page alone knows, such as the time in a film, costs less to change than a trait does.
+# State of the page alone, such as the time of an animation, is cheaper to change than a trait.
 MOVES_A_TRAIT = """(el) =>
   el.closest(".cw-host").courseModel.get(el.dataset.trait) !== undefined"""
 
@@ -259,7 +259,7 @@ def finest_slider(widget: Locator) -> Locator | None:
 
 
 def drag(page: Page, slider: Locator) -> dict[str, float]:
-    """Drag the slider to and fro until 200 moves have been answered."""
+    """Drag the slider back and forth until 200 moves have been answered."""
     slider.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
     slider.evaluate(WATCH_INPUT, "input")
     box = slider.bounding_box()
@@ -281,7 +281,7 @@ def drag(page: Page, slider: Locator) -> dict[str, float]:
 
 
 def walk(page: Page, control: Locator, keys: list[str]) -> dict[str, float]:
-    """Press the keys on a control again and again, 200 times."""
+    """Press the keys on a control in turn, 200 times."""
     control.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
     control.evaluate(WATCH_INPUT, "keydown")
     control.focus()
@@ -309,7 +309,7 @@ def press(page: Page, widget: Locator) -> dict[str, float]:
 
 
 def summary(page: Page) -> dict[str, float]:
-    """Median and 95th percentile of what was measured."""
+    """Median and 95th percentile of the samples."""
     samples = page.evaluate("() => courseSamples")[:MOVES]
     total = sorted(sample["total"] for sample in samples)
     return {
@@ -401,7 +401,7 @@ def report(result: dict[str, Any]) -> bool:
 
 
 def write_table(result: dict[str, Any]) -> None:
-    """Put the measurements into the README, between its two marks."""
+    """Write the measurements into the README, between its two marks."""
     machine, versions = result["device"], result["versions"]
     made = (
         f"`{result['command']}` on {result['date']}: {machine['processor']}, {machine['cores']} "

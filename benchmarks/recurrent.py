@@ -1,9 +1,9 @@
-"""What our recurrent layers, a loop in Python over one formula, cost beside torch's own.
+"""Time our recurrent layers, a Python loop over one formula, relative to torch's.
 
 Time of a forward pass and of a training step (forward and backward) of RNN, GRU and LSTM, ours and
-``torch.nn``'s, with the same parameters on the same batch. Rounds of the two alternate, so that a
-busy machine is busy for both, and the ratio is the median over rounds. The program exits with 1 if
-a training step takes more than ``BUDGET`` times that of torch. Run from the root of the project::
+``torch.nn``'s, with the same parameters on the same batch. Rounds of the two alternate, so that
+load affects both, and the ratio is the median over rounds. The program exits with 1 if a training
+step takes more than ``BUDGET`` times that of torch. Run from the root of the project::
 
     python -m benchmarks.recurrent [--threads 1] [--rounds 15]
 """
@@ -28,20 +28,20 @@ PAIRS = ((RNN, nn.RNN), (GRU, nn.GRU), (LSTM, nn.LSTM))
 
 
 def forward(model: nn.Module, x: Tensor) -> Tensor:
-    """All outputs, and nothing kept for a gradient."""
+    """All outputs, without a graph for gradients."""
     with torch.no_grad():
         return model(x)[0]
 
 
 def training(model: nn.Module, x: Tensor) -> Tensor:
-    """The gradient of a loss on all outputs, by all parameters; returns that by the recurrence."""
+    """The gradient of a loss on all outputs in all parameters; returns that of the recurrence."""
     model.zero_grad()
     model(x)[0].square().mean().backward()
     return model.weight_hh_l0.grad
 
 
 def seconds(ways: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, list[float]]:
-    """The time of a call of each way, in rounds, after one round to warm up."""
+    """The time of a call of each function, in rounds, after one warm-up round."""
     times = {way: [] for way in ways}
     for _ in range(rounds + 1):
         for way, run in ways.items():
@@ -66,7 +66,7 @@ def measure(
         times = seconds(ways, rounds)
         pairs = zip(times["ours"], times["torch"], strict=True)
         row[what.__name__] = {
-            # The least disturbed round is nearest to the cost of the computation itself.
+            # The fastest round is the least disturbed.
             "ours_seconds": min(times["ours"]),
             "torch_seconds": min(times["torch"]),
             "ratio": statistics.median(mine / other for mine, other in pairs),
@@ -91,7 +91,7 @@ def table(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    """Measure, print the table, write it with all that is needed to repeat it."""
+    """Measure, print the table, write it with the settings to repeat it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=15)

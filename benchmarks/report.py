@@ -1,4 +1,4 @@
-"""How a benchmark writes what it measured: with all that is needed to repeat it."""
+"""Write the results of a benchmark with the settings to repeat it."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from course_lib.support.evidence import about
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = Path(__file__).parents[1] / "course_lib" / "data" / "benchmarks"
-"""What a lecture shows is part of the library, so that a notebook taken away has it too."""
+"""Results that lectures show are in the library, so that downloaded notebooks have them."""
 
 
 def write(

@@ -1,9 +1,9 @@
-"""What the closed-form gradient of symplectic attention saves over differentiating its potential.
+"""Compare the closed-form gradient of symplectic attention with autograd on its potential.
 
 Time and peak memory, at growing window length, of three ways to the same tensor: the closed form,
 autograd on the potential, and both again inside a training step, where autograd has to
-differentiate its own derivative. Everything is measured in one run, so the ratios hold even where
-the machine is slow. Run from the root of the project::
+differentiate its own derivative. Everything is measured in one run, so the ratios hold on a slow
+machine too. Run from the root of the project::
 
     python -m benchmarks.symplectic [--device cuda] [--tokens 32 128 512]
 """
@@ -27,7 +27,7 @@ from course_lib.symplectic import attention_potential, symplectic_attention
 FEATURES = 16
 BATCH = 8
 ROUNDS = 15
-# The profiler reports each of its starts and stops otherwise.
+# Silences the profiler's reports of starts and stops.
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 
@@ -44,13 +44,13 @@ def autograd(z: Tensor, A: Tensor, softmax: str) -> Tensor:
 
 
 def train(gradient: Callable[..., Tensor], z: Tensor, A: Tensor, softmax: str) -> Tensor:
-    """The derivative in ``A`` of a loss on the gradient, as a layer in training needs it."""
+    """The derivative in ``A`` of a loss on the gradient, as in the training of a layer."""
     A = A.detach().requires_grad_()
     return torch.autograd.grad(gradient(z, A, softmax).square().sum(), A)[0]
 
 
 def seconds(ways: dict[str, Callable[[], Tensor]], device: str) -> dict[str, list[float]]:
-    """The time of a call of each way, in rounds, so that a busy machine is busy for all of them."""
+    """The time of a call of each function, in rounds, so that load affects all of them."""
 
     def clock(run: Callable[[], Tensor], calls: int) -> float:
         begin = time.perf_counter()
@@ -68,7 +68,7 @@ def seconds(ways: dict[str, Callable[[], Tensor]], device: str) -> dict[str, lis
 
 
 def peak_bytes(run: Callable[[], Tensor], device: str) -> int:
-    """The most memory that a call holds at one time, beyond what was held before."""
+    """The peak of additional memory of a call."""
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
@@ -106,7 +106,7 @@ def measure(tokens: int, softmax: str, device: str) -> dict:
     row = {"tokens": tokens, "softmax": softmax}
     times = seconds(ways, device)
     for way, run in ways.items():
-        # The least disturbed round is nearest to the cost of the computation itself.
+        # The fastest round is the least disturbed.
         row[way] = {"seconds": min(times[way]), "peak_bytes": peak_bytes(run, device)}
     for suffix in ("", ", training"):
         slow, fast = f"autograd{suffix}", f"closed form{suffix}"
@@ -135,13 +135,13 @@ def table(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    """Measure, print the table, write it with all that is needed to repeat it."""
+    """Measure, print the table, write it with the settings to repeat it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--tokens", type=int, nargs="+", default=[4, 16, 64, 256, 1024])
     arguments = parser.parse_args()
     device = arguments.device
-    # One thread: with more, each small operation waits for whatever else the machine runs.
+    # One thread: with more, each small operation waits for other programs.
     torch.set_num_threads(1)
     rows = [
         measure(tokens, softmax, device)

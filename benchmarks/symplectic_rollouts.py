@@ -1,20 +1,20 @@
-"""Does the energy of learned motion drift? The comparison of lecture 12, from several seeds.
+"""Energy drift of learned motion: the comparison of lecture 12, from several seeds.
 
-Two coupled oscillators, states 0.3 apart. All models learn from 200 trajectories of 60 steps and go
-on by themselves for 10,000 steps from 20 starts that they have not seen. One state at a time: a
-perceptron, and SympNets of eight and of four gradient layers; the shorter one also with steps of
-1.2. Windows of four states: a standard transformer and symplectic attention, which go on by four
-steps of 0.3 at once, and symplectic attention whose windows go on by one step. Symplectic attention
-is followed by four gradient layers, so the SympNet of four is the same network without attention.
-Störmer-Verlet, which knows the equations, goes beside them. Run from the root of the project::
+Two coupled oscillators, states 0.3 apart. All models train on 200 trajectories of 60 steps and are
+rolled out for 10,000 steps from 20 new starts. One state at a time: a perceptron, and SympNets of
+eight and of four gradient layers; the shorter one also with steps of 1.2. Windows of four states: a
+standard transformer and symplectic attention, whose windows shift by four steps of 0.3 at once, and
+symplectic attention whose windows shift by one step. Symplectic attention is followed by four
+gradient layers, so the SympNet of four is the same network without attention. Störmer-Verlet, which
+is given the equations, is the reference. Run from the root of the project::
 
     python -m benchmarks.symplectic_rollouts [rates | models]
 
 The perceptron is trained a second time, three times as long and at half the rate, so that its
-held-out error is that of the SympNet. Given names of models, the program repeats these alone and
-leaves the other rows as they are; each model has random numbers of its own, so that the rows are
-those of a whole run. With ``rates`` it prints the errors after trials of 400 updates on other
-trajectories instead, from which the other learning rates were chosen.
+held-out error is that of the SympNet. Given names of models, the program repeats only these and
+keeps the other rows; each model has its own random numbers, so that the rows are those of a whole
+run. With ``rates`` it prints the errors after trials of 400 updates on other trajectories instead,
+from which the other learning rates were chosen.
 """
 
 import json
@@ -54,7 +54,7 @@ APART = 100  # steps after which the phase error is taken
 
 @dataclass(frozen=True)
 class Kind:
-    """A model, its learning rate, how many states it takes and goes on by, and its updates."""
+    """A model, its learning rate, its window and shift in states, and its updates."""
 
     make: Callable[[], nn.Module]
     rate: float
@@ -76,7 +76,7 @@ KINDS = {
 
 
 def train(kind: Kind, data: States, rate: float, updates: int) -> list[nn.Module]:
-    """Models from all seeds, side by side, on random pieces of the trajectories."""
+    """Train models of all seeds together on random pieces of the trajectories."""
     models = []
     for value in range(SEEDS):
         torch.manual_seed(value)
@@ -95,7 +95,7 @@ def train(kind: Kind, data: States, rate: float, updates: int) -> list[nn.Module
 
 
 def held_out(kind: Kind, model: nn.Module, data: States) -> float:
-    """The error on trajectories that the model has not seen, at all times."""
+    """The error on new trajectories, at all times."""
     last = LENGTH + 2 - kind.tokens - kind.shift
     i, t = torch.meshgrid(torch.arange(len(data[0])), torch.arange(last), indexing="ij")
     with torch.no_grad():
@@ -118,7 +118,7 @@ def trend(off: Tensor, step: float) -> dict:
 
 
 def judge(kind: Kind, model: nn.Module, known: States, exact: Tensor) -> dict:
-    """What 10,000 steps do to the energy of one state, to that of a window, and to the phase."""
+    """Errors over 10,000 steps in the energy of one state, of a window, and in the phase."""
     start = tuple(x if kind.tokens > 1 else x[:, -1] for x in known)
     run = roll_out(model, *start, shift=kind.shift, steps=STEPS)
     q, energy = run.q, run.energy
@@ -140,7 +140,7 @@ def judge(kind: Kind, model: nn.Module, known: States, exact: Tensor) -> dict:
 
 
 def main(*what: str) -> None:
-    """Train, roll out, print; write after each model, with all that is needed to repeat it."""
+    """Train, roll out, print; write after each model, with the settings to repeat it."""
     torch.set_num_threads(1)
     began = time.perf_counter()
     generator = torch.Generator().manual_seed(DATA_SEED)

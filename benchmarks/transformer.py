@@ -2,10 +2,9 @@
 
 Forward and backward of :class:`EncoderBlock` and :class:`DecoderBlock` against
 ``torch.nn.TransformerEncoderLayer`` and ``TransformerDecoderLayer`` of the same sizes, and forward
-alone: in training, and in inference, where PyTorch's encoder layer has a fused way of its own. Both
-run in turns on one thread, and what counts is the time of the processor, not of the clock, so that
-the ratios hold even where the machine is busy. Then what the cache of keys and values saves a
-decoder that writes. Run from the root of the project::
+alone: in training, and in inference, where PyTorch's encoder layer has a fused path. Both run in
+turns on one thread, measured in processor time, so that the ratios hold on a busy machine. Then the
+time that the key-value cache saves a decoder. Run from the root of the project::
 
     python -m benchmarks.transformer
 """
@@ -40,7 +39,7 @@ def encoders(d_model: int, heads: int, x: Tensor) -> tuple[nn.Module, nn.Module,
 
 
 def decoders(d_model: int, heads: int, x: Tensor) -> tuple[nn.Module, nn.Module, Run, Run]:
-    """The same with cross-attention; PyTorch gets its causal mask ready-made, named as such."""
+    """The same with cross-attention; PyTorch gets its causal mask ready-made, flagged as causal."""
     ours = DecoderBlock(d_model, heads, cross=True)
     theirs = nn.TransformerDecoderLayer(
         d_model, heads, 4 * d_model, 0.0, "gelu", batch_first=True, norm_first=True
@@ -84,7 +83,7 @@ def in_turns(ours: Run, theirs: Run, rounds: int = ROUNDS) -> dict[str, float]:
     clock(ours, calls)
     times = [(clock(ours, calls), clock(theirs, calls)) for _ in range(rounds)]
     return {
-        # The least disturbed round is nearest to the cost of the computation itself.
+        # The fastest round is the least disturbed.
         "ours_seconds": min(mine for mine, _ in times),
         "theirs_seconds": min(other for _, other in times),
         "ratio": statistics.median(mine / other for mine, other in times),
@@ -115,7 +114,7 @@ def measure(make: Callable, size: tuple[int, int, int, int]) -> dict:
 
 
 def reading_again(model: Decoder, prompt: Tensor, steps: int) -> Tensor:
-    """Greedy writing without a cache: every step reads the whole text."""
+    """Greedy decoding without a cache: every step reads the whole text."""
     ids = prompt
     for _ in range(steps):
         ids = torch.cat([ids, model(ids)[..., -1:, :].argmax(dim=-1)], dim=-1)
@@ -133,7 +132,7 @@ def measure_cache(steps: int) -> dict:
     )
     with torch.no_grad():
         if not torch.equal(ways[0](), ways[1]()):
-            raise AssertionError("with and without the cache the decoder wrote different texts")
+            raise AssertionError("the decoder wrote different texts with and without the cache")
         row = in_turns(*ways, rounds=5)
     return {
         "tokens": steps,
@@ -168,9 +167,9 @@ def table(rows: list[dict], written: list[dict]) -> str:
 
 
 def main() -> None:
-    """Measure, print the table, write it with all that is needed to repeat it."""
+    """Measure, print the table, write it with the settings to repeat it."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    # One thread: with more, each small operation waits for whatever else the machine runs.
+    # One thread: with more, each small operation waits for other programs.
     torch.set_num_threads(1)
     rows = [measure(make, size) for make in (encoders, decoders) for size in SIZES]
     written = [measure_cache(steps) for steps in WRITTEN]
