@@ -1,6 +1,6 @@
-"""Mistakes that are the right function with one change to its answer or to what it is given.
+"""Mistakes: the right function with one change to its result or its arguments.
 
-A change is written as in ``"answer doubled"`` or ``"temperature squared"``: what, and how.
+A change is written as ``"answer doubled"`` or ``"temperature squared"``: what, and how.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ ALWAYS_OF_FLAGS = ("the other way round", "all", "none", "of numbers", "of one m
 
 
 def changed(right: Callable, arguments: tuple[str, ...], mistake: str) -> Callable:
-    """``right``, which takes these arguments, but for the change that ``mistake`` names."""
+    """``right``, which takes these arguments, with the change that ``mistake`` names."""
     what, _, how = mistake.partition(" ")
     change = CHANGES[how]
 

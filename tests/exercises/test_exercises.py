@@ -1,4 +1,4 @@
-"""The checkers: right attempts pass, each wrong one gets its own counterexample and hint."""
+"""Checkers: right attempts pass, each wrong one gets its own counterexample and hint."""
 
 import os
 import re
@@ -27,13 +27,13 @@ from course_lib.exercises._checker import Exercise, Result, close
 pytestmark = pytest.mark.slow
 
 LECTURES = [import_module(f"attempts.{found.name}") for found in iter_modules(attempts.__path__)]
-# Whole names begin with the lecture, which `make lecture` chooses by.
+# Ids start with the lecture, so that `make lecture` can select them.
 NAMED = [
     pytest.param(lecture, name, id=f"{lecture.__name__.partition('.')[2]}: {name}")
     for lecture in LECTURES
     for name in lecture.WRONG
 ]
-# What an earlier property leaves no attempt to break.
+# Properties that only attempts can break which an earlier one refuses.
 FOLLOWS = {
     "the order of the edges changes nothing",
     "where no background jet passes it is infinite",

@@ -1,4 +1,4 @@
-"""The kernels where tests can run them: on a GPU, or in Triton's interpreter on the CPU.
+"""Import the kernels for tests: on a GPU, or in Triton's interpreter on the CPU.
 
 Kernels learn where they run when they are imported, and Triton looks once more when they first do.
 A test imports this before anything of Triton, which its name sees to where imports are sorted.
@@ -13,7 +13,7 @@ import torch
 
 ON_GPU = torch.cuda.is_available()
 if ON_GPU:
-    # Some versions of PyTorch refuse to multiply under deterministic algorithms without it.
+    # Some versions of PyTorch need it for products under deterministic algorithms.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 with pytest.MonkeyPatch.context() as patch:
     if not ON_GPU:

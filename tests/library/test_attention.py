@@ -107,7 +107,7 @@ def of_dtype(situation: str, dtype: torch.dtype) -> dict:
 
 
 def fused(query: Tensor, key: Tensor, value: Tensor, given: dict) -> Tensor:
-    """PyTorch's operator, with mask and bias combined here, on their own."""
+    """PyTorch's operator, with mask and bias combined here."""
     shape = (*query.shape[:-1], key.shape[-2])
     added = torch.zeros(shape, dtype=query.dtype) + given.get("bias", 0)
     if "mask" in given:
@@ -181,7 +181,7 @@ def test_scores_far_apart_give_weights_and_no_nan() -> None:
     assert weights.tolist() == [[0.5, 0.0, 0.5]]
 
 
-def test_what_nobody_may_look_at_is_not_felt() -> None:
+def test_fully_masked_keys_have_no_effect() -> None:
     real = torch.tensor([[True, True, True, False], [True, True, False, False]])
     hidden = torch.zeros(2, 1, 1, 4, dtype=torch.float64).masked_fill(
         ~real[:, None, None], -math.inf
@@ -205,7 +205,7 @@ def test_what_nobody_may_look_at_is_not_felt() -> None:
                     assert_close(actual, wanted)
 
 
-def test_heads_and_the_ladder_feel_no_token_that_is_hidden() -> None:
+def test_hidden_tokens_do_not_affect_heads_or_the_ladder() -> None:
     torch.manual_seed(0)
     heads, x = MultiHeadAttention(8, 2).double(), randn(3, 5, 8)
     real = torch.tensor([True, True, True, False, False])
@@ -248,7 +248,7 @@ def test_attention_weights_sum_to_one_and_blend_the_values() -> None:
 
 
 def twins(*, bias: bool) -> tuple[MultiHeadAttention, nn.MultiheadAttention]:
-    """Ours and PyTorch's with the same parameters, biases not zero."""
+    """Our module and PyTorch's with the same parameters, biases not zero."""
     torch.manual_seed(0)
     ours = MultiHeadAttention(8, 2, bias=bias).double()
     theirs = nn.MultiheadAttention(8, 2, bias=bias, batch_first=True, dtype=torch.float64)

@@ -32,14 +32,14 @@ def spread(pictures=60, d_x=5, seed=0):
 
 
 def exact_noise(pictures, d_z):
-    """Draws whose mean is the expectation of every quadratic: ±√d along each axis."""
+    """Draws ±√d along each axis, whose mean is exact for every quadratic function."""
     eye = torch.eye(d_z, dtype=torch.float64)
     points = d_z**0.5 * torch.cat([eye, -eye])
     return points[:, None].expand(2 * d_z, pictures, d_z)
 
 
 def density(model):
-    """What a linear VAE says of pictures once the codes are integrated out."""
+    """The density of pictures under a linear VAE, with the codes integrated out."""
     weight, centre = model.decoder[0].weight, model.decoder[0].bias
     eye = torch.eye(len(centre), dtype=torch.float64)
     return MultivariateNormal(centre, weight @ weight.T + model.log_noise_variance.exp() * eye)
@@ -134,7 +134,7 @@ def test_the_continuous_bernoulli_is_a_density_and_the_plain_formula_is_none():
 def test_the_continuous_bernoulli_is_right_at_any_logit():
     logit = torch.tensor([-1e4, -100, -20, -3, -0.26, -0.24, -1e-3, 0, 1e-6, 0.3, 2, 15, 20, 100])
     narrow, wide = (logit.to(dtype).requires_grad_() for dtype in (torch.float32, torch.float64))
-    # Gauss and Legendre's nodes in each of many parts, finer towards the ends.
+    # Gauss–Legendre nodes in each of many intervals, finer towards the ends.
     x, weight = (torch.from_numpy(part) for part in np.polynomial.legendre.leggauss(20))
     ends = torch.cat([torch.zeros(1).double(), torch.logspace(-6, 0, 25).double() / 2])
     ends = torch.cat([ends, 1 - ends[:-1].flip(0)])
@@ -158,13 +158,13 @@ def test_the_continuous_bernoulli_is_right_at_any_logit():
         assert_close(pixels.sample((20_000,)).mean(dim=0).double(), mean, 0.01)
 
 
-def test_a_cloud_that_floats_cannot_tell_from_a_point_has_its_importance_bound():
+def test_a_posterior_of_tiny_variance_has_its_importance_bound():
     model, x = linear_vae(), spread(pictures=3)
     with torch.no_grad():
         model.encoder[0].weight[2:], model.encoder[0].bias[2:] = 0, -200.0
     noise = torch.zeros(1, 3, 2).double()
     mean, _ = model.encode(x)
-    # At the mean of a cloud its density is (2π σ²)^(-1/2) for each code.
+    # At its mean the density of a posterior is (2π σ²)^(-1/2) for each code.
     expected = model.log_likelihood(x, mean) - mean.square().sum(dim=-1) / 2 - 200
     assert_close(importance_bound(model, x, samples=1, noise=noise), expected, 1e-9)
     narrow, x = model.float(), x.float()
@@ -204,7 +204,7 @@ def test_the_bound_of_probabilistic_pca_has_no_gap():
 def test_probabilistic_pca_scores_pictures_as_scikit_learn_does():
     pca = pytest.importorskip("sklearn.decomposition").PCA(2, svd_solver="full")
     x = spread()
-    # Scikit-learn divides by n − 1: the same pictures, so much further from their mean.
+    # Scikit-learn divides by n − 1, so the pictures are scaled about their mean.
     centre = x.mean(dim=0)
     score = pca.fit((centre + (x - centre) * (59 / 60) ** 0.5).numpy()).score_samples(x.numpy())
     assert_close(density(probabilistic_pca(x, 2)).log_prob(x), torch.from_numpy(score), 1e-9)
@@ -218,7 +218,7 @@ def test_an_autoencoder_codes_and_decodes_pictures_of_any_batch():
     assert_close(model(x)[1, 2], model(x[1, 2]))
 
 
-def test_a_condition_is_heard_by_both_halves():
+def test_a_condition_reaches_encoder_and_decoder():
     for kind in [Autoencoder, VAE]:
         torch.manual_seed(0)
         model = kind(6, 2, condition=3).double()
@@ -246,7 +246,7 @@ def test_bounds_pass_the_condition_on():
     assert not torch.allclose(elbo(model, x, 0 * classes, noise=noise).value, value)
 
 
-def test_what_the_model_makes_up_is_what_it_decodes_from_the_prior():
+def test_samples_are_decoded_from_the_prior():
     torch.manual_seed(0)
     model = VAE(6, 2, condition=3)
     classes = torch.tensor([0, 1, 2, 2])
@@ -256,7 +256,7 @@ def test_what_the_model_makes_up_is_what_it_decodes_from_the_prior():
     assert made.shape == (4, 6)
 
 
-def test_a_linear_vae_draws_again_with_the_level_as_its_error_and_forgets_what_lies_below():
+def test_a_linear_vae_reconstructs_with_the_error_of_reverse_water_filling():
     generator = torch.Generator().manual_seed(0)
     directions, _ = torch.linalg.qr(torch.randn(5, 5, generator=generator, dtype=torch.float64))
     eigenvalues = torch.tensor([4.0, 2.0, 1.0, 0.3, 0.0], dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""The solver fed from sensors and kernel ridge, against scikit-learn and solutions by hand."""
+"""Solver from sensors and kernel ridge, against scikit-learn and solutions by hand."""
 
 from functools import partial
 

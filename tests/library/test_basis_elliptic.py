@@ -58,7 +58,7 @@ def test_a_rod_that_loses_heat_to_the_air_follows_its_closed_form_at_order_h_squ
 
 
 def exact_flow(k: object, f: object, places: list[float]) -> Tensor:
-    """What the equation says when it is integrated twice, by SciPy: k u' = C − F."""
+    """The equation integrated twice, by SciPy: k u' = C − F."""
 
     def at(function: object, x: float) -> float:
         return function(torch.tensor([x], dtype=torch.float64)).item()
@@ -75,7 +75,7 @@ def exact_flow(k: object, f: object, places: list[float]) -> Tensor:
 
 
 @pytest.mark.parametrize("f", [torch.cos, lambda x: x.exp() - 2], ids=["cos", "exp"])
-def test_the_solution_is_that_of_the_equation_integrated_by_hand(f: object) -> None:
+def test_the_solution_equals_the_equation_integrated_with_scipy(f: object) -> None:
     nodes = even(401)
     found = solve(wavy, f, nodes)[[80, 200, 360]]
     assert_close(found, exact_flow(wavy, f, [0.2, 0.5, 0.9]), 1e-6)

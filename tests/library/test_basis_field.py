@@ -1,4 +1,4 @@
-"""The cross-attention field: a basis for every input, whatever the order of its tokens."""
+"""The cross-attention field: a basis for every input, in any order of its tokens."""
 
 import torch
 from seeded_tensors import assert_close, randn, randomized
@@ -56,6 +56,6 @@ def test_the_field_can_be_differentiated_in_the_point() -> None:
 def test_every_parameter_takes_part() -> None:
     network = field()
     network(*example()).square().sum().backward()
-    # Not the key's bias: it adds one number to all scores of a query, which no softmax sees.
+    # Except the key's bias, which adds a constant to all scores of a query.
     silent = [name for name, p in network.named_parameters() if p.grad.abs().max() < 1e-12]
     assert set(silent) == {"key.bias", "encoder.blocks.0.attention.key.bias"}

@@ -36,7 +36,7 @@ def uneven(count: int, seed: int = 0) -> Tensor:
 
 
 def between(nodes: Tensor, count: int = 50, seed: int = 1) -> Tensor:
-    """Points in between, and all nodes themselves."""
+    """Points between nodes, and the nodes themselves."""
     generator = torch.Generator().manual_seed(seed)
     share = torch.rand(count, generator=generator, dtype=nodes.dtype)
     return torch.cat([nodes[0] + share * (nodes[-1] - nodes[0]), nodes]).clamp(nodes[0], nodes[-1])
@@ -130,12 +130,12 @@ def test_a_sparsemax_is_the_nearest_distribution(count: int, seed: int, scale: f
     share = sparsemax(score)
     assert_close(share, torch.stack([by_bisection(row) for row in score]), 1e-9)
     assert_close(share.sum(dim=-1), torch.ones(4, dtype=torch.float64))
-    # The condition of Karush, Kuhn and Tucker: nothing that moves share about comes nearer.
+    # The Karush-Kuhn-Tucker conditions of the nearest distribution.
     other = randn(4, count, seed=seed + 1).softmax(-1)
     assert (((score - share) * (other - share)).sum(dim=-1) <= 1e-9 * scale).all()
 
 
-def test_a_sparsemax_hides_what_a_mask_hides_and_can_be_differentiated() -> None:
+def test_a_sparsemax_respects_its_mask_and_can_be_differentiated() -> None:
     hidden = torch.tensor([0.3, -math.inf, 0.1], dtype=torch.float64)
     assert_close(sparsemax(hidden), torch.tensor([0.6, 0, 0.4], dtype=torch.float64))
     score = torch.tensor([[0.3, 0.1, -0.2, -3.0]], dtype=torch.float64, requires_grad=True)

@@ -1,4 +1,4 @@
-"""Networks that learn operators, against splines, transforms and ranks worked out otherwise."""
+"""Networks that learn operators, against independent splines, transforms and ranks."""
 
 import itertools
 import math
@@ -71,7 +71,7 @@ def test_a_fourier_layer_multiplies_low_frequencies_and_cuts_off_the_others() ->
 
 
 @torch.no_grad()
-def test_a_fourier_operator_is_read_between_its_grid_by_straight_lines() -> None:
+def test_a_fourier_operator_interpolates_linearly_between_grid_points() -> None:
     network, (_, place, z) = fourier_operator(), asked(3, 1)
     grid = network.nodes
     assert_close(network(grid.expand(3, -1), place, z), network.on_grid(z), 1e-12)
@@ -95,7 +95,7 @@ def test_training_brings_the_mean_relative_error_down(make: object) -> None:
 HIDDEN = ("branch.2.weight", "trunk.2.weight")
 
 
-def test_muon_moves_what_is_named_and_adamw_all_else() -> None:
+def test_muon_trains_the_named_parameters_and_adamw_all_others() -> None:
     network = deeponet()
     muon, adamw = muon_and_adamw(network, HIDDEN, muon_rate=0.02, adamw_rate=0.003)
     named = dict(network.named_parameters())

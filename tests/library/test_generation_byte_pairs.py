@@ -41,7 +41,7 @@ def test_merges_are_those_of_a_recount_and_cut_the_words_as_they_were_learned(
 
 
 @given(WORDS, st.text("abcd", max_size=12))
-def test_pieces_make_the_text_again_and_are_those_of_the_merges_in_turn(
+def test_pieces_join_to_the_text_and_follow_from_the_merges_in_order(
     words: list[str], text: str
 ) -> None:
     merges, pieces = learn_merges(words, 8), list(text)
@@ -51,7 +51,7 @@ def test_pieces_make_the_text_again_and_are_those_of_the_merges_in_turn(
     assert decode(pieces) == text
 
 
-def test_of_pairs_as_frequent_the_first_in_the_alphabet_is_joined_whatever_the_order() -> None:
+def test_ties_between_pairs_are_broken_alphabetically() -> None:
     assert learn_merges(["cd", "ab"], 1) == learn_merges(["ab", "cd"], 1) == [("a", "b")]
 
 

@@ -1,4 +1,4 @@
-"""Absolute discounting against its formula, done by recounting everything for every context."""
+"""Absolute discounting against its formula, with all counts anew for every context."""
 
 import math
 
@@ -26,7 +26,7 @@ def formula(
     keep: int,
     continuation: bool,
 ) -> list[float]:
-    """P(x | context) for every x; every context counted anew, by a pass over all texts."""
+    """P(x | context) for every x, with counts from a pass over all texts."""
     marked = begun(context, keep)
     kind, rest = marked[:keep], marked[keep:]
 

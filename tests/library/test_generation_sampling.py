@@ -1,4 +1,4 @@
-"""The choice of the next token against plain Python, and writing against reading all again."""
+"""The choice of the next token against plain Python, and generation against full forward passes."""
 
 import math
 
@@ -41,7 +41,7 @@ def tensor(*numbers: float) -> Tensor:
 
 
 def model(*, tokens: int = 12, **options: object) -> Decoder:
-    """A decoder whose logits are far apart, so that its choices show."""
+    """A decoder whose logits are far apart, so that its choices are distinct."""
     torch.manual_seed(0)
     made = Decoder(11, 8, 2, 2, tokens=tokens, d_hidden=20, **options).double()
     with torch.no_grad():
@@ -120,7 +120,7 @@ def test_a_sequence_that_has_stopped_is_filled_up() -> None:
     stopped = generate(decoder, prompt, steps=10, temperature=3, generator=dice[1], stop=4)
     assert (free[:, 2:] == 4).any()
     for row, other in zip(free.tolist(), stopped.tolist(), strict=True):
-        # A stop in the prompt is the reader's, not the writer's.
+        # A stop token in the prompt does not stop generation.
         end = row.index(4, 2) if 4 in row[2:] else len(row)
         assert other == row[:end] + [4] * (len(row) - end)
 

@@ -1,4 +1,4 @@
-"""Speculative decoding is exact: its law, summed over all random outcomes, is the target's."""
+"""Speculative decoding is exact: summed over random outcomes it has the target distribution."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def distribution(symbols: int, seed: int) -> Tensor:
 
 
 def table(seed: int, symbols: int = 2) -> Callable[[Tensor], Tensor]:
-    """A model whose logits depend on the last two tokens and on the place."""
+    """A model whose logits depend on the last two tokens and on the position."""
     random = torch.Generator().manual_seed(seed)
     logits = 2 * torch.randn(9, symbols, symbols, symbols, dtype=torch.float64, generator=random)
 
@@ -45,7 +45,7 @@ def table(seed: int, symbols: int = 2) -> Callable[[Tensor], Tensor]:
 
 
 def written(model: Callable, prompt: Tensor, tokens: int, stop: int | None = None) -> dict:
-    """The law of what the model writes alone: the product of its bets."""
+    """The distribution of the model's own texts: the product of its conditionals."""
     found: dict[tuple[int, ...], float] = {}
     for text in itertools.product(range(2), repeat=tokens):
         ended = text.index(stop) + 1 if stop in text else tokens
@@ -68,13 +68,13 @@ def speculated(ahead: int, tokens: int, *, target: int = 1, draft: int = 2, **mo
     return exact_distribution(process)
 
 
-def test_it_writes_what_the_target_would_write() -> None:
+def test_it_has_the_distribution_of_the_target() -> None:
     for ahead, tokens in [(0, 3), (1, 0), (1, 4), (2, 3), (3, 2)]:
         wanted = written(table(1), PROMPT, tokens)
         assert speculated(ahead, tokens) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_a_token_that_ends_ends_it() -> None:
+def test_an_end_token_stops_it() -> None:
     for ahead in [1, 2, 5]:
         wanted = written(table(1), PROMPT, 3, stop=1)
         assert speculated(ahead, 3, stop=1) == pytest.approx(wanted, abs=1e-12)
@@ -90,7 +90,7 @@ def test_the_temperature_is_that_of_the_target() -> None:
 
 @settings(max_examples=20)
 @given(symbols=st.integers(1, 5), p_seed=st.integers(0, 50), q_seed=st.integers(1, 50))
-def test_one_token_has_the_law_of_the_target_and_is_accepted_as_often_as_the_two_overlap(
+def test_one_token_has_the_target_distribution_and_the_acceptance_of_the_overlap(
     symbols: int, p_seed: int, q_seed: int
 ) -> None:
     if symbols == 1:
@@ -116,13 +116,13 @@ def test_a_token_that_rounding_alone_rejects_is_kept() -> None:
     assert found == pytest.approx({(0, True): 1.0})
 
 
-def test_a_draft_that_is_the_target_saves_all_it_can() -> None:
+def test_a_draft_equal_to_the_target_is_always_accepted() -> None:
     for ahead, calls in [(0, 7), (1, 4), (2, 3), (6, 1), (9, 1)]:
         found = speculative_decoding(table(1), table(1), PROMPT, ahead=ahead, tokens=7)
         assert found[1] == calls
 
 
-def test_with_decoders_it_repeats_with_its_seed_and_is_greedy_at_temperature_nought() -> None:
+def test_with_decoders_it_is_reproducible_and_greedy_at_temperature_zero() -> None:
     torch.manual_seed(0)
     target, draft = (Decoder(5, 8, 2, layers, tokens=9).eval() for layers in (2, 1))
     runs = [

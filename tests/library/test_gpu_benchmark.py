@@ -1,4 +1,4 @@
-"""The GPU benchmark survives what a GPU does to it; here it runs on the CPU, by a false clock."""
+"""The GPU benchmark handles failures of a GPU; here it runs on the CPU, with a fake clock."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_each_cell_is_kept_at_once_and_replaced_with_all_its_peers_when_measured
     assert found["date"] == "2026-02-02"
 
 
-def test_only_our_own_rows_of_this_run_are_wrong_each_by_its_dtype(report, tmp_path):
+def test_only_our_own_rows_of_this_run_are_judged_each_by_its_dtype(report, tmp_path):
     for number, (change, is_wrong) in enumerate(
         (
             ({}, False),
@@ -169,7 +169,7 @@ def test_grouped_heads_are_compared_with_the_keys_that_they_share():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["symplectic-64", "decode"])
 def test_a_slice_runs_whole_on_small_shapes(name, report, monkeypatch):
-    """Every peer that the CPU has is measured and right; ours runs in the interpreter."""
+    """Every peer that runs on the CPU is measured and right; ours runs in the interpreter."""
     shortest = [SLICES[name][place] for place in program.shortest_of_a_kind(SLICES[name])]
     monkeypatch.setitem(SLICES, name, shortest)
     heads = 2 * gpu_cells.SHARE if name in {"grouped", "decode"} else 2
@@ -188,7 +188,7 @@ def test_a_slice_runs_whole_on_small_shapes(name, report, monkeypatch):
     assert name in found["seconds"]
 
 
-def test_with_missing_only_what_the_file_lacks_is_measured(report, monkeypatch):
+def test_with_missing_only_missing_cells_are_measured(report, monkeypatch):
     asked = []
     monkeypatch.setattr(
         program, "measured", lambda one, *_, **__: asked.append(one) or [row(**one.row)]
@@ -197,4 +197,4 @@ def test_with_missing_only_what_the_file_lacks_is_measured(report, monkeypatch):
     report.add([row(**first.row)])
     program.run_slices(report, ["decode"], CountingClock(), missing=True)
     assert asked == others
-    assert "decode" not in report.seconds  # a part of a slice says nothing of the whole
+    assert "decode" not in report.seconds  # a part of a slice gives no time of the whole

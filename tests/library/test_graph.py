@@ -50,7 +50,7 @@ def drawn(nodes: int, edges: int, *, seed: int = 0) -> Graph:
 
 
 NO_EDGES = torch.zeros(2, 0, dtype=torch.int64)
-# Small enough to read, and each with something that a layer may get wrong.
+# Small graphs, each with something that a layer may get wrong.
 GRAPHS = {
     "directed": made(4, integers([0, 1, 2, 0], [1, 2, 3, 2])),
     "isolated node": made(4, integers([0, 1], [1, 0])),
@@ -84,7 +84,7 @@ LAYERS = {
     "attention 2": both_attentions(2, None),
     "attention 2, edges": both_attentions(2, D_EDGE),
 }
-# Our parameters, and those of PyTorch Geometric that mean the same.
+# Our parameters, and the equivalent ones of PyTorch Geometric.
 NAMES = {
     "convolution": "own.weight=lin_root.weight own.bias=lin_rel.bias "
     "neighbours.weight=lin_rel.weight",
@@ -217,7 +217,7 @@ def test_parameters_of_message_and_update_are_those_of_the_layer() -> None:
 # Isolated nodes, as documented ----------------------------------------------------------------
 
 
-def test_what_nothing_reaches_is_zero() -> None:
+def test_isolated_nodes_get_zero() -> None:
     for how in ["sum", "mean", "max"]:
         message = -1 - randn(3, 2).abs()
         arrived = aggregate(message, torch.tensor([2, 0, 2]), 4, how)
@@ -225,7 +225,7 @@ def test_what_nothing_reaches_is_zero() -> None:
         assert (arrived[[0, 2]] < -1).all()
 
 
-# What reaches a node --------------------------------------------------------------------------
+# Aggregation -------------------------------------------------------------------------------------
 
 
 def test_a_maximum_of_zero_gets_its_whole_gradient() -> None:
@@ -337,7 +337,7 @@ def test_a_permuted_graph_has_a_permuted_adjacency_matrix() -> None:
     assert_close(permuted.x, graph.x[order])
 
 
-def test_another_dtype_is_that_of_all_features() -> None:
+def test_a_change_of_dtype_applies_to_all_features() -> None:
     graph = GRAPHS["batch"].to("cpu", dtype=torch.float32)
     parts = graph.x, graph.edge_features, graph.edges, graph.batch
     assert [part.dtype for part in parts] == [torch.float32] * 2 + [torch.int64] * 2
@@ -402,12 +402,12 @@ def test_a_batch_gives_what_each_graph_gives_alone(several: list[tuple]) -> None
 
 
 def partition(names: list) -> list[int]:
-    """For each node, the first one that shares its name."""
+    """For each node, the first one of its colour."""
     return [names.index(name) for name in names]
 
 
 @given(situation=situations(), kinds=st.integers(1, 3), data=st.data())
-def test_colours_part_nodes_as_networkx_parts_them(
+def test_colours_partition_nodes_as_in_networkx(
     situation: tuple, kinds: int, data: st.DataObject
 ) -> None:
     graph = built(situation)
@@ -435,7 +435,7 @@ def test_colours_part_nodes_as_networkx_parts_them(
         assert partition(colours[t + 1].tolist()) == partition(expected)
 
 
-def test_a_round_names_what_reaches_a_node_along_directed_edges() -> None:
+def test_a_round_of_colours_follows_directed_edges() -> None:
     for name in ["directed", "multi-edges", "loops", "many"]:
         graph = GRAPHS[name].with_features(torch.ones(GRAPHS[name].nodes, 1, dtype=torch.float64))
         graph = dataclasses.replace(graph, edge_features=None)
@@ -454,7 +454,7 @@ def test_a_round_names_what_reaches_a_node_along_directed_edges() -> None:
 
 
 class LargestTensor(TorchDispatchMode):
-    """Watches every operation, also of a backward pass, for the largest tensor it returns."""
+    """Records the largest tensor that any operation returns, also in a backward pass."""
 
     largest = 0
 

@@ -23,7 +23,7 @@ from course_lib.graph_dynamics import (
     spectral_gap,
 )
 
-# A square with a diagonal, a pair joined twice, a loop, and two nodes that nothing reaches.
+# A square with a diagonal, a pair joined twice, a loop, and two isolated nodes.
 EDGES = torch.tensor([[0, 1, 2, 3, 0, 3, 4, 4], [1, 2, 3, 0, 2, 0, 5, 4]])
 NODES, COUNT = 8, 8
 M, W = randn(NODES, seed=1).exp(), randn(COUNT, seed=2).exp()

@@ -35,7 +35,7 @@ def state(d=2, seed=10):
 
 
 def anharmonic(q, p):
-    """An energy that couples everything and is no square of a norm."""
+    """An energy that couples all coordinates and is not quadratic."""
     return (q**4).sum() / 4 + p.cosh().sum() + q.mean() * p.square().sum()
 
 
@@ -120,7 +120,7 @@ def test_under_the_default_energy_the_flow_is_the_exponential_of_the_generator()
 
 
 def rates(kind, energy=anharmonic):
-    """The rate of the energy, by the system and as a difference along a tiny piece of the flow."""
+    """The rate of the energy, by the system and as a finite difference along the flow."""
     system, x, step = kind(PAIRS, NODES, **METRIC, hamiltonian=energy), state(), 1e-6
     v = system.velocity(x)
     ahead, behind = (
@@ -179,7 +179,7 @@ def test_every_solver_follows_the_exponential():
 
 
 def test_no_flow_depends_on_the_unit_of_a_feature():
-    """One feature is the same everywhere, one is 0, and one a pulse in whatever unit."""
+    """One feature is constant, one is 0, and one a pulse in any unit."""
     path = torch.tensor([[0, 1, 2], [1, 2, 3]])
     heat = Diffusion(torch.cat([path, path.flip(0)], dim=1))
     flows = [kind(path, 4) for kind in FLOWS]
@@ -197,7 +197,7 @@ def test_no_flow_depends_on_the_unit_of_a_feature():
     assert_close(evolve(heat, h, t)[-1, :, 2], torch.from_numpy(exact), 1e-6)
 
 
-def test_a_flow_starts_where_it_is_told_and_keeps_shape_and_dtype():
+def test_a_flow_starts_at_its_initial_state_and_keeps_shape_and_dtype():
     x = tuple(part.float() for part in state(d=3))
     metric = {name: weights.float() for name, weights in METRIC.items()}
     system = DoubleBracketFlow(PAIRS, NODES, **metric)

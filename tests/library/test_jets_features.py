@@ -1,4 +1,4 @@
-"""The jets of lecture 13 are what their description says, and their features obey symmetries."""
+"""The jets of lecture 13 match their description, and their features obey symmetries."""
 
 import dataclasses
 import math
@@ -30,7 +30,7 @@ def joined(name: str) -> Tensor:
     return torch.cat([getattr(side, name) for side in SIDES])
 
 
-def test_no_jet_stands_on_two_sides() -> None:
+def test_no_jet_is_on_two_sides_of_the_split() -> None:
     jets = [row.tobytes() for row in torch.cat([joined("pt"), joined("eta")], 1).numpy()]
     assert len(set(jets)) == len(jets)
 
@@ -46,7 +46,7 @@ def test_the_hardest_particle_is_first_and_empty_places_are_last() -> None:
 
 @settings(max_examples=20)
 @given(st.floats(-50, 50))
-def test_what_is_packed_is_nearly_what_was_measured(millimetres) -> None:
+def test_packing_loses_little_precision(millimetres) -> None:
     given_one = torch.tensor([millimetres])
     error = (unpacked_miss(packed_miss(given_one)) - given_one).abs().item()
     assert error < max(0.00051, 0.051 * math.hypot(millimetres, 0.01))
@@ -113,7 +113,7 @@ def test_the_gradient_of_the_features_of_a_pair_is_that_of_differences() -> None
 
 
 def apart(features: Tensor) -> Tensor:
-    """Those of two different particles: of one and itself, rounding decides the logarithm."""
+    """Pairs of different particles: for a particle with itself, rounding decides the logarithm."""
     return features[:, ~torch.eye(features.shape[1], dtype=torch.bool)]
 
 
@@ -131,7 +131,7 @@ def test_rotations_about_the_beam_and_boosts_along_it_change_no_feature_of_a_pai
     assert_close(after[..., 3].exp(), before[..., 3].exp(), 1e-5)
 
 
-def test_small_integers_will_do() -> None:
+def test_small_integers_are_accepted() -> None:
     small = {name: getattr(FEW, name).to(torch.int8) for name in ("kind", "charge", "label")}
     jets = dataclasses.replace(FEW, **small)
     assert torch.equal(jets.momenta, FEW.momenta)

@@ -1,4 +1,4 @@
-"""The stream of JetClass gives what was written, in files that are made here."""
+"""The stream of JetClass gives the jets in files that are written here."""
 
 import math
 from collections import Counter
@@ -30,9 +30,9 @@ def written(
     fault: str = "",
     called: Callable[[str], str] = str,
 ) -> dict[str, list[np.ndarray]]:
-    """A file of one class, as those of JetClass are, the jet of entry 3 with a fault; its content.
+    """Write a file of one class like JetClass, with a fault in entry 3; return its content.
 
-    ``called`` says what a name of JetClass is called there.
+    ``called`` renames branches of JetClass.
     """
     random = np.random.default_rng(seed)
     size = random.integers(1, 9, jets)
@@ -63,7 +63,7 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_jets_are_those_that_were_written(tmp_path: Path) -> None:
+def test_jets_equal_those_written(tmp_path: Path) -> None:
     path = tmp_path / "one.root"
     data = written(path, 7, "Hcc")
     (jets,) = JetStream([path], batch=10, particles=5)
@@ -86,7 +86,7 @@ def test_jets_are_those_that_were_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("batch", "shuffle"), [(7, False), (7, True), (100, True)])
-def test_every_jet_comes_once(files, batch, shuffle) -> None:
+def test_every_jet_is_read_once(files, batch, shuffle) -> None:
     found = list(JetStream(files, batch=batch, particles=4, shuffle=shuffle))
     sizes = [len(jets) for jets in found]
     assert sizes == [batch] * (75 // batch) + [75 % batch] * (75 % batch > 0)
@@ -98,11 +98,11 @@ def test_every_jet_comes_once(files, batch, shuffle) -> None:
 
 KIND_OF = dict(enumerate(KINDS))
 SOURCE = load_jets().test
-CALLED = ("QCD", "Hgg", "Wqq", "Tbqq", "Hbb")  # what ours, in the order of CLASSES, are there
+CALLED = ("QCD", "Hgg", "Wqq", "Tbqq", "Hbb")  # our CLASSES, in order, under their names there
 
 
 def as_jetclass(path: Path, jets: Jets, *, number: int) -> None:
-    """Write jets of ours; d0 of its particles holds the number of the jet."""
+    """Write our jets; d0 of their particles holds the number of the jet."""
     size = jets.valid.sum(1).tolist()
     columns = {f"part_p{x}": jets.momenta[..., n] for n, x in enumerate("xyz", 1)}
     d0 = (number + torch.arange(len(jets))).double()[:, None].expand(jets.pt.shape)
@@ -123,7 +123,7 @@ UNEQUAL = (120, 77, 1, 46, 200)
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Five files of unequal length, one a class, as those of JetClass."""
+    """Five files of unequal length, one per class, like JetClass."""
     paths, number = [], 0
     for label, length in enumerate(UNEQUAL):
         jets = SOURCE[SOURCE.label == label][:length].hardest(12)
@@ -142,7 +142,7 @@ def numbers_of(found: list[Jets]) -> list[int]:
 )
 def test_ranks_and_workers_together_skip_and_repeat_nothing(ours, shuffle, ranks, workers) -> None:
     lengths_of = dict(zip(ours, UNEQUAL, strict=True))
-    ours = ours[2:4] if ranks > 46 else ours  # some get nothing
+    ours = ours[2:4] if ranks > 46 else ours  # some get no files
 
     found = []
     for rank in range(ranks):
@@ -156,20 +156,20 @@ def test_ranks_and_workers_together_skip_and_repeat_nothing(ours, shuffle, ranks
     assert max(lengths) - min(lengths) <= len(ours) * max(workers, 1)
 
 
-def test_a_process_group_tells_the_rank(ours, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rank_comes_from_the_process_group(ours, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for rank in range(3):
         monkeypatch.setattr(distributed, "is_initialized", lambda: True)
         monkeypatch.setattr(distributed, "get_rank", lambda rank=rank: rank)
         monkeypatch.setattr(distributed, "get_world_size", lambda: 3)
         made = JetStream(ours, batch=16, particles=3)
-        # In a worker that was spawned there is no group.
+        # A spawned worker has no process group.
         monkeypatch.setattr(distributed, "is_initialized", lambda: False)
         found += numbers_of(list(made))
     assert sorted(found) == list(range(sum(UNEQUAL)))
 
 
-def test_workers_that_stay_hear_of_a_new_epoch(ours) -> None:
+def test_persistent_workers_get_the_new_epoch(ours) -> None:
     made = JetStream(ours, batch=16, particles=3, shuffle=True)
     loader = DataLoader(made, batch_size=None, num_workers=1, persistent_workers=True)
     first = numbers_of(list(loader))
@@ -180,7 +180,7 @@ def test_workers_that_stay_hear_of_a_new_epoch(ours) -> None:
 
 
 def ranges_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """From which file how many jets are read at a time, as it happens."""
+    """Record the files and the numbers of jets that are read at a time."""
     with uproot.open(path) as file:
         owner = next(each for each in type(file["tree"]).__mro__ if "arrays" in vars(each))
     read: list[tuple[str, int]] = []
@@ -212,7 +212,7 @@ def test_unequal_files_are_mixed_to_the_end(tmp_path: Path) -> None:
     label = torch.cat([jets.label for jets in found])
     parts = [Counter(part.tolist()) for part in label.split(300)]
     rare, common = CLASSES.index("Tbl"), CLASSES.index("QCD")
-    # 33 and 133 in the mean; what was read together comes near each other.
+    # 33 and 133 on average; jets that were read together stay near each other.
     assert all(part[rare] < 96 and 48 < part[common] < 228 for part in parts)
 
 
@@ -220,7 +220,7 @@ FAULTS = ("no particle", "part_px", "part_d0val", "part_charge", "part_is…", "
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_jet_that_is_unusable_is_named_or_left_out_and_counted(tmp_path: Path, fault) -> None:
+def test_an_unusable_jet_is_named_or_skipped_and_counted(tmp_path: Path, fault) -> None:
     path = tmp_path / "own.root"
     written(path, 7, "Hcc", fault=fault)
     with pytest.raises(ValueError, match=rf"own\.root: the jet of entry 3 .*{fault}"):
@@ -237,7 +237,7 @@ def test_a_jet_that_is_unusable_is_named_or_left_out_and_counted(tmp_path: Path,
         assert torch.equal(torch.cat([jets.pt for jets in found]), whole.pt[kept])
 
 
-def test_own_data_may_have_other_names_and_classes(tmp_path: Path) -> None:
+def test_custom_data_may_have_other_names_and_classes(tmp_path: Path) -> None:
     one, other = tmp_path / "one.root", tmp_path / "other.root"
     written(one, 7, "Tbqq")
     written(other, 7, "Tbqq", called="own.{}".format)

@@ -1,4 +1,4 @@
-"""Four-momenta against closed forms and matrices, and what other observers see."""
+"""Four-momenta against closed forms and matrices, and in other frames."""
 
 import math
 
@@ -51,14 +51,14 @@ def boost_matrix(velocity: tuple[float, float, float]) -> Tensor:
 
 
 @given(PARTICLES)
-def test_what_was_measured_comes_back(particles) -> None:
+def test_measured_values_are_recovered(particles) -> None:
     momenta = made(particles)
     pt, eta, phi, mass = doubles(particles).unbind(1)
     found = measured(momenta)
     assert_close(found.pt, pt, 1e-9)
     assert_close(found.eta, eta, 1e-9)
     assert_close(delta_phi(found.phi, phi), torch.zeros_like(phi), 1e-9)
-    # A mass is what two squares leave, so its error grows with the energy.
+    # A mass is a difference of squares, so its error grows with the energy.
     assert_close(found.mass.square() / momenta[:, 0] ** 2, (mass / momenta[:, 0]) ** 2, 1e-12)
 
 
@@ -68,7 +68,7 @@ def test_along_the_beam_the_pseudorapidity_is_infinite_and_at_rest_it_is_0() -> 
     assert rapidity(torch.zeros(4)).item() == 0
 
 
-def test_rounding_leaves_no_mass_that_is_no_number() -> None:
+def test_rounding_never_gives_a_mass_of_nan() -> None:
     photons = four_momenta(*torch.rand(3, 500).unbind(0), torch.zeros(500))
     assert (mass_squared(photons) < 0).any()
     assert invariant_mass(photons).isfinite().all()

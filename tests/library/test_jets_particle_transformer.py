@@ -1,4 +1,4 @@
-"""Particle Transformer and the symmetries of particles; test_models_weaver.py has its authors'."""
+"""Particle Transformer and its symmetries; test_models_weaver.py compares the authors' code."""
 
 import math
 
@@ -40,7 +40,7 @@ def test_the_order_of_particles_changes_nothing(order) -> None:
 
 @settings(max_examples=10)
 @given(st.integers(1, 20), st.floats(-1e3, 1e3) | st.just(math.nan))
-def test_what_stands_in_empty_places_changes_nothing(kept, noise) -> None:
+def test_values_in_padding_change_nothing(kept, noise) -> None:
     network, (features, pairs) = small(), GIVEN
     valid = torch.zeros_like(FEW.valid)
     valid[:, :kept] = True
@@ -133,7 +133,7 @@ def test_a_constant_column_keeps_the_scale_1():
         assert (unit.scale == 1).tolist() == [True] * 4 + [False, False, True, False]
 
 
-def test_a_token_that_may_not_look_at_itself_hears_no_copies() -> None:
+def test_a_token_masked_from_itself_gets_no_copies() -> None:
     features, network = GIVEN[0], without_itself(small(pairs=False))
     valid = FEW.valid
     assert (network.class_weights(features, valid=valid)[..., 0] == 0).all()

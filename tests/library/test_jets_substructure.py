@@ -1,4 +1,4 @@
-"""Cores of a jet and what is measured of them, against plain loops."""
+"""Subjets and their observables, against plain loops."""
 
 import itertools
 import math

@@ -29,7 +29,7 @@ TUNERS = (
 
 
 def gpu(test):
-    """At real sizes, which only a CUDA device can do."""
+    """Mark a test at real sizes, which needs a CUDA device."""
     return pytest.mark.gpu(pytest.mark.skipif(not ON_GPU, reason="needs a CUDA device")(test))
 
 
@@ -42,9 +42,9 @@ def _same_numbers_and_interpreter(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _smallest_tiles(request, monkeypatch):
-    """On a GPU, too, small cases meet many tiles.
+    """Use small tiles on a GPU too, so that small cases have many.
 
-    Were they tuned, the compiler would take longer than the ten minutes that a command may have.
+    Tuning would compile for more than ten minutes.
     """
     if ON_GPU and not request.node.get_closest_marker("gpu"):
         for tuner in map(tuner_of, TUNERS):
@@ -52,7 +52,7 @@ def _smallest_tiles(request, monkeypatch):
 
 
 def take_smallest_tiles(tuner, monkeypatch):
-    """No trials, and the last configuration for whatever is asked from now on."""
+    """Skip tuning, and use the last configuration from now on."""
     prune = tuner.prune_configs
     monkeypatch.setattr(tuner, "prune_configs", lambda named: prune(named)[-1:])
     monkeypatch.setattr(tuner, "cache", {})
@@ -122,7 +122,7 @@ def symplectic_errors(z, A, *, symmetric=False, upstream=1.0):
 
 @pytest.fixture
 def poisoned():
-    """Fill whatever is allocated without a value with nan."""
+    """Fill uninitialized memory with nan."""
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(mode=True)
     yield
@@ -131,7 +131,7 @@ def poisoned():
 
 @pytest.fixture(params=[False, True], ids=["in turn", "overlapped"])
 def tensor_descriptors(monkeypatch, request):
-    """What the kernels read, now through tensor descriptors, and forward in both orders."""
+    """Read through tensor descriptors, and forward in both orders."""
     if ON_GPU:
         pytest.skip("on a GPU the tuner chooses; COURSE_LIB_DESCRIPTORS=0 forbids descriptors")
     for kernel in map(tuner_of, TUNERS):
@@ -152,7 +152,7 @@ def tuner_of(name):
 
 
 def every_choice(tuner, monkeypatch, run):
-    """What ``run`` gives with each configuration that the tuner would try; None if none fits."""
+    """The results of ``run`` with each configuration of the tuner; None if none fits."""
     prune, tried, found = tuner.prune_configs, [], {}
 
     def one(named):
@@ -199,7 +199,7 @@ def test_attention_and_its_gradients_are_those_of_float64(dtype, error, causal):
     assert max(attention_errors(query, key, value, causal=causal)) < error
 
 
-def test_any_numbers_of_tokens_heads_and_features_will_do():
+def test_any_numbers_of_tokens_heads_and_features_are_accepted():
     for heads, kv_heads, queries, keys, d, causal in [
         (1, 1, 64, 64, 16, True),  # tiles that end with the sequence
         (1, 1, 35, 49, 16, False),  # one key past a tile
@@ -207,7 +207,7 @@ def test_any_numbers_of_tokens_heads_and_features_will_do():
         (1, 1, 31, 31, 16, True),
         (1, 1, 50, 7, 16, False),
         (1, 1, 1, 1, 16, True),
-        (4, 1, 35, 49, 16, True),  # keys and values serve several heads of queries
+        (4, 1, 35, 49, 16, True),  # several query heads share keys and values
         (4, 2, 35, 49, 16, False),
         *((1, 1, 20, 35, d, True) for d in [17, 64, 100, 256]),
     ]:
@@ -226,13 +226,13 @@ LAYOUTS = (
 
 
 @pytest.mark.slow
-def test_any_strides_will_do():
+def test_any_strides_are_accepted():
     for lay in LAYOUTS:
         query, key, value = (lay(random(2, 2, tokens, 16)) for tokens in (3, 18, 18))
         assert max(attention_errors(query, key, value, causal=True)) < 1e-5
 
 
-def test_an_upstream_gradient_without_memory_of_its_own_will_do():
+def test_an_expanded_upstream_gradient_is_accepted():
     inputs = [random(1, 2, 20, 16) for _ in range(3)]
     ones = torch.ones((), device=DEVICE).expand(1, 2, 20, 16)
     found = differentiate(lambda *x: flash_attention(*x).sum(), inputs, ones[0, 0, 0, 0])
@@ -241,7 +241,7 @@ def test_an_upstream_gradient_without_memory_of_its_own_will_do():
         torch.testing.assert_close(one, other)
 
 
-def test_a_scale_takes_the_place_of_the_root():
+def test_a_scale_replaces_the_root():
     inputs = [random(1, 1, 20, 16) for _ in range(3)]
     assert max(attention_errors(*inputs, scale=0.05)) < 1e-5
     assert max(attention_errors(*inputs, scale=1)) < 1e-5
@@ -286,7 +286,7 @@ def test_an_empty_batch_gives_an_empty_output():
 
 
 def test_tensor_descriptors_read_the_same_tiles(tensor_descriptors):
-    # Under a causal mask with as many keys as queries the first program sees no tile whole.
+    # Under a causal mask with as many keys as queries the first program sees no whole tile.
     for causal, keys in ((False, 53), (True, 37)):
         sizes = ((4, 37), (2, keys), (2, keys))
         query, key, value = (random(2, heads, tokens, 20) for heads, tokens in sizes)
@@ -372,7 +372,7 @@ def test_the_gradient_and_its_derivatives_are_those_of_float64(dtype, error, sym
     assert max(symplectic_errors(z, A, symmetric=symmetric)) < error
 
 
-def test_the_library_calls_the_kernel_where_it_is_asked_to():
+def test_the_library_calls_the_kernel_on_request():
     for symmetric in [False, True]:
         z, A = random(2, 21, 6), scores_of_one(6, symmetric=symmetric)
         found = symplectic_attention(z, A, softmax="vector", backend="triton")
@@ -381,7 +381,7 @@ def test_the_library_calls_the_kernel_where_it_is_asked_to():
         assert distance(found, true) < 1e-6
 
 
-# Mixed precision scales the loss, lest small gradients vanish in float16.
+# Mixed precision scales the loss, so that small gradients do not vanish in float16.
 def test_gradients_of_a_scaled_loss_do_not_overflow_on_the_way():
     for upstream, large, size in [(2e4, 1, 1), (2e4, 10, 0.3)]:
         z = random(20, 16, dtype=torch.float16, size=large)
@@ -416,7 +416,7 @@ def test_symplectic_scores_of_ten_thousand_leave_everything_finite(dtype, symmet
     inputs, upstream = (z.to(dtype), A.to(dtype)), random(40, 16, size=1e-2)
     found = differentiate(lambda *x: symplectic_flash(*x, symmetric=symmetric), inputs, upstream)
     assert all(x.isfinite().all() for x in found)
-    # No entry of S exceeds 1, however coarsely its score was rounded.
+    # No entry of S exceeds 1, even with a coarsely rounded score.
     most = ((z @ A).abs() + (z @ A.mT).abs()).sum(dim=0)
     assert (found[0].abs() <= 1.02 * most).all()
 
@@ -436,7 +436,7 @@ def test_torch_compile_takes_the_operators_whole():
     assert all(torch.equal(one, other) for one, other in zip(eager, compiled, strict=True))
 
 
-# Compiled for GPUs that need not be here -------------------------------------------------------
+# Compilation for absent GPUs ---------------------------------------------------------------------
 
 COMPILE = """
 import importlib, sys, torch, triton
@@ -612,7 +612,7 @@ def test_a_long_window_has_the_gradient_of_float64(dtype, error, symmetric, toke
 # finds what the benchmark will ask for, or has found it there.
 @gpu
 @pytest.mark.parametrize("name", [name for name in TUNERS if name != "flash._query_gradient"])
-def test_whatever_the_tuner_may_choose_is_right(name, monkeypatch):
+def test_every_configuration_of_the_tuner_is_right(name, monkeypatch):
     half, tokens, d = torch.float16, 1008, 128
     if name.startswith("flash"):
         inputs = [random(1, 16, tokens, d, dtype=half) for _ in range(3)]
@@ -631,7 +631,7 @@ def test_on_a_gpu_a_layer_of_symplectic_attention_holds_no_matrix_of_scores(upda
     tokens, d = 8192, 16
     layer = SymplecticAttention(d, update=update, softmax="vector").cuda()
     q, p = random(tokens, d), random(tokens, d)
-    sum(part.sum() for part in layer(q, p)).backward()  # the tuner's trials need memory of theirs
+    sum(part.sum() for part in layer(q, p)).backward()  # the tuner's trials need their own memory
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     sum(part.sum() for part in layer(q, p)).backward()
@@ -645,7 +645,7 @@ MORE_THAN_32_BITS_COUNT = (1, 520, 32768, 128)
 
 
 @gpu
-def test_more_than_two_to_the_31_elements_are_told_apart():
+def test_more_than_two_to_the_31_elements_are_addressed():
     if torch.cuda.get_device_properties(0).total_memory < 6e10:
         pytest.skip("needs 60 GB")
     assert math.prod(MORE_THAN_32_BITS_COUNT) > 2**31

@@ -1,4 +1,4 @@
-"""ASTROMER: what is hidden stays hidden, what is counted, and what the trained ones were told."""
+"""ASTROMER: hidden nights have no effect, losses, and the trained models."""
 
 import math
 
@@ -104,7 +104,7 @@ def test_no_hidden_magnitude_or_error_moves_any_prediction(seed, share):
     assert error.grad[~hidden].any()
 
 
-def test_how_far_off_a_magnitude_may_be_is_the_formula_of_the_second_readout():
+def test_the_deviation_of_a_magnitude_is_the_formula_of_the_second_readout():
     model, curves = shaken(), some_curves()
     tokens = model.encode(curves, hidden=HIDDEN)
     exponent = tokens @ model.doubt.weight[0] + model.doubt.bias
@@ -118,7 +118,7 @@ def test_how_far_off_a_magnitude_may_be_is_the_formula_of_the_second_readout():
 
 @settings(max_examples=12)
 @given(st.floats(-1e4, 1e4), st.floats(-20, 20))
-def test_dates_and_magnitudes_have_no_zero(days, magnitudes):
+def test_zero_points_of_dates_and_magnitudes_do_not_matter(days, magnitudes):
     model, curves = shaken(), some_curves()
     moved = LightCurves(
         curves.time + days, curves.magnitude + magnitudes, curves.error, curves.valid
@@ -127,7 +127,7 @@ def test_dates_and_magnitudes_have_no_zero(days, magnitudes):
     assert_close(model(moved, hidden=HIDDEN), expected, 1e-7)
 
 
-def test_told_in_turns_every_prediction_repeats_with_the_period():
+def test_in_turns_every_prediction_repeats_with_the_period():
     model, curves = shaken(), some_curves().in_turns(torch.tensor([0.7, 2.0, 0.3]))
     time = curves.time.amin(dim=1, keepdim=True) + torch.linspace(0, 3, 7, dtype=torch.float64)
     assert_close(model.at(curves, time + 5), model.at(curves, time), 1e-9)
@@ -170,7 +170,7 @@ def test_nan_in_padding_does_not_spoil_gradients():
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
-def test_the_classifier_reads_the_embedding_and_what_else_is_known():
+def test_the_classifier_reads_the_embedding_and_the_extra_features():
     model, curves = shaken(), some_curves()
     torch.manual_seed(1)
     classifier = StarClassifier(model, 4, extras=1, d_hidden=5).double()
@@ -191,7 +191,7 @@ def test_as_many_real_nights_are_hidden_as_asked_and_one_stays(nights, share, se
     hidden = hide_nights(curves, share=share, generator=random)
     assert not (hidden & ~curves.valid).any()
     counts = hidden.sum(dim=1).tolist()
-    # PyTorch rounds in float32, so a product may stand a hair on either side of a half.
+    # PyTorch rounds in float32, so a product near a half may go either way.
     for count, length in zip(counts, (nights, 30), strict=True):
         assert abs(count - min(max(1, share * length), length - 1)) <= 0.5 + 1e-4
     again = hide_nights(curves, share=share, generator=torch.Generator().manual_seed(seed))
@@ -210,7 +210,7 @@ def test_the_error_is_that_of_hidden_nights_alone():
     assert predicted.grad[HIDDEN].all()
 
 
-def test_how_unlikely_hidden_nights_are_is_the_density_of_a_normal_variable():
+def test_the_likelihood_of_hidden_nights_is_a_normal_density():
     said, light = randn(3, 7), randn(3, 7, seed=1)
     deviation = randn(3, 7, seed=2).abs() + 0.1
     found = negative_log_likelihood(said, deviation, light, HIDDEN)
@@ -223,14 +223,14 @@ def test_how_unlikely_hidden_nights_are_is_the_density_of_a_normal_variable():
 
 
 @pytest.mark.slow
-def test_held_out_stars_have_the_error_that_the_file_says():
+def test_held_out_stars_have_the_recorded_error():
     clock = "days"
     model, about = load_astromer(clock)
     found = error_of(model, *watched("test", clock, value=1, visible=IN_LECTURE))
     assert found == pytest.approx(about["error"]["test"], rel=1e-3)
 
 
-def test_the_embedding_is_the_mean_of_what_visible_nights_became():
+def test_the_embedding_is_the_mean_over_visible_nights():
     model, curves = shaken(), some_curves()
     tokens = model.encode(curves, hidden=HIDDEN)
     for star in range(3):
@@ -238,7 +238,7 @@ def test_the_embedding_is_the_mean_of_what_visible_nights_became():
         assert_close(model.embed(curves, hidden=HIDDEN)[star], expected)
 
 
-def test_nobody_looks_at_hidden_nights():
+def test_attention_to_hidden_nights_is_zero():
     model, curves = shaken(), some_curves()
     weights = model.attention_weights(curves, hidden=HIDDEN)
     assert weights.shape == (2, 3, 2, 7, 7)

@@ -1,4 +1,4 @@
-"""The periodogram is SciPy's, series are NumPy's least squares, and periods are found again."""
+"""The periodogram against SciPy, series against NumPy's least squares, and known periods."""
 
 import math
 
@@ -58,7 +58,7 @@ def test_a_series_is_weighted_least_squares(harmonics):
         assert_close(fit.at(later)[star], torch.from_numpy(basis(later[star]) @ solution), 1e-3)
 
 
-def test_a_fit_is_asked_for_the_nights_of_its_own_stars():
+def test_a_fit_refuses_dates_of_other_stars():
     fit = fit_harmonics(*night_by_night(), torch.tensor([0.31, 1.7]).double())
     with pytest.raises(ValueError, match="time has shape"):
         fit.at(torch.zeros(1, 5).double())
@@ -66,7 +66,7 @@ def test_a_fit_is_asked_for_the_nights_of_its_own_stars():
 
 @settings(max_examples=20)
 @given(st.integers(0, 1000), st.floats(-5, 5), st.floats(-2.5e6, 2.5e6), st.floats(0.1, 10))
-def test_power_is_a_share_and_knows_no_zero_of_time_brightness_or_error(seed, m, t, scale):
+def test_power_is_a_share_and_independent_of_zero_points_and_units(seed, m, t, scale):
     time, magnitude, error = night_by_night(seed=seed)
     power = lomb_scargle(time, magnitude, error, FREQUENCY)
     assert ((power >= 0) & (power <= 1)).all()
@@ -110,7 +110,7 @@ def test_a_star_that_does_not_change_has_no_power(magnitude, dtype):
 
 
 @pytest.mark.parametrize("start", [0.3, 58000.3, 2458000.123])
-def test_one_look_a_day_says_nothing_of_whole_turns_a_day(start):
+def test_one_observation_a_day_cannot_show_whole_turns_a_day(start):
     grid = frequency_grid(39, highest=3, oversampling=10)
     whole = grid[(grid - grid.round()).abs() < 1e-9]
     assert len(whole) == 2

@@ -1,4 +1,4 @@
-"""A series has its amplitude, folding forgets whole turns, sinusoids tell dates apart."""
+"""Series and their amplitude, folding, sinusoids of dates."""
 
 import math
 
@@ -38,7 +38,7 @@ def test_a_series_is_its_formula():
         for x in turn.tolist()
     ]
     found = cosine_series(turn, torch.tensor(0.6, dtype=torch.float64), RATIO, SHIFT)
-    # One number, the range of the sum, divides all.
+    # All are divided by the range of the sum.
     ratio = found / torch.tensor(series, dtype=torch.float64)
     assert_close(ratio, ratio[0].expand(7))
 
@@ -61,7 +61,7 @@ def test_from_its_faintest_to_its_brightest_a_series_has_its_amplitude(a, r2, s2
 
 @settings(max_examples=20)
 @given(st.floats(-5e4, 5e4), st.floats(0.2, 200), st.integers(-50, 50), st.floats(-100, 100))
-def test_whole_turns_are_forgotten_and_every_phase_is_in_one_turn(time, period, turns, epoch):
+def test_phases_drop_whole_turns(time, period, turns, epoch):
     times = torch.tensor([[time, time + turns * period]], dtype=torch.float64)
     found = phase(times, torch.tensor([period], dtype=torch.float64), epoch=epoch)
     assert ((found >= 0) & (found < 1)).all()
@@ -72,11 +72,11 @@ def test_whole_turns_are_forgotten_and_every_phase_is_in_one_turn(time, period, 
     assert math.cos(angle) == pytest.approx(math.cos(back), abs=1e-6)
 
 
-def test_a_date_that_is_no_number_has_no_phase():
+def test_a_date_of_nan_has_no_phase():
     assert phase(torch.tensor([[math.nan]]), torch.ones(1)).isnan().all()
 
 
-def test_on_a_regular_grid_they_are_the_sinusoids_of_positions():
+def test_time_sinusoids_on_a_regular_grid_are_those_of_positions():
     for base in [10_000, 50]:
         ladder = frequency_ladder(8, shortest=2 * math.pi, longest=2 * math.pi * base)
         time = torch.arange(30, dtype=torch.float64)
@@ -88,7 +88,7 @@ def test_on_a_regular_grid_they_are_the_sinusoids_of_positions():
         )
 
 
-def test_far_dates_keep_their_digits():
+def test_large_dates_keep_their_precision():
     date, ladder = torch.tensor([51546.325]), torch.tensor([5.0])
     angle = 2 * math.pi * 5.0 * float(date)
     found = time_sinusoids(date, ladder)[0]

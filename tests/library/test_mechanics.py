@@ -29,7 +29,7 @@ from course_lib.mechanics import (
     trajectories,
 )
 
-# Parameters other than 1, so that a forgotten one shows.
+# Parameters other than 1, to detect a missing one.
 SYSTEMS = (
     HarmonicOscillator(mass=1.3, stiffness=0.7),
     Pendulum(mass=1.3, length=0.7, gravity=1.9),
@@ -47,7 +47,7 @@ def points(*shape, seed=0):
 
 
 def start(system, *batch):
-    """A state in the region where orbits are regular, the sun well away."""
+    """A state of a regular orbit, far from the sun."""
     q, p = 0.2 * points(*batch, system.dim, seed=1), 0.2 * points(*batch, system.dim, seed=2)
     if isinstance(system, Kepler):
         q, p = q / 4, p / 4
@@ -76,7 +76,7 @@ def reference(system, q, p, time):
 
 @cache
 def state_at_one(system):
-    """Where :func:`start` has moved to at time 1."""
+    """The state at time 1 from :func:`start`."""
     return reference(system, *start(system), 1.0)
 
 
@@ -136,7 +136,7 @@ def test_the_rigid_body_moves_by_the_cross_product_of_its_two_gradients():
 
 
 @given(st.lists(st.floats(-5, 5).filter(lambda x: x == 0 or abs(x) > 0.01), min_size=3, max_size=3))
-def test_from_coefficients_gives_back_its_coefficients_or_refuses_one_sign(coefficients):
+def test_from_coefficients_keeps_its_coefficients_or_refuses_one_sign(coefficients):
     signs = {math.copysign(1, value) for value in coefficients if value}
     if len(signs) == 1:
         with pytest.raises(ValueError, match="one sign"):
@@ -208,7 +208,7 @@ def test_the_midpoint_rule_is_symplectic_for_a_system_that_is_not_separable():
 
 
 def starts(method):
-    """Of every system that the method can take, one state and many."""
+    """One state and a batch for every system that the method supports."""
     yield from ((system, start(system, *batch)) for system in SYSTEMS for batch in ((), (2, 3)))
     yield Kepler(), start(Kepler(), 0)
     if method not in (symplectic_euler, stoermer_verlet):
@@ -242,8 +242,8 @@ def test_integrate_is_the_stepper_repeated():
         torch.testing.assert_close(orbit.energy, system.energy(orbit.q, orbit.p))
 
 
-def test_a_hundred_thousand_steps_of_a_pendulum_take_none_in_pytorch(monkeypatch):
-    monkeypatch.setattr(torch, "stack", None)  # with which a loop in PyTorch would end
+def test_a_long_run_of_a_pendulum_calls_no_pytorch_per_step(monkeypatch):
+    monkeypatch.setattr(torch, "stack", None)  # which a loop in PyTorch would call
     q, p = start(Pendulum())
     orbit = integrate(Pendulum(), q, p, dt=0.1, steps=100_000)
     assert orbit.q.shape == (100_001, 1)
@@ -284,11 +284,11 @@ def test_a_batch_gives_the_root_mean_square_of_its_members():
     assert symplecticity_error(flow, q, p) == pytest.approx(each.square().mean().sqrt().item())
 
 
-# Runs that cannot go on -----------------------------------------------------------------------
+# Runs that end early -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("recorded", "batch"), [(True, ()), (False, (2,))])
-def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
+def test_a_state_that_is_not_finite_ends_the_run_and_keeps_earlier_ones(
     recorded, batch, monkeypatch
 ):
     if not recorded:
@@ -307,7 +307,7 @@ def test_a_state_that_stops_being_finite_ends_the_run_and_keeps_what_there_is(
 
 
 def test_a_step_whose_implicit_equation_has_no_solution_says_so():
-    """The middle of a step of Kepler lies r from the sun with r + (dt / 2r)² = |q + p dt / 2|."""
+    """The midpoint of a Kepler step has the distance r with r + (dt / 2r)² = |q + p dt / 2|."""
     q, p = torch.tensor([0.6, 0.0]).double(), torch.tensor([0.0, 1.5]).double()
     for dt in (0.5, 1.0):
         assert (q + p * dt / 2).norm() < 1.5 * (dt**2 / 2) ** (1 / 3)
@@ -317,7 +317,7 @@ def test_a_step_whose_implicit_equation_has_no_solution_says_so():
 
 # Long steps and strange units -----------------------------------------------------------------
 
-LONG = (  # where sweeps do not contract: systems, two states each, of which some rest, and dt
+LONG = (  # sweeps do not contract here: systems, two states each, some at rest, and dt
     (HarmonicOscillator(stiffness=9.0), ([[1.0], [0.0]], [[0.0], [0.0]]), 0.7),
     (Pendulum(length=0.2, gravity=9.81), ([[1.2], [0.0]], [[0.0], [0.0]]), 0.5),
     (CoupledOscillators(), ([[1.0, 0.5], [0.0, 0.0]], [[0.0, 0.5], [0.0, 0.0]]), 4.0),
@@ -348,8 +348,8 @@ def test_implicit_midpoint_keeps_the_energy_of_an_oscillator_and_is_symplectic_a
 
 @by_stepper
 def test_no_result_depends_on_the_unit(method):
-    """Lengths in units of 1e12 or 1e-12, momenta in others, by a mass and a stiffness in them."""
-    steps = (0.1, 2.5) if method is implicit_midpoint else (0.1,)  # the longer one is not swept
+    """Lengths in units of 1e12 or 1e-12, momenta in others, with mass and stiffness to match."""
+    steps = (0.1, 2.5) if method is implicit_midpoint else (0.1,)  # the longer one uses no sweeps
     for dtype, size, dt in itertools.product((torch.float32, torch.float64), (1e-12, 1e12), steps):
         runs = []
         for q, p in ((1.0, 1.0), (size, size), (size, 1e-6 * size)):

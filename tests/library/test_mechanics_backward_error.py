@@ -32,7 +32,7 @@ def real(seed):
 
 
 def change(method, energy, h):
-    """How much one step changes an energy, at most."""
+    """The largest change of an energy in one step."""
     q, p = states()
     new_q, new_p = method(Pendulum(), q, p, h)
     return (energy(new_q, new_p) - energy(q, p)).abs().max().item()

@@ -16,7 +16,7 @@ from course_lib.mechanics import (
     trajectories,
 )
 
-# Parameters other than 1, so that a forgotten one shows.
+# Parameters other than 1, to detect a missing one.
 SUN = Kepler(mass=1.3, gravity=0.8)
 
 
@@ -41,7 +41,7 @@ def position_verlet(system, q, p, dt):
 def test_the_gradients_are_those_of_autograd():
     clock = LogarithmicHamiltonian(SUN)
     q, p = (part.requires_grad_() for part in clock.extended(*start(20)))
-    p = p + 0.1  # off the surface of zero, too
+    p = p + 0.1  # also off the zero level
     slope_q, slope_p = torch.autograd.grad(clock.energy(q, p).sum(), (q, p))
     torch.testing.assert_close(clock.grad_q(q, p), slope_q)
     torch.testing.assert_close(clock.grad_p(q, p), slope_p)

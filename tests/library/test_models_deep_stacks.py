@@ -1,4 +1,4 @@
-"""Six ways to put a layer into a stack."""
+"""Six ways to stack layers."""
 
 import torch
 from torch.nn import functional as F
@@ -27,7 +27,7 @@ def test_a_layer_is_its_formula() -> None:
         torch.testing.assert_close(layer(x), FORMULAS[kind](layer.f, x))
 
 
-def test_a_stack_puts_its_layers_one_upon_the_other() -> None:
+def test_a_stack_applies_its_layers_in_order() -> None:
     for kind in KINDS:
         torch.manual_seed(0)
         stack, x = deep_stack(kind, 3, 4), torch.randn(2, 4)

@@ -54,7 +54,7 @@ def test_many_short_layers_are_the_flow(flow):
             wrong("sound", rate, *([1, 0.5] if wrong is layer_filter else [1.0]))
 
 
-def test_each_draw_has_as_many_labels_of_each_class_and_none_that_validates(digits):
+def test_each_draw_has_balanced_labels_none_of_them_for_validation(digits):
     known, validation = draw_labels(digits.digit, 50, range(3))
     assert known.shape == (3, 50)
     assert validation.shape == (3, 300)
@@ -75,7 +75,7 @@ def test_the_readout_is_ridge_regression_to_the_classes(digits):
     torch.testing.assert_close(read_out(digits.x, digits.digit, split, [ridge]), expected)
 
 
-def test_accuracy_is_counted_apart_on_digits_that_validate_and_on_all_others():
+def test_accuracy_is_separate_for_validation_and_test_digits():
     digit, split = torch.zeros(6).long(), (torch.tensor([[0]]), torch.tensor([[1, 2]]))
     validated, tested = accuracies(torch.tensor([[0, 0, 1, 0, 1, 1]]), digit, split)
     assert (validated.item(), tested.item()) == (1 / 2, pytest.approx(1 / 3))

@@ -1,4 +1,4 @@
-"""The molecules of lecture 8, their drawings and their network are what is said of them."""
+"""The molecules of lecture 8, their drawings and their network match their description."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_hydrogens_fill_the_usual_valence() -> None:
         assert free_valence(element, charge, orders) == hydrogens
 
 
-def test_an_atom_rubbed_out_opens_its_ring_and_frees_its_neighbours() -> None:
+def test_an_erased_atom_opens_its_ring_and_adds_hydrogens_to_its_neighbours() -> None:
     cyclohexane = Molecule.drawn("CCCCCC", [(a, b, 1) for a, b, _ in RING])
     pentane = cyclohexane.without(2)
     assert pentane.hydrogens.tolist() == [2, 3, 3, 2, 2]
@@ -131,7 +131,7 @@ def test_the_network_computes_its_formula() -> None:
         assert answer == pytest.approx(by_hand(network, molecule), abs=1e-10)
 
 
-def test_molecules_in_a_batch_do_not_hear_each_other() -> None:
+def test_molecules_in_a_batch_are_independent() -> None:
     network = load_molecule_network().double()
     graphs = [molecule.graph().to(dtype=torch.float64) for molecule in TESTS[:10]]
     alone = torch.cat([network(graph) for graph in graphs])
@@ -139,7 +139,7 @@ def test_molecules_in_a_batch_do_not_hear_each_other() -> None:
 
 
 @pytest.mark.slow
-def test_the_stored_weights_have_the_error_that_stands_beside_them() -> None:
+def test_the_stored_weights_have_the_recorded_error() -> None:
     for kind in LAYERS:
         stored = contents("molecule_networks.npz")
         assert stored["kinds"] == list(LAYERS)

@@ -1,4 +1,4 @@
-"""The trained field of rods, with what is said of it."""
+"""The trained field of rods, and its record."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def error(field, about, rods):
 
 
 @pytest.mark.slow
-def test_the_error_on_new_rods_is_what_is_said(trained):
+def test_the_error_on_new_rods_is_the_recorded_one(trained):
     field, about = trained
     generator = torch.Generator().manual_seed(about["test"]["seed"])
     found = error(field, about, random_rods(about["test"]["rods"], generator=generator))
@@ -34,7 +34,7 @@ def test_the_error_on_new_rods_is_what_is_said(trained):
     assert found < 0.06
 
 
-def test_the_field_is_made_as_it_says_and_uses_up_nobodys_draws(trained):
+def test_the_field_has_its_recorded_size_and_loading_draws_no_random_numbers(trained):
     field, about = trained
     assert parameter_count(field) == about["parameters"]
     assert not field.training

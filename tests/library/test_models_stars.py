@@ -1,4 +1,4 @@
-"""The stars of lecture 14 are what their description says, and are watched as real ones are."""
+"""The stars of lecture 14 match their description, and are observed like real ones."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_a_season_is_so_many_nights_in_a_row_within_so_many_days():
     assert_close(found.time[:, -1], last, 1e-5)
 
 
-def test_what_is_observed_is_light_plus_noise_as_large_as_the_errors_say():
+def test_observations_are_light_plus_noise_of_the_stated_errors():
     stars = STARS.where("train")[torch.arange(2000)]
     watched = observe(stars, SEASONS, generator=torch.Generator().manual_seed(0))
     again = observe(stars, SEASONS, generator=torch.Generator().manual_seed(0))
@@ -97,7 +97,7 @@ def curves() -> LightCurves:
 
 
 def conditioned(curves: LightCurves, star: int, period: float) -> tuple[np.ndarray, ...]:
-    """Mean and deviation at ASKED by a kernel, and how likely the visible magnitudes are."""
+    """Mean and deviation at ASKED by a kernel, and the likelihood of the visible magnitudes."""
 
     def kernel(one: np.ndarray, other: np.ndarray) -> np.ndarray:
         apart = 2 * np.pi * (one[:, None] - other) / period
@@ -126,7 +126,7 @@ def test_the_posterior_is_that_of_a_gaussian_process(curves):
         assert_close(spread[star], torch.from_numpy(deviation), 1e-9)
 
 
-def test_a_period_weighs_as_much_as_it_makes_what_was_seen_likely(curves):
+def test_a_period_weighs_as_much_as_its_evidence(curves):
     frequency = torch.tensor([0.4, 1 / 1.3, 1.1, 1 / 0.55], dtype=torch.float64)
     said, spread = posterior_over_periods(
         curves, frequency, ASKED, variance=VARIANCE, hidden=HIDDEN
@@ -142,7 +142,7 @@ def test_a_period_weighs_as_much_as_it_makes_what_was_seen_likely(curves):
         assert_close(spread[star], torch.from_numpy(np.sqrt((share * square).sum(0))), 1e-4)
 
 
-def test_a_star_is_told_its_own_period_and_asked_for_its_own_dates(curves):
+def test_each_star_needs_its_own_period_and_dates(curves):
     with pytest.raises(ValueError, match="period has shape"):
         posterior_at_period(curves, PERIODS[:1], ASKED[:1], variance=VARIANCE)
     with pytest.raises(ValueError, match="time has shape"):
@@ -151,7 +151,7 @@ def test_a_star_is_told_its_own_period_and_asked_for_its_own_dates(curves):
         likeliest_jitter(curves, PERIODS[:1], variance=VARIANCE)
 
 
-def test_what_is_hidden_is_not_looked_at(curves):
+def test_hidden_nights_have_no_effect(curves):
     for say in [posterior_at_period, posterior_over_periods]:
         spoilt = LightCurves(
             curves.time,
@@ -168,7 +168,7 @@ def test_what_is_hidden_is_not_looked_at(curves):
             assert torch.equal(found, expected)
 
 
-def test_a_prior_is_as_wide_as_a_star_swings():
+def test_a_prior_is_as_wide_as_stars_vary():
     stars = load_stars().where("train")
     wave = torch.tensor([1.0, 0, 0])
     one = stars[torch.arange(1)]

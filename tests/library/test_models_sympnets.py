@@ -67,7 +67,7 @@ def test_every_parameter_learns_once_the_head_is_not_zero():
         new_q, new_p = network(randn(4, D), randn(4, D, seed=1), context=prompt(4))
         (new_q.square().sum() + new_p.square().sum()).backward()
         gradients = {name: x.grad for name, x in network.named_parameters()}
-        # A bias that all keys share shifts all scores of a query alike, which no softmax feels.
+        # A bias shared by all keys shifts all scores of a query, which no softmax sees.
         silent = {"encoder.look.key.bias"}
         assert {name for name, g in gradients.items() if g.abs().max() < 1e-14} <= silent
         network.zero_grad()
@@ -92,7 +92,7 @@ def test_the_weights_of_the_pairs_sum_to_one_and_are_equal_where_the_pool_is_a_m
     assert_close(alike, torch.full((3, 1, 7), 1 / 7, dtype=torch.float64))
 
 
-def test_the_trained_network_has_the_error_that_was_measured_and_believes_its_prompt():
+def test_the_trained_network_has_the_recorded_error_and_uses_its_prompt():
     measured = json.loads((DATA / "prompted_sympnets.json").read_text())
     error = {row["kind"]: row["test"] for row in measured["rows"] if row["seed"] == 0}
     network, blind = load_sympnet(), load_sympnet("SympNet")
@@ -115,7 +115,7 @@ def test_the_trained_network_has_the_error_that_was_measured_and_believes_its_pr
     assert read < missed(blind(*before)) / 5 < misled
 
 
-# What learns the motion of two springs ------------------------------------------------------------
+# Networks that learn the motion of two springs ---------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def data():
     return reference(6, 20, torch.Generator().manual_seed(3))
 
 
-def test_states_lie_a_step_apart_on_the_true_motion(data):
+def test_states_are_a_step_apart_on_the_true_motion(data):
     q, p = data
     fine = {"dt": STEP / 300, "steps": 300, "method": stoermer_verlet}
     run = integrate(SYSTEM, q[:, 4], p[:, 4], **fine)
@@ -132,7 +132,7 @@ def test_states_lie_a_step_apart_on_the_true_motion(data):
     assert (q[:, 5] - q[:, 4]).abs().max() > 0.1
 
 
-def test_pieces_are_windows_and_the_windows_so_much_later(data):
+def test_pieces_are_windows_and_their_shifted_windows(data):
     i, t = torch.tensor([0, 5]), torch.tensor([3, 1])
     before, after = pieces(data, i, t, tokens=4, shift=2)
     for part, whole in enumerate(data):
@@ -141,7 +141,7 @@ def test_pieces_are_windows_and_the_windows_so_much_later(data):
     assert torch.equal(pieces(data, i, t)[1][0], data[0][i, t + 1])
 
 
-def test_the_loss_is_zero_for_what_comes_next_alone(data):
+def test_the_loss_is_zero_only_for_the_next_state(data):
     picked = torch.tensor([0, 5]), torch.tensor([3, 1])
     _, after = pieces(data, *picked)
     assert missed(lambda *_: after, (after, after)) == 0
@@ -152,7 +152,7 @@ def test_the_loss_is_zero_for_what_comes_next_alone(data):
 
 
 @pytest.mark.parametrize(("kind", "sizes"), [(Perceptron, [2]), (StandardTransformer, [2, 4])])
-def test_training_lowers_the_loss_and_repeats_itself(kind, sizes, data):
+def test_training_lowers_the_loss_and_is_reproducible(kind, sizes, data):
     def make():
         return kind(*sizes)
 

@@ -1,4 +1,4 @@
-"""What tells jets apart: ten numbers and their formulas, networks that learn, the bundled one."""
+"""Jet taggers: ten numbers and their formulas, networks in training, the bundled one."""
 
 import itertools
 import math
@@ -93,7 +93,7 @@ def test_trees_learn_and_a_seed_makes_a_difference() -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(range(48)))
-def test_a_deep_set_knows_no_order_and_no_empty_places(order) -> None:
+def test_a_deep_set_ignores_order_and_padding(order) -> None:
     torch.manual_seed(0)
     model, inputs = perturbed(DeepSet(5, d_hidden=8), 0.3).double(), jet_inputs(FEW, pairs=False)
     for noise in (7.0, math.nan):
@@ -102,7 +102,7 @@ def test_a_deep_set_knows_no_order_and_no_empty_places(order) -> None:
         assert_close(moved, model(inputs.features.double(), valid=inputs.valid), 1e-9)
 
 
-def test_a_deep_set_adds_up_what_each_particle_says() -> None:
+def test_a_deep_set_sums_over_particles() -> None:
     for full in [48, 16]:
         torch.manual_seed(0)
         model, features = (
@@ -152,7 +152,7 @@ def test_a_network_learns_and_a_seed_makes_it_again(kind) -> None:
     assert torch.equal(*logits)
 
 
-def test_judging_is_counting() -> None:
+def test_evaluation_counts_right_answers() -> None:
     chance = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]])
     result = evaluate(chance.log(), torch.tensor([0, 1, 2, 1]))
     assert result.accuracy == 0.75
@@ -160,7 +160,7 @@ def test_judging_is_counting() -> None:
     assert result.confusion.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 
-def test_the_background_that_is_rejected_is_that_of_the_roc_curve() -> None:
+def test_rejection_follows_from_the_roc_curve() -> None:
     random = torch.Generator().manual_seed(0)
     label = torch.randint(5, (4000,), generator=random)
     logits = torch.randn(4000, 5, generator=random) + F.one_hot(label, 5)
@@ -178,7 +178,7 @@ def test_the_background_that_is_rejected_is_that_of_the_roc_curve() -> None:
 
 
 @pytest.mark.slow
-def test_the_bundled_network_has_the_loss_that_stands_beside_it() -> None:
+def test_the_bundled_network_has_the_recorded_loss() -> None:
     model, about = load_tagger()
     asked = jet_inputs(SIDES.valid)
     assert not model.training
@@ -187,7 +187,7 @@ def test_the_bundled_network_has_the_loss_that_stands_beside_it() -> None:
     assert result.accuracy == pytest.approx(about["accuracy"]["valid"], abs=1e-3)
 
 
-def test_of_light_jets_kinds_and_charges_are_told_and_nothing_else() -> None:
+def test_kinds_alone_gives_kinds_and_charges_and_nothing_else() -> None:
     some = SIDES.test[:40]
     inputs = kinds_alone(some, above=2.0)
     light = some[some.label < 2]

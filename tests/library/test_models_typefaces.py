@@ -1,4 +1,4 @@
-"""The typefaces of lecture 10 are there, and the trained VAE is what is said of it."""
+"""The typefaces of lecture 10, and the trained VAE and its record."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_there_are_26_letters_of_984_typefaces_in_grey_from_paper_to_ink(typefac
 
 
 @pytest.mark.slow
-def test_no_family_stands_on_two_sides(typefaces):
+def test_no_family_is_on_two_sides_of_the_split(typefaces):
     sides = {}
     for family, side in zip(typefaces.family, typefaces.side, strict=True):
         sides.setdefault(family, set()).add(side)
@@ -54,7 +54,7 @@ def test_the_distance_is_the_ink_to_move_over_the_ink_there():
     assert_close(ink_distance(x, x).diag(), torch.zeros(3).double())
 
 
-def test_two_pixels_travel_in_a_byte():
+def test_two_pixels_are_packed_into_a_byte():
     level = np.arange(24, dtype=np.uint8).reshape(2, 3, 4) % 16
     assert packed(level).shape == (2, 3, 2)
     assert np.array_equal(unpacked(packed(level)), level)
@@ -90,7 +90,7 @@ def test_the_decoder_is_its_formula():
             assert_close(drawn[i, letter], (SHARPNESS * ink + PAPER).sigmoid())
 
 
-def test_the_encoder_is_a_mean_over_what_it_sees_in_each_letter():
+def test_the_encoder_averages_over_letters():
     torch.manual_seed(0)
     encoder = randomized(StyleEncoder(2, d_hidden=3), scale=0.1).eval()
     x = randn(26, PIXELS).abs()
@@ -108,7 +108,7 @@ def test_the_encoder_is_a_mean_over_what_it_sees_in_each_letter():
 
 
 @pytest.mark.slow
-def test_held_out_typefaces_have_the_bound_that_the_file_says(trained, test_side):
+def test_held_out_typefaces_have_the_recorded_bound(trained, test_side):
     model, about = trained
     with torch.no_grad():
         found = elbo(model, test_side, samples=4, generator=torch.Generator().manual_seed(1))

@@ -17,16 +17,16 @@ def ours() -> ParticleTransformer:
     return network.eval()
 
 
-def test_pairwise_features_are_those_of_the_authors() -> None:
+def test_pairwise_features_equal_the_authors() -> None:
     expected, found = EXAMPLE.pairs, pairwise_features(EXAMPLE.momenta)
     apart = ~torch.eye(expected.shape[1], dtype=torch.bool)
     assert_close(found[:, apart], expected[:, apart], 1e-6)
-    # Of a particle and itself both distances are 0, and the mass is twice its own.
+    # For a particle with itself both distances are 0, and the mass is twice its own.
     assert_close(found[:, ~apart][..., :3], expected[:, ~apart][..., :3], 1e-6)
     assert_close(found[:, ~apart][..., 3].exp(), expected[:, ~apart][..., 3].exp(), 1e-6)
 
 
-def test_a_block_is_that_of_the_authors() -> None:
+def test_a_block_equals_the_authors() -> None:
     network = ours()
     embedded = network.embed(network.standard(EXAMPLE.features))
     bias = network.bias(pairwise_features(EXAMPLE.momenta), like=embedded)
@@ -34,7 +34,7 @@ def test_a_block_is_that_of_the_authors() -> None:
     assert_close(found[REAL], EXAMPLE.block[REAL], 1e-6)
 
 
-def test_the_network_is_that_of_the_authors() -> None:
+def test_the_network_equals_the_authors() -> None:
     network = ours()
     found = network(EXAMPLE.features, pairwise_features(EXAMPLE.momenta), valid=REAL)
     assert_close(found, EXAMPLE.logits, 1e-6)

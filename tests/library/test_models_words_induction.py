@@ -1,4 +1,4 @@
-"""The strings hold what they say, and a reader sees no letter before its time."""
+"""The strings are as described, and readers are causal."""
 
 import torch
 
@@ -17,7 +17,7 @@ from course_lib.support.training import seed
 STRINGS = returning_strings(200, torch.Generator().manual_seed(0))
 
 
-def test_what_can_be_known_stood_before_and_nothing_else_came_twice() -> None:
+def test_predictable_letters_appeared_before_and_no_others_repeat() -> None:
     for ids, known, answer in zip(*(part.tolist() for part in STRINGS), strict=True):
         places = [i for i, may in enumerate(known) if may]
         assert 3 <= len(places) <= 7
@@ -29,7 +29,7 @@ def test_what_can_be_known_stood_before_and_nothing_else_came_twice() -> None:
         assert len(set(ids)) == TOKENS - len(places) - 1
 
 
-def test_a_reader_does_not_look_ahead() -> None:
+def test_a_reader_is_causal() -> None:
     seed(0)
     for reader in (StringReader(), ToldReader()):
         ids = STRINGS.ids[:4]
@@ -40,7 +40,7 @@ def test_a_reader_does_not_look_ahead() -> None:
         assert torch.allclose(reader.weights(ids).sum(-1), torch.ones(()), atol=1e-5)
 
 
-def test_a_told_reader_knows_the_letter_before() -> None:
+def test_a_told_reader_is_given_the_letter_before() -> None:
     seed(0)
     reader = ToldReader()
     ids = STRINGS.ids[:1].clone()
@@ -50,7 +50,7 @@ def test_a_told_reader_knows_the_letter_before() -> None:
     assert changed.nonzero().flatten().tolist() == [4, 5]
 
 
-def test_training_lowers_the_loss_and_scores_are_what_the_weights_say() -> None:
+def test_training_lowers_the_loss_and_scores_follow_from_the_weights() -> None:
     random = seed(0)
     reader = StringReader(layers=1)
     before = reader_loss(reader, STRINGS)

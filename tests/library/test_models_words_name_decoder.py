@@ -1,4 +1,4 @@
-"""The towns are divided once and for all, and the trained decoder is what its file says."""
+"""The split of the towns is fixed, and the trained decoder matches its file."""
 
 import json
 import math
@@ -24,7 +24,7 @@ from course_lib.support.training import parameter_count
 from course_lib.transformer import Decoder
 
 
-def test_towns_are_held_out_once_and_nothing_is_on_both_sides() -> None:
+def test_no_town_is_both_held_out_and_for_training() -> None:
     towns = load_towns()
     assert towns == load_towns()
     assert len(towns.unseen) == HELD_OUT
@@ -58,7 +58,7 @@ def test_bits_are_those_of_every_letter_by_itself() -> None:
     assert bits.isnan().tolist() == [[False, False, False], [False, False, True]]
 
 
-def test_the_decoder_is_small_and_does_what_its_record_says() -> None:
+def test_the_decoder_is_small_and_has_the_recorded_loss() -> None:
     record = json.loads((DATA / "name_decoder.json").read_text())
     towns, decoder = load_towns(), load_name_decoder()
     assert not decoder.training

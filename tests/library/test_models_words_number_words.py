@@ -1,4 +1,4 @@
-"""The numbers in words are those of ``num2words``, divided as the lecture says."""
+"""The numbers in words are those of ``num2words``, split as in the lecture."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def test_the_ids_are_the_places_of_the_tokens() -> None:
     assert (WORDS.target[:, -1] == 0).all()
 
 
-def test_strange_endings_are_in_no_number_of_training() -> None:
+def test_unseen_endings_are_in_no_training_number() -> None:
     parts = [{(n + 1) % 100 for n in part.tolist()} for part in WORDS[-3:]]
     assert 43 in parts[2]
     assert len(parts[2]) == 8
@@ -39,7 +39,7 @@ def test_strange_endings_are_in_no_number_of_training() -> None:
     assert sorted(torch.cat(WORDS[-3:]).tolist()) == list(range(9999))
 
 
-def test_a_translator_that_is_sure_of_the_truth_is_not_surprised_and_writes_it() -> None:
+def test_a_perfect_translator_has_no_loss_and_writes_the_truth() -> None:
     seed(0)
     model = EncoderDecoder(len(WORDS.english_words), len(WORDS.german_pieces), 16, 1, 1, tokens=13)
     few = torch.arange(5)  # one word each

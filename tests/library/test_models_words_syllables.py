@@ -35,7 +35,7 @@ def test_a_word_has_as_many_syllables_as_its_first_pronunciation_has_vowels() ->
     assert WORDS["REFRIGERATOR"] == len([s for s in sounds if s[-1] in "012"])
 
 
-def test_the_rule_knows_the_silent_e() -> None:
+def test_the_rule_skips_the_silent_e() -> None:
     for word, count in [
         ("MAKE", 1),
         ("MAKER", 2),
@@ -48,7 +48,7 @@ def test_the_rule_knows_the_silent_e() -> None:
         assert syllables_by_rule(word) == count
 
 
-def test_blanks_do_not_change_what_the_reader_says() -> None:
+def test_blanks_do_not_change_the_prediction() -> None:
     torch.manual_seed(0)
     reader = SyllableReader(8)
     together = reader(spelled(["MAKE", "MAKER", "BANANA"]))
@@ -56,7 +56,7 @@ def test_blanks_do_not_change_what_the_reader_says() -> None:
     assert torch.allclose(together, alone, atol=1e-6)
 
 
-def test_the_bundled_reader_counts_as_well_as_its_report_says() -> None:
+def test_the_bundled_reader_has_the_recorded_accuracy() -> None:
     unseen = list(WORDS)[:HELD_OUT_WORDS]
     with torch.no_grad():
         said = load_syllable_reader()(spelled(unseen)).argmax(-1) + 1

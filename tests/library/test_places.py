@@ -1,4 +1,4 @@
-"""The towns of lecture 7 are what the head of their file says."""
+"""The towns of lecture 7 match the head of their file."""
 
 import json
 import re

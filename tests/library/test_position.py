@@ -44,7 +44,7 @@ def test_sinusoids_are_those_of_the_paper() -> None:
         assert_close(table, expected.to(dtype), 1e-12 if dtype == torch.float64 else 1e-6)
 
 
-def test_sinusoids_far_out_are_as_exact_as_near() -> None:
+def test_sinusoids_at_large_positions_are_as_exact_as_at_small_ones() -> None:
     # In float32 the angle 10⁶ alone is off by up to 0.03.
     (row,) = sinusoidal_at(torch.tensor([1_000_000]), 2)
     assert row.dtype == torch.float32

@@ -80,7 +80,7 @@ def test_outputs_states_and_gradients_are_those_of_torch(
     their_state = None
     if given_state is not None:
         inputs += [part.requires_grad_() for part in tensors(given_state)]
-        # Theirs has an axis of layers in front.
+        # PyTorch's state has an axis of layers in front.
         layered = tuple(part[None] for part in tensors(given_state))
         their_state = layered if ours is LSTM else layered[0]
 

@@ -1,4 +1,4 @@
-"""What the library cannot take is refused, and the message holds the name of what is wrong."""
+"""The library refuses bad arguments, and the message names the bad one."""
 
 import math
 import re
@@ -127,7 +127,7 @@ def of_transformer() -> Rows:
         return cache
 
     def broken_off(*, at: int) -> generation.KeyValueCache:
-        """A cache whose call ended in an exception in one of the layers, after an earlier call."""
+        """A cache after a first call and a second one that failed in one of the layers."""
         cache = filled(model, 2, 3) if at else generation.KeyValueCache()
         hook = model.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -762,7 +762,7 @@ GROUPS = [value for name, value in sorted(globals().items()) if name.startswith(
 
 
 @pytest.mark.parametrize("rows", GROUPS, ids=lambda rows: rows.__name__)
-def test_what_cannot_be_taken_is_refused_by_its_name(
+def test_bad_arguments_are_refused_by_name(
     rows: Callable[[], Rows], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRITON_INTERPRET", "1")
@@ -773,7 +773,7 @@ def test_what_cannot_be_taken_is_refused_by_its_name(
         except error as refusal:
             if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(refusal)):
                 wrong.append(f"row {number} should name {name}: {refusal}")
-        except Exception as other:  # noqa: BLE001 - the list tells it
+        except Exception as other:  # noqa: BLE001 - the list reports it
             wrong.append(f"row {number}, {name}: {type(other).__name__}: {other}")
         else:
             wrong.append(f"row {number} should refuse {name}")

@@ -1,4 +1,4 @@
-"""The checks that stand in bodies: what passes. What does not is in test_refusals.py."""
+"""Checks in function bodies: input that passes; test_refusals.py has the rest."""
 
 import math
 
@@ -9,7 +9,7 @@ from course_lib.support import checks
 X = torch.zeros(2, 3, 4)
 
 
-def test_good_input_passes_without_a_word() -> None:
+def test_good_input_passes_without_warnings() -> None:
     checks.check_floating(x=X, y=X[0])
     checks.check_shapes(query=(X, "*batch query d"), key=(X[:, :2], "*batch key d"))
     checks.check_scores(score=torch.tensor([-math.inf, 0.0]))

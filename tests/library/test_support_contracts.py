@@ -1,4 +1,4 @@
-"""A checked function refuses what its annotations do not allow, and is otherwise itself."""
+"""A checked function refuses what its annotations do not allow, and is otherwise unchanged."""
 
 import inspect
 import math

@@ -115,7 +115,7 @@ def test_an_excerpt_shows_a_part_of_the_library(monkeypatch):
     assert "def " not in text
 
 
-def test_numbers_reach_the_prose_as_it_writes_them(monkeypatch):
+def test_numbers_appear_in_the_prose_as_formatted(monkeypatch):
     glued = {}
     monkeypatch.setattr(figures, "glue", lambda name, text, **_: glued.update({name: text}))
     found = {"share": 0.874, "loss": -1.25, "count": 12_000, "word": "well-known", "five": [1, 3]}

@@ -61,7 +61,7 @@ def test_fit_uses_the_optimizer_and_the_rate_that_it_is_given(line: tuple) -> No
     torch.testing.assert_close(model.weight.detach(), expected)
 
 
-def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) -> None:
+def test_one_cycle_rises_in_the_first_third_and_falls_to_zero(line: tuple) -> None:
     model, batches = line
     both = [
         torch.optim.AdamW([p], lr=rate)
@@ -84,7 +84,7 @@ def test_one_cycle_rises_in_the_first_third_and_falls_to_nothing(line: tuple) ->
     assert all((p != b).any() for p, b in zip(model.parameters(), before, strict=True))
 
 
-def test_rates_warm_up_for_a_hundred_steps_and_fall_to_nothing_along_a_cosine(line: tuple) -> None:
+def test_rates_warm_up_for_a_hundred_steps_and_fall_to_zero_along_a_cosine(line: tuple) -> None:
     descent = torch.optim.SGD(line[0].parameters(), lr=0.5)
     plan, rates = warmed_up(descent, 400), []
     for _ in range(400):
@@ -120,7 +120,7 @@ def test_the_progress_bar_goes_to_stderr_and_can_be_left_out(
     assert f"loss={history[-1]:.4g}" in err
 
 
-def test_a_loader_is_gone_through_again_and_a_generator_once(line: tuple) -> None:
+def test_a_loader_is_iterated_again_and_a_generator_once(line: tuple) -> None:
     model, batches = line
     x, y = torch.cat([x for x, _ in batches]), torch.cat([y for _, y in batches])
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=32)
@@ -152,7 +152,7 @@ def draws() -> tuple:
     return random.random(), np.random.rand(), torch.rand(()).item()  # noqa: NPY002, S311
 
 
-def test_the_seed_settles_what_every_library_draws() -> None:
+def test_the_seed_fixes_the_random_numbers_of_every_library() -> None:
     first = seed(3)
     expected = draws()
     again = seed(3)
@@ -208,7 +208,7 @@ def test_a_warm_up_raises_the_rate_evenly_and_leaves_the_rest_to_the_cosine():
     fit_side_by_side(
         [walker], lambda model, batch: model(batch), [slope], steps=8, learning_rate=0.1, warm_up=4
     )
-    # Where the slope stays, each of Adam's steps is as long as the rate.
+    # With a constant slope, each of Adam's steps is as long as the rate.
     rising = sum(0.1 * (n + 1) / 4 for n in range(4))
     falling = sum(0.05 * (1 + math.cos(math.pi * n / 4)) for n in range(4))
     assert walker.place.item() == pytest.approx(-(rising + falling), rel=1e-6)

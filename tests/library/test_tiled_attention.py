@@ -1,4 +1,4 @@
-"""Attention in tiles: against the whole softmax, as a monoid of reports, and by counted loads."""
+"""Tiled attention against the whole softmax, merging of partial results, and counted loads."""
 
 import math
 from functools import reduce
@@ -59,7 +59,7 @@ def bottom_right(query: int, key: int) -> Tensor:
 
 
 def report(seed: int, *, queries: int = 4, spread: float = 1.0) -> Partial:
-    """What two random keys say, with some queries that see none of them."""
+    """The partial result of two random keys, with some queries that see none of them."""
     query, key, value = inputs(query=queries, key=2, seed=seed)
     return partial_attention(spread * query, key, value, mask=randn(queries, 2, seed=seed) > 0)
 
@@ -74,7 +74,7 @@ def assert_same_knowledge(first: Partial, second: Partial) -> None:
         assert_close(one, other)
 
 
-def test_a_report_holds_maximum_total_and_output_as_plain_loops_find_them():
+def test_a_partial_result_holds_maximum_total_and_output_of_plain_loops():
     query, key, value = inputs(query=3, key=5)
     found = partial_attention(query, key, value, scale=0.7)
     for i in range(3):
@@ -86,7 +86,7 @@ def test_a_report_holds_maximum_total_and_output_as_plain_loops_find_them():
         assert_close(found.output[i], blend)
 
 
-def test_one_tile_of_all_keys_finishes_as_attention():
+def test_one_tile_of_all_keys_gives_attention():
     for dtype in list(TOLERANCE):
         for batch in [(), (2, 3), (0,)]:
             query, key, value = (x.to(dtype) for x in inputs(*batch, query=3, key=5))
@@ -96,7 +96,7 @@ def test_one_tile_of_all_keys_finishes_as_attention():
             assert_close(finish(partial_attention(query, key, value, mask=mask)), expected)
 
 
-def test_a_query_that_sees_no_key_of_a_tile_gets_the_empty_report():
+def test_a_query_without_keys_in_a_tile_gets_the_empty_result():
     query, key, value = inputs(query=2, key=3)
     mask = torch.tensor([[False, False, False], [True, False, True]])
     found = partial_attention(query, key, value, mask=mask)
@@ -117,7 +117,7 @@ def test_merging_is_associative(a: int, b: int, c: int, spread: float):
 
 @few
 @given(SEEDS, st.lists(st.integers(1, 3), min_size=1, max_size=5), st.randoms(), SPREADS)
-def test_any_split_of_the_keys_in_any_order_finishes_as_softmax(
+def test_any_split_of_the_keys_in_any_order_gives_softmax_attention(
     seed: int, lengths: list[int], random, spread: float
 ):
     query, key, value = inputs(query=3, key=sum(lengths), seed=seed)
@@ -154,7 +154,7 @@ def test_gradients_in_tiles_are_those_of_autograd(
 
 @few
 @given(SIZES, SIZES, TILINGS)
-def test_a_plan_visits_each_visible_pair_once_and_no_tile_that_lies_in_the_future(
+def test_a_plan_visits_each_visible_pair_once_and_no_future_tile(
     query: int, more: int, tiling: dict
 ):
     key = query + more - 1
@@ -172,7 +172,7 @@ def test_a_plan_visits_each_visible_pair_once_and_no_tile_that_lies_in_the_futur
 
 @few
 @given(SIZES, SIZES, st.integers(1, 12), SEEDS)
-def test_keys_dealt_out_in_any_number_of_parts_give_softmax_attention(
+def test_keys_split_into_any_number_of_parts_give_softmax_attention(
     query: int, key: int, parts: int, seed: int
 ):
     q, k, v = inputs(2, query=query, key=key, seed=seed)
@@ -255,7 +255,7 @@ def test_on_chip_bytes_are_those_of_the_arrays_that_a_tile_holds():
     assert two_stages == expected - in_registers + 2 * (k.numel() + v.numel())
 
 
-# What the meter counts, against sizes known by hand -----------------------------------------------
+# The meter, against sizes computed by hand -------------------------------------------------------
 
 
 def test_a_meter_counts_what_operators_read_and_write_and_no_view():
@@ -269,7 +269,7 @@ def test_a_meter_counts_what_operators_read_and_write_and_no_view():
     assert meter.most == 12 + 15
 
 
-def test_a_meter_knows_what_exists_at_a_time():
+def test_a_meter_counts_the_arrays_alive_at_a_time():
     x = torch.zeros(10)
     with TrafficMeter() as passing:
         for _ in range(4):

@@ -1,4 +1,4 @@
-"""The topic modules work on a bare machine: a GPU and PyTorch, no notebook and no plots."""
+"""The topic modules need only a GPU machine with PyTorch, no notebook or plotting libraries."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ class Refuse(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse())
 """
-# What the lectures need besides the topics. Any other module has to do without its libraries.
+# The packages of the lectures. All other modules must not import their libraries.
 MORE = {"exercises", "kernels", "widgets", "figures.py"}
 LIBRARY = Path(course_lib.__file__).parent
 TOPICS = [

@@ -43,7 +43,7 @@ def assert_close(actual: Tensor, expected: Tensor) -> None:
 
 
 def shaken(model: nn.Module) -> nn.Module:
-    """The model with every parameter at random: norms and biases are not at their neutral start."""
+    """The model with random parameters, so that norms and biases are not neutral."""
     with torch.no_grad():
         for seed, parameter in enumerate(model.parameters()):
             parameter.add_(0.3 * randn(*parameter.shape, dtype=parameter.dtype, seed=seed))
@@ -56,7 +56,7 @@ def shaken(model: nn.Module) -> nn.Module:
 def pairs_of_attention(
     ours: MultiHeadAttention, theirs: nn.MultiheadAttention
 ) -> Iterator[tuple[nn.Parameter, nn.Parameter, slice]]:
-    """Each parameter of ours, PyTorch's, and which rows of PyTorch's it is."""
+    """Each of our parameters, PyTorch's, and its rows in PyTorch's."""
     d_model = theirs.embed_dim
     for i, linear in enumerate((ours.query, ours.key, ours.value)):
         rows = slice(i * d_model, (i + 1) * d_model)
@@ -69,7 +69,7 @@ def pairs_of_attention(
 def pairs(
     ours: EncoderBlock | DecoderBlock, theirs: nn.Module
 ) -> Iterator[tuple[nn.Parameter, nn.Parameter, slice]]:
-    """The parameters of a block and of PyTorch's layer that mean the same."""
+    """Equivalent parameters of a block and of PyTorch's layer."""
     yield from pairs_of_attention(ours.attention, theirs.self_attn)
     modules = [(ours.attention_residual.norm, theirs.norm1)]
     if isinstance(ours, DecoderBlock):
@@ -103,7 +103,7 @@ def twins(kind: str, norm: str, dtype: torch.dtype) -> tuple[nn.Module, nn.Modul
 
 
 def assert_same(ours: nn.Module, theirs: nn.Module, output: Tensor, expected: Tensor) -> None:
-    """Outputs and the gradients of all parameters."""
+    """Compare outputs and the gradients of all parameters."""
     assert_close(output, expected)
     covector = randn(*output.shape, dtype=output.dtype, seed=5)
     output.backward(covector)

@@ -1,4 +1,4 @@
-"""Masked language modelling: what is hidden, who sees it, and what is counted."""
+"""Masked language modelling: masks, attention and the loss."""
 
 import math
 
@@ -47,7 +47,7 @@ def test_a_model_is_embedding_blocks_norm_and_the_embedding_again() -> None:
             torch.testing.assert_close(model(ids), nn.functional.linear(x, weight))
 
 
-def test_a_reading_is_the_answer_when_all_later_blocks_add_nothing() -> None:
+def test_a_lens_reading_is_the_answer_if_later_blocks_add_nothing() -> None:
     for position in POSITIONS:
         model, ids = shaken(position), some_ids(2, 6)
         valid = padding(6, 4, tokens=6)

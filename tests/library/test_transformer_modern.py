@@ -68,7 +68,7 @@ def test_swiglu_is_its_formula_for_every_token() -> None:
 
 
 def one_by_one(mixture: MixtureOfExperts, x: Tensor) -> Tensor:
-    """Each token alone through the experts of the highest scores, weighed by their softmax."""
+    """Each token alone through its top experts, weighted by their softmax."""
     outputs = []
     for token in x.reshape(-1, x.shape[-1]):
         score = mixture.router.weight @ token
@@ -128,7 +128,7 @@ def test_shares_sum_to_one_over_the_most_probable_experts(seed: int) -> None:
 
 
 def by_pytorch(block: ModernBlock, x: Tensor, position: Tensor, mask: Tensor | None) -> Tensor:
-    """The block of PyTorch's norm and operator, with grouped queries of PyTorch's own."""
+    """A block of PyTorch's norm and attention operator, with PyTorch's grouped queries."""
     heads, attention = block.attention.heads, block.attention
 
     def split(linear: nn.Linear, tokens: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from course_lib import basis as library
 
 
 def tents(x: Tensor, nodes: Tensor) -> Tensor:
-    """As the lecture draws them: the lower of a line that rises and a line that falls."""
+    """The formula of the lecture: the lower of a rising and a falling line."""
     wall = torch.tensor([math.inf])
     before, after = torch.cat([-wall, nodes[:-1]]), torch.cat([nodes[1:], wall])
     rise = torch.nan_to_num((x[:, None] - before) / (nodes - before), nan=1.0)

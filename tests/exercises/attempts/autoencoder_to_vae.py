@@ -13,7 +13,7 @@ def kl_by_torch(mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 def draw_by_torch(mean: Tensor, log_variance: Tensor, noise: Tensor) -> Tensor:
-    # The quantile of the cloud at the place where the noise stands in its own distribution.
+    # The quantile of the posterior at the level of the noise in its own distribution.
     place = Normal(0.0, 1.0).cdf(noise.double())
     return Normal(mean.double(), (log_variance.double() / 2).exp()).icdf(place)
 

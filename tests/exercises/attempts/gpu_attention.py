@@ -16,7 +16,7 @@ def stepped(maximum: Tensor, total: Tensor, score: Tensor) -> Tensor:
 
 
 def by_logarithm(maximum: Tensor, total: Tensor, score: Tensor) -> Tensor:
-    """Through the logarithm of the whole sum, which has no maximum."""
+    """Through the logarithm of the whole sum, without a maximum."""
     higher = torch.maximum(maximum, score.max())
     level = torch.logsumexp(torch.cat([score, (maximum + total.log())[None]]), 0)
     return torch.stack([higher, (level - higher).exp()])

@@ -12,7 +12,7 @@ from course_lib import position as library
 def table(
     frequency: Callable[[int, int], float] = lambda i, d: 10_000 ** (-2 * i / d),
 ) -> Callable[[int, int], Tensor]:
-    """Number by number, where the hand of pair ``i`` turns at the given frequency."""
+    """Number by number; pair ``i`` rotates at the given frequency."""
 
     def attempt(tokens: int, d_model: int) -> Tensor:
         rows = []
@@ -34,7 +34,7 @@ def by_matrix(x: Tensor, position: Tensor) -> Tensor:
 
 
 def by_partner(x: Tensor, position: Tensor) -> Tensor:
-    """As many libraries write it, with the partner of each feature in a second copy."""
+    """As in many libraries, with the partner of each feature in a second copy."""
     d = x.shape[-1]
     angle = position[:, None] * 10_000.0 ** (-torch.arange(0, d, 2) / d)
     angle = angle.repeat_interleave(2, dim=-1)

@@ -27,7 +27,7 @@ def by_torch(from_input: Tensor, from_hidden: Tensor, hidden: Tensor) -> Tensor:
 
 
 def by_autograd(weight: Tensor, hidden: Tensor) -> Tensor:
-    """Finds inputs that lead through these very states, and lets autograd go through them."""
+    """Finds inputs that lead to these states, and differentiates through them."""
     before = torch.cat([torch.zeros(1, weight.shape[0]), hidden[:-1]])
     inputs = hidden.atanh() - before @ weight.T
 
