@@ -1,7 +1,6 @@
-"""The cells of a lecture that check its claims, to be run with wrong implementations.
+"""Run the cells of a lecture that check its claims, with right and wrong implementations.
 
-Such a cell reads names that cells before it bind. They are run too: those of their statements that
-it needs, and no more.
+Only those statements of earlier cells are run that bind a name which the cell needs.
 """
 
 import ast
@@ -26,7 +25,7 @@ SILENT = {"glue": lambda *_, **__: None}
 
 @cache
 def _cells(stem: str) -> list[tuple[str, str]]:
-    """The code cells of a lecture, each with the label of the claim that it checks, or with ''."""
+    """The code cells of a lecture, each with the label of its claim, or with ''."""
     found, label = [], ""
     for cell in nbformat.read(LECTURES / f"{stem}.ipynb", as_version=4).cells:
         if cell.cell_type == "markdown" and ":label: prop-" in cell.source:
@@ -43,9 +42,9 @@ def claims(stem: str) -> dict[str, str]:
 
 
 def check(stem: str, label: str, wrong: dict[str, object]) -> None:
-    """Run the cell of a claim, with these names in place of those that the lecture binds.
+    """Run the cell of a claim, with these names instead of the lecture's.
 
-    Raises ``AssertionError`` where the claim falls, ``RuntimeError`` if something falls before it.
+    Raises ``AssertionError`` if the claim fails, ``RuntimeError`` if something fails before it.
     """
     threads = torch.get_num_threads()
     torch.manual_seed(0)
@@ -67,10 +66,9 @@ def holds_and_falls(
     wrong: dict[str, tuple[str, dict]],
     known: Callable[[], dict[str, object]] = dict,
 ) -> None:
-    """Assert that a claim holds with the ``known`` names, and falls to each wrong one of it.
+    """Assert that a claim holds with the ``known`` names, and fails with each wrong one.
 
-    What is wrong has the name by which the lecture calls it, or is a place in the library and the
-    name that it has there.
+    A wrong one replaces a name of the lecture, or a name in a module of the library.
     """
     cases = [names for claim, names in wrong.values() if claim == label]
     assert cases
@@ -86,7 +84,7 @@ def holds_and_falls(
 
 @cache
 def _needed(stem: str, label: str) -> list[ast.stmt]:
-    """The statements before the cell of a claim that make what it reads, or what they read."""
+    """The statements before the cell of a claim that it depends on, directly or not."""
     kept: list[ast.stmt] = []
     wanted, _ = _flow(ast.parse(claims(stem)[label]).body)
     before = _cells(stem)[: [found for found, _ in _cells(stem)].index(label)]
@@ -99,7 +97,7 @@ def _needed(stem: str, label: str) -> list[ast.stmt]:
 
 
 def _flow(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
-    """The names that statements, one after the other, read from outside, and those they bind."""
+    """The global names that a sequence of statements reads, and those that it binds."""
     outside, bound = set(), set()
     for statement in reversed(body):
         reads, binds = _names(statement)
@@ -114,7 +112,7 @@ def _either(*ways: list[ast.stmt]) -> tuple[set[str], set[str]]:
 
 
 def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """The global names that a statement reads from outside, and those that it binds."""
+    """The global names that a statement reads, and those that it binds."""
     match statement:
         case ast.For(target=target, iter=source, body=body):
             return _flow([ast.Assign([target], source), *body])
@@ -150,7 +148,7 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 def _changed(statement: ast.stmt) -> set[str]:
-    """The name of an object whose method is called for what it does, as in ``model.eval()``."""
+    """The name of an object that a method call may change, as in ``model.eval()``."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute() as place)):
             while isinstance(place, ast.Attribute | ast.Subscript):

@@ -1,8 +1,8 @@
-"""Run as a program, with Firefox and its arguments: a Firefox that Playwright can drive.
+"""A proxy through which Playwright can drive Firefox; run with Firefox and its arguments.
 
-Playwright asks each new window to emulate media features, by a command of WebDriver BiDi that
-Firefox 153 ESR does not know, and gives up. This stands between the two and answers, for Firefox,
-that nothing was asked of it. All else passes as it is, and so does that command once it is known.
+Playwright sends each new window a WebDriver BiDi command to emulate media features, which Firefox
+153 ESR does not have, and gives up. The proxy replaces Firefox's error by an empty answer, and
+forwards all else, and that command too once Firefox has it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ LONGEST_MESSAGE = 2**30  # a picture of a page is one message
 
 
 class Between(WebSocketHandler):
-    """Hands messages on, from Playwright to Firefox and back."""
+    """Forwards messages from Playwright to Firefox and back."""
 
     def initialize(self, firefox: str) -> None:
         self.address = firefox
@@ -45,7 +45,7 @@ class Between(WebSocketHandler):
 
 
 def with_emulation(message: str) -> str:
-    """Firefox's message; where it does not know how to emulate something, one without complaint."""
+    """Firefox's message, without an error about a missing emulation command."""
     if '"unknown command"' not in message:
         return message
     answer = json.loads(message)
@@ -55,7 +55,7 @@ def with_emulation(message: str) -> str:
 
 
 async def run(firefox: list[str]) -> int:
-    """Run Firefox, and tell Playwright the address at which this listens in place of its own."""
+    """Run Firefox, and print the address of the proxy for Playwright."""
     process = await asyncio.create_subprocess_exec(*firefox, stderr=PIPE)
     async for line in process.stderr:
         said = line.decode(errors="replace").rstrip()

@@ -1,4 +1,4 @@
-"""What a machine without browsers gets: from .ci/run with apt-get, from the tests themselves."""
+"""A machine without browsers: what .ci/run installs, and what the tests fetch."""
 
 import os
 import shutil
@@ -14,15 +14,15 @@ from firefox import NO_FIREFOX
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOSING_LINE = "===== 3 passed, 1 skipped in 0.01s ====="
-# What .ci/run needs of any Debian. Nothing else is on its path but the stubs of a test.
+# The programs of Debian that .ci/run needs. Its path has only these and the stubs of a test.
 TOOLS = ("bash", "dirname", "env", "grep", "id", "mktemp", "rm", "tail", "tee")
-# The variable that may name a browser, and the module that finds it.
+# The variable of a browser, and the module that finds it.
 BROWSERS = {"CHROME_PATH": chromium, "FIREFOX_PATH": firefox}
 BROWSER_PACKAGES = {"chromium-headless-shell", "fonts-dejavu-core", "firefox-esr"}
 
 
 class Machine:
-    """A machine whose programs write down that they were called, and with what."""
+    """A machine whose programs record their calls and arguments."""
 
     def __init__(self, folder: Path) -> None:
         self.programs = folder / "bin"
@@ -63,7 +63,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """It lacks browsers and nothing else."""
+    """A machine that lacks only browsers."""
     machine = Machine(tmp_path)
     machine.has("apt-get", "python3")
     machine.has("sudo", answer='exec "$@"')
@@ -74,7 +74,7 @@ def machine(tmp_path: Path) -> Machine:
 def test_on_a_bare_machine_ci_installs_browsers_then_runs_the_two_commands_of_the_readme(
     machine,
 ):
-    machine.has("python3", answer="exit 1")  # it cannot make an environment
+    machine.has("python3", answer="exit 1")  # it cannot create an environment
     result = machine.runs_ci()
     assert result.returncode == 0, result.stderr
     assert machine.installs() == BROWSER_PACKAGES | {"python3-venv"}
@@ -86,7 +86,7 @@ def test_on_a_bare_machine_ci_installs_browsers_then_runs_the_two_commands_of_th
     assert result.stdout.splitlines()[-1] == CLOSING_LINE
 
 
-def test_ci_installs_no_browser_that_is_there(machine, tmp_path):
+def test_ci_installs_no_browser_that_is_installed(machine, tmp_path):
     machine.has("chromium")
     named = stub(tmp_path / "my browser", "")
     assert machine.runs_ci(FIREFOX_PATH=named).returncode == 0
@@ -106,7 +106,7 @@ def test_ci_fails_with_the_tests_and_still_ends_with_their_closing_line(machine)
     assert result.stdout.splitlines()[-1] == closing
 
 
-def test_a_browser_is_found_on_the_path_or_where_a_variable_says(machine, monkeypatch):
+def test_a_browser_is_found_on_the_path_or_in_a_variable(machine, monkeypatch):
     monkeypatch.setenv("PATH", str(machine.programs))
     machine.has("my-browser")
     for variable, browser in BROWSERS.items():
@@ -130,7 +130,7 @@ def stub(path: Path, script: str) -> str:
     return str(path)
 
 
-def test_a_chromium_that_was_fetched_starts_or_says_why_not_and_what_to_do(tmp_path, monkeypatch):
+def test_a_fetched_chromium_starts_or_reports_why_not_and_what_to_do(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     own = tmp_path / "chrome"
     for install, reason in {
@@ -146,7 +146,7 @@ def test_a_chromium_that_was_fetched_starts_or_says_why_not_and_what_to_do(tmp_p
     assert fetch(str(own), installer=[stub(tmp_path / "install", install)]) == ""
 
 
-def test_workers_that_ask_at_once_fetch_once_and_get_the_same_answer(tmp_path):
+def test_concurrent_workers_fetch_once_and_get_the_same_answer(tmp_path):
     install = stub(tmp_path / "install", f'echo asked >> "{tmp_path}/log"; sleep 0.5; exit 3')
     worker = (
         "import sys, pathlib; from chromium import asked_once, fetch\n"
@@ -178,12 +178,12 @@ def test_without_browsers_and_a_network_browser_tests_skip_but_fail_in_ci(machin
         "CI": ci,
         "SITE": str(site),
         "PLAYWRIGHT_BROWSERS_PATH": str(machine.programs / "none"),
-        "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",  # nobody listens there
+        "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",  # no server listens there
     }
     mathematics = ROOT.glob("tests/widgets/test_mathematics_*.py")
     some_tests = [min(mathematics), ROOT / "tests" / "site" / "test_firefox.py"]
     command = [sys.executable, "-m", "pytest", *map(str, some_tests), "-p", "no:cacheprovider"]
-    command += ["-o", "addopts=-ra"]  # types of the library's calls are not what is asked here
+    command += ["-o", "addopts=-ra"]  # type checks of the library are not needed here
     result = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
     )

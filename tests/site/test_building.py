@@ -1,4 +1,4 @@
-"""What a page of the book or of the slides becomes when it is written."""
+"""Pages of the book and of the slides as they are written."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def figure():
 
 
 def of_yesterday(page):
-    """Outputs as they were before the code of figures and listings changed."""
+    """Outputs from before a change of the code of figures and listings."""
     page = re.sub(r'"code": "[^"]*"', '"code": "b2xk"', page)
     return page.replace("courseFigure=", "yesterday=").replace(">return</span>", ">yield</span>")
 
@@ -34,7 +34,7 @@ def of_an_older_format(page):
 
 @pytest.fixture(params=["page", "slides"])
 def written(monkeypatch, tmp_path, request):
-    """Writes a lecture as a page or as slides; what Sphinx would warn of is in ``warned``."""
+    """Writes a lecture as a page or as slides; ``warned`` has the warnings."""
     warned = []
 
     def warning(message, *values, location):
@@ -63,7 +63,7 @@ def codes(page):
     return [json.loads(payload).get("code") for payload in found]
 
 
-def test_a_lecture_gets_the_code_of_today(written):
+def test_a_lecture_gets_the_current_code(written):
     page = written.write(of_yesterday(figure() + figure() + LISTED))
     assert written.warned == []
     assert codes(page) == [*codes(figure()), None]
@@ -90,7 +90,7 @@ def test_slides_begin_where_cells_say_so():
     ]
 
 
-def test_what_pages_are_written_with_counts_every_letter_of_the_library(tmp_path):
+def test_any_change_of_the_library_writes_pages_again(tmp_path):
     (tmp_path / "course_lib").mkdir()
     script = tmp_path / "course_lib" / "soft_lookup.js"
     found = set()
@@ -103,7 +103,7 @@ def test_what_pages_are_written_with_counts_every_letter_of_the_library(tmp_path
 
 
 class Words(HTMLParser):
-    """What a page says, its runs of white space as one, but as they are in code and payloads."""
+    """The text of a page with collapsed white space, except in code and payloads."""
 
     def __init__(self, page):
         super().__init__()
@@ -117,7 +117,7 @@ class Words(HTMLParser):
         self.said += [data] if self.as_it_is else data.split()
 
 
-def test_a_page_is_written_small_and_says_what_it_said():
+def test_a_page_is_minified_without_changing_its_text():
     page = f"""<!doctype html><html lang="en"><head><title>One</title></head>
     <body>
       <p class="a">Two   <b>three</b> <i>four</i> \\(a &lt; b\\)</p>

@@ -1,4 +1,4 @@
-"""What scripts/tools/check_javascript.py finds, and what it says where npm cannot be reached."""
+"""Faults that scripts/tools/check_javascript.py finds, and its message without npm."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ export function twice(x) {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with one module of JavaScript, which is right."""
+    """A project with one correct module of JavaScript."""
     script = tmp_path / "scripts" / "tools" / "check_javascript.py"
     script.parent.mkdir(parents=True)
     shutil.copy(ROOT / script.relative_to(tmp_path), script)
@@ -44,7 +44,7 @@ def check(project: Path, *options: str, **environment: str) -> subprocess.Comple
 
 
 @pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 1)])
-def test_without_npm_one_line_says_that_nothing_was_checked_and_ci_fails(project, ci, code):
+def test_without_npm_a_line_reports_that_nothing_was_checked_and_ci_fails(project, ci, code):
     nobody = {"npm_config_registry": "http://127.0.0.1:9", "npm_config_cache": str(project / "c")}
     result = check(project, CI=ci, **nobody)
     assert result.returncode == code
@@ -63,7 +63,7 @@ def tools(project: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tools")
-def test_lint_and_types_are_checked_and_what_can_be_put_right_is(project):
+def test_lint_and_types_are_checked_and_fixable_faults_are_fixed(project):
     module = project / "course_lib" / "widgets" / "module.js"
     for wrong, complaint in {
         "const y = 1;\n  return 2 * x;": "noUnusedVariables",
@@ -81,7 +81,7 @@ def test_lint_and_types_are_checked_and_what_can_be_put_right_is(project):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tools")
-def test_what_is_right_passes_and_what_others_wrote_is_left_alone(project):
+def test_correct_code_passes_and_vendored_code_is_not_checked(project):
     vendored = project / "course_lib" / "widgets" / "js" / "vendor" / "library.js"
     vendored.parent.mkdir(parents=True)
     vendored.write_text("export const f=(x)=>{ var y; return x }\n")

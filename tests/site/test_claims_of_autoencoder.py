@@ -25,7 +25,7 @@ BEFORE = COMMON | TORCH | {"np": np, "combinations": combinations, "pairwise": p
 
 @cache
 def shared_source() -> str:
-    """What the checks share: linear VAEs with their evidence, and the training of such a VAE."""
+    """Source that the checks share: linear VAEs with their evidence, and their training."""
     cells = nbformat.read(LECTURES / f"{LECTURE}.ipynb", as_version=4).cells
     linear = next(cell.source for cell in cells if "def linear_vae" in cell.source)
     trained, _, _ = claims(LECTURE)["prop-collapse"].partition("for s2, d_z in")
@@ -34,7 +34,7 @@ def shared_source() -> str:
 
 @cache
 def letters() -> tuple[Tensor, Tensor]:
-    """Eighty letters *g* and which letter they are."""
+    """Eighty letters *g* and their labels."""
     g = LETTERS.index("g")
     return load_typefaces().picture[:80, g].flatten(1), torch.full((80,), g)
 
@@ -67,14 +67,14 @@ def mean_over_pixels(model: library.VAE, x: Tensor, z: Tensor, *_: None) -> Tens
 
 
 def ink_is_paper(model: library.VAE, x: Tensor, z: Tensor, *_: None) -> Tensor:
-    """The cross-entropy has lost the half for white pixels."""
+    """The cross-entropy without its term for white pixels."""
     if model.likelihood == "gaussian":
         return log_likelihood(model, x, z)
     return (x * model.decode(z).log()).sum(-1)
 
 
 def weighted(combine: Callable[[Tensor], Tensor], q: float = 1.0) -> Callable:
-    """An importance-weighted bound that makes one number of its weights in its own way."""
+    """An importance-weighted bound that combines its weights wrongly."""
 
     def importance_bound(model: library.VAE, x: Tensor, **chosen: object) -> Tensor:
         cloud = Normal(*spread(*model.encode(x)))
@@ -98,7 +98,7 @@ def log_mean(weight: Tensor) -> Tensor:
 
 
 def changed(change: Callable[[library.VAE, int], None]) -> Callable:
-    """The solved VAE with something put wrong afterwards."""
+    """The solved VAE with a change."""
 
     def probabilistic_pca(x: Tensor, d_z: int) -> library.VAE:
         model = solved(x, d_z)

@@ -41,7 +41,7 @@ def small(kind: type[Decoder] = Decoder, **options: object) -> Decoder:
 
 
 def crossing(which: Tensor) -> Tensor:
-    """Thirteen pieces that look at six words, and the last three turned round."""
+    """Cross-attention of thirteen pieces to six words, and of the last three reversed."""
     weights = torch.zeros(len(which), 13, 6)
     for piece, word in ((10, 5), (11, 4), (12, 4)):
         weights[:, piece, word] = 1
@@ -50,7 +50,7 @@ def crossing(which: Tensor) -> Tensor:
 
 @cache
 def library() -> dict[str, object]:
-    """What the cells need of the library, and what earlier cells of the lecture made."""
+    """Names from the library and from earlier cells of the lecture."""
     towns, letters = load_towns(), 13
     torch.manual_seed(0)
     tiny = Decoder(3, 8, 2, 1, tokens=6).double()
@@ -84,11 +84,11 @@ def library() -> dict[str, object]:
     }
 
 
-TRAINED = {"prop-nucleus"}  # what it says of two bets needs a decoder that knows names
+TRAINED = {"prop-nucleus"}  # its two prompts need a trained decoder
 
 
 class Peeking(Decoder):
-    """The letter that comes next makes itself a little more probable."""
+    """Leaks the next letter: it becomes a little more probable."""
 
     def forward(self, ids: Tensor, *given: object, **more: object) -> Tensor:
         ahead = F.one_hot(ids.roll(-1, -1), self.vocabulary_size)
@@ -96,7 +96,7 @@ class Peeking(Decoder):
 
 
 class ProjectsAgain(KeyValueCache):
-    """It returns what it should, and projects all keys anew meanwhile."""
+    """Right results, but all keys are projected anew."""
 
     def extend(self, layer: torch.nn.Module, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         key, value = super().extend(layer, key, value)
@@ -105,7 +105,7 @@ class ProjectsAgain(KeyValueCache):
 
 
 class Deaf(EncoderDecoder):
-    """It writes whatever the source says."""
+    """Ignores the source."""
 
     def forward(self, source: Tensor, ids: Tensor, **more: Tensor) -> Tensor:
         return super().forward(torch.ones_like(source), ids, **more)

@@ -24,7 +24,7 @@ LECTURE = "06_encoder"
 
 
 def shaken(kind: type = MaskedLanguageModel) -> MaskedLanguageModel:
-    """Two blocks with random weights, whose output depends on all that they see."""
+    """Two blocks with random weights, whose output depends on all visible tokens."""
     seed(0)
     size = len(spelling.LETTERS)
     model = kind(size, 16, heads=2, layers=2, tokens=spelling.LONGEST, position="rotary")
@@ -55,7 +55,7 @@ LIBRARY = {
 
 
 class NormInside(Residual):
-    """Post-norm that norms what the layer gives and not the sum; pre-norm as it should be."""
+    """Post-norm that norms the layer's output instead of the sum; pre-norm is right."""
 
     def forward(self, x: Tensor, layer: nn.Module) -> Tensor:
         return super().forward(x, layer) if self.pre else x + self.norm(layer(x))

@@ -17,7 +17,7 @@ from course_lib.tiled_attention import Partial
 pytestmark = pytest.mark.slow
 LECTURE = "15_gpu_attention"
 ON_GPU = torch.cuda.is_available()
-with pytest.MonkeyPatch.context() as patch:  # kernels learn where they run when they are imported
+with pytest.MonkeyPatch.context() as patch:  # kernels choose GPU or interpreter on import
     if not ON_GPU:
         patch.setenv("TRITON_INTERPRET", "1")
     pytest.importorskip("triton", reason="Triton is made for Linux")
@@ -31,7 +31,7 @@ def _interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def added(first: Partial, second: Partial) -> Partial:
-    """No side shrinks."""
+    """Adds outputs without rescaling either side."""
     larger = torch.maximum(first.maximum, second.maximum)
     return Partial(larger, first.total + second.total, first.output + second.output)
 
@@ -53,7 +53,7 @@ def not_dealt(query: Tensor, key: Tensor, value: Tensor, *, parts: int) -> Tenso
 def flash(
     query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False, scale: float | None = None
 ) -> Tensor:
-    """Attention by the formula, as a kernel is called."""
+    """Attention by the formula, with the signature of a kernel."""
     seen = torch.ones(query.shape[-2], key.shape[-2], device=query.device)
     seen = seen.tril(key.shape[-2] - query.shape[-2]).bool() if causal else None
     return formula.attention(query, key, value, mask=seen, scale=scale)
@@ -64,7 +64,7 @@ def vector(z: Tensor, A: Tensor) -> Tensor:
 
 
 def without_the_mean(query: Tensor, key: Tensor, value: Tensor, gradient: Tensor, **_: int):
-    """Every change of a weight counts, though the weights of a row add up to one."""
+    """The gradient of the weights as if a row need not sum to one."""
     score = query @ key.mT / math.sqrt(query.shape[-1])
     weight = score.softmax(-1)
     slope = weight * (gradient @ value.mT) / math.sqrt(query.shape[-1])

@@ -1,4 +1,4 @@
-"""The checks of lecture 11 fall to wrong implementations, each to those that are named here."""
+"""The checks of lecture 11 fail with the wrong implementations that are named here."""
 
 import re
 from pathlib import Path
@@ -25,14 +25,14 @@ def run(cell, names):
 
 @pytest.fixture(scope="module")
 def checks():
-    """The cells that check each claim, and the names that they leave when all of them pass."""
+    """The cells that check each claim, and the names that they bind."""
     names, found, label = {"__name__": "lecture"}, {}, None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("myst_nb.glue", lambda *_, **__: None)
         for cell in nbformat.read(LECTURE, 4).cells:
             label = next(iter(re.findall(r":label: (prop-[\w-]+)", cell.source)), label)
             claim = "claim" in cell.metadata.get("tags", [])
-            measures = cell.source.startswith("def swing(")  # what the check of the orders looks at
+            measures = cell.source.startswith("def swing(")  # used by the check of the orders
             if claim or measures or cell.source.startswith("import math"):
                 run(cell, names)
             if claim or measures:
@@ -63,7 +63,7 @@ def with_wrong_sign(order):
 
 
 def stepping(names, **replaced):
-    """The steppers of the lecture with some of them replaced, under both of their names."""
+    """The steppers of the lecture, some of them replaced under both names."""
     titles = {
         "explicit_euler": "explicit Euler",
         "symplectic_euler": "symplectic Euler",

@@ -23,18 +23,18 @@ Network = network.ParticleTransformer
 
 
 def euclidean(momenta: Tensor) -> Tensor:
-    """E² + |p|²."""
+    """The Euclidean square: E² + |p|²."""
     return momenta.square().sum(dim=-1)
 
 
 def galilean(momenta: Tensor, velocity: tuple) -> Tensor:
-    """The momentum of the past: what moves adds its velocity, and energy stays."""
+    """A Galilean boost: velocities add, and energy stays."""
     beta = torch.tensor(velocity, dtype=momenta.dtype)
     return torch.cat([momenta[..., :1], momenta[..., 1:] + beta * momenta[..., :1]], dim=-1)
 
 
 def as_it_is(momenta: Tensor, _: object) -> Tensor:
-    """No boost and no turn: nothing changes, and so nothing is shown."""
+    """No boost and no rotation."""
     return momenta
 
 
@@ -62,9 +62,9 @@ def both_summed(first: Tensor, second: Tensor) -> Tensor:
 
 
 def pairs_by(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The features of pairs with something put wrong: ``change(features, momenta)``."""
+    """The features of pairs after ``change(features, momenta)``."""
 
-    # The lecture lists the source, which is that of the library whatever is put wrong.
+    # The lecture lists the source, which stays that of the library.
     @wraps(pairwise_features)
     def wrong(momenta: Tensor) -> Tensor:
         return change(pairwise_features(momenta).clone(), momenta)
@@ -103,7 +103,7 @@ def deaf_to_masks(layer: nn.Module, *given: Tensor, mask: Tensor, **others: obje
 
 
 def summed(layer: nn.Module, x: Tensor, context: Tensor | None = None, **chosen: object) -> Tensor:
-    """Weights that do not sum to 1: as many times the mean as there are particles."""
+    """Weights that do not sum to 1: the sum instead of the mean over particles."""
     found = forward(layer, x, context, **chosen)
     seen = x if context is None else context
     return found * seen.shape[-2]
@@ -128,7 +128,7 @@ PAIRS = {
     "m for m²": pairs_by(of_the_mass),
 }
 ATTENTION = transformer_parts.BlockAttention
-# Of each claim the name that the lecture calls, or a place in the library and the name there.
+# For each claim a name in the lecture, or a module of the library and a name in it.
 TABLE = {
     ("prop-mass", "mass_squared"): {"E² + p²": euclidean},
     ("prop-mass", "boosted"): {"Galilean": galilean, "none": as_it_is},

@@ -42,7 +42,7 @@ PHASES = {
 
 
 def without_constant(time, magnitude, error, frequency, **_):
-    """The periodogram of Lomb and Scargle, of magnitudes whose mean was taken off before."""
+    """The classical Lomb-Scargle periodogram, of magnitudes less their mean."""
     weight = error**-2
     y = magnitude - (weight * magnitude).sum() / weight.sum()
     power = []
@@ -108,7 +108,7 @@ class CentredByAll(Astromer):
 
 
 class GivesItBack(Astromer):
-    """The hidden magnitude itself, without a gradient."""
+    """Returns the hidden magnitude itself, without a gradient."""
 
     def forward(self, curves, *, hidden=None):
         said = super().forward(curves, hidden=hidden)
@@ -123,7 +123,7 @@ class AveragesHiddenNights(Astromer):
 
 
 class LooksAtNobody(Astromer):
-    """No night looks at another."""
+    """No night attends to another."""
 
     def _encoded(self, since, value, visible):
         itself = torch.eye(visible.shape[1], dtype=torch.bool)
@@ -131,7 +131,7 @@ class LooksAtNobody(Astromer):
 
 
 class SkipsTheFirst(Astromer):
-    """Nobody looks at the first visible night."""
+    """No night attends to the first visible one."""
 
     def _encoded(self, since, value, visible):
         return super()._encoded(since, value, visible & (visible.cumsum(1) > 1))
@@ -143,7 +143,7 @@ class IgnoresDates(Astromer):
 
 
 class ReadsTheMeanAlone(Astromer):
-    """Of the visible magnitudes only their mean is read."""
+    """Only the mean of the visible magnitudes is used."""
 
     def _inputs(self, curves, visible):
         since, value, mean = super()._inputs(curves, visible)
@@ -151,7 +151,7 @@ class ReadsTheMeanAlone(Astromer):
 
 
 class AsksInDays(LightCurves):
-    def in_turns(self, period):  # noqa: ARG002 - called as that of the library
+    def in_turns(self, period):  # noqa: ARG002 - the library's signature
         return self
 
 
@@ -161,7 +161,7 @@ class AsksInWrongTurns(LightCurves):
 
 
 class DoubtsElsewhere(Astromer):
-    """Of dates that are asked for another deviation is said."""
+    """A wrong deviation at other dates."""
 
     def belief_at(self, curves, time, *, hidden=None):
         said, spread = super().belief_at(curves, time, hidden=hidden)
@@ -185,7 +185,7 @@ class WithItsError(Astromer):
 
 
 class FromNought(Astromer):
-    """Dates that are asked for do not count from the first visible night."""
+    """Query dates do not count from the first visible night."""
 
     def at(self, curves, time, *, hidden=None):
         first = curves.time.amin(1, keepdim=True)
@@ -201,7 +201,7 @@ class FromAnyNight(Astromer):
 
 
 class SeesHiddenDates(Astromer):
-    """Where other hidden nights are shifts what is said, by whomever it is asked."""
+    """Predictions depend on the dates of other hidden nights."""
 
     def forward(self, curves, *, hidden=None):
         return super().forward(curves, hidden=hidden) + self._shift(curves, hidden)
@@ -214,9 +214,9 @@ class SeesHiddenDates(Astromer):
 
 
 class CountsHiddenNights(SeesHiddenDates):
-    """How many other nights are hidden shifts what is said."""
+    """Predictions depend on the number of other hidden nights."""
 
-    def _shift(self, curves, hidden):  # noqa: ARG002 - called as the other
+    def _shift(self, curves, hidden):  # noqa: ARG002 - the other's signature
         return 0.1 * hidden.sum(1, keepdim=True)
 
 
@@ -229,14 +229,14 @@ class SeesTheDate(Astromer):
 
 
 class LooksAtPadding(Astromer):
-    """Padding is looked at like any other night."""
+    """Attends to padding like to any other night."""
 
     def _encoded(self, since, value, visible):
         return self.encoder(self._tokens(since, value, visible))
 
 
 class OneForAll(Astromer):
-    """A deviation that no night moves."""
+    """One deviation for all nights."""
 
     def spread_of(self, tokens):
         return torch.full_like(tokens[..., 0], BRIGHTNESS) + 0 * tokens[..., 0]
@@ -267,7 +267,7 @@ PADDED = {"padding looked at": LooksAtPadding}
 
 
 class CountsNights(StarClassifier):
-    """The logits know how long the row is."""
+    """The logits depend on the length of the row."""
 
     def forward(self, curves: LightCurves, extra: Tensor | None = None) -> Tensor:
         return super().forward(curves, extra) * curves.time.shape[1]

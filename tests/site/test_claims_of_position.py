@@ -22,7 +22,7 @@ def same_along_diagonals(scores: Tensor) -> bool:
 
 
 def known() -> dict[str, object]:
-    """What the cells before a claim define."""
+    """Names from the cells before a claim."""
     torch.manual_seed(0)
     return {
         **vars(library),
@@ -52,7 +52,7 @@ def added(x: Tensor, *, position: Tensor, base: float = 10_000) -> Tensor:
 
 
 class Placeless(TokenEmbedding):
-    """A token does not know its place, whatever was asked."""
+    """Ignores the position encoding."""
 
     def forward(self, ids: Tensor, *, start: int = 0) -> Tensor:  # noqa: ARG002
         return self.token(ids)

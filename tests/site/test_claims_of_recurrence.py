@@ -14,7 +14,7 @@ LECTURE = "04_recurrence"
 
 
 def library() -> dict[str, object]:
-    """What the cells need of the library, and the network that the first claim makes."""
+    """Names from the library, and the network of the first claim."""
     torch.manual_seed(0)
     return {
         **vars(recurrent),
@@ -24,7 +24,7 @@ def library() -> dict[str, object]:
 
 
 class Forgetful(recurrent.RNN):
-    """The state that was handed on is not read."""
+    """Ignores the initial state."""
 
     def forward(self, x: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:  # noqa: ARG002
         return super().forward(x)

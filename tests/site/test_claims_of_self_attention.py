@@ -37,14 +37,14 @@ def blended_by(weights: Callable) -> Callable:
 
 
 class DealtOut(library.MultiHeadAttention):
-    """The features go to the heads in turn, not in blocks."""
+    """Features are assigned to heads in turn, not in blocks."""
 
     def _split(self, x: Tensor) -> Tensor:
         return rearrange(x, "... tokens (d h) -> ... h tokens d", h=self.heads)
 
 
 class Numbered(library.MultiHeadAttention):
-    """A token knows its place."""
+    """Adds positions to tokens."""
 
     def forward(self, x: Tensor, **chosen: Tensor) -> Tensor:
         return super().forward(x + torch.arange(len(x))[:, None], **chosen)

@@ -10,7 +10,7 @@ from course_lib.mechanics import RigidBody
 from course_lib.models import sympnets as prompts
 from course_lib.support.evidence import Evidence
 
-# As in a lecture, no shape is checked: couplings of several strengths go side by side there.
+# As in a lecture, shapes are not checked, to batch couplings of several strengths.
 pytestmark = pytest.mark.slow
 LECTURE = "12_symplectic_attention"
 
@@ -21,7 +21,7 @@ class Silent(library.SymplecticAttention):
 
 
 class Lopsided(library.LinearSymplecticAttention):
-    """It mixes tokens by a matrix that is not symmetric."""
+    """Mixes tokens by a matrix that is not symmetric."""
 
     @property
     def A(self) -> Tensor:  # noqa: N802 - the matrix of the formula
@@ -49,7 +49,7 @@ class Unhalved(library.VolumePreservingAttention):
 
 
 class Untrained(Evidence):
-    """What was found after a training that hardly began."""
+    """Results after very short training."""
 
     def row(self, experiment: str, **_: object) -> dict:
         return self.rows(experiment)[0]

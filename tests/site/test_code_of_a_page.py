@@ -1,4 +1,4 @@
-"""The code of a page: once a kind, that of today; a figure that fails says so in its place."""
+"""The code of a page: once per kind and current; a figure that fails says so in its place."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ def packed(module: str) -> str:
 
 
 def rewritten(path: str, change: Callable[[str], str]) -> str:
-    """The address of a page whose text was changed by hand."""
+    """The address of a page after a change of its text."""
     page = Path(path.removeprefix("file://"))
     page.write_text(change(page.read_text(encoding="utf-8")), encoding="utf-8")
     return path
@@ -33,7 +33,7 @@ def rewritten(path: str, change: Callable[[str], str]) -> str:
 
 @pytest.fixture
 def look_at_failure(browser: Browser) -> Iterator[Callable[[str], Page]]:
-    """Opens a page whose first figure is expected to fail, and waits until it has."""
+    """Opens a page whose first figure should fail, and waits until it has."""
     context = browser.new_context()
 
     def look(url: str) -> Page:
@@ -62,7 +62,7 @@ def test_figures_that_share_their_code_are_alive_and_keep_their_states_apart(
 
 
 def broken(text: str, change: Callable[[dict], dict]) -> str:
-    """A page whose first figure carries something else."""
+    """A page whose first figure has a broken payload."""
     payload = json.dumps(change(json.loads(PAYLOAD.search(text)[0]))).replace("<", "\\u003c")
     return PAYLOAD.sub(lambda _: payload, text, count=1)
 

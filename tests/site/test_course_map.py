@@ -27,7 +27,7 @@ def links(text):
     return [(node.astext(), node["refuri"]) for node in linked(text, address) if node.children]
 
 
-def test_a_lecture_is_known_by_its_number_and_says_its_minutes(book):
+def test_number_and_minutes_of_a_lecture_are_found(book):
     assert lectures(book) == {
         4: Lecture(4, "lectures/04_recurrence", 80),
         15: Lecture(15, "lectures/15_gpu", 0),
@@ -45,7 +45,7 @@ def test_a_mention_of_a_lecture_is_a_link_where_there_is_one():
         assert "".join(node.astext() for node in linked(text, address)) == text
 
 
-def test_the_menu_says_the_minutes(book):
+def test_the_menu_shows_the_minutes(book):
     menu = '<a class="reference internal" href="#">4 · Recurrence</a><a href="x">Notation</a>'
     written = with_minutes(menu, lectures(book))
     assert 'data-lecture="4">4 · Recurrence <span class="minutes">80 min</span></a>' in written
@@ -99,7 +99,7 @@ def test_an_exponent_of_a_figure_can_be_read_and_its_letters_stay_apart(monkeypa
     assert (after[0] + after[-1]) / 2 == pytest.approx((before[0] + before[-1]) / 2, abs=0.01)
 
 
-def test_a_long_line_of_code_hangs_and_says_what_it_said():
+def test_a_long_line_of_code_has_a_hanging_indent_and_the_same_text():
     short, long = "<span>x</span> = 1\n", f"    <span>y</span> = {'z' * 40}\n"
     page = f"<pre><span></span><code>{short}{long}</code></pre><pre>{long}</pre>"
     written = with_hanging_lines(page)

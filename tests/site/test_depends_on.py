@@ -53,7 +53,7 @@ def library(tmp_path):
 ATTENTION = "from course_lib import attention"
 SOURCE = f"{ATTENTION}\nimport inspect\ninspect.getsource(f)"
 LATER = ("", "\nchanged = 1\n")
-# A cell, a file of the library, and what in it gives way to what.
+# A cell, a file of the library, and a replacement in that file.
 OUTPUTS_FOLLOW = [
     ("from course_lib.attention import weights", "course_lib/attention.py", LATER),
     ("def f():\n    from course_lib import attention", "course_lib/attention.py", LATER),

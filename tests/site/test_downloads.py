@@ -1,4 +1,4 @@
-"""What a reader takes along: notebooks without notes, and a wheel that pip understands."""
+"""Downloads: notebooks without notes, and a wheel for pip."""
 
 import ast
 import json
@@ -49,7 +49,7 @@ def test_pip_installs_the_wheel_and_the_library_can_be_imported_from_there(wheel
     assert "export" in done.stdout
 
 
-def test_a_notebook_to_download_says_in_one_line_how_to_install_and_has_no_notes():
+def test_a_downloaded_notebook_has_one_line_to_install_and_no_notes():
     notebook = json.loads(LECTURE.read_text(encoding="utf-8"))
     without = [cell for cell in notebook["cells"] if cell["metadata"].get("slideshow") != NOTES]
     assert len(without) < len(notebook["cells"])
@@ -92,7 +92,7 @@ def plain(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def installed() -> set[str]:
-    """What may be imported once pip has installed the wheel with what the lectures need."""
+    """The packages that pip installs with the wheel and its extra for lectures."""
     given = downloads.project()
     todo = [*given["dependencies"], *given["optional-dependencies"]["lectures"]]
     found = {plain(given["name"])}
@@ -118,7 +118,7 @@ def test_what_lectures_and_the_library_import_is_installed_with_the_wheel(instal
 
 
 def paths_in(text: str) -> Iterator[str]:
-    """Files that a lecture names; a path from the folder of the library begins with a slash."""
+    """Files that a lecture names; paths from the folder of the library start with a slash."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and FILE.fullmatch(str(node.value)):
             yield node.value

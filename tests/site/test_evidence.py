@@ -1,4 +1,4 @@
-"""What scripts found for the lectures, and that they find it again."""
+"""The evidence of the lectures: reading, writing and reproducing it."""
 
 import ast
 import runpy
@@ -24,7 +24,7 @@ EXPERIMENTS = [
 
 @pytest.fixture(autouse=True)
 def _one_thread():
-    """As the evidence was computed; sums in another order would part from it."""
+    """The evidence was computed so; another order of sums would change it."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -37,7 +37,7 @@ def run(script):
 
 
 def flat(row):
-    """Of a mean with its error two numbers."""
+    """Split a mean with its error into two numbers."""
     return {
         f"{key} {part}".strip(): number
         for key, value in row.items()
@@ -46,13 +46,13 @@ def flat(row):
 
 
 @pytest.mark.parametrize(("script", "name"), EXPERIMENTS)
-def test_an_experiment_gives_again_what_the_file_says_of_its_smallest_case(script, name):
+def test_an_experiment_reproduces_the_stored_results_of_its_smallest_case(script, name):
     found = run(script)[name]
     rows = Evidence(script.stem).rows(name)
     cases = [{key: row[key] for key in found.cases[0]} for row in rows]
     assert cases == list(found.cases), f"run: make evidence N={script.stem[:2]} E={name}"
     for key, number in flat(found(**found.cases[0])).items():
-        if np.asarray(number).dtype.kind != "U":  # what a network writes hangs on the last bit
+        if np.asarray(number).dtype.kind != "U":  # texts of a network depend on the last bit
             allowed = {"rtol": found.within, "atol": found.within}
             np.testing.assert_allclose(number, flat(rows[0])[key], **allowed, err_msg=key)
 
@@ -82,7 +82,7 @@ def test_rows_are_found_by_their_cases(kept):
     assert "doubled" in kept.about["doubled"]["command"]
 
 
-def test_one_experiment_computed_anew_leaves_the_others(kept):
+def test_computing_one_experiment_anew_keeps_the_others(kept):
     @experiment([{"seed": 5}])
     def doubled(*, seed):
         return {"twice": 2 * seed}
@@ -93,7 +93,7 @@ def test_one_experiment_computed_anew_leaves_the_others(kept):
     assert again.about["constant"] == kept.about["constant"]
 
 
-def test_what_is_not_there_is_named(kept):
+def test_missing_evidence_is_named(kept):
     with pytest.raises(ValueError, match=r"seed.*expected one of \[0, 1\]"):
         kept.row("doubled", seed=7)
     with pytest.raises(ValueError, match="2 rows"):

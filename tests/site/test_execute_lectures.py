@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 class Lectures:
-    """A folder of small lectures that say when they run."""
+    """A folder of small lectures that record their runs."""
 
     def __init__(self, folder):
         self.folder, self.cache = folder, folder / "cache"
@@ -54,7 +54,7 @@ def lectures(tmp_path):
     return Lectures(tmp_path)
 
 
-def test_what_the_cells_gave_is_kept_and_no_lecture_runs_twice(lectures):
+def test_outputs_are_cached_and_no_lecture_runs_twice(lectures):
     ada = lectures.write("ada", "print(6 * 7)\nprint('done')", "'last'")
     lectures.write("ben")
     for _ in range(2):
@@ -70,7 +70,7 @@ def test_what_the_cells_gave_is_kept_and_no_lecture_runs_twice(lectures):
     assert lectures.runs() == ["ada", "ben", "ben"]
 
 
-def test_a_lecture_that_fails_or_gives_another_output_is_named_and_not_kept(lectures):
+def test_a_lecture_that_fails_or_gives_another_output_is_named_and_not_cached(lectures):
     ada = lectures.write("ada", "raise ValueError('no such thing')", "1")
     lectures.write("ben")
     cy = lectures.write("cy", "print(6 * 7)")

@@ -1,4 +1,4 @@
-"""The built book in Firefox: every page opens, and every figure is alive and answers a hand."""
+"""The built book in Firefox: every page opens, and every figure is alive and reacts."""
 
 import re
 import shlex
@@ -15,14 +15,14 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from reading import eventually
 
 PREFERENCES = {
-    # Playwright would let a page that is opened from a file read all others. No reader's does.
+    # Playwright would let a page opened from a file read all others, unlike a reader's browser.
     "security.fileuri.strict_origin_policy": True,
-    # A page that asks another host cannot succeed by luck.
+    # Requests to other hosts always fail.
     "network.dns.disabled": True,
     "ui.prefersReducedMotion": 0,
 }
 
-# Every figure has a Reset; what else has a key to press comes before the buttons.
+# Every figure has a Reset; other controls for the keyboard come before the buttons.
 MARK_FIRST_CONTROL = """(el) => {
   const all = (kind) => [...el.querySelectorAll(kind)];
   const [first] = [
@@ -32,7 +32,7 @@ MARK_FIRST_CONTROL = """(el) => {
   first?.setAttribute("data-course-first", "");
 }"""
 
-# What plays by itself says so on the button that stops it.
+# An animation has a button that stops it.
 PICTURE_IN_MOTION = """(el) => {
   el.scrollIntoView({ block: "center", behavior: "instant" });
   const all = (kind) => [...el.querySelectorAll(kind)];
@@ -71,7 +71,7 @@ def window(browser: Browser) -> Iterator[tuple[Page, Watch]]:
 
 @pytest.fixture
 def turn_to(window: tuple[Page, Watch]) -> Iterator[Callable[[str], Page]]:
-    """Opens a page of the book; what it does that it must not do fails the test."""
+    """Opens a page of the book; faults of the page fail the test."""
     page, watch = window
     watch.errors.clear()
     watch.strangers.clear()
@@ -86,11 +86,11 @@ def turn_to(window: tuple[Page, Watch]) -> Iterator[Callable[[str], Page]]:
 
 
 def answers(figure: Locator) -> None:
-    """Assert that a figure that plays moves, and that a key on its first control is followed."""
+    """Assert that a figure that plays moves, and that its first control reacts to a key."""
     if before := figure.evaluate(PICTURE_IN_MOTION):
         eventually(figure, lambda: assert_moved(figure, before))
     hand = Keyboard(figure.page)
-    hand.press(figure.locator(".cw-reset"))  # a film stops, so that what moves now is answered
+    hand.press(figure.locator(".cw-reset"))  # stops animations before the key is pressed
     figure.evaluate(MARK_FIRST_CONTROL)
     hand.operate(figure, figure.locator("[data-course-first]"))
     if figure.get_attribute("data-widget") == "Prediction":  # what waits for it comes next
@@ -101,13 +101,13 @@ def assert_moved(figure: Locator, before: str) -> None:
     assert figure.evaluate(PICTURE_IN_MOTION) != before, "the figure plays and stands still"
 
 
-# Without their ending: the file keeps to one worker, and so to one Firefox.
+# Without their ending, so that the file stays on one worker with one Firefox.
 PAGES = [path for path in pages(with_widgets=True) if "index" not in path] or pages()
 ON_EVERY_PAGE = {"BreakIt", "Prediction"}
 
 
 @pytest.mark.parametrize("page_path", PAGES, ids=[path.removesuffix(".html") for path in PAGES])
-def test_a_page_opens_in_firefox_and_each_of_its_figures_answers(
+def test_a_page_opens_in_firefox_and_each_of_its_figures_works(
     site: Folder, turn_to: Callable[[str], Page], page_path: str
 ):
     page = turn_to(site.url(page_path, scheme="file" if page_path == PAGES[-1] else "http"))
@@ -121,7 +121,7 @@ def test_a_page_opens_in_firefox_and_each_of_its_figures_answers(
             figure.get_by_role("button", name=re.compile("Show me|Compare")).click()
 
 
-def test_what_a_page_in_firefox_must_not_do_is_heard(window: tuple[Page, Watch], tmp_path: Path):
+def test_faults_of_a_page_in_firefox_are_detected(window: tuple[Page, Watch], tmp_path: Path):
     page, watch = window
     wrong = tmp_path / "wrong.html"
     wrong.write_text(

@@ -1,4 +1,4 @@
-"""What a page folds: the picture before its code, checks and solutions in one line that opens."""
+"""Folds of a page: pictures before their code, checks and solutions in one line."""
 
 from collections.abc import Callable
 
@@ -16,10 +16,10 @@ def lecture(site: Folder) -> str:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_fold_opens_by_hand_and_by_keyboard_also_without_scripts(
+def test_a_fold_opens_by_mouse_and_keyboard_also_without_scripts(
     lecture: str,
     open_page: Callable[..., Page],
-    scripts: bool,  # noqa: FBT001 - pytest hands it over
+    scripts: bool,  # noqa: FBT001 - a parameter of pytest
 ):
     page = open_page(lecture, formulas=False, scripts=scripts)
     for kind in ("checked", "below", "solution"):

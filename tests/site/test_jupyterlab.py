@@ -1,4 +1,4 @@
-"""JupyterLab opens a lecture and runs it; its widgets and Python's traits follow each other."""
+"""JupyterLab opens and runs a lecture; widgets and Python's traits are synchronised."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def answers(url: str) -> bool:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Lab]:
     """JupyterLab as `make lab` starts it, with nothing of the reader's own settings."""
-    del browser  # without a Chromium there is nothing to start for
+    del browser  # skips before starting if there is no Chromium
     home = tmp_path_factory.mktemp("lab")
     folders = {
         name: home / name.lower()
@@ -113,7 +113,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[
         folder.mkdir()
     settings = folders["JUPYTERLAB_SETTINGS_DIR"] / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
-    # Every cell stands in the page, also those far below the window.
+    # Every cell is in the page, also those far below the window.
     (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
     log = home / "log.txt"
     with log.open("w") as output:
@@ -142,7 +142,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[
 
 
 def started(server: subprocess.Popen, runtime: Path, log: Path) -> str:
-    """The host and port of the server, once it answers."""
+    """The host and port of the server, once it responds."""
     deadline = time.monotonic() + START
     while time.monotonic() < deadline:
         if server.poll() is not None:
@@ -158,7 +158,7 @@ def started(server: subprocess.Popen, runtime: Path, log: Path) -> str:
 
 @pytest.fixture(scope="module")
 def running(lab: Lab, browser: Browser) -> Iterator[Page]:
-    """The first lecture, with two cells more, open in JupyterLab and run from its menu."""
+    """The first lecture, with two more cells, open in JupyterLab and run from its menu."""
     lecture = nbformat.read(LECTURES[0], as_version=4)
     lecture.cells += [nbformat.v4.new_code_cell(cell) for cell in (PROBE, PLUGGED)]
     nbformat.write(lecture, lab.folder / LECTURES[0].name)
@@ -187,7 +187,7 @@ def run_all_cells(page: Page) -> None:
             expect(prompts.first).not_to_have_text(UNTOUCHED)
             break
         except AssertionError:
-            # The page drops what is run while it still connects to its kernel. Run it again.
+            # The page ignores Run while it still connects to its kernel. Run it again.
             continue
     try:
         # The last cell has its number once all before it have run.
@@ -201,7 +201,7 @@ def errors_of(page: Page) -> list[str]:
 
 
 def widget_of_cell(page: Page, place: int) -> Locator:
-    """The widget in the output of a code cell, counted as Python counts."""
+    """The widget in the output of a code cell, by index."""
     widget = page.locator(".jp-Notebook .jp-CodeCell").nth(place).locator(".cw")
     widget.wait_for()
     widget.scroll_into_view_if_needed()
@@ -214,7 +214,7 @@ def probe(running: Page) -> Locator:
 
 
 def seen_by_python(lab: Lab, page: Page, name: str, expected: Callable[[object], bool]) -> object:
-    """What Python reported last of one trait, once it is as expected."""
+    """Python's last report of one trait, once it is as expected."""
     path = lab.folder / "seen.json"
     value = None
     deadline = time.monotonic() + PATIENCE / 1000
@@ -234,7 +234,7 @@ def test_a_lecture_runs_in_jupyterlab_and_every_figure_of_it_is_alive(running: P
     expect(running.locator(".jp-OutputArea-output .cw")).to_have_count(expected)
 
 
-def test_python_sees_what_the_hand_does_in_the_page(lab: Lab, running: Page, probe: Locator):
+def test_python_receives_changes_made_in_the_page(lab: Lab, running: Page, probe: Locator):
     slider = probe.locator("input[data-trait=temperature]")
     before = float(slider.get_attribute("aria-valuetext"))
     slider.focus()
@@ -248,8 +248,8 @@ def test_python_sees_what_the_hand_does_in_the_page(lab: Lab, running: Page, pro
     assert y == pytest.approx(0.05)
 
 
-def test_the_page_follows_what_python_does(lab: Lab, running: Page, probe: Locator):
-    # The probe's observer answers the change of similarity with a temperature of its own.
+def test_the_page_follows_changes_made_in_python(lab: Lab, running: Page, probe: Locator):
+    # The added observer sets the temperature when similarity changes.
     slider = probe.locator("input[data-trait=temperature]")
     before = slider.input_value()
     probe.get_by_label("cosine").check()
@@ -271,7 +271,7 @@ def test_arrow_keys_in_a_widget_leave_the_notebook_where_it_is(running: Page, pr
     assert slider.evaluate("el => el === document.activeElement")
 
 
-def test_words_typed_in_the_page_go_through_a_function_of_python(running: Page):
+def test_words_typed_in_the_page_are_passed_to_a_python_function(running: Page):
     explorer = widget_of_cell(running, -1)
     first = explorer.locator(".cw-top-keys tbody tr").first.locator("th, .cw-number")
     field = explorer.get_by_label("Your tokens")

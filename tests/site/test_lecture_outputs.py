@@ -32,7 +32,7 @@ else:
 
 
 class Book:
-    """A small book whose notebooks say when they run, beside a library of its own."""
+    """A small book whose notebooks record their runs, with its own library."""
 
     def __init__(self, folder):
         self.folder = folder

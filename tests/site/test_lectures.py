@@ -1,4 +1,4 @@
-"""The contract that every lecture keeps, as far as a program can check it."""
+"""The contract of lectures, as far as a program can check it."""
 
 import ast
 import importlib
@@ -25,7 +25,7 @@ CLAIM = re.compile(r"^`{3,}\{prf:(?:property|theorem|lemma|proposition|corollary
 CITATION = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 FORMULA = re.compile(r"^\$\$|^`{3,}\{math\}", re.MULTILINE)
 LABELLED = r"^`{{3,}}\{{{}(?:-start)?\}}.*?\n(?:\s*:\w+:.*\n)*?\s*:label:\s*(\S+)"
-# These are no topic of the course.
+# Not topics of the course.
 SERVICES = re.compile(r"course_lib\.(support|exercises|widgets|kernels)\b")
 
 
@@ -64,7 +64,7 @@ def tags(cell: NotebookNode) -> set[str]:
 
 
 def tree(cell: NotebookNode) -> ast.Module:
-    """The syntax of a code cell, without its IPython commands."""
+    """The syntax tree of a code cell, without its IPython commands."""
     lines = [line for line in cell.source.splitlines() if not line.lstrip().startswith(("%", "!"))]
     return ast.parse("\n".join(lines))
 
@@ -87,7 +87,7 @@ def test_a_lecture_is_a_valid_notebook_with_the_common_kernel(lecture: NotebookN
     assert "widgets" not in lecture.metadata
 
 
-def test_outputs_are_stripped_but_for_those_that_are_checked(lecture: NotebookNode):
+def test_outputs_are_stripped_except_checked_ones(lecture: NotebookNode):
     for cell in code_cells(lecture):
         if "nbval-check-output" in tags(cell):
             assert cell.outputs, f"no output to check against:\n{cell.source}"
@@ -98,7 +98,7 @@ def test_outputs_are_stripped_but_for_those_that_are_checked(lecture: NotebookNo
             assert cell.execution_count is None
 
 
-def test_every_cell_knows_its_place_among_the_slides(lecture: NotebookNode):
+def test_every_cell_has_a_slide_type(lecture: NotebookNode):
     kinds = [cell.metadata.get("slideshow", {}).get("slide_type") for cell in lecture.cells]
     assert [kind for kind in kinds if kind not in SLIDE_TYPES] == []
     assert kinds[0] == "slide"
@@ -121,7 +121,7 @@ def test_a_lecture_opens_with_a_question(lecture: NotebookNode):
     assert "?" in lecture.cells[0].source
 
 
-def test_the_opening_says_what_you_will_do_how_long_it_takes_and_what_to_know(
+def test_the_opening_states_goals_minutes_and_prerequisites(
     lecture: NotebookNode,
 ):
     text = opening(lecture)
@@ -175,7 +175,7 @@ def test_the_public_api_is_found():
 
 
 def test_a_lecture_imports_the_library_and_never_redefines_it(lecture: NotebookNode):
-    """No function of the library is written anew, and no name of what is imported is given away."""
+    """No function of the library is defined again, and no imported name is reassigned."""
     api, modules, imported = public_api(), set(), set()
     defined, assigned = set(), set()
     exercises = False
@@ -269,7 +269,7 @@ def test_a_lecture_sets_its_seed_before_it_draws_anything_random(lecture: Notebo
     assert [cell.source for cell in code_cells(lecture) if legacy.search(cell.source)] == []
 
 
-def test_every_figure_says_in_words_what_it_shows(lecture: NotebookNode):
+def test_every_figure_has_a_description(lecture: NotebookNode):
     shown = 0
     for cell in code_cells(lecture):
         assert "plt.show" not in cell.source, "use figures.show(figure, alt=...)"
@@ -329,7 +329,7 @@ def test_at_least_one_exercise_is_code_with_a_checker(lecture: NotebookNode):
 # 7. The end ------------------------------------------------------------------------------------
 
 
-def test_what_to_remember_is_said_in_three_sentences(lecture: NotebookNode):
+def test_what_to_remember_has_three_sentences(lecture: NotebookNode):
     text = section(lecture, "What to remember")
     assert len(re.findall(r"[.!?](?=\s+[A-Z*$]|\s*\Z)", text)) == 3
 

@@ -1,4 +1,4 @@
-"""What make widget and make lecture look at, and what they say to a wrong name."""
+"""The scope of make widget and make lecture, and their messages for wrong names."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-def test_a_wrong_widget_or_lecture_is_told_and_the_right_ones_are_named():
+def test_a_wrong_widget_or_lecture_is_reported_with_the_right_names():
     for target, name, wrong, right in (
         ("known-widget", "W", ("", "../modules", "gate_explorer tiny_gpt"), WIDGETS),
         ("known-lecture", "N", ("", "5", "%"), LECTURES),
@@ -33,7 +33,7 @@ def test_a_wrong_widget_or_lecture_is_told_and_the_right_ones_are_named():
         assert run("make", target, f"{name}={known}").returncode == 0
 
 
-def test_around_one_lecture_the_prose_of_the_others_stays(tmp_path):
+def test_one_lecture_is_copied_with_the_prose_of_the_others(tmp_path):
     copy, whole = tmp_path / "copy", f"{LECTURES[0]}.ipynb"
     done = run(sys.executable, "scripts/site/one_lecture.py", f"lectures/{whole}", copy)
     assert done.returncode == 0, done.stderr

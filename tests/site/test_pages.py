@@ -1,4 +1,4 @@
-"""Every page of the built book, and every widget on it before a hand touches it."""
+"""Every page of the built book, and every widget on it in its first state."""
 
 import re
 from collections.abc import Callable
@@ -45,7 +45,7 @@ FORMULAS_CUT_OR_APART = """async () => {
   return formulas.filter((span) => span.checkVisibility()).flatMap(outOfLine);
 }"""
 
-# In one go: between two of them a page of many pixels would be painted.
+# In one call: between two calls a large page would be painted.
 COVERED = """(hosts, controls) => hosts.flatMap((host) => [...host.querySelectorAll(controls)]
   .filter((el) => {
     if (!el.checkVisibility({ visibilityProperty: true }) || el.matches(":disabled")) return false;
@@ -58,8 +58,8 @@ of_every_page = pytest.mark.parametrize("page_path", pages())
 LECTURES = [path for path in pages() if path.startswith("lectures/")] or pages()
 of_every_page_with_widgets = pytest.mark.parametrize("page_path", pages(with_widgets=True))
 
-# The contrast of texts is judged by appearance.py, ten times as fast. A link in a text must look
-# otherwise than by its colour alone, so no colours need be compared for it either.
+# appearance.py checks the contrast of texts, ten times as fast. A link in a text must differ not
+# only by its colour, so its colours need no comparison either.
 AXE_FINDS = """async () => {
   axe.configure({ rules: [{ id: "link-in-text-block", any: ["link-in-text-block-style"] }] });
   const { violations } = await axe.run(document, {
@@ -79,12 +79,12 @@ def violations(page: Page) -> list[str]:
 
 
 def faint_texts(page: Page) -> list[Any]:
-    """The texts that are too pale. Like axe-core it leaves a single sign, which may be a mark."""
+    """Texts that are too pale, except single characters, which may be marks, as in axe-core."""
     return [found for found in page.locator("body").evaluate(FAINT_TEXTS) if len(found[0]) > 1]
 
 
 @of_every_page
-def test_a_page_on_a_desk_in_light_and_dark(
+def test_a_page_on_a_wide_screen_in_light_and_dark(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
     page = open_page(site.url(page_path), reduced_motion=True)
@@ -144,7 +144,7 @@ def test_a_page_on_a_telephone(site: Folder, open_page: Callable[..., Page], pag
 
 
 def turn_dark(page: Page) -> None:
-    """Press the theme button until the page is dark: it also knows what the system prefers."""
+    """Press the theme button until the page is dark: it also has a system setting."""
     for _ in range(3):
         page.locator(".theme-switch-button").first.click()
         if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
@@ -162,12 +162,12 @@ def overweight(site: Folder, page: Page, page_path: str) -> list[object]:
 
 
 def out_of_the_frame(page: Page) -> list[object]:
-    """What of the widgets reaches out of its frame, or with it out of the window."""
+    """Parts of widgets outside their frame or the window."""
     faults = []
     width = page.viewport_size["width"]
     for widget in page.locator(".cw-host").all():
         widget.evaluate("(el) => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
-        observed(page)  # what was out of sight when the window changed follows now
+        observed(page)  # figures that were out of sight follow the new window size now
         kind = widget.get_attribute("data-widget")
         frame = widget.locator(".cw").bounding_box()
         if frame["x"] < 0 or frame["x"] + frame["width"] > width:
@@ -177,16 +177,14 @@ def out_of_the_frame(page: Page) -> list[object]:
 
 
 def covered(page: Page) -> list[object]:
-    """The controls of all widgets that something lies upon, once no question hides them."""
+    """The controls of all widgets that something covers, once all questions are answered."""
     for button in page.locator("[data-widget=Prediction] button", has_text="Show me").all():
         button.evaluate("(button) => button.click()")
     observed(page)
     return page.locator(".cw-host").evaluate_all(COVERED, CONTROLS)
 
 
-def test_a_single_text_that_is_too_pale_is_seen_in_a_fold_too(
-    site: Folder, open_page: Callable[..., Page]
-):
+def test_a_single_pale_text_is_found_in_a_fold_too(site: Folder, open_page: Callable[..., Page]):
     page = open_page(site.url(pages(with_widgets=True)[-1]), formulas=False, reduced_motion=True)
     page.evaluate(OPEN_FOLDS)
     assert faint_texts(page) == []
@@ -211,7 +209,7 @@ def test_the_root_leads_to_the_first_page(site: Folder, open_page: Callable[...,
     assert page.locator("main h1:visible").first.inner_text().startswith("Attention")
 
 
-def test_the_search_finds_the_lecture_that_tells_of_it_and_leads_to_the_phrase_in_it(
+def test_the_search_finds_the_right_lecture_and_links_to_the_phrase(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url("search.html"), formulas=False)
@@ -268,7 +266,7 @@ CODE_CUT = """() => [...document.querySelectorAll(
   .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
   .map((e) => e.textContent)"""
 
-# Of drawings and of live figures; an exponent has a size of its own.
+# Of drawings and live figures, except exponents.
 SMALL_LETTERS = """() => [...document.querySelectorAll(
     "article :is(figure svg, .cw) :is(text, tspan), .cw :not(svg *, .cw-announcer, option)")]
   .filter((e) => [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()))
@@ -284,8 +282,8 @@ SMALL_LETTERS = """() => [...document.querySelectorAll(
 OPEN_FOLDS = """() => {
   for (const fold of document.querySelectorAll("article details")) fold.open = true;
 }"""
-# What scrolls sideways says so, the keyboard reaches it, and it hides more than a drawing can do
-# without.
+# A box that scrolls sideways indicates it, can be focused, and hides more than a margin of a
+# drawing.
 SILENT_SCROLLERS = """async () => {
   await window.MathJax?.startup?.promise;
   const boxes = ".drawing, mjx-container[display=true], .math.wide mjx-container," +
@@ -314,7 +312,7 @@ FORMULAS_TABBED = """() => [...document.querySelectorAll("mjx-container")]
   .map((e) => e.outerHTML.slice(0, 160))"""
 
 
-# What has the focus when the Tab key has been pressed: something to use, or something that scrolls.
+# The element with the focus after the Tab key: a control, or a box that scrolls.
 IDLE_STOP = """() => {
   const at = document.activeElement;
   const scrolls = at.scrollWidth > at.clientWidth + 1 || at.scrollHeight > at.clientHeight + 1;
@@ -326,7 +324,7 @@ IDLE_STOP = """() => {
 }"""
 
 
-def test_each_stop_of_the_tab_key_is_of_use_and_none_is_a_formula(
+def test_each_tab_stop_is_useful_and_none_is_a_formula(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url(pages(with_widgets=True)[-1]), reduced_motion=True)
@@ -358,7 +356,7 @@ def test_a_lecture_that_is_marked_as_read_is_ticked_in_the_menu_of_each_page(
     expect(entry).not_to_have_attribute("data-read", "")
 
 
-def test_a_lecture_says_its_number_and_minutes_and_leads_to_its_neighbours(
+def test_a_lecture_shows_its_number_and_minutes_and_links_to_its_neighbours(
     site: Folder, open_page: Callable[..., Page]
 ):
     path = pages(with_widgets=True)[-1]
@@ -385,7 +383,7 @@ OPENING_OUT_OF_SIGHT = """() => {
   const shows = innerHeight - figure.top > 0.6 * figure.height;
   return begins && shows && fold.top >= figure.bottom ? [] : [figure, fold];
 }"""
-# Where the words of a title leave its box, or something in it would lead away.
+# Titles whose words leave their box, or that contain a link.
 BAD_TITLES = """(solutions) => solutions.filter((solution) => {
   const title = solution.querySelector("summary");
   const box = solution.getBoundingClientRect();
@@ -437,9 +435,7 @@ def test_the_text_below_a_prediction_has_its_numbers(
     assert sorted(numbers) == sorted(revealed.all_inner_texts())
 
 
-def test_a_page_without_scripts_says_what_each_widget_shows(
-    site: Folder, open_page: Callable[..., Page]
-):
+def test_a_page_without_scripts_describes_each_widget(site: Folder, open_page: Callable[..., Page]):
     page = open_page(site.url(pages(with_widgets=True)[-1]), scripts=False)
     for widget in widgets(page):
         words = widget.locator("p")
@@ -451,7 +447,7 @@ def test_a_page_without_scripts_says_what_each_widget_shows(
 def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_sets_its_figure(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
-    # What walks by itself stands, so that its picture and its numbers are of one moment.
+    # Animations stand still, so that picture and numbers are of one moment.
     url = site.url(page_path, scheme="file")
     page = open_page(url, formulas=False, reduced_motion=True)
     for widget in widgets(page):
@@ -461,7 +457,7 @@ def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_
         link.evaluate("(link) => link.click()")
         widget = page.locator(address.partition("?")[0])
         assert page.evaluate("() => location.hash") == address
-        # An address is followed from the figure's first state on, and what it asks for is no news.
+        # An address starts from the figure's first state, and must ask for a change.
         expect(widget).to_be_in_viewport()
         assert widget.get_by_role("alert").all_inner_texts() == []
         state = state_of(widget)

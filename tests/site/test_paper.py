@@ -1,4 +1,4 @@
-"""A page on paper: whole, light, what was folded in an appendix; the page itself comes back."""
+"""A page on paper: whole, light, with folds in an appendix; afterwards the page is as before."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ PRINT = "() => dispatchEvent(new Event('beforeprint'))"
 PRINTED = "() => dispatchEvent(new Event('afterprint'))"
 WIDTH = 698  # pixels between the margins of a sheet of A4 that browsers take
 
-# What reaches out of the sheet, or out of a box that would scroll. An assistive copy of a formula
+# Elements outside the sheet, or outside a box that would scroll. The assistive copy of a formula
 # has no width on the page.
 CUT = """(width) => {
   const unseen = "mjx-assistive-mml, .cw-announcer, defs, script, style, mjx-ext, svg *";
@@ -34,7 +34,7 @@ CUT = """(width) => {
   return all.filter((e) => right(e) > width + 1 || (clips(e) && cut(e)))
     .map((e) => e.outerHTML.slice(0, 200));
 }"""
-# A choice says what is chosen, also on paper.
+# A select shows its choice on paper too.
 PRESSED = """() => [...document.querySelectorAll("article :is(button, select, input)")]
   .filter((e) => e.checkVisibility())
   .filter((e) => !e.matches(".cw-p-option, th > button, [type=radio], [type=checkbox]"))
@@ -48,7 +48,7 @@ STRUCTURE = """() => [...document.querySelectorAll("article *:not(.cw-host *)")]
 
 
 @of_several_pages
-def test_on_paper_a_page_is_whole_and_light_and_nothing_on_it_is_to_be_pressed(
+def test_on_paper_a_page_is_whole_and_light_and_has_no_buttons(
     site: Folder, open_page: Callable[..., Page], page_path: str
 ):
     page = open_page(site.url(page_path), theme="dark")
@@ -77,7 +77,7 @@ def lecture(site: Folder) -> str:
     return site.url(pages(with_widgets=True)[-1])
 
 
-def test_the_appendix_has_each_solution_and_what_the_reader_opened_stays_in_its_place(
+def test_the_appendix_has_each_solution_and_opened_folds_stay_in_place(
     lecture: str, open_page: Callable[..., Page]
 ):
     page = open_page(lecture, formulas=False)
@@ -91,7 +91,7 @@ def test_the_appendix_has_each_solution_and_what_the_reader_opened_stays_in_its_
     assert page.locator("article details[open]").count() == 1
 
 
-def test_without_scripts_a_fold_is_open_on_paper_in_its_own_place(
+def test_without_scripts_a_fold_is_open_on_paper_in_place(
     lecture: str, open_page: Callable[..., Page]
 ):
     page = open_page(lecture, scripts=False)

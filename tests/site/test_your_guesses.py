@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 GUESSES = "book/your_guesses.html"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
-# To the page's own script alone: the theme has not thought of it.
+# Blocked only for the page's own script, since the theme does not handle it.
 FORBIDDEN = """const { get } = Object.getOwnPropertyDescriptor(window, "localStorage");
 Object.defineProperty(window, "localStorage", { get() {
   if (new Error().stack.includes("your_guesses.js")) throw new DOMException("", "SecurityError");
@@ -34,7 +34,7 @@ def answer_all(page: Page) -> None:
 @pytest.mark.parametrize(
     ("lecture", "kind"), [("/01_", ".proof"), ("/13_", ".pst-scrollable-table-container")]
 )
-def test_what_tells_the_answer_waits_for_the_guess(
+def test_text_that_gives_the_answer_is_hidden_until_the_guess(
     lecture: str, kind: str, site: Folder, open_page: Callable[..., Page]
 ):
     [path, *_] = [path for path in ASKING if lecture in path]
@@ -50,7 +50,7 @@ def test_what_tells_the_answer_waits_for_the_guess(
     expect(waiting).to_have_count(0)
 
 
-def test_a_figure_that_would_tell_the_answer_waits_with_the_text_that_belongs_to_it(
+def test_a_figure_that_gives_the_answer_is_hidden_with_its_text(
     site: Folder, open_page: Callable[..., Page]
 ):
     [basis, *_] = [path for path in ASKING if "/03_" in path]
@@ -64,18 +64,18 @@ def test_a_figure_that_would_tell_the_answer_waits_with_the_text_that_belongs_to
     expect(page.locator("[inert], .guess-hides, .guess-waits, .guess-fog")).to_have_count(0)
 
 
-def test_a_lecture_is_marked_as_read_by_its_button_alone_and_asks_again_while_a_question_is_open(
+def test_only_its_button_marks_a_lecture_as_read_and_confirms_if_a_question_is_open(
     site: Folder, open_page: Callable[..., Page]
 ):
     path = min(ASKING, key=lambda p: len(ASKS.findall((SITE / p).read_text(encoding="utf-8"))))
-    # As files, which a reader opens who took the course along.
+    # As files, as in a downloaded copy of the book.
     lecture, guesses = (site.url(p, scheme="file") for p in (path, GUESSES))
     page = open_page(lecture, formulas=False)
     button = page.locator(".read-mark button")
     number = button.get_attribute("data-lecture")
     entry = page.locator(f".bd-links a[data-lecture='{number}']").first
     answer_all(page)
-    # Who has every truth shown has not read a word.
+    # Showing every answer does not count as reading.
     expect(entry).not_to_have_attribute("data-read", "")
     button.click()
     expect(entry).to_have_attribute("data-read", "")
@@ -92,7 +92,7 @@ def test_a_lecture_is_marked_as_read_by_its_button_alone_and_asks_again_while_a_
     again = page.get_by_role("button", name="Guess again").first
     expect(again).to_be_in_viewport()
     again.click()
-    # A mark stays when a question is open again, and one that the reader took away stays away.
+    # A mark stays when a question is open again, and a removed one stays removed.
     expect(entry).to_have_attribute("data-read", "")
     button.click()
     page.reload()
@@ -125,7 +125,7 @@ def put(page: Page, kept: dict[str, str]) -> None:
     page.reload()
 
 
-def test_guesses_stand_beside_the_truth_as_text_and_a_picture_and_are_counted(
+def test_guesses_are_shown_with_the_truth_as_text_and_picture_and_counted(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url(GUESSES))
@@ -159,13 +159,13 @@ def test_guesses_stand_beside_the_truth_as_text_and_a_picture_and_are_counted(
     )
     assert places[0] > places[1]
     assert HOSTILE in pictures.first.locator("text").last.text_content()
-    # Of a wrong choice no number says how far off it was.
+    # A wrong choice has no distance.
     assert "✗ You chose another" in cards.last.inner_text()
     assert "1.96" not in page.locator("#guess-cards").text_content()
     assert page.locator("#guess-cards img").count() == 0
 
 
-def test_the_reader_takes_the_guesses_along_as_a_file_and_erases_them_by_saying_so_twice(
+def test_guesses_can_be_saved_as_a_file_and_erased_after_confirmation(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url(GUESSES))
@@ -186,9 +186,7 @@ def test_the_reader_takes_the_guesses_along_as_a_file_and_erases_them_by_saying_
     assert page.evaluate("() => Object.keys(localStorage).includes('theme')")
 
 
-def test_where_the_browser_keeps_nothing_or_runs_nothing_the_page_says_so(
-    site: Folder, open_page: Callable[..., Page]
-):
+def test_without_storage_or_scripts_the_page_says_so(site: Folder, open_page: Callable[..., Page]):
     for options, told in [({"init": FORBIDDEN}, "keeps nothing"), ({"scripts": False}, "no guess")]:
         page = open_page(site.url(GUESSES), **options)
         assert told in page.locator("#guess-cards").inner_text()
