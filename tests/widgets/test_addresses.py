@@ -16,7 +16,7 @@ from widget_page import Alone, bare_page
 from course_lib.widgets.modules import module_source
 
 LINK = '<p style="margin-top: 200vh"><a href="#fig-soft-lookup?temperature=0.05">cold</a></p>'
-# What depends on other controls, or on a rule of its own, the whole figure is asked for.
+# Values that depend on other controls or on special rules need the whole figure.
 BY_THE_FIGURE = {
     "BasisExplorer": ["points=0,0;0.5,0", "points=0,0;0.6,0;0.5,0;1,0"],
     "EnergyDrift": ["plane=3", "q=1,2,3", "system=Kepler&q=0,0"],
@@ -42,11 +42,11 @@ def test_a_link_sets_the_figure_brings_it_into_view_and_works_again(alone: Alone
         page.get_by_role("link", name="cold").click()
         expect(slider).to_be_in_viewport()
         assert temperature(widget) == 0.05
-        # Moved by the page's own code, so that the address has no hand to follow.
+        # Moved by the page's own code, so the address does not follow.
         widget.evaluate("el => el.courseModel.set('temperature', 1)")
 
 
-def test_the_address_follows_the_hand_and_the_history_does_not_grow(alone: Alone):
+def test_the_address_follows_the_controls_and_the_history_does_not_grow(alone: Alone):
     widget = alone(make("SoftLookup"), clock=True)
     page = widget.page
     before = page.evaluate("() => history.length")
@@ -57,7 +57,7 @@ def test_the_address_follows_the_hand_and_the_history_does_not_grow(alone: Alone
     assert page.evaluate("() => history.length") == before
 
 
-def test_the_figure_that_was_touched_last_has_the_address(
+def test_the_figure_that_was_used_last_sets_the_address(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     shown = [make(kind) for kind in ("SoftLookup", "SoftLookup", "PositionExplorer")]
@@ -75,7 +75,7 @@ def test_the_figure_that_was_touched_last_has_the_address(
     assert temperature(widgets(page)[0]) != 0.05
 
 
-def test_what_is_wrong_in_an_address_is_said_and_the_rest_is_followed(alone: Alone):
+def test_faults_in_an_address_are_reported_and_the_rest_is_applied(alone: Alone):
     hostile = "%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E"
     widget = alone(make("SoftLookup"))
     first = state_of(widget)
@@ -108,12 +108,12 @@ def test_the_address_refuses_what_python_refuses(javascript: Javascript):
             cases.append([f"{name}={in_an_address(value)}", known[kind]])
     assert len(rows) > 40
     found = javascript("js/address.js", "understood", cases)
-    # In an address all is text: 1 is a switch to nobody, but "1.0" is a number to all.
+    # Addresses are text: 1 is no valid switch, but "1.0" is a number.
     followed = [row for row, answer in zip(rows, found, strict=True) if not answer["faults"]]
     assert followed == []
 
 
-def test_what_does_not_fit_together_leaves_each_figure_as_it_was_and_names_are_folded(
+def test_inconsistent_values_change_no_figure_and_names_are_folded(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     kinds = list(BY_THE_FIGURE)
@@ -151,9 +151,7 @@ MOUNT_WITH_A_KERNEL = """async ([address, state]) => {
 }"""
 
 
-def test_where_there_is_a_kernel_the_address_is_left_alone(
-    open_page: Callable[..., Page], tmp_path: Path
-):
+def test_with_a_kernel_the_address_is_ignored(open_page: Callable[..., Page], tmp_path: Path):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
     page = open_page((tmp_path / "empty.html").as_uri(), clock=True)
     widget = make("SoftLookup")

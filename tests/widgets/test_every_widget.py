@@ -1,4 +1,4 @@
-"""What every widget does, whatever it shows: tried with a small one of each kind on a bare page."""
+"""Behaviour of all widgets, tested with a small one of each kind on a bare page."""
 
 import io
 from collections.abc import Callable
@@ -34,14 +34,14 @@ from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
-MOST_NUMBERS = 64  # that an address holds of one trait
+MOST_NUMBERS = 64  # of one trait in an address
 SET_IN_PYTHON_ALONE = {"TinyGPT": {"seed"}}
 of_every_kind = pytest.mark.parametrize("kind", ARGUMENTS)
-# Those in which no control leaves another without effect.
+# Widgets in which no control disables another.
 FOR_A_HAND = {
-    "JetExplorer": {"jet": 1},  # its hardest particle lies where a hand presses, in the middle
+    "JetExplorer": {"jet": 1},  # its hardest particle is in the middle, where the test presses
     "MechanicsStage": {"rollouts": None},  # room for each integrator that is switched on in passing
-    # A slider leads to small tiles, and then a short drag to another one.
+    # A slider makes tiles small, so that a short drag reaches another one.
     "TileStepper": {"query_tile": 8, "key_tile": 9, "step": 2},
 }
 
@@ -54,7 +54,7 @@ def for_a_hand(kind: str) -> Widget:
 
 
 def answers_and_returns(widget: Locator, hand: Hand, controls: str) -> None:
-    """Operate the controls of a widget as it was opened; Reset brings all back."""
+    """Operate the controls of a new widget; Reset restores its first state."""
     agrees_with_course_lib(widget)
     before = snapshot(widget)
     operate_every_control(widget, hand, controls)
@@ -68,7 +68,7 @@ def assert_same(found: object, expected: object) -> None:
 
 
 @of_every_kind
-def test_every_choice_and_handle_answers_the_mouse_and_the_next_widget_hears_nothing_of_it(
+def test_every_choice_and_handle_reacts_to_the_mouse_and_the_next_widget_does_not(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
     page = open_page(bare_page(tmp_path, for_a_hand(kind), for_a_hand(kind)))
@@ -82,7 +82,7 @@ def test_every_choice_and_handle_answers_the_mouse_and_the_next_widget_hears_not
 
 
 @of_every_kind
-def test_every_choice_and_handle_answers_a_finger_on_a_telephone(alone: Alone, kind: str):
+def test_every_choice_and_handle_reacts_to_touch_on_a_phone(alone: Alone, kind: str):
     widget = alone(for_a_hand(kind), width=390, height=844, touch=True)
     assert_within_the_window(widget, 390)
     answers_and_returns(widget, Finger(widget.page), DRAWN)
@@ -198,7 +198,7 @@ def assert_near(found: float, expected: float) -> None:
 @pytest.mark.parametrize("kind", TAKE_TEXT)
 def test_markup_in_the_data_is_text_with_scripts_and_without(alone: Alone, kind: str):
     widget = alone(make(kind, HOSTILE))
-    # What a choice hides at the end was shown at the start.
+    # Controls that a choice hides at the end were shown at the start.
     told = widget.text_content()
     operate_every_control(widget, Mouse(widget.page), DRAWN)
     assert widget.page.title() == "bare"
@@ -211,7 +211,7 @@ def test_markup_in_the_data_is_text_with_scripts_and_without(alone: Alone, kind:
 
 
 @pytest.mark.parametrize("kind", TAKE_TEXT)
-def test_a_name_that_javascript_knows_is_a_name_like_others(alone: Alone, kind: str):
+def test_names_of_javascript_properties_are_names_like_others(alone: Alone, kind: str):
     widget = alone(make(kind, "__proto__"))
     agrees_with_course_lib(widget)
     assert "__proto__" in widget.text_content()
@@ -234,7 +234,7 @@ def test_on_a_wide_screen_in_light_and_dark_texts_stand_out_and_every_control_ha
     turned = pixels_of(widget)
     born = alone(make(kind), width=1920, init=DARK_FROM_THE_START)
     assert born.evaluate("() => document.documentElement.dataset.theme") == "dark"
-    # A browser may smooth an edge a little otherwise when it draws it anew.
+    # A browser may antialias an edge differently when it draws it again.
     assert np.abs(turned - pixels_of(born)).max() < SMOOTHING, "a pixel of the light theme is left"
 
 
@@ -255,7 +255,7 @@ new MutationObserver((_, observer) => {
 """
 
 
-# What moves for longer than a hundredth of a second: the theme shortens all motion to less.
+# Animations longer than a hundredth of a second: the theme shortens all to less.
 LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
   const style = getComputedStyle(e);
   const lasts = (times) => times.split(",").some((time) => parseFloat(time) > 0.01);
@@ -266,7 +266,7 @@ LASTING_MOTION = """(el) => [...el.querySelectorAll("*")].filter((e) => {
 
 
 @of_every_kind
-def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(alone: Alone, kind: str):
+def test_with_reduced_motion_nothing_moves_by_itself(alone: Alone, kind: str):
     moves = "moving" in getattr(course_widgets, kind).class_traits()
     made = make(kind, **{"moving": True} if moves else {})
     widget = alone(made, reduced_motion=True, clock=True)
@@ -281,9 +281,7 @@ def test_nothing_moves_by_itself_for_readers_who_asked_for_less_motion(alone: Al
 
 
 @of_every_kind
-def test_a_widget_that_nobody_touches_or_sees_rests_and_catches_up_when_it_is_seen(
-    alone: Alone, kind: str
-):
+def test_an_idle_or_invisible_widget_rests_and_catches_up_when_visible(alone: Alone, kind: str):
     widget = alone(make(kind), below='<div style="height: 400vh"></div>', clock=True)
     page = widget.page
     assert rests(page)
@@ -299,7 +297,7 @@ def test_a_widget_that_nobody_touches_or_sees_rests_and_catches_up_when_it_is_se
     agrees_with_course_lib(widget)
 
 
-# A model that counts who listens, and hosts that count who observes.
+# A model that counts listeners, and hosts that count observers.
 MOUNT_AND_TEAR_DOWN = """async ([address, state]) => {
   const observed = new Set();
   for (const name of ["ResizeObserver", "IntersectionObserver", "MutationObserver"]) {
@@ -342,7 +340,7 @@ def address_of(page: Page, widget: Widget) -> str:
 
 
 @of_every_kind
-def test_a_widget_that_is_taken_down_leaves_nothing_behind(
+def test_a_removed_widget_leaves_no_listeners_behind(
     open_page: Callable[..., Page], tmp_path: Path, kind: str
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
@@ -383,7 +381,7 @@ MOUNT_AND_REFUSE = """async ([address, state]) => {
 }"""
 
 
-def test_what_python_refuses_is_said_until_the_next_deed(
+def test_refusals_of_python_are_shown_until_the_next_action(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")

@@ -1,4 +1,4 @@
-"""What AttentionExplorer does besides its controls: films, odd tokens, a function of Python."""
+"""AttentionExplorer beyond its controls: animations, unusual tokens, a Python function."""
 
 import numpy as np
 from agreement import agrees_with_course_lib, has
@@ -40,12 +40,12 @@ def test_tokens_that_arrive_before_their_weights_leave_the_picture_as_it_is(alon
     expect(cells).to_have_attribute("width", str(len(before)))
     send(widget, **{name: other[name] for name in ("steps", "losses", "guesses", "weights")})
     expect(cells).to_have_attribute("width", "2")
-    # There is one layer now: it is drawn until Python says which one was meant.
+    # There is one layer now, which is drawn until Python selects one.
     expect(widget.locator(".cw-top-tables > table caption")).to_contain_text("Layer 1")
     expect(widget.locator(".cw-top-keys tbody th").last).to_have_text("␣")
 
 
-def test_a_question_to_python_is_awaited_until_it_is_answered(alone: Alone):
+def test_a_request_to_python_is_pending_until_it_is_answered(alone: Alone):
     widget = alone(make("AttentionExplorer"))
     send(widget, plugged=True)
     field, said = widget.get_by_label("Your tokens"), widget.locator(".cw-message")
@@ -134,7 +134,7 @@ def test_a_text_is_read_once_token_by_token_until_a_hand_chooses_one(alone: Alon
     turn(widget, 2)
     assert not plays(widget)
     has(widget, query=0)
-    # No guess follows from a head that a hand has heated.
+    # Predictions do not follow from a head with a changed temperature.
     said = widget.locator(".cw .cw-hint")
     assert said.count() == 0
     send(widget, temperature=5)

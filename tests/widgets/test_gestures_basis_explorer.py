@@ -1,4 +1,4 @@
-"""BasisExplorer by hand: nodes moved, rods drawn, the temperature swinging by itself."""
+"""Gestures on BasisExplorer: moving nodes, drawing rods, the animated temperature."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -169,7 +169,7 @@ def test_a_finger_pulls_the_ring_and_elsewhere_scrolls_the_page(shown: Shown):
     finger.drag((x, y), (x - 10, y - 30))
     assert (state_of(widget)["log_conductivity"] == before).all()
     ring = widget.get_by_role("button", name="Conductivity")
-    ring.press("ArrowRight")  # goes along the curve and leaves it
+    ring.press("ArrowRight")  # moves along the curve and then off it
     assert (state_of(widget)["log_conductivity"] == before).all()
     x, y = centre(ring)
     finger.drag((x, y), (x, y - 30))

@@ -1,4 +1,4 @@
-"""BreakIt under a hand: it plays by itself, and a bend ends the run with a counterexample."""
+"""Gestures on BreakIt: it plays by itself, and a bend ends the run with a counterexample."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from widget_page import Alone, bare_page
 from course_lib.widgets import BreakIt
 from course_lib.widgets.break_it import CLAIMS
 
-# How many pixels of a canvas are green, as the dots of cases that hold.
+# The number of green pixels of a canvas, the colour of cases that hold.
 GREEN = """(canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;
@@ -65,7 +65,7 @@ def test_cases_come_by_themselves_until_a_bend_breaks_the_claim(alone: Alone):
     assert_says(strip, r"✓ ([\d,]+) of \1 hold")
 
 
-def test_every_claim_breaks_at_once_for_a_reader_who_asked_for_less_motion(
+def test_with_reduced_motion_every_claim_breaks_at_once(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     strips = [BreakIt(name) for name in CLAIMS]
@@ -78,7 +78,7 @@ def test_every_claim_breaks_at_once_for_a_reader_who_asked_for_less_motion(
         assert strip.locator(".cw").bounding_box()["height"] <= 400
 
 
-def test_the_way_to_the_smallest_counterexample_is_seen_and_so_are_the_cases_before_it(
+def test_shrinking_to_the_smallest_counterexample_is_shown_with_earlier_cases(
     alone: Alone,
 ):
     strip = alone(BreakIt("order-of-tiles", moving=False))

@@ -1,4 +1,4 @@
-"""EnergyDrift by hand: what moves, what is lost, what is drawn where; and what nobody would try."""
+"""Gestures on EnergyDrift: motion, overflow, drawing; and extreme input."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ from course_lib.widgets.energy_drift import METHODS, SCENES
 shown = shows(EnergyDrift, folded=True, moving=False)
 SIDE = 320
 STRANGE = re.compile("NaN|Infinity|undefined")
-# The painted pixels of the canvas with a name that begins so: [column, row, red, green, blue].
+# The painted pixels of a canvas, by the start of its name: [column, row, red, green, blue].
 PAINTED = """(el, name) => {
   const canvas = el.querySelector(`canvas[aria-label^="${name}"]`);
   const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -40,12 +40,12 @@ def motion(widget: Locator) -> dict[str, Any]:
 
 
 def errors(widget: Locator) -> list[str]:
-    """Of the runs that are on: the largest of each, or where it is lost."""
+    """The largest error of each active run, or where it overflows."""
     return widget.locator("tr:not(.cw-drift-off) .cw-error").all_inner_texts()
 
 
 def nothing_strange(widget: Locator) -> None:
-    """No number that is none stands in what is shown, nor in what is read aloud, nor in markup."""
+    """Assert that no nan or infinity is in the text, the announcements or the markup."""
     observed(widget.page)
     found = STRANGE.search(widget.locator(".cw").evaluate("el => el.outerHTML"))
     assert found is None
@@ -102,7 +102,7 @@ def test_every_system_moves_as_its_trajectory_does(shown: Shown):
         assert np.ptp(balls, axis=0).max() > 10, "the body hardly moves"
 
 
-def test_a_hand_on_the_curves_takes_the_time_along_and_the_bodies_with_it(shown: Shown):
+def test_a_drag_on_the_curves_moves_time_and_bodies(shown: Shown):
     widget = shown(page=CLOCK)
     press(widget, "Play")
     chart = widget.locator("svg:has(.cw-cursor)")
@@ -122,7 +122,7 @@ def test_a_hand_on_the_curves_takes_the_time_along_and_the_bodies_with_it(shown:
     assert not plays(widget)
 
 
-def test_dots_of_the_portrait_lie_where_the_runs_went_in_the_colours_of_the_theme(shown: Shown):
+def test_dots_of_the_portrait_follow_the_runs_in_the_colours_of_the_theme(shown: Shown):
     widget = shown(mechanics.Kepler(), methods=["stoermer_verlet"], steps=300)
     state = state_of(widget)
     spec = next(spec for spec in state["systems"] if spec["name"] == "Kepler")
@@ -144,7 +144,7 @@ def test_dots_of_the_portrait_lie_where_the_runs_went_in_the_colours_of_the_them
     assert colours == {(0x0B, 0x66, 0xA8), (0x58, 0xB0, 0xF0)}
 
 
-def test_who_leaves_the_picture_and_who_loses_all_is_said_in_words(shown: Shown):
+def test_leaving_the_picture_and_overflow_are_described_in_words(shown: Shown):
     star = mechanics.HenonHeiles()
     widget = shown(star, methods=["explicit_euler", "stoermer_verlet"], steps=1000)
     state, scene = state_of(widget), SCENES["HenonHeiles"]
@@ -165,8 +165,8 @@ def test_who_leaves_the_picture_and_who_loses_all_is_said_in_words(shown: Shown)
     nothing_strange(widget)
 
 
-def test_a_run_that_finds_no_next_state_stops_there_and_that_is_said_in_words(shown: Shown):
-    """A planet whose step is too long for the implicit midpoint: its equation has no solution."""
+def test_a_run_without_a_next_state_stops_there_and_says_so(shown: Shown):
+    """With too long a step the equation of the implicit midpoint has no solution."""
     widget = shown(mechanics.Kepler(), dt=0.5, steps=100, methods=["implicit_midpoint"])
     assert widget.locator(".cw-message").inner_text() == (
         "Implicit midpoint stops at step 1, t = 0.50: its step is too long to find the next state."
@@ -175,7 +175,7 @@ def test_a_run_that_finds_no_next_state_stops_there_and_that_is_said_in_words(sh
     nothing_strange(widget)
 
 
-def test_a_planet_is_not_put_into_the_sun_and_that_is_said_until_the_next_deed(shown: Shown):
+def test_a_planet_cannot_be_put_into_the_sun_and_a_message_says_so(shown: Shown):
     widget = shown(mechanics.Kepler(), q=[0.04, 0.0], p=[0.0, 1.0])
     start, alert = widget.get_by_role("button", name="start at"), widget.get_by_role("alert")
     start.press("ArrowLeft")
@@ -188,8 +188,8 @@ def test_a_planet_is_not_put_into_the_sun_and_that_is_said_until_the_next_deed(s
     nothing_strange(widget)
 
 
-def test_what_is_drawn_of_the_beginning_is_what_the_whole_shows(shown: Shown):
-    """A curve that is looked at from near has the errors of its steps."""
+def test_the_enlarged_beginning_agrees_with_the_whole_curve(shown: Shown):
+    """An enlarged curve has the errors of its steps."""
     widget = shown(dt=0.1, steps=10_000, methods=["explicit_euler"], moving=True, page=CLOCK)
     turn(widget, 1.5)
     width, found = widget.evaluate(PAINTED, "Relative")
@@ -213,7 +213,7 @@ def heun(system, q, p, dt):
     return q + dt / 2 * (q_dot + q_next), p + dt / 2 * (p_dot + p_next)
 
 
-def test_a_stepper_of_your_own_runs_from_wherever_the_start_is_moved(shown: Shown):
+def test_a_custom_stepper_runs_from_a_moved_start(shown: Shown):
     given = {"dt": 0.2, "steps": 500, "methods": ["stoermer_verlet"]}
     widget = shown(**given, steppers={"Heun": heun}, question="Which one leaks?")
     widget.get_by_role("button", name="start at").press("Shift+ArrowRight")
@@ -233,7 +233,7 @@ def test_a_stepper_of_your_own_runs_from_wherever_the_start_is_moved(shown: Show
     assert "Not kept: Heun" in widget.locator("[data-reading=lead]").inner_text()
 
 
-def test_what_python_computed_stands_greyed_where_it_does_not_belong(shown: Shown):
+def test_stored_results_of_python_are_greyed_for_other_settings(shown: Shown):
     springs, q, p = mechanics.CoupledOscillators(), tensor([1.0, 0.5]), tensor([0.0, 0.5])
     run = mechanics.integrate(springs, q, p, dt=0.3, steps=500)
     given = {"q": [1.0, 0.5], "p": [0.0, 0.5], "dt": 0.3, "steps": 500}

@@ -1,4 +1,4 @@
-"""What GateExplorer does while its reader types and points, for each kind of network."""
+"""Gestures on GateExplorer: typing and pointing, for each kind of network."""
 
 import pytest
 import torch
@@ -70,7 +70,7 @@ def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Sh
     poured([0, 1, 2, 3], "anna")
     field.fill("otto")
     poured([0, 1, 2, 3], "otto")
-    # A letter typed in the middle is the one that is looked at.
+    # A letter typed in the middle is selected.
     widget.page.keyboard.press("Home")
     widget.page.keyboard.press("ArrowRight")
     widget.page.keyboard.type("a")
@@ -87,7 +87,7 @@ def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Shown):
         assert field.input_value() == typed
         expect(field).to_have_attribute("aria-invalid", "true")
         has(widget, text="maria")
-    # A hyphen within a name is passed over.
+    # A hyphen within a name is ignored.
     for typed, read in (("Zo", "zo"), ("Zoë", "zoe"), ("Jo-", "jo"), ("Jo-A", "joa")):
         field.fill(typed)
         says(widget, f"Read as {read}.")
@@ -128,7 +128,7 @@ def level(widget: Locator) -> tuple[int, float]:
     )
 
 
-def test_the_letters_pour_in_one_by_one_and_no_number_comes_before_the_water_has_settled(
+def test_letters_arrive_one_by_one_and_numbers_appear_when_the_water_has_settled(
     shown: Shown,
 ):
     widget = shown(text="ada", moving=True, all_units=False, page=CLOCK)
@@ -154,7 +154,7 @@ def test_the_letters_pour_in_one_by_one_and_no_number_comes_before_the_water_has
     turn(widget, 0.3)
     assert before[0] == level(widget)[0] == 2
     assert level(widget)[1] != before[1]
-    # A hand on the picture stops the reading.
+    # A click on the picture stops the animation.
     widget.get_by_role("slider", name="Letter").first.press("Home")
     turn(widget, 3)
     assert read.is_visible()

@@ -1,4 +1,4 @@
-"""GraphDrum by hand: plucked with mouse, finger and keys, played, and drawn where it stands."""
+"""Gestures on GraphDrum: plucking by mouse, touch and keys, playing, and drawing."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from course_lib.widgets import GraphDrum
 
 shown = shows(GraphDrum, moving=False)
 TWO_PIECES = {"edges": [[0, 1, 3], [1, 2, 4]], "places": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]}
-ROOM = 12  # pixels between two nodes of which neither hides the other
+ROOM = 12  # pixels between two nodes that do not overlap
 COLOUR = """(el, [law, places]) => {
   const canvas = el.querySelector(`[data-law=${law}] canvas`);
   const scale = canvas.width / canvas.nextElementSibling.viewBox.baseVal.width;
@@ -44,14 +44,14 @@ def end_of(widget: Locator) -> float:
 
 
 def heights_of(widget: Locator, law: str, time: float | None = None) -> Any:
-    """How high the nodes of a drum are, at the moment that it shows unless another is told."""
+    """The heights of the nodes of a drum at a time, by default the one shown."""
     found = widget.evaluate(READ)
     heights = torch.tensor(found["heights"], dtype=torch.float64)
     return state_at(state_of(widget), law, heights, found["time"] if time is None else time)
 
 
 def spot_of(widget: Locator, law: str, node: int) -> Point:
-    """Where a node of a drum stands in the window."""
+    """The position of a node of a drum in the window."""
     q, _ = heights_of(widget, law)
     x, y = place_of(decoded(spec_of(state_of(widget))["places"]), node, q[node])
     svg = widget.locator(f"[data-law={law}] svg")
@@ -60,14 +60,14 @@ def spot_of(widget: Locator, law: str, node: int) -> Point:
     return box["x"] + x * box["width"] / 320, box["y"] + y * box["width"] / 320
 
 
-def test_on_opening_it_is_plucked_and_moves_until_its_end_and_again(shown: Shown):
+def test_on_opening_it_is_plucked_and_plays_to_the_end_and_again(shown: Shown):
     widget = shown("ring", moving=True, page=CLOCK)
     hidden, names = widget.locator(".cw-drum-unseen"), widget.locator(".cw-drum-name")
     verdict = widget.locator(".cw-drum-verdict")
     turn(widget, 1)
     first = time_of(widget)
     turn(widget, 1)
-    # Most of the heat is gone in the first moments: they take longer.
+    # Most of the heat is gone at first, so the start is slowed down.
     assert 0 < 1.5 * first < time_of(widget) - first
     agrees_with_course_lib(widget)
     assert (hidden.count(), names.count()) == (1, 0)
@@ -94,7 +94,7 @@ def test_on_opening_it_is_plucked_and_moves_until_its_end_and_again(shown: Shown
     assert time_of(widget) == pytest.approx(first, rel=0.05)
 
 
-def test_a_drum_moves_as_much_faster_as_its_speed_says(shown: Shown):
+def test_a_drum_moves_at_its_speed(shown: Shown):
     widget, moments = shown("ring", page=CLOCK), []
     speed = widget.get_by_role("slider", name="Speed")
     for key in ("ArrowUp", "End"):  # 1.25 and 4
@@ -107,7 +107,7 @@ def test_a_drum_moves_as_much_faster_as_its_speed_says(shown: Shown):
     assert moments[1] / moments[0] == pytest.approx(4 / 1.25, rel=0.02)
 
 
-def test_a_choice_starts_a_drum_anew_where_it_may_move_by_itself(shown: Shown):
+def test_a_choice_restarts_a_drum_unless_motion_is_reduced(shown: Shown):
     for moving in (True, False):
         widget = shown("ring", moving=moving, page=CLOCK)
         for choice, choose in CHOICES.items():
@@ -119,7 +119,7 @@ def test_a_choice_starts_a_drum_anew_where_it_may_move_by_itself(shown: Shown):
             assert plays(widget) == moving, choice
             assert state_of(widget)[choice] != before
             assert (0 < time_of(widget) < end_of(widget) / 9) if moving else time_of(widget) == 0
-    # What the reader has started goes on.
+    # A run that the reader started goes on.
     press(widget, "Play")
     turn(widget, 2)
     before = time_of(widget)
@@ -129,7 +129,7 @@ def test_a_choice_starts_a_drum_anew_where_it_may_move_by_itself(shown: Shown):
     assert plays(widget)
 
 
-def test_a_drag_pulls_a_node_as_far_as_the_hand_goes_and_letting_go_plays(shown: Shown):
+def test_a_drag_pulls_a_node_with_the_pointer_and_release_plays(shown: Shown):
     widget = shown(height=0.0, page=CLOCK)
     x, y = spot_of(widget, "wave", 30)
     scale = widget.locator("[data-law=wave] svg").bounding_box()["width"] / 320
@@ -204,9 +204,7 @@ def test_the_curves_are_the_energies_and_the_cursor_stands_at_the_time(shown: Sh
     assert (cursor - left) / width == pytest.approx(0.25, abs=0.005)
 
 
-def test_a_graph_of_ones_own_is_played_like_any_other(
-    open_page: Callable[..., Page], tmp_path: Path
-):
+def test_a_custom_graph_is_played_like_any_other(open_page: Callable[..., Page], tmp_path: Path):
     own = [
         TWO_PIECES,
         {"edges": torch.zeros(2, 0, dtype=torch.int64), "places": [[0, 0], [3, 1]]},
@@ -226,11 +224,11 @@ def test_a_graph_of_ones_own_is_played_like_any_other(
         has(widget, graph="tree")
 
 
-def test_another_graph_keeps_nodes_and_modes_that_are_there(shown: Shown):
+def test_another_graph_keeps_existing_nodes_and_modes(shown: Shown):
     widget = shown("drum", start="mode", mode=60, node=60)
     widget.get_by_role("combobox", name="Graph").select_option("molecule")
     has(widget, graph="molecule", mode=23)
-    # Python may send a graph alone; its node and mode come in a message of their own.
+    # Python may send a graph alone; node and mode follow in another message.
     send(widget, node=23, mode=23)
     send(widget, graph="drum")
     has(widget, graph="drum", node=23)

@@ -1,4 +1,4 @@
-"""GraphPlayground by hand: bonds drawn, atoms added and deleted, messages that travel."""
+"""Gestures on GraphPlayground: drawing bonds, adding and deleting atoms, messages."""
 
 import itertools
 from typing import Any
@@ -42,7 +42,7 @@ def drawn(widget: Locator) -> dict[str, Any]:
 
 
 def spot(widget: Locator, atom: int) -> Point:
-    """The middle of an atom; the picture stays where it is once it is in sight."""
+    """The middle of an atom; scrolls the picture into view first."""
     widget.locator("[data-flight]").scroll_into_view_if_needed()
     box = atoms(widget)[atom].locator("circle").first.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -55,7 +55,7 @@ def corner(widget: Locator, *, below: float = 0) -> Point:
 
 
 def bonded(widget: Locator, i: int, j: int, order: int) -> None:
-    """Assert that two atoms come to have a bond of this order, or none of order 0."""
+    """Wait until two atoms have a bond of this order, or none for order 0."""
 
     def holds() -> None:
         assert [k for a, b, k in drawn(widget)["bonds"] if (a, b) == (i, j)] == [order][: order > 0]
@@ -65,7 +65,7 @@ def bonded(widget: Locator, i: int, j: int, order: int) -> None:
 
 
 def counts(widget: Locator, atoms_: int) -> None:
-    """Assert that there come to be so many atoms."""
+    """Wait until there are this many atoms."""
 
     def holds() -> None:
         assert len(drawn(widget)["element"]) == len(atoms(widget)) == atoms_
@@ -75,7 +75,7 @@ def counts(widget: Locator, atoms_: int) -> None:
 
 
 def chosen(widget: Locator, atom: int, partner: int) -> None:
-    """Assert that these atoms come to be the chosen ones, and bear their names."""
+    """Wait until these atoms are selected and named."""
     has(widget, atom=atom, partner=partner)
     element = drawn(widget)["element"]
     named = [f"{element[i]}{i + 1}" for i in (atom, partner)]
@@ -96,7 +96,7 @@ def test_a_line_from_atom_to_atom_is_a_bond_and_into_the_open_it_ends_in_a_new_a
     assert widget.locator("[data-bond='0 3']").count() == 1
     before, (x, y) = drawn(widget), spot(widget, 2)
     hand.drag((x, y), (x + 3, y + 3))
-    has(widget, drawing=before)  # a line that ends where it began changes nothing
+    has(widget, drawing=before)  # a line that ends at its start changes nothing
     hand.drag(spot(widget, 1), corner(widget))
     counts(widget, 7)
     bonded(widget, 1, 6, 1)
@@ -105,7 +105,7 @@ def test_a_line_from_atom_to_atom_is_a_bond_and_into_the_open_it_ends_in_a_new_a
     assert drawn(widget)["hydrogens"][6:] == [3, 4]
 
 
-def test_two_atoms_that_are_clicked_bear_their_names_and_are_bonded_by_the_list_of_orders(
+def test_two_clicked_atoms_are_named_and_the_list_of_orders_bonds_them(
     shown: Shown,
 ):
     widget = shown()
@@ -146,7 +146,7 @@ def test_what_chemistry_forbids_is_marked_and_not_refused(shown: Shown):
     agrees_with_course_lib(widget)
 
 
-def test_one_press_puts_an_oxygen_on_the_chosen_atom_and_its_effect_is_told(shown: Shown):
+def test_one_press_adds_an_oxygen_to_the_chosen_atom_and_describes_its_effect(shown: Shown):
     widget = shown(decalin())
     result = widget.locator(".cw-g-result")
     assert result.get_attribute("data-outcome") == "open"
@@ -183,7 +183,7 @@ def test_messages_travel_and_land_with_the_next_round(shown: Shown):
     assert not plays(widget)
 
 
-def test_on_opening_an_oxygen_lands_and_the_answer_changes_when_its_news_has_travelled(
+def test_on_opening_an_oxygen_lands_and_the_answer_changes_when_its_messages_arrive(
     shown: Shown,
 ):
     widget = shown(decalin(), rounds=0, moving=True, atom=1, page=CLOCK)
@@ -200,7 +200,7 @@ def test_on_opening_an_oxygen_lands_and_the_answer_changes_when_its_news_has_tra
     assert chosen_graph(widget) == "decalin"
 
 
-def test_a_paused_film_tells_the_answer_to_nobody_before_its_news_has_come(shown: Shown):
+def test_a_paused_film_shows_no_answer_before_its_messages_arrive(shown: Shown):
     widget = shown(decalin(), rounds=0, moving=True, page=CLOCK)
     heard = widget.locator(".cw-announcer")
     turn(widget, 1)
@@ -223,7 +223,7 @@ def test_a_molecule_that_is_changed_or_rubbed_out_no_longer_bears_its_name(shown
     assert chosen_graph(widget) == "acid"
     atoms(widget)[0].press("ArrowUp")
     agrees_with_course_lib(widget)
-    assert chosen_graph(widget) == "acid"  # drawn otherwise, it is the same
+    assert chosen_graph(widget) == "acid"  # another drawing of the same molecule
     for count in range(5, -1, -1):
         press(widget, "Delete atom")
         counts(widget, count)
@@ -238,10 +238,10 @@ def test_a_molecule_that_is_changed_or_rubbed_out_no_longer_bears_its_name(shown
     assert chosen_graph(widget) == "decalin"
 
 
-def test_decalin_and_bicyclopentyl_have_the_same_colours_and_a_bond_tells_them_apart(shown: Shown):
+def test_decalin_and_bicyclopentyl_have_the_same_colours_until_a_bond_is_added(shown: Shown):
     widget = shown(drawing=decalin(), other=2, rounds=0)
     verdict = widget.locator(".cw-g-verdict")
-    # In round 2 the last new colour comes, which round 3 shows.
+    # The last new colour appears in round 2, and round 3 shows it.
     for rounds, said in ((0, "so far."), (2, "so far."), (3, "no message passing")):
         send(widget, rounds=rounds)
         expect(verdict).to_contain_text(f"After {rounds} round")

@@ -1,4 +1,4 @@
-"""JetExplorer by hand: particles taken away and put back, guesses, the film."""
+"""Gestures on JetExplorer: removing and restoring particles, guesses, the animation."""
 
 import torch
 from addresses import go_to
@@ -16,7 +16,7 @@ CENTRE = """(el, i) => {
   const box = el.querySelector(`[data-particle="${i}"] path`).getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2];
 }"""
-# Which particle stands alone, so that a hand can take just this one.
+# A particle far from others, which can be clicked alone.
 LONE = """(el) => {
   const at = [...el.querySelectorAll("[data-particle] > path:first-of-type")].map((e) => {
     const box = e.getBoundingClientRect();
@@ -40,7 +40,7 @@ def pointed(widget: Locator, particle: int) -> None:
     expect(jet(widget)).to_have_attribute("data-pointed", str(particle))
 
 
-def test_a_mouse_shows_whom_a_particle_attends_to_and_a_click_takes_it_away(shown: Shown):
+def test_pointing_shows_the_attention_of_a_particle_and_a_click_removes_it(shown: Shown):
     widget = shown(particle=-1)
     jet(widget).scroll_into_view_if_needed()
     mouse, looks = widget.page.mouse, widget.locator("[data-to]")
@@ -64,7 +64,7 @@ def test_a_jet_without_particles_has_no_answer_until_one_is_back(shown: Shown):
     widget = shown(jet=2)
     hardest = widget.get_by_role("button", name="Take hardest away")
     press(widget, "Show")
-    # Whoever has the answer shown is neither right nor wrong.
+    # Showing the answer counts as neither right nor wrong.
     has(widget, gone=[])
     assert outcome(widget) == "open"
     for taken in ([0], [0, 1], [0, 1, 2]):
@@ -80,7 +80,7 @@ def outcome(widget: Locator) -> str | None:
     return widget.locator(".cw-j-result").get_attribute("data-outcome")
 
 
-def test_truth_and_network_wait_for_a_guess_which_moves_nothing(shown: Shown):
+def test_truth_and_network_are_hidden_until_a_guess_which_moves_nothing(shown: Shown):
     widget = shown(jet=1)
     verdict = widget.locator(".cw-j-verdict")
     expect(verdict).to_have_text("")
@@ -105,13 +105,13 @@ def test_truth_and_network_wait_for_a_guess_which_moves_nothing(shown: Shown):
     tells("✓ Right: it was W. Then: top.", "You 1 of 2, network ")
 
 
-def test_the_network_is_judged_by_the_whole_jet(shown: Shown):
+def test_the_verdict_is_about_the_whole_jet(shown: Shown):
     few, model = 2, particle_transformer()
     with torch.no_grad():
         model.read[1].weight.mul_(20)
         model.read[1].bias.zero_()
         parts = [jet_inputs(make("JetExplorer", kept=kept).there) for kept in (few, 7)]
-        # Now what speaks for a class in one of the two speaks against it in the other.
+        # Now evidence for a class in one of the two is evidence against it in the other.
         model.read[1].bias.copy_(-torch.cat([logits_of(model, part) for part in parts]).mean(dim=0))
     made, answers = make("JetExplorer", model=model), {}
     for kept_ in (few, 7):
@@ -126,7 +126,7 @@ def test_the_network_is_judged_by_the_whole_jet(shown: Shown):
     assert told in widget.locator(".cw-j-verdict").inner_text()
 
 
-def test_the_jet_comes_in_the_hardest_first_until_a_hand_ends_the_film(shown: Shown):
+def test_particles_appear_hardest_first_until_the_reader_stops_the_film(shown: Shown):
     widget = shown(page=CLOCK, moving=True)
     has(widget, kept=1)
     widget.evaluate(NOTE_VALUES, "kept")
@@ -144,14 +144,14 @@ def test_the_jet_comes_in_the_hardest_first_until_a_hand_ends_the_film(shown: Sh
         else:
             widget.get_by_role("button", name="Stop").click()
         assert rests(widget)
-    # After a guess the jet comes in once more.
+    # After a guess the animation starts again.
     press(widget, "W")
     for seconds, there in ((0.1, 1), (8, 7)):
         turn(widget, seconds)
         has(widget, kept=there)
 
 
-def test_a_link_that_sets_the_figure_leaves_the_guess_and_reset_forgets_it(shown: Shown):
+def test_a_link_keeps_the_guess_and_reset_clears_it(shown: Shown):
     widget = shown(jet=1)
     name, told = widget.get_attribute("id"), widget.locator(".cw-j-told")
     press(widget, "W")

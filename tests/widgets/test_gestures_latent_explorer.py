@@ -1,4 +1,4 @@
-"""LatentExplorer by hand: the point dragged, typefaces jumped to, a walk, a sum, a word."""
+"""Gestures on LatentExplorer: dragging the point, jumping to typefaces, a walk, a sum, a word."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def directions_of(widget: Locator) -> Tensor:
 
 
 def place_of(widget: Locator, z: Tensor) -> Point:
-    """Where a code stands on the map, in the window."""
+    """The position of a code on the map, in the window."""
     state, directions = state_of(widget), directions_of(widget)
     codes = codes_of(state) @ directions.T
     reach = max(1.12 * state["facts"]["edge"], 1.05 * float(codes.abs().max()))
@@ -52,7 +52,7 @@ def place_of(widget: Locator, z: Tensor) -> Point:
 
 
 def free_place(widget: Locator) -> Point:
-    """A place of the map far from all dots, in its lower left corner."""
+    """A point of the map far from all dots, in its lower left corner."""
     box = widget.locator(".cw-x-map").bounding_box()
     return box["x"] + 12, box["y"] + box["height"] - 12
 
@@ -136,7 +136,7 @@ def test_the_norm_goes_out_on_a_ray_beyond_the_prior_and_draws_of_it_differ(show
 # The tools ---------------------------------------------------------------------------------------
 
 
-def test_on_opening_it_walks_there_and_back_until_the_reader_takes_the_point(shown: Shown):
+def test_on_opening_it_walks_back_and_forth_until_the_reader_moves_the_point(shown: Shown):
     widget = shown(moving=True, share=0.5, start=0, end=6, page=CLOCK)
     ends = code(widget, BESIDE[0]), code(widget, BESIDE[6])
     for seconds, share in ((1.5, 5 / 7), (3, 6 / 7), (7, 1 / 7), (3, 4 / 7)):
@@ -164,7 +164,7 @@ def test_on_opening_it_walks_there_and_back_until_the_reader_takes_the_point(sho
     expect(widget.locator(".cw-x-beside")).to_contain_text("Nearest large dot")
 
 
-def test_a_sum_an_axis_and_other_ends_of_a_walk_take_the_point(shown: Shown):
+def test_a_sum_an_axis_and_new_ends_of_a_walk_move_the_point(shown: Shown):
     widget = shown(share=0.5)
     widget.get_by_label("From", exact=True).select_option(label="Serif Italic")
     widget.get_by_label("to", exact=True).select_option(label="Mono Regular")
@@ -173,7 +173,7 @@ def test_a_sum_an_axis_and_other_ends_of_a_walk_take_the_point(shown: Shown):
     widget.get_by_label("Family").select_option(label="Serif")
     summed = code(widget, "Serif Bold") - code(widget, SERIF[0]) + code(widget, SERIF[2])
     is_at(widget, summed)
-    # A hand takes the point, and the tool takes it back.
+    # The reader moves the point, and then the tool does.
     widget.page.mouse.click(*free_place(widget))
     expect(widget.locator("[value=hand]")).to_be_checked()
     agrees_with_course_lib(widget)

@@ -1,4 +1,4 @@
-"""What LetterHider does while its reader types, hides, shows, looks and guesses."""
+"""Gestures on LetterHider: typing, hiding, showing, selecting and guessing."""
 
 import torch
 from addresses import go_to
@@ -44,7 +44,7 @@ def expected_of(widget: Locator, word: str, hidden: list[int]) -> torch.Tensor:
     return expected_letters(model, ids, hidden=hidden, mask=state["mask"])
 
 
-def test_a_click_looks_at_a_hidden_letter_first_and_hides_or_shows_it_then(shown: Shown):
+def test_a_click_selects_a_hidden_letter_and_the_next_one_shows_it(shown: Shown):
     widget = shown()
     for place, hidden in [(2, [2]), (2, []), (2, [2]), (7, [2, 7]), (2, [2, 7]), (2, [7])]:
         tile(widget, place).click()
@@ -54,22 +54,22 @@ def test_a_click_looks_at_a_hidden_letter_first_and_hides_or_shows_it_then(shown
         has(widget, hidden=hidden, place=2)
 
 
-def test_of_an_example_the_letter_is_hidden_of_which_the_model_is_surest(shown: Shown):
+def test_an_example_hides_the_letter_of_which_the_model_is_surest(shown: Shown):
     widget = shown(words=["deed", "ab"], hidden=[0, 5], place=5, guess_first=True)
     for word in ("deed", "ab"):
         press(widget, word)
         place = int(expected_of(widget, word, []).max(-1).values.argmax())
         has(widget, word=word, hidden=[place], place=place)
-        # The reader guesses before the model's guess is told.
+        # The reader guesses before the model's guess is shown.
         assert_covered(widget)
 
 
 def is_covered(widget: Locator) -> bool:
-    """Whether the picture waits for the reader's guess."""
+    """Whether the picture is covered until the reader's guess."""
     return widget.get_by_role("listbox").get_attribute("data-covered") == "true"
 
 
-def test_at_first_sight_others_are_hidden_until_a_hand_ends_the_show_which_can_be_seen_again(
+def test_a_show_hides_letters_in_turn_until_the_reader_stops_it_and_can_be_replayed(
     shown: Shown,
 ):
     widget = shown(page=CLOCK, hidden=[1], guess_first=True, moving=True)
@@ -95,7 +95,7 @@ def test_at_first_sight_others_are_hidden_until_a_hand_ends_the_show_which_can_b
     assert rests(widget)
 
 
-def test_what_is_typed_is_read_or_refused_and_what_is_hidden_stays_hidden(shown: Shown):
+def test_typed_text_is_read_or_refused_and_hidden_letters_stay_hidden(shown: Shown):
     widget = shown(hidden=[1, 6], place=6)
     field = widget.get_by_label("Type a word")
     field.press("End")
@@ -117,7 +117,7 @@ def test_what_is_typed_is_read_or_refused_and_what_is_hidden_stays_hidden(shown:
     has(widget, word="bec", hidden=[1])
 
 
-def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(shown: Shown):
+def test_pointing_at_a_bar_shows_its_numbers_and_a_click_keeps_them(shown: Shown):
     widget = shown(hidden=[1])
     mouse, readout = widget.page.mouse, widget.locator(".cw-l-readout")
     # The bars leave the mask out, so the third is that of the fourth id.
@@ -133,7 +133,7 @@ def test_pointing_at_a_bar_tells_its_numbers_and_a_click_keeps_them(shown: Shown
 
 
 def assert_covered(widget: Locator, *, bars: bool = True) -> None:
-    """A reader's guess is asked for where the bars would be, or else they are there."""
+    """Assert that a request for a guess covers the bars, or that it does not."""
     expect(widget.get_by_role("slider", name=GUESS)).to_have_count(int(bars))
 
 
@@ -159,7 +159,7 @@ def test_each_hidden_letter_is_guessed_for_itself_before_its_bars_appear(shown: 
         agrees_with_course_lib(widget)
     expect(verdict).to_contain_text("You: b, its ")
     expect(score).to_contain_text(" of 2 first guesses")
-    # What was foretold of the first stays told; a new sight is a new question.
+    # The first guess stays; a new context is a new question.
     tile(widget, 1).click()
     assert_covered(widget, bars=False)
     tile(widget, 0).click()
@@ -170,7 +170,7 @@ def test_each_hidden_letter_is_guessed_for_itself_before_its_bars_appear(shown: 
     assert_covered(widget, bars=False)
 
 
-def test_a_right_guess_is_counted_and_a_link_leaves_what_the_reader_has_foreseen(shown: Shown):
+def test_a_right_guess_is_counted_and_a_link_keeps_earlier_guesses(shown: Shown):
     widget = shown(hidden=[2], guess_first=True)
     name, verdict = widget.get_attribute("id"), widget.locator(".cw-h-verdict")
     best = int(expected_of(widget, "bead cab", [2])[2].argmax())

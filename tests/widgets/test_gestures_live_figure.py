@@ -1,4 +1,4 @@
-"""Live figures under a hand: each with its own numbers, its own verdict and its own tour."""
+"""Gestures on live figures: the numbers, the verdict and the tour of each."""
 
 import re
 from collections.abc import Callable
@@ -79,7 +79,7 @@ ELSEWHERE = {
 }
 
 
-# How a question comes out where one knob stands.
+# The verdict on a question, by the value of one knob.
 JUDGED = {
     "root-d": ("power", {0.0: "bad", 0.5: "good"}),
     "roofline": ("tile", {8: "bad", 512: "good"}),
@@ -130,7 +130,7 @@ def test_divided_by_the_root_the_weights_stay_shared_in_every_dimension(alone: A
     has(figure, power=0.5)
     assert reading(figure, "largest") < 0.5
     expect(verdict).to_contain_text("again")
-    put(figure, dimension=2)  # where no key had drowned the others
+    put(figure, dimension=2)  # where no key dominates
     expect(verdict).not_to_contain_text("again")
     put(figure, dimension=1024, power=1.0)
     expect(figure.locator(".cw-hint").last).to_contain_text("nearly the same")
@@ -165,7 +165,7 @@ def test_symplectic_euler_keeps_the_area_of_a_disc_wherever_the_hand_puts_it(alo
     press(figure, "Step")
     has(figure, steps=19)
     expect(figure.locator(VERDICT)).to_contain_text("✓Area kept: 1.000 times")
-    # A saddle tears the rim, and the points that are left do not measure it.
+    # A saddle tears the rim, and the remaining points do not measure it.
     for angle, momentum in ((1.6, 2.0), (0.0, 1.6)):
         send(figure, dt=0.5, steps=24, angle=angle, momentum=momentum)
         expect(figure.locator("[data-reading=area]")).to_have_text("1.000")
@@ -175,10 +175,10 @@ def exact_area(figure: Locator) -> float:
     return EXPECTED["disc-of-pendulums"](state_of(figure))["area"]
 
 
-def test_runge_kutta_is_not_said_to_keep_what_it_loses(alone: Alone):
+def test_runge_kutta_is_not_described_as_conserving(alone: Alone):
     figure = alone(make("disc-of-pendulums", method="runge_kutta_4"), reduced_motion=True)
     area, verdict = figure.locator("[data-reading=area]"), figure.locator(VERDICT)
-    for dt, text in ((0.5, "0.9981"), (0.25, "0.99996")):  # to the digit that tells
+    for dt, text in ((0.5, "0.9981"), (0.25, "0.99996")):  # to the significant digit
         send(figure, dt=dt)
         expect(area).to_have_text(text)
         expect(verdict).to_contain_text("lost: nearly kept, not kept")
@@ -238,7 +238,7 @@ def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone
         orders[law] = reading(figure, "softmax-power")
         assert outcome(figure) == {"fixed": "bad", "ratio": "open", "logarithm": "good"}[law]
         put(figure, intervals=64)
-        assert outcome(figure) != "good"  # none is praised before the smallest h
+        assert outcome(figure) != "good"  # no method is recommended before the smallest h
     assert orders["fixed"] == 0
     assert orders["ratio"] == 1
     assert 1.8 <= orders["logarithm"] < 2
@@ -246,7 +246,7 @@ def test_nodes_come_closer_under_a_hand_and_only_one_rule_follows_the_hats(alone
 
 # Deep stacks -------------------------------------------------------------------------------------
 
-# How far apart the two balls of each tower stand.
+# The distance of the two balls of each tower.
 APART = """(el) => Object.fromEntries([...el.querySelectorAll("[data-tower]")].map((tower) => {
   const [a, b] = [...tower.querySelectorAll("circle")].map((ball) => Number(ball.cx.baseVal.value));
   return [tower.dataset.tower, b - a];
@@ -254,7 +254,7 @@ APART = """(el) => Object.fromEntries([...el.querySelectorAll("[data-tower]")].m
 
 
 def in_powers(text: str) -> float:
-    """A number as it is, or with one digit or two and a power of ten."""
+    """A number as plain text, or with one or two digits and a power of ten."""
     return float(text.replace("·10", "e").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 
@@ -274,7 +274,7 @@ def test_towers_show_how_tokens_differ_and_what_arrives_of_each_gradient(alone: 
     assert "after layer 8" in figure.inner_text()
 
 
-def test_a_stack_is_judged_once_it_stands_and_one_that_is_taken_stands_whole(alone: Alone):
+def test_the_verdict_on_a_stack_comes_when_it_is_complete(alone: Alone):
     figure = alone(make("deep-stack", moving=True), clock=True)
     verdict, fates = figure.locator(VERDICT), figure.locator(".cw-stack-fate:visible")
     turn(figure, 2)
@@ -326,7 +326,7 @@ def test_another_number_is_written_from_its_first_piece_and_judged_at_its_end(al
 # Resonance ---------------------------------------------------------------------------------------
 
 
-def test_energy_wanders_in_tune_and_the_total_stays_within_what_is_said(alone: Alone):
+def test_energies_oscillate_and_the_total_stays_within_its_stated_bound(alone: Alone):
     figure = alone(make("resonance"), reduced_motion=True)
     verdict = figure.locator(VERDICT)
     told = figure.locator("[data-measure=layers] svg").get_attribute("aria-label")
@@ -377,7 +377,7 @@ MARKED = """(el) => {
 }"""
 
 
-def test_an_edge_to_the_far_node_lets_it_be_heard_and_goes_again(alone: Alone):
+def test_an_edge_to_the_far_node_carries_its_message_and_can_be_removed(alone: Alone):
     figure = alone(make("listening"), reduced_motion=True)
     verdict, marked = figure.locator(VERDICT), figure.evaluate(MARKED)
     before = reading(figure, "share")
@@ -412,7 +412,7 @@ KNOBS = {
     "translator": "place",
     "listening": "rounds",
 }
-# Where a tour ends, if not where its knob stood.
+# The end of a tour, if not the first value of its knob.
 ENDS = {"spectral-radius": 1}
 
 
@@ -459,9 +459,9 @@ def test_what_is_chosen_anew_is_played_from_the_beginning_unless_a_hand_has_the_
 
 
 @pytest.mark.parametrize("touch", ["another knob", "Python"])
-def test_whoever_takes_a_figure_on_its_tour_has_it(alone: Alone, touch: str):
+def test_using_a_figure_ends_its_tour(alone: Alone, touch: str):
     figure = alone(make("root-d", moving=True), height=120, clock=True)
-    assert rests(figure)  # until half of it is seen
+    assert rests(figure)  # until half of it is in view
     figure.page.set_viewport_size({"width": 900, "height": 700})
     turn(figure, 2)
     assert plays(figure)

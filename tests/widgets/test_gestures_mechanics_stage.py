@@ -1,4 +1,4 @@
-"""MechanicsStage by hand: played, scrubbed, taken, thrown and let go; and what its glasses tell."""
+"""Gestures on MechanicsStage: playing, scrubbing, dragging, throwing; and its glasses."""
 
 import math
 import re
@@ -26,7 +26,7 @@ from course_lib.widgets.mechanics_stage import PACE, SCENES
 
 shown = shows(MechanicsStage, folded=True, moving=False)
 SIDE, ROD = 320, 120
-# Springs reach from wall to wall, and the arrow of a box stands still.
+# The boxes of a body and of its circle: springs reach from wall to wall, and an arrow stands still.
 OUTLINE = """(el) => [el, el.querySelector("circle")].flatMap((part) => {
   const { x, y, width, height } = part.getBBox();
   return [x, y, x + width, y + height];
@@ -43,7 +43,7 @@ def look_at(widget: Locator, share: float) -> None:
 
 
 def point_of(widget: Locator, run: str, place: Point) -> Point:
-    """A place of a stage, in pixels of the window."""
+    """A point of a stage, in pixels of the window."""
     scene = widget.locator(f"[data-run={run}] .cw-scene")
     scene.scroll_into_view_if_needed()
     box = scene.bounding_box()
@@ -56,7 +56,7 @@ def point_of(widget: Locator, run: str, place: Point) -> Point:
 def test_it_plays_by_itself_each_system_at_its_own_pace(shown: Shown):
     widget = shown(moving=True, page=CLOCK)
     for name, scene in SCENES.items():
-        if name != "Pendulum":  # with which it begins
+        if name != "Pendulum":  # its first method
             widget.get_by_role("combobox", name="System").select_option(name)
         turn(widget, 0.1)
         before = time_of(widget)
@@ -66,7 +66,7 @@ def test_it_plays_by_itself_each_system_at_its_own_pace(shown: Shown):
         agrees_with_course_lib(widget)
 
 
-def test_a_step_is_one_and_after_its_end_it_begins_again_at_once_for_who_does_not_wait(
+def test_a_press_makes_one_step_and_restarts_after_the_end(
     shown: Shown,
 ):
     widget = shown(page=CLOCK)
@@ -100,13 +100,13 @@ def test_every_system_moves_as_its_trajectory_does_and_nothing_below_moves(shown
         assert np.ptp(places, axis=0).max() > 10, f"the body of {name} hardly moves"
 
 
-def test_a_run_that_finds_no_next_state_stands_where_it_stops(shown: Shown):
+def test_a_run_without_a_next_state_stays_where_it_stops(shown: Shown):
     widget = shown(mechanics.Kepler(), dt=0.5, methods=["implicit_midpoint"])
     look_at(widget, 1)
     assert acts(widget)["implicit_midpoint"]["fate"] == "Stops at step 6: it finds no next state."
 
 
-def test_the_step_at_which_a_pendulum_goes_over_the_top_is_told_and_the_glass_runs_over(
+def test_a_pendulum_over_the_top_is_reported_and_its_glass_overflows(
     shown: Shown,
 ):
     widget = shown()
@@ -129,7 +129,7 @@ OUTCOMES = """(el) => [...el.querySelectorAll(".cw-act-outcome")].map((one) => [
   one.querySelector("svg").getAttribute("aria-label"), one.textContent])"""
 
 
-def test_at_the_end_it_is_said_whose_water_has_stayed_and_how_far_it_is_off(shown: Shown):
+def test_at_the_end_the_verdict_names_the_methods_that_keep_the_energy(shown: Shown):
     methods = ["explicit_euler", "stoermer_verlet", "runge_kutta_4"]
     widget = shown(methods=methods, z=[1.2, 0.0], dt=1.0)
     question = widget.locator(".cw-act-question")
@@ -138,7 +138,7 @@ def test_at_the_end_it_is_said_whose_water_has_stayed_and_how_far_it_is_off(show
     assert not answer.is_visible()
     before = widget.locator(".cw-acts").bounding_box()
     scene = SCENES["Pendulum"]
-    look_at(widget, 10 * scene.pace / scene.span)  # within ten seconds the methods part
+    look_at(widget, 10 * scene.pace / scene.span)  # within ten seconds the methods diverge
     water = {name: act["water"] - act["mark"] for name, act in acts(widget).items()}
     assert water["explicit_euler"] < -100
     assert water["runge_kutta_4"] > 20
@@ -158,7 +158,7 @@ def test_at_the_end_it_is_said_whose_water_has_stayed_and_how_far_it_is_off(show
         assert (told, sign) == (outcome, "kept" if outcome == "kept" else "not kept")
         said = parts_of(re.search(r"(?:off by|within) (.*%)", text.replace("\xa0", " "))[1])
         assert said == pytest.approx(largest, rel=0.051)
-    # A new start, a new question.
+    # A new start is a new question.
     widget.get_by_role("button", name="Pendulum; arrow").first.press("ArrowRight")
     expect(answer).to_be_hidden()
     assert question.is_visible()
@@ -167,7 +167,7 @@ def test_at_the_end_it_is_said_whose_water_has_stayed_and_how_far_it_is_off(show
 # The hand --------------------------------------------------------------------------------------
 
 
-def test_a_bob_is_taken_on_any_stage_and_let_go_at_rest_however_quick_the_hand(shown: Shown):
+def test_a_bob_can_be_dragged_on_any_stage_and_starts_at_rest(shown: Shown):
     widget, angle = shown(moving=True, page=CLOCK), -2.0
     turn(widget, 2 * math.pi / SCENES["Pendulum"].pace)
     end = SIDE / 2 + ROD * math.sin(angle), SIDE / 2 + ROD * math.cos(angle)
@@ -188,7 +188,7 @@ def test_a_bob_is_taken_on_any_stage_and_let_go_at_rest_however_quick_the_hand(s
 def carry(
     widget: Locator, run: str, start: Point, end: Point, *, stride: float = 0, rest: float = 0
 ) -> None:
-    """Take what is at a place of a stage and bring it to another, in five strides."""
+    """Drag from one point of a stage to another, in five steps."""
     mouse = widget.page.mouse
     mouse.move(*point_of(widget, run, start))
     mouse.down()
@@ -203,7 +203,7 @@ def assert_start(widget: Locator, expected: list[float]) -> None:
     np.testing.assert_allclose(state_of(widget)["z"], expected, atol=0.03)
 
 
-def test_a_planet_that_is_thrown_is_as_fast_as_the_hand(shown: Shown):
+def test_a_thrown_planet_has_the_speed_of_the_pointer(shown: Shown):
     widget = shown(mechanics.Kepler(), page=CLOCK)
     carry(widget, "explicit_euler", (240, 160), (240, 190), stride=0.03)
     widget.page.mouse.up()
@@ -215,9 +215,9 @@ def test_a_planet_that_is_thrown_is_as_fast_as_the_hand(shown: Shown):
     agrees_with_course_lib(widget)
 
 
-def test_a_planet_that_is_let_go_goes_round_in_a_circle_as_it_went_before(shown: Shown):
+def test_a_released_planet_moves_on_a_circle_in_the_same_direction(shown: Shown):
     widget = shown(mechanics.Kepler(mass=2.0, gravity=1.5), z=[1.6, 0.0, 0.0, -1.0], page=CLOCK)
-    # A hand that has rested for a tenth of a second throws nothing.
+    # A pointer at rest for a tenth of a second throws nothing.
     carry(widget, "explicit_euler", (288, 160), (240, 80), stride=0.015, rest=0.12)
     widget.page.mouse.up()
     turn(widget, 0.1)
@@ -233,7 +233,7 @@ def test_a_planet_that_is_let_go_goes_round_in_a_circle_as_it_went_before(shown:
 # Networks --------------------------------------------------------------------------------------
 
 
-def test_networks_go_on_from_wherever_the_hand_lets_go(shown: Shown):
+def test_networks_continue_from_where_the_reader_lets_go(shown: Shown):
     networks = {
         "SympNet": seeded(SympNet, 2, layers=4, width=6),
         "perceptron": seeded(perceptron, 4, 8, 4),
@@ -261,7 +261,7 @@ def test_networks_go_on_from_wherever_the_hand_lets_go(shown: Shown):
 # Who is there ----------------------------------------------------------------------------------
 
 
-def test_there_is_room_for_three_and_without_one_that_is_said(shown: Shown):
+def test_there_is_room_for_three_methods_and_a_message_if_none_is_chosen(shown: Shown):
     widget = shown(methods=["explicit_euler"])
     boxes = widget.get_by_role("checkbox")
     for name in ("symplectic Euler", "Störmer–Verlet"):

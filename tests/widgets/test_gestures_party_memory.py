@@ -1,4 +1,4 @@
-"""How guests come to a PartyMemory, and what it draws at the edge of what it takes."""
+"""PartyMemory: the arrival of guests, and drawing of extreme input."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []
 
 
 def party(alone: Alone, window: dict[str, Any] | None = None, **given: Any) -> Locator:
-    """A page with three guests who have the scores 0, 1 and 2, unless told otherwise."""
+    """A page with three guests, with the scores 0, 1 and 2 by default."""
     names = given.pop("names", ["Ada", "Ben", "Cleo"])
     images = given.pop("images", np.ones((3, 2, 2)))
     score = np.array(given.pop("score", [0.0, 1.0, 2.0]), dtype=np.float32)
@@ -51,7 +51,7 @@ def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
     assert widget.locator(".cw-guest-name").first.bounding_box()["height"] < 100
 
 
-# How much ink each pixel of the memory has.
+# The ink of each pixel of the memory.
 INK = """(el) => {
   const sheet = [...el.querySelectorAll("canvas.cw-picture")].at(-1);
   const { data } = sheet.getContext("2d").getImageData(0, 0, sheet.width, sheet.height);
@@ -89,7 +89,7 @@ def answer_of(widget: Locator) -> str:
     return widget.locator(".cw-party-answer strong").text_content().strip()
 
 
-def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_end(alone: Alone):
+def test_all_questions_are_shown_once_in_turn_and_the_first_one_at_the_end(alone: Alone):
     widget = asked(alone, CLOCK, moving=True)
     widget.evaluate(NOTE_VALUES, "question")
     turn(widget, 10)
@@ -102,7 +102,7 @@ def test_all_questions_are_asked_in_turn_once_and_the_first_one_stands_at_the_en
         turn(widget, 2)
     has(widget, question="Who is early?")
     assert answer_of(widget) == "Cleo"
-    # Of many questions a few that lie far apart are asked.
+    # Of many questions a few are shown, far apart.
     queries = {f"Who is {i}?": [i - 6.0] for i in range(13)}
     widget = asked(alone, CLOCK, moving=True, queries=queries, question="Who is 1?")
     widget.evaluate(NOTE_VALUES, "question")

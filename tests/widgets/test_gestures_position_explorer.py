@@ -1,4 +1,4 @@
-"""What PositionExplorer does with the hand: positions are moved and shifted, clocks chosen."""
+"""Gestures on PositionExplorer: moving and shifting positions, choosing clocks."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from course_lib.widgets import PositionExplorer
 
 
 def opened(explorer: PositionExplorer | None = None, **given: object) -> PositionExplorer:
-    """The one given, or one that shows all positions, of words that stand four places apart."""
+    """The given widget, or one of all positions, with words four positions apart."""
     if explorer:
         return explorer
     table = np.random.default_rng(8).normal(size=(24, 6))
@@ -33,7 +33,7 @@ def places(widget: Locator) -> tuple[int, int, int]:
 
 
 def inside(widget: Locator, layer: str, across: float, down: float) -> Point:
-    """A point of one of the three matrices, in shares of its width and height."""
+    """A point of one of the three matrices, as shares of its width and height."""
     canvas = widget.locator(f"canvas[data-layer={layer}]")
     centre(canvas)
     box = canvas.bounding_box()
@@ -66,7 +66,7 @@ def test_positions_and_pairs_are_taken_in_the_tables_among_the_scores_and_on_the
     mouse.click(*centre(clocks.locator("> g").nth(1)))
     assert places(widget)[2] == 1
     for key, pair in (("ArrowRight", 2), ("ArrowRight", 2), ("Home", 0), ("End", 2)):
-        observed(widget.page)  # a key goes on from what is drawn
+        observed(widget.page)  # a key starts from the drawn position
         clocks.press(key)
         assert places(widget)[2] == pair
     agrees_with_course_lib(widget)
@@ -84,7 +84,7 @@ def test_shifting_both_positions_changes_the_score_of_a_learned_table_alone(show
             agrees_with_course_lib(widget)
             found.add(widget.locator("[data-reading=score]").text_content())
         assert len(found) == (3 if kind == "learned" else 1)
-    # It ends where the later position does.
+    # It ends with the later position.
     widget.get_by_role("slider", name="Key at t").press("Home")
     agrees_with_course_lib(widget)
     shift.press("ArrowRight")
@@ -104,7 +104,7 @@ def test_the_smallest_and_the_largest_fit_a_telephone(shown: Shown, size: tuple[
 
 
 def words(widget: Locator) -> str:
-    """The words in their order, once they have arrived."""
+    """The words in their order, after the animation."""
     agrees_with_course_lib(widget)
     label = widget.locator(".cw-pos-sentence").get_attribute("aria-label")
     return label.partition(":")[0]
@@ -188,7 +188,7 @@ def test_a_table_is_trained_moment_by_moment_and_nothing_is_decided_before_the_e
     assert not plays(widget)
     assert widget.evaluate(STATES) == [[1], [2]]
     assert rests(widget)
-    # A hand that takes the training has it to itself.
+    # Using the control stops the animated training.
     widget.get_by_role("button", name="Train").click()
     turn(widget, 1)
     assert plays(widget)

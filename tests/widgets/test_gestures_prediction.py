@@ -1,4 +1,4 @@
-"""Prediction by hand: drawing, choosing, placing; and what the browser keeps of it."""
+"""Gestures on Prediction: drawing, choosing, placing; and what the browser stores."""
 
 import re
 from collections.abc import Callable
@@ -79,7 +79,7 @@ def test_a_guess_that_was_compared_is_locked_until_the_reader_guesses_again(alon
 
 
 def verdicts() -> dict[str, Prediction]:
-    """Questions, by what their reader is told once they are answered."""
+    """Questions, by the verdict after the answer."""
     twice = "≈ Close, within a factor of 2. You said"
     tenth = "≈ Close, within a tenth of the axis. You said"
     wrong = "✗ You said an LSTM, with 1.93 nats. It is a transformer, with 1.88 nats"
@@ -152,7 +152,7 @@ def test_a_guess_survives_a_reload_and_reset_forgets_it(alone: Alone):
     assert page.evaluate("() => localStorage.length") == 0
 
 
-def test_where_nothing_can_be_kept_the_question_works_all_the_same(alone: Alone):
+def test_without_storage_the_question_still_works(alone: Alone):
     for init in (FORBIDDEN, ABSENT, FULL):
         widget = alone(placed(), init=init)
         guessed(widget)
@@ -161,7 +161,7 @@ def test_where_nothing_can_be_kept_the_question_works_all_the_same(alone: Alone)
         has(reloaded(widget.page), guess=[])
 
 
-def test_what_was_kept_wrongly_is_left_aside(alone: Alone):
+def test_invalid_stored_guesses_are_ignored(alone: Alone):
     widget = alone(placed())
     guessed(widget)
     page = widget.page
@@ -171,7 +171,7 @@ def test_what_was_kept_wrongly_is_left_aside(alone: Alone):
         assert state_of(reloaded(page))["guess"] == [], text
 
 
-def test_in_jupyter_the_kernel_keeps_the_guess_and_the_browser_nothing(
+def test_in_jupyter_the_kernel_stores_the_guess_and_the_browser_does_not(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     page = open_page(bare_page(tmp_path, placed()))
@@ -203,7 +203,7 @@ VEILED = ".guess-hides, .guess-waits"
 
 @pytest.fixture
 def lecture(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
-    """Opens a page as the book lays it out: a question, text, a figure, and the next heading."""
+    """Opens a page laid out as in the book: a question, text, a figure, and the next heading."""
     question, figure = (
         f'<div class="cell"><div class="cell_output">{one.static_html()}</div></div>'
         for one in (placed(), LiveFigure("root-d"))
@@ -221,7 +221,7 @@ def lecture(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Pag
     return lambda **window: open_page((tmp_path / "lecture.html").as_uri(), **window)
 
 
-def test_what_waits_for_the_guess_takes_no_focus_and_does_not_play(lecture: Callable[..., Page]):
+def test_hidden_content_takes_no_focus_and_does_not_play(lecture: Callable[..., Page]):
     page = lecture(height=1400, clock=True)
     show = page.get_by_role("button", name="Show me")
     turn(page, 1)
@@ -246,7 +246,7 @@ def test_what_waits_for_the_guess_takes_no_focus_and_does_not_play(lecture: Call
     assert page.locator(VEILED).count() == 5
 
 
-def test_what_waits_is_shown_anyway_as_the_question_shows_it(lecture: Callable[..., Page]):
+def test_hidden_content_can_be_shown_without_a_guess(lecture: Callable[..., Page]):
     page = lecture(height=1400)
     question, _ = widgets(page)
     page.get_by_role("button", name="Show it anyway").last.click()

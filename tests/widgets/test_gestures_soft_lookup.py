@@ -1,4 +1,4 @@
-"""What SoftLookup does with the hand, and by itself at first sight."""
+"""Gestures on SoftLookup, and its animation on opening."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from widget_page import Alone
 
 from course_lib.widgets import SoftLookup
 
-WINDOW = 3.5  # how much of the plane it shows, from side to side
+WINDOW = 3.5  # the width of the visible plane
 BOXED = "() => getComputedStyle(document.activeElement).outlineStyle !== 'none'"
 
 
@@ -39,14 +39,14 @@ def test_a_click_brings_the_query_and_a_drag_out_of_the_plane_stops_within_it(al
             [1.5 if part > 0 else -1.5 for part in (away[0], -away[1])]
         )
         agrees_with_course_lib(widget)
-        # It is seen whole.
+        # It is entirely visible.
         box = plane.bounding_box()
         for part in (grip.locator(":is(circle, path)").last, grip.locator("text")):
             own = part.bounding_box()
             for side, size in (("x", "width"), ("y", "height")):
                 assert box[side] <= own[side]
                 assert own[side] + own[size] <= box[side] + box[size]
-    # A box about what has the focus is for the keyboard alone.
+    # A focus ring is for the keyboard only.
     assert not page.evaluate(BOXED)
     page.keyboard.press("ArrowRight")
     assert page.evaluate(BOXED)
@@ -58,7 +58,7 @@ def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(alon
     x, y = centre(widget.locator(".cw-query path"))
     (across, up), scrolled = state_of(widget)["query"].tolist(), "() => scrollY"
     before = widget.page.evaluate(scrolled)
-    # What a finger takes beside its middle does not jump to the finger.
+    # A handle touched off its centre does not jump to the finger.
     Finger(widget.page).drag((x + 9, y + 7), (x + 9, y - 83))
     moved = 90 / widget.locator(".cw-plane").bounding_box()["width"] * WINDOW
     eventually(widget, lambda: is_at(widget, [across, up + moved]))

@@ -1,4 +1,4 @@
-"""StarExplorer by hand: periods found, nights hidden and lit up, a star that pulsates."""
+"""Gestures on StarExplorer: finding periods, hiding and highlighting nights, the pulsation."""
 
 import re
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def choose(widget: Locator, star: str) -> None:
 
 
 def dots(widget: Locator, panel: str = "time") -> list[Point]:
-    """Where the nights that are not hidden stand in the window."""
+    """The positions of the visible nights in the window."""
     svg = widget.locator(f"[data-measure={panel}] svg")
     centre(svg)
     box, places = svg.bounding_box(), points_of(widget.evaluate(READ)[panel]["seen"])
@@ -77,7 +77,7 @@ def test_the_highest_peak_is_marked_with_its_aliases_once_it_was_found_and_a_pre
     expect(marks).to_have_count(0)
 
 
-def test_the_dial_turns_by_little_with_arrow_keys_a_drag_and_a_press(shown: Shown):
+def test_arrow_keys_a_drag_and_a_press_turn_the_dial_a_little(shown: Shown):
     widget = shown(period=0.7)
     dial = widget.get_by_role("slider", name="Period")
     days = float(state_of(widget)["time"][0].max())
@@ -127,7 +127,7 @@ def test_a_drag_hides_a_span_and_shows_it_again_but_two_nights_stay(shown: Shown
     agrees_with_course_lib(widget)
 
 
-def test_a_third_is_hidden_anew_at_each_press_and_it_is_told_who_fills_in_best(shown: Shown):
+def test_each_press_hides_a_new_third_and_names_the_best_method(shown: Shown):
     widget = shown(period=0.7)
     height = "el => el.getBoundingClientRect().height"
     expect(widget.get_by_role("button", name="Show all")).to_be_disabled()
@@ -148,12 +148,12 @@ def test_a_third_is_hidden_anew_at_each_press_and_it_is_told_who_fills_in_best(s
     assert state_of(widget)["hidden"] == []
     send(widget, night=13)
     press(widget, "Hide a third")
-    # Another star comes with all its nights and no period.
+    # Another star starts with all its nights and no period.
     choose(widget, "Polaris")
     has(widget, star=2, night=-1, hidden=[], period=0.65)
 
 
-def test_the_model_hears_of_the_period_on_a_clock_of_turns_alone(
+def test_the_model_uses_the_period_only_with_a_clock_of_turns(
     open_page: Callable[..., Page], tmp_path: Path
 ):
     few = watched_stars()
@@ -161,7 +161,7 @@ def test_the_model_hears_of_the_period_on_a_clock_of_turns_alone(
     told = [
         ({}, True, False),
         ({"clock": "days"}, False, False),
-        # What repeats with the turns has a band over the whole turn.
+        # Models that are periodic in turns have a band over the whole turn.
         (repeats, True, True),
         (repeats | {"clock": "days"}, False, False),
         ({"stars": WatchedStars(few.name, few.curves, few.period)}, True, False),
@@ -183,7 +183,7 @@ def test_the_model_hears_of_the_period_on_a_clock_of_turns_alone(
 
 
 def folded_at(widget: Locator, *moments: float) -> list[float]:
-    """At which periods the nights are seen folded, each smaller, after so many seconds more."""
+    """The periods at which the nights are drawn folded, decreasing, after more seconds."""
     found = []
     for seconds in moments:
         turn(widget, seconds)
@@ -194,7 +194,7 @@ def folded_at(widget: Locator, *moments: float) -> list[float]:
 
 def test_the_season_is_folded_up_at_first_sight_and_when_a_period_is_found(shown: Shown):
     widget = shown(moving=True, page=CLOCK)
-    # Nobody is told the period.
+    # The period is not given away.
     assert folded_at(widget, 0.1, 1, 5)[0] > 1
     assert widget.evaluate(READ)["period"] == state_of(widget)["period"] == 0.65
     send(widget, period=1.3)

@@ -1,4 +1,4 @@
-"""SymplecticityMeter by hand: rounds that close, a machine that runs away, tokens let go."""
+"""Gestures on SymplecticityMeter: closed rounds, a runaway machine, released tokens."""
 
 import re
 
@@ -28,7 +28,7 @@ shown = shows(meter)
 
 
 def steps(widget: Locator, count: int) -> None:
-    """Press the button as often, and wait for the picture."""
+    """Press the button ``count`` times, and wait for the picture."""
     widget.get_by_role("button", name="Step").evaluate(STEPS, count)
     observed(widget.page)
 
@@ -58,7 +58,7 @@ def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(show
     assert rests(widget)
     widget.locator(".cw-handle[tabindex]").first.focus()
     widget.page.keyboard.press("Tab")
-    assert rests(widget)  # Tab moves nothing that was paused
+    assert rests(widget)  # Tab resumes nothing
     press(widget, "Play")
     turn(widget, 60)
     assert rounds(widget) >= 6
@@ -75,7 +75,7 @@ def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(show
     assert 0 < rounds(widget) < 1
 
 
-def test_success_is_said_and_ticked_when_the_loop_closes_without_work(shown: Shown):
+def test_success_is_announced_when_the_loop_closes_without_work(shown: Shown):
     for given in ({"formula": "full"}, {"softmax": "matrix"}):
         widget = shown(**given, page={"width": 374})
         steps(widget, 10)
@@ -89,7 +89,7 @@ def test_success_is_said_and_ticked_when_the_loop_closes_without_work(shown: Sho
         agrees_with_course_lib(widget)
 
 
-def test_the_other_way_round_the_token_loses_turns_back_and_runs_away(shown: Shown):
+def test_in_the_other_direction_the_token_loses_energy_turns_back_and_runs_away(shown: Shown):
     widget = shown()
     press(widget, "Turn round")
     steps(widget, 25)
@@ -112,7 +112,7 @@ def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
     before = state_of(widget)["loop"]
     press(widget, "Draw a loop")
     sheet = widget.locator(".cw-meter-sheet")
-    widget.page.mouse.click(*centre(sheet))  # a dot is no loop, and the sheet waits
+    widget.page.mouse.click(*centre(sheet))  # a dot is no loop, and the sheet keeps waiting
     observed(widget.page)
     assert state_of(widget)["loop"].equal(before)
     press(widget, "Draw nothing")
@@ -129,7 +129,7 @@ def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
     agrees_with_course_lib(widget)
 
 
-def test_a_finger_draws_a_loop_of_its_own_in_one_stroke_that_scrolls_nothing(shown: Shown):
+def test_a_finger_draws_a_loop_in_one_stroke_without_scrolling(shown: Shown):
     page = {"width": 390, "height": 844, "touch": True}
     widget = shown(page=page | {"below": '<div style="height: 300vh"></div>'})
     press(widget, "Draw a loop")
@@ -151,7 +151,7 @@ def test_a_finger_draws_a_loop_of_its_own_in_one_stroke_that_scrolls_nothing(sho
 # Let go ----------------------------------------------------------------------------------------
 
 
-def test_a_token_that_is_held_stops_all_and_all_go_on_when_it_is_let_go(shown: Shown):
+def test_holding_a_token_stops_all_and_release_resumes_them(shown: Shown):
     widget = shown(experiment="free", moving=True, page=CLOCK)
     turn(widget, 0.5)
     assert plays(widget)
@@ -185,7 +185,7 @@ def test_free_tokens_keep_their_energy_if_the_force_has_one(shown: Shown):
 # Everywhere ------------------------------------------------------------------------------------
 
 
-def test_no_force_does_no_work_and_is_drawn_without_a_strange_number(shown: Shown):
+def test_no_force_does_no_work_and_shows_no_nan(shown: Shown):
     for experiment in ("loop", "free"):
         widget = shown(A=np.zeros((2, 2)), experiment=experiment)
         steps(widget, 100)

@@ -1,4 +1,4 @@
-"""What TileStepper does with the hand: it is dragged, it plays, and it keeps its place."""
+"""Gestures on TileStepper: dragging and playing."""
 
 import itertools
 
@@ -31,11 +31,11 @@ def last_step(widget: Locator) -> int:
     return len(visits_of(state_of(widget)))
 
 
-def test_a_click_takes_the_tile_that_lies_there_and_a_drag_those_on_its_way(shown: Shown):
+def test_a_click_selects_a_tile_and_a_drag_the_tiles_on_its_way(shown: Shown):
     widget = shown()
     tiles = visits_of(state_of(widget))
     [place] = [i + 1 for i, (rows, keys) in enumerate(tiles) if 5 in span(rows) and 4 in span(keys)]
-    # Of a skipped tile the queries are finished.
+    # The queries of a skipped tile are finished.
     finished = sum(rows == tiles[0][0] for rows, _ in tiles)
     for query, key, step in ((5, 4, place), (0, 10, finished)):
         widget.page.mouse.click(*point_in(widget, query, key))
@@ -45,14 +45,14 @@ def test_a_click_takes_the_tile_that_lies_there_and_a_drag_those_on_its_way(show
     assert widget.evaluate(VALUES) == list(range(len(tiles) - 3, len(tiles) + 1))
     agrees_with_course_lib(widget)
     press(widget, "Next")
-    has(widget, step=0)  # after the last tile comes the beginning
+    has(widget, step=0)  # the first tile follows the last
 
 
 def span(part: slice) -> range:
     return range(part.start, part.stop)
 
 
-def test_it_plays_to_the_last_tile_and_then_rests(shown: Shown):
+def test_it_plays_to_the_last_tile_and_then_stops(shown: Shown):
     widget = shown(page=CLOCK)
     won = widget.locator(".cw-tile-won")
     assert rests(widget)
@@ -73,7 +73,7 @@ def test_it_plays_to_the_last_tile_and_then_rests(shown: Shown):
     assert won.inner_text() == f"✓ Same answer. Tiles carried {tiled} bytes, naive {naive}."
 
 
-def test_on_opening_it_plays_until_a_hand_stops_it(shown: Shown):
+def test_on_opening_it_plays_until_the_reader_stops_it(shown: Shown):
     widget = shown(query_tile=5, key_tile=6, step=1, moving=True, page=CLOCK)
     turn(widget, 2)
     has(widget, step=2)
@@ -83,7 +83,7 @@ def test_on_opening_it_plays_until_a_hand_stops_it(shown: Shown):
     assert not plays(widget)
 
 
-# Where the keys of the tile in hand are, and the naive scores.
+# The positions of the current tile's keys, and of the naive scores.
 ON_THE_WAY = """(el) => ["[data-load=K]", "[data-layer=naive-trip]"].map((what) => {
   const drawn = el.querySelector(what);
   return drawn.getAttribute("d") ? drawn.getBBox().x : null;
@@ -105,12 +105,12 @@ def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(show
     assert keys[-1] > keys[0] + 50
     naive = [x for _, x in seen if x is not None]
     steps = [b - a for a, b in itertools.pairwise(naive) if abs(b - a) > 1e-6]
-    # Some rows of S come, and as many of P go.
+    # Some rows of S arrive, and as many of P leave.
     assert sum(a * b < 0 for a, b in itertools.pairwise(steps)) == 1
     has(widget, step=step + 1)
 
 
-def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(shown: Shown):
+def test_with_reduced_motion_it_shows_the_end_at_once(shown: Shown):
     widget = shown(page=CLOCK | {"reduced_motion": True})
     step = state_of(widget)["step"]
     press(widget, "Next")
@@ -120,7 +120,7 @@ def test_readers_who_asked_for_less_motion_are_taken_to_the_end_at_once(shown: S
     has(widget, step=last_step(widget))
 
 
-def test_a_pair_that_does_not_fit_is_drawn_over_the_rim_and_said_until_the_run_has_ended(
+def test_an_overfull_chip_is_drawn_over_the_rim_and_reported_until_the_run_ends(
     shown: Shown,
 ):
     query, key, value = np.random.default_rng(0).normal(size=(3, 12, 4))

@@ -1,4 +1,4 @@
-"""What TinyGPT does while its reader types, writes, looks back and chooses otherwise."""
+"""Gestures on TinyGPT: typing, generating, going back and choosing other letters."""
 
 import math
 
@@ -58,12 +58,12 @@ def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(
             agrees_with_course_lib(widget)
 
 
-def test_what_is_typed_is_another_beginning_until_that_is_undone(shown: Shown):
+def test_typed_text_is_the_new_prompt_until_undo(shown: Shown):
     widget = shown(written="ce")
     field = widget.get_by_label("Type a beginning")
     field.press("End")
     widget.page.keyboard.type("a")
-    # What was written came after another beginning.
+    # The text was written after another prompt.
     has(widget, prompt="bada", written="")
     press(widget, "Undo")
     has(widget, prompt="bad", written="ce")
@@ -84,7 +84,7 @@ def test_what_is_typed_is_another_beginning_until_that_is_undone(shown: Shown):
 
 
 def drawn(state: dict[str, object], text: str, u: float) -> str:
-    """The letter at which the probabilities, as course_lib computes them, add up to more than u."""
+    """The first letter at which course_lib's cumulative probability exceeds u."""
     ids = torch.tensor([ALPHABET.index(letter) for letter in "·" + text])
     with torch.no_grad():
         logits = decoder_of(state["facts"], state["weights"]).double()(ids)[-1]
@@ -93,7 +93,7 @@ def drawn(state: dict[str, object], text: str, u: float) -> str:
     return ALPHABET[int((sums <= u).sum())]
 
 
-# Where the needle stands, and from where to where the lit letter reaches, in shares of the strip.
+# The needle, and both ends of the highlighted letter, as shares of the strip.
 NEEDLE = """(el) => {
   const strip = el.querySelector(".cw-t-strip");
   const needle = strip.querySelector(".cw-t-needle[visibility=visible]");
@@ -122,7 +122,7 @@ def test_the_needle_rests_on_the_letter_of_the_seeds_next_number_and_undo_takes_
         assert start <= at < end
         assert texts(widget) == seen[-1]
         turn(widget, 0.6)
-        # After the end of a text another one begins.
+        # Another text starts after the end of one.
         kept = "" if before["written"].endswith("·") else before["written"]
         assert texts(widget)[1] == kept + drawn(before, before["prompt"] + kept, u)
         assert state_of(widget)["draws"] == n + 1
@@ -145,13 +145,13 @@ def at_the_end(widget: Locator) -> str:
     return written
 
 
-def test_at_first_sight_it_writes_a_text_to_its_end_and_the_next_is_another(shown: Shown):
+def test_on_opening_it_writes_a_text_to_its_end_and_then_another_one(shown: Shown):
     given = {"prompt": "abcdeab", "moving": True, "seed": 3, "beginnings": {"beds": "bed"}}
     widget = shown(page=CLOCK, **given)
     turn(widget, A_LETTER / 2)
     widget.locator(".cw-t-text span").first.click()
     turn(widget, 2 * A_LETTER)
-    # A hand ends what began by itself.
+    # Any use stops the animation.
     assert texts(widget)[1] == ""
     press(widget, "▶ Write")
     turn(widget, 1.5 * A_LETTER)
@@ -175,7 +175,7 @@ def test_at_first_sight_it_writes_a_text_to_its_end_and_the_next_is_another(show
     has(again, written=written[0], draws=len(written[0]))
 
 
-def test_readers_who_asked_for_less_motion_get_letter_and_text_at_once(shown: Shown):
+def test_with_reduced_motion_letter_and_text_appear_at_once(shown: Shown):
     widget = shown(page=CLOCK | {"reduced_motion": True}, moving=True, seed=3, temperature=2)
     assert rests(widget)
     assert texts(widget) == ("bad", "")
@@ -187,7 +187,7 @@ def test_readers_who_asked_for_less_motion_get_letter_and_text_at_once(shown: Sh
     assert rests(widget)
 
 
-def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_instead(shown: Shown):
+def test_pointing_at_a_bar_shows_its_numbers_and_a_click_chooses_that_letter(shown: Shown):
     widget = shown(written="ce", order="alphabet", place=1)
     page, readout = widget.page, widget.locator(".cw-l-readout")
     page.mouse.move(*bar(widget, BARS, 4))
@@ -195,7 +195,7 @@ def test_pointing_at_a_bar_tells_its_numbers_and_a_click_takes_that_letter_inste
     agrees_with_course_lib(widget)
     assert state_of(widget)["option"] == -1
     page.mouse.click(*bar(widget, BARS, 4))
-    # What was typed before that place stays, and the choice comes after it.
+    # Text typed before that position stays, and the choice comes after it.
     has(widget, prompt="b", written="d")
     page.mouse.move(0, 0)
     widget.get_by_role("slider", name=BARS).focus()

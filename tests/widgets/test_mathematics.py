@@ -83,7 +83,7 @@ test_what_widgets_share_is_computed_as_in_python = alike(
     Twice(NUMERICS, "mean", torch.mean, numbers, rtol=0, atol=1e-12),
     Twice(NUMERICS, "blend", torch.matmul, weights_and_rows),
     Twice(NUMERICS, "dot", torch.dot, two_vectors),
-    # Of so few different numbers, many are equal.
+    # With few different numbers, many are equal.
     Twice(
         NUMERICS, "ranking", lambda x: x.argsort(descending=True, stable=True), few_numbers, rtol=0
     ),
@@ -158,12 +158,12 @@ def test_ticks_are_all_round_numbers_of_a_range_and_about_as_many_as_wanted(
             assert min(abs(mantissa - factor) for factor in (1, 2, 5)) < 1e-5
             assert found[0] - step < low
             assert found[-1] + step > high
-    # A range that is none has none.
+    # An empty range has none.
     nothing = [[1, 1, 5], [2, 1, 5], [0, math.inf, 5]]
     assert javascript(SCALE, "ticks", nothing) == [[], [], []]
 
 
-def test_a_number_can_be_read_however_large_it_is(javascript: Javascript):
+def test_numbers_of_any_size_are_legible(javascript: Javascript):
     told = {
         1234.5: "1234.50",
         -0.25: "−0.25",
@@ -185,6 +185,6 @@ def test_every_mark_of_an_axis_has_a_number_of_its_own(javascript: Javascript):
         assert len(set(texts)) == len(texts) > 2
 
 
-def test_a_mark_that_turns_the_text_behind_it_is_a_sign_like_others(javascript: Javascript):
+def test_a_mark_of_text_direction_is_a_character_like_others(javascript: Javascript):
     turning = [["a\u202eb"], ["\u200f"], ["שלום"], [" "]]
     assert javascript("js/text.js", "visible", turning) == ["a�b", "�", "שלום", "␣"]

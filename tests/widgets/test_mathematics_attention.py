@@ -60,7 +60,7 @@ def test_party_memory_has_weights_for_scores_as_large_as_a_float32(javascript: J
             assert_close(weights, tensor(expected) / (1 if mode == "gate" else sum(expected)))
 
 
-def test_party_memory_lets_every_pixel_leave_after_the_start_and_has_landed_at_the_end(
+def test_pixels_of_party_memory_leave_after_the_start_and_land_by_the_end(
     javascript: Javascript,
 ):
     shares = np.linspace(0, 1, 101).tolist()
@@ -140,7 +140,7 @@ test_attention_explorer_weighs_as_in_course_lib = alike(
 # The walk of a query, and labels -----------------------------------------------------------------
 
 
-def test_a_tour_of_soft_lookup_goes_round_past_the_nearest_keys_a_little_short_of_each(
+def test_a_tour_of_soft_lookup_passes_close_to_the_nearest_keys(
     javascript: Javascript, random: Random
 ):
     cases = [
@@ -159,7 +159,7 @@ def test_a_tour_of_soft_lookup_goes_round_past_the_nearest_keys_a_little_short_o
         assert (np.diff((turns - turns[0]) % (2 * np.pi)) > 0).all()
 
 
-def test_places_of_a_label_in_soft_lookup_lie_within_its_square_and_beside_its_mark(
+def test_labels_of_soft_lookup_are_within_the_square_and_beside_their_marks(
     javascript: Javascript, random: Random
 ):
     marks = random.uniform(0, 320, size=(50, 2)).tolist()

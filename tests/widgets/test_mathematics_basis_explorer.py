@@ -27,7 +27,7 @@ def deviations() -> Tensor:
 
 
 def normals(seed: int) -> Tensor:
-    """What a rod of a seed draws: a normal number for each mode of both curves."""
+    """The random numbers of a rod from a seed: a normal one for each mode of both curves."""
     draws = tensor([[uniform(seed, 2 * i), uniform(seed, 2 * i + 1)] for i in range(32)])
     radius, turn = (-2 * (1 - draws[:, 0]).log()).sqrt(), 2 * torch.pi * draws[:, 1]
     return (radius * turn.cos()).view(2, 16)
@@ -46,7 +46,7 @@ test_nodes_and_random_rods_are_those_of_course_lib = alike(
 )
 
 
-def test_a_stroke_ends_where_the_hand_drew_it_however_often_the_hand_was_seen(
+def test_a_stroke_does_not_depend_on_the_rate_of_pointer_events(
     javascript: Javascript, random: Random
 ):
     for events in (2, 20):

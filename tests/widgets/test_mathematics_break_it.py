@@ -10,7 +10,7 @@ TRIALS, FEW = 60, 12
 BENDS = {name: [1] if about.switch else [0.1, 1] for name, about in CLAIMS.items()}
 
 
-def test_course_lib_judges_every_claim():
+def test_every_claim_has_a_residual_in_course_lib():
     assert RESIDUALS.keys() == CLAIMS.keys()
 
 
@@ -25,7 +25,7 @@ def test_a_claim_holds_in_every_case_and_has_no_counterexample(javascript: Javas
     assert javascript("break_it.js", "counterexample", given) == [None] * len(CLAIMS)
 
 
-def test_a_bent_claim_misses_by_what_course_lib_says(javascript: Javascript):
+def test_the_error_of_a_bent_claim_is_that_of_course_lib(javascript: Javascript):
     given = [[name, 2, bend, FEW] for name, bends in BENDS.items() for bend in bends]
     for (name, _, bend, _), trials in zip(
         given, javascript("break_it.js", "trials", given), strict=True

@@ -127,7 +127,7 @@ test_layers_and_valences_of_graph_playground_are_those_of_course_lib = alike(
 
 @pytest.fixture(scope="module")
 def molecules() -> list[Molecule]:
-    """As many as are drawn, those with charges and hydrogens that no rule finds among them."""
+    """Random molecules, among them some with charges and with hydrogens outside the rule."""
     small = [m for m in load_molecules() if len(m.element) <= MOST_ATOMS]
     return small[:: len(small) // 60]
 

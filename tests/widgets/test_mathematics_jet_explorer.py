@@ -43,7 +43,7 @@ def direction(p: Tensor) -> dict[str, Tensor]:
     return {name: getattr(measured(p), name) for name in ("pt", "eta", "phi")}
 
 
-# At rest, along the beam, and as light itself.
+# At rest, along the beam, and massless.
 EDGES = [[tensor(p).numpy()] for p in ([1, 0, 0, 0], [2, 1, 0, 0], [1, 0, 0, 1])]
 test_four_momenta_and_what_is_measured_of_them_are_those_of_course_lib = alike(
     Twice(JETS, "fourMomentum", momentum, particles),
@@ -61,12 +61,12 @@ test_four_momenta_and_what_is_measured_of_them_are_those_of_course_lib = alike(
 )
 
 
-def test_what_rounding_makes_of_light_and_of_rest_is_a_number(javascript: Javascript):
+def test_rounding_gives_no_nan_for_light_and_for_rest(javascript: Javascript):
     assert javascript(JETS, "invariantMass", [[[1.0, 0.0, 0.0, 1.0 + 1e-12]]]) == [0]
     assert javascript(JETS, "directionOf", [[[1, 0, 0, 0]]])[0]["eta"] == 0
 
 
-def test_particles_that_are_left_keep_what_they_share(javascript: Javascript, random: Random):
+def test_remaining_particles_keep_their_pair_features(javascript: Javascript, random: Random):
     bias, there = random.normal(size=(6, 2, 6)), [4, 0, 5]
     [found] = javascript(TRANSFORMER, "biasAmong", [[bias.tolist(), there]])
     assert_close(found, bias[there][:, :, there])

@@ -45,7 +45,7 @@ test_codes_and_their_prior_are_those_of_vectors_and_of_scipy = alike(
 )
 
 
-def test_a_code_at_nought_goes_out_along_the_first_axis(javascript: Javascript):
+def test_a_code_of_zero_is_scaled_along_the_first_axis(javascript: Javascript):
     assert javascript(LATENT, "atDistance", [[[0, 0, 0], 2]]) == [[2, 0, 0]]
 
 
@@ -68,7 +68,7 @@ def test_a_point_moves_in_its_plane_alone(javascript: Javascript, random: Random
 
 
 def inks(columns: list[list[float]]) -> list[float]:
-    """An alphabet whose first letters have so much ink in each column, in one row of it."""
+    """An alphabet whose first letters have this ink in each column, in one row."""
     ink = np.zeros((len(LETTERS), SIZE, SIZE))
     for letter, column in enumerate(columns):
         ink[letter, 9] = np.pad(column, (0, SIZE - len(column)))

@@ -28,7 +28,7 @@ Random = np.random.Generator
 
 
 def tiny_gpt(**options: object) -> TinyGPT:
-    """A small decoder whose parameters are large enough for every part of it to matter."""
+    """A small decoder with parameters so large that every part matters."""
     torch.manual_seed(0)
     model = Decoder(len(ALPHABET), 12, 3, 2, tokens=10, **options)
     return TinyGPT(perturbed(model, 0.5), ALPHABET, start="·", stop="·")
@@ -45,7 +45,7 @@ DECODERS = [
 def texts_for(which: int) -> list[Any]:
     random = np.random.default_rng(which)
     texts = [random.integers(9, size=size).tolist() for size in (1, 10, 7, 10)]
-    # What was read before does not change what is read after, whatever they share.
+    # Earlier readings do not change later ones, even with a shared cache.
     texts[2] = texts[1][:5] + texts[2][:4]
     return [which, DECODERS[which].facts, DECODERS[which].weights, texts]
 
@@ -83,7 +83,7 @@ def unpacked(facts: dict[str, Any], weights: Any) -> dict[str, Any]:
 def choices(random: Random) -> list[Any]:
     count = int(random.integers(1, 12))
     logits = random.normal(scale=3, size=count)
-    logits = logits if random.uniform() < 0.5 else logits.round()  # whole numbers tie
+    logits = logits if random.uniform() < 0.5 else logits.round()  # integers make ties
     temperature = float(np.exp(random.uniform(math.log(0.1), math.log(5))))
     top_p = float(random.choice([0.05, 0.25, 0.5, 0.75, 1.0, random.uniform(0.01, 1)]))
     return [logits, temperature, int(random.integers(1, count + 1)), top_p]
@@ -94,7 +94,7 @@ def chosen(logits: Any, temperature: float, top_k: int, top_p: float) -> dict[st
     probability = next_token_probabilities(
         logits, temperature=temperature, top_k=top_k, top_p=top_p
     )
-    # A probability may also be too small for a number of 64 bits.
+    # A probability may underflow even in float64.
     left = top_k if top_p == 1 else int(probability.count_nonzero())
     order = logits.sort(descending=True, stable=True).indices
     return {
@@ -185,7 +185,7 @@ test_tiny_gpt_reads_and_draws_letters_as_in_course_lib = alike(
         chosen,
         choices,
         cases=[
-            # Equal shares whose sum reaches p, or would if rounding did not keep it just below.
+            # Equal shares whose sum reaches p, or falls just short by rounding.
             *([[0.0] * n, 1.0, n, k / n] for n in range(2, 13) for k in range(1, n + 1)),
             [[1e4, 0.0, -1e4], 0.1, 3, 0.05],
             [[3.0, 1.0, 2.0], 1.0, 1, 1.0],
@@ -203,7 +203,7 @@ test_tiny_gpt_reads_and_draws_letters_as_in_course_lib = alike(
         atol=0,
     ),
     Twice(DRAW, "(row) => endsOf(row)", lambda row, _: row.cumsum(0), shares, draws=20),
-    # The ends of the unit interval draw letters that have a probability.
+    # The ends of the unit interval draw letters of positive probability.
     Twice(
         GENERATION,
         "drawFrom",
@@ -215,13 +215,13 @@ test_tiny_gpt_reads_and_draws_letters_as_in_course_lib = alike(
 )
 
 test_gate_explorer_counts_what_is_kept_as_python_does = alike(
-    # What a unit keeps at each letter multiplies to what it keeps of the text.
+    # The product of a unit's shares kept at each letter is the share kept of the text.
     Twice(RECURRENT, "keptShare", lambda gates: gates.log().mean().exp(), gates),
     Twice(RECURRENT, "halfLife", lambda share: math.log(0.5, share), lambda r: [r.uniform()]),
 )
 
 
-def test_a_mind_of_gate_explorer_changes_where_another_label_leads(javascript: Javascript):
+def test_the_label_of_gate_explorer_changes_where_another_one_leads(javascript: Javascript):
     one, two, unsure = [0.9, 0.1], [0.2, 0.8], [0.5, 0.5]
     cases = [[[one]], [[one, two]], [[two, one, one, two]], [[unsure, two, unsure]]]
     assert javascript(RECURRENT, "mindChanges", cases) == [[], [1], [1, 3], [1, 2]]
@@ -229,7 +229,7 @@ def test_a_mind_of_gate_explorer_changes_where_another_label_leads(javascript: J
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_equation_of_gate_explorer_in_numbers_comes_to_what_it_says(
+def test_an_equation_of_gate_explorer_in_numbers_is_correct(
     javascript: Javascript, random: Random, kind: str
 ):
     letters, units = random.integers(1, 9, size=2).tolist()
@@ -273,7 +273,7 @@ READABLE = [
 
 
 @pytest.mark.parametrize(("module", "case", "reason"), READABLE)
-def test_a_text_that_a_model_cannot_read_is_told_why(
+def test_an_unreadable_text_gets_a_reason(
     javascript: Javascript, module: str, case: list[Any], reason: str
 ):
     [said] = javascript(module, "proofread", [case])

@@ -1,4 +1,4 @@
-"""What live figures draw beside their readings, run in Chromium, against course_lib."""
+"""Drawings of live figures beyond their readings, run in Chromium, against course_lib."""
 
 import itertools
 import math
@@ -47,14 +47,14 @@ def stacked(kind: str, draws: Tensor, size: dict[str, Any], *vectors: Tensor) ->
 
 
 def along_edges(layer: str, rounds: int, listener: int) -> Tensor:
-    """What of all that is heard has come along each edge of the tree."""
+    """The share of all messages that came along each edge of the tree."""
     graph = graph_of("tree")
     rows = graph.adjacency() + (layer != "neighbours") * torch.eye(graph.nodes)
     degree = rows.sum(dim=1) if layer == "normalized" else torch.ones(graph.nodes)
     rows = (rows / (degree[:, None] * degree).sqrt()).double()
     power = [torch.linalg.matrix_power(rows, k) for k in range(rounds + 1)]
     held = [p.sum(dim=1) for p in power]
-    # Entry (t, s): what goes from s to t in any of the rounds and is heard in the end.
+    # Entry (t, s): messages from s to t in any round that arrive in the end.
     gone = sum(
         power[rounds - k][listener, :, None] * rows * held[k - 1] for k in range(1, rounds + 1)
     ) / (rounds * held[rounds][listener])
@@ -93,7 +93,7 @@ test_what_live_figures_draw_is_what_course_lib_computes = alike(
 )
 
 
-def test_oscillators_turn_and_then_feel_the_attention_of_course_lib():
+def test_oscillators_rotate_and_then_interact_by_the_attention_of_course_lib():
     draws = normals(8, 5).view(2, 4)
     for epsilon, apart in itertools.product((0.003, 0.1), (0, 0.1)):
         q, p = coupled(*draws, epsilon, apart, 300)

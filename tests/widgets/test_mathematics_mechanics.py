@@ -30,7 +30,7 @@ Random = np.random.Generator
 # Runs --------------------------------------------------------------------------------------------
 
 ORBITS = [
-    # Regular orbits: in a chaotic one, rounding alone parts two computations.
+    # Regular orbits: in a chaotic one, rounding alone separates two computations.
     (mechanics.HarmonicOscillator(mass=1.3, stiffness=0.7), [1.0], [0.2]),
     (mechanics.Pendulum(mass=0.8, length=1.2, gravity=1.5), [1.2], [-0.3]),
     (mechanics.CoupledOscillators(), [1.0, 0.5], [0.0, 0.5]),
@@ -40,7 +40,7 @@ ORBITS = [
 # Its energy overflows some steps before its state does.
 ESCAPE = (mechanics.HenonHeiles(), [0.0, 2.0], [0.0, 1.0])
 
-# Steps of the implicit midpoint that are not found by sweeps, or at some step not at all.
+# Implicit midpoint steps that sweeps do not find, or that do not exist at some step.
 LONG = [
     ((mechanics.HarmonicOscillator(stiffness=9.0), [1.0], [0.0]), "implicit_midpoint", 0.7, 300),
     ((mechanics.Pendulum(length=0.2, gravity=9.81), [1.2], [0.0]), "implicit_midpoint", 0.5, 10),
@@ -189,7 +189,7 @@ PENDULUM_SPEC = {"name": "Pendulum", "parameters": dataclasses.asdict(PENDULUM)}
 
 
 def full_glass(_spec: Any, energy: float) -> dict[str, float]:
-    """A glass is full where the pendulum goes over the top, or at twice what it has."""
+    """A glass is full at the energy of the top of the pendulum, or at twice the first energy."""
     return {"floor": 0, "rim": OVER_THE_TOP if energy < OVER_THE_TOP else 2 * energy}
 
 
@@ -239,7 +239,7 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
         cases=[[total] for total in (1, 2, BINS, BINS + 1, 10_001, 20_001)],
         rtol=0,
     ),
-    # A step lies in the last stretch that has begun.
+    # A step belongs to the last stretch that starts before it.
     Twice(
         DRIFT,
         "stretchOf",
@@ -270,7 +270,7 @@ OUTCOMES = {
 }
 
 
-def test_energy_drift_says_who_keeps_the_energy_of_a_pendulum(javascript: Javascript):
+def test_energy_drift_describes_which_integrators_keep_the_energy(javascript: Javascript):
     given, expected = [], []
     for method, dt, outcome in OUTCOMES.values():
         error = drift(*described((mechanics.Pendulum(), [1.2], [0.0]), method, dt, 2000))
@@ -279,9 +279,9 @@ def test_energy_drift_says_who_keeps_the_energy_of_a_pendulum(javascript: Javasc
             curve = {"high": np.maximum.reduceat(error, starts).tolist(), "starts": starts.tolist()}
             given.append([{**curve, "total": 2001}, float(error.max())])
             expected.append(outcome)
-    # What rounding alone makes grow is kept.
+    # Growth by rounding alone counts as kept.
     curve = {"high": [1e-15, 1e-13, 5e-12], "starts": [0, 10, 90], "total": 100}
-    # What was large in the middle of the run alone is kept, too.
+    # Errors that are large only in the middle of the run count as kept, too.
     bulge = {"high": [1e-3, 1e-1, 1e-3], "starts": [0, 10, 85], "total": 100}
     given += [[curve, 5e-12], [curve, 0.6], [bulge, 1e-1]]
     assert javascript(DRIFT, "keeping", given) == [*expected, "kept", "gone", "kept"]
@@ -295,7 +295,7 @@ def test_a_planet_of_mechanics_stage_stays_on_its_ellipse(javascript: Javascript
         start = tensor(q), tensor(p)
         energy = float(system.energy(*start)) / system.mass
         turning = (q[0] * p[1] - q[1] * p[0]) / system.mass
-        # Steep falls into the sun, and slow ones from afar, are hard for the integrator.
+        # Steep falls into the sun, and slow distant ones, are hard for the integrator.
         if not (-1 < energy < -0.2 and 1 + 2 * energy * (turning / system.gravity) ** 2 < 0.4):
             continue
         cases.append([dataclasses.asdict(system), q.tolist(), p.tolist()])
@@ -311,7 +311,7 @@ def test_a_planet_of_mechanics_stage_stays_on_its_ellipse(javascript: Javascript
         assert math.hypot(*ellipse["centre"]) == pytest.approx(focus, abs=1e-6)
 
 
-def test_a_planet_of_mechanics_stage_that_is_free_has_no_ellipse_and_its_glass_is_full(
+def test_an_unbound_planet_of_mechanics_stage_has_no_ellipse_and_a_full_glass(
     javascript: Javascript,
 ):
     sun, place = {"mass": 2.0, "gravity": 1.0}, [1.0, 0.0]

@@ -14,7 +14,7 @@ Random = np.random.Generator
 
 
 def rows(random: Random) -> list[Any]:
-    """A row, a position, before the first one too, and a base."""
+    """A row, a position, also a negative one, and a base."""
     position = random.uniform(-60, 60)
     row = random.normal(size=2 * random.integers(1, 9))
     return [row, random.choice([position, round(position)]), 10 ** random.uniform(0, 5)]
@@ -39,7 +39,7 @@ def score_matrices(random: Random) -> list[Any]:
 
 
 def by_difference(score: Tensor) -> list[dict[str, Any]]:
-    """s − t = difference is the diagonal that lies so many places below the main one."""
+    """The diagonal s − t = difference, ``difference`` places below the main one."""
     last = len(score) - 1
     diagonals = [score.diagonal(-difference) for difference in range(-last, last + 1)]
     return [
@@ -48,7 +48,7 @@ def by_difference(score: Tensor) -> list[dict[str, Any]]:
 
 
 def explained(score: Any) -> Tensor | float:
-    """The share of the spread below the diagonal that is the spread of the means."""
+    """The share of the variance below the diagonal that the means explain."""
     below = [tensor(score).diagonal(-k) for k in range(1, len(score))]
     if len(below) < 2:
         return 0.0
@@ -92,7 +92,7 @@ test_rows_and_scores_are_those_of_course_lib = alike(
 )
 
 
-def test_a_hand_without_length_makes_no_angle(javascript: Javascript):
+def test_a_pair_of_length_zero_has_no_angle(javascript: Javascript):
     assert javascript(POSITION, "handAngle", [[[0, 0], [1, 2]]]) == [0]
 
 
@@ -112,7 +112,7 @@ def test_scores_of_orders_are_those_of_the_places_of_the_words_and_are_counted(
     javascript: Javascript, random: Random
 ):
     scores = random.normal(size=(7, 7))
-    # In each order: where BITES stands, and where DOG does.
+    # In each order: the positions of BITES and DOG.
     where = [(1, 0), (1, 2), (0, 1), (0, 2), (2, 1), (2, 0)]
     rows = javascript(POSITION, "orderScores", [[scores.tolist(), first] for first in range(5)])
     assert_close(rows, [[scores[i + s, i + t] for s, t in where] for i in range(5)])

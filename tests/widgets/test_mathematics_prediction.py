@@ -1,4 +1,4 @@
-"""How far a guess is off, computed by Prediction's JavaScript in Chromium, against course_lib."""
+"""The error of a guess, by Prediction's JavaScript in Chromium, against course_lib."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def picked(random: np.random.Generator, **line: object) -> Prediction:
     return Prediction.choose("Who?", options=options, guess=guess, answer="So.", **line)
 
 
-def test_a_guess_is_as_far_off_as_python_says(javascript: Javascript, random: np.random.Generator):
+def test_the_error_of_a_guess_equals_pythons(javascript: Javascript, random: np.random.Generator):
     lines = [(), ("xlog",), ("ylog",), ("xlog", "ylog")]
     asked = [sketched(random, *line) for line in lines for _ in range(FEW)]
     asked += [put(random, log=log) for log in (False, True) for _ in range(FEW)]
@@ -58,7 +58,7 @@ def test_a_guess_is_as_far_off_as_python_says(javascript: Javascript, random: np
     states = [[as_the_page_has_it(widget)] for widget in (*asked, *chosen)]
     found = javascript(GUESSES, "offBy", states)
     assert_close(found, [widget.off() for widget in (*asked, *chosen)])
-    # The first of equals is right.
+    # The first of equal ones is right.
     right = javascript(GUESSES, "rightOption", states[len(asked) :])
     assert right == [widget.right for widget in chosen]
 

@@ -19,7 +19,7 @@ SPARE, ROUNDS = 0.3, 6
 def ridden(
     javascript: Javascript, random: np.random.Generator, time: float
 ) -> list[tuple[dict[str, Any], torch.Tensor, torch.Tensor, Force]]:
-    """Rides in random windows: what the page finds, the window, the corners, and the force."""
+    """Rides in random windows: the page's result, the window, the corners, and the force."""
     cases = []
     for force in 3 * FORCES:
         tokens, corners = random.integers(1, 5), random.integers(3, 40)
@@ -35,7 +35,7 @@ def ridden(
     ]
 
 
-def test_a_bead_has_the_energy_that_the_work_has_given_it(
+def test_the_energy_of_a_bead_is_the_work_done_on_it(
     javascript: Javascript, random: np.random.Generator
 ):
     for ride, z, corners, force in ridden(javascript, random, 7.0):
@@ -50,7 +50,7 @@ def test_a_bead_has_the_energy_that_the_work_has_given_it(
             assert ride["v"] ** 2 / 2 == pytest.approx(energy, abs=1e-9)
 
 
-def test_a_bead_takes_as_long_as_its_speeds_on_the_way_say(
+def test_the_time_of_a_bead_follows_from_its_speeds(
     javascript: Javascript, random: np.random.Generator
 ):
     until, compared = 0.8, 0

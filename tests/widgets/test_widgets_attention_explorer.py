@@ -17,7 +17,7 @@ HEADS = distributions(2, 3, 3, 3).numpy()
 
 
 def explorer(tokens=TOKENS, weights=HEADS, **options):
-    """One picture of three tokens, without a film, unless told otherwise."""
+    """One picture of three tokens without animation, by default."""
     given = {"tokens": tokens, "weights": weights, "step": 0}
     return make("AttentionExplorer", **dict.fromkeys(FILM) | given | options)
 
@@ -26,8 +26,8 @@ def one_head(tokens):
     return distributions(1, 1, len(tokens), len(tokens), seed=5)
 
 
-def test_the_description_names_the_chosen_head_the_query_and_where_it_looks_at_a_step():
-    weights = np.zeros((2, 2, 3, 3, 3))  # rows may miss one by a thousandth
+def test_the_description_names_the_head_the_query_and_its_weights_at_a_step():
+    weights = np.zeros((2, 2, 3, 3, 3))  # rows may differ from sum 1 by a thousandth
     weights[..., 0] = 0.9991
     weights[1, 1, 2, 1] = [0.25, 0.0, 0.7505]
     widget = explorer(weights=weights, steps=[0, "end"], layer=1, head=2, query=1)
@@ -46,7 +46,7 @@ def test_the_weights_of_a_layer_of_pytorch_are_drawn_as_they_come():
     assert np.array_equal(shown.weights, weights.detach().numpy())
 
 
-def test_a_page_carries_the_weights_and_no_field_to_type_in():
+def test_a_page_has_the_weights_and_no_text_field():
     widget = explorer(attention=one_head)
     widget.typed = "one two"
     assert widget.plugged
@@ -85,7 +85,7 @@ def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn_under_its_nam
 
     def my_attention(tokens):
         asked.append(list(tokens))
-        tokens.clear()  # a list of its own
+        tokens.clear()  # a new list
         return distributions(2, 3, 3, 3, seed=5)
 
     widget = explorer(attention=my_attention, layer=1, head=2)
@@ -97,7 +97,7 @@ def test_typed_tokens_go_to_the_function_and_its_weights_are_drawn_under_its_nam
     assert (widget.source, widget.given) == ("my_attention", None)
 
 
-def test_what_a_function_or_a_reader_does_wrong_is_explained_until_the_next_answer():
+def test_errors_of_a_function_or_a_reader_are_explained_until_the_next_answer():
     answers = {
         "dog": KeyError("dog"),
         "a b": None,
@@ -119,7 +119,7 @@ def test_what_a_function_or_a_reader_does_wrong_is_explained_until_the_next_answ
         "a b": "cannot be drawn: .*real numbers",
         "a c": "sums to 2",
         "a d": "size 3 along query; expected 2",
-        # These are refused before the function is asked.
+        # These are refused before the function is called.
         "   ": "at least one token",
         " ".join("x" * 65): "tokens has 65 entries",
     }.items():

@@ -16,7 +16,7 @@ from course_lib.widgets.modules import module_source, stylesheet
 from course_lib.widgets.page import packed_code
 from course_lib.widgets.traits import Array, Data, Integer, Text
 
-# Widgets are made with lists, as a lecture makes them, not with what their signatures say exactly.
+# Widgets take lists here, as in a lecture, not the exact types of their signatures.
 SCRIPTS = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
 SOFT, TILES = make("SoftLookup"), make("TileStepper")
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- ]]>"
@@ -64,7 +64,7 @@ def test_a_piece_carries_its_words_its_state_and_its_code_made_small(counter):
     assert carried["state"] == counter.page_state()
     css, module = unpacked(carried)
     assert module == minify.string("text/javascript", module_source("soft_lookup.js"))
-    # What the minifier leaves inside a block that asks for its container is made small, too.
+    # The content of a container query, which the minifier skips, is minified too.
     assert "\n" not in css
     assert len(css) < len(minify.string("text/css", stylesheet("soft_lookup.js")))
 
@@ -96,7 +96,7 @@ def test_an_output_offers_the_live_view_the_page_and_the_words(counter):
 
 
 def bound(*outputs):
-    """The page of these outputs, and what was complained about."""
+    """The page of these outputs, and the warnings."""
     faults = []
     return page.with_current_code("<p>before</p>".join(outputs), faults.append), faults
 
@@ -106,7 +106,7 @@ def payloads(text):
 
 
 def with_payload(output, change):
-    """An output whose payload was changed by hand."""
+    """An output with a changed payload."""
     [payload] = payloads(output)
     old = SCRIPTS.search(output)[1]
     return output.replace(old, json.dumps(change(payload)).replace("<", "\\u003c"))

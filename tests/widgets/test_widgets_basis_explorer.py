@@ -7,7 +7,7 @@ from course_lib.basis import random_rods
 from course_lib.widgets.basis_explorer import DRAWN, MOST, STEPS, Curve, read_off
 
 
-def test_what_stands_there_at_first_is_read_off_a_curve_and_a_rod_of_the_family():
+def test_the_first_state_is_a_curve_and_a_rod_of_the_family():
     widget = make("BasisExplorer")
     np.testing.assert_allclose(widget.points, read_off(np.linspace(0, 1, 6)), atol=1e-6)
     rod = random_rods(1, generator=torch.Generator().manual_seed(0))
@@ -17,7 +17,7 @@ def test_what_stands_there_at_first_is_read_off_a_curve_and_a_rod_of_the_family(
         np.testing.assert_allclose(shown, expected, rtol=0, atol=0.5 / STEPS + 1e-6)
 
 
-def test_a_drawn_curve_is_kept_to_the_nearest_step_and_travels_as_it_is_kept():
+def test_a_drawn_curve_is_rounded_to_steps_and_sent_rounded():
     drawn = np.random.default_rng(3).uniform(-MOST, MOST, DRAWN).astype(np.float32)
     drawn[:2] = -MOST, MOST
     widget = make("BasisExplorer", load=drawn)
@@ -25,7 +25,7 @@ def test_a_drawn_curve_is_kept_to_the_nearest_step_and_travels_as_it_is_kept():
     assert (widget.load[:2] == [-MOST, MOST]).all()
     travelled = widget.page_state()["load"]
     assert (Curve._decode(travelled, None) == widget.load).all()
-    # The page sends it in the same words, so that Python has nothing to send back.
+    # The page sends the same text, so that Python sends nothing back.
     widget.set_state({"load": travelled})
     assert widget.page_state()["load"] == travelled
     with pytest.raises(ValueError, match="came from the page"):

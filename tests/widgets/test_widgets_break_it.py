@@ -14,7 +14,7 @@ def carries(text: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize(("lecture", "name"), LECTURES[::4])
-def test_a_strip_carries_the_claims_of_its_lecture_and_no_others(lecture: str, name: str):
+def test_a_strip_has_the_claims_of_its_lecture_and_no_others(lecture: str, name: str):
     strip = BreakIt(name)
     for other, about in CLAIMS.items():
         assert carries(module_source("break_it.js"), other)

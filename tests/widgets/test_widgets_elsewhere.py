@@ -1,4 +1,4 @@
-"""Widgets away from the book: in the HTML that nbconvert writes, and in slides."""
+"""Widgets outside the book: in the HTML of nbconvert, and in slides."""
 
 import subprocess
 import sys
@@ -52,7 +52,7 @@ def test_a_widget_is_alive_in_the_html_that_nbconvert_writes(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    # nbconvert's template asks for require.js and MathJax. The widget must live without them.
+    # nbconvert's template loads require.js and MathJax. The widget must work without them.
     watch.allowed.add("cdnjs.cloudflare.com")
     watch.expected_errors = ("net::ERR_NAME_NOT_RESOLVED",)
     page = open_page(path.with_suffix(".html").as_uri())
@@ -73,7 +73,7 @@ LAID_OUT = {
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_figure_is_as_wide_as_it_can_be_however_a_page_lays_it_out(
+def test_a_figure_has_full_width_in_every_page_layout(
     open_page: Callable[..., Page], tmp_path: Path, width: int
 ):
     shown = make("SoftLookup").static_html()
@@ -104,7 +104,7 @@ def test_a_figure_that_a_page_lets_run_no_code_says_why_in_one_sentence(
 
 @pytest.fixture(scope="module")
 def slides(serve: Callable[[Path], Folder], site: Folder) -> Folder:
-    """The slides of every lecture, as `make slides` makes them from what the book has read."""
+    """The slides of every lecture, as `make slides` builds them after the book."""
     done = subprocess.run(
         [*SLIDES, site.path.parents[1]], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -124,7 +124,7 @@ def test_every_widget_is_alive_in_the_slides(
 
 
 def go_to_slide_of(page: Page, widget: object) -> None:
-    """Turn the slides to the one that shows the widget, with its fragments."""
+    """Go to the slide of the widget, with its fragments."""
     indices = widget.evaluate(
         """(el) => {
           const { h, v } = Reveal.getIndices(el.closest("section"));

@@ -40,7 +40,7 @@ def mine(*system, **changes):
 
 
 def begin(total):
-    """Where each stretch begins, and the last one ends: they grow, from one step on."""
+    """The starts of all stretches and the end of the last one; their lengths grow from one step."""
     return [max(k, math.floor(total * (k / BINS) ** 2 + 1e-9)) for k in range(BINS + 1)]
 
 
@@ -86,14 +86,14 @@ def test_a_rollout_is_drawn_by_the_envelope_of_its_energy_error_and_some_of_its_
     for end in ("low", "high"):
         assert np.allclose(decoded(drawn[end]), relative_error(run), rtol=1e-6)
     assert len(decoded(drawn["points"])) == 4
-    # An error is absolute where the energy starts at zero.
+    # An error is absolute if the energy starts at zero.
     run = swing(start=0.0, steps=200)
     shifted = run._replace(energy=run.energy + torch.linspace(0, 3, 201, dtype=torch.float64))
     (drawn,) = EnergyDrift(q=[0.0], rollouts={"given": shifted}).rollouts
     assert np.isclose(drawn["largest"], 3)
 
 
-def test_a_rollout_that_blows_up_is_told_and_carries_finite_numbers():
+def test_a_rollout_that_blows_up_is_reported_with_finite_numbers():
     run = swing(100, start=1e-160)
     for at, value in ((1, np.inf), (50, np.nan), (50, 1e308)):
         energy = run.energy.clone()
@@ -108,7 +108,7 @@ def test_a_rollout_that_blows_up_is_told_and_carries_finite_numbers():
         assert widget.static_html()
 
 
-def test_a_stepper_of_your_own_is_integrated_as_the_library_does():
+def test_a_custom_stepper_is_integrated_as_in_the_library():
     for system, stepper in (
         (mechanics.Pendulum(), drift_first),
         (mechanics.Kepler(), mechanics.runge_kutta_4),
@@ -138,12 +138,12 @@ def test_a_stepper_runs_again_when_the_page_changes_the_setting_and_given_rollou
     assert [rollout["name"] for rollout in widget.rollouts] == ["fine", "coarse", "mine"]
     assert widget.rollouts[:2] == before[:2]
     assert not widget.rollouts_follow
-    # Steppers alone follow, and only with a kernel.
+    # Only steppers are run again, and only with a kernel.
     assert mine().rollouts_follow
     assert payload(mine())["state"]["rollouts_follow"] is False
 
 
-def test_a_stepper_that_overflows_is_shown_as_far_as_it_came_and_the_rest_of_the_axis_is_empty():
+def test_a_stepper_that_overflows_is_shown_up_to_there():
     widget = mine(steps=2000, steppers={"doubling": lambda _, q, p, __: (2 * q, 2 * p)})
     (drawn,) = widget.rollouts
     assert 900 < drawn["taken"] < 1100
@@ -159,7 +159,7 @@ def test_a_stepper_that_overflows_is_shown_as_far_as_it_came_and_the_rest_of_the
 
 
 def test_a_new_system_starts_where_its_scene_does_if_the_old_state_does_not_fit():
-    # Springs may rest where the sun is.
+    # Springs may rest at the position of the sun.
     stepped = mine()
     for widget in (stepped, EnergyDrift(mechanics.CoupledOscillators(), q=[0, 0], p=[1, 0])):
         widget.system = "Kepler"
@@ -173,14 +173,14 @@ def test_a_new_system_starts_where_its_scene_does_if_the_old_state_does_not_fit(
 
 
 def looped(system, q, p, dt):
-    """It goes on until nothing moves: how often depends on the numbers."""
+    """A stepper with a loop whose length depends on the numbers."""
     middle = p
     while (change := p - dt * system.grad_q(q, middle) - middle).abs().max() > 1e-12:
         middle = middle + change
     return q + dt * system.grad_p(q, middle), middle
 
 
-def forgetful(system, q, p, dt, calls=[]):  # noqa: B006 - it is to remember
+def forgetful(system, q, p, dt, calls=[]):  # noqa: B006 - it keeps state on purpose
     calls.append(q)
     return (q, p) if len(calls) % 2 else drift_first(system, q, p, dt)
 
@@ -190,7 +190,7 @@ def with_every_sign(system, q, p, dt):
     return 1 + q - (2 - dq * dt) / 3, 2 / (3 - p / 4) - -dp
 
 
-def test_a_stepper_of_sums_and_gradients_travels_as_a_program_and_no_other_does():
+def test_only_a_stepper_of_sums_and_gradients_is_sent_as_a_program():
     pendulum, q, p = mechanics.Pendulum(), vector(0.7), vector(-0.4)
     (program,) = mine(dt=0.2, steppers={"mine": drift_first, "looped": looped}).programs
     assert program["name"] == "mine"
@@ -203,5 +203,5 @@ def test_a_stepper_of_sums_and_gradients_travels_as_a_program_and_no_other_does(
     bent = lambda _system, q, p, _dt: (q.sin(), p)  # noqa: E731
     for stepper in (looped, forgetful, bent, mechanics.implicit_midpoint):
         assert program_of(stepper, pendulum, vector(1.2), vector(0.1), 0.1) is None
-        # In whatever unit.
+        # In any unit.
         assert program_of(stepper, pendulum, vector(1.2e-9), vector(1e-10), 0.1) is None

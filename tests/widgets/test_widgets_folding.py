@@ -9,7 +9,7 @@ from course_lib.widgets.folding import folded
 LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
 
 
-def test_capitals_and_accents_give_way_to_the_letters_of_the_alphabet():
+def test_capitals_and_accents_become_letters_of_the_alphabet():
     for name, alphabet, read in (
         ("Anna", LARGE, "ANNA"),
         ("Anna", SMALL, "anna"),
@@ -24,13 +24,13 @@ def test_capitals_and_accents_give_way_to_the_letters_of_the_alphabet():
         ("Anne\u2011Marie d’Arc", SMALL, "annemariedarc"),
     ):
         assert folded(name, alphabet) == read
-    # What no accent explains stays as it is, to be refused.
+    # Characters that are not accented letters stay, to be refused.
     for name in ("Анна", "a1", "李", "½", "x<y"):
         assert set(name) - set(SMALL) <= set(folded(name, SMALL))
 
 
 @given(st.text())
-def test_what_is_folded_once_is_folded(text):
+def test_folding_twice_changes_nothing(text):
     once = folded(text, LARGE)
     assert folded(once, LARGE) == once
 

@@ -23,7 +23,7 @@ MUTE = {"readout": None, "labels": None}
 
 @pytest.mark.parametrize("module", [nn, recurrent])
 @pytest.mark.parametrize("kind", QUANTITIES)
-def test_a_cell_of_torch_or_of_the_course_arrives_and_offers_what_it_has(module, kind):
+def test_a_cell_of_torch_or_of_the_course_is_sent_with_its_quantities(module, kind):
     mine = type("Mine", (getattr(module, kind),), {})
     layer, readout = seeded(mine, 6, 5), seeded(nn.Linear, 5, 2)
     widget = make("GateExplorer", cell=layer, readout=readout)

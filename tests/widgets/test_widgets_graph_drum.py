@@ -19,7 +19,7 @@ def places_of(drum):
     return Array._decode(spec_of(drum)["places"], None)
 
 
-def test_every_shape_is_what_its_name_says_and_is_drawn_as_large_as_there_is_room():
+def test_every_shape_has_its_name_and_fills_the_drawing():
     expected = {
         "drum": (61, [3, 4, 6]),
         "path": (36, [1, 2]),
@@ -41,7 +41,7 @@ def test_every_shape_is_what_its_name_says_and_is_drawn_as_large_as_there_is_roo
         assert apart[~np.eye(nodes, dtype=bool)].min() > 0.05
 
 
-def test_a_graph_of_ones_own_comes_first_and_each_pair_once():
+def test_a_custom_graph_comes_first_with_each_pair_once():
     graph = Graph.undirected(torch.zeros(4, 2), torch.tensor([[0, 1, 3], [1, 2, 3]]))
     drum = GraphDrum(graph, places=[[0, 0], [2, 0], [4, 0], [4, 2]], node=3)
     assert drum.graph == "own"

@@ -10,7 +10,7 @@ from course_lib.widgets import JetExplorer
 from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of, right_and_wrong
 
 
-def test_a_jet_travels_as_it_is_without_empty_places_and_the_hardest_particle_first():
+def test_a_jet_is_sent_without_padding_and_the_hardest_particle_first():
     given, entries = jets(), make("JetExplorer").jets
     assert [len(entry["kind"]) for entry in entries] == given.valid.sum(dim=1).tolist()
     for i, entry in enumerate(entries):
@@ -21,7 +21,7 @@ def test_a_jet_travels_as_it_is_without_empty_places_and_the_hardest_particle_fi
         assert (jet.label.item(), jet.size.item()) == (given.label[i], given.size[i])
 
 
-def test_what_is_taken_away_is_no_longer_there_and_the_words_keep_the_answer():
+def test_removed_particles_are_gone_and_the_description_has_the_answer():
     widget = make("JetExplorer", kept=5, gone=[1, 6], particle=6)
     left = jets().pt[0].sort(descending=True).values[[0, 2, 3, 4]]
     assert torch.equal(widget.there.pt[0], left)
@@ -39,7 +39,7 @@ def test_what_is_taken_away_is_no_longer_there_and_the_words_keep_the_answer():
         empty.probabilities()
 
 
-def test_of_many_jets_the_first_are_shown_that_the_model_gets_right_and_wrong():
+def test_of_many_jets_the_first_right_and_wrong_ones_are_shown():
     model = particle_transformer()
     many = jets((6,) * 200, places=6)
     found = right_and_wrong(model, many).tolist()

@@ -1,4 +1,4 @@
-"""LiveFigure's Python side: each figure has its own knobs, its own module, and its own page."""
+"""LiveFigure's Python side: the knobs, the module and the page of each figure."""
 
 import re
 from pathlib import Path
@@ -15,13 +15,13 @@ MODULES = Path(widgets.__file__).parent / "js" / "live"
 every_figure = pytest.mark.parametrize("name", FIGURES)
 
 
-def test_every_figure_has_a_module_and_a_judge_and_no_other_has():
+def test_exactly_the_figures_have_a_module_and_a_judge():
     names = {path.stem.replace("_", "-") for path in MODULES.glob("*.js")}
     assert names == FIGURES.keys() == EXPECTED.keys()
 
 
 @every_figure
-def test_a_page_carries_one_figure_and_it_is_light(name: str):
+def test_a_page_has_the_code_of_one_figure_and_is_light(name: str):
     figure = make(name)
     assert isinstance(figure, LiveFigure)
     assert figure._module == f"js/live/{name.replace('-', '_')}.js"
@@ -30,13 +30,13 @@ def test_a_page_carries_one_figure_and_it_is_light(name: str):
 
 
 @every_figure
-def test_an_address_reaches_every_knob_and_no_data(name: str):
+def test_an_address_can_set_every_knob_and_no_data(name: str):
     figure = make(name)
     assert figure.limits().keys() == FIGURES[name].knobs.keys()
     assert all(figure.traits()[data].read_only for data in FIGURES[name].data)
 
 
-def test_the_knobs_of_a_figure_are_arguments_and_traits_of_its_own():
+def test_the_knobs_of_a_figure_are_its_arguments_and_traits():
     figure = LiveFigure("root-d", dimension=128)
     assert figure.dimension == 128
     assert not hasattr(LiveFigure, "dimension")

@@ -60,7 +60,7 @@ def test_a_rollout_travels_with_its_step_and_its_first_states_until_it_is_lost()
         (drawn,) = MechanicsStage(rollouts={"wild": run._replace(q=q)}).rollouts
         assert drawn["lost"]
         np.testing.assert_array_equal(Array._decode(drawn["states"], None), states[:40])
-    # They leave room for integrators and no more.
+    # They leave room only for integrators.
     runs = dict.fromkeys("ab", swing())
     assert MechanicsStage(rollouts=runs).methods == ["explicit_euler"]
     assert MechanicsStage(rollouts=runs | {"c": swing()}).methods == []

@@ -1,4 +1,4 @@
-"""What every widget does that carries a trained model into its page."""
+"""Widgets that send a trained model to the page."""
 
 from itertools import product
 from typing import get_args
@@ -25,7 +25,7 @@ from course_lib.transformer import Position
 from course_lib.widgets.letter_hider import expected_letters
 
 IDS = 1 + torch.arange(24).reshape(3, 8) % 6
-# By what name it is given, and which part of it the widget has again, with the weights that travel.
+# The argument of the model, and its part that the widget rebuilds from the sent weights.
 MODELS = {
     "BasisExplorer": ("field", "field", lambda: basis_field()[0]),
     "GateExplorer": ("cell", "", lambda: seeded(nn.LSTM, 6, 5)),
@@ -39,7 +39,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_model_arrives_rounded_and_is_left_as_it_is_in_training_and_in_double_precision_too(kind):
+def test_a_model_is_sent_rounded_and_not_changed_in_any_mode_or_dtype(kind):
     argument, part, model_of = MODELS[kind]
     plain, model = make(kind, **{argument: model_of()}).page_state(), model_of().double().train()
     before = {name: value.clone() for name, value in model.state_dict().items()}
@@ -66,7 +66,7 @@ def test_a_model_arrives_rounded_and_is_left_as_it_is_in_training_and_in_double_
 
 
 @pytest.mark.parametrize("kind", ["GraphPlayground", "StarExplorer"])
-def test_without_a_model_none_travels(kind):
+def test_without_a_model_none_is_sent(kind):
     argument, part, _ = MODELS[kind]
     widget = make(kind, **{argument: None})
     travels = widget.page_state()["weights"]
@@ -79,7 +79,7 @@ def test_without_a_model_none_travels(kind):
     ("kind", "model_of", "readouts"),
     [("LetterHider", encoder, [{}]), ("TinyGPT", decoder, [{"tied": True}, {"tied": False}])],
 )
-def test_every_kind_of_transformer_answers_as_before(kind, model_of, readouts):
+def test_every_kind_of_transformer_keeps_its_answers(kind, model_of, readouts):
     for position, norm, readout in product(get_args(Position), ("pre", "post"), readouts):
         model = model_of(position=position, norm=norm, **readout)
         there = make(kind, model=model).model
@@ -94,7 +94,7 @@ def test_what_rounding_costs_is_the_difference_of_two_losses(kind, model_of):
     model, again = model_of(dropout=0.5).train(), model_of()
     hidden, valid = IDS < 3, (torch.arange(8) < 6).expand(3, 8)
     shown = make(kind, model=model)
-    model.embedding.token.weight.data.zero_()  # what it is trained to later is nothing to the page
+    model.embedding.token.weight.data.zero_()  # later training does not change the page
     seen, targets, given = IDS, IDS.masked_fill(hidden, -100), {}
     if kind == "LetterHider":
         seen, targets, given = IDS.masked_fill(hidden, 0), hidden, {"valid": valid}
@@ -110,7 +110,7 @@ def test_what_rounding_costs_is_the_difference_of_two_losses(kind, model_of):
 # What is said of letters -------------------------------------------------------------------------
 
 
-def test_tiny_gpt_says_what_course_lib_expects_next_if_anything_may_come():
+def test_tiny_gpt_describes_the_next_letters_as_course_lib_computes_them():
     drawing = {"temperature": 0.7, "top_k": 4, "top_p": 0.8}
     for start, ids in (("·", [0, 2, 1, 4, 5]), (None, [2, 1, 4, 5])):
         shown = make("TinyGPT", start=start, written="e", **drawing)
@@ -127,7 +127,7 @@ def test_tiny_gpt_says_what_course_lib_expects_next_if_anything_may_come():
     assert "may come next" in make("TinyGPT", written="", **full).describe()
 
 
-def test_in_tiny_gpt_a_longer_prompt_takes_the_room_of_what_was_written():
+def test_in_tiny_gpt_a_longer_prompt_shortens_the_written_text():
     shown = make("TinyGPT", prompt="ab", written="cdecdecd", top_k=None, top_p=1.0)
     assert shown.top_k == 7  # every letter is kept
     shown.prompt = "aba"
@@ -136,7 +136,7 @@ def test_in_tiny_gpt_a_longer_prompt_takes_the_room_of_what_was_written():
     assert shown.written == ""
 
 
-def test_letter_hider_says_what_is_seen_and_what_is_guessed():
+def test_letter_hider_describes_visible_letters_and_guesses():
     shown = make("LetterHider", word="bead", hidden=[3, 1])
     text = shown.describe()
     assert "Of “bead” it sees “b?a?”." in text

@@ -1,4 +1,4 @@
-"""How a widget's JavaScript becomes one text."""
+"""Bundling of a widget's JavaScript."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from course_lib.widgets.modules import HERE, module_source, stylesheet
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Writes files into a new folder of widgets, and gives the text of ``widget.js`` there."""
+    """Writes files into a new folder of widgets, and returns the bundle of its ``widget.js``."""
 
     def written(sheets: dict[str, str] | None = None, **files: str) -> str:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
@@ -59,7 +59,7 @@ def test_each_helper_stands_once_before_what_uses_it_with_what_is_needed_of_it_a
 
 @pytest.fixture
 def styled(written: Callable[..., str]) -> Callable[..., str]:
-    """Writes style sheets, and gives that of a widget that draws ``code`` and has a helper."""
+    """Writes style sheets, and returns that of a widget with ``code`` and a helper."""
 
     def styled(code: str, **sheets: str) -> str:
         use = f'import {{ a }} from "./helper.js";\nexport default [a, {code}];\n'
@@ -88,7 +88,7 @@ def test_rules_for_what_a_widget_never_draws_stay_behind(styled: Callable[..., s
         "svg",
     ]
     gone = [".cw-other", ".cw-drawn .cw-other", ".cw-other :is(.cw-drawn, svg)"]
-    # Of two that share a rule, the one that is drawn.
+    # Of two that share a rule, the one in use.
     given = [*kept, *gone, ".cw-other,.cw-drawn"]
     print_ = "@media print {\n.cw-other {\ncolor: red;\n}\n}\n"
     rules = "".join(f"{selector} {{\ncolor: red;\n}}\n" for selector in given)

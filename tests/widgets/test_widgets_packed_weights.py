@@ -13,7 +13,7 @@ def packed_in(bits, matrix, *, most_bytes=10**6):
 
 @settings(max_examples=15)
 @given(st.integers(7, 16), st.integers(0, 2**32 - 1), st.floats(-8, 8))
-def test_a_number_is_off_by_at_most_half_a_step_of_its_row(bits, seed, exponent):
+def test_the_error_of_a_number_is_at_most_half_a_step_of_its_row(bits, seed, exponent):
     random = np.random.default_rng(seed)
     rows, columns = random.integers(1, 7, size=2)
     matrix = (10**exponent * random.normal(size=(rows, columns))).astype(np.float32)

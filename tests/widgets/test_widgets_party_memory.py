@@ -5,7 +5,7 @@ from small_widgets import make
 from course_lib.widgets import PartyMemory
 
 
-def test_every_way_of_remembering_is_offered_once_its_numbers_are_there():
+def test_every_memory_is_offered_once_its_numbers_are_given():
     gate = [0.0, 1.0, 2.0, 3.0]
     for changed, offered in (
         ({}, ["gate", "softmax", "query"]),
@@ -21,7 +21,7 @@ def test_every_way_of_remembering_is_offered_once_its_numbers_are_there():
     assert (bare.modes, bare.arrived) == (["composite", "forgetting"], 3)
 
 
-def test_a_question_is_chosen_by_its_text_or_its_place_and_has_its_query_and_who_fits_it():
+def test_a_question_is_chosen_by_text_or_index_and_has_query_and_right_guests():
     queries = {"Who sings?": [2.0, 0.0, 0.0], "Who cooks?": [0.0, 2.0, 0.0]}
     fits = {"Who sings?": ["Cleo", "Ada"], "Who cooks?": []}
     for question in ("Who cooks?", 1):

@@ -25,7 +25,7 @@ def test_a_query_and_a_key_that_are_not_given_are_drawn_from_the_seed():
 
 
 @pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned", "rotary"])
-def test_the_description_tells_the_score_and_the_scores_of_the_same_difference(kind):
+def test_the_description_has_the_score_and_the_scores_of_the_same_difference(kind):
     found = make("PositionExplorer", kind=kind, query_position=5, key_position=2)
     query, key = (torch.tensor(x).double().repeat(24, 1) for x in (found.query, found.key))
     queries, keys = {

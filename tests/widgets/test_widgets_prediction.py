@@ -18,12 +18,12 @@ def test_a_question_and_its_answer_can_be_read_without_scripts():
     assert "The curve runs from 0.5 at 1 to 0.25 at 2. Because." in text
 
 
-def test_a_guess_is_off_by_a_distance_or_by_a_factor():
+def test_the_error_of_a_guess_is_a_distance_or_a_factor():
     told = {"truth": 8, "guess": [2], **WHY}
     assert Prediction.place("Where?", between=(0, 10), **told).off() == 6
     assert Prediction.place("Where?", between=(1, 10), log=True, **told).off() == pytest.approx(4)
     assert Prediction.place("Where?", truth=1, between=(0, 2), **WHY).off() is None
-    # A choice by what the right one has more.
+    # A choice by the margin of the right one.
     told = {"options": {"a": 1, "b": 4, "c": -2}, **WHY}
     assert Prediction.choose("Who?", guess=[0], **told).off() == 3
     assert Prediction.choose("Who?", wanted="smallest", guess=[2], **told).off() == 0
@@ -31,7 +31,7 @@ def test_a_guess_is_off_by_a_distance_or_by_a_factor():
         Prediction.choose("Who?", log=True, **told)
     told |= {"options": {"a": 0.02, "b": 5.0}}
     assert Prediction.choose("Who?", guess=[0], log=True, **told).off() == pytest.approx(250)
-    # A curve by the mean of what lies between.
+    # A curve by its mean distance.
     x = np.linspace(0, 24, 25)
     curve = {"x": x, "truth": x + 3, "up": (1, 30), "guess": np.clip(x, 1, 30).tolist(), **WHY}
     assert Prediction.sketch("How?", **curve).off() == pytest.approx((24 * 3 + 2) / 25)

@@ -1,4 +1,4 @@
-"""What a widget refuses: in its constructor, on assignment, and from the page. A table for all."""
+"""Refusals of widgets in the constructor, on assignment, and from the page, in one table."""
 
 import inspect
 import json
@@ -36,7 +36,7 @@ from course_lib.transformer import Decoder, Encoder
 from course_lib.widgets.drawings import drawing_of
 from course_lib.widgets.traits import Array
 
-# Widgets check what they are given themselves, and their messages are what is tested here.
+# Widgets check their own arguments, and their messages are tested here.
 LONG = "x" * 81
 PLANE = swing()._replace(q=torch.ones(101, 2), p=torch.ones(101, 2))
 RIGID = mechanics.RigidBody()
@@ -80,7 +80,7 @@ def drawing(**changes: object) -> dict:
 
 
 def beyond(widget, trait) -> Iterator[object]:
-    """What a trait has declared that it does not take."""
+    """Values outside the declared range of a trait."""
     limits = trait.limits(widget) or {}
     low, high = limits.get("low"), limits.get("high")
     step = 1 if limits.get("kind") == "integer" else 0.1
@@ -117,7 +117,7 @@ def beyond(widget, trait) -> Iterator[object]:
 
 # A picture divides by these.
 POSITIVE = {"temperature", "dt", "stiffness", "base", "scale", "period"}
-# What a trait declares is tried by itself; here stand the bounds that others set, and the rules.
+# Declared ranges have their own test; here are bounds that depend on others, and special rules.
 LAST = {
     "AttentionExplorer": {"layer": 1, "head": 2, "query": 4, "step": 3},
     "BasisExplorer": {"head": 1},
@@ -361,7 +361,7 @@ REFUSALS = [
         for value in beyond(widget, trait)
     ),
 ]
-# What the constructor makes of an argument before the trait has it.
+# Conversions of arguments by the constructor before the trait gets them.
 BEFORE = {
     ("EnergyDrift", "system"),
     ("GraphDrum", "graph"),
@@ -377,13 +377,13 @@ LATER = [
 
 
 of_every_kind = pytest.mark.parametrize("kind", ARGUMENTS)
-# What a message says of an argument in the place of its name.
+# Words for an argument in messages that do not use its name.
 MODEL = dict.fromkeys(("astromer", "cell", "field", "model", "network", "networks", "vae"), "model")
 IN_ITS_PLACE = MODEL | {"beginnings": "prompt", "beside": "name", "edges": "graph", "z": "q"}
 
 
 def named(argument: str) -> str:
-    """A pattern of what a message must hold."""
+    """A pattern that a message must match."""
     return rf"{argument.rstrip('s')}|\b{IN_ITS_PLACE.get(argument, argument)}\b"
 
 
@@ -491,7 +491,7 @@ def test_every_state_returns_to_the_first_in_one_message_of_any_order(kind):
         ("StarExplorer", "night", {"star": 1, "night": 19}, {"star": 2}, [0, 3]),
     ],
 )
-def test_hidden_places_are_in_order_and_said_once_and_leave_with_what_they_belong_to(
+def test_hidden_places_are_sorted_unique_and_dropped_with_their_letters(
     kind, place, given, other, left
 ):
     widget = make(kind, hidden=(n for n in (3, 0, 3)), **given)
@@ -500,7 +500,7 @@ def test_hidden_places_are_in_order_and_said_once_and_leave_with_what_they_belon
     assert (widget.hidden, getattr(widget, place)) == (left, -1)
 
 
-# Whether it is nonsense depends on what comes with it.
+# Whether it is valid depends on the other values.
 DEPENDS = {"hidden", "letter", "night", "node", "p", "place", "plane", "q", "step", "written", "z"}
 
 
@@ -535,5 +535,5 @@ def test_help_shows_what_a_constructor_takes_and_what_is_missing_is_named():
     assert shown["temperature"].kind is inspect.Parameter.KEYWORD_ONLY
     with pytest.raises(TypeError, match="'values'; expected SoftLookup"):
         widgets.SoftLookup(["Ada"], [[0, 0]])
-    # What every widget of Jupyter takes is passed on.
+    # Arguments of all Jupyter widgets are passed on.
     assert make("SoftLookup", layout={"width": "30em"}).layout.width == "30em"

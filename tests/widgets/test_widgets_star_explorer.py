@@ -24,7 +24,7 @@ def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_mach
         own = test.of(kind).period[:, 0].sort().values
         assert period == pytest.approx(own[(len(own) - 1) // 2].item())
         assert f"OGLE-{name.removeprefix(f'{kind}: ')}" in test.of(kind).name
-    assert max(map(len, watched.name)) <= 27  # letters for which a telephone has room
+    assert max(map(len, watched.name)) <= 27  # letters that fit on a phone
     rough = len(ROUGH)
     assert watched.scale == ("magnitude",) * len(CLASSES) + ("instrumental magnitude",) * rough
     kinds = dict(zip(watched.name, watched.pulsates, strict=True))
@@ -34,13 +34,13 @@ def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_mach
     assert watched.curves.valid.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
     assert (watched.curves.time[:, -1] <= DAYS).all()
     assert len(watched.prior) == 7
-    # Every star begins at the same period, which none of them has.
+    # Every star starts at the same period, which is wrong for all.
     assert StarExplorer(watched_stars(), star=1).period == START
     assert ((1 / START - 1 / watched.period).abs() * DAYS).min() > 5
     assert (explained(watched.curves, START) < 0.5).all()
 
 
-def test_what_is_told_of_the_stars_is_checked_and_travels():
+def test_the_data_of_the_stars_are_checked_and_sent():
     few = watched_stars()
     right = {"name": few.name, "curves": few.curves, "period": few.period}
     assert StarExplorer(few).prior == list(few.prior)
@@ -65,7 +65,7 @@ def test_dates_count_from_the_first_night_so_that_float32_holds_them():
     np.testing.assert_allclose(found.error[0], seen.error[0, :14], 1e-6)
 
 
-def test_what_a_series_explains_is_known_where_it_is_all_or_nothing_and_so_is_its_period():
+def test_the_variance_that_a_series_explains_is_right_in_extreme_cases():
     time = torch.linspace(0, 30, 60, dtype=torch.float64)[None]
     wave = (2 * torch.pi * time / 1.7).sin()
     error, valid = torch.full_like(time, 0.1), torch.ones_like(time, dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""What each type of trait takes and refuses. Which widget has which: test_widgets_refusals.py."""
+"""What each type of trait accepts and refuses; test_widgets_refusals.py tests all widgets."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from course_lib.widgets.traits import (
     Text,
 )
 
-# Traits check what they are given themselves, and their messages are what is tested here.
+# Traits check their own values, and their messages are tested here.
 
 
 def even(_widget, value):
@@ -29,7 +29,7 @@ def even(_widget, value):
 
 
 class Sampler(Widget):
-    """One of each type of trait, and those that depend on one another."""
+    """A widget with each type of trait, some depending on one another."""
 
     _module = "soft_lookup.js"
 
@@ -141,7 +141,7 @@ def test_a_value_is_refused_by_name_alike_by_a_constructor_and_on_assignment(err
             assert getattr(widget, trait) is before
 
 
-def test_what_is_drawn_cannot_be_exchanged_in_python_or_by_the_page():
+def test_drawn_data_cannot_be_replaced_in_python_or_by_the_page():
     widget = sampler()
     for name in ("names", "alphabet"):
         with pytest.raises(traitlets.TraitError, match="read-only"):
@@ -163,7 +163,7 @@ def test_an_array_that_arrives_broken_is_refused():
         assert widget.ink is before
 
 
-def test_names_and_what_stands_beside_them_are_as_many():
+def test_names_and_their_values_have_equal_length():
     with pytest.raises(ValueError, match="points has the size 2 along guests; expected 3"):
         sampler(names=list("abc"))
     with pytest.raises(ValueError, match="mode 'off' needs 3 names"):
@@ -178,7 +178,7 @@ def test_a_value_of_ten_thousand_letters_does_not_fill_the_message():
         assert len(str(caught.value)) < 3 * LONGEST_NAME
 
 
-def test_what_no_longer_fits_follows_the_change():
+def test_values_that_no_longer_fit_are_adjusted():
     widget = sampler(letter=2, place=2, hidden=[0, 2], most=3, rest="xyz")
     widget.word = "ab"
     assert (widget.letter, widget.place, widget.hidden, widget.most) == (1, -1, [0], 2)
@@ -187,7 +187,7 @@ def test_what_no_longer_fits_follows_the_change():
     assert (widget.letter, widget.rest) == (1, "")
 
 
-def test_a_message_that_does_not_fit_together_changes_nothing_and_the_page_hears_why(monkeypatch):
+def test_an_inconsistent_message_changes_nothing_and_the_page_gets_the_reason(monkeypatch):
     widget, sent, states, heard = sampler(), [], [], []
     widget.observe(heard.append, ["level", "word"])
     monkeypatch.setattr(widget, "send", sent.append)

@@ -1,4 +1,4 @@
-"""How much a page weighs at most for the largest widget of each kind, and in how many bits."""
+"""The size of a page with the largest widget of each kind, and its bits per weight."""
 
 from string import ascii_lowercase
 
@@ -91,7 +91,7 @@ def largest_of_all_but_those_with_large_models():
     yield max(map(widgets.BreakIt, strips.values()), key=lambda strip: len(str(strip._esm)))
 
 
-def test_none_weighs_more_than_sixty_kilobytes_but_for_the_large_models():
+def test_none_exceeds_sixty_kilobytes_except_the_large_models():
     for widget in largest_of_all_but_those_with_large_models():
         assert bytes_of(widget) < 60_000, widget
 
@@ -100,7 +100,7 @@ HIDER = {"d": 32, "heads": 4, "layers": 2, "tokens": 16}
 GPT = {"d": 48, "heads": 4, "layers": 3, "tokens": 64, "d_hidden": 228}
 
 
-def test_a_page_carries_as_many_bits_as_fit_into_its_budget():
+def test_a_page_has_as_many_bits_as_fit_into_its_budget():
     word = "strengthsstrengt"
     told = {"alphabet": LETTERS, "word": word, "hidden": range(16), "words": [word] * 8}
     for shape, bits in ((HIDER | {"d": 24}, 12), (HIDER | {"d_hidden": 128}, 7)):
