@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Hooks and settings of all tests."""
 
 import os
 import re
@@ -16,13 +16,13 @@ SLOW = re.compile(r"^pytestmark = .*\bmark\.slow\b", re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave a file that is slow as a whole unread where slow tests are not asked for."""
+    """Do not collect files that are slow as a whole when slow tests are deselected."""
     asked = not config.option.markexpr.startswith("not slow") or collection_path.suffix != ".py"
     return None if asked or not SLOW.search(collection_path.read_text(encoding="utf-8")) else True
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Get a process that runs tests ready for them; one that has workers runs none."""
+    """Prepare a process that runs tests; the one with workers runs none."""
     if session.config.getoption("numprocesses", None):
         return
     import torch
@@ -37,7 +37,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if not torch.cuda.is_available():
             patch.setenv("TRITON_INTERPRET", "1")
         import_module("triton")
-    # The same examples in every run, on every machine: a test that fails, fails again.
+    # The same examples in every run, on every machine, so that failures are reproducible.
     profile = {"derandomize": True, "database": None, "deadline": None, "max_examples": 50}
     settings.register_profile("course", **profile)
     settings.load_profile("course")
@@ -45,7 +45,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Replace the scheduler that ``--dist`` names, where there is more than one worker."""
+    """Replace the scheduler of ``--dist`` if there is more than one worker."""
     from scheduler import FilesAndPages
 
     return FilesAndPages(config, log)
@@ -61,7 +61,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say which files took longest, and of ``make test`` what the parts before this one took."""
+    """Print the slowest files, and the times of the earlier parts of ``make test``."""
     seconds: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:

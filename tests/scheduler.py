@@ -1,4 +1,4 @@
-"""Which tests share a worker, and which of them start first."""
+"""Assign tests to workers, the slowest first."""
 
 import math
 import re
@@ -11,11 +11,11 @@ SECONDS = "scheduler/seconds"  # by file or page, in pytest's own cache
 
 
 class FilesAndPages(LoadScopeScheduling):
-    """A file stays on one worker, since its tests share fixtures; of tests of pages, one page does.
+    """A file stays on one worker, since its tests share fixtures; for tests of pages, a page does.
 
-    Pages are many and slow: a file of them on one worker would let the others wait at the end. For
-    the same reason, what took longest in its last run starts first. What never ran goes before it,
-    in the order of collection.
+    Pages are many and slow: with a file of them on one worker the others would wait at the end. For
+    the same reason, the units that took longest in their last run start first, after new ones in
+    the order of collection.
     """
 
     def __init__(self, *given: Any) -> None:
@@ -25,13 +25,13 @@ class FilesAndPages(LoadScopeScheduling):
         self.taken: dict[str, float] = {}
 
     def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
-        """Note how long it took, for the next run."""
+        """Record the duration for the next run."""
         scope = self._split_scope(self.registered_collections[node][item_index])
         self.taken[scope] = self.taken.get(scope, 0) + duration
         super().mark_test_complete(node, item_index, duration)
 
     def remove_node(self, node: Any) -> str | None:
-        """Keep what was noted when a worker is done."""
+        """Store the durations when a worker is done."""
         if self.cache:
             self.cache.set(SECONDS, self.expected | self.taken)
         return super().remove_node(node)

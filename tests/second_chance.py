@@ -1,6 +1,6 @@
-"""A browser test that fails among thousands is run once more, alone, when all others are done.
+"""Run failed browser tests once more, alone, after all others.
 
-A busy machine draws a page late, and a test may read it early. What fails alone, too, is a fault.
+On a busy machine a test may read a page before it is drawn. A test that fails alone too is a fault.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ FAILED = ("failed", "error")
 
 
 def once_more_alone(session: pytest.Session) -> None:
-    """Count what passes alone as "passed alone"; if nothing else has failed, the run is green."""
+    """Count tests that pass alone as "passed alone"; if no other failed, the run succeeds."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     reports = [report for kind in FAILED for report in reporter.stats.get(kind, [])]
     first = {report.nodeid: report for report in reversed(reports)}

@@ -16,7 +16,7 @@ def assert_close(actual, expected, tolerance=1e-12):
 
 
 def randomized(module, scale=1.0):
-    """In float64, with parameters far from those of a fresh layer."""
+    """Convert to float64 and randomize, far from the initial parameters."""
     module = module.double()
     with torch.no_grad():
         for seed, parameter in enumerate(module.parameters()):
@@ -25,7 +25,7 @@ def randomized(module, scale=1.0):
 
 
 def perturbed(module, scale):
-    """Ready for evaluation, with random numbers added, so that every parameter matters."""
+    """Add random numbers, so that every parameter matters; set evaluation mode."""
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.add_(scale * torch.randn_like(parameter))

@@ -1,4 +1,4 @@
-"""A small widget of each kind, made again with other arguments."""
+"""A small widget of each kind, with changeable arguments."""
 
 import inspect
 import json
@@ -100,7 +100,7 @@ def molecule_network(**sizes: int) -> MoleculeNetwork:
 
 
 def basis_field(d: int = 8, **changes: Any) -> tuple[CrossAttentionField, dict[str, Any]]:
-    """A field that nobody trained, and what a widget has to know of it."""
+    """An untrained field, and its ``about`` for a widget."""
     sizes = {"layers": 1, "d_z": 2, "d_hidden": 8, "finest": 20} | changes
     return stacked(CrossAttentionField, d, **sizes), {"sensors": 9, "error": 0.5}
 
@@ -111,7 +111,7 @@ def swing(steps: int = 100, *shape: int, start: float = 1.2, **given: Any) -> Tr
 
 
 def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
-    """Particles that fly about at random, the first of each jet near its axis; no jet is full."""
+    """Random particles, the first of each jet near its axis; no jet is full."""
     random = np.random.default_rng(5)
 
     def draw(**normal: float) -> torch.Tensor:
@@ -139,7 +139,7 @@ def jets(sizes: tuple[int, ...] = (7, 5, 3), *, places: int = 8) -> Jets:
 def particle_transformer(
     d: int = 8, *, classes: int = len(CLASSES), **sizes: int
 ) -> ParticleTransformer:
-    """One that nobody trained, to which particles and pairs are about as usual as others."""
+    """An untrained network with standardized particles and pairs."""
     model = stacked(ParticleTransformer, classes, d, **{"class_layers": 1, "d_pair": 4} | sizes)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
@@ -169,7 +169,7 @@ def style_vae(d_z: int = 3, *, d_letter: int = 5, d_hidden: int = 6) -> VAE:
 
 
 def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
-    """Pictures of nothing: grey blocks, in other places in each typeface."""
+    """Grey blocks instead of letters, at other positions in each typeface."""
     random = np.random.default_rng(7)
     coarse = random.integers(LEVELS, size=(len(names), len(LETTERS), 7, 7)) / (LEVELS - 1)
     picture = torch.from_numpy(coarse.repeat(4, axis=2).repeat(4, axis=3)).float()
@@ -186,7 +186,7 @@ def astromer(
     d_hidden: int = 12,
     frequency: tuple[float, ...] = (0.4, 1.0, 2.0),
 ) -> Astromer:
-    """One that nobody trained, but whose answers differ."""
+    """An untrained model with distinct predictions."""
     sizes = {"d_model": d, "heads": heads, "layers": layers, "d_hidden": d_hidden}
     return seeded(Astromer, torch.tensor(frequency, dtype=torch.float64), **sizes).eval()
 
@@ -214,7 +214,7 @@ def watched_stars(
     )
 
 
-# What each kind is made of; those that show names take one to show.
+# The arguments of each kind; those that show names take one.
 ARGUMENTS = {
     "AttentionExplorer": lambda name="Ada": {
         "tokens": [name, "b", "c", "b", "c"],
@@ -327,7 +327,7 @@ ARGUMENTS = {
         "step": 5,
     },
     "TinyGPT": lambda: {
-        "model": decoder(norm="post"),  # it ends its text before there is no room left
+        "model": decoder(norm="post"),  # it ends its text before the room is used up
         "alphabet": "·abcde<",
         "prompt": "bad",
         "written": "ce",
@@ -338,19 +338,19 @@ ARGUMENTS = {
         "beginnings": {"to a": "a", "to b": "b"},
     },
 }
-# Those that show a name which somebody else has written.
+# The kinds that show names from outside.
 TAKE_TEXT = [kind for kind, make in ARGUMENTS.items() if inspect.signature(make).parameters]
 
 
 def make(kind: str, /, *name: str, **changes: Any) -> Widget:
-    """A valid widget at rest, but for the arguments that the test changes."""
+    """A valid widget at rest, with the changed arguments of the test."""
     made = getattr(widgets, kind)
     still = {"moving": False} if "moving" in made.class_traits() else {}
     return made(**still | ARGUMENTS[kind](*name) | changes)
 
 
 def payload_text(shown: Widget) -> str:
-    """What a page carries for a widget, but for the script that starts it."""
+    """The payload of a widget in a page, without the script that starts it."""
     script = r'<script type="application/json">(.*?)</script>'
     return re.search(script, shown.static_html())[1]
 

@@ -1,4 +1,4 @@
-"""What stands in an address for a value of a trait."""
+"""Values of traits in addresses."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def in_an_address(value: Any) -> str:
-    """A value as a reader would write it after a trait's name."""
+    """Format a value as after a trait's name in an address."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -18,17 +18,17 @@ def in_an_address(value: Any) -> str:
 
 
 def query_of(state: dict[str, Any]) -> str:
-    """The part of an address behind the question mark."""
+    """The part of an address after the question mark."""
     return "&".join(f"{name}={quote(in_an_address(value))}" for name, value in state.items())
 
 
 def go_to(page: Any, address: str) -> None:
-    """Change the address of a page as a reader does in the browser's own line."""
+    """Change the address of a page as in the address bar."""
     page.evaluate("(address) => { location.hash = address; }", address)
 
 
 def is_in_an_address(value: Any, asked: str) -> bool:
-    """Whether what is asked for in an address is this value; a record goes by its name."""
+    """Whether a part of an address stands for this value; records are given by name."""
     text = value["name"] if isinstance(value, dict) else in_an_address(value)
     try:
         return float(text) == float(asked)

@@ -13,7 +13,7 @@ def agrees_with_course_lib(widget: Locator) -> None:
 
 
 def has(widget: Locator, **traits: object) -> None:
-    """Assert that its traits come to be these, and that it displays what follows from them."""
+    """Wait until its traits have these values, and assert that it displays what follows."""
 
     def holds() -> None:
         state = state_of(widget)

@@ -1,8 +1,8 @@
-"""How a widget looks: which texts are too faint to read, and what reaches out of its frame."""
+"""The look of a widget: texts that are too faint, and parts outside its frame."""
 
-# WCAG 2.2, criterion 1.4.3, with the colours mixed as axe-core mixes them: all that lies below a
-# text, and all that dims it. An SVG text stands on its own halo, or else on the widget's paper; a
-# number in a cell of a map has the ink that its cell asks for.
+# WCAG 2.2, criterion 1.4.3, with colours blended as in axe-core: all backgrounds of a text, and
+# all opacities. The background of an SVG text is its halo, or else the widget's paper; numbers in
+# cells of a map are skipped, since they adapt to their cell.
 FAINT_TEXTS = """(el) => {
   const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const painted = (below, colour, share) => {
@@ -48,19 +48,19 @@ FAINT_TEXTS = """(el) => {
   return faint;
 }"""
 
-# What is cut off, or scrolls, within the frame does not count.
+# Parts that are clipped or scroll within the frame do not count.
 SPILLED = """(el) => {
   const frame = el.querySelector(".cw");
   const box = frame.getBoundingClientRect();
   const cut = (e) => {
-    // Nothing is drawn beyond a clip; where it ends is asked of the picture around it.
+    // Nothing is drawn beyond a clip; the picture around it is checked instead.
     if (getComputedStyle(e).clipPath !== "none") return true;
     for (let at = e.parentElement; at !== frame; at = at.parentElement) {
       if (at.closest("defs") || getComputedStyle(at).overflowX !== "visible") return true;
     }
     return false;
   };
-  // A group draws nothing itself, and its box takes no notice of a clip.
+  // A group draws nothing itself, and its box ignores clips.
   return [...frame.querySelectorAll(":not(g)")].filter((e) => {
     const { left, right } = e.getBoundingClientRect();
     const out = right > box.right + 1 || left < box.left - 1;

@@ -1,4 +1,4 @@
-"""What course_lib says of a case of BreakIt: by how much it misses the claim."""
+"""The error of each claim of BreakIt on a case, by course_lib."""
 
 from collections.abc import Callable
 from functools import partial, reduce
@@ -339,7 +339,7 @@ Force = Callable[[Tensor], Tensor]
 
 
 def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
-    """2 Sᵀ Z A, twice standard attention; course_lib has no use for it."""
+    """2 Sᵀ Z A, twice standard attention, which course_lib does not contain."""
     C = z @ A @ z.mT
     scores = C.flatten(-2)[..., None] if softmax == "matrix" else C
     partition = torch.logsumexp(F.pad(scores, (0, 0, 1, 0)), dim=-2, keepdim=True)
@@ -347,7 +347,7 @@ def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
 
 
 def force_of(A: Tensor, softmax: str, formula: str) -> Force:
-    """What pulls at the tokens of a window."""
+    """The force on the tokens of a window."""
     if formula == "full":
         return lambda z: -symplectic.symplectic_attention(z, A, softmax=softmax)
     return lambda z: -shortcut_force(z, A, softmax)

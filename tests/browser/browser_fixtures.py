@@ -1,7 +1,7 @@
 """A real browser, and the built book over http and from files.
 
-A page opened through ``open_page`` is watched: when the test ends, it fails if the
-page logged an error, threw one, or asked another host for anything.
+A test fails at its end if a page opened through ``open_page`` logged an error, threw one, or sent a
+request to another host.
 """
 
 import functools
@@ -35,9 +35,9 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as NotInTime
 
 expect.set_options(timeout=PATIENCE)
-# A window costs half as much without the two pages that Chromium hides in it, for its address bar,
-# and without the renderer that it keeps in reserve. The first of these lists is Playwright's own,
-# which ours replaces. Chromium passes over a name that it does not know.
+# A window costs half as much without Chromium's two hidden pages for its address bar and without
+# its spare renderer. The first of these lists is Playwright's own, which ours replaces. Chromium
+# ignores unknown names.
 SWITCHED_OFF = [
     *("AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync", "AimEnabled"),
     *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades"),
@@ -48,7 +48,7 @@ SWITCHED_OFF = [
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"),
 ]
 
-# The resolver knows no other host, so a page that asks for one cannot succeed by luck.
+# The resolver finds no other host, so that requests to others always fail.
 ARGUMENTS = [
     f"--disable-features={','.join(SWITCHED_OFF)}",
     "--no-sandbox",
@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Give all tests that lack a browser one place, so that the summary has one line for them."""
+    """Give all tests without a browser one location, for a single line in the summary."""
     report = yield
     if report.skipped and isinstance(report.longrepr, tuple):
         why = report.longrepr[2]
@@ -81,7 +81,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def there(installed: Callable[[], str | None]) -> str | None:
-    """The path of a browser, if there is one; a variable that names none fails the test."""
+    """The path of a browser, if there is one; a wrong variable fails the test."""
     try:
         return installed()
     except ValueError as error:
@@ -89,7 +89,7 @@ def there(installed: Callable[[], str | None]) -> str | None:
 
 
 def do_without(fault: str) -> NoReturn:
-    """Skip what lacks a browser, but never in CI."""
+    """Skip tests without a browser, but never in CI."""
     if os.environ.get("CI"):
         pytest.fail(fault, pytrace=False)
     pytest.skip(fault)
@@ -121,10 +121,10 @@ def firefox() -> str:
 
 @dataclass
 class Chromium:
-    """One Chromium for files that come one after the other on a worker.
+    """One Chromium for consecutive files on a worker.
 
     Playwright's event loop must not outlive them: a notebook test that runs next in the same
-    process starts one of its own, and so does Firefox.
+    process starts its own, and so does Firefox.
     """
 
     running: ExitStack = field(default_factory=ExitStack)
@@ -147,7 +147,7 @@ CHROMIUM = Chromium()
 
 
 def drives_chromium(item: pytest.Item) -> bool:
-    """Whether a test takes the ``browser`` of this file, and not one of its own file."""
+    """Whether a test uses the ``browser`` of this file, not of its own."""
     fixtures = getattr(item, "_fixtureinfo", None)  # a notebook's cell has none
     found = fixtures.name2fixturedefs.get("browser", []) if fixtures else []
     return bool(found) and found[-1].func.__module__ == __name__
@@ -157,7 +157,7 @@ def drives_chromium(item: pytest.Item) -> bool:
 def pytest_runtest_teardown(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, None, None]:
-    """Close Chromium behind the last test of a file, unless the next file goes on with it."""
+    """Close Chromium after the last test of a file, unless the next file uses it."""
     try:
         return (yield)
     finally:
@@ -172,7 +172,7 @@ def browser(chromium: str) -> Browser:
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Say nothing: pytest's output is for results."""
+        """Log nothing: pytest's output is for results."""
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -180,7 +180,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128  # a page asks for many files at once
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that closes a page mid-answer is no error of the server."""
+        """Ignore a browser that closes a page during a response."""
 
 
 @dataclass
@@ -224,7 +224,7 @@ def site(serve: Callable[[Path], Folder]) -> Folder:
 
 @dataclass
 class Watch:
-    """What the pages of one test did that they must not do."""
+    """The errors and foreign requests of the pages of one test."""
 
     allowed: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
@@ -252,7 +252,7 @@ class Watch:
             self.strangers.append(url)
 
     def verdict(self) -> None:
-        assert self.strangers == [], "the page asked other hosts"
+        assert self.strangers == [], "the page sent requests to other hosts"
         assert self.errors == [], "the page logged errors"
 
 
@@ -282,10 +282,10 @@ def opened(
     clock: bool = False,
     formulas: bool = True,
 ) -> Page:
-    """Open a page in a window of its own, and wait until each of its widgets is alive.
+    """Open a page in a new window, and wait until all its widgets are alive.
 
-    Half of the time to open a lecture goes into its ``formulas``; a test of widgets can leave them.
-    With a ``clock`` the page has drawn its first frame, and time passes only as the test turns it.
+    Half of the time to open a lecture is for its ``formulas``, which tests of widgets can skip.
+    With a ``clock`` the page has drawn its first frame, and only the test moves time.
     """
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -314,7 +314,7 @@ def opened(
 
 
 def visit(page: Page, watch: Watch, url: str, *, scripts: bool = True) -> None:
-    """Go to a page in a window that is watched, and wait until each of its widgets is alive."""
+    """Go to a page in a watched window, and wait until all its widgets are alive."""
     watch.allowed.add(urlsplit(url).netloc)
     try:
         page.goto(url)
@@ -327,7 +327,7 @@ def visit(page: Page, watch: Watch, url: str, *, scripts: bool = True) -> None:
 
 @pytest.fixture
 def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
-    """Opens a page in a window that no other test has; takes the options of ``opened``."""
+    """Opens a page in a new window; takes the options of ``opened``."""
     pages = []
 
     def open_page(url: str, **options: Any) -> Page:
@@ -341,7 +341,7 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
 
 @pytest.fixture
 def alone(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locator]:
-    """Opens a page with one widget and nothing else but what comes ``below``; gives the widget."""
+    """Opens a page with only one widget and the content ``below``; returns the widget."""
     from widget_page import bare_page
 
     def alone(shown: Any, *, below: str = "", **options: Any) -> Locator:
@@ -353,7 +353,7 @@ def alone(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Locat
 
 
 def all_alive(page: Page) -> None:
-    """Wait until every widget of the page has started; say which did not."""
+    """Wait until every widget of the page has started; name those that did not."""
     page.wait_for_load_state("load")
     asleep = ".cw-host:not([data-alive=true])"
     try:

@@ -1,4 +1,4 @@
-"""Which Firefox the browser tests drive: one that is there, since none is fetched."""
+"""Find an installed Firefox for the browser tests; none is fetched."""
 
 from chromium import program
 

@@ -1,7 +1,7 @@
-"""A reader's hand on a widget: with the mouse, with the keyboard, with a finger.
+"""Operate a widget by mouse, keyboard or touch.
 
-``operate_every_control`` tries all controls of a widget, and those that appear only once a certain
-choice is made. After each operation the widget's state must have changed, and the numbers that it
+``operate_every_control`` operates all controls of a widget, and those that only appear after a
+certain choice. After each operation the widget's state must have changed, and the numbers that it
 displays must be those that course_lib computes from the new state.
 """
 
@@ -17,7 +17,7 @@ from reading import STATE, eventually
 from widget_page import open_folds
 
 CONTROLS = "input, select, button, a[href], summary, [tabindex]"
-DRAWN = "[tabindex]:not(input, select, button, a, summary)"  # handles, strips, lists: no browser's
+DRAWN = "[tabindex]:not(input, select, button, a, summary)"  # handles, strips, lists
 STOPS = ("❚❚", "■")
 SHOW = "▶ Watch"
 THUMB = 16
@@ -38,13 +38,13 @@ def usable(control: Locator) -> bool:
 NAME = """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
   || el.outerHTML.slice(0, 120)"""
 KIND = "(el) => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
-# The state, and the texts beside the controls: what a hand changes need not concern Python.
+# The state, and the texts beside the controls, since some changes stay in the page.
 SNAPSHOT = f"""(el) => JSON.stringify([({STATE})(el),
   [...el.querySelectorAll("output")].map((text) => text.textContent)])"""
 
 
 def name_of(control: Locator) -> str:
-    """The control as its reader knows it, for messages."""
+    """The visible name of a control, for messages."""
     return control.evaluate(NAME)
 
 
@@ -55,8 +55,8 @@ def snapshot(widget: Locator) -> str:
 
 @contextmanager
 def changes(widget: Locator, deed: str) -> Iterator[None]:
-    """What is done within must change the widget's state, and its numbers must follow."""
-    # The state stays in the page: that of a language model is long.
+    """Assert that the action within changes the widget's state, and that its numbers follow."""
+    # Compared in the page, since the state of a language model is long.
     widget.evaluate(f"(el) => {{ el.courseBefore = ({SNAPSHOT})(el); }}")
     yield
 
@@ -69,7 +69,7 @@ def changes(widget: Locator, deed: str) -> Iterator[None]:
 
 
 def spot(element: Locator, share: float = 0.5, margin: float = 0) -> Point:
-    """The point ``share`` of the way along an element, brought to the middle of the window."""
+    """The point at ``share`` of the width of an element, after scrolling it to the middle."""
     x, y, width, height = element.evaluate(
         """(el) => {
           el.scrollIntoView({ block: "center", behavior: "instant" });
@@ -82,12 +82,12 @@ def spot(element: Locator, share: float = 0.5, margin: float = 0) -> Point:
 
 
 def centre(element: Locator) -> Point:
-    """The middle of an element, which is brought to the middle of the window."""
+    """The middle of an element, after scrolling it to the middle of the window."""
     return spot(element)
 
 
 def along(slider: Locator, share: float) -> Point:
-    """The point at which a slider stands when it is ``share`` of the way from least to most."""
+    """The point of a slider's thumb at ``share`` of its range."""
     return spot(slider, share, THUMB)
 
 
@@ -97,7 +97,7 @@ def press(widget: Locator, name: str) -> None:
 
 
 def put(slider: Locator, share: float) -> float:
-    """Put a browser's own slider there in one deed; gives the number at which it stands."""
+    """Set a native slider in one action; return its value."""
     return slider.evaluate(
         """(slider, share) => {
           slider.value = Number(slider.min) + share * (slider.max - slider.min);
@@ -109,12 +109,12 @@ def put(slider: Locator, share: float) -> float:
 
 
 def time_of(widget: Locator) -> float:
-    """The moment that a film shows."""
+    """The time that an animation shows."""
     return float(widget.locator("[data-time]").get_attribute("data-time"))
 
 
 def look_at_time(widget: Locator, share: float) -> None:
-    """Put the slider of time there."""
+    """Set the slider of time."""
     moment = put(widget.get_by_role("slider", name="Time"), share)
 
     def is_there() -> None:
@@ -124,7 +124,7 @@ def look_at_time(widget: Locator, share: float) -> None:
 
 
 def elsewhere(slider: Locator) -> float:
-    """A share of the slider's length well away from where it stands."""
+    """A share of the slider's range far from its value."""
     share = slider.evaluate(
         """(el) => {
           const of = (name) => Number(el[name] ?? el.getAttribute(`aria-value${name}`));
@@ -136,7 +136,7 @@ def elsewhere(slider: Locator) -> float:
 
 
 def grip(handle: Locator) -> Point:
-    """A point by which a handle can be taken, where no other handle lies on top of it."""
+    """A point of a handle that no other handle covers."""
     centre(handle)
     point = handle.evaluate(
         """(el) => {
@@ -158,7 +158,7 @@ def grip(handle: Locator) -> Point:
 
 
 def inward(handle: Locator, start: Point) -> Point:
-    """A point near a handle, towards the middle of its picture: at an edge it may be stopped."""
+    """A point near a handle, towards the middle of its picture, since edges may stop it."""
     middle = handle.evaluate(
         """(el) => {
           const box = (el.ownerSVGElement ?? el.parentElement).getBoundingClientRect();
@@ -176,7 +176,7 @@ class Hand(ABC):
         self.page = page
 
     def operate(self, widget: Locator, control: Locator) -> None:
-        """Operate one control in the way that its kind asks for."""
+        """Operate one control according to its kind."""
         kind, name = control.evaluate(f"(el) => [({KIND})(el), ({NAME})(el)]")
         if name == SHOW:
             self.watch(widget, control)
@@ -196,12 +196,12 @@ class Hand(ABC):
         with changes(widget, f"{type(self).__name__} on {name}"):
             deed[kind](control)
         if kind == "button" and name_of(control) != name:
-            self.press(control)  # what it started, it also stops
+            self.press(control)  # stop what it started
 
     def stop(self, widget: Locator, control: Locator, name: str) -> str:
-        """Stop what plays by itself, and give the name that the button has then.
+        """Stop an animation, and return the button's new name.
 
-        Nothing but that name need change: the stop may come before anything has moved.
+        Only that name must change: the stop may come before anything has moved.
         """
 
         def stopped() -> None:
@@ -213,20 +213,20 @@ class Hand(ABC):
         return name_of(control)
 
     def watch(self, widget: Locator, control: Locator) -> None:
-        """Begin a show and end it: it takes its own course and leaves the state as it was."""
+        """Start and stop a show, which does not change the state."""
         for expected in ("■ Stop", SHOW):
             self.press(control)
             expect(control).to_have_text(expected)
         agrees_with_course_lib(widget)
 
     def write(self, control: Locator) -> None:
-        """Take the last letter away: what is left is text of the same kind."""
+        """Delete the last letter, which leaves valid text."""
         control.focus()
         self.page.keyboard.press("End")
         self.page.keyboard.press("Backspace")
 
     def select(self, control: Locator) -> None:
-        """The list itself is drawn by the system and lies outside the page."""
+        """Select without opening the list, which the system draws outside the page."""
         # Unlike a click this does not scroll, and a widget off screen rests.
         control.scroll_into_view_if_needed()
         index, count = control.evaluate("el => [el.selectedIndex, el.length]")
@@ -246,7 +246,7 @@ class Hand(ABC):
 
     @abstractmethod
     def pick(self, control: Locator) -> None:
-        """Select something in a list, or take it out."""
+        """Select an item of a list, or deselect it."""
 
     @abstractmethod
     def choose(self, radio: Locator) -> None: ...
@@ -274,7 +274,7 @@ class Mouse(Hand):
 
     def move(self, control: Locator) -> None:
         x, y = grip(control)
-        # A handle that snaps leaves its place only for another one.
+        # A handle that snaps moves only if the drag reaches another place.
         whole = control.locator("xpath=ancestor::*[local-name() = 'svg'][1]")
         snaps = control.evaluate("el => el.closest('[data-snaps]') !== null")
         self.drag((x, y), centre(whole) if snaps else inward(control, (x, y)))
@@ -317,7 +317,7 @@ class Keyboard(Hand):
         self.press(control)
 
     def choose(self, radio: Locator) -> None:
-        """Walk along the group, as a reader must, from the choice that is on."""
+        """Move along the group from the current choice, as the keyboard does."""
         group = radio.get_attribute("name")
         self.page.locator(f'input[name="{group}"]:checked').focus()
         for _ in range(self.page.locator(f'input[name="{group}"]').count()):
@@ -375,11 +375,11 @@ def label_of(control: Locator) -> Locator:
 
 
 def operate_every_control(widget: Locator, hand: Hand, controls: str = CONTROLS) -> None:
-    """Operate each control once, those too that come with another one's deed, and make each choice.
+    """Operate each control once, also those that others reveal, and make each choice.
 
-    Fails if a control never shows itself. The ``controls`` are all, or those that we draw.
+    Fails if a control never appears. The ``controls`` are all, or those that we draw.
     """
-    # Reset would take away again what another control has brought; a fold changes no state.
+    # Without Reset, which would hide revealed controls, and folds, which change no state.
     left_out = ":not([type=radio], .cw-reset, summary, [data-course-touched])"
     untouched = widget.locator(f":is({controls}){left_out}")
     touches = itertools.count()
@@ -389,7 +389,7 @@ def operate_every_control(widget: Locator, hand: Hand, controls: str = CONTROLS)
         while control := next(filter(usable, untouched.all()), None):
             touch = next(touches)
             assert touch < MOST_CONTROLS, f"controls come without end, as {name_of(control)}"
-            # What is operated may bring others before it, so it is known by a mark of its own.
+            # Controls are marked, since operating one may insert others before it.
             control.evaluate("(el, touch) => { el.dataset.courseTouched = touch; }", touch)
             hand.operate(widget, widget.locator(f'[data-course-touched="{touch}"]'))
 

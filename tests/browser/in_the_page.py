@@ -1,7 +1,7 @@
-"""What the tests of the widgets' mathematics share: a table of functions that exist twice.
+"""Compare functions that exist in JavaScript and in Python.
 
 Each row names a function of a JavaScript module and one of Python that takes the same arguments;
-``alike`` makes the test that calls both with what a seeded generator draws. All cases of a row are
+``alike`` makes the test that calls both with random arguments from a seed. All cases of a row are
 computed in one call to the browser. Arguments go through JSON in double precision.
 """
 
@@ -33,9 +33,9 @@ CALL = """async ([address, written, cases]) => {
 
 @dataclass(frozen=True)
 class Twice:
-    """A function of the page and the one of Python, which takes arrays as tensors.
+    """A function of the page and its counterpart in Python, which takes arrays as tensors.
 
-    In the page it is what a module exports, or an arrow function of what it exports.
+    In the page it is an export of a module, or an arrow function of the exports.
     """
 
     module: str
@@ -43,7 +43,7 @@ class Twice:
     python: Callable[..., Any]
     draw: Draw | None = None
     draws: int = DRAWS
-    cases: Sequence[Sequence[Any]] = ()  # beside those that are drawn
+    cases: Sequence[Sequence[Any]] = ()  # in addition to random ones
     rtol: float = 1e-6
     atol: float = 1e-6
 
@@ -52,7 +52,7 @@ class Twice:
 
 
 def alike(*rows: Twice) -> Callable[..., None]:
-    """The test that both functions of each row give the same numbers."""
+    """Make a test that both functions of each row give the same numbers."""
 
     @pytest.mark.parametrize("row", rows, ids=str)
     def in_the_page_as_in_python(blank: Page, random: np.random.Generator, row: Twice) -> None:
@@ -66,13 +66,13 @@ def alike(*rows: Twice) -> Callable[..., None]:
 
 
 def called(blank: Page, module: str, javascript: str, cases: Sequence[Sequence[Any]]) -> list[Any]:
-    """What a function of a module's exports gives for each list of arguments."""
+    """The results of a function of a module's exports for each list of arguments."""
     address = f"data:text/javascript;charset=utf-8,{quote(module_source(module))}"
     return blank.evaluate(CALL, [address, javascript, each(plain, cases)])
 
 
 def each(change: Callable[[Any], Any], value: Any) -> Any:
-    """The same lists and dictionaries, with whatever they hold changed."""
+    """The same lists and dictionaries, with ``change`` applied to their leaves."""
     if isinstance(value, dict):
         return {name: each(change, part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -93,7 +93,7 @@ def tensor(numbers: Any) -> torch.Tensor:
 
 
 def assert_close(found: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-6) -> None:
-    """Compare numbers, in whatever holds them; ``found`` may have names that nobody expects."""
+    """Compare numbers in nested containers; ``found`` may have additional names."""
     if isinstance(expected, dict):
         for name, part in expected.items():
             assert_close(found[name], part, rtol=rtol, atol=atol)
@@ -117,5 +117,5 @@ def stirred(integer: int) -> int:
 
 
 def uniform(seed: int, n: int) -> float:
-    """Draw ``n`` of a seed, as the page draws it."""
+    """The ``n``-th uniform number of a seed, as in the page."""
     return stirred(stirred(seed) + (n + 1) * 0x9E3779B9) / 2**32

@@ -1,4 +1,4 @@
-"""What widgets that read typed text have in common: a message beside the field, bars of letters."""
+"""Common parts of widgets that read typed text: a message beside the field, bars of letters."""
 
 from gestures import Point, centre
 from playwright.sync_api import Locator
@@ -6,7 +6,7 @@ from reading import eventually
 
 
 def says(widget: Locator, words: str) -> None:
-    """Assert that the message beside the field holds these words, or that there is none."""
+    """Assert that the message beside the field contains these words, or that there is none."""
 
     def said() -> None:
         message = widget.locator(".cw-complaint").inner_text()

@@ -1,4 +1,4 @@
-"""What course_lib says of each live figure: the numbers that stand below it, by name."""
+"""The readings of each live figure by course_lib, by name."""
 
 import dataclasses
 import functools
@@ -65,7 +65,7 @@ def turning(radius: float, degrees: float, stretch: float) -> Tensor:
 
 
 def run(matrix: Tensor, start: Tensor, *, steps: int, tanh: bool) -> Tensor:
-    """The states of a network that reads nothing; with tanh, that of course_lib."""
+    """The states of a network without input; with tanh, that of course_lib."""
     if tanh:
         cell = RNN(1, 2).double().requires_grad_(requires_grad=False)
         weights = {name: torch.zeros_like(p) for name, p in cell.state_dict().items()}
@@ -111,7 +111,7 @@ def disc_of_pendulums(state: dict[str, Any]) -> Readings:
 def codes_that_die(state: dict[str, Any]) -> Readings:
     values, level = state["eigenvalues"], state["beta"] * state["noise"]
     alive = values[values > level]
-    # The best cloud of a code: its mean varies by what is not noise, and its width is the rest.
+    # The best posterior of a code: its mean has the variance above the noise, its width the rest.
     mean, log_variance = (1 - level / alive).sqrt(), (level / alive).log()
     return {
         "alive": float(len(alive)),
@@ -185,7 +185,7 @@ KINDS_OF_STACKS = {
 def filled_stack(
     kind: str, draws: Tensor, *, layers: int, d: int, gain: float, biases: bool
 ) -> nn.Sequential:
-    """A stack of course_lib whose parameters are these draws, one layer after another."""
+    """A stack of course_lib with these draws as parameters, layer by layer."""
     stack = deep_stack(KINDS_OF_STACKS[kind], layers, d).double()
     linears = [linear for layer in stack for linear in (layer.f.expand, layer.f.contract)]
     with torch.no_grad():
@@ -203,7 +203,7 @@ def filled_stack(
 def through_stack(
     stack: nn.Sequential, tokens: Tensor, covectors: Tensor
 ) -> dict[str, list[float]]:
-    """After each layer: the differences left, the loudness, and the gradient by autograd."""
+    """After each layer: the remaining differences, the norm, and the gradient by autograd."""
     floors = [tokens.clone().requires_grad_()]
     for layer in stack:
         floors.append(layer(floors[-1]))
@@ -240,7 +240,7 @@ SPELLED = {
 
 @functools.cache
 def looked_at() -> Tensor:
-    """Cross-attention of a translator that has learned nothing, for the numbers of SPELLED."""
+    """Cross-attention of an untrained translator for the numbers of SPELLED."""
     model = EncoderDecoder(9, 9, 8, heads=1, layers=1, tokens=8).eval()
     drawn = normals(sum(p.numel() for p in model.parameters()), 3).float()
     with torch.no_grad():
@@ -273,7 +273,7 @@ def translator(state: dict[str, Any]) -> Readings:
 def coupled(
     q: Tensor, p: Tensor, epsilon: float, apart: float, count: int
 ) -> tuple[Tensor, Tensor]:
-    """The states of oscillators that turn and then feel the attention of weight epsilon."""
+    """The states of oscillators that rotate and then interact by attention of weight epsilon."""
     q, p, turn = q.numpy(), p.numpy(), turn_of(len(q), apart).numpy()
     cos, sin, states = np.cos(turn), np.sin(turn), []
     for _ in range(count):
@@ -288,7 +288,7 @@ def turn_of(count: int, apart: float) -> Tensor:
     return 1.2 + apart * (torch.arange(count) - (count - 1) / 2).double()
 
 
-@functools.cache  # a run is long, and asked for again until the page has drawn it
+@functools.cache  # cached, since a run is long and used until the page has drawn it
 def energies_of(q: tuple[float, ...], p: tuple[float, ...], epsilon: float, apart: float) -> Tensor:
     places, momenta = coupled(tensor(q), tensor(p), epsilon, apart, 4000)
     return (places.square() + momenta.square()) / 2
@@ -323,14 +323,14 @@ def graph_of(name: str) -> Graph:
 
 
 def with_edge(graph: Graph, one: int, other: int) -> Graph:
-    """The same nodes, of which two more are neighbours."""
+    """The same nodes with one more edge."""
     more = torch.tensor([[one, other], [other, one]])
     return dataclasses.replace(graph, edges=torch.cat([graph.edges, more], dim=1))
 
 
 @torch.no_grad()
 def shares_heard(graph: Graph, layer: str, rounds: int) -> Tensor:
-    """By course_lib's convolutions with weights of one: of what u hears, the part of v."""
+    """The share of v in the messages to u, by course_lib's convolutions with weights of one."""
     n = graph.nodes
     conv = (GCNConv if layer == "normalized" else GraphConv)(n, n).double()
     own = {"own.weight": torch.eye(n) * (layer == "sum"), "own.bias": torch.zeros(n)}

@@ -1,4 +1,4 @@
-"""How the browser tests read a widget: its state, and the numbers that stand in the page."""
+"""Read a widget: its state, and the numbers in the page."""
 
 import re
 import time
@@ -15,13 +15,13 @@ from course_lib.widgets.basis_explorer import Curve
 from course_lib.widgets.traits import Array, Ink
 
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
-# What an assertion, or the mathematics of a state that is half another's, may raise.
+# Exceptions of assertions, or of computations with an inconsistent state.
 MIXED = (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-A_STRIDE = 0.2  # seconds of a clock that the test turns
+A_STRIDE = 0.2  # seconds of a stopped clock
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
-# What the page carries for a widget is long, so it is parsed once, for the names of the traits.
+# A payload is long, so it is parsed once, for the names of the traits.
 STATE = """(el) => {
   el.courseNames ??= Object.keys(JSON.parse(el.nextElementSibling.textContent).state);
   return Object.fromEntries(el.courseNames.map((name) => [name, el.courseModel.get(name)]));
@@ -29,13 +29,13 @@ STATE = """(el) => {
 SET = """(el, traits) => {
   for (const [name, value] of Object.entries(traits)) el.courseModel.set(name, value);
 }"""
-# Notes each value that a trait takes from now on.
+# Records each value of a trait from now on.
 NOTE_VALUES = """(el, name) => {
   el.courseValues = [];
   el.courseModel.on(`change:${name}`, () => el.courseValues.push(el.courseModel.get(name)));
 }"""
 VALUES = "(el) => el.courseValues"
-# Notes each state that the traits come to rest in before a frame is drawn, each once in a row.
+# Records the state of the traits before each frame, without repetitions.
 NOTE_STATES = """(el, names) => {
   el.courseStates = [];
   const note = () => {
@@ -94,7 +94,7 @@ def assert_column(widget: Locator, selector: str, expected: Tensor) -> None:
 
 
 def scientific_number(text: str) -> float:
-    """The number that a text such as 2.5·10⁻² stands for."""
+    """The number in a text such as 2.5·10⁻²."""
     digits, exponent = SCIENTIFIC.fullmatch(text).groups()
     return float(digits) * 10.0 ** int(exponent.translate(SUPERSCRIPTS))
 
@@ -108,10 +108,10 @@ def assert_scientific(text: str, expected: float, *, doubt: float = 0.0) -> None
 
 
 def eventually(widget: Locator, assertion: Callable[[], None], *, seconds: float = 5) -> None:
-    """Assert, again and again until it holds: so many seconds long where the test turns the clock.
+    """Repeat an assertion until it holds; with a stopped clock for this many seconds of it.
 
-    Between two frames the numbers of one state stand beside the picture of another, and whatever
-    computes with both may raise. What Playwright raises is none of these, and is told at once.
+    Between two frames the numbers belong to another state than the picture, and computations with
+    both may raise. Exceptions of Playwright are raised at once.
     """
     deadline = time.monotonic() + PATIENCE / 1000
     turned = clock_stands(widget.page)

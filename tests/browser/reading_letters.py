@@ -1,4 +1,4 @@
-"""What bars over letters and the cards of heads display: the beginning of a script that reads."""
+"""The start of a script that reads bars over letters and the cards of heads."""
 
 READ_LETTERS = """
   const chart = el.querySelector(".cw-l-bars svg");

@@ -11,7 +11,7 @@ from course_lib.widgets.traits import Array
 
 
 def weights_of(travelled: Tensor | dict[str, Any]) -> Tensor:
-    """Snapshots as a page has them: the last exactly, the others in 1/255, of a row all but one."""
+    """Snapshots as in a page: the last exact, the others in 1/255, without one entry per row."""
     if isinstance(travelled, Tensor):
         return travelled if travelled.dim() == 5 else travelled[None]
     shape = travelled["shape"]

@@ -1,4 +1,4 @@
-"""A page that holds widgets and nothing else."""
+"""A page with only widgets."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ Shown = Callable[..., Locator]
 
 
 def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:
-    """A page that holds the widgets and nothing else but what comes ``below``; its address."""
+    """Write a page with only the widgets and the content ``below``; return its address."""
     parts = "".join(widget.static_html() for widget in shown) + below
     path = folder / "bare.html"
     path.write_text(
@@ -29,12 +29,12 @@ def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:
 
 
 def open_folds(within: Locator) -> None:
-    """Open what is folded, so that all controls are within reach."""
+    """Open all folds, so that all controls can be used."""
     within.locator("details").evaluate_all("all => all.forEach((e) => { e.open = true; })")
 
 
 def shows(make: Callable[..., Widget], *, folded: bool = False, **standard: object) -> Any:
-    """A fixture that opens a page with one widget, which has ``standard`` unless told otherwise."""
+    """A fixture that opens a page with one widget, with ``standard`` arguments by default."""
 
     @pytest.fixture(name="shown")
     def opener(alone: Alone) -> Shown:

@@ -1,8 +1,7 @@
-"""What each kind of widget displays, found by itself.
+"""A judge for each kind of widget.
 
 A module here has the name of the widget's own. Its ``displayed(widget)`` reads the widget's state
-from the page, computes with course_lib what follows from it, and compares that with what stands
-there.
+from the page, computes with course_lib what follows from it, and compares that with the page.
 """
 
 import importlib

@@ -46,7 +46,7 @@ def displayed(widget: Locator) -> None:
     state = state_of(widget)
     rows, tokens = retempered_rows(state), state["tokens"]
     page = widget.evaluate(READ)
-    # The query shown is the one that was chosen, or the one at which the mouse points.
+    # The query shown is the chosen one, or the one under the mouse.
     query = page["place"] - 1
     row = rows[query]
     shown_weights = row.nan_to_num(0)

@@ -41,7 +41,7 @@ def grid(places: int) -> Tensor:
 
 
 def expected(state: dict[str, Any], warmth: float) -> dict[str, Any]:
-    """What stands in the page: the weights at the query, and each line at the places it has."""
+    """The expected page: the weights at the query, and each line at its points."""
     query = tensor([state["query"]])
     softmax = partial(softmax_basis, temperature=warmth)
     if state["mode"] == "nodes":
@@ -91,7 +91,7 @@ def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str
 
 
 def warmed(load: Tensor, share: float) -> Tensor:
-    """The heat with a flame that has gone a share of its way: nothing of it is Python's."""
+    """The load with a flame at a share of its way, which Python does not have."""
     away = grid(DRAWN) - (1.3 * share - 0.15)
     return (load + FLAME * (-((away / 0.07) ** 2) / 2).exp()).clamp(-MOST, MOST)
 
@@ -101,7 +101,7 @@ def displayed(widget: Locator) -> None:
 
 
 def agrees_at(state: dict[str, Any], found: dict[str, Any]) -> None:
-    """Assert that what the page shows at a moment follows from its state."""
+    """Assert that the page at a moment follows from its state."""
     if 0 < found["flame"] <= 1:
         state["load"] = warmed(state["load"], found["flame"])
     elif found["flame"]:
@@ -124,7 +124,7 @@ def agrees_at(state: dict[str, Any], found: dict[str, Any]) -> None:
 
 
 def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
-    """Assert that all lines stand on one scale, which the lowest and the highest point fix.
+    """Assert that all lines share one scale, which the lowest and the highest point determine.
 
     Points less far from each other, such as those of a line that is nearly flat, would stretch
     the rounding of the page to pixels.
@@ -146,7 +146,7 @@ def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
 
 
 def assert_drawn(found: dict[str, Any], state: dict[str, Any]) -> None:
-    """Assert that both curves stand where they were drawn, zero at the middle of their panel."""
+    """Assert that both curves are as drawn, with zero at the middle of their panel."""
     half = found["tall"] / 2
     for name in ("log_conductivity", "load"):
         up = half - tensor(found["lines"][name])[:, 1]

@@ -33,7 +33,7 @@ READ_MOTION = scraper("""
 """)
 
 
-# Most operations of a hand leave most runs as they were.
+# Cached, since most operations change few runs.
 @functools.cache
 def trajectory(
     *,
@@ -64,7 +64,7 @@ def trajectory(
 
 
 def state_at(states: Tensor, moment: float) -> Tensor | None:
-    """The state after so many steps, on the straight line between two; None once it is lost."""
+    """The state after ``moment`` steps, interpolated linearly; None after an overflow."""
     before, part = int(moment), moment % 1
     if before + (part > 0) >= len(states):
         return None
@@ -72,7 +72,7 @@ def state_at(states: Tensor, moment: float) -> Tensor | None:
 
 
 def balls_of(spec: dict[str, Any], state: Tensor, lane: float) -> Tensor:
-    """Where the balls of a system stand on the stage."""
+    """The positions of the balls of a system on the stage."""
     reach, middle = torch.tensor(spec["reach"], dtype=state.dtype), STAGE / 2
     q = state[: len(state) // 2]
     share = q / reach[: len(q)]
@@ -87,7 +87,7 @@ def balls_of(spec: dict[str, Any], state: Tensor, lane: float) -> Tensor:
 
 
 def point_of(spec: dict[str, Any], plane: dict[str, Any], state: Tensor) -> Tensor:
-    """Where a state stands in the phase portrait; an angle between −π and π."""
+    """The position of a state in the phase portrait; an angle between −π and π."""
     turned = state.clone()
     if spec["period"]:
         turned[: len(state) // 2] -= (
@@ -98,7 +98,7 @@ def point_of(spec: dict[str, Any], plane: dict[str, Any], state: Tensor) -> Tens
 
 
 def assert_place(found: list[list[float]] | None, exact: Tensor, other: Tensor) -> None:
-    """Assert that balls stand where they should, or are absent where that is off the picture."""
+    """Assert the positions of balls, or that balls outside the picture are absent."""
     # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
     doubt = 1e-6 + 1000 * float((exact - other).abs().max())
     if not doubt < STAGE:
@@ -114,7 +114,7 @@ def assert_place(found: list[list[float]] | None, exact: Tensor, other: Tensor) 
 
 
 def parts_of(text: str) -> float:
-    """The error that ``text`` tells in parts of a hundred: 62 %, 7,600 %, 2.5·10⁻⁴ %, > 10⁶ %."""
+    """The error in per cent that ``text`` contains: 62 %, 7,600 %, 2.5·10⁻⁴ %, > 10⁶ %."""
     if text == "> 10⁶ %":
         return 1e4
     assert text.endswith(" %")
@@ -122,7 +122,7 @@ def parts_of(text: str) -> float:
 
 
 def assert_parts(text: str, expected: float, *, doubt: float) -> None:
-    """Assert that ``text`` tells an error to two digits, or within ``doubt`` of it."""
+    """Assert that ``text`` has an error to two digits, or within ``doubt`` of it."""
     if text.startswith(">"):
         assert expected > 1e4
         return
@@ -136,7 +136,7 @@ def displayed(widget: Locator) -> None:
     run["parameters"] = json.dumps(spec["parameters"])
 
     def run_of(method: str, *, nudge: float) -> tuple[Tensor, Tensor]:
-        """A run that begins ``nudge`` away from where the reader put it."""
+        """A run that starts ``nudge`` away from the chosen start."""
         start = {name: tuple((state[name] * (1 + nudge)).tolist()) for name in ("q", "p")}
         return trajectory(**run, **start, method=method)
 
@@ -177,7 +177,7 @@ def displayed(widget: Locator) -> None:
         if len(errors) < state["steps"] + 1 or largest.startswith("lost"):
             assert largest.startswith("lost at")
             lost = int(largest.removeprefix("lost at "))
-            # What grows without bound does so at a rate that rounding sways a little.
+            # Rounding slightly changes the rate of unbounded growth.
             slack = 2 + 0.01 * lost + 10 * abs(len(errors) - len(others))
             assert abs(lost - min(len(errors), len(others))) <= slack
             continue

@@ -67,7 +67,7 @@ def displayed(widget: Locator) -> None:
 def assert_glass(
     page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], letter: int, unit: int
 ) -> None:
-    """First the share that is forgotten runs out, then what is written comes in, through gates."""
+    """First the forgotten share runs out, then the written part comes in, through gates."""
     kind, share = state["kind"], page["share"]
     held = told["cell" if kind == "LSTM" else "hidden"][:, unit]
     after, before = float(held[letter]), float(held[letter - 1]) if letter else 0.0
@@ -110,7 +110,7 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
     shares = (told["hidden"] @ readout[:, :-1].mT + readout[:, -1]).softmax(-1)
     bars = torch.tensor(page["bars"], dtype=torch.float64).reshape(shares.shape)
     assert bars.numpy() == pytest.approx(shares.numpy(), abs=1e-6)
-    # What the network thinks of a letter is told once its water has settled.
+    # The prediction after a letter is shown once its water has settled.
     letters = page["letter"] + (page["share"] == 1)
     if letters:
         assert_said(page["shares"], shares[letters - 1])
@@ -123,7 +123,7 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
 
 
 def quantities(state: dict[str, Any]) -> dict[str, Tensor]:
-    """Every quantity that can be looked at, (letters, units), computed by course_lib.recurrent."""
+    """Every quantity that can be selected, (letters, units), computed by course_lib.recurrent."""
     rows = torch.from_numpy(Rows.exactly(state["gates"]))
     letters = len(state["alphabet"])
     units = rows.shape[1] - letters - 2

@@ -86,7 +86,7 @@ def plucked(state: dict[str, Any]) -> Tensor:
 
 
 def lift_of(places: Tensor) -> tuple[Tensor, Tensor, float]:
-    """How far each node is back at rest and lifted by a height of 1, and where the ground is.
+    """The depth of each node at rest, the lift by a height of 1, and the ground.
 
     All nodes fill the drawing at heights of -1 to 1.
     """
@@ -100,7 +100,7 @@ def lift_of(places: Tensor) -> tuple[Tensor, Tensor, float]:
 
 
 def place_of(places: Tensor, node: int, height: Tensor) -> list[float]:
-    """Where a node stands in the drawing."""
+    """The position of a node in the drawing."""
     x, y = places.T
     near = 1 / (1 + 0.2 * y)
     across = 148 / max(1.0, (x.abs() * near).max().item())

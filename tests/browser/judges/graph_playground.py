@@ -31,7 +31,7 @@ READ = scraper("""return {
 
 
 def graph_of(drawing: dict[str, Any]) -> Graph:
-    """What the messages begin with: each atom knows its element."""
+    """The graph before messages, with the element of each atom as features."""
     x = torch.eye(len(ELEMENTS), dtype=torch.float64)
     places = [ELEMENTS.index(symbol) for symbol in drawing["element"]]
     pairs = torch.tensor([bond[:2] for bond in drawing["bonds"]], dtype=torch.int64)
@@ -63,12 +63,12 @@ def known_after(graph: Graph, layer: str, rounds: int) -> torch.Tensor:
 
 
 def canonical(colours: list[int]) -> list[int]:
-    """The same partition, its classes numbered as they come."""
+    """The same partition, its classes numbered by first occurrence."""
     return [list(dict.fromkeys(colours)).index(colour) for colour in colours]
 
 
 def molecule_of(drawing: dict[str, Any]) -> Molecule:
-    """The molecule that stands in the page, with its own count of hydrogens."""
+    """The molecule of the page, with its number of hydrogens."""
     given = {part: drawing[part] for part in ("name", "charge", "hydrogens")}
     bonds = [tuple(bond) for bond in drawing["bonds"]]
     return Molecule.drawn(drawing["element"], bonds, **given)

@@ -52,7 +52,7 @@ def network_that_travelled(facts: str, weights: str) -> ParticleTransformer:
 
 
 def attention_weights_of(model: ParticleTransformer, features: Tensor, pairs: Tensor) -> Tensor:
-    """How much each particle looks at each: layers, jets, heads, queries, keys."""
+    """The attention weights: layers, jets, heads, queries, keys."""
     weights = []
     hooks = [
         block.attention.register_forward_pre_hook(
@@ -107,14 +107,14 @@ def displayed(widget: Locator) -> None:
 
 
 def assert_places(page: dict[str, Any], jet: Jets) -> None:
-    """Each particle where it flies, the hardest the largest."""
+    """Assert the position of each particle, the hardest the largest."""
     axis = measured(jet.total)
     away = torch.stack([jet.eta.double() - axis.eta, delta_phi(jet.phi.double(), axis.phi)], -1)[0]
     at = torch.tensor([one["at"] for one in page["particles"]]).double()
     at[:, 1] *= -1
     middle = torch.tensor([[page["side"] / 2, -page["side"] / 2]]).double()
     drawn = at - middle
-    # Both axes have one scale, and the same for all: what is left is one shift.
+    # Both axes have the same scale for all, so only one shift remains.
     unit = torch.linalg.lstsq(
         (away - away.mean(0)).reshape(-1, 1), (drawn - drawn.mean(0)).reshape(-1, 1)
     ).solution.item()
@@ -125,7 +125,7 @@ def assert_places(page: dict[str, Any], jet: Jets) -> None:
 
 
 def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor) -> None:
-    """Lines as thick as weights, and the strongest with what the two particles share."""
+    """Assert lines as thick as weights, and the strongest with the features of its pair."""
     if page["pointed"] not in there:
         assert page["links"] == []
         assert not any(page["table"][0][1:])

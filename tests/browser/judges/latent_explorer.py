@@ -55,7 +55,7 @@ def decoder_that_travelled(facts: str, weights: str) -> AlphabetDecoder:
 
 
 def in_rows(ink: Tensor) -> Tensor:
-    """The letters as they stand in the page: nine in a row, the last place empty."""
+    """The letters as in the page: nine in a row, the last place empty."""
     padded = torch.cat([ink.reshape(-1, SIZE, SIZE), torch.zeros(1, SIZE, SIZE)])
     rows = padded.reshape(3, COLUMNS, SIZE, SIZE).transpose(1, 2)
     return rows.reshape(3 * SIZE, COLUMNS * SIZE)
@@ -75,7 +75,7 @@ def codes_of(state: dict[str, Any]) -> Tensor:
 
 
 def displayed(widget: Locator) -> None:
-    # In one go: between two looks a walk goes on.
+    # In one call, since a walk goes on between two calls.
     travelled, page = widget.evaluate(f"(el) => [({STATE})(el), ({READ})(el)]")
     state = {name: decoded(value) for name, value in travelled.items()}
     facts, faces, codes = state["facts"], state["faces"], codes_of(state)
@@ -116,7 +116,7 @@ def summed(parts: Tensor) -> Tensor:
 
 
 def assert_real(page: dict[str, Any] | None, name: str) -> None:
-    """The grey levels of that typeface; the browser inflates them, so they come a little later."""
+    """Assert the grey levels of that typeface, which the browser inflates a little later."""
     assert page is not None, "the real letters have not come yet"
     real = load_typefaces()
     if name in real.name:

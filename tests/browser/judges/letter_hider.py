@@ -66,13 +66,13 @@ def displayed(widget: Locator) -> None:
         unsure = torch.special.entr(expected[hidden]).sum(-1).mean().exp()
         assert agrees(page["score"].partition("between ")[2], unsure)
     if place in covered:
-        # Nothing gives away what the model expects.
+        # Nothing shows what the model expects.
         assert not any(column["fill"] + column["outline"] for column in page["columns"])
         assert page["readout"] is None
     else:
         assert_bars(page, state, expected[place], blind, int(ids[place]))
         assert_verdict(page, letters, expected[place])
-    # Each head sees what the model sees, as blue as it looks at it.
+    # Each head has the letters of the model, as blue as its weights.
     assert_heads(page, seen, attention if state["heads"] else attention[:0])
 
 
@@ -83,7 +83,7 @@ def rank_of(shares: Tensor, id_: int) -> int:
 def assert_tiles(
     page: dict[str, Any], state: dict[str, Any], ids: Tensor, expected: Tensor, place: int
 ) -> None:
-    """A tile for each letter; at a hidden one the first guesses, and which guess is true."""
+    """Assert a tile for each letter; at a hidden one the first guesses, and the true one."""
     letters, hidden, tiles = state["alphabet"], state["hidden"], page["tiles"]
     assert [t for t, tile in enumerate(tiles) if tile["hidden"]] == hidden
     assert [t for t, tile in enumerate(tiles) if tile["here"]] == [place]
@@ -105,7 +105,7 @@ def assert_tiles(
 
 
 def assert_verdict(page: dict[str, Any], letters: str, here: Tensor) -> None:
-    """What the reader foretold is told with its rank among what the model expects."""
+    """Assert that the reader's guess is shown with its rank by the model."""
     found = re.match(r"You: (\S+), its (\d+)(?:st|nd|rd|th) guess\.", page["verdict"])
     assert bool(found) == bool(page["verdict"])
     if found:
@@ -116,14 +116,14 @@ def assert_verdict(page: dict[str, Any], letters: str, here: Tensor) -> None:
 def assert_bars(
     page: dict[str, Any], state: dict[str, Any], here: Tensor, blind: Tensor, true: int
 ) -> None:
-    """Filled what the model expects, outlined what it expects when it sees nothing."""
+    """Assert filled bars of the model's probabilities, outlined ones without any context."""
     letters, mask, columns = state["alphabet"], state["mask"], page["columns"]
     ids = [id_ for id_ in range(len(letters)) if id_ != mask]
     assert [column["name"] for column in columns] == [spelled(letters[id_]) for id_ in ids]
     assert_heights(page, "outline", blind[ids])
     assert_heights(page, "fill", here[ids])
     assert [i for i, column in enumerate(columns) if column["chosen"]] == [ids.index(true)]
-    # The option is the one that was chosen, or the one at which the mouse points.
+    # The option is the chosen one, or the one under the mouse.
     [i] = [i for i, column in enumerate(columns) if column["ring"]]
     name, _, numbers = page["readout"].partition(": ")
     assert name == spelled(letters[ids[i]]) + (", the true letter" if ids[i] == true else "")

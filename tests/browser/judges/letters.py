@@ -1,4 +1,4 @@
-"""What is compared of letters that a model reads: bars over them, and what its heads look at."""
+"""Compare bars over the letters that a model reads, and the attention of its heads."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def spelled(letter: str) -> str:
 
 
 def assert_heights(page: dict[str, Any], name: str, expected: Tensor) -> None:
-    """Assert that the bars of that name are as high as they should be, on the page's scale."""
+    """Assert the heights of the bars of that name, on the page's scale."""
     columns = page["columns"]
     height, scale = (tensor([column[of] for column in columns]) for of in (name, "scale"))
     found = height / scale * page["top"]
@@ -21,7 +21,7 @@ def assert_heights(page: dict[str, Any], name: str, expected: Tensor) -> None:
 
 
 def assert_heads(page: dict[str, Any], names: list[str], attention: Tensor) -> None:
-    """Assert that each head has the letters once, as blue as it looks at them."""
+    """Assert that each head has the letters once, as blue as its attention weights."""
     for card, row in zip(page["cards"], attention.flatten(0, 1), strict=True):
         assert card["letters"] == names
         weights = [float(weight) for weight in card["weights"]]

@@ -7,7 +7,7 @@ from reading import state_of
 
 from .scraped import number_in
 
-# Of a power that two numbers of nodes tell, one digit behind the point is known.
+# A power from two numbers of nodes is known to one decimal.
 ONE_DIGIT = {"softmax-power"}
 
 

@@ -46,7 +46,7 @@ READ = scraper("""return {
 def tumbled(
     inertia: tuple[float, ...], z: tuple[float, ...], dt: float, steps: int, method: str
 ) -> tuple[Tensor, list[Rotation]]:
-    """States of a rigid body, and how it stands: a turn a step, at the mean of two rates."""
+    """States and orientations of a rigid body: a rotation per step, at the mean of two rates."""
     body = mechanics.RigidBody(inertia=inertia)
     start, stepper = torch.tensor(z, dtype=torch.float64), getattr(mechanics, method)
     states = mechanics.integrate(body, start, dt=dt, steps=steps, method=stepper).q
@@ -58,7 +58,7 @@ def tumbled(
 
 
 def tip_at(states: Tensor, stands: list[Rotation], inertia: Any, dt: float, moment: float) -> Any:
-    """A state of the body, and where the tip of its angular momentum is seen."""
+    """A state of the body, and the visible tip of its angular momentum."""
     before, part = int(moment), moment % 1
     state, stand = pairs_at(states, moment), stands[before]
     if part > 0:
@@ -85,7 +85,7 @@ def perceptron(*sizes: int) -> nn.Sequential:
 
 
 def energy_at(energy: Callable[[Tensor], Tensor], states: Tensor, moment: float) -> float:
-    """Between two steps it is drawn on the straight line from one to the other."""
+    """The energy at a moment, interpolated linearly between two steps."""
     before, part = int(moment), moment % 1
     return float(torch.lerp(energy(states[before]), energy(states[before + (part > 0)]), part))
 
@@ -131,7 +131,7 @@ def displayed(widget: Locator) -> None:
             assert bool(act["balls"]) == stops
         if at is None or other is None:
             continue
-        # In a wild orbit rounding decides; a start moved by as much says which digits are real.
+        # In a chaotic orbit rounding decides; a slightly moved start shows the significant digits.
         doubt = 1e-6 + 1000 * float((balls - others).abs().max())
         if doubt < 1e-3:
             states = run_of(method, 0)[0]
@@ -144,7 +144,7 @@ def displayed(widget: Locator) -> None:
     }
     for key, act in found["acts"].items():
         if not key.startswith("rollout"):
-            continue  # networks, and the truth beside them
+            continue  # networks, and the reference
         title, states, own_dt = others[key]
         moment = min(found["time"] / own_dt, len(states) - 1)
         assert act["name"] == title
@@ -168,7 +168,7 @@ def assert_act(
 ) -> None:
     floor, rim = glass
     level = (energy - floor) / (rim - floor)
-    if abs(energy) < 1e8:  # a larger one is written in another way
+    if abs(energy) < 1e8:  # larger ones have another format
         assert agrees(act["energy"], energy)
     if level > 0.006:
         assert act["water"] == pytest.approx(water_of(energy, floor, rim), abs=1e-3)

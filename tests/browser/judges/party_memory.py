@@ -71,7 +71,7 @@ def displayed(widget: Locator) -> None:
 
 
 def assert_ink(widget: Locator, expected: Tensor) -> None:
-    """Each picture, the memory last, has as much of the theme's ink as it should, pixel by pixel.
+    """Assert the ink of each picture, the memory last, pixel by pixel.
 
     A canvas keeps eight bits of it, and rounds its colour once more with them.
     """

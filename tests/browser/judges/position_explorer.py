@@ -50,7 +50,7 @@ PRODUCTS = {"none": "q · k", "sinusoidal": "pₛ · pₜ", "learned": "Pₛ · 
 
 
 def sides_of(state: dict[str, Any]) -> tuple[Tensor, Tensor]:
-    """What the score multiplies, on the query's and on the key's side, computed by course_lib."""
+    """The factors of the score, for the query and for the key, computed by course_lib."""
     tokens, base = state["tokens"], state["base"]
     if state["kind"] == "sinusoidal":
         table = sinusoidal(tokens, state["d_model"], base=base, dtype=torch.float64)
@@ -94,7 +94,7 @@ def displayed(widget: Locator) -> None:
 
 
 def assert_sentence(page: dict[str, Any], state: dict[str, Any], score: Tensor) -> None:
-    """The words in their order, the score of two of them, and that of all six orders."""
+    """Assert the words in their order, the score of two of them, and that of all six orders."""
     s, t, tokens = state["query_position"], state["key_position"], state["tokens"]
     low, last = page["shift"]
     if tokens < 3:
@@ -141,7 +141,7 @@ def assert_everything(
 def assert_matrices(
     page: dict[str, Any], told: tuple[Tensor, Tensor, Tensor], full: list[float]
 ) -> None:
-    """Each pixel is as deep as its entry is large, and has its sign's colour.
+    """Assert that each pixel has the depth of its entry and the colour of its sign.
 
     The deepest is the largest entry of all moments of the training.
     """

@@ -55,7 +55,7 @@ def displayed(widget: Locator) -> None:
 
 
 def hit(asked: Prediction) -> bool:
-    """Whether no hand could bring the guess nearer to the truth."""
+    """Whether no possible guess is nearer to the truth."""
     if asked.off() is None:
         return False
     if asked.kind == "choose":

@@ -1,4 +1,4 @@
-"""What the scripts that read a picture have in common, and the numbers in its texts."""
+"""Common parts of scripts that read a picture, and of the numbers in its texts."""
 
 import re
 from collections.abc import Iterable, Sequence

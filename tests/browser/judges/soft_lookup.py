@@ -44,7 +44,7 @@ def displayed(widget: Locator) -> None:
 
 
 def assert_picture(widget: Locator, value: Tensor, weights: Tensor, answer: Tensor) -> None:
-    """Values stand at their keys and the answer at the query; the beam balances at the answer."""
+    """Assert values at their keys and the answer at the query; the beam balances at the answer."""
     written = widget.locator(".cw-plane .cw-lookup-value").all_text_contents()
     assert_said(written, [*value, answer])
     # A weight of less than a hundredth is no thread at all.

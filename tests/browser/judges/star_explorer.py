@@ -63,19 +63,19 @@ def curve_of(state: dict[str, Any]) -> LightCurves:
 
 
 def light_curve(*columns: Tensor) -> LightCurves:
-    """A curve all of whose nights were seen."""
+    """A curve without hidden nights."""
     return LightCurves(*columns, torch.ones(columns[0].shape, dtype=torch.bool))
 
 
 def points_of(path: str) -> np.ndarray:
-    """Where each piece of a path begins, in pixels."""
+    """The start of each piece of a path, in pixels."""
     return np.array(re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path), dtype=float).reshape(-1, 2)
 
 
 def assert_places(
     panel: dict[str, Any], what: np.ndarray, x: Tensor, y: Tensor, ends: tuple[float, float]
 ) -> None:
-    """Assert that what is drawn stands at ``x`` within its ends and at magnitudes ``y``."""
+    """Assert that the drawing has dates ``x``, within its ends, and magnitudes ``y``."""
     left, top, width, height = panel["frame"]
     low, high = ends
     bright, faint = panel["ends"]
@@ -139,7 +139,7 @@ def displayed(widget: Locator) -> None:
 def astromers(
     page: dict[str, Any], state: dict[str, Any], curve: LightCurves, hidden: Tensor
 ) -> dict[str, Tensor]:
-    """What ASTROMER says, if it is there, and in how many hidden nights it was right."""
+    """ASTROMER's prediction, if there is one, and its number of right hidden nights."""
     if not state["facts"]:
         return {}
     model = astromer_of(state["facts"], state["weights"])
@@ -152,7 +152,7 @@ def astromers(
 
 
 def held_by(belief: tuple[Tensor, Tensor], curve: LightCurves, hidden: Tensor) -> str:
-    """How many hidden nights lie within 1.96 deviations, their own errors added."""
+    """The number of hidden nights within 1.96 deviations, with their own errors added."""
     said, spread = belief
     off = (said - curve.magnitude).abs() / (spread.square() + curve.error.square()).sqrt()
     return f"{int((off[hidden] < REACH).sum())} of {int(hidden.sum())}"
@@ -161,7 +161,7 @@ def held_by(belief: tuple[Tensor, Tensor], curve: LightCurves, hidden: Tensor) -
 def assert_believed(
     page: dict[str, Any], state: dict[str, Any], curve: LightCurves, hidden: Tensor
 ) -> None:
-    """Assert that the waves' band over two turns goes 1.96 deviations to each side."""
+    """Assert that the waves' band over two turns is 1.96 deviations wide on each side."""
     assert bool(page["band"]) == bool(state["prior"])
     if not state["prior"]:
         return
@@ -179,7 +179,7 @@ def assert_believed(
 
 
 def explained_by(fit: HarmonicFit, columns: tuple[Tensor, ...], seen: Tensor) -> float:
-    """The share of the weighted scatter about the mean that a fit takes away."""
+    """The share of the weighted variance that a fit explains."""
     _, magnitude, error = (column[seen] for column in columns)
     weight = error**-2
     mean = (weight * magnitude).sum() / weight.sum()
@@ -201,7 +201,7 @@ def assert_peak(
 
 
 def assert_night(told: str, state: dict[str, Any], curve: LightCurves, turns: Tensor) -> None:
-    """Assert that the night that is told of is one that was seen so."""
+    """Assert that the described night is in the data."""
     found = re.match(
         r"Night (\d+) of \d+(, hidden)?: day (\S+), phase (\S+), (\S+) ± (\S+) mag", told
     )

@@ -27,14 +27,14 @@ READ = scraper("""return {
 
 
 def windows(z: Tensor, places: Tensor) -> Tensor:
-    """The window, with its last token at each of the places."""
+    """The window, with its last token at each of the positions."""
     path = z.repeat(len(places), 1, 1)
     path[:, -1] = places
     return path
 
 
 def work_along(force: Force, path: Tensor) -> Tensor:
-    r"""The work up to each point of a path of straight pieces, by Gauss and Legendre's 8 nodes."""
+    r"""The work up to each point of a path of straight pieces, by 8 Gauss–Legendre nodes."""
     nodes, weights = map(torch.tensor, np.polynomial.legendre.leggauss(8))
     piece = path.diff(dim=0)
     at = path[:-1] + ((nodes + 1) / 2).reshape(-1, *[1] * path.ndim) * piece
@@ -48,7 +48,7 @@ def round_trip(force: Force, z: Tensor, corners: Tensor) -> Tensor:
 
 
 def ride_to(corners: Tensor, travelled: float) -> tuple[Tensor, int]:
-    """The way from the first corner to where the last token has come, and the rounds before it."""
+    """The path from the first corner to the last token, and the full rounds before it."""
     ring = torch.cat([corners, corners[:1]])
     far = torch.cat([torch.zeros(1), ring.diff(dim=0).norm(dim=-1).cumsum(0)])
     rounds = int(travelled // far[-1])

@@ -55,7 +55,7 @@ def visible(state: dict[str, Any]) -> Tensor:
 
 
 def report_of(state: dict[str, Any], visit: Visit) -> Partial:
-    """What the tile of one visit says; a visit of no keys says nothing."""
+    """The partial result of the tile of one visit, empty without keys."""
     rows, columns = visit
     return partial_attention(
         state["query"][rows],
@@ -72,7 +72,7 @@ def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
 
 
 def naive_rows(state: dict[str, Any], step: int) -> tuple[int, int, int]:
-    """Rows of S, P and O that are written, where row after row goes through each operator."""
+    """The written rows of S, P and O, when each operator goes through row by row."""
     queries, steps = len(state["query"]), len(visits_of(state))
     # S out; S back and P out; P back: four numbers for each score.
     gone = Fraction(4 * queries * step, steps)

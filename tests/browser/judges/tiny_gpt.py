@@ -76,7 +76,7 @@ def assert_text(
     *,
     coming: bool,
 ) -> None:
-    """A tile for each letter, of the tint of its probability, and the product of all."""
+    """Assert a tile for each letter, tinted by its probability, and the product of all."""
     lead = int(state["start"] >= 0)
     names = [spelled(state["alphabet"][i]) for i in ids]
     tiles = page["tiles"]
@@ -99,7 +99,7 @@ def assert_bars(
     probability: Tensor,
     chosen: int | None,
 ) -> None:
-    """Outlined the model's softmax, filled what is drawn from, in the order that was asked for."""
+    """Assert outlined bars of the softmax, filled ones of the sampling distribution, in order."""
     own, columns = logits.softmax(-1), page["columns"]
     names = list(map(spelled, state["alphabet"]))
     ids = [names.index(column["name"]) for column in columns]
