@@ -182,7 +182,7 @@ def shared_parts(part: int) -> Row:
 
 @experiment(PARTS, within=0.02)
 def heads(part: int) -> Row:
-    """One head of the small decoder looks at the country; none looks much at the letter before."""
+    """One head of the small decoder attends to the country; none much to the letter before."""
     texts = UNSEEN[::part]
     read = town_rows(texts, ALPHABET)[:, :-1]
     with torch.no_grad():

@@ -503,7 +503,7 @@ RATES = (3e-4, 1e-3)  # the validation side chooses among these
 def described(side: str, labels: int, value: int) -> tuple[LightCurves, Tensor, Tensor]:
     """A season of some stars of each class in turns of the period found, features, class.
 
-    Features are the logarithms of period, range and what three harmonics leave, two ratios of
+    Features are the logarithms of period, range and residual of three harmonics, two ratios of
     amplitudes and two shifts of phase (Simon and Lee, 1981), each shift as a cosine and a sine.
     """
     random = torch.Generator().manual_seed(value)

@@ -1,4 +1,4 @@
-"""Whether a widget displays what course_lib says it should."""
+"""Compare the display of a widget with course_lib."""
 
 from judges import WIDGETS
 from playwright.sync_api import Locator

@@ -35,7 +35,7 @@ AbortSignal.timeout = (milliseconds) => timeout(30 * milliseconds);
 # while one of them is starting (enterprise_gateway, issue 1395), and JupyterLab asks again.
 LIST_OF_KERNELS = "/api/kernels?"
 
-# The renderer of MyST knows no figure by name and says so; the figures hear their links themselves.
+# MyST's renderer warns of links to figures, since it has no such ids; figures follow them anyway.
 LINKS_TO_FIGURES = 'No target for internal reference "#fig-'
 
 # Added to the copy of the lecture. Python reports each change in a file, which is whole whenever it

@@ -20,7 +20,7 @@ from course_lib.widgets.tiny_gpt import decoder_of
 
 ALPHABET = "·abcde <"
 BARS = "Letter to look at"
-A_LETTER = 1.4  # seconds until the needle has chosen and the letter stands in the text
+A_LETTER = 1.4  # seconds until the needle rests and the letter is in the text
 
 
 def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> TinyGPT:

@@ -1,4 +1,4 @@
-"""AttentionExplorer: what it displays, and what course_lib says it should."""
+"""AttentionExplorer: compare its display with course_lib."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""BasisExplorer: what it displays, and what course_lib says it should."""
+"""BasisExplorer: compare its display with course_lib."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""BreakIt: what it displays, and what course_lib says it should."""
+"""BreakIt: compare its display with course_lib."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""EnergyDrift: what it displays, and what course_lib says it should."""
+"""EnergyDrift: compare its display with course_lib."""
 
 import functools
 import json
@@ -99,7 +99,7 @@ def point_of(spec: dict[str, Any], plane: dict[str, Any], state: Tensor) -> Tens
 
 def assert_place(found: list[list[float]] | None, exact: Tensor, other: Tensor) -> None:
     """Assert the positions of balls, or that balls outside the picture are absent."""
-    # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
+    # In a chaotic orbit rounding decides; a slightly moved start shows the significant digits.
     doubt = 1e-6 + 1000 * float((exact - other).abs().max())
     if not doubt < STAGE:
         return
@@ -172,7 +172,7 @@ def displayed(widget: Locator) -> None:
             if not largest.startswith(">"):
                 assert parts_of(largest) >= 0.949 * float(errors.max())
             continue
-        # In a chaotic orbit rounding decides; a start moved by as much says which digits are real.
+        # In a chaotic orbit rounding decides; a slightly moved start shows the significant digits.
         others = run_of(method, nudge=1e-13)[1]
         if len(errors) < state["steps"] + 1 or largest.startswith("lost"):
             assert largest.startswith("lost at")

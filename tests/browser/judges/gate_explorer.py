@@ -1,4 +1,4 @@
-"""GateExplorer: what it displays, and what course_lib says it should."""
+"""GateExplorer: compare its display with course_lib."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""GraphDrum: what it displays, and what course_lib says it should."""
+"""GraphDrum: compare its display with course_lib."""
 
 import functools
 from typing import Any

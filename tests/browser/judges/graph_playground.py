@@ -1,4 +1,4 @@
-"""GraphPlayground: what it displays, and what course_lib says it should."""
+"""GraphPlayground: compare its display with course_lib."""
 
 from typing import Any
 

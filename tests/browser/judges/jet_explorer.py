@@ -1,4 +1,4 @@
-"""JetExplorer: what it displays, and what course_lib says it should."""
+"""JetExplorer: compare its display with course_lib."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""LatentExplorer: what it displays, and what course_lib says it should."""
+"""LatentExplorer: compare its display with course_lib."""
 
 import base64
 import functools

@@ -1,4 +1,4 @@
-"""LetterHider: what it displays, and what course_lib says it should."""
+"""LetterHider: compare its display with course_lib."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""LiveFigure: what it displays, and what course_lib says it should."""
+"""LiveFigure: compare its display with course_lib."""
 
 import pytest
 from live_figures import EXPECTED

@@ -1,4 +1,4 @@
-"""MechanicsStage: what it displays, and what course_lib says it should."""
+"""MechanicsStage: compare its display with course_lib."""
 
 import functools
 import itertools
@@ -126,7 +126,7 @@ def displayed(widget: Locator) -> None:
         assert agrees(act["first"], first)
         assert act["mark"] == pytest.approx(water_of(first, floor, rim), abs=1e-4)
         if at is None:
-            stops = act["fate"].startswith("Stops at step")  # it stands there
+            stops = act["fate"].startswith("Stops at step")  # it stays there
             assert stops or act["fate"].startswith("Lost at step")
             assert bool(act["balls"]) == stops
         if at is None or other is None:

@@ -1,4 +1,4 @@
-"""PartyMemory: what it displays, and what course_lib says it should."""
+"""PartyMemory: compare its display with course_lib."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def displayed(widget: Locator) -> None:
     }[state["mode"]]
     # What each guest adds to the memory is the memory of the unit vectors.
     unit = torch.eye(arrived, dtype=torch.float64)
-    # No distribution over nobody exists; the memory of an empty room is an empty sheet.
+    # There is no distribution over no guests; the memory of an empty room is empty.
     weights, picture = (remember(x) if arrived else x.sum(0) for x in (unit, images))
     total = weights.sum()
 

@@ -1,4 +1,4 @@
-"""PositionExplorer: what it displays, and what course_lib says it should."""
+"""PositionExplorer: compare its display with course_lib."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Prediction: what it displays, and what course_lib says it should."""
+"""Prediction: compare its display with course_lib."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def displayed(widget: Locator) -> None:
     if off is None:
         assert text == ""
     elif not hit(asked):
-        # A line of steps tells no more digits than a reader's steps have.
+        # A line of steps has no more digits than the reader's steps.
         stepped = asked.kind == "place" and asked.step and not asked.xlog
         assert number_in(text) == pytest.approx(
             off, rel=0.006, abs=asked.step / 10 if stepped else 0

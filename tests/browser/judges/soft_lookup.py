@@ -1,4 +1,4 @@
-"""SoftLookup: what it displays, and what course_lib says it should."""
+"""SoftLookup: compare its display with course_lib."""
 
 import pytest
 import torch

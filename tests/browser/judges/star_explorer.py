@@ -1,4 +1,4 @@
-"""StarExplorer: what it displays, and what course_lib says it should."""
+"""StarExplorer: compare its display with course_lib."""
 
 import re
 from typing import Any
@@ -123,7 +123,7 @@ def displayed(widget: Locator) -> None:
             assert_places(panel, points_of(path) + shift, x[away], guessed, span)
         assert set(panel["guesses"]) == (guesses.keys() - {"waves"} if hidden.any() else set())
 
-    # Nobody is shown the highest peak before it was found.
+    # The highest peak is hidden until it was found.
     assert bool(page["marks"]) == bool(page["names"])
     if page["marks"]:
         assert_peak(page["marks"], state, columns, ~hidden)

@@ -1,4 +1,4 @@
-"""SymplecticityMeter: what it displays, and what course_lib says it should."""
+"""SymplecticityMeter: compare its display with course_lib."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""TileStepper: what it displays, and what course_lib says it should."""
+"""TileStepper: compare its display with course_lib."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""TinyGPT: what it displays, and what course_lib says it should."""
+"""TinyGPT: compare its display with course_lib."""
 
 import math
 import re
