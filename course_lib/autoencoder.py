@@ -292,7 +292,7 @@ class Elbo(NamedTuple):
 @checked
 def elbo(
     model: VAE,
-    x: Float[Tensor, "*batch d_x"],
+    x: Float[Tensor, "*batch model.d_x"],
     condition: Int[Tensor, "*batch"] | None = None,
     *,
     beta: NotNegative = 1.0,
@@ -320,7 +320,7 @@ def elbo(
 @checked
 def importance_bound(
     model: VAE,
-    x: Float[Tensor, "*batch d_x"],
+    x: Float[Tensor, "*batch model.d_x"],
     condition: Int[Tensor, "*batch"] | None = None,
     *,
     samples: Size,

@@ -312,6 +312,7 @@ def likely_frequencies(
     Those that weigh less than a millionth of the likeliest are left out. Any model that takes a
     period can be averaged over these (:func:`mixed`).
     """
+    check_size("the number of frequencies", len(frequency))
     weight, _, light = _weighed(curves, hidden)
     likely = []
     for star in range(len(curves)):

@@ -76,7 +76,7 @@ def unpacked(facts: dict[str, Any], weights: Any) -> dict[str, Any]:
         "token": there["embedding.token.weight"].flatten(),
         "bias": there["blocks.1.mlp.contract.bias"],
         "norm": there["blocks.1.mlp_residual.norm.weight"],
-        "readout": there["readout.weight"].flatten(),
+        "readout": there["lm_head.weight"].flatten(),
     }
 
 
