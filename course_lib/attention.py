@@ -142,7 +142,7 @@ def attention(
         fused = _in_pytorch if backend == "torch" else _in_tiles
         return fused(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout)
     if grouped:
-        key, value = (_for_all_heads(x, query.shape[-3]) for x in (key, value))
+        key, value = (for_all_heads(x, query.shape[-3]) for x in (key, value))
     weights = attention_weights(query, key, mask=mask, bias=bias, scale=scale)
     (value,) = zero_unseen_keys(where_visible(mask, bias), value)
     return einsum(
@@ -240,8 +240,8 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "*batch heads query key"]:
         """How much each query of each head looks at each key, before dropout."""
         x, context = self._seen(x, context, mask, bias)
-        query, key = self._split(self.query(x)), self._shared(self._split(self.key(context)))
-        return attention_weights(query, key, mask=mask, bias=bias)
+        query, key = self._split(self.query(x)), self._split(self.key(context))
+        return attention_weights(query, for_all_heads(key, self.heads), mask=mask, bias=bias)
 
     def _seen(
         self, x: Tensor, context: Tensor | None, mask: Tensor | None, bias: Tensor | None
@@ -259,9 +259,6 @@ class MultiHeadAttention(nn.Module):
 
     def _split(self, x: Float[Tensor, "*batch tokens features"]) -> Tensor:
         return rearrange(x, "... tokens (h d) -> ... h tokens d", d=self.d_head)
-
-    def _shared(self, x: Float[Tensor, "*batch kv_heads tokens d"]) -> Tensor:
-        return x if self.kv_heads == self.heads else _for_all_heads(x, self.heads)
 
 
 # What the functions above share ---------------------------------------------------------------
@@ -295,9 +292,11 @@ def where_visible(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
 def _check_groups(query: Tensor, key: Tensor, *, grouped: bool) -> None:
     """Raise unless the batch axes fit, of which, if ``grouped``, the last counts heads."""
     batch, shared = query.shape[:-2], key.shape[:-2]
+    if batch == shared:
+        return
     if grouped and batch and shared and batch[:-1] == shared[:-1]:
         check_divides("kv_heads", shared[-1], "heads", batch[-1])
-    elif grouped or batch != shared:
+    else:
         raise ValueError(
             f"key has shape {tuple(key.shape)} and query {tuple(query.shape)}; expected the same "
             "batch axes, of which the last, with grouped=True, counts heads and may be shorter in "
@@ -351,11 +350,12 @@ def finite_where_unseen(
     return (seen if context is None else x), seen
 
 
-def _for_all_heads(
+def for_all_heads(
     x: Float[Tensor, "*batch kv_heads tokens d"], heads: int
 ) -> Float[Tensor, "*batch heads tokens d"]:
     """Repeat each head of keys or values for the query heads that share it."""
-    return repeat(x, "... h tokens d -> ... (h share) tokens d", share=heads // x.shape[-3])
+    share = heads // x.shape[-3]
+    return x if share == 1 else repeat(x, "... h tokens d -> ... (h share) tokens d", share=share)
 
 
 def _in_pytorch(

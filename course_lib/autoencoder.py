@@ -311,8 +311,9 @@ def elbo(
     """
     mean, log_variance = model.encode(x, condition)
     noise = _noise(mean, samples, noise, generator)
-    z = reparameterize(mean, log_variance, noise=noise)
-    reconstruction = model.log_likelihood(x, z, _repeated(condition, noise)).mean(dim=0)
+    x, condition, *cloud = _for_each_draw(noise, x, condition, mean, log_variance)
+    z = reparameterize(*cloud, noise=noise)
+    reconstruction = model.log_likelihood(x, z, condition).mean(dim=0)
     kl = kl_to_standard_normal(mean, log_variance)
     return Elbo(reconstruction - beta * kl, reconstruction, kl)
 
@@ -338,11 +339,12 @@ def importance_bound(
     """
     mean, log_variance = model.encode(x, condition)
     noise = _noise(mean, samples, noise, generator)
-    z = reparameterize(mean, log_variance, noise=noise)
+    x, condition, *cloud = _for_each_draw(noise, x, condition, mean, log_variance)
+    z = reparameterize(*cloud, noise=noise)
     # Both without −½ log 2π a code, which cancels; q from the noise, since σ may round to 0.
     log_prior = -z.square().sum(dim=-1) / 2
     log_q = -(noise.square() + log_variance).sum(dim=-1) / 2
-    log_weight = model.log_likelihood(x, z, _repeated(condition, noise)) + log_prior - log_q
+    log_weight = model.log_likelihood(x, z, condition) + log_prior - log_q
     return log_weight.logsumexp(dim=0) - math.log(len(log_weight))
 
 
@@ -459,6 +461,6 @@ def _noise(
     return noise
 
 
-def _repeated(condition: Tensor | None, noise: Tensor) -> Tensor | None:
-    """The class of each picture, for each draw."""
-    return None if condition is None else condition.expand(len(noise), *condition.shape)
+def _for_each_draw(noise: Tensor, *given: Tensor | None) -> list[Tensor | None]:
+    """Tensors for one picture each, with the axis of the draws in front."""
+    return [None if one is None else one.expand(len(noise), *one.shape) for one in given]

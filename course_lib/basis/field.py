@@ -3,7 +3,7 @@ r"""A conditional neural field: one network for the solutions $u(x \mid z)$ to a
 The input is a function, or a few, measured at sensors. Each sensor is a token made of its place
 and what was measured there. A point $x$ is a query of cross-attention, so that a solution can
 be sampled anywhere, at the nodes of any mesh. The symbols are those of
-:mod:`course_lib.basis`, where everything here can be imported from too.
+:mod:`course_lib.basis.hats`.
 """
 
 from typing import Annotated

@@ -6,7 +6,7 @@ values are the nodal values $y_i$. The module reads in the order of lecture 3. F
 :func:`hat` of the finite elements, :func:`softmax_basis` of attention, and :func:`sparsemax_basis`,
 which is both. Then :func:`interpolate`; the network that is piecewise linear too,
 :func:`relu_nodes`; and :func:`dropout`. The weights that are learned, with a basis for every input,
-are :class:`course_lib.basis.CrossAttentionField`; it can be imported from here.
+are :class:`course_lib.basis.CrossAttentionField`.
 
 Points and nodes are numbers on a line, ``(points,)`` and ``(nodes,)``, and weights are ``(points,
 nodes)``, so that rows attend. Bad input raises ``TypeError`` or ``ValueError`` with what was given,

@@ -4,7 +4,7 @@ The module reads in the order of lecture 8: the convolution, message passing in 
 attention. Last come pooling, which makes one vector of a graph, and the colours of Weisfeiler and
 Lehman, which bound what these layers can tell apart. Graphs are defined in
 :mod:`course_lib.graph.structure`, sums over the neighbours of a node in
-:mod:`course_lib.graph.messages`; all of it can be imported from here.
+:mod:`course_lib.graph.messages`.
 
 A layer takes a graph and returns new features ``(nodes, d_out)``;
 ``graph.with_features(layer(graph).relu())`` is the graph for the next one. A message travels along

@@ -1,8 +1,8 @@
 r"""Message passing: aggregated messages, softmax over incoming edges, sums over neighbours.
 
-These are the formulas that the layers of :mod:`course_lib.graph` are made of, and they can be
-imported from there. A message goes from the source of its edge to the target. Nothing here makes a
-matrix of nodes by nodes; :func:`neighbour_sum` does not even make the messages.
+These are the formulas that the layers of :mod:`course_lib.graph` are made of. A message goes from
+the source of its edge to the target. Nothing here makes a matrix of nodes by nodes;
+:func:`neighbour_sum` does not even make the messages.
 """
 
 import math

@@ -1,8 +1,8 @@
 r"""Dynamics on graphs: heat, waves and double brackets.
 
 All are made of the gradient along edges and its adjoint, see
-:mod:`course_lib.graph_dynamics.calculus`; all of it can be imported from here. A field on nodes is
-``(nodes, d)``, one on edges ``(E, d)``. Waves and brackets take an undirected graph with **each
+:mod:`course_lib.graph_dynamics.calculus`. A field on nodes is ``(nodes, d)``, one on edges
+``(E, d)``. Waves and brackets take an undirected graph with **each
 pair once**, in either direction. :class:`Diffusion` alone takes directed edges, so both directions
 of each pair, since attention from i to j and from j to i may differ. Bad input raises ``TypeError``
 or ``ValueError`` with what was given, what was expected and what to do.

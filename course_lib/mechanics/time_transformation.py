@@ -55,7 +55,10 @@ class LogarithmicHamiltonian(HamiltonianSystem):
     @checked
     def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         r"""$\Lambda$, which is 0 on every solution that :meth:`extended` starts."""
-        return self._binding(q, p).log() - (-self.system.potential(q[..., :-1])).log()
+        return (
+            self._binding(p, self._velocity(q, p)).log()
+            - (-self.system.potential(q[..., :-1])).log()
+        )
 
     @checked
     def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
@@ -67,20 +70,23 @@ class LogarithmicHamiltonian(HamiltonianSystem):
     @checked
     def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The velocity over $T + p_t$, and the pace of time, $1/(T + p_t)$."""
-        pace = 1 / self._binding(q, p)[..., None]
-        velocity = self.system.grad_p(q[..., :-1], p[..., :-1])
+        velocity = self._velocity(q, p)
+        pace = 1 / self._binding(p, velocity)[..., None]
         return torch.cat([pace * velocity, pace], dim=-1)
 
-    def _binding(self, q: Tensor, p: Tensor) -> Tensor:
+    def _velocity(self, q: Tensor, p: Tensor) -> Tensor:
+        return self.system.grad_p(q[..., :-1], p[..., :-1])
+
+    def _binding(self, p: Tensor, velocity: Tensor) -> Tensor:
         """$T + p_t$, where $T$ is half of momentum times velocity."""
-        velocity = self.system.grad_p(q[..., :-1], p[..., :-1])
         return (p[..., :-1] * velocity).sum(-1) / 2 + p[..., -1]
 
     def check_start(self, q: Tensor, p: Tensor) -> None:
         """Raise ``ValueError`` also where a logarithm has no value."""
         super().check_start(q, p)
         self.system.check_start(q[..., :-1], p[..., :-1])
-        logarithms_of = {"T + p_t": self._binding(q, p), "-V": -self.system.potential(q[..., :-1])}
+        binding = self._binding(p, self._velocity(q, p))
+        logarithms_of = {"T + p_t": binding, "-V": -self.system.potential(q[..., :-1])}
         for name, value in logarithms_of.items():
             if not (value > 0).all():
                 raise ValueError(

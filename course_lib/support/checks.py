@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.support.contracts import (
+    LARGEST,
     Between,
     Call,
     axes_of,
@@ -47,6 +48,8 @@ def check_shapes(**tensors: tuple[Tensor, str]) -> None:
 
 def check_size(name: str, value: object, *, minimum: int = 1) -> None:
     """Raise unless ``value`` is an integer of at least ``minimum``."""
+    if type(value) is int and minimum <= value <= LARGEST:  # the answer to nearly every call
+        return
     number_within(int, (Between(minimum),), Call(), name, value)
 
 

@@ -21,6 +21,7 @@ from course_lib.attention import (
     MultiHeadAttention,
     attention,
     attention_weights,
+    for_all_heads,
 )
 from course_lib.generation import KeyValueCache
 from course_lib.generation.sampling import check_ids
@@ -142,7 +143,7 @@ class BlockAttention(MultiHeadAttention):
         """How much each query of each head looks at each key, before dropout."""
         self._check(x, context, mask=mask, bias=bias)
         query, key, _ = self._projected(x, context, position, None)
-        return attention_weights(query, self._shared(key), mask=mask, bias=bias)
+        return attention_weights(query, for_all_heads(key, self.heads), mask=mask, bias=bias)
 
     def _projected(
         self,
