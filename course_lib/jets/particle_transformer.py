@@ -148,7 +148,7 @@ class ParticleTransformer(nn.Module):
     @checked
     def __init__(
         self,
-        classes: Size,
+        n_classes: Size,
         d_model: Size,
         heads: Size,
         layers: Size,
@@ -160,7 +160,7 @@ class ParticleTransformer(nn.Module):
         d_pair_features: Size = D_PAIR_FEATURES,
     ) -> None:
         super().__init__()
-        self.classes, self.d_model, self.heads = classes, d_model, heads
+        self.n_classes, self.d_model, self.heads = n_classes, d_model, heads
         self.class_layers = class_layers
         self.d_features, self.d_pair_features = d_features, d_pair_features
         self.blocks = nn.ModuleList(
@@ -185,7 +185,7 @@ class ParticleTransformer(nn.Module):
             nn.Linear(d_pair, heads),
         )
         self.class_token = nn.Parameter(0.02 * torch.randn(1, d_model))
-        self.read = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, classes))
+        self.read = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, n_classes))
         self.standard = Standardization(d_features)
         self.standard_pairs = Standardization(d_pair_features)
 
@@ -211,7 +211,7 @@ class ParticleTransformer(nn.Module):
         pairs: Real[Tensor, "*batch particles particles d_pair_features"] | None = None,
         *,
         valid: Bool[Tensor, "*batch particles"] | None = None,
-    ) -> Float[Tensor, "*batch classes"]:
+    ) -> Float[Tensor, "*batch n_classes"]:
         """The logits; without ``pairs`` nothing is added to the scores.
 
         ``valid`` is True where a particle is, everywhere by default. ``pairs`` may be of another

@@ -233,23 +233,23 @@ class StarClassifier(nn.Module):
     def __init__(
         self,
         astromer: Astromer,
-        classes: Annotated[int, Between(2)],
+        n_classes: Annotated[int, Between(2)],
         *,
         extras: Count = 0,
         d_hidden: Size = 64,
     ) -> None:
         super().__init__()
-        self.astromer, self.classes, self.extras = astromer, classes, extras
+        self.astromer, self.n_classes, self.extras = astromer, n_classes, extras
         self.head = nn.Sequential(
             nn.Linear(astromer.d_model + extras, d_hidden),
             nn.GELU(),
-            nn.Linear(d_hidden, classes),
+            nn.Linear(d_hidden, n_classes),
         )
 
     @checked
     def forward(
         self, curves: LightCurves, extra: Float[Tensor, "stars extras"] | None = None
-    ) -> Float[Tensor, "stars classes"]:
+    ) -> Float[Tensor, "stars n_classes"]:
         """Embed all nights, append the extras, classify."""
         embedding = self.astromer.embed(curves)
         if extra is None:

@@ -199,14 +199,14 @@ class DeepSet(nn.Module):
     @checked
     def __init__(
         self,
-        classes: Size,
+        n_classes: Size,
         *,
         d_hidden: Size = 192,
         d_features: Size = D_FEATURES,
         full: Size = 48,
     ) -> None:
         super().__init__()
-        self.classes, self.d_features = classes, d_features
+        self.n_classes, self.d_features = n_classes, d_features
         self.full = full  # not the padded length, which depends on the batch
         self.standard = Standardization(d_features)
         self.say = nn.Sequential(
@@ -216,7 +216,7 @@ class DeepSet(nn.Module):
             nn.GELU(),
         )
         self.conclude = nn.Sequential(
-            nn.Linear(2 * d_hidden, d_hidden), nn.GELU(), nn.Linear(d_hidden, classes)
+            nn.Linear(2 * d_hidden, d_hidden), nn.GELU(), nn.Linear(d_hidden, n_classes)
         )
 
     @checked
@@ -238,7 +238,7 @@ class DeepSet(nn.Module):
         pairs: Tensor | None = None,  # noqa: ARG002 - all networks are called alike
         *,
         valid: Bool[Tensor, "*batch particles"] | None = None,
-    ) -> Float[Tensor, "*batch classes"]:
+    ) -> Float[Tensor, "*batch n_classes"]:
         """The logits of each class. Raises ``ValueError`` for a jet without particles."""
         valid = torch.ones_like(features[..., 0], dtype=torch.bool) if valid is None else valid
         check_valid(valid)
