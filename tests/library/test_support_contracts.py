@@ -2,17 +2,21 @@
 
 import inspect
 import math
+import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import pytest
 import torch
+from fuzz import is_checked
 from jaxtyping import Bool, Float, Int
 from seeded_tensors import randn
 from torch import Tensor, nn
 
+import course_lib
 from course_lib.support import contracts
 from course_lib.support.contracts import Positive, Size, UnitInterval, checked
 
@@ -53,6 +57,16 @@ class Layer(nn.Module):
 class Cloud:
     points: Float[Tensor, "points 2"]
     weights: Float[Tensor, "points"]
+
+
+# Public, with arguments, and unchecked: their checks stand in their bodies, or in what they call.
+UNCHECKED = """
+visible_keys where_visible zero_unweighted zero_where_unseen zero_unseen_keys finite_where_unseen
+for_all_heads check_even kept_entries ContinuousBernoulli Rods relu_network train_operator encode
+decode exact_distribution class_number without_itself HarmonicFit IntegrationError by_distance
+by_both_ends LogarithmicHamiltonian TrigonometricPolynomial poisson_bracket SymplecticStack
+InvertibleStack
+"""
 
 
 @pytest.mark.parametrize(
@@ -149,3 +163,21 @@ def test_pytorch_sees_through_the_check() -> None:
     assert torch.autograd.gradcheck(scores, (X.clone().requires_grad_(), X))
     assert list(inspect.signature(scores).parameters)[:2] == ["query", "key"]
     assert scores.__doc__ == "The products of queries and keys."
+
+
+def test_every_public_function_constructor_and_forward_is_checked() -> None:
+    library = [module.name for module in pkgutil.iter_modules(course_lib.__path__)]
+    topics = {*library} - {"data", "exercises", "kernels", "models", "support", "widgets"}
+    found = set()
+    for topic in map(import_module, (f"course_lib.{name}" for name in topics)):
+        public = getattr(topic, "__all__", None) or [name for name in vars(topic) if name[0] != "_"]
+        for name in public:
+            thing = getattr(topic, name)
+            if not getattr(thing, "__module__", "").startswith(topic.__name__):
+                continue
+            of_class = [vars(thing).get(it) for it in ("__init__", "forward")]
+            for function in of_class if inspect.isclass(thing) else [thing]:
+                unchecked = inspect.isfunction(function) and not is_checked(function)
+                if unchecked and {*inspect.signature(function).parameters} - {"self"}:
+                    found.add(name)
+    assert found == set(UNCHECKED.split())
