@@ -25,29 +25,18 @@ def token_by_token(probability: Tensor, p: float) -> Tensor:
     return kept / kept.sum()
 
 
-def by_rank(probability: Tensor, p: float) -> Tensor:
-    ranked, order = probability.sort(descending=True)
-    kept = ranked * (ranked.cumsum(0) - ranked < p)
-    return torch.zeros(len(probability)).scatter(0, order, kept / kept.sum())
-
-
 def of_the_library(probability: Tensor, p: float) -> Tensor:
     return next_token_probabilities(probability.double().log(), top_p=p)
 
 
 RIGHT = {
-    "cached_mask": [
-        last_rows,
-        by_places,
-        lambda tokens, before: torch.ones(tokens, before + tokens, dtype=torch.bool).tril(before),
-    ],
-    "top_p": [of_the_library, token_by_token, by_rank],
+    "cached_mask": [last_rows, by_places],
+    "top_p": [of_the_library, token_by_token],
 }
 
 
 WRONG = {
     "cached_mask": [
-        lambda tokens, before: torch.ones(tokens, before + tokens, dtype=torch.bool).tril(),
         lambda tokens, before: (
             last_rows(tokens, before) & (torch.arange(before + tokens) >= before)
         ),

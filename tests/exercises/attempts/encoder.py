@@ -34,16 +34,9 @@ def stack(step: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor]
     return attempt
 
 
-def recursive(x: Tensor, weight: Tensor) -> Tensor:
-    if len(weight) == 0:
-        return x
-    before = recursive(x, weight[:-1])
-    return before + normed(before) @ weight[-1]
-
-
 RIGHT = {
     "layer_norm": [by_module, token_by_token],
-    "pre_norm_stack": [stack(lambda x, matrix: x + normed(x) @ matrix), recursive],
+    "pre_norm_stack": [stack(lambda x, matrix: x + normed(x) @ matrix)],
 }
 
 WRONG = {
@@ -51,7 +44,6 @@ WRONG = {
         "answer averaged",
         "weight squared",
         lambda x, weight, bias: F.layer_norm(x, x.shape[-1:], weight, bias, eps=0.0),
-        lambda x, weight, bias: weight * (normed(x) + bias),
     ],
     "pre_norm_stack": [
         stack(lambda x, matrix: normed(x) @ matrix),

@@ -20,13 +20,6 @@ def by_adjacency(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> T
     return x @ own + Graph(x, edges).adjacency() @ x @ neighbours
 
 
-def edge_by_edge(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
-    answer = x @ own
-    for source, target in edges.T.tolist():
-        answer[target] += x[source] @ neighbours
-    return answer
-
-
 def concatenated(
     x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
 ) -> Tensor:
@@ -35,26 +28,10 @@ def concatenated(
     return leaky_relu(pair @ torch.cat([a_target, a_source]), 0.2)
 
 
-def score_by_score(
-    x: Tensor, edges: Tensor, weight: Tensor, a_target: Tensor, a_source: Tensor
-) -> Tensor:
-    scores = []
-    for source, target in edges.T.tolist():
-        score = a_target @ (x[target] @ weight) + a_source @ (x[source] @ weight)
-        scores.append(score if score > 0 else 0.2 * score)
-    return torch.stack(scores)
-
-
 RIGHT = {
-    "graph_convolution": [by_library, by_adjacency, edge_by_edge],
-    "gat_scores": [concatenated, score_by_score],
+    "graph_convolution": [by_library, by_adjacency],
+    "gat_scores": [concatenated],
 }
-
-
-def overwritten(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
-    total = torch.zeros_like(x)
-    total[edges[1]] += x[edges[0]]
-    return x @ own + total @ neighbours
 
 
 def both_ways(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tensor:
@@ -63,7 +40,7 @@ def both_ways(x: Tensor, edges: Tensor, own: Tensor, neighbours: Tensor) -> Tens
 
 
 WRONG = {
-    "graph_convolution": ["own nothing", both_ways, overwritten, "neighbours doubled"],
+    "graph_convolution": ["own nothing", both_ways, "neighbours doubled"],
     "gat_scores": [
         lambda *given: concatenated(*given) - concatenated(*given).mean(),
         "x reversed",

@@ -16,21 +16,10 @@ def drift_first(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor
     return q, p - dt * system.grad_q(q, p)
 
 
-def fourth_order(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
-    outer = 1 / (2 - 2 ** (1 / 3))
-    for part in (outer, 1 - 2 * outer, outer):
-        q, p = position_verlet(system, q, p, part * dt)
-    return q, p
-
-
 RIGHT = {
     "symplectic_stepper": [
         drift_first,
-        position_verlet,
         lambda *inputs: tuple(part.numpy() for part in position_verlet(*inputs)),
-        fourth_order,
-        mechanics.symplectic_euler,
-        mechanics.stoermer_verlet,
         mechanics.implicit_midpoint,
     ],
 }
@@ -60,11 +49,5 @@ def shared(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Ten
 
 
 WRONG = {
-    "symplectic_stepper": [
-        mechanics.explicit_euler,
-        trapezoid,
-        one_by_one,
-        shared,
-        lambda system, q, p, dt: drift_first(system, q, p + 2 * dt * system.grad_q(q, p), dt),
-    ],
+    "symplectic_stepper": [mechanics.explicit_euler, trapezoid, one_by_one, shared],
 }

@@ -12,35 +12,14 @@ def phase_by_floor(time: Tensor, period: Tensor) -> Tensor:
     return turns - turns.floor()
 
 
-def phase_by_angle(time: Tensor, period: Tensor) -> Tensor:
-    angle = 2 * torch.pi * time.double() / period.double()
-    turns = torch.atan2(angle.sin(), angle.cos()) / (2 * torch.pi)
-    return torch.where(turns < -1e-9, turns + 1, turns.clamp(min=0))
-
-
-def mask_night_for_night(valid: Tensor, hidden: Tensor) -> Tensor:
-    mask = torch.zeros(len(valid), len(valid), dtype=torch.bool)
-    for night in range(len(valid)):
-        mask[:, night] = valid[night] and not hidden[night]
-    return mask
-
-
-def error_night_for_night(predicted: Tensor, magnitude: Tensor, hidden: Tensor) -> Tensor:
-    total = ((predicted - magnitude).square() * hidden).sum()
-    return (total / hidden.sum()).sqrt()
-
-
 def mean_star_for_star(tokens: Tensor, valid: Tensor) -> Tensor:
     return torch.stack([star[flags].mean(0) for star, flags in zip(tokens, valid, strict=True)])
 
 
 RIGHT = {
-    "phase": [light_curves.phase, phase_by_floor, phase_by_angle],
-    "visible_mask": [
-        lambda valid, hidden: (valid & ~hidden).expand(len(valid), -1),
-        mask_night_for_night,
-    ],
-    "reconstruction_error": [astromer.reconstruction_error, error_night_for_night],
+    "phase": [light_curves.phase, phase_by_floor],
+    "visible_mask": [lambda valid, hidden: (valid & ~hidden).expand(len(valid), -1)],
+    "reconstruction_error": [astromer.reconstruction_error],
     "mean_of_nights": [mean_star_for_star],
 }
 

@@ -24,15 +24,6 @@ def table(
     return attempt
 
 
-def by_matrix(x: Tensor, position: Tensor) -> Tensor:
-    return torch.stack(
-        [
-            token @ library.shift_matrix(t, len(token))
-            for token, t in zip(x, position.tolist(), strict=True)
-        ]
-    )
-
-
 def by_partner(x: Tensor, position: Tensor) -> Tensor:
     """As in many libraries, with the partner of each feature in a second copy."""
     d = x.shape[-1]
@@ -44,7 +35,7 @@ def by_partner(x: Tensor, position: Tensor) -> Tensor:
 
 RIGHT = {
     "sinusoidal": [library.sinusoidal, table()],
-    "rotary": [lambda x, position: library.rotary(x, position=position), by_matrix, by_partner],
+    "rotary": [lambda x, position: library.rotary(x, position=position), by_partner],
 }
 
 
@@ -54,28 +45,6 @@ def own_frequency(tokens: int, d_model: int) -> Tensor:
     return torch.where(feature % 2 == 0, angle.sin(), angle.cos())
 
 
-def one_after_the_other(x: Tensor, position: Tensor) -> Tensor:
-    d = x.shape[1]
-    angle = position[:, None] * 10_000.0 ** (-torch.arange(0, d, 2) / d)
-    turned = x.clone()
-    turned[:, 0::2] = turned[:, 0::2] * angle.cos() - turned[:, 1::2] * angle.sin()
-    turned[:, 1::2] = turned[:, 0::2] * angle.sin() + turned[:, 1::2] * angle.cos()
-    return turned
-
-
-def in_halves(x: Tensor, position: Tensor) -> Tensor:
-    first, second = x.chunk(2, dim=-1)
-    d = x.shape[1]
-    angle = position[:, None] * 10_000.0 ** (-torch.arange(0, d, 2) / d)
-    return torch.cat(
-        [
-            first * angle.cos() - second * angle.sin(),
-            first * angle.sin() + second * angle.cos(),
-        ],
-        dim=-1,
-    )
-
-
 WRONG = {
     "sinusoidal": [
         own_frequency,
@@ -83,10 +52,15 @@ WRONG = {
         table(lambda i, d: 10_000 ** (2 * i / d)),
     ],
     "rotary": [
+        "position the same for all",
         "position one more",
-        one_after_the_other,
-        lambda x, _position: library.rotary(x),
+        "answer rounded",
         "position squared",
-        in_halves,
+        # The partner of a feature is half of all features away.
+        lambda x, position: (
+            by_partner(x.view(len(x), 2, -1).mT.flatten(1), position)
+            .view(len(x), -1, 2)
+            .mT.flatten(1)
+        ),
     ],
 }

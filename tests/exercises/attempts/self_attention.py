@@ -50,7 +50,6 @@ WRONG = {
         dot_attention(lambda *_: 1.0),
     ],
     "split_heads": [
-        lambda x, heads: sliced_heads(x, heads)[:, :1].expand(-1, heads, -1, -1),
         lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
         lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2),
     ],
