@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from html import unescape
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -78,22 +79,8 @@ SPOILERS = re.compile(
 )
 
 
-def no_return(score: Tensor) -> None:
-    score.softmax(-1)
-
-
 def raising(score: Tensor) -> Tensor:
     return score.no_such_thing
-
-
-def in_place(score: Tensor) -> Tensor:
-    score -= score.amax(-1, keepdim=True)
-    return score.softmax(-1)
-
-
-def asleep(score: Tensor) -> Tensor:
-    time.sleep(1000 if len(score) > 2 else 0)
-    return score.softmax(-1)
 
 
 def without_end(score: Tensor) -> Tensor:
@@ -102,20 +89,14 @@ def without_end(score: Tensor) -> Tensor:
     return score.softmax(-1)
 
 
-def leaving(_: Tensor) -> Tensor:
-    sys.exit("enough")
-
-
 ODD = {
-    "None": (no_return, "returned None", "return statement"),
-    "exception": (raising, "raised AttributeError: 'Tensor' object has no", "Read the message"),
-    "leaving Python": (leaving, "raised SystemExit: enough", "Read the message"),
-    "exception's line": (raising, "in the line return score.no_such_thing", "this very call"),
-    "changed input": (in_place, "and changed its input", "in place"),
+    "None": (lambda _: None, "returned None", "return statement"),
+    "exception": (raising, "in the line return score.no_such_thing", "Read the message"),
+    "leaving Python": (lambda _: sys.exit("enough"), "raised SystemExit: enough", "Read the"),
+    "changed input": (lambda score: score.sub_(1).softmax(-1), "and changed its input", "in place"),
     "list": (lambda score: score.softmax(-1).tolist(), "returned [", "PyTorch tensor or a NumPy"),
     "words": (lambda _: np.array(["a"]), "returned array(['a']", "cannot read that"),
-    "integers": (lambda score: score.long(), "of dtype torch.int64 instead of fl", "arithmetic"),
-    "complex": (lambda score: score * 1j, "of dtype torch.complex64", "arithmetic"),
+    "complex": (lambda score: score * 1j, "of dtype torch.complex64 instead of fl", "arithmetic"),
     "too few axes": (lambda score: score.sum(-1), "of shape (", "shape"),
     "nan": (lambda score: score / 0, "nan", "0 / 0"),
 }
@@ -129,12 +110,11 @@ def test_an_attempt_that_misbehaves_is_told_how() -> None:
         assert hint in result.hint, case
 
 
-@pytest.mark.parametrize("attempt", [asleep, without_end])
 def test_an_attempt_that_never_returns_ends_with_the_input_that_held_it(
-    attempt: Callable, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(checker, "PATIENCE", 0.5)
-    result = check.softmax(attempt)
+    result = check.softmax(without_end)
     assert not result
     assert "did not return" in result.transcript
     assert result.hint
@@ -167,16 +147,11 @@ def test_what_is_no_function_of_these_arguments_is_told_what_was_asked_for() -> 
     assert check.symplectic_stepper(drift_first).attempt == "drift_first"
 
 
-def test_optional_arguments_and_builtins_and_modules_are_functions_too() -> None:
+def test_optional_arguments_and_builtins_and_modules_are_functions_too_and_dice_are_not() -> None:
     assert check.softmax(lambda score, dim=-1: score.softmax(dim))
     assert check.softmax(torch.nn.Softmax(dim=-1))
     assert check.attention(torch.nn.functional.scaled_dot_product_attention)
-
-
-def test_an_attempt_that_rolls_dice_fails_and_does_not_raise() -> None:
-    result = check.softmax(lambda score: torch.rand(score.shape))
-    assert not result
-    assert "sum to one" in result.summary
+    assert "sum to one" in check.softmax(lambda score: torch.rand(score.shape)).summary
 
 
 def test_the_same_attempt_gets_the_same_answer_whatever_was_tried_before() -> None:
@@ -196,11 +171,9 @@ def test_a_slow_attempt_is_cut_short_and_told_so(monkeypatch: pytest.MonkeyPatch
             pass
         return attention.causal_mask(tokens)
 
-    calls = []
-    result = check.causal_mask(lambda tokens: (calls.append(tokens), slow(tokens))[1])
+    result = check.causal_mask(slow)
     assert result
     assert "I stopped after 0.05 s" in repr(result)
-    assert len(calls) < 10
     assert not check.causal_mask(lambda tokens: ~slow(tokens))
 
 
@@ -210,8 +183,8 @@ def test_a_check_leaves_the_session_as_it_was(
     monkeypatch.chdir(tmp_path)
     before, state = torch.get_num_threads(), torch.get_rng_state()
     torch.set_num_threads(3)
-    check.softmax(lambda score: score.softmax(0))
-    check.softmax(lambda score: score.softmax(-1))
+    for axis in (0, -1):
+        check.softmax(lambda score, axis=axis: score.softmax(axis))
     after = torch.get_num_threads()
     torch.set_num_threads(before)
     assert after == 3
@@ -219,26 +192,13 @@ def test_a_check_leaves_the_session_as_it_was(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_page_shows_markup_as_text() -> None:
-    def attempt(score: Tensor) -> Tensor:
-        raise ValueError(f"</pre><script>alert({score})</script>")
-
-    attempt.__name__ = "<img src=x onerror=alert(1)>"
-    html = check.softmax(attempt)._repr_html_()
-    assert "<script" not in html
-    assert "<img" not in html
-    assert "&lt;script&gt;" in html
-    assert "&lt;img src=x" in html
-
-
-def test_the_page_shows_what_the_terminal_shows() -> None:
-    result = Result("mine", passed=False, summary="no", transcript="mine(x)\n  x = 1", hint="why?")
-    assert repr(result) == "✗ mine: no\nmine(x)\n  x = 1\nHint: why?"
-    text = re.sub(r"<[^>]*>", "\n", result._repr_html_())
+def test_the_page_shows_what_the_terminal_shows_with_markup_as_text() -> None:
+    told = {"transcript": "mine(x)\n  x = <img src=x>", "hint": "</p><script>"}
+    result = Result("<b>mine", passed=False, summary="no", **told)
+    assert repr(result) == "✗ <b>mine: no\nmine(x)\n  x = <img src=x>\nHint: </p><script>"
+    text = unescape(re.sub(r"<[^>]*>", "\n", result._repr_html_()))
     assert [line for line in text.split("\n") if line] == repr(result).split("\n")
-    passed = Result("mine", passed=True, summary="yes")
-    assert repr(passed) == "✓ mine: yes"
-    assert "pre" not in passed._repr_html_().replace("pre-wrap", "")
+    assert repr(Result("mine", passed=True, summary="yes")) == "✓ mine: yes"
 
 
 def test_a_new_checker_is_an_exercise_and_its_properties(monkeypatch: pytest.MonkeyPatch) -> None:
