@@ -1,7 +1,7 @@
-"""Orientation for readers: numbers and minutes of lectures, and links between lectures.
+"""Orientation for readers: numbers and minutes of lectures, their list, links between lectures.
 
 A lecture's number is in its title and its minutes below; both are in the menu. "Lecture 4" in the
-prose is a link.
+prose is a link. ``{{ plan }}`` on the first page is the list of all lectures.
 """
 
 import functools
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import nbformat
+import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -49,6 +51,37 @@ def lecture_of(app: Sphinx, docname: str) -> Lecture | None:
     """The lecture of a page, if it is one."""
     known = lectures(Path(app.srcdir)).values()
     return next((lecture for lecture in known if lecture.docname == docname), None)
+
+
+def with_plan(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Write the list of lectures into the first page: by part, each with its question."""
+    if "{{ plan }}" in source[0] and docname == app.config.root_doc:
+        source[0] = source[0].replace("{{ plan }}", plan(app.srcdir))
+        for path in Path(app.srcdir, "lectures").glob("*.ipynb"):
+            app.env.note_dependency(str(path))
+
+
+def plan(folder: Path) -> str:
+    """The list in Markdown, from ``_toc.yml`` and the metadata of the notebooks."""
+    toc = yaml.safe_load((folder / "_toc.yml").read_text(encoding="utf-8"))
+    lines = []
+    for part in toc["parts"]:
+        files = [chapter["file"] for chapter in part["chapters"]]
+        entries = [
+            f"{int(NUMBER.search(file)[0])} · {{doc}}`/{file}`\n: {question}\n"
+            for file in files
+            if (question := question_of(folder / f"{file}.ipynb"))
+        ]
+        if entries:
+            lines += [f"### {part['caption']}\n", *entries]
+    return "\n".join(lines)
+
+
+def question_of(path: Path) -> str | None:
+    """The question of a notebook that the list shows."""
+    if not path.is_file():
+        return None
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT).metadata.get("question")
 
 
 class LinkLectures(SphinxPostTransform):
@@ -154,5 +187,6 @@ def ways_on(context: dict[str, Any], lecture: Lecture) -> str:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx, after the theme has found the neighbours of a page."""
     app.add_post_transform(LinkLectures)
+    app.connect("source-read", with_plan)
     app.connect("html-page-context", with_whereabouts, priority=901)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,9 +2,10 @@
 
 import re
 
+import nbformat
 import pytest
 from code_lines import with_hanging_lines
-from course_map import Lecture, lectures, linked, with_minutes
+from course_map import Lecture, lectures, linked, plan, with_minutes
 from still_figures import caption_of, with_captions
 
 from course_lib.support import figures
@@ -32,6 +33,18 @@ def test_number_and_minutes_of_a_lecture_are_found(book):
         4: Lecture(4, "lectures/04_recurrence", 80),
         15: Lecture(15, "lectures/15_gpu", 0),
     }
+
+
+def test_the_first_page_lists_lectures_that_have_a_question(book):
+    (book / "_toc.yml").write_text(
+        "parts: [{caption: One, chapters: [{file: lectures/04_a}, {file: lectures/05_b}]},"
+        " {caption: Reference, chapters: [{file: book/notation}]}]",
+        encoding="utf-8",
+    )
+    for name, metadata in {"04_a": {"question": "Why?"}, "05_b": {}}.items():
+        notebook = nbformat.v4.new_notebook(metadata=metadata)
+        nbformat.write(notebook, book / "lectures" / f"{name}.ipynb")
+    assert plan(book) == "### One\n\n4 · {doc}`/lectures/04_a`\n: Why?\n"
 
 
 def test_a_mention_of_a_lecture_is_a_link_where_there_is_one():

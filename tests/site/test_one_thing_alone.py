@@ -43,6 +43,3 @@ def test_one_lecture_is_copied_with_the_prose_of_the_others(tmp_path):
     assert pages[whole] == (ROOT / "lectures" / whole).read_text(encoding="utf-8")
     assert all(pages[name].startswith("# ") for name in prose)
     assert all("{glue:" not in pages[name] for name in prose)
-    index = (copy / "book" / "index.md").read_text(encoding="utf-8")
-    assert f"{whole})" in index
-    assert not any(f"{name}.ipynb" in index for name in LECTURES[1:])
