@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
+from seeded_tensors import randn
 
 from course_lib.mechanics import (
     STEPPERS,
@@ -41,14 +42,9 @@ by_stepper = pytest.mark.parametrize("method", STEPPERS, ids=lambda method: meth
 SYMPLECTIC = (symplectic_euler, stoermer_verlet, implicit_midpoint)
 
 
-def points(*shape, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
 def start(system, *batch):
     """A state of a regular orbit, far from the sun."""
-    q, p = 0.2 * points(*batch, system.dim, seed=1), 0.2 * points(*batch, system.dim, seed=2)
+    q, p = 0.2 * randn(*batch, system.dim, seed=1), 0.2 * randn(*batch, system.dim, seed=2)
     if isinstance(system, Kepler):
         q, p = q / 4, p / 4
         q[..., 0] += 1.0
@@ -85,7 +81,7 @@ def state_at_one(system):
 
 def test_closed_form_gradients_are_those_of_autograd():
     for system in SYSTEMS:
-        q, p = points(50, system.dim, seed=3), points(50, system.dim, seed=4)
+        q, p = randn(50, system.dim, seed=3), randn(50, system.dim, seed=4)
         slope_q, slope_p = derivatives(system, q, p)
         torch.testing.assert_close(system.grad_q(q, p), slope_q, rtol=1e-12, atol=1e-12)
         torch.testing.assert_close(system.grad_p(q, p), slope_p, rtol=1e-12, atol=1e-12)
@@ -129,7 +125,7 @@ def test_energies_are_the_textbook_formulas():
 
 def test_the_rigid_body_moves_by_the_cross_product_of_its_two_gradients():
     body = RigidBody(inertia=(1.1, 2.3, 0.7), weights=(0.9, 1.2, 1.6))
-    z = points(20, 3).requires_grad_()
+    z = randn(20, 3).requires_grad_()
     (energy,) = torch.autograd.grad(body.energy(z).sum(), z)
     (casimir,) = torch.autograd.grad(body.casimir(z).sum(), z)
     torch.testing.assert_close(body.field(z), torch.linalg.cross(casimir, energy))
@@ -147,7 +143,7 @@ def test_from_coefficients_keeps_its_coefficients_or_refuses_one_sign(coefficien
 
 
 def test_implicit_midpoint_keeps_both_invariants_of_the_rigid_body():
-    body, z = RigidBody(), points(5, 3)
+    body, z = RigidBody(), randn(5, 3)
     orbit = integrate(body, z, dt=0.2, steps=100, method=implicit_midpoint)
     for kept in (orbit.energy, body.casimir(orbit.q)):
         torch.testing.assert_close(kept, kept[:, :1].expand_as(kept))
@@ -200,7 +196,7 @@ def test_the_midpoint_rule_is_symplectic_for_a_system_that_is_not_separable():
         def grad_p(self, q, p):
             return p * (1 + q**2)
 
-    q, p = points(1), points(1, seed=1)
+    q, p = randn(1), randn(1, seed=1)
     assert symplecticity_error(lambda q, p: implicit_midpoint(Twisted(), q, p, 0.1), q, p) < 1e-12
 
 
@@ -212,7 +208,7 @@ def starts(method):
     yield from ((system, start(system, *batch)) for system in SYSTEMS for batch in ((), (2, 3)))
     yield Kepler(), start(Kepler(), 0)
     if method not in (symplectic_euler, stoermer_verlet):
-        yield RigidBody(), (points(2, 3),)
+        yield RigidBody(), (randn(2, 3),)
 
 
 @by_stepper
@@ -267,7 +263,7 @@ def test_integrate_passes_gradients_to_the_start():
 
 
 def test_symplecticity_error_is_the_formula_on_a_linear_map():
-    M, q, p = points(4, 4), points(2, seed=1), points(2, seed=2)
+    M, q, p = randn(4, 4), randn(2, seed=1), randn(2, seed=2)
     J = torch.tensor([[0, 0, 1, 0], [0, 0, 0, 1], [-1, 0, 0, 0], [0, -1, 0, 0]]).double()
     error = (M.T @ J @ M - J).norm() / J.norm()
     flow = lambda q, p: (M @ torch.cat([q, p])).split(2)  # noqa: E731 - a map in one line
@@ -275,7 +271,7 @@ def test_symplecticity_error_is_the_formula_on_a_linear_map():
 
 
 def test_a_batch_gives_the_root_mean_square_of_its_members():
-    q, p = points(4, 1), points(4, 1, seed=1)
+    q, p = randn(4, 1), randn(4, 1, seed=1)
 
     def flow(q, p):
         return explicit_euler(Pendulum(), q, p, 0.5)

@@ -5,7 +5,7 @@ import math
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from seeded_tensors import assert_close, randn
 
 from course_lib.position import (
     BucketedBias,
@@ -21,15 +21,6 @@ from course_lib.position import (
 DTYPES = [torch.float32, torch.float64]
 WIDTHS = st.integers(1, 8).map(lambda pairs: 2 * pairs)
 SHIFTS = st.floats(-1000, 1000)
-
-
-def randn(*shape: int, dtype: torch.dtype = torch.float64, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 1000 * len(shape) + sum(shape))
-    return torch.randn(shape, dtype=dtype, generator=generator)
-
-
-def assert_close(actual: Tensor, expected: Tensor, tolerance: float = 1e-12) -> None:
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def test_sinusoids_are_those_of_the_paper() -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seeded_tensors import assert_close, randn
 from torch import Tensor, nn
 
 from course_lib.recurrent import (
@@ -29,15 +30,6 @@ CELLS = [ours for ours, _ in PAIRS]
 PARAMETERS = ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"]
 
 pairs = pytest.mark.parametrize(("ours", "theirs"), PAIRS, ids=lambda cell: cell.__name__)
-
-
-def randn(*shape: int, dtype: torch.dtype = torch.float64, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 1000 * len(shape) + sum(shape))
-    return torch.randn(shape, dtype=dtype, generator=generator)
-
-
-def assert_close(actual: object, expected: object, *, tolerance: float = 1e-10) -> None:
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def tensors(state: object) -> tuple[Tensor, ...]:

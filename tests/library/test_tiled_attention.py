@@ -7,6 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seeded_tensors import assert_close_for_its_dtype as assert_close
+from seeded_tensors import randn
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -32,7 +34,6 @@ from course_lib.tiled_attention import (
     tiled_gradients,
 )
 
-TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 9)
 TILINGS = st.fixed_dictionaries({"query_tile": SIZES, "key_tile": SIZES, "causal": st.booleans()})
@@ -40,10 +41,6 @@ SPREADS = st.sampled_from([0.1, 1.0, 30.0, 1e4])
 
 
 few = settings(max_examples=25)
-
-
-def randn(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
 def inputs(*batch: int, query: int, key: int, d: int = 3, d_value: int = 2, seed: int = 0):
@@ -64,16 +61,6 @@ def report(seed: int, *, queries: int = 4, spread: float = 1.0) -> Partial:
     return partial_attention(spread * query, key, value, mask=randn(queries, 2, seed=seed) > 0)
 
 
-def assert_close(actual: Tensor, expected: Tensor) -> None:
-    tolerance = TOLERANCE[expected.dtype]
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-
-
-def assert_same_knowledge(first: Partial, second: Partial) -> None:
-    for one, other in zip(first, second, strict=True):
-        assert_close(one, other)
-
-
 def test_a_partial_result_holds_maximum_total_and_output_of_plain_loops():
     query, key, value = inputs(query=3, key=5)
     found = partial_attention(query, key, value, scale=0.7)
@@ -87,7 +74,7 @@ def test_a_partial_result_holds_maximum_total_and_output_of_plain_loops():
 
 
 def test_one_tile_of_all_keys_gives_attention():
-    for dtype in list(TOLERANCE):
+    for dtype in [torch.float32, torch.float64]:
         for batch in [(), (2, 3), (0,)]:
             query, key, value = (x.to(dtype) for x in inputs(*batch, query=3, key=5))
             mask = torch.tensor([[True, False, True, True, False]]).expand(3, 5)
@@ -112,7 +99,7 @@ def test_merging_is_associative(a: int, b: int, c: int, spread: float):
     first, second, third = (report(seed, spread=spread) for seed in (a, b, c))
     left = merge(merge(first, second), third)
     right = merge(first, merge(second, third))
-    assert_same_knowledge(left, right)
+    assert_close(left, right)
 
 
 @few
@@ -148,8 +135,7 @@ def test_gradients_in_tiles_are_those_of_autograd(
     expected = torch.autograd.grad(attention(*given), given, gradient)
     sizes = {"query_tile": query_tile, "key_tile": key_tile}
     found = tiled_gradients(*(x.detach() for x in given), gradient, **sizes)
-    for one, other in zip(found, expected, strict=True):
-        assert_close(one, other)
+    assert_close(found, expected)
 
 
 @few

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from seeded_tensors import assert_close_for_its_dtype as assert_close
+from seeded_tensors import gradients, randn
 from torch import Tensor, nn
 
 from course_lib.attention import MultiHeadAttention, causal_mask
@@ -22,24 +24,13 @@ from course_lib.transformer import (
     TokenEmbedding,
 )
 
-TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 NORMS = ["pre", "post"]
 POSITIONS = ["learned", "sinusoidal", "rotary", "none"]
-
-
-def randn(*shape: int, dtype: torch.dtype = torch.float64, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 1000 * len(shape) + sum(shape))
-    return torch.randn(shape, dtype=dtype, generator=generator)
 
 
 def some_ids(*shape: int, vocabulary: int = 11, seed: int = 0) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(vocabulary, shape, generator=generator)
-
-
-def assert_close(actual: Tensor, expected: Tensor) -> None:
-    tolerance = TOLERANCE[expected.dtype]
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def shaken(model: nn.Module) -> nn.Module:
@@ -204,14 +195,11 @@ def test_padding_changes_nothing_for_the_tokens_that_are_real() -> None:
     valid = torch.arange(7)[None] < 3
     parameters = list(encoder.parameters())
     expected = encoder(x)
-    slopes = torch.autograd.grad(expected.square().sum(), parameters)
+    slopes = gradients(expected, *parameters)
     for tokens in (padded, padded.where(valid[..., None], math.nan)):
         found = encoder(tokens, mask=valid[:, None, None, :])[:, :3]
         assert_close(found, expected)
-        for actual, wanted in zip(
-            torch.autograd.grad(found.square().sum(), parameters), slopes, strict=True
-        ):
-            assert_close(actual, wanted)
+        assert_close(gradients(found, *parameters), slopes)
 
 
 # Embedding --------------------------------------------------------------------------------------
@@ -338,8 +326,7 @@ def test_gradients_flow_through_a_cache() -> None:
     model.zero_grad()
     parts = [model(ids[:, :4], cache), model(ids[:, 4:], cache)]
     torch.cat(parts, dim=-2).square().sum().backward()
-    for parameter, wanted in zip(model.parameters(), expected, strict=True):
-        assert_close(parameter.grad, wanted)
+    assert_close([parameter.grad for parameter in model.parameters()], expected)
 
 
 # Encoder and decoder ----------------------------------------------------------------------------
