@@ -11,7 +11,7 @@ or ``ValueError`` with what was given, what was expected and what to do.
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int64
@@ -39,6 +39,13 @@ SOLVERS = get_args(Solver)
 
 
 # Flows ----------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Flow(Protocol):
+    r"""What :func:`evolve` takes: its ``velocity(state)`` is $\dot x$."""
+
+    velocity: Callable[[Any], Any]
 
 
 @checked
@@ -267,7 +274,7 @@ class WaveEquation(HamiltonianSystem):
 
 
 @checked
-def euler_step(system: object, state: Field | Pair, dt: Positive) -> Field | Pair:
+def euler_step(system: Flow, state: Field | Pair, dt: Positive) -> Field | Pair:
     r"""$x + h\,\dot x$: the explicit Euler step, and one layer of a graph network."""
     velocity = system.velocity(state)
     if isinstance(state, Tensor):
@@ -277,7 +284,7 @@ def euler_step(system: object, state: Field | Pair, dt: Positive) -> Field | Pai
 
 @checked
 def evolve(
-    system: object,
+    system: Flow,
     state: Field | Pair,
     t: Float[Tensor, "time"],
     *,

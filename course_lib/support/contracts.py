@@ -182,7 +182,7 @@ def test_of(annotation: Any) -> _Test:
     if (
         expected is Any
         or not isinstance(expected, type)
-        or getattr(expected, "_is_protocol", False)
+        or (getattr(expected, "_is_protocol", False) and not expected._is_runtime_protocol)
     ):
         return _anything
     if expected is Iterable:  # a for loop takes other classes too
