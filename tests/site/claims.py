@@ -4,21 +4,15 @@ Only those statements of earlier cells are run that bind a name which the cell n
 """
 
 import ast
-import math
 import symtable
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import nbformat
-import pytest
 import torch
-from torch import nn
-from torch.nn import functional as F
 
 LECTURES = Path(__file__).resolve().parents[2] / "lectures"
-COMMON = {"math": math, "torch": torch, "nn": nn, "F": F}
-"""What nearly every lecture imports, for parts of lectures that tests run on their own."""
 SURE = (ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.For, ast.With)
 SILENT = {"glue": lambda *_, **__: None}
 
@@ -41,58 +35,60 @@ def claims(stem: str) -> dict[str, str]:
     return {label: source for label, source in _cells(stem) if label}
 
 
-def check(stem: str, label: str, wrong: dict[str, object]) -> None:
-    """Run the cell of a claim, with these names instead of the lecture's.
-
-    Raises ``AssertionError`` if the claim fails, ``RuntimeError`` if something fails before it.
-    """
-    threads = torch.get_num_threads()
-    torch.manual_seed(0)
-    names: dict[str, object] = {"__name__": stem}
-    try:
-        for statement in _needed(stem, label):
-            exec(compile(ast.Module([statement], []), stem, "exec"), names)  # noqa: S102
-            names |= SILENT | wrong
-    except AssertionError as error:
-        raise RuntimeError(f"this falls before {label}: {ast.unparse(statement)}") from error
-    finally:
-        torch.set_num_threads(threads)
-    exec(claims(stem)[label], names)  # noqa: S102
+def names_in(stem: str, label: str) -> list[str]:
+    """The names in the cell of a claim, in order."""
+    nodes = ast.walk(ast.parse(claims(stem)[label]))
+    return list(dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name)))
 
 
-def holds_and_falls(
+def check(
     stem: str,
     label: str,
-    wrong: dict[str, tuple[str, dict]],
-    known: Callable[[], dict[str, object]] = dict,
-) -> None:
-    """Assert that a claim holds with the ``known`` names, and fails with each wrong one.
+    given: dict[str, object],
+    changed: dict[str, Callable[[object], object]] | None = None,
+) -> dict[str, object]:
+    """Run the cell of a claim, and return its names.
 
-    A wrong one replaces a name of the lecture, or a name in a module of the library.
+    ``given`` names stand in place of the lecture's, and each ``changed`` name becomes what its
+    function makes of it. Raises ``AssertionError`` if the claim fails, ``RuntimeError`` if
+    something fails before it.
     """
-    cases = [names for claim, names in wrong.values() if claim == label]
-    assert cases
-    check(stem, label, known())
-    for names in cases:
-        called = {name: value for name, value in names.items() if isinstance(name, str)}
-        with pytest.MonkeyPatch.context() as patch:
-            for place in names.keys() - called.keys():
-                patch.setattr(*place, names[place])
-            with pytest.raises(AssertionError):
-                check(stem, label, known() | called)
+    threads, dtype, left = torch.get_num_threads(), torch.get_default_dtype(), changed or {}
+    torch.manual_seed(0)
+    names: dict[str, object] = {"__name__": stem}
+    fixed: dict[str, object] = SILENT | given
+    try:
+        for statement in _needed(stem, label, frozenset(given)):
+            exec(compile(ast.Module([statement], []), stem, "exec"), names)  # noqa: S102
+            fixed |= {
+                name: left[name](names[name])
+                for name in (left.keys() & names.keys()) - fixed.keys()
+            }
+            names |= fixed
+        before = dict(names)
+    except AssertionError as error:
+        raise RuntimeError(f"this falls before {label}: {ast.unparse(statement)}") from error
+    else:
+        exec(claims(stem)[label], names)  # noqa: S102
+        return before
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_default_dtype(dtype)
 
 
 @cache
-def _needed(stem: str, label: str) -> list[ast.stmt]:
+def _needed(stem: str, label: str, given: frozenset[str]) -> list[ast.stmt]:
     """The statements before the cell of a claim that it depends on, directly or not."""
     kept: list[ast.stmt] = []
     wanted, _ = _flow(ast.parse(claims(stem)[label]).body)
+    wanted -= given
     before = _cells(stem)[: [found for found, _ in _cells(stem)].index(label)]
     for statement in reversed([one for _, source in before for one in ast.parse(source).body]):
         reads, binds = _names(statement)
         if binds & wanted or _changed(statement) & wanted:
             kept.append(statement)
             wanted = wanted - binds | reads if isinstance(statement, SURE) else wanted | reads
+            wanted -= given
     return kept[::-1]
 
 
@@ -148,10 +144,20 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 def _changed(statement: ast.stmt) -> set[str]:
-    """The name of an object that a method call may change, as in ``model.eval()``."""
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute() as place)):
-            while isinstance(place, ast.Attribute | ast.Subscript):
-                place = place.value
-            return {place.id} if isinstance(place, ast.Name) else set()
-    return set()
+    """The objects that a method call or an item may change, as in ``model.eval()``."""
+    places = (
+        [statement.value.func]
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        else []
+    )
+    places += [
+        target
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Subscript)
+    ]
+    bases = [
+        next(node for node in ast.walk(place) if not hasattr(node, "value")) for place in places
+    ]
+    return {base.id for base in bases if isinstance(base, ast.Name)}
