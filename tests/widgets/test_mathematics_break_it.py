@@ -1,17 +1,13 @@
 """Every claim of BreakIt, run in Chromium, against course_lib."""
 
 import pytest
-from broken_claims import RESIDUALS, residual
-from in_the_page import Javascript, uniform
+from broken_claims import residual
+from in_the_page import Javascript
 
 from course_lib.widgets.break_it import CLAIMS
 
 TRIALS, FEW = 60, 12
 BENDS = {name: [1] if about.switch else [0.1, 1] for name, about in CLAIMS.items()}
-
-
-def test_every_claim_has_a_residual_in_course_lib():
-    assert RESIDUALS.keys() == CLAIMS.keys()
 
 
 def test_a_claim_holds_in_every_case_and_has_no_counterexample(javascript: Javascript):
@@ -20,7 +16,6 @@ def test_a_claim_holds_in_every_case_and_has_no_counterexample(javascript: Javas
     for (name, about), trials in zip(CLAIMS.items(), runs, strict=True):
         assert len({str(trial["given"]) for trial in trials}) > TRIALS / 4, name
         assert all(0 <= trial["residual"] <= about.tolerance for trial in trials), name
-        assert all(residual(name, t["given"], 0) <= about.tolerance for t in trials[::10]), name
     given = [[name, 3, 0, about.tolerance, TRIALS] for name, about in CLAIMS.items()]
     assert javascript("break_it.js", "counterexample", given) == [None] * len(CLAIMS)
 
@@ -51,11 +46,3 @@ def test_a_bent_claim_breaks_soon_and_course_lib_confirms_the_smallest_case(
         assert residual(name, broken["path"][0], bend) > tolerance, name
         assert residual(name, broken["small"], bend) > tolerance, name
         assert len(str(broken["small"])) <= len(str(broken["path"][0])), name
-
-
-def test_the_numbers_of_a_case_are_those_of_its_seed(javascript: Javascript):
-    seed, n = 5, 7
-    [trials] = javascript("break_it.js", "trials", [["there-and-back", seed, 0, n + 1]])
-    q, p, h = (uniform(seed, n * 4096 + k) for k in range(3))
-    given = {"q": round(20 * (2 * q - 1)) / 10, "p": round(20 * (2 * p - 1)) / 10}
-    assert trials[n]["given"] == pytest.approx(given | {"h": (1 + int(10 * h)) / 10})

@@ -1,49 +1,13 @@
 """Drawings of live figures beyond their readings, run in Chromium, against course_lib."""
 
 import itertools
-import math
-from typing import Any
 
-import numpy as np
 import torch
 from in_the_page import Twice, alike, assert_close, tensor
-from live_figures import (
-    KINDS_OF_STACKS,
-    coupled,
-    filled_stack,
-    graph_of,
-    normals,
-    run,
-    through_stack,
-    turn_of,
-)
+from live_figures import coupled, graph_of, normals, turn_of
 from torch import Tensor
 
 from course_lib.symplectic import SymplecticAttention
-
-
-def networks(random: np.random.Generator) -> list[Any]:
-    return [random.normal(size=(2, 2)), random.normal(size=2), 12, bool(random.integers(2))]
-
-
-def states_and_gradients(matrix: Tensor, start: Tensor, steps: int, tanh: Any) -> dict[str, Any]:
-    def after(h: Tensor) -> Tensor:
-        return run(matrix, h, steps=steps, tanh=tanh)
-
-    slopes = torch.autograd.functional.jacobian(after, start)
-    return {"states": after(start), "gradient": torch.linalg.matrix_norm(slopes, 2)}
-
-
-TOKENS = normals(2 * 3 * 4, 1).view(2, 3, 4)
-DRAWS_OF_A_STACK = normals(6 * (4 * 4 * 4 + 3 * 4), 2)
-SIZES = [
-    {"layers": 6, "d": 4, "gain": gain, "biases": biases}
-    for gain, biases in ((0.5, True), (1.4, False))
-]
-
-
-def stacked(kind: str, draws: Tensor, size: dict[str, Any], *vectors: Tensor) -> dict[str, Any]:
-    return through_stack(filled_stack(kind, draws, **size), *vectors)
 
 
 def along_edges(layer: str, rounds: int, listener: int) -> Tensor:
@@ -64,23 +28,6 @@ def along_edges(layer: str, rounds: int, listener: int) -> Tensor:
 
 
 test_what_live_figures_draw_is_what_course_lib_computes = alike(
-    Twice(
-        "js/maths/scaling.js",
-        "(value) => nearestRatio([1, 2, 4, 64], value)",
-        lambda value: abs(np.log([1, 2, 4, 64]) - math.log(value)).argmin(),
-        lambda random: [10 ** random.uniform(-1, 3)],
-    ),
-    Twice("js/maths/spectral.js", "runOf", states_and_gradients, networks, draws=20),
-    Twice(
-        "js/maths/deep_stack.js",
-        "(kind, draws, size, ...vectors) => throughStack(kind, layersOf(draws, size), ...vectors)",
-        stacked,
-        cases=[
-            [kind, DRAWS_OF_A_STACK, size, *TOKENS]
-            for kind, size in itertools.product(KINDS_OF_STACKS, SIZES)
-        ],
-        atol=1e-13,
-    ),
     Twice(
         "js/maths/listening.js",
         """(layer, rounds, listener) => {

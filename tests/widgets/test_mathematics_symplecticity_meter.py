@@ -1,6 +1,5 @@
 """The mathematics of SymplecticityMeter's JavaScript, run in Chromium, against course_lib."""
 
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +10,6 @@ from in_the_page import Javascript, assert_close, tensor
 from judges.symplecticity_meter import Force, force_of, ride_to, round_trip, windows, work_along
 
 ATTENTION = "js/maths/symplectic_attention.js"
-LOOPS = "js/symplecticity_meter/loops.js"
 FORCES = [(s, f) for s in ("vector", "matrix") for f in ("full", "shortcut")]
 SPARE, ROUNDS = 0.3, 6
 
@@ -66,16 +64,3 @@ def test_the_time_of_a_bead_follows_from_its_speeds(
         assert time == pytest.approx(until, abs=0.01)
         compared += 1
     assert compared > 3
-
-
-def test_loops_keep_their_shape_when_they_grow_and_stop_at_the_rim_when_they_move(
-    javascript: Javascript,
-):
-    loop = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]]
-    [size] = javascript(LOOPS, "sizeOf", [[loop]])
-    assert size == pytest.approx(math.hypot(1, 0.5))
-    [half] = javascript(LOOPS, "resized", [[loop, size / 2]])
-    assert_close(half, [[0.5, 0.25], [1.5, 0.25], [1.5, 0.75], [0.5, 0.75]])
-    [free, stopped] = javascript(LOOPS, "moved", [[loop, [-1, 0.5], 2.5], [loop, [5, 0.5], 2.5]])
-    assert_close(free, tensor(loop) + tensor([-1, 0.5]))
-    assert_close(stopped, tensor(loop) + tensor([0.5, 0.5]))
