@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeded_tensors import assert_close, perturbed, randn
 from torch.nn import functional as F
-from train_astromer import IN_LECTURE, error_of, watched
 
 from course_lib.light_curves import (
     BRIGHTNESS,
@@ -20,7 +19,6 @@ from course_lib.light_curves import (
     negative_log_likelihood,
     reconstruction_error,
 )
-from course_lib.models.stars import load_astromer
 
 FREQUENCY = torch.tensor([1.0, 2.0, 3.0])
 
@@ -220,14 +218,6 @@ def test_the_likelihood_of_hidden_nights_is_a_normal_density():
         said[HIDDEN], light[HIDDEN], deviation[HIDDEN].square(), full=True, eps=1e-12
     )
     assert_close(found, library, 1e-9)
-
-
-@pytest.mark.slow
-def test_held_out_stars_have_the_recorded_error():
-    clock = "days"
-    model, about = load_astromer(clock)
-    found = error_of(model, *watched("test", clock, value=1, visible=IN_LECTURE))
-    assert found == pytest.approx(about["error"]["test"], rel=1e-3)
 
 
 def test_the_embedding_is_the_mean_over_visible_nights():

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from course_lib.models.deep_stacks import KINDS, StackedLayer, deep_stack
+from course_lib.models.deep_stacks import KINDS, StackedLayer
 
 
 def normed(x: torch.Tensor) -> torch.Tensor:
@@ -25,10 +25,3 @@ def test_a_layer_is_its_formula() -> None:
         torch.manual_seed(0)
         layer, x = StackedLayer(kind, 6), 3 * torch.randn(5, 6)
         torch.testing.assert_close(layer(x), FORMULAS[kind](layer.f, x))
-
-
-def test_a_stack_applies_its_layers_in_order() -> None:
-    for kind in KINDS:
-        torch.manual_seed(0)
-        stack, x = deep_stack(kind, 3, 4), torch.randn(2, 4)
-        torch.testing.assert_close(stack(x), stack[2](stack[1](stack[0](x))))

@@ -1,7 +1,5 @@
 """The graph of digits, flows as filters, and the readout, against independent implementations."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -13,7 +11,6 @@ from course_lib.models.digit_graph import (
     accuracies,
     digit_graph,
     draw_labels,
-    gap,
     layer_filter,
     read_out,
     time_filter,
@@ -73,14 +70,3 @@ def test_the_readout_is_ridge_regression_to_the_classes(digits):
         answers.append(torch.from_numpy(model.predict(digits.x.numpy()).argmax(1)))
     expected = accuracies(torch.stack(answers), digits.digit, split)
     torch.testing.assert_close(read_out(digits.x, digits.digit, split, [ridge]), expected)
-
-
-def test_accuracy_is_separate_for_validation_and_test_digits():
-    digit, split = torch.zeros(6).long(), (torch.tensor([[0]]), torch.tensor([[1, 2]]))
-    validated, tested = accuracies(torch.tensor([[0, 0, 1, 0, 1, 1]]), digit, split)
-    assert (validated.item(), tested.item()) == (1 / 2, pytest.approx(1 / 3))
-
-
-def test_a_gap_has_the_standard_error_of_a_mean():
-    one, other = torch.tensor([0.9, 0.8]), torch.tensor([0.7, 0.7])
-    assert gap(one, other) == pytest.approx((15, 10 / math.sqrt(2) / math.sqrt(2)))

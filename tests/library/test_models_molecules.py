@@ -10,7 +10,6 @@ from course_lib.models.molecules import (
     ATOM_FEATURES,
     BOND_FEATURES,
     ELEMENTS,
-    LAYERS,
     Molecule,
     MoleculeNetwork,
     free_valence,
@@ -18,7 +17,6 @@ from course_lib.models.molecules import (
     load_molecules,
     train_network,
 )
-from course_lib.models.stored import contents
 from course_lib.support.training import seed
 
 MOLECULES = load_molecules()
@@ -129,30 +127,6 @@ def test_the_network_computes_its_formula() -> None:
     for molecule in TESTS[:20]:
         answer = network(molecule.graph().to(dtype=torch.float64)).item()
         assert answer == pytest.approx(by_hand(network, molecule), abs=1e-10)
-
-
-def test_molecules_in_a_batch_are_independent() -> None:
-    network = load_molecule_network().double()
-    graphs = [molecule.graph().to(dtype=torch.float64) for molecule in TESTS[:10]]
-    alone = torch.cat([network(graph) for graph in graphs])
-    assert torch.allclose(network(Graph.batched(graphs)), alone, atol=1e-10)
-
-
-@pytest.mark.slow
-def test_the_stored_weights_have_the_recorded_error() -> None:
-    for kind in LAYERS:
-        stored = contents("molecule_networks.npz")
-        assert stored["kinds"] == list(LAYERS)
-        told = stored["error"][list(LAYERS).index(kind)].tolist()
-        seeds = stored["seeds"].tolist()
-        graph, measured = batch(TESTS)
-        with torch.no_grad():
-            found = [
-                (load_molecule_network(kind, s)(graph) - measured).square().mean().sqrt().item()
-                for s in seeds
-            ]
-        assert found == pytest.approx(told, abs=1e-3)
-        assert len(set(found)) == len(seeds) == 5
 
 
 def test_a_network_learns() -> None:

@@ -1,11 +1,8 @@
-import json
-
 import pytest
 import torch
 from seeded_tensors import assert_close, randn, randomized
 
 from course_lib.mechanics import CoupledOscillators, integrate, stoermer_verlet, symplecticity_error
-from course_lib.models.stored import DATA
 from course_lib.models.sympnets import (
     STEP,
     SYSTEM,
@@ -15,13 +12,11 @@ from course_lib.models.sympnets import (
     StandardTransformer,
     comes_next,
     learn,
-    load_sympnet,
     missed,
     pieces,
     reference,
     roll_out,
 )
-from course_lib.symplectic import SympNet
 
 D = 2
 NETWORKS = {
@@ -90,29 +85,6 @@ def test_the_weights_of_the_pairs_sum_to_one_and_are_equal_where_the_pool_is_a_m
     assert looked.std() > 1e-3
     alike = NETWORKS["mean"].encoder.weights(*context)
     assert_close(alike, torch.full((3, 1, 7), 1 / 7, dtype=torch.float64))
-
-
-def test_the_trained_network_has_the_recorded_error_and_uses_its_prompt():
-    measured = json.loads((DATA / "prompted_sympnets.json").read_text())
-    error = {row["kind"]: row["test"] for row in measured["rows"] if row["seed"] == 0}
-    network, blind = load_sympnet(), load_sympnet("SympNet")
-    assert isinstance(blind, SympNet)
-    q, p = 2 * torch.rand(2, 60, D, generator=torch.Generator().manual_seed(3)).double() - 1
-    k = torch.linspace(0.2, 2, 60).double()
-    runs = [
-        integrate(CoupledOscillators(coupling=each), *start, dt=0.03, steps=160)
-        for each, *start in zip(k.tolist(), q, p, strict=True)
-    ]
-    q, p = (torch.stack([getattr(run, name)[::10] for run in runs]) for name in "qp")
-    before, after = (q[:, 8], p[:, 8]), (q[:, 9], p[:, 9])
-
-    def missed(found):
-        return sum((a - b).square().mean() for a, b in zip(found, after, strict=True)).item()
-
-    read = missed(network(*before, context=(q[:, :8], p[:, :8])))
-    misled = missed(network(*before, context=(q[:, :8].flip(0), p[:, :8].flip(0))))
-    assert error["attention"] / 10 < read < 5 * error["attention"]
-    assert read < missed(blind(*before)) / 5 < misled
 
 
 # Networks that learn the motion of two springs ---------------------------------------------------

@@ -1,4 +1,4 @@
-"""Jet taggers: ten numbers and their formulas, networks in training, the bundled one."""
+"""Jet taggers: ten numbers and their formulas, networks in training."""
 
 import itertools
 import math
@@ -24,11 +24,9 @@ from course_lib.models.tagging import (
     TAGGERS,
     DeepSet,
     evaluate,
-    fit_forest,
     jet_inputs,
     kinds_alone,
     load_jets,
-    load_tagger,
     logits_of,
     mirrored,
     rejection,
@@ -78,17 +76,6 @@ def test_the_summary_of_a_jet_is_that_of_its_formulas() -> None:
         }
         assert tuple(expected) == SUMMARY
         assert found[n].tolist() == pytest.approx(list(expected.values()), rel=1e-5)
-
-
-def test_trees_learn_and_a_seed_makes_a_difference() -> None:
-    learned, asked = SIDES.train[:400], SIDES.valid[:300]
-    given_numbers = jet_summary(asked).numpy()
-    first, again, other = (
-        fit_forest(learned, seed=seed, trees=10).predict_proba(given_numbers) for seed in (0, 0, 1)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-    assert evaluate(torch.from_numpy(first).log(), asked.label).accuracy > 0.5
 
 
 @settings(max_examples=10)
@@ -175,16 +162,6 @@ def test_rejection_follows_from_the_roc_curve() -> None:
         again = rejection(logits, label, signal="Wqq", efficiency=efficiency, **called)
         assert again == found
     assert rejection(100 * F.one_hot(label, 5).float(), label, signal="top") == math.inf
-
-
-@pytest.mark.slow
-def test_the_bundled_network_has_the_recorded_loss() -> None:
-    model, about = load_tagger()
-    asked = jet_inputs(SIDES.valid)
-    assert not model.training
-    result = evaluate(logits_of(model, asked), asked.label)
-    assert result.loss == pytest.approx(about["loss"]["valid"], abs=1e-3)
-    assert result.accuracy == pytest.approx(about["accuracy"]["valid"], abs=1e-3)
 
 
 def test_kinds_alone_gives_kinds_and_charges_and_nothing_else() -> None:

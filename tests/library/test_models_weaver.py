@@ -26,14 +26,6 @@ def test_pairwise_features_equal_the_authors() -> None:
     assert_close(found[:, ~apart][..., 3].exp(), expected[:, ~apart][..., 3].exp(), 1e-6)
 
 
-def test_a_block_equals_the_authors() -> None:
-    network = ours()
-    embedded = network.embed(network.standard(EXAMPLE.features))
-    bias = network.bias(pairwise_features(EXAMPLE.momenta), like=embedded)
-    found = network.blocks[0](embedded, mask=REAL[:, None, None, :], bias=bias)
-    assert_close(found[REAL], EXAMPLE.block[REAL], 1e-6)
-
-
 def test_the_network_equals_the_authors() -> None:
     network = ours()
     found = network(EXAMPLE.features, pairwise_features(EXAMPLE.momenta), valid=REAL)

@@ -7,10 +7,7 @@ from course_lib.models.words.induction import (
     StringReader,
     ToldReader,
     head_scores,
-    reader_accuracy,
-    reader_loss,
     returning_strings,
-    train_reader,
 )
 from course_lib.support.training import seed
 
@@ -50,15 +47,9 @@ def test_a_told_reader_is_given_the_letter_before() -> None:
     assert changed.nonzero().flatten().tolist() == [4, 5]
 
 
-def test_training_lowers_the_loss_and_scores_follow_from_the_weights() -> None:
-    random = seed(0)
+def test_scores_of_heads_follow_from_the_weights() -> None:
+    seed(0)
     reader = StringReader(layers=1)
-    before = reader_loss(reader, STRINGS)
-    losses = train_reader(reader, random, steps=30, progress=False)
-    assert len(losses) == 30
-    assert reader_loss(reader, STRINGS) < before
-    assert 0 <= reader_accuracy(reader, STRINGS) < 1
-
     back, found = head_scores(reader, STRINGS)
     weights = reader.weights(STRINGS.ids)
     assert back.shape == found.shape == (1, 2)
