@@ -15,43 +15,29 @@ from playwright.sync_api import Page, expect
 from small_widgets import make
 from widget_page import bare_page
 
-HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "html"]
 SLIDES = [Path(sys.executable).with_name("jupyter-book"), "build", "-q", "-W", "--keep-going", "-n"]
 SLIDES += ["--builder", "custom", "--custom-builder", "slides"]
 
 
-# Exported notebooks ----------------------------------------------------------------------------
-
-
-def notebook_with(folder: Path, *cells: str) -> Path:
-    path = folder / "small.ipynb"
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(notebook, path)
-    return path
+def run(command: list) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_widget_is_alive_in_the_html_that_nbconvert_writes(
     open_page: Callable[..., Page], watch: Watch, tmp_path: Path
 ):
-    path = notebook_with(
-        tmp_path,
-        "from course_lib.widgets import SoftLookup",
+    path = tmp_path / "small.ipynb"
+    cell = nbformat.v4.new_code_cell(
+        "from course_lib.widgets import SoftLookup\n"
         'SoftLookup(["a", "b"], [[0.0, 0.6], [0.9, -0.5]], [1.0, 2.0], query=[-0.5, -0.5])',
     )
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=kernel), path)
     # Where a notebook holds widget state, nbconvert prefers a widget manager from a CDN to the
     # widget's own HTML; a setting in .venv, put there with the requirements, keeps it out.
-    done = subprocess.run(
-        [*NBCONVERT, "--execute", path],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run([*NBCONVERT, "--execute", path])
     # nbconvert's template loads require.js and MathJax. The widget must work without them.
     watch.allowed.add("cdnjs.cloudflare.com")
     watch.expected_errors = ("net::ERR_NAME_NOT_RESOLVED",)
@@ -59,8 +45,6 @@ def test_a_widget_is_alive_in_the_html_that_nbconvert_writes(
     [widget] = widgets(page)
     operate_every_control(widget, Keyboard(page))
 
-
-# Other people's pages --------------------------------------------------------------------------
 
 LAID_OUT = {
     "flex row": "<div style='display: flex'>{}</div>",
@@ -99,16 +83,10 @@ def test_a_figure_that_a_page_lets_run_no_code_says_why_in_one_sentence(
     watch.errors.clear()
 
 
-# Slides ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def slides(serve: Callable[[Path], Folder], site: Folder) -> Folder:
     """The slides of every lecture, as `make slides` builds them after the book."""
-    done = subprocess.run(
-        [*SLIDES, site.path.parents[1]], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run([*SLIDES, site.path.parents[1]])
     return serve(site.path.parent / "slides")
 
 
