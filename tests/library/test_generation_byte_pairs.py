@@ -49,13 +49,3 @@ def test_pieces_join_to_the_text_and_follow_from_the_merges_in_order(
         pieces = merged(pieces, pair)
     assert encode(text, merges) == pieces
     assert decode(pieces) == text
-
-
-def test_ties_between_pairs_are_broken_alphabetically() -> None:
-    assert learn_merges(["cd", "ab"], 1) == learn_merges(["ab", "cd"], 1) == [("a", "b")]
-
-
-def test_there_are_no_more_merges_than_pairs() -> None:
-    assert learn_merges(["abc"], 9) == [("a", "b"), ("ab", "c")]
-    assert learn_merges([], 3) == []
-    assert encode("", [("a", "b")]) == []

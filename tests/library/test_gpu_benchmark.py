@@ -83,19 +83,6 @@ def test_only_our_own_rows_of_this_run_are_judged_each_by_its_dtype(report, tmp_
 # Timing ----------------------------------------------------------------------------------------
 
 
-def test_a_peer_that_fails_is_a_row_with_its_error_and_the_others_go_on():
-    class TritonLikeError(Exception):
-        pass
-
-    def bad():
-        raise TritonLikeError("no such tile\nand much more")
-
-    rows = measuring.in_turns(CountingClock(), {"good": lambda: 1, "bad": bad, "fine": lambda: 2})
-    assert rows["bad"] == {"failed": "TritonLikeError: no such tile"}
-    assert rows["good"]["ms"] > 0
-    assert rows["fine"]["runs"] == rows["good"]["runs"]
-
-
 def test_a_lost_device_ends_the_run_and_keeps_what_was_measured(report, monkeypatch):
     def lost():
         raise RuntimeError("an illegal memory access was encountered")
@@ -143,24 +130,6 @@ def test_a_wrong_head_and_a_wrong_gradient_are_found():
     output[-1] += 1
     assert exact.error_of_output(output) > 0.1
     assert exact.error_of_gradients((for_z, for_A.mT)) > 0.1
-
-
-def test_grouped_heads_are_compared_with_the_keys_that_they_share():
-    torch.manual_seed(0)
-    query, key, value = torch.randn(2, 4, 5, 8), torch.randn(2, 2, 5, 8), torch.randn(2, 2, 5, 8)
-
-    def grouped(q, k, v):
-        k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))
-        return gpu_cells.exact_attention(q, k, v, causal=True)
-
-    inputs = (query, key, value)
-    exact = measuring.Exact(
-        lambda *x: gpu_cells.exact_attention(*x, causal=True), inputs, (False,) * 3
-    )
-    assert exact.error_of_output(grouped(*inputs)) < 1e-5
-    assert exact.error_of_gradients(gradients_of(grouped, inputs, exact)) < 1e-5
-    with pytest.raises(ValueError, match="give it two heads"):
-        measuring.Exact(grouped, (query[:1], key[:1, :1], value[:1, :1]), (False,) * 3)
 
 
 # Slices ----------------------------------------------------------------------------------------

@@ -57,15 +57,6 @@ def test_gradient_and_divergence_are_the_incidence_matrix_and_its_transpose_in_t
     assert_close(divergence(g, EDGES, NODES), torch.from_numpy(D.T @ g.numpy()))
 
 
-@given(weighted_graphs())
-def test_the_divergence_is_the_adjoint_of_the_gradient_in_every_metric(graph):
-    edges, nodes, seed = graph
-    f, g = randn(nodes, 2, seed=seed), randn(edges.shape[1], 2, seed=seed + 1)
-    m, w = randn(nodes, seed=seed + 2).exp(), randn(edges.shape[1], seed=seed + 3).exp()
-    adjoint = divergence(g, edges, nodes, node_weights=m, edge_weights=w)
-    assert_close(inner(gradient(f, edges), g, weights=w), inner(f, adjoint, weights=m), 1e-10)
-
-
 def test_the_laplacian_is_that_of_scipy():
     weight = W.numpy()
     A = coo_array((weight, EDGES.numpy()), shape=(NODES, NODES)).toarray()

@@ -18,7 +18,7 @@ from course_lib.graph_dynamics import (
     evolve,
     laplacian,
 )
-from course_lib.mechanics import STEPPERS, integrate, stoermer_verlet
+from course_lib.mechanics import stoermer_verlet
 
 # A square with a diagonal, a pair with a loop, and a node alone: three components, four cycles.
 PAIRS = torch.tensor([[0, 1, 2, 3, 0, 4, 5], [1, 2, 3, 0, 2, 5, 5]])
@@ -152,19 +152,6 @@ def test_the_gradients_of_the_wave_are_those_of_autograd():
     slope_q, slope_p = torch.autograd.grad(WAVE.energy(q, p).sum(), (q, p))
     assert_close(WAVE.grad_q(q, p), slope_q)
     assert_close(WAVE.grad_p(q, p), slope_p)
-
-
-def test_every_stepper_takes_the_wave():
-    for method in STEPPERS:
-        u, v = randn(2, NODES), randn(2, NODES, seed=1)
-        generator = np.zeros((2 * NODES, 2 * NODES))
-        m, L = METRIC["node_weights"].numpy(), laplacian(PAIRS, NODES, **METRIC).numpy()
-        generator[:NODES, NODES:] = np.diag(1 / m)
-        generator[NODES:, :NODES] = -np.diag(m) @ L
-        orbit = integrate(WAVE, u, v, dt=1e-3, steps=20, method=method)
-        expected = scipy.linalg.expm(0.02 * generator) @ torch.cat([u, v], dim=1).T.numpy()
-        end = torch.cat([orbit.q[:, -1], orbit.p[:, -1]], dim=1)
-        assert_close(end, torch.from_numpy(expected.T.copy()), 1e-3)
 
 
 def test_every_solver_follows_the_exponential():

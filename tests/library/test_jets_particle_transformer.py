@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +9,6 @@ from seeded_tensors import assert_close, perturbed, randn
 
 from course_lib.jets import (
     ClassAttentionBlock,
-    ParticleAttentionBlock,
     ParticleTransformer,
     Standardization,
     pairwise_features,
@@ -73,22 +71,6 @@ def test_the_class_block_is_its_formula() -> None:
     )
     looked = token + layer.attended[0](attention(token, seen, seen)[0])
     assert_close(layer(token, x, mask=mask[None]), looked + layer.mlp(looked), 1e-9)
-
-
-def test_masks_that_do_not_fit_are_refused() -> None:
-    token, x = torch.zeros(3, 1, 8), torch.zeros(3, 5, 8)
-    seen, pairs = torch.ones(3, 2, 1, 6).bool(), torch.ones(3, 2, 5, 5).bool()
-    to_class, among = ClassAttentionBlock(8, 2), ParticleAttentionBlock(8, 2)
-    for mask in (seen[0, 0], seen[:, :1], seen[..., :1]):
-        assert to_class(token, x, mask=mask).shape == token.shape
-    for mask in (seen[..., 1:], seen[:2], seen[:1, 0], seen.float()):
-        with pytest.raises((TypeError, ValueError), match="mask"):
-            to_class(token, x, mask=mask)
-    for mask in (pairs[0, 0], pairs[:, :1], pairs[..., :1]):
-        assert among(x, mask=mask, bias=mask.float()).shape == x.shape
-    for mask in (pairs[..., 1:], pairs[:2], pairs[:, 0], pairs.float()):
-        with pytest.raises((TypeError, ValueError), match="mask"):
-            among(x, mask=mask)
 
 
 def test_a_class_token_looks_at_itself_and_at_real_particles() -> None:

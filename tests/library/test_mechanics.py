@@ -18,6 +18,7 @@ from course_lib.mechanics import (
     HenonHeiles,
     IntegrationError,
     Kepler,
+    LogarithmicHamiltonian,
     Pendulum,
     RigidBody,
     explicit_euler,
@@ -207,6 +208,9 @@ def starts(method):
     """One state and a batch for every system that the method supports."""
     yield from ((system, start(system, *batch)) for system in SYSTEMS for batch in ((), (2, 3)))
     yield Kepler(), start(Kepler(), 0)
+    for batch in ((), (2, 3)):
+        clock = LogarithmicHamiltonian(Kepler(mass=1.3, gravity=0.8))
+        yield clock, clock.extended(*start(clock.system, *batch))
     if method not in (symplectic_euler, stoermer_verlet):
         yield RigidBody(), (randn(2, 3),)
 

@@ -68,12 +68,6 @@ def test_the_bracket_is_that_of_autograd():
     torch.testing.assert_close(poisson_bracket(f, g)(q, p), expected)
 
 
-def test_sums_and_multiples_are_those_of_the_values():
-    f, g = real(5), TrigonometricPolynomial([[0], [0], [0.5]])
-    q, p = states()
-    torch.testing.assert_close((f + 3 * g)(q, p), f(q, p) + 1.5 * p[:, 0] ** 2)
-
-
 def test_the_first_three_terms_of_the_pendulum_are_those_of_the_book():
     q, p = states()
     H, H_2, H_3 = modified_pendulum(3)

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from course_lib.mechanics import (
-    STEPPERS,
     Kepler,
     LogarithmicHamiltonian,
     by_both_ends,
@@ -13,7 +12,6 @@ from course_lib.mechanics import (
     stoermer_verlet,
     symplectic_euler,
     symplecticity_error,
-    trajectories,
 )
 
 # Parameters other than 1, to detect a missing one.
@@ -80,16 +78,3 @@ def test_a_step_by_both_ends_can_be_reversed_or_is_refused():
     torch.testing.assert_close(back, q, rtol=0, atol=1e-14)
     with pytest.raises(ArithmeticError, match="shorter dt"):
         by_both_ends(Kepler(), q, p, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("method", "batch"), [(stoermer_verlet, ()), *((method, (2, 3)) for method in STEPPERS)]
-)
-def test_the_recorded_loop_and_pytorch_give_the_same_trajectory(method, batch, monkeypatch):
-    clock = LogarithmicHamiltonian(SUN)
-    state = clock.extended(*start(*batch))
-    fast = integrate(clock, *state, dt=0.05, steps=5, method=method)
-    monkeypatch.setattr(trajectories, "record", lambda *_: None)
-    plain = integrate(clock, *state, dt=0.05, steps=5, method=method)
-    for left, right in zip(fast, plain, strict=True):
-        torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-13)

@@ -24,13 +24,6 @@ def digits():
     return digit_graph()
 
 
-def test_every_digit_is_joined_to_eight_or_more_and_none_to_itself(digits):
-    source, target = digits.pairs
-    assert digits.pairs.flatten().bincount().min() >= 8
-    assert (source < target).all()
-    assert digits.pairs.unique(dim=1).shape == digits.pairs.shape
-
-
 def test_a_filter_of_heat_is_the_heat_that_is_integrated(digits):
     edges = torch.cat([digits.pairs, digits.pairs.flip(0)], dim=1)
     m, w = digits.metric.values()
@@ -49,15 +42,6 @@ def test_many_short_layers_are_the_flow(flow):
     for wrong in (layer_filter, time_filter):
         with pytest.raises(ValueError, match="flow"):
             wrong("sound", rate, *([1, 0.5] if wrong is layer_filter else [1.0]))
-
-
-def test_each_draw_has_balanced_labels_none_of_them_for_validation(digits):
-    known, validation = draw_labels(digits.digit, 50, range(3))
-    assert known.shape == (3, 50)
-    assert validation.shape == (3, 300)
-    for labels, choosing in zip(known, validation, strict=True):
-        assert digits.digit[labels].bincount().tolist() == [5] * 10
-        assert len({*labels.tolist(), *choosing.tolist()}) == 350
 
 
 def test_the_readout_is_ridge_regression_to_the_classes(digits):

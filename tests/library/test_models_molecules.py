@@ -12,7 +12,6 @@ from course_lib.models.molecules import (
     ELEMENTS,
     Molecule,
     MoleculeNetwork,
-    free_valence,
     load_molecule_network,
     load_molecules,
     train_network,
@@ -49,31 +48,6 @@ def test_the_valence_rule_finds_all_hydrogens_but_those_of_pyrroles() -> None:
         pyrrole = molecule.aromatic & (molecule.element == ELEMENTS.index("N"))
         assert not (missed & ~pyrrole).any()
         assert (molecule.hydrogens[missed] == 1).all()
-
-
-def test_hydrogens_fill_the_usual_valence() -> None:
-    for element, charge, orders, hydrogens in [
-        ("C", 0, [], 4),
-        ("C", 0, [4, 4], 1),
-        ("C", 0, [4, 4, 4], 0),
-        ("C", 0, [4], 2),
-        ("N", 1, [1], 3),
-        ("O", -1, [1], 0),
-        ("S", 0, [1, 2, 2], 1),
-        ("S", 0, [4, 4], 0),
-        ("P", 0, [1, 1, 1, 2], 0),
-        ("Cl", 0, [], 1),
-        ("F", 0, [1, 1], 0),
-    ]:
-        assert free_valence(element, charge, orders) == hydrogens
-
-
-def test_an_erased_atom_opens_its_ring_and_adds_hydrogens_to_its_neighbours() -> None:
-    cyclohexane = Molecule.drawn("CCCCCC", [(a, b, 1) for a, b, _ in RING])
-    pentane = cyclohexane.without(2)
-    assert pentane.hydrogens.tolist() == [2, 3, 3, 2, 2]
-    assert not pentane.in_ring.any()
-    assert cyclohexane.in_ring.all()
 
 
 def test_a_graph_has_the_columns_that_the_module_names() -> None:

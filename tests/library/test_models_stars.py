@@ -14,7 +14,6 @@ from course_lib.models.stars import (
     JITTERS,
     LARGEST_ERROR,
     NIGHTS,
-    harmonic_variance,
     likeliest_jitter,
     load_macho,
     load_stars,
@@ -166,22 +165,6 @@ def test_hidden_nights_have_no_effect(curves):
             strict=True,
         ):
             assert torch.equal(found, expected)
-
-
-def test_a_prior_is_as_wide_as_stars_vary():
-    stars = load_stars().where("train")
-    wave = torch.tensor([1.0, 0, 0])
-    one = stars[torch.arange(1)]
-    sinusoid = type(one)(
-        one.name, one.kind, one.side, one.magnitude, one.period, one.amplitude, one.ratio * wave,
-        one.shift,
-    )  # fmt: skip
-    variance = harmonic_variance(sinusoid)
-    half = one.amplitude[0, 0].item() / 2
-    assert variance[1].item() == pytest.approx(half**2 / 2, rel=1e-3)
-    assert variance[1] == variance[2]
-    assert variance[3:].abs().max() < 1e-9
-    assert (harmonic_variance(stars).diff()[2::2] < 0).all()
 
 
 def test_the_excess_noise_is_that_of_the_largest_evidence(curves):

@@ -14,18 +14,15 @@ from torch.nn import functional as F
 
 from course_lib.jets import (
     FEATURES,
-    PARTICLES,
     SUMMARY,
     jet_summary,
     pairwise_features,
-    particle_features,
 )
 from course_lib.models.tagging import (
     TAGGERS,
     DeepSet,
     evaluate,
     jet_inputs,
-    kinds_alone,
     load_jets,
     logits_of,
     mirrored,
@@ -139,14 +136,6 @@ def test_a_network_learns_and_a_seed_makes_it_again(kind) -> None:
     assert torch.equal(*logits)
 
 
-def test_evaluation_counts_right_answers() -> None:
-    chance = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]])
-    result = evaluate(chance.log(), torch.tensor([0, 1, 2, 1]))
-    assert result.accuracy == 0.75
-    assert result.loss == pytest.approx(-np.mean(np.log([0.7, 0.3, 0.7, 0.6])), abs=1e-6)
-    assert result.confusion.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-
-
 def test_rejection_follows_from_the_roc_curve() -> None:
     random = torch.Generator().manual_seed(0)
     label = torch.randint(5, (4000,), generator=random)
@@ -162,14 +151,3 @@ def test_rejection_follows_from_the_roc_curve() -> None:
         again = rejection(logits, label, signal="Wqq", efficiency=efficiency, **called)
         assert again == found
     assert rejection(100 * F.one_hot(label, 5).float(), label, signal="top") == math.inf
-
-
-def test_kinds_alone_gives_kinds_and_charges_and_nothing_else() -> None:
-    some = SIDES.test[:40]
-    inputs = kinds_alone(some, above=2.0)
-    light = some[some.label < 2]
-    assert (inputs.label == light.label).all()
-    assert (inputs.valid == (light.pt > 2.0)).all()
-    known = [k for k in range(len(FEATURES)) if (inputs.features[..., k] != 0).any()]
-    assert {"charge", "photon"} <= {FEATURES[k] for k in known} <= {"charge", *PARTICLES}
-    assert_close(inputs.features[..., known], particle_features(light)[..., known])

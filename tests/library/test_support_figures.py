@@ -79,13 +79,6 @@ def test_show_says_whether_axes_stand_side_by_side(monkeypatch):
         assert page.startswith(f'<figure class="{arrangement}" ')
 
 
-def test_a_colour_bar_does_not_stand_side_by_side(monkeypatch):
-    figure, axes = figures.new()
-    figure.colorbar(figures.heatmap(axes, np.eye(3)))
-    page = displayed_html(monkeypatch, lambda: figures.show(figure, alt="a map"))
-    assert page.startswith('<figure class="single" ')
-
-
 def test_show_refuses_a_figure_without_alt_text():
     with pytest.raises(ValueError, match="say in a sentence"):
         figures.show(figures.new()[0], alt="  ")

@@ -108,10 +108,8 @@ def test_gradients_of_a_mixture_are_those_of_the_loop() -> None:
         torch.autograd.grad((output * mix).sum(), leaves)
         for output in (mixture(x), one_by_one(mixture, x))
     )
-    assert mixture.router.weight.shape == found[1].shape
     assert found[1].abs().max() > 1e-6
-    for ours, theirs in zip(found, wanted, strict=True):
-        assert_close(ours, theirs)
+    assert_close(found, wanted)
 
 
 @settings(max_examples=20)

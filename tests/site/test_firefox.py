@@ -119,23 +119,3 @@ def test_a_page_opens_in_firefox_and_each_of_its_figures_works(
             answers(figure)
         elif kind == "Prediction":  # what waits for it comes next
             figure.get_by_role("button", name=re.compile("Show me|Compare")).click()
-
-
-def test_faults_of_a_page_in_firefox_are_detected(window: tuple[Page, Watch], tmp_path: Path):
-    page, watch = window
-    wrong = tmp_path / "wrong.html"
-    wrong.write_text(
-        """<script>
-          console.error("said");
-          new Image().src = "https://example.com/";
-          throw new Error("thrown");
-        </script>""",
-        encoding="utf-8",
-    )
-    watch.errors.clear()
-    page.goto(wrong.as_uri())
-    observed(page)
-    said, thrown = watch.errors
-    assert said.startswith("said")
-    assert thrown == "thrown"
-    assert watch.strangers == ["https://example.com/"]

@@ -184,17 +184,6 @@ def covered(page: Page) -> list[object]:
     return page.locator(".cw-host").evaluate_all(COVERED, CONTROLS)
 
 
-def test_a_single_pale_text_is_found_in_a_fold_too(site: Folder, open_page: Callable[..., Page]):
-    page = open_page(site.url(pages(with_widgets=True)[-1]), formulas=False, reduced_motion=True)
-    page.evaluate(OPEN_FOLDS)
-    assert faint_texts(page) == []
-    for part in ("pre .line span", "article details p", ".cw label", "figure svg text"):
-        text = page.locator(part).filter(has_text=re.compile(r"\w\w")).last
-        text.evaluate("(e) => { e.style.color = e.style.fill = '#999'; }")
-        assert len(faint_texts(page)) == 1, part
-        text.evaluate("(e) => { e.style.color = e.style.fill = ''; }")
-
-
 def payloads(page: Page) -> list[tuple[str, int]]:
     """The bytes of each widget of the page: its state, its module and the stylesheet."""
     texts = page.locator(".cw-host").evaluate_all(
@@ -242,23 +231,6 @@ def test_a_figure_follows_the_theme_button_and_so_does_the_next_page(
     assert widgets(page)[0].evaluate(paper) != light
     page.goto(site.url("book/notation.html"))
     assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
-
-
-def test_on_paper_a_dark_page_is_light_and_its_code_is_whole(
-    site: Folder, open_page: Callable[..., Page]
-):
-    page = open_page(site.url(pages(with_widgets=True)[-1]), theme="dark")
-    theme = "() => document.documentElement.dataset.theme"
-    page.emulate_media(media="print")
-    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(theme) == "light"
-    cut = """() => [...document.querySelectorAll("pre")]
-      .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
-      .map((e) => e.textContent)"""
-    assert page.evaluate(cut) == []
-    page.emulate_media(media="screen")
-    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(theme) == "dark"
 
 
 CODE_CUT = """() => [...document.querySelectorAll(
@@ -340,22 +312,6 @@ def test_each_tab_stop_is_useful_and_none_is_a_formula(
     assert [stop for stop in stops if stop] == []
 
 
-def test_a_lecture_that_is_marked_as_read_is_ticked_in_the_menu_of_each_page(
-    site: Folder, open_page: Callable[..., Page]
-):
-    page = open_page(site.url(pages(with_widgets=True)[-1]), formulas=False)
-    button = page.locator(".read-mark button")
-    number = button.get_attribute("data-lecture")
-    entry = page.locator(f".bd-links a[data-lecture='{number}']").first
-    button.click()
-    expect(entry).to_have_attribute("data-read", "")
-    page.goto(site.url("book/notation.html"))
-    expect(entry).to_have_attribute("data-read", "")
-    page.go_back()
-    button.click()
-    expect(entry).not_to_have_attribute("data-read", "")
-
-
 def test_a_lecture_shows_its_number_and_minutes_and_links_to_its_neighbours(
     site: Folder, open_page: Callable[..., Page]
 ):
@@ -417,22 +373,6 @@ OVERRULED = """() => {
     .filter(({ selectorText }) => marks.some((mark) => mark.matches(selectorText)))
     .map((rule) => rule.cssText);
 }"""
-
-
-@pytest.mark.parametrize("page_path", [path for path in LECTURES if "04_recurrence" in path])
-def test_the_text_below_a_prediction_has_its_numbers(
-    site: Folder, open_page: Callable[..., Page], page_path: str
-):
-    page = open_page(site.url(page_path), formulas=False, reduced_motion=True)
-    asked = page.locator("[data-widget=Prediction]", has_text="recalls the first letter")
-    asked.get_by_role("button", name="Show me").click()
-    revealed = asked.locator(".cw-p-number")
-    expect(revealed).to_have_count(5)
-    told = page.locator(
-        "main p", has_text=re.compile("Rings stand|The GRU needs")
-    ).all_inner_texts()
-    numbers = re.findall(r"[\d.]+\.\d+ %", " ".join(told).replace("\u00a0", " "))
-    assert sorted(numbers) == sorted(revealed.all_inner_texts())
 
 
 def test_a_page_without_scripts_describes_each_widget(site: Folder, open_page: Callable[..., Page]):
