@@ -13,7 +13,6 @@ from torch.utils.data import DataLoader
 
 from course_lib.jets import Jets, JetStream, transverse_momentum
 from course_lib.jets.jetclass import BRANCHES, CLASSES, KINDS
-from course_lib.models.tagging import load_jets
 
 pytestmark = pytest.mark.slow
 
@@ -29,10 +28,11 @@ def written(
     seed: int = 0,
     fault: str = "",
     called: Callable[[str], str] = str,
+    number: int | None = None,
 ) -> dict[str, list[np.ndarray]]:
     """Write a file of one class like JetClass, with a fault in entry 3; return its content.
 
-    ``called`` renames branches of JetClass.
+    ``called`` renames branches of JetClass; ``number`` is the d0 of the first jet, and so on.
     """
     random = np.random.default_rng(seed)
     size = random.integers(1, 9, jets)
@@ -40,6 +40,8 @@ def written(
     total, spoilt = int(size.sum()), int(size[:3].sum())
     columns = {f"part_{name}": random.normal(0, 9, total) for name in ("px", "py", "pz")}
     columns |= {f"part_{name}": random.normal(0, 1, total) for name in ("d0val", "dzval")}
+    if number is not None:
+        columns["part_d0val"] = np.repeat(number + np.arange(jets), size).astype(float)
     columns["part_charge"] = random.integers(-1, 2, total).astype(np.float32)
     kind = random.integers(0, len(KINDS), total)
     columns |= {f"part_is{name}": kind == n for n, name in enumerate(KINDS)}
@@ -55,12 +57,22 @@ def written(
     return {name: [np.asarray(each) for each in column] for name, column in data.items()}
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[Path]:
-    paths = [tmp_path / f"{label}.root" for label in ("QCD", "Hbb", "Tbl")]
-    for seed, path in enumerate(paths):
-        written(path, 25, path.stem, seed=seed)
+UNEQUAL = (120, 77, 1, 46, 200)
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Five files of unequal length; d0 of all particles is the number of the jet."""
+    folder, number = tmp_path_factory.mktemp("ours"), 0
+    paths = [folder / f"{label}.root" for label in ("QCD", "Hgg", "Wqq", "Tbqq", "Hbb")]
+    for seed, (path, length) in enumerate(zip(paths, UNEQUAL, strict=True)):
+        written(path, length, path.stem, seed=seed, number=number)
+        number += length
     return paths
+
+
+def numbers_of(found: list[Jets]) -> list[int]:
+    return [int(n) for jets in found for n in jets.d0[:, 0].round()]
 
 
 def test_jets_equal_those_written(tmp_path: Path) -> None:
@@ -85,56 +97,13 @@ def test_jets_equal_those_written(tmp_path: Path) -> None:
     assert (transverse_momentum(jets.momenta).diff(dim=1) <= 1e-9).all()
 
 
-@pytest.mark.parametrize(("batch", "shuffle"), [(7, False), (7, True), (100, True)])
-def test_every_jet_is_read_once(files, batch, shuffle) -> None:
-    found = list(JetStream(files, batch=batch, particles=4, shuffle=shuffle))
-    sizes = [len(jets) for jets in found]
-    assert sizes == [batch] * (75 // batch) + [75 % batch] * (75 % batch > 0)
-    pt = torch.cat([jets.pt[:, 0] for jets in found])
-    in_order = torch.cat([jets.pt[:, 0] for jets in JetStream(files, batch=75, particles=4)])
-    assert torch.equal(pt.sort().values, in_order.sort().values)
-    assert torch.equal(pt, in_order) != shuffle
-
-
-KIND_OF = dict(enumerate(KINDS))
-SOURCE = load_jets().test
-CALLED = ("QCD", "Hgg", "Wqq", "Tbqq", "Hbb")  # our CLASSES, in order, under their names there
-
-
-def as_jetclass(path: Path, jets: Jets, *, number: int) -> None:
-    """Write our jets; d0 of their particles holds the number of the jet."""
-    size = jets.valid.sum(1).tolist()
-    columns = {f"part_p{x}": jets.momenta[..., n] for n, x in enumerate("xyz", 1)}
-    d0 = (number + torch.arange(len(jets))).double()[:, None].expand(jets.pt.shape)
-    columns |= {"part_d0val": d0, "part_dzval": jets.dz.double(), "part_charge": jets.charge}
-    columns |= {f"part_is{name}": jets.kind == n for n, name in KIND_OF.items()}
-    data = {
-        name: awkward.unflatten(column[jets.valid].numpy(), size)
-        for name, column in columns.items()
-    }
-    called = np.array(CALLED)[jets.label.numpy()]
-    data |= {f"label_{name}": called == name for name in CLASSES}
-    with uproot.recreate(path) as file:
-        file["tree"] = data
-
-
-UNEQUAL = (120, 77, 1, 46, 200)
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Five files of unequal length, one per class, like JetClass."""
-    paths, number = [], 0
-    for label, length in enumerate(UNEQUAL):
-        jets = SOURCE[SOURCE.label == label][:length].hardest(12)
-        paths.append(tmp_path_factory.getbasetemp() / f"ours_{label}.root")
-        as_jetclass(paths[-1], jets, number=number)
-        number += length
-    return paths
-
-
-def numbers_of(found: list[Jets]) -> list[int]:
-    return [int(n) for jets in found for n in jets.d0[:, 0].round()]
+@pytest.mark.parametrize(("batch", "shuffle"), [(7, False), (7, True), (500, True)])
+def test_every_jet_is_read_once(ours, batch, shuffle) -> None:
+    found = list(JetStream(ours, batch=batch, particles=4, shuffle=shuffle))
+    assert [len(jets) for jets in found] == [batch] * (444 // batch) + [444 % batch]
+    numbers = numbers_of(found)
+    assert sorted(numbers) == list(range(444))
+    assert (numbers == sorted(numbers)) != shuffle
 
 
 @pytest.mark.parametrize(
