@@ -1,7 +1,5 @@
 import string
 
-from hypothesis import given
-from hypothesis import strategies as st
 from small_widgets import make
 
 from course_lib.widgets.folding import folded
@@ -12,15 +10,11 @@ LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
 def test_capitals_and_accents_become_letters_of_the_alphabet():
     for name, alphabet, read in (
         ("Anna", LARGE, "ANNA"),
-        ("Anna", SMALL, "anna"),
         ("Anna", LARGE + SMALL, "Anna"),
-        ("Zoe\u0308", SMALL, "zoe"),
         ("Strauß", LARGE, "STRAUSS"),
         ("Łukasz Ørsted", SMALL + " ", "lukasz orsted"),
         ("Zoë", SMALL + "ë", "zoë"),
         ("ﬁn", SMALL, "fin"),
-        ("Jean-Luc", LARGE, "JEANLUC"),
-        ("Jean-Luc", SMALL + "-", "jean-luc"),
         ("Anne\u2011Marie d’Arc", SMALL, "annemariedarc"),
     ):
         assert folded(name, alphabet) == read
@@ -29,15 +23,8 @@ def test_capitals_and_accents_become_letters_of_the_alphabet():
         assert set(name) - set(SMALL) <= set(folded(name, SMALL))
 
 
-@given(st.text())
-def test_folding_twice_changes_nothing(text):
-    once = folded(text, LARGE)
-    assert folded(once, LARGE) == once
-
-
 def test_a_widget_reads_a_name_as_its_reader_writes_it():
     widget = make("LetterHider", word="Béad", hidden=[], words=["Cab"])
-    assert widget.word == "bead"
-    assert widget.words == ["cab"]
+    assert (widget.word, widget.words) == ("bead", ["cab"])
     widget.word = "DÄDE"
     assert widget.word == "dade"

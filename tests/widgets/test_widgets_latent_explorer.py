@@ -42,7 +42,6 @@ def test_it_begins_on_its_walk_unless_a_code_is_given_and_the_words_name_it():
     start, end = (widget.codes[widget.faces["names"].index(BESIDE[i])] for i in (2, 5))
     np.testing.assert_allclose(widget.z, start + 0.25 * (end - start), rtol=0, atol=1e-6)
     words = explorer(start=1, end=0).describe()
-    assert words.startswith("Map of 11 typefaces in the 3 numbers")
     assert words.endswith("from Sans Bold to Sans Regular.")
     widget = explorer(z=[0.5, -1.0, 2.0])
     assert widget.z.tolist() == [0.5, -1.0, 2.0]
@@ -52,8 +51,6 @@ def test_it_begins_on_its_walk_unless_a_code_is_given_and_the_words_name_it():
 
 
 def test_of_a_large_family_the_map_shows_a_few_spread_evenly_and_some_stand_beside():
-    chosen = LatentExplorer(style_vae(), typefaces(tuple(f"Face {i}" for i in range(50))))
-    assert 2 <= chosen.facts["real"] <= 32
     names = (*SANS, *(f"Many {weight}" for weight in range(10)))
     widget = LatentExplorer(style_vae(), typefaces(names), beside=SANS)
     assert widget.faces["names"] == [*SANS, "Many 0", "Many 4", "Many 8"]
@@ -65,7 +62,6 @@ def test_families_kinds_and_what_is_held_out_are_read_off_the_names():
         {"title": "Sans", "places": [0, 1, 2], "both": 3},
         {"title": "Serif", "places": [5, 6, 7], "both": -1},
     ]
-    assert explorer(beside=(*SANS[:2], *SERIF[:2]), start=0).families == []
     sides = [typefaces().side[TYPEFACES.index(name)] for name in widget.faces["names"]]
     assert widget.faces["held"] == "".join("01"[side != "train"] for side in sides)
     kinds = {
@@ -98,9 +94,6 @@ def test_planes_run_along_the_mean_steps_to_bold_and_to_italic_or_along_principa
     for plane, pair in zip(others, ([0, 1], [0, 2], [1, 2]), strict=True):
         along = np.sum(directions_of(plane) * vectors.T[::-1][pair], axis=1)
         np.testing.assert_allclose(np.abs(along), 1, atol=1e-5)
-    names = ("One", "Two", "Three")
-    bare = LatentExplorer(style_vae(), typefaces(names), beside=names)
-    assert bare.facts["planes"][0]["title"] == "components 1, 2"
 
 
 def test_the_axes_are_those_that_cost_most_and_the_edge_that_of_the_prior():

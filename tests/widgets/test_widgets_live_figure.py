@@ -12,7 +12,6 @@ from course_lib.widgets.live_figure import FIGURES
 
 HEAVIEST = 60_000
 MODULES = Path(widgets.__file__).parent / "js" / "live"
-every_figure = pytest.mark.parametrize("name", FIGURES)
 
 
 def test_exactly_the_figures_have_a_module_and_a_judge():
@@ -20,18 +19,14 @@ def test_exactly_the_figures_have_a_module_and_a_judge():
     assert names == FIGURES.keys() == EXPECTED.keys()
 
 
-@every_figure
-def test_a_page_has_the_code_of_one_figure_and_is_light(name: str):
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_page_has_the_code_of_one_figure_is_light_and_an_address_sets_every_knob_and_no_data(
+    name: str,
+):
     figure = make(name)
-    assert isinstance(figure, LiveFigure)
     assert figure._module == f"js/live/{name.replace('-', '_')}.js"
     assert len(figure.static_html().encode()) < HEAVIEST
     assert len(re.findall("^export default", str(figure._esm), re.MULTILINE)) == 1
-
-
-@every_figure
-def test_an_address_can_set_every_knob_and_no_data(name: str):
-    figure = make(name)
     assert figure.limits().keys() == FIGURES[name].knobs.keys()
     assert all(figure.traits()[data].read_only for data in FIGURES[name].data)
 

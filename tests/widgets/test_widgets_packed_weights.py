@@ -27,10 +27,9 @@ def test_the_error_of_a_number_is_at_most_half_a_step_of_its_row(bits, seed, exp
 
 
 def test_rows_of_zeros_and_of_tiny_numbers_arrive_as_finite_numbers():
-    matrix = torch.tensor([[0.0, 0.0], [1e-38, -1e-38], [1.0, -1.0]])
-    [there] = unpack(packed_in(16, matrix), [(3, 2)])
-    assert np.isfinite(there).all()
-    assert np.abs(there - matrix.numpy()).max() <= 1.0 / 65534 * (1 + 1 / 127)
+    matrix = torch.tensor([[0.0, 0.0], [1e-38, -1e-38]])
+    [there] = unpack(packed_in(16, matrix), [(2, 2)])
+    assert np.abs(there).max() <= 1e-30
 
 
 @settings(max_examples=15)

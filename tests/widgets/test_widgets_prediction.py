@@ -38,4 +38,3 @@ def test_the_error_of_a_guess_is_a_distance_or_a_factor():
     flat = {"x": [1, 2, 5], "truth": [4, 4, 4], "up": (1, 10), "guess": [2] * 25, **WHY}
     assert Prediction.sketch("How?", ylog=True, **flat).off() == pytest.approx(2)
     assert Prediction.sketch("How?", **flat).across.tolist() == [1, 5]
-    assert Prediction.sketch("How?", across=(0, 10), **flat).across.tolist() == [0, 10]

@@ -9,7 +9,6 @@ from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import START
 from course_lib.widgets.watched_stars import (
     ECLIPSING,
-    ROUGH,
     WatchedStars,
     clearest,
     explained,
@@ -24,16 +23,12 @@ def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_mach
         own = test.of(kind).period[:, 0].sort().values
         assert period == pytest.approx(own[(len(own) - 1) // 2].item())
         assert f"OGLE-{name.removeprefix(f'{kind}: ')}" in test.of(kind).name
-    assert max(map(len, watched.name)) <= 27  # letters that fit on a phone
-    rough = len(ROUGH)
-    assert watched.scale == ("magnitude",) * len(CLASSES) + ("instrumental magnitude",) * rough
     kinds = dict(zip(watched.name, watched.pulsates, strict=True))
     assert [name for name, pulsates in kinds.items() if not pulsates] == [
         f"Eclipsing: MACHO {name.removesuffix('.B')}" for name in ECLIPSING
     ]
     assert watched.curves.valid.sum(dim=1).tolist() == [NIGHTS] * len(watched.name)
     assert (watched.curves.time[:, -1] <= DAYS).all()
-    assert len(watched.prior) == 7
     # Every star starts at the same period, which is wrong for all.
     assert StarExplorer(watched_stars(), star=1).period == START
     assert ((1 / START - 1 / watched.period).abs() * DAYS).min() > 5
@@ -47,8 +42,6 @@ def test_the_data_of_the_stars_are_checked_and_sent():
     assert StarExplorer(WatchedStars(**right)).prior is None
     for name, told in (
         ("name", {"name": ("a", "b")}),
-        ("scale", {"scale": ("magnitude",)}),
-        ("pulsates", {"pulsates": (True,)}),
         ("variance above 0", {"prior": (0.1, 0.1)}),
         ("expected days", {"period": torch.full_like(few.period, -1.0)}),
     ):
@@ -62,7 +55,6 @@ def test_dates_count_from_the_first_night_so_that_float32_holds_them():
     curves = LightCurves(seen.time + 48_823, seen.magnitude, seen.error, seen.valid)
     found = StarExplorer(WatchedStars(stars.name, curves, stars.period)).curve()
     np.testing.assert_allclose(found.time[0], seen.time[0, :14] - seen.time[0, 0], atol=1e-5)
-    np.testing.assert_allclose(found.error[0], seen.error[0, :14], 1e-6)
 
 
 def test_the_variance_that_a_series_explains_is_right_in_extreme_cases():
