@@ -28,7 +28,6 @@ from playwright.sync_api import (
     ConsoleMessage,
     Locator,
     Page,
-    Route,
     expect,
     sync_playwright,
 )
@@ -80,7 +79,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def there(installed: Callable[[], str | None]) -> str | None:
+def found(installed: Callable[[], str | None]) -> str | None:
     """The path of a browser, if there is one; a wrong variable fails the test."""
     try:
         return installed()
@@ -90,17 +89,14 @@ def there(installed: Callable[[], str | None]) -> str | None:
 
 def do_without(fault: str) -> NoReturn:
     """Skip tests without a browser, but never in CI."""
-    if os.environ.get("CI"):
-        pytest.fail(fault, pytrace=False)
-    pytest.skip(fault)
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(fault)
 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The path of a Chromium; without one, Playwright's own, which the first worker fetches."""
-    found = there(chromiums.installed)
-    if found:
-        return found
+    if path := found(chromiums.installed):
+        return path
     own = playwrights_own()
     folder = tmp_path_factory.getbasetemp()
     shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
@@ -113,10 +109,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def firefox() -> str:
     """The path of a Firefox."""
-    found = there(firefoxes.installed)
-    if found is None:
-        do_without(NO_FIREFOX)
-    return found
+    return found(firefoxes.installed) or do_without(NO_FIREFOX)
 
 
 @dataclass
@@ -149,8 +142,8 @@ CHROMIUM = Chromium()
 def drives_chromium(item: pytest.Item) -> bool:
     """Whether a test uses the ``browser`` of this file, not of its own."""
     fixtures = getattr(item, "_fixtureinfo", None)  # a notebook's cell has none
-    found = fixtures.name2fixturedefs.get("browser", []) if fixtures else []
-    return bool(found) and found[-1].func.__module__ == __name__
+    browsers = fixtures.name2fixturedefs.get("browser", []) if fixtures else []
+    return bool(browsers) and browsers[-1].func.__module__ == __name__
 
 
 @pytest.hookimpl(wrapper=True)
@@ -171,7 +164,7 @@ def browser(chromium: str) -> Browser:
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+    def log_message(self, *_: object) -> None:
         """Log nothing: pytest's output is for results."""
 
 
@@ -197,21 +190,17 @@ class Folder:
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], Folder]]:
     """Serves folders, each on a free port of this machine."""
-    servers = []
+    with ExitStack() as running:
 
-    def start(folder: Path) -> Folder:
-        handler = functools.partial(QuietHandler, directory=folder)
-        server = Server(("127.0.0.1", 0), handler)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        servers.append((server, thread))
-        return Folder(folder, f"127.0.0.1:{server.server_port}")
+        def start(folder: Path) -> Folder:
+            handler = functools.partial(QuietHandler, directory=folder)
+            server = running.enter_context(Server(("127.0.0.1", 0), handler))
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+            thread.start()
+            running.callback(server.shutdown)
+            return Folder(folder, f"127.0.0.1:{server.server_port}")
 
-    yield start
-    for server, thread in servers:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        yield start
 
 
 @pytest.fixture(scope="session")
@@ -263,10 +252,6 @@ def watch() -> Iterator[Watch]:
     watch.verdict()
 
 
-def without_typesetting(route: Route) -> None:
-    route.fulfill(body="", content_type="text/javascript")
-
-
 def opened(
     browser: Browser,
     watch: Watch,
@@ -300,7 +285,8 @@ def opened(
     if init:
         context.add_init_script(init)
     if not formulas:
-        context.route("**/_static/mathjax/**", without_typesetting)
+        empty = {"body": "", "content_type": "text/javascript"}
+        context.route("**/_static/mathjax/**", lambda route: route.fulfill(**empty))
     page = context.new_page()
     watch.attach(page)
     try:
@@ -328,15 +314,14 @@ def visit(page: Page, watch: Watch, url: str, *, scripts: bool = True) -> None:
 @pytest.fixture
 def open_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
     """Opens a page in a new window; takes the options of ``opened``."""
-    pages = []
+    with ExitStack() as pages:
 
-    def open_page(url: str, **options: Any) -> Page:
-        pages.append(opened(browser, watch, url, **options))
-        return pages[-1]
+        def open_page(url: str, **options: Any) -> Page:
+            page = opened(browser, watch, url, **options)
+            pages.callback(page.context.close)
+            return page
 
-    yield open_page
-    for page in pages:
-        page.context.close()
+        yield open_page
 
 
 @pytest.fixture

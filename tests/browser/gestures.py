@@ -7,7 +7,6 @@ displays must be those that course_lib computes from the new state.
 
 import itertools
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -68,8 +67,8 @@ def changes(widget: Locator, deed: str) -> Iterator[None]:
     agrees_with_course_lib(widget)
 
 
-def spot(element: Locator, share: float = 0.5, margin: float = 0) -> Point:
-    """The point at ``share`` of the width of an element, after scrolling it to the middle."""
+def spot(element: Locator, across: float = 0.5, down: float = 0.5, *, margin: float = 0) -> Point:
+    """A point at shares of an element's width and height, after scrolling it to the middle."""
     x, y, width, height = element.evaluate(
         """(el) => {
           el.scrollIntoView({ block: "center", behavior: "instant" });
@@ -78,22 +77,20 @@ def spot(element: Locator, share: float = 0.5, margin: float = 0) -> Point:
         }"""
     )
     assert width > 0 or height > 0, "the element is not displayed"
-    return x + width / 2 + (share - 0.5) * (width - margin), y + height / 2
+    return x + width / 2 + (across - 0.5) * (width - margin), y + down * height
 
 
-def centre(element: Locator) -> Point:
-    """The middle of an element, after scrolling it to the middle of the window."""
-    return spot(element)
+centre = spot  # where no share is given
 
 
 def along(slider: Locator, share: float) -> Point:
     """The point of a slider's thumb at ``share`` of its range."""
-    return spot(slider, share, THUMB)
+    return spot(slider, share, margin=THUMB)
 
 
-def press(widget: Locator, name: str) -> None:
-    """Click the button of this name."""
-    widget.get_by_role("button", name=name).click()
+def press(widget: Locator, name: str, *, exact: bool = False) -> None:
+    """Click the button of this name, or whose name contains it."""
+    widget.get_by_role("button", name=name, exact=exact).click()
 
 
 def put(slider: Locator, share: float) -> float:
@@ -169,8 +166,20 @@ def inward(handle: Locator, start: Point) -> Point:
     return x + (9 if x < middle_x else -9), y + (14 if y < middle_y else -14)
 
 
-class Hand(ABC):
-    """One way to operate controls."""
+DEEDS = {
+    "range": "slide",
+    "checkbox": "press",
+    "button": "press",
+    "select-one": "select",
+    "strip": "point",
+    "list": "pick",
+    "text": "write",
+    "handle": "move",
+}
+
+
+class Hand:
+    """One way to operate controls: a subclass has the deeds that this class lacks."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -183,18 +192,8 @@ class Hand(ABC):
             return
         if name.startswith(STOPS):
             name = self.stop(widget, control, name)
-        deed = {
-            "range": self.slide,
-            "checkbox": self.press,
-            "button": self.press,
-            "select-one": self.select,
-            "strip": self.point,
-            "list": self.pick,
-            "text": self.write,
-            "handle": self.move,
-        }
         with changes(widget, f"{type(self).__name__} on {name}"):
-            deed[kind](control)
+            getattr(self, DEEDS[kind])(control)
         if kind == "button" and name_of(control) != name:
             self.press(control)  # stop what it started
 
@@ -232,27 +231,32 @@ class Hand(ABC):
         index, count = control.evaluate("el => [el.selectedIndex, el.length]")
         control.select_option(index=index - 1 if index == count - 1 else index + 1)
 
-    @abstractmethod
-    def slide(self, control: Locator) -> None: ...
 
-    @abstractmethod
-    def press(self, control: Locator) -> None: ...
+class Pointer(Hand):
+    """A mouse or a finger, which has the deeds ``tap``, ``drag`` and ``press``."""
 
-    @abstractmethod
-    def move(self, control: Locator) -> None: ...
+    def slide(self, control: Locator) -> None:
+        target = elsewhere(control)
+        self.drag(along(control, 1 - target), along(control, target))
 
-    @abstractmethod
-    def point(self, control: Locator) -> None: ...
+    def move(self, control: Locator) -> None:
+        x, y = grip(control)
+        # A handle that snaps moves only if the drag reaches another place.
+        whole = control.locator("xpath=ancestor::*[local-name() = 'svg'][1]")
+        snaps = control.evaluate("el => el.closest('[data-snaps]') !== null")
+        self.drag((x, y), centre(whole) if snaps else inward(control, (x, y)))
 
-    @abstractmethod
+    def point(self, control: Locator) -> None:
+        self.tap(along(control, elsewhere(control)))
+
     def pick(self, control: Locator) -> None:
-        """Select an item of a list, or deselect it."""
+        self.tap(centre(control))
 
-    @abstractmethod
-    def choose(self, radio: Locator) -> None: ...
+    def choose(self, radio: Locator) -> None:
+        self.press(label_of(radio))
 
 
-class Mouse(Hand):
+class Mouse(Pointer):
     """Clicks and drags."""
 
     def take(self, start: Point, end: Point, *, steps: int = 3) -> None:
@@ -265,28 +269,11 @@ class Mouse(Hand):
         self.take(start, end, steps=steps)
         self.page.mouse.up()
 
-    def slide(self, control: Locator) -> None:
-        target = elsewhere(control)
-        self.drag(along(control, 1 - target), along(control, target))
+    def tap(self, place: Point) -> None:
+        self.page.mouse.click(*place)
 
     def press(self, control: Locator) -> None:
         control.click()
-
-    def move(self, control: Locator) -> None:
-        x, y = grip(control)
-        # A handle that snaps moves only if the drag reaches another place.
-        whole = control.locator("xpath=ancestor::*[local-name() = 'svg'][1]")
-        snaps = control.evaluate("el => el.closest('[data-snaps]') !== null")
-        self.drag((x, y), centre(whole) if snaps else inward(control, (x, y)))
-
-    def point(self, control: Locator) -> None:
-        self.page.mouse.click(*along(control, elsewhere(control)))
-
-    def pick(self, control: Locator) -> None:
-        self.page.mouse.click(*centre(control))
-
-    def choose(self, radio: Locator) -> None:
-        label_of(radio).click()
 
 
 class Keyboard(Hand):
@@ -310,11 +297,7 @@ class Keyboard(Hand):
         for key in ("ArrowUp", "ArrowLeft", "Shift+ArrowDown", "Shift+ArrowRight"):
             self.page.keyboard.press(key)
 
-    def point(self, control: Locator) -> None:
-        self.slide(control)
-
-    def pick(self, control: Locator) -> None:
-        self.press(control)
+    point, pick = slide, press
 
     def choose(self, radio: Locator) -> None:
         """Move along the group from the current choice, as the keyboard does."""
@@ -327,7 +310,7 @@ class Keyboard(Hand):
         assert radio.is_checked(), f"the arrow keys never reach {name_of(radio)}"
 
 
-class Finger(Hand):
+class Finger(Pointer):
     """Taps and swipes of one finger."""
 
     def __init__(self, page: Page) -> None:
@@ -349,25 +332,11 @@ class Finger(Hand):
             self._touch("touchMove", point)
         self._touch("touchEnd")
 
-    def slide(self, control: Locator) -> None:
-        target = elsewhere(control)
-        self.drag(along(control, 1 - target), along(control, target))
+    def tap(self, place: Point) -> None:
+        self.page.touchscreen.tap(*place)
 
     def press(self, control: Locator) -> None:
         control.tap()
-
-    def move(self, control: Locator) -> None:
-        x, y = grip(control)
-        self.drag((x, y), inward(control, (x, y)))
-
-    def point(self, control: Locator) -> None:
-        self.page.touchscreen.tap(*along(control, elsewhere(control)))
-
-    def pick(self, control: Locator) -> None:
-        self.page.touchscreen.tap(*centre(control))
-
-    def choose(self, radio: Locator) -> None:
-        label_of(radio).tap()
 
 
 def label_of(control: Locator) -> Locator:

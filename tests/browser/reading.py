@@ -17,9 +17,7 @@ from course_lib.widgets.traits import Array, Ink
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 # Exceptions of assertions, or of computations with an inconsistent state.
 MIXED = (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
-SCIENTIFIC = re.compile(r"(\d\.\d)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 A_STRIDE = 0.2  # seconds of a stopped clock
-SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 # A payload is long, so it is parsed once, for the names of the traits.
 STATE = """(el) => {
@@ -69,42 +67,14 @@ def decoded(value: Any) -> Any:
     return value
 
 
-def shown(number: str) -> float:
-    return float(number.replace("−", "-"))
-
-
 def agrees(text: str, expected: float | Tensor) -> bool:
     """Whether ``text`` begins with ``expected``, rounded to as many digits as the text has."""
     number = NUMBER.match(text.strip())
     assert number is not None, f"{text!r} begins with no number"
     digits = len(number[0].partition(".")[2])
     # Half a unit of the last digit, and room for float32 against float64 at a tie.
-    return shown(number[0]) == pytest.approx(float(expected), abs=0.5 * 10**-digits + 2e-6)
-
-
-def assert_column(widget: Locator, selector: str, expected: Tensor) -> None:
-    texts = widget.locator(selector).all_text_contents()  # a fold may hold them
-    assert len(texts) == len(expected)
-    wrong = [
-        (text, float(number))
-        for text, number in zip(texts, expected, strict=True)
-        if not agrees(text, number)
-    ]
-    assert wrong == [], f"{selector} displays numbers that course_lib does not compute"
-
-
-def scientific_number(text: str) -> float:
-    """The number in a text such as 2.5·10⁻²."""
-    digits, exponent = SCIENTIFIC.fullmatch(text).groups()
-    return float(digits) * 10.0 ** int(exponent.translate(SUPERSCRIPTS))
-
-
-def assert_scientific(text: str, expected: float, *, doubt: float = 0.0) -> None:
-    """Assert that ``text`` is ``expected`` to two digits, or within ``doubt`` of it."""
-    if text == "0":
-        assert expected <= doubt + 1e-300
-        return
-    assert scientific_number(text) == pytest.approx(expected, rel=0.051, abs=doubt)
+    room = 0.5 * 10**-digits + 2e-6
+    return float(number[0].replace("−", "-")) == pytest.approx(float(expected), abs=room)
 
 
 def eventually(widget: Locator, assertion: Callable[[], None], *, seconds: float = 5) -> None:

@@ -23,7 +23,7 @@ from gestures import (
     widgets,
 )
 from matplotlib.image import imread
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import JSHandle, Locator, Page, expect
 from reading import decoded, eventually, state_of
 from small_widgets import ARGUMENTS, TAKE_TEXT, make
 from test_widgets_refusals import CHANGED, sent_by_page
@@ -33,6 +33,7 @@ from course_lib import widgets as course_widgets
 from course_lib.widgets import Widget
 from course_lib.widgets.modules import module_source
 
+Mounted = Callable[..., tuple[Page, JSHandle]]
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
 MOST_NUMBERS = 64  # of one trait in an address
 SET_IN_PYTHON_ALONE = {"TinyGPT": {"seed"}}
@@ -59,12 +60,15 @@ def answers_and_returns(widget: Locator, hand: Hand, controls: str) -> None:
     before = snapshot(widget)
     operate_every_control(widget, hand, controls)
     hand.press(widget.get_by_role("button", name="Reset"))
-    eventually(widget, lambda: assert_same(snapshot(widget), before))
+    becomes(widget, before)
     agrees_with_course_lib(widget)
 
 
-def assert_same(found: object, expected: object) -> None:
-    assert found == expected
+def becomes(widget: Locator, before: str) -> None:
+    def same() -> None:
+        assert snapshot(widget) == before
+
+    eventually(widget, same)
 
 
 @of_every_kind
@@ -143,18 +147,13 @@ def test_an_address_sets_every_control_a_reload_keeps_it_and_reset_clears_it(
 
     go_to(page, f"{widget.get_attribute('id')}?{query_of(asked)}")
     eventually(widget, followed)
-    agrees_with_course_lib(widget)
     page.reload()
     all_alive(page)
     eventually(widget, followed)
     agrees_with_course_lib(widget)
     assert widget.get_by_role("alert").all_inner_texts() == []
     widget.get_by_role("button", name="Reset").click()
-
-    def as_at_first() -> None:
-        assert snapshot(widget) == first
-
-    eventually(widget, as_at_first)
+    becomes(widget, first)
     turn(page, 1)
     assert "#" not in page.url
 
@@ -176,8 +175,9 @@ def test_a_narrow_window_is_enough_a_fold_gives_back_its_room_and_a_button_keeps
         assert widget.evaluate(height) >= shut
         line.press("Enter")
         expect(content).not_to_be_visible()
-        eventually(widget, lambda shut=shut: assert_near(widget.evaluate(height), shut))
-    for i in range(len(widget.locator("button:visible").all())):
+        observed(widget.page)
+        assert abs(widget.evaluate(height) - shut) < 1
+    for i in range(widget.locator("button:visible").count()):
         button = widget.locator("button:visible").nth(i)
         if not (button.count() and button.is_enabled()):
             continue
@@ -186,10 +186,6 @@ def test_a_narrow_window_is_enough_a_fold_gives_back_its_room_and_a_button_keeps
         observed(widget.page)
         if button.count() and not button.is_enabled():
             assert button.evaluate("(e) => e === document.activeElement"), button.inner_text()
-
-
-def assert_near(found: float, expected: float) -> None:
-    assert abs(found - expected) < 1
 
 
 # Data is data ----------------------------------------------------------------------------------
@@ -297,8 +293,8 @@ def test_an_idle_or_invisible_widget_rests_and_catches_up_when_visible(alone: Al
     agrees_with_course_lib(widget)
 
 
-# A model that counts listeners, and hosts that count observers.
-MOUNT_AND_TEAR_DOWN = """async ([address, state]) => {
+# A model of the page, and the hosts that observe for a widget.
+MOUNT = """async ([address, state]) => {
   const observed = new Set();
   for (const name of ["ResizeObserver", "IntersectionObserver", "MutationObserver"]) {
     const Own = window[name];
@@ -320,74 +316,53 @@ MOUNT_AND_TEAR_DOWN = """async ([address, state]) => {
   };
   const el = document.createElement("div");
   document.body.append(el);
-  const widget = await import(address);
-  const stop = await widget.default.render({ model, el });
-  const count = () => ({
-    listeners: listening.length, observers: observed.size, nodes: el.childNodes.length,
-  });
-  const alive = count();
-  stop();
-  return { alive, left: count() };
+  const stop = await (await import(address)).default.render({ model, el });
+  const count = () => [listening.length, observed.size, el.childNodes.length];
+  return { el, listening, stop, count };
 }"""
-
-
-def address_of(page: Page, widget: Widget) -> str:
-    """The address, in this page, of the widget's module."""
-    return page.evaluate(
-        "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
-        module_source(widget._module),
-    )
-
-
-@of_every_kind
-def test_a_removed_widget_leaves_no_listeners_behind(
-    open_page: Callable[..., Page], tmp_path: Path, kind: str
-):
-    (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
-    page = open_page((tmp_path / "empty.html").as_uri(), clock=True)
-    widget = make(kind)
-    given = [address_of(page, widget), widget.page_state()]
-    found = page.evaluate(MOUNT_AND_TEAR_DOWN, given)
-    assert found["alive"]["listeners"] > 0
-    assert found["alive"]["observers"] > 0
-    assert found["alive"]["nodes"] == 1
-    assert found["left"] == {"listeners": 0, "observers": 0, "nodes": 0}
-    asked = frames_asked(page)
-    turn(page, 1)  # an announcement waits for half a second
-    assert frames_asked(page) == asked
-
-
-MOUNT_AND_REFUSE = """async ([address, state]) => {
-  const listeners = new Map();
-  const model = {
-    get: (name) => state[name],
-    set: (name, value) => { state[name] = value; },
-    save_changes: () => {},
-    on: (event, listener) => listeners.set(event, listener),
-    off: () => {},
-  };
-  const el = document.createElement("div");
-  document.body.append(el);
-  const widget = await import(address);
-  await widget.default.render({ model, el });
+REFUSE = """async ({ el, listening }) => {
   const said = async () => {
     for (let i = 0; i < 2; i += 1) await new Promise(requestAnimationFrame);
     return el.querySelector("[role=alert]")?.textContent ?? "";
   };
-  listeners.get("msg:custom")({ refused: "temperature must lie between 0.02 and 10" });
+  const [, hear] = listening.find(([event]) => event === "msg:custom");
+  hear({ refused: "temperature must lie between 0.02 and 10" });
   const after = await said();
   el.querySelector("input[type=range]").dispatchEvent(new Event("input"));
   return [after, await said()];
 }"""
 
 
-def test_refusals_of_python_are_shown_until_the_next_action(
-    open_page: Callable[..., Page], tmp_path: Path
-):
-    (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
-    page = open_page((tmp_path / "empty.html").as_uri())
-    widget = make("SoftLookup")
-    address = address_of(page, widget)
-    said, later = page.evaluate(MOUNT_AND_REFUSE, [address, widget.page_state()])
+@pytest.fixture
+def mounted(open_page: Callable[..., Page], tmp_path: Path) -> Mounted:
+    """Mounts a widget in an empty page."""
+
+    def mounted(widget: Widget, **options: bool) -> tuple[Page, JSHandle]:
+        (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
+        page = open_page((tmp_path / "empty.html").as_uri(), **options)
+        address = page.evaluate(
+            "text => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))",
+            module_source(widget._module),
+        )
+        return page, page.evaluate_handle(MOUNT, [address, widget.page_state()])
+
+    return mounted
+
+
+@of_every_kind
+def test_a_removed_widget_leaves_no_listeners_behind(mounted: Mounted, kind: str):
+    page, widget = mounted(make(kind), clock=True)
+    listeners, observers, nodes = widget.evaluate("({ count }) => count()")
+    assert min(listeners, observers) > 0
+    assert nodes == 1
+    assert widget.evaluate("({ stop, count }) => { stop(); return count(); }") == [0, 0, 0]
+    asked = frames_asked(page)
+    turn(page, 1)  # an announcement waits for half a second
+    assert frames_asked(page) == asked
+
+
+def test_refusals_of_python_are_shown_until_the_next_action(mounted: Mounted):
+    _, widget = mounted(make("SoftLookup"))
+    said, later = widget.evaluate(REFUSE)
     assert said == "Python did not take this: temperature must lie between 0.02 and 10"
     assert later == ""

@@ -3,7 +3,7 @@
 import numpy as np
 from agreement import agrees_with_course_lib, has
 from clock import plays, turn
-from gestures import centre, press
+from gestures import press, spot
 from playwright.sync_api import expect
 from reading import NOTE_VALUES, VALUES, send, state_of
 from small_widgets import make
@@ -19,11 +19,9 @@ def equal_weights(tokens: int) -> np.ndarray:
 def test_pointing_at_a_row_of_the_map_previews_its_query_and_a_click_keeps_it(alone: Alone):
     widget = alone(make("AttentionExplorer"))
     mouse, slider = widget.page.mouse, widget.get_by_role("slider", name="Query token")
-    cells = widget.locator(".cw-heat canvas")
-    x, _ = centre(cells)
-    box = cells.bounding_box()
+    row = spot(widget.locator(".cw-heat canvas"), down=3.5 / 5)
     for act, kept in ((mouse.move, 0), (mouse.click, 3)):
-        act(x, box["y"] + box["height"] * 3.5 / 5)
+        act(*row)
         expect(slider).to_have_attribute("aria-valuenow", "4")
         has(widget, query=kept)
         mouse.move(0, 0)
@@ -86,26 +84,16 @@ def test_a_function_of_the_reader_is_named_with_what_it_changed_most(alone: Alon
     agrees_with_course_lib(widget)
 
 
-FRAMES = 12
-
-
-def filmed() -> AttentionExplorer:
-    weights = np.eye(3)[None, None, None].repeat(FRAMES, axis=0)
-    steps, losses = [10**i for i in range(FRAMES)], [10 / (1 + i) for i in range(FRAMES)]
-    return AttentionExplorer(["a", "b", "c"], weights, steps=steps, losses=losses, step=FRAMES - 1)
-
-
 def test_the_training_plays_once_when_the_page_opens_and_can_be_stepped(alone: Alone):
-    widget = alone(filmed(), clock=True)
-    for _ in range(2):
-        turn(widget, 1)
-        assert plays(widget)
-        assert 0 < state_of(widget)["step"] < FRAMES - 1
-        turn(widget, 1)
-        assert state_of(widget)["step"] == FRAMES - 1
-        press(widget, "Watch it learn")
-    press(widget, "Reset")
-    for frame in (FRAMES - 1, 0, 1):
+    frames = 12
+    weights = np.eye(3)[None, None, None].repeat(frames, axis=0)
+    film = {"steps": [10**i for i in range(frames)], "losses": [9] * frames, "step": frames - 1}
+    widget = alone(AttentionExplorer(["a", "b", "c"], weights, **film), clock=True)
+    turn(widget, 1)
+    assert plays(widget)
+    assert 0 < state_of(widget)["step"] < frames - 1
+    turn(widget, 1)
+    for frame in (frames - 1, 0, 1):
         turn(widget, 0.1)
         assert state_of(widget)["step"] == frame
         press(widget, "Step")

@@ -1,9 +1,9 @@
 """Gestures on JetExplorer: removing and restoring particles, guesses, the animation."""
 
 import torch
-from addresses import go_to
 from agreement import has
 from clock import CLOCK, rests, turn
+from gestures import press, spot
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, state_of
 from small_widgets import make, particle_transformer
@@ -12,24 +12,11 @@ from widget_page import Shown, shows
 from course_lib.models.tagging import jet_inputs, logits_of
 
 shown = shows(lambda **given: make("JetExplorer", **given), folded=True)
-CENTRE = """(el, i) => {
-  const box = el.querySelector(`[data-particle="${i}"] path`).getBoundingClientRect();
+# The middles of all particles.
+PLACES = """(el) => [...el.querySelectorAll("[data-particle] > path:first-of-type")].map((e) => {
+  const box = e.getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2];
-}"""
-# A particle far from others, which can be clicked alone.
-LONE = """(el) => {
-  const at = [...el.querySelectorAll("[data-particle] > path:first-of-type")].map((e) => {
-    const box = e.getBoundingClientRect();
-    return [box.x + box.width / 2, box.y + box.height / 2];
-  });
-  const far = at.map(([x, y], i) => Math.min(...at.map(([u, v], j) =>
-    i === j ? Infinity : Math.hypot(x - u, y - v))));
-  return far.indexOf(Math.max(...far));
-}"""
-
-
-def press(widget: Locator, name: str) -> None:
-    widget.get_by_role("button", name=name, exact=True).click()
+})"""
 
 
 def jet(widget: Locator) -> Locator:
@@ -42,14 +29,16 @@ def pointed(widget: Locator, particle: int) -> None:
 
 def test_pointing_shows_the_attention_of_a_particle_and_a_click_removes_it(shown: Shown):
     widget = shown(particle=-1)
-    jet(widget).scroll_into_view_if_needed()
     mouse, looks = widget.page.mouse, widget.locator("[data-to]")
-    box, lone = jet(widget).bounding_box(), widget.evaluate(LONE)
-    mouse.click(box["x"] + 0.97 * box["width"], box["y"] + 0.03 * box["height"])
+    mouse.click(*spot(jet(widget), 0.97, 0.03))
     # A click far from all particles changes nothing.
     has(widget, gone=[], particle=-1)
     pointed(widget, -1)
-    mouse.move(*widget.evaluate(CENTRE, lone))
+    places = widget.evaluate(PLACES)
+    # One far from others can be clicked alone.
+    apart = torch.cdist(*2 * [torch.tensor(places)]).fill_diagonal_(torch.inf)
+    lone = int(apart.amin(0).argmax())
+    mouse.move(*places[lone])
     pointed(widget, lone)
     has(widget, particle=-1)
     assert looks.count() == 7
@@ -63,7 +52,7 @@ def test_pointing_shows_the_attention_of_a_particle_and_a_click_removes_it(shown
 def test_a_jet_without_particles_has_no_answer_until_one_is_back(shown: Shown):
     widget = shown(jet=2)
     hardest = widget.get_by_role("button", name="Take hardest away")
-    press(widget, "Show")
+    press(widget, "Show", exact=True)
     # Showing the answer counts as neither right nor wrong.
     has(widget, gone=[])
     assert outcome(widget) == "open"
@@ -91,18 +80,15 @@ def test_truth_and_network_are_hidden_until_a_guess_which_moves_nothing(shown: S
             expect(widget.locator(".cw-j-result")).to_contain_text(part)
         assert widget.bounding_box()["height"] == height
 
-    press(widget, "W")
+    press(widget, "W", exact=True)
     tells("✗ It was gluon. You: W.", "The network says ", "You 0 of 1, network ")
     assert outcome(widget) == "bad"
-    press(widget, "gluon")
-    tells("It was gluon. You: W, then gluon.")
     press(widget, "Next")
     expect(verdict).to_have_text("")
-    press(widget, "W")
-    tells("✓ Right: it was W.", "You 1 of 2, network ")
-    assert outcome(widget) == "good"
-    press(widget, "top")
-    tells("✓ Right: it was W. Then: top.", "You 1 of 2, network ")
+    for guess, told in (("W", "✓ Right: it was W."), ("top", "✓ Right: it was W. Then: top.")):
+        press(widget, guess, exact=True)
+        tells(told, "You 1 of 2, network ")
+        assert outcome(widget) == "good"
 
 
 def test_the_verdict_is_about_the_whole_jet(shown: Shown):
@@ -119,7 +105,7 @@ def test_the_verdict_is_about_the_whole_jet(shown: Shown):
         answers[kept_] = made.facts["classes"][int(made.probabilities().argmax())]
     assert answers[few] != answers[7]
     widget = shown(model=model, kept=few)
-    press(widget, "Show")
+    press(widget, "Show", exact=True)
     has(widget, kept=few)
     assert widget.locator(".cw-j-best th").inner_text() == answers[few]
     told = f"Network, from {few} particles: {answers[few]}; from all 7: {answers[7]} "
@@ -133,31 +119,15 @@ def test_particles_appear_hardest_first_until_the_reader_stops_the_film(shown: S
     turn(widget, 8)
     assert widget.evaluate(VALUES) == [2, 3, 4, 5, 6, 7]
     assert rests(widget)
-    for by_key in (False, True):
-        widget.get_by_role("button", name="Play").click()
-        turn(widget, 3)
-        assert 1 < state_of(widget)["kept"] < 7
-        if by_key:
-            jet(widget).press("ArrowRight")
-            turn(widget, 0.1)
-            has(widget, kept=7)
-        else:
-            widget.get_by_role("button", name="Stop").click()
-        assert rests(widget)
+    press(widget, "Play")
+    turn(widget, 3)
+    assert 1 < state_of(widget)["kept"] < 7
+    jet(widget).press("ArrowRight")
+    turn(widget, 0.1)
+    has(widget, kept=7)
+    assert rests(widget)
     # After a guess the animation starts again.
-    press(widget, "W")
+    press(widget, "W", exact=True)
     for seconds, there in ((0.1, 1), (8, 7)):
         turn(widget, seconds)
         has(widget, kept=there)
-
-
-def test_a_link_keeps_the_guess_and_reset_clears_it(shown: Shown):
-    widget = shown(jet=1)
-    name, told = widget.get_attribute("id"), widget.locator(".cw-j-told")
-    press(widget, "W")
-    go_to(widget.page, f"{name}?jet=1&kept=3")
-    has(widget, kept=3)
-    expect(told).to_have_text("✗ It was gluon. You: W.")
-    assert outcome(widget) == "bad"
-    press(widget, "Reset")
-    expect(told).to_have_text("What left it? Guess.")

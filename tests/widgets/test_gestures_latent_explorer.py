@@ -5,10 +5,11 @@ import pytest
 import torch
 from agreement import agrees_with_course_lib, has
 from clock import CLOCK, observed, plays, rests, turn
-from gestures import Finger, Mouse, Point
-from judges.latent_explorer import SIDE, codes_of
+from gestures import Finger, Mouse, Point, press, spot
+from judges.latent_explorer import SIDE, codes_of, directions_of, place_of
+from judges.scraped import scraper
 from playwright.sync_api import Locator, expect
-from reading import decoded, eventually, state_of
+from reading import eventually, state_of
 from small_widgets import BESIDE, SERIF, style_vae, typefaces
 from torch import Tensor
 from widget_page import Shown, shows
@@ -33,28 +34,15 @@ def code(widget: Locator, name: str) -> Tensor:
     return codes_of(state)[state["faces"]["names"].index(name)]
 
 
-def directions_of(widget: Locator) -> Tensor:
-    state = state_of(widget)
-    return decoded(state["facts"]["planes"][state["plane"]]["directions"])
-
-
-def place_of(widget: Locator, z: Tensor) -> Point:
+def on_map(widget: Locator, z: Tensor) -> Point:
     """The position of a code on the map, in the window."""
-    state, directions = state_of(widget), directions_of(widget)
-    codes = codes_of(state) @ directions.T
-    reach = max(1.12 * state["facts"]["edge"], 1.05 * float(codes.abs().max()))
-    x, y = (directions @ z / reach).tolist()
-    picture = widget.locator(".cw-x-hand")
-    picture.evaluate("el => el.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    box = picture.bounding_box()
-    side = box["width"] / SIDE
-    return box["x"] + SIDE / 2 * (1 + x) * side, box["y"] + SIDE / 2 * (1 - y) * side
+    x, y = place_of(state_of(widget), z)
+    return spot(widget.locator(".cw-x-hand"), x / SIDE, y / SIDE)
 
 
 def free_place(widget: Locator) -> Point:
     """A point of the map far from all dots, in its lower left corner."""
-    box = widget.locator(".cw-x-map").bounding_box()
-    return box["x"] + 12, box["y"] + box["height"] - 12
+    return spot(widget.locator(".cw-x-map"), 0.04, 0.96)
 
 
 def is_at(widget: Locator, expected: Tensor) -> None:
@@ -67,26 +55,27 @@ def is_at(widget: Locator, expected: Tensor) -> None:
 
 def test_a_drag_moves_the_point_in_the_plane_alone_and_is_no_jump_to_a_dot(shown: Shown):
     widget = shown(z=[0.0, 0.0, 1.5])
-    before, directions, dot = z_of(widget), directions_of(widget), code(widget, "Odd Black")
-    end = place_of(widget, dot)
-    Mouse(widget.page).drag(place_of(widget, before), end)
+    directions = directions_of(state_of(widget))
+    before, dot = z_of(widget), code(widget, "Odd Black")
+    end = on_map(widget, dot)
+    Mouse(widget.page).drag(on_map(widget, before), end)
     agrees_with_course_lib(widget)
     after = z_of(widget)
-    assert place_of(widget, after) == pytest.approx(end, abs=1)
+    assert on_map(widget, after) == pytest.approx(end, abs=1)
     step = after - before
     torch.testing.assert_close(directions.T @ (directions @ step), step, rtol=0, atol=1e-5)
     assert (after - dot).norm() > 0.1
     widget.page.mouse.click(*free_place(widget))
     agrees_with_course_lib(widget)
-    assert place_of(widget, z_of(widget)) == pytest.approx(free_place(widget), abs=1)
+    assert on_map(widget, z_of(widget)) == pytest.approx(free_place(widget), abs=1)
 
 
 def test_a_dot_has_a_name_and_a_click_or_the_list_jumps_to_it(shown: Shown):
     widget = shown()
     name, target = widget.locator(".cw-x-name"), code(widget, "Odd Black")
-    widget.page.mouse.move(*place_of(widget, target))
+    widget.page.mouse.move(*on_map(widget, target))
     expect(name).to_have_text("Odd Black")
-    widget.page.mouse.click(*place_of(widget, target))
+    widget.page.mouse.click(*on_map(widget, target))
     is_at(widget, target)
     widget.page.mouse.move(0, 0)
     expect(name).to_have_count(0)
@@ -102,7 +91,7 @@ def test_a_finger_taps_a_dot_drags_by_the_ring_and_scrolls_the_page_elsewhere(sh
     page = {"width": 390, "height": 500, "touch": True, "below": '<div style="height: 200vh">'}
     widget = shown(page=page)
     finger, target = Finger(widget.page), code(widget, "Odd Black")
-    x, y = place_of(widget, target)
+    x, y = on_map(widget, target)
     widget.page.touchscreen.tap(x, y)
     is_at(widget, target)
     finger.drag((x, y), (x - 30, y - 20))
@@ -122,14 +111,14 @@ def test_the_norm_goes_out_on_a_ray_beyond_the_prior_and_draws_of_it_differ(show
     for key, size in (("End", 10), ("Home", 0.1)):
         slider.press(key)
         is_at(widget, size * torch.tensor([0.6, 0.0, 0.8]).double())
-    draw, drawn = widget.get_by_role("button", name="Draw from the prior"), []
-    for _ in range(3):
-        draw.click()
+    drawn = []
+    for _ in range(2):
+        press(widget, "Draw from the prior")
         agrees_with_course_lib(widget)
         drawn.append(z_of(widget))
-    assert min(float((a - b).norm()) for a in drawn for b in drawn if a is not b) > 0.1
-    widget.get_by_role("button", name="Reset").click()
-    draw.click()
+    assert (drawn[0] - drawn[1]).norm() > 0.1
+    press(widget, "Reset")
+    press(widget, "Draw from the prior")
     is_at(widget, drawn[0])
 
 
@@ -146,7 +135,6 @@ def test_on_opening_it_walks_back_and_forth_until_the_reader_moves_the_point(sho
         torch.testing.assert_close(state["z"], torch.lerp(*ends, state["share"]), rtol=0, atol=1e-5)
     agrees_with_course_lib(widget)
     for touch in (
-        lambda: widget.get_by_role("button", name="Pause").click(),
         lambda: widget.get_by_role("slider", name="Way").press("ArrowLeft"),
         lambda: widget.get_by_label("From", exact=True).select_option(index=3),
         lambda: widget.page.mouse.click(*free_place(widget)),
@@ -156,12 +144,10 @@ def test_on_opening_it_walks_back_and_forth_until_the_reader_moves_the_point(sho
         turn(widget, 0.1)
         assert not plays(widget)
         agrees_with_course_lib(widget)
-        walk = widget.get_by_role("button", name="Walk")
-        if walk.is_visible():
-            walk.click()
+        if widget.get_by_role("button", name="Walk").is_visible():
+            press(widget, "Walk")
             turn(widget, 0.1)
     assert rests(widget)
-    expect(widget.locator(".cw-x-beside")).to_contain_text("Nearest large dot")
 
 
 def test_a_sum_an_axis_and_new_ends_of_a_walk_move_the_point(shown: Shown):
@@ -195,21 +181,19 @@ def test_without_a_family_of_three_there_is_no_arithmetic(shown: Shown):
 
 # A word ------------------------------------------------------------------------------------------
 
-INKED_COLUMNS = """(el) => {
-  const canvas = el.querySelector("[data-measure=word] canvas");
-  const { data, width, height } = canvas.getContext("2d")
-    .getImageData(0, 0, canvas.width, canvas.height);
-  return Array.from({ length: width }, (_, x) => Math.max(
-    ...Array.from({ length: height }, (_, y) => data[4 * (y * width + x) + 3])));
-}"""
+INK = scraper(
+    "const canvas = one('[data-measure=word] canvas'); return [canvas.width, opaque(canvas)];"
+)
 
 
 def test_a_word_is_set_in_the_letters_of_the_point_as_wide_as_there_is_room(shown: Shown):
     widget = shown(word="ab", page={"width": 390})
 
     def inks() -> np.ndarray:
+        """The most ink in each column."""
         observed(widget.page)
-        return np.array(widget.evaluate(INKED_COLUMNS))
+        width, ink = widget.evaluate(INK)
+        return np.reshape(ink, (-1, width)).max(axis=0)
 
     short = inks()
     widget.get_by_label("Your word").fill("abababababab")

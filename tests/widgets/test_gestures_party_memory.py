@@ -7,6 +7,7 @@ import pytest
 from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
 from gestures import press
+from judges.party_memory import READ
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
 from widget_page import Alone
@@ -51,21 +52,18 @@ def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
     assert widget.locator(".cw-guest-name").first.bounding_box()["height"] < 100
 
 
-# The ink of each pixel of the memory.
-INK = """(el) => {
-  const sheet = [...el.querySelectorAll("canvas.cw-picture")].at(-1);
-  const { data } = sheet.getContext("2d").getImageData(0, 0, sheet.width, sheet.height);
-  return [...data].filter((_, i) => i % 4 === 3);
-}"""
+def memory(widget: Locator) -> list[int]:
+    """The ink of each pixel of the memory."""
+    return widget.evaluate(READ)["ink"][-1]
 
 
 def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_pixel(alone: Alone):
     widget = party(alone, CLOCK, arrived=0, moving=True, mode="forgetting", decay=1.0)
     assert state_of(widget)["arrived"] == 0
-    assert widget.evaluate(INK) == [0, 0, 0, 0]
+    assert memory(widget) == [0, 0, 0, 0]
     turn(widget, 1.25)
     # The lowest row leaves first: a pixel of it has landed when one above it is on its way.
-    assert widget.evaluate(INK)[1:3] == [0, 255]
+    assert memory(widget)[1:3] == [0, 255]
     for guest in (1, 2, 3):
         for seconds, flies in ((0.6, True), (1.1, False)):
             assert state_of(widget)["arrived"] == guest
@@ -74,19 +72,14 @@ def test_guests_come_one_by_one_into_an_empty_room_and_their_ink_lands_pixel_by_
                 agrees_with_course_lib(widget)
             turn(widget, seconds)
     assert rests(widget)
-    for end, arrived in (("Stop", 1), ("Reset", 0), ("Next guest", 1)):
-        if end != "Next guest":
-            press(widget, "Let them arrive")
-            turn(widget, 1)
-            has(widget, arrived=1)
-        press(widget, end)
+    press(widget, "Let them arrive")
+    turn(widget, 1)
+    press(widget, "Stop")
+    for arrived in (1, 2):
         turn(widget, 4)
         assert not plays(widget)
         has(widget, arrived=arrived)
-
-
-def answer_of(widget: Locator) -> str:
-    return widget.locator(".cw-party-answer strong").text_content().strip()
+        press(widget, "Next guest")
 
 
 def test_all_questions_are_shown_once_in_turn_and_the_first_one_at_the_end(alone: Alone):
@@ -95,24 +88,19 @@ def test_all_questions_are_shown_once_in_turn_and_the_first_one_at_the_end(alone
     turn(widget, 10)
     assert not plays(widget)
     assert widget.evaluate(VALUES) == ["Anybody?", "Who is early?", "Who is late?"]
-    assert answer_of(widget) == "Ada"
+    answer = widget.locator(".cw-party-answer strong")
+    expect(answer).to_have_text("Ada")
     assert rests(widget)
     for _ in range(2):
         press(widget, "Next question")
         turn(widget, 2)
     has(widget, question="Who is early?")
-    assert answer_of(widget) == "Cleo"
-    # Of many questions a few are shown, far apart.
-    queries = {f"Who is {i}?": [i - 6.0] for i in range(13)}
-    widget = asked(alone, CLOCK, moving=True, queries=queries, question="Who is 1?")
-    widget.evaluate(NOTE_VALUES, "question")
-    turn(widget, 15)
-    assert widget.evaluate(VALUES) == [f"Who is {i}?" for i in (4, 6, 9, 11, 1)]
+    expect(answer).to_have_text("Cleo")
 
 
 def test_an_answer_comes_with_its_weights_and_is_right_or_wrong_where_that_is_known(alone: Alone):
     widget = asked(alone, CLOCK, fits=FITS, question="Anybody?", moving=True)
-    air, answer = widget.locator(".cw-party-air"), widget.locator(".cw-party-answer")
+    air = widget.locator(".cw-party-air")
     parts = (".cw-guest-weight", ".cw-party-answer strong", ".cw-party-verdict")
     for flies in (True, False, True, False):
         turn(widget, 1)

@@ -1,11 +1,9 @@
 """Gestures on TileStepper: dragging and playing."""
 
-import itertools
-
 import numpy as np
 from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
-from gestures import Mouse, Point, centre, press
+from gestures import Mouse, Point, press, spot
 from judges.tile_stepper import visits_of
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
@@ -19,12 +17,8 @@ shown = shows(lambda stepper=None, **given: stepper or make("TileStepper", **giv
 
 def point_in(widget: Locator, query: int, key: int) -> Point:
     """The middle of a score in the matrix."""
-    state = state_of(widget)
-    ground = widget.locator("[role=slider] > path").first
-    centre(ground)
-    box = ground.bounding_box()
-    across, down = (key + 0.5) / len(state["key"]), (query + 0.5) / len(state["query"])
-    return box["x"] + across * box["width"], box["y"] + down * box["height"]
+    state, ground = state_of(widget), widget.locator("[role=slider] > path").first
+    return spot(ground, (key + 0.5) / len(state["key"]), (query + 0.5) / len(state["query"]))
 
 
 def last_step(widget: Locator) -> int:
@@ -52,72 +46,27 @@ def span(part: slice) -> range:
     return range(part.start, part.stop)
 
 
-def test_it_plays_to_the_last_tile_and_then_stops(shown: Shown):
-    widget = shown(page=CLOCK)
-    won = widget.locator(".cw-tile-won")
-    assert rests(widget)
-    state = state_of(widget)
+def test_on_opening_it_plays_to_the_last_tile_unless_the_reader_stops_it(shown: Shown):
+    widget = shown(moving=True, page=CLOCK)
     widget.evaluate(NOTE_VALUES, "step")
-    press(widget, "Play")
-    turn(widget, 8)
-    assert widget.evaluate(VALUES) == list(range(state["step"] + 1, last_step(widget) + 1))
+    turn(widget, 2)
+    assert plays(widget)
+    widget.page.mouse.click(*point_in(widget, 0, 0))
+    turn(widget, 4)
     assert not plays(widget)
+    has(widget, step=1)
+    press(widget, "Play")
+    turn(widget, 20)
     assert rests(widget)
-    agrees_with_course_lib(widget)
-    verdict = widget.locator(".cw-tile-verdict").text_content()
-    assert f"written: {len(state['query'])} of" in verdict
+    has(widget, step=last_step(widget))
+    values = widget.evaluate(VALUES)
+    assert values[values.index(1) :] == list(range(1, last_step(widget) + 1))
+    won = widget.locator(".cw-tile-won")
     assert won.get_attribute("data-outcome") == "good"
     tiled, naive = (
         widget.locator(f"[data-reading={side}-moved]").inner_text() for side in ("tiled", "naive")
     )
     assert won.inner_text() == f"✓ Same answer. Tiles carried {tiled} bytes, naive {naive}."
-
-
-def test_on_opening_it_plays_until_the_reader_stops_it(shown: Shown):
-    widget = shown(query_tile=5, key_tile=6, step=1, moving=True, page=CLOCK)
-    turn(widget, 2)
-    has(widget, step=2)
-    widget.page.mouse.click(*point_in(widget, 0, 0))
-    turn(widget, 4)
-    has(widget, step=1)
-    assert not plays(widget)
-
-
-# The positions of the current tile's keys, and of the naive scores.
-ON_THE_WAY = """(el) => ["[data-load=K]", "[data-layer=naive-trip]"].map((what) => {
-  const drawn = el.querySelector(what);
-  return drawn.getAttribute("d") ? drawn.getBBox().x : null;
-})"""
-
-
-def test_a_step_carries_its_keys_to_the_chip_while_naive_scores_come_and_go(shown: Shown):
-    widget = shown(page=CLOCK)
-    step, seen = state_of(widget)["step"], []
-    press(widget, "Next")
-    for _ in range(15):
-        turn(widget, 0.1)
-        seen.append(widget.evaluate(ON_THE_WAY))
-    assert plays(widget)
-    turn(widget, 0.2)
-    assert not plays(widget)
-    keys = [key for key, _ in seen]
-    assert keys == sorted(keys)
-    assert keys[-1] > keys[0] + 50
-    naive = [x for _, x in seen if x is not None]
-    steps = [b - a for a, b in itertools.pairwise(naive) if abs(b - a) > 1e-6]
-    # Some rows of S arrive, and as many of P leave.
-    assert sum(a * b < 0 for a, b in itertools.pairwise(steps)) == 1
-    has(widget, step=step + 1)
-
-
-def test_with_reduced_motion_it_shows_the_end_at_once(shown: Shown):
-    widget = shown(page=CLOCK | {"reduced_motion": True})
-    step = state_of(widget)["step"]
-    press(widget, "Next")
-    assert state_of(widget)["step"] == step + 1
-    assert rests(widget)
-    press(widget, "To the end")
-    has(widget, step=last_step(widget))
 
 
 def test_an_overfull_chip_is_drawn_over_the_rim_and_reported_until_the_run_ends(

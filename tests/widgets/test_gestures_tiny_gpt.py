@@ -44,18 +44,14 @@ def texts(widget: Locator) -> tuple[str, str]:
     return state["prompt"], state["written"]
 
 
-@pytest.mark.parametrize(
-    "options", [{"start": None, "written": "ad·"}, {"prompt": "", "tokens": 1}]
-)
-def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(
-    shown: Shown, options: dict[str, object]
-):
-    widget = shown(**options)
-    for order in ("alphabet", "probability"):
-        for place in range(len("".join(texts(widget))) + 1):
-            cuts = {"top_k": 3 + place % 6, "top_p": [1, 0.5, 0.05][place % 3]}
-            send(widget, order=order, place=place, temperature=0.1 + place % 5, **cuts)
-            agrees_with_course_lib(widget)
+def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(shown: Shown):
+    for options in ({"start": None, "written": "ad·"}, {"prompt": "", "tokens": 1}):
+        widget = shown(**options)
+        for order in ("alphabet", "probability"):
+            for place in range(len("".join(texts(widget))) + 1):
+                cuts = {"top_k": 3 + place % 6, "top_p": [1, 0.5, 0.05][place % 3]}
+                send(widget, order=order, place=place, temperature=0.1 + place % 5, **cuts)
+                agrees_with_course_lib(widget)
 
 
 def test_typed_text_is_the_new_prompt_until_undo(shown: Shown):
@@ -68,19 +64,13 @@ def test_typed_text_is_the_new_prompt_until_undo(shown: Shown):
     press(widget, "Undo")
     has(widget, prompt="bad", written="ce")
     expect(field).to_have_value("bad")
-    for typed in ("<img src=x>", "ba·", "abcdeabcde"):
+    field.fill("abcdeabcde")
+    says(widget, "You still see bad")
+    has(widget, prompt="bad", written="ce")
+    for typed, read in (("Äc Bé", "ac be"), ("", "")):
         field.fill(typed)
-        says(widget, "You still see bad")
-        has(widget, prompt="bad", written="ce")
-    field.fill("Äc Bé")
-    says(widget, "Read as ac␣be.")
-    has(widget, prompt="ac be", written="")
-    field.fill("")
-    has(widget, prompt="", written="")
-    widget = shown(start=None)
-    widget.get_by_label("Type a beginning").fill("")
-    says(widget, "Type at least one letter: the model has no mark of the start")
-    has(widget, prompt="bad", written="")
+        says(widget, f"Read as {read.replace(' ', '␣')}." if read else "")
+        has(widget, prompt=read, written="")
 
 
 def drawn(state: dict[str, object], text: str, u: float) -> str:
@@ -153,13 +143,6 @@ def test_on_opening_it_writes_a_text_to_its_end_and_then_another_one(shown: Show
     turn(widget, 2 * A_LETTER)
     # Any use stops the animation.
     assert texts(widget)[1] == ""
-    press(widget, "▶ Write")
-    turn(widget, 1.5 * A_LETTER)
-    press(widget, "■ Stop")
-    held = texts(widget)
-    assert len(held[1]) == 1
-    turn(widget, 2 * A_LETTER)
-    assert texts(widget) == held
     press(widget, "Reset")
     written = []
     for start in ("▶ Write", "▶ Write", "beds"):
@@ -176,9 +159,7 @@ def test_on_opening_it_writes_a_text_to_its_end_and_then_another_one(shown: Show
 
 
 def test_with_reduced_motion_letter_and_text_appear_at_once(shown: Shown):
-    widget = shown(page=CLOCK | {"reduced_motion": True}, moving=True, seed=3, temperature=2)
-    assert rests(widget)
-    assert texts(widget) == ("bad", "")
+    widget = shown(page=CLOCK | {"reduced_motion": True}, seed=3, temperature=2)
     press(widget, "One letter")
     assert len(texts(widget)[1]) == 1
     press(widget, "▶ Write")
@@ -198,9 +179,6 @@ def test_pointing_at_a_bar_shows_its_numbers_and_a_click_chooses_that_letter(sho
     # Text typed before that position stays, and the choice comes after it.
     has(widget, prompt="b", written="d")
     page.mouse.move(0, 0)
-    widget.get_by_role("slider", name=BARS).focus()
-    for key, option in [("Home", 0), ("ArrowRight", 1), ("ArrowUp", 2), ("ArrowLeft", 1)]:
-        page.keyboard.press(key)
-        has(widget, option=option)
-    page.keyboard.press("Enter")
+    for key in ("Home", "ArrowRight", "Enter"):
+        widget.get_by_role("slider", name=BARS).press(key)
     has(widget, prompt="b", written="da", draws=0)

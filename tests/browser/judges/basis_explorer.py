@@ -1,9 +1,9 @@
 """BasisExplorer: compare its display with course_lib."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pytest
 import torch
 from in_the_page import tensor
 from playwright.sync_api import Locator
@@ -13,8 +13,9 @@ from torch import Tensor
 from course_lib.basis import hat, interpolate, softmax_basis, solve
 from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
-from .scraped import assert_said, scraper
+from .scraped import assert_said, near, scraper
 
+Basis = Callable[..., Tensor]
 SWING = 50.0
 FLAME = 2.5
 READ = scraper("""
@@ -26,7 +27,6 @@ READ = scraper("""
     here: all("[data-reading=here] strong"),
     error: all("[data-reading=error] strong"),
     keeps: one(".cw-b-keeps")?.dataset.outcome,
-    outcome: one(".cw-b-asks p")?.dataset.outcome,
     shared: all("[data-basis] p", (p) => p.textContent.replace(/.*shared by /s, "")),
     at: all(".cw-b-at strong"),
     most: all("[data-most]", (e) => Number(e.dataset.most)),
@@ -40,33 +40,26 @@ def grid(places: int) -> Tensor:
     return torch.linspace(0, 1, places, dtype=torch.float64)
 
 
-def expected(state: dict[str, Any], warmth: float) -> dict[str, Any]:
-    """The expected page: the weights at the query, and each line at its points."""
+def expected(state: dict[str, Any], softmax: Basis) -> dict[str, Any]:
+    """The expected nodes: the weights at the query, and each line at its points."""
     query = tensor([state["query"]])
-    softmax = partial(softmax_basis, temperature=warmth)
-    if state["mode"] == "nodes":
-        nodes, values = state["points"].T.contiguous()
-        x = torch.cat([grid(249), nodes]).unique()
-        wanted = tensor(read_off(x.numpy())[:, 1])
-        bases = {"hats": hat, "softmax": softmax}
-        lines = {name: interpolate(x, nodes, values, basis) for name, basis in bases.items()}
-        here = [interpolate(query, nodes, values, basis) for basis in bases.values()]
-        weights = [basis(query, nodes)[0] for basis in bases.values()]
-        error = [(line - wanted).abs().max().item() for line in lines.values()]
-        return {
-            "x": x,
-            "wanted": wanted,
-            "lines": lines,
-            "weights": weights,
-            "error": error,
-            "here": here,
-        }
-    return expected_rod(state, query, softmax)
+    nodes, values = state["points"].T.contiguous()
+    x = torch.cat([grid(249), nodes]).unique()
+    wanted = tensor(read_off(x.numpy())[:, 1])
+    bases = {"hats": hat, "softmax": softmax}
+    lines = {name: interpolate(x, nodes, values, basis) for name, basis in bases.items()}
+    return {
+        "x": x,
+        "lines": {"wanted": wanted, **lines},
+        "weights": [basis(query, nodes)[0] for basis in bases.values()],
+        "error": [(line - wanted).abs().max().item() for line in lines.values()],
+        "here": [interpolate(query, nodes, values, basis) for basis in bases.values()],
+    }
 
 
-def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str, Any]:
+def expected_rod(state: dict[str, Any], softmax: Basis) -> dict[str, Any]:
     model = field_of(state["facts"], state["weights"]).double()
-    x, sensors = grid(DRAWN), grid(state["facts"]["sensors"])
+    query, x, sensors = tensor([state["query"]]), grid(DRAWN), grid(state["facts"]["sensors"])
     drawn = [state["log_conductivity"], state["load"]]
     told = [interpolate(sensors, x, curve) for curve in drawn]
 
@@ -75,19 +68,21 @@ def expected_rod(state: dict[str, Any], query: Tensor, softmax: Any) -> dict[str
         return solve(lambda at: k(at).exp(), f, mesh)
 
     wanted = solution(grid(2 * DRAWN - 1), x, drawn)[::2]
-    nodal = solution(sensors, sensors, told)
+    nodal, z = solution(sensors, sensors, told), torch.stack(told, dim=-1)
     with torch.no_grad():
-        z = torch.stack(told, dim=-1)
-        learned = model(x, sensors, z)
+        lines = {
+            "hats": interpolate(x, sensors, nodal),
+            "softmax": interpolate(x, sensors, nodal, softmax),
+            "learned": model(x, sensors, z),
+        }
         head = model.weights(query, sensors, z)[state["head"], 0]
-    lines = {
-        "hats": interpolate(x, sensors, nodal),
-        "softmax": interpolate(x, sensors, nodal, softmax),
-        "learned": learned,
+    return {
+        "x": x,
+        "lines": {"wanted": wanted, **lines},
+        "weights": [hat(query, sensors)[0], softmax(query, sensors)[0], head],
+        "error": [100 * ((y - wanted).norm() / wanted.norm()).item() for y in lines.values()],
+        "here": [],
     }
-    weights = [hat(query, sensors)[0], softmax(query, sensors)[0], head]
-    error = [100 * ((line - wanted).norm() / wanted.norm()).item() for line in lines.values()]
-    return {"x": x, "wanted": wanted, "lines": lines, "weights": weights, "error": error}
 
 
 def warmed(load: Tensor, share: float) -> Tensor:
@@ -97,57 +92,47 @@ def warmed(load: Tensor, share: float) -> Tensor:
 
 
 def displayed(widget: Locator) -> None:
-    agrees_at(state_of(widget), widget.evaluate(READ))
-
-
-def agrees_at(state: dict[str, Any], found: dict[str, Any]) -> None:
-    """Assert that the page at a moment follows from its state."""
-    if 0 < found["flame"] <= 1:
-        state["load"] = warmed(state["load"], found["flame"])
-    elif found["flame"]:
+    state, found = state_of(widget), widget.evaluate(READ)
+    flame, warmth, of_rod = found["flame"], found["warmth"], state["mode"] == "rod"
+    if 0 < flame <= 1:
+        state["load"] = warmed(state["load"], flame)
+    elif flame:
         # The plug takes from the logarithm of k what the flame has added to the heat.
-        state["log_conductivity"] = -warmed(-state["log_conductivity"], found["flame"] - 1)
-    assert 1 / (1.01 * SWING) < found["warmth"] / state["temperature"] < 1.01 * SWING
-    said = expected(state, found["warmth"])
-    assert found["most"] == pytest.approx([w.max().item() for w in said["weights"]], abs=1e-6)
+        state["log_conductivity"] = -warmed(-state["log_conductivity"], flame - 1)
+    assert 1 / (1.01 * SWING) < warmth / state["temperature"] < 1.01 * SWING
+    softmax = partial(softmax_basis, temperature=warmth)
+    said = (expected_rod if of_rod else expected)(state, softmax)
+    near(found["most"], [weights.max() for weights in said["weights"]])
     assert_said(found["shared"], (1 / weights.square().sum() for weights in said["weights"]))
     assert_said(found["error"], said["error"])
-    assert_said(found["at"], (state["query"], found["warmth"]))
-    if state["mode"] == "nodes":
-        assert_said(found["here"], said["here"])
-    assert_lines(found["lines"], said)
-    if state["mode"] == "rod":
-        assert_drawn(found, state)
+    assert_said(found["at"], (state["query"], warmth))
+    assert_said(found["here"], said["here"])
+    assert_lines(found["lines"], said["x"], said["lines"])
+    if of_rod:
+        # Both curves are as drawn, with zero at the middle of their panel.
+        half = found["tall"] / 2
+        for name in ("log_conductivity", "load"):
+            up = half - tensor(found["lines"][name])[:, 1]
+            near(up, state[name] * half / 3.8, atol=0.06)
         usual = state["facts"]["error"]
         kept = usual is not None and said["error"][2] <= 100 * 2 * usual
         assert found["keeps"] == (None if usual is None else "good" if kept else "bad")
 
 
-def assert_lines(lines: dict[str, Any], said: dict[str, Any]) -> None:
+def assert_lines(found: dict[str, Any], x: Tensor, lines: dict[str, Tensor]) -> None:
     """Assert that all lines share one scale, which the lowest and the highest point determine.
 
     Points less far from each other, such as those of a line that is nearly flat, would stretch
     the rounding of the page to pixels.
     """
-    drawn = {name: tensor(points) for name, points in lines.items()}
-    expected = {"wanted": said["wanted"], **said["lines"]}
-    value = torch.cat(list(expected.values()))
-    pixel = torch.cat([drawn[name][:, 1] for name in expected])
+    drawn = [tensor(found[name]) for name in lines]
+    value, pixel = torch.cat([*lines.values()]), torch.cat([points[:, 1] for points in drawn])
     low, high = int(value.argmin()), int(value.argmax())
     if value[high] - value[low] < 1e-9:
         return
     rate = (pixel[high] - pixel[low]) / (value[high] - value[low])
     assert rate < 0
-    for name, line in expected.items():
-        places = (drawn[name][:, 0] - drawn[name][0, 0]) / (drawn[name][-1, 0] - drawn[name][0, 0])
-        assert torch.allclose(places, said["x"], atol=1e-3)
-        height = pixel[low] + rate * (line - value[low])
-        assert torch.allclose(drawn[name][:, 1], height, rtol=0, atol=0.2)
-
-
-def assert_drawn(found: dict[str, Any], state: dict[str, Any]) -> None:
-    """Assert that both curves are as drawn, with zero at the middle of their panel."""
-    half = found["tall"] / 2
-    for name in ("log_conductivity", "load"):
-        up = half - tensor(found["lines"][name])[:, 1]
-        assert torch.allclose(up, state[name] * half / 3.8, atol=0.06)
+    near(pixel, pixel[low] + rate * (value - value[low]), atol=0.2)
+    for points in drawn:
+        across = points[:, 0] - points[0, 0]
+        near(across / across[-1], x, atol=1e-3)

@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, state_of
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 from course_lib import recurrent
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
-from .scraped import assert_said, scraper
+from .scraped import assert_said, near, scraper
 
 READ = scraper("""
   const slider = one("[role=slider]");
@@ -54,41 +53,35 @@ def displayed(widget: Locator) -> None:
     letter, quantity = page["letter"], told[state["quantity"]]
     unit = int(re.search(r"; unit (\d+) of", page["said"])[1]) - 1
     assert agrees(page["said"].split(". ")[0].rpartition(" ")[2], quantity[letter, unit])
-    assert_glass(page, state, told, letter, unit)
-    assert (page["map"] is not None) == state["all_units"]
+    assert_glass(page, state["kind"], told, letter, unit)
     if state["labels"]:
         assert_opinion(page, state, told)
+    assert (page["map"] is not None) == state["all_units"]
     if state["all_units"]:
-        assert_map(page, state, quantity)
-        numbers = [told[name][letter, unit] for name in state["quantities"]]
-        assert_said(page["map"]["values"], numbers)
+        assert_map(page["map"], state, quantity)
+        assert_said(page["map"]["values"], [told[q][letter, unit] for q in state["quantities"]])
 
 
 def assert_glass(
-    page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor], letter: int, unit: int
+    page: dict[str, Any], kind: str, told: dict[str, Tensor], letter: int, unit: int
 ) -> None:
     """First the forgotten share runs out, then the written part comes in, through gates."""
-    kind, share = state["kind"], page["share"]
     held = told["cell" if kind == "LSTM" else "hidden"][:, unit]
     after, before = float(held[letter]), float(held[letter - 1]) if letter else 0.0
     at = {name: float(values[letter, unit]) for name, values in told.items()}
-    keep, gate = {
-        "LSTM": lambda: (at["forget"], at["input"]),
-        "GRU": lambda: (at["update"], 1 - at["update"]),
-        "RNN": lambda: (0.0, 1.0),
-    }[kind]()
-    way = max(0.0, (share - 0.25) / 0.75)
+    keep = at.get("forget", at.get("update", 0.0))
+    gate = at.get("input", 1 - keep)
+    way = (page["share"] - 0.25) / 0.75
     level = np.interp(way, [0, 0.5, 1], [before, keep * before, after])
-    assert page["level"] == pytest.approx(level, abs=2e-6)
-    gates = [gate, 1 - keep, *([at["output"]] if kind == "LSTM" else [])]
-    assert page["open"] == pytest.approx(gates, abs=6e-5)
-    if kind == "LSTM" and share == 1:
+    near(page["level"], level, atol=2e-6)
+    near(page["open"], [gate, 1 - keep, *[at.get("output")] * (kind == "LSTM")], atol=6e-5)
+    if kind == "LSTM" and page["share"] == 1:
         assert agrees(page["words"].partition("shows h = ")[2], at["hidden"])
 
 
 def assert_map(page: dict[str, Any], state: dict[str, Any], value: Tensor) -> None:
     """Units in their order; each patch as full as its number."""
-    order = [row - 1 for row in page["map"]["rows"]]
+    order = [row - 1 for row in page["rows"]]
     assert sorted(order) == list(range(value.shape[1]))
     if state["order"] == "number":
         assert order == sorted(order)
@@ -100,16 +93,14 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], value: Tensor) -> No
     if state["quantity"] == "vote":
         first, second = state["readout"][:, :-1]
         scale = float((first - second).abs().max())
-    depth = (value[:, order] / scale).abs()
-    assert np.array(page["map"]["depths"]) == pytest.approx(depth.numpy(), abs=0.6 / 255)
+    near(page["depths"], (value[:, order] / scale).abs(), atol=0.6 / 255)
 
 
 def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor]) -> None:
     """The softmax of the readout after each letter, and where its largest entry changes."""
     readout = state["readout"]
     shares = (told["hidden"] @ readout[:, :-1].mT + readout[:, -1]).softmax(-1)
-    bars = torch.tensor(page["bars"], dtype=torch.float64).reshape(shares.shape)
-    assert bars.numpy() == pytest.approx(shares.numpy(), abs=1e-6)
+    near(page["bars"], shares.flatten())
     # The prediction after a letter is shown once its water has settled.
     letters = page["letter"] + (page["share"] == 1)
     if letters:
@@ -124,18 +115,12 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
 
 def quantities(state: dict[str, Any]) -> dict[str, Tensor]:
     """Every quantity that can be selected, (letters, units), computed by course_lib.recurrent."""
-    rows = torch.from_numpy(Rows.exactly(state["gates"]))
-    letters = len(state["alphabet"])
+    rows, letters = torch.from_numpy(Rows.exactly(state["gates"])), len(state["alphabet"])
     units = rows.shape[1] - letters - 2
     layer = getattr(recurrent, state["kind"])(letters, units).double()
-    weights = rows.split([letters, units, 1, 1], dim=1)
-    shapes = layer.state_dict()
-    layer.load_state_dict(
-        {
-            name: weight.reshape(shapes[name].shape)
-            for name, weight in zip(PARAMETERS, weights, strict=True)
-        }
-    )
+    shapes, weights = layer.state_dict(), rows.split([letters, units, 1, 1], dim=1)
+    named = zip(PARAMETERS, weights, strict=True)
+    layer.load_state_dict({name: weight.reshape(shapes[name].shape) for name, weight in named})
     places = torch.tensor([state["alphabet"].index(letter) for letter in state["text"]])
     x = nn.functional.one_hot(places, letters).double()
     with torch.no_grad():

@@ -6,60 +6,57 @@ from typing import Any
 import torch
 from playwright.sync_api import Locator
 from reading import agrees, state_of
-from reading_letters import READ_LETTERS
 from torch import Tensor
 
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
-from .letters import assert_heads, assert_heights, spelled
+from .letters import READ_LETTERS, assert_heads, spelled
+from .scraped import assert_said, near, scraper
 
-READ = (
-    f"(el) => {{{READ_LETTERS}"
-    """
-  const text = (selector) => el.querySelector(selector).textContent;
-  const list = el.querySelector("[role=listbox]");
-  return {
-    tiles: [...list.children].map((tile) => ({
-      letter: tile.querySelector("b").textContent,
-      hidden: tile.getAttribute("aria-selected") === "true",
-      here: tile.classList.contains("cw-h-here"),
-      guesses: [...tile.querySelectorAll("span")].filter((line) => line.textContent)
-        .map((line) => [line.firstChild.textContent, line.lastChild.textContent]),
-      verdict: tile.querySelector("em").textContent,
-      waits: tile.getAttribute("aria-label").endsWith("waits for yours"),
-    })),
-    score: text(".cw-h-score"),
-    ...bars,
-    readout: el.querySelector(".cw-l-readout")?.textContent,
-    covered: list.dataset.covered === "true",
-    verdict: text(".cw-h-verdict"),
-    cards,
-  };
-}"""
+READ = scraper(
+    READ_LETTERS
+    + """return {
+  ...bars,
+  cards,
+  tiles: all("[role=option]", (tile) => ({
+    letter: textOf(tile.querySelector("b")),
+    hidden: tile.ariaSelected === "true",
+    here: tile.classList.contains("cw-h-here"),
+    names: [...tile.querySelectorAll("i")].map(textOf),
+    shares: [...tile.querySelectorAll("small")].map(textOf),
+    verdict: textOf(tile.querySelector("em")),
+    waits: tile.ariaLabel.endsWith("waits for yours"),
+  })),
+  score: textOf(one(".cw-h-score")),
+  covered: one("[role=listbox]").dataset.covered === "true",
+  verdict: textOf(one(".cw-h-verdict")),
+};"""
 )
 
 
 def displayed(widget: Locator) -> None:
     state, page = state_of(widget), widget.evaluate(READ)
-    letters, mask, word = state["alphabet"], state["mask"], state["word"]
-    ids = torch.tensor([letters.index(letter) for letter in word])
-    hidden = state["hidden"]
-    assert hidden == sorted(set(hidden))
-    assert set(hidden) <= set(range(len(word)))
+    letters, mask, word, hidden = (state[name] for name in ("alphabet", "mask", "word", "hidden"))
+    names, ids = [*map(spelled, letters)], torch.tensor([*map(letters.index, word)])
     place = state["place"] if state["place"] >= 0 else (hidden or [0])[0]
-
     model = masked_model_of(state["facts"], state["weights"]).double()
     expected = expected_letters(model, ids, hidden=hidden, mask=mask)
     blind = expected_letters(model, ids, hidden=range(len(word)), mask=mask)[place]
     sight = [mask if t in hidden or t == place else int(id_) for t, id_ in enumerate(ids)]
     with torch.no_grad():
         attention = model.attention_weights(torch.tensor(sight))[:, :, place]
-    seen = ["?" if id_ == mask else spelled(letters[id_]) for id_ in sight]
 
     covered = [t for t in hidden if page["tiles"][t]["waits"]]
     assert page["covered"] == bool(covered)
     assert not covered or state["guess_first"]
-    assert_tiles(page, state, ids, expected, place)
+    assert [t for t, tile in enumerate(page["tiles"]) if tile["hidden"]] == hidden
+    assert [t for t, tile in enumerate(page["tiles"]) if tile["here"]] == [place]
+    for t, tile in enumerate(page["tiles"]):
+        assert tile["letter"] == ("?" if t in hidden else names[ids[t]])
+        if t in hidden and not tile["waits"]:
+            assert_guesses(tile, names, expected[t], int(ids[t]))
+        else:
+            assert (tile["names"], tile["verdict"]) == ([], "")
     if hidden and not covered:
         right = int((expected[hidden].argmax(-1) == ids[hidden]).sum())
         assert page["score"].startswith(f"{right} of {len(hidden)} first guesses ")
@@ -67,12 +64,15 @@ def displayed(widget: Locator) -> None:
         assert agrees(page["score"].partition("between ")[2], unsure)
     if place in covered:
         # Nothing shows what the model expects.
-        assert not any(column["fill"] + column["outline"] for column in page["columns"])
+        assert not any(page["fill"] + page["outline"])
         assert page["readout"] is None
     else:
-        assert_bars(page, state, expected[place], blind, int(ids[place]))
-        assert_verdict(page, letters, expected[place])
-    # Each head has the letters of the model, as blue as its weights.
+        assert_bars(page, names, mask, (expected[place], blind), int(ids[place]))
+        if found := re.match(r"You: (\S+), its (\d+)(?:st|nd|rd|th) guess\.", page["verdict"]):
+            assert int(found[2]) == rank_of(expected[place], names.index(found[1]))
+        else:
+            assert page["verdict"] == ""
+    seen = ["?" if id_ == mask else names[id_] for id_ in sight]
     assert_heads(page, seen, attention if state["heads"] else attention[:0])
 
 
@@ -80,56 +80,31 @@ def rank_of(shares: Tensor, id_: int) -> int:
     return shares.argsort(descending=True, stable=True).tolist().index(id_) + 1
 
 
-def assert_tiles(
-    page: dict[str, Any], state: dict[str, Any], ids: Tensor, expected: Tensor, place: int
-) -> None:
-    """Assert a tile for each letter; at a hidden one the first guesses, and the true one."""
-    letters, hidden, tiles = state["alphabet"], state["hidden"], page["tiles"]
-    assert [t for t, tile in enumerate(tiles) if tile["hidden"]] == hidden
-    assert [t for t, tile in enumerate(tiles) if tile["here"]] == [place]
-    assert [tile["letter"] for tile in tiles] == [
-        "?" if t in hidden else spelled(letter) for t, letter in enumerate(state["word"])
-    ]
-    for t, tile in enumerate(tiles):
-        if t not in hidden or tile["waits"]:
-            assert tile["guesses"] == []
-            assert tile["verdict"] == ""
-            continue
-        shares = expected[t].sort(descending=True, stable=True)
-        names = [spelled(letters[id_]) for id_ in shares.indices[: min(3, len(letters) - 1)]]
-        assert [name for name, _ in tile["guesses"]] == names
-        for (_, told), share in zip(tile["guesses"], shares.values, strict=False):
-            assert agrees(told, share)
-        rank = rank_of(expected[t], int(ids[t]))
-        assert re.fullmatch(rf"{'✓' if rank == 1 else '✗'} {rank}(st|nd|rd|th)", tile["verdict"])
-
-
-def assert_verdict(page: dict[str, Any], letters: str, here: Tensor) -> None:
-    """Assert that the reader's guess is shown with its rank by the model."""
-    found = re.match(r"You: (\S+), its (\d+)(?:st|nd|rd|th) guess\.", page["verdict"])
-    assert bool(found) == bool(page["verdict"])
-    if found:
-        names = [spelled(letter) for letter in letters]
-        assert int(found[2]) == rank_of(here, names.index(found[1]))
+def assert_guesses(tile: dict[str, Any], names: list[str], shares: Tensor, true: int) -> None:
+    """Assert the first guesses at a hidden letter, and the rank of the true one."""
+    best = shares.argsort(descending=True, stable=True)[: min(3, len(names) - 1)]
+    assert tile["names"] == [names[id_] for id_ in best]
+    assert_said(tile["shares"], shares[best])
+    rank = rank_of(shares, true)
+    assert re.fullmatch(rf"{'✓' if rank == 1 else '✗'} {rank}(st|nd|rd|th)", tile["verdict"])
 
 
 def assert_bars(
-    page: dict[str, Any], state: dict[str, Any], here: Tensor, blind: Tensor, true: int
+    page: dict[str, Any], names: list[str], mask: int, shares: tuple[Tensor, Tensor], true: int
 ) -> None:
     """Assert filled bars of the model's probabilities, outlined ones without any context."""
-    letters, mask, columns = state["alphabet"], state["mask"], page["columns"]
-    ids = [id_ for id_ in range(len(letters)) if id_ != mask]
-    assert [column["name"] for column in columns] == [spelled(letters[id_]) for id_ in ids]
-    assert_heights(page, "outline", blind[ids])
-    assert_heights(page, "fill", here[ids])
-    assert [i for i, column in enumerate(columns) if column["chosen"]] == [ids.index(true)]
+    here, blind = shares
+    ids = [id_ for id_ in range(len(names)) if id_ != mask]
+    assert page["names"] == [names[id_] for id_ in ids]
+    near(page["outline"], blind[ids], atol=1e-4)
+    near(page["fill"], here[ids], atol=1e-4)
+    assert page["chosen"] == ids.index(true)
     # The option is the chosen one, or the one under the mouse.
-    [i] = [i for i, column in enumerate(columns) if column["ring"]]
-    name, _, numbers = page["readout"].partition(": ")
-    assert name == spelled(letters[ids[i]]) + (", the true letter" if ids[i] == true else "")
-    share, rank, _, unseen = re.fullmatch(
-        r"(\S+), guess (\d+) of (\d+); with every letter hidden (\S+)\.", numbers
+    option = ids[page["looked"]]
+    share, rank, unseen = re.fullmatch(
+        re.escape(names[option] + ", the true letter" * (option == true))
+        + r": (\S+), guess (\d+) of \d+; with every letter hidden (\S+)\.",
+        page["readout"],
     ).groups()
-    assert agrees(share, here[ids[i]])
-    assert int(rank) == rank_of(here, ids[i])
-    assert agrees(unseen, blind[ids[i]])
+    assert int(rank) == rank_of(here, option)
+    assert_said([share, unseen], [here[option], blind[option]])

@@ -1,29 +1,52 @@
-"""Compare bars over the letters that a model reads, and the attention of its heads."""
+"""Bars over the letters that a model reads, and the attention of its heads."""
 
 from typing import Any
 
-import pytest
-from in_the_page import tensor
 from reading import agrees
 from torch import Tensor
+
+from .scraped import near
+
+READ_LETTERS = r"""
+  const chart = one(".cw-l-bars svg");
+  const inRows = (parts) => parts.sort(([x, y], [u, v]) => y - v || x - u);
+  // Places from above and from the left, with heights.
+  const boxes = (kind) => inRows([...chart.querySelectorAll(kind)].flatMap((path) =>
+    [...path.getAttribute("d").matchAll(/M(\S+) (\S+)h\S+v(\S+)h/g)]
+      .map((box) => box.slice(1).map(Number)))).map(([, , height]) => unit * height);
+  const ticks = [...chart.querySelectorAll("g .cw-l-small")];
+  const [zero, top] = [true, false].map((is) => ticks.find((e) => (textOf(e) === "0") === is));
+  const unit = Number(textOf(top)) / (numberOf(top, "y") - numberOf(zero, "y"));
+  const labels = inRows([...chart.querySelectorAll(":scope > text[transform]")]
+    .map((label) => [...movedBy(label), label]));
+  const has = (name) => labels.map(([, , label]) => label.classList.contains(name));
+  const cut = has("cw-l-cut");
+  const filled = boxes(".cw-l-fill");
+  const bars = {
+    names: labels.map(([, , label]) => textOf(label)),
+    chosen: has("cw-l-chosen").indexOf(true),
+    looked: numberOf(chart, "aria-valuenow") - 1,
+    cut,
+    fill: cut.map((isCut) => (isCut ? 0 : filled.shift())),
+    outline: boxes(".cw-l-outline"),
+    readout: one(".cw-l-readout")?.textContent,
+  };
+  const cards = all(".cw-l-card", (card) => ({
+    most: textOf(card.querySelector("strong")),
+    letters: [...card.querySelectorAll("span")].map(textOf),
+    weights: [...card.querySelectorAll("span")].map((e) =>
+      Number(e.style.getPropertyValue("--weight"))),
+  }));
+"""
 
 
 def spelled(letter: str) -> str:
     return {" ": "␣", "\n": "⏎"}.get(letter, letter)
 
 
-def assert_heights(page: dict[str, Any], name: str, expected: Tensor) -> None:
-    """Assert the heights of the bars of that name, on the page's scale."""
-    columns = page["columns"]
-    height, scale = (tensor([column[of] for column in columns]) for of in (name, "scale"))
-    found = height / scale * page["top"]
-    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-4)
-
-
 def assert_heads(page: dict[str, Any], names: list[str], attention: Tensor) -> None:
     """Assert that each head has the letters once, as blue as its attention weights."""
     for card, row in zip(page["cards"], attention.flatten(0, 1), strict=True):
         assert card["letters"] == names
-        weights = [float(weight) for weight in card["weights"]]
-        assert weights == pytest.approx(row.sqrt().tolist(), abs=1e-4)
+        near(card["weights"], row.sqrt(), atol=1e-4)
         assert agrees(card["most"].rpartition(" ")[2], row.max())

@@ -3,16 +3,15 @@
 import re
 from typing import Any
 
-import numpy as np
-import pytest
 import torch
+from in_the_page import tensor
 from playwright.sync_api import Locator
 from reading import agrees, state_of
 from torch import Tensor
 
 from course_lib.position import rotary, sinusoidal
 
-from .scraped import scraper
+from .scraped import assert_said, near, scraper
 
 READ = scraper("""
   const orders = one(".cw-pos-orders [role=slider]");
@@ -24,7 +23,7 @@ READ = scraper("""
       Array.from({ length: width }, (_, x) => at(y * width + x)));
   };
   return {
-    readings: Object.fromEntries(all("[data-reading]", (e) => [e.dataset.reading, e.textContent])),
+    readings: readings(),
     shift: ["value", "max"].map((end) => Number(one("[data-trait=shift]")[end])),
     way: Number(one("[data-reading=momentary]")?.dataset.way ?? 1),
     words: all(".cw-pos-word", (tile) => [tile.dataset.word, movedBy(tile)[0]]),
@@ -78,81 +77,64 @@ def displayed(widget: Locator) -> None:
     # On its way the score is no entry of the table; it is looked at when the words have arrived.
     assert page["way"] == 1
     assert_sentence(page, state, score)
-    product = PRODUCTS[state["kind"]]
-    share = hands(queries[s])[pair] @ hands(keys[t])[pair]
-    adds, _, of = readings["adds"].partition(f" to {product} = ")
-    assert agrees(adds.rpartition(" ")[2], share)
-    assert agrees(readings["share"], share)
-    assert agrees(of, score[s, t])
-    expected = torch.stack([hands(queries[s])[pair], hands(keys[t])[pair]])
+    both = torch.stack([hands(queries[s])[pair], hands(keys[t])[pair]])
+    adds, _, of = readings["adds"].partition(f" to {PRODUCTS[state['kind']]} = ")
+    share = both[0] @ both[1]
+    assert_said([adds.rpartition(" ")[2], readings["share"], of], [share, share, score[s, t]])
     reach = hands(torch.cat([queries, keys]))[:, pair].norm(dim=-1).max()
-    drawn = torch.tensor(page["pairHands"], dtype=torch.float64)
-    assert torch.allclose(drawn, 42 * expected / reach, atol=2e-3)
+    near(page["pairHands"], 42 * both / reach, atol=2e-3)
     assert (page["everything"] is not None) == state["everything"]
     if state["everything"]:
-        assert_everything(readings, page["everything"], (queries, keys, score), state)
+        assert agrees(readings["score"], score[s, t])
+        assert page["everything"]["pair"] == pair
+        assert_matrices(page["everything"]["layers"], state, (queries, keys, score))
 
 
 def assert_sentence(page: dict[str, Any], state: dict[str, Any], score: Tensor) -> None:
     """Assert the words in their order, the score of two of them, and that of all six orders."""
     s, t, tokens = state["query_position"], state["key_position"], state["tokens"]
-    low, last = page["shift"]
+    (low, last), readings = page["shift"], page["readings"]
     if tokens < 3:
         assert page["words"] == []
         return
-    assert agrees(page["readings"]["momentary"], score[s, t])
+    assert agrees(readings["momentary"], score[s, t])
     order = " ".join(word for word, _ in sorted(page["words"], key=lambda spot: spot[1]))
     together = len(page["words"]) == 3
     assert together == (0 < abs(s - t) < 3)
     if together:
         assert page["order"] == [order, str(list(ORDERS).index(order) + 1)]
         query, key = ORDERS[order]
-        assert (s, t) == (low + query, low + key)
-        assert last == tokens - 3
+        assert (s, t, last) == (low + query, low + key, tokens - 3)
     else:
         assert (low, last) == (min(s, t), tokens - 1 - abs(s - t))
     first = low if together else min(low, tokens - 3)
     expected = torch.stack([score[first + q, first + k] for q, k in ORDERS.values()])
-    assert page["ranks"] == pytest.approx(expected.tolist(), abs=2e-6)
-    near = 1e-9 * float(score.abs().max())
-    count = 1 + int((expected.sort().values.diff() > near).sum())
-    assert page["readings"]["orders"].startswith(f"Six orders, {count} ")
-    if moved := re.findall(r"Was ([−\d.]+\d), is ([−\d.]+\d)", page["readings"]["moved"]):
-        assert agrees(moved[0][1], score[s, t])
-        assert ("the same" in page["readings"]["moved"]) <= (moved[0][0] == moved[0][1])
-
-
-def assert_everything(
-    readings: dict[str, str],
-    page: dict[str, Any],
-    told: tuple[Tensor, Tensor, Tensor],
-    state: dict[str, Any],
-) -> None:
-    """All positions and all pairs."""
-    queries, keys, score = told
-    assert agrees(readings["score"], score[state["query_position"], state["key_position"]])
-    assert page["pair"] == state["pair"]
-    tables = moments_of(state) if state["kind"] == "learned" else [torch.cat([queries, keys])]
-    products = [x @ x.mT for x in tables] if state["kind"] == "learned" else [score]
-    full = [max(float(x.abs().max()) for x in each) for each in (tables, products)]
-    assert_matrices(page, told, full)
+    near(page["ranks"], expected, atol=2e-6)
+    apart = 1e-9 * float(score.abs().max())
+    count = 1 + int((expected.sort().values.diff() > apart).sum())
+    assert readings["orders"].startswith(f"Six orders, {count} ")
+    if moved := re.search(r"Was ([−\d.]+\d), is ([−\d.]+\d)", readings["moved"]):
+        assert agrees(moved[2], score[s, t])
+        assert ("the same" in readings["moved"]) <= (moved[1] == moved[2])
 
 
 def assert_matrices(
-    page: dict[str, Any], told: tuple[Tensor, Tensor, Tensor], full: list[float]
+    layers: dict[str, Any], state: dict[str, Any], told: tuple[Tensor, Tensor, Tensor]
 ) -> None:
     """Assert that each pixel has the depth of its entry and the colour of its sign.
 
     The deepest is the largest entry of all moments of the training.
     """
     queries, keys, score = told
-    table, scores = full
-    matrices = {"queries": (queries, table), "keys": (keys.mT, table), "scores": (score, scores)}
-    for name, (matrix, most) in matrices.items():
-        depth, expected = np.array(page["layers"][name]), 255 * matrix.numpy() / most
-        np.testing.assert_allclose(abs(depth), abs(expected), atol=0.51)
-        clear = abs(expected) > 40
-        assert (np.sign(depth) == np.sign(expected))[clear].all()
+    learned = state["kind"] == "learned"
+    tables = moments_of(state) if learned else [torch.cat([queries, keys])]
+    products = [table @ table.mT for table in tables] if learned else [score]
+    table, most = (max(float(x.abs().max()) for x in each) for each in (tables, products))
+    matrices = {"queries": queries / table, "keys": keys.mT / table, "scores": score / most}
+    for name, matrix in matrices.items():
+        depth, expected = tensor(layers[name]), 255 * matrix
+        near(depth.abs(), expected.abs(), atol=0.51)
+        assert (depth.sign() == expected.sign())[expected.abs() > 40].all()
 
 
 def hands(row: Tensor) -> Tensor:

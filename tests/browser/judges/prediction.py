@@ -32,7 +32,6 @@ def chosen(**given: object) -> Prediction:
 
 def displayed(widget: Locator) -> None:
     state = state_of(widget)
-    given = {n: v for n, v in state.items() if n != "x" or len(v)}
     gap = widget.locator("[data-reading=off]")
     truths = widget.locator(".cw-p-truth, .cw-p-true, .cw-p-bar")
     if not state["revealed"]:
@@ -41,7 +40,7 @@ def displayed(widget: Locator) -> None:
         return
     assert truths.count() == max(1, len(state["options"]))
     assert state["answer"] in widget.locator(".cw-p-answer").inner_text()
-    asked = Prediction(**given)
+    asked = Prediction(**{n: v for n, v in state.items() if n != "x" or len(v)})
     off, text = asked.off(), gap.inner_text()
     assert (text == "You hit it") == hit(asked)
     if off is None:
@@ -49,16 +48,13 @@ def displayed(widget: Locator) -> None:
     elif not hit(asked):
         # A line of steps has no more digits than the reader's steps.
         stepped = asked.kind == "place" and asked.step and not asked.xlog
-        assert number_in(text) == pytest.approx(
-            off, rel=0.006, abs=asked.step / 10 if stepped else 0
-        )
+        room = asked.step / 10 if stepped else 0
+        assert number_in(text) == pytest.approx(off, rel=0.006, abs=room)
 
 
 def hit(asked: Prediction) -> bool:
     """Whether no possible guess is nearer to the truth."""
-    if asked.off() is None:
-        return False
-    if asked.kind == "choose":
+    if asked.kind == "choose" or asked.off() is None:
         return asked.off() == 0
     ends, log = (asked.up, asked.ylog) if asked.kind == "sketch" else (asked.across, asked.xlog)
     bent = np.log if log else np.asarray
@@ -67,5 +63,5 @@ def hit(asked: Prediction) -> bool:
         return (float(bent(asked.off())) / (high - low)) < 0.005
     count = 100 if log or not asked.step else round((high - low) / asked.step)
     numbers = bent(np.array([asked.guess[0], float(asked.truth[0])]))
-    places = np.floor((numbers - low) / (high - low) * count + 0.5)
-    return bool(places[0] == places[1])
+    guess, truth = np.floor((numbers - low) / (high - low) * count + 0.5)
+    return bool(guess == truth)

@@ -2,20 +2,24 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from reading import agrees, scientific_number
+from in_the_page import assert_close
+from reading import agrees
 from torch import Tensor
 
 LOOK = r"""
   const one = (selector) => el.querySelector(selector);
-  const textOf = (e) => e.textContent;
+  const textOf = (e) => e.textContent.trim();
   const all = (selector, read = textOf) => [...el.querySelectorAll(selector)].map(read);
   const dataOf = (name) => Number(one(`[data-${name}]`).dataset[name]);
   const numberOf = (e, name) => Number(e.getAttribute(name));
   const numbersOf = (e, ...names) => names.map((name) => numberOf(e, name));
   const movedBy = (e) => e.getAttribute("transform").match(/translate\(([^)]*)\)/)[1]
     .split(" ").map(Number);
-  const cellsOf = (row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent);
+  const cellsOf = (row) => [...row.querySelectorAll("th, td")].map(textOf);
+  const readings = () =>
+    Object.fromEntries(all("[data-reading]", (e) => [e.dataset.reading, textOf(e)]));
   const opaque = (canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return Array.from({ length: data.length / 4 }, (_, i) => data[4 * i + 3]);
@@ -28,17 +32,24 @@ def scraper(body: str) -> str:
     return f"(el) => {{{LOOK}{body}}}"
 
 
-NUMBER_SAID = re.compile(r"(−?)(\d\.\d·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d[\d,]*(?:\.\d+)?)")
+NUMBER_SAID = re.compile(r"(−?)(\d[\d,]*(?:\.\d+)?)(?:·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?")
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def number_in(text: str) -> float:
     """The first number of a text: 1,234 or −0.52 or 2.5·10⁻⁵."""
-    sign, digits = NUMBER_SAID.search(text).groups()
-    size = scientific_number(digits) if "·" in digits else float(digits.replace(",", ""))
-    return -size if sign else size
+    sign, digits, power = NUMBER_SAID.search(text).groups(default="0")
+    return float(
+        f"{sign.replace('−', '-')}{digits.replace(',', '')}e{power.translate(SUPERSCRIPTS)}"
+    )
 
 
 def assert_said(texts: Sequence[str], numbers: Iterable[float | Tensor]) -> None:
     """Assert that each text begins with its number, rounded to as many digits as it has."""
     said = list(zip(texts, numbers, strict=True))
     assert [(text, float(number)) for text, number in said if not agrees(text, number)] == []
+
+
+def near(found: Any, expected: Any, atol: float = 1e-6) -> None:
+    """Assert that numbers, also nested ones, differ by at most ``atol``."""
+    assert_close(found, expected, rtol=0, atol=atol)

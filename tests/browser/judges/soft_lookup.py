@@ -1,63 +1,48 @@
 """SoftLookup: compare its display with course_lib."""
 
-import pytest
 import torch
+from in_the_page import tensor
 from playwright.sync_api import Locator
-from reading import assert_column, state_of
-from torch import Tensor
+from reading import state_of
 from torch.nn import functional as F
 
 from course_lib.attention import attention, attention_weights
 
-from .scraped import assert_said
+from .scraped import assert_said, near, scraper
+
+READ = scraper("""return {
+  rows: all(".cw-weights tbody tr", cellsOf),
+  answer: all(".cw-readout strong"),
+  written: all(".cw-plane .cw-lookup-value"),
+  bars: all(".cw-bar", (bar) => Number(bar.style.getPropertyValue("--cw-length"))),
+  balls: all(".cw-lookup-beam circle", (ball) => numbersOf(ball, "cx", "r")),
+  fulcrum: Number(one(".cw-lookup-beam .cw-lookup-answer").getAttribute("d")
+    .match(/M([-\\d.e]+)/)[1]),
+};""")
 
 
 def displayed(widget: Locator) -> None:
-    state = state_of(widget)
+    state, page = state_of(widget), widget.evaluate(READ)
     query, key, value = state["query"][None], state["key_points"], state["values"]
-    temperature = state["temperature"]
-    # Softmax takes no notice of what is the same for all keys, so |q|² may be left out.
-    bias = None
+    if state["similarity"] == "cosine":
+        query, key = (F.normalize(x, dim=-1, eps=1e-8) for x in (query, key))
+    score, options = query @ key.mT, {"scale": 1 / state["temperature"]}
     if state["similarity"] == "distance":
         score = -(torch.cdist(query, key, compute_mode="donot_use_mm_for_euclid_dist") ** 2)
-        factor, bias = 2, -(key**2).sum(-1)[None] / temperature
-    elif state["similarity"] == "cosine":
-        query, key = F.normalize(query, dim=-1, eps=1e-8), F.normalize(key, dim=-1, eps=1e-8)
-        score, factor = query @ key.mT, 1
-    else:
-        score, factor = query @ key.mT, 1
-    scale = factor / temperature
-    weights = attention_weights(query, key, bias=bias, scale=scale)[0]
-    answer = attention(query, key, value[:, None], bias=bias, scale=scale)[0, 0]
+        # Softmax takes no notice of what is the same for all keys, so |q|² may be left out.
+        options["bias"] = -options["scale"] * key.square().sum(-1)[None]
+        options["scale"] *= 2
+    weights = attention_weights(query, key, **options)[0]
+    answer = attention(query, key, value[:, None], **options)[0, 0]
 
-    names = widget.locator(".cw-weights tbody th").all_text_contents()
-    assert names == state["names"]
-    assert_column(widget, ".cw-weights tbody td:nth-child(2)", value)
-    assert_column(widget, ".cw-weights tbody td:nth-child(3)", score[0])
-    assert_column(widget, ".cw-weights tbody td:nth-child(4)", weights)
-    assert_column(widget, ".cw-readout strong", answer[None])
-    bars = widget.locator(".cw-bar").evaluate_all(
-        "bars => bars.map((bar) => Number(bar.style.getPropertyValue('--cw-length')))"
-    )
-    assert bars == pytest.approx(weights.tolist(), abs=1e-6)
-    assert_picture(widget, value, weights, answer)
-
-
-def assert_picture(widget: Locator, value: Tensor, weights: Tensor, answer: Tensor) -> None:
-    """Assert values at their keys and the answer at the query; the beam balances at the answer."""
-    written = widget.locator(".cw-plane .cw-lookup-value").all_text_contents()
-    assert_said(written, [*value, answer])
-    # A weight of less than a hundredth is no thread at all.
-    threads = widget.locator(".cw-plane line").count()
-    assert threads == int((12 * weights >= 0.1).sum())
-    places, balls, fulcrum = widget.locator(".cw-lookup-beam").evaluate(
-        """(svg) => [
-          [...svg.querySelectorAll("circle")].map((e) => Number(e.getAttribute("cx"))),
-          [...svg.querySelectorAll("circle")].map((e) => Number(e.getAttribute("r")) ** 2),
-          Number(svg.querySelector(".cw-lookup-answer").getAttribute("d").match(/M([-\\d.e]+)/)[1]),
-        ]"""
-    )
-    assert [r / 14**2 for r in balls] == pytest.approx(weights.tolist(), abs=1e-6)
-    # The moments about the fulcrum cancel.
-    turns = weights @ (torch.tensor(places, dtype=torch.float64) - fulcrum)
-    assert float(turns) == pytest.approx(0, abs=1e-6)
+    names, *columns = zip(*(row[:4] for row in page["rows"]), strict=True)
+    assert list(names) == state["names"]
+    for column, numbers in zip(columns, (value, score[0], weights), strict=True):
+        assert_said(column, numbers)
+    assert_said(page["answer"], [answer])
+    assert_said(page["written"], [*value, answer])
+    near(page["bars"], weights)
+    # The balls on the beam have the areas of the weights, and balance about the answer.
+    place, radius = tensor(page["balls"]).T
+    near(radius**2 / 14**2, weights)
+    near(weights @ (place - page["fulcrum"]), 0.0)

@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 import torch
 from broken_claims import Force, asymmetry, force_of
+from in_the_page import assert_close, tensor
 from playwright.sync_api import Locator
 from reading import agrees, state_of
 from torch import Tensor
 
 from course_lib import symplectic
 
-from .scraped import scraper
+from .scraped import assert_said, near, scraper
 
 DT = 0.02
 
 READ = scraper("""return {
   ...one(".cw-meter-stage").dataset,
   told: all(".cw-readout output"),
-  asymmetry: one("[data-reading=asymmetry]").textContent,
+  readings: readings(),
   outcome: one("[data-outcome]").dataset.outcome,
   title: one("[data-outcome] strong").textContent,
-  ticks: all(".cw-tick").length,
 };""")
 
 
 def windows(z: Tensor, places: Tensor) -> Tensor:
-    """The window, with its last token at each of the positions."""
+    """The window with its last token at each of the positions."""
     path = z.repeat(len(places), 1, 1)
     path[:, -1] = places
     return path
@@ -60,16 +60,15 @@ def ride_to(corners: Tensor, travelled: float) -> tuple[Tensor, int]:
 
 
 def pairs(text: str) -> Tensor:
-    return torch.tensor([float(x) for x in text.split()], dtype=torch.float64).reshape(-1, 2)
+    return tensor([float(x) for x in text.split()]).reshape(-1, 2)
 
 
 def displayed(widget: Locator) -> None:
     state, found = state_of(widget), widget.evaluate(READ)
-    z, A, softmax = state["z"], state["A"], state["softmax"]
-    force = force_of(A, softmax, state["formula"])
-    assert agrees(found["asymmetry"], asymmetry(force, z))
+    force = force_of(state["A"], state["softmax"], state["formula"])
+    assert agrees(found["readings"]["asymmetry"], asymmetry(force, state["z"]))
     places = pairs(found["places"])
-    torch.testing.assert_close(pairs(found["forces"]), force(places), rtol=1e-6, atol=1e-6)
+    near(pairs(found["forces"]), force(places))
     (loop_displayed if state["experiment"] == "loop" else free_displayed)(state, found, force)
 
 
@@ -78,37 +77,31 @@ def loop_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -
     start = (loop - pairs(found["start"])).norm(dim=-1).argmin()
     corners = loop.roll(-int(start), 0)
     works = round_trip(force, z, corners)
-    needs = []
-    for other in range(len(loop)):
-        each = works.diff().roll(-other)
-        needs.append(max(0.0, -float(each.cumsum(0).min())))
-    assert needs[0] <= min(needs) + 1e-6
+    needs = [-works.diff().roll(-other).cumsum(0).min() for other in range(len(loop))]
+    assert max(0, needs[0]) <= max(0, min(needs)) + 1e-6
     way, rounds = ride_to(corners, travelled)
     work = rounds * works[-1] + work_along(force, windows(z, way))[-1]
     length = (corners.roll(-1, 0) - corners).norm(dim=-1).sum()
     turns, told = found["told"]
-    assert agrees(turns, abs(travelled / length))
-    assert agrees(told.removeprefix("+"), work)
-    torch.testing.assert_close(pairs(found["places"]), windows(z, way[-1:])[0], rtol=0, atol=1e-6)
+    assert_said([turns, told.removeprefix("+")], [abs(travelled / length), work])
+    near(pairs(found["places"]), windows(z, way[-1:])[0])
     if found["outcome"] != "open":
         closes = bool(works[-1].abs() <= 1e-7 * works.diff().abs().sum())
         assert found["outcome"] == ("good" if closes else "bad")
-        assert (found["ticks"] > 0) == closes
 
 
 def free_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -> None:
-    q, A = state["z"], state["A"]
-    p, energies = torch.zeros_like(q), []
+    q, p, energies = state["z"], torch.zeros_like(state["z"]), []
     for n in range(int(float(found["time"]) / DT + 1e-6) + 1):
         if n:
             p = p + DT / 2 * (force(q) - q)
             q = q + DT * p
             p = p + DT / 2 * (force(q) - q)
-        potential = symplectic.attention_potential(q, A, softmax=state["softmax"])
+        potential = symplectic.attention_potential(q, state["A"], softmax=state["softmax"])
         energies.append((p.square().sum() + q.square().sum()) / 2 + potential)
     share = torch.stack(energies) / energies[0]
     assert agrees(found["told"][0], 100 * share[-1])
-    torch.testing.assert_close(pairs(found["places"]), q, rtol=1e-5, atol=1e-5)
+    assert_close(pairs(found["places"]), q, rtol=1e-5, atol=1e-5)
     off = float((share - 1).abs().max())
     if off < 0.009 or off > 0.011:
         assert (found["outcome"] == "bad") == (off > 0.01)

@@ -5,10 +5,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import agrees, scientific_number, state_of
+from reading import agrees, state_of
 from torch import Tensor
 
 from course_lib.attention import attention, causal_mask
@@ -23,18 +22,17 @@ from course_lib.tiled_attention import (
     tiled_bytes,
 )
 
-from .scraped import scraper
+from .scraped import assert_said, near, number_in, scraper
 
 READ = scraper("""return {
   place: numberOf(one("[role=slider]"), "aria-valuenow"),
   places: numberOf(one("[role=slider]"), "aria-valuemax"),
   rows: all(".cw-tile-rows tbody tr", cellsOf),
   heads: all(".cw-tile-rows thead th"),
-  readings: Object.fromEntries(all("[data-reading]", (e) => [e.dataset.reading, e.textContent])),
+  readings: readings(),
   bars: Object.fromEntries(all("[data-bar]", (e) =>
     [e.dataset.bar, Number(e.style.getPropertyValue("--cw-length"))])),
   alpha: opaque(one(".cw-tile-picture canvas")),
-  visited: (one("[data-layer=visited]").getAttribute("d").match(/M/g) ?? []).length,
   verdict: one(".cw-tile-verdict").textContent,
 };""")
 Visit = tuple[slice, slice]
@@ -57,13 +55,9 @@ def visible(state: dict[str, Any]) -> Tensor:
 def report_of(state: dict[str, Any], visit: Visit) -> Partial:
     """The partial result of the tile of one visit, empty without keys."""
     rows, columns = visit
-    return partial_attention(
-        state["query"][rows],
-        state["key"][columns],
-        state["value"][columns],
-        mask=visible(state)[rows, columns],
-        scale=state["scale"],
-    )
+    key, value = state["key"][columns], state["value"][columns]
+    mask = visible(state)[rows, columns]
+    return partial_attention(state["query"][rows], key, value, mask=mask, scale=state["scale"])
 
 
 def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
@@ -71,70 +65,50 @@ def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
     return {rows.start: columns for rows, columns in visits_of(state)}
 
 
-def naive_rows(state: dict[str, Any], step: int) -> tuple[int, int, int]:
-    """The written rows of S, P and O, when each operator goes through row by row."""
-    queries, steps = len(state["query"]), len(visits_of(state))
-    # S out; S back and P out; P back: four numbers for each score.
-    gone = Fraction(4 * queries * step, steps)
-    s = min(queries, math.floor(gone))
-    p = max(0, min(queries, math.floor((gone - queries) / 2)))
-    return s, p, max(0, math.floor(gone - 3 * queries))
-
-
 def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     """Bytes after these visits, in tiles and naively, counted array by array."""
-    query, key, value = state["query"], state["key"], state["value"]
-    tiled = 0
+    (n, d), m, tiled = state["query"].shape, len(state["key"]), 0
     for rows, columns in visits:
-        if columns.start == 0:
-            tiled += query[rows].numel()
-        tiled += key[columns].numel() + value[columns].numel()
-        if columns == last_tiles(state)[rows.start]:
-            tiled += query[rows].numel()
-    s, p, o = naive_rows(state, len(visits))
-    arrays = [query[:s], key[: len(key) * bool(s)], value[: len(value) * bool(o)], query[:o]]
-    # S is written and read, P is written and read.
-    naive = sum(array.numel() for array in arrays) + (s + p + p + o) * len(key)
+        ends = (columns.start == 0) + (columns == last_tiles(state)[rows.start])
+        tiled += d * (ends * (rows.stop - rows.start) + 2 * (columns.stop - columns.start))
+    # The naive operators go row by row. S out; S back and P out; P back: four numbers for a score.
+    gone = Fraction(4 * n * len(visits), len(visits_of(state)))
+    s, p, o = (max(0, min(n, math.floor(x))) for x in (gone, (gone - n) / 2, gone - 3 * n))
+    naive = d * (s + m * (s > 0) + m * (o > 0) + o) + m * (s + 2 * p + o)
     return tiled * state["bytes_each"], naive * state["bytes_each"]
 
 
 def displayed(widget: Locator) -> None:
-    state = state_of(widget)
+    state, page = state_of(widget), widget.evaluate(READ)
     plan, step = visits_of(state), state["step"]
-    visits = plan[:step]
-    page = widget.evaluate(READ)
     assert (page["place"], page["places"]) == (step, len(plan))
-    assert page["visited"] == max(0, step - 1)
-    assert_tally(state, visits, page)
-    assert_reports(state, visits, page)
-    assert_outputs(state, visits, page["verdict"], page["readings"].get("difference"))
+    assert_tally(state, plan[:step], page)
+    assert_reports(state, plan[:step], page)
+    assert_outputs(state, plan[step:], page["verdict"], page["readings"].get("difference"))
 
 
 def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
-    queries, keys, d = len(state["query"]), len(state["key"]), state["query"].shape[1]
-    each = {"bytes_each": state["bytes_each"]}
-    tiles = {name: state[name] for name in ("query_tile", "key_tile")}
+    (queries, d), keys = state["query"].shape, len(state["key"])
+    tiles = {name: state[name] for name in ("query_tile", "key_tile", "bytes_each")}
     tiled, naive = moved(state, visits)
-    totals = {
-        "tiled": tiled_bytes(queries, keys, d, **tiles, **each, causal=state["causal"]),
-        "naive": naive_bytes(queries, keys, d, **each),
-    }
+    totals = (
+        tiled_bytes(queries, keys, d, **tiles, causal=state["causal"]),
+        naive_bytes(queries, keys, d, bytes_each=state["bytes_each"]),
+    )
     expected = {
         "tiled-moved": tiled,
         "naive-moved": naive,
-        "tiled-held": on_chip_bytes(d, **tiles, **each),
+        "tiled-held": on_chip_bytes(d, **tiles),
         "naive-held": state["bytes_each"] * queries * keys,
     }
-    found = {name: int(page["readings"][name].replace(",", "")) for name in expected}
-    assert found == expected
+    assert {name: number_in(page["readings"][name]) for name in expected} == expected
     finished = len(visits) == len(visits_of(state))
     assert ("ratio" in page["readings"]) == finished
     if finished:
-        assert (tiled, naive) == (totals["tiled"], totals["naive"])
-        ratio = page["readings"]["ratio"].removesuffix(" times as many")
-        assert agrees(ratio, totals["naive"] / totals["tiled"])
-    longest = max(totals.values())
-    assert page["bars"] == pytest.approx({"tiled": tiled / longest, "naive": naive / longest})
+        assert (tiled, naive) == totals
+        assert agrees(page["readings"]["ratio"], totals[1] / totals[0])
+    longest = max(totals)
+    near(page["bars"], {"tiled": tiled / longest, "naive": naive / longest}, 1e-9)
 
 
 def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
@@ -142,41 +116,32 @@ def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, A
     empty = report_of(state, (rows, slice(0, 0)))
     earlier = [report_of(state, visit) for visit in visits[:-1] if visit[0] == rows]
     before = reduce(merge, earlier, empty)
-    tile = report_of(state, (rows, columns))
-    after = merge(before, tile)
-
+    after = merge(before, report_of(state, (rows, columns)))
     finished = columns == last_tiles(state)[rows.start]
-    shown_output = finish(after) if finished else after.output
+    output = (finish(after) if finished else after.output)[:, :MOST_SHOWN]
     assert all(head.endswith("/ℓ") == finished for head in page["heads"][4:])
     assert [int(row[0]) for row in page["rows"]] == list(range(rows.start + 1, rows.stop + 1))
     factors = (before.maximum - after.maximum).exp()
-    for r, (_, maximum, factor, total, *output) in enumerate(page["rows"]):
-        if after.maximum[r] == -math.inf:
-            assert maximum == "−∞"
-        else:
-            assert agrees(maximum, after.maximum[r])
+    for r, (_, maximum, factor, *rest) in enumerate(page["rows"]):
+        largest = after.maximum[r]
+        assert maximum == "−∞" if largest == -math.inf else agrees(maximum, largest)
         assert factor == "–" if before.total[r] == 0 else agrees(factor, factors[r])
-        assert agrees(total, after.total[r])
-        assert len(output) == min(MOST_SHOWN, state["query"].shape[1])
-        assert all(agrees(text, o) for text, o in zip(output, shown_output[r], strict=False))
+        assert_said(rest, [after.total[r], *output[r]])
 
     score = state["scale"] * state["query"][rows] @ state["key"][columns].mT
     weights = torch.zeros(len(state["query"]), len(state["key"]), dtype=torch.float64)
     weights[rows, columns] = (score - after.maximum[:, None]).exp()
     weights.masked_fill_(~visible(state), 0)
-    assert page["alpha"] == pytest.approx((255 * weights).flatten().tolist(), abs=0.51)
+    near(page["alpha"], 255 * weights.flatten(), atol=0.51)
 
 
 def assert_outputs(
-    state: dict[str, Any], visits: list[Visit], verdict: str, difference: str | None
+    state: dict[str, Any], coming: list[Visit], verdict: str, difference: str | None
 ) -> None:
-    whole = attention(
-        state["query"], state["key"], state["value"], mask=visible(state), scale=state["scale"]
-    )
-    waiting = [rows.start for rows, _ in visits_of(state)[len(visits) :]]
-    written = min(waiting, default=len(whole))
+    columns = state["query"], state["key"], state["value"]
+    whole = attention(*columns, mask=visible(state), scale=state["scale"])
+    written = min((rows.start for rows, _ in coming), default=len(whole))
     assert f"written: {written} of {len(whole)}." in verdict
     assert (difference is None) == (written == 0)
-    if difference not in (None, "0"):
-        size = float(whole.abs().max())
-        assert scientific_number(difference) < 1e-12 * max(1.0, size)
+    if difference is not None:
+        assert number_in(difference) < 1e-12 * max(1.0, float(whole.abs().max()))

@@ -1,40 +1,32 @@
 """TinyGPT: compare its display with course_lib."""
 
 import math
-import re
 from typing import Any
 
 import pytest
 import torch
 from playwright.sync_api import Locator
-from reading import agrees, assert_scientific, state_of
-from reading_letters import READ_LETTERS
+from reading import agrees, state_of
 from torch import Tensor
 
 from course_lib.generation import next_token_probabilities
 from course_lib.widgets.tiny_gpt import decoder_of
 
-from .letters import assert_heads, assert_heights, spelled
+from .letters import READ_LETTERS, assert_heads, spelled
+from .scraped import near, number_in, scraper
 
-READ = (
-    f"(el) => {{{READ_LETTERS}"
-    """
-  const text = (selector) => el.querySelector(selector).textContent;
-  const strip = el.querySelector(".cw-t-text");
-  return {
-    tiles: [...strip.children].map((tile) => ({
-      text: tile.textContent,
-      kind: tile.className.split(" ")[0].replace("cw-t-", ""),
-      here: tile.classList.contains("cw-t-here"),
-      share: tile.style.getPropertyValue("--share"),
-    })),
-    odds: text(".cw-t-odds"),
-    ...bars,
-    readout: text(".cw-l-readout"),
-    remark: el.querySelector(".cw-t-remark")?.textContent ?? "",
-    cards,
-  };
-}"""
+READ = scraper(
+    READ_LETTERS
+    + """return {
+  ...bars,
+  cards,
+  tiles: [...one(".cw-t-text").children].map((tile) => [textOf(tile),
+    tile.className.split(" ")[0].replace("cw-t-", ""),
+    tile.classList.contains("cw-t-here"),
+    Number(tile.style.getPropertyValue("--share") || NaN)]),
+  odds: one(".cw-t-odds").textContent,
+  remark: one(".cw-t-remark")?.textContent ?? "",
+};"""
 )
 SETTINGS = ("temperature", "top_k", "top_p")
 FEWEST_BARS = 16  # beside those that are spoken of
@@ -43,80 +35,59 @@ FEWEST_BARS = 16  # beside those that are spoken of
 def displayed(widget: Locator) -> None:
     state, page = state_of(widget), widget.evaluate(READ)
     letters, facts = state["alphabet"], state["facts"]
-    lead = state["start"] >= 0
+    lead = int(state["start"] >= 0)
     text = state["prompt"] + state["written"]
-    ids = [*([state["start"]] if lead else []), *map(letters.index, text)]
+    ids = [*[state["start"]] * lead, *map(letters.index, text)]
     finished = state["stop"] >= 0 and text.endswith(letters[state["stop"]])
     full = len(ids) > facts["tokens"]
-    last = len(text) - 1 if finished or full else len(text)
+    last = len(text) - (finished or full)
     place = last if state["place"] < 0 else max(1 - lead, min(state["place"], last))
 
     model = decoder_of(facts, state["weights"]).double()
     with torch.no_grad():
-        read = torch.tensor(ids[: facts["tokens"]])
-        own = model(read).softmax(-1)
-        logits = model(read)[place + lead - 1]
-        attention = model.attention_weights(read[: place + lead])[:, :, -1]
-    probability = next_token_probabilities(logits, **{name: state[name] for name in SETTINGS})
-
-    shares = own[torch.arange(len(ids) - 1), torch.tensor(ids[1:], dtype=torch.long)]
-    assert_text(page, state, ids, shares, place, coming=last == len(text))
+        own = model(torch.tensor(ids[: facts["tokens"]]))
+        attention = model.attention_weights(torch.tensor(ids[: place + lead]))[:, :, -1]
+    shares = own.softmax(-1)[torch.arange(len(ids) - 1), ids[1:]]
+    coming = int(last == len(text))
+    names = [*map(spelled, letters)]
+    read = [names[i] for i in ids]
+    kinds = ["mark"] * lead + ["typed"] * len(state["prompt"]) + ["written"] * len(state["written"])
+    found = dict(
+        zip(("text", "kind", "here", "share"), zip(*page["tiles"], strict=True), strict=True)
+    )
+    assert [*found["text"]] == read + ["?"] * coming
+    assert [*found["kind"]] == kinds + ["coming"] * coming
+    assert [i for i, here in enumerate(found["here"]) if here] == [place + lead]
+    tints = [math.nan, *shares.sqrt().tolist(), *[math.nan] * coming]
+    assert found["share"] == pytest.approx(tints, abs=1e-4, nan_ok=True)
+    if len(shares):
+        assert number_in(page["odds"].rpartition("probability ")[2]) == pytest.approx(
+            float(shares.prod()), rel=0.051
+        )
     chosen = letters.index(text[place]) if place < len(text) else None
-    assert_bars(page, state, logits, probability, chosen)
-    assert_heads(page, [spelled(letters[i]) for i in ids[: place + lead]], attention)
+    assert_bars(page, state, own[place + lead - 1], chosen)
+    assert_heads(page, read[: place + lead], attention)
     assert bool(page["remark"]) == (finished or full)
 
 
-def assert_text(
-    page: dict[str, Any],
-    state: dict[str, Any],
-    ids: list[int],
-    shares: Tensor,
-    place: int,
-    *,
-    coming: bool,
-) -> None:
-    """Assert a tile for each letter, tinted by its probability, and the product of all."""
-    lead = int(state["start"] >= 0)
-    names = [spelled(state["alphabet"][i]) for i in ids]
-    tiles = page["tiles"]
-    assert [tile["text"] for tile in tiles] == names + ["?"] * coming
-    kinds = ["mark"] * lead + ["typed"] * len(state["prompt"]) + ["written"] * len(state["written"])
-    assert [tile["kind"] for tile in tiles] == kinds + ["coming"] * coming
-    assert [i for i, tile in enumerate(tiles) if tile["here"]] == [place + lead]
-    found = [float(tile["share"] or "nan") for tile in tiles]
-    expected = [math.nan, *shares.sqrt().tolist(), *([math.nan] * coming)]
-    assert found == pytest.approx(expected, abs=1e-4, nan_ok=True)
-    if len(shares):
-        product = re.search(r"(?:\d\.\d·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", page["odds"])[0]
-        assert_scientific(product, float(shares.prod()))
-
-
 def assert_bars(
-    page: dict[str, Any],
-    state: dict[str, Any],
-    logits: Tensor,
-    probability: Tensor,
-    chosen: int | None,
+    page: dict[str, Any], state: dict[str, Any], logits: Tensor, chosen: int | None
 ) -> None:
     """Assert outlined bars of the softmax, filled ones of the sampling distribution, in order."""
-    own, columns = logits.softmax(-1), page["columns"]
-    names = list(map(spelled, state["alphabet"]))
-    ids = [names.index(column["name"]) for column in columns]
-    assert_heights(page, "outline", own[ids])
-    assert_heights(page, "fill", probability[ids])
-    assert [column["cut"] for column in columns] == (probability[ids] == 0).tolist()
-    assert [i for i, column in zip(ids, columns, strict=True) if column["chosen"]] == (
-        [] if chosen is None else [chosen]
-    )
-    # The option is the one that was chosen, or the one at which the mouse points.
-    [option] = [i for i, column in zip(ids, columns, strict=True) if column["ring"]]
+    own = logits.softmax(-1)
+    probability = next_token_probabilities(logits, **{name: state[name] for name in SETTINGS})
+    names = [*map(spelled, state["alphabet"])]
+    ids = [names.index(name) for name in page["names"]]
+    near(page["outline"], own[ids], atol=1e-4)
+    near(page["fill"], probability[ids], atol=1e-4)
+    assert page["cut"] == (probability[ids] == 0).tolist()
+    assert page["chosen"] == (-1 if chosen is None else ids.index(chosen))
     ranked = logits.sort(descending=True, stable=True).indices.tolist()
-    shown = set(ids)
-    assert shown >= {*ranked[:FEWEST_BARS]}
-    expected = [i for i in ranked if i in shown]
-    order = [ids[i] for i in sorted(range(len(ids)), key=lambda i: columns[i]["at"][::-1])]
-    assert order == (expected if state["order"] == "probability" else sorted(expected))
+    assert {*ids} >= {*ranked[:FEWEST_BARS]}
+    by_rank = [i for i in ranked if i in ids]
+    assert ids == (by_rank if state["order"] == "probability" else sorted(by_rank))
+    # The option is the one that was chosen, or the one at which the mouse points.
+    option = ids[page["looked"]]
     name, _, numbers = page["readout"].rpartition(": the model says ")
     assert name == names[option]
     said, drawn = numbers.split(", drawn with ")
