@@ -121,9 +121,9 @@ function transport({ end, time, dt }, ui) {
   </div>`;
 }
 
-/** Begins again from another setting, and moves unless the page is to be still. */
+/** Begins again from another setting, out of any hand, and moves unless the page is to be still. */
 function choose(ui, changes) {
-  ui.set({ ...changes, time: 0, seen: false });
+  ui.set({ ...changes, time: 0, seen: false, held: null });
   playIfMoving(ui);
 }
 

@@ -185,6 +185,7 @@ function loopHandle(now, ui, shapes) {
       ui.set({ taken: { at, loop: ui.now.loop } });
     },
     moveTo(pixel) {
+      if (!ui.now.taken) return; // Reset has taken it out of the hand
       const { at, loop } = ui.now.taken;
       shift(loop, minus(PLANE.toData(pixel), at));
     },
