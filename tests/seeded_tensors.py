@@ -11,6 +11,11 @@ def randn(*shape, dtype=torch.float64, seed=0):
     return torch.randn(shape, dtype=dtype, generator=generator)
 
 
+def some_ids(*shape, vocabulary=11, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(vocabulary, shape, generator=generator)
+
+
 def jacobian(function, z):
     return torch.autograd.functional.jacobian(function, z).reshape(z.numel(), z.numel())
 

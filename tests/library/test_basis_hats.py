@@ -54,18 +54,6 @@ def test_interpolation_by_hats_is_that_of_numpy(count: int, seed: int) -> None:
     assert_close(interpolate(x, nodes, values), torch.as_tensor(expected))
 
 
-@given(count=st.integers(2, 12), seed=SEEDS)
-def test_hats_are_attention_weights_not_negative_and_summing_to_one(count: int, seed: int) -> None:
-    for dtype in DTYPES:
-        nodes = uneven(count, seed).to(dtype)
-        weights = hat(between(nodes, seed=seed), nodes)
-        assert weights.dtype == dtype
-        assert (weights >= 0).all()
-        assert_close(
-            weights.sum(dim=-1), torch.ones(50 + count, dtype=dtype), torch.finfo(dtype).eps
-        )
-
-
 def test_hats_can_be_differentiated_in_points_and_in_nodes() -> None:
     nodes = uneven(5).requires_grad_()
     x = torch.tensor([-0.9, 0.1, 0.77, 1.5], dtype=torch.float64, requires_grad=True)
@@ -140,13 +128,6 @@ def test_a_sparsemax_respects_its_mask_and_can_be_differentiated() -> None:
     assert_close(sparsemax(hidden), torch.tensor([0.6, 0, 0.4], dtype=torch.float64))
     score = torch.tensor([[0.3, 0.1, -0.2, -3.0]], dtype=torch.float64, requires_grad=True)
     assert gradcheck(sparsemax, (score,))
-
-
-@given(st.integers(2, 40), SEEDS)
-def test_on_even_nodes_hats_are_a_sparsemax_of_squared_distances(count: int, seed: int) -> None:
-    nodes = 3 * even(count) - 1
-    x = between(nodes, seed=seed)
-    assert_close(sparsemax_basis(x, nodes, (3 / (count - 1)) ** 2), hat(x, nodes), 1e-10)
 
 
 def relu_network(*widths: int, seed: int = 0) -> nn.Sequential:

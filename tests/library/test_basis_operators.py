@@ -1,6 +1,5 @@
 """Networks that learn operators, against independent splines, transforms and ranks."""
 
-import itertools
 import math
 
 import pytest
@@ -15,7 +14,6 @@ from course_lib.basis import (
     muon_and_adamw,
     relative_errors,
     spline_matrix,
-    train_operator,
 )
 from course_lib.support.training import seed
 
@@ -78,18 +76,6 @@ def test_a_fourier_operator_interpolates_linearly_between_grid_points() -> None:
     middle = (grid[1:] + grid[:-1]) / 2
     halves = (network.on_grid(z)[:, 1:] + network.on_grid(z)[:, :-1]) / 2
     assert_close(network(middle.expand(3, -1), place, z), halves, 1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("make", [deeponet, fourier_operator])
-def test_training_brings_the_mean_relative_error_down(make: object) -> None:
-    x, place, z = asked(16, 8)
-    batch = (x, place, z, 1 + z[:, :1, 0] * x)
-    history = train_operator(make(), itertools.repeat(batch), steps=400, progress=False)
-    with torch.no_grad():
-        first = relative_errors(make()(x, place, z), batch[-1]).mean().item()
-    assert abs(history[0] - first) < 1e-9
-    assert history[-1] < 0.5 * history[0]
 
 
 HIDDEN = ("branch.2.weight", "trunk.2.weight")

@@ -43,23 +43,6 @@ def row(**other):
 # The report ------------------------------------------------------------------------------------
 
 
-def test_each_cell_is_kept_at_once_and_replaced_with_all_its_peers_when_measured_again(
-    report, tmp_path
-):
-    report.add([row(), row(peer="other", ms=7.0)])
-    report.add([row(tokens=2048, ms=5.0)])
-    assert len(json.loads(report.path.read_text())["rows"]) == 3
-    later = measured.Report(tmp_path, RUN | {"date": "2026-02-02"})
-    later.add([row(ms=2.0)])
-    found = json.loads(later.path.read_text())
-    assert [(r["tokens"], r["peer"], r["ms"]) for r in found["rows"]] == [
-        (1024, measured.OURS, 2.0),
-        (2048, measured.OURS, 5.0),
-    ]
-    assert [found["runs"][r["run"]]["date"] for r in found["rows"]] == ["2026-02-02", "2026-01-01"]
-    assert found["date"] == "2026-02-02"
-
-
 def test_only_our_own_rows_of_this_run_are_judged_each_by_its_dtype(report, tmp_path):
     for number, (change, is_wrong) in enumerate(
         (
@@ -155,15 +138,3 @@ def test_a_slice_runs_whole_on_small_shapes(name, report, monkeypatch):
     assert report.wrong() == []
     assert all(r["error"] < measured.WORST[r["dtype"]] * 4 for r in found["rows"])
     assert name in found["seconds"]
-
-
-def test_with_missing_only_missing_cells_are_measured(report, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        program, "measured", lambda one, *_, **__: asked.append(one) or [row(**one.row)]
-    )
-    [first, *others] = SLICES["decode"]
-    report.add([row(**first.row)])
-    program.run_slices(report, ["decode"], CountingClock(), missing=True)
-    assert asked == others
-    assert "decode" not in report.seconds  # a part of a slice gives no time of the whole

@@ -6,15 +6,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from seeded_tensors import assert_close
 
 from course_lib.jets import (
-    SUMMARY,
     delta_r,
     invariant_mass,
-    jet_numbers,
     jet_substructure,
-    jet_summary,
     subjets,
 )
 from course_lib.jets.substructure import SUBSTRUCTURE
@@ -27,13 +23,6 @@ FOUND = jet_substructure(FEW)
 
 def column(name: str, found: torch.Tensor = FOUND) -> torch.Tensor:
     return found[:, SUBSTRUCTURE.index(name)]
-
-
-def test_every_number_has_a_name_of_its_own() -> None:
-    assert FOUND.shape == (len(FEW), len(SUBSTRUCTURE))
-    assert len({*SUMMARY, *SUBSTRUCTURE}) == len(SUMMARY) + len(SUBSTRUCTURE)
-    assert FOUND.isfinite().all()
-    assert_close(jet_numbers(FEW), torch.cat([jet_summary(FEW), FOUND], dim=1), 1e-12)
 
 
 def merged(momenta: list[torch.Tensor], count: int) -> list[torch.Tensor]:

@@ -94,31 +94,21 @@ def test_closed_form_gradients_are_those_of_autograd():
 def test_energies_are_the_textbook_formulas():
     q, p = torch.tensor([0.6, -0.4]).double(), torch.tensor([0.3, 0.9]).double()
     (q1, q2), (p1, p2) = q.tolist(), p.tolist()
-
-    def energy(system):
-        return system.energy(q[: system.dim], p[: system.dim]).item()
-
-    assert energy(HarmonicOscillator(mass=2, stiffness=3)) == pytest.approx(
-        p1**2 / 4 + 3 * q1**2 / 2
-    )
-    assert energy(Pendulum(mass=2, length=3, gravity=5)) == pytest.approx(
-        p1**2 / 36 + 30 * (1 - math.cos(q1))
-    )
-    assert energy(
-        CoupledOscillators(mass1=2, mass2=3, stiffness1=5, stiffness2=7, coupling=11)
-    ) == pytest.approx(
-        p1**2 / 4
-        + p2**2 / 6
-        + 5 * q1**2 / 2
-        + 7 * q2**2 / 2
-        + 11 / (1 + math.exp(-q1)) * (q2 - q1) ** 2 / 2
-    )
-    assert energy(Kepler(mass=2, gravity=3)) == pytest.approx(
-        (p1**2 + p2**2) / 4 - 6 / math.hypot(q1, q2)
-    )
-    assert energy(HenonHeiles(strength=2)) == pytest.approx(
-        (p1**2 + p2**2 + q1**2 + q2**2) / 2 + 2 * (q1**2 * q2 - q2**3 / 3)
-    )
+    coupled = {"mass1": 2, "mass2": 3, "stiffness1": 5, "stiffness2": 7, "coupling": 11}
+    spring = 11 / (1 + math.exp(-q1)) * (q2 - q1) ** 2 / 2
+    bend = 2 * (q1**2 * q2 - q2**3 / 3)
+    for system, energy in (
+        (HarmonicOscillator(mass=2, stiffness=3), p1**2 / 4 + 3 * q1**2 / 2),
+        (Pendulum(mass=2, length=3, gravity=5), p1**2 / 36 + 30 * (1 - math.cos(q1))),
+        (
+            CoupledOscillators(**coupled),
+            p1**2 / 4 + p2**2 / 6 + 5 * q1**2 / 2 + 7 * q2**2 / 2 + spring,
+        ),
+        (Kepler(mass=2, gravity=3), (p1**2 + p2**2) / 4 - 6 / math.hypot(q1, q2)),
+        (HenonHeiles(strength=2), (p1**2 + p2**2 + q1**2 + q2**2) / 2 + bend),
+    ):
+        found = system.energy(q[: system.dim], p[: system.dim]).item()
+        assert found == pytest.approx(energy), system.name
 
 
 # Rigid body -----------------------------------------------------------------------------------

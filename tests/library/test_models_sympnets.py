@@ -64,16 +64,6 @@ def test_a_stepper_given_a_prompt_reads_it_once_and_steps_like_the_network():
     assert_close((run.q[:, 2], run.p[:, 2]), by_hand)
 
 
-def test_the_weights_of_the_pairs_sum_to_one_and_are_equal_where_the_pool_is_a_mean():
-    context = prompt(3)
-    looked = NETWORKS["attention"].encoder.weights(*context)
-    assert looked.shape == (3, 4, 7)
-    assert_close(looked.sum(-1), torch.ones(3, 4).double())
-    assert looked.std() > 1e-3
-    alike = NETWORKS["mean"].encoder.weights(*context)
-    assert_close(alike, torch.full((3, 1, 7), 1 / 7, dtype=torch.float64))
-
-
 # Networks that learn the motion of two springs ---------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from course_lib.models.words.name_decoder import (
     LONGEST,
     SHOWN,
     load_towns,
-    town_batches,
     town_bits,
     town_rows,
 )
@@ -51,15 +50,3 @@ def test_bits_are_those_of_every_letter_by_itself() -> None:
             bet = model(torch.tensor(text[:place]))[-1].softmax(-1)[text[place]].item()
             assert bits[row, place - 1].item() == pytest.approx(-math.log2(bet), abs=1e-5)
     assert bits.isnan().tolist() == [[False, False, False], [False, False, True]]
-
-
-def test_batches_are_rows_of_the_texts_as_many_as_asked_for() -> None:
-    texts = ["a", "ab", "ba", "bab", "abab"]
-    random = torch.Generator().manual_seed(0)
-    batches = [*town_batches(texts, "\nab", size=2, steps=7, generator=random)]
-    assert len(batches) == 7
-    every = town_rows(texts, "\nab").tolist()
-    for rows in batches:
-        assert len(rows) <= 2
-        for row in rows.tolist():
-            assert row + [-100] * (6 - len(row)) in every

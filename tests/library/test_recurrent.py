@@ -49,51 +49,36 @@ def made_state(cell: type, *shape: int) -> object:
 
 @pairs
 @pytest.mark.parametrize(
-    ("batch", "tokens", "d_in", "d_hidden", "with_state", "large"),
-    [((), 1, 1, 1, True, 1), ((3,), 9, 2, 5, True, 30), ((1,), 7, 4, 3, False, 1)],
+    ("shape", "d_hidden", "large"), [((1, 1), 1, 1), ((3, 9, 2), 5, 30), ((1, 7, 4), 3, None)]
 )
 def test_outputs_states_and_gradients_are_those_of_torch(
-    *,
-    ours: type,
-    theirs: type,
-    batch: tuple,
-    tokens: int,
-    d_in: int,
-    d_hidden: int,
-    with_state: bool,
-    large: int,
+    ours: type, theirs: type, shape: tuple[int, ...], d_hidden: int, large: int | None
 ) -> None:
-    model = made(ours, d_in, d_hidden)
-    reference = theirs(d_in, d_hidden, batch_first=True).double()
+    model = made(ours, shape[-1], d_hidden)
+    reference = theirs(shape[-1], d_hidden, batch_first=True).double()
     reference.load_state_dict(model.state_dict())
-    x = (large * randn(*batch, tokens, d_in)).requires_grad_()
-    given_state = made_state(ours, *batch, d_hidden) if with_state else None
+    x, state, layered = ((large or 1) * randn(*shape)).requires_grad_(), None, None
     inputs = [x]
-    their_state = None
-    if given_state is not None:
-        inputs += [part.requires_grad_() for part in tensors(given_state)]
+    if large:
+        state = made_state(ours, *shape[:-2], d_hidden)
+        inputs += [part.requires_grad_() for part in tensors(state)]
         # PyTorch's state has an axis of layers in front.
-        layered = tuple(part[None] for part in tensors(given_state))
-        their_state = layered if ours is LSTM else layered[0]
+        layered = tuple(part[None] for part in tensors(state))
+        layered = layered if ours is LSTM else layered[0]
 
-    outputs, state = model(x, given_state)
-    expected, expected_state = reference(x, their_state)
-    assert_close(outputs, expected)
-    parts = tensors(state)
-    expected_parts = tuple(part[0] for part in tensors(expected_state))
-    assert_close(parts, expected_parts)
+    outputs, after = model(x, state)
+    expected, expected_after = reference(x, layered)
+    found = [outputs, *tensors(after)]
+    wanted = [expected, *(part[0] for part in tensors(expected_after))]
+    assert_close(found, wanted)
 
     # Fixed random covectors: a plain sum would hide errors that cancel.
-    covectors = [randn(*part.shape, seed=3) for part in (outputs, *parts)]
-    found = torch.autograd.grad(
-        [outputs, *parts], [*inputs, *(getattr(model, name) for name in PARAMETERS)], covectors
+    covectors = [randn(*part.shape, seed=3) for part in found]
+    slopes, expected_slopes = (
+        torch.autograd.grad(results, [*inputs, *map(net.get_parameter, PARAMETERS)], covectors)
+        for net, results in ((model, found), (reference, wanted))
     )
-    wanted = torch.autograd.grad(
-        [expected, *expected_parts],
-        [*inputs, *(getattr(reference, name) for name in PARAMETERS)],
-        covectors,
-    )
-    assert_close(found, wanted)
+    assert_close(slopes, expected_slopes)
 
 
 def test_a_seed_gives_the_parameters_that_torch_draws_from_it() -> None:

@@ -3,11 +3,12 @@
 import copy
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 import torch
 from seeded_tensors import assert_close_for_its_dtype as assert_close
-from seeded_tensors import gradients, randn
+from seeded_tensors import gradients, perturbed, randn, some_ids
 from torch import Tensor, nn
 
 from course_lib.attention import MultiHeadAttention, causal_mask
@@ -28,17 +29,7 @@ NORMS = ["pre", "post"]
 POSITIONS = ["learned", "sinusoidal", "rotary", "none"]
 
 
-def some_ids(*shape: int, vocabulary: int = 11, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(vocabulary, shape, generator=generator)
-
-
-def shaken(model: nn.Module) -> nn.Module:
-    """The model with random parameters, so that norms and biases are not neutral."""
-    with torch.no_grad():
-        for seed, parameter in enumerate(model.parameters()):
-            parameter.add_(0.3 * randn(*parameter.shape, dtype=parameter.dtype, seed=seed))
-    return model
+shaken = partial(perturbed, scale=0.3)
 
 
 # Blocks against PyTorch's layers ----------------------------------------------------------------

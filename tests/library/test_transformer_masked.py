@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from seeded_tensors import perturbed, some_ids
 from torch import Tensor, nn
 
 from course_lib.transformer import MaskedLanguageModel, hide, masked_loss
@@ -18,16 +19,7 @@ def shaken(position: str = "learned", **options: object) -> MaskedLanguageModel:
     """A model with every parameter at random."""
     torch.manual_seed(0)
     given = {"tokens": 9, "d_hidden": 20, "position": position, **options}
-    model = MaskedLanguageModel(VOCABULARY, 8, 2, 2, **given).double()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn(parameter.shape, dtype=torch.float64))
-    return model
-
-
-def some_ids(*shape: int, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(VOCABULARY, shape, generator=generator)
+    return perturbed(MaskedLanguageModel(VOCABULARY, 8, 2, 2, **given).double(), 0.3)
 
 
 def padding(*lengths: int, tokens: int) -> Tensor:
