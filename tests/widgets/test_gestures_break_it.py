@@ -18,7 +18,6 @@ from widget_page import Alone, bare_page
 from course_lib.widgets import BreakIt
 from course_lib.widgets.break_it import CLAIMS
 
-
 PAINTED = """(canvas) => canvas.getContext("2d")
   .getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)"""
 
