@@ -95,24 +95,28 @@ def curves() -> LightCurves:
     return LightCurves(*map(torch.from_numpy, columns), torch.ones(2, 9, dtype=torch.bool))
 
 
+def kernel(one: np.ndarray, other: np.ndarray, period: float) -> np.ndarray:
+    apart = 2 * np.pi * (one[:, None] - other) / period
+    waves = sum(VARIANCE[2 * k].item() * np.cos(k * apart) for k in (1, 2, 3))
+    return VARIANCE[0].item() + waves
+
+
+def visible(curves: LightCurves, star: int) -> tuple[np.ndarray, ...]:
+    """Dates, magnitudes and errors of the visible nights."""
+    seen = ~HIDDEN[star].numpy()
+    columns = curves.time, curves.magnitude, curves.error
+    return tuple(column[star].numpy()[seen] for column in columns)
+
+
 def conditioned(curves: LightCurves, star: int, period: float) -> tuple[np.ndarray, ...]:
     """Mean and deviation at ASKED by a kernel, and the likelihood of the visible magnitudes."""
-
-    def kernel(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        apart = 2 * np.pi * (one[:, None] - other) / period
-        waves = sum(VARIANCE[2 * k].item() * np.cos(k * apart) for k in (1, 2, 3))
-        return VARIANCE[0].item() + waves
-
-    seen = ~HIDDEN[star].numpy()
-    time, light, error = (
-        part[star].numpy()[seen] for part in (curves.time, curves.magnitude, curves.error)
-    )
+    time, light, error = visible(curves, star)
     mean = (light / error**2).sum() / (error**-2).sum()
-    noisy = kernel(time, time) + np.diag(error**2)
+    noisy = kernel(time, time, period) + np.diag(error**2)
     asked = ASKED[star].numpy()
-    across = kernel(asked, time)
+    across = kernel(asked, time, period)
     said = mean + across @ np.linalg.solve(noisy, light - mean)
-    spread = kernel(asked, asked) - across @ np.linalg.solve(noisy, across.T)
+    spread = kernel(asked, asked, period) - across @ np.linalg.solve(noisy, across.T)
     likely = multivariate_normal(np.zeros(len(time)), noisy).logpdf(light - mean)
     return said, np.sqrt(spread.diagonal()), likely
 
@@ -174,15 +178,10 @@ def test_the_excess_noise_is_that_of_the_largest_evidence(curves):
         noisy = LightCurves(curves.time, light, 0.3 * curves.error, curves.valid)
         found = likeliest_jitter(noisy, PERIODS, variance=VARIANCE, hidden=HIDDEN)
         for star, period in enumerate(PERIODS.tolist()):
-            seen = ~HIDDEN[star].numpy()
-            time, value, error = (
-                part[star].numpy()[seen] for part in (noisy.time, noisy.magnitude, noisy.error)
-            )
-            apart = 2 * np.pi * (time[:, None] - time) / period
-            waves = sum(VARIANCE[2 * k].item() * np.cos(k * apart) for k in (1, 2, 3))
+            time, value, error = visible(noisy, star)
             likely = [
                 multivariate_normal(
-                    np.zeros(len(time)), VARIANCE[0].item() + waves + np.diag(error**2 + jitter**2)
+                    np.zeros(len(time)), kernel(time, time, period) + np.diag(error**2 + jitter**2)
                 ).logpdf(value - value.mean())
                 for jitter in JITTERS
             ]

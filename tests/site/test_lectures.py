@@ -24,7 +24,7 @@ SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 CLAIM = re.compile(r"^`{3,}\{prf:(?:property|theorem|lemma|proposition|corollary)\}", re.MULTILINE)
 CITATION = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 FORMULA = re.compile(r"^\$\$|^`{3,}\{math\}", re.MULTILINE)
-LABELLED = r"^`{{3,}}\{{{}(?:-start)?\}}.*?\n(?:\s*:\w+:.*\n)*?\s*:label:\s*(\S+)"
+EXERCISE = r"^`{3,}\{exercise(?:-start)?\}.*?\n(?:\s*:\w+:.*\n)*?\s*:label:\s*(\S+)"
 # Not topics of the course.
 SERVICES = re.compile(r"course_lib\.(support|exercises|widgets|kernels)\b")
 
@@ -41,11 +41,6 @@ def lecture(path: Path) -> NotebookNode:
 
 def prose(lecture: NotebookNode) -> str:
     return "\n\n".join(cell.source for cell in lecture.cells if cell.cell_type == "markdown")
-
-
-def opening(lecture: NotebookNode) -> str:
-    """The prose before the first section."""
-    return re.split(r"^## ", prose(lecture), maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def section(lecture: NotebookNode, title: str) -> str:
@@ -117,14 +112,9 @@ def test_a_lecture_is_numbered_and_listed_in_the_book(path: Path, lecture: Noteb
 # 1. The opening --------------------------------------------------------------------------------
 
 
-def test_a_lecture_opens_with_a_question(lecture: NotebookNode):
+def test_the_opening_asks_and_states_goals_minutes_and_prerequisites(lecture: NotebookNode):
     assert "?" in lecture.cells[0].source
-
-
-def test_the_opening_states_goals_minutes_and_prerequisites(
-    lecture: NotebookNode,
-):
-    text = opening(lecture)
+    text = re.split(r"^## ", prose(lecture), maxsplit=1, flags=re.MULTILINE)[0]
     goals = re.search(r"(?:you can|you will|be able to)[^\n]*:?\n+((?:[-*] .*(?:\n|\Z))+)", text)
     assert goals is not None, "the opening lists no objectives"
     assert len(re.findall(r"^[-*] ", goals[1], re.MULTILINE)) >= 3
@@ -226,15 +216,15 @@ def test_every_claim_has_a_title_and_a_label_of_its_own(lecture: NotebookNode):
     assert len(set(opened)) == len(opened)
 
 
-# 5. The experiment -----------------------------------------------------------------------------
-
-
 def test_no_two_lectures_share_a_label():
     places = defaultdict(list)
     for path in LECTURES:
         for label in re.findall(r"^:label: *(\S+)", prose(nbformat.read(path, 4)), re.MULTILINE):
             places[label].append(path.stem)
     assert {label: stems for label, stems in places.items() if len(stems) > 1} == {}
+
+
+# 5. The experiment -----------------------------------------------------------------------------
 
 
 def test_a_lecture_sets_its_seed_before_it_draws_anything_random(lecture: NotebookNode):
@@ -257,12 +247,8 @@ def test_a_lecture_sets_its_seed_before_it_draws_anything_random(lecture: Notebo
 # 6. Exercises ----------------------------------------------------------------------------------
 
 
-def labels(lecture: NotebookNode, kind: str) -> list[str]:
-    return re.findall(LABELLED.format(kind), prose(lecture), re.MULTILINE)
-
-
 def test_there_are_three_exercises_or_more_each_with_a_folded_solution(lecture: NotebookNode):
-    exercises = labels(lecture, "exercise")
+    exercises = re.findall(EXERCISE, prose(lecture), re.MULTILINE)
     assert len(set(exercises)) == len(exercises) >= 3
     solution = r"^`{3,}\{solution(?:-start)?\} (\S+)\n((?::.*\n)*)"
     solutions = dict(re.findall(solution, prose(lecture), re.MULTILINE))
@@ -287,12 +273,11 @@ def test_at_least_one_exercise_is_code_with_a_checker(lecture: NotebookNode):
 # 7. The end ------------------------------------------------------------------------------------
 
 
-def test_what_to_remember_has_three_sentences(lecture: NotebookNode):
+def test_the_end_says_in_three_sentences_what_to_remember_and_what_comes_next(
+    lecture: NotebookNode,
+):
     text = section(lecture, "What to remember")
     assert len(re.findall(r"[.!?](?=\s+[A-Z*$]|\s*\Z)", text)) == 3
-
-
-def test_the_end_says_what_comes_next(lecture: NotebookNode):
     assert len(section(lecture, "(?:What comes next|Next)").split()) >= 10
 
 
