@@ -199,21 +199,6 @@ def test_message_passing_follows_its_formula(how: str) -> None:
         assert_close(layer(graph), torch.stack(rows))
 
 
-def test_parameters_of_message_and_update_are_those_of_the_layer() -> None:
-    class Message(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.linear = nn.Linear(D_IN, 4)
-
-        def forward(self, to: Tensor, sent_from: Tensor, edge: Tensor) -> Tensor:  # noqa: ARG002
-            return self.linear(sent_from)
-
-    layer = MessagePassing(Message(), lambda _, arrived: arrived, "mean").double()
-    layer(GRAPHS["many"]).square().sum().backward()
-    found = {name: parameter.grad is not None for name, parameter in layer.named_parameters()}
-    assert found == {"message.linear.weight": True, "message.linear.bias": True}
-
-
 # Isolated nodes, as documented ----------------------------------------------------------------
 
 

@@ -535,7 +535,7 @@ def test_the_kernels_compile_for_ampere_and_hopper(tmp_path, capability, descrip
 
 
 WITHOUT_GPU = """
-import json, runpy, torch
+import json, torch
 from course_lib.attention import attention
 from course_lib.kernels import flash_attention, symplectic_flash
 
@@ -544,11 +544,10 @@ for name, call in {
     "flash_attention": lambda: flash_attention(x, x, x),
     "symplectic_flash": lambda: symplectic_flash(x, x[0, 0]),
     "attention": lambda: attention(x, x, x, backend="triton"),
-    "benchmark": lambda: runpy.run_path("benchmarks/attention.py", run_name="__main__"),
 }.items():
     try:
         call()
-    except (RuntimeError, SystemExit) as error:
+    except RuntimeError as error:
         answers[name] = str(error)
 print(json.dumps(answers))
 """
@@ -559,7 +558,6 @@ def test_without_a_gpu_or_the_interpreter_the_error_names_the_alternatives():
     result = run_python(WITHOUT_GPU, CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 0, result.stderr
     answers = json.loads(result.stdout)
-    assert "CUDA" in answers.pop("benchmark")
     for call, answer in answers.items():
         for part in ("is on cpu", "CUDA", "TRITON_INTERPRET=1", "'reference'", "'torch'"):
             assert part in answer, call

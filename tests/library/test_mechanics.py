@@ -1,6 +1,5 @@
 import itertools
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -13,7 +12,6 @@ from seeded_tensors import randn
 from course_lib.mechanics import (
     STEPPERS,
     CoupledOscillators,
-    HamiltonianSystem,
     HarmonicOscillator,
     HenonHeiles,
     IntegrationError,
@@ -171,24 +169,6 @@ def test_only_the_symplectic_steppers_are_symplectic():
         assert all(error[method.__name__] < 1e-12 for method in SYMPLECTIC)
         assert error["explicit_euler"] > 1e-3
         assert error["runge_kutta_4"] > 1e-9
-
-
-def test_the_midpoint_rule_is_symplectic_for_a_system_that_is_not_separable():
-    @dataclass
-    class Twisted(HamiltonianSystem):
-        name, dim = "twisted", 1
-
-        def energy(self, q, p):
-            return ((1 + q**2) * (1 + p**2) / 2).sum(dim=-1)
-
-        def grad_q(self, q, p):
-            return q * (1 + p**2)
-
-        def grad_p(self, q, p):
-            return p * (1 + q**2)
-
-    q, p = randn(1), randn(1, seed=1)
-    assert symplecticity_error(lambda q, p: implicit_midpoint(Twisted(), q, p, 0.1), q, p) < 1e-12
 
 
 # integrate ------------------------------------------------------------------------------------

@@ -19,16 +19,6 @@ def test_the_tokens_together_are_the_words() -> None:
     assert all("".join(row) == num2words(n, lang="de") for n, row in enumerate(WORDS.german, 1))
 
 
-def test_the_ids_are_the_places_of_the_tokens() -> None:
-    for ids, vocabulary, rows in (
-        (WORDS.source, WORDS.english_words, WORDS.english),
-        (WORDS.target, WORDS.german_pieces, WORDS.german),
-    ):
-        spelled = [[vocabulary[i] for i in row if i] for row in ids.tolist()]
-        assert spelled == rows
-    assert (WORDS.target[:, -1] == 0).all()
-
-
 def test_unseen_endings_are_in_no_training_number() -> None:
     parts = [{(n + 1) % 100 for n in part.tolist()} for part in WORDS[-3:]]
     assert 43 in parts[2]

@@ -31,7 +31,7 @@ from course_lib import (
 from course_lib.jets import jetclass
 from course_lib.models import molecules, stars, sympnets, tagging, typefaces
 from course_lib.models.words import name_decoder
-from course_lib.support import checks, training
+from course_lib.support import training
 
 V, T = ValueError, TypeError
 Rows = list[tuple[Callable[[], object], type[Exception], str]]
@@ -48,6 +48,7 @@ def of_attention() -> Rows:
     return [
         (lambda: att.attention(X, X, X, mask=MASK.triu(), bias=hides), V, "row (2,)"),
         (lambda: att.attention(X, *[X[[0, 0, 0]]] * 2, grouped=True), V, "kv_heads"),
+        (lambda: att.attention(X, X[:, :0], X[:, :0]), V, "(2, 3, 0)"),
         (lambda: att.attention(X, X, X, backend="triton", mask=MASK.T.triu()), V, "mask"),
         (lambda: att.attention(X, X, X, backend="triton", bias=X[..., :3]), V, "bias"),
         (lambda: att.attention(X, X, X, backend="triton", dropout=0.1), V, "dropout"),
@@ -162,15 +163,6 @@ def of_masked_language_model() -> Rows:
         (lambda: hide(mask=11), V, "mask"),
         (lambda: hide(valid=~valid), V, "sequence (0,)"),
         (lambda: loss(logits, IDS, ~valid), V, "nothing to guess"),
-    ]
-
-
-def of_checks() -> Rows:
-    x = torch.zeros(2, 3, 4)
-    return [
-        (lambda: checks.check_floating(x=x, y=x.to("meta")), V, "y"),
-        (lambda: checks.check_visible(None, (2, 3, 0)), V, "(2, 3, 0)"),
-        (lambda: checks.check_shapes(x=(x, "*batch 5")), V, "x"),
     ]
 
 

@@ -74,7 +74,7 @@ def one_by_one(mixture: MixtureOfExperts, x: Tensor) -> Tensor:
         outputs.append(
             sum(w * mixture.experts[e](token) for w, e in zip(weights, best, strict=True))
         )
-    return torch.stack(outputs).reshape(x.shape)
+    return torch.stack(outputs).reshape(x.shape) if outputs else x
 
 
 @settings(max_examples=20)
@@ -82,19 +82,8 @@ def one_by_one(mixture: MixtureOfExperts, x: Tensor) -> Tensor:
 def test_a_mixture_is_the_loop_over_tokens(seed: int, experts: int, data: st.DataObject) -> None:
     active = data.draw(st.integers(1, experts))
     mixture = randomized(MixtureOfExperts(4, 6, experts, active))
-    x = randn(2, 3, 4, seed=seed)
+    x = randn(*data.draw(st.sampled_from(BATCHES)), 4, seed=seed)
     assert_close(mixture(x), one_by_one(mixture, x), 1e-10)
-
-
-def test_experts_take_any_batch_even_an_empty_one() -> None:
-    for batch in BATCHES:
-        mixture = randomized(MixtureOfExperts(4, 6, 3, 2))
-        x = randn(*batch, 4)
-        assert mixture.shares(x).shape == (*batch, 3)
-        output = mixture(x)
-        assert output.shape == x.shape
-        if 0 not in batch:
-            assert_close(output, one_by_one(mixture, x))
 
 
 def test_gradients_of_a_mixture_are_those_of_the_loop() -> None:

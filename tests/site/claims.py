@@ -145,19 +145,10 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 def _changed(statement: ast.stmt) -> set[str]:
     """The objects that a method call or an item may change, as in ``model.eval()``."""
-    places = (
-        [statement.value.func]
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-        else []
-    )
-    places += [
-        target
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Subscript)
-    ]
-    bases = [
-        next(node for node in ast.walk(place) if not hasattr(node, "value")) for place in places
-    ]
+    called = getattr(getattr(statement, "value", None), "func", None)
+    places = [called] if isinstance(statement, ast.Expr) else []
+    for node in ast.walk(statement):
+        places += node.targets if isinstance(node, ast.Assign) else []
+    inside = [place for place in places if isinstance(place, ast.Attribute | ast.Subscript)]
+    bases = [next(node for node in ast.walk(it) if not hasattr(node, "value")) for it in inside]
     return {base.id for base in bases if isinstance(base, ast.Name)}

@@ -103,11 +103,8 @@ def test_a_browser_is_found_on_the_path_or_in_a_variable(machine, monkeypatch):
     for variable, browser in BROWSERS.items():
         monkeypatch.delenv(variable, raising=False)
         assert browser.installed() is None
-        for name in browser.NAMES:
-            machine.has(name)
-            assert browser.installed() == str(machine.programs / name)
-            (machine.programs / name).unlink()
         machine.has(*browser.NAMES)
+        assert browser.installed() == str(machine.programs / browser.NAMES[0])
         monkeypatch.setenv(variable, "my-browser")
         assert browser.installed() == "my-browser"
         monkeypatch.setenv(variable, "/not/there")
