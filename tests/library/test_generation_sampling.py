@@ -88,19 +88,6 @@ def test_samples_have_the_frequencies_of_the_distribution() -> None:
     assert frequency[1] == 0
 
 
-@pytest.mark.slow
-def test_greedy_writing_takes_the_most_probable_token_each_time() -> None:
-    for position in ["learned", "sinusoidal", "rotary", "none"]:
-        for batch in [(), (2, 2)]:
-            decoder = model(position=position, tied=False)
-            prompt = torch.randint(11, (*batch, 3), generator=torch.Generator().manual_seed(1))
-            ids = prompt
-            for _ in range(9):
-                ids = torch.cat([ids, decoder(ids)[..., -1:, :].argmax(dim=-1)], dim=-1)
-            assert torch.equal(generate(decoder, prompt, steps=9, top_k=1), ids)
-            assert torch.equal(generate(decoder, prompt, steps=9, temperature=1e-12), ids)
-
-
 def test_writing_draws_from_the_distribution_of_the_whole_text() -> None:
     decoder, given = model(), {"temperature": 1.3, "top_k": 6, "top_p": 0.9}
     prompt = torch.tensor([[1, 2], [3, 4]])

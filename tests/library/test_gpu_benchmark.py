@@ -40,9 +40,6 @@ def row(**other):
     return given | other
 
 
-# The report ------------------------------------------------------------------------------------
-
-
 def test_only_our_own_rows_of_this_run_are_judged_each_by_its_dtype(report, tmp_path):
     for number, (change, is_wrong) in enumerate(
         (
@@ -61,9 +58,6 @@ def test_only_our_own_rows_of_this_run_are_judged_each_by_its_dtype(report, tmp_
     later = measured.Report(tmp_path, RUN)
     later.add([row(tokens=2048)])
     assert later.wrong() == []
-
-
-# Timing ----------------------------------------------------------------------------------------
 
 
 def test_a_lost_device_ends_the_run_and_keeps_what_was_measured(report, monkeypatch):
@@ -88,9 +82,6 @@ def test_a_lost_device_ends_the_run_and_keeps_what_was_measured(report, monkeypa
     assert len(json.loads(report.path.read_text())["rows"]) == 1
 
 
-# Right or wrong --------------------------------------------------------------------------------
-
-
 def symplectic_case():
     torch.manual_seed(0)
     z, A = torch.randn(3, 8, 4), torch.randn(4, 4) / 4
@@ -113,9 +104,6 @@ def test_a_wrong_head_and_a_wrong_gradient_are_found():
     output[-1] += 1
     assert exact.error_of_output(output) > 0.1
     assert exact.error_of_gradients((for_z, for_A.mT)) > 0.1
-
-
-# Slices ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

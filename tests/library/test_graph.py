@@ -199,9 +199,6 @@ def test_message_passing_follows_its_formula(how: str) -> None:
         assert_close(layer(graph), torch.stack(rows))
 
 
-# Isolated nodes, as documented ----------------------------------------------------------------
-
-
 # Aggregation -------------------------------------------------------------------------------------
 
 

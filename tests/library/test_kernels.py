@@ -213,7 +213,8 @@ def test_any_numbers_of_tokens_heads_and_features_are_accepted():
     ]:
         query = random(2 if heads > 1 else 1, heads, queries, d)
         key, value = (random(len(query), kv_heads, keys, d) for _ in range(2))
-        assert max(attention_errors(query, key, value + 1, causal=causal)) < 1e-5
+        scale = 0.05 if d == 17 else None
+        assert max(attention_errors(query, key, value + 1, causal=causal, scale=scale)) < 1e-5
 
 
 LAYOUTS = (
@@ -239,12 +240,6 @@ def test_an_expanded_upstream_gradient_is_accepted():
     true = differentiate(flash_attention, inputs, ones.contiguous())
     for one, other in zip(found[1:], true[1:], strict=True):
         torch.testing.assert_close(one, other)
-
-
-def test_a_scale_replaces_the_root():
-    inputs = [random(1, 1, 20, 16) for _ in range(3)]
-    assert max(attention_errors(*inputs, scale=0.05)) < 1e-5
-    assert max(attention_errors(*inputs, scale=1)) < 1e-5
 
 
 @pytest.mark.parametrize(("dtype", "causal"), [(torch.float16, True), (torch.float32, False)])

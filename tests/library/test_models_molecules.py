@@ -64,8 +64,6 @@ def test_a_graph_has_the_columns_that_the_module_names() -> None:
     assert torch.equal(graph.edge_features.argmax(1) + 1, CAFFEINE.orders.repeat(2))
 
 
-# The network --------------------------------------------------------------------------------------
-
 TESTS = [molecule for molecule in MOLECULES if molecule.test]
 
 

@@ -76,9 +76,6 @@ def test_observations_are_light_plus_noise_of_the_stated_errors():
     assert (means <= stars.amplitude.sum(dim=1)).all()
 
 
-# A series with a prior is Gaussian conditioning ---------------------------------------------------
-
-
 VARIANCE = torch.tensor([0.04, 0.02, 0.02, 0.004, 0.004, 0.001, 0.001], dtype=torch.float64)
 PERIODS = torch.tensor([0.55, 1.3], dtype=torch.float64)
 HIDDEN = torch.zeros(2, 9, dtype=torch.bool)

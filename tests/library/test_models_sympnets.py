@@ -64,9 +64,6 @@ def test_a_stepper_given_a_prompt_reads_it_once_and_steps_like_the_network():
     assert_close((run.q[:, 2], run.p[:, 2]), by_hand)
 
 
-# Networks that learn the motion of two springs ---------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def data():
     return reference(6, 20, torch.Generator().manual_seed(3))

@@ -1,6 +1,5 @@
 """The typefaces of lecture 10, and the formulas of their VAE."""
 
-import numpy as np
 import pytest
 import torch
 from seeded_tensors import assert_close, randn, randomized
@@ -15,8 +14,6 @@ from course_lib.models.typefaces import (
     Typefaces,
     ink_distance,
     load_typefaces,
-    packed,
-    unpacked,
 )
 
 
@@ -42,15 +39,6 @@ def test_the_distance_is_the_ink_to_move_over_the_ink_there():
     assert_close(ink_distance(x, y), torch.tensor(expected, dtype=torch.float64))
     assert_close(ink_distance(x, y), ink_distance(y, x).T)
     assert_close(ink_distance(x, x).diag(), torch.zeros(3).double())
-
-
-def test_two_pixels_are_packed_into_a_byte():
-    level = np.arange(24, dtype=np.uint8).reshape(2, 3, 4) % 16
-    assert packed(level).shape == (2, 3, 2)
-    assert np.array_equal(unpacked(packed(level)), level)
-
-
-# The VAE of whole typefaces -----------------------------------------------------------------------
 
 
 def silu(x):

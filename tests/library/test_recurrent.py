@@ -163,9 +163,6 @@ def test_the_benchmark_compares_the_two_layers() -> None:
         assert ours.__name__ in benchmark["table"]([row]).splitlines()[-1]
 
 
-# Linear recurrence --------------------------------------------------------------------------------
-
-
 def test_states_are_sums_of_what_was_added_times_all_that_was_kept_since() -> None:
     for scan in (linear_recurrence, parallel_scan):
         keep, add = randn(2, 6, 3), randn(2, 6, 3, seed=1)

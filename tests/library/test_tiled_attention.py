@@ -241,9 +241,6 @@ def test_on_chip_bytes_are_those_of_the_arrays_that_a_tile_holds():
     assert two_stages == expected - in_registers + 2 * (k.numel() + v.numel())
 
 
-# The meter, against sizes computed by hand -------------------------------------------------------
-
-
 def test_a_meter_counts_what_operators_read_and_write_and_no_view():
     a, b = torch.zeros(3, 4), torch.zeros(4, 5, dtype=torch.float64)
     with TrafficMeter() as meter:

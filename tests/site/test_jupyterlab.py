@@ -68,8 +68,6 @@ from course_lib.widgets import AttentionExplorer
 
 
 def mirror(tokens):
-    if "boom" in tokens:
-        raise RuntimeError("this word is not for mirrors")
     return np.eye(len(tokens))[::-1][None, None]
 
 
@@ -279,16 +277,6 @@ def test_words_typed_in_the_page_are_passed_to_a_python_function(running: Page):
     field.press("Enter")
     expect(first.first).to_have_text("</script>")
     assert first.all_inner_texts() == ["</script>", "3", "1.000"]
-
-    field.fill("boom")
-    explorer.get_by_role("button", name="Ask Python").click()
-    expect(explorer.get_by_role("status").filter(has_text="not for mirrors")).to_be_visible()
-    expect(first.first).to_have_text("</script>")
-
-    explorer.get_by_role("button", name="Reset").click()
-    expect(field).to_have_value("a b")
-    expect(first.first).to_have_text("b")
-    expect(explorer.get_by_role("status").filter(has_text="not for mirrors")).to_have_count(0)
 
 
 def test_a_link_of_the_lecture_sets_its_figure_and_that_one_alone(running: Page):
