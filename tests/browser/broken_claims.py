@@ -1,8 +1,9 @@
-"""The error of each claim of BreakIt on a case, by course_lib."""
+"""The error of each claim of BreakIt on a case with its assumption bent, by course_lib."""
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,23 +16,23 @@ from torch.nn import functional as F
 from course_lib import mechanics, symplectic
 from course_lib.attention import attention, attention_weights, causal_mask, gated_memory
 from course_lib.autoencoder import kl_to_standard_normal
-from course_lib.basis import hat, softmax_basis
-from course_lib.generation import accept_or_replace, exact_distribution
+from course_lib.basis import softmax_basis
 from course_lib.graph import neighbour_sum
 from course_lib.graph_dynamics import divergence, gradient
 from course_lib.jets import SMALLEST, boosted_along_beam, delta_phi, measured, pairwise_features
 from course_lib.light_curves import phase
 from course_lib.position import rotary, sinusoidal
-from course_lib.recurrent import RNN, linear_recurrence, parallel_scan
-from course_lib.tiled_attention import finish, merge, partial_attention
+from course_lib.recurrent import RNN
 
-Case = dict[str, Any]
+Case = SimpleNamespace
 RESIDUALS: dict[str, Callable[[Case, float], Tensor | float]] = {}
+PLACES = {"order", "cut", "edges", "from", "text"}
 
 
-def residual(claim: str, case: Case, bend: float) -> float:
+def residual(claim: str, case: dict[str, Any], bend: float) -> float:
     """The error of a claim on a case, with its assumption bent."""
-    return float(RESIDUALS[claim](case, bend))
+    given = {n: torch.tensor(v).long() if n in PLACES else tensor(v) for n, v in case.items()}
+    return float(RESIDUALS[claim](Case(**given), bend))
 
 
 def of(claim: str) -> Callable[[Any], Any]:
@@ -42,29 +43,27 @@ def of(claim: str) -> Callable[[Any], Any]:
     return known
 
 
+def apart(one: Tensor, other: Tensor) -> Tensor:
+    return (one - other).abs().max()
+
+
 # Lecture 1 ---------------------------------------------------------------------------------------
 
 
 @of("softmax-shares")
-def _(case: Case, bend: float) -> Tensor:
-    def shares(score: Tensor) -> Tensor:
-        if not bend:
-            return attention_weights(score.new_ones(1, 1), score[:, None], scale=1.0)[0]
-        gates = gated_memory(torch.eye(len(score), dtype=score.dtype), score)
-        return gates / gates.sum()
-
-    score = tensor(case["score"])
-    return (shares(score + case["shift"]) - shares(score)).abs().max()
+def _(case: Case, _bend: float) -> Tensor:
+    one = torch.eye(len(case.score), dtype=torch.float64)
+    gates = (gated_memory(one, score) for score in (case.score + case.shift, case.score))
+    return apart(*(gate / gate.sum() for gate in gates))
 
 
 @of("equal-lengths")
 def _(case: Case, bend: float) -> Tensor:
-    query, angle, temperature = tensor([case["query"]]), tensor(case["angle"]), case["temperature"]
-    length = 1 + 0.9 * bend * tensor(case["length"])
-    key = length[:, None] * torch.stack([angle.cos(), angle.sin()], -1)
-    square = key.square().sum(-1)[None]
-    by_distance = attention_weights(query, key, scale=2 / temperature, bias=-square / temperature)
-    return (by_distance - attention_weights(query, key, scale=2 / temperature)).abs().max()
+    length, scale = 1 + 0.9 * bend * case.length, 2 / case.temperature.item()
+    key = length[:, None] * torch.stack([case.angle.cos(), case.angle.sin()], -1)
+    bias = -key.square().sum(-1)[None] / case.temperature
+    by_distance = attention_weights(case.query[None], key, scale=scale, bias=bias)
+    return apart(by_distance, attention_weights(case.query[None], key, scale=scale))
 
 
 # Lectures 2, 5 and 7: self-attention of tokens that are query, key and value at once --------------
@@ -75,117 +74,93 @@ def attended(x: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def reordered(case: Case, layer: Callable[[Tensor], Tensor]) -> Tensor:
-    x, order = tensor(case["x"]), case["order"]
-    return (layer(x[order]) - layer(x)[order]).abs().max()
+    return apart(layer(case.x[case.order]), layer(case.x)[case.order])
 
 
 @of("causal-past")
 def _(case: Case, bend: float) -> Tensor:
-    x, t = tensor(case["x"]), case["t"] + 1
-    mask = torch.ones(len(x), len(x), dtype=torch.bool).tril(int(bend))
-    changed = torch.cat([x[:t], tensor(case["other"])[t:]])
-    return (attended(x, mask) - attended(changed, mask))[:t].abs().max()
+    t = int(case.t) + 1
+    mask = torch.ones(len(case.x), len(case.x), dtype=torch.bool).tril(int(bend))
+    changed = torch.cat([case.x[:t], case.other[t:]])
+    return apart(attended(case.x, mask)[:t], attended(changed, mask)[:t])
 
 
 @of("any-order")
 def _(case: Case, bend: float) -> Tensor:
-    mask = causal_mask(len(case["x"])) if bend else None
+    mask = causal_mask(len(case.x)) if bend else None
     return reordered(case, lambda x: attended(x, mask))
 
 
 @of("places-do-not-matter")
 def _(case: Case, bend: float) -> Tensor:
-    def told(x: Tensor) -> Tensor:
-        return attended(x + bend * sinusoidal(len(x), 2, dtype=x.dtype)[:, : x.shape[1]])
-
-    return reordered(case, told)
+    place = bend * sinusoidal(len(case.x), 2, dtype=torch.float64)[:, : case.x.shape[1]]
+    return reordered(case, lambda x: attended(x + place))
 
 
 @of("difference-alone")
 def _(case: Case, bend: float) -> Tensor:
-    q, k = tensor(case["q"]).reshape(1, -1), tensor(case["k"]).reshape(1, -1)
-    by = tensor([0, case["move"]])
-    queries = rotary(q.expand(2, -1), position=(1 + bend) * (case["s"] + by))
-    keys = rotary(k.expand(2, -1), position=case["t"] + by)
-    here, there = (queries * keys).sum(-1)
-    return (here - there).abs()
+    by = tensor([0, case.move])
+    queries = rotary(case.q.flatten().expand(2, -1), position=(1 + bend) * (case.s + by))
+    keys = rotary(case.k.flatten().expand(2, -1), position=case.t + by)
+    return apart(*(queries * keys).sum(-1))
 
 
 @of("cache-pieces")
 def _(case: Case, bend: float) -> Tensor:
-    x, cut = tensor(case["x"]), case["cut"]
-    second, kept = x[cut:], x[int(bend) :]
+    second, kept = case.x[case.cut :], case.x[int(bend) :]
     mask = torch.ones(len(second), len(kept), dtype=torch.bool).tril(len(kept) - len(second))
     pieces = attention(second, kept, kept, mask=mask)
-    return (attended(x, causal_mask(len(x)))[cut:] - pieces).abs().max()
+    return apart(attended(case.x, causal_mask(len(case.x)))[case.cut :], pieces)
 
 
 @of("draft-and-judge")
 def _(case: Case, bend: float) -> Tensor:
-    p, q = (tensor(case[name]) / sum(case[name]) for name in "pq")
-    if not bend:
-        outcomes = exact_distribution(
-            lambda choose: accept_or_replace(int(choose(q)), p, q, choose=choose)[0]
-        )
-        found = tensor([outcomes.get(v, 0.0) for v in range(len(p))])
-    else:
-        kept = q * (p / q + bend).clamp(max=1)
-        left = (p - q).clamp(min=0)
-        found = kept + (1 - kept.sum()) * (left / left.sum() if left.sum() > 0 else left)
-    return (found - p).abs().max()
+    p, q = case.p / case.p.sum(), case.q / case.q.sum()
+    kept = q * (p / q + bend).clamp(max=1)
+    left = (p - q).clamp(min=0)
+    return apart(kept + (1 - kept.sum()) * (left / left.sum() if left.sum() > 0 else left), p)
 
 
 # Lecture 3 ---------------------------------------------------------------------------------------
 
 
 @of("hats-are-straight")
-def _(case: Case, bend: float) -> Tensor:
-    nodes, y, x = (tensor(case[name]) for name in ("nodes", "y", "x"))
-    basis = partial(softmax_basis, temperature=nodes.diff().mean().item() ** 2) if bend else hat
-    return (basis(x[None], nodes) @ y - np.interp(x, nodes, y)).abs().max()
+def _(case: Case, _bend: float) -> Tensor:
+    basis = softmax_basis(case.x[None], case.nodes, case.nodes.diff().mean().item() ** 2)
+    return apart(basis @ case.y, tensor(np.interp(case.x, case.nodes, case.y)))
 
 
 @of("basis-is-attention")
 def _(case: Case, bend: float) -> Tensor:
-    x, nodes, temperature = tensor([case["x"]]), tensor(case["nodes"]), case["temperature"]
-    weights = attention_weights(
-        x[:, None],
-        nodes[:, None],
-        scale=2 / temperature,
-        bias=-(1 - bend) * nodes.square()[None] / temperature,
-    )
-    return (weights - softmax_basis(x, nodes, temperature)).abs().max()
+    x, nodes, temperature = case.x[None], case.nodes, case.temperature.item()
+    bias = -(1 - bend) * nodes.square()[None] / temperature
+    weights = attention_weights(x[:, None], nodes[:, None], scale=2 / temperature, bias=bias)
+    return apart(weights, softmax_basis(x, nodes, temperature))
 
 
 # Lecture 4 ---------------------------------------------------------------------------------------
 
 
 @of("read-in-pieces")
+@torch.no_grad()
 def _(case: Case, bend: float) -> Tensor:
-    network, rows = RNN(2, 2).double(), tensor(case["rows"])
-    parts = rows[:, :2], rows[:, 2:4], rows[:, 4], rows[:, 5]
+    network = RNN(2, 2).double()
+    parts = case.rows[:, :2], case.rows[:, 2:4], case.rows[:, 4], case.rows[:, 5]
     names = "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"
     network.load_state_dict(dict(zip(names, parts, strict=True)))
-    x, cut = torch.eye(2, dtype=rows.dtype)[case["text"]], case["cut"]
-    with torch.no_grad():
-        _, between = network(x[:cut])
-        _, found = network(x[cut:], (1 - bend) * between)
-        return (found - network(x)[1]).abs().max()
+    x = torch.eye(2, dtype=torch.float64)[case.text]
+    between = network(x[: case.cut])[1]
+    return apart(network(x[case.cut :], (1 - bend) * between)[1], network(x)[1])
 
 
 @of("any-grouping")
-def _(case: Case, bend: float) -> Tensor:
-    keep, add = (tensor(case[name])[:, None] for name in ("keep", "add"))
-    if not bend:
-        return (linear_recurrence(keep, add) - parallel_scan(keep, add)).abs().max()
-
+def _(case: Case, _bend: float) -> Tensor:
     def join(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         return second[0] * first[0], (second[0] * first[1] + second[1]).tanh()
 
-    steps = list(zip(keep, add, strict=True))
-    from_left = reduce(join, steps)[1]
-    from_right = reduce(lambda later, earlier: join(earlier, later), steps[::-1])[1]
-    return (from_left - from_right).abs().max()
+    steps = list(zip(case.keep, case.add, strict=True))
+    from_right = reduce(lambda later, earlier: join(earlier, later), steps[::-1])
+    return apart(reduce(join, steps)[1], from_right[1])
 
 
 # Lecture 6 ---------------------------------------------------------------------------------------
@@ -193,35 +168,28 @@ def _(case: Case, bend: float) -> Tensor:
 
 @of("padding")
 def _(case: Case, bend: float) -> Tensor:
-    x, padding = tensor(case["x"]), tensor(case["padding"])
+    x, padding = case.x, case.padding
     valid = torch.arange(len(x) + len(padding)) < len(x) + bend * len(padding)
     beside = attended(torch.cat([x, padding]), valid.expand(len(valid), -1))
-    return (beside[: len(x)] - attended(x)).abs().max()
+    return apart(beside[: len(x)], attended(x))
 
 
 @of("all-paths")
 def _(case: Case, bend: float) -> Tensor:
-    layers = tensor(case["layers"])
-
-    def stack(x: Tensor) -> Tensor:
-        for J in layers:
-            x = (1 - bend) * x + J @ x
-        return x
-
-    eye = torch.eye(layers.shape[1], dtype=layers.dtype)
+    eye = torch.eye(case.layers.shape[1], dtype=torch.float64)
     paths = sum(
         reduce(lambda path, J: J @ path, chosen, eye)
-        for size in range(len(layers) + 1)
-        for chosen in combinations(layers, size)
+        for size in range(len(case.layers) + 1)
+        for chosen in combinations(case.layers, size)
     )
-    return (torch.autograd.functional.jacobian(stack, eye[0]) - paths).abs().max()
+    return apart(reduce(lambda so_far, J: ((1 - bend) * eye + J) @ so_far, case.layers, eye), paths)
 
 
 # Lectures 8 and 9 --------------------------------------------------------------------------------
 
 
 def edges_of(case: Case) -> Tensor:
-    return torch.tensor(case["edges"], dtype=torch.int64).reshape(-1, 2).T
+    return case.edges.reshape(-1, 2).T
 
 
 def rounds_of(x: Tensor, edges: Tensor, rounds: int) -> Tensor:
@@ -232,104 +200,92 @@ def rounds_of(x: Tensor, edges: Tensor, rounds: int) -> Tensor:
 
 @of("renumbered")
 def _(case: Case, bend: float) -> Tensor:
-    x, edges, order = tensor(case["x"]), edges_of(case), torch.tensor(case["order"])
-
     def layer(x: Tensor, edges: Tensor) -> Tensor:
         number = torch.zeros_like(x)
         number[:, 0] = bend * torch.arange(len(x))
         return rounds_of(x + number, edges, 1)
 
-    return (layer(x[order], order.argsort()[edges]) - layer(x, edges)[order]).abs().max()
+    edges, order = edges_of(case), case.order
+    return apart(layer(case.x[order], order.argsort()[edges]), layer(case.x, edges)[order])
 
 
 @of("two-rounds")
-def _(case: Case, bend: float) -> Tensor:
-    x, edges, start = tensor(case["x"]), edges_of(case), case["from"]
-    nodes = len(x)
-    walks = rounds_of(torch.eye(nodes, dtype=x.dtype), edges, 2)
-    if bend:
-        x = torch.cat([x, torch.zeros_like(x[:1])])
-        hub = torch.stack([torch.arange(nodes), torch.full((nodes,), nodes)])
-        edges = torch.cat([edges, hub], 1)
-    nudged = x.clone()
-    nudged[start] += 1
-    moved = (rounds_of(nudged, edges, 2) - rounds_of(x, edges, 2))[:nodes]
-    far = walks[:, start] == 0
-    return moved[far].abs().max() if far.any() else tensor(0.0)
+def _(case: Case, _bend: float) -> Tensor:
+    edges, start, nodes = edges_of(case), vars(case)["from"], len(case.x)
+    far = rounds_of(torch.eye(nodes, dtype=torch.float64), edges, 2)[:, start] == 0
+    # All nodes are joined to a hub.
+    hub = torch.stack([torch.arange(nodes), torch.full((nodes,), nodes)])
+    nudge = torch.zeros(nodes + 1, 1, dtype=torch.float64)
+    nudge[start] = 1
+    moved = rounds_of(nudge, torch.cat([edges, hub], 1), 2)[:nodes][far]
+    return moved.abs().max() if far.any() else tensor(0.0)
 
 
 @of("adjoint")
 def _(case: Case, bend: float) -> Tensor:
-    f, g = tensor(case["f"])[:, None], tensor(case["g"])
-    edges = torch.triu_indices(len(f), len(f), 1)
-    flow = g[*edges][:, None]
+    f, edges = case.f[:, None], torch.triu_indices(len(case.f), len(case.f), 1)
+    flow = case.g[*edges][:, None]
     inflow = divergence(flow, edges, len(f))
     inflow = inflow - bend * torch.zeros_like(inflow).index_add(0, edges[1], flow)
-    return ((f * inflow).sum() - (gradient(f, edges) * flow).sum()).abs()
+    return apart((f * inflow).sum(), (gradient(f, edges) * flow).sum())
 
 
 @of("wave-energy")
-def _(case: Case, bend: float) -> Tensor:
-    q, edges = tensor(case["q"]), edges_of(case)
-    d = gradient(torch.eye(len(q), dtype=q.dtype), edges)
+def _(case: Case, _bend: float) -> Tensor:
+    q = case.q
+    d = gradient(torch.eye(len(q), dtype=q.dtype), edges_of(case))
     size = len(q) + len(d)
     J = torch.zeros(size, size, dtype=q.dtype)
     J[: len(q), len(q) :], J[len(q) :, : len(q)] = -d.T, d
-    law = J + J @ J if bend else J
     start = torch.cat([q, q.new_zeros(len(d))])
-    end = torch.linalg.matrix_exp(case["t"] * law) @ start
-    return (end @ end - start @ start).abs() / 2
+    end = torch.linalg.matrix_exp(case.t * (J + J @ J)) @ start
+    return apart(end @ end, start @ start) / 2
 
 
 # Lecture 10 --------------------------------------------------------------------------------------
 
 
 @of("price-of-a-cloud")
-def _(case: Case, bend: float) -> Tensor:
-    mean, sigma = tensor(case["mean"]), tensor(case["sigma"])
-    price = kl_to_standard_normal(mean, (1 if bend else 2) * sigma.log())
-    exact = kl_divergence(Normal(mean, sigma), Normal(torch.zeros_like(mean), 1.0)).sum()
-    return (price - exact).abs()
+def _(case: Case, _bend: float) -> Tensor:
+    posterior, prior = Normal(case.mean, case.sigma), Normal(torch.zeros_like(case.mean), 1.0)
+    price = kl_to_standard_normal(case.mean, case.sigma.log())
+    return apart(price, kl_divergence(posterior, prior).sum())
 
 
 @of("beta-is-noise")
-def _(case: Case, bend: float) -> Tensor:
-    x, guess, kl = (tensor(case[name]) for name in ("x", "guess", "kl"))
-    variance, beta = case["variance"], case["beta"]
-
-    def gain(noise: float, weight: float) -> Tensor:
-        one, other = Normal(guess, noise**0.5).log_prob(x).sum(-1) - weight * kl
+def _(case: Case, _bend: float) -> Tensor:
+    def gain(weight: Any) -> Tensor:
+        likelihood = Normal(case.guess, case.variance.sqrt()).log_prob(case.x).sum(-1)
+        one, other = likelihood - weight * case.kl
         return one - other
 
-    noise = variance if bend else beta * variance
-    return (gain(variance, beta) - beta * gain(noise, 1.0)).abs()
+    return apart(gain(case.beta), case.beta * gain(1.0))
 
 
 # Lecture 11 --------------------------------------------------------------------------------------
 
 
-def swing(case: Case) -> tuple[mechanics.Pendulum, Tensor, Tensor]:
-    return mechanics.Pendulum(), tensor([case["q"]]), tensor([case["p"]])
+def swing(case: Case) -> tuple[mechanics.Pendulum, Tensor, Tensor, float]:
+    return mechanics.Pendulum(), case.q[None], case.p[None], case.h.item()
 
 
 @of("step-areas")
 def _(case: Case, bend: float) -> float:
-    pendulum, q, p = swing(case)
+    pendulum, *start, h = swing(case)
 
     def with_friction(q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        q, p = mechanics.stoermer_verlet(pendulum, q, p, case["h"])
-        return q, p * (1 - bend * case["h"])
+        q, p = mechanics.stoermer_verlet(pendulum, q, p, h)
+        return q, p * (1 - bend * h)
 
-    return mechanics.symplecticity_error(with_friction, q, p)
+    return mechanics.symplecticity_error(with_friction, *start)
 
 
 @of("there-and-back")
-def _(case: Case, bend: float) -> Tensor:
-    pendulum, q, p = swing(case)
-    step = mechanics.symplectic_euler if bend else mechanics.stoermer_verlet
-    there, momentum = step(pendulum, q, p, case["h"])
-    back, reversed_momentum = step(pendulum, there, -momentum, case["h"])
-    return torch.cat([back - q, -reversed_momentum - p]).abs().max()
+def _(case: Case, _bend: float) -> Tensor:
+    pendulum, q, p, h = swing(case)
+    there, momentum = mechanics.symplectic_euler(pendulum, q, p, h)
+    back, reversed_momentum = mechanics.symplectic_euler(pendulum, there, -momentum, h)
+    return apart(torch.cat([back, reversed_momentum]), torch.cat([q, -p]))
 
 
 # Lecture 12 --------------------------------------------------------------------------------------
@@ -360,50 +316,40 @@ def asymmetry(force: Force, z: Tensor) -> float:
 
 @of("symmetric-matrix")
 def _(case: Case, bend: float) -> float:
-    A = tensor(case["A"])
-    A = (A + A.mT) / 2 + bend * (A - A.mT) / 2
-    return asymmetry(force_of(A, "matrix", "shortcut" if bend else "full"), tensor(case["z"]))
+    A = (case.A + case.A.mT) / 2 + bend * (case.A - case.A.mT) / 2
+    return asymmetry(force_of(A, "matrix", "shortcut"), case.z)
 
 
 @of("both-terms")
-def _(case: Case, bend: float) -> float:
-    force = force_of(tensor(case["A"]), "vector", "shortcut" if bend else "full")
-    return asymmetry(force, tensor(case["z"]))
+def _(case: Case, _bend: float) -> float:
+    return asymmetry(force_of(case.A, "vector", "shortcut"), case.z)
 
 
 # Lecture 13 --------------------------------------------------------------------------------------
 
 
 @of("pairs-boosted")
-def _(case: Case, bend: float) -> Tensor:
-    pt, y, phi, mass = (tensor(case[name]) for name in ("pt", "y", "phi", "mass"))
-    transverse = torch.hypot(pt, mass)
+def _(case: Case, _bend: float) -> Tensor:
+    pt, y, phi = case.pt, case.y, case.phi
+    transverse = torch.hypot(pt, case.mass)
     sides = (transverse * y.cosh(), pt * phi.cos(), pt * phi.sin(), transverse * y.sinh())
     momenta = torch.stack(sides, dim=-1)
 
     def features(momenta: Tensor) -> Tensor:
-        known = pairwise_features(momenta)[0, 1].clone()
-        if bend:
-            eta = measured(momenta).eta
-            distance = torch.hypot(eta[0] - eta[1], delta_phi(phi[0], phi[1]))
-            floor = torch.tensor([SMALLEST], dtype=pt.dtype)
-            known[0] = torch.maximum(distance, floor).log()
-            known[1] = torch.maximum(pt.min() * distance, floor).log()
-        return known
+        eta = measured(momenta).eta
+        distance = torch.hypot(eta[0] - eta[1], delta_phi(phi[0], phi[1]))
+        by_eta = torch.stack([distance, pt.min() * distance]).clamp(min=SMALLEST).log()
+        return torch.cat([by_eta, pairwise_features(momenta)[0, 1, 2:]])
 
-    moved = boosted_along_beam(momenta, case["shift"])
-    return (features(moved) - features(momenta)).abs().max()
+    return apart(features(boosted_along_beam(momenta, case.shift.item())), features(momenta))
 
 
 @of("jet-order")
-def _(case: Case, bend: float) -> Tensor:
-    x, pairs, order = tensor(case["x"]), tensor(case["pairs"]), torch.tensor(case["order"])
+def _(case: Case, _bend: float) -> Tensor:
+    def pooled(x: Tensor) -> Tensor:
+        return attention(x, x, x, bias=case.pairs).mean(0)
 
-    def pooled(x: Tensor, pairs: Tensor) -> Tensor:
-        return attention(x, x, x, bias=pairs).mean(0)
-
-    moved = pairs if bend else pairs[order][:, order]
-    return (pooled(x[order], moved) - pooled(x, pairs)).abs().max()
+    return apart(pooled(case.x[case.order]), pooled(case.x))
 
 
 # Lecture 14 --------------------------------------------------------------------------------------
@@ -411,50 +357,35 @@ def _(case: Case, bend: float) -> Tensor:
 
 @of("same-phase")
 def _(case: Case, bend: float) -> Tensor:
-    period = tensor(case["period"])
-    nights = tensor([case["night"], case["night"] + case["turns"] * case["period"]])
-    one, other = phase(nights, period * (1 + bend / 10))
-    off = (one - other).abs()
+    nights = torch.stack([case.night, case.night + case.turns * case.period])
+    off = apart(*phase(nights[None], case.period[None] * (1 + bend / 10))[0])
     return torch.minimum(off, 1 - off)
 
 
 @of("hidden-stay-hidden")
 def _(case: Case, bend: float) -> Tensor:
-    visible = tensor(case["visible"])
+    visible = case.visible
     seen = (torch.arange(len(visible) + 1) < len(visible)).expand(len(visible) + 1, -1)
 
-    def said(magnitude: float) -> Tensor:
-        tokens = torch.cat([visible, tensor([[case["date"], bend * magnitude]])])
+    def said(magnitude: Tensor) -> Tensor:
+        tokens = torch.cat([visible, tensor([[case.date, bend * magnitude]])])
         return (tokens + attended(tokens, seen))[:, 1]
 
-    return (said(case["after"]) - said(case["before"])).abs().max()
+    return apart(said(case.after), said(case.before))
 
 
 # Lecture 15 --------------------------------------------------------------------------------------
 
 
-def asked(case: Case) -> tuple[Tensor, Tensor, Tensor]:
-    return tensor([case["query"]]), tensor(case["key"]), tensor(case["value"])
-
-
 @of("order-of-tiles")
-def _(case: Case, bend: float) -> Tensor:
-    query, key, value = asked(case)
-    reports = [partial_attention(query, key[[j]], value[[j]], scale=1.0) for j in case["order"]]
-    found = finish(reduce(merge, reports))
-    if bend:
-        found = sum(report.output for report in reports) / len(reports)
-    return (found - attention(query, key, value, scale=1.0)).abs().max()
+def _(case: Case, _bend: float) -> Tensor:
+    whole = attention(case.query[None], case.key, case.value, scale=1.0)
+    return apart(case.value.mean(0), whole)
 
 
 @of("keys-shared-out")
-def _(case: Case, bend: float) -> Tensor:
-    query, key, value = asked(case)
-    parts = [
-        partial_attention(query, key[part], value[part], scale=1.0)
-        for part in (slice(case["cut"]), slice(case["cut"], None))
-    ]
-    found = finish(merge(*parts))
-    if bend:
-        found = (finish(parts[0]) + finish(parts[1])) / 2
-    return (found - attention(query, key, value, scale=1.0)).abs().max()
+def _(case: Case, _bend: float) -> Tensor:
+    def read(part: slice) -> Tensor:
+        return attention(case.query[None], case.key[part], case.value[part], scale=1.0)
+
+    return apart((read(slice(case.cut)) + read(slice(case.cut, None))) / 2, read(slice(None)))
