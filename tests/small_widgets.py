@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import math
 import re
 from typing import Any
 
@@ -66,17 +65,10 @@ def ethanol(name: str = "ethanol", carbons: int = 2) -> Molecule:
     return Molecule.drawn([*"C" * carbons, "O"], bonds, name=name)
 
 
-def ring_of(atoms: int, name: str, *chords: tuple[int, int]) -> Molecule:
-    """Carbons in a ring, with further bonds across it."""
-    angle = 2 * math.pi * torch.arange(atoms) / atoms
-    bonds = [(i, (i + 1) % atoms, 1) for i in range(atoms)] + [(i, j, 1) for i, j in chords]
-    place = torch.stack([angle.cos(), angle.sin()], dim=1)
-    return Molecule.drawn(["C"] * atoms, bonds, name=name, place=place)
-
-
 def decalin() -> Molecule:
     """Two rings of six that share a bond."""
-    return ring_of(10, "decalin", (0, 5))
+    ring = [(i, (i + 1) % 10, 1) for i in range(10)]
+    return Molecule.drawn(["C"] * 10, [*ring, (0, 5, 1)], name="decalin")
 
 
 def bicyclopentyl() -> Molecule:
@@ -159,10 +151,8 @@ def style_vae(d_z: int = 3, *, d_letter: int = 5, d_hidden: int = 6) -> VAE:
     """Small, with weights large enough that its letters differ."""
 
     def make() -> VAE:
-        networks = {
-            "encoder": StyleEncoder(d_z, d_hidden=8),
-            "decoder": AlphabetDecoder(d_z, d_letter=d_letter, d_hidden=d_hidden),
-        }
+        decoder = AlphabetDecoder(d_z, d_letter=d_letter, d_hidden=d_hidden)
+        networks = {"encoder": StyleEncoder(d_z, d_hidden=8), "decoder": decoder}
         return VAE(len(LETTERS) * SIZE**2, d_z, noise_variance=0.1, **networks)
 
     return seeded(make).eval()
@@ -179,16 +169,11 @@ def typefaces(names: tuple[str, ...] = TYPEFACES) -> Typefaces:
 
 
 def astromer(
-    d: int = 8,
-    *,
-    heads: int = 2,
-    layers: int = 2,
-    d_hidden: int = 12,
-    frequency: tuple[float, ...] = (0.4, 1.0, 2.0),
+    d: int = 8, *, frequency: tuple[float, ...] = (0.4, 1.0, 2.0), **sizes: int
 ) -> Astromer:
     """An untrained model with distinct predictions."""
-    sizes = {"d_model": d, "heads": heads, "layers": layers, "d_hidden": d_hidden}
-    return seeded(Astromer, torch.tensor(frequency, dtype=torch.float64), **sizes).eval()
+    standard = {"d_model": d, "heads": 2, "layers": 2, "d_hidden": 12}
+    return seeded(Astromer, torch.tensor(frequency, dtype=torch.float64), **standard | sizes).eval()
 
 
 def watched_stars(

@@ -8,7 +8,6 @@ import numpy as np
 
 
 def in_an_address(value: Any) -> str:
-    """Format a value as after a trait's name in an address."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -18,12 +17,10 @@ def in_an_address(value: Any) -> str:
 
 
 def query_of(state: dict[str, Any]) -> str:
-    """The part of an address after the question mark."""
     return "&".join(f"{name}={quote(in_an_address(value))}" for name, value in state.items())
 
 
 def go_to(page: Any, address: str) -> None:
-    """Change the address of a page as in the address bar."""
     page.evaluate("(address) => { location.hash = address; }", address)
 
 

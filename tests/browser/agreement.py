@@ -2,14 +2,14 @@
 
 from judges import WIDGETS
 from playwright.sync_api import Locator
-from reading import eventually, state_of
+from reading import eventually, found_by, state_of
 from torch import Tensor
 
 
 def agrees_with_course_lib(widget: Locator) -> None:
     """Assert that the widget displays what course_lib computes, once its frame is painted."""
-    kind = widget.get_attribute("data-widget")
-    eventually(widget, lambda: WIDGETS[kind].displayed(widget))
+    judge = WIDGETS[widget.get_attribute("data-widget")]
+    eventually(widget, lambda: judge.displayed(*found_by(widget, judge.READ)))
 
 
 def has(widget: Locator, **traits: object) -> None:

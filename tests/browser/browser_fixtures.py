@@ -108,7 +108,6 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def firefox() -> str:
-    """The path of a Firefox."""
     return found(firefoxes.installed) or do_without(NO_FIREFOX)
 
 
@@ -205,7 +204,6 @@ def serve() -> Iterator[Callable[[Path], Folder]]:
 
 @pytest.fixture(scope="session")
 def site(serve: Callable[[Path], Folder]) -> Folder:
-    """The built book."""
     if not (SITE / "index.html").is_file():
         pytest.fail(f"there is no book in {SITE}; run `make book` first", pytrace=False)
     return serve(SITE)

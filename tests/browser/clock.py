@@ -40,7 +40,6 @@ def stop_clock(context: BrowserContext) -> None:
 
 
 def clock_stands(page: Page) -> bool:
-    """Whether the clock of the page is stopped."""
     return page.evaluate(STANDS)
 
 
@@ -65,7 +64,6 @@ def hurry(shown: Locator, seconds: float) -> None:
 
 
 def frames_asked(shown: Locator | Page) -> int:
-    """The number of frames that the page has requested."""
     return shown.evaluate("() => courseFrames")
 
 

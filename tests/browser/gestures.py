@@ -36,19 +36,19 @@ def usable(control: Locator) -> bool:
 
 NAME = """(el) => el.labels?.[0]?.textContent || el.getAttribute("aria-label") || el.textContent
   || el.outerHTML.slice(0, 120)"""
-KIND = "(el) => el.type ?? { slider: 'strip', listbox: 'list' }[el.role] ?? 'handle'"
+# How a hand operates a control.
+DEED = """(el) => ({ range: "slide", "select-one": "select", text: "write", checkbox: "press",
+  button: "press" })[el.type] ?? { slider: "point", listbox: "pick" }[el.role] ?? 'move'"""
 # The state, and the texts beside the controls, since some changes stay in the page.
 SNAPSHOT = f"""(el) => JSON.stringify([({STATE})(el),
   [...el.querySelectorAll("output")].map((text) => text.textContent)])"""
 
 
 def name_of(control: Locator) -> str:
-    """The visible name of a control, for messages."""
     return control.evaluate(NAME)
 
 
 def snapshot(widget: Locator) -> str:
-    """The widget's state in the page, as text."""
     return widget.evaluate(SNAPSHOT)
 
 
@@ -84,7 +84,6 @@ centre = spot  # where no share is given
 
 
 def along(slider: Locator, share: float) -> Point:
-    """The point of a slider's thumb at ``share`` of its range."""
     return spot(slider, share, margin=THUMB)
 
 
@@ -106,12 +105,10 @@ def put(slider: Locator, share: float) -> float:
 
 
 def time_of(widget: Locator) -> float:
-    """The time that an animation shows."""
     return float(widget.locator("[data-time]").get_attribute("data-time"))
 
 
 def look_at_time(widget: Locator, share: float) -> None:
-    """Set the slider of time."""
     moment = put(widget.get_by_role("slider", name="Time"), share)
 
     def is_there() -> None:
@@ -166,18 +163,6 @@ def inward(handle: Locator, start: Point) -> Point:
     return x + (9 if x < middle_x else -9), y + (14 if y < middle_y else -14)
 
 
-DEEDS = {
-    "range": "slide",
-    "checkbox": "press",
-    "button": "press",
-    "select-one": "select",
-    "strip": "point",
-    "list": "pick",
-    "text": "write",
-    "handle": "move",
-}
-
-
 class Hand:
     """One way to operate controls: a subclass has the deeds that this class lacks."""
 
@@ -185,38 +170,23 @@ class Hand:
         self.page = page
 
     def operate(self, widget: Locator, control: Locator) -> None:
-        """Operate one control according to its kind."""
-        kind, name = control.evaluate(f"(el) => [({KIND})(el), ({NAME})(el)]")
-        if name == SHOW:
-            self.watch(widget, control)
+        deed, name = control.evaluate(f"(el) => [({DEED})(el), ({NAME})(el)]")
+        if name == SHOW:  # it does not change the state
+            for expected in ("■ Stop", SHOW):
+                self.press(control)
+                expect(control).to_have_text(expected)
+            agrees_with_course_lib(widget)
             return
         if name.startswith(STOPS):
-            name = self.stop(widget, control, name)
-        with changes(widget, f"{type(self).__name__} on {name}"):
-            getattr(self, DEEDS[kind])(control)
-        if kind == "button" and name_of(control) != name:
-            self.press(control)  # stop what it started
-
-    def stop(self, widget: Locator, control: Locator, name: str) -> str:
-        """Stop an animation, and return the button's new name.
-
-        Only that name must change: the stop may come before anything has moved.
-        """
-
-        def stopped() -> None:
-            assert name_of(control) != name, f"{type(self).__name__} on {name} stops nothing"
-
-        self.press(control)
-        eventually(widget, stopped)
-        agrees_with_course_lib(widget)
-        return name_of(control)
-
-    def watch(self, widget: Locator, control: Locator) -> None:
-        """Start and stop a show, which does not change the state."""
-        for expected in ("■ Stop", SHOW):
+            # Only the name must change: the stop may come before anything has moved.
             self.press(control)
-            expect(control).to_have_text(expected)
-        agrees_with_course_lib(widget)
+            expect(control).not_to_have_text(name)
+            agrees_with_course_lib(widget)
+            name = name_of(control)
+        with changes(widget, f"{type(self).__name__} on {name}"):
+            getattr(self, deed)(control)
+        if deed == "press" and name_of(control) != name:
+            self.press(control)  # stop what it started
 
     def write(self, control: Locator) -> None:
         """Delete the last letter, which leaves valid text."""
@@ -257,8 +227,6 @@ class Pointer(Hand):
 
 
 class Mouse(Pointer):
-    """Clicks and drags."""
-
     def take(self, start: Point, end: Point, *, steps: int = 3) -> None:
         """Drag without letting go."""
         self.page.mouse.move(*start)
@@ -277,8 +245,6 @@ class Mouse(Pointer):
 
 
 class Keyboard(Hand):
-    """Arrow keys and the space bar."""
-
     def slide(self, control: Locator) -> None:
         control.focus()
         self.page.keyboard.press("ArrowLeft" if elsewhere(control) < 0.5 else "ArrowRight")
@@ -311,8 +277,6 @@ class Keyboard(Hand):
 
 
 class Finger(Pointer):
-    """Taps and swipes of one finger."""
-
     def __init__(self, page: Page) -> None:
         super().__init__(page)
         self.session = page.context.new_cdp_session(page)

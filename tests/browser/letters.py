@@ -1,6 +1,6 @@
 """Common parts of widgets that read typed text: a message beside the field, bars of letters."""
 
-from gestures import Point, centre
+from gestures import Point, spot
 from playwright.sync_api import Locator
 from reading import eventually
 
@@ -18,12 +18,10 @@ def says(widget: Locator, words: str) -> None:
 def bar(widget: Locator, chart: str, place: int) -> Point:
     """The middle of a bar, counted from 0, in the first row of the chart of this name."""
     drawing = widget.get_by_role("slider", name=chart)
-    x, y = centre(drawing)
-    width = drawing.bounding_box()["width"]
     margin, cell = drawing.evaluate(
         """(svg) => {
           const cell = Number(svg.querySelector(".cw-l-ring").getAttribute("width")) + 1;
           return [30, cell].map((part) => part / svg.viewBox.baseVal.width);
         }"""
     )
-    return x - width / 2 + width * (margin + cell * (place + 0.5)), y
+    return spot(drawing, margin + cell * (place + 0.5))

@@ -49,7 +49,13 @@ STATES = "(el) => el.courseStates"
 
 def state_of(widget: Locator) -> dict[str, Any]:
     """The widget's traits, as its model in the page has them now; arrays as float64 tensors."""
-    return {name: decoded(value) for name, value in widget.evaluate(STATE).items()}
+    return found_by(widget, "() => null")[0]
+
+
+def found_by(widget: Locator, script: str) -> tuple[dict[str, Any], Any]:
+    """The widget's traits, and what a script finds at the same moment."""
+    state, found = widget.evaluate(f"(el) => [({STATE})(el), ({script})(el)]")
+    return {name: decoded(value) for name, value in state.items()}, found
 
 
 def send(widget: Locator, **traits: Any) -> None:

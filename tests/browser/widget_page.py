@@ -29,7 +29,6 @@ def bare_page(folder: Path, *shown: Widget, below: str = "") -> str:
 
 
 def open_folds(within: Locator) -> None:
-    """Open all folds, so that all controls can be used."""
     within.locator("details").evaluate_all("all => all.forEach((e) => { e.open = true; })")
 
 

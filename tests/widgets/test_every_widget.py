@@ -1,5 +1,3 @@
-"""Behaviour of all widgets, tested with a small one of each kind on a bare page."""
-
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -335,7 +333,6 @@ REFUSE = """async ({ el, listening }) => {
 
 @pytest.fixture
 def mounted(open_page: Callable[..., Page], tmp_path: Path) -> Mounted:
-    """Mounts a widget in an empty page."""
 
     def mounted(widget: Widget, **options: bool) -> tuple[Page, JSHandle]:
         (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")

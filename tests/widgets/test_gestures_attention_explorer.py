@@ -1,5 +1,3 @@
-"""AttentionExplorer beyond its controls: animations, unusual tokens, a Python function."""
-
 import numpy as np
 from agreement import agrees_with_course_lib, has
 from clock import plays, turn
@@ -82,21 +80,6 @@ def test_a_function_of_the_reader_is_named_with_what_it_changed_most(alone: Alon
     expect(weight).to_have_text("0.333")
     said.get_by_label("Show the weights given").uncheck()
     agrees_with_course_lib(widget)
-
-
-def test_the_training_plays_once_when_the_page_opens_and_can_be_stepped(alone: Alone):
-    frames = 12
-    weights = np.eye(3)[None, None, None].repeat(frames, axis=0)
-    film = {"steps": [10**i for i in range(frames)], "losses": [9] * frames, "step": frames - 1}
-    widget = alone(AttentionExplorer(["a", "b", "c"], weights, **film), clock=True)
-    turn(widget, 1)
-    assert plays(widget)
-    assert 0 < state_of(widget)["step"] < frames - 1
-    turn(widget, 1)
-    for frame in (frames - 1, 0, 1):
-        turn(widget, 0.1)
-        assert state_of(widget)["step"] == frame
-        press(widget, "Step")
 
 
 def readable(**changes: object) -> AttentionExplorer:

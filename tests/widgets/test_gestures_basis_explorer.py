@@ -1,5 +1,3 @@
-"""Gestures on BasisExplorer: moving nodes, drawing rods, the animated temperature."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Gestures on GateExplorer: typing and pointing, for each kind of network."""
-
 import pytest
 import torch
 from agreement import agrees_with_course_lib, has
@@ -76,22 +74,19 @@ def test_a_word_is_read_while_it_is_typed_and_poured_in_again_by_enter(shown: Sh
 def test_what_is_typed_is_read_folded_or_refused_and_not_run(shown: Shown):
     widget = shown(page={"reduced_motion": True})
     field = widget.get_by_label("Type a word")
-    for typed in ("<img src=x>", ""):
+    for typed, read, told in (
+        ("<img src=x>", "maria", "You still see maria."),
+        ("Zoë", "zoe", "Read as zoe."),
+        ("Jo-A", "joa", "Read as joa."),  # a hyphen within a name is ignored
+        ("", "joa", "You still see joa."),
+    ):
         field.fill(typed)
-        says(widget, "You still see maria.")
+        says(widget, told)
         assert field.input_value() == typed
-        expect(field).to_have_attribute("aria-invalid", "true")
-        has(widget, text="maria")
-    # A hyphen within a name is ignored.
-    for typed, read in (("Zo", "zo"), ("Zoë", "zoe"), ("Jo-", "jo"), ("Jo-A", "joa")):
-        field.fill(typed)
-        says(widget, f"Read as {read}.")
-        assert field.input_value() == typed
-        expect(field).to_have_attribute("aria-invalid", "false")
+        expect(field).to_have_attribute("aria-invalid", str("still" in told).lower())
         has(widget, text=read)
     send(widget, letter=1, text="jo")
     expect(field).to_have_value("jo")
-    agrees_with_course_lib(widget)
 
 
 def test_pointing_previews_a_unit_and_a_letter_and_a_click_keeps_them(shown: Shown):

@@ -1,5 +1,3 @@
-"""Gestures on GraphDrum: plucking by mouse, touch and keys, playing, and drawing."""
-
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +19,6 @@ from course_lib.graph import Graph
 from course_lib.widgets import GraphDrum
 
 shown = shows(GraphDrum, moving=False)
-TWO_PIECES = {"edges": [[0, 1, 3], [1, 2, 4]], "places": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]}
 ROOM = 12  # pixels between two nodes that do not overlap
 COLOUR = """(el, [law, [x, y]]) => {
   const canvas = el.querySelector(`[data-law=${law}] canvas`);
@@ -52,19 +49,17 @@ def heights_of(widget: Locator, law: str, time: float | None = None) -> Any:
 
 
 def places_of(widget: Locator, node: int) -> dict[str, Point]:
-    """The positions of a node in the drawings of all drums, where the ring would mark it."""
-    before = state_of(widget)["node"]
+    """The positions of a node, which becomes the marked one, in the drawings of all drums."""
     send(widget, node=node)
     turn(widget, 0.05)
-    found = widget.evaluate(READ)["drums"]
-    send(widget, node=before)
-    turn(widget, 0.05)
-    return {law: drum["ring"] for law, drum in found.items()}
+    return {law: drum["ring"] for law, drum in widget.evaluate(READ)["drums"].items()}
 
 
 def spot_of(widget: Locator, law: str, node: int) -> Point:
-    """The position of a node in the window; all nodes are at the same height."""
+    """The position in the window of a node that lies as high as the marked one."""
+    marked = state_of(widget)["node"]
     x, y = places_of(widget, node)[law]
+    places_of(widget, marked)
     svg = widget.locator(f"[data-law={law}] svg")
     tall = svg.evaluate("(svg) => svg.viewBox.baseVal.height")
     return spot(svg, x / 320, y / tall)
@@ -108,26 +103,18 @@ def test_a_choice_restarts_a_drum_unless_motion_is_reduced(shown: Shown):
             assert plays(widget) == moving, choice
             assert state_of(widget)[choice] != before
             assert (0 < time_of(widget) < end_of(widget) / 9) if moving else time_of(widget) == 0
-    # A run that the reader started goes on.
-    press(widget, "Play")
-    turn(widget, 2)
-    before = time_of(widget)
-    widget.get_by_role("slider", name="Stirred").press("Home")
-    turn(widget, 0.5)
-    assert 0 < time_of(widget) < before
-    assert plays(widget)
 
 
 def test_a_drag_pulls_a_node_with_the_pointer_and_release_plays(shown: Shown):
     widget = shown(height=0.0, page=CLOCK)
-    (_, y), (across, down) = places_of(widget, 30)["wave"], spot_of(widget, "wave", 30)
-    scale = widget.locator("[data-law=wave] svg").bounding_box()["width"] / 320
-    Mouse(widget.page).take((across, down), (across + 3, down + 30 * scale))
+    x, y = spot_of(widget, "wave", 30)
+    end = x + 3, y + 30
+    Mouse(widget.page).take((x, y), end)
     assert rests(widget)
     has(widget, node=30)
     assert time_of(widget) == 0
     assert state_of(widget)["height"] < -0.5
-    assert widget.evaluate(READ)["drums"]["wave"]["ring"][1] == pytest.approx(y + 30, abs=1)
+    assert spot_of(widget, "wave", 30)[1] == pytest.approx(end[1], abs=1)
     widget.page.mouse.up()
     turn(widget, 0.5)
     assert plays(widget)
@@ -186,7 +173,7 @@ def test_the_curves_are_the_energies(shown: Shown):
 
 def test_a_custom_graph_is_played_like_any_other(open_page: Callable[..., Page], tmp_path: Path):
     own = [
-        TWO_PIECES,
+        {"edges": [[0, 1, 3], [1, 2, 4]], "places": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]},
         {"edges": torch.zeros(2, 0, dtype=torch.int64), "places": [[0, 0], [3, 1]]},
         {"edges": [[0], [0]]},
         {"graph": Graph.complete(torch.zeros(9, 1))},

@@ -1,5 +1,3 @@
-"""Gestures on JetExplorer: removing and restoring particles, guesses, the animation."""
-
 import torch
 from agreement import has
 from clock import CLOCK, rests, turn
@@ -92,17 +90,15 @@ def test_truth_and_network_are_hidden_until_a_guess_which_moves_nothing(shown: S
 
 
 def test_the_verdict_is_about_the_whole_jet(shown: Shown):
-    few, model = 2, particle_transformer()
+    few, model, answers = 2, particle_transformer(), {}
+    parts = [jet_inputs(make("JetExplorer", kept=kept).there) for kept in (few, 7)]
     with torch.no_grad():
         model.read[1].weight.mul_(20)
-        model.read[1].bias.zero_()
-        parts = [jet_inputs(make("JetExplorer", kept=kept).there) for kept in (few, 7)]
         # Now evidence for a class in one of the two is evidence against it in the other.
-        model.read[1].bias.copy_(-torch.cat([logits_of(model, part) for part in parts]).mean(dim=0))
-    made, answers = make("JetExplorer", model=model), {}
-    for kept_ in (few, 7):
-        made.kept = kept_
-        answers[kept_] = made.facts["classes"][int(made.probabilities().argmax())]
+        model.read[1].bias.sub_(sum(logits_of(model, part)[0] for part in parts) / 2)
+    for kept in (few, 7):
+        made = make("JetExplorer", model=model, kept=kept)
+        answers[kept] = made.facts["classes"][int(made.probabilities().argmax())]
     assert answers[few] != answers[7]
     widget = shown(model=model, kept=few)
     press(widget, "Show", exact=True)

@@ -1,5 +1,3 @@
-"""Gestures on LatentExplorer: dragging the point, jumping to typefaces, a walk, a sum, a word."""
-
 import numpy as np
 import pytest
 import torch
@@ -35,7 +33,6 @@ def code(widget: Locator, name: str) -> Tensor:
 
 
 def on_map(widget: Locator, z: Tensor) -> Point:
-    """The position of a code on the map, in the window."""
     x, y = place_of(state_of(widget), z)
     return spot(widget.locator(".cw-x-hand"), x / SIDE, y / SIDE)
 
@@ -122,9 +119,6 @@ def test_the_norm_goes_out_on_a_ray_beyond_the_prior_and_draws_of_it_differ(show
     is_at(widget, drawn[0])
 
 
-# The tools ---------------------------------------------------------------------------------------
-
-
 def test_on_opening_it_walks_back_and_forth_until_the_reader_moves_the_point(shown: Shown):
     widget = shown(moving=True, share=0.5, start=0, end=6, page=CLOCK)
     ends = code(widget, BESIDE[0]), code(widget, BESIDE[6])
@@ -134,20 +128,15 @@ def test_on_opening_it_walks_back_and_forth_until_the_reader_moves_the_point(sho
         assert state["share"] == pytest.approx(share, abs=0.02)
         torch.testing.assert_close(state["z"], torch.lerp(*ends, state["share"]), rtol=0, atol=1e-5)
     agrees_with_course_lib(widget)
-    for touch in (
-        lambda: widget.get_by_role("slider", name="Way").press("ArrowLeft"),
-        lambda: widget.get_by_label("From", exact=True).select_option(index=3),
-        lambda: widget.page.mouse.click(*free_place(widget)),
-    ):
-        assert plays(widget)
-        touch()
-        turn(widget, 0.1)
-        assert not plays(widget)
-        agrees_with_course_lib(widget)
-        if widget.get_by_role("button", name="Walk").is_visible():
-            press(widget, "Walk")
-            turn(widget, 0.1)
+    widget.get_by_role("slider", name="Way").press("ArrowLeft")
+    turn(widget, 0.1)
+    assert not plays(widget)
+    press(widget, "Walk")
+    turn(widget, 0.1)
+    assert plays(widget)
+    widget.page.mouse.click(*free_place(widget))
     assert rests(widget)
+    agrees_with_course_lib(widget)
 
 
 def test_a_sum_an_axis_and_new_ends_of_a_walk_move_the_point(shown: Shown):
@@ -179,8 +168,6 @@ def test_without_a_family_of_three_there_is_no_arithmetic(shown: Shown):
     assert widget.get_by_role("radio").count() == 3
 
 
-# A word ------------------------------------------------------------------------------------------
-
 INK = scraper(
     "const canvas = one('[data-measure=word] canvas'); return [canvas.width, opaque(canvas)];"
 )
@@ -190,7 +177,6 @@ def test_a_word_is_set_in_the_letters_of_the_point_as_wide_as_there_is_room(show
     widget = shown(word="ab", page={"width": 390})
 
     def inks() -> np.ndarray:
-        """The most ink in each column."""
         observed(widget.page)
         width, ink = widget.evaluate(INK)
         return np.reshape(ink, (-1, width)).max(axis=0)
@@ -207,17 +193,14 @@ def test_a_word_is_set_in_the_letters_of_the_point_as_wide_as_there_is_room(show
 def test_a_word_is_read_without_what_is_no_letter_or_refused(shown: Shown):
     widget = shown()
     field, said = widget.get_by_label("Your word"), widget.locator(".cw-complaint")
-    for typed in ("", "1 李", "abcdefghijklmno"):
-        field.fill(typed)
-        expect(said).to_contain_text("You still see abz.")
-        has(widget, word="abz")
-    for typed, read, lost in (
-        ("STRAUß", "strauss", ""),
-        ("Hello Anna 7", "helloanna", " Left out: 7."),
-        ("<img src=x>", "imgsrcx", " Left out: <, =, >."),
+    for typed, read, told in (
+        ("1 李", "abz", "You still see abz."),
+        ("abcdefghijklmno", "abz", "You still see abz."),
+        ("STRAUß", "strauss", "Read as strauss."),
+        ("Hello Anna 7", "helloanna", "Read as helloanna. Left out: 7."),
+        ("<img src=x>", "imgsrcx", "Read as imgsrcx. Left out: <, =, >."),
+        ("", "imgsrcx", "You still see imgsrcx."),
     ):
         field.fill(typed)
-        expect(said).to_have_text(f"Read as {read}.{lost}")
+        expect(said).to_contain_text(told)
         has(widget, word=read)
-    field.fill("zz")
-    expect(said).to_have_text("")

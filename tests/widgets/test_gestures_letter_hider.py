@@ -1,5 +1,3 @@
-"""Gestures on LetterHider: typing, hiding, showing, selecting and guessing."""
-
 import torch
 from addresses import go_to
 from agreement import agrees_with_course_lib, has
@@ -8,9 +6,9 @@ from gestures import press
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import state_of
+from small_widgets import encoder, make
 from widget_page import Shown, shows
 
-from course_lib.transformer import MaskedLanguageModel
 from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
@@ -19,15 +17,10 @@ BARS = "Letter whose numbers"
 GUESS = "Letter that you think the model expects"
 
 
-def hider(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> LetterHider:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(14)
-        model = MaskedLanguageModel(len(alphabet), 12, 2, 2, tokens=tokens)
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.add_(0.4 * torch.randn_like(parameter))
-    given = {"mask": "·", "word": "bead cab", "guess_first": False, "heads": True}
-    return LetterHider(model, alphabet, **given | {"moving": False} | options)
+def hider(**given: object) -> LetterHider:
+    standard = {"word": "bead cab", "hidden": [], "guess_first": False, "heads": True}
+    parts = {"model": encoder(tokens=10), "alphabet": ALPHABET, "words": []}
+    return make("LetterHider", **parts | standard | given)
 
 
 shown = shows(hider)
@@ -65,7 +58,6 @@ def test_an_example_hides_the_letter_of_which_the_model_is_surest(shown: Shown):
 
 
 def is_covered(widget: Locator) -> bool:
-    """Whether the picture is covered until the reader's guess."""
     return widget.get_by_role("listbox").get_attribute("data-covered") == "true"
 
 
@@ -124,7 +116,6 @@ def test_a_click_on_a_bar_keeps_its_numbers_until_another_letter_is_chosen(shown
 
 
 def assert_covered(widget: Locator, *, bars: bool = True) -> None:
-    """Assert that a request for a guess covers the bars, or that it does not."""
     expect(widget.get_by_role("slider", name=GUESS)).to_have_count(int(bars))
 
 

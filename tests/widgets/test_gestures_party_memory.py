@@ -1,5 +1,3 @@
-"""PartyMemory: the arrival of guests, and drawing of extreme input."""
-
 from typing import Any
 
 import numpy as np
@@ -53,7 +51,6 @@ def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
 
 
 def memory(widget: Locator) -> list[int]:
-    """The ink of each pixel of the memory."""
     return widget.evaluate(READ)["ink"][-1]
 
 

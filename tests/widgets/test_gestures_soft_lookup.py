@@ -1,5 +1,3 @@
-"""Gestures on SoftLookup, and its animation on opening."""
-
 import pytest
 from agreement import agrees_with_course_lib
 from clock import plays, rests, turn

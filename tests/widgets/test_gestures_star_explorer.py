@@ -1,5 +1,3 @@
-"""Gestures on StarExplorer: finding periods, hiding and highlighting nights, the pulsation."""
-
 import re
 
 import pytest
@@ -31,7 +29,6 @@ def choose(widget: Locator, star: str) -> None:
 
 
 def dots(widget: Locator, panel: str = "time") -> list[Point]:
-    """The positions of the visible nights in the window."""
     svg = widget.locator(f"[data-measure={panel}] svg")
     centre(svg)
     box, places = svg.bounding_box(), points_of(widget.evaluate(READ)[panel]["seen"])

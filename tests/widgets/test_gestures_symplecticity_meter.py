@@ -1,5 +1,3 @@
-"""Gestures on SymplecticityMeter: closed rounds, a runaway machine, released tokens."""
-
 import re
 
 import numpy as np
@@ -42,9 +40,6 @@ def judged(widget: Locator, outcome: str, title: str = "") -> None:
     assert found["outcome"] == outcome
     assert re.match(title, found["title"])
     agrees_with_course_lib(widget)
-
-
-# Round a loop ----------------------------------------------------------------------------------
 
 
 def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(shown: Shown):
@@ -103,17 +98,12 @@ def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
     observed(widget.page)
     assert state_of(widget)["loop"].equal(before)
     press(widget, "Draw nothing")
-    expect(sheet).to_have_count(0)
     x, y = centre(widget.locator("[aria-label^='loop of token 3'] circle").first)
     scale = 5.5 / widget.locator(".cw-meter-stage").bounding_box()["width"]
     Mouse(widget.page).drag((x, y), (x - 60, y - 40))
-
-    def has_moved() -> None:
-        step = state_of(widget)["loop"] - before
-        np.testing.assert_allclose(step, np.tile([-60 * scale, 40 * scale], (96, 1)), atol=0.02)
-
-    eventually(widget, has_moved)
     agrees_with_course_lib(widget)
+    step = state_of(widget)["loop"] - before
+    np.testing.assert_allclose(step, np.tile([-60 * scale, 40 * scale], (96, 1)), atol=0.02)
 
 
 def test_a_finger_draws_a_loop_in_one_stroke_without_scrolling(shown: Shown):
@@ -132,9 +122,6 @@ def test_a_finger_draws_a_loop_in_one_stroke_without_scrolling(shown: Shown):
     assert loop.mean(dim=0).tolist() == pytest.approx([0, 0], abs=0.1)
     assert loop.abs().max() == pytest.approx(80 * scale, rel=0.1)
     agrees_with_course_lib(widget)
-
-
-# Let go ----------------------------------------------------------------------------------------
 
 
 def test_holding_a_token_stops_all_and_release_resumes_them(shown: Shown):
@@ -162,9 +149,6 @@ def test_free_tokens_keep_their_energy_if_the_force_has_one(shown: Shown):
         judged(widget, "open")
         steps(widget, 80)
         judged(widget, kind)
-
-
-# Everywhere ------------------------------------------------------------------------------------
 
 
 def test_no_force_does_no_work_and_shows_no_nan(shown: Shown):

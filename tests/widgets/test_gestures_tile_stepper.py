@@ -1,5 +1,3 @@
-"""Gestures on TileStepper: dragging and playing."""
-
 import numpy as np
 from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
@@ -16,7 +14,6 @@ shown = shows(lambda stepper=None, **given: stepper or make("TileStepper", **giv
 
 
 def point_in(widget: Locator, query: int, key: int) -> Point:
-    """The middle of a score in the matrix."""
     state, ground = state_of(widget), widget.locator("[role=slider] > path").first
     return spot(ground, (key + 0.5) / len(state["key"]), (query + 0.5) / len(state["query"]))
 

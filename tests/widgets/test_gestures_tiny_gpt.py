@@ -1,5 +1,3 @@
-"""Gestures on TinyGPT: typing, generating, going back and choosing other letters."""
-
 import math
 
 import pytest
@@ -156,16 +154,6 @@ def test_on_opening_it_writes_a_text_to_its_end_and_then_another_one(shown: Show
     turn(again, 10 * A_LETTER)
     # The same state writes the same text.
     has(again, written=written[0], draws=len(written[0]))
-
-
-def test_with_reduced_motion_letter_and_text_appear_at_once(shown: Shown):
-    widget = shown(page=CLOCK | {"reduced_motion": True}, seed=3, temperature=2)
-    press(widget, "One letter")
-    assert len(texts(widget)[1]) == 1
-    press(widget, "▶ Write")
-    turn(widget, 0.05)
-    at_the_end(widget)
-    assert rests(widget)
 
 
 def test_pointing_at_a_bar_shows_its_numbers_and_a_click_chooses_that_letter(shown: Shown):

@@ -1,7 +1,7 @@
 """A judge for each kind of widget.
 
-A module here has the name of the widget's own. Its ``displayed(widget)`` reads the widget's state
-from the page, computes with course_lib what follows from it, and compares that with the page.
+A module here has the name of the widget's own. Its script ``READ`` reads the page, and
+``displayed(state, page)`` compares that with what course_lib computes from the widget's state.
 """
 
 import importlib

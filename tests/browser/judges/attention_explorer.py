@@ -1,15 +1,10 @@
-"""AttentionExplorer: compare its display with course_lib."""
-
-from typing import Any
-
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from snapshots import expected_next, weights_of
 from torch import Tensor
 
 from course_lib.attention import causal_mask
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 READ = scraper("""
   const numbered = (row) => [...row.querySelectorAll("th, .cw-number")].map(textOf);
@@ -26,7 +21,7 @@ READ = scraper("""
 """)
 
 
-def retempered_rows(state: dict[str, Any]) -> Tensor:
+def retempered_rows(state: Found) -> Tensor:
     """Queries by keys, as AttentionExplorer should show them; NaN for a query with no mass left."""
     weights = weights_of(state["weights"])[state["step"], state["layer"], state["head"]]
     if state["causal"]:
@@ -34,8 +29,7 @@ def retempered_rows(state: dict[str, Any]) -> Tensor:
     return (weights.log() / state["temperature"]).softmax(-1)
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     rows = retempered_rows(state)
     # The query shown is the chosen one, or the one under the mouse.
     query = page["place"] - 1
@@ -54,7 +48,7 @@ def displayed(widget: Locator) -> None:
     near(row[places], row.sort(descending=True).values[: len(places)], atol=2e-6)
 
 
-def assert_predictions(page: dict[str, Any], state: dict[str, Any], query: int) -> None:
+def assert_predictions(page: Found, state: Found, query: int) -> None:
     ids, probabilities = expected_next(state["guesses"])
     if state["steps"]:
         ids, probabilities = ids[state["step"]], probabilities[state["step"]]

@@ -1,19 +1,14 @@
-"""BasisExplorer: compare its display with course_lib."""
-
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from in_the_page import tensor
-from playwright.sync_api import Locator
-from reading import state_of
 from torch import Tensor
 
 from course_lib.basis import hat, interpolate, softmax_basis, solve
 from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 Basis = Callable[..., Tensor]
 SWING = 50.0
@@ -40,7 +35,7 @@ def grid(places: int) -> Tensor:
     return torch.linspace(0, 1, places, dtype=torch.float64)
 
 
-def expected(state: dict[str, Any], softmax: Basis) -> dict[str, Any]:
+def expected(state: Found, softmax: Basis) -> Found:
     """The expected nodes: the weights at the query, and each line at its points."""
     query = tensor([state["query"]])
     nodes, values = state["points"].T.contiguous()
@@ -57,7 +52,7 @@ def expected(state: dict[str, Any], softmax: Basis) -> dict[str, Any]:
     }
 
 
-def expected_rod(state: dict[str, Any], softmax: Basis) -> dict[str, Any]:
+def expected_rod(state: Found, softmax: Basis) -> Found:
     model = field_of(state["facts"], state["weights"]).double()
     query, x, sensors = tensor([state["query"]]), grid(DRAWN), grid(state["facts"]["sensors"])
     drawn = [state["log_conductivity"], state["load"]]
@@ -91,8 +86,7 @@ def warmed(load: Tensor, share: float) -> Tensor:
     return (load + FLAME * (-((away / 0.07) ** 2) / 2).exp()).clamp(-MOST, MOST)
 
 
-def displayed(widget: Locator) -> None:
-    state, found = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, found: Found) -> None:
     flame, warmth, of_rod = found["flame"], found["warmth"], state["mode"] == "rod"
     if 0 < flame <= 1:
         state["load"] = warmed(state["load"], flame)
@@ -119,7 +113,7 @@ def displayed(widget: Locator) -> None:
         assert found["keeps"] == (None if usual is None else "good" if kept else "bad")
 
 
-def assert_lines(found: dict[str, Any], x: Tensor, lines: dict[str, Tensor]) -> None:
+def assert_lines(found: Found, x: Tensor, lines: dict[str, Tensor]) -> None:
     """Assert that all lines share one scale, which the lowest and the highest point determine.
 
     Points less far from each other, such as those of a line that is nearly flat, would stretch

@@ -1,25 +1,23 @@
-"""BreakIt: compare its display with course_lib."""
-
-import json
-
 import pytest
 from broken_claims import residual
-from playwright.sync_api import Locator
-from reading import state_of
 
-from .scraped import number_in
+from .scraped import Found, number_in, scraper
+
+READ = scraper("""return {
+  given: JSON.parse(one("[data-case]").dataset.case),
+  told: one(".cw-break-words").innerText,
+  error: one("[data-reading=error]").innerText,
+};""")
 
 
-def displayed(widget: Locator) -> None:
-    state = state_of(widget)
-    told = widget.locator(".cw-break-words").inner_text()
-    error = widget.locator("[data-reading=error]").inner_text()
-    if "breaks it" in told:
-        given = json.loads(widget.locator("[data-case]").get_attribute("data-case"))
-        exact = residual(state["claim"], given, state["bend"])
-        assert exact > state["about"]["tolerance"]
+def displayed(state: Found, page: Found) -> None:
+    exact = residual(state["claim"], page["given"], state["bend"])
+    tolerance, error = state["about"]["tolerance"], page["error"]
+    if "breaks it" in page["told"]:
+        assert exact > tolerance
         assert number_in(error) == pytest.approx(exact, rel=0.051 if "·" in error else 0.006)
-    elif told.startswith("0 cases"):
+    elif page["told"].startswith("0 cases"):
         assert error == "0"
     else:
+        assert exact == pytest.approx(0, abs=tolerance)
         assert error == "0" or "·10⁻" in error

@@ -1,19 +1,15 @@
-"""EnergyDrift: compare its display with course_lib."""
-
 import functools
 import json
 
 import torch
 from in_the_page import assert_close, tensor
-from playwright.sync_api import Locator
-from reading import state_of
 from torch import Tensor
 
 from course_lib import mechanics
 
-from .scraped import near, number_in, scraper
+from .scraped import Found, near, number_in, scraper
 
-READ_MOTION = scraper("""
+READ = scraper("""
   const cursor = one(".cw-cursor");
   return {
     time: dataOf("time"),
@@ -63,8 +59,7 @@ def parts_of(text: str) -> float:
     return 1e4 if text.startswith(">") else number_in(text) / 100
 
 
-def displayed(widget: Locator) -> None:
-    state, motion = state_of(widget), widget.evaluate(READ_MOTION)
+def displayed(state: Found, motion: Found) -> None:
     spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
     run = {name: state[name] for name in ("system", "dt", "steps")}
     run["parameters"] = json.dumps(spec["parameters"])

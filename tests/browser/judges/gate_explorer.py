@@ -1,19 +1,15 @@
-"""GateExplorer: compare its display with course_lib."""
-
 import math
 import re
-from typing import Any
 
 import numpy as np
 import torch
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor, nn
 
 from course_lib import recurrent
 from course_lib.widgets.gate_explorer import PARAMETERS, Rows
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 READ = scraper("""
   const slider = one("[role=slider]");
@@ -37,7 +33,6 @@ READ = scraper("""
     said: slider.getAttribute("aria-valuetext"),
     bars: all(".cw-g-bar", (bar) => numberOf(bar, "height") / 60),
     shares: all(".cw-g-opinion strong"),
-    hints: all(".cw-hint"),
     share: Number(glass.dataset.share),
     level: Number(glass.querySelector(".cw-g-water").dataset.level),
     open: all(".cw-g-vessel .cw-g-shutter", (gate) => Number(gate.dataset.open)),
@@ -47,8 +42,7 @@ READ = scraper("""
 """)
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     told = quantities(state)
     letter, quantity = page["letter"], told[state["quantity"]]
     unit = int(re.search(r"; unit (\d+) of", page["said"])[1]) - 1
@@ -62,9 +56,7 @@ def displayed(widget: Locator) -> None:
         assert_said(page["map"]["values"], [told[q][letter, unit] for q in state["quantities"]])
 
 
-def assert_glass(
-    page: dict[str, Any], kind: str, told: dict[str, Tensor], letter: int, unit: int
-) -> None:
+def assert_glass(page: Found, kind: str, told: dict[str, Tensor], letter: int, unit: int) -> None:
     """First the forgotten share runs out, then the written part comes in, through gates."""
     held = told["cell" if kind == "LSTM" else "hidden"][:, unit]
     after, before = float(held[letter]), float(held[letter - 1]) if letter else 0.0
@@ -79,8 +71,7 @@ def assert_glass(
         assert agrees(page["words"].partition("shows h = ")[2], at["hidden"])
 
 
-def assert_map(page: dict[str, Any], state: dict[str, Any], value: Tensor) -> None:
-    """Units in their order; each patch as full as its number."""
+def assert_map(page: Found, state: Found, value: Tensor) -> None:
     order = [row - 1 for row in page["rows"]]
     assert sorted(order) == list(range(value.shape[1]))
     if state["order"] == "number":
@@ -96,8 +87,7 @@ def assert_map(page: dict[str, Any], state: dict[str, Any], value: Tensor) -> No
     near(page["depths"], (value[:, order] / scale).abs(), atol=0.6 / 255)
 
 
-def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, Tensor]) -> None:
-    """The softmax of the readout after each letter, and where its largest entry changes."""
+def assert_opinion(page: Found, state: Found, told: dict[str, Tensor]) -> None:
     readout = state["readout"]
     shares = (told["hidden"] @ readout[:, :-1].mT + readout[:, -1]).softmax(-1)
     near(page["bars"], shares.flatten())
@@ -107,13 +97,9 @@ def assert_opinion(page: dict[str, Any], state: dict[str, Any], told: dict[str, 
         assert_said(page["shares"], shares[letters - 1])
     else:
         assert set(page["shares"]) == {"–"}
-    leader = shares.argmax(-1).tolist()
-    turns = [t + 1 for t in range(1, letters) if leader[t] != leader[t - 1]]
-    said = next(hint for hint in page["hints"] if hint.startswith("So far it has"))
-    assert [int(place) for place in re.findall(r"\(letter (\d+)\)", said)] == turns
 
 
-def quantities(state: dict[str, Any]) -> dict[str, Tensor]:
+def quantities(state: Found) -> dict[str, Tensor]:
     """Every quantity that can be selected, (letters, units), computed by course_lib.recurrent."""
     rows, letters = torch.from_numpy(Rows.exactly(state["gates"])), len(state["alphabet"])
     units = rows.shape[1] - letters - 2

@@ -1,12 +1,9 @@
-"""GraphDrum: compare its display with course_lib."""
-
 import functools
 from typing import Any
 
 import torch
 from in_the_page import tensor, uniform
-from playwright.sync_api import Locator
-from reading import agrees, decoded, state_of
+from reading import agrees, decoded
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
@@ -19,7 +16,7 @@ from course_lib.graph_dynamics import (
     laplacian,
 )
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 LAWS = ("heat", "wave", "bracket")
 READ = scraper("""return {
@@ -52,7 +49,7 @@ def edges_of(pairs: Any) -> Tensor:
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T
 
 
-def state_at(state: dict[str, Any], law: str, heights: Tensor, time: float) -> tuple[Tensor, float]:
+def state_at(state: Found, law: str, heights: Tensor, time: float) -> tuple[Tensor, float]:
     """Heights and energy of a law after a time, by the exponential of its matrix."""
     spec = spec_of(state)
     nodes, pairs, stiffness = len(heights), spec["edges"], state["stiffness"]
@@ -66,11 +63,11 @@ def state_at(state: dict[str, Any], law: str, heights: Tensor, time: float) -> t
     return q, float(q @ q + stiffness * p @ p) / 2
 
 
-def spec_of(state: dict[str, Any]) -> dict[str, Any]:
+def spec_of(state: Found) -> Found:
     return next(spec for spec in state["graphs"] if spec["name"] == state["graph"])
 
 
-def plucked(state: dict[str, Any], edges: Tensor, nodes: int) -> Tensor:
+def plucked(state: Found, edges: Tensor, nodes: int) -> Tensor:
     """cos² of the distance from the finger, in thirds of a quarter turn."""
     links = coo_array(([1] * edges.shape[1], edges.numpy()), shape=(nodes, nodes))
     far = shortest_path(links, directed=False, unweighted=True, indices=state["node"])
@@ -78,8 +75,7 @@ def plucked(state: dict[str, Any], edges: Tensor, nodes: int) -> Tensor:
     return state["height"] * angle.cos() ** 2
 
 
-def displayed(widget: Locator) -> None:
-    state, found = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, found: Found) -> None:
     stiffness, heights = state["stiffness"], tensor(found["heights"])
     nodes, edges = len(heights), edges_of(spec_of(state)["edges"])
     if state["start"] == "mode":

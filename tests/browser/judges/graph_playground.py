@@ -1,18 +1,13 @@
-"""GraphPlayground: compare its display with course_lib."""
-
-from typing import Any
-
 import torch
 from in_the_page import tensor
-from playwright.sync_api import Locator
-from reading import NUMBER, state_of
+from reading import NUMBER
 from torch import Tensor
 
 from course_lib.graph import GATConv, GCNConv, Graph, GraphConv, weisfeiler_lehman
 from course_lib.models.molecules import ELEMENTS, Molecule
 from course_lib.widgets.graph_playground import network_of
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 READ = scraper("""return {
   flight: dataOf("flight"),
@@ -28,7 +23,7 @@ READ = scraper("""return {
 };""")
 
 
-def graph_of(drawing: dict[str, Any]) -> Graph:
+def graph_of(drawing: Found) -> Graph:
     """The graph before messages, with the element of each atom as features."""
     x = torch.eye(len(ELEMENTS), dtype=torch.float64)
     places = [ELEMENTS.index(symbol) for symbol in drawing["element"]]
@@ -62,15 +57,13 @@ def canonical(colours: list[int]) -> list[int]:
     return [list(dict.fromkeys(colours)).index(colour) for colour in colours]
 
 
-def molecule_of(drawing: dict[str, Any]) -> Molecule:
-    """The molecule of the page, with its number of hydrogens."""
+def molecule_of(drawing: Found) -> Molecule:
     given = {part: drawing[part] for part in ("name", "charge", "hydrogens")}
     bonds = [tuple(bond) for bond in drawing["bonds"]]
     return Molecule.drawn(drawing["element"], bonds, **given)
 
 
-def assert_answers(state: dict[str, Any], found: dict[str, Any]) -> None:
-    """Assert that the solubility, and what atoms add to it, are those of the network."""
+def assert_answers(state: Found, found: Found) -> None:
     model = network_of(state["facts"], state["weights"]).double()
     molecule, atom, other = molecule_of(state["drawing"]), state["atom"], state["other"]
     count = len(molecule.symbols)
@@ -96,8 +89,7 @@ def assert_answers(state: dict[str, Any], found: dict[str, Any]) -> None:
         near(arcs, adds.abs() / adds.abs().max())
 
 
-def displayed(widget: Locator) -> None:
-    state, found = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, found: Found) -> None:
     rounds, atom, other = (state[name] for name in ("rounds", "atom", "other"))
     assert found["slider"] == rounds
     graph = graph_of(state["drawing"])

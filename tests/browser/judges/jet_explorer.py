@@ -1,13 +1,9 @@
-"""JetExplorer: compare its display with course_lib."""
-
 import functools
 import json
-from typing import Any
 
 import torch
 from in_the_page import assert_close, tensor
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor
 
 from course_lib.jets import (
@@ -22,7 +18,7 @@ from course_lib.jets import (
 )
 from course_lib.widgets.jet_explorer import jet_of, network_of
 
-from .scraped import assert_said, near, number_in, scraper
+from .scraped import Found, assert_said, near, number_in, scraper
 
 MOST_MASS, ENDS = 220, 10
 ROWS = 4
@@ -66,8 +62,7 @@ def attention_weights_of(model: ParticleTransformer, features: Tensor, pairs: Te
     return torch.stack(weights)
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     entry = state["jets"][state["jet"]]
     count = len(entry["kind"])
     there = [i for i in range(state["kept"]) if i not in state["gone"]]
@@ -101,8 +96,7 @@ def displayed(widget: Locator) -> None:
     )
 
 
-def assert_places(page: dict[str, Any], jet: Jets) -> None:
-    """Assert the position of each particle on one scale, and the hardest as the largest."""
+def assert_places(page: Found, jet: Jets) -> None:
     axis = measured(jet.total)
     away = torch.stack([jet.eta.double() - axis.eta, delta_phi(jet.phi.double(), axis.phi)], -1)[0]
     drawn = tensor(page["at"]) * tensor([1, -1])
@@ -111,7 +105,7 @@ def assert_places(page: dict[str, Any], jet: Jets) -> None:
     assert page["radius"] == sorted(page["radius"], reverse=True)
 
 
-def assert_links(page: dict[str, Any], jet: Jets, there: list[int], look: Tensor) -> None:
+def assert_links(page: Found, jet: Jets, there: list[int], look: Tensor) -> None:
     """Assert lines as thick as weights, and the strongest with the features of its pair."""
     at, found = page["pointed"], {int(to): link for to, link in page["links"].items()}
     if at not in there:

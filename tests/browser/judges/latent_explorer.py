@@ -1,15 +1,11 @@
-"""LatentExplorer: compare its display with course_lib."""
-
 import base64
 import functools
 import json
-from typing import Any
 
 import numpy as np
 import torch
 from in_the_page import tensor
-from playwright.sync_api import Locator
-from reading import STATE, agrees, decoded
+from reading import agrees, decoded
 from scipy.stats import chi2
 from small_widgets import MONO, TYPEFACES, typefaces
 from torch import Tensor
@@ -18,7 +14,7 @@ from course_lib.models.typefaces import SIZE, AlphabetDecoder, load_typefaces
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 SIDE, COLUMNS = 320, 9
 
@@ -61,33 +57,28 @@ def assert_letters(ink: str | None, picture: Tensor) -> None:
     near(found, 255 * rows.flatten().double(), atol=0.51)
 
 
-def codes_of(state: dict[str, Any]) -> Tensor:
+def codes_of(state: Found) -> Tensor:
     faces = state["faces"]
     [codes] = unpack(faces["codes"], [(len(faces["names"]), state["facts"]["d_z"])])
     return torch.from_numpy(codes).double()
 
 
-def directions_of(state: dict[str, Any]) -> Tensor:
+def directions_of(state: Found) -> Tensor:
     return decoded(state["facts"]["planes"][state["plane"]]["directions"])
 
 
-def reach_of(state: dict[str, Any]) -> float:
-    """The largest coordinate that the map shows."""
+def reach_of(state: Found) -> float:
     furthest = float((codes_of(state) @ directions_of(state).T).abs().max())
     return max(1.12 * state["facts"]["edge"], 1.05 * furthest)
 
 
-def place_of(state: dict[str, Any], z: Tensor) -> list[float]:
-    """The position of a code on the map."""
+def place_of(state: Found, z: Tensor) -> list[float]:
     reach = reach_of(state)
     x, y = ((directions_of(state) @ z).clamp(-reach, reach) / reach).tolist()
     return [SIDE / 2 * (1 + x), SIDE / 2 * (1 - y)]
 
 
-def displayed(widget: Locator) -> None:
-    # In one call, since a walk goes on between two calls.
-    travelled, page = widget.evaluate(f"(el) => [({STATE})(el), ({READ})(el)]")
-    state = {name: decoded(value) for name, value in travelled.items()}
+def displayed(state: Found, page: Found) -> None:
     facts, faces, codes, z = state["facts"], state["faces"], codes_of(state), tensor(page["z"])
     decoder = decoder_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
     with torch.no_grad():

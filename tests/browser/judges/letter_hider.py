@@ -1,17 +1,13 @@
-"""LetterHider: compare its display with course_lib."""
-
 import re
-from typing import Any
 
 import torch
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor
 
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 from .letters import READ_LETTERS, assert_heads, spelled
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 READ = scraper(
     READ_LETTERS
@@ -34,8 +30,7 @@ READ = scraper(
 )
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     letters, mask, word, hidden = (state[name] for name in ("alphabet", "mask", "word", "hidden"))
     names, ids = [*map(spelled, letters)], torch.tensor([*map(letters.index, word)])
     place = state["place"] if state["place"] >= 0 else (hidden or [0])[0]
@@ -80,8 +75,7 @@ def rank_of(shares: Tensor, id_: int) -> int:
     return shares.argsort(descending=True, stable=True).tolist().index(id_) + 1
 
 
-def assert_guesses(tile: dict[str, Any], names: list[str], shares: Tensor, true: int) -> None:
-    """Assert the first guesses at a hidden letter, and the rank of the true one."""
+def assert_guesses(tile: Found, names: list[str], shares: Tensor, true: int) -> None:
     best = shares.argsort(descending=True, stable=True)[: min(3, len(names) - 1)]
     assert tile["names"] == [names[id_] for id_ in best]
     assert_said(tile["shares"], shares[best])
@@ -90,7 +84,7 @@ def assert_guesses(tile: dict[str, Any], names: list[str], shares: Tensor, true:
 
 
 def assert_bars(
-    page: dict[str, Any], names: list[str], mask: int, shares: tuple[Tensor, Tensor], true: int
+    page: Found, names: list[str], mask: int, shares: tuple[Tensor, Tensor], true: int
 ) -> None:
     """Assert filled bars of the model's probabilities, outlined ones without any context."""
     here, blind = shares

@@ -1,11 +1,9 @@
 """Bars over the letters that a model reads, and the attention of its heads."""
 
-from typing import Any
-
 from reading import agrees
 from torch import Tensor
 
-from .scraped import near
+from .scraped import Found, near
 
 READ_LETTERS = r"""
   const chart = one(".cw-l-bars svg");
@@ -44,8 +42,7 @@ def spelled(letter: str) -> str:
     return {" ": "␣", "\n": "⏎"}.get(letter, letter)
 
 
-def assert_heads(page: dict[str, Any], names: list[str], attention: Tensor) -> None:
-    """Assert that each head has the letters once, as blue as its attention weights."""
+def assert_heads(page: Found, names: list[str], attention: Tensor) -> None:
     for card, row in zip(page["cards"], attention.flatten(0, 1), strict=True):
         assert card["letters"] == names
         near(card["weights"], row.sqrt(), atol=1e-4)

@@ -1,23 +1,19 @@
-"""MechanicsStage: compare its display with course_lib."""
-
 import functools
 import itertools
 import json
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from in_the_page import tensor
-from playwright.sync_api import Locator
-from reading import agrees, decoded, state_of
+from reading import agrees, decoded
 from scipy.spatial.transform import Rotation
 from torch import Tensor, nn
 
 from course_lib import mechanics
 
 from .energy_drift import trajectory
-from .scraped import near, scraper
+from .scraped import Found, near, scraper
 
 STAGE, ROD = 320, 120
 READ = scraper("""return {
@@ -61,8 +57,7 @@ def state_at(states: Tensor, moment: float) -> Tensor | None:
     return torch.lerp(states[before], states[before + (part > 0)], part)
 
 
-def balls_of(spec: dict[str, Any], state: Tensor) -> Tensor:
-    """The positions of the balls of a system on the stage."""
+def balls_of(spec: Found, state: Tensor) -> Tensor:
     q, middle = state[: len(state) // 2], STAGE / 2
     share = q / tensor(spec["reach"])[: len(q)]
     if spec["name"] == "Pendulum":
@@ -75,7 +70,6 @@ def balls_of(spec: dict[str, Any], state: Tensor) -> Tensor:
 
 
 def perceptron(*sizes: int) -> nn.Sequential:
-    """Linear layers with tanh between them."""
     layers = [(nn.Linear(*pair), nn.Tanh()) for pair in itertools.pairwise(sizes)]
     return nn.Sequential(*itertools.chain(*layers))[:-1]
 
@@ -86,8 +80,7 @@ def energy_at(energy: Callable[[Tensor], Tensor], states: Tensor, moment: float)
     return float(torch.lerp(energy(states[before]), energy(states[before + (part > 0)]), part))
 
 
-def displayed(widget: Locator) -> None:
-    state, found = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, found: Found) -> None:
     spec = next(spec for spec in state["systems"] if spec["name"] == state["system"])
     name, parameters, z, dt = spec["name"], spec["parameters"], state["z"], state["dt"]
     rigid = name == "RigidBody"
@@ -129,9 +122,7 @@ def displayed(widget: Locator) -> None:
             assert_act(act, spec, at, height, first)
 
 
-def assert_act(
-    act: dict[str, Any], spec: dict[str, Any], at: Tensor, energy: float, first: float
-) -> None:
+def assert_act(act: Found, spec: Found, at: Tensor, energy: float, first: float) -> None:
     if abs(energy) < 1e8:  # larger ones have another format
         assert agrees(act["energy"], energy)
     if act["water"] is not None and abs(energy - first) > 1e-3 * abs(first):

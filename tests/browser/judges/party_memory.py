@@ -1,12 +1,9 @@
-"""PartyMemory: compare its display with course_lib."""
-
 import torch
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 
 from course_lib.attention import attention, composite_memory, gated_memory, pooled_memory
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 # From here on numbers are written with a power of ten.
 HUGE = 1e9
@@ -20,8 +17,7 @@ READ = scraper("""return {
 };""")
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     arrived, temperature, mode = (state[name] for name in ("arrived", "temperature", "mode"))
     every = state["images"].flatten(1)
     score, gate, key = (state[name][:arrived] for name in ("score", "gate", "guest_keys"))

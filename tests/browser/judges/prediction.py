@@ -1,16 +1,9 @@
-"""Prediction: compare its display with course_lib."""
-
 import numpy as np
 import pytest
-from playwright.sync_api import Locator
-from reading import state_of
 
 from course_lib.widgets import Prediction
 
-from .scraped import number_in
-
-DEPTH = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
-READ = np.array([0.62, 0.81, 0.9, 0.84, 0.4, 0.12])
+from .scraped import Found, number_in, scraper
 
 
 def placed(**given: object) -> Prediction:
@@ -30,26 +23,32 @@ def chosen(**given: object) -> Prediction:
     )
 
 
-def displayed(widget: Locator) -> None:
-    state = state_of(widget)
-    gap = widget.locator("[data-reading=off]")
-    truths = widget.locator(".cw-p-truth, .cw-p-true, .cw-p-bar")
+READ = scraper("""return {
+  gap: one("[data-reading=off]")?.innerText,
+  truths: all(".cw-p-truth, .cw-p-true, .cw-p-bar").length,
+  all: one(".cw").innerText,
+  answer: one(".cw-p-answer")?.innerText,
+};""")
+
+
+def displayed(state: Found, page: Found) -> None:
+    gap = page["gap"]
     if not state["revealed"]:
-        assert gap.count() == truths.count() == 0
-        assert state["answer"] not in widget.locator(".cw").inner_text()
+        assert (gap, page["truths"]) == (None, 0)
+        assert state["answer"] not in page["all"]
         return
-    assert truths.count() == max(1, len(state["options"]))
-    assert state["answer"] in widget.locator(".cw-p-answer").inner_text()
+    assert page["truths"] == max(1, len(state["options"]))
+    assert state["answer"] in page["answer"]
     asked = Prediction(**{n: v for n, v in state.items() if n != "x" or len(v)})
-    off, text = asked.off(), gap.inner_text()
-    assert (text == "You hit it") == hit(asked)
+    off = asked.off()
+    assert (gap == "You hit it") == hit(asked)
     if off is None:
-        assert text == ""
+        assert gap == ""
     elif not hit(asked):
         # A line of steps has no more digits than the reader's steps.
         stepped = asked.kind == "place" and asked.step and not asked.xlog
         room = asked.step / 10 if stepped else 0
-        assert number_in(text) == pytest.approx(off, rel=0.006, abs=room)
+        assert number_in(gap) == pytest.approx(off, rel=0.006, abs=room)
 
 
 def hit(asked: Prediction) -> bool:

@@ -8,6 +8,7 @@ from in_the_page import assert_close
 from reading import agrees
 from torch import Tensor
 
+Found = dict[str, Any]  # the state of a widget, or what a script found in its page
 LOOK = r"""
   const one = (selector) => el.querySelector(selector);
   const textOf = (e) => e.textContent.trim();
@@ -28,7 +29,6 @@ LOOK = r"""
 
 
 def scraper(body: str) -> str:
-    """A script of the widget ``el``, whose ``body`` returns what it finds."""
     return f"(el) => {{{LOOK}{body}}}"
 
 

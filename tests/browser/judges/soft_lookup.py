@@ -1,14 +1,10 @@
-"""SoftLookup: compare its display with course_lib."""
-
 import torch
 from in_the_page import tensor
-from playwright.sync_api import Locator
-from reading import state_of
 from torch.nn import functional as F
 
 from course_lib.attention import attention, attention_weights
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 READ = scraper("""return {
   rows: all(".cw-weights tbody tr", cellsOf),
@@ -21,8 +17,7 @@ READ = scraper("""return {
 };""")
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     query, key, value = state["query"][None], state["key_points"], state["values"]
     if state["similarity"] == "cosine":
         query, key = (F.normalize(x, dim=-1, eps=1e-8) for x in (query, key))

@@ -1,13 +1,9 @@
-"""StarExplorer: compare its display with course_lib."""
-
 import re
-from typing import Any
 
 import numpy as np
 import torch
 from in_the_page import tensor
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor
 
 from course_lib.light_curves import (
@@ -21,7 +17,7 @@ from course_lib.light_curves import (
 from course_lib.models.stars import posterior_at_period
 from course_lib.widgets.star_explorer import astromer_of, believed
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 REACH = 1.96  # deviations, within which a normal variable lies in 95 % of cases
 PIXEL = 0.06  # half a tenth of a pixel, to which paths are rounded, and a little
@@ -55,7 +51,6 @@ READ = scraper(r"""
 
 
 def light_curve(*columns: Tensor) -> LightCurves:
-    """A curve without hidden nights."""
     return LightCurves(*columns, torch.ones(columns[0].shape, dtype=torch.bool))
 
 
@@ -64,8 +59,7 @@ def points_of(path: str) -> np.ndarray:
     return np.array(re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path), dtype=float).reshape(-1, 2)
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     star, nights = state["star"], state["nights"][state["star"]]
     columns = [state[name][star : star + 1, :nights] for name in ("time", "magnitude", "error")]
     curve, period = light_curve(*columns), tensor([page["period"]])
@@ -114,7 +108,7 @@ def between_neighbours(curve: LightCurves, hidden: Tensor) -> Tensor:
 
 
 def beliefs_of(
-    state: dict[str, Any], curve: LightCurves, period: Tensor, hidden: Tensor
+    state: Found, curve: LightCurves, period: Tensor, hidden: Tensor
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Expected magnitudes and their deviations, of ASTROMER and of the waves."""
     beliefs = {}
@@ -129,9 +123,8 @@ def beliefs_of(
 
 
 def assert_panel(
-    panel: dict[str, Any], x: Tensor, y: Tensor, hidden: Tensor, ends: tuple[float, float]
+    panel: Found, x: Tensor, y: Tensor, hidden: Tensor, ends: tuple[float, float]
 ) -> None:
-    """Assert the places of nights, the brighter the higher."""
     left, top, width, height = panel["frame"]
     (low, high), room = ends, 0.06 * (y.max() - y.min())
     across = left + width * (x - low) / (high - low)
@@ -141,8 +134,7 @@ def assert_panel(
     near(points_of(panel["hidden"]), places[hidden], atol=PIXEL)
 
 
-def assert_night(told: str, state: dict[str, Any], curve: LightCurves, turns: Tensor) -> None:
-    """Assert that the described night is in the data."""
+def assert_night(told: str, state: Found, curve: LightCurves, turns: Tensor) -> None:
     found = re.match(
         r"Night (\d+) of \d+(, hidden)?: day (\S+), phase (\S+), (\S+) ± (\S+) mag", told
     )

@@ -1,19 +1,14 @@
-"""SymplecticityMeter: compare its display with course_lib."""
-
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 from broken_claims import Force, asymmetry, force_of
 from in_the_page import assert_close, tensor
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor
 
 from course_lib import symplectic
 
-from .scraped import assert_said, near, scraper
+from .scraped import Found, assert_said, near, scraper
 
 DT = 0.02
 
@@ -27,7 +22,6 @@ READ = scraper("""return {
 
 
 def windows(z: Tensor, places: Tensor) -> Tensor:
-    """The window with its last token at each of the positions."""
     path = z.repeat(len(places), 1, 1)
     path[:, -1] = places
     return path
@@ -63,8 +57,7 @@ def pairs(text: str) -> Tensor:
     return tensor([float(x) for x in text.split()]).reshape(-1, 2)
 
 
-def displayed(widget: Locator) -> None:
-    state, found = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, found: Found) -> None:
     force = force_of(state["A"], state["softmax"], state["formula"])
     assert agrees(found["readings"]["asymmetry"], asymmetry(force, state["z"]))
     places = pairs(found["places"])
@@ -72,7 +65,7 @@ def displayed(widget: Locator) -> None:
     (loop_displayed if state["experiment"] == "loop" else free_displayed)(state, found, force)
 
 
-def loop_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -> None:
+def loop_displayed(state: Found, found: Found, force: Force) -> None:
     z, loop, travelled = state["z"], state["loop"], float(found["travelled"])
     start = (loop - pairs(found["start"])).norm(dim=-1).argmin()
     corners = loop.roll(-int(start), 0)
@@ -90,7 +83,7 @@ def loop_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -
         assert found["outcome"] == ("good" if closes else "bad")
 
 
-def free_displayed(state: dict[str, Any], found: dict[str, Any], force: Force) -> None:
+def free_displayed(state: Found, found: Found, force: Force) -> None:
     q, p, energies = state["z"], torch.zeros_like(state["z"]), []
     for n in range(int(float(found["time"]) / DT + 1e-6) + 1):
         if n:

@@ -1,13 +1,9 @@
-"""TileStepper: compare its display with course_lib."""
-
 import math
 from fractions import Fraction
 from functools import reduce
-from typing import Any
 
 import torch
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor
 
 from course_lib.attention import attention, causal_mask
@@ -22,7 +18,7 @@ from course_lib.tiled_attention import (
     tiled_bytes,
 )
 
-from .scraped import assert_said, near, number_in, scraper
+from .scraped import Found, assert_said, near, number_in, scraper
 
 READ = scraper("""return {
   place: numberOf(one("[role=slider]"), "aria-valuenow"),
@@ -39,20 +35,20 @@ Visit = tuple[slice, slice]
 MOST_SHOWN = 4
 
 
-def visits_of(state: dict[str, Any]) -> list[Visit]:
+def visits_of(state: Found) -> list[Visit]:
     tiling = {name: state[name] for name in ("query_tile", "key_tile", "causal")}
     plan = tile_plan(len(state["query"]), len(state["key"]), **tiling)
     return [(rows, columns) for rows, tiles in plan for columns in tiles]
 
 
-def visible(state: dict[str, Any]) -> Tensor:
+def visible(state: Found) -> Tensor:
     queries, keys = len(state["query"]), len(state["key"])
     if not state["causal"]:
         return torch.ones(queries, keys, dtype=torch.bool)
     return causal_mask(keys)[keys - queries :]
 
 
-def report_of(state: dict[str, Any], visit: Visit) -> Partial:
+def report_of(state: Found, visit: Visit) -> Partial:
     """The partial result of the tile of one visit, empty without keys."""
     rows, columns = visit
     key, value = state["key"][columns], state["value"][columns]
@@ -60,12 +56,12 @@ def report_of(state: dict[str, Any], visit: Visit) -> Partial:
     return partial_attention(state["query"][rows], key, value, mask=mask, scale=state["scale"])
 
 
-def last_tiles(state: dict[str, Any]) -> dict[int, slice]:
+def last_tiles(state: Found) -> dict[int, slice]:
     """For each tile of queries, by its first query, the last tile of keys that it visits."""
     return {rows.start: columns for rows, columns in visits_of(state)}
 
 
-def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
+def moved(state: Found, visits: list[Visit]) -> tuple[int, int]:
     """Bytes after these visits, in tiles and naively, counted array by array."""
     (n, d), m, tiled = state["query"].shape, len(state["key"]), 0
     for rows, columns in visits:
@@ -78,16 +74,22 @@ def moved(state: dict[str, Any], visits: list[Visit]) -> tuple[int, int]:
     return tiled * state["bytes_each"], naive * state["bytes_each"]
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     plan, step = visits_of(state), state["step"]
     assert (page["place"], page["places"]) == (step, len(plan))
     assert_tally(state, plan[:step], page)
     assert_reports(state, plan[:step], page)
-    assert_outputs(state, plan[step:], page["verdict"], page["readings"].get("difference"))
+    columns = state["query"], state["key"], state["value"]
+    whole = attention(*columns, mask=visible(state), scale=state["scale"])
+    written = min((rows.start for rows, _ in plan[step:]), default=len(whole))
+    assert f"written: {written} of {len(whole)}." in page["verdict"]
+    assert ("difference" in page["readings"]) == (written > 0)
+    if written:
+        difference = number_in(page["readings"]["difference"])
+        assert difference < 1e-12 * max(1.0, float(whole.abs().max()))
 
 
-def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
+def assert_tally(state: Found, visits: list[Visit], page: Found) -> None:
     (queries, d), keys = state["query"].shape, len(state["key"])
     tiles = {name: state[name] for name in ("query_tile", "key_tile", "bytes_each")}
     tiled, naive = moved(state, visits)
@@ -111,7 +113,7 @@ def assert_tally(state: dict[str, Any], visits: list[Visit], page: dict[str, Any
     near(page["bars"], {"tiled": tiled / longest, "naive": naive / longest}, 1e-9)
 
 
-def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, Any]) -> None:
+def assert_reports(state: Found, visits: list[Visit], page: Found) -> None:
     rows, columns = visits[-1] if visits else (visits_of(state)[0][0], slice(0, 0))
     empty = report_of(state, (rows, slice(0, 0)))
     earlier = [report_of(state, visit) for visit in visits[:-1] if visit[0] == rows]
@@ -133,15 +135,3 @@ def assert_reports(state: dict[str, Any], visits: list[Visit], page: dict[str, A
     weights[rows, columns] = (score - after.maximum[:, None]).exp()
     weights.masked_fill_(~visible(state), 0)
     near(page["alpha"], 255 * weights.flatten(), atol=0.51)
-
-
-def assert_outputs(
-    state: dict[str, Any], coming: list[Visit], verdict: str, difference: str | None
-) -> None:
-    columns = state["query"], state["key"], state["value"]
-    whole = attention(*columns, mask=visible(state), scale=state["scale"])
-    written = min((rows.start for rows, _ in coming), default=len(whole))
-    assert f"written: {written} of {len(whole)}." in verdict
-    assert (difference is None) == (written == 0)
-    if difference is not None:
-        assert number_in(difference) < 1e-12 * max(1.0, float(whole.abs().max()))

@@ -1,19 +1,15 @@
-"""TinyGPT: compare its display with course_lib."""
-
 import math
-from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Locator
-from reading import agrees, state_of
+from reading import agrees
 from torch import Tensor
 
 from course_lib.generation import next_token_probabilities
 from course_lib.widgets.tiny_gpt import decoder_of
 
 from .letters import READ_LETTERS, assert_heads, spelled
-from .scraped import near, number_in, scraper
+from .scraped import Found, near, number_in, scraper
 
 READ = scraper(
     READ_LETTERS
@@ -32,8 +28,7 @@ SETTINGS = ("temperature", "top_k", "top_p")
 FEWEST_BARS = 16  # beside those that are spoken of
 
 
-def displayed(widget: Locator) -> None:
-    state, page = state_of(widget), widget.evaluate(READ)
+def displayed(state: Found, page: Found) -> None:
     letters, facts = state["alphabet"], state["facts"]
     lead = int(state["start"] >= 0)
     text = state["prompt"] + state["written"]
@@ -70,9 +65,7 @@ def displayed(widget: Locator) -> None:
     assert bool(page["remark"]) == (finished or full)
 
 
-def assert_bars(
-    page: dict[str, Any], state: dict[str, Any], logits: Tensor, chosen: int | None
-) -> None:
+def assert_bars(page: Found, state: Found, logits: Tensor, chosen: int | None) -> None:
     """Assert outlined bars of the softmax, filled ones of the sampling distribution, in order."""
     own = logits.softmax(-1)
     probability = next_token_probabilities(logits, **{name: state[name] for name in SETTINGS})
