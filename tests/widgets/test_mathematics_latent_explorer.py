@@ -7,8 +7,6 @@ import numpy as np
 from in_the_page import Javascript, Twice, alike, assert_close
 from scipy.stats import chi2
 
-from course_lib.models.typefaces import LETTERS, SIZE
-
 LATENT = "js/maths/latent.js"
 Random = np.random.Generator
 
@@ -51,22 +49,3 @@ def test_a_point_moves_in_its_plane_alone(javascript: Javascript, random: Random
         assert_close(place, wanted)
         directions, step = np.array(plane), np.subtract(found, z)
         assert_close(directions.T @ (directions @ step), step)
-
-
-def inks(columns: list[list[float]]) -> list[float]:
-    """An alphabet whose first letters have this ink in each column, in one row."""
-    ink = np.zeros((len(LETTERS), SIZE, SIZE))
-    for letter, column in enumerate(columns):
-        ink[letter, 9] = np.pad(column, (0, SIZE - len(column)))
-    return ink.flatten().tolist()
-
-
-def test_a_letter_reaches_as_far_as_its_ink_and_moves_with_it(javascript: Javascript):
-    cases = [[inks([[0, 0, grey, 1, 1, 0]]), 0] for grey in np.linspace(0, 1, 6)]
-    spans = np.array(javascript(LATENT, "inkSpan", cases))
-    assert 2 <= spans[-1, 0] < spans[-1, 1] <= 5
-    assert (spans[:, 1] == spans[-1, 1]).all()
-    assert spans[0, 0] > spans[-1, 0] + 0.9
-    assert np.diff(spans[:, 0]).max() <= 1e-9, "more ink on the left moves the left end to the left"
-    [[from_, to]] = javascript(LATENT, "inkSpan", [[inks([]), 3]])
-    assert to > from_

@@ -77,17 +77,6 @@ test_rows_and_scores_are_those_of_course_lib = alike(
 )
 
 
-def test_the_third_of_three_neighbours_stands_between_or_beside_the_two(javascript: Javascript):
-    cases = [[s, t, 6, wanted] for s in range(6) for t in range(6) for wanted in range(-1, 6)]
-    for found, (s, t, tokens, wanted) in zip(
-        javascript(POSITION, "thirdPlace", cases), cases, strict=True
-    ):
-        triples = [range(first, first + 3) for first in range(tokens - 2)]
-        possible = {x for row in triples if s != t and {s, t} < set(row) for x in {*row} - {s, t}}
-        assert found in possible or (found is None and not possible)
-        assert found == wanted or wanted not in possible
-
-
 def test_scores_of_orders_are_those_of_the_places_of_the_words_and_are_counted(
     javascript: Javascript, random: Random
 ):

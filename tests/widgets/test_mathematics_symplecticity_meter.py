@@ -1,6 +1,5 @@
 """The mathematics of SymplecticityMeter's JavaScript, run in Chromium, against course_lib."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,21 +45,3 @@ def test_the_energy_of_a_bead_is_the_work_done_on_it(
         energy = ride["need"] + SPARE + ride["work"]
         if energy > 0.01:
             assert ride["v"] ** 2 / 2 == pytest.approx(energy, abs=1e-9)
-
-
-def test_the_time_of_a_bead_follows_from_its_speeds(
-    javascript: Javascript, random: np.random.Generator
-):
-    until, compared = 0.8, 0
-    shares = torch.linspace(0, 1, 17)[:-1, None]
-    for ride, z, corners, force in ridden(javascript, random, until):
-        way, rounds = ride_to(corners, ride["s"])
-        if rounds:
-            continue
-        fine = torch.cat([*(a + shares * (b - a) for a, b in pairwise(way)), way[-1:]])
-        energy = ride["need"] + SPARE + work_along(force, windows(z, fine))
-        slow = (2 * energy).rsqrt()
-        time = ((slow[1:] + slow[:-1]) / 2 * fine.diff(dim=0).norm(dim=-1)).sum()
-        assert time == pytest.approx(until, abs=0.01)
-        compared += 1
-    assert compared > 3

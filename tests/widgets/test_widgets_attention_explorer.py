@@ -118,18 +118,6 @@ def test_errors_of_a_function_or_a_reader_are_explained_until_the_next_answer():
     assert silent.tokens == TOKENS
 
 
-def test_a_function_keeps_the_names_of_snapshots_if_it_returns_as_many():
-    for leading, steps in (((2, 1, 1), ["start", "end"]), ((1, 1), [])):
-        widget = explorer(
-            weights=distributions(2, 1, 1, 3, 3),
-            steps=["start", "end"],
-            step=1,
-            attention=lambda _, leading=leading: distributions(*leading, 2, 2),
-        )
-        widget.typed = "a b"
-        assert (widget.error, widget.steps, widget.step) == ("", steps, int(bool(steps)))
-
-
 def test_reset_brings_the_first_picture_back_and_replace_draws_another_that_stays():
     widget = make("AttentionExplorer", attention=one_head)
     names = ("tokens", "weights", "source", "given", *FILM)

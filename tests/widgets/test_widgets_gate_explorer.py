@@ -41,16 +41,6 @@ def test_a_cell_of_torch_or_of_the_course_is_sent_with_its_quantities(module, ki
     assert "the model says" not in mute.describe()
 
 
-def test_a_readout_travels_with_its_bias_or_with_zeros_for_it_and_two_labels_make_a_vote():
-    readout = seeded(nn.Linear, 5, 3)
-    widget = make("GateExplorer", readout=readout, labels=["a", "b", "c"])
-    np.testing.assert_array_equal(widget.readout[:, :-1], readout.weight.detach())
-    np.testing.assert_array_equal(widget.readout[:, -1], readout.bias.detach())
-    assert "vote" not in widget.quantities
-    bare = make("GateExplorer", readout=seeded(nn.Linear, 5, 2, bias=False))
-    np.testing.assert_array_equal(bare.readout[:, -1], [0, 0])
-
-
 @settings(max_examples=15)
 @given(
     hnp.arrays(

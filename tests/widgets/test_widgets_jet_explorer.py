@@ -1,11 +1,11 @@
 import pytest
 import torch
-from small_widgets import jets, make, particle_transformer
+from small_widgets import jets, make
 
 from course_lib.jets import CLASSES
 from course_lib.models.tagging import jet_inputs, load_jets, load_tagger, logits_of
 from course_lib.widgets import JetExplorer
-from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of, right_and_wrong
+from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of
 
 
 def test_a_jet_is_sent_without_padding_and_the_hardest_particle_first():
@@ -35,18 +35,6 @@ def test_removed_particles_are_gone_and_the_description_has_the_answer():
     assert "all particles taken away" in empty.describe()
     with pytest.raises(ValueError, match="has no particles"):
         empty.probabilities()
-
-
-def test_of_many_jets_the_first_right_and_wrong_ones_are_shown():
-    model = particle_transformer()
-    many = jets((6,) * 200, places=6)
-    found = right_and_wrong(model, many).tolist()
-    assert found == sorted(found)
-    right = logits_of(model, jet_inputs(many)).argmax(dim=1) == many.label
-    for label in range(len(CLASSES)):
-        for is_right, most in ((True, RIGHT), (False, WRONG)):
-            places = ((many.label == label) & (right == is_right)).nonzero()[:, 0]
-            assert [i for i in found if i in places] == places[:most].tolist()
 
 
 def test_the_trained_model_is_right_and_wrong_in_the_page_where_it_is_in_the_lecture():

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 from small_widgets import payload, swing
-from torch import nn
 
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
@@ -60,21 +59,6 @@ def test_a_rollout_travels_with_its_step_and_its_first_states_until_it_is_lost()
         np.testing.assert_array_equal(Array._decode(drawn["states"], None), states[:40])
     # They leave room only for integrators.
     assert MechanicsStage(rollouts=dict.fromkeys("ab", swing())).methods == ["explicit_euler"]
-
-
-def test_a_network_travels_layer_by_layer_with_the_system_and_the_step_that_it_has_learned():
-    symplectic = SympNet(2, layers=3, width=4)
-    perceptron = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 4))
-    for network, kind, columns in (
-        (symplectic, "SympNet", [(x.K, x.b[:, None], x.a[:, None]) for x in symplectic.layers]),
-        (perceptron, "perceptron", [(x.weight, x.bias[:, None]) for x in perceptron[::2]]),
-    ):
-        (drawn,) = MechanicsStage(COUPLED, dt=0.3, networks={"mine": network}).networks
-        assert (drawn["name"], drawn["kind"]) == ("mine", kind)
-        assert (drawn["system"], drawn["dt"]) == ("CoupledOscillators", 0.3)
-        for encoded, layer in zip(drawn["layers"], columns, strict=True):
-            rows = Array._decode(encoded, None)
-            np.testing.assert_array_equal(rows, torch.cat(layer, dim=1).detach())
 
 
 def test_networks_know_one_step_of_one_system_and_stand_beside_its_true_motion():
