@@ -33,18 +33,6 @@ NOTE_VALUES = """(el, name) => {
   el.courseModel.on(`change:${name}`, () => el.courseValues.push(el.courseModel.get(name)));
 }"""
 VALUES = "(el) => el.courseValues"
-# Records the state of the traits before each frame, without repetitions.
-NOTE_STATES = """(el, names) => {
-  el.courseStates = [];
-  const note = () => {
-    const state = names.map((name) => el.courseModel.get(name));
-    if (state.join() !== el.courseStates.at(-1)?.join()) el.courseStates.push(state);
-  };
-  for (const name of names) {
-    el.courseModel.on(`change:${name}`, () => queueMicrotask(note));
-  }
-}"""
-STATES = "(el) => el.courseStates"
 
 
 def state_of(widget: Locator) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """A page with only widgets."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator
+from small_widgets import make
 
 from course_lib.widgets import Widget
 
@@ -32,13 +34,14 @@ def open_folds(within: Locator) -> None:
     within.locator("details").evaluate_all("all => all.forEach((e) => { e.open = true; })")
 
 
-def shows(make: Callable[..., Widget], *, folded: bool = False, **standard: object) -> Any:
+def shows(kind: str | Callable[..., Widget], *, folded: bool = False, **standard: object) -> Any:
     """A fixture that opens a page with one widget, with ``standard`` arguments by default."""
+    made = partial(make, kind) if isinstance(kind, str) else kind
 
     @pytest.fixture(name="shown")
     def opener(alone: Alone) -> Shown:
         def shown(*parts: object, page: dict[str, Any] | None = None, **given: object) -> Locator:
-            widget = alone(make(*parts, **standard | given), **page or {})
+            widget = alone(made(*parts, **standard | given), **page or {})
             if not folded:
                 open_folds(widget)
             return widget

@@ -9,7 +9,7 @@ from widget_page import Shown, shows
 
 from course_lib.models.tagging import jet_inputs, logits_of
 
-shown = shows(lambda **given: make("JetExplorer", **given), folded=True)
+shown = shows("JetExplorer", folded=True)
 # The middles of all particles.
 PLACES = """(el) => [...el.querySelectorAll("[data-particle] > path:first-of-type")].map((e) => {
   const box = e.getBoundingClientRect();

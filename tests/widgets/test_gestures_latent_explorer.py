@@ -8,19 +8,11 @@ from judges.latent_explorer import SIDE, codes_of, directions_of, place_of
 from judges.scraped import scraper
 from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
-from small_widgets import BESIDE, SERIF, style_vae, typefaces
+from small_widgets import BESIDE, SERIF
 from torch import Tensor
 from widget_page import Shown, shows
 
-from course_lib.widgets import LatentExplorer
-
-
-def explorer(**given: object) -> LatentExplorer:
-    options = {"beside": BESIDE, "moving": False, "word": "abz"} | given
-    return LatentExplorer(style_vae(3), typefaces(), **options)
-
-
-shown = shows(explorer)
+shown = shows("LatentExplorer", start=0, end=1, share=0.0)
 
 
 def z_of(widget: Locator) -> Tensor:

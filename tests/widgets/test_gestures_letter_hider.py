@@ -6,10 +6,9 @@ from gestures import press
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import state_of
-from small_widgets import encoder, make
+from small_widgets import encoder
 from widget_page import Shown, shows
 
-from course_lib.widgets import LetterHider
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
 ALPHABET = "ab·cde <"
@@ -17,13 +16,8 @@ BARS = "Letter whose numbers"
 GUESS = "Letter that you think the model expects"
 
 
-def hider(**given: object) -> LetterHider:
-    standard = {"word": "bead cab", "hidden": [], "guess_first": False, "heads": True}
-    parts = {"model": encoder(tokens=10), "alphabet": ALPHABET, "words": []}
-    return make("LetterHider", **parts | standard | given)
-
-
-shown = shows(hider)
+parts = {"model": encoder(tokens=10), "alphabet": ALPHABET, "word": "bead cab", "words": []}
+shown = shows("LetterHider", **parts, hidden=[], guess_first=False, heads=True)
 
 
 def tile(widget: Locator, place: int) -> Locator:

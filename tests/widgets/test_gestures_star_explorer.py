@@ -10,18 +10,12 @@ from reading import send, state_of
 from small_widgets import astromer, watched_stars
 from widget_page import Shown, shows
 
-from course_lib.widgets import StarExplorer
 from course_lib.widgets.watched_stars import WatchedStars
 
 OWN = watched_stars().period.tolist()
 
 
-def explorer(stars: WatchedStars | None = None, **given: object) -> StarExplorer:
-    standard = {"astromer": astromer(), "clock": "turns", "moving": False}
-    return StarExplorer(stars or watched_stars(), **standard | given)
-
-
-shown = shows(explorer, folded=True)
+shown = shows("StarExplorer", hidden=[], night=-1, period=0.65, folded=True)
 
 
 def choose(widget: Locator, star: str) -> None:
@@ -124,7 +118,7 @@ def test_each_press_hides_a_new_third_and_names_the_best_method(shown: Shown):
     assert len(seen) > 1
     assert widget.bounding_box()["height"] == height
     heard = widget.locator(".cw-announcer")
-    expect(heard).to_contain_text("Mira, folded at 0.700000 d: three waves explain")
+    expect(heard).to_contain_text("Ada, folded at 0.700000 d: three waves explain")
     expect(heard).to_contain_text(re.compile(r"5 nights hidden. Errors in magnitudes: ASTROMER \d"))
     send(widget, night=13)
     # Another star starts with all its nights and no period.
@@ -149,7 +143,7 @@ def test_the_model_uses_the_period_only_with_a_clock_of_turns(shown: Shown):
         assert (before["time"]["guess"] != after["time"]["guess"]) == hears
         assert bool(before["doubt"]) == (before["doubt"] != after["doubt"]) == band
     few = watched_stars()
-    agrees_with_course_lib(shown(WatchedStars(few.name, few.curves, few.period), hidden=[2]))
+    agrees_with_course_lib(shown(stars=WatchedStars(few.name, few.curves, few.period), hidden=[2]))
     widget = shown(astromer=None, hidden=[2, 5])
     expect(widget.get_by_text("No ASTROMER is here.")).to_be_visible()
     agrees_with_course_lib(widget)

@@ -10,18 +10,12 @@ from playwright.sync_api import Locator, expect
 from reading import eventually, state_of
 from widget_page import Shown, shows
 
-from course_lib.widgets import SymplecticityMeter
-
-WINDOW = np.array([[-0.6, -1.0], [-0.3, -1.2], [0.9, -0.35]])
-MATRIX = np.array([[-0.87, -1.08], [-1.08, 1.9]])
+WINDOW = [[-0.6, -1.0], [-0.3, -1.2], [0.9, -0.35]]
+MATRIX = [[-0.87, -1.08], [-1.08, 1.9]]
 STEPS = "(el, count) => { for (let i = 0; i < count; i += 1) el.click(); }"
 
 
-def meter(z: np.ndarray = WINDOW, A: np.ndarray = MATRIX, **given: object) -> SymplecticityMeter:
-    return SymplecticityMeter(z, A, **{"moving": False} | given)
-
-
-shown = shows(meter)
+shown = shows("SymplecticityMeter", z=WINDOW, A=MATRIX)
 
 
 def steps(widget: Locator, count: int) -> None:

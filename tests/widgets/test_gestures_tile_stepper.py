@@ -1,16 +1,13 @@
-import numpy as np
 from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
 from gestures import Mouse, Point, press, spot
 from judges.tile_stepper import visits_of
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
-from small_widgets import make
+from small_widgets import drawn
 from widget_page import Shown, shows
 
-from course_lib.widgets import TileStepper
-
-shown = shows(lambda stepper=None, **given: stepper or make("TileStepper", **given), folded=True)
+shown = shows("TileStepper", folded=True)
 
 
 def point_in(widget: Locator, query: int, key: int) -> Point:
@@ -69,10 +66,10 @@ def test_on_opening_it_plays_to_the_last_tile_unless_the_reader_stops_it(shown: 
 def test_an_overfull_chip_is_drawn_over_the_rim_and_reported_until_the_run_ends(
     shown: Shown,
 ):
-    query, key, value = np.random.default_rng(0).normal(size=(3, 12, 4))
-    tiles = {"query_tile": 4, "key_tile": 4, "step": 1, "moving": False}
+    parts = dict(zip(("query", "key", "value"), drawn(3, 12, 4), strict=True))
+    tiles = {"query_tile": 4, "key_tile": 4, "step": 1, "causal": False}
     # Queries, keys and values of 4 by 4 take 2 bytes each; scores, o, m and l take 4.
-    widget = shown(TileStepper(query, key, value, **tiles, chip_bytes=256))
+    widget = shown(**parts, **tiles, chip_bytes=256)
     won, tight = widget.locator(".cw-tile-won"), widget.locator(".cw-tile-tight")
     queries = widget.get_by_role("slider", name="Queries a tile")
     assert won.get_attribute("data-outcome") == "open"

@@ -48,9 +48,7 @@ def decoder_that_travelled(facts: str, weights: str) -> AlphabetDecoder:
 
 def assert_letters(ink: str | None, picture: Tensor) -> None:
     """Assert the ink of each pixel: nine letters in a row, the last place empty."""
-    assert ink is not None, (
-        "the letters have not come yet"
-    )  # a browser inflates them a little later
+    assert ink is not None, "the letters have not come yet"
     padded = torch.cat([picture.reshape(-1, SIZE, SIZE), torch.zeros(1, SIZE, SIZE)])
     rows = padded.reshape(3, COLUMNS, SIZE, SIZE).transpose(1, 2)
     found = np.frombuffer(base64.b64decode(ink), dtype=np.uint8)

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from course_lib.widgets.letter_hider import expected_letters, masked_model_of
 
-from .letters import READ_LETTERS, assert_heads, spelled
-from .scraped import Found, assert_said, near, scraper
+from .letters import READ_LETTERS, assert_bars, assert_heads, spelled
+from .scraped import Found, assert_said, scraper
 
 READ = scraper(
     READ_LETTERS
@@ -62,7 +62,7 @@ def displayed(state: Found, page: Found) -> None:
         assert not any(page["fill"] + page["outline"])
         assert page["readout"] is None
     else:
-        assert_bars(page, names, mask, (expected[place], blind), int(ids[place]))
+        assert_letters(page, names, mask, (expected[place], blind), int(ids[place]))
         if found := re.match(r"You: (\S+), its (\d+)(?:st|nd|rd|th) guess\.", page["verdict"]):
             assert int(found[2]) == rank_of(expected[place], names.index(found[1]))
         else:
@@ -83,16 +83,14 @@ def assert_guesses(tile: Found, names: list[str], shares: Tensor, true: int) -> 
     assert re.fullmatch(rf"{'✓' if rank == 1 else '✗'} {rank}(st|nd|rd|th)", tile["verdict"])
 
 
-def assert_bars(
+def assert_letters(
     page: Found, names: list[str], mask: int, shares: tuple[Tensor, Tensor], true: int
 ) -> None:
     """Assert filled bars of the model's probabilities, outlined ones without any context."""
     here, blind = shares
     ids = [id_ for id_ in range(len(names)) if id_ != mask]
     assert page["names"] == [names[id_] for id_ in ids]
-    near(page["outline"], blind[ids], atol=1e-4)
-    near(page["fill"], here[ids], atol=1e-4)
-    assert page["chosen"] == ids.index(true)
+    assert_bars(page, ids, blind, here, true)
     # The option is the chosen one, or the one under the mouse.
     option = ids[page["looked"]]
     share, rank, unseen = re.fullmatch(

@@ -47,3 +47,10 @@ def assert_heads(page: Found, names: list[str], attention: Tensor) -> None:
         assert card["letters"] == names
         near(card["weights"], row.sqrt(), atol=1e-4)
         assert agrees(card["most"].rpartition(" ")[2], row.max())
+
+
+def assert_bars(page: Found, ids: list[int], outline: Tensor, fill: Tensor, chosen: int) -> None:
+    """Assert two bars for each letter, and which letter stands there, -1 for none."""
+    near(page["outline"], outline[ids], atol=1e-4)
+    near(page["fill"], fill[ids], atol=1e-4)
+    assert page["chosen"] == (ids.index(chosen) if chosen >= 0 else -1)

@@ -8,8 +8,8 @@ from torch import Tensor
 from course_lib.generation import next_token_probabilities
 from course_lib.widgets.tiny_gpt import decoder_of
 
-from .letters import READ_LETTERS, assert_heads, spelled
-from .scraped import Found, near, number_in, scraper
+from .letters import READ_LETTERS, assert_bars, assert_heads, spelled
+from .scraped import Found, number_in, scraper
 
 READ = scraper(
     READ_LETTERS
@@ -59,22 +59,20 @@ def displayed(state: Found, page: Found) -> None:
         assert number_in(page["odds"].rpartition("probability ")[2]) == pytest.approx(
             float(shares.prod()), rel=0.051
         )
-    chosen = letters.index(text[place]) if place < len(text) else None
-    assert_bars(page, state, own[place + lead - 1], chosen)
+    chosen = letters.index(text[place]) if place < len(text) else -1
+    assert_letters(page, state, own[place + lead - 1], chosen)
     assert_heads(page, read[: place + lead], attention)
     assert bool(page["remark"]) == (finished or full)
 
 
-def assert_bars(page: Found, state: Found, logits: Tensor, chosen: int | None) -> None:
+def assert_letters(page: Found, state: Found, logits: Tensor, chosen: int) -> None:
     """Assert outlined bars of the softmax, filled ones of the sampling distribution, in order."""
     own = logits.softmax(-1)
     probability = next_token_probabilities(logits, **{name: state[name] for name in SETTINGS})
     names = [*map(spelled, state["alphabet"])]
     ids = [names.index(name) for name in page["names"]]
-    near(page["outline"], own[ids], atol=1e-4)
-    near(page["fill"], probability[ids], atol=1e-4)
+    assert_bars(page, ids, own, probability, chosen)
     assert page["cut"] == (probability[ids] == 0).tolist()
-    assert page["chosen"] == (-1 if chosen is None else ids.index(chosen))
     ranked = logits.sort(descending=True, stable=True).indices.tolist()
     assert {*ids} >= {*ranked[:FEWEST_BARS]}
     by_rank = [i for i in ranked if i in ids]
