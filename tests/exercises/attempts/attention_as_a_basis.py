@@ -12,18 +12,13 @@ def by_numpy(x: Tensor, nodes: Tensor) -> Tensor:
     return torch.as_tensor(np.stack(columns, axis=-1))
 
 
-def as_attention(x: Tensor, nodes: Tensor, temperature: float) -> Tensor:
-    score = (2 * x[:, None] * nodes - nodes.square()) / temperature
-    return score.softmax(dim=-1)
-
-
 def multiplied(x: Tensor, p: float, noise: Tensor) -> Tensor:
     return x * (noise >= p) / (1 - p)
 
 
 RIGHT = {
     "hat": [library.hat, by_numpy],
-    "softmax_basis": [library.softmax_basis, as_attention],
+    "softmax_basis": [library.softmax_basis],
     "dropout": [multiplied],
 }
 

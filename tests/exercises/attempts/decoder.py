@@ -11,11 +11,6 @@ def last_rows(tokens: int, before: int) -> Tensor:
     return causal_mask(before + tokens)[before:]
 
 
-def by_places(tokens: int, before: int) -> Tensor:
-    query = torch.arange(before, before + tokens)
-    return torch.arange(before + tokens) <= query[:, None]
-
-
 def token_by_token(probability: Tensor, p: float) -> Tensor:
     kept, together = torch.zeros(len(probability)), 0.0
     for place in probability.argsort(descending=True).tolist():
@@ -30,7 +25,7 @@ def of_the_library(probability: Tensor, p: float) -> Tensor:
 
 
 RIGHT = {
-    "cached_mask": [last_rows, by_places],
+    "cached_mask": [last_rows],
     "top_p": [of_the_library, token_by_token],
 }
 

@@ -3,18 +3,12 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 
 def normed(x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:])
-
-
-def by_module(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    norm = nn.LayerNorm(len(weight))
-    norm.load_state_dict({"weight": weight, "bias": bias})
-    return norm(x)
 
 
 def token_by_token(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -35,7 +29,7 @@ def stack(step: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor]
 
 
 RIGHT = {
-    "layer_norm": [by_module, token_by_token],
+    "layer_norm": [token_by_token],
     "pre_norm_stack": [stack(lambda x, matrix: x + normed(x) @ matrix)],
 }
 

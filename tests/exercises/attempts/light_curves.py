@@ -7,17 +7,12 @@ from course_lib import light_curves
 from course_lib.light_curves import astromer
 
 
-def phase_by_floor(time: Tensor, period: Tensor) -> Tensor:
-    turns = time / period
-    return turns - turns.floor()
-
-
 def mean_star_for_star(tokens: Tensor, valid: Tensor) -> Tensor:
     return torch.stack([star[flags].mean(0) for star, flags in zip(tokens, valid, strict=True)])
 
 
 RIGHT = {
-    "phase": [light_curves.phase, phase_by_floor],
+    "phase": [light_curves.phase],
     "visible_mask": [lambda valid, hidden: (valid & ~hidden).expand(len(valid), -1)],
     "reconstruction_error": [astromer.reconstruction_error],
     "mean_of_nights": [mean_star_for_star],
