@@ -308,14 +308,6 @@ def test_long_steps_solve_the_equation_of_the_midpoint(system, state, dt, monkey
         torch.testing.assert_close(moved, dt * torch.cat(system.field(*middle), -1))
 
 
-def test_implicit_midpoint_keeps_the_energy_of_an_oscillator_and_is_symplectic_at_any_step():
-    spring, (q, p) = HarmonicOscillator(stiffness=9.0), (torch.ones(1).double(), torch.zeros(1))
-    run = integrate(spring, q, p.double(), dt=0.7, steps=100, method=implicit_midpoint)
-    assert (run.energy / run.energy[0] - 1).abs().max() < 1e-13
-    flow = lambda q, p: implicit_midpoint(spring, q, p, 0.7)  # noqa: E731 - a map in one line
-    assert symplecticity_error(flow, q, p.double()) < 1e-12
-
-
 @by_stepper
 def test_no_result_depends_on_the_unit(method):
     """Lengths in units of 1e12 or 1e-12, momenta in others, with mass and stiffness to match."""

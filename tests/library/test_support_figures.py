@@ -71,13 +71,10 @@ def test_show_says_whether_axes_stand_side_by_side(monkeypatch):
         assert page.startswith(f'<figure class="{arrangement}" ')
 
 
-def test_show_refuses_a_figure_without_alt_text():
+def test_a_figure_without_alt_text_and_a_heatmap_of_no_matrix_are_refused():
+    figure, axes = figures.new()
     with pytest.raises(ValueError, match="say in a sentence"):
-        figures.show(figures.new()[0], alt="  ")
-
-
-def test_heatmap_refuses_what_is_not_a_matrix():
-    _, axes = figures.new()
+        figures.show(figure, alt="  ")
     with pytest.raises(ValueError, match=r"\(row, column\).*\(3,\)"):
         figures.heatmap(axes, [1.0, 2.0, 3.0])
 
