@@ -96,7 +96,7 @@ def test_the_bernoulli_likelihood_gives_all_pictures_together_probability_one():
     assert_close(model.log_likelihood(pictures, z).exp().sum(), torch.tensor(1.0).double())
 
 
-def test_the_continuous_bernoulli_is_a_density_and_the_plain_formula_is_none():
+def test_the_continuous_bernoulli_is_a_density():
     model = randomized(VAE(1, 1, likelihood="continuous_bernoulli"))
     grey = torch.linspace(0, 1, 2001, dtype=torch.float64)[:, None]
     z = torch.full((2001, 1), 0.7, dtype=torch.float64)
@@ -105,9 +105,6 @@ def test_the_continuous_bernoulli_is_a_density_and_the_plain_formula_is_none():
     assert_close(integral, one, 1e-5)
     mean = torch.trapezoid(grey[:, 0] * model.log_likelihood(grey, z).exp(), grey[:, 0])
     assert_close(model.decode(z[:1])[0, 0], mean, 1e-5)
-    p = model.pixels(z[:1]).logits.sigmoid()
-    plain = (p.log() * grey + (1 - p).log() * (1 - grey)).exp()[:, 0]
-    assert torch.trapezoid(plain, grey[:, 0]) < 0.99
 
 
 def test_the_continuous_bernoulli_is_right_at_any_logit():

@@ -84,6 +84,15 @@ def test_a_class_token_looks_at_itself_and_at_real_particles() -> None:
     assert (weights[:, 2, :, :5] > 0).all()
 
 
+def test_dropout_acts_in_training_alone() -> None:
+    torch.manual_seed(0)
+    network = ParticleTransformer(5, 16, 4, 2, 2, dropout=0.3).double()
+    first, second = (network(*GIVEN, valid=FEW.valid) for _ in range(2))
+    assert (first - second).abs().max() > 1e-3
+    network.eval()
+    assert_close(network(*GIVEN, valid=FEW.valid), network(*GIVEN, valid=FEW.valid))
+
+
 def test_features_are_standardized_where_particles_are() -> None:
     network = small()
     standard = network.standard(GIVEN[0])[FEW.valid]

@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -12,6 +13,7 @@ from seeded_tensors import randn
 from course_lib.mechanics import (
     STEPPERS,
     CoupledOscillators,
+    HamiltonianSystem,
     HarmonicOscillator,
     HenonHeiles,
     IntegrationError,
@@ -171,6 +173,22 @@ def test_only_the_symplectic_steppers_are_symplectic():
         assert error["runge_kutta_4"] > 1e-9
 
 
+@dataclass
+class Twisted(HamiltonianSystem):
+    """Its energy is no sum of a function of q and one of p."""
+
+    name, dim = "twisted", 1
+
+    def energy(self, q, p):
+        return ((1 + q**2) * (1 + p**2) / 2).sum(dim=-1)
+
+    def grad_q(self, q, p):
+        return q * (1 + p**2)
+
+    def grad_p(self, q, p):
+        return p * (1 + q**2)
+
+
 # integrate ------------------------------------------------------------------------------------
 
 
@@ -293,6 +311,7 @@ LONG = (  # sweeps do not contract here: systems, two states each, some at rest,
     (CoupledOscillators(), ([[1.0, 0.5], [0.0, 0.0]], [[0.0, 0.5], [0.0, 0.0]]), 4.0),
     (Kepler(), ([[0.75, 0.0], [0.0, 2.0]], [[0.0, 0.8], [0.1, 0.1]]), 0.5),
     (RigidBody(), ([[6.0, 10.0, -4.0], [0.0, 2.0, 0.0]],), 0.5),
+    (Twisted(), ([[0.8], [0.0]], [[0.3], [0.0]]), 0.5),
 )
 
 

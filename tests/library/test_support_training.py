@@ -51,16 +51,6 @@ def test_fit_steps_as_a_loop_written_out_does(line: tuple) -> None:
     assert torch.equal(model.weight, twin.weight)
 
 
-def test_fit_uses_the_optimizer_and_the_rate_that_it_is_given(line: tuple) -> None:
-    model, batches = line
-    start = model.weight.detach().clone()
-    squared_error(model, batches[0]).backward()
-    expected = start - 0.25 * model.weight.grad
-    fit(model, squared_error, batches, steps=1, learning_rate=0.25, optimizer=torch.optim.SGD,
-        progress=False)  # fmt: skip
-    torch.testing.assert_close(model.weight.detach(), expected)
-
-
 def test_one_cycle_rises_in_the_first_third_and_falls_to_zero(line: tuple) -> None:
     model, batches = line
     both = [
