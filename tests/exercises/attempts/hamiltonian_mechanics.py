@@ -5,12 +5,6 @@ from torch import Tensor
 from course_lib import mechanics
 
 
-def position_verlet(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
-    q = q + dt / 2 * system.grad_p(q, p)
-    p = p - dt * system.grad_q(q, p)
-    return q + dt / 2 * system.grad_p(q, p), p
-
-
 def drift_first(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
     q = q + dt * system.grad_p(q, p)
     return q, p - dt * system.grad_q(q, p)
@@ -19,18 +13,10 @@ def drift_first(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor
 RIGHT = {
     "symplectic_stepper": [
         drift_first,
-        lambda *inputs: tuple(part.numpy() for part in position_verlet(*inputs)),
+        lambda *inputs: tuple(part.numpy() for part in mechanics.stoermer_verlet(*inputs)),
         mechanics.implicit_midpoint,
     ],
 }
-
-
-def trapezoid(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
-    """Symplectic where the force is linear, and only there."""
-    arrived = q + dt * system.grad_p(q, p)
-    halfway = q + dt / 2 * system.grad_p(q, p)
-    p = p - dt / 2 * (system.grad_q(q, p) + system.grad_q(arrived, p))
-    return halfway + dt / 2 * system.grad_p(q, p), p
 
 
 def one_by_one(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
@@ -49,5 +35,5 @@ def shared(system: object, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Ten
 
 
 WRONG = {
-    "symplectic_stepper": [mechanics.explicit_euler, trapezoid, one_by_one, shared],
+    "symplectic_stepper": [mechanics.explicit_euler, "p rounded", one_by_one, shared],
 }

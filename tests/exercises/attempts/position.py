@@ -24,30 +24,15 @@ def table(
     return attempt
 
 
-def by_partner(x: Tensor, position: Tensor) -> Tensor:
-    """As in many libraries, with the partner of each feature in a second copy."""
-    d = x.shape[-1]
-    angle = position[:, None] * 10_000.0 ** (-torch.arange(0, d, 2) / d)
-    angle = angle.repeat_interleave(2, dim=-1)
-    partner = torch.stack([-x[:, 1::2], x[:, 0::2]], dim=-1).flatten(-2)
-    return x * angle.cos() + partner * angle.sin()
-
-
 RIGHT = {
     "sinusoidal": [library.sinusoidal, table()],
-    "rotary": [lambda x, position: library.rotary(x, position=position), by_partner],
+    "rotary": [lambda x, position: library.rotary(x, position=position)],
 }
-
-
-def own_frequency(tokens: int, d_model: int) -> Tensor:
-    feature = torch.arange(d_model)
-    angle = torch.arange(tokens)[:, None] * 10_000.0 ** (-feature / d_model)
-    return torch.where(feature % 2 == 0, angle.sin(), angle.cos())
 
 
 WRONG = {
     "sinusoidal": [
-        own_frequency,
+        "answer rounded",
         table(lambda i, d: 10_000 ** (-2 * (i + 1) / d)),
         table(lambda i, d: 10_000 ** (2 * i / d)),
     ],
@@ -58,7 +43,7 @@ WRONG = {
         "position squared",
         # The partner of a feature is half of all features away.
         lambda x, position: (
-            by_partner(x.view(len(x), 2, -1).mT.flatten(1), position)
+            library.rotary(x.view(len(x), 2, -1).mT.flatten(1), position=position)
             .view(len(x), -1, 2)
             .mT.flatten(1)
         ),
