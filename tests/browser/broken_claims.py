@@ -30,7 +30,6 @@ PLACES = {"order", "cut", "edges", "from", "text"}
 
 
 def residual(claim: str, case: dict[str, Any], bend: float) -> float:
-    """The error of a claim on a case, with its assumption bent."""
     given = {n: torch.tensor(v).long() if n in PLACES else tensor(v) for n, v in case.items()}
     return float(RESIDUALS[claim](Case(**given), bend))
 
@@ -47,9 +46,6 @@ def apart(one: Tensor, other: Tensor) -> Tensor:
     return (one - other).abs().max()
 
 
-# Lecture 1 ---------------------------------------------------------------------------------------
-
-
 @of("softmax-shares")
 def _(case: Case, _bend: float) -> Tensor:
     one = torch.eye(len(case.score), dtype=torch.float64)
@@ -64,9 +60,6 @@ def _(case: Case, bend: float) -> Tensor:
     bias = -key.square().sum(-1)[None] / case.temperature
     by_distance = attention_weights(case.query[None], key, scale=scale, bias=bias)
     return apart(by_distance, attention_weights(case.query[None], key, scale=scale))
-
-
-# Lectures 2, 5 and 7: self-attention of tokens that are query, key and value at once --------------
 
 
 def attended(x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -121,9 +114,6 @@ def _(case: Case, bend: float) -> Tensor:
     return apart(kept + (1 - kept.sum()) * (left / left.sum() if left.sum() > 0 else left), p)
 
 
-# Lecture 3 ---------------------------------------------------------------------------------------
-
-
 @of("hats-are-straight")
 def _(case: Case, _bend: float) -> Tensor:
     basis = softmax_basis(case.x[None], case.nodes, case.nodes.diff().mean().item() ** 2)
@@ -136,9 +126,6 @@ def _(case: Case, bend: float) -> Tensor:
     bias = -(1 - bend) * nodes.square()[None] / temperature
     weights = attention_weights(x[:, None], nodes[:, None], scale=2 / temperature, bias=bias)
     return apart(weights, softmax_basis(x, nodes, temperature))
-
-
-# Lecture 4 ---------------------------------------------------------------------------------------
 
 
 @of("read-in-pieces")
@@ -163,9 +150,6 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(reduce(join, steps)[1], from_right[1])
 
 
-# Lecture 6 ---------------------------------------------------------------------------------------
-
-
 @of("padding")
 def _(case: Case, bend: float) -> Tensor:
     x, padding = case.x, case.padding
@@ -183,9 +167,6 @@ def _(case: Case, bend: float) -> Tensor:
         for chosen in combinations(case.layers, size)
     )
     return apart(reduce(lambda so_far, J: ((1 - bend) * eye + J) @ so_far, case.layers, eye), paths)
-
-
-# Lectures 8 and 9 --------------------------------------------------------------------------------
 
 
 def edges_of(case: Case) -> Tensor:
@@ -242,9 +223,6 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(end @ end, start @ start) / 2
 
 
-# Lecture 10 --------------------------------------------------------------------------------------
-
-
 @of("price-of-a-cloud")
 def _(case: Case, _bend: float) -> Tensor:
     posterior, prior = Normal(case.mean, case.sigma), Normal(torch.zeros_like(case.mean), 1.0)
@@ -260,9 +238,6 @@ def _(case: Case, _bend: float) -> Tensor:
         return one - other
 
     return apart(gain(case.beta), case.beta * gain(1.0))
-
-
-# Lecture 11 --------------------------------------------------------------------------------------
 
 
 def swing(case: Case) -> tuple[mechanics.Pendulum, Tensor, Tensor, float]:
@@ -288,9 +263,6 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(torch.cat([back, reversed_momentum]), torch.cat([q, -p]))
 
 
-# Lecture 12 --------------------------------------------------------------------------------------
-
-
 Force = Callable[[Tensor], Tensor]
 
 
@@ -303,7 +275,6 @@ def shortcut_force(z: Tensor, A: Tensor, softmax: str) -> Tensor:
 
 
 def force_of(A: Tensor, softmax: str, formula: str) -> Force:
-    """The force on the tokens of a window."""
     if formula == "full":
         return lambda z: -symplectic.symplectic_attention(z, A, softmax=softmax)
     return lambda z: -shortcut_force(z, A, softmax)
@@ -323,9 +294,6 @@ def _(case: Case, bend: float) -> float:
 @of("both-terms")
 def _(case: Case, _bend: float) -> float:
     return asymmetry(force_of(case.A, "vector", "shortcut"), case.z)
-
-
-# Lecture 13 --------------------------------------------------------------------------------------
 
 
 @of("pairs-boosted")
@@ -352,9 +320,6 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(pooled(case.x[case.order]), pooled(case.x))
 
 
-# Lecture 14 --------------------------------------------------------------------------------------
-
-
 @of("same-phase")
 def _(case: Case, bend: float) -> Tensor:
     nights = torch.stack([case.night, case.night + case.turns * case.period])
@@ -372,9 +337,6 @@ def _(case: Case, bend: float) -> Tensor:
         return (tokens + attended(tokens, seen))[:, 1]
 
     return apart(said(case.after), said(case.before))
-
-
-# Lecture 15 --------------------------------------------------------------------------------------
 
 
 @of("order-of-tiles")

@@ -21,7 +21,6 @@ DRAWS = 200
 
 Javascript = Callable[[str, str, list[list[Any]]], list[Any]]
 Draw = Callable[[np.random.Generator], Sequence[Any]]
-"""Draws the arguments of one call."""
 
 CALL = """async ([address, written, cases]) => {
   const { default: _, ...exported } = await import(address);
@@ -52,7 +51,6 @@ class Twice:
 
 
 def alike(*rows: Twice) -> Callable[..., None]:
-    """Make a test that both functions of each row give the same numbers."""
 
     @pytest.mark.parametrize("row", rows, ids=str)
     def in_the_page_as_in_python(blank: Page, random: np.random.Generator, row: Twice) -> None:
@@ -66,7 +64,6 @@ def alike(*rows: Twice) -> Callable[..., None]:
 
 
 def called(blank: Page, module: str, javascript: str, cases: Sequence[Sequence[Any]]) -> list[Any]:
-    """The results of a function of a module's exports for each list of arguments."""
     address = f"data:text/javascript;charset=utf-8,{quote(module_source(module))}"
     return blank.evaluate(CALL, [address, javascript, each(plain, cases)])
 

@@ -57,7 +57,6 @@ def spectral_radius(state: dict[str, Any]) -> Readings:
 
 
 def turning(radius: float, degrees: float, stretch: float) -> Tensor:
-    """The matrix that turns by an angle, seen with the first axis stretched."""
     angle = tensor(math.radians(degrees))
     turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()]).view(2, 2)
     stretched = torch.diag(tensor([stretch, 1.0]))
@@ -89,7 +88,6 @@ def roofline(state: dict[str, Any]) -> Readings:
 
 
 def polygon_area(points: Tensor) -> float:
-    """The area within a closed polygon, by the shoelace formula."""
     q, p = points.unbind(-1)
     return 0.5 * abs((q * p.roll(-1) - q.roll(-1) * p).sum().item())
 
@@ -323,7 +321,6 @@ def graph_of(name: str) -> Graph:
 
 
 def with_edge(graph: Graph, one: int, other: int) -> Graph:
-    """The same nodes with one more edge."""
     more = torch.tensor([[one, other], [other, one]])
     return dataclasses.replace(graph, edges=torch.cat([graph.edges, more], dim=1))
 
@@ -400,7 +397,6 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "translator": translations,
 }
-"""What a cell gives a figure that needs more than its name; small."""
 
 
 def make(figure: str, *, moving: bool = False, **knobs: Any) -> LiveFigure:

@@ -48,9 +48,6 @@ def place(figure: Locator, panel: str, across: float, down: float) -> tuple[floa
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
 
 
-# All figures ------------------------------------------------------------------------------------
-
-
 ELSEWHERE = {
     "root-d": {"dimension": 64, "power": 0.3, "seed": 7},
     "spectral-radius": {"radius": 0.9, "angle": 75, "stretch": 3.0, "tanh": True},
@@ -119,9 +116,6 @@ def test_every_control_of_every_figure_reacts_to_the_keyboard_and_every_handle_t
     operate_every_control(figure, Keyboard(figure.page))
     figure = alone(make(name))
     operate_every_control(figure, Mouse(figure.page), DRAWN)
-
-
-# What one figure alone has ------------------------------------------------------------------------
 
 
 def test_published_speeds_stand_at_the_sizes_for_which_they_were_measured(alone: Alone):
@@ -269,8 +263,6 @@ def test_an_edge_to_the_far_node_carries_its_message_and_can_be_removed(alone: A
         expect(figure.locator(".cw-live-joined")).to_have_count(0)
     assert reading(figure, "share") == before
 
-
-# Tours -------------------------------------------------------------------------------------------
 
 KNOBS = {
     "root-d": "dimension",

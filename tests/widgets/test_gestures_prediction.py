@@ -103,8 +103,6 @@ def test_a_number_that_counts_moves_in_whole_steps(alone: Alone):
     expect(line).to_have_attribute("aria-valuetext", "8 steps")
 
 
-# What the browser keeps ------------------------------------------------------------------------
-
 FORBIDDEN = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("denied", "SecurityError"); } });"""
 FULL = """Storage.prototype.setItem = () => {
@@ -174,8 +172,6 @@ def test_in_jupyter_the_kernel_stores_the_guess_and_the_browser_does_not(
     )
     assert kept == [True, 0]
 
-
-# What a question covers on a page ----------------------------------------------------------------
 
 FIGURE = "fig-live-root-d"
 VEILED = ".guess-hides, .guess-waits"

@@ -1,5 +1,3 @@
-"""The mathematics of BasisExplorer's JavaScript, run in Chromium, against course_lib."""
-
 import numpy as np
 import torch
 from in_the_page import Javascript, Twice, alike, assert_close, tensor, uniform

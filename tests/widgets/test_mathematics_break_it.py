@@ -1,5 +1,3 @@
-"""Every claim of BreakIt, run in Chromium, against course_lib."""
-
 import pytest
 from broken_claims import residual
 from in_the_page import Javascript

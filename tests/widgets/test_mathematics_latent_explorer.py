@@ -1,5 +1,3 @@
-"""The mathematics of LatentExplorer's JavaScript, run in Chromium, against course_lib and SciPy."""
-
 import itertools
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""The error of a guess, by Prediction's JavaScript in Chromium, against course_lib."""
-
 from typing import Any
 
 import numpy as np

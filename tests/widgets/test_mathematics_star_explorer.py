@@ -1,5 +1,3 @@
-"""The mathematics of StarExplorer's JavaScript, run in Chromium, against course_lib."""
-
 from typing import Any
 
 import numpy as np

@@ -85,7 +85,6 @@ def test_a_figure_that_a_page_lets_run_no_code_says_why_in_one_sentence(
 
 @pytest.fixture(scope="module")
 def slides(serve: Callable[[Path], Folder], site: Folder) -> Folder:
-    """The slides of every lecture, as `make slides` builds them after the book."""
     run([*SLIDES, site.path.parents[1]])
     return serve(site.path.parent / "slides")
 
@@ -102,7 +101,6 @@ def test_every_widget_is_alive_in_the_slides(
 
 
 def go_to_slide_of(page: Page, widget: object) -> None:
-    """Go to the slide of the widget, with its fragments."""
     indices = widget.evaluate(
         """(el) => {
           const { h, v } = Reveal.getIndices(el.closest("section"));

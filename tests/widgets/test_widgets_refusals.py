@@ -341,7 +341,6 @@ IN_ITS_PLACE = MODEL | {"beginnings": "prompt", "beside": "name", "edges": "grap
 
 
 def named(argument: str) -> str:
-    """A pattern that a message must match."""
     return rf"{argument.rstrip('s')}|\b{IN_ITS_PLACE.get(argument, argument)}\b"
 
 
@@ -355,9 +354,6 @@ def test_a_constructor_refuses_what_cannot_be_drawn_and_names_it(kind):
             make(kind, **changes)
     with pytest.raises(TypeError, match=rf"'temprature'; expected {kind}\("):
         make(kind, temprature=1.0)
-
-
-# Traits of a widget that is there ----------------------------------------------------------------
 
 
 CHANGED = {
@@ -476,9 +472,6 @@ def test_an_assignment_and_a_message_with_nonsense_in_it_are_refused_alike_and_c
         assert sent.pop() == {"refused": str(caught.value)}
         assert state_of(widget) == before
     assert sent == heard == []
-
-
-# Constructors ------------------------------------------------------------------------------------
 
 
 def test_help_shows_what_a_constructor_takes_and_what_is_missing_is_named():

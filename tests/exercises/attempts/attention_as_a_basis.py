@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 3, right and wrong."""
-
 import numpy as np
 import torch
 from torch import Tensor

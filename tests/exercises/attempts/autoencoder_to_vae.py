@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 10, right and wrong."""
-
 import torch
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence

@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 6, right and wrong."""
-
 from collections.abc import Callable
 
 import torch

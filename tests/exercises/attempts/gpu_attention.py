@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 15, right and wrong."""
-
 import torch
 from torch import Tensor
 

@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 9, right and wrong."""
-
 from course_lib import graph_dynamics as library
 
 RIGHT = {

@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 8, right and wrong."""
-
 import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu

@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 5, right and wrong."""
-
 import math
 from collections.abc import Callable
 

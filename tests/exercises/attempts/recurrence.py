@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 4, right and wrong."""
-
 import torch
 from torch import Tensor
 

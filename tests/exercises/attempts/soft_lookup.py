@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 1, right and wrong."""
-
 import numpy as np
 from torch import Tensor
 from torch.nn import functional as F

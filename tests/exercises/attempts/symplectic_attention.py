@@ -1,5 +1,3 @@
-"""Attempts at the exercises of lecture 12, right and wrong."""
-
 from torch import Tensor
 
 from course_lib.symplectic import symplectic_attention
