@@ -223,9 +223,3 @@ def test_an_unreadable_text_gets_a_reason(javascript: Javascript):
         [said] = javascript(module, "proofread", [case])
         assert reason in said
         assert bool(said) == bool(reason)
-
-
-def test_ordinals_of_letter_hider_are_those_of_english(javascript: Javascript):
-    said = ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "20th", "21st", "22nd", "111th"]
-    cases = [[int(n[:-2])] for n in said]
-    assert javascript("js/letter_hider/words.js", "ordinal", cases) == said

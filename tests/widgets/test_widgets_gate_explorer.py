@@ -4,10 +4,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from small_widgets import make, seeded
+from small_widgets import drawn, make, seeded
 from torch import nn
 
 from course_lib import recurrent
@@ -41,15 +38,8 @@ def test_a_cell_of_torch_or_of_the_course_is_sent_with_its_quantities(module, ki
     assert "the model says" not in mute.describe()
 
 
-@settings(max_examples=15)
-@given(
-    hnp.arrays(
-        np.float32,
-        hnp.array_shapes(min_dims=2, max_dims=2, max_side=6),
-        elements=st.floats(-1e3, 1e3, width=32),
-    )
-)
-def test_sixteen_bits_miss_an_entry_by_at_most_half_a_step_of_its_row(matrix):
+def test_sixteen_bits_miss_an_entry_by_at_most_half_a_step_of_its_row():
+    matrix = drawn(6, 4).astype(np.float32) * np.float32([[0], [1e-30], [1e-3], [1], [9], [1e3]])
     there = Rows.exactly(json.loads(json.dumps(Rows._encode(matrix, None))))
     step = np.abs(matrix).max(axis=1, keepdims=True).astype(np.float64) / 32767
     assert (np.abs(there - matrix) <= 0.5001 * step + 1e-40).all()

@@ -102,13 +102,6 @@ def test_tiny_gpt_describes_the_next_letters_as_course_lib_computes_them():
         assert make("TinyGPT", **finished).describe().endswith("It is finished.")
 
 
-def test_in_tiny_gpt_a_longer_prompt_shortens_the_written_text():
-    shown = make("TinyGPT", prompt="ab", written="cdecdecd", top_k=None, top_p=1.0)
-    assert shown.top_k == 7  # every letter is kept
-    shown.prompt = "ababab"
-    assert shown.written == ""
-
-
 def test_letter_hider_describes_visible_letters_and_guesses():
     shown = make("LetterHider", word="bead", hidden=[3, 1])
     text = shown.describe()

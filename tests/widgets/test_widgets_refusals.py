@@ -459,8 +459,9 @@ def test_an_assignment_and_a_message_with_nonsense_in_it_are_refused_alike_and_c
 ):
     widget = make(kind)
     good = {n: sent_by_page(widget, n, value) for n, value in CHANGED[kind].items()}
-    before, sent, heard = state_of(widget), [], []
+    before, sent, states, heard = state_of(widget), [], [], []
     monkeypatch.setattr(widget, "send", sent.append)
+    monkeypatch.setattr(widget, "send_state", states.append)
     widget.observe(heard.append, list(widget._declared()))
     for argument, value in [row[1:] for row in LATER if row[0] == kind]:
         name = trait_of(widget, argument)
@@ -469,7 +470,9 @@ def test_an_assignment_and_a_message_with_nonsense_in_it_are_refused_alike_and_c
         beside = {} if name in DEPENDS else good
         with pytest.raises((TypeError, ValueError)) as caught:
             widget.set_state(beside | {name: sent_by_page(widget, name, value)})
+        # The page gets the reason, and its own values back.
         assert sent.pop() == {"refused": str(caught.value)}
+        assert set(states.pop()) == {*beside, name}
         assert state_of(widget) == before
     assert sent == heard == []
 

@@ -10,9 +10,7 @@ from course_lib.widgets.star_explorer import START
 from course_lib.widgets.watched_stars import (
     ECLIPSING,
     WatchedStars,
-    clearest,
     explained,
-    sharpened,
     stars_to_watch,
 )
 
@@ -55,17 +53,3 @@ def test_dates_count_from_the_first_night_so_that_float32_holds_them():
     curves = LightCurves(seen.time + 48_823, seen.magnitude, seen.error, seen.valid)
     found = StarExplorer(WatchedStars(stars.name, curves, stars.period)).curve()
     np.testing.assert_allclose(found.time[0], seen.time[0, :14] - seen.time[0, 0], atol=1e-5)
-
-
-def test_the_variance_that_a_series_explains_is_right_in_extreme_cases():
-    time = torch.linspace(0, 30, 60, dtype=torch.float64)[None]
-    wave = (2 * torch.pi * time / 1.7).sin()
-    error, valid = torch.full_like(time, 0.1), torch.ones_like(time, dtype=torch.bool)
-    curve = LightCurves(time, wave, error, valid)
-    assert explained(curve, 1.7) == pytest.approx(1, abs=1e-4)
-    assert sharpened(curve, 1.66) == pytest.approx(1.7, rel=5e-3)
-    noise = torch.randn(1, 60, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    dull = LightCurves(time, noise, error, valid)
-    assert explained(dull, 1.7) < 0.3
-    for seasons in ([dull, curve], [curve, dull]):
-        assert torch.equal(clearest(LightCurves.padded(seasons), 1.7).magnitude, wave)

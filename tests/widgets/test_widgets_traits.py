@@ -172,19 +172,3 @@ def test_values_that_no_longer_fit_are_adjusted():
     assert (widget.letter, widget.place, widget.hidden, widget.most) == (1, -1, [0], 2)
     widget.word = "abcab"
     assert (widget.letter, widget.rest) == (1, "")
-
-
-def test_an_inconsistent_message_changes_nothing_and_the_page_gets_the_reason(monkeypatch):
-    widget, sent, states, heard = sampler(), [], [], []
-    widget.observe(heard.append, ["level", "word"])
-    monkeypatch.setattr(widget, "send", sent.append)
-    monkeypatch.setattr(widget, "send_state", states.append)
-    with pytest.raises(ValueError, match="letter must lie between 0 and 1") as caught:
-        widget.set_state({"level": 1.0, "letter": 2, "word": "ab", "place": 0, "hidden": [1]})
-    assert (widget.level, widget.word, widget.letter) == (0.5, "abc", 2)
-    assert (widget.place, widget.hidden) == (-1, [])
-    assert sent[0] == {"refused": str(caught.value)}
-    assert set(states[0]) == {"level", "letter", "word", "place", "hidden"}
-    assert heard == []
-    widget.set_state({"level": 1.0})
-    assert [change["new"] for change in heard] == [1.0]
