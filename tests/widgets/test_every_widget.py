@@ -333,7 +333,6 @@ REFUSE = """async ({ el, listening }) => {
 
 @pytest.fixture
 def mounted(open_page: Callable[..., Page], tmp_path: Path) -> Mounted:
-
     def mounted(widget: Widget, **options: bool) -> tuple[Page, JSHandle]:
         (tmp_path / "empty.html").write_text("<!doctype html><title>empty</title><body></body>")
         page = open_page((tmp_path / "empty.html").as_uri(), **options)

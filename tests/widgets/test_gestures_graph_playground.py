@@ -4,7 +4,7 @@ from agreement import agrees_with_course_lib, has
 from clock import CLOCK, plays, rests, turn
 from gestures import Mouse, Point, press, spot
 from playwright.sync_api import Locator, expect
-from reading import eventually, send, state_of
+from reading import send, state_of
 from small_widgets import acid, bicyclopentyl, decalin, molecule_network
 from widget_page import Shown, shows
 
@@ -49,21 +49,14 @@ def corner(widget: Locator, down: float = 0.06) -> Point:
 
 
 def bonded(widget: Locator, i: int, j: int, order: int) -> None:
-
-    def holds() -> None:
-        assert [k for a, b, k in drawn(widget)["bonds"] if (a, b) == (i, j)] == [order][: order > 0]
-
-    eventually(widget, holds)
+    """Assert that two atoms have a bond of this order, or none for order 0."""
     agrees_with_course_lib(widget)
+    assert [k for a, b, k in drawn(widget)["bonds"] if (a, b) == (i, j)] == [order][: order > 0]
 
 
 def counts(widget: Locator, expected: int) -> None:
-
-    def holds() -> None:
-        assert len(drawn(widget)["element"]) == len(atoms(widget)) == expected
-
-    eventually(widget, holds)
     agrees_with_course_lib(widget)
+    assert len(drawn(widget)["element"]) == len(atoms(widget)) == expected
 
 
 def chosen(widget: Locator, atom: int, partner: int) -> None:

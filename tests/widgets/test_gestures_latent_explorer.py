@@ -7,7 +7,7 @@ from gestures import Finger, Mouse, Point, press, spot
 from judges.latent_explorer import SIDE, codes_of, directions_of, place_of
 from judges.scraped import scraper
 from playwright.sync_api import Locator, expect
-from reading import eventually, state_of
+from reading import state_of
 from small_widgets import BESIDE, SERIF
 from torch import Tensor
 from widget_page import Shown, shows
@@ -35,11 +35,7 @@ def free_place(widget: Locator) -> Point:
 
 
 def is_at(widget: Locator, expected: Tensor) -> None:
-    def holds() -> None:
-        torch.testing.assert_close(z_of(widget), expected, rtol=0, atol=1e-5)
-
-    eventually(widget, holds)
-    agrees_with_course_lib(widget)
+    has(widget, z=pytest.approx(expected.tolist(), abs=1e-5))
 
 
 def test_a_drag_moves_the_point_in_the_plane_alone_and_is_no_jump_to_a_dot(shown: Shown):

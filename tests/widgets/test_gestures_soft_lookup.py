@@ -1,9 +1,9 @@
 import pytest
-from agreement import agrees_with_course_lib
+from agreement import agrees_with_course_lib, has
 from clock import plays, rests, turn
 from gestures import Finger, Mouse, centre, press, spot
 from playwright.sync_api import Locator
-from reading import eventually, state_of
+from reading import state_of
 from small_widgets import make
 from widget_page import Alone
 
@@ -12,8 +12,7 @@ BOXED = "() => getComputedStyle(document.activeElement).outlineStyle !== 'none'"
 
 
 def is_at(widget: Locator, expected: list[float]) -> None:
-    found = state_of(widget)["query"].tolist()
-    assert found == pytest.approx(expected, abs=0.02)
+    has(widget, query=pytest.approx(expected, abs=0.02))
 
 
 def test_a_click_brings_the_query_and_a_drag_out_of_the_plane_stops_within_it(alone: Alone):
@@ -21,7 +20,6 @@ def test_a_click_brings_the_query_and_a_drag_out_of_the_plane_stops_within_it(al
     page, plane = widget.page, widget.locator(".cw-plane")
     page.mouse.click(*spot(plane, 0.75, 0.6))
     is_at(widget, [0.25 * WINDOW, -0.1 * WINDOW])
-    agrees_with_course_lib(widget)
     for handle, away, edge in (("query", 800, [1.5, 1.5]), ("key Ben", -800, [-1.5, -1.5])):
         grip = widget.get_by_role("button", name=handle)
         x, y = centre(grip.locator("circle").first)
@@ -52,7 +50,7 @@ def test_a_finger_drags_a_handle_all_the_way_and_the_page_stays_where_it_is(alon
     # A handle touched off its centre does not jump to the finger.
     Finger(widget.page).drag((x + 9, y + 7), (x + 9, y - 83))
     moved = 90 / widget.locator(".cw-plane").bounding_box()["width"] * WINDOW
-    eventually(widget, lambda: is_at(widget, [across, up + moved]))
+    is_at(widget, [across, up + moved])
     assert widget.page.evaluate(scrolled) == before
 
 
@@ -83,5 +81,4 @@ def test_at_first_sight_the_query_wanders_once_and_comes_back_unless_a_hand_take
         turn(widget, 0.5)
         assert not plays(widget)
         is_at(widget, held)
-        agrees_with_course_lib(widget)
     is_at(widget, [0.4 * WINDOW, -0.4 * WINDOW])

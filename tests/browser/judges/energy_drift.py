@@ -15,6 +15,7 @@ READ = scraper("""
     time: dataOf("time"),
     cursor: (Number(/^M([^ ]+) /.exec(cursor.getAttribute("d"))[1]) - 66)
       / (cursor.ownerSVGElement.viewBox.baseVal.width - 76),
+    moments: all(".cw-moment", (dot) => numbersOf(dot, "cx", "cy")),
     bodies: Object.fromEntries(all(".cw-body", (body) => [body.dataset.run,
       [...body.querySelectorAll("circle")].map((e) => numbersOf(e, "cx", "cy"))])),
     rows: all(".cw-drift-list tbody tr:not(.cw-drift-off)", cellsOf),

@@ -23,6 +23,7 @@ READ = scraper("""
     shift: ["value", "max"].map((end) => Number(one("[data-trait=shift]")[end])),
     way: Number(one("[data-reading=momentary]")?.dataset.way ?? 1),
     words: all(".cw-pos-word", (tile) => [tile.dataset.word, movedBy(tile)[0]]),
+    ranks: all("[data-score]", (bar) => Number(bar.dataset.score)),
     order: orders && [orders.getAttribute("aria-valuetext"), orders.getAttribute("aria-valuenow")],
     pairHands: all(".cw-pos-pair line[stroke-width='5']:not([stroke-dasharray])",
       (line) => [numberOf(line, "x2"), -numberOf(line, "y2")]),
@@ -99,6 +100,9 @@ def assert_sentence(page: Found, state: Found, score: Tensor) -> None:
         assert (s, t, last) == (low + query, low + key, tokens - 3)
     else:
         assert (low, last) == (min(s, t), tokens - 1 - abs(s - t))
+    first = low if together else min(low, tokens - 3)
+    ranks = [score[first + query, first + key] for query, key in ORDERS.values()]
+    near(page["ranks"], ranks, atol=2e-6)
     if moved := re.search(r"Was ([−\d.]+\d), is ([−\d.]+\d)", readings["moved"]):
         assert agrees(moved[2], score[s, t])
         assert ("the same" in readings["moved"]) <= (moved[1] == moved[2])

@@ -29,7 +29,8 @@ READ = scraper(r"""
     frame: numbersOf(one(`[data-measure=${name}] clipPath rect`), "x", "y", "width", "height"),
     seen: path(name, ".cw-s-seen"),
     hidden: path(name, ".cw-s-hidden"),
-    guess: path(name, ".cw-s-guess[data-way=astromer]"),
+    guesses: Object.fromEntries(all(`[data-measure=${name}] .cw-s-guess`, (guess) =>
+      [guess.dataset.way, guess.getAttribute("d")])),
   });
   const cells = (name) => Object.fromEntries(
     all(`td[data-${name}]`, (cell) => [cell.dataset[name], cell.textContent]));
@@ -72,10 +73,29 @@ def displayed(state: Found, page: Found) -> None:
     beliefs = beliefs_of(state, curve, period, hidden)
     if "doubt" in beliefs:
         guesses["astromer"] = beliefs["doubt"][0]
-    days, magnitude = float(curve.time[0, -1]), curve.magnitude[0]
-    assert_panel(page["time"], curve.time[0], magnitude, hidden[0], (-0.02 * days, 1.02 * days))
-    twice = torch.cat([turns[0], turns[0] + 1])
-    assert_panel(page["phase"], twice, magnitude.repeat(2), hidden[0].repeat(2), (0.0, 2.0))
+    days, light, away = float(curve.time[0, -1]), curve.magnitude[0], hidden[0]
+    for panel, x, ends in (
+        (page["time"], curve.time[0], (-0.02 * days, 1.02 * days)),
+        (page["phase"], torch.cat([turns[0], turns[0] + 1]), (0.0, 2.0)),
+    ):
+        panel |= {"ends": ends, "light": light}
+        copies = len(x) // nights
+        y, there = light.repeat(copies), away.repeat(copies)
+        assert_places(panel, points_of(panel["seen"]), x[~there], y[~there])
+        assert_places(panel, points_of(panel["hidden"]), x[there], y[there])
+        assert panel["guesses"].keys() == (guesses.keys() - {"waves"} if away.any() else set())
+        for way, path in panel["guesses"].items():
+            # A diamond begins at its left corner, a dash at its upper one.
+            shift = {"astromer": (4.5, 0.0), "line": (5.0, 1.2)}[way]
+            guessed = guesses[way][0].repeat(copies)[there]
+            assert_places(panel, points_of(path) + shift, x[there], guessed)
+    if state["prior"]:
+        # The waves' band over two turns is 1.96 deviations wide on each side.
+        around = torch.linspace(0, 2, 121, dtype=torch.float64)
+        said, spread = (part[0] for part in waves_of(state, curve, period, around * period, hidden))
+        edge = torch.cat([said - REACH * spread, (said + REACH * spread).flip(0)])
+        drawn = points_of(page["band"].replace("L", "M"))
+        assert_places(page["phase"], drawn, torch.cat([around, around.flip(0)]), edge)
     assert page["errors"].keys() == (guesses.keys() if hidden.any() else set())
     for way, text in page["errors"].items():
         assert agrees(text, reconstruction_error(guesses[way], curve.magnitude, hidden))
@@ -117,21 +137,25 @@ def beliefs_of(
         clocked = curve.in_turns(period if state["clock"] == "turns" else tensor([1.0]))
         beliefs["doubt"] = believed(model, clocked, clocked.time, hidden=hidden)
     if state["prior"]:
-        options = {"variance": tensor(state["prior"]), "hidden": hidden}
-        beliefs["band"] = posterior_at_period(curve, period, curve.time, **options)
+        beliefs["band"] = waves_of(state, curve, period, curve.time[0], hidden)
     return beliefs
 
 
-def assert_panel(
-    panel: Found, x: Tensor, y: Tensor, hidden: Tensor, ends: tuple[float, float]
-) -> None:
+def waves_of(
+    state: Found, curve: LightCurves, period: Tensor, time: Tensor, hidden: Tensor
+) -> tuple[Tensor, Tensor]:
+    variance = tensor(state["prior"])
+    return posterior_at_period(curve, period, time[None], variance=variance, hidden=hidden)
+
+
+def assert_places(panel: Found, drawn: np.ndarray, x: Tensor, y: Tensor) -> None:
+    """Assert that the drawing has dates ``x`` and magnitudes ``y``, the brighter the higher."""
     left, top, width, height = panel["frame"]
-    (low, high), room = ends, 0.06 * (y.max() - y.min())
+    (low, high), light = panel["ends"], panel["light"]
+    room = 0.06 * (light.max() - light.min())
     across = left + width * (x - low) / (high - low)
-    down = top + height * (y - y.min() + room) / (y.max() - y.min() + 2 * room)
-    places = torch.stack([across, down], dim=1)
-    near(points_of(panel["seen"]), places[~hidden], atol=PIXEL)
-    near(points_of(panel["hidden"]), places[hidden], atol=PIXEL)
+    down = top + height * (y - light.min() + room) / (light.max() - light.min() + 2 * room)
+    near(drawn, torch.stack([across, down], dim=1), atol=PIXEL)
 
 
 def assert_night(told: str, state: Found, curve: LightCurves, turns: Tensor) -> None:
