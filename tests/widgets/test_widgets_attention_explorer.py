@@ -3,11 +3,9 @@ import re
 
 import numpy as np
 import pytest
-import torch
 from small_widgets import distributions, make, payload
 from snapshots import expected_next, weights_of
 
-from course_lib.widgets import AttentionExplorer
 from course_lib.widgets.traits import Array
 
 TOKENS = ["the", "cat", "sat"]
@@ -33,14 +31,6 @@ def test_the_description_names_the_head_the_query_and_its_weights_at_a_step():
     widget = explorer(weights=weights, steps=[0, "end"], step=1, layer=1, head=2, query=1)
     assert "layer 2, head 3" in widget.describe()
     assert "cat (place 2) looks most at sat (place 3), with weight 0.75" in widget.describe()
-
-
-def test_the_weights_of_a_layer_of_pytorch_are_drawn_as_they_come():
-    x = torch.randn(1, 3, 8, generator=torch.Generator().manual_seed(0))
-    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True)
-    _, weights = layer(x, x, x, average_attn_weights=False)
-    shown = AttentionExplorer(["a", "b", "c"], weights)
-    assert np.array_equal(shown.weights, weights.detach().numpy())
 
 
 def test_a_page_has_the_weights_and_no_text_field():

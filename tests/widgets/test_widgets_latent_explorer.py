@@ -66,8 +66,6 @@ def test_families_kinds_and_what_is_held_out_are_read_off_the_names():
     assert widget.faces["held"] == "".join("01"[side != "train"] for side in sides)
     kinds = {
         "Odd Heavy Oblique": "bold italic",
-        "Odd Black": "bold",
-        "Odd Oblique": "italic",
         "Odd Code Bold": "fixed width",
         "Odd Thin": "other",
     }
