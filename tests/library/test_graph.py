@@ -209,7 +209,7 @@ def test_a_maximum_of_zero_gets_its_whole_gradient() -> None:
 
 
 @pytest.mark.parametrize("name", ["multi-edges", "loops", "no edges"])
-def test_a_sum_over_neighbours_has_right_gradients_of_both_orders(name: str) -> None:
+def test_a_sum_over_neighbours_adds_up_messages_and_has_right_gradients(name: str) -> None:
     graph = GRAPHS[name]
     x = randn(graph.nodes, 2, 3).requires_grad_()
     weight = randn(graph.edges.shape[1], 2, seed=1).requires_grad_()
@@ -217,6 +217,8 @@ def test_a_sum_over_neighbours_has_right_gradients_of_both_orders(name: str) -> 
     def blended(x: Tensor, weight: Tensor) -> Tensor:
         return neighbour_sum(x, graph.edges, weight=weight)
 
+    messages = x[graph.source] * weight[..., None]
+    assert_close(blended(x, weight), aggregate(messages, graph.target, graph.nodes))
     assert torch.autograd.gradcheck(blended, (x, weight))
     assert torch.autograd.gradgradcheck(blended, (x, weight))
     assert torch.autograd.gradcheck(lambda x: neighbour_sum(x, graph.edges), (x,))

@@ -58,12 +58,6 @@ def test_a_series_is_weighted_least_squares(harmonics):
         assert_close(fit.at(later)[star], torch.from_numpy(basis(later[star]) @ solution), 1e-3)
 
 
-def test_a_fit_refuses_dates_of_other_stars():
-    fit = fit_harmonics(*night_by_night(), torch.tensor([0.31, 1.7]).double())
-    with pytest.raises(ValueError, match="time has shape"):
-        fit.at(torch.zeros(1, 5).double())
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 1000), st.floats(-5, 5), st.floats(-2.5e6, 2.5e6), st.floats(0.1, 10))
 def test_power_is_a_share_and_independent_of_zero_points_and_units(seed, m, t, scale):

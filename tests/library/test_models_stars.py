@@ -142,15 +142,6 @@ def test_a_period_weighs_as_much_as_its_evidence(curves):
         assert_close(spread[star], torch.from_numpy(np.sqrt((share * square).sum(0))), 1e-4)
 
 
-def test_each_star_needs_its_own_period_and_dates(curves):
-    with pytest.raises(ValueError, match="period has shape"):
-        posterior_at_period(curves, PERIODS[:1], ASKED[:1], variance=VARIANCE)
-    with pytest.raises(ValueError, match="time has shape"):
-        posterior_over_periods(curves, PERIODS, ASKED[:1], variance=VARIANCE)
-    with pytest.raises(ValueError, match="period has shape"):
-        likeliest_jitter(curves, PERIODS[:1], variance=VARIANCE)
-
-
 def test_hidden_nights_have_no_effect(curves):
     for say in [posterior_at_period, posterior_over_periods]:
         spoilt = LightCurves(

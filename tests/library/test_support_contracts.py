@@ -34,10 +34,11 @@ def scores(
     backend: Literal["plain", "fused"] = "plain",
     copies: Size = 1,
     share: UnitInterval = 0.0,
+    shift: float = 0,
     first: tuple[Int[Tensor, "query"], Float[Tensor, "d"]] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
     """The products of queries and keys."""
-    del mask, scale, backend, copies, share, first
+    del mask, scale, backend, copies, share, shift, first
     return query @ key.mT
 
 
@@ -84,15 +85,19 @@ InvertibleStack
         ((X, X, SEES.expand(3, 3, 3)), {}, ValueError, "*batch = (2,)"),
         ((X, X, SEES.expand(2, 2, 3, 3)), {}, ValueError, "*batch = (2,)"),
         ((X, X), {"scale": 0}, ValueError, "scale is 0; expected a finite number above 0"),
-        ((X, X), {"scale": float("nan")}, ValueError, "scale is nan"),
         ((X, X), {"scale": "1"}, TypeError, "scale is '1', a str; expected a number"),
         ((X, X), {"backend": "jax"}, ValueError, "backend is 'jax'; expected one of 'plain'"),
         ((X, X), {"copies": 0}, ValueError, "copies is 0; expected an integer of 1 or more"),
         ((X, X), {"copies": True}, TypeError, "copies is True, a bool; expected an integer"),
         ((X, X), {"copies": 1.0}, TypeError, "copies is 1.0, a float; expected an integer"),
         ((X, X), {"share": 1.1}, ValueError, "share is 1.1; expected a finite number in [0, 1]"),
+        ((X, X), {"shift": math.nan}, ValueError, "shift is nan; expected a finite number"),
+        ((X, X), {"copies": 2**40}, ValueError, "expected an integer of 1 or more and in"),
         ((X, X), {"first": X}, TypeError, "first is a torch.Tensor; expected a tuple of 2"),
         ((X, X), {"first": (X[0], X)}, TypeError, "first[0] has dtype"),
+        ((X, X), {"first": (torch.arange(3),)}, TypeError, "a tuple of 1; expected a tuple of 2"),
+        ((X, X), {"first": (torch.arange(3).char(), X[0, 0])}, TypeError, "expected integers"),
+        ((X, X), {"backend": X}, ValueError, "expected one of 'plain'"),
         ((X,), {}, TypeError, "missing 1 required positional argument"),
     ],
 )
@@ -123,6 +128,8 @@ def test_a_module_has_a_say_in_sizes_and_dtypes() -> None:
 def test_the_fields_of_a_dataclass_are_checked() -> None:
     with pytest.raises(ValueError, match="points = 3"):
         Cloud(X[0, :, :2], X[0, :2, 0])
+    with pytest.raises(ValueError, match="2 axes"):
+        Cloud(X[..., :2], X[0, :, 0])
 
 
 def test_what_a_checked_function_calls_is_not_checked_again() -> None:

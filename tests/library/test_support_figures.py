@@ -87,16 +87,6 @@ def test_source_shows_the_library_and_names_the_file(monkeypatch):
     assert "wrapped_fn" not in text
 
 
-def test_an_excerpt_shows_a_part_of_the_library(monkeypatch):
-    page = displayed_html(
-        monkeypatch, lambda: figures.excerpt(attention_weights, "score =", "return score")
-    )
-    text = re.sub(r"<[^>]+>", "", page)
-    assert text.startswith("in attention_weightsscore = ")
-    assert "return score" in text
-    assert "def " not in text
-
-
 def test_numbers_appear_in_the_prose_as_formatted(monkeypatch):
     glued = {}
     monkeypatch.setattr(figures, "glue", lambda name, text, **_: glued.update({name: text}))
