@@ -1,6 +1,5 @@
 """Gestures on live figures: the numbers, the verdict and the tour of each."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,21 +47,6 @@ def place(figure: Locator, panel: str, across: float, down: float) -> tuple[floa
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
 
 
-ELSEWHERE = {
-    "root-d": {"dimension": 64, "power": 0.3, "seed": 7},
-    "spectral-radius": {"radius": 0.9, "angle": 75, "stretch": 3.0, "tanh": True},
-    "roofline": {"query_count": 512, "key_count": 2048, "features": 64, "tile": 16},
-    "disc-of-pendulums": {"dt": 0.4, "steps": 9, "angle": 0.5, "momentum": 1.0},
-    "codes-that-die": {"noise": 0.5, "beta": 3.0},
-    "error-of-blends": {"law": "ratio", "intervals": 30, "factor": 0.5, "shape": "root"}
-    | {"where": "reflected", "all": True},
-    "deep-stack": {"gain": 1.2, "kind": "post", "biases": False, "seed": 3, "layer": 20},
-    "translator": {"number": 2986, "place": 3},
-    "resonance": {"epsilon": 0.05, "apart": 0.05, "start": 2, "alike": True},
-    "listening": {"rounds": 5, "graph": "ring", "layer": "sum", "listener": 3, "joined": True},
-}
-
-
 # The verdict on a question, by the values of knobs.
 JUDGED = {
     "root-d": [({"power": 0.0}, "bad"), ({"power": 0.5}, "good")],
@@ -105,7 +89,6 @@ def test_every_figure_fits_its_window_tells_success_from_failure_and_follows_its
             sign = {"good": "✓", "bad": "✗", "open": ""}[wanted]
             said = figure.locator(VERDICT).inner_text()
             assert "".join(c for c in said if c in "✓✗") == sign, name
-        put(figure, **ELSEWHERE[name])
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if name != "root-d"])
@@ -221,29 +204,6 @@ def test_a_ball_stays_under_the_hand_and_the_balls_go_on_until_they_are_stopped(
     assert rests(figure)
     press(figure, "Begin elsewhere")
     has(figure, placed=[], start=1)
-
-
-# The node that is marked as the far one.
-MARKED = """(el) => {
-  const ring = el.querySelector("[data-measure=graph] circle[stroke-dasharray]");
-  return [ring.cx.baseVal.value, ring.cy.baseVal.value].map(Math.round);
-}"""
-
-
-def test_an_edge_to_the_far_node_carries_its_message_and_can_be_removed(alone: Alone):
-    figure = alone(make("listening"), reduced_motion=True)
-    marked, before = figure.evaluate(MARKED), reading(figure, "share")
-    for rounds in (4, 9):
-        put(figure, rounds=rounds)
-        assert figure.evaluate(MARKED) == marked
-        press(figure, "Join the far node")
-        agrees_with_course_lib(figure)
-        course = figure.locator(".cw-live-joined").get_attribute("d")
-        ends = [float(part) for part in re.findall(r"-?[\d.]+", course)]
-        assert ends[-2:] == pytest.approx(marked, abs=1)
-        press(figure, "Cut that edge")
-        expect(figure.locator(".cw-live-joined")).to_have_count(0)
-    assert reading(figure, "share") == before
 
 
 KNOBS = {

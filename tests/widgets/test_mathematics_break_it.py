@@ -31,15 +31,10 @@ def test_the_error_of_a_bent_claim_is_that_of_course_lib(javascript: Javascript)
 def test_a_bent_claim_breaks_soon_and_course_lib_confirms_the_smallest_case(
     javascript: Javascript,
 ):
-    given = [
-        [name, seed, bend, CLAIMS[name].tolerance, 30]
-        for name, bends in BENDS.items()
-        for bend in bends
-        for seed in range(2)
-    ]
-    for (name, _, bend, tolerance, _), broken in zip(
-        given, javascript("break_it.js", "counterexample", given), strict=True
-    ):
+    asked = [(name, bend) for name, bends in BENDS.items() for bend in bends]
+    given = [[name, 1, bend, CLAIMS[name].tolerance, 30] for name, bend in asked]
+    found = javascript("break_it.js", "counterexample", given)
+    for (name, _, bend, tolerance, _), broken in zip(given, found, strict=True):
         assert broken is not None, name
         assert residual(name, broken["path"][0], bend) > tolerance, name
         assert residual(name, broken["small"], bend) > tolerance, name

@@ -2,12 +2,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from in_the_page import Javascript, Twice, alike, assert_close, tensor
+from in_the_page import Twice, alike, tensor
 from judges.star_explorer import light_curve
 from small_widgets import astromer, watched_stars
 from torch import Tensor
 
-from course_lib.light_curves import frequency_grid, lomb_scargle, phase
+from course_lib.light_curves import lomb_scargle, phase
 from course_lib.models.stars import posterior_at_period
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import believed
@@ -116,20 +116,3 @@ test_stars_are_folded_fitted_and_believed_as_in_course_lib = alike(
         draws=20,
     ),
 )
-
-
-def test_the_highest_peak_is_higher_than_every_trial_and_its_aliases_lie_a_day_away(
-    javascript: Javascript, random: Random
-):
-    for own in [curve(random, 12) for _ in range(8)]:
-        grid = frequency_grid(own["time"][-1] - own["time"][0], highest=5.0)
-        power = lomb_scargle(*columns(own), grid)[0]
-        listed = {name: values.tolist() for name, values in own.items()}
-        [peak] = javascript(PATH, "highestPeak", [[listed, grid.tolist(), power.tolist()]])
-        here = lomb_scargle(*columns(own), tensor([peak["frequency"]]))[0, 0]
-        assert_close(peak["power"], here)
-        assert here >= power.max() - 1e-12
-        assert abs(peak["frequency"] - grid[power.argmax()]) <= grid[1] - grid[0] + 1e-9
-    expected = {0.3: [0.7, 1.3, 1.7, 2.3], 1.0: [2, 3], 4.5: [3.5, 2.5]}
-    found = javascript(PATH, "aliases", [[own, 5] for own in expected])
-    assert_close(found, list(expected.values()), rtol=1e-7, atol=0)

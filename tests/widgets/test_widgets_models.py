@@ -1,18 +1,8 @@
 """Widgets that send a trained model to the page."""
 
 import pytest
+import small_widgets as small
 import torch
-from small_widgets import (
-    astromer,
-    basis_field,
-    decoder,
-    encoder,
-    make,
-    molecule_network,
-    particle_transformer,
-    seeded,
-    style_vae,
-)
 from torch import nn
 from torch.nn import functional as F
 
@@ -22,24 +12,27 @@ from course_lib.widgets.letter_hider import expected_letters
 IDS = 1 + torch.arange(24).reshape(3, 8) % 6
 # The argument of the model, and its part that the widget rebuilds from the sent weights.
 MODELS = {
-    "BasisExplorer": ("field", "field", lambda: basis_field()[0]),
-    "GateExplorer": ("cell", "", lambda: seeded(nn.LSTM, 6, 5)),
-    "GraphPlayground": ("network", "network", molecule_network),
-    "JetExplorer": ("model", "network", particle_transformer),
-    "LatentExplorer": ("vae", "decoder", style_vae),
-    "LetterHider": ("model", "model", lambda: encoder(dropout=0.5)),
-    "StarExplorer": ("astromer", "astromer", astromer),
-    "TinyGPT": ("model", "model", lambda: decoder(dropout=0.5)),
+    "BasisExplorer": ("field", "field", lambda: small.basis_field()[0]),
+    "GateExplorer": ("cell", "", lambda: small.seeded(nn.LSTM, 6, 5)),
+    "GraphPlayground": ("network", "network", small.molecule_network),
+    "JetExplorer": ("model", "network", small.particle_transformer),
+    "LatentExplorer": ("vae", "decoder", small.style_vae),
+    "LetterHider": ("model", "model", lambda: small.encoder(dropout=0.5)),
+    "StarExplorer": ("astromer", "astromer", small.astromer),
+    "TinyGPT": ("model", "model", lambda: small.decoder(dropout=0.5)),
 }
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_model_is_sent_rounded_and_not_changed_in_any_mode_or_dtype(kind):
     argument, part, model_of = MODELS[kind]
-    plain, model = make(kind, **{argument: model_of()}).page_state(), model_of().double().train()
+    plain, model = (
+        small.make(kind, **{argument: model_of()}).page_state(),
+        model_of().double().train(),
+    )
     before = {name: value.clone() for name, value in model.state_dict().items()}
     draws = torch.get_rng_state()
-    shown = make(kind, **{argument: model})
+    shown = small.make(kind, **{argument: model})
     said, state = shown.describe(), shown.page_state()
     assert state == plain
     assert torch.equal(torch.get_rng_state(), draws)
@@ -63,17 +56,19 @@ def test_a_model_is_sent_rounded_and_not_changed_in_any_mode_or_dtype(kind):
 @pytest.mark.parametrize("kind", ["GraphPlayground", "StarExplorer"])
 def test_without_a_model_none_is_sent(kind):
     argument, part, _ = MODELS[kind]
-    widget = make(kind, **{argument: None})
+    widget = small.make(kind, **{argument: None})
     travels = widget.page_state()["weights"]
     assert (getattr(widget, part), widget.bits, travels) == (None, None, None)
     assert "ASTROMER" not in widget.describe()
 
 
-@pytest.mark.parametrize(("kind", "model_of"), [("LetterHider", encoder), ("TinyGPT", decoder)])
+@pytest.mark.parametrize(
+    ("kind", "model_of"), [("LetterHider", small.encoder), ("TinyGPT", small.decoder)]
+)
 def test_what_rounding_costs_is_the_difference_of_two_losses(kind, model_of):
     model, again = model_of(dropout=0.5).train(), model_of()
     hidden, valid = IDS < 3, (torch.arange(8) < 6).expand(3, 8)
-    shown = make(kind, model=model)
+    shown = small.make(kind, model=model)
     model.embedding.token.weight.data.zero_()  # later training does not change the page
     seen, targets, given = IDS, IDS.masked_fill(hidden, -100), {}
     if kind == "LetterHider":
@@ -90,7 +85,7 @@ def test_what_rounding_costs_is_the_difference_of_two_losses(kind, model_of):
 def test_tiny_gpt_describes_the_next_letters_as_course_lib_computes_them():
     drawing = {"temperature": 0.7, "top_k": 4, "top_p": 0.8}
     for start, ids in (("·", [0, 2, 1, 4, 5]), (None, [2, 1, 4, 5])):
-        shown = make("TinyGPT", start=start, written="e", **drawing)
+        shown = small.make("TinyGPT", start=start, written="e", **drawing)
         text = shown.describe()
         assert "“bade”" in text
         with torch.no_grad():
@@ -99,11 +94,11 @@ def test_tiny_gpt_describes_the_next_letters_as_course_lib_computes_them():
         best = probability.argsort(descending=True, stable=True)[0]
         assert f"first: {shown.alphabet[best]} {probability[best]:.3f}" in text
     for finished in ({"written": "·"}, {"prompt": "abcdeabcdea", "written": "c"}):
-        assert make("TinyGPT", **finished).describe().endswith("It is finished.")
+        assert small.make("TinyGPT", **finished).describe().endswith("It is finished.")
 
 
 def test_letter_hider_describes_visible_letters_and_guesses():
-    shown = make("LetterHider", word="bead", hidden=[3, 1])
+    shown = small.make("LetterHider", word="bead", hidden=[3, 1])
     text = shown.describe()
     assert "Of “bead” it sees “b?a?”." in text
     ids = torch.tensor([shown.alphabet.index(letter) for letter in "bead"])
@@ -112,4 +107,4 @@ def test_letter_hider_describes_visible_letters_and_guesses():
     for t in (1, 3):
         best = shown.alphabet[expected[t].argmax()]
         assert f"{best} {expected[t].max():.3f} for letter {t + 1}, {'bead'[t]}" in text
-    assert make("LetterHider", hidden=[]).describe().endswith("No letter is hidden.")
+    assert small.make("LetterHider", hidden=[]).describe().endswith("No letter is hidden.")

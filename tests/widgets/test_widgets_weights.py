@@ -4,21 +4,8 @@ from string import ascii_lowercase
 
 import numpy as np
 import pytest
+import small_widgets as small
 import torch
-from small_widgets import (
-    astromer,
-    decoder,
-    distributions,
-    drawn,
-    encoder,
-    jets,
-    make,
-    molecule_network,
-    particle_transformer,
-    payload_text,
-    seeded,
-    watched_stars,
-)
 from torch import nn
 
 from course_lib import mechanics, widgets
@@ -45,7 +32,7 @@ def bytes_of(widget):
 
 
 def largest_of_all_but_those_with_large_models():
-    rows = np.tril(distributions(51, 2, 2, 13, 13).numpy())
+    rows = np.tril(small.distributions(51, 2, 2, 13, 13).numpy())
     yield widgets.AttentionExplorer(
         list("odiracmydirac"),
         rows / rows.sum(-1, keepdims=True),
@@ -64,23 +51,23 @@ def largest_of_all_but_those_with_large_models():
     runs.popitem()
     yield widgets.MechanicsStage(system, rollouts=runs)
 
-    cell, alphabet = seeded(nn.LSTM, 28, 32), ascii_lowercase + "-'"
-    readout = seeded(nn.Linear, 32, 2)
-    yield make("GateExplorer", cell=cell, alphabet=alphabet, text="maria", readout=readout)
+    cell, alphabet = small.seeded(nn.LSTM, 28, 32), ascii_lowercase + "-'"
+    readout = small.seeded(nn.Linear, 32, 2)
+    yield small.make("GateExplorer", cell=cell, alphabet=alphabet, text="maria", readout=readout)
 
     pairs = torch.triu_indices(MOST_NODES, MOST_NODES, 1)
     yield widgets.GraphDrum(edges=pairs[:, :: -(-pairs.shape[1] // MOST_SPRINGS)])
     molecules = [m for m in load_molecules() if len(m.element) == MOST_ATOMS][:MOST_MOLECULES]
-    network = molecule_network(d=32, layers=3)
-    yield make("GraphPlayground", molecules=molecules, network=network)
+    network = small.molecule_network(d=32, layers=3)
+    yield small.make("GraphPlayground", molecules=molecules, network=network)
 
-    queries = {f"Who is number {i}?": drawn(64, seed=i) for i in range(13)}
+    queries = {f"Who is number {i}?": small.drawn(64, seed=i) for i in range(13)}
     images = np.random.default_rng(0).uniform(size=(5, 8, 8))
-    given = {"score": drawn(5), "keys": drawn(5, 64), "queries": queries}
+    given = {"score": small.drawn(5), "keys": small.drawn(5, 64), "queries": queries}
     yield widgets.PartyMemory(images, list("abcde"), **given)
-    yield widgets.PositionExplorer(tokens=48, d_model=32, learned=drawn(48, 32))
-    yield make("SymplecticityMeter", z=drawn(6, 2, scale=0.5))
-    yield widgets.TileStepper(*drawn(3, 24, 8))
+    yield widgets.PositionExplorer(tokens=48, d_model=32, learned=small.drawn(48, 32))
+    yield small.make("SymplecticityMeter", z=small.drawn(6, 2, scale=0.5))
+    yield widgets.TileStepper(*small.drawn(3, 24, 8))
     strips = {claim.lecture: name for name, claim in CLAIMS.items()}
     yield max(map(widgets.BreakIt, strips.values()), key=lambda strip: len(str(strip._esm)))
 
@@ -97,18 +84,18 @@ GPT = {"d": 48, "heads": 4, "layers": 3, "tokens": 64, "d_hidden": 228}
 def test_a_page_has_as_many_bits_as_fit_into_its_budget():
     word = "strengthsstrengt"
     told = {"alphabet": LETTERS, "word": word, "hidden": range(16), "words": [word] * 8}
-    hider = make("LetterHider", model=encoder(27, **HIDER), **told)
+    hider = small.make("LetterHider", model=small.encoder(27, **HIDER), **told)
     assert hider.bits == 7
-    assert len(payload_text(hider).encode()) < 60_000
-    gpt = make("TinyGPT", model=decoder(27, **GPT), alphabet=LETTERS, prompt="mar")
+    assert len(small.payload_text(hider).encode()) < 60_000
+    gpt = small.make("TinyGPT", model=small.decoder(27, **GPT), alphabet=LETTERS, prompt="mar")
     assert gpt.bits == 11
     assert bytes_of(gpt) <= 250_000
     names = tuple(f"star {n}: {'x' * 70}" for n in range(16))
-    stars = watched_stars(names, nights=(120,) * 16, days=399)
-    many = jets((48,) * MOST_JETS, places=48)
+    stars = small.watched_stars(names, nights=(120,) * 16, days=399)
+    many = small.jets((48,) * MOST_JETS, places=48)
     for widget in (
-        widgets.StarExplorer(stars, astromer=astromer(80, heads=4, d_hidden=320)),
-        widgets.JetExplorer(particle_transformer(56, heads=8, layers=3), many),
+        widgets.StarExplorer(stars, astromer=small.astromer(80, heads=4, d_hidden=320)),
+        widgets.JetExplorer(small.particle_transformer(56, heads=8, layers=3), many),
     ):
         assert 6 <= widget.bits <= 8
         assert 180_000 < bytes_of(widget) < 250_000
@@ -119,7 +106,7 @@ def test_a_trained_model_of_the_course_is_rounded_little_and_its_page_is_not_too
     places = read_off(np.linspace(0, 1, 16))
     for widget, bits, most_bytes in (
         (widgets.BasisExplorer(*load_rod_field(), points=places), 8, 67_000),
-        (make("GraphPlayground", network=MoleculeNetwork()), 12, 60_000),
+        (small.make("GraphPlayground", network=MoleculeNetwork()), 12, 60_000),
         (widgets.LatentExplorer(vae, load_typefaces()), 6, 250_000),
         *(
             (widgets.StarExplorer(watched, astromer=load_astromer(clock)[0]), 8, 150_000)
