@@ -18,7 +18,7 @@ from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.models.deep_stacks import deep_stack
-from course_lib.recurrent import RNN
+from course_lib.recurrent import rnn_step
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
 
@@ -46,7 +46,7 @@ def spectral_radius(state: dict[str, Any]) -> Readings:
     matrix = turning(state["radius"], state["angle"], state["stretch"])
     start = tensor([0.8, 0.4])
     slopes = torch.autograd.functional.jacobian(
-        lambda h: run(matrix, h, steps=40, tanh=state["tanh"])[-1], start
+        lambda h: run(matrix, h, steps=40, tanh=state["tanh"]), start
     )
     told = {"norm": matrix} if state["stretch"] > 1 else {}
     return {
@@ -62,15 +62,12 @@ def turning(radius: float, degrees: float, stretch: float) -> Tensor:
     return radius * stretched @ turn @ stretched.inverse()
 
 
-def run(matrix: Tensor, start: Tensor, *, steps: int, tanh: bool) -> Tensor:
-    """The states of a network without input; with tanh, that of course_lib."""
-    if tanh:
-        cell = RNN(1, 2).double().requires_grad_(requires_grad=False)
-        weights = {name: torch.zeros_like(p) for name, p in cell.state_dict().items()}
-        cell.load_state_dict(weights | {"weight_hh_l0": matrix})
-        return torch.cat([start[None], cell(torch.zeros(steps, 1).double(), start)[0]])
-    powers = [torch.linalg.matrix_power(matrix, t) for t in range(steps + 1)]
-    return torch.stack(powers) @ start
+def run(matrix: Tensor, state: Tensor, *, steps: int, tanh: bool) -> Tensor:
+    """The last state of a network without input."""
+    for _ in range(steps):
+        state = matrix @ state
+        state = rnn_step(torch.zeros_like(state), state) if tanh else state
+    return state
 
 
 def roofline(state: dict[str, Any]) -> Readings:
@@ -307,11 +304,6 @@ def graph_of(name: str) -> Graph:
     return Graph.undirected(torch.eye(count).double(), pairs)
 
 
-def with_edge(graph: Graph, one: int, other: int) -> Graph:
-    more = torch.tensor([[one, other], [other, one]])
-    return dataclasses.replace(graph, edges=torch.cat([graph.edges, more], dim=1))
-
-
 @torch.no_grad()
 def shares_heard(graph: Graph, layer: str, rounds: int) -> Tensor:
     """The share of v in the messages to u, by course_lib's convolutions with weights of one."""
@@ -344,7 +336,8 @@ def listening(state: dict[str, Any]) -> Readings:
     there = far == min(state["rounds"], int(far.max()))
     if state["joined"]:
         there = far.argmax()
-        graph = with_edge(graph, at, there.item())
+        more = torch.tensor([[at, there], [there, at]])
+        graph = dataclasses.replace(graph, edges=torch.cat([graph.edges, more], dim=1))
         far = steps_from(graph, at)
     heard = shares_heard(graph, state["layer"], state["rounds"])
     return {

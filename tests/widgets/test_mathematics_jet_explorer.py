@@ -4,13 +4,7 @@ import numpy as np
 from in_the_page import Javascript, Twice, alike, tensor
 from torch import Tensor
 
-from course_lib.jets import (
-    delta_phi,
-    four_momenta,
-    invariant_mass,
-    measured,
-    rapidity,
-)
+from course_lib.jets import delta_phi, four_momenta, invariant_mass, measured, rapidity
 from course_lib.jets.features import MASSES
 
 JETS = "js/maths/jets.js"

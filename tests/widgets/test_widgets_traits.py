@@ -5,19 +5,8 @@ import pytest
 import torch
 import traitlets
 
+from course_lib.widgets import traits
 from course_lib.widgets.base import Widget
-from course_lib.widgets.traits import (
-    LONGEST_NAME,
-    Array,
-    Choice,
-    Data,
-    Index,
-    Integer,
-    Number,
-    Several,
-    Switch,
-    Text,
-)
 
 # Traits check their own values, and their messages are tested here.
 
@@ -33,24 +22,26 @@ class Sampler(Widget):
 
     _module = "soft_lookup.js"
 
-    names = Several(Text(), "guests", distinct=True, least=2, most=3, read_only=True)
-    places = Array("guests", "xy=2", within=2, called="points")
-    alphabet = Text(default="abc", distinct=True, shortest=1, read_only=True)
-    table = Array("rows", "columns", most={"rows columns": 6, "rows": 4}, optional=True)
-    ink = Array("height", within=(0, 1), default=[0.5])
-    modes = Data(lambda self: ["on", "off"] if len(self.names) == 3 else ["on"])
-    switch = Switch(default=False)
-    level = Number(0, 1, default=0.5)
-    count = Integer(2, 8, default=2, rule=even)
-    word = Text(alphabet=lambda self: self.alphabet, shortest=1, longest=5, default="abc")
-    rest = Text(longest=lambda self: 6 - len(self.word), default="")
-    letter = Index(of=lambda self: len(self.word), default=lambda self: len(self.word) - 1)
-    place = Index(of=lambda self: len(self.word), unset=True)
-    hidden = Several(Index(of=lambda self: len(self.word)), default=())
-    most = Integer(0, lambda self: len(self.word), default=0)
-    colour = Choice("red", "blue", default="red")
-    size = Choice(1, 2, default=1)
-    mode = Choice("on", offered=lambda self: self.modes, needs={"off": "3 names"}, default="on")
+    names = traits.Several(traits.Text(), "guests", distinct=True, least=2, most=3, read_only=True)
+    places = traits.Array("guests", "xy=2", within=2, called="points")
+    alphabet = traits.Text(default="abc", distinct=True, shortest=1, read_only=True)
+    table = traits.Array("rows", "columns", most={"rows columns": 6, "rows": 4}, optional=True)
+    ink = traits.Array("height", within=(0, 1), default=[0.5])
+    modes = traits.Data(lambda self: ["on", "off"] if len(self.names) == 3 else ["on"])
+    switch = traits.Switch(default=False)
+    level = traits.Number(0, 1, default=0.5)
+    count = traits.Integer(2, 8, default=2, rule=even)
+    word = traits.Text(alphabet=lambda self: self.alphabet, shortest=1, longest=5, default="abc")
+    rest = traits.Text(longest=lambda self: 6 - len(self.word), default="")
+    letter = traits.Index(of=lambda self: len(self.word), default=lambda self: len(self.word) - 1)
+    place = traits.Index(of=lambda self: len(self.word), unset=True)
+    hidden = traits.Several(traits.Index(of=lambda self: len(self.word)), default=())
+    most = traits.Integer(0, lambda self: len(self.word), default=0)
+    colour = traits.Choice("red", "blue", default="red")
+    size = traits.Choice(1, 2, default=1)
+    mode = traits.Choice(
+        "on", offered=lambda self: self.modes, needs={"off": "3 names"}, default="on"
+    )
 
     def describe(self) -> str:
         return "A sampler."
@@ -129,7 +120,7 @@ def test_a_value_is_refused_by_name_alike_by_a_constructor_and_on_assignment(err
             said = "odd" if (name, value) == ("count", 3) else name
             with pytest.raises(error, match=said) as caught:
                 sampler(**{name: value})
-            assert len(str(caught.value)) < 3 * LONGEST_NAME
+            assert len(str(caught.value)) < 3 * traits.LONGEST_NAME
             if not read_only:
                 with pytest.raises(error, match=said):
                     setattr(widget, trait, value)
@@ -146,12 +137,12 @@ def test_drawn_data_cannot_be_replaced_in_python_or_by_the_page():
 
 
 def test_an_array_that_arrives_broken_is_refused():
-    widget, good = sampler(), Array._encode(np.zeros(2, dtype=np.float32), None)
+    widget, good = sampler(), traits.Array._encode(np.zeros(2, dtype=np.float32), None)
     before = widget.ink
     for value in (
         *(None, "AAAA", [1.0, 2.0], {}, {"shape": [2]}, good | {"shape": [3]}),
         *(good | {"base64": "A"}, good | {"base64": "ä"}, good | {"shape": "2"}),
-        Array._encode(np.array([np.nan, np.inf], dtype=np.float32), None),
+        traits.Array._encode(np.array([np.nan, np.inf], dtype=np.float32), None),
     ):
         with pytest.raises(ValueError, match="ink"):
             widget.set_state({"ink": value})
