@@ -220,23 +220,17 @@ def deep_stack_figure(state: dict[str, Any]) -> Readings:
     return {"left": run["left"][at], "loud": run["loud"][at], "first": run["gradient"][0]}
 
 
-SPELLED = {
-    2986: (
-        "two thousand nine hundred and eighty six",
-        "zwei tausend neun hundert sechs und siebzig",
-    ),
-    7543: (
-        "seven thousand five hundred and forty three",
-        "sieben tausend fünf hundert drei und vierzig",
-    ),
-}
-
-
 def translations() -> dict[str, Any]:
     return {
-        "numbers": list(SPELLED),
-        "read": [words for words, _ in SPELLED.values()],
-        "written": [pieces for _, pieces in SPELLED.values()],
+        "numbers": [2986, 7543],
+        "read": [
+            "two thousand nine hundred and eighty six",
+            "seven thousand five hundred and forty three",
+        ],
+        "written": [
+            "zwei tausend neun hundert sechs und siebzig",
+            "sieben tausend fünf hundert drei und vierzig",
+        ],
         "meant": [
             "zweitausendneunhundertsechsundachtzig",
             "siebentausendfünfhundertdreiundvierzig",

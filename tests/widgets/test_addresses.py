@@ -22,11 +22,9 @@ BY_THE_FIGURE = {
     "BasisExplorer": ["points=0,0;0.5,0", "points=0,0;0.6,0;0.5,0;1,0"],
     "EnergyDrift": ["plane=3", "q=1,2,3", "system=Kepler&q=0,0"],
     "GateExplorer": ["letter=20", "text=a&letter=1"],
-    "GraphDrum": ["node=99"],
     "GraphPlayground": ["drawing=unobtainium", "partner=99"],
     "LetterHider": ["hidden=20", "word=a&place=1"],
     "MechanicsStage": ["system=Kepler&z=0,0,1e-99,1"],
-    "TileStepper": ["step=99"],
     "TinyGPT": ["written=abcdeabcdeabcde"],
 }
 PLANETS = {"EnergyDrift", "MechanicsStage"}

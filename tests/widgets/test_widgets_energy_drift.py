@@ -151,12 +151,9 @@ def test_only_a_stepper_of_sums_and_gradients_is_sent_as_a_program():
     pendulum, q, p = mechanics.Pendulum(), vector(0.7), vector(-0.4)
     (program,) = mine(dt=0.2, steppers={"mine": drift_first, "looped": looped}).programs
     assert program["name"] == "mine"
-    for stepper, made in (
-        (drift_first, program),
-        (with_every_sign, program_of(with_every_sign, pendulum, q, p, 0.3)),
-    ):
-        found = run_program(made, pendulum, q, p, 0.3)
-        assert all(map(torch.allclose, found, stepper(pendulum, q, p, 0.3)))
+    made = program_of(with_every_sign, pendulum, q, p, 0.3)
+    found = run_program(made, pendulum, q, p, 0.2)
+    assert all(map(torch.allclose, found, with_every_sign(pendulum, q, p, 0.2)))
     bent = lambda _system, q, p, _dt: (q.sin(), p)  # noqa: E731
     for stepper in (looped, bent, mechanics.implicit_midpoint):
         for unit in (1, 1e-9):
