@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 
 from course_lib.widgets.modules import module_source
 
-DRAWS = 200
+DRAWS = 100
 
 Javascript = Callable[[str, str, list[list[Any]]], list[Any]]
 Draw = Callable[[np.random.Generator], Sequence[Any]]
@@ -41,7 +41,6 @@ class Twice:
     javascript: str
     python: Callable[..., Any]
     draw: Draw | None = None
-    draws: int = DRAWS
     cases: Sequence[Sequence[Any]] = ()  # in addition to random ones
     rtol: float = 1e-6
     atol: float = 1e-6
@@ -51,10 +50,9 @@ class Twice:
 
 
 def alike(*rows: Twice) -> Callable[..., None]:
-
     @pytest.mark.parametrize("row", rows, ids=str)
     def in_the_page_as_in_python(blank: Page, random: np.random.Generator, row: Twice) -> None:
-        drawn = [row.draw(random) for _ in range(row.draws)] if row.draw else []
+        drawn = [row.draw(random) for _ in range(DRAWS)] if row.draw else []
         cases = [*drawn, *row.cases]
         found_all = called(blank, row.module, row.javascript, cases)
         for given, found in zip(cases, found_all, strict=True):

@@ -58,7 +58,6 @@ test_what_circles_in_graph_drum_is_what_hodge_leaves = alike(
           inModes(laplacianModes(nodes, pairs), Array(nodes).fill(0), currents).circling""",
         circling,
         drums,
-        draws=10,
         cases=SPECIAL,
     ),
 )

@@ -153,7 +153,6 @@ test_tiny_gpt_reads_and_draws_letters_as_in_course_lib = alike(
         "drawFrom",
         drawn,
         shares,
-        draws=400,
         cases=[*([[0.0, 0.3, 0.7 - 1e-12, 0.0], u] for u in (0.0, 1 - 2**-32, 1 - 1e-16))],
     ),
 )

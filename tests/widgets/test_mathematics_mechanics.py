@@ -192,7 +192,7 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
         tumble,
         cases=[*itertools.product(TUMBLES, (7, 7.25), (0.1,)), (TUMBLES[-1], 7, 8.0)],
     ),
-    Twice(MECHANICS, "envelope", envelope, stretches_of_numbers, draws=50, rtol=0, atol=0),
+    Twice(MECHANICS, "envelope", envelope, stretches_of_numbers, rtol=0, atol=0),
     Twice(
         MECHANICS,
         "glassOf",
@@ -204,7 +204,6 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
         "(total) => stretches(total, Math.min(BINS, total))".replace("BINS", str(BINS)),
         lambda total: stretches(int(total)),
         lambda random: [random.integers(1, 20_001)],
-        draws=50,
         cases=[[total] for total in (1, 2, BINS, BINS + 1, 10_001, 20_001)],
         rtol=0,
     ),

@@ -88,7 +88,6 @@ test_stars_are_folded_fitted_and_believed_as_in_course_lib = alike(
         "lombScargle",
         lambda curve, f: lomb_scargle(*columns(curve), tensor(f))[0],
         lambda random: [curve(random, 4), random.uniform(0.01, 5, size=60)],
-        draws=20,
         cases=[
             few_phases([0.4, 3.4], [0.31, 1.31, 0.69]),
             few_phases([0.1, 0.6, 1.1, 1.6, 3.1], [1.0, 2.0]),
@@ -105,7 +104,6 @@ test_stars_are_folded_fitted_and_believed_as_in_course_lib = alike(
         }}""",
         band,
         bands,
-        draws=20,
     ),
     Twice(
         ASTROMER,
@@ -113,6 +111,5 @@ test_stars_are_folded_fitted_and_believed_as_in_course_lib = alike(
           beliefAt(unpackAstromer(facts, weights), curve, hidden, times)""",
         belief,
         clocked,
-        draws=20,
     ),
 )
