@@ -82,15 +82,10 @@ def test_a_function_of_the_reader_is_named_with_what_it_changed_most(alone: Alon
     agrees_with_course_lib(widget)
 
 
-def readable(**changes: object) -> AttentionExplorer:
-    causal = np.tril(np.ones((4, 4))) / np.arange(1, 5)[:, None]
-    letters = ["a", "b", "c", "d"]
-    options = {"guesses": np.eye(4)[[1, 2, 0, 3]], "vocabulary": letters, "query": 2} | changes
-    return AttentionExplorer(letters, causal[None, None], **options)
-
-
 def test_a_text_is_read_once_token_by_token_until_a_hand_chooses_one(alone: Alone):
-    widget = alone(readable(), clock=True)
+    letters, causal = list("abcd"), np.tril(np.ones((4, 4))) / np.arange(1, 5)[:, None]
+    told = {"guesses": np.eye(4)[[1, 2, 0, 3]], "vocabulary": letters, "query": 2}
+    widget = alone(AttentionExplorer(letters, causal[None, None], **told), clock=True)
     widget.evaluate(NOTE_VALUES, "query")
     seen = widget.locator(".cw-guess")
     assert (state_of(widget)["query"], seen.count()) == (0, 1)

@@ -16,8 +16,8 @@ BARS = "Letter whose numbers"
 GUESS = "Letter that you think the model expects"
 
 
-parts = {"model": encoder(tokens=10), "alphabet": ALPHABET, "word": "bead cab", "words": []}
-shown = shows("LetterHider", **parts, hidden=[], guess_first=False, heads=True)
+PARTS = {"model": encoder(tokens=10), "alphabet": ALPHABET, "word": "bead cab", "words": []}
+shown = shows("LetterHider", **PARTS, hidden=[], guess_first=False, heads=True)
 
 
 def tile(widget: Locator, place: int) -> Locator:

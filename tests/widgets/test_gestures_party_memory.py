@@ -26,7 +26,7 @@ def party(alone: Alone, window: dict[str, Any] | None = None, **given: Any) -> L
     return alone(PartyMemory(images, names, **options), **window or {})
 
 
-def asked(alone: Alone, window: dict[str, Any] | None = None, **given: Any) -> Locator:
+def asked(alone: Alone, window: dict[str, Any], **given: Any) -> Locator:
     return party(alone, window, **{"mode": "query", "question": "Who is late?"} | given)
 
 
@@ -42,7 +42,6 @@ def test_a_picture_of_one_row_or_column_is_remembered_in_every_way(
     for mode in state_of(widget)["modes"]:
         send(widget, mode=mode)
         agrees_with_course_lib(widget)
-        assert "NaN" not in widget.inner_html()
     for picture in widget.locator("canvas:visible").all():
         box = picture.bounding_box()
         assert min(box["width"], box["height"]) >= 12
