@@ -14,15 +14,18 @@ from torch.nn import functional as F
 
 from course_lib.jets import (
     FEATURES,
+    PARTICLES,
     SUMMARY,
     jet_summary,
     pairwise_features,
+    particle_features,
 )
 from course_lib.models.tagging import (
     TAGGERS,
     DeepSet,
     evaluate,
     jet_inputs,
+    kinds_alone,
     load_jets,
     logits_of,
     mirrored,
@@ -151,3 +154,14 @@ def test_rejection_follows_from_the_roc_curve() -> None:
         again = rejection(logits, label, signal="Wqq", efficiency=efficiency, **called)
         assert again == found
     assert rejection(100 * F.one_hot(label, 5).float(), label, signal="top") == math.inf
+
+
+def test_kinds_alone_gives_kinds_and_charges_and_nothing_else() -> None:
+    some = SIDES.test[:40]
+    inputs = kinds_alone(some, above=2.0)
+    light = some[some.label < 2]
+    assert (inputs.label == light.label).all()
+    assert (inputs.valid == (light.pt > 2.0)).all()
+    known = [k for k in range(len(FEATURES)) if (inputs.features[..., k] != 0).any()]
+    assert {"charge", "photon"} <= {FEATURES[k] for k in known} <= {"charge", *PARTICLES}
+    assert_close(inputs.features[..., known], particle_features(light)[..., known])

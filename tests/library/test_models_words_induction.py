@@ -37,6 +37,16 @@ def test_a_reader_is_causal() -> None:
         assert torch.allclose(reader.weights(ids).sum(-1), torch.ones(()), atol=1e-5)
 
 
+def test_a_told_reader_is_given_the_letter_before() -> None:
+    seed(0)
+    reader = ToldReader()
+    ids = STRINGS.ids[:1].clone()
+    there = reader.states(ids)[0]
+    ids[0, 4] = (ids[0, 4] + 1) % 26
+    changed = (reader.states(ids)[0] != there).any(-1)[0]
+    assert changed.nonzero().flatten().tolist() == [4, 5]
+
+
 def test_scores_of_heads_follow_from_the_weights() -> None:
     seed(0)
     reader = StringReader(layers=1)

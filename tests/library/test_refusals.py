@@ -122,7 +122,6 @@ def of_transformer() -> Rows:
         (lambda: attention(x, x, position=torch.arange(3)), V, "position"),
         (lambda: model(IDS[:, :0]), V, "ids"),
         (lambda: model(IDS + 9), V, "ids"),
-        (lambda: model(IDS.repeat(1, 5)), V, "15 tokens"),
         (lambda: crossed(IDS), V, "context"),
         (lambda: model(IDS, context=x), V, "context"),
         (lambda: model(IDS, filled(model, 3, 2)), V, "cache"),
@@ -161,7 +160,6 @@ def of_masked_language_model() -> Rows:
         (lambda: model(IDS.repeat(1, 2)), V, "6 tokens"),
         (lambda: model.attention_weights(IDS, valid=IDS > 3), V, "sequence (0,)"),
         (lambda: hide(mask=11), V, "mask"),
-        (lambda: hide(valid=~valid), V, "sequence (0,)"),
         (lambda: loss(logits, IDS, ~valid), V, "nothing to guess"),
     ]
 
@@ -486,7 +484,6 @@ def of_stars() -> Rows:
         (lambda: curves(time=time.flip(1)), V, "time"),
         (lambda: curves(valid=time < 1), V, "1 observation"),
         (lambda: curves().in_turns(torch.zeros(2)), V, "period"),
-        (lambda: light_curves.phase(time, -torch.ones(2)), V, "period"),
         (lambda: light_curves.frequency_ladder(5, shortest=3, longest=2), V, "shortest"),
         (lambda: power(time, ones, ones, seen=time < 1), V, "observation"),
         (lambda: power(time, ones, 0 * ones), V, "error"),

@@ -98,12 +98,6 @@ def test_a_definition_is_found_wherever_it_stands_and_refused_if_there_is_not_ju
             listings.source_of(library, name)
 
 
-@pytest.mark.usefixtures("library")
-def test_an_excerpt_is_the_lines_between_two_at_the_margin():
-    page = listings.excerpt("library.py", "later", "deep =", "if deep")
-    assert text_of(page) == 'in laterdeep = "</pre></div>"\nif deep:\n\n'
-
-
 def test_a_listing_shows_the_comments_and_docstrings_of_the_day_the_page_is_written(library):
     page = "<p>before</p>".join(
         [
