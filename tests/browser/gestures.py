@@ -44,6 +44,13 @@ SNAPSHOT = f"""(el) => JSON.stringify([({STATE})(el),
   [...el.querySelectorAll("output")].map((text) => text.textContent)])"""
 
 
+PUT = """(slider, share) => {
+  slider.value = Number(slider.min) + share * (slider.max - slider.min);
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  return Number(slider.value);
+}"""
+
+
 def name_of(control: Locator) -> str:
     return control.evaluate(NAME)
 
@@ -92,24 +99,13 @@ def press(widget: Locator, name: str, *, exact: bool = False) -> None:
     widget.get_by_role("button", name=name, exact=exact).click()
 
 
-def put(slider: Locator, share: float) -> float:
-    """Set a native slider in one action; return its value."""
-    return slider.evaluate(
-        """(slider, share) => {
-          slider.value = Number(slider.min) + share * (slider.max - slider.min);
-          slider.dispatchEvent(new Event("input", { bubbles: true }));
-          return Number(slider.value);
-        }""",
-        share,
-    )
-
-
 def time_of(widget: Locator) -> float:
     return float(widget.locator("[data-time]").get_attribute("data-time"))
 
 
 def look_at_time(widget: Locator, share: float) -> None:
-    moment = put(widget.get_by_role("slider", name="Time"), share)
+    """Set the slider of time in one action."""
+    moment = widget.get_by_role("slider", name="Time").evaluate(PUT, share)
 
     def is_there() -> None:
         assert math.isclose(time_of(widget), moment, abs_tol=1e-6)

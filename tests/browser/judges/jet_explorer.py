@@ -1,6 +1,3 @@
-import functools
-import json
-
 import torch
 from in_the_page import assert_close, tensor
 from reading import agrees
@@ -41,11 +38,6 @@ READ = scraper("""return {
 };""")
 
 
-@functools.lru_cache(maxsize=8)
-def network_that_travelled(facts: str, weights: str) -> ParticleTransformer:
-    return network_of(json.loads(facts), json.loads(weights)).double()
-
-
 def attention_weights_of(model: ParticleTransformer, features: Tensor, pairs: Tensor) -> Tensor:
     """The attention weights: layers, jets, heads, queries, keys."""
     weights = []
@@ -75,7 +67,7 @@ def displayed(state: Found, page: Found) -> None:
         assert page["links"] == {}
         return
     jet = jet_of(entry, there)
-    model = network_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
+    model = network_of(state["facts"], state["weights"]).double()
     features, pairs = particle_features(jet).double(), pairwise_features(jet.momenta)
     with torch.no_grad():
         said = model(features, pairs).softmax(dim=-1)[0]

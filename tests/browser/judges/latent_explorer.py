@@ -1,6 +1,4 @@
 import base64
-import functools
-import json
 
 import numpy as np
 import torch
@@ -10,7 +8,7 @@ from scipy.stats import chi2
 from small_widgets import MONO, TYPEFACES, typefaces
 from torch import Tensor
 
-from course_lib.models.typefaces import SIZE, AlphabetDecoder, load_typefaces
+from course_lib.models.typefaces import SIZE, load_typefaces
 from course_lib.widgets.latent_explorer import decoder_of
 from course_lib.widgets.packed_weights import unpack
 
@@ -39,11 +37,6 @@ READ = scraper("""
     axes: all(".cw-x-axes .cw-control"),
   };
 """)
-
-
-@functools.lru_cache(maxsize=8)
-def decoder_that_travelled(facts: str, weights: str) -> AlphabetDecoder:
-    return decoder_of(json.loads(facts), json.loads(weights)).double()
 
 
 def assert_letters(ink: str | None, picture: Tensor) -> None:
@@ -78,9 +71,9 @@ def place_of(state: Found, z: Tensor) -> list[float]:
 
 def displayed(state: Found, page: Found) -> None:
     facts, faces, codes, z = state["facts"], state["faces"], codes_of(state), tensor(page["z"])
-    decoder = decoder_that_travelled(*(json.dumps(state[name]) for name in ("facts", "weights")))
     with torch.no_grad():
-        assert_letters(page["drawn"], decoder(z))
+        drawn = decoder_of(facts, state["weights"]).double()(z)
+    assert_letters(page["drawn"], drawn)
 
     far = (codes - z).norm(dim=1)
     assert ("again" in page["drawing"]) == bool((far < 1e-4).any())
