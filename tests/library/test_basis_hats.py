@@ -42,10 +42,6 @@ def between(nodes: Tensor, count: int = 50, seed: int = 1) -> Tensor:
     return torch.cat([nodes[0] + share * (nodes[-1] - nodes[0]), nodes]).clamp(nodes[0], nodes[-1])
 
 
-def even(count: int) -> Tensor:
-    return torch.linspace(0, 1, count, dtype=torch.float64)
-
-
 @given(st.integers(2, 12), SEEDS)
 def test_interpolation_by_hats_is_that_of_numpy(count: int, seed: int) -> None:
     nodes = uneven(count, seed)

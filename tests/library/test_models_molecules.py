@@ -21,7 +21,6 @@ from course_lib.support.training import seed
 MOLECULES = load_molecules()
 BY_NAME = {molecule.name: molecule for molecule in MOLECULES}
 CAFFEINE = BY_NAME["caffeine"]
-RING = [(i, (i + 1) % 6, 4) for i in range(6)]
 
 
 def redrawn(molecule: Molecule, *, hydrogens: bool) -> Molecule:
