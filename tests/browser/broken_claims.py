@@ -25,36 +25,25 @@ from course_lib.position import rotary, sinusoidal
 from course_lib.recurrent import RNN
 
 Case = SimpleNamespace
-RESIDUALS: dict[str, Callable[[Case, float], Tensor | float]] = {}
 PLACES = {"order", "cut", "edges", "from", "text"}
 
 
 def residual(claim: str, case: dict[str, Any], bend: float) -> float:
     given = {n: torch.tensor(v).long() if n in PLACES else tensor(v) for n, v in case.items()}
-    return float(RESIDUALS[claim](Case(**given), bend))
-
-
-def of(claim: str) -> Callable[[Any], Any]:
-    def known(function: Any) -> Any:
-        RESIDUALS[claim] = function
-        return function
-
-    return known
+    return float(globals()[claim.replace("-", "_")](Case(**given), bend))
 
 
 def apart(one: Tensor, other: Tensor) -> Tensor:
     return (one - other).abs().max()
 
 
-@of("softmax-shares")
-def _(case: Case, _bend: float) -> Tensor:
+def softmax_shares(case: Case, _bend: float) -> Tensor:
     one = torch.eye(len(case.score), dtype=torch.float64)
     gates = (gated_memory(one, score) for score in (case.score + case.shift, case.score))
     return apart(*(gate / gate.sum() for gate in gates))
 
 
-@of("equal-lengths")
-def _(case: Case, bend: float) -> Tensor:
+def equal_lengths(case: Case, bend: float) -> Tensor:
     length, scale = 1 + 0.9 * bend * case.length, 2 / case.temperature.item()
     key = length[:, None] * torch.stack([case.angle.cos(), case.angle.sin()], -1)
     bias = -key.square().sum(-1)[None] / case.temperature
@@ -70,67 +59,58 @@ def reordered(case: Case, layer: Callable[[Tensor], Tensor]) -> Tensor:
     return apart(layer(case.x[case.order]), layer(case.x)[case.order])
 
 
-@of("causal-past")
-def _(case: Case, bend: float) -> Tensor:
+def causal_past(case: Case, bend: float) -> Tensor:
     t = int(case.t) + 1
     mask = torch.ones(len(case.x), len(case.x), dtype=torch.bool).tril(int(bend))
     changed = torch.cat([case.x[:t], case.other[t:]])
     return apart(attended(case.x, mask)[:t], attended(changed, mask)[:t])
 
 
-@of("any-order")
-def _(case: Case, bend: float) -> Tensor:
+def any_order(case: Case, bend: float) -> Tensor:
     mask = causal_mask(len(case.x)) if bend else None
     return reordered(case, lambda x: attended(x, mask))
 
 
-@of("places-do-not-matter")
-def _(case: Case, bend: float) -> Tensor:
+def places_do_not_matter(case: Case, bend: float) -> Tensor:
     place = bend * sinusoidal(len(case.x), 2, dtype=torch.float64)[:, : case.x.shape[1]]
     return reordered(case, lambda x: attended(x + place))
 
 
-@of("difference-alone")
-def _(case: Case, bend: float) -> Tensor:
+def difference_alone(case: Case, bend: float) -> Tensor:
     by = tensor([0, case.move])
     queries = rotary(case.q.flatten().expand(2, -1), position=(1 + bend) * (case.s + by))
     keys = rotary(case.k.flatten().expand(2, -1), position=case.t + by)
     return apart(*(queries * keys).sum(-1))
 
 
-@of("cache-pieces")
-def _(case: Case, bend: float) -> Tensor:
+def cache_pieces(case: Case, bend: float) -> Tensor:
     second, kept = case.x[case.cut :], case.x[int(bend) :]
     mask = torch.ones(len(second), len(kept), dtype=torch.bool).tril(len(kept) - len(second))
     pieces = attention(second, kept, kept, mask=mask)
     return apart(attended(case.x, causal_mask(len(case.x)))[case.cut :], pieces)
 
 
-@of("draft-and-judge")
-def _(case: Case, bend: float) -> Tensor:
+def draft_and_judge(case: Case, bend: float) -> Tensor:
     p, q = case.p / case.p.sum(), case.q / case.q.sum()
     kept = q * (p / q + bend).clamp(max=1)
     left = (p - q).clamp(min=0)
     return apart(kept + (1 - kept.sum()) * (left / left.sum() if left.sum() > 0 else left), p)
 
 
-@of("hats-are-straight")
-def _(case: Case, _bend: float) -> Tensor:
+def hats_are_straight(case: Case, _bend: float) -> Tensor:
     basis = softmax_basis(case.x[None], case.nodes, case.nodes.diff().mean().item() ** 2)
     return apart(basis @ case.y, tensor(np.interp(case.x, case.nodes, case.y)))
 
 
-@of("basis-is-attention")
-def _(case: Case, bend: float) -> Tensor:
+def basis_is_attention(case: Case, bend: float) -> Tensor:
     x, nodes, temperature = case.x[None], case.nodes, case.temperature.item()
     bias = -(1 - bend) * nodes.square()[None] / temperature
     weights = attention_weights(x[:, None], nodes[:, None], scale=2 / temperature, bias=bias)
     return apart(weights, softmax_basis(x, nodes, temperature))
 
 
-@of("read-in-pieces")
 @torch.no_grad()
-def _(case: Case, bend: float) -> Tensor:
+def read_in_pieces(case: Case, bend: float) -> Tensor:
     network = RNN(2, 2).double()
     parts = case.rows[:, :2], case.rows[:, 2:4], case.rows[:, 4], case.rows[:, 5]
     names = "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"
@@ -140,8 +120,7 @@ def _(case: Case, bend: float) -> Tensor:
     return apart(network(x[case.cut :], (1 - bend) * between)[1], network(x)[1])
 
 
-@of("any-grouping")
-def _(case: Case, _bend: float) -> Tensor:
+def any_grouping(case: Case, _bend: float) -> Tensor:
     def join(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         return second[0] * first[0], (second[0] * first[1] + second[1]).tanh()
 
@@ -150,16 +129,14 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(reduce(join, steps)[1], from_right[1])
 
 
-@of("padding")
-def _(case: Case, bend: float) -> Tensor:
+def padding(case: Case, bend: float) -> Tensor:
     x, padding = case.x, case.padding
     valid = torch.arange(len(x) + len(padding)) < len(x) + bend * len(padding)
     beside = attended(torch.cat([x, padding]), valid.expand(len(valid), -1))
     return apart(beside[: len(x)], attended(x))
 
 
-@of("all-paths")
-def _(case: Case, bend: float) -> Tensor:
+def all_paths(case: Case, bend: float) -> Tensor:
     eye = torch.eye(case.layers.shape[1], dtype=torch.float64)
     paths = sum(
         reduce(lambda path, J: J @ path, chosen, eye)
@@ -179,8 +156,7 @@ def rounds_of(x: Tensor, edges: Tensor, rounds: int) -> Tensor:
     return x
 
 
-@of("renumbered")
-def _(case: Case, bend: float) -> Tensor:
+def renumbered(case: Case, bend: float) -> Tensor:
     def layer(x: Tensor, edges: Tensor) -> Tensor:
         number = torch.zeros_like(x)
         number[:, 0] = bend * torch.arange(len(x))
@@ -190,8 +166,7 @@ def _(case: Case, bend: float) -> Tensor:
     return apart(layer(case.x[order], order.argsort()[edges]), layer(case.x, edges)[order])
 
 
-@of("two-rounds")
-def _(case: Case, _bend: float) -> Tensor:
+def two_rounds(case: Case, _bend: float) -> Tensor:
     edges, start, nodes = edges_of(case), vars(case)["from"], len(case.x)
     far = rounds_of(torch.eye(nodes, dtype=torch.float64), edges, 2)[:, start] == 0
     # All nodes are joined to a hub.
@@ -202,8 +177,7 @@ def _(case: Case, _bend: float) -> Tensor:
     return moved.abs().max() if far.any() else tensor(0.0)
 
 
-@of("adjoint")
-def _(case: Case, bend: float) -> Tensor:
+def adjoint(case: Case, bend: float) -> Tensor:
     f, edges = case.f[:, None], torch.triu_indices(len(case.f), len(case.f), 1)
     flow = case.g[*edges][:, None]
     inflow = divergence(flow, edges, len(f))
@@ -211,8 +185,7 @@ def _(case: Case, bend: float) -> Tensor:
     return apart((f * inflow).sum(), (gradient(f, edges) * flow).sum())
 
 
-@of("wave-energy")
-def _(case: Case, _bend: float) -> Tensor:
+def wave_energy(case: Case, _bend: float) -> Tensor:
     q = case.q
     d = gradient(torch.eye(len(q), dtype=q.dtype), edges_of(case))
     size = len(q) + len(d)
@@ -223,15 +196,13 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(end @ end, start @ start) / 2
 
 
-@of("price-of-a-cloud")
-def _(case: Case, _bend: float) -> Tensor:
+def price_of_a_cloud(case: Case, _bend: float) -> Tensor:
     posterior, prior = Normal(case.mean, case.sigma), Normal(torch.zeros_like(case.mean), 1.0)
     price = kl_to_standard_normal(case.mean, case.sigma.log())
     return apart(price, kl_divergence(posterior, prior).sum())
 
 
-@of("beta-is-noise")
-def _(case: Case, _bend: float) -> Tensor:
+def beta_is_noise(case: Case, _bend: float) -> Tensor:
     def gain(weight: Any) -> Tensor:
         likelihood = Normal(case.guess, case.variance.sqrt()).log_prob(case.x).sum(-1)
         one, other = likelihood - weight * case.kl
@@ -244,8 +215,7 @@ def swing(case: Case) -> tuple[mechanics.Pendulum, Tensor, Tensor, float]:
     return mechanics.Pendulum(), case.q[None], case.p[None], case.h.item()
 
 
-@of("step-areas")
-def _(case: Case, bend: float) -> float:
+def step_areas(case: Case, bend: float) -> float:
     pendulum, *start, h = swing(case)
 
     def with_friction(q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
@@ -255,8 +225,7 @@ def _(case: Case, bend: float) -> float:
     return mechanics.symplecticity_error(with_friction, *start)
 
 
-@of("there-and-back")
-def _(case: Case, _bend: float) -> Tensor:
+def there_and_back(case: Case, _bend: float) -> Tensor:
     pendulum, q, p, h = swing(case)
     there, momentum = mechanics.symplectic_euler(pendulum, q, p, h)
     back, reversed_momentum = mechanics.symplectic_euler(pendulum, there, -momentum, h)
@@ -285,19 +254,16 @@ def asymmetry(force: Force, z: Tensor) -> float:
     return float((M - M.mT).norm() / (M.norm() or 1))
 
 
-@of("symmetric-matrix")
-def _(case: Case, bend: float) -> float:
+def symmetric_matrix(case: Case, bend: float) -> float:
     A = (case.A + case.A.mT) / 2 + bend * (case.A - case.A.mT) / 2
     return asymmetry(force_of(A, "matrix", "shortcut"), case.z)
 
 
-@of("both-terms")
-def _(case: Case, _bend: float) -> float:
+def both_terms(case: Case, _bend: float) -> float:
     return asymmetry(force_of(case.A, "vector", "shortcut"), case.z)
 
 
-@of("pairs-boosted")
-def _(case: Case, _bend: float) -> Tensor:
+def pairs_boosted(case: Case, _bend: float) -> Tensor:
     pt, y, phi = case.pt, case.y, case.phi
     transverse = torch.hypot(pt, case.mass)
     sides = (transverse * y.cosh(), pt * phi.cos(), pt * phi.sin(), transverse * y.sinh())
@@ -312,23 +278,20 @@ def _(case: Case, _bend: float) -> Tensor:
     return apart(features(boosted_along_beam(momenta, case.shift.item())), features(momenta))
 
 
-@of("jet-order")
-def _(case: Case, _bend: float) -> Tensor:
+def jet_order(case: Case, _bend: float) -> Tensor:
     def pooled(x: Tensor) -> Tensor:
         return attention(x, x, x, bias=case.pairs).mean(0)
 
     return apart(pooled(case.x[case.order]), pooled(case.x))
 
 
-@of("same-phase")
-def _(case: Case, bend: float) -> Tensor:
+def same_phase(case: Case, bend: float) -> Tensor:
     nights = torch.stack([case.night, case.night + case.turns * case.period])
     off = apart(*phase(nights[None], case.period[None] * (1 + bend / 10))[0])
     return torch.minimum(off, 1 - off)
 
 
-@of("hidden-stay-hidden")
-def _(case: Case, bend: float) -> Tensor:
+def hidden_stay_hidden(case: Case, bend: float) -> Tensor:
     visible = case.visible
     seen = (torch.arange(len(visible) + 1) < len(visible)).expand(len(visible) + 1, -1)
 
@@ -339,14 +302,12 @@ def _(case: Case, bend: float) -> Tensor:
     return apart(said(case.after), said(case.before))
 
 
-@of("order-of-tiles")
-def _(case: Case, _bend: float) -> Tensor:
+def order_of_tiles(case: Case, _bend: float) -> Tensor:
     whole = attention(case.query[None], case.key, case.value, scale=1.0)
     return apart(case.value.mean(0), whole)
 
 
-@of("keys-shared-out")
-def _(case: Case, _bend: float) -> Tensor:
+def keys_shared_out(case: Case, _bend: float) -> Tensor:
     def read(part: slice) -> Tensor:
         return attention(case.query[None], case.key[part], case.value[part], scale=1.0)
 

@@ -17,10 +17,11 @@ from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.graph import GCNConv, Graph, GraphConv
-from course_lib.models.deep_stacks import deep_stack
+from course_lib.models import deep_stacks
 from course_lib.recurrent import rnn_step
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
+from course_lib.widgets.live_figure import FIGURES
 
 Readings = dict[str, float]
 
@@ -180,7 +181,7 @@ def filled_stack(
     kind: str, draws: Tensor, *, layers: int, d: int, gain: float, biases: bool
 ) -> nn.Sequential:
     """A stack of course_lib with these draws as parameters, layer by layer."""
-    stack = deep_stack(KINDS_OF_STACKS[kind], layers, d).double()
+    stack = deep_stacks.deep_stack(KINDS_OF_STACKS[kind], layers, d).double()
     linears = [linear for layer in stack for linear in (layer.f.expand, layer.f.contract)]
     with torch.no_grad():
         for linear in linears:
@@ -209,7 +210,7 @@ def through_stack(
     }
 
 
-def deep_stack_figure(state: dict[str, Any]) -> Readings:
+def deep_stack(state: dict[str, Any]) -> Readings:
     d, tokens, deepest = 16, 2, 60
     vectors, draws = normals(2 * tokens * d + deepest * 1072, state["seed"]).tensor_split(
         [2 * tokens * d]
@@ -341,16 +342,7 @@ def listening(state: dict[str, Any]) -> Readings:
 
 
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
-    "root-d": root_d,
-    "spectral-radius": spectral_radius,
-    "roofline": roofline,
-    "disc-of-pendulums": disc_of_pendulums,
-    "codes-that-die": codes_that_die,
-    "error-of-blends": error_of_blends,
-    "deep-stack": deep_stack_figure,
-    "translator": translator,
-    "resonance": resonance,
-    "listening": listening,
+    name: globals()[name.replace("-", "_")] for name in FIGURES
 }
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "roofline": lambda: {

@@ -4,14 +4,6 @@ from torch import Tensor
 from course_lib import recurrent
 
 
-def by_hand(from_input: Tensor, from_hidden: Tensor, hidden: Tensor) -> Tensor:
-    d = len(hidden)
-    sums = from_input + from_hidden
-    reset, keep = 1 / (1 + (-sums[:d]).exp()), 1 / (1 + (-sums[d : 2 * d]).exp())
-    proposal = torch.tanh(from_input[2 * d :] + reset * from_hidden[2 * d :])
-    return proposal + keep * (hidden - proposal)
-
-
 def from_the_end(weight: Tensor, hidden: Tensor) -> Tensor:
     product = torch.eye(len(weight))
     for state in hidden.flip(0):
@@ -20,7 +12,7 @@ def from_the_end(weight: Tensor, hidden: Tensor) -> Tensor:
 
 
 RIGHT = {
-    "gru_step": [recurrent.gru_step, by_hand],
+    "gru_step": [recurrent.gru_step],
     "rnn_jacobian": [from_the_end],
 }
 

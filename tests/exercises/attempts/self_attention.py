@@ -7,21 +7,13 @@ from torch import Tensor
 from course_lib import attention
 
 
-def looped_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    rows = []
-    for q in query:
-        grown = torch.stack([(q @ k / len(q) ** 0.5).exp() for k in key])
-        rows.append(sum(w * v for w, v in zip(grown / grown.sum(), value, strict=True)))
-    return torch.stack(rows)
-
-
 def sliced_heads(x: Tensor, heads: int) -> Tensor:
     return torch.stack(x.chunk(heads, dim=-1), dim=1)
 
 
 RIGHT = {
     "causal_mask": [attention.causal_mask, lambda tokens: np.tri(tokens, dtype=bool)],
-    "attention": [attention.attention, looped_attention],
+    "attention": [attention.attention],
     "split_heads": [
         sliced_heads,
         lambda x, heads: x.requires_grad_().unflatten(-1, (heads, -1)).transpose(1, 2),
