@@ -15,15 +15,6 @@ def test_a_learned_table_is_offered_once_it_is_given_and_shown_up_to_the_number_
     np.testing.assert_array_equal(found.learned, weight[:8].detach().numpy())
 
 
-def test_a_query_and_a_key_that_are_not_given_are_drawn_from_the_seed():
-    first, again, other = (make("PositionExplorer", seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal([first.query, first.key], [again.query, again.key])
-    assert not np.array_equal(first.query, other.query)
-    assert not np.array_equal(first.query, first.key)
-    for tokens, d_model in ((2, 2), (48, 32)):  # the smallest and the largest
-        assert PositionExplorer(tokens=tokens, d_model=d_model).describe()
-
-
 @pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned", "rotary"])
 def test_the_description_has_the_score_and_the_scores_of_the_same_difference(kind):
     found = make("PositionExplorer", kind=kind, query_position=5, key_position=2)

@@ -6,25 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import small_widgets as small
 import torch
-from small_widgets import (
-    ARGUMENTS,
-    BESIDE,
-    astromer,
-    basis_field,
-    decoder,
-    encoder,
-    ethanol,
-    jets,
-    make,
-    molecule_network,
-    particle_transformer,
-    seeded,
-    style_vae,
-    swing,
-    typefaces,
-    watched_stars,
-)
+from small_widgets import decoder, encoder, make, swing
 from torch import nn
 
 from course_lib import mechanics, widgets
@@ -56,13 +40,13 @@ def diverged(model: nn.Module) -> nn.Module:
 
 
 def unmeasured() -> nn.Module:
-    model = particle_transformer()
+    model = small.particle_transformer()
     model.standard.scale[3] = torch.inf
     return model
 
 
 def cell(kind: str = "LSTM", letters: int = 6, units: int = 5, **options: object) -> nn.Module:
-    return seeded(getattr(nn, kind), letters, units, **options)
+    return small.seeded(getattr(nn, kind), letters, units, **options)
 
 
 def perceptron(inputs: int, units: int, outputs: int) -> nn.Module:
@@ -74,7 +58,7 @@ def complete(nodes: int) -> Graph:
 
 
 def drawing(**changes: object) -> dict:
-    return drawing_of(ethanol()) | changes
+    return drawing_of(small.ethanol()) | changes
 
 
 def beyond(widget, trait) -> Iterator[object]:
@@ -129,8 +113,8 @@ REFUSED = {
     },
     "BasisExplorer": {
         "field": [
-            nn.Linear(5, 4), basis_field(d_z=1)[0], basis_field(18, heads=9)[0],
-            basis_field(64, d_hidden=256)[0], diverged(basis_field()[0]),
+            nn.Linear(5, 4), small.basis_field(d_z=1)[0], small.basis_field(18, heads=9)[0],
+            small.basis_field(64, d_hidden=256)[0], diverged(small.basis_field()[0]),
         ],
         "about": [None, {"seed": 0}, {"sensors": 2}, {"sensors": 65}],
         "points": [[[0, 0], [0.5, 0]], [[0, 0], [0.6, 0], [0.5, 0], [1, 0]], [[0, 0]]],
@@ -159,10 +143,10 @@ REFUSED = {
         "places": [[[0, 0]]],
     },
     "GraphPlayground": {
-        "molecules": [[], [ethanol()] * 2, [ethanol("wax", 24)], ["CCO"]],
+        "molecules": [[], [small.ethanol()] * 2, [small.ethanol("wax", 24)], ["CCO"]],
         "network": [
-            nn.Linear(5, 4), MoleculeNetwork(lambda d: GraphConv(d, d)), molecule_network(d=64),
-            diverged(molecule_network()),
+            nn.Linear(5, 4), MoleculeNetwork(lambda d: GraphConv(d, d)),
+            small.molecule_network(d=64), diverged(small.molecule_network()),
         ],
         "drawing": [
             3, {"name": "x"}, drawing(element=["C", "C", "X"]), drawing(charge=[0, 0, 2]),
@@ -172,16 +156,19 @@ REFUSED = {
     },
     "JetExplorer": {
         "model": [
-            nn.Linear(3, 2), particle_transformer(classes=4),
-            particle_transformer(d_pair_features=3), particle_transformer(64, layers=4),
-            diverged(particle_transformer()), unmeasured(),
+            nn.Linear(3, 2), small.particle_transformer(classes=4),
+            small.particle_transformer(d_pair_features=3), small.particle_transformer(64, layers=4),
+            diverged(small.particle_transformer()), unmeasured(),
         ],
-        "jets": [[1, 2], jets()[:0], jets((49,), places=50)],
+        "jets": [[1, 2], small.jets()[:0], small.jets((49,), places=50)],
         "gone": [[7], [1, 1]],
     },
     "LatentExplorer": {
-        "vae": [VAE(4, 2), style_vae(1), diverged(style_vae()), style_vae(d_hidden=600)],
-        "typefaces": [["Sans"], typefaces((*BESIDE, LONG))],
+        "vae": [
+            VAE(4, 2), small.style_vae(1), diverged(small.style_vae()),
+            small.style_vae(d_hidden=600),
+        ],
+        "typefaces": [["Sans"], small.typefaces((*small.BESIDE, LONG))],
         "beside": ["Sans Bold", ["Sans Bold", "Sand"], ["Sans Bold"], ["Sans Bold"] * 2],
     },
     "LetterHider": {
@@ -231,11 +218,11 @@ REFUSED = {
     "SoftLookup": {"names": [["Ada"]], "values": [[1, 2]]},
     "StarExplorer": {
         "stars": [
-            ["Mira"], watched_stars(tuple("abcdefghijklmnopq"), nights=(9,) * 17),
-            watched_stars(("Mira",) * 3), watched_stars(nights=(7, 20, 20)),
-            watched_stars(nights=(9, 121, 20)), watched_stars(days=450),
+            ["Mira"], small.watched_stars(tuple("abcdefghijklmnopq"), nights=(9,) * 17),
+            small.watched_stars(("Mira",) * 3), small.watched_stars(nights=(7, 20, 20)),
+            small.watched_stars(nights=(9, 121, 20)), small.watched_stars(days=450),
         ],
-        "astromer": [diverged(astromer()), astromer(256, d_hidden=1024)],
+        "astromer": [diverged(small.astromer()), small.astromer(256, d_hidden=1024)],
         "hidden": [[14], list(range(13))],
     },
     "SymplecticityMeter": {"A": [np.eye(3)], "loop": [np.ones((4, 2))]},
@@ -330,7 +317,7 @@ LATER = [
 ]
 
 
-of_every_kind = pytest.mark.parametrize("kind", ARGUMENTS)
+of_every_kind = pytest.mark.parametrize("kind", small.ARGUMENTS)
 # Words for an argument in messages that do not use its name.
 MODEL = dict.fromkeys(("astromer", "cell", "field", "model", "network", "networks", "vae"), "model")
 IN_ITS_PLACE = MODEL | {"beginnings": "prompt", "beside": "name", "edges": "graph", "z": "q"}
