@@ -110,11 +110,14 @@ def displayed(state: Found, page: Found) -> None:
     # The highest peak is hidden until it was found.
     assert bool(page["marks"]) == bool(page["names"])
     if page["marks"]:
-        # Its mark is near the highest trial frequency, after those of its aliases.
+        # Its mark is near the highest trial frequency; its aliases lie a day away.
         within = {name: state["within"][name] for name in ("highest", "oversampling")}
         grid = frequency_grid(float(curve.time[0, -1]), **within)
         best = grid[lomb_scargle(*columns, grid, seen=~hidden)[0].argmax()]
-        near(page["marks"][-1], best, atol=float(grid[1] - grid[0]))
+        *aliases, highest = page["marks"]
+        near(highest, best, atol=float(grid[1] - grid[0]))
+        expected = [abs(1 - highest), 1 + highest, abs(2 - highest), 2 + highest]
+        near(aliases, [f for f in expected if 0 < f < within["highest"]], 1e-9)
     weight, seen = curve.error[~hidden] ** -2, curve.magnitude[~hidden]
     mean = (weight * seen).sum() / weight.sum()
     spread = (weight * (seen - mean) ** 2).sum()
