@@ -286,7 +286,7 @@ def sent_by_page(widget, name: str, value: object) -> object:
     return value
 
 
-WIDGETS = {kind: make(kind) for kind in ARGUMENTS}
+WIDGETS = {kind: make(kind) for kind in small.ARGUMENTS}
 REFUSALS = [
     *(
         (kind, name, one)
