@@ -30,6 +30,8 @@ PLACES = {"order", "cut", "edges", "from", "text"}
 
 def residual(claim: str, case: dict[str, Any], bend: float) -> float:
     given = {n: torch.tensor(v).long() if n in PLACES else tensor(v) for n, v in case.items()}
+    if "edges" in given:
+        given["edges"] = given["edges"].reshape(-1, 2).T
     return float(globals()[claim.replace("-", "_")](Case(**given), bend))
 
 
@@ -146,10 +148,6 @@ def all_paths(case: Case, bend: float) -> Tensor:
     return apart(reduce(lambda so_far, J: ((1 - bend) * eye + J) @ so_far, case.layers, eye), paths)
 
 
-def edges_of(case: Case) -> Tensor:
-    return case.edges.reshape(-1, 2).T
-
-
 def rounds_of(x: Tensor, edges: Tensor, rounds: int) -> Tensor:
     for _ in range(rounds):
         x = x + neighbour_sum(x, torch.cat([edges, edges.flip(0)], 1))
@@ -162,12 +160,12 @@ def renumbered(case: Case, bend: float) -> Tensor:
         number[:, 0] = bend * torch.arange(len(x))
         return rounds_of(x + number, edges, 1)
 
-    edges, order = edges_of(case), case.order
+    edges, order = case.edges, case.order
     return apart(layer(case.x[order], order.argsort()[edges]), layer(case.x, edges)[order])
 
 
 def two_rounds(case: Case, _bend: float) -> Tensor:
-    edges, start, nodes = edges_of(case), vars(case)["from"], len(case.x)
+    edges, start, nodes = case.edges, vars(case)["from"], len(case.x)
     far = rounds_of(torch.eye(nodes, dtype=torch.float64), edges, 2)[:, start] == 0
     # All nodes are joined to a hub.
     hub = torch.stack([torch.arange(nodes), torch.full((nodes,), nodes)])
@@ -187,7 +185,7 @@ def adjoint(case: Case, bend: float) -> Tensor:
 
 def wave_energy(case: Case, _bend: float) -> Tensor:
     q = case.q
-    d = gradient(torch.eye(len(q), dtype=q.dtype), edges_of(case))
+    d = gradient(torch.eye(len(q), dtype=q.dtype), case.edges)
     size = len(q) + len(d)
     J = torch.zeros(size, size, dtype=q.dtype)
     J[: len(q), len(q) :], J[len(q) :, : len(q)] = -d.T, d
