@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from in_the_page import Javascript, Twice, alike, assert_close, tensor
+from in_the_page import Twice, alike, tensor
 from torch import Tensor
 
 from course_lib.position import rotary, shift_matrix, sinusoidal_at
@@ -73,15 +73,3 @@ test_rows_and_scores_are_those_of_course_lib = alike(
         cases=[[[[float((s - t) ** 2) for t in range(6)] for s in range(6)]]],
     ),
 )
-
-
-def test_scores_of_orders_are_those_of_the_places_of_the_words_and_are_counted(
-    javascript: Javascript, random: Random
-):
-    scores = random.normal(size=(7, 7))
-    # In each order: the positions of BITES and DOG.
-    where = [(1, 0), (1, 2), (0, 1), (0, 2), (2, 1), (2, 0)]
-    rows = javascript(POSITION, "orderScores", [[scores.tolist(), first] for first in range(5)])
-    assert_close(rows, [[scores[i + s, i + t] for s, t in where] for i in range(5)])
-    near = [1.0, 1.0 + 1e-12, 2.0, 2.0, 1.0, 3.0]
-    assert javascript(POSITION, "distinct", [[near, 1e-9]]) == [3]
