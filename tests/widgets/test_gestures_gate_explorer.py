@@ -6,6 +6,7 @@ from judges.gate_explorer import READ
 from letters import says
 from playwright.sync_api import Locator, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
+from small_widgets import seeded
 from widget_page import Shown, shows
 
 from course_lib import recurrent
@@ -15,15 +16,9 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 
 
 def explorer(kind: str = "LSTM", *, labels: int = 2, **given: object) -> GateExplorer:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(11)
-        cell = getattr(recurrent, kind)(len(ALPHABET), 6)
-        readout = torch.nn.Linear(6, max(1, labels))
-    with torch.no_grad():
-        for parameter in (*cell.parameters(), *readout.parameters()):
-            parameter.mul_(4)
+    cell = seeded(getattr(recurrent, kind), len(ALPHABET), 6)
     names = [f"label {i}" for i in range(labels)]
-    opinion = {"readout": readout, "labels": names} if labels else {}
+    opinion = {"readout": seeded(torch.nn.Linear, 6, labels), "labels": names} if labels else {}
     options = {"all_units": True, "moving": False, "text": "maria"} | given
     return GateExplorer(cell, ALPHABET, **opinion, **options)
 

@@ -9,10 +9,10 @@ from in_the_page import uniform
 from letters import bar, says
 from playwright.sync_api import Locator, expect
 from reading import send, state_of
+from small_widgets import decoder
 from widget_page import Shown, shows
 
 from course_lib.generation import next_token_probabilities
-from course_lib.transformer import Decoder
 from course_lib.widgets import TinyGPT
 from course_lib.widgets.tiny_gpt import decoder_of
 
@@ -21,17 +21,13 @@ BARS = "Letter to look at"
 A_LETTER = 1.4  # seconds until the needle rests and the letter is in the text
 
 
-def gpt(alphabet: str = ALPHABET, *, tokens: int = 10, **options: object) -> TinyGPT:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(13)
-        model = Decoder(len(alphabet), 12, 2, 2, tokens=tokens)
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.add_(0.4 * torch.randn_like(parameter))
-            # An end of text would come too soon for most of these tests.
-            model.embedding.token.weight[0] -= 1.5 * model.norm.weight
+def gpt(*, tokens: int = 10, **options: object) -> TinyGPT:
+    model = decoder(len(ALPHABET), 12, tokens=tokens)
+    with torch.no_grad():
+        # An end of text would come too soon for most of these tests.
+        model.embedding.token.weight[0] -= 1.5 * model.norm.weight
     given = {"prompt": "bad", "start": "·", "stop": "·", "moving": False} | options
-    return TinyGPT(model, alphabet, **given)
+    return TinyGPT(model, ALPHABET, **given)
 
 
 shown = shows(gpt)
