@@ -64,6 +64,13 @@ test_rows_and_scores_are_those_of_course_lib = alike(
         lambda start, end: np.degrees(np.angle(complex(*end) / complex(*start))),
         lambda random: list(random.normal(size=(2, 2))),
     ),
+    Twice(
+        POSITION,
+        "distinct",
+        lambda values, _tolerance: values.round(decimals=6).unique().numel(),
+        lambda random: [random.integers(5, size=6) + 1e-12 * random.normal(size=6), 1e-9],
+        rtol=0,
+    ),
     Twice(POSITION, "byDifference", by_difference, score_matrices),
     Twice(
         POSITION,

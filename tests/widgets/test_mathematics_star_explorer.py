@@ -7,7 +7,7 @@ from judges.star_explorer import light_curve
 from small_widgets import astromer, watched_stars
 from torch import Tensor
 
-from course_lib.light_curves import lomb_scargle, phase
+from course_lib.light_curves import frequency_grid, lomb_scargle, phase
 from course_lib.models.stars import posterior_at_period
 from course_lib.widgets import StarExplorer
 from course_lib.widgets.star_explorer import believed
@@ -82,6 +82,12 @@ test_stars_are_folded_fitted_and_believed_as_in_course_lib = alike(
         lambda time, period: phase(tensor([[time]]), tensor([period]))[0, 0],
         lambda random: [random.uniform(-100, 3000), random.uniform(0.1, 100)],
         cases=[[0.0, 1.0], [3.0, 1.0], [-1e-18, 1.0], [-2.0, 0.5]],
+    ),
+    Twice(
+        PATH,
+        "(days, highest) => frequencyGrid(days, highest, 5)",
+        lambda days, highest: frequency_grid(days, highest=highest),
+        lambda random: [random.uniform(5, 400), random.uniform(0.5, 5)],
     ),
     Twice(
         PATH,
