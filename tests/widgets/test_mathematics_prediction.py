@@ -82,6 +82,12 @@ def test_bars_that_are_all_alike_begin_at_a_round_number_below_the_smallest(
         assert ends["cut"]
         assert ends["high"] == values.max()
         assert max(0, values.min() - 1.11 * spread) < ends["low"] < values.min()
+    # On a logarithmic line all bars have a length.
+    values = np.exp(random.uniform(-9, 9, size=(CASES, 5))).tolist()
+    for each, ends in zip(
+        values, javascript(GUESSES, "logarithmicEnds", [[v] for v in values]), strict=True
+    ):
+        assert 1.999 < min(each) / ends["low"] < 20.001
     apart = [[0, 0, 0.5], [-1, 1, 1.01], [5, 5, 5], [0.79, 1]]
     found = javascript(GUESSES, "barEnds", [[values] for values in apart])
     assert [ends["low"] for ends in found] == [min(0, *values) for values in apart]
