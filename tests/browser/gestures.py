@@ -181,7 +181,7 @@ class Hand:
             name = name_of(control)
         with changes(widget, f"{type(self).__name__} on {name}"):
             getattr(self, deed)(control)
-        if deed == "press" and name_of(control) != name:
+        if deed == "press" and control.count() and name_of(control) != name:
             self.press(control)  # stop what it started
 
     def write(self, control: Locator) -> None:
