@@ -10,7 +10,7 @@ STRICT := -W --keep-going -n
 export IPYTHONDIR := $(CURDIR)/.venv/.ipython
 
 # The values of W and N.
-WIDGETS := $(notdir $(basename $(wildcard course_lib/widgets/*.js)))
+WIDGETS := $(filter-out kit maths vendor,$(notdir $(patsubst %/,%,$(wildcard course_lib/widgets/*/))))
 LECTURES := $(sort $(notdir $(basename $(wildcard lectures/*.ipynb))))
 LECTURE := $(filter $(N)_%,$(LECTURES))
 ONE := _build/lecture

@@ -28,7 +28,7 @@ from course_lib.models.typefaces import (
 from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder, MaskedLanguageModel
 from course_lib.widgets import Widget
-from course_lib.widgets.watched_stars import WatchedStars
+from course_lib.widgets.star_explorer.watched_stars import WatchedStars
 
 
 def drawn(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:

@@ -133,7 +133,7 @@ document.addEventListener("DOMContentLoaded", () => {
     .querySelector(".read-mark button")
     ?.addEventListener("click", () => markRead(!lecturesOf(READ).has(lectureHere())));
 });
-// course_lib/widgets/js/kept.js says that a guess was made, its truth shown, or both taken back.
+// course_lib/widgets/kit/kept.js says that a guess was made, its truth shown, or both taken back.
 window.addEventListener("attention-course:guess:kept", () => {
   if (!lectureHere()) return;
   const questions = [...document.querySelectorAll(".cw-host[data-widget=Prediction]")];

@@ -1,4 +1,4 @@
-// The reader's guesses, read from where course_lib/widgets/js/kept.js keeps them. Nothing leaves the
+// The reader's guesses, read from where course_lib/widgets/kit/kept.js keeps them. Nothing leaves the
 // browser but the file that the reader asks for.
 (() => {
   const MARK = "attention-course:guess:";

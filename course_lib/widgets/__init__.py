@@ -1,47 +1,28 @@
-"""Live figures of the course: each is alive in JupyterLab and on a page without a kernel."""
+"""Live figures of the course: each is alive in JupyterLab and on a page without a kernel.
 
-from course_lib.widgets.attention_explorer import AttentionExplorer
-from course_lib.widgets.base import Widget
-from course_lib.widgets.basis_explorer import BasisExplorer
-from course_lib.widgets.break_it import BreakIt
-from course_lib.widgets.energy_drift import EnergyDrift
-from course_lib.widgets.gate_explorer import GateExplorer
-from course_lib.widgets.graph_drum import GraphDrum
-from course_lib.widgets.graph_playground import GraphPlayground
-from course_lib.widgets.jet_explorer import JetExplorer
-from course_lib.widgets.latent_explorer import LatentExplorer
-from course_lib.widgets.letter_hider import LetterHider
-from course_lib.widgets.live_figure import LiveFigure
-from course_lib.widgets.mechanics_stage import MechanicsStage
-from course_lib.widgets.party_memory import PartyMemory
-from course_lib.widgets.position_explorer import PositionExplorer
-from course_lib.widgets.prediction import Prediction
-from course_lib.widgets.soft_lookup import SoftLookup
-from course_lib.widgets.star_explorer import StarExplorer
-from course_lib.widgets.symplecticity_meter import SymplecticityMeter
-from course_lib.widgets.tile_stepper import TileStepper
-from course_lib.widgets.tiny_gpt import TinyGPT
+A figure has a folder here, with its class, its JavaScript and its style. It is exported by being
+there, and imported when it is asked for. ``kit`` has what all figures share, ``maths`` the
+mathematics of pages.
+"""
 
-__all__ = [
-    "AttentionExplorer",
-    "BasisExplorer",
-    "BreakIt",
-    "EnergyDrift",
-    "GateExplorer",
-    "GraphDrum",
-    "GraphPlayground",
-    "JetExplorer",
-    "LatentExplorer",
-    "LetterHider",
-    "LiveFigure",
-    "MechanicsStage",
-    "PartyMemory",
-    "PositionExplorer",
-    "Prediction",
-    "SoftLookup",
-    "StarExplorer",
-    "SymplecticityMeter",
-    "TileStepper",
-    "TinyGPT",
-    "Widget",
-]
+import re
+from importlib import import_module
+from pathlib import Path
+
+CLASS = re.compile(r"^class (\w+)\((?:Model)?Widget\):", re.MULTILINE)
+MODULES = {"Widget": "kit.base"} | {
+    found[1]: f"{path.parent.name}.{path.stem}"
+    for path in sorted(Path(__file__).parent.glob("*/*.py"))
+    if path.parent.name != "kit" and (found := CLASS.search(path.read_text(encoding="utf-8")))
+}
+__all__ = sorted(MODULES)  # noqa: PLE0605 - found, not listed
+
+
+def __getattr__(name: str) -> type:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

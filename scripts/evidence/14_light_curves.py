@@ -57,7 +57,7 @@ from course_lib.models.stars import (
 )
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.support.training import fit, one_cycle, seed
-from course_lib.widgets.watched_stars import ECLIPSING, ROUGH, stars_to_watch
+from course_lib.widgets.star_explorer.watched_stars import ECLIPSING, ROUGH, stars_to_watch
 
 FREQUENCY = frequency_grid(DAYS, highest=FASTEST)
 FINE = frequency_grid(DAYS, highest=FASTEST, oversampling=16)  # to average over

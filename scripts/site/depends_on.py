@@ -18,6 +18,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 LIBRARY = "course_lib"
 VERSIONS = ("requirements.txt", "constraints.txt")
 DATA = "course_lib/data"
+# Packages whose modules are exported by being there: how they look for them.
+FOUND_BY = {
+    "iter_modules(__path__": "[!_]*.py",
+    "Path(__file__).parent.glob('*/*.py')": "*/*.py",
+}
 MODULE = re.compile(rf"{LIBRARY}(?:\.\w+)+")
 SHOWS_TEXT = {"getsource", "getsourcelines", "getdoc", "__doc__"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -55,18 +60,18 @@ class Code:
             for name in [getattr(node, "name", ""), *_assigned(node)]
             if name
         }
-        self.finds_its_modules = any(map(_finds_modules, tree.body))
-        self.only_gathers = all(
-            isinstance(node, ast.Import | ast.ImportFrom)
-            or _assigned(node) == ["__all__"]
-            or _finds_modules(node)
+        loops = [
+            ast.unparse(node.iter)
+            for node in nodes
+            if isinstance(node, ast.For | ast.comprehension)
+        ]
+        self.finds = [
+            files for way, files in FOUND_BY.items() if any(way in loop for loop in loops)
+        ]
+        self.only_gathers = bool(self.finds) or all(
+            isinstance(node, ast.Import | ast.ImportFrom) or _assigned(node) == ["__all__"]
             for node in tree.body
         )
-
-
-def _finds_modules(node: ast.AST) -> bool:
-    """Whether a loop imports every module of its package."""
-    return isinstance(node, ast.For) and ast.unparse(node.iter).startswith("iter_modules(__path__")
 
 
 def _assigned(node: ast.AST) -> list[str]:
@@ -122,9 +127,10 @@ def _wanted(root: Path, package: str, index: Code, names: frozenset[str]) -> Ite
     checkers are reached as ``check.softmax``.
     """
     imports = index.imports
-    if index.finds_its_modules:
-        found = sorted(root.joinpath(*package.split(".")).glob("[!_]*.py"))
-        imports = [*imports, *(Import(f"{package}.{path.stem}") for path in found)]
+    folder = root.joinpath(*package.split("."))
+    for pattern in index.finds:
+        found = sorted(path.relative_to(folder).with_suffix("") for path in folder.glob(pattern))
+        imports = [*imports, *(Import(".".join([package, *path.parts])) for path in found)]
     for module, taken, here in imports:
         path = file_of(root, module)
         if path is None:

@@ -7,7 +7,7 @@ change of JavaScript, of a style or of a docstring runs no lecture.
 from collections.abc import Callable
 
 from course_lib.support.listings import with_current_source
-from course_lib.widgets.page import with_current_code
+from course_lib.widgets.kit.page import with_current_code
 
 
 def with_todays_code(body: str, complain: Callable[[str], object]) -> str:

@@ -1,4 +1,4 @@
-"""Fetch lit-html from the npm registry into ``course_lib/widgets/js/vendor``.
+"""Fetch lit-html from the npm registry into ``course_lib/widgets/vendor``.
 
 ``python scripts/tools/vendor_lit_html.py 3.3.3`` packs that version with npm, which checks it
 against the registry's hash, and keeps the files that the widgets use, their licence and a line that
@@ -11,7 +11,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-VENDOR = Path(__file__).resolve().parents[2] / "course_lib/widgets/js/vendor/lit-html"
+VENDOR = Path(__file__).resolve().parents[2] / "course_lib/widgets/vendor/lit-html"
 MODULES = ("lit-html.js", "directive.js", "directives/guard.js")
 TYPES = 'export * from "lit-html{}";\n'
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from course_lib.widgets.modules import module_source
+from course_lib.widgets.kit.modules import module_source
 
 DRAWS = 100
 

@@ -21,7 +21,7 @@ from course_lib.models import deep_stacks
 from course_lib.recurrent import rnn_step
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
-from course_lib.widgets.live_figure import FIGURES
+from course_lib.widgets.live.live_figure import FIGURES
 
 Readings = dict[str, float]
 

@@ -11,8 +11,8 @@ from clock import PATIENCE, clock_stands, observed, turn
 from playwright.sync_api import Locator
 from torch import Tensor
 
-from course_lib.widgets.basis_explorer import Curve
-from course_lib.widgets.traits import Array, Ink
+from course_lib.widgets.basis_explorer.basis_explorer import Curve
+from course_lib.widgets.kit.traits import Array, Ink
 
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 # Exceptions of assertions, or of computations with an inconsistent state.

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.widgets.traits import Array
+from course_lib.widgets.kit.traits import Array
 
 
 def weights_of(travelled: Tensor | dict[str, Any]) -> Tensor:

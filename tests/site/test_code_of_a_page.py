@@ -15,7 +15,7 @@ from reading import state_of
 from small_widgets import make
 from widget_page import bare_page
 
-from course_lib.widgets.page import with_current_code
+from course_lib.widgets.kit.page import with_current_code
 
 PAYLOAD = re.compile(r'(?<=<script type="application/json">)[^<]*')
 

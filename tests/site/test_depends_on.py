@@ -1,5 +1,9 @@
+from pathlib import Path
+
 import pytest
 from depends_on import fingerprint
+
+ROOT = Path(__file__).resolve().parents[2]
 
 LIBRARY = {
     "requirements.txt": "torch==1\n",
@@ -20,16 +24,16 @@ LIBRARY = {
     "course_lib/places.py": 'def places(folder):\n    return folder / "places.txt"\n',
     "course_lib/data/places.txt": "Oslo",
     "course_lib/data/other.txt": "none",
-    "course_lib/widgets/__init__.py": (
-        '"""All widgets."""\n\nfrom course_lib.widgets.hard import Hard\n'
-        "from course_lib.widgets.soft import Soft\n\n"
-        '__all__ = ["Hard", "Soft"]\n'
+    "course_lib/widgets/__init__.py": (ROOT / "course_lib/widgets/__init__.py").read_text(),
+    "course_lib/widgets/kit/base.py": "class Widget:\n    pass\n",
+    "course_lib/widgets/hard/hard.py": (
+        "from course_lib.widgets.kit.base import Widget\nclass Hard(Widget):\n    pass\n"
     ),
-    "course_lib/widgets/base.py": "class Widget:\n    pass\n",
-    "course_lib/widgets/hard.py": "from course_lib.widgets.base import Widget\nHard = Widget\n",
-    "course_lib/widgets/soft.py": "from course_lib.widgets.base import Widget\nSoft = Widget\n",
-    "course_lib/widgets/soft.js": "export default 1;",
-    "course_lib/widgets/widgets.css": ".cw {}",
+    "course_lib/widgets/soft/soft.py": (
+        "from course_lib.widgets.kit.base import Widget\nclass Soft(Widget):\n    pass\n"
+    ),
+    "course_lib/widgets/soft/soft.js": "export default 1;",
+    "course_lib/widgets/kit/widgets.css": ".cw {}",
     "course_lib/exercises/__init__.py": (
         "from importlib import import_module\nfrom pkgutil import iter_modules\n\n"
         "from course_lib.checks import checked as check\n\n"
@@ -66,9 +70,9 @@ OUTPUTS_FOLLOW = [
     (SOURCE, "course_lib/attention.py", ("Weigh.", "Weigh!")),
     ("from course_lib import relative", "course_lib/position.py", LATER),
     ("from course_lib import by_name", "course_lib/checks.py", LATER),
-    ("from course_lib.widgets import Soft", "course_lib/widgets/base.py", LATER),
-    ("from course_lib import widgets\nwidgets.Soft()", "course_lib/widgets/soft.py", LATER),
-    ("from course_lib.widgets import *", "course_lib/widgets/hard.py", LATER),
+    ("from course_lib.widgets import Soft", "course_lib/widgets/kit/base.py", LATER),
+    ("from course_lib import widgets\nwidgets.Soft()", "course_lib/widgets/soft/soft.py", LATER),
+    ("from course_lib.widgets import *", "course_lib/widgets/hard/hard.py", LATER),
     (CHECKED, "course_lib/exercises/decoder.py", LATER),
     ("from course_lib import places", "course_lib/data/places.txt", LATER),
     ("(root / 'data' / 'benchmarks').glob('*.json')", "course_lib/data/benchmarks/new.json", LATER),
@@ -80,23 +84,19 @@ OUTPUTS_STAY = [
     (ATTENTION, "course_lib/attention.py", ("Weigh.", "Weigh!")),
     (ATTENTION, "course_lib/attention.py", ("# softly", "# hard")),
     ("from course_lib import places", "course_lib/data/other.txt", LATER),
-    ("from course_lib.widgets import Soft", "course_lib/widgets/hard.py", LATER),
-    ("from course_lib.widgets import Soft", "course_lib/widgets/soft.js", LATER),
-    (
-        "from course_lib.widgets import Soft",
-        "course_lib/widgets/__init__.py",
-        ("\n\n__all__", "\nfrom course_lib.widgets.newest import Newest\n\n__all__"),
-    ),
+    ("from course_lib.widgets import Soft", "course_lib/widgets/hard/hard.py", LATER),
+    ("from course_lib.widgets import Soft", "course_lib/widgets/soft/soft.js", LATER),
+    ("from course_lib.widgets import Soft", "course_lib/widgets/newest/newest.py", LATER),
     (CHECKED, "course_lib/exercises/encoder.py", LATER),
 ]
 
 
 def test_outputs_depend_on_what_their_notebook_imports_or_reads_and_on_nothing_else(library):
-    (library / "course_lib/widgets/newest.py").write_text("class Newest:\n    pass\n")
     for holds, table in ((False, OUTPUTS_FOLLOW), (True, OUTPUTS_STAY)):
         for cell, name, (old, new) in table:
             before, text = fingerprint(library, [cell]), LIBRARY.get(name, "")
             changed = text.replace(old, new) if old else text + new
+            (library / name).parent.mkdir(exist_ok=True)
             (library / name).write_text(changed, encoding="utf-8")
             assert (fingerprint(library, [cell]) == before) == holds, (cell, name)
             (library / name).write_text(text, encoding="utf-8")

@@ -36,7 +36,10 @@ def wheel(tmp_path_factory):
 def test_pip_installs_the_wheel_and_the_library_can_be_imported_from_there(wheel, tmp_path):
     pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target"]
     subprocess.run([*pip, tmp_path / "there", wheel], check=True, capture_output=True)
-    code = "from course_lib.widgets.modules import module_source as it; print(it('soft_lookup.js'))"
+    code = (
+        "from course_lib.widgets.kit.modules import module_source; "
+        "print(module_source('soft_lookup/soft_lookup.js'))"
+    )
     run = [sys.executable, "-c", code]
     done = subprocess.run(
         run,

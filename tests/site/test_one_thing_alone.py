@@ -11,7 +11,11 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
-WIDGETS = sorted(path.stem for path in (ROOT / "course_lib" / "widgets").glob("*.js"))
+WIDGETS = sorted(
+    path.parent.name
+    for path in (ROOT / "course_lib" / "widgets").glob("*/*.js")
+    if path.stem in {path.parent.name, "live_figure"}
+)
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from small_widgets import make
 from test_widgets_refusals import LATER, trait_of
 from widget_page import Alone, bare_page
 
-from course_lib.widgets.modules import module_source
+from course_lib.widgets.kit.modules import module_source
 
 LINK = '<p style="margin-top: 200vh"><a href="#fig-soft-lookup?temperature=0.05">cold</a></p>'
 # Values that depend on other controls or on special rules need the whole figure.
@@ -101,7 +101,7 @@ def test_the_address_refuses_what_python_refuses(javascript: Javascript):
             rows.append((kind, name, value))
             cases.append([f"{name}={in_an_address(value)}", known[kind]])
     assert len(rows) > 40
-    found = javascript("js/address.js", "understood", cases)
+    found = javascript("kit/address.js", "understood", cases)
     # Addresses are text: 1 is no valid switch, but "1.0" is a number.
     followed = [row for row, answer in zip(rows, found, strict=True) if not answer["faults"]]
     assert followed == []

@@ -29,7 +29,7 @@ from widget_page import Alone, bare_page
 
 from course_lib import widgets as course_widgets
 from course_lib.widgets import Widget
-from course_lib.widgets.modules import module_source
+from course_lib.widgets.kit.modules import module_source
 
 Mounted = Callable[..., tuple[Page, JSHandle]]
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"

@@ -16,7 +16,7 @@ from reading import eventually, state_of
 from widget_page import Alone, bare_page
 
 from course_lib.widgets import BreakIt
-from course_lib.widgets.break_it import CLAIMS
+from course_lib.widgets.break_it.break_it import CLAIMS
 
 PAINTED = """(canvas) => canvas.getContext("2d")
   .getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)"""

@@ -16,7 +16,8 @@ from widget_page import Shown, shows
 
 from course_lib import mechanics
 from course_lib.widgets import EnergyDrift
-from course_lib.widgets.energy_drift import METHODS, SCENES
+from course_lib.widgets.energy_drift.energy_drift import SCENES
+from course_lib.widgets.kit.runs import METHODS
 
 shown = shows(EnergyDrift, folded=True, moving=False)
 # The painted pixels of a canvas, by the start of its name: [column, row, red, green, blue].

@@ -9,7 +9,7 @@ from reading import state_of
 from small_widgets import encoder
 from widget_page import Shown, shows
 
-from course_lib.widgets.letter_hider import expected_letters, masked_model_of
+from course_lib.widgets.letter_hider.letter_hider import expected_letters, masked_model_of
 
 ALPHABET = "ab·cde <"
 BARS = "Letter whose numbers"

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
 from widget_page import Alone, bare_page, open_folds
 
-from course_lib.widgets.live_figure import FIGURES
+from course_lib.widgets.live.live_figure import FIGURES
 
 VERDICT = ".cw-live-verdict"
 SMALLEST_TYPE = """(el) => Math.min(...[...el.querySelectorAll("svg text")].map((text) => {

@@ -19,8 +19,8 @@ from widget_page import Shown, shows
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
 from course_lib.widgets import MechanicsStage
-from course_lib.widgets.energy_drift import METHODS
-from course_lib.widgets.mechanics_stage import PACE, SCENES
+from course_lib.widgets.kit.runs import METHODS
+from course_lib.widgets.mechanics_stage.mechanics_stage import PACE, SCENES
 
 shown = shows(MechanicsStage, folded=True, moving=False)
 SIDE, ROD = 320, 120

@@ -11,7 +11,7 @@ from reading import NOTE_VALUES, VALUES, send, state_of
 from widget_page import Alone
 
 from course_lib.widgets import PartyMemory
-from course_lib.widgets.traits import LONGEST_NAME
+from course_lib.widgets.kit.traits import LONGEST_NAME
 
 QUESTIONS = {"Who is early?": [1.0], "Who is late?": [-1.0], "Anybody?": [0.0]}
 FITS = {"Who is early?": ["Ada"], "Who is late?": ["Ada", "Ben"], "Anybody?": []}

@@ -17,8 +17,8 @@ from small_widgets import make
 from widget_page import Alone, bare_page
 
 from course_lib.widgets import LiveFigure, Prediction
-from course_lib.widgets.modules import module_source
-from course_lib.widgets.prediction import KNOTS
+from course_lib.widgets.kit.modules import module_source
+from course_lib.widgets.prediction.prediction import KNOTS
 
 
 def reveal(widget: Locator) -> None:

@@ -10,7 +10,7 @@ from reading import send, state_of
 from small_widgets import astromer, watched_stars
 from widget_page import Shown, shows
 
-from course_lib.widgets.watched_stars import WatchedStars
+from course_lib.widgets.star_explorer.watched_stars import WatchedStars
 
 OWN = watched_stars().period.tolist()
 

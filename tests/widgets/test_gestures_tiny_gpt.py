@@ -14,7 +14,7 @@ from widget_page import Shown, shows
 
 from course_lib.generation import next_token_probabilities
 from course_lib.widgets import TinyGPT
-from course_lib.widgets.tiny_gpt import decoder_of
+from course_lib.widgets.tiny_gpt.tiny_gpt import decoder_of
 
 ALPHABET = "·abcde <"
 BARS = "Letter to look at"

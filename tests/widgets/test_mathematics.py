@@ -9,10 +9,10 @@ import torch
 from contourpy import contour_generator
 from in_the_page import Javascript, Twice, alike, assert_close, tensor
 
-from course_lib.widgets.folding import folded
-from course_lib.widgets.traits import Array
+from course_lib.widgets.kit.folding import folded
+from course_lib.widgets.kit.traits import Array
 
-NUMERICS, SCALE, ARRAY, TEXT = "js/maths/numerics.js", "js/scale.js", "js/array.js", "js/text.js"
+NUMERICS, SCALE, ARRAY, TEXT = "maths/numerics.js", "kit/scale.js", "kit/array.js", "kit/text.js"
 LETTERS = [chr(code) for code in range(0x20, 0x250)]
 NAMES = [*LETTERS, "Zoe\u0308", "Anne\u2011Marie d’Arc", "ﬁn", "Анна", "½", "👩🏽"]
 ENDS = tensor([0.1, 1000])
@@ -110,7 +110,7 @@ def test_a_contour_crosses_each_edge_of_the_grid_where_the_field_does(
 ):
     fields = [random.normal(size=random.integers(2, 8, size=2)) for _ in range(60)]
     cases = [[field.ravel().tolist(), *field.shape, 0.1] for field in fields]
-    found = javascript("js/maths/contour.js", "contourSegments", cases)
+    found = javascript("maths/contour.js", "contourSegments", cases)
     for segments, field in zip(found, fields, strict=True):
         lines = contour_generator(z=field).lines(0.1)
         points = np.concatenate([*lines, np.zeros((0, 2))])

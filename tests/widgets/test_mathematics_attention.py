@@ -8,7 +8,7 @@ from torch import Tensor
 
 from course_lib.attention import attention_weights, causal_mask
 
-WEIGHTS = "js/maths/weights.js"
+WEIGHTS = "maths/weights.js"
 Random = np.random.Generator
 
 
@@ -61,5 +61,5 @@ def test_party_memory_has_weights_for_scores_as_large_as_a_float32(javascript: J
     for mode in ("gate", "softmax", "query"):
         for score, expected in scores.items():
             numbers = {"score": score, "gate": score, "keys": [[s] for s in score], "query": [huge]}
-            [weights] = javascript("js/maths/memory.js", "memoryWeights", [[mode, party | numbers]])
+            [weights] = javascript("maths/memory.js", "memoryWeights", [[mode, party | numbers]])
             assert_close(weights, tensor(expected) / (1 if mode == "gate" else sum(expected)))

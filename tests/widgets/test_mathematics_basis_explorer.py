@@ -4,9 +4,9 @@ from in_the_page import Javascript, Twice, alike, assert_close, tensor, uniform
 from torch import Tensor
 
 from course_lib.basis import CosineSeries, random_series
-from course_lib.widgets.basis_explorer import MOST
+from course_lib.widgets.basis_explorer.basis_explorer import MOST
 
-ROD = "js/maths/rod.js"
+ROD = "maths/rod.js"
 PLACES = np.linspace(0, 1, 101)
 Random = np.random.Generator
 

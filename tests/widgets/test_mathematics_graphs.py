@@ -9,10 +9,10 @@ from torch import Tensor
 
 from course_lib.graph_dynamics import eigenmodes, gradient, hodge_decomposition, laplacian
 from course_lib.models.molecules import load_molecules
-from course_lib.widgets.drawings import MOST_ATOMS, drawing_of
+from course_lib.widgets.graph_playground.drawings import MOST_ATOMS, drawing_of
 
-DYNAMICS, MOLECULE = "js/maths/graph_dynamics.js", "js/maths/molecule.js"
-EDITING = "js/graph_playground/editing.js"
+DYNAMICS, MOLECULE = "maths/graph_dynamics.js", "maths/molecule.js"
+EDITING = "graph_playground/editing.js"
 Random = np.random.Generator
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from course_lib.jets import delta_phi, four_momenta, invariant_mass, measured, rapidity
 from course_lib.jets.features import MASSES
 
-JETS = "js/maths/jets.js"
+JETS = "maths/jets.js"
 Random = np.random.Generator
 
 

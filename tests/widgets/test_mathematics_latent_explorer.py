@@ -5,7 +5,7 @@ import numpy as np
 from in_the_page import Javascript, Twice, alike, assert_close
 from scipy.stats import chi2
 
-LATENT = "js/maths/latent.js"
+LATENT = "maths/latent.js"
 Random = np.random.Generator
 
 

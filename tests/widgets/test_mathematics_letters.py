@@ -15,12 +15,12 @@ from torch.nn import functional as F
 from course_lib.generation import next_token_probabilities
 from course_lib.transformer import Decoder
 from course_lib.widgets import TinyGPT
-from course_lib.widgets.gate_explorer import KINDS
-from course_lib.widgets.packed_weights import pack
-from course_lib.widgets.tiny_gpt import decoder_of
+from course_lib.widgets.gate_explorer.gate_explorer import KINDS
+from course_lib.widgets.kit.packed_weights import pack
+from course_lib.widgets.tiny_gpt.tiny_gpt import decoder_of
 
-GENERATION, TRANSFORMER = "js/maths/generation.js", "js/maths/transformer.js"
-RECURRENT = "js/maths/recurrent.js"
+GENERATION, TRANSFORMER = "maths/generation.js", "maths/transformer.js"
+RECURRENT = "maths/recurrent.js"
 ALPHABET = "abc·defgh"
 Random = np.random.Generator
 
@@ -199,11 +199,11 @@ def test_an_equation_of_gate_explorer_in_numbers_is_correct(
         assert comes_to == pytest.approx(found["value"], abs=0.005 * doubt)
 
 
-WORDS = "js/letter_hider/words.js", "js/tiny_gpt/words.js"
+WORDS = "letter_hider/words.js", "tiny_gpt/words.js"
 READABLE = [
-    ("gate_explorer.js", ["", "ab ", 5], "at least one letter"),
-    ("gate_explorer.js", ["a</b>", "ab ", 5], "never seen <, /, >. It knows a b ␣"),
-    ("gate_explorer.js", ["ababab", "ab ", 5], "6 letters; 5 fit"),
+    ("gate_explorer/gate_explorer.js", ["", "ab ", 5], "at least one letter"),
+    ("gate_explorer/gate_explorer.js", ["a</b>", "ab ", 5], "never seen <, /, >. It knows a b ␣"),
+    ("gate_explorer/gate_explorer.js", ["ababab", "ab ", 5], "6 letters; 5 fit"),
     (WORDS[0], ["abab", "·ab <", 0, 4], ""),
     (WORDS[0], ["a·", "·ab <", 0, 4], "· stands for a hidden letter"),
     (WORDS[1], ["", "·ab <", 0, 0, 5], ""),

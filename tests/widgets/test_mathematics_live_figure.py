@@ -29,7 +29,7 @@ def along_edges(layer: str, rounds: int, listener: int) -> Tensor:
 
 test_what_live_figures_draw_is_what_course_lib_computes = alike(
     Twice(
-        "js/maths/listening.js",
+        "maths/listening.js",
         """(layer, rounds, listener) => {
           const { places, edges } = graphOf("tree");
           return alongEdges(layer, places.length, edges, rounds, listener);

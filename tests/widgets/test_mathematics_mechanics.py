@@ -19,11 +19,12 @@ from torch import Tensor, nn
 
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
-from course_lib.widgets.energy_drift import BINS, METHODS, stretches
-from course_lib.widgets.mechanics_stage import _network
-from course_lib.widgets.programs import program_of
+from course_lib.widgets.energy_drift.energy_drift import BINS, stretches
+from course_lib.widgets.energy_drift.programs import program_of
+from course_lib.widgets.kit.runs import METHODS
+from course_lib.widgets.mechanics_stage.mechanics_stage import _network
 
-MECHANICS, DRIFT = "js/maths/mechanics.js", "js/maths/drift.js"
+MECHANICS, DRIFT = "maths/mechanics.js", "maths/drift.js"
 Random = np.random.Generator
 
 ORBITS = [
@@ -175,13 +176,13 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
         ],
     ),
     Twice(
-        "js/maths/programs.js",
+        "maths/programs.js",
         "programRun",
         stepped,
         cases=list(itertools.starmap(program_case, ORBITS)),
     ),
     Twice(
-        "js/maths/learned_step.js",
+        "maths/learned_step.js",
         "(_, ...given) => learnedRun(...given)",
         learned,
         cases=[learned_case(which) for which in range(len(NETWORKS))],

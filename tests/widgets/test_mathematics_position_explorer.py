@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course_lib.position import rotary, shift_matrix, sinusoidal_at
 
-POSITION = "js/maths/position.js"
+POSITION = "maths/position.js"
 Random = np.random.Generator
 
 

@@ -2,9 +2,9 @@ import numpy as np
 from in_the_page import Javascript, assert_close
 
 from course_lib.widgets import Prediction
-from course_lib.widgets.prediction import KNOTS
+from course_lib.widgets.prediction.prediction import KNOTS
 
-GUESSES = "js/maths/guesses.js"
+GUESSES = "maths/guesses.js"
 CASES, FEW = 40, 12
 EXACT = ("across", "up", "x", "truth")
 

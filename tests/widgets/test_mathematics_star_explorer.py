@@ -10,9 +10,9 @@ from torch import Tensor
 from course_lib.light_curves import frequency_grid, lomb_scargle, phase
 from course_lib.models.stars import posterior_at_period
 from course_lib.widgets import StarExplorer
-from course_lib.widgets.star_explorer import believed
+from course_lib.widgets.star_explorer.star_explorer import believed
 
-PATH, ASTROMER = "js/maths/light_curves.js", "js/maths/astromer.js"
+PATH, ASTROMER = "maths/light_curves.js", "maths/astromer.js"
 PRIOR = [0.04, 0.03, 0.03, 0.01, 0.01, 0.002, 0.002]
 Random = np.random.Generator
 Curve = dict[str, Any]

@@ -6,7 +6,7 @@ import pytest
 from small_widgets import distributions, make, payload
 from snapshots import expected_next, weights_of
 
-from course_lib.widgets.traits import Array
+from course_lib.widgets.kit.traits import Array
 
 TOKENS = ["the", "cat", "sat"]
 RESET = {"typed": "", "query": 2, "layer": 0, "head": 0, "step": 0}

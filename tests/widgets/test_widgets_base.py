@@ -10,11 +10,12 @@ import pytest
 import traitlets
 from small_widgets import make, payload, payload_text
 
-from course_lib.widgets import BreakIt, page
-from course_lib.widgets.base import Widget
-from course_lib.widgets.modules import module_source, stylesheet
-from course_lib.widgets.page import packed_code
-from course_lib.widgets.traits import Array, Integer, Text
+from course_lib.widgets import BreakIt
+from course_lib.widgets.kit import page
+from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.modules import module_source, stylesheet
+from course_lib.widgets.kit.page import packed_code
+from course_lib.widgets.kit.traits import Array, Integer, Text
 
 # Widgets take lists here, as in a lecture, not the exact types of their signatures.
 SCRIPTS = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
@@ -25,7 +26,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)><!-- ]]>"
 class Counter(Widget):
     """The smallest widget: one of each kind of trait."""
 
-    _module = "soft_lookup.js"
+    _module = "soft_lookup/soft_lookup.js"
 
     count = Integer(0, 9, default=3)
     label = Text(default="steps")
@@ -58,16 +59,16 @@ def test_a_widget_s_own_state_goes_to_the_page_and_comes_back(counter):
 def test_a_piece_carries_its_words_its_state_and_its_code_made_small(counter):
     assert "<p>A counter of steps.</p>" in counter.static_html()
     carried = payload(counter)
-    assert carried["module"] == "soft_lookup.js"
+    assert carried["module"] == "soft_lookup/soft_lookup.js"
     assert carried["state"] == counter.page_state()
     css, module = unpacked(carried)
-    assert module == minify.string("text/javascript", module_source("soft_lookup.js"))
+    assert module == minify.string("text/javascript", module_source("soft_lookup/soft_lookup.js"))
     # Others' licences travel, and our comments do not.
     assert module.count("Copyright 2017 Google LLC | BSD-3-Clause */") == 2
     assert module.count("/*") == module.count("/*! lit-html")
     # The content of a container query, which the minifier skips, is minified too.
     assert "\n" not in css
-    assert len(css) < len(minify.string("text/css", stylesheet("soft_lookup.js")))
+    assert len(css) < len(minify.string("text/css", stylesheet("soft_lookup/soft_lookup.js")))
 
 
 def test_a_state_of_any_text_comes_back_as_it_went_in_and_markup_stays_text(counter):
@@ -98,7 +99,11 @@ def payloads(text):
 def test_the_first_figure_of_a_kind_carries_the_code_and_the_first_of_all_the_kernel_s_stand_in():
     text, faults = bound(*(widget.static_html() for widget in (SOFT, TILES, SOFT)))
     assert faults == []
-    codes = [packed_code("soft_lookup.js"), packed_code("tile_stepper.js"), None]
+    codes = [
+        packed_code("soft_lookup/soft_lookup.js"),
+        packed_code("tile_stepper/tile_stepper.js"),
+        None,
+    ]
     assert [payload.get("code") for payload in payloads(text)] == codes
     starts = [script.count("courseFigure=") for script in SCRIPTS.findall(text)[1::2]]
     assert starts == [1, 0, 0]

@@ -4,7 +4,7 @@ import torch
 from small_widgets import make
 
 from course_lib.basis import random_rods
-from course_lib.widgets.basis_explorer import DRAWN, MOST, STEPS, Curve, read_off
+from course_lib.widgets.basis_explorer.basis_explorer import DRAWN, MOST, STEPS, Curve, read_off
 
 
 def test_the_first_state_is_a_curve_and_a_rod_of_the_family():

@@ -9,9 +9,9 @@ from small_widgets import payload, swing
 from course_lib import mechanics
 from course_lib.mechanics import integrate
 from course_lib.widgets import EnergyDrift
-from course_lib.widgets.energy_drift import BINS, NUMBERS, SCENES
-from course_lib.widgets.programs import program_of, run_program
-from course_lib.widgets.traits import Array
+from course_lib.widgets.energy_drift.energy_drift import BINS, NUMBERS, SCENES
+from course_lib.widgets.energy_drift.programs import program_of, run_program
+from course_lib.widgets.kit.traits import Array
 
 SYSTEMS = [getattr(mechanics, name)() for name in SCENES]
 STEPS = 500

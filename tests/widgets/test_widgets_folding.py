@@ -2,7 +2,7 @@ import string
 
 from small_widgets import make
 
-from course_lib.widgets.folding import folded
+from course_lib.widgets.kit.folding import folded
 
 LARGE, SMALL = string.ascii_uppercase, string.ascii_lowercase
 

@@ -8,7 +8,7 @@ from small_widgets import drawn, make, seeded
 from torch import nn
 
 from course_lib import recurrent
-from course_lib.widgets.gate_explorer import Rows
+from course_lib.widgets.gate_explorer.gate_explorer import Rows
 
 QUANTITIES = {
     "RNN": ["hidden"],

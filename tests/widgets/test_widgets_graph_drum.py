@@ -6,9 +6,9 @@ from small_widgets import payload
 from course_lib.graph import Graph
 from course_lib.graph_dynamics import components
 from course_lib.widgets import GraphDrum
-from course_lib.widgets.graph_drum import MOST_NODES
-from course_lib.widgets.graph_shapes import SHAPES
-from course_lib.widgets.traits import Array
+from course_lib.widgets.graph_drum.graph_drum import MOST_NODES
+from course_lib.widgets.graph_drum.graph_shapes import SHAPES
+from course_lib.widgets.kit.traits import Array
 
 
 def spec_of(drum):

@@ -3,7 +3,7 @@ import torch
 from small_widgets import ethanol, make
 
 from course_lib.models.molecules import Molecule, load_molecules
-from course_lib.widgets.drawings import MOST_ATOMS, REACH, drawing_of
+from course_lib.widgets.graph_playground.drawings import MOST_ATOMS, REACH, drawing_of
 
 
 def test_every_drawing_fits_the_field_and_keeps_its_shape_or_is_a_circle():

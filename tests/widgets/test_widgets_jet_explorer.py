@@ -5,7 +5,7 @@ from small_widgets import jets, make
 from course_lib.jets import CLASSES
 from course_lib.models.tagging import jet_inputs, load_jets, load_tagger, logits_of
 from course_lib.widgets import JetExplorer
-from course_lib.widgets.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of
+from course_lib.widgets.jet_explorer.jet_explorer import MOST_BYTES, RIGHT, WRONG, jet_of
 
 
 def test_a_jet_is_sent_without_padding_and_the_hardest_particle_first():

@@ -9,7 +9,7 @@ from small_widgets import BESIDE, SANS, SERIF, TYPEFACES, make, style_vae, typef
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.models.typefaces import load_typeface_vae, load_typefaces
 from course_lib.widgets import LatentExplorer
-from course_lib.widgets.traits import Array
+from course_lib.widgets.kit.traits import Array
 
 explorer = partial(make, "LatentExplorer")
 

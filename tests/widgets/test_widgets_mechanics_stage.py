@@ -6,9 +6,9 @@ from small_widgets import payload, swing
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
 from course_lib.widgets import MechanicsStage
-from course_lib.widgets.energy_drift import METHODS
-from course_lib.widgets.mechanics_stage import ALL_NUMBERS, SCENES
-from course_lib.widgets.traits import Array
+from course_lib.widgets.kit.runs import METHODS
+from course_lib.widgets.kit.traits import Array
+from course_lib.widgets.mechanics_stage.mechanics_stage import ALL_NUMBERS, SCENES
 
 COUPLED = mechanics.CoupledOscillators()
 

@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_lib.generation import next_token_probabilities
-from course_lib.widgets.letter_hider import expected_letters
+from course_lib.widgets.letter_hider.letter_hider import expected_letters
 
 IDS = 1 + torch.arange(24).reshape(3, 8) % 6
 # The argument of the model, and its part that the widget rebuilds from the sent weights.

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.widgets import modules
-from course_lib.widgets.modules import HERE, module_source, stylesheet
+from course_lib.widgets.kit import modules
+from course_lib.widgets.kit.modules import HERE, module_source, stylesheet
 
 
-@pytest.mark.parametrize("module", sorted(path.name for path in HERE.glob("*.js")))
+@pytest.mark.parametrize(
+    "module", sorted(f"{path.parent.name}/{path.name}" for path in HERE.glob("[!m]*/*.js"))
+)
 def test_a_module_as_text_asks_no_other_host(module: str):
     text = module_source(module) + stylesheet(module)
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}  # a name of a format
@@ -40,9 +42,10 @@ def test_rules_for_what_a_widget_never_draws_stay_behind_and_those_of_helpers_co
         "helper.js": "export const a = 1;\n",
         "widget.css": f"{''.join(map(rule, given))}@media print {{\n{rule('.cw-other')}}}\n",
         "helper.css": rule("p"),
-        "widgets.css": rule("a"),
+        "kit/widgets.css": rule("a"),
         "another.css": rule("b"),
     }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(modules, "HERE", tmp_path)
     expected = "".join(map(rule, ["a", "p", *kept, ".cw-drawn"]))

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.widgets.packed_weights import pack, unpack
+from course_lib.widgets.kit.packed_weights import pack, unpack
 
 
 def packed_in(bits, matrix, *, most_bytes=10**6):

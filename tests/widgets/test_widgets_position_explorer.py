@@ -4,7 +4,7 @@ import torch
 from small_widgets import make
 
 from course_lib.position import LearnedPosition, rotary, sinusoidal
-from course_lib.widgets.position_explorer import PositionExplorer
+from course_lib.widgets.position_explorer.position_explorer import PositionExplorer
 
 
 def test_a_learned_table_is_offered_once_it_is_given_and_shown_up_to_the_number_of_tokens():

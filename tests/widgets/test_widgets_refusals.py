@@ -17,8 +17,8 @@ from course_lib.graph import Graph, GraphConv
 from course_lib.models.molecules import MoleculeNetwork
 from course_lib.symplectic import SympNet
 from course_lib.transformer import Decoder, Encoder
-from course_lib.widgets.drawings import drawing_of
-from course_lib.widgets.traits import Array
+from course_lib.widgets.graph_playground.drawings import drawing_of
+from course_lib.widgets.kit.traits import Array
 
 # Widgets check their own arguments, and their messages are tested here.
 LONG = "x" * 81

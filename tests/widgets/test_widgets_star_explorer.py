@@ -6,8 +6,13 @@ from small_widgets import watched_stars
 from course_lib.light_curves import LightCurves
 from course_lib.models.stars import CLASSES, DAYS, NIGHTS, load_stars
 from course_lib.widgets import StarExplorer
-from course_lib.widgets.star_explorer import START
-from course_lib.widgets.watched_stars import ECLIPSING, WatchedStars, explained, stars_to_watch
+from course_lib.widgets.star_explorer.star_explorer import START
+from course_lib.widgets.star_explorer.watched_stars import (
+    ECLIPSING,
+    WatchedStars,
+    explained,
+    stars_to_watch,
+)
 
 
 def test_there_is_the_middle_star_of_each_class_and_the_periodic_objects_of_macho():

@@ -5,8 +5,8 @@ import pytest
 import torch
 import traitlets
 
-from course_lib.widgets import traits
-from course_lib.widgets.base import Widget
+from course_lib.widgets.kit import traits
+from course_lib.widgets.kit.base import Widget
 
 # Traits check their own values, and their messages are tested here.
 
@@ -20,7 +20,7 @@ def even(_widget, value):
 class Sampler(Widget):
     """A widget with each type of trait, some depending on one another."""
 
-    _module = "soft_lookup.js"
+    _module = "soft_lookup/soft_lookup.js"
 
     names = traits.Several(traits.Text(), "guests", distinct=True, least=2, most=3, read_only=True)
     places = traits.Array("guests", "xy=2", within=2, called="points")

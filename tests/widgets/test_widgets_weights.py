@@ -13,14 +13,14 @@ from course_lib.models.molecules import MoleculeNetwork, load_molecules
 from course_lib.models.rods import load_rod_field
 from course_lib.models.stars import load_astromer
 from course_lib.models.typefaces import load_typeface_vae, load_typefaces
-from course_lib.widgets.basis_explorer import read_off
-from course_lib.widgets.break_it import CLAIMS
-from course_lib.widgets.drawings import MOST_ATOMS
-from course_lib.widgets.energy_drift import METHODS
-from course_lib.widgets.graph_drum import MOST_NODES, MOST_SPRINGS
-from course_lib.widgets.graph_playground import MOST_MOLECULES
-from course_lib.widgets.jet_explorer import MOST_JETS
-from course_lib.widgets.watched_stars import stars_to_watch
+from course_lib.widgets.basis_explorer.basis_explorer import read_off
+from course_lib.widgets.break_it.break_it import CLAIMS
+from course_lib.widgets.graph_drum.graph_drum import MOST_NODES, MOST_SPRINGS
+from course_lib.widgets.graph_playground.drawings import MOST_ATOMS
+from course_lib.widgets.graph_playground.graph_playground import MOST_MOLECULES
+from course_lib.widgets.jet_explorer.jet_explorer import MOST_JETS
+from course_lib.widgets.kit.runs import METHODS
+from course_lib.widgets.star_explorer.watched_stars import stars_to_watch
 
 pytestmark = pytest.mark.slow
 

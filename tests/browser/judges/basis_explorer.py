@@ -6,7 +6,7 @@ from in_the_page import tensor
 from torch import Tensor
 
 from course_lib.basis import hat, interpolate, softmax_basis, solve
-from course_lib.widgets.basis_explorer import DRAWN, MOST, field_of, read_off
+from course_lib.widgets.basis_explorer.basis_explorer import DRAWN, MOST, field_of, read_off
 
 from .scraped import Found, assert_said, near, scraper
 

@@ -7,7 +7,7 @@ from reading import agrees
 from torch import Tensor, nn
 
 from course_lib import recurrent
-from course_lib.widgets.gate_explorer import PARAMETERS, Rows
+from course_lib.widgets.gate_explorer.gate_explorer import PARAMETERS, Rows
 
 from .scraped import Found, assert_said, near, scraper
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from course_lib.graph import GATConv, GCNConv, Graph, GraphConv, weisfeiler_lehman
 from course_lib.models.molecules import ELEMENTS, Molecule
-from course_lib.widgets.graph_playground import network_of
+from course_lib.widgets.graph_playground.graph_playground import network_of
 
 from .scraped import Found, assert_said, near, scraper
 

@@ -13,7 +13,7 @@ from course_lib.jets import (
     pairwise_features,
     particle_features,
 )
-from course_lib.widgets.jet_explorer import jet_of, network_of
+from course_lib.widgets.jet_explorer.jet_explorer import jet_of, network_of
 
 from .scraped import Found, assert_said, near, number_in, scraper
 

@@ -9,8 +9,8 @@ from small_widgets import MONO, TYPEFACES, typefaces
 from torch import Tensor
 
 from course_lib.models.typefaces import SIZE, load_typefaces
-from course_lib.widgets.latent_explorer import decoder_of
-from course_lib.widgets.packed_weights import unpack
+from course_lib.widgets.kit.packed_weights import unpack
+from course_lib.widgets.latent_explorer.latent_explorer import decoder_of
 
 from .scraped import Found, assert_said, near, scraper
 

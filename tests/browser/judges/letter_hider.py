@@ -4,7 +4,7 @@ import torch
 from reading import agrees
 from torch import Tensor
 
-from course_lib.widgets.letter_hider import expected_letters, masked_model_of
+from course_lib.widgets.letter_hider.letter_hider import expected_letters, masked_model_of
 
 from .letters import READ_LETTERS, assert_bars, assert_heads, spelled
 from .scraped import Found, assert_said, scraper

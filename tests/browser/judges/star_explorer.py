@@ -15,7 +15,7 @@ from course_lib.light_curves import (
     reconstruction_error,
 )
 from course_lib.models.stars import posterior_at_period
-from course_lib.widgets.star_explorer import astromer_of, believed
+from course_lib.widgets.star_explorer.star_explorer import astromer_of, believed
 
 from .scraped import Found, assert_said, near, scraper
 

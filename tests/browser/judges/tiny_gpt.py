@@ -6,7 +6,7 @@ from reading import agrees
 from torch import Tensor
 
 from course_lib.generation import next_token_probabilities
-from course_lib.widgets.tiny_gpt import decoder_of
+from course_lib.widgets.tiny_gpt.tiny_gpt import decoder_of
 
 from .letters import READ_LETTERS, assert_bars, assert_heads, spelled
 from .scraped import Found, number_in, scraper

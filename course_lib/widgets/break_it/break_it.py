@@ -1,0 +1,282 @@
+"""BreakIt: random cases against a claim, whose assumption the reader bends until it breaks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.traits import Choice, Data, Integer, Number, Switch
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a claim says, what the reader bends, and which error is more than rounding.
+
+    ``lecture`` names the module of JavaScript that tries it; ``formula`` says in symbols what
+    ``says`` says in plain words; ``picture`` says what is drawn, in words for either theme.
+    """
+
+    lecture: str
+    says: str
+    bend: str
+    picture: str
+    formula: str = ""
+    switch: bool = False
+    tolerance: float = 1e-9
+
+
+_MIRROR = "M, how each push answers each move; the framed two should be equal; orange is negative"
+
+CLAIMS = {
+    "softmax-shares": Claim(
+        lecture="soft_lookup",
+        says="adding one constant to all scores changes no weight",
+        bend="Gates in place of the softmax, divided by their sum",
+        picture="bars are weights before, orange marks weights after",
+        switch=True,
+    ),
+    "equal-lengths": Claim(
+        lecture="soft_lookup",
+        says="among keys of equal length, distance gives the same weights as the dot product at "
+        "half the temperature",
+        bend="Lengths differ by",
+        picture="small dots are keys, the large one is the query",
+    ),
+    "causal-past": Claim(
+        lecture="self_attention",
+        says="under the causal mask no output depends on a later token",
+        bend="Let each token see one ahead",
+        picture="a row a token; the stronger the blue, the more it looks there",
+        switch=True,
+    ),
+    "any-order": Claim(
+        lecture="self_attention",
+        says="tokens in another order get the same outputs, in that order",
+        bend="Hide the future",
+        picture="where each token goes",
+        switch=True,
+    ),
+    "hats-are-straight": Claim(
+        lecture="attention_as_a_basis",
+        says="a blend by hats is the straight line between two neighbours",
+        bend="Softmax in place of hats",
+        picture="blue is the straight line, the orange dot the blend",
+        switch=True,
+    ),
+    "basis-is-attention": Claim(
+        lecture="attention_as_a_basis",
+        says="the softmax basis is attention with a bias",
+        bend="Bias left out",
+        picture="bars are weights of the basis, orange marks those of attention",
+    ),
+    "read-in-pieces": Claim(
+        lecture="recurrence",
+        says="a text may be read in two pieces, if the state is handed on",
+        bend="State lost between them",
+        picture="a row a letter, the state after it; orange is negative",
+    ),
+    "any-grouping": Claim(
+        lecture="recurrence",
+        says="linear steps may be joined in any grouping",
+        bend="A tanh at each joint",
+        picture="above a, below b of each step; orange is negative",
+        switch=True,
+    ),
+    "places-do-not-matter": Claim(
+        lecture="position",
+        says="without positions, tokens in another order get the same outputs, in that order",
+        bend="Position added",
+        picture="where each token goes",
+    ),
+    "difference-alone": Claim(
+        lecture="position",
+        says="the score of a turned query and a turned key depends on how far apart they are",
+        bend="Query's clock faster by",
+        picture="hands of the query (blue) and of the key (orange)",
+    ),
+    "padding": Claim(
+        lecture="encoder",
+        says="padding that no query looks at changes no output at a real token",
+        bend="Let queries look at it",
+        picture="a row a token; the stronger the blue, the more it looks there",
+        switch=True,
+    ),
+    "all-paths": Claim(
+        lecture="encoder",
+        says="a stack of layers passes on the sum over all paths, through or around each layer",
+        formula="two layers: (I + J₂)(I + J₁) = I + J₁ + J₂ + J₂J₁",
+        bend="Way around, open by",
+        picture="left the stack (its Jacobian), right the sum over paths; orange is negative",
+    ),
+    "cache-pieces": Claim(
+        lecture="decoder",
+        says="a text read in pieces, with a cache, gets what it gets when read at once",
+        bend="The cache loses its first token",
+        picture="a row a token; the stronger the blue, the more it looks there",
+        switch=True,
+    ),
+    "draft-and-judge": Claim(
+        lecture="decoder",
+        says="drafts kept or replaced by the rule come as often as the large model writes them",
+        bend="A more lenient judge",
+        picture="bars are what comes out, orange marks the large model",
+    ),
+    "renumbered": Claim(
+        lecture="graph_networks",
+        says="a graph that is renumbered gets the same outputs, renumbered",
+        bend="Each node told its number, times",
+        picture="the graph",
+    ),
+    "two-rounds": Claim(
+        lecture="graph_networks",
+        says="after two rounds a node has heard nothing from farther than two steps",
+        bend="One more node, joined to all",
+        picture="the graph; the orange node is raised",
+        switch=True,
+    ),
+    "adjoint": Claim(
+        lecture="graph_dynamics",
+        says="counted node by node (inflow times height) or edge by edge (flow times climb), the "
+        "sum is the same",
+        formula="⟨f, δ*g⟩ = ⟨δf, g⟩",
+        bend="Flow lost on its way",
+        picture="what flows from row to column; orange is negative",
+    ),
+    "wave-energy": Claim(
+        lecture="graph_dynamics",
+        says="a wave on springs keeps its energy: what it loses in stretching it gains in speed",
+        bend="The double bracket in its place",
+        picture="dots are pulled up (blue) or down (orange), larger the farther",
+        switch=True,
+    ),
+    "price-of-a-cloud": Claim(
+        lecture="autoencoder",
+        says="the formula for the price of a cloud is the integral that defines it",
+        bend="Take σ for σ²",
+        picture="a dot a code, at its mean, larger the wider",
+        switch=True,
+    ),
+    "beta-is-noise": Claim(
+        lecture="autoencoder",
+        says="to weigh the price of a code by β is to expect β times as much noise",
+        formula="E[log p(x | z)] − β KL = β ELBO with noise β s², up to a constant",
+        bend="Leave the noise as it was",
+        picture="the price of each network",
+        switch=True,
+    ),
+    "step-areas": Claim(
+        lecture="hamiltonian_mechanics",
+        says="a step of Störmer–Verlet keeps every small area",
+        bend="Friction",
+        picture="a small square before (grey) and after (blue)",
+        tolerance=1e-7,
+    ),
+    "there-and-back": Claim(
+        lecture="hamiltonian_mechanics",
+        says="a step of Störmer–Verlet with the momentum reversed leads back",
+        bend="Symplectic Euler in its place",
+        picture="pendulum at the start (blue), there (grey), back (orange)",
+        switch=True,
+    ),
+    "symmetric-matrix": Claim(
+        lecture="symplectic_attention",
+        says="whoever goes around a loop under this force comes home with no energy gained",
+        formula="2 Sᵀ Z A, matrix softmax, symmetric A, is the slope of an energy: M = Mᵀ",
+        bend="Skew part of A",
+        picture=_MIRROR,
+    ),
+    "both-terms": Claim(
+        lecture="symplectic_attention",
+        says="whoever goes around a loop under this force comes home with no energy gained",
+        formula="S Z Aᵀ + Sᵀ Z A, vector softmax, is the slope of an energy: M = Mᵀ",
+        bend="Leave out the first term, double the second",
+        picture=_MIRROR,
+        switch=True,
+    ),
+    "pairs-boosted": Claim(
+        lecture="jets",
+        says="a boost along the beam changes none of a pair's four features",
+        bend="Pseudorapidity in place of rapidity",
+        picture="two particles before (grey) and after (blue) the boost",
+        switch=True,
+        tolerance=1e-6,
+    ),
+    "jet-order": Claim(
+        lecture="jets",
+        says="particles in another order, and their pairs with them, make the same jet",
+        bend="Leave the pairs where they were",
+        picture="what each pair adds; orange is negative",
+        switch=True,
+    ),
+    "same-phase": Claim(
+        lecture="light_curves",
+        says="a night some whole periods later has the same phase",
+        bend="Period too long by",
+        picture="both nights on the circle of phases",
+    ),
+    "hidden-stay-hidden": Claim(
+        lecture="light_curves",
+        says="what is said of any night does not depend on a hidden magnitude",
+        bend="Leave it in its token, where others may not look",
+        picture="bars are what was said, orange marks what is said then",
+        switch=True,
+    ),
+    "order-of-tiles": Claim(
+        lecture="gpu_attention",
+        says="reports of tiles add up to the softmax in any order",
+        bend="Add without rescaling",
+        picture="bars are the weights that come out, orange marks the true ones",
+        switch=True,
+    ),
+    "keys-shared-out": Claim(
+        lecture="gpu_attention",
+        says="two programs that share the keys out give the attention of all",
+        bend="Take the mean of their outputs",
+        picture="bars are the weights that come out, orange marks the true ones",
+        switch=True,
+    ),
+}
+
+
+def _on_or_off(widget: Any, bend: float) -> float:
+    if CLAIMS[widget.claim].switch and bend not in (0, 1):
+        raise ValueError(f"bend of {widget.claim} must be 0 or 1, a switch, but was given {bend}")
+    return bend
+
+
+class BreakIt(Widget):
+    """Random cases fly by, until the reader bends what a ``claim`` assumes.
+
+    Each case leaves a dot at its error, on a logarithmic scale with the tolerance drawn. ``bend``
+    is how far the assumption is bent, from 0 to 1; for a switch it is one of the two. Then a case
+    breaks the claim, and is made smaller for as long as it does: fewer entries, plainer numbers.
+    The cases of a ``seed`` are the same whenever they are drawn. They come by themselves while the
+    strip is in view, unless the reader has asked for less motion or you for none with ``moving``.
+
+    Traits, synced both ways: ``bend``, ``seed``. Raises ``TypeError`` and ``ValueError`` for a
+    claim that is not there and a bend that cannot be. Shrinking as in MacIver et al. (2019).
+    """
+
+    _module = "break_it/break_it.js"
+
+    claim = Choice(*CLAIMS, read_only=True)
+    about = Data(lambda self: dataclasses.asdict(CLAIMS[self.claim]))
+    bend = Number(0.0, 1.0, default=0.0, rule=_on_or_off)
+    seed = Integer(0, 2**31 - 1, default=0)
+    moving = Switch(default=True, read_only=True)
+
+    def __init__(self, claim: str, **given: Any) -> None:
+        if isinstance(claim, str) and claim in CLAIMS:
+            # A page carries the claims of its own lecture alone.
+            self._module = f"break_it/{CLAIMS[claim].lecture}.js"
+        super().__init__(claim=claim, **given)
+
+    def describe(self) -> str:
+        """Which claim is on trial, and what can be bent."""
+        about = CLAIMS[self.claim]
+        symbols = f" ({about.formula})" if about.formula else ""
+        return (
+            f"Break it: random cases against the claim that {about.says}{symbols}. The reader can "
+            f"bend it: {about.bend}."
+        )

@@ -1,0 +1,219 @@
+import { plain } from "../kit/array.js";
+import { button, select, slider } from "../kit/controls.js";
+import { alongALine } from "../kit/keys.js";
+import { pointIn } from "../kit/plane.js";
+import { playAtOnce, playButton } from "../kit/play.js";
+import { number } from "../kit/text.js";
+import { widget } from "../kit/widget.js";
+import { clamp, upTo } from "../maths/numerics.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { derive } from "./derived.js";
+import { attention, classes, enterJet, massAxis } from "./panels.js";
+import { ground, hollow, links, mark, nearest, sample } from "./picture.js";
+import { absence, likeliest, particleName, percent } from "./words.js";
+
+const SECONDS = 7;
+
+/** How far the film is: as many times more particles come in every second. */
+const shareOf = ({ kept, count }) => (count > 1 ? Math.log(kept) / Math.log(count) : 1);
+const keptAt = (share, count) => clamp(Math.round(count ** share), 1, count);
+
+/** The film, from the hardest particle on. */
+function begin(ui) {
+  const share = shareOf(ui.now);
+  ui.set(share < 1 ? { share } : { share: 0, kept: 1 });
+}
+
+/** A hand that takes a part of the jet has the whole jet. */
+function endFilm(ui) {
+  if (!ui.now.playing) return;
+  ui.play(false);
+  ui.set({ kept: ui.now.count });
+}
+
+const choose = (ui, i) => ui.set({ particle: i, hovered: -1 });
+
+/** Takes a particle away, or puts it back; one that was too soft to be kept comes with all. */
+function toggle(ui, i) {
+  endFilm(ui);
+  const { gone, kept, count } = ui.now;
+  if (i >= kept) return ui.set({ kept: count, particle: i });
+  const rest = gone.filter((other) => other !== i);
+  return ui.set({ particle: i, gone: rest.length < gone.length ? rest : [...gone, i] });
+}
+
+/** Takes away the hardest of those that are there, and looks from the next. */
+function takeHardest(ui) {
+  endFilm(ui);
+  const { gone, there } = ui.now;
+  ui.set({ gone: [...gone, there[0]], particle: there[1] ?? there[0], hovered: -1 });
+}
+
+function hand(ui) {
+  return (event) => {
+    const { field, particle, touch } = ui.now;
+    const found =
+      event.type === "pointerleave" ? -1 : nearest(field, pointIn(event.currentTarget, event));
+    if (event.type === "pointerdown") ui.set({ touch: event.pointerType !== "mouse" });
+    else if (event.type !== "click") {
+      if (event.pointerType === "mouse" && found !== ui.now.hovered) ui.set({ hovered: found });
+    } else if (found < 0) return;
+    else if (touch && found !== particle) {
+      endFilm(ui);
+      choose(ui, found);
+    } else toggle(ui, found);
+  };
+}
+
+const keysOf = (ui) =>
+  alongALine(
+    (step) => {
+      endFilm(ui);
+      const { particle, count } = ui.now;
+      choose(ui, particle < 0 ? 0 : clamp(particle + step, 0, count - 1));
+    },
+    () => toggle(ui, Math.max(0, ui.now.particle)),
+    1,
+  );
+
+function option(now, ui, i) {
+  const { field, unpacked, there, gone, at } = now;
+  const particle = unpacked.particles[i];
+  const [isThere, radius] = [there.includes(i), field.radii[i]];
+  const away = absence(now, i);
+  const look = isThere ? mark(particle, radius) : hollow(particle, radius, gone.includes(i));
+  return svg`<g role="option" id="${ui.id}-particle-${i}" data-particle=${i} aria-selected=${isThere}
+    data-there=${isThere} data-radius=${radius}
+    aria-label="particle ${particleName(now, i)}${away && `, ${away}`}"
+    transform="translate(${field.points[i].join(" ")})">
+    ${look}${
+      i === at
+        ? svg`<circle r=${radius + 3} fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>`
+        : nothing
+    }</g>`;
+}
+
+function picture(now, ui) {
+  const { field, count, particle } = now;
+  const grip = hand(ui);
+  const active = particle >= 0 ? `${ui.id}-particle-${particle}` : nothing;
+  const box = `0 0 ${field.width} ${field.height}`;
+  // The softest on top of the hardest, which are larger.
+  const order = upTo(count);
+  return html`<div class="cw-layers cw-j-layers" data-measure="jet"
+    style="aspect-ratio: ${field.width} / ${field.height}">
+    <svg viewBox=${box} aria-hidden="true">${ground(field)}</svg>
+    <svg viewBox=${box} class="cw-j-jet" role="listbox" tabindex="0" aria-multiselectable="true"
+      data-pointed=${now.at}
+      aria-label="Particles of the jet, the hardest first; the selected ones are there"
+      aria-activedescendant=${active} @pointerdown=${grip} @pointermove=${grip}
+      @pointerleave=${grip} @click=${grip} @keydown=${keysOf(ui)}>
+      <rect width=${field.width} height=${field.height} fill="transparent"></rect>
+      ${order.map((i) => option(now, ui, i))}
+    </svg>
+    <svg viewBox=${box} class="cw-j-over" aria-hidden="true">${links(now)}</svg>
+  </div>`;
+}
+
+/** All kinds, whichever are there: another jet moves nothing. */
+const legend = ({ facts }) =>
+  html`<ul class="cw-j-legend">${facts.particles.map(
+    (name, kind) => html`<li>${sample(kind)}${name}</li>`,
+  )}</ul>`;
+
+function transport(now, ui) {
+  const { count, there } = now;
+  const keep = (kept) => {
+    ui.play(false);
+    ui.set({ kept });
+  };
+  // Not those that were kept, if some of them were taken away.
+  const particles = {
+    label: "Particles",
+    min: 1,
+    max: count,
+    format: () => `${there.length} of ${count}`,
+  };
+  return html`<div class="cw-controls cw-j-transport">
+    ${playButton(ui, { start: "Play", begin: () => begin(ui) })}
+    ${slider(ui, "kept", { ...particles, set: keep })}
+    ${button("Take hardest away", () => takeHardest(ui), { disabled: !there.length })}
+    ${button("All back", () => ui.set({ gone: [], kept: count }), { disabled: there.length === count })}
+  </div>`;
+}
+
+function view(now, ui) {
+  if (now.moving)
+    playAtOnce(ui, () => {
+      begin(ui);
+      ui.play(true);
+    });
+  const jets = now.jets.map(
+    (_, i) => /** @type {[any, string]} */ ([i, `${i + 1} of ${now.jets.length}`]),
+  );
+  return html`<div class="cw-j-top">
+      ${select(ui, "jet", { label: "Jet", options: jets, choose: (i) => enterJet(ui, i) })}
+      ${button("Next", () => enterJet(ui, (ui.now.jet + 1) % ui.now.jets.length))}
+    </div>
+    <div class="cw-columns cw-j-columns">
+      <div>${picture(now, ui)} ${massAxis(now, ui)} ${transport(now, ui)}</div>
+      <div>${classes(now, ui)} ${attention(now, ui)} ${legend(now)}</div>
+    </div>`;
+}
+
+function words(now) {
+  const { jet, jets, there, count, mass, facts, probabilities: said, links: all, at, open } = now;
+  const head = `Jet ${jet + 1} of ${jets.length}: ${there.length} of ${count} particles are there.`;
+  if (!said) return `${head} Put one back, and the network answers.`;
+  const best = likeliest(said);
+  const taken = open
+    ? `says ${facts.classes[best]}, ${percent(said[best])}`
+    : "waits for your guess";
+  const answer = `Mass ${number(mass, 1)} GeV. The network ${taken}.`;
+  if (at < 0) return `${head} ${answer}`;
+  const most = all[0];
+  const looks = most
+    ? `attends most to ${most.to === at ? "itself" : `particle ${most.to + 1}`}, ${percent(most.weight)}`
+    : absence(now, at);
+  return `${head} ${answer} Particle ${particleName(now, at)}: ${looks}.`;
+}
+
+const how =
+  "Guess what left the jet, or press Show: the truth is told, and what the network says. " +
+  "Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
+  "is for itself. Click it to take it away, and again to put it back; with a finger, tap it twice. " +
+  "With the keyboard: Tab to the picture, arrow keys go from particle to particle, Enter takes it " +
+  "away. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +
+  "is the jet’s radius of 0.8; where it would not fit, it stands small in a corner, and the square " +
+  "in it is the picture. The network answers for what is there, as for a jet of its own.";
+
+export default widget({
+  label: "Jet explorer: which particle left this spray of others?",
+  name: "cw-jet",
+  data: { facts: plain, jets: plain, weights: plain, moving: plain },
+  controls: Object.fromEntries(
+    ["jet", "kept", "gone", "particle", "layer", "head"].map((name) => [name, plain]),
+  ),
+  local: { share: 0, hovered: -1, touch: false, guesses: {} },
+  guessed: ["guesses"],
+  whole: ({ jets, jet, kept, gone, particle }) => {
+    const count = jets[jet]?.kind.length ?? 0;
+    return kept <= count && Math.max(particle, ...gone) < count;
+  },
+  along: ({ jet }, { jets }) =>
+    jet === undefined ? {} : { kept: jets[jet].kind.length, gone: [], particle: 0 },
+  derive,
+  view,
+  words,
+  how: () => how,
+  began: ({ jets, jet, kept, gone }) => {
+    const part = kept < jets[jet].kind.length ? `, its ${kept} hardest` : "";
+    return `jet ${jet + 1}${part}${gone.length ? ` less ${gone.length}` : ""}`;
+  },
+  advance: ({ share }, ui, seconds) => {
+    const next = Math.min(1, share + seconds / SECONDS);
+    const kept = keptAt(next, ui.now.count);
+    ui.set({ share: next, kept });
+    if (kept === ui.now.count) ui.play(false);
+  },
+});

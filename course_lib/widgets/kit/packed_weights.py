@@ -1,0 +1,271 @@
+"""The weights of a trained transformer on their way into a page, where JavaScript runs it.
+
+They travel rounded: a parameter is a whole number of a few bits times the step of its row, which is
+a bfloat16. ``maths/transformer.js`` unpacks them; :func:`unpack` does the same in Python, so that
+the lecture can hold the very model that the page computes with.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Iterable
+from itertools import starmap
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from course_lib.models.stored import built
+from course_lib.transformer import TokenEmbedding
+from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.traits import Data, Text, finite_array
+
+MOST_BITS = 16
+SMALLEST_STEP = 2.0**-100
+Model = TypeVar("Model", bound=nn.Module)
+Shapes = dict[str, tuple[int, int]]
+SIZES = ("vocabulary", "d_model", "heads", "layers")
+
+
+def pack(
+    weights: nn.Module | dict[str, Tensor],
+    *,
+    most_bytes: int,
+    fewest_bits: int,
+    most_bits: int = MOST_BITS,
+) -> dict[str, Any]:
+    """Every row in steps of its own, as fine as ``most_bytes`` of base64 allow; a vector is a row.
+
+    ``weights`` are a network's, or tensors by their names; the first of their axes counts rows.
+    A step is a float32 of which the upper half is sent: 8 significant bits. Times a whole number of
+    16 bits it is a float32 again, so no rounding is left to the page. Raises ``ValueError`` for
+    NaN and infinity, and for a model that would get less than ``fewest_bits`` a parameter.
+    """
+    tensors = dict(weights.named_parameters()) if isinstance(weights, nn.Module) else weights
+    matrices = [
+        finite_array(f"model.{name}", value.detach().reshape(_rows(value)), ("rows", "columns"))
+        for name, value in tensors.items()
+    ]
+    numbers, rows = sum(m.size for m in matrices), sum(len(m) for m in matrices)
+    bits = min(most_bits, (most_bytes * 3 // 4 - 2 * rows) * 8 // numbers)
+    if bits < fewest_bits:
+        raise ValueError(
+            f"model has {numbers:,} parameters in {rows:,} rows, which would weigh more than "
+            f"{most_bytes:,} bytes in the page; train one with wider or fewer layers"
+        )
+    limit = 2 ** (bits - 1) - 1
+    counts, halves = [], []
+    for matrix in matrices:
+        fine = np.maximum(np.abs(matrix).max(axis=1) / np.float32(limit), np.float32(SMALLEST_STEP))
+        half = ((fine.view(np.uint32) + 0xFFFF) >> 16).astype("<u2")
+        step = (half.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        nearest = np.rint(matrix / step[:, None]).clip(-limit, limit)
+        counts.append(nearest.astype(np.int64).ravel() + 2 ** (bits - 1))
+        halves.append(half)
+    stream = (np.concatenate(counts)[:, None] >> np.arange(bits - 1, -1, -1)) & 1
+    return {
+        "bits": bits,
+        "steps": base64.b64encode(np.concatenate(halves).tobytes()).decode("ascii"),
+        "base64": base64.b64encode(np.packbits(stream.astype(np.uint8))).decode("ascii"),
+    }
+
+
+def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[NDArray[np.float32]]:
+    """The matrices that :func:`pack` made, one after another, rounded as they were."""
+    bits, shapes = packed["bits"], list(shapes)
+    stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
+    sizes = list(starmap(np.multiply, shapes))
+    weights = 1 << np.arange(bits - 1, -1, -1)
+    counts = stream[: sum(sizes) * bits].reshape(-1, bits) @ weights - 2 ** (bits - 1)
+    halves = np.frombuffer(base64.b64decode(packed["steps"]), dtype="<u2")
+    steps = (halves.astype(np.uint32) << 16).view(np.float32)
+    matrices, row = [], 0
+    for count, (rows, columns) in zip(np.split(counts, np.cumsum(sizes)[:-1]), shapes, strict=True):
+        step = steps[row : row + rows, None]
+        matrices.append(count.reshape(rows, columns).astype(np.float32) * step)
+        row += rows
+    return matrices
+
+
+def with_weights(build: Callable[[], Model], packed: dict[str, Any]) -> Model:
+    """What ``build`` makes, in float32 and in evaluation mode, with the weights that travel."""
+    model = built(build)
+    parameters = list(model.parameters())
+    with torch.no_grad():
+        matrices = unpack(packed, map(_rows, parameters))
+        for parameter, matrix in zip(parameters, matrices, strict=True):
+            parameter.copy_(torch.from_numpy(matrix).reshape(parameter.shape))
+    return model.eval()
+
+
+def _rows(parameter: Tensor) -> tuple[int, int]:
+    rows = len(parameter) if parameter.dim() > 1 else 1
+    return rows, parameter.numel() // rows
+
+
+# Transformers -----------------------------------------------------------------------------------
+
+
+def transformer_facts(
+    embedding: TokenEmbedding, blocks: nn.ModuleList, *, tied: bool
+) -> dict[str, Any]:
+    """All that has to be known of an encoder or a decoder besides its weights."""
+    block = blocks[0]
+    return {
+        "vocabulary": embedding.vocabulary_size,
+        "d_model": embedding.token.embedding_dim,
+        "heads": block.attention.heads,
+        "layers": len(blocks),
+        "tokens": embedding.tokens,
+        "d_hidden": block.mlp.expand.out_features,
+        "position": embedding.kind,
+        "norm": "pre" if block.mlp_residual.pre else "post",
+        "tied": tied,
+    }
+
+
+def transformer_shapes(facts: dict[str, Any], *, stack: str = "") -> Shapes:
+    """Every parameter in the order in which it travels, which JavaScript repeats, with its rows.
+
+    The blocks and the last norm are named as parts of ``stack``, such as ``"encoder."``. The
+    head is a parameter of its own unless ``facts["tied"]``.
+    """
+    d, hidden = facts["d_model"], facts["d_hidden"]
+
+    def affine(name: str, rows: int, columns: int) -> Shapes:
+        return {f"{name}.weight": (rows, columns), f"{name}.bias": (1, rows)}
+
+    shapes = {"embedding.token.weight": (facts["vocabulary"], d)}
+    if facts["position"] == "learned":
+        shapes["embedding.learned.weight"] = (facts["tokens"], d)
+    for layer in range(facts["layers"]):
+        block = f"{stack}blocks.{layer}"
+        for part in ("query", "key", "value", "output"):
+            shapes |= affine(f"{block}.attention.{part}", d, d)
+        shapes |= {f"{block}.attention_residual.norm.{part}": (1, d) for part in ("weight", "bias")}
+        shapes |= affine(f"{block}.mlp.expand", hidden, d)
+        shapes |= affine(f"{block}.mlp.contract", d, hidden)
+        shapes |= {f"{block}.mlp_residual.norm.{part}": (1, d) for part in ("weight", "bias")}
+    if facts["norm"] == "pre":
+        shapes |= {f"{stack}norm.weight": (1, d), f"{stack}norm.bias": (1, d)}
+    if not facts["tied"]:
+        shapes["lm_head.weight"] = (facts["vocabulary"], d)
+    return shapes
+
+
+def model_of(
+    kind: type[Model],
+    facts: dict[str, Any],
+    packed: dict[str, Any],
+    *,
+    stack: str = "",
+    leave_out: tuple[str, ...] = (),
+) -> Model:
+    """The model of a ``kind``, in evaluation mode, with the weights that travel.
+
+    ``leave_out`` names the facts that its constructor does not take.
+    """
+    options = {name: facts[name] for name in facts if name not in (*SIZES, *leave_out)}
+    model = built(lambda: kind(*(facts[name] for name in SIZES), **options))
+    there, shapes = model.state_dict(), transformer_shapes(facts, stack=stack)
+    state = {
+        name: torch.from_numpy(matrix).reshape(there[name].shape)
+        for name, matrix in zip(shapes, unpack(packed, shapes.values()), strict=True)
+    }
+    # A head that is tied to the embedding is a parameter under two names, of which one travels.
+    model.load_state_dict(state, strict=not facts["tied"])
+    return model.eval()
+
+
+class Limits(NamedTuple):
+    """What a page can carry of a model, and what its picture can show."""
+
+    parameters: int
+    tokens: int
+    letters: int
+    heads: int
+    weight_bytes: int
+    bits: int
+
+
+def _a_character_for_each_id(widget: Any, alphabet: str) -> str:
+    if len(alphabet) != (ids := widget.facts["vocabulary"]):
+        raise ValueError(
+            f"alphabet has {len(alphabet)} characters and model {ids} ids; expected one character "
+            "for each id, marks such as that of a start included"
+        )
+    return alphabet
+
+
+class ModelWidget(Widget):
+    """A widget whose page runs a trained transformer.
+
+    A subclass sets its ``_limits``, its ``model``, made of the weights that travel, and the
+    ``_stack`` in which :func:`transformer_shapes` finds the blocks.
+    """
+
+    _limits: ClassVar[Limits]
+    _stack: ClassVar[str] = ""
+
+    facts = Data()
+    alphabet = Text(
+        shortest=1,
+        longest=math.inf,
+        distinct=True,
+        rule=_a_character_for_each_id,
+        read_only=True,
+    )
+    weights = Data(lambda self: self._packed())
+
+    def __init__(
+        self, model: nn.Module, facts: dict[str, Any], alphabet: str, **given: Any
+    ) -> None:
+        shapes = transformer_shapes(facts, stack=self._stack)
+        self._check_size(facts, shapes)
+        state = model.state_dict()
+        # A copy of every parameter, which further training does not reach.
+        self._original = {name: state[name].detach().clone() for name in shapes}
+        self.set_trait("facts", facts)
+        super().__init__(alphabet=alphabet, **given)
+
+    @property
+    def bits(self) -> int:
+        """How many bits a parameter has on its way to the page."""
+        return self.weights["bits"]
+
+    def _packed(self) -> dict[str, Any]:
+        limits = self._limits
+        return pack(self._original, most_bytes=limits.weight_bytes, fewest_bits=limits.bits)
+
+    def _both(self) -> tuple[nn.Module, nn.Module]:
+        """The model before and after rounding, in float64."""
+        before, after = self.model.double(), self.model.double()
+        before.load_state_dict(self._original, strict=False)
+        return before, after
+
+    def _size(self) -> str:
+        shapes = transformer_shapes(self.facts, stack=self._stack)
+        count = sum(rows * columns for rows, columns in shapes.values())
+        layers, heads = self.facts["layers"], self.facts["heads"]
+        return f"{count:,} parameters, {layers} layers of {heads} heads each"
+
+    def _check_size(self, facts: dict[str, Any], shapes: Shapes) -> None:
+        parameters = sum(rows * columns for rows, columns in shapes.values())
+        if parameters > self._limits.parameters:
+            raise ValueError(
+                f"model has {parameters:,} parameters; expected {self._limits.parameters:,} at "
+                "most, which a page can carry; train a smaller one"
+            )
+        for name, count, most in (
+            ("positions", facts["tokens"], self._limits.tokens),
+            ("letters", facts["vocabulary"], self._limits.letters),
+            ("heads in all layers", facts["heads"] * facts["layers"], self._limits.heads),
+        ):
+            if count > most:
+                raise ValueError(
+                    f"model has {count} {name}; expected {most} at most, which the picture can "
+                    "show; train a smaller one"
+                )

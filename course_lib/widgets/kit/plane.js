@@ -1,0 +1,78 @@
+import { clamp } from "../maths/numerics.js";
+import { inThePlane } from "./keys.js";
+
+/**
+ * Where a pointer event falls in the coordinates of an SVG element.
+ * @param {any} surface
+ * @param {any} event
+ * @returns {number[]}
+ */
+export function pointIn(surface, event) {
+  const point = new DOMPoint(event.clientX, event.clientY);
+  const { x, y } = point.matrixTransform(surface.getScreenCTM().inverse());
+  return [x, y];
+}
+
+/**
+ * A listener that hears of an event before what was touched, which may keep the event to itself.
+ * @param {(event: any) => void} act
+ */
+export const first = (act) => ({ handleEvent: act, capture: true });
+
+/** From the hand to the middle of what it has taken, for as long as it holds it. */
+const holds = new WeakMap();
+
+/**
+ * Lets mouse, finger, pen and arrow keys move a handle within an SVG drawing. Use it for three
+ * events: `@pointerdown=${grip} @pointermove=${grip} @keydown=${grip}`, on an element that the
+ * finger cannot scroll (`class="cw-handle"`).
+ * @param {{ moveTo: (point: number[]) => void, moveBy: (step: number[]) => void, at?: number[] }}
+ *   moves a point of the drawing; steps of the arrow keys, up being positive; where the handle
+ *   stands, so that it does not jump to the hand that takes it beside its middle
+ * @returns {(event: any) => void}
+ */
+export function dragging({ moveTo, moveBy, at }) {
+  const keys = inThePlane(moveBy);
+  return (event) => {
+    const handle = event.currentTarget;
+    if (event.type === "keydown") {
+      keys(event);
+    } else if (event.type === "pointerdown") {
+      // A mouse focuses by itself; the box about what has the focus is for the keyboard alone.
+      if (event.pointerType !== "mouse") {
+        event.preventDefault();
+        handle.focus({ preventScroll: true, focusVisible: false });
+      }
+      event.stopPropagation();
+      handle.setPointerCapture(event.pointerId);
+      const [x, y] = pointIn(handle.ownerSVGElement, event);
+      holds.set(handle, at ? [at[0] - x, at[1] - y] : [0, 0]);
+    } else if (handle.hasPointerCapture(event.pointerId)) {
+      const [x, y] = pointIn(handle.ownerSVGElement, event);
+      const [right, down] = holds.get(handle) ?? [0, 0];
+      moveTo([x + right, y + down]);
+    }
+  };
+}
+
+/**
+ * A window of the plane on a drawing: data `x` and `y`, each from low to high, on `width` by
+ * `height` pixels.
+ * @param {{ x: number[], y: number[], width: number, height: number }} extent
+ */
+export function plane({ x: [left, right], y: [bottom, top], width, height }) {
+  return {
+    /** @param {number[]} point @returns {number[]} */
+    toPixel: ([x, y]) => [
+      ((x - left) / (right - left)) * width,
+      ((top - y) / (top - bottom)) * height,
+    ],
+    /** @param {number[]} pixel @returns {number[]} */
+    toData: ([px, py]) => [
+      left + (px / width) * (right - left),
+      top - (py / height) * (top - bottom),
+    ],
+    /** @param {number[]} point @returns {number[]} */
+    inside: ([x, y]) => [clamp(x, left, right), clamp(y, bottom, top)],
+  };
+}

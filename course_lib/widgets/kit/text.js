@@ -1,0 +1,157 @@
+import { html } from "../vendor/lit-html/lit-html.js";
+
+const INVISIBLE = { " ": "␣", "\n": "⏎", "\t": "⇥", "": "∅" };
+
+/** A letter or token that can be seen, and turns no text round. @param {string} text */
+export const visible = (text) =>
+  Object.hasOwn(INVISIBLE, text) ? INVISIBLE[text] : text.replace(/\p{Bidi_C}/gu, "�");
+
+/** @param {string[]} letters */
+export const spelled = (letters, gap = "") => letters.map(visible).join(gap);
+
+const HUGE = 1e9;
+
+/**
+ * A number with a fixed count of digits and a true minus sign; a huge one as 2.5·10¹².
+ * @param {number} value
+ */
+export function number(value, digits = 2) {
+  if (!(Math.abs(value) < HUGE)) return `${value < 0 ? "−" : ""}${scientific(Math.abs(value))}`;
+  return value
+    .toFixed(digits)
+    .replace(/^-(?=0(\.0*)?$)/, "")
+    .replace("-", "−");
+}
+
+/** @param {number} integer */
+export function superscript(integer) {
+  return String(integer).replace(/[-\d]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
+}
+
+/**
+ * A number from nothing to huge, as 2.5·10⁻²; ∞ and what is no number are said so.
+ * @param {number} value
+ */
+export function scientific(value) {
+  if (Number.isNaN(value)) return "not a number";
+  if (value === Infinity) return "∞";
+  if (!(value > 0)) return "0";
+  const [digits, exponent] = value.toExponential(1).split("e");
+  return `${digits}·10${superscript(Number(exponent))}`;
+}
+
+const SIGNIFICANT = 3;
+
+/**
+ * A number to three digits, or as many as are asked for, whole from a thousand on, with its unit.
+ * @param {number} value
+ */
+export function quantity(value, unit = "", digits = SIGNIFICANT) {
+  const size = Math.abs(value);
+  const tiny = size > 0 && (size < 1e-3 || size >= 1e7);
+  const most = Math.max(digits, Math.floor(Math.log10(size)) + 1);
+  const text = tiny
+    ? `${value < 0 ? "−" : ""}${scientific(size)}`
+    : Number(value.toPrecision(most)).toLocaleString("en", { maximumFractionDigits: 20 });
+  return `${text.replace("-", "−")} ${unit}`.trim();
+}
+
+/**
+ * How many digits tell each mark of an axis from the next.
+ * @param {number[]} ticks
+ */
+export function digitsApart(ticks) {
+  const steps = Math.max(...ticks.map(Math.abs)) / Math.abs(ticks[1] - ticks[0]);
+  return Math.max(SIGNIFICANT, Math.ceil(Math.log10(steps)) + 1 || 0);
+}
+
+/** What Unicode takes for letters of their own, as they are written where they are missing. */
+const PLAIN = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ı: "i" };
+/** What joins the parts of a name is left out where it is missing. */
+const JOINTS = "-‐‑–'’ ";
+const plain = (part) => (JOINTS.includes(part) ? "" : (PLAIN[part.toLowerCase()] ?? part));
+
+/**
+ * A text in letters of an alphabet, as far as capitals, accents and hyphens stood in the way: see
+ * `folded` in folding.py.
+ * @param {string} text
+ * @param {string} alphabet
+ */
+export function folded(text, alphabet) {
+  const known = new Set(alphabet);
+  const fold = (letter) => {
+    const parts = [...letter.normalize("NFKD")].filter((part) => !/\p{M}/u.test(part));
+    const bare = parts.map(plain).join("");
+    const tries = [bare, bare.toLowerCase(), bare.toUpperCase()];
+    return tries.find((written) => [...written].every((part) => known.has(part))) ?? letter;
+  };
+  return [...text].map((letter) => (known.has(letter) ? letter : fold(letter))).join("");
+}
+
+/**
+ * What keeps a model from reading a text of letters that it does not know; nothing if it can.
+ * @param {Iterable<string>} typed
+ * @param {string[]} known
+ */
+export function unknownLetters(typed, known) {
+  const strange = [...new Set(typed)].filter((letter) => !known.includes(letter));
+  if (!strange.length) return "";
+  return `The model has never seen ${spelled(strange, ", ")}. It knows ${spelled(known, " ")}.`;
+}
+
+/**
+ * A line to type in, bound to a control `name`. What cannot be read stays in the field, beside what
+ * is wrong with it, and the picture keeps what it showed. With an `alphabet` a name is folded, and
+ * stays in the field as the reader writes it; if it `drops`, what is no letter of it is left out.
+ * The widget's local state needs `typed: null`.
+ * @param {any} ui
+ * @param {string} name
+ * @param {{ label: string, problemOf: (text: string) => string, still: string, alphabet?: string,
+ *   drops?: boolean,
+ *   accept: (text: string, caret: number) => void, enter?: () => void }} options `still` is what the
+ *   picture shows; `enter` is what that key does
+ */
+export function typingLine(
+  ui,
+  name,
+  { label, problemOf, still, alphabet, drops = false, accept, enter },
+) {
+  const [id, messageId] = [`${ui.id}-${name}`, `${ui.id}-${name}-message`];
+  const known = (letter) => !drops || alphabet.includes(letter);
+  const all = (text) => (alphabet === undefined ? text : folded(text, alphabet));
+  const fold = (text) => [...all(text)].filter(known).join("");
+  const text = typedText(ui, name);
+  const problem = problemOf(fold(text));
+  const input = ({ target }) => {
+    const read = fold(target.value);
+    const refused = problemOf(read) !== "";
+    const typed = { text: target.value, against: refused ? ui.now[name] : read, refused };
+    ui.set({ typed: typed.text === typed.against ? null : typed });
+    const caret = [...fold(target.value.slice(0, target.selectionStart))].length;
+    if (!refused) accept(read, caret);
+  };
+  const lost = [...new Set(all(text))].filter((letter) => !known(letter));
+  const without = lost.length ? ` Left out: ${spelled(lost, ", ")}.` : "";
+  const reading = text === ui.now[name] ? "" : `Read as ${spelled([...ui.now[name]])}.${without}`;
+  const pressed = ({ key }) => key === "Enter" && !problem && enter?.();
+  const message = problem ? `${problem} You still see ${still}.` : reading;
+  return html`<div class="cw-typing">
+    <label for=${id}>${label}</label>
+    <input id=${id} type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
+      aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text}
+      @input=${input} @keydown=${pressed}>
+    <span id=${messageId} class=${problem ? "cw-complaint" : "cw-complaint cw-read-as"}
+      role="status">${message}</span>
+  </div>`;
+}
+
+/** What the reader wrote, if it is not what is read, until the trait changes from elsewhere. */
+function pending(ui, name) {
+  const { typed } = ui.now;
+  return typed?.against === ui.now[name] ? typed : null;
+}
+
+const typedText = (ui, name) => pending(ui, name)?.text ?? ui.now[name];
+
+/** Whether the field holds what the picture does not show. @param {any} ui @param {string} name */
+export const isStale = (ui, name) => pending(ui, name)?.refused ?? false;

@@ -1,0 +1,326 @@
+"""LiveFigure: still pictures that became live, each a row of one table and a module of the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.runs import METHODS
+from course_lib.widgets.kit.traits import (
+    Array,
+    Choice,
+    Data,
+    Ink,
+    Integer,
+    Number,
+    Several,
+    Switch,
+    Text,
+    Trait,
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Figure:
+    """What a live figure is called, what it shows, what a hand turns, and what a cell gives it.
+
+    ``knobs`` are the traits that the reader changes, each made by :func:`knob`; ``data`` those that
+    the notebook gives, all of them ``read_only``.
+    """
+
+    title: str
+    shows: str
+    knobs: Mapping[str, Trait]
+    data: Mapping[str, Trait] = dataclasses.field(default_factory=dict)
+
+
+def knob(trait: Trait, label: str, **look: Any) -> Trait:
+    """A trait with a ``label`` that the reader turns; its kind makes its control.
+
+    ``look`` may say: ``logarithmic``, ``step``, ``digits``, ``unit`` and what stands ``before`` a
+    number, ``names`` of the options of a choice, ``button`` for an integer that a press takes to
+    the next, such as a seed, ``hidden`` for one that the figure lets the reader change in its
+    picture alone, and ``more`` for one that is folded at first.
+    """
+    return trait.tag(knob={"label": label, **look})
+
+
+def _seed(**look: Any) -> Trait:
+    return knob(Integer(0, 999, default=0), "Draw again", button=True, **look)
+
+
+DISC_METHODS = {
+    name: METHODS[name]
+    for name in ("explicit_euler", "symplectic_euler", "stoermer_verlet", "runge_kutta_4")
+}
+FIGURES = {
+    "root-d": Figure(
+        title="Why divide by √d? Scores of a random query and 16 random keys",
+        shows=(
+            "The scores of a random query with sixteen random keys, feature by feature: undivided "
+            "they spread like the root of d. Beside them the weights, of which one comes to have "
+            "all, and the gradient that the softmax of this query still lets through."
+        ),
+        knobs={
+            "dimension": knob(Integer(1, 1024, default=1024), "Dimension d", logarithmic=True),
+            "power": knob(
+                Number(0.0, 1.0, default=0.0),
+                "Divide by dᵖ",
+                more=True,
+                step=0.05,
+                digits=2,
+                before="p = ",
+            ),
+            "seed": _seed(),
+        },
+    ),
+    "spectral-radius": Figure(
+        title="Vanishing or exploding: a pair of eigenvalues, a signal and the gradient",
+        shows=(
+            "A recurrent network of two units without input. A hand moves the complex pair of "
+            "eigenvalues of its matrix; along the steps the signal dies, lives or runs away, and "
+            "the gradient vanishes or explodes with the power of the spectral radius."
+        ),
+        knobs={
+            "tanh": knob(Switch(default=False), "tanh"),
+            "radius": knob(Number(0.0, 2.0, default=1.2), "Spectral radius ρ", step=0.01),
+            "angle": knob(Integer(0, 180, default=30), "Angle", unit="°", more=True),
+            "stretch": knob(
+                Number(1.0, 5.0, default=1.0), "Stretch of W", step=0.1, digits=1, more=True
+            ),
+        },
+    ),
+    "roofline": Figure(
+        title="Attention under the roofline of a machine",
+        shows=(
+            "How many operations attention makes for each byte that it moves, by the formula and "
+            "in tiles, under the roofline of a machine, with speeds that others have measured; "
+            "beside it two chips, of whose lights as many burn as it calculates, and the others "
+            "wait for memory."
+        ),
+        knobs={
+            "query_count": knob(
+                Integer(1, 65_536, default=8192), "Queries", logarithmic=True, more=True
+            ),
+            "key_count": knob(
+                Integer(1, 65_536, default=8192), "Keys", logarithmic=True, more=True
+            ),
+            "features": knob(Choice(64, 128, 256, default=128), "Features d", more=True),
+            "tile": knob(Integer(1, 1024, default=128), "Queries in a tile", logarithmic=True),
+        },
+        data={
+            "peak": Number(1e-3, 1e6, read_only=True),
+            "bandwidth": Number(1e-3, 1e6, read_only=True),
+            "ways": Several(Text(), "way", optional=True, read_only=True),
+            "speeds": Array("way", within=(0, 1_000_000), optional=True, read_only=True),
+        },
+    ),
+    "disc-of-pendulums": Figure(
+        title="A disc of pendulums in phase space",
+        shows=(
+            "A disc of pendulums over angle and momentum, carried by a method step by step, beside "
+            "the true shape; and its area as a disc, on that which it had."
+        ),
+        knobs={
+            "method": knob(
+                Choice(*DISC_METHODS, default="explicit_euler"), "Method", names=DISC_METHODS
+            ),
+            "dt": knob(Number(0.05, 0.5, default=0.25), "Step size h", step=0.05),
+            "steps": knob(Integer(0, 24, default=18), "Steps"),
+            "angle": knob(Number(-math.pi, math.pi, default=0.0), "Angle", hidden=True),
+            "momentum": knob(Number(-2.0, 2.0, default=1.3), "Momentum", hidden=True),
+        },
+    ),
+    "codes-that-die": Figure(
+        title="Which codes of a linear VAE are alive",
+        shows=(
+            "The eigenvalues of the data, with the noise as water that covers some of them, and a "
+            "letter drawn again from the codes above the water; those below have collapsed."
+        ),
+        knobs={
+            "noise": knob(
+                Number(0.002, 20.0, default=0.85), "Noise s²", logarithmic=True, digits=3
+            ),
+            "beta": knob(Number(0.1, 10.0, default=1.0), "β", logarithmic=True),
+        },
+        data={
+            "eigenvalues": Array("direction", within=(0, 1_000_000), read_only=True),
+            "levels": Array("level", within=(0, 1_000_000), read_only=True),
+            "redrawn": Ink("level", "pixel", read_only=True),
+            "letter": Ink("pixel", read_only=True),
+        },
+    ),
+    "error-of-blends": Figure(
+        title="How far off are hats and a softmax, as nodes come closer?",
+        shows=(
+            "A function and what hats and a softmax make of its values at even nodes, a few of "
+            "them enlarged. Beside it, on logarithmic axes, the largest error of either against "
+            "the number of intervals, by the rule for the temperature that the reader chooses."
+        ),
+        knobs={
+            "law": knob(
+                Choice("fixed", "ratio", "logarithm", default="fixed"),
+                "Temperature τ",
+                names={
+                    "fixed": "fixed c/1000",
+                    "ratio": "c h²",
+                    "logarithm": "c h² ln(1/h)/π²",
+                },
+            ),
+            "intervals": knob(Integer(4, 1024, default=1024), "Intervals 1/h", logarithmic=True),
+            "factor": knob(Number(0.1, 3.0, default=1.0), "Factor c", logarithmic=True, more=True),
+            "shape": knob(
+                Choice("wave", "square", "root", default="wave"),
+                "u(x)",
+                more=True,
+                names={"wave": "sin 7x + x", "square": "x²", "root": "√x"},
+            ),
+            "where": knob(
+                Choice("middle", "whole", "reflected", default="middle"),
+                "Where",
+                more=True,
+                names={
+                    "middle": "the middle half",
+                    "whole": "all",
+                    "reflected": "all, ends reflected",
+                },
+            ),
+            "all": knob(Switch(default=False), "All rules", more=True),
+        },
+    ),
+    "deep-stack": Figure(
+        title="What depth does to tokens and to gradients, in five stacks",
+        shows=(
+            "Five towers of up to sixty small layers. Two tokens go up each, as far apart as they "
+            "still differ and as thick as they are loud, and a gradient comes down. In a bare "
+            "stack both tokens become one; with a way around each layer and a norm before it they "
+            "stay apart, and the gradient arrives."
+        ),
+        knobs={
+            "depth": knob(Integer(1, 60, default=60), "Layers", more=True),
+            "gain": knob(Number(0.5, 2.0, default=0.58), "Gain of the weights", step=0.02),
+            "kind": knob(
+                Choice("bare", "norm", "around", "post", "pre", default="bare"),
+                "Stack",
+                hidden=True,
+            ),
+            "biases": knob(Switch(default=True), "Biases", more=True),
+            "seed": _seed(more=True),
+            "layer": knob(Integer(0, 60, default=60), "Layer", hidden=True),
+        },
+    ),
+    "translator": Figure(
+        title="Where a translator looks while it writes a number",
+        shows=(
+            "An English number, word by word, and the German one that is written, piece by piece. "
+            "Lines and a map show how much the decoder looks at each word before it writes a "
+            "piece. Where units come before tens, the lines cross."
+        ),
+        knobs={
+            "number": knob(Integer(1, 9999, default=7543), "Number", hidden=True),
+            "place": knob(Integer(0, 15, default=6), "Piece", hidden=True),
+        },
+        data={
+            "numbers": Array("number", read_only=True),
+            "read": Several(Text(), "number", read_only=True),
+            "written": Several(Text(), "number", read_only=True),
+            "meant": Several(Text(), "number", read_only=True),
+            "weights": Array("number", "piece", "word", within=(0, 1), read_only=True),
+        },
+    ),
+    "resonance": Figure(
+        title="Four oscillators, coupled weakly by attention",
+        shows=(
+            "Four oscillators that attention couples weakly. Energy wanders slowly from one to "
+            "another and back, while the total hardly changes; with frequencies apart hardly any "
+            "wanders. A hand may put each elsewhere."
+        ),
+        knobs={
+            "alike": knob(Switch(default=False), "Begin alike"),
+            "epsilon": knob(
+                Number(0.003, 0.1, default=0.03), "Coupling ε", logarithmic=True, digits=3
+            ),
+            "apart": knob(Number(0.0, 0.2, default=0.0), "Out of tune by", step=0.01),
+            "start": knob(Integer(0, 9, default=0), "Begin elsewhere", hidden=True),
+            "placed": knob(
+                Several(Number(-10.0, 10.0), most=8, default=()), "Where they began", hidden=True
+            ),
+        },
+        data={
+            "q": Array("start", "token", read_only=True),
+            "p": Array("start", "token", read_only=True),
+        },
+    ),
+    "listening": Figure(
+        title="How much of a far node is heard",
+        shows=(
+            "A node of a graph listens through rounds of message passing. The share of each node "
+            "in what it hears is drawn on the graph and against the distance: in a tree one far "
+            "node all but vanishes, until one edge joins it to the listener; and after many rounds "
+            "all nodes hear much the same."
+        ),
+        knobs={
+            "rounds": knob(Integer(1, 30, default=9), "Rounds"),
+            "graph": knob(Choice("row", "ring", "tree", "grid", default="tree"), "Graph"),
+            "layer": knob(
+                Choice("neighbours", "sum", "normalized", default="neighbours"),
+                "A node hears",
+                more=True,
+                names={
+                    "neighbours": "its neighbours",
+                    "sum": "itself too",
+                    "normalized": "both, normalized",
+                },
+            ),
+            "joined": knob(Switch(default=False), "Listener and far node joined", hidden=True),
+            "listener": knob(Integer(0, 62, default=16), "Listener", hidden=True),
+        },
+    ),
+}
+
+
+class LiveFigure(Widget):
+    """The live ``figure`` of a name, with its knobs and data as traits of their own.
+
+    Each of ``FIGURES`` has its own module here, which alone a page carries. It is
+    ``moving`` once it is seen, unless the reader has asked for less motion or you for none. All
+    traits but the data are synced both ways. Raises ``TypeError`` and ``ValueError`` for a name
+    that is not there and for what a knob cannot be turned to.
+    """
+
+    _module = "live/live_figure.js"
+
+    figure = Choice(*FIGURES, read_only=True)
+    moving = Switch(default=True, read_only=True)
+    about = Data(lambda self: self._about())
+
+    def __new__(cls, figure: str = "", *_by_place: Any, **_given: Any) -> LiveFigure:
+        """A figure's traits belong to a class of its own."""
+        known = isinstance(figure, str) and figure in FIGURES
+        return super().__new__(_class_of(figure) if cls is LiveFigure and known else cls)
+
+    def describe(self) -> str:
+        """What the picture shows."""
+        about = FIGURES[self.figure]
+        return f"{about.title}. {about.shows}"
+
+    def _about(self) -> dict[str, Any]:
+        about = FIGURES[self.figure]
+        knobs = {
+            name: {**(trait.limits(self) or {}), **trait.metadata["knob"]}
+            for name, trait in about.knobs.items()
+        }
+        axes = {name: len(getattr(trait, "axes", ())) for name, trait in about.data.items()}
+        return {"title": about.title, "knobs": knobs, "data": axes}
+
+
+@functools.cache
+def _class_of(figure: str) -> type[LiveFigure]:
+    about = FIGURES[figure]
+    module = f"live/{figure.replace('-', '_')}.js"
+    traits = {"_module": module, "__doc__": LiveFigure.__doc__, "__module__": __name__}
+    return type("LiveFigure", (LiveFigure,), {**traits, **about.data, **about.knobs})

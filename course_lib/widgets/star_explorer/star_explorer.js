@@ -1,0 +1,149 @@
+import { plain, rows } from "../kit/array.js";
+import { button, select } from "../kit/controls.js";
+import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { number, quantity } from "../kit/text.js";
+import { widget } from "../kit/widget.js";
+import { drawnNights } from "../maths/light_curves.js";
+import { html } from "../vendor/lit-html/lit-html.js";
+import { derive } from "./derived.js";
+import { hide, slideTo, take } from "./hand.js";
+import { inFrequency, inPhase, inTime } from "./panels.js";
+import { dial, errors, sky } from "./side.js";
+import { days, isFound, many, nightTold, percent, verdictTold } from "./words.js";
+
+const CLOCKS = { days: "days", turns: "turns of the period in your hand" };
+const [TOUR_SECONDS, TURN_SECONDS] = [6, 2.5];
+const PART = 1 / 3; // of the nights that one button hides
+
+/** Another star begins as the first did: nobody has found its period yet. */
+const anew = ({ within }, star) => ({ star, period: within.start, night: -1, hidden: [] });
+
+function chooseStar(ui, star) {
+  take(ui, { ...anew(ui.now, star), hovered: -1, moment: 0, knownOf: -1 });
+  beginTour(ui);
+}
+
+/** The season as it was seen is folded up, from its whole length on. */
+function beginTour(ui) {
+  if (prefersStillness() || !ui.now.moving) return;
+  ui.set({ tour: 0, from: 0 });
+  ui.play(true);
+}
+
+function controls({ names, curve }, ui) {
+  const choose = (star) => chooseStar(ui, star);
+  return html`<div class="cw-controls cw-s-controls">
+    ${select(ui, "star", { label: "Star", options: names.map((name, i) => [i, name]), choose })}
+    <span class="cw-s-ask">${curve.time.length} nights, one period: which?</span>
+  </div>`;
+}
+
+function buttons({ hidden, curve, seed }, ui) {
+  const nights = curve.time.length;
+  const third = () => {
+    hide(ui, drawnNights(nights, Math.round(PART * nights), seed));
+    ui.set({ seed: seed + 1 });
+  };
+  return html`<div class="cw-s-buttons">
+    ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: () => take(ui, { hovered: -1 }) })}
+    ${button("Hide a third", third)}
+    ${button("Show all", () => hide(ui, []), { disabled: !hidden.length })}
+  </div>`;
+}
+
+function view(now, ui) {
+  if (now.moving) playAtOnce(ui, () => beginTour(ui));
+  // Who has found the period by hand knows it from now on, wherever the hand goes next.
+  if (isFound(now) && !now.known) ui.set({ knownOf: now.star });
+  const search = () => {
+    ui.set({ knownOf: ui.now.star });
+    slideTo(ui, 1 / ui.now.spectrum.peak.frequency);
+  };
+  const find = button("Find it", search);
+  return html`${controls(now, ui)}
+    <div class="cw-s-panels" data-measure="stars">
+      ${inPhase(now, ui)} ${inFrequency(now, ui)} ${dial(now, ui, find)}
+      ${inTime(now, ui)} ${sky(now, ui)}
+      <div class="cw-s-bottom">${buttons(now, ui)} ${errors(now)}</div>
+    </div>`;
+}
+
+function how({ facts, clock, prior }) {
+  const model = facts
+    ? ` ASTROMER’s time runs in ${CLOCKS[clock]}. Its band, in its own colour, is what its second ` +
+      "readout says: 1.96 standard deviations to each side, too."
+    : "";
+  return (
+    "Press in the periodogram, which takes the highest power nearby; then pull the dial, which " +
+    "reaches 2 % to each side, or take the arrow keys. Once the period is found, triangles mark the " +
+    "highest peak of the visible nights and the frequencies that nights whole days apart do not tell " +
+    "from it: +1 is a turn a day more, −1 one fewer, and what would lie below 0 goes without its " +
+    "sign. The bar is the share of the " +
+    "season’s scatter that three waves of the period explain. Point at a night, and it lights up " +
+    "in all panels. Drag over days to hide them, or click a night. " +
+    "Only visible nights count in the periodogram and for those who fill in: the straight line " +
+    "between neighbours, and three waves of the period, fitted by least squares. The error is the " +
+    "root of the mean square over hidden nights; on average nobody can be below the nights’ own. " +
+    "± counts the hidden nights that lie within a band, their own errors added to it. " +
+    "An instrumental magnitude counts from a zero point of the telescope’s own. " +
+    (prior
+      ? "The waves’ band is what a series believes that has met the stars of the catalogue: 1.96 " +
+        "standard deviations to each side, to hold 95 %. It trusts the period in your hand, " +
+        "whichever it is. "
+      : "") +
+    "The disc shines between the star’s faintest night and its brightest. It is as large at all " +
+    "times: of a star’s size its brightness does not tell. Two stars that eclipse each other are " +
+    `a point.${model}`
+  );
+}
+
+function words(now) {
+  const { names, star, folded, explained, spectrum, hidden, known, tour, errors: found } = now;
+  if (tour < 1) return `${names[star]}: its nights are being folded.`;
+  // Nobody is told the period before asking for it: no more is one who listens.
+  const peak = known
+    ? ` The highest peak of the periodogram is a period of ${days(1 / spectrum.peak.frequency)}.`
+    : "";
+  const off = Object.entries({
+    ...{ ASTROMER: found.astromer, "the straight line": found.line, "three waves": found.waves },
+  }).flatMap(([way, error]) => (error === null ? [] : [`${way} ${number(error, 3)}`]));
+  const bands = Object.entries({ "ASTROMER’s": now.doubtHeld, "the waves’": now.held });
+  const holds = bands.flatMap(([whose, count]) => (count === null ? [] : [`${whose} ${count}`]));
+  const band = holds.length ? ` Of ${hidden.length} nights, bands hold: ${holds.join(", ")}.` : "";
+  const told = off.length ? ` Errors in magnitudes: ${off.join(", ")}.${band}` : "";
+  return (
+    `${names[star]}, folded at ${days(folded)}: three waves explain ${percent(explained)} of what ` +
+    `changes. ${verdictTold(now)}${peak} ${many(hidden.length, "night")} hidden.${told} ${nightTold(now)}`
+  );
+}
+
+export default widget({
+  label: "Star explorer: nights of a star, folded, hidden and filled in",
+  name: "cw-star",
+  data: {
+    ...{ names: plain, nights: plain, periods: plain, scales: plain },
+    ...{ pulsates: plain, prior: plain },
+    ...{ time: rows, magnitude: rows, error: rows },
+    ...{ within: plain, facts: plain, weights: plain, clock: plain, moving: plain },
+  },
+  controls: { star: plain, period: plain, night: plain, hidden: plain },
+  local: {
+    ...{ tour: 1, from: 0, moment: 0, hovered: -1, span: null, turned: null, seed: 1 },
+    knownOf: -1,
+  },
+  whole: ({ star, nights, night, hidden }) => Math.max(night, ...hidden) < nights[star],
+  along: ({ star }, now) => (star === undefined ? {} : anew(now, star)),
+  derive,
+  view,
+  words,
+  how,
+  began: ({ names, star, period }) => `${names[star].split(":")[0]}, at ${quantity(period)} d`,
+  advance: ({ tour, moment }, ui, seconds) => {
+    const { folded, curve } = ui.now;
+    if (tour < 1) {
+      const next = Math.min(1, tour + seconds / TOUR_SECONDS);
+      ui.set({ tour: next });
+      if (next === 1) ui.tell();
+    } else ui.set({ moment: (moment + (seconds / TURN_SECONDS) * folded) % curve.days });
+  },
+});
