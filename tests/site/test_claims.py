@@ -37,6 +37,7 @@ pytestmark = pytest.mark.slow
 def _interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     if not torch.cuda.is_available():
         monkeypatch.setenv("TRITON_INTERPRET", "1")
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # of the reader's shell; IPython warns
 
 
 # Wrong results of any function, class or model of the library ----------------------------------

@@ -58,6 +58,18 @@ def test_it_plays_by_itself_each_system_at_its_own_pace(shown: Shown):
         agrees_with_course_lib(widget)
 
 
+def test_another_system_takes_the_body_out_of_the_hand(shown: Shown):
+    widget = shown()
+    scene, mouse = widget.locator(".cw-scene").first, widget.page.mouse
+    mouse.move(*spot(scene))
+    mouse.down()
+    widget.get_by_role("combobox", name="System").select_option("RigidBody")
+    mouse.move(*spot(scene, 0.7))
+    mouse.up()
+    assert state_of(widget)["z"].numpy() == pytest.approx(SCENES["RigidBody"].z)
+    agrees_with_course_lib(widget)
+
+
 def test_every_system_moves_as_its_trajectory_does_and_nothing_below_moves(shown: Shown):
     widget = shown(methods=[*METHODS][-2:], page={"width": 374})
     body, transport = widget.locator(".cw-body").last, widget.locator(".cw-act-transport")

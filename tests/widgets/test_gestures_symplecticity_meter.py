@@ -100,6 +100,17 @@ def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
     np.testing.assert_allclose(step, np.tile([-60 * scale, 40 * scale], (96, 1)), atol=0.02)
 
 
+def test_reset_takes_the_loop_out_of_the_hand(shown: Shown):
+    widget = shown()
+    before, mouse = state_of(widget)["loop"], widget.page.mouse
+    x, y = centre(widget.locator("[aria-label^='loop of token 3'] circle").first)
+    Mouse(widget.page).take((x, y), (x - 30, y))
+    widget.get_by_role("button", name="Reset").dispatch_event("click")
+    mouse.move(x - 60, y)
+    mouse.up()
+    assert state_of(widget)["loop"].equal(before)
+
+
 def test_a_finger_draws_a_loop_in_one_stroke_without_scrolling(shown: Shown):
     page = {"width": 390, "height": 844, "touch": True}
     widget = shown(page=page | {"below": '<div style="height: 300vh"></div>'})

@@ -294,9 +294,11 @@ function sheet({ drawing }, ui) {
       surface.setPointerCapture(event.pointerId);
       ui.play(false);
       ui.set({ drawing: [point] });
-    } else if (event.type === "pointermove" && drawing.length) {
+    } else if (!drawing?.length) {
+      return; // nothing is begun, or the sheet goes with the next frame
+    } else if (event.type === "pointermove") {
       ui.set({ drawing: [...drawing, point] });
-    } else if (event.type === "pointerup" && drawing.length) {
+    } else {
       const loop = closedLoop(drawing, SHORTEST_LOOP);
       if (loop) choose(ui, { loop, drawing: null });
       else ui.set({ drawing: [] });
