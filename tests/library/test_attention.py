@@ -125,6 +125,12 @@ def test_attention_takes_any_batch_even_an_empty_one() -> None:
             assert_close(output, fused(query, key, value, {"mask": causal_mask(4)[-3:]}))
 
 
+def test_without_queries_a_mask_may_hide_all_keys() -> None:
+    nothing = torch.zeros(1, 1, dtype=torch.bool)
+    answer = attention(randn(2, 0, 3), randn(2, 4, 3), randn(2, 4, 5), mask=nothing)
+    assert answer.shape == (2, 0, 5)
+
+
 def test_grouped_attention_repeats_keys_and_values_for_neighbouring_heads() -> None:
     for backend in ["reference", "torch"]:
         for kv_heads in [1, 2, 6]:
