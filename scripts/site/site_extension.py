@@ -97,8 +97,9 @@ def write_small(app: Sphinx) -> None:
 
 
 def leave_out_unused_mathjax(app: Sphinx, _error: Exception | None) -> None:
-    """Delete MathJax's other bundles, 18 of its 24 MB: pages load one and its parts, slides one."""
-    loaded = {"tex-chtml.js", "input", "output", "tex-svg.js"}
+    """Delete MathJax's other bundles, 20 of its 24 MB: pages load one and its parts, slides one."""
+    bundle = "tex-svg.js" if app.builder.name == "slides" else "tex-chtml.js"
+    loaded = {bundle, "input", "output"}
     for path in Path(app.outdir, "_static", "mathjax").glob("*"):
         if path.is_dir() and path.name not in loaded:
             shutil.rmtree(path)

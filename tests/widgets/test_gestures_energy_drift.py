@@ -17,7 +17,7 @@ from widget_page import Shown, shows
 from course_lib import mechanics
 from course_lib.widgets import EnergyDrift
 from course_lib.widgets.energy_drift.energy_drift import SCENES
-from course_lib.widgets.kit.runs import METHODS
+from course_lib.widgets.kit.runs import METHODS, REACH
 
 shown = shows(EnergyDrift, folded=True, moving=False)
 # The painted pixels of a canvas, by the start of its name: [column, row, red, green, blue].
@@ -113,7 +113,7 @@ def run_of(widget: Locator, method: str, steps: int) -> tuple[Tensor, Tensor]:
 
 def test_dots_of_the_portrait_follow_the_runs_in_the_colours_of_the_theme(shown: Shown):
     widget = shown(mechanics.Kepler(), methods=["stoermer_verlet"], steps=300)
-    q, reach = run_of(widget, "stoermer_verlet", 300)[0][:, :2], tensor(SCENES["Kepler"].reach[:2])
+    q, reach = run_of(widget, "stoermer_verlet", 300)[0][:, :2], tensor(REACH["Kepler"][:2])
     points, colours = 0.5 * (1 + tensor([1, -1]) * q / reach), set()
     for theme in ("light", "dark"):
         widget.page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
@@ -132,7 +132,7 @@ def test_dots_of_the_portrait_follow_the_runs_in_the_colours_of_the_theme(shown:
 def test_leaving_the_picture_and_overflow_are_described_in_words(shown: Shown):
     widget = shown(mechanics.HenonHeiles(), methods=["explicit_euler"], steps=1000)
     states, _ = run_of(widget, "explicit_euler", 1000)
-    step, reach = len(states), tensor(SCENES["HenonHeiles"].reach[:2])
+    step, reach = len(states), tensor(REACH["HenonHeiles"][:2])
     outside = int((states[:, :2].abs() > reach).any(-1).long().argmax())
     assert widget.locator(".cw-message").inner_text() == (
         f"Explicit Euler leaves the picture at t = {outside * 0.1:.2f} and loses all at step "

@@ -11,6 +11,7 @@ from course_lib.mechanics import integrate
 from course_lib.widgets import EnergyDrift
 from course_lib.widgets.energy_drift.energy_drift import BINS, NUMBERS, SCENES
 from course_lib.widgets.energy_drift.programs import program_of, run_program
+from course_lib.widgets.kit.runs import REACH
 from course_lib.widgets.kit.traits import Array
 
 SYSTEMS = [getattr(mechanics, name)() for name in SCENES]
@@ -45,10 +46,10 @@ def begin(total):
 
 def test_every_system_starts_where_its_scene_says_on_a_bounded_orbit_inside_its_picture():
     for system in SYSTEMS:
-        widget, scene = EnergyDrift(system), SCENES[type(system).__name__]
+        widget, reach = EnergyDrift(system), REACH[type(system).__name__]
         start = [torch.from_numpy(state).double() for state in (widget.q, widget.p)]
         run = integrate(system, *start, dt=widget.dt, steps=2000)
-        assert (torch.cat([run.q, run.p], -1).abs().amax(0) < vector(*scene.reach)).all()
+        assert (torch.cat([run.q, run.p], -1).abs().amax(0) < vector(*reach)).all()
         assert relative_error(run).max() < 0.01
 
 

@@ -149,8 +149,6 @@ class AttentionExplorer(Widget):
     Sources: Vaswani et al. (2017), eq. 1; Hinton, Vinyals and Dean (2015), eq. 1, for temperature.
     """
 
-    _module = "attention_explorer/attention_explorer.js"
-
     tokens = Several(Text(), least=1, most=64, read_only=True)
     steps = Several(Text(), read_only=True)
     weights = Array(lambda self: self._axes(), rule=_softmaxed, read_only=True)

@@ -88,8 +88,6 @@ class BasisExplorer(Widget):
     ``load``, ``head``. Raises ``TypeError`` and ``ValueError`` for what cannot be drawn.
     """
 
-    _module = "basis_explorer/basis_explorer.js"
-
     facts = Data()
     weights = Data()
     mode = Choice("nodes", "rod", default="nodes")

@@ -258,8 +258,6 @@ class BreakIt(Widget):
     claim that is not there and a bend that cannot be. Shrinking as in MacIver et al. (2019).
     """
 
-    _module = "break_it/break_it.js"
-
     claim = Choice(*CLAIMS, read_only=True)
     about = Data(lambda self: dataclasses.asdict(CLAIMS[self.claim]))
     bend = Number(0.0, 1.0, default=0.0, rule=_on_or_off)

@@ -52,35 +52,21 @@ TWO_PLANES = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Scene:
-    """How a system is drawn: a start, a step, the half-width of the picture for each coordinate."""
+    """How a system is drawn: a start, a step, the planes to choose from."""
 
     q: tuple[float, ...]
     p: tuple[float, ...]
     dt: float
-    reach: tuple[float, ...]
     planes: tuple[dict[str, Any], ...]
     period: float = 0.0
 
 
 SCENES = {
-    "HarmonicOscillator": Scene(
-        q=(1.0,), p=(0.0,), dt=0.1, reach=REACH["HarmonicOscillator"], planes=(ONE_PLANE,)
-    ),
-    "Pendulum": Scene(
-        q=(1.2,),
-        p=(0.0,),
-        dt=0.1,
-        reach=REACH["Pendulum"],
-        planes=(PENDULUM_PLANE,),
-        period=2 * math.pi,
-    ),
-    "CoupledOscillators": Scene(
-        q=(1.0, 0.5), p=(0.0, 0.5), dt=0.1, reach=REACH["CoupledOscillators"], planes=TWO_PLANES[1:]
-    ),
-    "Kepler": Scene(q=(0.6, 0.0), p=(0.0, 1.5), dt=0.02, reach=REACH["Kepler"], planes=TWO_PLANES),
-    "HenonHeiles": Scene(
-        q=(0.1, 0.2), p=(0.3, 0.1), dt=0.1, reach=REACH["HenonHeiles"], planes=TWO_PLANES
-    ),
+    "HarmonicOscillator": Scene(q=(1.0,), p=(0.0,), dt=0.1, planes=(ONE_PLANE,)),
+    "Pendulum": Scene(q=(1.2,), p=(0.0,), dt=0.1, planes=(PENDULUM_PLANE,), period=2 * math.pi),
+    "CoupledOscillators": Scene(q=(1.0, 0.5), p=(0.0, 0.5), dt=0.1, planes=TWO_PLANES[1:]),
+    "Kepler": Scene(q=(0.6, 0.0), p=(0.0, 1.5), dt=0.02, planes=TWO_PLANES),
+    "HenonHeiles": Scene(q=(0.1, 0.2), p=(0.3, 0.1), dt=0.1, planes=TWO_PLANES),
 }
 
 
@@ -115,8 +101,6 @@ class EnergyDrift(Widget):
     Raises ``TypeError`` and ``ValueError`` for what cannot be integrated or drawn.
     Source: Hairer, Lubich and Wanner (2006), section I.2 to I.4.
     """
-
-    _module = "energy_drift/energy_drift.js"
 
     systems = Data(lambda self: [_spec(*item) for item in self._systems.items()])
     method_names = Data([list(pair) for pair in METHODS.items()])
@@ -228,7 +212,7 @@ class EnergyDrift(Widget):
 
 
 def _spec(kind: str, system: HamiltonianSystem) -> dict[str, Any]:
-    scene = dataclasses.asdict(SCENES[kind])
+    scene = dataclasses.asdict(SCENES[kind]) | {"reach": REACH[kind]}
     title = system.name[0].upper() + system.name[1:]
     return {"name": kind, "title": title, "parameters": dataclasses.asdict(system)} | {
         key: list(value) if isinstance(value, tuple) else value for key, value in scene.items()

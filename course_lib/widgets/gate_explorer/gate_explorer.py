@@ -95,8 +95,6 @@ class GateExplorer(Widget):
     Sources: Elman (1990); Gers, Schmidhuber and Cummins (2000); Cho et al. (2014), eqs. 5 to 8.
     """
 
-    _module = "gate_explorer/gate_explorer.js"
-
     kind = Data()
     alphabet = Text(shortest=1, longest=math.inf, distinct=True, read_only=True)
     longest = Data(MOST_LETTERS)

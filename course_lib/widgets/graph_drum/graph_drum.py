@@ -55,8 +55,6 @@ class GraphDrum(Widget):
     drawn. Source: Gruber, Lee and Trask (2023), section 4.
     """
 
-    _module = "graph_drum/graph_drum.js"
-
     graphs = Data(lambda self: list(self._graphs.values()))
     graph = Choice(offered=lambda self: self._graphs, default="drum")
     start = Choice("pluck", "mode", "random", default="pluck")

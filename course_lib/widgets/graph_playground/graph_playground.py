@@ -52,8 +52,6 @@ class GraphPlayground(Widget):
     (1968).
     """
 
-    _module = "graph_playground/graph_playground.js"
-
     molecules = Data()
     facts = Data()
     weights = Data()

@@ -60,8 +60,6 @@ class JetExplorer(Widget):
     it cannot draw. Source: Qu, Li and Qian (2022), eqs. 3 to 7.
     """
 
-    _module = "jet_explorer/jet_explorer.js"
-
     facts = Data()
     jets = Data()
     weights = Data()

@@ -6,10 +6,10 @@ state as data, its module and style as deflated text, and a model object that ke
 page. The page asks nobody for anything. It works over http, from ``file://``, in ``nbconvert`` and
 in slides.
 
-To write a widget, subclass :class:`Widget`, name its module, declare its traits with the types of
-``traits.py``, hand their values to ``super().__init__``, and say in :meth:`Widget.describe` what
-the picture shows. The module exports its mathematics as pure functions and, by default,
-``{ render({ model, el }) }``.
+To write a widget, subclass :class:`Widget` beside its JavaScript module, declare its traits with
+the types of ``traits.py``, hand their values to ``super().__init__``, and say in
+:meth:`Widget.describe` what the picture shows. The module exports its mathematics as pure functions
+and, by default, ``{ render({ model, el }) }``.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class _Constructor:
 class Widget(anywidget.AnyWidget):
     """A widget of this course: an ``anywidget`` that is also alive without a kernel.
 
-    A subclass sets ``_module``, the name of its JavaScript file beside this one. A style sheet of
-    the same name, if there is one, is added to ``widgets.css``. Its constructor gives each trait
-    its value by name. What cannot be drawn raises ``TypeError`` or ``ValueError`` in the
-    constructor, on assignment and in a message of the page alike.
+    Its JavaScript file stands beside it under the same name. A style sheet of that name, if there
+    is one, is added to ``widgets.css``. The constructor gives each trait its value by name. What
+    cannot be drawn raises ``TypeError`` or ``ValueError`` in the constructor, on assignment and in
+    a message of the page alike.
     """
 
-    _module: ClassVar[str]
+    _module: ClassVar[str]  # its JavaScript file, from course_lib/widgets
     __signature__ = _Constructor()
 
     # By what name a link of the notebook finds the figure, and what the page checks of the link.
@@ -68,6 +68,9 @@ class Widget(anywidget.AnyWidget):
             if isinstance(attribute, traitlets.TraitType) and hasattr(anywidget.AnyWidget, name):
                 raise TypeError(f"{cls.__name__}: ipywidgets needs {name!r}; rename the trait")
         super().__init_subclass__(**kwargs)
+        *_, folder, file = ["", *cls.__module__.split(".")]
+        if folder == file:
+            cls._module = f"{folder}/{file}.js"
 
     def __init__(self, *by_place: Any, **given: Any) -> None:
         arguments = _signature(trait.argument for trait in self._declared().values())

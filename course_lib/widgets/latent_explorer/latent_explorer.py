@@ -67,8 +67,6 @@ class LatentExplorer(Widget):
     Metz and Chintala (2016), sections 6.1 and 6.3.2, for walks and arithmetic.
     """
 
-    _module = "latent_explorer/latent_explorer.js"
-
     facts = Data()
     faces = Data()
     families = Data()

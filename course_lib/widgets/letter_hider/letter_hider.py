@@ -67,8 +67,6 @@ class LetterHider(ModelWidget):
     Source: Devlin et al. (2019), section 3.1.
     """
 
-    _module = "letter_hider/letter_hider.js"
-
     _limits = Limits(
         parameters=27_000, tokens=24, letters=64, heads=16, weight_bytes=33_200, bits=7
     )

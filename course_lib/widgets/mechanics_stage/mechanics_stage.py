@@ -118,8 +118,6 @@ class MechanicsStage(Widget):
     Source: Hairer, Lubich and Wanner (2006), sections I.1, I.2 and VII.5.
     """
 
-    _module = "mechanics_stage/mechanics_stage.js"
-
     systems = Data(lambda self: [_spec(*item) | self._watched() for item in self._systems.items()])
     method_names = Data([list(pair) for pair in METHODS.items()])
     system = Choice(*SCENES, rule=_as_learned("system"))

@@ -52,8 +52,6 @@ class PartyMemory(Widget):
     eq. 1.
     """
 
-    _module = "party_memory/party_memory.js"
-
     images = Array("guests", "height", "width", within=(0, 1), most=MOST, read_only=True)
     names = Several(Text(), "guests", read_only=True)
     score = Array("guests", optional=True, read_only=True)

@@ -69,8 +69,6 @@ class PositionExplorer(Widget):
     (2021), eq. 34.
     """
 
-    _module = "position_explorer/position_explorer.js"
-
     tokens = Integer(2, 48, default=32, read_only=True)
     d_model = Integer(2, 32, default=16, rule=_even, read_only=True)
     base = Number(1, 1e9, default=10_000, read_only=True)

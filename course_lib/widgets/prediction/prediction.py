@@ -32,8 +32,6 @@ class Prediction(Widget):
     ``ValueError`` for what cannot be asked or drawn.
     """
 
-    _module = "prediction/prediction.js"
-
     kind = Choice("sketch", "choose", "place", default="place", read_only=True)
     question = Text(**LINES, read_only=True)
     answer = Text(**LINES, read_only=True)

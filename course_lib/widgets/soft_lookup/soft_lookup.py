@@ -29,8 +29,6 @@ class SoftLookup(Widget):
     Sources: Nadaraya (1964), eq. 1; Watson (1964), eq. 1.4; Vaswani et al. (2017), eq. 1.
     """
 
-    _module = "soft_lookup/soft_lookup.js"
-
     names = Several(Text(), "keys", read_only=True)
     key_points = Array("keys", "xy=2", within=REACH, most={"keys": MOST_KEYS}, called="keys")
     values = Array("keys", read_only=True)

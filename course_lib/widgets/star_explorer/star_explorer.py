@@ -88,8 +88,6 @@ class StarExplorer(Widget):
     (1976), Scargle (1982), VanderPlas (2018); Donoso-Oliva et al. (2023).
     """
 
-    _module = "star_explorer/star_explorer.js"
-
     names = Data()
     nights = Data()
     periods = Data()

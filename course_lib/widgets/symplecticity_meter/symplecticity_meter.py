@@ -50,8 +50,6 @@ class SymplecticityMeter(Widget):
     (2024); HLW (2006), section VI.2.
     """
 
-    _module = "symplecticity_meter/symplecticity_meter.js"
-
     z = Array("tokens", "xy=2", within=REACH, most={"tokens": 6})
     A = Array("xy=2", "xy=2", within=100, read_only=True)
     loop = Array(

@@ -53,8 +53,6 @@ class TileStepper(Widget):
     3.1.
     """
 
-    _module = "tile_stepper/tile_stepper.js"
-
     query = Array("tokens=queries", "d", most=MOST, read_only=True)
     key = Array("tokens=keys", "d", most=MOST, read_only=True)
     value = Array("tokens=keys", "d", read_only=True)

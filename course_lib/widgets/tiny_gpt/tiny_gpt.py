@@ -87,8 +87,6 @@ class TinyGPT(ModelWidget):
     cannot run in the page. Sources: Radford et al. (2018); Holtzman et al. (2020) for top-p.
     """
 
-    _module = "tiny_gpt/tiny_gpt.js"
-
     _limits = Limits(
         parameters=100_000, tokens=64, letters=96, heads=24, weight_bytes=201_000, bits=11
     )
