@@ -88,9 +88,11 @@ evidence: $(READY)
 	  OMP_NUM_THREADS=1 $(BIN)/python $$script $(E) || exit 1; \
 	done
 
-# Call the library with one wrong argument: it returns, or says what it expected.
+# Call the library with one wrong argument: it returns, or says what it expected. Then operate every
+# figure at random: no exception, no NaN.
 fuzz: $(READY)
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/tools/fuzz.py --calls $(or $(CALLS),20000) --seed $(or $(SEED),0)
+	@EVENTS=$(or $(EVENTS),2000) SEED=$(or $(SEED),0) $(PYTEST) tests/widgets/test_random_events.py
 
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir=lectures --config=scripts/tools/jupyter_lab_config.py

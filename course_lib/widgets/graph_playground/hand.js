@@ -25,6 +25,8 @@ export function add(ui, place, to) {
 
 export function erase(ui) {
   const { drawing, at, mate } = ui.now;
+  // Its button is pressed twice before the picture follows.
+  if (at < 0) return;
   const atom = mate > at ? mate - 1 : mate;
   const smaller = without(drawing, at);
   const left = smaller.element.length ? smaller : EMPTY;
@@ -77,6 +79,7 @@ function tellAnew(ui, { landing = 1, awaited = true } = {}) {
 /** An oxygen beside the chosen atom, in one stroke, and its news on their way. */
 export function oxidize(ui) {
   const { drawing, at } = ui.now;
+  if (at < 0) return;
   const last = drawing.element.length;
   add(ui, freePlace(drawing, at), at);
   if (ui.now.drawing.element.length === last) return;

@@ -151,7 +151,7 @@ function hand(ui, take) {
       surface.setPointerCapture(event.pointerId);
       surface.querySelector(".cw-handle").focus({ preventScroll: true });
     } else if (event.type === "pointermove" && surface.hasPointerCapture(event.pointerId)) {
-      if (!held.drags) return;
+      if (!held?.drags) return; // Reset lets go
       const far = Math.hypot(point[0] - held.from[0], point[1] - held.from[1]);
       if (!held.moved && far < JITTER) return;
       ui.set({ held: { ...held, moved: true }, hovered: -1 });
