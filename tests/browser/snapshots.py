@@ -15,17 +15,17 @@ def weights_of(travelled: Tensor | dict[str, Any]) -> Tensor:
     if isinstance(travelled, Tensor):
         return travelled if travelled.dim() == 5 else travelled[None]
     shape = travelled["shape"]
-    count = shape[-1]
+    queries, count = shape[-2:]
     kept = np.tri(count, k=-1, dtype=bool)
     if not travelled["causal"]:
-        kept = np.broadcast_to(np.arange(count) < count - 1, (count, count))
+        kept = np.broadcast_to(np.arange(count) < count - 1, (queries, count))
     levels = np.zeros([shape[0] - 1, *shape[1:]])
     film = np.frombuffer(base64.b64decode(travelled["film"]), dtype=np.uint8)
     levels[..., kept] = film.reshape(*levels.shape[:-2], kept.sum())
-    ends = np.arange(count) if travelled["causal"] else np.full(count, count - 1)
-    levels[..., np.arange(count), ends] = 255 - levels.sum(-1)
+    ends = np.arange(count) if travelled["causal"] else np.full(queries, count - 1)
+    levels[..., np.arange(queries), ends] = 255 - levels.sum(-1)
     exact = np.zeros([1, *shape[1:]])
-    seen = np.tri(count, dtype=bool) if travelled["causal"] else np.ones((count, count), dtype=bool)
+    seen = np.tri(count, dtype=bool) if travelled["causal"] else np.ones(shape[-2:], dtype=bool)
     exact[..., seen] = Array._decode(travelled["last"], None)
     return torch.from_numpy(np.concatenate([levels / 255, exact]))
 

@@ -1,9 +1,7 @@
 """The code of a page: once per kind and current; a figure that fails says so in its place."""
 
-import base64
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,13 +13,9 @@ from reading import state_of
 from small_widgets import make
 from widget_page import bare_page
 
-from course_lib.widgets.kit.page import with_current_code
+from course_lib.widgets.kit.page import packed, with_current_code
 
 PAYLOAD = re.compile(r'(?<=<script type="application/json">)[^<]*')
-
-
-def packed(module: str) -> str:
-    return base64.b64encode(zlib.compress(f"\0{module}".encode())).decode()
 
 
 def rewritten(path: str, change: Callable[[str], str]) -> str:
@@ -75,8 +69,8 @@ THROWS = (
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda it: it | {"code": packed("import './no.js'; export default 1;")}, "no.js"),
-        (lambda it: it | {"code": packed(THROWS)}, "no ink"),
+        (lambda it: it | {"code": packed("\0import './no.js'; export default 1;")}, "no.js"),
+        (lambda it: it | {"code": packed(f"\0{THROWS}")}, "no ink"),
         (lambda it: it | {"code": "b2xk"}, ""),
         (lambda it: it | {"format": 1}, "has format 1, and this page reads 2"),
         (lambda it: it | {"code": None}, ""),

@@ -4,7 +4,7 @@ from clock import plays, turn
 from gestures import press, spot
 from playwright.sync_api import expect
 from reading import NOTE_VALUES, VALUES, send, state_of
-from small_widgets import make
+from small_widgets import distributions, make
 from widget_page import Alone
 
 from course_lib.widgets import AttentionExplorer
@@ -106,3 +106,27 @@ def test_a_text_is_read_once_token_by_token_until_a_hand_chooses_one(alone: Alon
     send(widget, temperature=5)
     turn(widget, 0.1)
     assert said.count() == 1
+
+
+def test_queries_look_at_a_context_in_cross_attention(alone: Alone):
+    shown = AttentionExplorer(
+        ["x", "y"],
+        distributions(2, 2, 2, 4),
+        context=list("abcd"),
+        guesses=distributions(2, 3),
+        vocabulary=["x", "y", "z"],
+        moving=False,
+    )
+    widget = alone(shown)
+    agrees_with_course_lib(widget)
+    *keys, x, y = widget.locator(".cw-token-row g[opacity]:not(.cw-guess) > rect").all()
+    for pressed, query in ((y, 1), (keys[2], 1), (x, 0)):
+        widget.page.mouse.click(*spot(pressed))
+        has(widget, query=query)
+        agrees_with_course_lib(widget)
+    widget.page.mouse.move(*spot(keys[2]))
+    said = widget.locator(".cw-message")
+    expect(said).to_contain_text("x (place 1) looks at c (place 3) with weight")
+    expect(widget.get_by_label("Causal mask")).to_have_count(0)
+    heat = widget.locator(".cw-heat canvas")
+    assert heat.evaluate("(el) => [el.width, el.height]") == [4, 2]

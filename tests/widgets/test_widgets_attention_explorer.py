@@ -128,3 +128,22 @@ def test_reset_brings_the_first_picture_back_and_replace_draws_another_that_stay
     assert (widget.layer, widget.head, widget.query) == (0, 2, 1)
     widget.set_state(RESET | {"query": 1})
     assert widget.tokens == ["a", "b"]
+
+
+def test_the_keys_of_cross_attention_are_those_of_a_context():
+    rows = distributions(2, 3, 3, 5)
+    widget = explorer(weights=rows, context=list("abcde"), query=2)
+    assert f"looks most at {'abcde'[int(rows[0, 0, 2].argmax())]}" in widget.describe()
+    assert "causal" not in widget.limits()
+    film = explorer(weights=rows.expand(4, -1, -1, -1, -1), context=list("abcde"), steps=range(4))
+    found = weights_of(json.loads(json.dumps(film.page_state()["weights"])))
+    np.testing.assert_allclose(found, film.weights, atol=1 / 255)
+    for wrong, said in (
+        ({"context": list("abc")}, "size 5 along key; expected 3"),
+        ({"causal": True}, "causal is True beside a context"),
+        ({"attention": one_head}, "attention was given beside a context"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            explorer(weights=rows, **{"context": list("abcde")} | wrong)
+    widget.replace(TOKENS, HEADS)
+    assert widget.context == []

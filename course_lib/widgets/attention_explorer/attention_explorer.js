@@ -26,7 +26,6 @@ const [TOP, TOP_BESIDE_GUESSES] = [5, 3];
 const [WIDEST_MAP_BESIDE_GUESSES, WIDEST_MAP_BELOW_GUESSES] = [236, 190];
 /** A row of tokens on a telephone is narrower, in pixels. */
 const NARROW = 420;
-const THINNEST_LINK = 0.002;
 const LONGEST_LABEL = 84;
 const GUESS_ROW = 34;
 /** In pixels, for the name of the row of guesses; and above it, where a token is narrower. */
@@ -42,19 +41,21 @@ const numbered = (count) => upTo(count).map((i) => [i, String(i + 1)]);
 const ROUNDED = "Weights before the last step are rounded to 1/255.";
 const placed = (tokens, i) => `${visible(tokens[i])} (place ${i + 1})`;
 
-/** Where the tokens stand in their row, `width` pixels wide. */
-function rowLayout(tokens, width, guessed) {
+/** Where the tokens stand in their row, `width` pixels wide, behind a context and a gap, if any. */
+function rowLayout(tokens, context, width, guessed) {
+  const gap = context.length || -1;
+  const all = context.length ? [...context, "", ...tokens] : tokens;
   // What comes after the last token is guessed too.
-  const cells = tokens.length + (guessed ? 1 : 0);
+  const cells = all.length + (guessed ? 1 : 0);
   const cell = Math.min(64, width / cells);
   const size = clamp(0.8 * cell, SMALLEST_TYPE, clamp(0.36 * cell, 16, 24));
-  const names = tokens.map(visible);
+  const names = all.map(visible);
   const longest = widest(names, size);
   const upright = longest <= cell - 2;
   const left = (width - cell * cells) / 2;
   const lower = cell < ROOM_FOR_A_NAME ? LINE_FOR_A_NAME : 0;
   return {
-    ...{ width, cell, left, size, upright },
+    ...{ width, cell, left, size, upright, gap, ahead: gap + 1 },
     reach: clamp(0.22 * width, 80, guessed ? 84 : 150),
     guesses: guessed ? GUESS_ROW + lower : 0,
     lower,
@@ -66,7 +67,8 @@ function rowLayout(tokens, width, guessed) {
 }
 
 function derive(now, ui) {
-  const { tokens, hovered, temperature, causal, answers, asked, vocabulary } = now;
+  const { tokens, context, hovered, temperature, causal, answers, asked, vocabulary } = now;
+  const keys = context.length ? context : tokens;
   const weights = now.compared && now.given ? now.given : now.weights;
   const [steps, layers, heads] = [1, ...weights.shape].slice(-5);
   // New weights may be fewer than those that were chosen from.
@@ -79,7 +81,7 @@ function derive(now, ui) {
   const query = within("query", tokens.length);
   const pointed = {
     query: Math.min(hovered.query ?? query, tokens.length - 1),
-    key: hovered.key < tokens.length ? hovered.key : null,
+    key: hovered.key < keys.length ? hovered.key : null,
   };
   const rowsOf = (head) =>
     ui.memo(`head ${head}`, [weights, step, layer, temperature, causal], () =>
@@ -95,7 +97,7 @@ function derive(now, ui) {
   const beside = width < NARROW ? WIDEST_MAP_BELOW_GUESSES : WIDEST_MAP_BESIDE_GUESSES;
   const widest = Math.min(ui.width("map", 320), guessed ? beside : Infinity);
   return {
-    ...{ counts: { steps, layers, heads }, step, layer, head, query, pointed },
+    ...{ counts: { steps, layers, heads }, step, layer, head, query, pointed, keys },
     ...{ matrix, row: matrix[pointed.query], expected },
     heard: asked_of.map((one) => rowsOf(one)[pointed.query]),
     change: ui.memo(
@@ -104,8 +106,12 @@ function derive(now, ui) {
       () => now.given && largestChange(now.given, now.weights),
     ),
     awaited: asked === answers,
-    layout: ui.memo("row", [tokens, width, guessed], () => rowLayout(tokens, width, guessed)),
-    map: ui.memo("map", [tokens, widest], () => mapLayout(tokens.map(visible), widest)),
+    layout: ui.memo("row", [tokens, context, width, guessed], () =>
+      rowLayout(tokens, context, width, guessed),
+    ),
+    map: ui.memo("map", [tokens, context, widest], () =>
+      mapLayout(tokens.map(visible), keys.map(visible), widest),
+    ),
   };
 }
 
@@ -122,14 +128,14 @@ const leave = (ui) => () => preview(ui, null, null);
 function link({ row, pointed, layout }, key) {
   const weight = row ? row[key] : 0;
   return svg`<path d=${arc(layout, pointed.query, key).d}
-    stroke-width=${WIDEST * weight} stroke-opacity=${0.35 + 0.55 * weight}
-    visibility=${weight > THINNEST_LINK ? "visible" : "hidden"}></path>`;
+    stroke-width=${WIDEST * weight} stroke-opacity=${0.35 + 0.55 * weight}></path>`;
 }
 
 function pill({ row, pointed, layout, stood }, i) {
-  const unread = stood !== null && i > pointed.query;
-  const { reach, below, cell, size, upright, legible, names, across } = layout;
-  const [chosen, x, width] = [i === pointed.query, across(i), Math.max(cell / 2, cell - 2)];
+  const { reach, below, cell, size, upright, legible, names, across, gap, ahead } = layout;
+  if (i === gap) return nothing;
+  const unread = stood !== null && i - ahead > pointed.query;
+  const [chosen, x, width] = [i - ahead === pointed.query, across(i), Math.max(cell / 2, cell - 2)];
   const place = upright
     ? `translate(${x} ${reach + 15 + 0.35 * size})`
     : `translate(${x + 0.35 * size} ${reach + 8}) rotate(-90)`;
@@ -138,7 +144,7 @@ function pill({ row, pointed, layout, stood }, i) {
   return svg`<g opacity=${unread ? FAINT : 1}><rect x=${x - width / 2} y=${reach} width=${width}
     height=${below} rx=${Math.min(6, cell / 3)} stroke-width="2" stroke=${chosen ? "var(--cw-warm)" : "none"}
     fill=${chosen ? "var(--cw-warm)" : "var(--cw-accent)"}
-    fill-opacity=${chosen ? 0.2 : 0.42 * depth(row ? row[i] : 0)}></rect>
+    fill-opacity=${chosen ? 0.2 : 0.42 * depth(row?.[i] ?? 0)}></rect>
     ${legible || chosen ? name : nothing}</g>`;
 }
 
@@ -151,17 +157,18 @@ const cross = (x, y) => svg`<path class="cw-wrong" d="M${x} ${y}l6 6m0-6l-6 6"><
 function guess({ expected, tokens, pointed, layout, stood }, query) {
   // Whoever reads has not guessed yet what comes later.
   if (stood !== null && query > pointed.query) return nothing;
-  const { reach, below, lower, cell, size, across } = layout;
+  const { reach, below, lower, cell, size, across, ahead } = layout;
   const [{ name, probability }] = expected[query];
+  const x = across(ahead + query + 1);
   const [truth, y] = [tokens[query + 1], reach + below + lower + GUESS_ROW / 2 + 4];
   const [right, wrong] = [name === truth, isWrong(name, truth)];
   const edge = query === pointed.query ? "var(--cw-warm)" : right ? "var(--cw-accent)" : "none";
   return svg`<g class="cw-guess" data-right=${right} opacity=${0.7 + 0.3 * probability}>
-    <rect x=${across(query + 1) - 0.42 * cell} y=${y - 12} width=${0.84 * cell} height="24" rx="4"
+    <rect x=${x - 0.42 * cell} y=${y - 12} width=${0.84 * cell} height="24" rx="4"
       fill=${right ? "var(--cw-accent)" : "none"} fill-opacity="0.16" stroke=${edge}></rect>
-    <text x=${across(query + 1)} y=${y + 0.35 * size} text-anchor="middle"
+    <text x=${x} y=${y + 0.35 * size} text-anchor="middle"
       style="font-size: ${size}px; font-weight: ${bold(right)}">${visible(name)}</text>
-    ${wrong ? cross(across(query + 1) + Math.min(0.3 * size, cell / 2 - 8), y - 12) : nothing}
+    ${wrong ? cross(x + Math.min(0.3 * size, cell / 2 - 8), y - 12) : nothing}
   </g>`;
 }
 
@@ -170,38 +177,41 @@ const guessesNamed = ({ layout: { left, lower, reach, below } }) =>
   svg`<text class="cw-guesses-named" x=${left}
     y=${reach + below + (lower ? lower - 1 : GUESS_ROW / 2 + 8)}>guess</text>`;
 
-/** The tokens in a row, with an arc from the query to each key. */
+/** The keys and queries in a row, with an arc from the query to each key. */
 function tokenRow(now, ui) {
-  const { width, left, cell, reach, guesses: room } = now.layout;
+  const { width, left, cell, reach, guesses: room, names, ahead, gap } = now.layout;
   const below = now.layout.below + room;
   const last = now.tokens.length - 1;
+  /** The query or the key of a context under a point. */
   const at = (event) => {
     const [x] = pointIn(event.currentTarget.ownerSVGElement, event);
-    return clamp(Math.floor((x - left) / cell), 0, last);
+    const place = Math.max(0, Math.floor((x - left) / cell));
+    return place < gap ? [null, place] : [clamp(place - ahead, 0, last), null];
   };
   const moveBy = (step) => choose(ui, clamp(ui.now.query + step, 0, last));
-  const point = (event) => event.pointerType === "mouse" && preview(ui, at(event), null);
+  const point = (event) => event.pointerType === "mouse" && preview(ui, ...at(event));
+  const click = (event) => choose(ui, at(event)[0] ?? ui.now.query);
   // A ground without gaps, so that the hand always points at something.
   return html`<svg class="cw-token-row" viewBox="0 0 ${width} ${reach + below}">
     <g class="cw-handle" tabindex="0" role="slider" aria-label="Query token" aria-valuemin="1"
       aria-valuemax=${last + 1} aria-valuenow=${now.pointed.query + 1} aria-valuetext=${words(now)}
-      @click=${(event) => choose(ui, at(event))} @pointermove=${point} @pointerleave=${leave(ui)}
+      @click=${click} @pointermove=${point} @pointerleave=${leave(ui)}
       @keydown=${alongALine(moveBy)}>
       <g fill="none" stroke-linecap="round" stroke="var(--cw-accent)">
-        ${now.tokens.map((_, i) => link(now, i))}
+        ${now.keys.map((_, i) => link(now, i))}
       </g>
       ${elsewhere(now)} ${numbers(now)}
       <rect width=${width} height=${reach + below} fill="transparent"></rect>
-      ${now.tokens.map((_, i) => pill(now, i))}
+      ${names.map((_, i) => pill(now, i))}
       ${now.expected ? [guessesNamed(now), now.expected.map((_, i) => guess(now, i))] : nothing}
     </g>
   </svg>`;
 }
 
 /** The keys that the query looks at most, with numbers: what the picture says, in words. */
-function topKeys({ tokens, layer, head, pointed, row, expected }) {
+function topKeys({ tokens, keys, layer, head, pointed, row, expected }) {
   const line = (key) => ({
-    name: visible(tokens[key]),
+    name: visible(keys[key]),
     colour: "var(--cw-accent)",
     numbers: [String(key + 1), number(row[key], 3)],
     length: row[key],
@@ -233,7 +243,7 @@ function nextTokens({ expected, tokens, pointed: { query } }) {
   })}</div>`;
 }
 
-function message({ awaited, error, tokens, pointed: { query, key }, row }) {
+function message({ awaited, error, tokens, keys, pointed: { query, key }, row }) {
   if (awaited) return "Python is computing…";
   if (error) return error;
   if (!row) {
@@ -243,7 +253,7 @@ function message({ awaited, error, tokens, pointed: { query, key }, row }) {
     );
   }
   if (key === null) return "";
-  return `${placed(tokens, query)} looks at ${placed(tokens, key)} with weight ${number(row[key], 3)}.`;
+  return `${placed(tokens, query)} looks at ${placed(keys, key)} with weight ${number(row[key], 3)}.`;
 }
 
 /** The field in which new tokens are typed for the plugged-in Python function. */
@@ -307,16 +317,21 @@ function changedByHand({ temperature, causal, expected }) {
   return hint(`This head is drawn ${drawn.filter(Boolean).join(", ")}.${untouched}`);
 }
 
-function controls({ counts: { layers, heads }, temperature, causal, expected }, ui) {
+function controls({ counts: { layers, heads }, temperature, causal, context, expected }, ui) {
   const heat = { label: "Temperature τ", min: 0.1, max: 10, logarithmic: true, format: number };
-  const byHand = [slider(ui, "temperature", heat), toggle(ui, "causal", { label: "Causal mask" })];
+  const byHand = [
+    slider(ui, "temperature", heat),
+    context.length ? nothing : toggle(ui, "causal", { label: "Causal mask" }),
+  ];
   const folded = html`<div class="cw-controls">${byHand}</div>`;
   return html`<div class="cw-controls cw-head-choice">
     ${choices(ui, "layer", { label: "Layer", options: numbered(layers) })}
     ${choices(ui, "head", { label: "Head", options: numbered(heads) })}
     ${
       expected
-        ? fold("More: temperature, causal mask", folded, { open: temperature !== 1 || causal })
+        ? fold(`More: temperature${context.length ? "" : ", causal mask"}`, folded, {
+            open: temperature !== 1 || causal,
+          })
         : byHand
     }
   </div>`;
@@ -374,19 +389,26 @@ const how = ({ counts, expected }) =>
   html`Point at a token or a row to see where it looks; press to stay. By keyboard: Tab,
     then arrows. ${expected ? GUESSED : nothing} ${counts.steps > 1 ? ROUNDED : nothing}`;
 
-function words({ tokens, pointed: { query }, row, expected }) {
-  const place = (i) => `${visible(tokens[i])}, place ${i + 1}`;
-  const name = `query ${place(query)} of ${tokens.length}`;
+function words({ tokens, keys, pointed: { query }, row, expected }) {
+  const name = `query ${placed(tokens, query)} of ${tokens.length}`;
   if (!row) return `${name}: nothing to look at`;
   const [best] = largestFirst(row, 1);
   const next = expected ? `; guesses ${visible(expected[query][0].name)} to come next` : "";
-  return `${name}: looks most at ${place(best)}, weight ${number(row[best], 3)}${next}`;
+  return `${name}: looks most at ${placed(keys, best)}, weight ${number(row[best], 3)}${next}`;
 }
 
 export default widget({
   label: "Attention explorer: who looks at whom",
   data: {
-    ...{ tokens: plain, weights, steps: plain, losses: vector, vocabulary: plain, guesses },
+    ...{
+      tokens: plain,
+      context: plain,
+      weights,
+      steps: plain,
+      losses: vector,
+      vocabulary: plain,
+      guesses,
+    },
     ...{ plugged: plain, answers: plain, error: plain, moving: plain },
     ...{ question: plain, rivals: plain },
     ...{ source: plain, given: { decode: (travelled) => travelled && decodeArray(travelled) } },
@@ -397,8 +419,9 @@ export default widget({
   },
   local: { hovered: NOWHERE, field: null, asked: null, elapsed: 0, stood: null, compared: false },
   // Tokens and weights change together, but a host may report one before the other.
-  whole: ({ tokens, weights, steps, losses, guesses }) =>
-    weights.shape.at(-1) === tokens.length &&
+  whole: ({ tokens, context, weights, steps, losses, guesses }) =>
+    weights.shape.at(-2) === tokens.length &&
+    weights.shape.at(-1) === (context.length || tokens.length) &&
     [0, steps.length].includes(losses.length) &&
     [0, (steps.length || 1) * tokens.length].includes(guesses.count),
   derive,

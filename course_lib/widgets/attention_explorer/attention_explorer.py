@@ -58,6 +58,15 @@ def _softmaxed(_widget: Any, weights: NDArray[np.float32]) -> NDArray[np.float32
     return weights
 
 
+def _uncut(explorer: Any, causal: bool) -> bool:  # noqa: FBT001 - the value of a switch
+    if causal and explorer.context:
+        raise ValueError(
+            "causal is True beside a context, whose places are those of another text; expected "
+            "causal=False; mask the scores before softmax"
+        )
+    return causal
+
+
 def _rounded(rows: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Rows of weights in steps of 1/255: they still sum to one, and no weight errs by a step."""
     ends = np.rint(LEVELS * np.cumsum(rows, axis=-1, dtype=np.float64)).clip(0, LEVELS)
@@ -74,9 +83,9 @@ def _filmed(weights: NDArray[np.float32]) -> dict[str, Any]:
     What follows from the rest stays at home: the zeros above the diagonal, if all look back only,
     and of each row the last weight that is left.
     """
-    causal = not np.triu(weights, 1).any()
-    count = weights.shape[-1]
-    seen = np.tri(count, dtype=bool) if causal else np.ones((count, count), dtype=bool)
+    queries, count = weights.shape[-2:]
+    causal = queries == count and not np.triu(weights, 1).any()
+    seen = np.tri(count, dtype=bool) if causal else np.ones((queries, count), dtype=bool)
     kept = seen & ~np.eye(count, dtype=bool) if causal else seen & (np.arange(count) < count - 1)
     film = _rounded(weights[:-1])[..., kept]
     last = Array._encode(weights[-1][..., seen], None)
@@ -113,11 +122,12 @@ class AttentionExplorer(Widget):
     r"""The weights of attention as links between tokens and as a heat map.
 
     ``tokens`` is a list of up to 64 strings and ``weights`` has the axes ``(layers, heads, query,
-    key)``; each row is non-negative and sums to one. A fifth axis in front, ``(steps, layers,
-    heads, query, key)``, holds snapshots taken while a model learned; ``steps`` names them. Then
-    the figure plays the training, at once unless the reader has asked for less motion or you for
-    none (``moving=False``). Beside it may run the ``losses``, one a snapshot. In a page without a
-    kernel the weights of all snapshots but the last are rounded to 1/255; rows still sum to one.
+    key)``; each row is non-negative and sums to one. In cross-attention the keys are other tokens,
+    up to 64 of a ``context``; they stand before the queries. A fifth axis in front, ``(steps,
+    layers, heads, query, key)``, holds snapshots taken while a model learned; ``steps`` names them.
+    Then the figure plays the training, at once unless the reader has asked for less motion or you
+    for none (``moving=False``). Beside it may run the ``losses``, one a snapshot. In a page without
+    a kernel the weights of all snapshots but the last are rounded to 1/255; rows still sum to one.
 
     ``guesses`` are what the model expects to come next, probabilities with the axes ``(query,
     vocabulary)``, or ``(steps, query, vocabulary)``; ``vocabulary`` names its last axis. The page
@@ -135,12 +145,12 @@ class AttentionExplorer(Widget):
     A weight of zero stays zero: a mask that shaped ``weights`` cannot be lifted. One layer is
     changed, not the layers above it, which were computed without the change.
 
-    ``attention`` is a function from a list of tokens to weights. While a kernel runs, a text field
-    appears; the words typed there, separated by spaces, go to the function and its weights are
-    drawn, under its name; for the tokens that were given the page says what has changed most, and
-    shows the ``weights`` for comparison. What it raises, or what is wrong with what it returns, is
-    shown in the widget. Reset in the page brings the tokens and weights back that were there before
-    the first such question.
+    ``attention`` is a function from a list of tokens to weights; it takes no ``context``. While a
+    kernel runs, a text field appears; the words typed there, separated by spaces, go to the
+    function and its weights are drawn, under its name; for the tokens that were given the page says
+    what has changed most, and shows the ``weights`` for comparison. What it raises, or what is
+    wrong with what it returns, is shown in the widget. Reset in the page brings the tokens and
+    weights back that were there before the first such question.
 
     Traits, synced both ways: ``layer``, ``head``, ``query`` and ``step``, which count from 0 as
     Python does (the page counts from 1), ``temperature`` in [0.1, 10] and ``causal``. ``tokens``,
@@ -150,6 +160,7 @@ class AttentionExplorer(Widget):
     """
 
     tokens = Several(Text(), least=1, most=64, read_only=True)
+    context = Several(Text(), optional=True, most=64, read_only=True)
     steps = Several(Text(), read_only=True)
     weights = Array(lambda self: self._axes(), rule=_softmaxed, read_only=True)
     losses = Array(lambda self: (f"steps={len(self.steps)}",), optional=True, read_only=True)
@@ -164,7 +175,7 @@ class AttentionExplorer(Widget):
     query = Index(of=lambda self: len(self.tokens))
     step = Index(of=lambda self: max(1, len(self.steps)))
     temperature = Number(0.1, 10.0, default=1.0)
-    causal = Switch(default=False)
+    causal = Switch(default=False, rule=_uncut)
     plugged = Data(lambda self: self._attention is not None)
     typed = Text(default="", longest=math.inf)
     answers = Data(0)
@@ -187,8 +198,13 @@ class AttentionExplorer(Widget):
                 "attention must be a function from a list of tokens to weights with the axes "
                 f"({', '.join(AXES)}), but was given {brief(attention)}"
             )
+        if attention is not None and given.get("context"):
+            raise ValueError(
+                "attention was given beside a context, of which the function would not know; "
+                "expected one of the two; leave the other out"
+            )
         self._attention = attention
-        self._before_any_question: tuple[Any, ...] | None = None
+        self._before_any_question: dict[str, Any] | None = None
         super().__init__(tokens=tokens, steps=_names(steps), weights=weights, **given)
 
     def replace(
@@ -196,6 +212,7 @@ class AttentionExplorer(Widget):
         tokens: list[str],
         weights: ArrayLike,
         *,
+        context: list[str] | None = None,
         steps: Iterable[object] | None = None,
         losses: ArrayLike | None = None,
         guesses: ArrayLike | None = None,
@@ -204,33 +221,30 @@ class AttentionExplorer(Widget):
 
         Layer, head, query and step stay where they are, or move to the last that there is.
         """
-        self._draw(tokens, weights, steps, losses, guesses)
+        self._draw(
+            tokens=tokens,
+            context=context,
+            steps=_names(steps),
+            weights=weights,
+            losses=losses,
+            guesses=guesses,
+        )
         self._before_any_question = None
 
-    def _draw(
-        self,
-        tokens: list[str],
-        weights: ArrayLike,
-        steps: Iterable[object] | None,
-        losses: ArrayLike | None = None,
-        guesses: ArrayLike | None = None,
-    ) -> None:
+    def _draw(self, **drawn: Any) -> None:
         with self.hold_sync(), self.hold_trait_notifications():
             # What belonged to other tokens must not stand in the way of these.
-            for name in ("losses", "guesses", "given"):
+            for name in ("context", "losses", "guesses", "given"):
                 self.set_trait(name, None)
             self.set_trait("source", "")
-            self.set_trait("tokens", tokens)
-            self.set_trait("steps", _names(steps))
-            self.set_trait("weights", weights)
-            self.set_trait("losses", losses)
-            self.set_trait("guesses", guesses)
+            for name, value in drawn.items():
+                self.set_trait(name, value)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the page sends; no typed words, as after Reset, bring the first tokens back."""
         if sync_data.get("typed") == "" and self._before_any_question:
             # They come first: what the page chose among them may not be there among others.
-            self._draw(*self._before_any_question)
+            self._draw(**self._before_any_question)
             self._before_any_question = None
         super().set_state(sync_data)
 
@@ -239,12 +253,15 @@ class AttentionExplorer(Widget):
         row = self._snapshots()[self.step, self.layer, self.head, self.query]
         best = int(row.argmax())
         layers, heads = self.weights.shape[-4:-2]
+        tokens = " ".join(self.tokens)
+        if self.context:
+            tokens += f", which look at {' '.join(self.context)}"
         return (
             f"Attention among {len(self.tokens)} tokens, {_count(layers, 'layer')} of "
-            f"{_count(heads, 'head')}: {' '.join(self.tokens)}. In layer {self.layer + 1}, head "
-            f"{self.head + 1}, the query {self.tokens[self.query]} (place {self.query + 1}) looks "
-            f"most at {self.tokens[best]} (place {best + 1}), with weight {row[best]:.3f}."
-            f"{self._guess_in_words()}"
+            f"{_count(heads, 'head')}: {tokens}. In layer {self.layer + 1}, "
+            f"head {self.head + 1}, the query {self.tokens[self.query]} (place {self.query + 1}) "
+            f"looks most at {(self.context or self.tokens)[best]} (place {best + 1}), with weight "
+            f"{row[best]:.3f}.{self._guess_in_words()}"
         )
 
     def _guess_in_words(self) -> str:
@@ -273,19 +290,17 @@ class AttentionExplorer(Widget):
         return state
 
     def limits(self) -> dict[str, Any]:
-        """As of any widget, without what only a kernel answers."""
-        return {name: limit for name, limit in super().limits().items() if name != "typed"}
-
-    def _of_the_training(self) -> tuple[Any, ...]:
-        return self.steps, self.losses, self.guesses
+        """As of any widget, without what only a kernel answers, and a mask beside a context."""
+        left_out = {"typed", "causal"} if self.context else {"typed"}
+        return {name: limit for name, limit in super().limits().items() if name not in left_out}
 
     def _snapshots(self) -> NDArray[np.float32]:
         return self.weights if self.weights.ndim > len(AXES) else self.weights[None]
 
     def _axes(self) -> tuple[str, ...]:
-        count = len(self.tokens)
+        keys = self.context or self.tokens
         snapshots = (f"steps={len(self.steps)}",) if self.steps else ()
-        return (*snapshots, "layers", "heads", f"query={count}", f"key={count}")
+        return (*snapshots, "layers", "heads", f"query={len(self.tokens)}", f"key={len(keys)}")
 
     def _guessed_axes(self) -> tuple[str, ...]:
         snapshots = (f"steps={len(self.steps)}",) if self.steps else ()
@@ -317,20 +332,23 @@ class AttentionExplorer(Widget):
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
         try:
-            snapshots = (self.steps or None) if _depth(weights) == len(AXES) + 1 else None
-            steps, losses, guesses = (x if len(x) else None for x in self._of_the_training())
-            before = self.tokens, self.weights, steps, losses, guesses
-            self._draw(words, weights, snapshots)
+            snapshots = self.steps if _depth(weights) == len(AXES) + 1 else []
+            before = {name: getattr(self, name) for name in ("tokens", "steps", "weights")}
+            for name in ("losses", "guesses"):
+                before[name] = x if len(x := getattr(self, name)) else None
+            none = {"losses": None, "guesses": None}
+            self._draw(tokens=words, steps=snapshots, weights=weights, **none)
         except (TypeError, ValueError) as error:
             return f"The function returned something that cannot be drawn: {error}"
         self._before_any_question = self._before_any_question or before
-        self._compare_with(*self._before_any_question[:2])
+        self._compare_with(self._before_any_question)
         return ""
 
-    def _compare_with(self, tokens: list[str], weights: NDArray[np.float32]) -> None:
+    def _compare_with(self, first: dict[str, Any]) -> None:
         """Tell the page whose weights are drawn and, if they are of the same tokens, the first."""
         name = getattr(self._attention, "__name__", type(self._attention).__name__)
-        same = tokens == self.tokens and weights.shape == self.weights.shape
+        weights = first["weights"]
+        same = first["tokens"] == self.tokens and weights.shape == self.weights.shape
         self.set_trait("source", name)
         self.set_trait("given", Array._encode(weights, None) if same else None)
 

@@ -13,13 +13,13 @@ const LEAST = 0.1;
 /** How high the arcs of other heads are, as a share of those of the chosen one. */
 const LOW = 0.6;
 
-/** From a token to another, `lift` times as high as usual; and the height of its top. */
-export function arc({ reach, cell, names, across }, query, key, lift = 1) {
-  const [from, to] = [across(query), across(key)];
+/** From a query to a key, `lift` times as high as usual; and the height of its top. */
+export function arc({ reach, cell, names, across, ahead }, query, key, lift = 1) {
+  const [from, to] = [across(ahead + query), across(key)];
   const distance = Math.abs(to - from) / (cell * names.length);
   const rise = lift * (18 + (reach - 26) * distance ** 0.6);
   const top = reach - (4 / 3) * rise;
-  const bulge = key === query ? Math.min(14, 0.7 * cell) : 0;
+  const bulge = from === to ? Math.min(14, 0.7 * cell) : 0;
   const d = `M${from} ${reach}C${from - bulge} ${top} ${to + bulge} ${top} ${to} ${reach}`;
   return { d, middle: [(from + to) / 2, reach - rise] };
 }
@@ -67,7 +67,7 @@ export function numbers(now) {
   const { reach, left } = layout;
   const at = ([weight, key], kind, above, lift) => {
     const [x, y] = arc(layout, pointed.query, key, lift).middle;
-    const own = key === pointed.query ? reach - above : Math.max(TYPE, y + 4);
+    const own = key === layout.ahead + pointed.query ? reach - above : Math.max(TYPE, y + 4);
     return { x, y: own, kind, text: number(weight, 3) };
   };
   const own = (row ?? []).flatMap((w, key) => (w < LEAST ? [] : [at([w, key], "own", OWN_ABOVE)]));
@@ -96,10 +96,10 @@ export function elsewhere(now) {
 const percent = (share) => `${number(100 * share, 0)}\u00a0%`;
 
 /** What is guessed after the last token, and what each rival gets; before it nothing. */
-export function answer({ expected, rivals, tokens, heard, pointed: { query } }) {
+export function answer({ expected, rivals, tokens, keys, heard, pointed: { query } }) {
   if (query < tokens.length - 1) return "";
   const [guess] = expected[query];
-  const most = heard.map((row) => row && tokens[largestFirst(row, 1)[0]]);
+  const most = heard.map((row) => row && keys[largestFirst(row, 1)[0]]);
   const told = expected[query].filter(({ name }) => rivals.includes(name) && name !== guess.name);
   const parts = told.map(({ name, probability }) => {
     const looking = most.flatMap((found, head) => (found === name ? [head + 1] : []));

@@ -24,42 +24,42 @@ export const depth = (weight) => Math.sqrt(weight);
 export const bold = (on) => (on ? 700 : 500);
 
 /**
- * Where the cells of a square map stand, and its names if there is room for them.
- * @param {string[]} names
+ * Where the cells of a map stand, and the names of its rows and columns if there is room for them.
+ * @param {string[]} rows
+ * @param {string[]} columns
  * @param {number} width
  */
-export function mapLayout(names, width) {
-  const [count, side] = [names.length, Math.min(WIDEST, width)];
+export function mapLayout(rows, columns, width) {
+  const [count, side] = [Math.max(rows.length, columns.length), Math.min(WIDEST, width)];
   const size = clamp((0.85 * (side - 30)) / count, SMALLEST_TYPE, 13);
   const room = Math.min(LONGEST_LABEL, side / 4);
-  const labels = names.map((name) => shortened(name, room, size));
-  const longest = widest(labels, size);
+  const labels = [rows, columns].map((names) => names.map((name) => shortened(name, room, size)));
+  const longest = widest(labels.flat(), size);
   const legible = (side - longest - AXES) / count >= NARROWEST_NAMED;
   const margin = AXES + (legible ? Math.ceil(longest) : 0);
   const cell = (side - margin) / count;
   const stairs = `M${margin + cell} ${margin}${`v${cell}h${cell}`.repeat(count - 1)}`;
-  return { count, side, size, labels: legible ? labels : [], longest, margin, cell, stairs };
+  const [wide, high] = [cell * columns.length, cell * rows.length];
+  return { wide, high, size, labels: legible ? labels : [[], []], longest, margin, cell, stairs };
 }
 
 function namesOf({ labels, size, longest, margin, cell }, pointed) {
-  const [row, column] = pointed;
-  const flat = longest <= cell - 1;
-  const style = (on) => `font-size: ${size}px; font-weight: ${bold(on)}`;
-  return labels.map((label, i) => {
+  const name = (label, i, axis) => {
     const middle = margin + cell * (i + 0.5);
     const base = middle + 0.35 * size;
-    const above = flat
-      ? `translate(${middle} ${margin - 6})`
-      : `translate(${base} ${margin - 5}) rotate(-90)`;
-    return svg`<text x=${margin - 5} y=${base} text-anchor="end"
-      style=${style(i === row)}>${label}</text>
-      <text transform=${above} text-anchor=${flat ? "middle" : "start"}
-      style=${style(i === column)}>${label}</text>`;
-  });
+    const [at, anchor] = !axis
+      ? [`${margin - 5} ${base})`, "end"]
+      : longest <= cell - 1
+        ? [`${middle} ${margin - 6})`, "middle"]
+        : [`${base} ${margin - 5}) rotate(-90)`, "start"];
+    return svg`<text transform="translate(${at}" text-anchor=${anchor}
+      style="font-size: ${size}px; font-weight: ${bold(i === pointed[axis])}">${label}</text>`;
+  };
+  return labels.map((names, axis) => names.map((label, i) => name(label, i, axis)));
 }
 
 /**
- * A square matrix of weights as a heat map, names beside its rows and above its columns.
+ * A matrix of weights as a heat map, names beside its rows and above its columns.
  * @param {any} ui
  * @param {{ layout: ReturnType<typeof mapLayout>, matrix: (number[] | null)[],
  *   axes: [string, string], pointed: (number | null)[], stairs: boolean,
@@ -69,12 +69,13 @@ function namesOf({ labels, size, longest, margin, cell }, pointed) {
  *   diagonal; `point` is told where the mouse is
  */
 export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choose }) {
-  const { count, side, margin, cell } = layout;
-  const [field, middle] = [side - margin, (margin + side) / 2];
+  const { wide, high, margin, cell } = layout;
+  const [width, height] = [margin + wide, margin + high];
   const at = (event) => {
-    const inside = (x) => (x >= margin && x < side ? Math.floor((x - margin) / cell) : null);
-    const [column, row] = pointIn(event.currentTarget, event).map(inside);
-    return row === null ? [null, null] : [row, column];
+    const [x, y] = pointIn(event.currentTarget, event);
+    const inside = (z, end) => (z >= margin && z < end ? Math.floor((z - margin) / cell) : null);
+    const row = inside(y, height);
+    return row === null ? [null, null] : [row, inside(x, width)];
   };
   const move = (event) => {
     const [row, column] = event.pointerType === "mouse" ? at(event) : [null, null];
@@ -84,24 +85,25 @@ export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choo
     const [row] = at(event);
     if (row !== null) choose(row);
   };
-  const share = `${(100 * field) / side}%`;
   // Where there is no room for what an axis means, its first word stands alone.
-  const [rows, columns] = axes.map((axis) =>
-    textWidth(`${axis} →`, AXIS_TYPE, 600) < field ? axis : axis.split(":")[0],
+  const [rows, columns] = axes.map((axis, i) =>
+    textWidth(`${axis} →`, AXIS_TYPE, 600) < [high, wide][i] ? axis : axis.split(":")[0],
   );
-  return html`<div class="cw-heat" style="max-width: ${side}px">
-    <canvas aria-hidden="true" style="width: ${share}; height: ${share}"
-      ${inked(ui, matrix, { width: count, ink: "accent", opacity: depth })}></canvas>
-    <svg aria-hidden="true" viewBox="0 0 ${side} ${side}" @click=${click} @pointermove=${move}
+  const canvas = `width: ${(100 * wide) / width}%; height: ${(100 * high) / height}%`;
+  return html`<div class="cw-heat" style="max-width: ${width}px">
+    <canvas aria-hidden="true" style=${canvas}
+      ${inked(ui, matrix, { width: Math.round(wide / cell), ink: "accent", opacity: depth })}></canvas>
+    <svg aria-hidden="true" viewBox="0 0 ${width} ${height}" @click=${click} @pointermove=${move}
       @pointerleave=${() => point(null, null)}>
-      <text class="cw-heat-axis" x=${middle} y="12">${columns} →</text>
-      <text class="cw-heat-axis" transform="translate(12 ${middle}) rotate(-90)">← ${rows}</text>
-      <rect x=${margin} y=${margin} width=${field} height=${field} fill="transparent"
+      <text class="cw-heat-axis" x=${margin + wide / 2} y="12">${columns} →</text>
+      <text class="cw-heat-axis"
+        transform="translate(12 ${margin + high / 2}) rotate(-90)">← ${rows}</text>
+      <rect x=${margin} y=${margin} width=${wide} height=${high} fill="transparent"
         stroke="var(--cw-line)"></rect>
       ${namesOf(layout, pointed)}
       <path d=${layout.stairs} fill="none" stroke="var(--cw-edge)" stroke-dasharray="3 3"
         visibility=${stairs ? "visible" : "hidden"}></path>
-      <rect x=${margin} y=${margin + cell * pointed[0]} width=${field} height=${cell} rx="2"
+      <rect x=${margin} y=${margin + cell * pointed[0]} width=${wide} height=${cell} rx="2"
         fill="none" stroke="var(--cw-warm)" stroke-width="2"></rect>
     </svg>
   </div>`;

@@ -3,23 +3,28 @@
 // carry the code of a kind once, with its first figure: the others of that kind find it here.
 (() => {
   const FORMAT = 2;
+  const DIGITS =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
   const modules = new Map();
 
-  /**
-   * Style and module, which travel as base64 of deflated text with a zero between them. A Blob would
-   * wait for the browser.
-   */
-  async function unpacked(base64) {
-    const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  /** Bytes from base85, in which five digits stand for four bytes. */
+  function bytesOf(base85) {
+    const view = new DataView(new ArrayBuffer(base85.length));
+    for (let i = 0; i < base85.length; i += 5) {
+      let sum = 0;
+      for (const digit of base85.slice(i, i + 5).padEnd(5, "~"))
+        sum = 85 * sum + DIGITS.indexOf(digit);
+      view.setUint32((4 * i) / 5, sum);
+    }
+    return new Uint8Array(view.buffer, 0, Math.floor((4 * base85.length) / 5));
+  }
+
+  /** Style and module: deflated text with a zero between them. A Blob would wait for the browser. */
+  async function unpacked(code) {
     const inflater = new DecompressionStream("deflate");
     const writer = inflater.writable.getWriter();
-    const reader = inflater.readable.pipeThrough(new TextDecoderStream()).getReader();
-    let text = "";
-    async function read() {
-      for (let part = await reader.read(); !part.done; part = await reader.read())
-        text += part.value;
-    }
-    await Promise.all([writer.write(packed), writer.close(), read()]);
+    const read = new Response(inflater.readable).text();
+    const [text] = await Promise.all([read, writer.write(bytesOf(code)), writer.close()]);
     return text.split("\0");
   }
 
@@ -57,11 +62,8 @@
   /** A name by which a link can set the figure, where no page has given it one. */
   function nameOf(module) {
     const name = `fig-${module.replace(/^(\w+)\/(?=\1\.js)|\.js$/g, "").replace(/[/_]/g, "-")}`;
-    let [free, count] = [name, 1];
-    while (document.getElementById(free)) {
-      count += 1;
-      free = `${name}-${count}`;
-    }
+    let free = name;
+    for (let count = 2; document.getElementById(free); count += 1) free = `${name}-${count}`;
     return free;
   }
 
@@ -86,8 +88,7 @@
     const words = [...el.childNodes];
     el.courseWords = el.textContent;
     start(el, payload.textContent).catch((error) => {
-      const alert = document.createElement("p");
-      alert.role = "alert";
+      const alert = Object.assign(document.createElement("p"), { role: "alert" });
       // Where a page forbids the code, the message holds all of it.
       alert.textContent = `This figure could not start: ${error.message.slice(0, 99)}`;
       el.replaceChildren(alert, ...words);

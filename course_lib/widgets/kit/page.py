@@ -38,9 +38,13 @@ START = "courseFigure(document.currentScript);\n"
 
 @functools.cache
 def packed_code(module: str) -> str:
-    """The style and the module as they travel: minified, deflated, with a zero between them."""
-    code = f"{_style(module)}\0{_script(module)}"
-    return base64.b64encode(zopfli.zlib.compress(code.encode())).decode("ascii")
+    """The style and the module as they travel, with a zero between them."""
+    return packed(f"{_style(module)}\0{_script(module)}")
+
+
+def packed(text: str) -> str:
+    """Deflated text in base85, shorter than base64 by a sixteenth; a dot stands for "<"."""
+    return base64.b85encode(zopfli.zlib.compress(text.encode())).decode().replace("<", ".")
 
 
 def static_html(
