@@ -40,6 +40,7 @@ class EncoderBlock(nn.Module):
 
     ``d_hidden`` is the width of the MLP, 4 ``d_model`` by default. Equal to
     ``torch.nn.TransformerEncoderLayer`` with the same parameters and ``activation="gelu"``.
+    :class:`Encoder` puts 0 for nan in padding; a block takes its padding as it is.
     Source: Vaswani et al. (2017), section 3.1.
     """
 
