@@ -292,11 +292,9 @@ def where_visible(mask: Tensor | None, bias: Tensor | None) -> Tensor | None:
 def _check_groups(query: Tensor, key: Tensor, *, grouped: bool) -> None:
     """Raise unless the batch axes fit, of which, if ``grouped``, the last counts heads."""
     batch, shared = query.shape[:-2], key.shape[:-2]
-    if batch == shared:
-        return
     if grouped and batch and shared and batch[:-1] == shared[:-1]:
         check_divides("kv_heads", shared[-1], "heads", batch[-1])
-    else:
+    elif grouped or batch != shared:
         raise ValueError(
             f"key has shape {tuple(key.shape)} and query {tuple(query.shape)}; expected the same "
             "batch axes, of which the last, with grouped=True, counts heads and may be shorter in "

@@ -95,12 +95,15 @@ def reparameterize(
 
     $\varepsilon \sim \mathcal N(0, I)$ has the shape of $z$, a number for each code of each
     picture: pass it as ``noise``, or have it drawn. As $\varepsilon$ depends on no parameter,
-    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$.
+    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$. Raises ``ValueError`` where
+    $\sigma$ overflows.
     Source: Kingma and Welling (2014), section 2.4; Rezende, Mohamed and Wierstra (2014).
     """
     if noise is None:
         noise = torch.randn(mean.shape, generator=generator, dtype=mean.dtype, device=mean.device)
-    return mean + (log_variance / 2).exp() * noise
+    sigma = (log_variance / 2).exp()
+    check_finite(sigma=sigma)
+    return mean + sigma * noise
 
 
 @checked

@@ -84,6 +84,13 @@ class Stars:
     ratio: Float[Tensor, "stars 2 3"]
     shift: Float[Tensor, "stars 2 3"]
 
+    def __post_init__(self) -> None:
+        if len(self.name) != len(self.kind):
+            raise ValueError(
+                f"name has {len(self.name)} entries and kind {len(self.kind)}; expected one of "
+                "each a star; name every star"
+            )
+
     def __len__(self) -> int:
         return len(self.name)
 

@@ -27,6 +27,8 @@ from jaxtyping import AbstractArray
 from torch import Tensor, nn
 
 import course_lib
+from course_lib.graph_dynamics import Diffusion, HamiltonianFlow
+from course_lib.graph_dynamics.flows import Flow
 from course_lib.support.contracts import Above, Between
 from course_lib.transformer import Decoder
 
@@ -79,6 +81,8 @@ class Draw:
         self.chance, self.owner = chance, owner
         self.sizes: dict[str, Any] = {}
         self.drawn: dict[str, Any] = {}
+        # The kernels take single precision, layers that were drawn take double.
+        self.dtype = chance.choice([torch.float32, torch.float64, torch.float64])
         self.simple: dict[Any, Callable[[], Any]] = {
             types.NoneType: lambda: None,
             int: lambda: chance.randint(0, 5),
@@ -86,9 +90,8 @@ class Draw:
             bool: self.coin,
             str: lambda: "anna",
             torch.Generator: lambda: torch.Generator().manual_seed(chance.randrange(100)),
-            Sequence[str]: lambda: ["anna", "bo"],
-            Iterable[str]: lambda: ["anna", "bo"],
             Sequence[int]: lambda: [0, 1],
+            Flow: lambda: self.instance(chance.choice([Diffusion, HamiltonianFlow])),
         }
 
     def coin(self) -> bool:
@@ -130,10 +133,13 @@ class Draw:
             return self.number(parts[0], parts[1:])
         if kind is Literal:
             return self.chance.choice(parts)
-        if kind is tuple and ... not in parts:
-            return tuple(self.value(part) for part in parts)
         if annotation in self.simple:
             return self.simple[annotation]()
+        if kind is tuple and ... not in parts:
+            return tuple(self.value(part) for part in parts)
+        if kind in {tuple, list, Sequence, Iterable}:
+            several = [self.value(parts[0])] * self.chance.randint(1, 3)
+            return tuple(several) if kind is tuple else several
         if inspect.isclass(annotation) and issubclass(annotation, AbstractArray):
             return self.array(annotation)
         if inspect.isclass(annotation) and annotation.__module__.startswith("course_lib."):
@@ -184,12 +190,12 @@ class Draw:
             case "Int" | "Int64" | "Integer":
                 return torch.randint(0, 4, shape, generator=seeded)
             case _:
-                return torch.randn(shape, generator=seeded, dtype=torch.float64).abs()
+                return torch.randn(shape, generator=seeded, dtype=self.dtype).abs()
 
     def instance(self, kind: type) -> object:
         """An object of a class of the library, of random size."""
         if inspect.isabstract(kind) or not is_checked(kind.__init__):
-            below = [it for it in kind.__subclasses__() if is_checked(it.__init__)]
+            below = [it for it in descendants(kind) if is_checked(it.__init__)]
             if not below:
                 raise NoValueError(kind)
             kind = self.chance.choice(below)
@@ -200,6 +206,12 @@ class Draw:
                 continue
             return made.double().eval() if isinstance(made, nn.Module) else made
         raise NoValueError(kind)
+
+
+def descendants(kind: type) -> list[type]:
+    """All classes below a class that can be made."""
+    below = [it for child in kind.__subclasses__() for it in (child, *descendants(child))]
+    return [it for it in below if not inspect.isabstract(it)]
 
 
 def spoiled(value: Any, chance: random.Random) -> Any:

@@ -131,6 +131,12 @@ def test_without_queries_a_mask_may_hide_all_keys() -> None:
     assert answer.shape == (2, 0, 5)
 
 
+def test_grouped_attention_needs_an_axis_of_heads() -> None:
+    x = randn(3, 4)
+    with pytest.raises(ValueError, match=r"the last, with grouped=True, counts heads"):
+        attention(x, x, x, grouped=True)
+
+
 def test_grouped_attention_repeats_keys_and_values_for_neighbouring_heads() -> None:
     for backend in ["reference", "torch"]:
         for kv_heads in [1, 2, 6]:
