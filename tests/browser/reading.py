@@ -16,7 +16,10 @@ from course_lib.widgets.kit.traits import Array, Ink
 
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
 # Exceptions of assertions, or of computations with an inconsistent state.
-MIXED = (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+MIXED = (
+    *(AssertionError, AttributeError, ArithmeticError, LookupError, RuntimeError),
+    *(TypeError, ValueError),
+)
 A_STRIDE = 0.2  # seconds of a stopped clock
 
 # A payload is long, so it is parsed once, for the names of the traits.
