@@ -28,7 +28,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from course_lib.attention import Mask, zero_unseen_keys
-from course_lib.support.checks import check_floating, check_shapes, check_size, check_visible
+from course_lib.support.checks import (
+    check_causal,
+    check_floating,
+    check_shapes,
+    check_size,
+    check_visible,
+)
 from course_lib.support.contracts import Count, Positive, Size, checked
 
 FLOAT32_BYTES = 4
@@ -128,7 +134,7 @@ def tile_plan(
     its queries is skipped. Raises ``ValueError`` for more queries than keys under ``causal``, since
     the first queries would see nothing.
     """
-    _check_causal(query, key, causal=causal)
+    check_causal(query, key, causal=causal)
     plan = []
     for start in range(0, query, query_tile):
         rows = slice(start, min(start + query_tile, query))
@@ -257,7 +263,7 @@ def attention_flops(query: Count, key: Count, d: Size, *, causal: bool = False) 
     $PV$. Under ``causal`` only visible pairs count, $T_q T_k - T_q (T_q - 1)/2$ of them.
     Source: Dao (2024), section 4.1.
     """
-    _check_causal(query, key, causal=causal)
+    check_causal(query, key, causal=causal)
     pairs = query * key - (query * (query - 1) // 2 if causal else 0)
     return 4 * pairs * d
 
@@ -290,7 +296,7 @@ def tiled_bytes(
     tiles up to its last query: $c_i = \min(T_k, B_k \lceil e_i / B_k \rceil)$ with
     $e_i = \min(T_q, (i + 1) B_q) + T_k - T_q$. Source: Dao et al. (2022), theorem 2.
     """
-    _check_causal(query, key, causal=causal)
+    check_causal(query, key, causal=causal)
     visited = 0
     for start in range(0, query, query_tile):
         end = min(query, start + query_tile) + key - query if causal else key
@@ -411,12 +417,3 @@ def _check_reports(**reports: Partial) -> None:
     parts = {f"{name}.{part}": getattr(reports[name], part) for name in reports for part in axes}
     check_floating(**parts)
     check_shapes(**{name: (part, axes[name.split(".")[1]]) for name, part in parts.items()})
-
-
-def _check_causal(query: int, key: int, *, causal: bool) -> None:
-    if causal and query > key:
-        raise ValueError(
-            f"a query may look at nothing: there are {query} queries and {key} keys, and the last "
-            "query sees the last key; expected a key for each query at least; drop the first "
-            "queries, or pass causal=False"
-        )

@@ -37,7 +37,7 @@ from course_lib.kernels.tiles import (
     store_tile,
     tuned,
 )
-from course_lib.support.checks import check_divides, check_shapes
+from course_lib.support.checks import check_causal, check_divides, check_shapes
 from course_lib.support.contracts import Positive, checked
 
 NARROWEST = 16
@@ -66,13 +66,7 @@ def flash_attention(
     """
     query, key, value = autocast_together(query, key, value)
     check_inputs(query, key, value)
-    queries, keys = query.shape[-2], key.shape[-2]
-    if causal and queries > keys:
-        raise ValueError(
-            f"a query may look at nothing: there are {queries} queries and {keys} keys, and the "
-            "last query sees the last key; expected a key for each query at least; drop the first "
-            "queries, or pass causal=False"
-        )
+    check_causal(query.shape[-2], key.shape[-2], causal=causal)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     output, _ = _attend(query, key, value, causal=causal, scale=scale)
     return output

@@ -128,6 +128,16 @@ def check_visible(visible: Tensor | None, shape: tuple[int, ...]) -> None:
         )
 
 
+def check_causal(queries: int, keys: int, *, causal: bool) -> None:
+    """Raise ``ValueError`` if the causal mask, whose last query sees all keys, leaves one none."""
+    if causal and queries > keys:
+        raise ValueError(
+            f"a query may look at nothing: there are {queries} queries and {keys} keys, and the "
+            "last query sees the last key; expected a key for each query at least; drop the first "
+            "queries, or pass causal=False"
+        )
+
+
 def check_head_axis(x: Tensor, **tensors: Tensor | None) -> None:
     """Raise ``ValueError`` unless each is ``(query, key)`` or has one axis more than ``x``.
 
