@@ -2,8 +2,8 @@
 
 Valid arguments are drawn from the annotations, then one of them is replaced. The call may return,
 or raise a ``TypeError`` or ``ValueError`` that says what was expected. Anything else is a fault:
-another exception, an obscure message, nan from finite arguments, no answer in five seconds. ``make
-fuzz`` runs it, and so does::
+another exception, an obscure message, nan from finite arguments, no answer in five seconds of
+processor time. ``make fuzz`` runs it, and so does::
 
     python scripts/tools/fuzz.py --calls 20000 --seed 1 --only course_lib.attention
 """
@@ -239,18 +239,18 @@ def spoiled(value: Any, chance: random.Random) -> Any:
 
 @contextmanager
 def answered_in_time() -> Iterator[None]:
-    """Raise ``TimeoutError`` in a call that takes too long."""
+    """Raise ``TimeoutError`` in a call that computes for too long, on a busy machine too."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"no answer in {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def end_of(call: Callable[[], Any], *, finite: bool) -> str:
