@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.graph_dynamics import attention_metric, eigenmodes, equilibrium, gradient
-from course_lib.support.checks import check_finite, check_index
+from course_lib.support.checks import check_finite, check_index, check_size, check_some
 from course_lib.support.contracts import Count, Size, checked
 
 Flow = Literal["heat", "wave", "bracket"]
@@ -90,8 +90,13 @@ def layer_filter(
     Heat and bracket take explicit Euler steps, the wave Störmer–Verlet steps, which are stable up
     to a step of 2 over the largest frequency. Raises ``ValueError`` for a longer one.
     """
+    if (rate < 0).any():
+        raise ValueError(
+            f"rate has {rate.min():.3g}; expected eigenvalues of 0 or more; pass those of "
+            "eigenmodes, with rate.clamp(min=0) where rounding left them below"
+        )
     frequency = rate.sqrt()
-    if flow == "wave" and (step * frequency > 2).any():  # noqa: PLR2004 - the limit of stability
+    if flow == "wave" and (abs(step) * frequency > 2).any():  # noqa: PLR2004 - the limit of stability
         raise ValueError(
             f"step is {step}; expected {2 / frequency.max():.3g} at most, beyond which the waves "
             "of this graph grow; choose a shorter one"
@@ -115,8 +120,11 @@ def time_filter(flow: Flow, rate: Float[Tensor, "modes"], time: float) -> Float[
 @checked
 def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Iterable[int]) -> Split:
     """For each draw a split: equally many labels of each class, and validation digits."""
+    draws = list(draws)
+    check_some(draws=draws)
     known, validation = [], []
     for value in draws:
+        check_size("a seed among draws", value, minimum=0)
         order = torch.randperm(len(digit), generator=torch.Generator().manual_seed(value))
         others = order[VALIDATION:]
         known.append(torch.cat([others[digit[others] == k][: count // 10] for k in range(10)]))
@@ -148,6 +156,8 @@ def read_out(
     Returns :func:`accuracies`.
     """
     known, validation = split
+    ridges = list(ridges)
+    check_some(ridges=ridges)
     check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
     check_index("digit", digit, 10, "the ten digits")
     check_finite(h=h)

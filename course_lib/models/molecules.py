@@ -51,7 +51,7 @@ from course_lib.graph import (
     sum_pool,
 )
 from course_lib.models.stored import contents, load
-from course_lib.support.checks import check_choice, check_shapes
+from course_lib.support.checks import check_choice, check_floating, check_shapes
 from course_lib.support.contracts import Count, Size, checked
 from course_lib.support.training import fit, one_cycle
 
@@ -308,6 +308,7 @@ class BondConv(nn.Module):
                 f"the graph has no edge features; expected {self.bond.in_features} for each edge; "
                 "give the graph edge_features, or take GraphConv"
             )
+        check_floating(parameters=self.own.weight, x=graph.x, edge_features=graph.edge_features)
         check_shapes(
             x=(graph.x, f"nodes {self.own.in_features}"),
             edge_features=(graph.edge_features, f"E {self.bond.in_features}"),

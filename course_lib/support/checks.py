@@ -67,6 +67,13 @@ def check_not_empty(name: str, x: Tensor, *, axis: int) -> None:
         )
 
 
+def check_some(**several: Collection[object]) -> None:
+    """Raise ``ValueError`` for a list without entries."""
+    for name, entries in several.items():
+        if not entries:
+            raise ValueError(f"{name} is empty; expected one entry at least; pass one")
+
+
 def check_index(name: str, index: Tensor, size: int, of: str) -> None:
     """Raise ``ValueError`` for a number outside 0 to ``size`` - 1; ``of`` names what they count."""
     if len(outside := index[(index < 0) | (index >= size)]):

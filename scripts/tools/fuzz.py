@@ -12,6 +12,7 @@ import argparse
 import importlib
 import inspect
 import math
+import os
 import pkgutil
 import random
 import re
@@ -33,6 +34,8 @@ from course_lib.support.contracts import Above, Between
 from course_lib.transformer import Decoder
 
 SKIPPED = ("widgets", "exercises", "data")
+# Decomposes a matrix of 1,797 by 1,797 at each call.
+TOO_SLOW = "course_lib.models.digit_graph.digit_graph"
 SECONDS = 5
 MOSTLY = 0.8
 PYTHONS_OWN = (
@@ -291,7 +294,7 @@ def is_finite(value: Any) -> bool:
 def faults(calls: int, seed: int, only: str = "") -> tuple[Counter[str], dict[str, str], set[str]]:
     """Counts of faults, the smallest call of each, and callables with no valid call."""
     chance = random.Random(seed)  # noqa: S311 - no cryptography
-    chosen = {name: it for name, it in callables().items() if only in name}
+    chosen = {name: it for name, it in callables().items() if only in name and name != TOO_SLOW}
     found: Counter[str] = Counter()
     smallest: dict[str, str] = {}
     unreached = set(chosen)
@@ -344,6 +347,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="call functions with this in their names")
     given = parser.parse_args()
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # read when the kernels are first imported
     found, smallest, unreached = faults(given.calls, given.seed, given.only)
     for told, times in found.most_common():
         print(f"{times} x {told}\n    {smallest[told]}")
