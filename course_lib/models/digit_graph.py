@@ -4,7 +4,7 @@ A flow that is linear multiplies each mode of the graph by a number: it is a fil
 regression predicts the classes from filtered pixels.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.graph_dynamics import attention_metric, eigenmodes, equilibrium, gradient
-from course_lib.support.checks import check_finite, check_index, check_size, check_some
+from course_lib.support.checks import check_finite, check_index, check_some
 from course_lib.support.contracts import Count, Size, checked
 
 Flow = Literal["heat", "wave", "bracket"]
@@ -118,13 +118,11 @@ def time_filter(flow: Flow, rate: Float[Tensor, "modes"], time: float) -> Float[
 
 
 @checked
-def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Iterable[int]) -> Split:
+def draw_labels(digit: Int[Tensor, "nodes"], count: Size, draws: Sequence[int]) -> Split:
     """For each draw a split: equally many labels of each class, and validation digits."""
-    draws = list(draws)
     check_some(draws=draws)
     known, validation = [], []
     for value in draws:
-        check_size("a seed among draws", value, minimum=0)
         order = torch.randperm(len(digit), generator=torch.Generator().manual_seed(value))
         others = order[VALIDATION:]
         known.append(torch.cat([others[digit[others] == k][: count // 10] for k in range(10)]))
@@ -149,14 +147,13 @@ def read_out(
     h: Float[Tensor, "nodes d"],
     digit: Int[Tensor, "nodes"],
     split: Split,
-    ridges: Iterable[float] = RIDGES,
+    ridges: Sequence[float] = RIDGES,
 ) -> tuple[Float64[Tensor, "draws"], Float64[Tensor, "draws"]]:
     """Ridge regression from features to classes; validation digits choose the ridge of every draw.
 
     Returns :func:`accuracies`.
     """
     known, validation = split
-    ridges = list(ridges)
     check_some(ridges=ridges)
     check_index("split", torch.cat([known, validation], dim=1), len(digit), "the digits")
     check_index("digit", digit, 10, "the ten digits")

@@ -390,6 +390,7 @@ def rejection(
             f"{classes}; pass classes=jets.classes"
         )
     wanted, *others = (class_number(name, classes) for name in (signal, *background))
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     score = logits[:, wanted] - logits[:, others].logsumexp(dim=1)
     is_signal, is_background = label == wanted, torch.isin(label, torch.tensor(others))
     for side, found in (("signal", is_signal), ("background", is_background)):

@@ -9,7 +9,7 @@ import inspect
 import math
 import reprlib
 import types
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -189,6 +189,8 @@ def test_of(annotation: Any) -> _Test:
         return _anything
     if kind is tuple and parts and ... not in parts:
         return functools.partial(_tuple, [test_of(part) for part in parts])
+    if issubclass(expected, Sequence) and parts and parts[0] in {int, float}:
+        return functools.partial(_numbers, expected, test_of(parts[0]))
     return functools.partial(_instance, expected)
 
 
@@ -218,6 +220,12 @@ def _tuple(tests: list[_Test], call: Call, name: str, value: object) -> None:
         )
     for position, (test, part) in enumerate(zip(tests, value, strict=True)):
         test(call, f"{name}[{position}]", part)
+
+
+def _numbers(kind: type, test: _Test, call: Call, name: str, value: object) -> None:
+    _instance(kind, call, name, value)
+    for position, number in enumerate(value):
+        test(call, f"{name}[{position}]", number)
 
 
 def number_within(

@@ -4,7 +4,7 @@ import inspect
 import math
 import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
@@ -36,9 +36,10 @@ def scores(
     share: UnitInterval = 0.0,
     shift: float = 0,
     first: tuple[Int[Tensor, "query"], Float[Tensor, "d"]] | None = None,
+    widths: Sequence[int] = (),
 ) -> Float[Tensor, "*batch query key"]:
     """The products of queries and keys."""
-    del mask, scale, backend, copies, share, shift, first
+    del mask, scale, backend, copies, share, shift, first, widths
     return query @ key.mT
 
 
@@ -98,6 +99,8 @@ InvertibleStack
         ((X, X), {"first": (torch.arange(3),)}, TypeError, "a tuple of 1; expected a tuple of 2"),
         ((X, X), {"first": (torch.arange(3).char(), X[0, 0])}, TypeError, "expected integers"),
         ((X, X), {"backend": X}, ValueError, "expected one of 'plain'"),
+        ((X, X), {"widths": 3}, TypeError, "widths is an int; expected a"),
+        ((X, X), {"widths": [1, "2"]}, TypeError, "widths[1] is '2', a str; expected an integer"),
         ((X,), {}, TypeError, "missing 1 required positional argument"),
     ],
 )
