@@ -101,8 +101,8 @@ def integrate(
         step = reached + 1
         raise IntegrationError(
             f"{system.name} by {method.__name__}: no finite state at step {step}, "
-            f"t = {step * dt:.6g} ({fault or 'overflow'}); choose dt below {dt}, "
-            f"or another start; the trajectory up to step {reached} is in .trajectory",
+            f"t = {step * dt:.6g} ({fault or 'overflow'}); expected finite ones; choose dt "
+            f"below {dt}, or another start; the trajectory up to step {reached} is in .trajectory",
             step=step,
             time=step * dt,
             trajectory=trajectory,

@@ -99,7 +99,7 @@ InvertibleStack
         ((X, X), {"first": (torch.arange(3),)}, TypeError, "a tuple of 1; expected a tuple of 2"),
         ((X, X), {"first": (torch.arange(3).char(), X[0, 0])}, TypeError, "expected integers"),
         ((X, X), {"backend": X}, ValueError, "expected one of 'plain'"),
-        ((X, X), {"widths": 3}, TypeError, "widths is an int; expected a"),
+        ((X, X), {"widths": 3}, TypeError, "widths is a int; expected a"),
         ((X, X), {"widths": [1, "2"]}, TypeError, "widths[1] is '2', a str; expected an integer"),
         ((X,), {}, TypeError, "missing 1 required positional argument"),
     ],
