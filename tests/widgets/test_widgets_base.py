@@ -44,7 +44,8 @@ def counter():
 
 
 def unpacked(payload):
-    return zlib.decompress(base64.b64decode(payload["code"])).decode().split("\0")
+    code = payload["code"].replace(".", "<")
+    return zlib.decompress(base64.b85decode(code)).decode().split("\0")
 
 
 def test_a_widget_s_own_state_goes_to_the_page_and_comes_back(counter):
