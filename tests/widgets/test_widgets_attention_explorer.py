@@ -147,3 +147,6 @@ def test_the_keys_of_cross_attention_are_those_of_a_context():
             explorer(weights=rows, **{"context": list("abcde")} | wrong)
     widget.replace(TOKENS, HEADS)
     assert widget.context == []
+    widget.causal = True
+    widget.replace(TOKENS, rows, context=list("abcde"))
+    assert not widget.causal

@@ -217,10 +217,12 @@ class AttentionExplorer(Widget):
         losses: ArrayLike | None = None,
         guesses: ArrayLike | None = None,
     ) -> None:
-        """Draw other tokens and weights, checked as in the constructor.
+        """Draw other tokens and weights, checked as in the constructor; a context ends the mask.
 
         Layer, head, query and step stay where they are, or move to the last that there is.
         """
+        if context:
+            self.causal = False
         self._draw(
             tokens=tokens,
             context=context,
