@@ -95,15 +95,12 @@ def reparameterize(
 
     $\varepsilon \sim \mathcal N(0, I)$ has the shape of $z$, a number for each code of each
     picture: pass it as ``noise``, or have it drawn. As $\varepsilon$ depends on no parameter,
-    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$. Raises ``ValueError`` where
-    $\sigma$ overflows.
+    gradients reach $\mu$ and $\sigma = e^{\frac12\log\sigma^2}$.
     Source: Kingma and Welling (2014), section 2.4; Rezende, Mohamed and Wierstra (2014).
     """
     if noise is None:
         noise = torch.randn(mean.shape, generator=generator, dtype=mean.dtype, device=mean.device)
-    sigma = (log_variance / 2).exp()
-    check_finite(sigma=sigma)
-    return mean + sigma * noise
+    return mean + (log_variance / 2).exp() * noise
 
 
 @checked
@@ -337,13 +334,14 @@ def importance_bound(
 
     Its expectation is the ELBO for $k = 1$, never falls as $k$ grows, and tends to $\log p(x)$; a
     single value can lie above that. If $q$ is the true posterior, every weight is $p(x)$ and a
-    single draw gives $\log p(x)$.
+    single draw gives $\log p(x)$. Raises ``ValueError`` for pictures so large that $z$ overflows.
     Source: Burda, Grosse and Salakhutdinov (2016), eq. 8 and theorem 1.
     """
     mean, log_variance = model.encode(x, condition)
     noise = _noise(mean, samples, noise, generator)
     x, condition, *cloud = _for_each_draw(noise, x, condition, mean, log_variance)
     z = reparameterize(*cloud, noise=noise)
+    check_finite(z=z)
     # Both without −½ log 2π a code, which cancels; q from the noise, since σ may round to 0.
     log_prior = -z.square().sum(dim=-1) / 2
     log_q = -(noise.square() + log_variance).sum(dim=-1) / 2
