@@ -189,8 +189,9 @@ def test_of(annotation: Any) -> _Test:
         return _anything
     if kind is tuple and parts and ... not in parts:
         return functools.partial(_tuple, [test_of(part) for part in parts])
-    if issubclass(expected, Sequence) and parts and parts[0] in {int, float}:
-        return functools.partial(_numbers, expected, test_of(parts[0]))
+    plain = parts and isinstance(parts[0], type) and not issubclass(parts[0], AbstractArray)
+    if plain and issubclass(expected, Sequence):
+        return functools.partial(_each, expected, test_of(parts[0]))
     return functools.partial(_instance, expected)
 
 
@@ -222,10 +223,10 @@ def _tuple(tests: list[_Test], call: Call, name: str, value: object) -> None:
         test(call, f"{name}[{position}]", part)
 
 
-def _numbers(kind: type, test: _Test, call: Call, name: str, value: object) -> None:
+def _each(kind: type, test: _Test, call: Call, name: str, value: object) -> None:
     _instance(kind, call, name, value)
-    for position, number in enumerate(value):
-        test(call, f"{name}[{position}]", number)
+    for position, entry in enumerate(value):
+        test(call, f"{name}[{position}]", entry)
 
 
 def number_within(
