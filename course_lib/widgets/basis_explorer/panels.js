@@ -104,11 +104,14 @@ const blends = (field, { xs, wanted, bases, mode }) => [
 function nodeHandle(ui, field, i) {
   const { points } = ui.now;
   const [x, y] = points[i];
-  const end = i === 0 || i === points.length - 1;
+  const count = points.length;
+  const end = i === 0 || i === count - 1;
   const moveTo = ([toX, toY]) => {
     // What the node does is compared at one temperature.
     ui.play(false);
     const { points } = ui.now;
+    // Another number of nodes was chosen before the picture followed.
+    if (points.length !== count) return;
     const free = end
       ? points[i][0]
       : clamp(toX, points[i - 1][0] + CLOSEST, points[i + 1][0] - CLOSEST);
@@ -117,7 +120,7 @@ function nodeHandle(ui, field, i) {
   const grip = dragging({
     moveTo: (pixel) => moveTo(field.toData(pixel)),
     moveBy: ([right, up]) => {
-      const [fromX, fromY] = ui.now.points[i];
+      const [fromX, fromY] = ui.now.points[i] ?? [x, y];
       moveTo([fromX + STEP.x * right, fromY + STEP.y * up]);
     },
   });

@@ -56,7 +56,9 @@ const release = (ui) => ui.play(!prefersStillness());
  */
 function hand(ui, { law }) {
   return (event) => {
-    const { held, scene, node, drums } = ui.now;
+    const { scene, node, drums, count } = ui.now;
+    // A smaller graph may have been chosen meanwhile.
+    const held = ui.now.held?.node < count ? ui.now.held : null;
     const surface = event.currentTarget;
     const ring = event.target.closest(".cw-handle");
     const { q } = drums.find((drum) => drum.law === law).state;

@@ -59,6 +59,8 @@ export function gripOf(ui, i) {
     moveBy: (step) => move(ui.now.drawing.place[i].map((part, k) => part + KEY_STEP * step[k])),
   });
   return (event) => {
+    // It was deleted before the picture followed.
+    if (i >= ui.now.drawing.element.length) return;
     if (event.type === "focus") choose(ui, i);
     else if (event.type === "pointerup") drop(ui);
     else if (event.key === "Delete" && ui.now.at === i) erase(ui);
