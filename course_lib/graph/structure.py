@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from course_lib.support.checks import check_floating, check_shapes, check_size
+from course_lib.support.checks import check_floating, check_shapes, check_size, check_some
 from course_lib.support.contracts import Count, checked
 
 
@@ -101,8 +101,7 @@ class Graph:
         Raises ``ValueError`` for no graph at all, for features of different sizes, and where some
         graphs have edge features and others have none.
         """
-        if not graphs:
-            raise ValueError("graphs is empty; expected one graph at least; pass one")
+        check_some(graphs=graphs)
         for i, graph in enumerate(graphs):
             _check_alike(f"graphs[{i}]", graph, graphs[0])
         featured = graphs[0].edge_features is not None

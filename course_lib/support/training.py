@@ -21,6 +21,7 @@ from torch.optim.lr_scheduler import (
     SequentialLR,
 )
 
+from course_lib.support.checks import check_some
 from course_lib.support.contracts import Between, Count, Positive, Size, checked
 
 Batch = TypeVar("Batch")
@@ -124,8 +125,7 @@ def fit_side_by_side(
         raise ValueError(
             f"warm_up is {warm_up} of {steps} steps; expected fewer, to let the rate fall"
         )
-    if not models:
-        raise ValueError("models is empty; expected one at least; pass those to train")
+    check_some(models=models)
     stacked, _ = stack_module_state(list(models))
     skeleton = copy.deepcopy(models[0]).to("meta")
 

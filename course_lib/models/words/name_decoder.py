@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.models.stored import DATA, load
+from course_lib.support.checks import check_some
 from course_lib.transformer import Decoder
 
 END = "\n"
@@ -73,8 +74,7 @@ def town_rows(texts: Sequence[str], alphabet: str) -> Int[Tensor, "texts letters
 
     Raises ``ValueError`` for no texts and for a letter outside ``alphabet``.
     """
-    if not texts:
-        raise ValueError("texts is empty; expected one text at least; pass one")
+    check_some(texts=texts)
     for text in texts:
         if strange := set(text) - set(alphabet):
             raise ValueError(
