@@ -6,8 +6,8 @@ from reading import eventually, found_by, state_of
 from torch import Tensor
 
 # What no figure shows: a number that could not be computed.
-STRANGE = """(el) =>
-  el.querySelector(".cw").outerHTML.match(/.{0,60}(NaN|Infinity|undefined).{0,9}/)?.[0] ?? null"""
+STRANGE = r"""(el) => el.querySelector(".cw").outerHTML
+  .match(/.{0,60}(NaN|Infinity|undefined|\[object).{0,9}/)?.[0] ?? null"""
 
 
 def agrees_with_course_lib(widget: Locator) -> None:
