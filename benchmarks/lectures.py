@@ -1,7 +1,7 @@
 """Measure the time of *Run all* and the lines of code of each lecture.
 
-    python -m benchmarks.lectures                 # all of them, one after the other python -m
-    benchmarks.lectures 04 --cells 5    # one, and its five slowest cells
+    python -m benchmarks.lectures                 # all of them, one after the other
+    python -m benchmarks.lectures 04 --cells 5    # one, and its five slowest cells
 
 Seconds are processor time of the kernel and its children on one thread, so they hardly depend on
 other load. Lines are the non-empty ones of code cells; hidden are lines of cells that the page does
@@ -24,6 +24,7 @@ from benchmarks.report import write
 
 LECTURES = Path(__file__).parents[1] / "lectures"
 HIDING = {"remove-cell", "remove-input"}
+THREADS = 1
 MOST_SECONDS, MOST_LINES, MOST_HIDDEN = 30, 450, 80
 
 
@@ -64,7 +65,7 @@ def main() -> None:
     parser.add_argument("numbers", nargs="*", metavar="NN", help="which lectures; all if none")
     parser.add_argument("--cells", type=int, default=0, help="list this many of the slowest cells")
     given = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["OMP_NUM_THREADS"] = str(THREADS)
     rows, over = {}, []
     print(f"{'lecture':28} {'processor s':>11} {'clock s':>8} {'lines':>6} {'hidden':>6}")
     for path in sorted(LECTURES.glob("*.ipynb")):
@@ -88,7 +89,7 @@ def main() -> None:
         for cost, cell in dearest:
             print(f"  {cost:6.1f} s  {cell.id}  {cell.source.strip().splitlines()[0][:80]}")
     if not given.numbers:
-        write("lectures-cpu", "lectures", lectures=rows)
+        write("lectures-cpu", "lectures", threads=THREADS, lectures=rows)
     if over:
         sys.exit(f"over {MOST_SECONDS} s, {MOST_LINES} lines or {MOST_HIDDEN} hidden: {over}")
 
