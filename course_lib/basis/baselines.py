@@ -17,7 +17,7 @@ from course_lib.basis.elliptic import solve
 from course_lib.basis.hats import hat, interpolate
 from course_lib.support.contracts import NotNegative, Positive, checked
 
-Kernel = Callable[[Tensor, Tensor], Tensor]
+Kernel = Callable[[Tensor, Tensor], Float[Tensor, "_ rods"]]
 ELEMENTS = 256
 
 
@@ -26,7 +26,7 @@ def solve_from_sensors(
     x: Float[Tensor, "points"],
     place: Float[Tensor, "sensors"],
     z: Float[Tensor, "rods sensors 2"],
-    basis: Callable[[Tensor, Tensor], Tensor] = hat,
+    basis: Callable[[Tensor, Tensor], Float[Tensor, "_ sensors"]] = hat,
     *,
     q: NotNegative = 0,
 ) -> Float[Tensor, "rods points"]:

@@ -140,7 +140,7 @@ def interpolate(
     x: Float[Tensor, "points"],
     nodes: Float[Tensor, "nodes"],
     values: Float[Tensor, "nodes"] | Float[Tensor, "nodes d"],
-    basis: Callable[[Tensor, Tensor], Tensor] = hat,
+    basis: Callable[[Tensor, Tensor], Float[Tensor, "points nodes"]] = hat,
 ) -> Float[Tensor, "points"] | Float[Tensor, "points d"]:
     r"""Blend the nodal values by the weights of a basis: $u(x) = \sum_i \alpha_i(x)\, y_i$.
 

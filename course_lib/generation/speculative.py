@@ -14,15 +14,15 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from torch import Tensor
 
 from course_lib.generation.sampling import check_probabilities, next_token_probabilities, sample
-from course_lib.support.checks import check_not_empty
+from course_lib.support.checks import check_not_empty, check_shapes
 from course_lib.support.contracts import Count, Positive, checked
 
-Choose = Callable[..., Tensor]
-Model = Callable[[Tensor], Tensor]
+Choose = Callable[..., Int[Tensor, ""]]
+Model = Callable[[Tensor], Real[Tensor, "_ symbols"]]
 
 
 @checked
@@ -107,7 +107,9 @@ def speculative_decoding(
         for _ in range(min(ahead, end - len(ids) - 1)):
             guesses.append(distribution(draft(drafted)[-1]))
             drafted = _longer(drafted, int(choose(guesses[-1], generator=generator)))
-        wanted = distribution(target(drafted)[len(ids) - 1 :])
+        judged = target(drafted)
+        check_shapes(target=(judged, f"{len(drafted)} symbols"))
+        wanted = distribution(judged[len(ids) - 1 :])
         calls += 1
         for place, q in enumerate(guesses):
             p, token = wanted[place], int(drafted[len(ids)])

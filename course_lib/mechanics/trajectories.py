@@ -29,7 +29,9 @@ from course_lib.mechanics.steppers import (
     stoermer_verlet,
 )
 from course_lib.support.checks import check_floating, check_shapes, check_size
-from course_lib.support.contracts import Count, Positive, checked
+from course_lib.support.contracts import Call, Count, Positive, checked, test_of
+
+_same_state = test_of(tuple[Float[Tensor, "*q"], Float[Tensor, "*p"]])
 
 
 class Trajectory(NamedTuple):
@@ -88,8 +90,12 @@ def integrate(
     else:
         take, states, fault = getattr(method, "unchecked", method), [(q, p)], ""
         try:
-            for _ in range(steps):
+            for step in range(steps):
                 states.append(take(system, *states[-1], dt))
+                if step == 0:  # a method that keeps the shapes once keeps them
+                    call = Call()
+                    _same_state(call, "the start", states[0])
+                    _same_state(call, f"the result of {method.__name__}", states[1])
         except ArithmeticError as error:
             fault = str(error)
         q, p = (torch.stack(parts, dim=-2) for parts in zip(*states, strict=True))

@@ -38,6 +38,11 @@ class DigitGraph:
     rate: Float[Tensor, "nodes"]
     modes: Float[Tensor, "nodes nodes"]
 
+    @property
+    def nodes(self) -> int:
+        """The number of digits."""
+        return len(self.digit)
+
     @cached_property
     def x(self) -> Float[Tensor, "nodes 64"]:
         """The pixels less their mean, which no flow changes."""

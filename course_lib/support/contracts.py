@@ -78,7 +78,8 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
     of ``self`` has its name, that integer; ``graph.nodes`` is an attribute of an argument. ``#``
     lets it be 1, a star stands for any number of axes. What is annotated as ``Float`` has one
     dtype, except under ``torch.autocast``; all tensors are on one device; the parameters of a
-    module count.
+    module count. Of an argument that is a function whose result is annotated as an array, each
+    result is checked too.
 
     Only calls from outside are checked: not those that a checked function makes in turn, nor those
     that ``torch.compile`` traces. ``calls_back`` is for a function that runs code of its caller, as
@@ -101,6 +102,11 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
         in_turn = sorted(hints, key=lambda name: "#" in str(hints[name]))
         return {name: test_of(hints[name]) for name in in_turn}
 
+    @functools.cache
+    def answers() -> dict[str, _Test]:
+        hints = get_type_hints(function, include_extras=True)
+        return {name: test_of(get_args(it)[1]) for name, it in hints.items() if _gives_array(it)}
+
     @functools.wraps(function)
     def door(*given: Any, **named: Any) -> Any:
         if torch.compiler.is_compiling() or _inside.get():
@@ -110,6 +116,12 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
         for name, test in contract().items():
             if name in arguments:
                 test(call, name, arguments[name])
+        if answers():
+            for name, test in answers().items():
+                if name in arguments:
+                    arguments[name] = _with_checked_answers(call, name, arguments[name], test)
+            given = *(arguments[name] for name in names[: len(given)]), *given[len(names) :]
+            named = {name: arguments[name] for name in named}
         outside = _inside.set(not calls_back)
         try:
             result = function(*given, **named)
@@ -193,6 +205,21 @@ def test_of(annotation: Any) -> _Test:
     if plain and issubclass(expected, Sequence):
         return functools.partial(_each, expected, test_of(parts[0]))
     return functools.partial(_instance, expected)
+
+
+def _gives_array(annotation: Any) -> bool:
+    result = get_args(annotation)[1] if get_origin(annotation) is Callable else None
+    return isinstance(result, type) and issubclass(result, AbstractArray)
+
+
+def _with_checked_answers(call: Call, name: str, function: Callable, test: _Test) -> Callable:
+    @functools.wraps(function, updated=())  # the attributes of a module are not a function's
+    def asked(*given: Any, **named: Any) -> Any:
+        answer = function(*given, **named)
+        test(call, f"the result of {name}", answer)
+        return answer
+
+    return asked
 
 
 def _anything(_: Call, name: str, value: object) -> None:

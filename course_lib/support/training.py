@@ -22,7 +22,7 @@ from torch.optim.lr_scheduler import (
 )
 
 from course_lib.support.checks import check_some
-from course_lib.support.contracts import Between, Count, Positive, Size, checked
+from course_lib.support.contracts import Between, Call, Count, Positive, Size, checked, test_of
 
 Batch = TypeVar("Batch")
 
@@ -56,6 +56,8 @@ def fit(
     made = optimizer(model.parameters(), lr=learning_rate)
     optimizers = made if isinstance(made, list) else [made]
     plans = [schedule(each, steps) for each in optimizers] if schedule else []
+    test_of(list[Optimizer])(Call(), "the result of optimizer", optimizers)
+    test_of(list[LRScheduler])(Call(), "the result of schedule", plans)
     history: list[float] = []
     supply = _again(batches)
     was_training = model.training
@@ -70,6 +72,7 @@ def fit(
                     "pass a list or a DataLoader, which start again, or a longer generator"
                 ) from None
             value = loss(model, batch)
+            _check_scalar(value)
             _check_loss(value, step, history)
             for each in optimizers:
                 each.zero_grad()
@@ -130,7 +133,9 @@ def fit_side_by_side(
     skeleton = copy.deepcopy(models[0]).to("meta")
 
     def one(weights: dict[str, Tensor], batch: Any) -> Tensor:
-        return loss(lambda *args, **more: functional_call(skeleton, weights, args, more), batch)
+        value = loss(lambda *args, **more: functional_call(skeleton, weights, args, more), batch)
+        _check_scalar(value)
+        return value
 
     losses = vmap(one)
     adam = Adam(stacked.values(), lr=learning_rate, fused=True)
@@ -138,8 +143,9 @@ def fit_side_by_side(
     if warm_up:
         rise = LinearLR(adam, start_factor=1 / warm_up, total_iters=warm_up - 1)
         schedule = SequentialLR(adam, [rise, schedule], [warm_up])
-    for batch in islice(_again(batches), steps):
+    for step, batch in enumerate(islice(_again(batches), steps)):
         total = losses(stacked, batch).sum()
+        _check_loss(total, step)
         adam.zero_grad()
         total.backward()
         adam.step()
@@ -191,7 +197,7 @@ def _steps(steps: int, history: list[float], *, progress: bool) -> Iterator[int]
             bar.set_postfix(loss=f"{history[-1]:.4g}", refresh=False)
 
 
-def _check_loss(value: Tensor, step: int, history: list[float]) -> None:
+def _check_scalar(value: Tensor) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(
             f"loss gave a {type(value).__name__}; expected a torch.Tensor; "
@@ -201,14 +207,17 @@ def _check_loss(value: Tensor, step: int, history: list[float]) -> None:
         raise ValueError(
             f"loss has shape {tuple(value.shape)}; expected a scalar; reduce it with loss.mean()"
         )
+
+
+def _check_loss(value: Tensor, step: int, history: Sequence[float] = ()) -> None:
     if not value.requires_grad:
         raise ValueError(
             "loss does not depend on the parameters; expected one that does; "
             "compute it from the model's output, without detach(), item() or torch.no_grad()"
         )
     if not math.isfinite(value.item()):
-        before = f"{history[-1]:.4g} one step before" if history else "at the very first step"
+        before = f", {history[-1]:.4g} one step before" if history else ""
         raise FloatingPointError(
-            f"loss is {value.item()} at step {step} ({before}); expected a finite number; lower "
+            f"loss is {value.item()} at step {step}{before}; expected a finite number; lower "
             "learning_rate, pass clip=1.0, or look at the batch"
         )

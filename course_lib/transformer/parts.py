@@ -213,7 +213,10 @@ class Residual(nn.Module):
 
     @checked
     def forward(
-        self, x: Float[Tensor, "*batch d_model"], layer: Callable[..., Tensor], **options: Any
+        self,
+        x: Float[Tensor, "*batch d_model"],
+        layer: Callable[..., Float[Tensor, "*batch d_model"]],
+        **options: Any,
     ) -> Float[Tensor, "*batch d_model"]:
         """The token, and what the layer adds to it; ``options`` go to the layer."""
         if self.pre:

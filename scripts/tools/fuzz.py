@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import torch
+from fuzz_recipes import RECIPES
 from jaxtyping import AbstractArray
 from torch import Tensor, nn
 
@@ -237,6 +238,13 @@ def spoiled(value: Any, chance: random.Random) -> Any:
             value.double() / 0,
             value.double() * 1e12,
         ]
+    elif callable(value):
+        others = [
+            *others,
+            lambda *_, **__: None,
+            lambda *_, **__: torch.zeros(2, 7),
+            lambda: torch.zeros(2, 7),
+        ]
     return chance.choice(others)
 
 
@@ -312,7 +320,7 @@ def faults(calls: int, seed: int, only: str = "") -> tuple[Counter[str], dict[st
         end = ""
         for _ in range(40):
             try:
-                bound, arguments = drawn(*chosen[name], chance)
+                bound, arguments = drawn(name, *chosen[name], chance)
             except NoValueError:
                 break
             end = end_of(lambda: bound(**arguments), finite=True)  # noqa: B023 - called at once
@@ -332,8 +340,12 @@ def faults(calls: int, seed: int, only: str = "") -> tuple[Counter[str], dict[st
     return found, smallest, unreached
 
 
-def drawn(kind: type | None, function: Callable, chance: random.Random) -> tuple[Callable, dict]:
-    """A callable, and arguments that fit its annotations."""
+def drawn(
+    name: str, kind: type | None, function: Callable, chance: random.Random
+) -> tuple[Callable, dict]:
+    """A callable, and arguments that fit its annotations or come from its recipe."""
+    if recipe := RECIPES.get(name.removeprefix("course_lib.")):
+        return recipe()
     if kind is None or function.__name__ == "__init__":
         return kind or function, Draw(chance).arguments(function)
     owner = Draw(chance).instance(kind)

@@ -137,6 +137,7 @@ def of_generation() -> Rows:
     model, flat = transformer.Decoder(11, 8, 2, 1, tokens=12), torch.zeros(2, 5)
     translator = transformer.EncoderDecoder(7, 11, 8, 2, 1, tokens=9)
     odds, write = generation.next_token_probabilities, generation.generate
+    speculate = partial(generation.speculative_decoding, prompt=IDS[0], ahead=2, tokens=3)
     bad = [("temperature", 0), ("top_k", 12), ("top_p", 0), ("top_p", 1.1)]
     return [
         *((partial(odds, flat, **{name: value}), V, name) for name, value in bad),
@@ -147,6 +148,8 @@ def of_generation() -> Rows:
         (lambda: write(model, IDS + 9, steps=1), V, "prompt"),
         (lambda: write(model, IDS, steps=11), V, "steps"),
         (lambda: write(model, IDS, steps=1, stop=11), V, "stop"),
+        (lambda: speculate(model, lambda _: None), T, "draft"),
+        (lambda: speculate(lambda _: flat, model), V, "target"),
     ]
 
 
@@ -232,14 +235,20 @@ def of_training() -> Rows:
     def fit(loss: Callable = error, **more: object) -> object:
         return training.fit(model, loss, batches, **{"steps": 3, "progress": False, **more})
 
-    beside = training.fit_side_by_side
+    beside = partial(training.fit_side_by_side, [model], batches=[torch.ones(1, 4, 1)], steps=1)
     return [
         (lambda: fit(lambda *_: 1.0), T, "loss"),
         (lambda: fit(lambda model, batch: model(batch[0])), V, "loss"),
         (lambda: fit(lambda *_: torch.zeros(())), V, "loss"),
         (lambda: fit(lambda *given: error(*given) / 0), FloatingPointError, "loss"),
-        (lambda: beside([], error, batches, steps=1), V, "models"),
-        (lambda: beside([model], error, batches, steps=8, warm_up=8), V, "warm_up"),
+        (lambda: fit(optimizer=lambda *_, **__: None), T, "optimizer"),
+        (lambda: fit(schedule=lambda *_: None), T, "schedule"),
+        (lambda: training.fit_side_by_side([], error, batches, steps=1), V, "models"),
+        (lambda: beside(loss=error, warm_up=8), V, "warm_up"),
+        (lambda: beside(loss=lambda *_: None), T, "loss"),
+        (lambda: beside(loss=lambda model, batch: model(batch)), V, "loss"),
+        (lambda: beside(loss=lambda *_: torch.zeros(())), V, "loss"),
+        (lambda: beside(loss=lambda model, x: model(x).sum() / 0), FloatingPointError, "loss"),
     ]
 
 
@@ -356,6 +365,8 @@ def of_mechanics() -> Rows:
         (lambda: by(kepler, 0 * q, q), V, "singular"),
         (lambda: by(pendulum, one, one / 0), V, "p"),
         (lambda: turn(method=mechanics.symplectic_euler), V, "implicit_midpoint"),
+        (lambda: by(pendulum, one, one, method=lambda *_: None), T, "result of <lambda>"),
+        (lambda: by(pendulum, one, one, method=lambda *_: (q, one)), V, "result of <lambda>"),
         (lambda: error(lambda q, p: (q.detach(), p.detach()), q, q), V, "detach()"),
         (lambda: error(lambda q, p: (q[:1], p[:1]), q, q), V, "new_q"),
         (lambda: clock(mechanics.HamiltonianSystem()), T, "system"),

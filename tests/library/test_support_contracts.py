@@ -151,6 +151,20 @@ def test_what_a_checked_function_calls_is_not_checked_again() -> None:
         scores(X, X[:1])
 
 
+@checked
+def blended(
+    x: Float[Tensor, "points"], basis: Callable[[Tensor], Float[Tensor, "points nodes"]]
+) -> Tensor:
+    return basis(x).sum(-1)
+
+
+@pytest.mark.parametrize("returned", [None, 1.0, torch.zeros(2), torch.zeros(2, 4)])
+def test_what_a_function_of_the_caller_returns_is_checked(returned: object) -> None:
+    assert blended(X[0, 0], basis=lambda x: x[:, None]).shape == (4,)
+    with pytest.raises((TypeError, ValueError), match="the result of basis"):
+        blended(X[0, 0], lambda _: returned)
+
+
 def test_a_result_is_checked_where_the_tests_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def large() -> tuple[int, float]:
         return 2**40, math.inf

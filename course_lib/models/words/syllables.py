@@ -20,6 +20,7 @@ from torch.nn import functional as F
 from course_lib.models.stored import load
 from course_lib.models.words.spelling import dictionary_words, syllables
 from course_lib.recurrent import LSTM
+from course_lib.support.checks import check_index
 from course_lib.support.contracts import checked
 
 MOST_SYLLABLES = 5
@@ -59,6 +60,7 @@ def spelled(words: Sequence[str]) -> Int[Tensor, "words letters"]:
 
 def one_hot(ids: Int[Tensor, "*batch letters"]) -> Float[Tensor, "*batch letters alphabet"]:
     """Encode a letter as a row with a single 1, ``BLANK`` as zeros."""
+    check_index("ids", ids, BLANK + 1, "the letters and BLANK")
     return F.one_hot(ids, BLANK + 1)[..., :BLANK].float()
 
 
