@@ -90,10 +90,12 @@ class Rods:
     log_conductivity: CosineSeries
     load: CosineSeries
 
+    @checked
     def conductivity(self, x: Float[Tensor, "points"]) -> Float[Tensor, "*batch points"]:
         """The conductivities at the points ``x``, positive by their exponential."""
         return self.log_conductivity(x).exp()
 
+    @checked
     def solve(
         self, nodes: Float[Tensor, "nodes"], *, q: NotNegative = 0
     ) -> Float[Tensor, "*batch nodes"]:

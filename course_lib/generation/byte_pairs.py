@@ -49,6 +49,7 @@ def learn_merges(words: Iterable[str], count: Count) -> list[Pair]:
     return merges
 
 
+@checked
 def encode(text: str, merges: Sequence[Pair]) -> list[str]:
     """The pieces of ``text``: its letters, with each of ``merges`` done once, in their order.
 
@@ -63,6 +64,7 @@ def encode(text: str, merges: Sequence[Pair]) -> list[str]:
     return pieces
 
 
+@checked
 def decode(pieces: Iterable[str]) -> str:
     """The text that the pieces make."""
     return "".join(pieces)

@@ -271,6 +271,7 @@ class ParticleTransformer(nn.Module):
         return torch.stack(weights)
 
 
+@checked
 def without_itself(model: ParticleTransformer) -> ParticleTransformer:
     """The same network, changed: its class token may look at the particles alone."""
 

@@ -82,6 +82,7 @@ class TrigonometricPolynomial:
         return TrigonometricPolynomial(convolve2d(self.coefficients, other.coefficients))
 
 
+@checked
 def poisson_bracket(
     f: TrigonometricPolynomial, g: TrigonometricPolynomial
 ) -> TrigonometricPolynomial:

@@ -35,6 +35,7 @@ class LogarithmicHamiltonian(HamiltonianSystem):
 
     separable = True
 
+    @checked
     def __init__(self, system: HamiltonianSystem) -> None:
         if not hasattr(system, "potential"):
             raise TypeError(
@@ -45,6 +46,7 @@ class LogarithmicHamiltonian(HamiltonianSystem):
         self.name = f"{system.name} by another clock"
         self.dim = system.dim + 1
 
+    @checked
     def extended(
         self, q: Float[Tensor, "*batch d"], p: Float[Tensor, "*batch d"]
     ) -> tuple[Coordinates, Coordinates]:

@@ -117,9 +117,8 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
             if name in arguments:
                 test(call, name, arguments[name])
         if answers():
-            for name, test in answers().items():
-                if name in arguments:
-                    arguments[name] = _with_checked_answers(call, name, arguments[name], test)
+            for name in answers().keys() & arguments.keys():
+                arguments[name] = _asked(call, name, arguments[name], answers()[name])
             given = *(arguments[name] for name in names[: len(given)]), *given[len(names) :]
             named = {name: arguments[name] for name in named}
         outside = _inside.set(not calls_back)
@@ -212,7 +211,7 @@ def _gives_array(annotation: Any) -> bool:
     return isinstance(result, type) and issubclass(result, AbstractArray)
 
 
-def _with_checked_answers(call: Call, name: str, function: Callable, test: _Test) -> Callable:
+def _asked(call: Call, name: str, function: Callable, test: _Test) -> Callable:
     @functools.wraps(function, updated=())  # the attributes of a module are not a function's
     def asked(*given: Any, **named: Any) -> Any:
         answer = function(*given, **named)

@@ -30,7 +30,7 @@ from course_lib import (
 )
 from course_lib.jets import jetclass
 from course_lib.models import molecules, stars, sympnets, tagging, typefaces
-from course_lib.models.words import name_decoder
+from course_lib.models.words import name_decoder, spelling, syllables
 from course_lib.support import training
 
 V, T = ValueError, TypeError
@@ -415,7 +415,10 @@ def of_words() -> Rows:
         (lambda: count([[0]]).probabilities([5]), V, "context"),
         (lambda: count([[0]]).bits(["a"]), T, "sequences"),
         (lambda: accept(1, p, q), V, "drafted"),
-        (lambda: name_decoder.town_rows(["ab", "ax"], "\nab"), V, "alphabet"),
+        (lambda: name_decoder.town_rows(["ab", "ax"], "\nab"), V, "letters of"),
+        (lambda: spelling.ids_of_words(["café"]), V, "letters of"),
+        (lambda: spelling.ids_of_words(["antidisestablishment"]), V, "12 or fewer"),
+        (lambda: syllables.spelled(["banana"]), V, "letters of"),
     ]
 
 

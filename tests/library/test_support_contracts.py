@@ -64,10 +64,9 @@ class Cloud:
 # Public, with arguments, and unchecked: their checks stand in their bodies, or in what they call.
 UNCHECKED = """
 visible_keys where_visible zero_unweighted zero_where_unseen zero_unseen_keys finite_where_unseen
-for_all_heads check_even kept_entries ContinuousBernoulli Rods relu_network train_operator encode
-decode exact_distribution class_number without_itself HarmonicFit IntegrationError by_distance
-by_both_ends LogarithmicHamiltonian TrigonometricPolynomial poisson_bracket SymplecticStack
-InvertibleStack
+for_all_heads check_even kept_entries ContinuousBernoulli Rods relu_network train_operator
+exact_distribution class_number HarmonicFit IntegrationError by_distance by_both_ends
+TrigonometricPolynomial SymplecticStack InvertibleStack
 """
 
 

@@ -25,6 +25,7 @@ BY_THE_FIGURE = {
     "GraphPlayground": ["drawing=unobtainium", "partner=99"],
     "LetterHider": ["hidden=20", "word=a&place=1"],
     "MechanicsStage": ["system=Kepler&z=0,0,1e-99,1"],
+    "SymplecticityMeter": ["loop=0,0"],
     "TinyGPT": ["written=abcdeabcdeabcde"],
 }
 PLANETS = {"EnergyDrift", "MechanicsStage"}

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.models.stored import DATA, load
-from course_lib.support.checks import check_some
+from course_lib.models.words.spelling import check_letters
 from course_lib.transformer import Decoder
 
 END = "\n"
@@ -74,13 +74,7 @@ def town_rows(texts: Sequence[str], alphabet: str) -> Int[Tensor, "texts letters
 
     Raises ``ValueError`` for no texts and for a letter outside ``alphabet``.
     """
-    check_some(texts=texts)
-    for text in texts:
-        if strange := set(text) - set(alphabet):
-            raise ValueError(
-                f"{text!r} contains {min(strange)!r}; expected the letters of alphabet alone; "
-                "leave the text out"
-            )
+    check_letters(texts, alphabet)
     longest = max(map(len, texts))
     place = {letter: number for number, letter in enumerate(alphabet)}
     mark = place[END]

@@ -5,6 +5,7 @@ z, shuffled; the first :data:`HELD_OUT` are for tests only. Those that lecture 6
 ``data/spelling.md`` says how the encoder was trained.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from course_lib.models.stored import load
+from course_lib.support.checks import check_some
 from course_lib.support.contracts import Size, checked
 from course_lib.transformer import MaskedLanguageModel
 
@@ -57,10 +59,29 @@ def syllables(word: str) -> int:
     return sum(sound[-1].isdigit() for sound in _pronounced()[word][0])
 
 
+def check_letters(texts: Sequence[str], letters: str, *, longest: float = math.inf) -> None:
+    """Raise ``ValueError`` for a text of other letters, for a longer one, and for no texts."""
+    check_some(texts=texts)
+    for text in texts:
+        if strange := set(text) - set(letters):
+            raise ValueError(
+                f"{text!r} contains {min(strange)!r}; expected letters of {letters!r} alone; "
+                "leave the text out"
+            )
+        if len(text) > longest:
+            raise ValueError(
+                f"{text!r} has {len(text)} letters; expected {longest} or fewer; leave it out"
+            )
+
+
 def ids_of_words(
     words: Sequence[str],
 ) -> tuple[Int[Tensor, "words letters"], Bool[Tensor, "words letters"]]:
-    """The letters as ids, padded with the hole id to :data:`LONGEST`, and which are valid."""
+    """The letters as ids, padded with the hole id to :data:`LONGEST`, and which are valid.
+
+    Raises ``ValueError`` for a longer word and for a letter outside :data:`LETTERS`.
+    """
+    check_letters(words, LETTERS, longest=LONGEST)
     rows = [[*map(LETTERS.index, word.ljust(LONGEST, "_"))] for word in words]
     ids = torch.tensor(rows)
     return ids, ids != HOLE

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_lib.models.stored import load
-from course_lib.models.words.spelling import dictionary_words, syllables
+from course_lib.models.words.spelling import check_letters, dictionary_words, syllables
 from course_lib.recurrent import LSTM
 from course_lib.support.checks import check_index
 from course_lib.support.contracts import checked
@@ -52,7 +52,11 @@ def syllables_by_rule(word: str) -> int:
 
 
 def spelled(words: Sequence[str]) -> Int[Tensor, "words letters"]:
-    """The indices of the letters in the alphabet, padded with ``BLANK``."""
+    """The indices of the letters in the alphabet, padded with ``BLANK``.
+
+    Raises ``ValueError`` for a letter that is no capital of A to Z.
+    """
+    check_letters(words, ascii_uppercase)
     longest = max(map(len, words))
     rows = [[*map(ascii_uppercase.index, word), *[BLANK] * (longest - len(word))] for word in words]
     return torch.tensor(rows)
