@@ -76,7 +76,7 @@ class HarmonicOscillator(HamiltonianSystem):
     @checked
     def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
-        return (p * p / (2 * self.mass) + self.stiffness / 2 * q * q).sum(-1)
+        return (p / (2 * self.mass) * p + self.stiffness / 2 * q * q).sum(-1)
 
     @checked
     def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
@@ -111,7 +111,7 @@ class Pendulum(HamiltonianSystem):
         # 1 - cos q = 2 sin²(q/2), without the cancellation near the lowest point.
         half = torch.sin(q / 2)
         potential = self.mass * self.gravity * self.length * 2 * half * half
-        return (p * p / (2 * self.mass * self.length**2) + potential).sum(-1)
+        return (p / (2 * self.mass * self.length**2) * p + potential).sum(-1)
 
     @checked
     def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
@@ -148,7 +148,7 @@ class CoupledOscillators(HamiltonianSystem):
         """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
         q1, q2 = q.unbind(-1)
         p1, p2 = p.unbind(-1)
-        kinetic = p1 * p1 / (2 * self.mass1) + p2 * p2 / (2 * self.mass2)
+        kinetic = p1 / (2 * self.mass1) * p1 + p2 / (2 * self.mass2) * p2
         springs = self.stiffness1 / 2 * q1 * q1 + self.stiffness2 / 2 * q2 * q2
         return kinetic + (springs + self.coupling / 2 * _logistic(q1) * (q2 - q1) * (q2 - q1))
 
@@ -187,7 +187,7 @@ class Kepler(HamiltonianSystem):
     @checked
     def energy(self, q: Coordinates, p: Coordinates) -> Float[Tensor, "*batch"]:
         """The Hamiltonian $H(q, p)$, kinetic and potential energy."""
-        return (p * p).sum(-1) / (2 * self.mass) + self.potential(q)
+        return (p / (2 * self.mass) * p).sum(-1) + self.potential(q)
 
     @checked
     def potential(self, q: Coordinates) -> Float[Tensor, "*batch"]:
@@ -198,7 +198,7 @@ class Kepler(HamiltonianSystem):
     def grad_q(self, q: Coordinates, p: Coordinates) -> Coordinates:
         r"""The gradient of the potential $\nabla V(q)$."""
         square = (q * q).sum(-1)[..., None]
-        return self.mass * self.gravity / (square * torch.sqrt(square)) * q
+        return self.mass * self.gravity / square * (q / torch.sqrt(square))
 
     @checked
     def grad_p(self, q: Coordinates, p: Coordinates) -> Coordinates:
@@ -310,7 +310,7 @@ class RigidBody:
     @checked
     def energy(self, z: Float[Tensor, "*batch 3"]) -> Float[Tensor, "*batch"]:
         r"""The kinetic energy $H = \frac12\sum_i z_i^2/I_i$."""
-        return (z * z / z.new_tensor(self.inertia)).sum(dim=-1) / 2
+        return (z / z.new_tensor(self.inertia) * z).sum(dim=-1) / 2
 
     @checked
     def casimir(self, z: Float[Tensor, "*batch 3"]) -> Float[Tensor, "*batch"]:

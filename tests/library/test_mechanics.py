@@ -329,15 +329,22 @@ def test_long_steps_solve_the_equation_of_the_midpoint(system, state, dt, monkey
 
 @by_stepper
 def test_no_result_depends_on_the_unit(method):
-    """Lengths in units of 1e12 or 1e-12, momenta in others, with mass and stiffness to match."""
+    """Lengths in units of 1e12 or 1e-12, or SI, momenta in others, masses and springs to match."""
     steps = (0.1, 2.5) if method is implicit_midpoint else (0.1,)  # the longer one uses no sweeps
     for dtype, size, dt in itertools.product((torch.float32, torch.float64), (1e-12, 1e12), steps):
         runs = []
-        for q, p in ((1.0, 1.0), (size, size), (size, 1e-6 * size)):
+        for q, p in ((1.0, 1.0), (size, size), (size, 1e-6 * size), (1e-10, 1e-24)):
             spring = HarmonicOscillator(mass=p / q, stiffness=p / q)
             start = torch.tensor([q], dtype=dtype), torch.tensor([0.0], dtype=dtype)
             run = integrate(spring, *start, dt=dt, steps=20, method=method)
-            runs.append(torch.cat([run.q / q, run.p / p], -1))
+            energy = run.energy[:, None] / p / q
+            runs.append(torch.cat([run.q / q, run.p / p, energy], -1))
         rounding = 100 * torch.finfo(dtype).eps
         for run in runs[1:]:
             torch.testing.assert_close(run, runs[0], rtol=0, atol=rounding)
+
+
+def test_the_pull_of_the_sun_does_not_depend_on_the_unit():
+    near, far = torch.tensor([3.0, 4.0]), torch.tensor([3e14, 4e14])
+    pull = Kepler(gravity=1e28).grad_q(far, far)
+    torch.testing.assert_close(pull, Kepler().grad_q(near, near))
