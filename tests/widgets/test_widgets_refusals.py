@@ -39,6 +39,13 @@ def diverged(model: nn.Module) -> nn.Module:
     return model
 
 
+def enlarged(model: nn.Module) -> nn.Module:
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3)
+    return model
+
+
 def unmeasured() -> nn.Module:
     model = small.particle_transformer()
     model.standard.scale[3] = torch.inf
@@ -166,7 +173,7 @@ REFUSED = {
     "LatentExplorer": {
         "vae": [
             VAE(4, 2), small.style_vae(1), diverged(small.style_vae()),
-            small.style_vae(d_hidden=600),
+            small.style_vae(d_hidden=600), enlarged(small.style_vae()),
         ],
         "typefaces": [["Sans"], small.typefaces((*small.BESIDE, LONG))],
         "beside": ["Sans Bold", ["Sans Bold", "Sand"], ["Sans Bold"], ["Sans Bold"] * 2],
@@ -221,6 +228,7 @@ REFUSED = {
             ["Mira"], small.watched_stars(tuple("abcdefghijklmnopq"), nights=(9,) * 17),
             small.watched_stars(("Mira",) * 3), small.watched_stars(nights=(7, 20, 20)),
             small.watched_stars(nights=(9, 121, 20)), small.watched_stars(days=450),
+            small.watched_stars(days=0.5),
         ],
         "astromer": [diverged(small.astromer()), small.astromer(256, d_hidden=1024)],
         "hidden": [[14], list(range(13))],

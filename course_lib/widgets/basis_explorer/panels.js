@@ -120,7 +120,7 @@ function nodeHandle(ui, field, i) {
   const grip = dragging({
     moveTo: (pixel) => moveTo(field.toData(pixel)),
     moveBy: ([right, up]) => {
-      const [fromX, fromY] = ui.now.points[i] ?? [x, y];
+      const [fromX, fromY] = ui.now.points[i];
       moveTo([fromX + STEP.x * right, fromY + STEP.y * up]);
     },
   });

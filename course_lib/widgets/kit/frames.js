@@ -24,15 +24,17 @@ export function framesOf(root, { draw, advance }) {
     stale = true;
     schedule();
   }
+  function drawIfStale() {
+    if (!stale) return;
+    stale = false;
+    draw();
+  }
   /** @param {number} time in milliseconds */
   function paint(time) {
     // What was hidden, or had a slow frame, goes on where it was: it does not leap.
     if (playing) advance(Math.min(LONGEST_FRAME, Math.max(0, time - last) / 1000));
     last = time;
-    if (stale) {
-      stale = false;
-      draw();
-    }
+    drawIfStale();
     pending = 0;
     if (playing || stale) schedule();
   }
@@ -51,6 +53,12 @@ export function framesOf(root, { draw, advance }) {
   };
   // A finger that scrolls past does none of these.
   for (const deed of ["click", "input", "keydown"]) root.addEventListener(deed, used, true);
+  /** The reader acts on what is there now: what has gone since the last frame gets no event. */
+  function bringUpToDate(/** @type {any} */ event) {
+    drawIfStale();
+    if (!root.contains(event.target)) event.stopImmediatePropagation();
+  }
+  for (const deed of ["keydown", "pointerdown"]) root.addEventListener(deed, bringUpToDate, true);
   const observer = new IntersectionObserver(
     (entries) => {
       const { isIntersecting, intersectionRect, boundingClientRect, rootBounds } = entries.at(-1);

@@ -217,5 +217,10 @@ def _deflated(pictures: Tensor) -> str:
 def _costs(mean: Tensor, log_variance: Tensor) -> dict[str, Any]:
     """The axes of the code that cost most, with their mean KL in nats, and that of all."""
     nats = kl_to_standard_normal(mean[..., None], log_variance[..., None]).mean(dim=0)
+    if not nats.isfinite().all():
+        raise ValueError(
+            "vae encodes typefaces with infinite variances; expected finite ones; train it with "
+            "smaller steps"
+        )
     order = nats.argsort(descending=True, stable=True)[:MOST_AXES].tolist()
     return {"axes": [[axis, float(nats[axis])] for axis in order], "nats": float(nats.sum())}

@@ -308,7 +308,6 @@ export function beadOnWire(z, A, softmax, formula, wire) {
     GAUSS.reduce((sum, [place, weight]) => sum + weight * push(piece, share * place), 0) * share;
 
   const around = wire.map(pieceFrom).filter(({ length }) => length > 0);
-  if (!around.length) throw Error("the loop stays at one place");
   const { start, need } = easiestStart(around.map((piece) => workOn(piece, 1)));
   const pieces = [...around.slice(start), ...around.slice(0, start)];
   const [far, works] = [[0], [0]];

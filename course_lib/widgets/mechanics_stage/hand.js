@@ -53,16 +53,13 @@ export function hand(ui, key) {
     const { held, actor, start, spec, runs } = ui.now;
     const point = pointIn(surface, event).map((part) => clamp(part, ROOM, STAGE - ROOM));
     if (event.type === "pointerdown") {
-      const run = runs.find((one) => one.key === key);
-      // It was switched off before the picture followed.
-      if (!run) return;
       const handle = event.target.closest(".cw-handle");
       // Elsewhere a finger scrolls the page.
       if (event.pointerType === "touch" && !handle) return;
       event.preventDefault();
       surface.setPointerCapture(event.pointerId);
       handle?.focus({ preventScroll: true });
-      const state = run.state ?? start;
+      const state = runs.find((run) => run.key === key).state ?? start;
       const ball = nearest(actor.balls(state), point);
       hold(ui, actor.pull(state, point, ball), { ball, track: [] });
     } else if (!held || !surface.hasPointerCapture(event.pointerId)) {

@@ -35,7 +35,7 @@ from course_lib.widgets.star_explorer.watched_stars import WatchedStars
 
 MOST_STARS = 16
 FEWEST_NIGHTS, MOST_NIGHTS = 8, 120
-MOST_DAYS = 400  # within which trial frequencies are so few that the page has them at once
+FEWEST_DAYS, MOST_DAYS = 1, 400  # a grid of frequencies that the page computes at once
 FEWEST_VISIBLE = 2  # nights: one says nothing of a change
 SHORTEST, LONGEST = 1 / FASTEST, 100.0
 START = 0.65  # days, the period of no star of the course: a figure begins at a cloud
@@ -230,10 +230,11 @@ def _checked(stars: object) -> WatchedStars:
             f"stars has {nights.min().item()} to {nights.max().item()} nights a star; expected "
             f"{FEWEST_NIGHTS} to {MOST_NIGHTS}, which can be told apart; give a season of each"
         )
-    longest = (curves.time - curves.time[:, :1]).where(curves.valid, 0.0).max().item()
-    if longest > MOST_DAYS:
+    days = (curves.time - curves.time[:, :1]).where(curves.valid, 0.0).amax(dim=1)
+    if not (days.min() >= FEWEST_DAYS and days.max() <= MOST_DAYS):
         raise ValueError(
-            f"stars has nights {longest:.6g} days apart; expected {MOST_DAYS} at most, for which "
-            "the page can compute a periodogram; give a season of each"
+            f"stars has seasons of {days.min():.6g} to {days.max():.6g} days; expected "
+            f"{FEWEST_DAYS} to {MOST_DAYS}, for which the page can compute a periodogram; give a "
+            "season of each"
         )
     return stars

@@ -10,8 +10,10 @@ import {
   relativeAsymmetry,
   ride,
 } from "../maths/symplectic_attention.js";
+import { extentOf } from "./loops.js";
 
 export const ROUNDS = 6;
+const SMALLEST_LOOP = 0.005; // Python takes none below twice this
 // Energy of motion with which the token comes over the top of its hill.
 const SPARE = 0.3;
 const PATIENCE = 60;
@@ -25,6 +27,8 @@ const inPairs = (flat) => upTo(flat.length / 2).map((i) => [flat[2 * i], flat[2 
 /** What follows from the state. @param {any} now @param {any} ui */
 export function derive(now, ui) {
   const { z, A, softmax, formula, experiment } = now;
+  // The corners of a smaller one may come together as it is moved.
+  if (extentOf(now.loop) < SMALLEST_LOOP) throw Error("the loop is too small to go round");
   const asymmetry = ui.memo("asymmetry", [z, A, softmax, formula], () => {
     const size = relativeAsymmetry(forceJacobian(z, A, softmax, formula));
     return size < ROUNDING ? 0 : size;

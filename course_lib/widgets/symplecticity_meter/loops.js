@@ -9,6 +9,15 @@ const SMOOTHINGS = 3;
 export const centreOf = (loop) =>
   [0, 1].map((axis) => loop.reduce((sum, point) => sum + point[axis], 0) / loop.length);
 
+/** The longer of the sides of the box about it. @param {Loop} loop */
+export function extentOf(loop) {
+  const sides = [0, 1].map((axis) => {
+    const along = loop.map((point) => point[axis]);
+    return Math.max(...along) - Math.min(...along);
+  });
+  return Math.max(...sides);
+}
+
 /** The mean distance of the corners from their centre. @param {Loop} loop */
 export function sizeOf(loop) {
   const [x, y] = centreOf(loop);

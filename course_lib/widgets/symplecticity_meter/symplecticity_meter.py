@@ -11,6 +11,7 @@ from course_lib.widgets.kit.traits import Array, Choice, Switch
 REACH = 2.5  # half of the width of the picture
 CORNERS = 96
 RADIUS = 1.5
+SMALLEST_LOOP = 0.01
 
 
 def _circle(meter: SymplecticityMeter) -> NDArray[np.float64]:
@@ -21,10 +22,10 @@ def _circle(meter: SymplecticityMeter) -> NDArray[np.float64]:
 
 
 def _closed(_meter: SymplecticityMeter, loop: NDArray[np.float32]) -> NDArray[np.float32]:
-    if not np.ptp(loop, axis=0).any():
+    if np.ptp(loop, axis=0).max() < SMALLEST_LOOP:
         raise ValueError(
-            f"loop stays at {loop[0].tolist()}; expected a way round, with three corners or more; "
-            "give places that differ"
+            f"loop stays within {SMALLEST_LOOP} of {loop[0].tolist()}; expected a way round, with "
+            "three corners or more; give places that differ"
         )
     return loop
 
