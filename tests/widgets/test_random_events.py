@@ -14,7 +14,7 @@ from agreement import STRANGE
 from browser_fixtures import Watch
 from clock import CLOCK, turn
 from gestures import CONTROLS, PUT, usable
-from playwright.sync_api import Locator
+from playwright.sync_api import ElementHandle, Locator
 from small_widgets import ARGUMENTS, make
 from widget_page import Alone, open_folds
 
@@ -29,6 +29,8 @@ KEYS = (
     *("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Shift+ArrowRight", "PageUp", "PageDown"),
     *("Home", "End", "Space", "Enter", "Escape", "Tab", "Backspace", "Delete", "a", "5", "-"),
 )
+# A figure draws what is pending before an event of a hand or key, as before this one.
+COME = "(el) => el.dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift', bubbles: true }))"
 TEXTS = ("", "-", "0", "-1e9", "1e400", "nan", "a", "bad cab", "ſﬃ\u202e", "</script><b>", "🂡" * 99)
 
 
@@ -39,9 +41,14 @@ class Visitor:
         self.figure, self.page, self.chance = figure, figure.page, chance
         self.traits, self.held = traits, False
 
-    def control(self, kinds: str = CONTROLS) -> Locator | None:
+    def control(self, kinds: str = CONTROLS) -> ElementHandle | None:
+        """One that is still there when a hand comes to it."""
         found = [one for one in self.figure.locator(kinds).all() if usable(one)]
-        return self.chance.choice(found) if found else None
+        if not found:
+            return None
+        chosen = self.chance.choice(found).element_handle()
+        chosen.evaluate(COME)
+        return chosen if chosen.evaluate("(el) => el.isConnected && !el.disabled") else None
 
     def place(self) -> tuple[float, float]:
         """A point of the figure, or a little outside."""
@@ -60,7 +67,7 @@ class Visitor:
 
     def select(self) -> None:
         if choice := self.control("select"):
-            choice.select_option(index=self.chance.randrange(choice.locator("option").count()))
+            choice.select_option(index=self.chance.randrange(choice.evaluate("(el) => el.length")))
 
     def write(self) -> None:
         if field := self.control("input[type=text], textarea"):

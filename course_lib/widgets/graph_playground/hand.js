@@ -25,8 +25,6 @@ export function add(ui, place, to) {
 
 export function erase(ui) {
   const { drawing, at, mate } = ui.now;
-  // Its button is pressed twice before the picture follows.
-  if (at < 0) return;
   const atom = mate > at ? mate - 1 : mate;
   const smaller = without(drawing, at);
   const left = smaller.element.length ? smaller : EMPTY;
@@ -59,8 +57,6 @@ export function gripOf(ui, i) {
     moveBy: (step) => move(ui.now.drawing.place[i].map((part, k) => part + KEY_STEP * step[k])),
   });
   return (event) => {
-    // It was deleted before the picture followed.
-    if (i >= ui.now.drawing.element.length) return;
     if (event.type === "focus") choose(ui, i);
     else if (event.type === "pointerup") drop(ui);
     else if (event.key === "Delete" && ui.now.at === i) erase(ui);
