@@ -103,7 +103,7 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
         return {name: test_of(hints[name]) for name in in_turn}
 
     @functools.cache
-    def answers() -> dict[str, _Test]:
+    def tests_of_results() -> dict[str, _Test]:
         hints = get_type_hints(function, include_extras=True)
         return {name: test_of(get_args(it)[1]) for name, it in hints.items() if _gives_array(it)}
 
@@ -116,9 +116,10 @@ def checked(function: Callable | None = None, *, calls_back: bool = False) -> Ca
         for name, test in contract().items():
             if name in arguments:
                 test(call, name, arguments[name])
-        if answers():
-            for name in answers().keys() & arguments.keys():
-                arguments[name] = _asked(call, name, arguments[name], answers()[name])
+        if tests_of_results():
+            for name in tests_of_results().keys() & arguments.keys():
+                test = tests_of_results()[name]
+                arguments[name] = _with_checked_results(call, name, arguments[name], test)
             given = *(arguments[name] for name in names[: len(given)]), *given[len(names) :]
             named = {name: arguments[name] for name in named}
         outside = _inside.set(not calls_back)
@@ -211,14 +212,14 @@ def _gives_array(annotation: Any) -> bool:
     return isinstance(result, type) and issubclass(result, AbstractArray)
 
 
-def _asked(call: Call, name: str, function: Callable, test: _Test) -> Callable:
+def _with_checked_results(call: Call, name: str, function: Callable, test: _Test) -> Callable:
     @functools.wraps(function, updated=())  # the attributes of a module are not a function's
-    def asked(*given: Any, **named: Any) -> Any:
-        answer = function(*given, **named)
-        test(call, f"the result of {name}", answer)
-        return answer
+    def watched(*given: Any, **named: Any) -> Any:
+        result = function(*given, **named)
+        test(call, f"the result of {name}", result)
+        return result
 
-    return asked
+    return watched
 
 
 def _anything(_: Call, name: str, value: object) -> None:

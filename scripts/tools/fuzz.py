@@ -1,9 +1,10 @@
 """Call every checked function of the library with one bad argument, and report obscure failures.
 
-Valid arguments are drawn from the annotations, then one of them is replaced. The call may return,
-or raise a ``TypeError`` or ``ValueError`` that says what was expected. Anything else is a fault:
-another exception, an obscure message, nan from finite arguments, no answer in five seconds of
-processor time. ``make fuzz`` runs it, and so does::
+Valid arguments are drawn from the annotations, or come from a recipe where annotations do not say
+enough; then one of them is replaced. The call may return, or raise a ``TypeError`` or
+``ValueError`` that says what was expected. Anything else is a fault: another exception, an obscure
+message, nan from finite arguments, no answer in five seconds of processor time. ``make fuzz`` runs
+it, and so does::
 
     python scripts/tools/fuzz.py --calls 20000 --seed 1 --only course_lib.attention
 """
