@@ -95,12 +95,7 @@ def layer_filter(
     Heat and bracket take explicit Euler steps, the wave Störmer–Verlet steps, which are stable up
     to a step of 2 over the largest frequency. Raises ``ValueError`` for a longer one.
     """
-    if (rate < 0).any():
-        raise ValueError(
-            f"rate has {rate.min():.3g}; expected eigenvalues of 0 or more; pass those of "
-            "eigenmodes, with rate.clamp(min=0) where rounding left them below"
-        )
-    frequency = rate.sqrt()
+    frequency = _frequency(rate)
     if flow == "wave" and (abs(step) * frequency > 2).any():  # noqa: PLR2004 - the limit of stability
         raise ValueError(
             f"step is {step}; expected {2 / frequency.max():.3g} at most, beyond which the waves "
@@ -118,8 +113,18 @@ def layer_filter(
 @checked
 def time_filter(flow: Flow, rate: Float[Tensor, "modes"], time: float) -> Float[Tensor, "modes"]:
     """The same factor for the exact flow after a time."""
-    fade, swing = torch.exp(-time * rate), torch.cos(time * rate.sqrt())
+    fade, swing = torch.exp(-time * rate), torch.cos(time * _frequency(rate))
     return {"heat": fade, "wave": swing, "bracket": fade * swing}[flow]
+
+
+def _frequency(rate: Tensor) -> Tensor:
+    """How fast waves oscillate in each mode; the rates are eigenvalues of a Laplacian."""
+    if (rate < 0).any():
+        raise ValueError(
+            f"rate has {rate.min():.3g}; expected eigenvalues of 0 or more; pass those of "
+            "eigenmodes, with rate.clamp(min=0) where rounding left them below"
+        )
+    return rate.sqrt()
 
 
 @checked

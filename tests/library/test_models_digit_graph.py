@@ -39,9 +39,11 @@ def test_many_short_layers_are_the_flow(flow):
     rate = torch.linspace(0, 2, 9).double()
     layered = layer_filter(flow, rate, 100_000, 3e-5)
     torch.testing.assert_close(layered, time_filter(flow, rate, 3.0), rtol=0, atol=1e-3)
-    for wrong in (layer_filter, time_filter):
+    for wrong, given in ((layer_filter, [1, 0.5]), (time_filter, [1.0])):
         with pytest.raises(ValueError, match="flow"):
-            wrong("sound", rate, *([1, 0.5] if wrong is layer_filter else [1.0]))
+            wrong("sound", rate, *given)
+        with pytest.raises(ValueError, match="eigenvalues"):
+            wrong(flow, rate - 1, *given)
 
 
 def test_the_readout_is_ridge_regression_to_the_classes(digits):
