@@ -19,7 +19,7 @@ from course_lib.basis import baselines, elliptic, hats, operators
 from course_lib.graph import Graph, MessagePassing
 from course_lib.jets import FEATURES, JetStream
 from course_lib.light_curves import LightCurves, fit_harmonics
-from course_lib.mechanics.backward_error import bch
+from course_lib.mechanics.backward_error import bch, modified_pendulum, poisson_bracket
 from course_lib.models import stars, tagging
 from course_lib.models.digit_graph import DigitGraph
 from course_lib.models.molecules import BondConv, Molecule, MoleculeNetwork
@@ -125,6 +125,12 @@ def rods() -> Call:
     return baselines.kernel_regression, locals() | {"strength": 0.1}
 
 
+def rods_of_two() -> elliptic.Rods:
+    """Two rods."""
+    series = elliptic.CosineSeries(doubles(2, size()))
+    return elliptic.Rods(series, series)
+
+
 def operator() -> Call:
     """A neural operator on what five sensors measure."""
     model = operators.FourierOperator(nodes(5), width=4, modes=3, layers=1, grid=8).double()
@@ -137,6 +143,11 @@ RECIPES: dict[str, Callable[[], Call]] = {
     "basis.elliptic.solve": lambda: (
         elliptic.solve,
         {"k": torch.exp, "f": torch.sin, "nodes": nodes(size(6, 3)), "q": 0.5},
+    ),
+    "basis.elliptic.Rods.conductivity": lambda: (rods_of_two().conductivity, {"x": nodes(size())}),
+    "basis.elliptic.Rods.solve": lambda: (
+        rods_of_two().solve,
+        {"nodes": nodes(size(6, 3)), "q": 0.5},
     ),
     "basis.hats.relu_nodes": lambda: (
         hats.relu_nodes,
@@ -188,6 +199,10 @@ RECIPES: dict[str, Callable[[], Call]] = {
     "mechanics.backward_error.bch": lambda: (
         partial(bch, doubles(2, 2), doubles(2, 2), bracket=lambda X, Y: X @ Y - Y @ X),
         {"order": size()},
+    ),
+    "mechanics.backward_error.poisson_bracket": lambda: (
+        poisson_bracket,
+        dict(zip("fg", modified_pendulum(2), strict=True)),
     ),
     **{
         f"mechanics.time_transformation.LogarithmicHamiltonian.{method}": partial(extended, method)
