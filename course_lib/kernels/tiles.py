@@ -307,14 +307,14 @@ def settings(like: Tensor, tokens: int) -> dict[str, Any]:
     """The arguments of every launch besides its data."""
     features = like.shape[-1]
     return {
-        "size": _size(tokens),
+        "size": length_group(tokens),
         "D": features,
         "WIDTH": width_of(features),
         "PRECISION": precision(),
     }
 
 
-def _size(tokens: int) -> int:
+def length_group(tokens: int) -> int:
     """The group tuned together. Rounding depends on the tiles, so determinism forbids tuning."""
     if torch.are_deterministic_algorithms_enabled():
         return UNTUNED
