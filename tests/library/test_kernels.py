@@ -5,6 +5,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -321,6 +322,20 @@ def test_the_backend_of_attention_is_the_kernel():
         )
         torch.testing.assert_close(found, true)
         assert found.requires_grad == learning
+
+
+def test_the_kernel_runs_where_it_is_asked_for_and_two_passes_for_the_same_bits(monkeypatch):
+    launches = {name: MagicMock() for name in ("_forward", "_query_gradient")}
+    for name, launch in launches.items():
+        launch.__getitem__.side_effect = getattr(flash, name).__getitem__
+        monkeypatch.setattr(flash, name, launch)
+    counts = []
+    for same_bits in (False, True):
+        monkeypatch.setattr(torch, "are_deterministic_algorithms_enabled", lambda on=same_bits: on)
+        x = random(1, 1, 20, 16)
+        differentiate(partial(attention, backend="triton"), [x, x, x], x)
+        counts.append([launch.__getitem__.call_count for launch in launches.values()])
+    assert counts == [[1, 0], [2, 1]]
 
 
 # One query -------------------------------------------------------------------------------------
