@@ -6,6 +6,7 @@ processor. Entries beyond the sequence or the features are read as zero. Functio
 imported, in NumPy on the CPU; ``@no_type_check`` hides them from Python's type checkers.
 """
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, no_type_check
@@ -169,7 +170,8 @@ def matmul(
 # Before the launch -----------------------------------------------------------------------------
 
 # (BLOCK, STEP, warps, stages): a program owns BLOCK tokens, loads STEP at a time, has 32 threads a
-# warp, and loads `stages` steps ahead. The last of each fits everywhere.
+# warp, and loads `stages` steps ahead. The last of each fits everywhere, and serves where no other
+# fits.
 HALF_PRECISION = (
     (128, 128, 8, 3),
     (128, 128, 8, 2),
@@ -178,19 +180,43 @@ HALF_PRECISION = (
     (128, 64, 4, 3),
     (64, 64, 4, 3),
     (128, 64, 8, 2),
-    (64, 64, 8, 3),
     (64, 64, 8, 2),
+    (64, 64, 8, 3),
     (128, 32, 8, 3),
     (64, 64, 4, 2),
     (128, 32, 8, 2),
     (64, 32, 8, 2),
+    (64, 32, 8, 3),
+    (128, 16, 8, 2),
     (64, 32, 4, 2),
     (32, 32, 4, 2),
+    (32, 32, 8, 2),
 )
-FULL_PRECISION = ((64, 32, 8, 2), (32, 32, 4, 2), (32, 16, 4, 2), (16, 16, 4, 1))
-# float32 numbers a thread may hold, and a program, before the compiler spills them.
+FULL_PRECISION = ((64, 32, 8, 1), (32, 16, 8, 1), (16, 16, 8, 1))
+# float32 numbers a thread may hold before the compiler spills them: in sums and scores, or, without
+# tensor cores, in the rows that it multiplies. Both are read from what the compiler made of every
+# kernel.
 MOST_REGISTERS = 160
-MOST_FRAGMENTS = 8192
+MOST_IN_ROWS = 640
+# Of each kernel: tiles of scores that the compiler keeps at once, in float32, and products that a
+# step adds to sums.
+KEPT = {
+    "forward_kernel": (1, 1),
+    "query_gradient_kernel": (3, 1),
+    "key_value_gradient_kernel": (2, 2),
+    "column_kernel": (1, 0),
+    "row_kernel": (1.5, 2),
+    "column_backward_kernel": (1, 3),
+    "row_backward_kernel": (3, 2),
+}
+# A tensor core multiplies this many rows, those of one warp. More warps share them.
+ROWS_OF_WARP = 16
+# Hopper's matrix product takes the rows of four warps.
+ROWS_OF_PRODUCT = 64
+# Without it operands go through registers: so many more tiles of scores, and longer steps.
+IN_TRANSIT = 2
+SHORTEST_STEP = 32
+MOST_STAGES_ADDING = 3
 # Lengths up to each of these are tuned separately.
 LENGTHS = (1024, 4096)
 # In place of a length: take the first tiles that fit, without timing.
@@ -205,27 +231,46 @@ def fitting(
     own: int,
     taken: int,
     sums: int,
+    scores: float,
+    products: int,
     added: int = 0,
+    overlapped: int = 0,
+    hopper: bool = False,
 ) -> list[tuple[int, int, int, int]]:
     """The configurations that a processor with so many bytes of shared memory can hold.
 
-    A program holds ``own`` tiles of BLOCK tokens and ``sums`` more in float32, and loads ``taken``
-    tiles of STEP tokens. Tiles ``added`` to global memory go through shared memory in float32, so
-    that neighbours in a row are added at once.
+    A program holds ``own`` tiles of BLOCK tokens and ``sums`` more in float32, to which a step adds
+    so many ``products``, and loads ``taken`` tiles of STEP tokens. It keeps so many tiles of
+    ``scores``, BLOCK times STEP, at once. Tiles ``added`` to global memory go through shared memory
+    in float32, so that neighbours in a row are added at once. Where a product is ``overlapped``,
+    scores and a taken tile are kept for one more step. ``hopper`` has asynchronous products.
     """
     full = dtype == torch.float32
     *shapes, smallest = FULL_PRECISION if full else HALF_PRECISION
     fits = []
     for block, step, warps, stages in shapes:
-        shared = dtype.itemsize * width * (own * block + taken * stages * step)
+        shared = dtype.itemsize * width * (own * block + (taken * stages + overlapped) * step)
         shared += torch.float32.itemsize * width * added * step
-        registers = (sums * block * width + own * block * step) / (32 * warps)
-        # Without tensor cores every thread also holds whole rows of what it multiplies.
-        fragments = sums * own * step * width if full else 0
-        held = registers <= MOST_REGISTERS and fragments <= MOST_FRAGMENTS
+        threads = 32 * warps
+        if full:
+            # A thread computes a square of the scores, and holds the rows of both factors.
+            side = math.sqrt(block * step / threads)
+            held = 2 * side * width * (products + added) <= MOST_IN_ROWS
+        else:
+            at_once = hopper and block >= ROWS_OF_PRODUCT
+            sharing = max(1, ROWS_OF_WARP * warps // block)
+            # What is added is a product of scores in half precision.
+            kept = scores + added / 2 + overlapped + (0 if at_once else IN_TRANSIT)
+            numbers = width * (sums * block + added * step) + kept * block * step * sharing
+            # Products that share rows and a sum wait for each other.
+            waits = at_once and sharing > 1 and products > sums
+            # The addresses of many stages leave no registers for those of what is added.
+            crowded = added > 0 and stages > MOST_STAGES_ADDING
+            short = not at_once and step < SHORTEST_STEP
+            held = numbers <= MOST_REGISTERS * threads and not (waits or crowded or short)
         if held and shared <= shared_memory:
             fits.append((block, step, warps, stages))
-    return [*fits[:6], smallest]
+    return [*fits[:6], *fits[6:][-1:]] or [smallest]
 
 
 def tuned(
@@ -244,31 +289,39 @@ def tuned(
     trials. A kernel that ``overlaps`` is tried both ways. The choice is kept on disk, so that a
     machine makes it once.
     """
+    scores, products = KEPT[kernel.__name__]
 
     def prune(configs: Sequence[Any], _: Mapping[str, Any], **named: Any) -> list[Any]:
         like = named[taken[0]]
         device = triton.runtime.driver.active.utils.get_device_properties(like.device.index)
-        fits = fitting(
-            like.dtype,
-            named["WIDTH"],
-            device["max_shared_mem"],
-            taken=len(taken),
-            added=len(adds_to) if named.get("ONE_PASS") else 0,
-            **tiles,
-        )
         capability = torch.cuda.get_device_capability(like.device)
+        # Hopper's matrix products are asynchronous.
+        hopper = capability[0] == HOPPER[0]
+        fits = [
+            fitting(
+                like.dtype,
+                named["WIDTH"],
+                device["max_shared_mem"],
+                taken=len(taken),
+                scores=scores,
+                products=products,
+                added=len(adds_to) if named.get("ONE_PASS") else 0,
+                overlapped=overlapped,
+                hopper=hopper,
+                **tiles,
+            )
+            for overlapped in (False, True)
+        ]
         rows_fit = named["D"] * like.element_size() % ENGINE_WANTS == 0
         # Without tensor cores the engine's tiles change layout, and registers spill.
         half = like.dtype != torch.float32
         engine = DESCRIPTORS and half and rows_fit and capability >= HOPPER
-        # Hopper's matrix products are asynchronous.
-        overlap = engine and capability[0] == HOPPER[0]
         fitted = [
             config
             for config in configs
-            if _shape(config) in fits
+            if _shape(config) in fits[config.kwargs.get("OVERLAP", False)]
             and config.kwargs["DESCRIPTORS"] == engine
-            and (overlap or not config.kwargs.get("OVERLAP"))
+            and ((engine and hopper) or not config.kwargs.get("OVERLAP"))
         ]
         return fitted[:1] if named["size"] == UNTUNED else fitted
 
