@@ -22,10 +22,12 @@ TINY = [
 def _tiny(monkeypatch):
     if not ON_GPU:
         monkeypatch.setenv("TRITON_INTERPRET", "1")
-    for name, tiny in {"CELLS": TINY, "IN_A_BATCH": 48, "D_MODEL": 64, "TEXTS": 1}.items():
-        monkeypatch.setattr(gpu, name, tiny)
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)
-    monkeypatch.setattr(gpu, "do_bench", lambda run, **_: [run() and 1.0])
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    fakes = {"peak_memory": lambda *_: 0.0, "do_bench": lambda run, **_: [run() and 1.0]}
+    tiny = {"CELLS": TINY, "IN_A_BATCH": 48, "D_MODEL": 64, "TEXTS": 1}
+    for name, value in (tiny | fakes).items():
+        monkeypatch.setattr(gpu, name, value)
 
 
 def rehearse(path):
@@ -43,14 +45,13 @@ def test_what_fails_is_a_row_and_a_lost_device_a_new_process(tmp_path, monkeypat
     def fail(*_):
         raise RuntimeError("an illegal memory access")
 
+    started = []
     monkeypatch.setattr(gpu, "flash_decoding", fail)
     monkeypatch.setattr(gpu, "CELLS", TINY[:1])
     failed, eager, *_ = rows = rehearse(tmp_path)
     assert ("illegal" in failed["failed"], eager["right"]) == (True, True)
     assert len(rehearse(tmp_path)) == len(rows)
-    started = []
     monkeypatch.setattr(os, "execv", lambda _, command: started.extend(command))
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "synchronize", fail)
     assert "illegal" in rehearse(tmp_path)[0]["failed"]
     assert "--first=1" in started
