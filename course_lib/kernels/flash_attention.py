@@ -20,6 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.kernels.tiles import (
+    LARGE,
     LOG2_E,
     add_tile,
     autocast_together,
@@ -425,46 +426,81 @@ def key_value_gradient_kernel(
     key_total = tl.zeros([BLOCK, WIDTH], tl.float32)
     value_total = tl.zeros([BLOCK, WIDTH], tl.float32)
     blank = tl.zeros([BLOCK, STEP], tl.float32)
-    for each in tl.range(head * SHARE, (head + 1) * SHARE):
-        own_query = of_head(query, query_strides, each, heads)
-        own_gradient = of_head(gradient, gradient_strides, each, heads)
-        target = query_gradient + each * queries * D
-        for whole in tl.static_range(0 if CAUSAL else 1, 2):
-            low, high = (cut, queries) if whole else (begin, cut)
-            for first in tl.range(low, high, STEP):
-                q = load_tile(own_query, first, queries, query_strides[2], D, WIDTH, STEP, False)
-                g = load_tile(
-                    own_gradient, first, queries, gradient_strides[2], D, WIDTH, STEP, False
+    gradient_size = tl.cast(queries, tl.int64) * D
+    for whole in tl.static_range(0 if CAUSAL else 1, 2):
+        low, high = (cut, queries) if whole else (begin, cut)
+        # One loop over the queries of all heads that share our keys: of two nested ones the
+        # compiler keeps more than the registers hold.
+        steps = tl.cdiv(tl.maximum(high - low, 0), STEP)
+        for step in tl.range(0, SHARE * steps):
+            each = head * SHARE + (step // steps if SHARE > 1 else 0)
+            first = low + (step % steps if SHARE > 1 else step) * STEP
+            own_query = of_head(query, query_strides, each, heads)
+            own_gradient = of_head(gradient, gradient_strides, each, heads)
+            q = load_tile(own_query, first, queries, query_strides[2], D, WIDTH, STEP, False)
+            g = load_tile(own_gradient, first, queries, gradient_strides[2], D, WIDTH, STEP, False)
+            row = first + tl.arange(0, STEP)
+            inside = row < queries
+            level = tl.load(logsumexp + each * queries + row, mask=inside, other=0.0) * LOG2_E
+            mean = tl.load(delta + each * queries + row, mask=inside, other=0.0)
+            score = matmul(k, q.T, blank, PRECISION)
+            if not whole:
+                column = start + tl.arange(0, BLOCK)
+                visible = column[:, None] <= row[None, :] + ahead
+                score = tl.where(visible, score, float("-inf"))
+            weight = tl.exp2(score * (scale * LOG2_E) - level[None, :])
+            value_total = matmul(weight, g, value_total, PRECISION)
+            change = weight * (matmul(v, g.T, blank, PRECISION) - mean[None, :])
+            key_total = matmul(change, q, key_total, PRECISION)
+            if ONE_PASS:
+                target = of_head(
+                    query_gradient, (heads * gradient_size, gradient_size), each, heads
                 )
-                row = first + tl.arange(0, STEP)
-                inside = row < queries
-                level = tl.load(logsumexp + each * queries + row, mask=inside, other=0.0) * LOG2_E
-                mean = tl.load(delta + each * queries + row, mask=inside, other=0.0)
-                score = matmul(k, q.T, blank, PRECISION)
-                if not whole:
-                    column = start + tl.arange(0, BLOCK)
-                    visible = column[:, None] <= row[None, :] + ahead
-                    score = tl.where(visible, score, float("-inf"))
-                weight = tl.exp2(score * (scale * LOG2_E) - level[None, :])
-                value_total = matmul(weight, g, value_total, PRECISION)
-                change = weight * (matmul(v, g.T, blank, PRECISION) - mean[None, :])
-                key_total = matmul(change, q, key_total, PRECISION)
-                if ONE_PASS:
-                    add_share(target, change, k, scale, first, queries, D, WIDTH, STEP, PRECISION)
+                add_share(target, change, k, scale, first, queries, D, WIDTH, STEP, PRECISION)
     store_tile(value_gradient + head * keys * D, value_total, start, keys, D, WIDTH, BLOCK)
     store_tile(key_gradient + head * keys * D, key_total * scale, start, keys, D, WIDTH, BLOCK)
 
 
 # The operator ----------------------------------------------------------------------------------
 
-_forward = tuned(forward_kernel, taken=["key", "value"], overlaps=True, own=1, sums=1)
-_query_gradient = tuned(query_gradient_kernel, taken=["key", "value"], own=2, sums=1)
+_WIDEST = ((128, 64, 8, 2), (64, 64, 8, 2), (128, 32, 8, 3), (128, 32, 8, 2), (64, 32, 8, 2))
+_forward = tuned(
+    forward_kernel,
+    {128: LARGE, 256: _WIDEST},
+    taken=["key", "value"],
+    own=1,
+    instead={"OVERLAP": {64: LARGE, 128: LARGE[2:], 256: _WIDEST}},
+)
+_query_gradient = tuned(
+    query_gradient_kernel,
+    {
+        128: ((128, 64, 8, 3), (128, 64, 8, 2), (64, 64, 8, 2)),
+        256: ((64, 64, 8, 2), (64, 32, 8, 3), (32, 32, 8, 2)),
+    },
+    taken=["key", "value"],
+    own=2,
+)
 _key_value_gradient = tuned(
     key_value_gradient_kernel,
+    {
+        64: ((128, 64, 8, 3), (128, 64, 8, 2)),
+        128: ((64, 64, 8, 2), (64, 32, 8, 2)),
+        256: ((64, 32, 8, 2), (32, 32, 8, 2)),
+    },
     taken=["query", "gradient"],
-    adds_to=["query_gradient"],
     own=2,
-    sums=2,
+    adds_to=["query_gradient"],
+    instead={
+        "ONE_PASS": {
+            64: (*LARGE[2:4], *((64, 64, 8, 3), (64, 64, 8, 2), (128, 32, 8, 2))),
+            128: (
+                *((64, 64, 8, 3), (64, 64, 8, 2), (128, 32, 8, 3), (128, 32, 8, 2)),
+                *((64, 32, 8, 2), (32, 16, 8, 2)),
+            ),
+            # The first spills, causal, up to 184 bytes; the other is too narrow for wgmma.
+            256: ((64, 32, 8, 2), (32, 32, 8, 2)),
+        }
+    },
 )
 
 

@@ -34,7 +34,8 @@ from course_lib.kernels.tiles import (
 from course_lib.support.checks import check_shapes, wants_gradient
 from course_lib.support.contracts import Positive, Size, checked
 
-STEP = 64
+# Keys that a program loads at a time, and bytes: it loads keys and values of two more steps ahead.
+MOST_KEYS, MOST_BYTES = 64, 2**14
 # Parts shorter than this cost more to merge than they save.
 SHORTEST = 256
 PROGRAMS_EACH = 2
@@ -178,13 +179,15 @@ def _decode(query: Tensor, key: Tensor, value: Tensor, *, parts: int, scale: flo
         batch, heads, _, d = query.shape
         kv_heads, keys = key.shape[1:3]
         share = heads // kv_heads
+        width = width_of(d)
+        step = min(MOST_KEYS, MOST_BYTES // (key.element_size() * width))
         # Whole steps in every part, so that only the last is cut and none is empty.
-        each = triton.cdiv(triton.cdiv(keys, parts), STEP) * STEP
+        each = triton.cdiv(triton.cdiv(keys, parts), step) * step
         parts = triton.cdiv(keys, each)
         shape = (batch, kv_heads, parts, share)
         blends = torch.empty(*shape, d, dtype=torch.float32, device=query.device)
         logsumexps = torch.empty(shape, dtype=torch.float32, device=query.device)
-        widths = {"SHARE": share, "D": d, "WIDTH": width_of(d)}
+        widths = {"SHARE": share, "D": d, "WIDTH": width}
         with torch.cuda.device_of(query):
             part_kernel[(batch * kv_heads * parts,)](
                 *(query, key, value, blends, logsumexps),
@@ -192,7 +195,7 @@ def _decode(query: Tensor, key: Tensor, value: Tensor, *, parts: int, scale: flo
                 *(kv_heads, keys, parts, each, scale),
                 ROWS=max(16, triton.next_power_of_2(share)),
                 PRECISION=precision(),
-                STEP=STEP,
+                STEP=step,
                 **widths,
             )
             merge_kernel[(batch * heads,)](blends, logsumexps, output, parts, **widths)

@@ -30,7 +30,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.kernels.tiles import (
+    LARGE,
     LOG2_E,
+    MEDIUM,
     autocast_together,
     check_supported,
     load_tile,
@@ -285,10 +287,21 @@ def row_backward_kernel(
 
 # The operator ----------------------------------------------------------------------------------
 
-_columns = tuned(column_kernel, own=1, taken=["z"], sums=0)
-_rows = tuned(row_kernel, own=1, taken=["w", "r"], sums=1)
-_columns_backward = tuned(column_backward_kernel, own=2, taken=["z", "g"], sums=2)
-_rows_backward = tuned(row_backward_kernel, own=2, taken=["w", "u"], sums=1)
+_FORWARD = {128: LARGE, 256: ((128, 32, 8, 3), (128, 32, 8, 2), (64, 32, 4, 2))}
+_columns = tuned(column_kernel, _FORWARD, taken=["z"], own=1)
+_rows = tuned(row_kernel, _FORWARD, taken=["w", "r"], own=1)
+_columns_backward = tuned(
+    column_backward_kernel,
+    {128: MEDIUM, 256: ((32, 32, 8, 2), (32, 32, 4, 2))},
+    taken=["z", "g"],
+    own=2,
+)
+_rows_backward = tuned(
+    row_backward_kernel,
+    {128: MEDIUM, 256: ((128, 16, 8, 2), (32, 32, 8, 2))},
+    taken=["w", "u"],
+    own=2,
+)
 
 
 @torch.library.custom_op("course_lib::symplectic_flash", mutates_args=())

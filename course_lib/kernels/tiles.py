@@ -6,7 +6,6 @@ processor. Entries beyond the sequence or the features are read as zero. Functio
 imported, in NumPy on the CPU; ``@no_type_check`` hides them from Python's type checkers.
 """
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, no_type_check
@@ -146,9 +145,15 @@ def add_tile(
     WIDTH: tl.constexpr,
     ROWS: tl.constexpr,
 ) -> None:
-    """Add the part of a tile inside the contiguous matrix (tokens, D), atomically."""
-    address, inside = places(target, start, tokens, D, WIDTH, ROWS)
-    tl.atomic_add(address, tile, mask=inside, sem="relaxed")
+    """Add the part of a tile inside a contiguous matrix (tokens, D), atomically.
+
+    `target` is the matrix, or a descriptor with which Hopper's copy engine adds the tile whole.
+    """
+    if isinstance(target, tl.tensor):
+        address, inside = places(target, start, tokens, D, WIDTH, ROWS)
+        tl.atomic_add(address, tile, mask=inside, sem="relaxed")
+    else:
+        target[0].atomic_add([target[1], target[2], start, 0], tile.reshape([1, 1, ROWS, WIDTH]))
 
 
 @no_type_check
@@ -170,53 +175,26 @@ def matmul(
 # Before the launch -----------------------------------------------------------------------------
 
 # (BLOCK, STEP, warps, stages): a program owns BLOCK tokens, loads STEP at a time, has 32 threads a
-# warp, and loads `stages` steps ahead. The last of each fits everywhere, and serves where no other
-# fits.
-HALF_PRECISION = (
+# warp, and loads `stages` steps ahead.
+Tile = tuple[int, int, int, int]
+Tiles = Mapping[int, Sequence[Tile]]
+# The tiles that kernels try were compiled for an H100 with Triton 3.6 and 3.7. In half precision none
+# spills registers, unless a comment says so.
+LARGE: Sequence[Tile] = (
     (128, 128, 8, 3),
     (128, 128, 8, 2),
     (128, 64, 8, 4),
     (128, 64, 8, 3),
-    (128, 64, 4, 3),
     (64, 64, 4, 3),
     (128, 64, 8, 2),
-    (64, 64, 8, 2),
-    (64, 64, 8, 3),
-    (128, 32, 8, 3),
-    (64, 64, 4, 2),
-    (128, 32, 8, 2),
-    (64, 32, 8, 2),
-    (64, 32, 8, 3),
-    (128, 16, 8, 2),
-    (64, 32, 4, 2),
-    (32, 32, 4, 2),
-    (32, 32, 8, 2),
 )
-FULL_PRECISION = ((64, 32, 8, 1), (32, 16, 8, 1), (16, 16, 8, 1))
-# float32 numbers a thread may hold before the compiler spills them: in sums and scores, or, without
-# tensor cores, in the rows that it multiplies. Both are read from what the compiler made of every
-# kernel.
-MOST_REGISTERS = 160
-MOST_IN_ROWS = 640
-# Of each kernel: tiles of scores that the compiler keeps at once, in float32, and products that a
-# step adds to sums.
-KEPT = {
-    "forward_kernel": (1, 1),
-    "query_gradient_kernel": (3, 1),
-    "key_value_gradient_kernel": (2, 2),
-    "column_kernel": (1, 0),
-    "row_kernel": (1.5, 2),
-    "column_backward_kernel": (1, 3),
-    "row_backward_kernel": (3, 2),
+MEDIUM: Sequence[Tile] = (*LARGE[2:], (64, 64, 4, 2), (128, 32, 8, 2))
+# Without tensor cores a thread holds whole rows of what it multiplies.
+FULL_PRECISION: Tiles = {
+    64: ((32, 16, 8, 1), (16, 16, 8, 1)),
+    128: ((32, 16, 8, 1), (16, 16, 8, 1)),
+    256: ((16, 16, 8, 1),),
 }
-# A tensor core multiplies this many rows, those of one warp. More warps share them.
-ROWS_OF_WARP = 16
-# Hopper's matrix product takes the rows of four warps.
-ROWS_OF_PRODUCT = 64
-# Without it operands go through registers: so many more tiles of scores, and longer steps.
-IN_TRANSIT = 2
-SHORTEST_STEP = 32
-MOST_STAGES_ADDING = 3
 # Lengths up to each of these are tuned separately.
 LENGTHS = (1024, 4096)
 # In place of a length: take the first tiles that fit, without timing.
@@ -224,135 +202,119 @@ UNTUNED = -1
 
 
 def fitting(
+    tiles: Tiles,
     dtype: torch.dtype,
     width: int,
     shared_memory: int,
     *,
     own: int,
     taken: int,
-    sums: int,
-    scores: float,
-    products: int,
     added: int = 0,
-    overlapped: int = 0,
-    hopper: bool = False,
-) -> list[tuple[int, int, int, int]]:
-    """The configurations that a processor with so many bytes of shared memory can hold.
+) -> list[Tile]:
+    """The tiles that a processor with so many bytes of shared memory can hold, or the smallest.
 
-    A program holds ``own`` tiles of BLOCK tokens and ``sums`` more in float32, to which a step adds
-    so many ``products``, and loads ``taken`` tiles of STEP tokens. It keeps so many tiles of
-    ``scores``, BLOCK times STEP, at once. Tiles ``added`` to global memory go through shared memory
-    in float32, so that neighbours in a row are added at once. Where a product is ``overlapped``,
-    scores and a taken tile are kept for one more step. ``hopper`` has asynchronous products.
+    A program holds ``own`` tiles of BLOCK tokens and loads ``taken`` tiles of STEP tokens. Tiles
+    ``added`` to global memory go through shared memory in float32.
     """
-    full = dtype == torch.float32
-    *shapes, smallest = FULL_PRECISION if full else HALF_PRECISION
-    fits = []
-    for block, step, warps, stages in shapes:
-        shared = dtype.itemsize * width * (own * block + (taken * stages + overlapped) * step)
-        shared += torch.float32.itemsize * width * added * step
-        threads = 32 * warps
-        if full:
-            # A thread computes a square of the scores, and holds the rows of both factors.
-            side = math.sqrt(block * step / threads)
-            held = 2 * side * width * (products + added) <= MOST_IN_ROWS
-        else:
-            at_once = hopper and block >= ROWS_OF_PRODUCT
-            sharing = max(1, ROWS_OF_WARP * warps // block)
-            # What is added is a product of scores in half precision.
-            kept = scores + added / 2 + overlapped + (0 if at_once else IN_TRANSIT)
-            numbers = width * (sums * block + added * step) + kept * block * step * sharing
-            # Products that share rows and a sum wait for each other.
-            waits = at_once and sharing > 1 and products > sums
-            # The addresses of many stages leave no registers for those of what is added.
-            crowded = added > 0 and stages > MOST_STAGES_ADDING
-            short = not at_once and step < SHORTEST_STEP
-            held = numbers <= MOST_REGISTERS * threads and not (waits or crowded or short)
-        if held and shared <= shared_memory:
-            fits.append((block, step, warps, stages))
-    return [*fits[:6], *fits[6:][-1:]] or [smallest]
+    given = FULL_PRECISION if dtype == torch.float32 else tiles
+    shapes = next(given[most] for most in sorted(given) if width <= most)
+
+    def shared(tile: Tile) -> int:
+        block, step, _, stages = tile
+        read = dtype.itemsize * (own * block + taken * stages * step)
+        return width * (read + torch.float32.itemsize * added * step)
+
+    return [tile for tile in shapes if shared(tile) <= shared_memory] or [min(shapes, key=shared)]
 
 
 def tuned(
     kernel: Any,
+    tiles: Tiles,
     *,
     taken: Sequence[str],
+    own: int,
     adds_to: Sequence[str] = (),
-    overlaps: bool = False,
-    **tiles: int,
+    instead: Mapping[str, Tiles] | None = None,
 ) -> Any:
-    """The kernel under an autotuner, which times what fits the device and keeps the fastest.
+    """The kernel under an autotuner, which times the tiles that fit the device.
 
-    ``taken`` names the tensors read tile by tile. A launch gives them by name: where Hopper's
-    copy engine can fetch their tiles, the kernel gets descriptors in their place. Other ``tiles``
-    go to :func:`fitting`; tensors that the kernel ``adds_to`` are set to 0 between and after the
-    trials. A kernel that ``overlaps`` is tried both ways. The choice is kept on disk, so that a
-    machine makes it once.
+    ``tiles`` are by the greatest width of features that they are for; where the launch or the
+    configuration has a flag of ``instead``, such as OVERLAP, its tiles are tried. ``taken`` names
+    the tensors read tile by tile, ``adds_to`` those added to: a launch gives them by name, and
+    where Hopper's copy engine can move their tiles, the kernel gets descriptors in their place.
+    Tensors of ``adds_to`` are set to 0 between and after the trials. A kernel that may OVERLAP is
+    tried both ways. The choice is kept on disk, so that a machine makes it once.
     """
-    scores, products = KEPT[kernel.__name__]
+    instead = instead or {}
 
     def prune(configs: Sequence[Any], _: Mapping[str, Any], **named: Any) -> list[Any]:
         like = named[taken[0]]
         device = triton.runtime.driver.active.utils.get_device_properties(like.device.index)
         capability = torch.cuda.get_device_capability(like.device)
-        # Hopper's matrix products are asynchronous.
-        hopper = capability[0] == HOPPER[0]
-        fits = [
-            fitting(
-                like.dtype,
-                named["WIDTH"],
-                device["max_shared_mem"],
-                taken=len(taken),
-                scores=scores,
-                products=products,
-                added=len(adds_to) if named.get("ONE_PASS") else 0,
-                overlapped=overlapped,
-                hopper=hopper,
-                **tiles,
-            )
-            for overlapped in (False, True)
-        ]
         rows_fit = named["D"] * like.element_size() % ENGINE_WANTS == 0
         # Without tensor cores the engine's tiles change layout, and registers spill.
         half = like.dtype != torch.float32
         engine = DESCRIPTORS and half and rows_fit and capability >= HOPPER
+        # Hopper's matrix products are asynchronous.
+        overlap = engine and capability[0] == HOPPER[0]
+
+        def fits(config: Any) -> bool:
+            flags = named | config.kwargs
+            given = next((own for flag, own in instead.items() if flags.get(flag)), tiles)
+            found = fitting(
+                given,
+                like.dtype,
+                named["WIDTH"],
+                device["max_shared_mem"],
+                own=own,
+                taken=len(taken),
+                added=len(adds_to) if flags.get("ONE_PASS") else 0,
+            )
+            return _shape(config) in found
+
         fitted = [
             config
             for config in configs
-            if _shape(config) in fits[config.kwargs.get("OVERLAP", False)]
-            and config.kwargs["DESCRIPTORS"] == engine
-            and ((engine and hopper) or not config.kwargs.get("OVERLAP"))
+            if config.kwargs["DESCRIPTORS"] == engine
+            and (overlap or not config.kwargs.get("OVERLAP"))
+            and fits(config)
         ]
         return fitted[:1] if named["size"] == UNTUNED else fitted
 
     def describe(name: str) -> Callable[[Mapping[str, Any]], Any]:
         return lambda launch: (
-            described(launch[name], launch["STEP"]) if launch["DESCRIPTORS"] else launch[name]
+            described(launch[name], launch["STEP"])
+            if launch["DESCRIPTORS"] and (name in taken or launch["ONE_PASS"])
+            else launch[name]
         )
 
+    shapes = [
+        tile for each in (tiles, *instead.values()) for given in each.values() for tile in given
+    ]
     return triton.autotune(
-        configs=_configurations(overlaps=overlaps),
+        configs=_configurations(shapes, overlaps="OVERLAP" in instead),
         key=["size", "D", "PRECISION", "CAUSAL", "SYMMETRIC", "ONE_PASS"],
         reset_to_zero=list(adds_to),
         prune_configs_by={"early_config_prune": prune},
         cache_results=True,
-    )(triton.heuristics({name: describe(name) for name in taken})(kernel))
+    )(triton.heuristics({name: describe(name) for name in (*taken, *adds_to)})(kernel))
 
 
-def _configurations(*, overlaps: bool) -> list[Any]:
-    every = dict.fromkeys([*HALF_PRECISION, *FULL_PRECISION])
+def _configurations(shapes: Sequence[Tile], *, overlaps: bool) -> list[Any]:
     kinds = [{"DESCRIPTORS": False}] if INTERPRETED else [{"DESCRIPTORS": x} for x in (True, False)]
     if overlaps:
-        kinds = [kind | {"OVERLAP": overlap} for kind in kinds for overlap in (False, True)]
-    shapes = [(32, 16, 4, 1)] if INTERPRETED else every
+        kinds = [kind | {"OVERLAP": overlap} for overlap in (False, True) for kind in kinds]
+    every = [*shapes, *(tile for given in FULL_PRECISION.values() for tile in given)]
     return [
         triton.Config({"BLOCK": block, "STEP": step} | kind, num_warps=warps, num_stages=stages)
-        for block, step, warps, stages in shapes
+        for block, step, warps, stages in (
+            [(32, 16, 4, 1)] if INTERPRETED else dict.fromkeys(every)
+        )
         for kind in (kinds[:1] if INTERPRETED else kinds)
     ]
 
 
-def _shape(config: Any) -> tuple[int, int, int, int]:
+def _shape(config: Any) -> Tile:
     return config.kwargs["BLOCK"], config.kwargs["STEP"], config.num_warps, config.num_stages
 
 

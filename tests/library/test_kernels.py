@@ -9,9 +9,10 @@ from unittest.mock import MagicMock
 
 import pytest
 import torch
-from interpreted_kernels import ON_GPU, decoding, flash, symplectic, tiles
+from interpreted_kernels import ON_GPU, add_by_descriptor, decoding, flash, symplectic, tiles
 from torch.nn import functional as F
 from triton.runtime.errors import OutOfResources
+from triton.runtime.interpreter import InterpreterBuilder
 
 from course_lib.attention import attention
 from course_lib.symplectic import SymplecticAttention, symplectic_attention
@@ -139,6 +140,8 @@ def tensor_descriptors(monkeypatch, request):
         monkeypatch.setitem(kernel.configs[0].kwargs, name="DESCRIPTORS", value=True)
         if "OVERLAP" in kernel.configs[0].kwargs:
             monkeypatch.setitem(kernel.configs[0].kwargs, "OVERLAP", request.param)
+    adds = "create_descriptor_reduce"
+    monkeypatch.setattr(InterpreterBuilder, adds, add_by_descriptor, raising=False)
     read = []
     describe = tiles.described
     monkeypatch.setattr(
@@ -533,9 +536,10 @@ decoding = importlib.import_module("course_lib.kernels.flash_decoding")
 
 BLOCK, STEP, D = 64, 32, 64
 half, full = MockTensor(torch.float16), MockTensor(torch.float32)
-taken = half
+taken, added = half, full
 if descriptors:
-    taken = TensorDescriptor.from_tensor(torch.empty(2, 2, STEP, D).half(), [1, 1, STEP, D])
+    x = torch.empty(2, 2, STEP, D)
+    taken, added = (TensorDescriptor.from_tensor(y, [1, 1, STEP, D]) for y in (x.half(), x))
 
 def named(of, *names):
     return dict.fromkeys(names, of)
@@ -560,7 +564,7 @@ launches = [
      dict(back, **named(taken, "key", "value"), **named(half, "query", "gradient"),
           query_gradient=half)),
     (flash.key_value_gradient_kernel,
-     dict(back, **named(taken, "query", "gradient"), query_gradient=full, ONE_PASS=descriptors,
+     dict(back, **named(taken, "query", "gradient"), query_gradient=added, ONE_PASS=descriptors,
           **named(half, "key", "value", "key_gradient", "value_gradient"))),
     (decoding.part_kernel,
      dict(shared | strides, **named(half, "query", "key", "value"), scale=0.5, kv_heads=2,
@@ -582,7 +586,8 @@ launches = [
 for kernel, launch in launches:
     code = kernel.warmup(**launch, grid=(1,)).asm
     assert code["cubin"]
-    print(kernel.__name__, "wgmma" in code["ptx"], "cp.async.bulk.tensor" in code["ptx"])
+    parts = "wgmma", "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor"
+    print(kernel.__name__, *(part in code["ptx"] for part in parts))
 """
 
 
@@ -596,11 +601,12 @@ def test_the_kernels_compile_for_ampere_and_hopper(tmp_path, capability, descrip
     assert result.returncode == 0, result.stderr
     lines = [line.split() for line in result.stdout.splitlines()]
     assert len(lines) == 10
-    for name, tensor_cores, copy_engine in lines:
+    for name, tensor_cores, copy_engine, adding in lines:
         # A tile of one query for each head has too few rows for wgmma.
         multiplies = name not in {"delta_kernel", "part_kernel", "merge_kernel"}
         assert (tensor_cores == "True") == (multiplies and capability == 90), name
         assert (copy_engine == "True") == (multiplies and descriptors), name
+        assert (adding == "True") == (descriptors and name == "key_value_gradient_kernel"), name
 
 
 # Where the kernels cannot run ------------------------------------------------------------------
@@ -749,12 +755,8 @@ def test_one_query_to_a_long_cache_is_that_of_float64(keys):
     assert distance(found, exact_attention(query.double(), key, value, causal=False)) < 2e-3
 
 
-def test_every_device_has_a_configuration_that_fits():
-    for dtype in [torch.float16, torch.float32]:
-        for width in [16, 64, 128, 256]:
-            for shared_memory in [101376, 166912, 232448]:
-                heaviest = {"own": 2, "taken": 2, "sums": 2, "scores": 3, "products": 3}
-                shapes = tiles.fitting(dtype, width, shared_memory, **heaviest)
-                assert 1 <= len(set(shapes)) == len(shapes) <= 7
-                for block, step, _, stages in shapes:
-                    assert dtype.itemsize * width * 2 * (block + stages * step) <= shared_memory
+def test_every_device_has_tiles_that_fit():
+    big, small = (128, 64, 8, 2), (32, 32, 8, 2)
+    fitting = partial(tiles.fitting, {128: (big, small)}, torch.float16, own=2, taken=2)
+    assert fitting(128, 232448) == [big, small]
+    assert fitting(128, 101376) == fitting(128, 1) == [small]
