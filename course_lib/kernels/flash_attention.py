@@ -431,7 +431,8 @@ def key_value_gradient_kernel(
         low, high = (cut, queries) if whole else (begin, cut)
         # One loop over the queries of all heads that share our keys: of two nested ones the
         # compiler keeps more than the registers hold.
-        steps = tl.cdiv(tl.maximum(high - low, 0), STEP)
+        # Without a mask never 0, or the assembler would run the products one by one.
+        steps = tl.maximum(tl.cdiv(high - low, STEP), 0 if CAUSAL else 1)
         for step in tl.range(0, SHARE * steps):
             each = head * SHARE + (step // steps if SHARE > 1 else 0)
             first = low + (step % steps if SHARE > 1 else step) * STEP
@@ -448,7 +449,9 @@ def key_value_gradient_kernel(
                 column = start + tl.arange(0, BLOCK)
                 visible = column[:, None] <= row[None, :] + ahead
                 score = tl.where(visible, score, float("-inf"))
-            weight = tl.exp2(score * (scale * LOG2_E) - level[None, :])
+            power = score * (scale * LOG2_E) - level[None, :]
+            # A key past the end scores 0, and would overflow where all others score far less.
+            weight = tl.exp2(tl.minimum(power, 0.0) if whole else power)
             value_total = matmul(weight, g, value_total, PRECISION)
             change = weight * (matmul(v, g.T, blank, PRECISION) - mean[None, :])
             key_total = matmul(change, q, key_total, PRECISION)
@@ -484,21 +487,21 @@ _key_value_gradient = tuned(
     key_value_gradient_kernel,
     {
         64: ((128, 64, 8, 3), (128, 64, 8, 2)),
-        128: ((64, 64, 8, 2), (64, 32, 8, 2)),
-        256: ((64, 32, 8, 2), (32, 32, 8, 2)),
+        128: ((64, 64, 8, 3), (64, 64, 8, 2), (64, 32, 8, 2)),
+        256: ((64, 32, 8, 2), (32, 32, 8, 2)),  # The first spills up to 72 bytes.
     },
     taken=["query", "gradient"],
     own=2,
     adds_to=["query_gradient"],
     instead={
         "ONE_PASS": {
-            64: (*LARGE[2:4], *((64, 64, 8, 3), (64, 64, 8, 2), (128, 32, 8, 2))),
+            64: (*LARGE[2:4], *((64, 64, 4, 3), (64, 64, 4, 2), (128, 32, 8, 2))),
             128: (
                 *((64, 64, 8, 3), (64, 64, 8, 2), (128, 32, 8, 3), (128, 32, 8, 2)),
-                *((64, 32, 8, 2), (32, 16, 8, 2)),
+                *((64, 32, 8, 3), (64, 32, 8, 2), (32, 16, 8, 2)),
             ),
-            # The first spills, causal, up to 184 bytes; the other is too narrow for wgmma.
-            256: ((64, 32, 8, 2), (32, 32, 8, 2)),
+            # The first spills up to 192 bytes; the others are too narrow for wgmma.
+            256: ((64, 32, 8, 2), (32, 32, 8, 3), (32, 32, 8, 2)),
         }
     },
 )

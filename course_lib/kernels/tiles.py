@@ -178,8 +178,8 @@ def matmul(
 # warp, and loads `stages` steps ahead.
 Tile = tuple[int, int, int, int]
 Tiles = Mapping[int, Sequence[Tile]]
-# The tiles that kernels try were compiled for an H100 with Triton 3.6 and 3.7. In half precision
-# none spills registers, unless a comment says so.
+# The tiles that kernels try were compiled for an H100 with Triton 3.6 and 3.7. With descriptors, so
+# in half precision, none spills registers, unless a comment says so.
 LARGE: Sequence[Tile] = (
     (128, 128, 8, 3),
     (128, 128, 8, 2),

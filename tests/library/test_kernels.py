@@ -260,6 +260,13 @@ def test_scores_of_ten_thousand_leave_everything_finite(dtype, causal):
     assert all(x.isfinite().all() for x in found)
 
 
+def test_keys_past_the_end_do_not_overflow_where_all_scores_are_low():
+    query, key = 2 + random(1, 1, 20, 16), random(1, 1, 53, 16) - 2
+    inputs = [x.half() for x in (query, key, random(1, 1, 53, 16))]
+    found = differentiate(flash_attention, inputs, random(1, 1, 20, 16))
+    assert all(x.isfinite().all() for x in found)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("poisoned")
 def test_every_element_of_every_result_is_written():
@@ -295,7 +302,11 @@ def test_tensor_descriptors_read_the_same_tiles(tensor_descriptors):
         query, key, value = (random(2, heads, tokens, 20) for heads, tokens in sizes)
         assert max(attention_errors(query, key, value, causal=causal)) < 1e-5
     assert max(symplectic_errors(random(2, 37, 8), random(8, 8))) < 1e-5
+    query, key, value = (random(1, 1, tokens, 16).half() for tokens in (37, 53, 53))
+    assert max(attention_errors(query, key, value)) < 2e-3
     assert {type(x) for x in tensor_descriptors} == {tiles.TensorDescriptor}
+    # Gradients of queries are added up in single precision, by a descriptor of their own.
+    assert {x.base.dtype for x in tensor_descriptors[-5:]} == {torch.float16, torch.float32}
 
 
 def test_heads_that_start_together_miss_no_tile(monkeypatch):
@@ -339,6 +350,7 @@ def test_the_kernel_runs_where_it_is_asked_for_and_two_passes_for_the_same_bits(
         differentiate(partial(attention, backend="triton"), [x, x, x], x)
         counts.append([launch.__getitem__.call_count for launch in launches.values()])
     assert counts == [[1, 0], [2, 1]]
+    assert flash._key_value_gradient.reset_to_zero == ["query_gradient"]
 
 
 # One query -------------------------------------------------------------------------------------
@@ -759,4 +771,6 @@ def test_every_device_has_tiles_that_fit():
     big, small = (128, 64, 8, 2), (32, 32, 8, 2)
     fitting = partial(tiles.fitting, {128: (big, small)}, torch.float16, own=2, taken=2)
     assert fitting(128, 232448) == [big, small]
-    assert fitting(128, 101376) == fitting(128, 1) == [small]
+    assert fitting(128, 101376) == fitting(128, 1) == fitting(128, 150000, added=1) == [small]
+    in_full = tiles.fitting({128: [big]}, torch.float32, 128, 232448, own=2, taken=2)
+    assert big not in in_full
