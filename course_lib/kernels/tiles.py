@@ -258,11 +258,10 @@ def tuned(
         # Hopper's matrix products are asynchronous.
         overlap = engine and capability[0] == HOPPER[0]
 
-        def fits(config: Any) -> bool:
+        def tried(config: Any) -> list[Tile]:
             flags = named | config.kwargs
-            given = next((own for flag, own in instead.items() if flags.get(flag)), tiles)
-            found = fitting(
-                given,
+            return fitting(
+                next((others for flag, others in instead.items() if flags.get(flag)), tiles),
                 like.dtype,
                 named["WIDTH"],
                 device["max_shared_mem"],
@@ -270,16 +269,17 @@ def tuned(
                 taken=len(taken),
                 added=len(adds_to) if flags.get("ONE_PASS") else 0,
             )
-            return _shape(config) in found
 
         fitted = [
             config
             for config in configs
             if config.kwargs["DESCRIPTORS"] == engine
             and (overlap or not config.kwargs.get("OVERLAP"))
-            and fits(config)
+            and _shape(config) in tried(config)
         ]
-        return fitted[:1] if named["size"] == UNTUNED else fitted
+        if named["size"] == UNTUNED:
+            return [min(fitted, key=lambda config: tried(config).index(_shape(config)))]
+        return fitted
 
     def describe(name: str) -> Callable[[Mapping[str, Any]], Any]:
         return lambda launch: (
