@@ -296,7 +296,7 @@ def summary(row: Row) -> str:
 
 
 def compile_all() -> None:
-    """Compile on all cores whatever the tuner may choose, and launch none of it."""
+    """Compile on all cores whatever the tuner may choose; only kernels without a choice run."""
 
     def compile_each(tuner: Any, *args: Any, warmup: bool, **launch: Any) -> None:  # noqa: ARG001
         tuner.warmup(*args, **launch)

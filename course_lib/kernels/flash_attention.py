@@ -429,9 +429,9 @@ def key_value_gradient_kernel(
     gradient_size = tl.cast(queries, tl.int64) * D
     for whole in tl.static_range(0 if CAUSAL else 1, 2):
         low, high = (cut, queries) if whole else (begin, cut)
-        # One loop over the queries of all heads that share our keys: of two nested ones the
-        # compiler keeps more than the registers hold.
-        # Without a mask never 0, or the assembler would run the products one by one.
+        # One loop passes over the queries of all heads that share our keys: two nested loops need
+        # more registers than there are. Without a mask it always has a step: where a loop may have
+        # none, the assembler runs the matrix products one by one.
         steps = tl.maximum(tl.cdiv(high - low, STEP), 0 if CAUSAL else 1)
         for step in tl.range(0, SHARE * steps):
             each = head * SHARE + (step // steps if SHARE > 1 else 0)

@@ -243,7 +243,7 @@ def test_upstream_gradients_may_have_any_strides():
         (symplectic_flash, [random(2, 2, 20, 16), random(16, 16)]),
     ):
         for lay in (*LAYOUTS, lambda x: x[:1, :1, :1, :1].expand(x.shape)):
-            upstream = lay(random(2, 2, 20, 16))[:, :, :20]
+            upstream = lay(random(2, 2, 20, 16))
             found = differentiate(kernel, inputs, upstream)
             true = differentiate(kernel, inputs, upstream.contiguous())
             for one, other in zip(found[1:], true[1:], strict=True):
