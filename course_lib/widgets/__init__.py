@@ -9,7 +9,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-CLASS = re.compile(r"^class (\w+)\((?:Model)?Widget\):", re.MULTILINE)
+CLASS = re.compile(r"^class (\w+)\(\w*Widget\):", re.MULTILINE)
 MODULES = {"Widget": "kit.base"} | {
     found[1]: f"{path.parent.name}.{path.stem}"
     for path in sorted(Path(__file__).parent.glob("*/*.py"))

@@ -15,8 +15,8 @@ import { playAtOnce } from "../kit/play.js";
 import { weightTable } from "../kit/table.js";
 import { number, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
-import { clamp, upTo } from "../maths/numerics.js";
-import { headRows, largestChange, largestFirst } from "../maths/weights.js";
+import { clamp, ranking, upTo } from "../maths/numerics.js";
+import { headRows, largestChange } from "../maths/weights.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { film, guesses, guessesAt, advance as play, weights } from "./film.js";
 import { beginReading, reading, readOn, stopReading } from "./reading.js";
@@ -220,7 +220,11 @@ function topKeys({ tokens, keys, layer, head, pointed, row, expected }) {
     caption: `Layer ${layer + 1}, head ${head + 1}: ${placed(tokens, pointed.query)} looks at`,
     heading: "key",
     columns: ["place", "weight"],
-    rows: row ? largestFirst(row, expected ? TOP_BESIDE_GUESSES : TOP).map(line) : [],
+    rows: row
+      ? ranking(row)
+          .slice(0, expected ? TOP_BESIDE_GUESSES : TOP)
+          .map(line)
+      : [],
   });
 }
 
@@ -392,7 +396,7 @@ const how = ({ counts, expected }) =>
 function words({ tokens, keys, pointed: { query }, row, expected }) {
   const name = `query ${placed(tokens, query)} of ${tokens.length}`;
   if (!row) return `${name}: nothing to look at`;
-  const [best] = largestFirst(row, 1);
+  const [best] = ranking(row);
   const next = expected ? `; guesses ${visible(expected[query][0].name)} to come next` : "";
   return `${name}: looks most at ${placed(keys, best)}, weight ${number(row[best], 3)}${next}`;
 }

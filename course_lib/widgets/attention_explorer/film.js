@@ -4,8 +4,7 @@ import { bytesOf, decodeArray } from "../kit/array.js";
 import { button, slider } from "../kit/controls.js";
 import { every, playButton } from "../kit/play.js";
 import { number } from "../kit/text.js";
-import { clamp, upTo } from "../maths/numerics.js";
-import { largestFirst } from "../maths/weights.js";
+import { clamp, ranking, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 const [LEVELS, FOREMOST] = [255, 3];
@@ -55,7 +54,7 @@ export const guesses = {
     const size = shape[shape.length - 1];
     const at = (row, others) => {
       const given = values.subarray(row * size, (row + 1) * size);
-      const ids = [...largestFirst(given, FOREMOST), ...others];
+      const ids = [...ranking(given).slice(0, FOREMOST), ...others];
       return ids.map((id) => ({ id, probability: given[id] }));
     };
     return { count: size && values.length / size, at };

@@ -2,8 +2,7 @@
 
 import { textWidth } from "../kit/lettering.js";
 import { number, visible } from "../kit/text.js";
-import { upTo } from "../maths/numerics.js";
-import { largestFirst } from "../maths/weights.js";
+import { ranking, upTo } from "../maths/numerics.js";
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 /** How wide the link of a whole weight is. */
@@ -99,7 +98,7 @@ const percent = (share) => `${number(100 * share, 0)}\u00a0%`;
 export function answer({ expected, rivals, tokens, keys, heard, pointed: { query } }) {
   if (query < tokens.length - 1) return "";
   const [guess] = expected[query];
-  const most = heard.map((row) => row && keys[largestFirst(row, 1)[0]]);
+  const most = heard.map((row) => row && keys[ranking(row)[0]]);
   const told = expected[query].filter(({ name }) => rivals.includes(name) && name !== guess.name);
   const parts = told.map(({ name, probability }) => {
     const looking = most.flatMap((found, head) => (found === name ? [head + 1] : []));

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from course_lib.basis import CrossAttentionField, random_rods
 from course_lib.support.checks import check_size
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.packed_weights import pack, with_weights
-from course_lib.widgets.kit.traits import Array, Choice, Data, Index, Number, Switch, brief
+from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
+from course_lib.widgets.kit.traits import Array, Choice, Index, Number, Switch, brief
 
 MEASURED = 2  # numbers at a sensor: log k and f
 FEWEST_BITS, DATA_BYTES = 6, 33_500
@@ -66,7 +65,7 @@ class Curve(Array):
         return steps.astype(np.float32) / STEPS
 
 
-class BasisExplorer(Widget):
+class BasisExplorer(WeightsWidget):
     r"""Nodes under the hand, or a rod drawn by hand: $u(x) = \sum_i \alpha_i(x)\,y_i$ either way.
 
     In the ``mode`` ``"nodes"`` the reader moves ``points``, ``(2 to 16, 2)``, nodes in [0, 1], both
@@ -88,8 +87,6 @@ class BasisExplorer(Widget):
     ``load``, ``head``. Raises ``TypeError`` and ``ValueError`` for what cannot be drawn.
     """
 
-    facts = Data()
-    weights = Data()
     mode = Choice("nodes", "rod", default="nodes")
     points = Array(
         *("node", "xy=2"),
@@ -112,11 +109,6 @@ class BasisExplorer(Widget):
         packed = pack(field, most_bytes=DATA_BYTES, fewest_bits=FEWEST_BITS)
         self.set_trait("weights", packed)
         super().__init__(**given)
-
-    @property
-    def bits(self) -> int:
-        """How many bits a parameter has on its way to the page."""
-        return self.weights["bits"]
 
     @property
     def field(self) -> CrossAttentionField:

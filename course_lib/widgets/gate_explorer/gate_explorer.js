@@ -3,9 +3,8 @@ import { button, fold, select, series, slider, swatch, toggle } from "../kit/con
 import { playAtOnce, prefersStillness } from "../kit/play.js";
 import { isStale, number, spelled, typingLine, unknownLetters, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
-import { clamp, upTo } from "../maths/numerics.js";
+import { clamp, ranking, upTo } from "../maths/numerics.js";
 import {
-  descending,
   equation,
   exchange,
   halfLife,
@@ -115,7 +114,7 @@ function derive(now, ui) {
   const letter = clamp(now.letter, 0, letters.length - 1);
   const standing = ui.memo("standing", [course], () => standings(course, kind));
   const values = standing[order] ?? steps[letter][quantity];
-  const sorted = ui.memo("sorted", [values], () => descending(values));
+  const sorted = ui.memo("sorted", [values], () => ranking(values));
 
   const at = clamp(hovered?.letter ?? letter, 0, letters.length - 1);
   const unit = hovered?.unit ?? now.unit;

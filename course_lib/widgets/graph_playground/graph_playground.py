@@ -9,8 +9,7 @@ from typing import Any
 
 from course_lib.models.molecules import ATOM_FEATURES, ELEMENTS, BondConv, Molecule, MoleculeNetwork
 from course_lib.widgets.graph_playground.drawings import Drawing
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.packed_weights import pack, with_weights
+from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
 from course_lib.widgets.kit.traits import Choice, Data, Index, Integer, Switch, brief
 
 MOST_MOLECULES = 8
@@ -19,7 +18,7 @@ FEWEST_BITS = 8
 DATA_BYTES = 21_600  # of molecules and weights together, so that the page stays below 60 kB
 
 
-class GraphPlayground(Widget):
+class GraphPlayground(WeightsWidget):
     r"""A molecule, or a graph of one's own, on which messages travel along the bonds.
 
     ``molecules`` are up to eight of :class:`course_lib.models.molecules.Molecule`, of at most 24
@@ -53,8 +52,6 @@ class GraphPlayground(Widget):
     """
 
     molecules = Data()
-    facts = Data()
-    weights = Data()
     drawing = Drawing(default=lambda self: self.molecules[0]["drawing"])
     layer = Choice("sum", "normalized", "attention", default="sum")
     rounds = Integer(0, MOST_ROUNDS, default=1)
@@ -103,11 +100,6 @@ class GraphPlayground(Widget):
         packed = network and pack(network, most_bytes=left, fewest_bits=FEWEST_BITS)
         self.set_trait("weights", packed)
         super().__init__(**given)
-
-    @property
-    def bits(self) -> int | None:
-        """How many bits a parameter has on its way to the page."""
-        return self.weights and self.weights["bits"]
 
     @property
     def network(self) -> MoleculeNetwork | None:

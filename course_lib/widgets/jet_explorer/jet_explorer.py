@@ -18,8 +18,7 @@ from course_lib.jets import (
     invariant_mass,
 )
 from course_lib.models.tagging import jet_inputs, logits_of
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.packed_weights import pack, with_weights
+from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
 from course_lib.widgets.kit.traits import Array, Data, Index, Integer, Several, Switch, finite_array
 
 MOST_JETS = 15
@@ -35,7 +34,7 @@ LANDMARKS = {"W": 80.37, "H": 125.20, "top": 172.57}
 COLUMNS = ("pt", "eta", "phi", "d0", "dz")
 
 
-class JetExplorer(Widget):
+class JetExplorer(WeightsWidget):
     r"""A jet, particle by particle, and what a trained Particle Transformer takes it for.
 
     ``model`` is a :class:`course_lib.jets.ParticleTransformer` with a logit for each of
@@ -60,9 +59,7 @@ class JetExplorer(Widget):
     it cannot draw. Source: Qu, Li and Qian (2022), eqs. 3 to 7.
     """
 
-    facts = Data()
     jets = Data()
-    weights = Data()
     jet = Index(of=lambda self: len(self.jets))
     kept = Integer(1, lambda self: self._size(), default=lambda self: self._size())
     gone = Several(
@@ -82,11 +79,6 @@ class JetExplorer(Widget):
         shown = jets if len(jets) <= MOST_JETS else jets[right_and_wrong(self.network, jets)]
         self.set_trait("jets", [_entry(shown[i : i + 1]) for i in range(len(shown))])
         super().__init__(**given)
-
-    @property
-    def bits(self) -> int:
-        """How many bits a parameter has on its way to the page."""
-        return self.weights["bits"]
 
     @property
     def network(self) -> ParticleTransformer:

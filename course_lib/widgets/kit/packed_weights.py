@@ -106,6 +106,22 @@ def _rows(parameter: Tensor) -> tuple[int, int]:
     return rows, parameter.numel() // rows
 
 
+class WeightsWidget(Widget):
+    """A widget whose page computes with trained weights.
+
+    ``facts`` are what has to be known of the network besides its ``weights``, which :func:`pack`
+    made; both are ``None`` in a figure that is shown without its network.
+    """
+
+    facts = Data()
+    weights = Data()
+
+    @property
+    def bits(self) -> int | None:
+        """How many bits a parameter has on its way to the page."""
+        return self.weights and self.weights["bits"]
+
+
 # Transformers -----------------------------------------------------------------------------------
 
 
@@ -200,7 +216,7 @@ def _a_character_for_each_id(widget: Any, alphabet: str) -> str:
     return alphabet
 
 
-class ModelWidget(Widget):
+class ModelWidget(WeightsWidget):
     """A widget whose page runs a trained transformer.
 
     A subclass sets its ``_limits``, its ``model``, made of the weights that travel, and the
@@ -210,7 +226,6 @@ class ModelWidget(Widget):
     _limits: ClassVar[Limits]
     _stack: ClassVar[str] = ""
 
-    facts = Data()
     alphabet = Text(
         shortest=1,
         longest=math.inf,
@@ -230,11 +245,6 @@ class ModelWidget(Widget):
         self._original = {name: state[name].detach().clone() for name in shapes}
         self.set_trait("facts", facts)
         super().__init__(alphabet=alphabet, **given)
-
-    @property
-    def bits(self) -> int:
-        """How many bits a parameter has on its way to the page."""
-        return self.weights["bits"]
 
     def _packed(self) -> dict[str, Any]:
         limits = self._limits

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from course_lib.autoencoder import VAE, kl_to_standard_normal
 from course_lib.models.typefaces import LETTERS, LEVELS, SIZE, AlphabetDecoder, Typefaces, packed
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.packed_weights import pack, unpack, with_weights
+from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, unpack, with_weights
 from course_lib.widgets.kit.traits import Array, Choice, Data, Index, Number, Switch, Text
 from course_lib.widgets.latent_explorer.typeface_map import (
     KINDS,
@@ -39,7 +38,7 @@ FARTHEST = 1000  # that a coordinate of a code may lie from the middle
 MOST_AXES = 4
 
 
-class LatentExplorer(Widget):
+class LatentExplorer(WeightsWidget):
     r"""A VAE's map of typefaces; at any point of it the decoder draws all 26 letters, in the page.
 
     ``vae`` has an :class:`course_lib.models.typefaces.AlphabetDecoder`, as that of
@@ -67,10 +66,8 @@ class LatentExplorer(Widget):
     Metz and Chintala (2016), sections 6.1 and 6.3.2, for walks and arithmetic.
     """
 
-    facts = Data()
     faces = Data()
     families = Data()
-    weights = Data()
     z = Array(
         lambda self: (f"code={self.facts['d_z']}",),
         within=FARTHEST,
@@ -135,11 +132,6 @@ class LatentExplorer(Widget):
             pack(decoder, most_bytes=left, fewest_bits=FEWEST_BITS, most_bits=WEIGHT_BITS),
         )
         super().__init__(**given)
-
-    @property
-    def bits(self) -> int:
-        """How many bits a weight has on its way to the page."""
-        return self.weights["bits"]
 
     @property
     def decoder(self) -> AlphabetDecoder:

@@ -1,6 +1,6 @@
 import { atomFeatures, without } from "./molecule.js";
 import { upTo } from "./numerics.js";
-import { packedRows } from "./transformer.js";
+import { partsOf } from "./transformer.js";
 
 const ORDERS = 4;
 const ATOMS = 10; // by which course_lib.models.molecules divides the sum over atoms
@@ -11,22 +11,16 @@ const ATOMS = 10; // by which course_lib.models.molecules divides the sum over a
  * @param {any} packed
  */
 export function unpackNetwork({ features, d, layers, ...unit }, packed) {
-  const row = packedRows(packed);
-  const linear = (rows, columns) => {
-    const weight = new Float64Array(rows * columns);
-    for (const i of upTo(rows)) weight.set(row(columns), i * columns);
-    return weight;
-  };
-  const map = (rows, columns) => ({ weight: linear(rows, columns), bias: row(rows) });
+  const { matrix, linear } = partsOf(packed);
   return {
     ...unit,
-    embed: map(d, features),
+    embed: linear(d, features),
     layers: upTo(layers).map(() => ({
-      own: map(d, d),
-      neighbours: map(d, d),
-      bond: linear(d, ORDERS),
+      own: linear(d, d),
+      neighbours: linear(d, d),
+      bond: matrix(d, ORDERS),
     })),
-    readout: [map(d, 2 * d), map(1, d)],
+    readout: [linear(d, 2 * d), linear(1, d)],
   };
 }
 

@@ -47,10 +47,10 @@ export const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 
 /**
  * The places of numbers by size, that of the largest first; of equals, the earlier first.
- * @param {number[]} values
+ * @param {ArrayLike<number>} values
  */
 export const ranking = (values) =>
-  values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);
+  upTo(values.length).sort((a, b) => values[b] - values[a] || a - b);
 
 /**
  * Whether two lists hold the same things.

@@ -148,14 +148,6 @@ export function halfLife(share) {
   return Math.LN2 / Math.abs(Math.log(share));
 }
 
-/**
- * The places of the values, largest first; of equals, the earlier first.
- * @param {number[]} values
- */
-export function descending(values) {
-  return values.map((_, u) => u).sort((u, v) => values[v] - values[u] || u - v);
-}
-
 const negative = (value) => number(value).startsWith("−");
 const plus = (a, b) => `${number(a)} ${negative(b) ? "−" : "+"} ${number(b).replace("−", "")}`;
 const factor = (value) => (negative(value) ? `(${number(value)})` : number(value));

@@ -22,16 +22,6 @@ export function masked(weights, query) {
 }
 
 /**
- * The places of the largest weights, largest first; of equals, the earlier first.
- * @param {ArrayLike<number>} weights
- * @param {number} count
- */
-export function largestFirst(weights, count) {
-  const order = upTo(weights.length);
-  return order.sort((a, b) => weights[b] - weights[a] || a - b).slice(0, count);
-}
-
-/**
  * Where one array of weights differs most from another of its shape: at which layer, head, query
  * and key, at which step, and the two weights there.
  * @param {{ shape: number[], values: Float32Array }} before (steps,) layers, heads, queries, keys

@@ -19,8 +19,7 @@ from course_lib.light_curves import (
 )
 from course_lib.light_curves.sampling import check_dates
 from course_lib.models.stars import FASTEST
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.packed_weights import pack, with_weights
+from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
 from course_lib.widgets.kit.traits import (
     Array,
     Choice,
@@ -54,7 +53,7 @@ def _some_left(widget: StarExplorer, hidden: list[int]) -> list[int]:
     return sorted(set(hidden))
 
 
-class StarExplorer(Widget):
+class StarExplorer(WeightsWidget):
     r"""A star night for night, folded at a period in the reader's hand, with nights to hide.
 
     ``stars`` are up to 16 of :class:`~course_lib.widgets.star_explorer.watched_stars.WatchedStars`,
@@ -105,8 +104,6 @@ class StarExplorer(Widget):
             "oversampling": OVERSAMPLING,
         }
     )
-    facts = Data()
-    weights = Data()
     clock = Choice(*CLOCKS, default="days", read_only=True)
     star = Index(of=lambda self: len(self.names))
     period = Number(SHORTEST, LONGEST, default=START)
@@ -133,11 +130,6 @@ class StarExplorer(Widget):
         bits = {"fewest_bits": FEWEST_BITS, "most_bits": MOST_BITS}
         self.set_trait("weights", astromer and pack(astromer, most_bytes=left, **bits))
         super().__init__(**given)
-
-    @property
-    def bits(self) -> int | None:
-        """How many bits a parameter has on its way to the page."""
-        return self.weights and self.weights["bits"]
 
     @property
     def astromer(self) -> Astromer | None:
