@@ -1,10 +1,13 @@
 """Downloads: each lecture as a notebook that runs on its own, and the library.
 
-The first cell of a downloaded notebook says how to install the library; speaker notes are left out.
-The library is a wheel.
+The first cell of a downloaded notebook says how to install the library. Numbers in its prose are
+filled in, since a notebook alone does not know the role ``glue``; speaker notes are left out. The
+library is a wheel.
 """
 
+import ast
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,9 @@ from course_lib.support.listings import REPOSITORY
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of all files in the wheel, so that equal files give equal bytes."""
 
+
+GLUED = re.compile(r"\{glue:text\}`([^`]+)`")
+"""A number in prose that a cell computes."""
 
 NO_REPOSITORY = {"", "https://github.com/executablebooks/jupyter-book"}
 """The repository that Jupyter Book assumes for a book that names none."""
@@ -60,18 +66,37 @@ def without_notes(notebook: dict[str, Any]) -> dict[str, Any]:
     return notebook | {"cells": cells}
 
 
+def with_numbers(notebook: dict[str, Any], numbers: dict[str, str]) -> dict[str, Any]:
+    """A notebook whose prose has its numbers, by name, instead of roles that stand for them."""
+
+    def filled(cell: dict[str, Any]) -> dict[str, Any]:
+        lines = [GLUED.sub(lambda role: numbers[role[1]], line) for line in cell["source"]]
+        return cell | {"source": lines}
+
+    cells = [
+        filled(cell) if cell["cell_type"] == "markdown" else cell for cell in notebook["cells"]
+    ]
+    return notebook | {"cells": cells}
+
+
+def numbers_of(app: Sphinx, docname: str) -> dict[str, str]:
+    """The numbers that the prose of a page names, as the book shows them."""
+    kept = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.glue.json"
+    glued = json.loads(kept.read_text(encoding="utf-8"))
+    return {name: ast.literal_eval(one["data"]["text/plain"]) for name, one in glued.items()}
+
+
 def on_its_own(notebook: dict[str, Any], site: str) -> dict[str, Any]:
     """A notebook for download: no notes, and a first cell that says how to install the library.
 
     ``site`` is the address of the book; if it is empty, the wheel is beside the notebook.
     """
     place = f"{site.rstrip('/')}/_static/{wheel_name()}" if site else f"./{wheel_name()}"
+    library = f'"course_lib[lectures] @ {place}"' if site else f'"{place}[lectures]"'
+    saved = "" if site else "save the library from the menu in which you found it, "
     source = (
-        "To run this notebook on its own, install the library of the course: "
-        f'`%pip install "course_lib[lectures] @ {place}"`.'
-        if site
-        else "To run this notebook on its own, save the library from the menu in which you found "
-        f'it, and install it: `%pip install "{place}[lectures]"`.'
+        f"To run this notebook on its own, {saved}install the library of the course, then reload "
+        f"the page: `%pip install {library} jupyterlab_myst`."
     )
     first = {"cell_type": "markdown", "id": "install", "metadata": {}, "source": [source]}
     kept = without_notes(notebook)
@@ -107,7 +132,8 @@ def write_downloads(app: Sphinx, fault: Exception | None) -> None:
         source = Path(app.srcdir) / "lectures" / copy.name
         if source.is_file():
             notebook = json.loads(source.read_text(encoding="utf-8"))
-            taken = on_its_own(notebook, app.config.html_baseurl)
+            numbers = numbers_of(app, f"lectures/{source.stem}")
+            taken = on_its_own(with_numbers(notebook, numbers), app.config.html_baseurl)
             copy.write_text(json.dumps(taken, ensure_ascii=False, indent=1), encoding="utf-8")
 
 

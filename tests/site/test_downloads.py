@@ -67,6 +67,16 @@ def test_a_downloaded_notebook_has_one_line_to_install_and_no_notes():
         assert cells == without
 
 
+def test_numbers_in_the_prose_of_a_download_are_filled_in():
+    prose = {
+        "cell_type": "markdown",
+        "source": ["It keeps {glue:text}`first` of {glue:text}`b`.\n"],
+    }
+    code = {"cell_type": "code", "source": ["'{glue:text}`first`'"]}
+    taken = downloads.with_numbers({"cells": [prose, code]}, {"first": "3.2\xa0%", "b": "9"})
+    assert taken["cells"] == [prose | {"source": ["It keeps 3.2\xa0% of 9.\n"]}, code]
+
+
 def test_with_a_repository_binder_colab_and_a_hub_that_is_named_have_buttons():
     hub = {"jupyterhub_url": "https://hub.example", "thebe": ""}
     options = {"repository_url": "https://github.com/a/course", "launch_buttons": hub}
