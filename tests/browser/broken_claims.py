@@ -28,7 +28,7 @@ Case = SimpleNamespace
 PLACES = {"order", "cut", "edges", "from", "text"}
 
 
-def residual(claim: str, case: dict[str, Any], bend: float) -> float:
+def error_of(claim: str, case: dict[str, Any], bend: float) -> float:
     given = {n: torch.tensor(v).long() if n in PLACES else tensor(v) for n, v in case.items()}
     if "edges" in given:
         given["edges"] = given["edges"].reshape(-1, 2).T

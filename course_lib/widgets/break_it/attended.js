@@ -2,56 +2,48 @@
 
 import { upTo } from "../maths/numerics.js";
 import { attend } from "../maths/transformer.js";
-import { cells, dots, line } from "./pictures.js";
-import { apart, vectors } from "./telling.js";
-import { orderOf, table } from "./trials.js";
+import { instead, ordered, orderOf, table, written } from "./cases.js";
+import { cells, crossing } from "./pictures.js";
 
-/**
- * What each token gets from the first `seen(i)` tokens, and where it looked.
- * @param {number[][]} x
- * @param {(i: number) => number} seen
- */
-export function attended(x, seen = (_) => x.length) {
-  const answers = x.map((token, i) => attend(token, x.slice(0, seen(i)), x.slice(0, seen(i)), 1));
-  return {
-    output: answers.map(({ blended }) => Array.from(blended)),
-    weights: answers.map(({ weights: [row] }) => upTo(x.length).map((j) => row[j] ?? 0)),
-  };
-}
-
-/** What a token sees under the causal mask. */
+/** What a token sees: all, or under the causal mask those up to it. */
+const all = (_, count) => count;
 export const past = (i) => i + 1;
 
-export const weightCells = (x, seen) => cells(attended(x, seen).weights);
-
-export const tokensOf = (x) => `Tokens ${vectors(x)}`;
-
-/** Told as a reader counts, from 1. */
-export const ordered = (order) => order.map((i) => i + 1).join(", ");
-
-/** Lines from where each token stands to where it goes. */
-const crossing = (order) =>
-  order.map((from, to) =>
-    [from, to].map((i, side) => [4 * side - 2, 2 - (4 * i) / (order.length - 1)]),
-  );
+function answers(x, seen) {
+  return x.map((token, i) => {
+    const visible = x.slice(0, seen(i, x.length));
+    return attend(token, visible, visible, 1);
+  });
+}
 
 /**
- * The claim that an order of the tokens does not matter: what they get in another order, and in the
- * first, reordered, is what `twoOrders` compares.
+ * What each token gets from the first `seen(i)` tokens.
+ * @param {number[][]} x
+ * @param {(i: number, count: number) => number} seen
  */
-export const reordering = (twoOrders) => ({
+export const attended = (x, seen = all) =>
+  answers(x, seen).map(({ blended }) => Array.from(blended));
+
+/** The picture of where each token looks. */
+export const looks = (x, seen = all) =>
+  cells(answers(x, seen).map(({ weights: [row] }) => upTo(x.length).map((j) => row[j] ?? 0)));
+
+/** The claim that a `layer` of tokens does not mind their order. */
+export const anyOrder = (layer) => ({
   axes: { x: ["token", "feature"] },
-  least: { token: 2 },
   places: { order: "token" },
   draw: (random, size) => ({ x: table(random, size, 2), order: orderOf(random, size) }),
-  residual: (given, bend) => apart(...twoOrders(given, bend)),
-  picture: ({ order }) => [
-    crossing(order).map((way) => line(way, "edge", 0.02)),
-    dots(crossing(order).flat()),
-  ],
-  show: (given, bend) => {
-    const [there, here] = twoOrders(given, bend);
-    return `${tokensOf(given.x)} in the order ${ordered(given.order)}: they get ${vectors(there)}
-      in place of ${vectors(here)}.`;
+  sides: ({ x, order }, bend) => {
+    const before = layer(x, bend);
+    return [
+      layer(
+        order.map((i) => x[i]),
+        bend,
+      ),
+      order.map((i) => before[i]),
+    ];
   },
+  picture: crossing,
+  show: ({ x, order }, sides) =>
+    `Tokens ${written(x)} in the order ${ordered(order)}: they get ${instead(sides)}.`,
 });

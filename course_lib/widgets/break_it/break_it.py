@@ -9,232 +9,218 @@ from course_lib.widgets.kit.base import Widget
 from course_lib.widgets.kit.traits import Choice, Data, Integer, Number, Switch
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class Claim:
     """What a claim says, what the reader bends, and which error is more than rounding.
 
-    ``lecture`` names the module of JavaScript that tries it; ``formula`` says in symbols what
-    ``says`` says in plain words; ``picture`` says what is drawn, in words for either theme.
+    The module of its ``lecture`` tries it. A ``switch`` or a ``slider`` bends what it assumes.
+    ``formula`` says in symbols what ``says`` says in plain words; ``picture`` says what is drawn.
     """
 
     lecture: str
     says: str
-    bend: str
     picture: str
+    switch: str = ""
+    slider: str = ""
     formula: str = ""
-    switch: bool = False
     tolerance: float = 1e-9
 
 
+_LOOKS = "a row a token; the stronger the blue, the more it looks there"
+_ORDER = "where each token goes"
+_SHARES = "bars are the weights that come out, orange marks the true ones"
+_LOOP = "whoever goes around a loop under this force comes home with no energy gained"
 _MIRROR = "M, how each push answers each move; the framed two should be equal; orange is negative"
 
 CLAIMS = {
     "softmax-shares": Claim(
-        lecture="soft_lookup",
+        "soft_lookup",
         says="adding one constant to all scores changes no weight",
-        bend="Gates in place of the softmax, divided by their sum",
-        picture="bars are weights before, orange marks weights after",
-        switch=True,
+        switch="Gates in place of the softmax, divided by their sum",
+        picture="bars are weights after, orange marks weights before",
     ),
     "equal-lengths": Claim(
-        lecture="soft_lookup",
+        "soft_lookup",
         says="among keys of equal length, distance gives the same weights as the dot product at "
         "half the temperature",
-        bend="Lengths differ by",
+        slider="Lengths differ by",
         picture="small dots are keys, the large one is the query",
     ),
     "causal-past": Claim(
-        lecture="self_attention",
+        "self_attention",
         says="under the causal mask no output depends on a later token",
-        bend="Let each token see one ahead",
-        picture="a row a token; the stronger the blue, the more it looks there",
-        switch=True,
+        switch="Let each token see one ahead",
+        picture=_LOOKS,
     ),
     "any-order": Claim(
-        lecture="self_attention",
+        "self_attention",
         says="tokens in another order get the same outputs, in that order",
-        bend="Hide the future",
-        picture="where each token goes",
-        switch=True,
+        switch="Hide the future",
+        picture=_ORDER,
     ),
     "hats-are-straight": Claim(
-        lecture="attention_as_a_basis",
+        "attention_as_a_basis",
         says="a blend by hats is the straight line between two neighbours",
-        bend="Softmax in place of hats",
+        switch="Softmax in place of hats",
         picture="blue is the straight line, the orange dot the blend",
-        switch=True,
     ),
     "basis-is-attention": Claim(
-        lecture="attention_as_a_basis",
+        "attention_as_a_basis",
         says="the softmax basis is attention with a bias",
-        bend="Bias left out",
+        slider="Bias left out",
         picture="bars are weights of the basis, orange marks those of attention",
     ),
     "read-in-pieces": Claim(
-        lecture="recurrence",
+        "recurrence",
         says="a text may be read in two pieces, if the state is handed on",
-        bend="State lost between them",
+        slider="State lost between them",
         picture="a row a letter, the state after it; orange is negative",
     ),
     "any-grouping": Claim(
-        lecture="recurrence",
+        "recurrence",
         says="linear steps may be joined in any grouping",
-        bend="A tanh at each joint",
+        switch="A tanh at each joint",
         picture="above a, below b of each step; orange is negative",
-        switch=True,
     ),
     "places-do-not-matter": Claim(
-        lecture="position",
+        "position",
         says="without positions, tokens in another order get the same outputs, in that order",
-        bend="Position added",
-        picture="where each token goes",
+        slider="Position added",
+        picture=_ORDER,
     ),
     "difference-alone": Claim(
-        lecture="position",
+        "position",
         says="the score of a turned query and a turned key depends on how far apart they are",
-        bend="Query's clock faster by",
+        slider="Query's clock faster by",
         picture="hands of the query (blue) and of the key (orange)",
     ),
     "padding": Claim(
-        lecture="encoder",
+        "encoder",
         says="padding that no query looks at changes no output at a real token",
-        bend="Let queries look at it",
-        picture="a row a token; the stronger the blue, the more it looks there",
-        switch=True,
+        switch="Let queries look at it",
+        picture=_LOOKS,
     ),
     "all-paths": Claim(
-        lecture="encoder",
+        "encoder",
         says="a stack of layers passes on the sum over all paths, through or around each layer",
         formula="two layers: (I + J₂)(I + J₁) = I + J₁ + J₂ + J₂J₁",
-        bend="Way around, open by",
+        slider="Way around, open by",
         picture="left the stack (its Jacobian), right the sum over paths; orange is negative",
     ),
     "cache-pieces": Claim(
-        lecture="decoder",
+        "decoder",
         says="a text read in pieces, with a cache, gets what it gets when read at once",
-        bend="The cache loses its first token",
-        picture="a row a token; the stronger the blue, the more it looks there",
-        switch=True,
+        switch="The cache loses its first token",
+        picture=_LOOKS,
     ),
     "draft-and-judge": Claim(
-        lecture="decoder",
+        "decoder",
         says="drafts kept or replaced by the rule come as often as the large model writes them",
-        bend="A more lenient judge",
+        slider="A more lenient judge",
         picture="bars are what comes out, orange marks the large model",
     ),
     "renumbered": Claim(
-        lecture="graph_networks",
+        "graph_networks",
         says="a graph that is renumbered gets the same outputs, renumbered",
-        bend="Each node told its number, times",
+        slider="Each node told its number, times",
         picture="the graph",
     ),
     "two-rounds": Claim(
-        lecture="graph_networks",
+        "graph_networks",
         says="after two rounds a node has heard nothing from farther than two steps",
-        bend="One more node, joined to all",
+        switch="One more node, joined to all",
         picture="the graph; the orange node is raised",
-        switch=True,
     ),
     "adjoint": Claim(
-        lecture="graph_dynamics",
+        "graph_dynamics",
         says="counted node by node (inflow times height) or edge by edge (flow times climb), the "
         "sum is the same",
         formula="⟨f, δ*g⟩ = ⟨δf, g⟩",
-        bend="Flow lost on its way",
+        slider="Flow lost on its way",
         picture="what flows from row to column; orange is negative",
     ),
     "wave-energy": Claim(
-        lecture="graph_dynamics",
+        "graph_dynamics",
         says="a wave on springs keeps its energy: what it loses in stretching it gains in speed",
-        bend="The double bracket in its place",
+        switch="The double bracket in its place",
         picture="dots are pulled up (blue) or down (orange), larger the farther",
-        switch=True,
     ),
     "price-of-a-cloud": Claim(
-        lecture="autoencoder",
+        "autoencoder",
         says="the formula for the price of a cloud is the integral that defines it",
-        bend="Take σ for σ²",
+        switch="Take σ for σ²",
         picture="a dot a code, at its mean, larger the wider",
-        switch=True,
     ),
     "beta-is-noise": Claim(
-        lecture="autoencoder",
+        "autoencoder",
         says="to weigh the price of a code by β is to expect β times as much noise",
         formula="E[log p(x | z)] − β KL = β ELBO with noise β s², up to a constant",
-        bend="Leave the noise as it was",
+        switch="Leave the noise as it was",
         picture="the price of each network",
-        switch=True,
     ),
     "step-areas": Claim(
-        lecture="hamiltonian_mechanics",
+        "hamiltonian_mechanics",
         says="a step of Störmer–Verlet keeps every small area",
-        bend="Friction",
+        slider="Friction",
         picture="a small square before (grey) and after (blue)",
         tolerance=1e-7,
     ),
     "there-and-back": Claim(
-        lecture="hamiltonian_mechanics",
+        "hamiltonian_mechanics",
         says="a step of Störmer–Verlet with the momentum reversed leads back",
-        bend="Symplectic Euler in its place",
+        switch="Symplectic Euler in its place",
         picture="pendulum at the start (blue), there (grey), back (orange)",
-        switch=True,
     ),
     "symmetric-matrix": Claim(
-        lecture="symplectic_attention",
-        says="whoever goes around a loop under this force comes home with no energy gained",
+        "symplectic_attention",
+        says=_LOOP,
         formula="2 Sᵀ Z A, matrix softmax, symmetric A, is the slope of an energy: M = Mᵀ",
-        bend="Skew part of A",
+        slider="Skew part of A",
         picture=_MIRROR,
     ),
     "both-terms": Claim(
-        lecture="symplectic_attention",
-        says="whoever goes around a loop under this force comes home with no energy gained",
+        "symplectic_attention",
+        says=_LOOP,
         formula="S Z Aᵀ + Sᵀ Z A, vector softmax, is the slope of an energy: M = Mᵀ",
-        bend="Leave out the first term, double the second",
+        switch="Leave out the first term, double the second",
         picture=_MIRROR,
-        switch=True,
     ),
     "pairs-boosted": Claim(
-        lecture="jets",
+        "jets",
         says="a boost along the beam changes none of a pair's four features",
-        bend="Pseudorapidity in place of rapidity",
+        switch="Pseudorapidity in place of rapidity",
         picture="two particles before (grey) and after (blue) the boost",
-        switch=True,
         tolerance=1e-6,
     ),
     "jet-order": Claim(
-        lecture="jets",
+        "jets",
         says="particles in another order, and their pairs with them, make the same jet",
-        bend="Leave the pairs where they were",
+        switch="Leave the pairs where they were",
         picture="what each pair adds; orange is negative",
-        switch=True,
     ),
     "same-phase": Claim(
-        lecture="light_curves",
+        "light_curves",
         says="a night some whole periods later has the same phase",
-        bend="Period too long by",
+        slider="Period too long by",
         picture="both nights on the circle of phases",
     ),
     "hidden-stay-hidden": Claim(
-        lecture="light_curves",
+        "light_curves",
         says="what is said of any night does not depend on a hidden magnitude",
-        bend="Leave it in its token, where others may not look",
+        switch="Leave it in its token, where others may not look",
         picture="bars are what was said, orange marks what is said then",
-        switch=True,
     ),
     "order-of-tiles": Claim(
-        lecture="gpu_attention",
+        "gpu_attention",
         says="reports of tiles add up to the softmax in any order",
-        bend="Add without rescaling",
-        picture="bars are the weights that come out, orange marks the true ones",
-        switch=True,
+        switch="Add without rescaling",
+        picture=_SHARES,
     ),
     "keys-shared-out": Claim(
-        lecture="gpu_attention",
+        "gpu_attention",
         says="two programs that share the keys out give the attention of all",
-        bend="Take the mean of their outputs",
-        picture="bars are the weights that come out, orange marks the true ones",
-        switch=True,
+        switch="Take the mean of their outputs",
+        picture=_SHARES,
     ),
 }
 
@@ -276,5 +262,5 @@ class BreakIt(Widget):
         symbols = f" ({about.formula})" if about.formula else ""
         return (
             f"Break it: random cases against the claim that {about.says}{symbols}. The reader can "
-            f"bend it: {about.bend}."
+            f"bend it: {about.switch or about.slider}."
         )

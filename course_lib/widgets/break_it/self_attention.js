@@ -1,28 +1,12 @@
-import { attended, past, reordering, tokensOf, weightCells } from "./attended.js";
-import { breakIt } from "./strip.js";
-import { apart, plain, vectors } from "./telling.js";
-import { table, whole } from "./trials.js";
+import { anyOrder, attended, looks, past } from "./attended.js";
+import { breakIt } from "./break_it.js";
+import { instead, table, whole, written } from "./cases.js";
 
-const seenBy = (x, ahead) => (i) => Math.min(x.length, past(i) + ahead);
-
-/** What the tokens up to t get, and what they get once all later tokens are others. */
-function twoFutures({ x, other, t }, bend) {
-  const changed = x.map((token, i) => (i > t ? other[i] : token));
-  return [x, changed].map((tokens) => attended(tokens, seenBy(x, bend)).output.slice(0, t + 1));
-}
-
-/** What the tokens get in another order, and in the first order, reordered. */
-function twoOrders({ x, order }, bend) {
-  const mixed = order.map((i) => x[i]);
-  const outputs = (tokens) => attended(tokens, bend ? past : undefined).output;
-  const before = outputs(x);
-  return [outputs(mixed), order.map((i) => before[i])];
-}
+const ahead = (by) => (i, count) => Math.min(count, past(i) + by);
 
 export const claims = {
   "causal-past": {
     axes: { x: ["token", "feature"], other: ["token", "feature"] },
-    least: { token: 2 },
     places: { t: "token" },
     draw: (random, size) => ({
       x: table(random, size, 2),
@@ -30,15 +14,16 @@ export const claims = {
       t: whole(random, 0, size - 2),
     }),
     valid: ({ x, t }) => t < x.length - 1,
-    residual: (given, bend) => apart(...twoFutures(given, bend)),
-    picture: ({ x }, bend) => weightCells(x, seenBy(x, bend)),
-    show: (given, bend) => {
-      const { x, other, t } = given;
-      return `${tokensOf(x)}. Change those after token ${t + 1} to ${vectors(other.slice(t + 1))}:
-        what comes before changes by ${plain(apart(...twoFutures(given, bend)))}.`;
+    sides: ({ x, other, t }, bend) => {
+      const changed = x.map((token, i) => (i > t ? other[i] : token));
+      return [changed, x].map((tokens) => attended(tokens, ahead(bend)).slice(0, t + 1));
     },
+    picture: ({ x }, _, bend) => looks(x, ahead(bend)),
+    show: ({ x, other, t }, sides) =>
+      `Tokens ${written(x)}. Change those after token ${t + 1} to ${written(other.slice(t + 1))}:
+        those before get ${instead(sides)}.`,
   },
-  "any-order": reordering(twoOrders),
+  "any-order": anyOrder((x, causal) => attended(x, causal ? past : undefined)),
 };
 
 export default breakIt(claims);

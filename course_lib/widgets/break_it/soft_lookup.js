@@ -1,27 +1,15 @@
 import { softLookup } from "../maths/lookup.js";
-import { memoryWeights } from "../maths/memory.js";
-import { bars, dots } from "./pictures.js";
-import { breakIt } from "./strip.js";
-import { apart, farthest, percent, plain, vector, vectors } from "./telling.js";
-import { list } from "./trials.js";
+import { sigmoid, softmax, sum } from "../maths/numerics.js";
+import { breakIt } from "./break_it.js";
+import { list, percent, plain, positive, worst, written } from "./cases.js";
+import { dots, sharesCompared } from "./pictures.js";
 
-const UNUSED = { decay: 1, keys: [], query: [] };
-
-/** The weights of guests with these scores; of gates, once they are divided by their sum. */
-function shares(score, gates) {
-  const all = { guests: score.length, arrived: score.length, score, gate: score, door: 0 };
-  const weights = memoryWeights(gates ? "gate" : "softmax", { ...all, ...UNUSED, temperature: 1 });
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return weights.map((weight) => weight / total);
+/** The weights of these scores; of gates, once they are divided by their sum. */
+function shares(scores, gates) {
+  if (!gates) return softmax(scores);
+  const open = scores.map(sigmoid);
+  return open.map((gate) => gate / sum(open));
 }
-
-const beforeAndAfter = ({ score, shift }, bend) => [
-  shares(score, bend),
-  shares(
-    score.map((s) => s + shift),
-    bend,
-  ),
-];
 
 /** @param {any} given */
 const keysOf = ({ angle, length }, bend) =>
@@ -30,14 +18,6 @@ const keysOf = ({ angle, length }, bend) =>
     return [size * Math.cos(turn), size * Math.sin(turn)];
   });
 
-/** The weights by distance, and by dot product at half the temperature. @param {any} given */
-function twoLookups({ query, temperature, ...given }, bend) {
-  const keys = keysOf(given, bend);
-  const weights = (similarity, tau) =>
-    softLookup(query, keys, given.angle, similarity, tau).weights;
-  return [weights("distance", temperature), weights("dot", temperature / 2)];
-}
-
 export const claims = {
   "softmax-shares": {
     axes: { score: ["guest"] },
@@ -45,14 +25,11 @@ export const claims = {
       const [shift, ...score] = list(random, size + 1, 3);
       return { score, shift };
     },
-    residual: (given, bend) => apart(...beforeAndAfter(given, bend)),
-    picture: (given, bend) => bars(...beforeAndAfter(given, bend)),
-    show: (given, bend) => {
-      const [before, after] = beforeAndAfter(given, bend);
-      const { at } = farthest(before, after);
-      return `Scores ${vector(given.score)}. Add ${plain(given.shift)} to each: the weight of
-        guest ${at + 1} was ${plain(before[at])} and is ${plain(after[at])}.`;
-    },
+    sides: ({ score, shift }, gates) =>
+      [score.map((s) => s + shift), score].map((scores) => shares(scores, gates)),
+    picture: sharesCompared,
+    show: ({ score, shift }, sides) =>
+      `Scores ${written(score)}. Add ${plain(shift)} to each: ${worst(sides, "guest")}.`,
   },
   "equal-lengths": {
     axes: { angle: ["key"], length: ["key"] },
@@ -60,18 +37,18 @@ export const claims = {
       query: list(random, 2),
       angle: list(random, size, 3),
       length: list(random, size, 1),
-      temperature: 0.1 + Math.round(10 * random()) / 10,
+      temperature: positive(random, 1.1),
     }),
     valid: ({ temperature }) => temperature > 0,
-    residual: (given, bend) => apart(...twoLookups(given, bend)),
-    picture: (given, bend) => [dots(keysOf(given, bend)), dots([given.query], "ink", 0.09)],
-    show: (given, bend) => {
-      const [distance, product] = twoLookups(given, bend);
-      const { at } = farthest(distance, product);
-      return `Query ${vector(given.query)}, keys ${vectors(keysOf(given, bend))}, τ =
-        ${plain(given.temperature)}. Distance gives key ${at + 1} the weight
-        ${plain(distance[at])}, the dot product ${plain(product[at])}.`;
+    sides: ({ query, temperature, ...given }, bend) => {
+      const keys = keysOf(given, bend);
+      const weights = (similarity, tau) => softLookup(query, keys, [], similarity, tau).weights;
+      return [weights("distance", temperature), weights("dot", temperature / 2)];
     },
+    picture: (given, _, bend) => [dots(keysOf(given, bend)), dots([given.query], "ink", 0.09)],
+    show: (given, sides, bend) => `Query ${written(given.query)}, keys
+      ${written(keysOf(given, bend))}, τ = ${plain(given.temperature)}. By distance
+      ${worst(sides, "key")} by the dot product.`,
     told: (bend) => `± ${percent(0.9 * bend)}`,
   },
 };

@@ -1,22 +1,20 @@
 // A claim on trial: random cases, and the smallest that breaks it, found as Hypothesis does.
 
 import { uniform } from "../maths/generation.js";
-import { upTo } from "../maths/numerics.js";
 
 /**
  * @typedef {Record<string, any>} Case numbers and lists of numbers, by name
  *
  * @typedef {object} Claim
  * @property {Record<string, string[]>} axes of the lists in a case; what shares an axis shrinks with it
- * @property {Record<string, number>} [least] how short an axis may become, if not 1
  * @property {Record<string, string>} [places] what counts along an axis, as an order or edges do
  * @property {(random: () => number, size: number) => Case} draw
  * @property {(given: Case) => boolean} [valid]
- * @property {(given: Case, bend: number) => number} residual 0 if the claim holds, up to rounding;
- *   `bend` is how far its assumption is bent, from 0 to 1
- * @property {(given: Case, bend: number) => unknown} picture a tiny one, on a square of side 1
- * @property {(given: Case, bend: number) => string} show the case in numbers and words
- * @property {(bend: number) => string} [told] the bend, where it is no switch
+ * @property {(given: Case, bend: number) => any[]} sides two numbers, lists or tables: equal, up to
+ *   rounding, if the claim holds; `bend` is how far its assumption is bent, from 0 to 1
+ * @property {(given: Case, sides: any[], bend: number) => unknown} picture on a square of side 1
+ * @property {(given: Case, sides: any[], bend: number) => string} show the case in numbers and words
+ * @property {(bend: number) => string} [told] the bend, where it is neither a switch nor a percentage
  */
 
 const NUMBERS_EACH = 4096;
@@ -33,27 +31,10 @@ export function caseOf(claim, seed, n) {
   return claim.draw(random, Math.min(MOST, FEWEST + Math.floor(n / CASES_A_SIZE)));
 }
 
-/** A number of −reach … reach with one decimal, so that a reader can follow. */
-export const tenths = (random, reach = 2) => Math.round((2 * random() - 1) * reach * 10) / 10;
-
-/** @returns {number[]} */
-export const list = (random, count, reach) => upTo(count).map(() => tenths(random, reach));
-
-/** @returns {number[][]} */
-export const table = (random, rows, columns, reach) =>
-  upTo(rows).map(() => list(random, columns, reach));
-
-/** A whole number from `low` to `high`. */
-export const whole = (random, low, high) => low + Math.floor(random() * (high - low + 1));
-
-/** 0, 1, …, count − 1 in some other order, if there is one (Fisher and Yates). */
-export function orderOf(random, count) {
-  const order = upTo(count);
-  for (let i = count - 1; i > 0; i -= 1) {
-    const j = whole(random, 0, i);
-    [order[i], order[j]] = [order[j], order[i]];
-  }
-  return order.some((from, to) => from !== to) ? order : [...order.slice(1), 0];
+/** How far the two sides of a claim are apart; not a number for a case that is none. */
+export function errorOf(claim, given, bend) {
+  const [one, other] = claim.sides(given, bend).map((side) => [side].flat(2));
+  return Math.max(0, ...one.map((x, i) => Math.abs(x - other[i])));
 }
 
 /** @param {any} value @param {string[]} dims */
@@ -76,11 +57,11 @@ const depth = (value, dims, axis) =>
   dims[0] === axis ? value.length : depth(value[0], dims.slice(1), axis);
 
 /** The case with one entry less along an axis. */
-function* shorter({ axes, least = {}, places = {} }, given) {
+function* shorter({ axes, places = {} }, given) {
   for (const axis of new Set(Object.values(axes).flat())) {
     const [name, dims] = Object.entries(axes).find(([, all]) => all.includes(axis));
     const size = depth(given[name], dims, axis);
-    for (let k = size - 1; k >= 0 && size > (least[axis] ?? 1); k -= 1) {
+    for (let k = size - 1; k >= 0 && size > 1; k -= 1) {
       const parts = Object.entries(given).map(([part, value]) => [
         part,
         places[part] === axis ? renumbered(value, k) : without(value, axes[part] ?? [], axis, k),
@@ -91,20 +72,12 @@ function* shorter({ axes, least = {}, places = {} }, given) {
 }
 
 /** Whole numbers come first, then small ones, then those that are not negative. */
-function isSimpler(a, b) {
-  const [one, other] = [a, b].map((x) => [
-    Number(!Number.isInteger(x)),
-    Math.abs(x),
-    Number(x < 0),
-  ]);
-  const at = one.findIndex((part, i) => part !== other[i]);
-  return at >= 0 && one[at] < other[at];
-}
+const rank = (x) => (Number.isInteger(x) ? 0 : 1000) + Math.abs(x) + (x < 0 ? 0.001 : 0);
 
 const simpler = (x) =>
   [0, 1, Math.trunc(x), Math.round(5 * x) / 10, -x]
-    .map((y) => y + 0)
-    .filter((y) => isSimpler(y, x));
+    .map((y) => y + 0) // no −0
+    .filter((y) => rank(y) < rank(x));
 
 function* plainer(value) {
   if (!Array.isArray(value)) yield* simpler(value);
@@ -113,16 +86,11 @@ function* plainer(value) {
       for (const one of plainer(part)) yield value.with(i, one);
 }
 
-/**
- * A case that is smaller by one step and breaks the claim as well, or nothing.
- * @param {Claim} claim
- * @param {Case} given
- * @returns {Case | null}
- */
-export function smallerBroken(claim, given, bend, tolerance) {
+/** A case that is smaller by one step and breaks the claim as well, or nothing. */
+function smallerBroken(claim, given, bend, tolerance) {
   // A reader has to see that it fails: three decimals stand in the words.
-  const least = Math.max(tolerance, Math.min(claim.residual(given, bend) / 2, VISIBLE));
-  const breaks = (one) => (claim.valid?.(one) ?? true) && claim.residual(one, bend) > least;
+  const least = Math.max(tolerance, Math.min(errorOf(claim, given, bend) / 2, VISIBLE));
+  const breaks = (one) => (claim.valid?.(one) ?? true) && errorOf(claim, one, bend) > least;
   for (const one of shorter(claim, given)) if (breaks(one)) return one;
   for (const [name, value] of Object.entries(given)) {
     if (claim.places?.[name]) continue;
@@ -137,46 +105,41 @@ export function smallerBroken(claim, given, bend, tolerance) {
 /**
  * @typedef {object} Run
  * @property {number} count of cases so far
- * @property {number} worst residual
  * @property {number} age in seconds
- * @property {{ n: number, path: Case[], small: Case, done: boolean } | null} broken by case n; the
- *   path leads from it to how small it has become
+ * @property {Case[]} path from the case that breaks the claim to how small it has become; none yet
+ * @property {boolean} done whether it becomes no smaller
  */
 
 /** @returns {Run} */
-export const freshRun = () => ({ count: 0, worst: 0, age: 0, broken: null });
+export const freshRun = () => ({ count: 0, age: 0, path: [], done: false });
 
 /**
- * The run after at most `cases` more, unless one breaks the claim or `late()`; and their residuals.
+ * The run after at most `cases` more, unless one breaks the claim or `late()`; and their errors.
  * @param {Claim} claim
  * @param {Run} run
  * @param {{ seed: number, bend: number, about: { tolerance: number } }} given
  */
 export function tried(claim, run, { seed, bend, about }, cases, late = () => false) {
-  const residuals = [];
-  let { count, worst, broken } = run;
-  while (!broken && residuals.length < cases && !late()) {
+  const errors = [];
+  let { count, path } = run;
+  while (!path.length && errors.length < cases && !late()) {
     const one = caseOf(claim, seed, count);
-    const residual = claim.residual(one, bend);
-    residuals.push(residual);
-    worst = Math.max(worst, residual);
-    if (!(residual <= about.tolerance)) broken = { n: count, path: [one], small: one, done: false };
+    errors.push(errorOf(claim, one, bend));
+    if (!(errors.at(-1) <= about.tolerance)) path = [one];
     count += 1;
   }
-  return { run: { ...run, count, worst, broken }, residuals };
+  return { run: { ...run, count, path }, errors };
 }
 
-/** One step towards the smallest counterexample. @param {Run} run @returns {Run} */
+/** One step towards the simplest counterexample. @param {Run} run @returns {Run} */
 export function shrunk(claim, run, { bend, about }) {
-  const small = smallerBroken(claim, run.broken.small, bend, about.tolerance);
-  const { broken } = run;
-  const next = small ? { small, path: [...broken.path, small] } : { done: true };
-  return { ...run, broken: { ...broken, ...next } };
+  const small = smallerBroken(claim, run.path.at(-1), bend, about.tolerance);
+  return small ? { ...run, path: [...run.path, small] } : { ...run, done: true };
 }
 
 /** All steps at once. @param {Run} run @returns {Run} */
 export function settled(claim, run, given) {
   let last = run;
-  while (last.broken && !last.broken.done) last = shrunk(claim, last, given);
+  while (last.path.length && !last.done) last = shrunk(claim, last, given);
   return last;
 }
