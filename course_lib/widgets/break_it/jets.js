@@ -55,7 +55,7 @@ export const claims = {
     picture: ({ y, phi, shift }) =>
       [0, shift].map((by) =>
         dots(
-          y.map((rapidity, i) => [rapidity + by, phi[i]]),
+          y.map((rapidity, i) => [(rapidity + by) / 2, phi[i] / 2]),
           by ? "accent" : "edge",
         ),
       ),
