@@ -13,7 +13,7 @@ import { shortened, widest } from "../kit/lettering.js";
 import { pointIn } from "../kit/plane.js";
 import { playAtOnce } from "../kit/play.js";
 import { weightTable } from "../kit/table.js";
-import { number, visible } from "../kit/text.js";
+import { number, percent, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, ranking, upTo } from "../maths/numerics.js";
 import { headRows, largestChange } from "../maths/weights.js";
@@ -235,7 +235,7 @@ function nextTokens({ expected, tokens, pointed: { query } }) {
   const line = ({ name, probability }, i) => ({
     name: visible(name) + mark(name, i),
     colour: name === truth ? "var(--cw-accent)" : "var(--cw-muted)",
-    numbers: [`${number(100 * probability, 0)} %`],
+    numbers: [percent(probability)],
     length: probability,
   });
   const comes = truth === undefined ? "" : ` (truth:\u00a0${visible(truth)})`;

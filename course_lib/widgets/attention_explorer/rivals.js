@@ -1,8 +1,10 @@
 // Several tokens may come next: what each gets, and where the other heads of the layer look.
 
 import { textWidth } from "../kit/lettering.js";
-import { number, visible } from "../kit/text.js";
+
+import { number, percent, visible } from "../kit/text.js";
 import { ranking, upTo } from "../maths/numerics.js";
+
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 /** How wide the link of a whole weight is. */
@@ -91,8 +93,6 @@ export function elsewhere(now) {
         stroke-width=${WIDEST * weight}></path>`,
     )}</g>`;
 }
-
-const percent = (share) => `${number(100 * share, 0)}\u00a0%`;
 
 /** What is guessed after the last token, and what each rival gets; before it nothing. */
 export function answer({ expected, rivals, tokens, keys, heard, pointed: { query } }) {

@@ -2,7 +2,7 @@ import { plain, rows } from "../kit/array.js";
 import { button, choices, fold, slider, swatch } from "../kit/controls.js";
 import { first } from "../kit/plane.js";
 import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
-import { number } from "../kit/text.js";
+import { finePercent, number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { upTo } from "../maths/numerics.js";
 import { randomRod } from "../maths/rod.js";
@@ -46,10 +46,7 @@ function answer(now) {
   return ["bad", warmth < best.warmth ? "✗ Too cold" : "✗ Too hot"];
 }
 const aboutWarmth = (warmth) => `τ =${UNBROKEN}${small(warmth)}`;
-const percent = (share) =>
-  Number.isNaN(share)
-    ? "no share of 0"
-    : `${number(100 * share, share < 0.0995 ? 1 : 0)}${UNBROKEN}%`;
+const errorTold = (share) => (Number.isNaN(share) ? "no share of 0" : finePercent(share));
 
 /** A rod drawn at random from the family that the field learned. */
 function anotherRod(ui) {
@@ -140,7 +137,7 @@ function errorsOf({ bases, errors, warmth }) {
     const { ink, rod } = LOOKS[name];
     const at = name === "softmax" ? ` at ${aboutWarmth(warmth)}` : "";
     return html`<span>${swatch(`var(--cw-${ink})`)} ${rod}${at}
-      <output aria-live="off"><strong>${percent(errors[i])}</strong></output> <b class="cw-b-nearest"
+      <output aria-live="off"><strong>${errorTold(errors[i])}</strong></output> <b class="cw-b-nearest"
         ?data-waits=${errors[i] > least}>✓${UNBROKEN}nearest</b></span>`;
   };
   return html`<p class="cw-b-errors" data-reading="error">${bases.map(line)}</p>`;
@@ -156,14 +153,14 @@ function fieldAsked({ facts, errors }) {
   const told = keeps ? "✓ It keeps up" : "✗ It is led astray";
   return html`<div class="cw-b-asks"><strong>Does the field keep up?</strong>
     <p class="cw-b-keeps" data-outcome=${keeps ? "good" : "bad"}><span><b>${told}</b>:
-      ${percent(errors[2])},</span>
-      <span>usually ${percent(facts.error)}</span></p></div>`;
+      ${errorTold(errors[2])},</span>
+      <span>usually ${errorTold(facts.error)}</span></p></div>`;
 }
 
 const trained = (error) =>
   error === null
     ? ""
-    : `On new rods of its family the field was off by ${percent(error)} on average, ` +
+    : `On new rods of its family the field was off by ${errorTold(error)} on average, ` +
       "before its weights were rounded for this page.";
 
 /** Sends a flame and then a plug along the rod, or puts them out. */
@@ -256,7 +253,7 @@ function view(now, ui) {
 function words(now) {
   const { mode, bases, counts, errors, nodes, query, warmth } = now;
   const told = bases.map(({ name, here }, i) => {
-    const off = mode === "rod" ? percent(errors[i]) : gapOf(now, i);
+    const off = mode === "rod" ? errorTold(errors[i]) : gapOf(now, i);
     return `${LOOKS[name][mode]}: ${number(here)}, weights ${count(counts[i])}, off by ${off}.`;
   });
   const asked = mode === "rod" ? "" : `${ASKS} ${answer(now)[1]}. `;

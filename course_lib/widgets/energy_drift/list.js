@@ -3,6 +3,7 @@
 import { keepingFocus } from "../kit/keys.js";
 import { parts, sign } from "../kit/outcome.js";
 import { colourOf, inkOfRun } from "../kit/run_colours.js";
+import { percent } from "../kit/text.js";
 import { clamp } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { at, sample } from "./chart.js";
@@ -30,7 +31,7 @@ function energyBar({ level, range, state, stale, colour }) {
   const start = BAR / 2;
   const placeOf = (share) => start * clamp(share || 0, 0, 2);
   const x = state ? placeOf(level) : BAR;
-  const told = state ? `${Math.round(100 * level)} % of that at the start` : "lost";
+  const told = state ? `${percent(level)} of that at the start` : "lost";
   const [least, most] = range.map(placeOf);
   const swept = stale ? nothing : sweep(least, most - least);
   return html`<svg class="cw-drift-energy" viewBox="0 0 ${BAR} ${BAR_HIGH}" role="img"

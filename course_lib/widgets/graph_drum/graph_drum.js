@@ -3,7 +3,7 @@ import { button, choices, fold, select, slider, swatch } from "../kit/controls.j
 import { inThePlane } from "../kit/keys.js";
 import { painted } from "../kit/painted.js";
 import { playAtOnce, playButton, playIfMoving, prefersStillness } from "../kit/play.js";
-import { number } from "../kit/text.js";
+import { finePercent, number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -29,7 +29,6 @@ const STARTS = [
 ];
 
 const at = (time) => `t = ${number(time, 1)}`;
-const percent = (share) => `${number(100 * share, share < 0.0995 ? 1 : 0)}\u00a0%`;
 
 /** Begins again, from another start. */
 const begin = (ui, changes) => ui.set({ ...changes, time: 0, seen: false });
@@ -122,7 +121,7 @@ function drum(now, ui, one) {
   return html`<div data-law=${law}>
     <p class="cw-drum-title">${swatch(`var(--cw-${ink})`)} <strong>${title}</strong>
       <span class="cw-drum-told"><span class="cw-drum-energy">Energy</span>
-        <strong>${percent(energy.whole / unit)}</strong></span>
+        <strong>${finePercent(energy.whole / unit)}</strong></span>
       <span class="cw-drum-law">${plainly}</span></p>
     <div class="cw-layers" data-measure=${law === "heat" ? "drum" : nothing}>
       <canvas role="img" aria-label="${title}: the graph, each node as high as it stands now"
@@ -209,7 +208,7 @@ const ending = ({ end, rates }) =>
 
 /** What has become of the energies; once the clock has stopped, who rings on and who does not. */
 function outcome({ drums, unit, time, end, alike }) {
-  const [heat, wave, bracket] = drums.map(({ energy }) => percent(energy.whole / unit));
+  const [heat, wave, bracket] = drums.map(({ energy }) => finePercent(energy.whole / unit));
   const still = drums.every(({ curve: { whole } }) => Math.abs(whole[0] - whole.at(-1)) < REST);
   if (still) return { open: "No spring is stretched: all three stand still." };
   // The slider of time has its own last step, which may lie a little before the end.
@@ -257,7 +256,7 @@ function words(now) {
   const { drums, time, unit, spec } = now;
   const told = drums.map(({ title, energy, state }) => {
     const span = [Math.min, Math.max].map((most) => number(most(...state.q))).join(" to ");
-    return `${title}: ${percent(energy.whole / unit)} of the energy, heights ${span}.`;
+    return `${title}: ${finePercent(energy.whole / unit)} of the energy, heights ${span}.`;
   });
   const { open, kept, lost } = outcome(now);
   return `${spec.title}, ${at(time)}. ${told.join(" ")} ${open ?? `${kept} ${lost}`}`;

@@ -5,7 +5,7 @@ import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
 import { number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { ELEMENTS } from "../maths/molecule.js";
-import { upTo } from "../maths/numerics.js";
+import { smoothstep, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { derive } from "./derived.js";
 import { freePlace, turnedInto } from "./editing.js";
@@ -104,7 +104,7 @@ function picture(now, ui) {
     else if (drag === "bonds" || !points.length)
       add(ui, field.toData(pointIn(event.currentTarget, event)), -1);
   };
-  const way = prefersStillness() ? 0.5 : flight * flight * (3 - 2 * flight);
+  const way = prefersStillness() ? 0.5 : smoothstep(flight);
   return html`<div class="cw-layers" data-measure="graph" style="aspect-ratio: 4 / 3">
     <svg viewBox="0 0 ${width} ${height}" role="group" aria-label="Atoms and their bonds"
       data-flight=${flight} style=${drag === "bonds" ? "cursor: crosshair" : nothing} @click=${touch}>

@@ -3,14 +3,14 @@ import { button, select, slider } from "../kit/controls.js";
 import { alongALine } from "../kit/keys.js";
 import { pointIn } from "../kit/plane.js";
 import { playAtOnce, playButton } from "../kit/play.js";
-import { number } from "../kit/text.js";
+import { finePercent, number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { derive } from "./derived.js";
 import { attention, classes, enterJet, massAxis } from "./panels.js";
 import { ground, hollow, links, mark, nearest, sample } from "./picture.js";
-import { absence, likeliest, particleName, percent } from "./words.js";
+import { absence, likeliest, particleName } from "./words.js";
 
 const SECONDS = 7;
 
@@ -167,13 +167,13 @@ function words(now) {
   if (!said) return `${head} Put one back, and the network answers.`;
   const best = likeliest(said);
   const taken = open
-    ? `says ${facts.classes[best]}, ${percent(said[best])}`
+    ? `says ${facts.classes[best]}, ${finePercent(said[best])}`
     : "waits for your guess";
   const answer = `Mass ${number(mass, 1)} GeV. The network ${taken}.`;
   if (at < 0) return `${head} ${answer}`;
   const most = all[0];
   const looks = most
-    ? `attends most to ${most.to === at ? "itself" : `particle ${most.to + 1}`}, ${percent(most.weight)}`
+    ? `attends most to ${most.to === at ? "itself" : `particle ${most.to + 1}`}, ${finePercent(most.weight)}`
     : absence(now, at);
   return `${head} ${answer} Particle ${particleName(now, at)}: ${looks}.`;
 }

@@ -4,11 +4,11 @@ import { button, fold, select } from "../kit/controls.js";
 import { prefersStillness } from "../kit/play.js";
 import { linear } from "../kit/scale.js";
 import { bar } from "../kit/table.js";
-import { number } from "../kit/text.js";
+import { finePercent, number } from "../kit/text.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { FEW } from "./derived.js";
-import { absence, likeliest, particleName, percent } from "./words.js";
+import { absence, likeliest, particleName } from "./words.js";
 
 const [MASS_WIDTH, MASS_HEIGHT, MOST_MASS] = [320, 42, 220];
 const ROWS = 4;
@@ -27,7 +27,7 @@ export function classes(now, ui) {
   const row = (name, i) => html`<tr class=${i === best ? "cw-j-best" : ""} data-sign=${sign(i)}>
     <th scope="row">${button(name, () => guess(ui, i))}</th>
     <td class="cw-j-truth">${sign(i)}</td>
-    <td class="cw-number">${!open ? "?" : said ? percent(said[i]) : "–"}</td>
+    <td class="cw-number">${!open ? "?" : said ? finePercent(said[i]) : "–"}</td>
     <td class="cw-bar-cell" aria-hidden="true">${bar("var(--cw-accent)", best < 0 ? 0 : said[i])}</td>
   </tr>`;
   return html`${result(now, ui)}
@@ -123,7 +123,7 @@ export function attention(now, ui) {
   const title = at < 0 ? "Attention: point at a particle" : `Attention of ${named()}`;
   const many = looks?.many ?? FEW;
   const row = (name, share, colour) => html`<tr><th scope="row">${name}</th>
-    <td class="cw-number">${looks ? percent(share) : "–"}</td>
+    <td class="cw-number">${looks ? finePercent(share) : "–"}</td>
     <td class="cw-bar-cell" aria-hidden="true">${bar(colour, looks ? share : 0)}</td></tr>`;
   const table = html`<table class="cw-weights cw-j-looks"
       aria-label="Its attention to near, far and hard particles">
@@ -154,7 +154,7 @@ function chosenHead(facts, ui) {
 function strongest({ at, links }) {
   const row = ({ to, weight, pair: [distance, kt, share, m2] }) => html`<tr>
     <th scope="row">${to === at ? "itself" : to + 1}</th>
-    <td>${percent(weight)}</td><td>${number(distance, 3)}</td><td>${number(kt, 1)}</td>
+    <td>${finePercent(weight)}</td><td>${number(distance, 3)}</td><td>${number(kt, 1)}</td>
     <td>${number(share, 3)}</td><td>${number(Math.max(0, m2), 1)}</td></tr>`;
   const names = ["to", "weight", "Δ", "kT, GeV", "z", "m², GeV²"];
   return html`<table class="cw-weights cw-j-links"

@@ -1,8 +1,5 @@
 import { number } from "../kit/text.js";
 
-/** @param {number} share */
-export const percent = (share) => `${number(100 * share, share < 0.0995 ? 1 : 0)} %`;
-
 /** In GeV, to a digit where that is seen. @param {number} energy */
 export const gev = (energy) => `${number(energy, energy < 9.95 ? 1 : 0)} GeV`;
 

@@ -9,7 +9,7 @@ const MOST = 1e4;
 
 /** An error of the energy, in parts of a hundred. @param {number} error */
 export const parts = (error) =>
-  error > MOST ? "> 10⁶ %" : quantity(Number((100 * error).toPrecision(2)), "%");
+  error > MOST ? "> 10⁶\u00a0%" : quantity(Number((100 * error).toPrecision(2)), "%");
 
 /** Small, still, and growing. */
 const riseSign = (x, y, r) => svg`<g class="cw-rise" transform="translate(${x} ${y})">

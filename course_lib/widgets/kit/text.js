@@ -23,6 +23,12 @@ export function number(value, digits = 2) {
     .replace("-", "−");
 }
 
+/** A share of 1, with a space that no line breaks at. @param {number} share */
+export const percent = (share, digits = 0) => `${number(100 * share, digits)}\u00a0%`;
+
+/** Below ten percent to a tenth. @param {number} share */
+export const finePercent = (share) => percent(share, share < 0.0995 ? 1 : 0);
+
 /** @param {number} integer */
 export function superscript(integer) {
   return String(integer).replace(/[-\d]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
@@ -53,7 +59,7 @@ export function quantity(value, unit = "", digits = SIGNIFICANT) {
   const text = tiny
     ? `${value < 0 ? "−" : ""}${scientific(size)}`
     : Number(value.toPrecision(most)).toLocaleString("en", { maximumFractionDigits: 20 });
-  return `${text.replace("-", "−")} ${unit}`.trim();
+  return `${text.replace("-", "−")}\u00a0${unit}`.trim();
 }
 
 /**

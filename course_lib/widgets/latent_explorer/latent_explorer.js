@@ -1,7 +1,7 @@
 import { decodeRows, plain, vector } from "../kit/array.js";
 import { button, choices, fold, select, slider } from "../kit/controls.js";
 import { playAtOnce, playButton } from "../kit/play.js";
-import { number, typingLine } from "../kit/text.js";
+import { number, percent, typingLine } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import {
   arithmetic,
@@ -29,13 +29,11 @@ const [WIDTH, PANEL] = [600, 290];
 const GAP = 12;
 const LITTLE = 0.0001;
 
-const percent = (share) => `${number(100 * share, 0)} %`;
-
 /** A share of a bell, of which no part is quite none or all. */
 function partly(share) {
-  if (share < LITTLE) return "less than 0.01 %";
-  if (share > 1 - LITTLE) return "more than 99.99 %";
-  return `${number(100 * share, Math.min(share, 1 - share) < 0.01 ? 2 : 0)} %`;
+  if (share < LITTLE) return "less than 0.01\u00a0%";
+  if (share > 1 - LITTLE) return "more than 99.99\u00a0%";
+  return percent(share, Math.min(share, 1 - share) < 0.01 ? 2 : 0);
 }
 
 /** Draws another code: whoever takes the point in hand ends the walk, and leaves the sum. */

@@ -5,7 +5,7 @@ import { button, series } from "../kit/controls.js";
 import { textWidth } from "../kit/lettering.js";
 import { first as before } from "../kit/plane.js";
 import { prefersStillness } from "../kit/play.js";
-import { number, quantity } from "../kit/text.js";
+import { number, percent, quantity } from "../kit/text.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { coupledOscillators, TURN } from "../maths/symplectic_attention.js";
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -226,7 +226,7 @@ function verdict({ energies, all, at, alike, apart, swing }) {
   const even = shares.every((share) => Math.abs(share - 1 / TOKENS) < EVEN);
   const told = even
     ? `All have ${quantity(100 / TOKENS, "%")}`
-    : `Ball ${most + 1} has ${Math.round(100 * shares[most])} %`;
+    : `Ball ${most + 1} has ${percent(shares[most])}`;
   return { kind: "open", text: `${held}${told}` };
 }
 

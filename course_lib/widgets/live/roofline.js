@@ -162,7 +162,9 @@ function timeOf({ seconds }) {
 
 /** So many hundredths, with as many digits as tell them apart from none and from all. */
 const percent = (share) =>
-  share < 1 && share > 0.99 ? "over 99 %" : quantity(Number((100 * share).toPrecision(2)), "%");
+  share < 1 && share > 0.99
+    ? "over 99\u00a0%"
+    : quantity(Number((100 * share).toPrecision(2)), "%");
 
 const BOX = 100 / LIGHTS;
 

@@ -3,7 +3,7 @@
 import { area, bars, dot, handle, legend, line, panel } from "../kit/charts.js";
 import { toggle } from "../kit/controls.js";
 import { sharing } from "../kit/sharing.js";
-import { number, quantity } from "../kit/text.js";
+import { number, percent, quantity } from "../kit/text.js";
 import { clamp, mean, ranking, softmax, upTo } from "../maths/numerics.js";
 import { gradientThrough, nearestRatio, randomScores, stops } from "../maths/scaling.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
@@ -174,13 +174,13 @@ function gradientCurve({ dimensions, through, otherwise, here, dimension, ...now
 function verdict({ weights, best, gradient, power, undivided }) {
   const largest = weights[best];
   if (gradient < LITTLE && largest > DROWNS)
-    return { kind: "bad", text: `One key has ${number(100 * largest, 1)} %: hardly a gradient` };
+    return { kind: "bad", text: `One key has ${percent(largest, 1)}: hardly a gradient` };
   if (largest < DROWNS && power === ROOT)
     return undivided > DROWNS
       ? { kind: "good", text: "Several keys are heard again" }
       : { kind: "open", text: "Several keys are heard, undivided too" };
   if (largest < DROWNS) return { kind: "open", text: `The largest weight is ${number(largest)}` };
-  return { kind: "open", text: `One key has ${number(100 * largest, 0)} % of the weight` };
+  return { kind: "open", text: `One key has ${percent(largest)} of the weight` };
 }
 
 function says({ weights, gradient }) {

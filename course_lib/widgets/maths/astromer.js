@@ -2,7 +2,7 @@
 // sure it is.
 
 import { visibleOf } from "./light_curves.js";
-import { mean } from "./numerics.js";
+import { mean, plus } from "./numerics.js";
 import { affine, attend, layerNorm, partsOf, think } from "./transformer.js";
 
 /** @typedef {{ middle: number, deviation: number }} Belief in magnitudes */
@@ -28,8 +28,6 @@ export const timeSinusoids = (time, frequencies) =>
     const angle = 2 * Math.PI * frequency * time;
     return [Math.sin(angle), Math.cos(angle)];
   });
-
-const plus = (a, b) => a.map((entry, i) => entry + b[i]);
 
 /** A night's date, joined by what was seen in it, or by what stands for a hidden night. */
 const token = ({ date, frequency }, since, seen) =>

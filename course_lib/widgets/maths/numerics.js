@@ -36,6 +36,11 @@ export function blend(weights, rows) {
 /** @param {number} value */
 export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
+/** A share of a way that begins and ends slowly: 0 at 0, 1 at 1. @param {number} share */
+export const smoothstep = (share) => share * share * (3 - 2 * share);
+
+export const plus = (a, b) => a.map((entry, i) => entry + b[i]);
+
 /** @param {number[]} values */
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 

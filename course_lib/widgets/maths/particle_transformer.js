@@ -1,4 +1,4 @@
-import { upTo } from "./numerics.js";
+import { plus, upTo } from "./numerics.js";
 import { affine, attend, gelu, layerNorm, partsOf } from "./transformer.js";
 
 /**
@@ -44,8 +44,6 @@ const standardized = ({ mean, scale }, x) => x.map((entry, i) => (entry - mean[i
 /** What a vector becomes between two norms, a layer and a bend: W₂ LN(GELU(W₁ LN(x) + b₁)) + b₂ */
 const bent = ({ before, expand, within, contract }, x) =>
   affine(contract, layerNorm(affine(expand, layerNorm(x, before)).map(gelu), within));
-
-const plus = (x, y) => x.map((entry, i) => entry + y[i]);
 
 /**
  * What the features of each two particles add to the scores, by particle, head and other particle.

@@ -3,7 +3,7 @@ import { STAGE, sizeOf } from "../kit/bodies.js";
 import { button, checks, select, series, slider } from "../kit/controls.js";
 import { playAtOnce, playButton, playIfMoving } from "../kit/play.js";
 import { colourOf } from "../kit/run_colours.js";
-import { number } from "../kit/text.js";
+import { number, percent } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { LARGER, tail } from "./actors.js";
@@ -93,7 +93,6 @@ function act(now, ui, run, i) {
       <span class="cw-act-most" aria-hidden="true">${mostTold(now, run)}</span></p>
   </div>`;
 }
-const percent = (share) => `${number(100 * share, 0)} %`;
 
 function transport({ end, time, dt }, ui) {
   const show = (moment) => {

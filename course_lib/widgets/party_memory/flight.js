@@ -1,6 +1,6 @@
 // Ink that leaves a picture pixel by pixel and lands, each pixel at its place, in the memory.
 
-import { clamp } from "../maths/numerics.js";
+import { clamp, smoothstep } from "../maths/numerics.js";
 
 /** The lowest row leaves first, and the highest last: how much of the flight it waits. */
 const LONGEST_WAIT = 0.45;
@@ -13,7 +13,7 @@ function progress(j, count, width, share) {
   const above = rows - 1 - Math.floor(j / width);
   const wait = (LONGEST_WAIT * (above + ((GOLDEN * j) % 1))) / rows;
   const passed = clamp((share - wait) / (1 - LONGEST_WAIT), 0, 1);
-  return passed * passed * (3 - 2 * passed);
+  return smoothstep(passed);
 }
 
 /**
@@ -28,7 +28,7 @@ export const landed = (j, count, width, share) =>
 
 /** A place on the way: first down, then across, and down again. */
 function between(from, to, t) {
-  const bend = t * t * (3 - 2 * t);
+  const bend = smoothstep(t);
   return [from[0] + bend * (to[0] - from[0]), from[1] + t * (to[1] - from[1])];
 }
 

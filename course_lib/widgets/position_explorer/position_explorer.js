@@ -1,9 +1,9 @@
 import { array, plain, rows, vector } from "../kit/array.js";
 import { button, choices, fold, slider, toggle } from "../kit/controls.js";
 import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
-import { number, scientific } from "../kit/text.js";
+import { number, percent, scientific } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
-import { clamp, upTo } from "../maths/numerics.js";
+import { clamp, smoothstep, upTo } from "../maths/numerics.js";
 import {
   byDifference,
   distinct,
@@ -121,7 +121,7 @@ function placesOf({ query_position: s, key_position: t, tokens, man, from, glide
   // Words that stand apart take the ends of the line, and one place holds both in its middle.
   const slot = (word) =>
     together ? places[word] - first : s === t ? 1 : (word === "BITES") === s > t ? 2 : 0;
-  const way = glide * glide * (3 - 2 * glide);
+  const way = smoothstep(glide);
   const words = Object.entries(places).map(([word, position]) => {
     const to = slot(word);
     return { word, position, to, from: from?.slots[word] ?? to };
@@ -396,7 +396,7 @@ function everything(now, ui, go) {
         <p class="cw-pos-title">Every score, against s\u00a0−\u00a0t</p>
         ${differenceChart(now, ui, width)}
         <p class="cw-pos-note">Distance alone explains
-          <span data-reading="explained">${number(100 * now.explained, 0)} %</span> of the scores’
+          <span data-reading="explained">${percent(now.explained)}</span> of the scores’
           spread. <span data-reading="verdict">${verdictInWords(now)}</span></p>
       </div>
     </div>
@@ -461,7 +461,7 @@ function training(now, ui) {
       label: "Training",
       min: 0,
       max: last,
-      format: (stage) => `${number((100 * stage) / last, 0)} %`,
+      format: (stage) => percent(stage / last),
     })}
   </div>`;
 }

@@ -11,7 +11,7 @@ import { widget } from "../kit/widget.js";
 import { contourSegments, segmentPath } from "../maths/contour.js";
 import { clearest, placesAbout } from "../maths/labels.js";
 import { lookupScores, softLookup } from "../maths/lookup.js";
-import { clamp, upTo } from "../maths/numerics.js";
+import { clamp, smoothstep, upTo } from "../maths/numerics.js";
 import { alongTour, stopsOf } from "../maths/tour.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
@@ -267,14 +267,14 @@ function table({ names, values, score, weights }) {
   });
 }
 
-const smooth = (share) => share * share * (3 - 2 * share);
-
 /** The temperature at a share of its way: in equal ratios, slow where it turns. */
 function heated(start, share) {
   const stops = [start, COLD, HOT, start];
   const part = Math.min(stops.length - 2, Math.floor(share * (stops.length - 1)));
   const [low, high] = [stops[part], stops[part + 1]];
-  return Number((low * (high / low) ** smooth(share * (stops.length - 1) - part)).toPrecision(4));
+  return Number(
+    (low * (high / low) ** smoothstep(share * (stops.length - 1) - part)).toPrecision(4),
+  );
 }
 
 /**
@@ -291,7 +291,7 @@ function advance({ query, temperature, from, walked, key_points }, ui, seconds) 
     const stops = ui.memo("stops", [start.query, key_points], () =>
       stopsOf(start.query, key_points),
     );
-    const stand = alongTour(stops, smooth(passed / SECONDS_OF_A_WALK));
+    const stand = alongTour(stops, smoothstep(passed / SECONDS_OF_A_WALK));
     ui.set({ query: placed(stand), from: start, walked: passed });
   } else {
     const share = (passed - SECONDS_OF_A_WALK) / SECONDS_OF_HEAT;

@@ -1,11 +1,11 @@
 // What stands beside the panels: the star itself, the dial, and how far each way is off.
 
 import { linear, ticks } from "../kit/scale.js";
-import { digitsApart, number, quantity } from "../kit/text.js";
+import { digitsApart, number, percent, quantity } from "../kit/text.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { dialEnds, handOnDial, keysOnPeriod } from "./hand.js";
 import { COLOURS, heightOf, SHAPES } from "./panels.js";
-import { days, nightTold, percent, verdictTold } from "./words.js";
+import { days, nightTold, verdictTold } from "./words.js";
 
 const RADIUS = 0.12; // of the sky's height
 const FOOT = 20; // pixels for the days
@@ -34,7 +34,7 @@ export function sky(now, ui) {
   ];
   const r = RADIUS * height;
   const middle = [width / 2, 0.24 * height];
-  const bright = `${number(100 * brightnessNow, 0)} % of its greatest brightness`;
+  const bright = `${percent(brightnessNow)} of its greatest brightness`;
   const told = `The star on day ${number(moment, 1)}: ${number(magnitudeNow)} mag, ${bright}`;
   const path = between.points.map(([t, m]) => `${x(t).toFixed(1)} ${y(m).toFixed(1)}`).join("L");
   const [from, to] = between.ends;

@@ -1,7 +1,7 @@
 import { plain, rows } from "../kit/array.js";
 import { button, select } from "../kit/controls.js";
 import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
-import { number, quantity } from "../kit/text.js";
+import { number, percent, quantity } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { drawnNights } from "../maths/light_curves.js";
 import { html } from "../vendor/lit-html/lit-html.js";
@@ -9,7 +9,7 @@ import { derive } from "./derived.js";
 import { hide, slideTo, take } from "./hand.js";
 import { inFrequency, inPhase, inTime } from "./panels.js";
 import { dial, errors, sky } from "./side.js";
-import { days, isFound, many, nightTold, percent, verdictTold } from "./words.js";
+import { days, isFound, many, nightTold, verdictTold } from "./words.js";
 
 const CLOCKS = { days: "days", turns: "turns of the period in your hand" };
 const [TOUR_SECONDS, TURN_SECONDS] = [6, 2.5];

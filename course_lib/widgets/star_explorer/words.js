@@ -6,9 +6,6 @@ import { number } from "../kit/text.js";
 export const days = (period) =>
   `${number(period, Math.max(0, 5 - Math.floor(Math.log10(period))))} d`;
 
-/** A share, in whole percent. @param {number} share */
-export const percent = (share) => `${number(100 * share, 0)} %`;
-
 export const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 const VERDICTS = {

@@ -4,9 +4,9 @@ import { middleOf, textWidth } from "../kit/lettering.js";
 import { dragging, plane, pointIn } from "../kit/plane.js";
 import { playAtOnce, playButton, playIfMoving } from "../kit/play.js";
 import { crossSign, tickSign } from "../kit/signs.js";
-import { number, quantity } from "../kit/text.js";
+import { number, percent, quantity } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
-import { clamp, upTo } from "../maths/numerics.js";
+import { clamp, plus, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { chart } from "./chart.js";
 import { derive, ROUNDS, STEP, STEPS } from "./experiments.js";
@@ -61,7 +61,6 @@ const FORMULAS = [
   ["shortcut", "the token that looks"],
   ["full", "both"],
 ];
-const plus = (a, b) => a.map((part, i) => part + b[i]);
 const minus = (a, b) => a.map((part, i) => part - b[i]);
 const said = (options, value) => options.find(([name]) => name === value)[1];
 const signed = (value) => `${Number(value.toFixed(2)) > 0 ? "+" : ""}${number(value)}`;
@@ -427,14 +426,14 @@ function loopOutcome({ bead, closed, tokens }) {
 }
 
 function freeOutcome({ off, moment }) {
-  const percent = `${number(100 * off, off < 0.1 ? 2 : 0)} %`;
+  const share = percent(off, off < 0.1 ? 2 : 0);
   if (off > KEPT) {
     const told = "Nobody pushed. It came from nowhere, or went there.";
-    return { kind: "bad", title: `Energy off by ${percent}`, told };
+    return { kind: "bad", title: `Energy off by ${share}`, told };
   }
   if (moment < JUDGED_FROM)
     return { kind: "open", title: "Let go from rest", told: "Will the energy stay?" };
-  const told = `Off by ${percent} at most, through the steps of the computation.`;
+  const told = `Off by ${share} at most, through the steps of the computation.`;
   return { kind: "good", title: "Energy kept", told };
 }
 
@@ -451,7 +450,7 @@ function verdict(now) {
 
 function readout({ experiment, bead, state, work, share }) {
   if (experiment === "free") {
-    return html`Energy now: <output aria-live="off">${number(100 * share, 1)}</output> % of what it was`;
+    return html`Energy now: <output aria-live="off">${percent(share, 1)}</output> of what it was`;
   }
   return html`Rounds: <output aria-live="off">${number(Math.abs(state.s / bead.length))}</output>.
     Work so far: <output aria-live="off">${signed(work)}</output>`;

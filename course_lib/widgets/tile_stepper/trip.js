@@ -1,5 +1,6 @@
 // The way between slow memory and the chip, which both algorithms go.
 
+import { smoothstep } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
 export const LEFT = 34;
@@ -24,7 +25,7 @@ export const path = ({ x, y, width, height }) => `M${x} ${y}h${width}v${height}h
  * @returns {Box}
  */
 export function onTheWay(from, to, share) {
-  const ease = share * share * (3 - 2 * share);
+  const ease = smoothstep(share);
   const part = (name) => from[name] + ease * (to[name] - from[name]);
   return { x: part("x"), y: part("y"), width: part("width"), height: part("height") };
 }

@@ -2,7 +2,7 @@
 // the letter on which it rests flies into the text.
 
 import { number } from "../kit/text.js";
-import { clamp } from "../maths/numerics.js";
+import { clamp, smoothstep } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
 /** In seconds: how long the needle swings, rests, and the letter flies. */
@@ -93,7 +93,7 @@ export function flyingLetter(context, { name, seconds, ink }) {
   );
   const middle = ({ x, y, width, height }) => [x + width / 2 - origin.x, y + height / 2 - origin.y];
   const [[x0, y0], [x1, y1]] = [middle(from), middle(to)];
-  const ease = share * share * (3 - 2 * share);
+  const ease = smoothstep(share);
   context.font = `700 ${LETTER_SIZE}px system-ui, sans-serif`;
   context.textAlign = "center";
   context.textBaseline = "middle";
