@@ -1,10 +1,9 @@
 """One JavaScript module, two hosts: a Jupyter kernel, or a page that has none.
 
-In Jupyter a widget is an ordinary ``anywidget``: its traits travel over the kernel's comm, both
-ways. On a static page there is no kernel, so the widget also writes itself as ``text/html``: its
-state as data, its module and style as deflated text, and a model object that keeps the state in the
-page. The page asks nobody for anything. It works over http, from ``file://``, in ``nbconvert`` and
-in slides.
+In Jupyter a widget is an ordinary ``anywidget``, whose traits are synchronised with the kernel. A
+static page has no kernel, so the widget also writes itself as ``text/html``: its state as data, its
+module and style as deflated text, and a model object that keeps the state in the page. The page
+sends no request. It works over http, from ``file://``, in ``nbconvert`` and in slides.
 
 To write a widget, subclass :class:`Widget` beside its JavaScript module, declare its traits with
 the types of ``traits.py``, hand their values to ``super().__init__``, and say in
@@ -32,9 +31,9 @@ def _signature(arguments: Iterable[inspect.Parameter | None]) -> inspect.Signatu
 
 
 class _Constructor:
-    """The signature of a widget's constructor, as help shows it: its own, and that of its traits.
+    """The signature of a widget's constructor, as help shows it: its own arguments and its traits.
 
-    A constructor that a subclass writes itself has by place what it names, and passes on the rest.
+    The arguments that a subclass names in its own constructor come first; it passes on the rest.
     """
 
     def __get__(self, _widget: object, kind: type[Widget]) -> inspect.Signature:
@@ -52,15 +51,15 @@ class Widget(anywidget.AnyWidget):
     """A widget of this course: an ``anywidget`` that is also alive without a kernel.
 
     Its JavaScript file stands beside it under the same name. A style sheet of that name, if there
-    is one, is added to ``widgets.css``. The constructor gives each trait its value by name. What
+    is one, is added to ``widgets.css``. The constructor takes the traits as arguments. A value that
     cannot be drawn raises ``TypeError`` or ``ValueError`` in the constructor, on assignment and in
-    a message of the page alike.
+    a message of the page.
     """
 
     _module: ClassVar[str]  # its JavaScript file, from course_lib/widgets
     __signature__ = _Constructor()
 
-    # By what name a link of the notebook finds the figure, and what the page checks of the link.
+    # The name by which links of the notebook find the figure, and the limits of what they may set.
     _figure = traitlets.Dict().tag(sync=True)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -88,9 +87,9 @@ class Widget(anywidget.AnyWidget):
         super().__init__(**dom)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take what the page sends as a whole, or not at all; then tell the page why.
+        """Take all that the page sends, or nothing; then tell the page why.
 
-        The page hears it as the custom message ``{"refused": why}``, after the state that holds.
+        The page gets the valid state, then the custom message ``{"refused": why}``.
         """
         try:
             for name, trait in self._declared().items():
@@ -105,7 +104,7 @@ class Widget(anywidget.AnyWidget):
             raise
 
     def describe(self) -> str:
-        """What the picture shows, in words: for a page without scripts, and for printing."""
+        """What the picture shows, in words, for a page without scripts and for printing."""
         raise TypeError(f"{type(self).__name__} must say in describe() what it shows")
 
     def page_state(self) -> dict[str, Any]:
@@ -115,7 +114,7 @@ class Widget(anywidget.AnyWidget):
         return self.get_state([name for name in names if not name.startswith("_")])
 
     def limits(self) -> dict[str, Any]:
-        """What the page checks by itself of each trait that an address may name."""
+        """The limits that the page checks for each trait that an address may set."""
         declared = self._declared().items()
         found = {name: trait.limits(self) for name, trait in declared if not trait.read_only}
         return {name: limits for name, limits in found.items() if limits}
@@ -127,12 +126,12 @@ class Widget(anywidget.AnyWidget):
         return {name: trait for name, trait in items if isinstance(trait, Trait)}
 
     def _in_order(self, values: dict[str, Any]) -> dict[str, Any]:
-        """A trait is checked against those that are declared before it, so they come first."""
+        """The values in the order of declaration, since a trait may depend on earlier ones."""
         return {name: values[name] for name in [*self._declared(), *values] if name in values}
 
     @traitlets.observe(traitlets.All)
     def _settle(self, change: dict[str, Any]) -> None:
-        """Let a change reach the traits that depend on what has changed."""
+        """Adjust the traits that depend on one that has changed."""
         declared = self._declared()
         if change["name"] not in declared:
             return

@@ -1,8 +1,8 @@
-"""Reading a typed name with a model's letters: capitals, accents and hyphens give way."""
+"""Write a typed name with the letters of an alphabet: replace capitals, accents and hyphens."""
 
 import unicodedata
 
-# What Unicode takes for letters of their own, as they are written where they are missing.
+# Letters that Unicode does not decompose, and their usual replacements.
 PLAIN = {
     "ß": "ss",
     "æ": "ae",
@@ -14,16 +14,16 @@ PLAIN = {
     "ł": "l",
     "ı": "i",
 }
-# What joins the parts of a name is left out where it is missing.
+# Characters that join the parts of a name are removed.
 PLAIN |= dict.fromkeys("-‐‑–'’ ", "")
 
 
 def folded(text: str, alphabet: str) -> str:
-    """``text`` in letters of the ``alphabet``, as far as capitals and accents stood in the way.
+    """``text`` with letters of the ``alphabet`` in place of capitals and accents that it lacks.
 
-    A letter of the alphabet stays. Any other loses its accents, and is written small or large,
-    whichever the alphabet has; hyphens, apostrophes and blanks are left out. What even then is not
-    in it stays as it is.
+    A letter of the alphabet stays. Any other loses its accents and becomes small or capital,
+    whichever the alphabet has; hyphens, apostrophes and blanks are removed. A character that is
+    still not in the alphabet stays as it is.
     """
     return "".join(_folded(letter, alphabet) for letter in text)
 

@@ -1,4 +1,4 @@
-"""What widgets ask of single letters, and how they write those that nobody sees."""
+"""Traits of single letters, and marks for letters that cannot be seen."""
 
 from __future__ import annotations
 

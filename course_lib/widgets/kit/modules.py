@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parents[1]
 
-# A page carries comments and indentation for nobody, but the licence of what others wrote.
+# Comments and indentation are removed, except for licences.
 COMMENT = re.compile(r"^[ ]*(?:/\*[^!](?:(?!\*/).)*\*/\n|//[^\n]*\n)", re.MULTILINE | re.DOTALL)
 INDENTATION = re.compile(r"^[ ]+|^\n", re.MULTILINE)
 IMPORT = re.compile(r'\bimport\s*\{([^}]*)\}\s*from\s*"(\.{1,2}/[\w./-]+\.js)";?\n?')
@@ -30,7 +30,7 @@ LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
 
 class Module(NamedTuple):
-    """One JavaScript file: what it says, what it offers by which name, what it takes from whom."""
+    """One JavaScript file: its text, its exports by name, and its imports by file."""
 
     text: str
     offers: dict[str, str]
@@ -52,7 +52,7 @@ def module_source(name: str) -> str:
 
 @functools.cache
 def _with_helpers(entry: Path) -> tuple[dict[Path, str], str]:
-    """The helpers of a module as it carries them, each before its first use, and its own text."""
+    """The helpers of a module, each before its first use, and its own text."""
     written: dict[Path, str] = {}
     text = _behind_its_helpers(entry, _wanted(entry), written, ())
     _refuse_what_is_left(entry, EXPORT.sub("", text.replace("export default ", "")))
@@ -60,7 +60,7 @@ def _with_helpers(entry: Path) -> tuple[dict[Path, str], str]:
 
 
 def _wanted(entry: Path) -> dict[Path, frozenset[str]]:
-    """What each helper of a module, and each of theirs, is asked for."""
+    """The names that are imported from each helper of a module, direct or not."""
     wanted: dict[Path, frozenset[str]] = {}
     waiting = [entry]
     while waiting:
@@ -73,7 +73,7 @@ def _wanted(entry: Path) -> dict[Path, frozenset[str]]:
     return wanted
 
 
-# Widgets share their helpers, and a helper is asked for the same names again and again.
+# Cached, since many widgets import the same names from the same helper.
 @functools.cache
 def _read(path: Path, wanted: frozenset[str] | None = None) -> Module:
     """A file, whole, or what of it is ``wanted``."""
@@ -83,9 +83,9 @@ def _read(path: Path, wanted: frozenset[str] | None = None) -> Module:
         offers |= {public: own for own, public in _pairs(listed).items()}
     imports = IMPORT.findall(text)
     text = IMPORT.sub("", text)
-    # Others write several declarations into one statement, and list at the end what they export.
+    # Vendored modules declare several names in one statement and end with a list of exports.
     if wanted is not None and not EXPORT_LIST.search(text):
-        # What a module shows by itself is nothing to others, who ask for names.
+        # Imports are by name, so nobody needs the default export.
         text = _used(DEFAULT.sub("", text), wanted)
         offers = {public: own for public, own in offers.items() if public in wanted}
     words = set(WORD.findall(text))
@@ -101,7 +101,7 @@ def _read(path: Path, wanted: frozenset[str] | None = None) -> Module:
 
 @functools.cache
 def _statements(text: str) -> list[tuple[set[str], set[str], str]]:
-    """What each statement declares, the words that it holds, and its text."""
+    """For each statement: the names that it declares, the words in it, and its text."""
     statements = []
     for statement in STATEMENT.split(text):
         declared = DECLARED.match(statement)
@@ -111,7 +111,7 @@ def _statements(text: str) -> list[tuple[set[str], set[str], str]]:
 
 
 def _used(text: str, wanted: frozenset[str]) -> str:
-    """The statements that declare what is wanted, or what those need, or nothing.
+    """The statements that declare a wanted name or what it needs, and those that declare none.
 
     A statement begins at the left margin; a word that it holds is taken for a name that it needs.
     """
@@ -137,7 +137,7 @@ def _behind_its_helpers(
     written: dict[Path, str],
     chain: tuple[Path, ...],
 ) -> str:
-    """The text of a module behind the names that it takes; its helpers go into ``written``."""
+    """The text of a module after its imports; the text of its helpers goes into ``written``."""
     name, module = path.relative_to(HERE), _read(path, wanted.get(path))
     taken = []
     for helper, names in module.takes:
@@ -161,7 +161,7 @@ def _behind_its_helpers(
 
 
 def _closed(helper: Path, text: str) -> str:
-    """The text of a helper that exports nothing: it hands on what it offers in another way."""
+    """The text of a helper without ``export``: its scope returns its names instead."""
     text = EXPORT_LIST.sub("", EXPORT.sub("", text)).rstrip()
     _refuse_what_is_left(helper, text)
     return text
@@ -184,8 +184,8 @@ def _renamed(names: dict[str, str]) -> str:
 def stylesheet(module: str) -> str:
     """The style of a widget, in the light or dark theme of its host.
 
-    What all widgets share comes first, then what stands beside each helper of the module under the
-    same name, and what stands beside the module itself; of all this the rules for what it can draw.
+    It has ``widgets.css``, then the style sheets beside the helpers of the module, then its own;
+    and of these the rules whose classes its code names.
     """
     helpers, own = _with_helpers(HERE / module)
     beside = [path.with_suffix(".css") for path in (*helpers, HERE / module)]
@@ -205,7 +205,7 @@ def stylesheet(module: str) -> str:
 
 
 def _selectors(rule: str) -> Iterator[tuple[str, list[str]]]:
-    """The selectors of a rule, each with its classes; those in brackets need not be there."""
+    """The selectors of a rule, each with its classes; without those in parentheses."""
     outside, nested = rule, 1
     while nested:
         outside, nested = BRACKETS.subn(lambda found: " " * len(found[0]), outside)
@@ -216,7 +216,7 @@ def _selectors(rule: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_named(name: str, code: str) -> bool:
-    """Whether code names a class such as ``cw-a-b``, or makes names that begin with ``cw-a-``."""
+    """Whether the code has the class ``cw-a-b``, or builds names that begin with ``cw-a-``."""
     beginnings = [name[: dash.end()] for dash in re.finditer("-", name)][1:]
     made = (begun + end for begun in beginnings for end in ("${", '"'))
     return name in code or any(text in code for text in made)

@@ -1,8 +1,8 @@
-"""The weights of a trained transformer on their way into a page, where JavaScript runs it.
+"""Pack the weights of a trained network into a page, where JavaScript computes with them.
 
-They travel rounded: a parameter is a whole number of a few bits times the step of its row, which is
-a bfloat16. ``maths/transformer.js`` unpacks them; :func:`unpack` does the same in Python, so that
-the lecture can hold the very model that the page computes with.
+They are rounded: a parameter is an integer of a few bits times the step of its row, a bfloat16.
+``maths/transformer.js`` unpacks them; :func:`unpack` does the same in Python, so that a lecture has
+exactly the model with which the page computes.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def pack(
     fewest_bits: int,
     most_bits: int = MOST_BITS,
 ) -> dict[str, Any]:
-    """Every row in steps of its own, as fine as ``most_bytes`` of base64 allow; a vector is a row.
+    """Quantize each row with its own step, as fine as ``most_bytes`` of base64 allow.
 
-    ``weights`` are a network's, or tensors by their names; the first of their axes counts rows.
-    A step is a float32 of which the upper half is sent: 8 significant bits. Times a whole number of
-    16 bits it is a float32 again, so no rounding is left to the page. Raises ``ValueError`` for
-    NaN and infinity, and for a model that would get less than ``fewest_bits`` a parameter.
+    ``weights`` are a network or tensors by name; their first axis counts rows, and a vector is one
+    row. A step is the upper half of a float32, with 8 significant bits; times an integer of 16 bits
+    it is again a float32, so the page need not round. Raises ``ValueError`` for NaN and infinity,
+    and for a model that would get less than ``fewest_bits`` for a parameter.
     """
     tensors = dict(weights.named_parameters()) if isinstance(weights, nn.Module) else weights
     matrices = [
@@ -74,7 +74,7 @@ def pack(
 
 
 def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[NDArray[np.float32]]:
-    """The matrices that :func:`pack` made, one after another, rounded as they were."""
+    """The rounded matrices that :func:`pack` packed, in their order."""
     bits, shapes = packed["bits"], list(shapes)
     stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
     sizes = list(starmap(np.multiply, shapes))
@@ -91,7 +91,7 @@ def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[ND
 
 
 def with_weights(build: Callable[[], Model], packed: dict[str, Any]) -> Model:
-    """What ``build`` makes, in float32 and in evaluation mode, with the weights that travel."""
+    """The model that ``build`` makes, in float32 and evaluation mode, with the packed weights."""
     model = built(build)
     parameters = list(model.parameters())
     with torch.no_grad():
@@ -118,7 +118,7 @@ class WeightsWidget(Widget):
 
     @property
     def bits(self) -> int | None:
-        """How many bits a parameter has on its way to the page."""
+        """How many bits a parameter has in the page."""
         return self.weights and self.weights["bits"]
 
 
@@ -128,7 +128,7 @@ class WeightsWidget(Widget):
 def transformer_facts(
     embedding: TokenEmbedding, blocks: nn.ModuleList, *, tied: bool
 ) -> dict[str, Any]:
-    """All that has to be known of an encoder or a decoder besides its weights."""
+    """The sizes and options of an encoder or a decoder, all but its weights."""
     block = blocks[0]
     return {
         "vocabulary": embedding.vocabulary_size,
@@ -144,7 +144,7 @@ def transformer_facts(
 
 
 def transformer_shapes(facts: dict[str, Any], *, stack: str = "") -> Shapes:
-    """Every parameter in the order in which it travels, which JavaScript repeats, with its rows.
+    """The shape of every parameter, in the order in which they are packed and unpacked.
 
     The blocks and the last norm are named as parts of ``stack``, such as ``"encoder."``. The
     head is a parameter of its own unless ``facts["tied"]``.
@@ -180,7 +180,7 @@ def model_of(
     stack: str = "",
     leave_out: tuple[str, ...] = (),
 ) -> Model:
-    """The model of a ``kind``, in evaluation mode, with the weights that travel.
+    """The model of a ``kind``, in evaluation mode, with the packed weights.
 
     ``leave_out`` names the facts that its constructor does not take.
     """
@@ -191,13 +191,13 @@ def model_of(
         name: torch.from_numpy(matrix).reshape(there[name].shape)
         for name, matrix in zip(shapes, unpack(packed, shapes.values()), strict=True)
     }
-    # A head that is tied to the embedding is a parameter under two names, of which one travels.
+    # A head tied to the embedding is one parameter with two names; it is packed once.
     model.load_state_dict(state, strict=not facts["tied"])
     return model.eval()
 
 
 class Limits(NamedTuple):
-    """What a page can carry of a model, and what its picture can show."""
+    """The largest model that a page can carry and its picture can show."""
 
     parameters: int
     tokens: int
@@ -219,8 +219,8 @@ def _a_character_for_each_id(widget: Any, alphabet: str) -> str:
 class ModelWidget(WeightsWidget):
     """A widget whose page runs a trained transformer.
 
-    A subclass sets its ``_limits``, its ``model``, made of the weights that travel, and the
-    ``_stack`` in which :func:`transformer_shapes` finds the blocks.
+    A subclass sets its ``_limits``, its ``model``, made of the packed weights, and the ``_stack``
+    in which :func:`transformer_shapes` finds the blocks.
     """
 
     _limits: ClassVar[Limits]
@@ -241,7 +241,7 @@ class ModelWidget(WeightsWidget):
         shapes = transformer_shapes(facts, stack=self._stack)
         self._check_size(facts, shapes)
         state = model.state_dict()
-        # A copy of every parameter, which further training does not reach.
+        # A copy of every parameter, so that further training does not change the widget.
         self._original = {name: state[name].detach().clone() for name in shapes}
         self.set_trait("facts", facts)
         super().__init__(alphabet=alphabet, **given)

@@ -1,8 +1,9 @@
 """A widget as a piece of any web page: its state, its code, and the kernel's stand-in.
 
-A piece is complete in itself, so it lives wherever an output is taken. Whoever writes a whole page
-passes its pieces through :func:`with_current_code`: the page then carries the code of today, once a
-kind, and a change of code runs no lecture; and each figure has an id, by which a link sets it.
+A piece is complete in itself, so it works wherever the output of a cell is shown. A book passes the
+pieces of a page through :func:`with_current_code`: the page then has the current code, once for
+each kind of figure, so no lecture runs again when only the code of a figure changes; and each
+figure has an id, by which a link can set it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import zopfli.zlib
 from course_lib.widgets.kit.modules import HERE, module_source, stylesheet
 
 FORMAT = 2
-"""Of what a piece carries; raised when an output of yesterday can no longer be read."""
+"""The version of a piece's format; increased when older outputs can no longer be read."""
 
 MODULE = re.compile(r"(?:\w+/)*\w+\.js")
 PIECE = re.compile(
@@ -38,7 +39,7 @@ START = "courseFigure(document.currentScript);\n"
 
 @functools.cache
 def packed_code(module: str) -> str:
-    """The style and the module as they travel, with a zero between them."""
+    """The style and the module as deflated text, with a zero between them."""
     return packed(f"{_style(module)}\0{_script(module)}")
 
 
@@ -57,11 +58,11 @@ def static_html(
 
 
 def with_current_code(body: str, complain: Callable[[str], object]) -> str:
-    """A page's ``body`` in which every widget has the code of today.
+    """A page's ``body`` in which every widget has the current code.
 
-    The first widget of a kind carries it, and the first of all the kernel's stand-in. A widget that
-    cannot start says so where its figure would be, above its description; ``complain`` gets the
-    same sentence.
+    The first widget of a kind carries its code, and the first of all also the code that replaces
+    the kernel. A widget that cannot start says so in place of its figure, above its description;
+    ``complain`` gets the same sentence.
     """
     carried: Counter[str] = Counter()
 
@@ -98,7 +99,7 @@ def _style(module: str) -> str:
     def inner(block: re.Match[str]) -> str:
         return f"{block[1]}{minify.string('text/css', block[2])}}}"
 
-    # The minifier leaves a block that asks for its container as it is; what it holds, it knows.
+    # The minifier does not minify the inside of a @container block.
     return CONTAINER.sub(inner, minify.string("text/css", stylesheet(module)))
 
 
@@ -125,7 +126,7 @@ def _piece(opening: str, words: str, payload: dict[str, Any], script: str) -> st
 
 
 def _payload(text: str | None) -> dict[str, Any]:
-    """What a piece carries, less its code; ``ValueError`` if a page of today cannot show it."""
+    """The data of a piece without its code; ``ValueError`` if this version cannot show it."""
     again = "run its notebook again (make clean book)"
     try:
         payload = json.loads(text or "")

@@ -1,11 +1,11 @@
 """Traits of widgets: each is declared once, and checked alike wherever a value comes from.
 
-A constructor, an assignment and a message of the page all end in :meth:`Trait.validate`, so what a
-trait refuses, it refuses everywhere and in the same words. A trait may be declared by others that
-stand above it, such as an index into a text: what comes in one message is taken in the order of
-the declarations, and when the text changes alone, the index settles within it.
+Constructors, assignments and messages of the page all use :meth:`Trait.validate`, so a wrong value
+gets the same error everywhere. A trait may depend on traits declared above it, as an index depends
+on a text: the values of one message are set in the order of the declarations, and when the text
+changes alone, :meth:`Trait.settle` moves the index into its new range.
 
-A page without a kernel checks what comes in its address by the :meth:`Trait.limits` of each trait.
+A page without a kernel checks the values in its address by the :meth:`Trait.limits` of each trait.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ LONGEST_NAME = 80  # characters that can still be read as the name of something 
 
 
 class WrongTypeError(traitlets.TraitError, TypeError):
-    """A trait was given what it cannot hold; traitlets takes back what came with it."""
+    """A value has the wrong type; traitlets undoes the other changes of the same message."""
 
 
 class WrongValueError(traitlets.TraitError, ValueError):
-    """A trait was given a value out of its range; traitlets takes back what came with it."""
+    """A value is out of range; traitlets undoes the other changes of the same message."""
 
 
 def brief(value: object) -> str:
-    """``value`` as it stands in a message, which nobody reads if it is long."""
+    """``value`` as text for a message, cut if it is long."""
     text = repr(value)
     return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
 
@@ -43,7 +43,7 @@ def brief(value: object) -> str:
 def finite_array(name: str, value: ArrayLike | tuple, axes: tuple[str, ...]) -> NDArray[np.float32]:
     """``value`` as float32 with one axis for each name in ``axes``.
 
-    Takes NumPy arrays, tensors and nested lists. Raises ``TypeError`` for what holds no real
+    Takes NumPy arrays, tensors and nested lists. Raises ``TypeError`` for values that are no real
     numbers, ``ValueError`` for ragged lists, another number of axes, an empty axis, or values that
     are not finite.
     """
@@ -66,17 +66,17 @@ def finite_array(name: str, value: ArrayLike | tuple, axes: tuple[str, ...]) -> 
     largest = float(np.abs(array).max())
     if largest > float(np.finfo(np.float32).max):
         raise ValueError(f"{name} reaches {largest:g}, which float32 cannot hold; rescale it")
-    # A copy: what the caller does to the array later must not reach the widget.
+    # A copy, so that the widget does not change when the caller changes the array later.
     return np.array(array, dtype=np.float32, order="C")
 
 
 class Trait(traitlets.TraitType):
     """What all traits of widgets share.
 
-    A constructor takes a trait without ``default`` by place, one with it by name. It may be a
-    function of the widget; then ``None`` stands for it. ``rule(widget, value)`` returns the value
-    or raises, where a widget asks for more than its type. A trait is ``called`` as the constructor
-    calls it, if that is not its name.
+    A trait without ``default`` is a positional argument of the constructor, one with it a keyword
+    argument. ``default`` may be a function of the widget; the constructor then has ``None``.
+    ``rule(widget, value)`` returns the value or raises an error, for checks beyond the type.
+    ``called`` is the name of the constructor's argument, if it is not that of the trait.
     """
 
     def __init__(
@@ -93,13 +93,13 @@ class Trait(traitlets.TraitType):
         self.tag(sync=True)
 
     def class_init(self, cls: type[traitlets.HasTraits], name: str | None) -> None:
-        """Hear from traitlets how the widget's author has named the trait."""
+        """Learn the name of the trait from traitlets."""
         super().class_init(cls, name)
         self.called = self.called or str(name)
 
     @property
     def argument(self) -> inspect.Parameter | None:
-        """What a constructor takes for it, if anything."""
+        """The argument of the constructor for this trait, if there is one."""
         if self.dynamic is None and self.default_value is traitlets.Undefined:
             return inspect.Parameter(self.called, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         default = None if self.dynamic else self.default_value
@@ -110,7 +110,7 @@ class Trait(traitlets.TraitType):
         return self.dynamic(obj) if self.dynamic else self.default_value
 
     def validate(self, obj: Any, value: Any) -> Any:
-        """``value`` as the trait keeps it, or an error that traitlets knows as its own."""
+        """``value`` as the trait keeps it. Raises errors that traitlets treats as its own."""
         try:
             value = self._check(obj, value)
             return self.rule(obj, value) if self.rule else value
@@ -120,26 +120,26 @@ class Trait(traitlets.TraitType):
             raise WrongValueError(str(error)) from None
 
     def settle(self, widget: Any, value: Any) -> Any:  # noqa: ARG002 - most traits depend on none
-        """What becomes of ``value`` when other traits have changed: itself, if it still fits."""
+        """The value after other traits have changed: ``value`` itself, if it is still valid."""
         return value
 
     def sizes(self, widget: Any, value: Any) -> list[tuple[str, str, int]]:  # noqa: ARG002 - the same
-        """For each axis its label, the name that it shares with others, and its size."""
+        """For each axis: its label, the name under which traits share its size, and the size."""
         return []
 
     def limits(self, widget: Any) -> dict[str, Any] | None:  # noqa: ARG002 - the same
-        """What a page without a kernel checks a short text for; ``None`` for what has no such."""
+        """What a page without a kernel checks; ``None`` if an address cannot set the trait."""
         return None
 
     def get(self, obj: Any, cls: Any = None) -> Any:
-        """The value; who asks which bounds follow the reader's hand hears of it."""
+        """The value. Also records that it was read, so that `_unless_it_moves` can tell."""
         if not self.read_only:
             obj.__dict__.get("_asked_for", set()).add(self.name)
         return super().get(obj, cls)
 
     @staticmethod
     def _unless_it_moves(widget: Any, bound: Any) -> Any:
-        """A bound, or ``None`` for one that the reader moves: the page's module looks after it."""
+        """A bound, or ``None`` if it depends on traits that the reader changes."""
         if not callable(bound):
             return None if bound in {math.inf, -math.inf} else bound
         asked = widget.__dict__["_asked_for"] = set()
@@ -170,7 +170,7 @@ INK_LEVELS = 255
 
 
 class Data(Trait):
-    """What the widget itself computes for its page, of any kind that JSON holds: no argument."""
+    """Data that the widget computes for its page, in JSON; no argument of the constructor."""
 
     argument = None
 
@@ -215,7 +215,7 @@ class Number(Trait):
 class Integer(Trait):
     """An integer in ``[low, high]``, where ``high`` may be a function of the widget.
 
-    One that is read-only is the size of the axis that bears its name.
+    A read-only one is also the size of the axis of its name.
     """
 
     why = ""
@@ -225,15 +225,15 @@ class Integer(Trait):
         self.low, self.high = low, high
 
     def settle(self, widget: Any, value: int) -> int:
-        """The nearest integer that there is."""
+        """The nearest integer in the range."""
         return min(value, self._last(widget))
 
     def sizes(self, _widget: Any, value: int) -> list[tuple[str, str, int]]:
-        """Its own, if it is one."""
+        """Its value, if it is read-only."""
         return [(self.called, self.called, value)] if self.read_only else []
 
     def limits(self, widget: Any) -> dict[str, Any]:
-        """The two ends, the upper one if it stands still."""
+        """The two ends; the upper one only if the reader cannot change it."""
         high = self._unless_it_moves(widget, self.high)
         return {"kind": "integer", "low": self.low, "high": high}
 
@@ -253,9 +253,9 @@ class Integer(Trait):
 
 
 class Index(Integer):
-    """The place of one thing among as many as ``of`` says.
+    """The index of one of ``of(widget)`` things.
 
-    ``unset`` allows -1 too, for none. An index whose place is gone becomes -1, or else the last.
+    ``unset`` also allows -1, for none. An index out of range becomes -1 if allowed, else the last.
     """
 
     why = ", since it counts from 0 and their number is {}"
@@ -265,7 +265,7 @@ class Index(Integer):
         super().__init__(first, lambda widget: of(widget) - 1, **{"default": first} | options)
 
     def settle(self, widget: Any, value: int) -> int:
-        """The index, if its place is still there."""
+        """The index, if it is still in range."""
         last = self._last(widget)
         return value if value <= last else min(self.low, 0) or last
 
@@ -293,7 +293,7 @@ class Choice(Trait):
 
     def _check(self, widget: Any, value: Any) -> Any:
         offered = tuple(self.offered(widget)) if self.offered else self.options
-        # True is 1, and yet no answer to a question that asks for a number.
+        # True equals 1, but is not a number here.
         if not isinstance(value, bool) and any(
             isinstance(value, type(option)) and value == option for option in offered
         ):
@@ -310,9 +310,9 @@ class Choice(Trait):
 class Text(Trait):
     """A string of ``shortest`` to ``longest`` characters, of an ``alphabet`` if there is one.
 
-    Capitals, accents and hyphens that the alphabet lacks are folded, as :func:`folded` says.
-    ``alphabet`` and ``longest`` may be functions of the widget; a text for which another one leaves
-    no room gives way to none. The characters of a ``distinct`` text differ.
+    Capitals, accents and hyphens that the alphabet lacks are replaced by :func:`folded`.
+    ``alphabet`` and ``longest`` may be functions of the widget; a text that has become too long
+    becomes empty. No character of a ``distinct`` text occurs twice.
     """
 
     def __init__(
@@ -329,11 +329,11 @@ class Text(Trait):
         self.distinct = distinct
 
     def settle(self, widget: Any, value: str) -> str:
-        """The text, if there is room for it."""
+        """The text, or an empty one if it has become too long."""
         return value if len(value) <= self._room(widget) else ""
 
     def limits(self, widget: Any) -> dict[str, Any]:
-        """How long it may be, and of which letters."""
+        """Its least and largest length, and its alphabet."""
         return {
             "kind": "text",
             "low": self.shortest,
@@ -379,7 +379,7 @@ class Text(Trait):
 
 
 def named(argument: str, table: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A table whose names can be read in the picture; an empty one for ``None``."""
+    """A dict whose keys are names that a picture can show; an empty one for ``None``."""
     if table is not None and not isinstance(table, Mapping):
         raise TypeError(
             f"{argument} is a {type(table).__name__}; expected a dict; give each a name, as in "
@@ -390,9 +390,9 @@ def named(argument: str, table: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 class Several(Trait):
-    """A list of ``least`` to ``most`` values that ``each`` takes; one for each entry of an axis.
+    """A list of ``least`` to ``most`` values of the trait ``each``, one for each entry of ``axis``.
 
-    ``optional`` lets ``None`` stand for an empty one. What no longer fits drops out.
+    With ``optional``, ``None`` is an empty list. Values that are no longer valid are removed.
     """
 
     def __init__(
@@ -411,12 +411,12 @@ class Several(Trait):
         self.distinct, self.optional = distinct, optional
 
     def class_init(self, cls: type[traitlets.HasTraits], name: str | None) -> None:
-        """As of any trait; each value is called like all of them together."""
+        """As for any trait; errors of a single value name the list."""
         super().class_init(cls, name)
         self.each.called = self.called
 
     def settle(self, widget: Any, value: list[Any]) -> list[Any]:
-        """The values that still fit."""
+        """The values that are still valid."""
         kept = [one for one in value if self.each.settle(widget, one) == one]
         return value if kept == value else kept
 
@@ -452,11 +452,11 @@ class Several(Trait):
 class Array(Trait):
     """A float32 array. It travels as its shape and the base64 of its little-endian bytes.
 
-    ``axes`` are the names of its axes, or a function of the widget that gives them. Axes of one
-    name have one size in all traits of a widget; ``"key=tokens"`` is called key and has the size of
-    tokens, ``"xy=2"`` that of two. Numbers lie ``within`` ±w, or between two ends. ``most``
-    maps an axis to its largest size, or ``"height width"`` to that of a product. ``optional`` lets
-    ``None`` stand for an array without entries.
+    ``axes`` are the names of its axes, or a function of the widget that returns them. Axes of the
+    same name have the same size in all traits of a widget; ``"key=tokens"`` is labelled key and has
+    the size of tokens, ``"xy=2"`` has the size 2. Numbers lie ``within`` ±w, or between two ends.
+    ``most`` maps an axis to its largest size, and ``"height width"`` to the largest product of two.
+    With ``optional``, ``None`` is an array without entries.
     """
 
     def __init__(
@@ -481,7 +481,7 @@ class Array(Trait):
         ]
 
     def limits(self, widget: Any) -> dict[str, Any]:
-        """The ends of its numbers, and for each axis its size, if it stays, and its largest."""
+        """The ends of its numbers; for each axis its size, if it is fixed, and its largest size."""
         still = {
             axis
             for trait in widget.traits().values()
@@ -507,7 +507,7 @@ class Array(Trait):
     def _check(self, widget: Any, value: Any) -> NDArray[np.float32]:
         axes = self._axes(widget)
         none = np.zeros((0,) * len(axes), dtype=np.float32)
-        # traitlets checks what it has held back once more, as it is kept.
+        # traitlets validates a held-back value again, in the form that validation returned.
         kept = isinstance(value, np.ndarray) and value.shape == none.shape
         if self.optional and (value is None or kept):
             return none
@@ -551,7 +551,7 @@ class Array(Trait):
 
 
 class Ink(Array):
-    """Shares of ink in [0, 1], such as those of pixels. One travels as a byte, to 1/255."""
+    """Grey values in [0, 1], such as pixels. Each travels as a byte, in steps of 1/255."""
 
     def __init__(self, *axes: str, **options: Any) -> None:
         super().__init__(*axes, within=(0, 1), **options)
