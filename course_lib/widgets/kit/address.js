@@ -1,5 +1,5 @@
 // A figure's state in the address of its page: `#fig-soft-lookup?temperature=0.05&query=0.5,-0.2`.
-// What stands there anybody may have written, so each value is checked as Python would check it.
+// Anybody can write an address, so each value is checked as Python would check it.
 
 import { folded } from "./text.js";
 
@@ -8,14 +8,14 @@ import { folded } from "./text.js";
 const [MOST_CHARACTERS, MOST_NUMBERS, MOST_SHOWN] = [400, 64, 40];
 const SINGLE_PRECISION = 9;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-// A comma or a colon needs no escape in this part of an address, and so it can be read.
+// These characters need no escape in the fragment of an address, and stay readable.
 const READABLE = { "%2C": ",", "%3B": ";", "%3A": ":", "%2F": "/", "%3F": "?", "%40": "@" };
 
 const escaped = (text) =>
   encodeURIComponent(text).replace(/%(2C|3B|3A|2F|3F|40)/g, (code) => READABLE[code]);
 const shown = (text) => `“${text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}”`;
 
-/** The fewest digits that lead back to the same number, of those that float32 can hold. */
+/** The shortest decimal text that float32 reads as the same number. */
 function digits(value) {
   const enough = (count) => Math.fround(Number(value.toPrecision(count))) === Math.fround(value);
   for (let count = 1; count < SINGLE_PRECISION; count += 1) {
@@ -25,7 +25,7 @@ function digits(value) {
 }
 
 /**
- * A value as it stands in an address; nothing if it is nowhere to be had by name.
+ * A value as text for an address; undefined for an option without a name.
  * @param {any} value
  * @param {Limits} limits
  * @returns {string | undefined}
@@ -104,11 +104,11 @@ const READERS = {
   },
 };
 
-/** The value that stands in an address; throws what is wrong with it. @param {string} text */
+/** The value of a text; throws an error that says what is wrong. @param {string} text */
 const valueIn = (text, limits) => READERS[limits.kind](text, limits);
 
 /**
- * What a query asks for, by name, and what is wrong with the rest of it.
+ * The values that a query asks for, by trait, and what is wrong with its other parts.
  * @param {string} query
  * @param {Record<string, Limits>} limits
  * @returns {{ asked: Record<string, any>, faults: string[] }}
@@ -127,7 +127,7 @@ export function understood(query, limits) {
 }
 
 /**
- * The query for what differs between two states; none if a part of it is too long for an address.
+ * The query for what differs between two states; empty if a part of it is too long.
  * @param {Record<string, any>} now
  * @param {Record<string, any>} first
  * @param {Record<string, Limits>} limits
@@ -146,8 +146,9 @@ const REST_MILLISECONDS = 500;
 const HAND = ["pointerdown", "pointerup", "keydown", "keyup", "input", "click"];
 
 /**
- * Follows the links to a figure, and keeps what the reader's hand makes of it in the address, for a
- * reload and for a friend. Several figures share a page: the one that was touched last has it.
+ * Sets a figure when a link asks for it, and writes the reader's changes into the address, so that
+ * they survive a reload and can be shared. Of several figures on a page the one used last owns the
+ * address.
  * @param {HTMLElement} root
  * @param {string} name of the figure, its element's id
  * @param {{ obey: (query: string) => void, query: () => string }} figure
@@ -162,7 +163,7 @@ export function addressOf(root, name, { obey, query }) {
     obey(location.hash.slice(name.length + 2));
     bringIntoView(root);
   }
-  // A click on the link that the address shows already changes no address.
+  // A click on a link to the current address fires no hashchange.
   function clicked({ target }) {
     const { hash = "" } = target.closest("a[href]") ?? {};
     if (isOurs(hash) && hash === location.hash) follow();
@@ -196,8 +197,8 @@ export function addressOf(root, name, { obey, query }) {
 }
 
 /**
- * Follows the links to a figure within its notebook. Figures of one kind are counted there from the
- * top, as on the page of the book.
+ * Sets a figure when a link of its notebook asks for it. Figures of one kind are numbered from the
+ * top, as on a page of the book.
  * @param {HTMLElement} root
  * @param {string} name of the first figure of its kind
  * @param {(query: string) => void} obey
@@ -225,11 +226,11 @@ function keep(hash) {
   try {
     history.replaceState(history.state, "", `${location.href.split("#")[0]}${hash}`);
   } catch {
-    // A page within another may have no address to change.
+    // A page in a frame may not be allowed to change its address.
   }
 }
 
-/** Scrolls as far as it takes to see the whole figure, or its head if the window is too low. */
+/** Scrolls until the whole figure is visible, or its top if it is higher than the window. */
 function bringIntoView(root) {
   const { height } = root.getBoundingClientRect();
   const above = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;

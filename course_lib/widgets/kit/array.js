@@ -1,4 +1,4 @@
-// How traits travel. A codec says how a trait's value is read from the model and written back.
+// Codecs: how the value of a trait is read from the model and written back.
 
 /**
  * @template T
@@ -11,8 +11,8 @@ export function bytesOf(base64) {
 }
 
 /**
- * A float32 array that travels as base64: its own bytes, or with `levels` a byte for each share of
- * them. See `Array` and `Ink` in traits.py.
+ * A float32 array from base64: its own bytes, or with `levels` a byte for each number, in steps of
+ * 1 / `levels`. See `Array` and `Ink` in traits.py.
  * @param {{ shape: number[], base64: string, levels?: number }} encoded
  */
 export function decodeArray({ shape, base64, levels }) {
@@ -44,7 +44,7 @@ export function decodeRows(encoded) {
   );
 }
 
-/** Numbers, texts, lists: what JSON carries as it is. @type {Codec<any>} */
+/** Numbers, texts and lists, unchanged. @type {Codec<any>} */
 export const plain = { decode: (value) => value, encode: (value) => value };
 
 /** @type {Codec<{ shape: number[], values: Float32Array }>} */

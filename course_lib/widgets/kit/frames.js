@@ -1,15 +1,15 @@
 import { upTo } from "../maths/numerics.js";
 
 const LONGEST_FRAME = 0.1;
-/** Parts of its height by which a widget comes into sight. */
+/** Visible shares of its height at which the observer calls. */
 const PARTS = upTo(11).map((part) => part / 10);
-/** What the window hears when something was `inert` that is so no more. */
+/** The event on the window after an `inert` part of the page becomes usable. */
 export const UNVEILED = "course:unveiled";
 
 /**
- * Calls `draw` at most once a frame after a `request`, and not at all while `root` is off screen:
- * it catches up when it comes back into view. While it plays, `advance(seconds)` comes first in
- * every frame.
+ * Calls `draw` at most once a frame after a `request`, and not while `root` is off screen; it then
+ * draws when it comes back into view. While the widget plays, each frame first calls
+ * `advance(seconds)`.
  * @param {HTMLElement} root
  * @param {{ draw: () => void, advance: (seconds: number) => void }} work
  */
@@ -31,7 +31,7 @@ export function framesOf(root, { draw, advance }) {
   }
   /** @param {number} time in milliseconds */
   function paint(time) {
-    // What was hidden, or had a slow frame, goes on where it was: it does not leap.
+    // After a slow frame, or while hidden, the motion continues where it was.
     if (playing) advance(Math.min(LONGEST_FRAME, Math.max(0, time - last) / 1000));
     last = time;
     drawIfStale();
@@ -40,20 +40,20 @@ export function framesOf(root, { draw, advance }) {
   }
   /** @param {boolean} on */
   function play(on) {
-    // What a hand began or ended no longer waits for being seen.
+    // Once the reader starts or stops the motion, it no longer starts at first sight.
     waiting = [];
     if (on && !playing) last = performance.now();
     playing = on;
     request();
   }
-  /** Once half of the widget, or of the window, is seen, if no hand has used it before. */
+  /** Acts once half of the widget, or of the window, is visible, unless the reader used it first. */
   const atSight = (/** @type {() => void} */ act) => waiting.push(act);
   const used = (/** @type {any} */ { key }) => {
     if (key !== "Tab") waiting = [];
   };
-  // A finger that scrolls past does none of these.
+  // A finger that only scrolls causes none of these events.
   for (const deed of ["click", "input", "keydown"]) root.addEventListener(deed, used, true);
-  /** The reader acts on what is there now: what has gone since the last frame gets no event. */
+  /** Draws pending changes first; an element that they removed gets no event. */
   function bringUpToDate(/** @type {any} */ event) {
     drawIfStale();
     if (!root.contains(event.target)) event.stopImmediatePropagation();
@@ -71,7 +71,7 @@ export function framesOf(root, { draw, advance }) {
     { threshold: PARTS },
   );
   observer.observe(root);
-  /** What is seen already comes to be seen once more. */
+  /** Observes again, since an element that is already visible fires no further event. */
   function unveiled() {
     if (!waiting.length) return;
     observer.unobserve(root);

@@ -15,7 +15,7 @@ export const SMALLEST_TYPE = 10;
 export const NARROWEST_NAMED = 9;
 
 /**
- * Depth of colour of a weight. The root lifts small weights out of the ground.
+ * The opacity of a weight. The square root makes small weights visible.
  * @param {number} weight
  */
 export const depth = (weight) => Math.sqrt(weight);
@@ -24,7 +24,7 @@ export const depth = (weight) => Math.sqrt(weight);
 export const bold = (on) => (on ? 700 : 500);
 
 /**
- * Where the cells of a map stand, and the names of its rows and columns if there is room for them.
+ * The layout of the cells of a map, with the names of its rows and columns if they fit.
  * @param {string[]} rows
  * @param {string[]} columns
  * @param {number} width
@@ -65,8 +65,7 @@ function namesOf({ labels, size, longest, margin, cell }, pointed) {
  *   axes: [string, string], pointed: (number | null)[], stairs: boolean,
  *   point: (row: number | null, column: number | null) => void, choose: (row: number) => void,
  * }} map a row of `matrix` may be missing; `axes` ("name: meaning") and `pointed` are
- *   row and column; `stairs` mark the
- *   diagonal; `point` is told where the mouse is
+ *   row and column; `stairs` mark the diagonal; `point` gets the cell under the mouse
  */
 export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choose }) {
   const { wide, high, margin, cell } = layout;
@@ -85,7 +84,7 @@ export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choo
     const [row] = at(event);
     if (row !== null) choose(row);
   };
-  // Where there is no room for what an axis means, its first word stands alone.
+  // If the meaning of an axis does not fit, only its name is drawn.
   const [rows, columns] = axes.map((axis, i) =>
     textWidth(`${axis} →`, AXIS_TYPE, 600) < [high, wide][i] ? axis : axis.split(":")[0],
   );

@@ -3,8 +3,7 @@ const ENDS = { Home: -Infinity, End: Infinity };
 const SHIFTED = 5;
 
 /**
- * Listens to the arrow keys in the plane: `moveBy([dx, dy])`, up being positive; Shift makes the
- * steps larger.
+ * A listener for arrow keys: `moveBy([dx, dy])`, upwards positive; Shift makes larger steps.
  * @param {(step: number[]) => void} moveBy
  * @returns {(event: KeyboardEvent) => void}
  */
@@ -18,8 +17,8 @@ export function inThePlane(moveBy) {
 }
 
 /**
- * Listens to the keys of a slider: arrows move by one, Home and End by ∓∞. Enter and the space bar
- * do `press`. Up is forward on a slider; in a list, `down` is: 1.
+ * A listener for the keys of a slider: arrows move by one, Home and End by ∓∞. Enter and the space
+ * bar call `press`. Up moves forward on a slider; with `down` 1, as in a list, down does.
  * @param {(step: number) => void} moveBy
  * @param {() => void} [press]
  * @returns {(event: KeyboardEvent) => void}
@@ -36,8 +35,8 @@ export function alongALine(moveBy, press, down = -1) {
 }
 
 /**
- * A change after which a control may stand elsewhere, drawn anew: whoever works by keyboard stays
- * with it, or comes to the fold in which it lies now.
+ * Makes a change that may draw the focused control anew at another place. A keyboard user keeps the
+ * focus on it, or gets it on the closed fold that contains it.
  * @param {() => void} change
  */
 export function keepingFocus(change) {

@@ -4,7 +4,7 @@ const FACE = "system-ui, sans-serif";
 const ruler = document.createElement("canvas").getContext("2d");
 
 /**
- * How wide a text is in a drawing, in pixels.
+ * The width of a text in a drawing, in pixels.
  * @param {string} text
  * @param {number} size of its type
  */
@@ -17,7 +17,7 @@ export function textWidth(text, size, weight = 500) {
 export const widest = (texts, size) => Math.max(...texts.map((text) => textWidth(text, size)));
 
 /**
- * Where the middle of a label stands: at x, or as near as it keeps within its picture.
+ * The middle of a label: x, or the nearest place at which the label is inside its picture.
  * @param {string} label
  * @param {number} x
  * @param {number} width of the picture
@@ -38,8 +38,7 @@ function luminance(rgb) {
 }
 
 /**
- * Black or white, whichever stands out from a ground: on any ground one of them has a contrast of
- * more than 4.5.
+ * Black or white, whichever has the larger contrast with a background: at least 4.5 on any.
  * @param {number[]} ground red, green and blue, up to 255
  */
 export const readableOn = (ground) =>
@@ -48,8 +47,7 @@ export const readableOn = (ground) =>
 const GAP = 8;
 
 /**
- * Of labels on a line, those that keep apart from each other; where two are too close, the one that
- * comes first in the list stays.
+ * The labels on a line that do not overlap; of two that are too close, the earlier one stays.
  * @template {{ text: string, middle: number }} Label
  * @param {Label[]} labels
  * @param {number} size of the type
@@ -68,7 +66,7 @@ export function apart(labels, size) {
 }
 
 /**
- * A text, cut with an ellipsis if it is wider than the room it has; one letter always stays.
+ * A text, cut with an ellipsis if it is wider than `room`; at least one letter stays.
  * @param {string} text
  * @param {number} room in pixels
  * @param {number} size of its type

@@ -1,4 +1,4 @@
-// What widgets show of a model that reads and writes letters.
+// Parts of widgets whose model reads and writes letters.
 
 import { clamp, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -13,7 +13,7 @@ export const POINTED_AT = { hovered: null, headPoint: null };
 export const three = (value) => number(value, 3);
 
 /**
- * Which child of its element a click means: the nearest, for a finger falls between two.
+ * The index of the child nearest to a click: a finger often falls between two.
  * @param {any} event
  */
 export function nearestChild({ currentTarget, clientX: x, clientY: y }) {
@@ -30,21 +30,21 @@ const WIDEST = 30;
 const TOPS = [0.1, 0.25, 0.5, 1];
 const [ABOVE, BELOW] = [14, 24];
 const LOWEST = 30;
-/** A keyboard: so many keys in a row, no wider, no slimmer, and so far from the next row. */
+/** A keyboard: keys in a row, largest and smallest width of a key, distance of the rows. */
 const [KEYS, WIDEST_KEY, SLIMMEST_KEY, KEY_GAP] = [13, 48, 29, 4];
 /** The height of the bars that grow from two rows of keys at most, and from more. */
 const KEY_BARS = [44, 48];
 
-/** Where bars for so many letters stand: in rows of `each`, on the heights `base`, in `rooms`. */
+/** The layout of bars for `count` letters: in rows of `each`, with their feet at `base`. */
 function gridOf(count, width, { byRank = false, highest = 150, keyboard = false }) {
-  // In a frame too narrow for one letter all is drawn smaller.
+  // In a frame that is too narrow for one letter, everything is scaled down.
   const across = Math.max(NARROWEST, width - LEFT);
   const most = Math.floor(across / NARROWEST);
   const keys = clamp(Math.floor(across / SLIMMEST_KEY), 1, KEYS);
   const rows = Math.ceil(count / (keyboard ? keys : most));
   const each = Math.ceil(count / rows);
   const cell = Math.min(keyboard ? WIDEST_KEY : WIDEST, across / each);
-  // The letter of rank r has a share of at most 1/r: by rank, all rows but the first can be low.
+  // The letter of rank r has a share of at most 1/r, so later rows can be lower.
   const tall = keyboard ? KEY_BARS[Number(rows > 2)] : rows === 1 ? highest : byRank ? 130 : 80;
   const share = (row) => (byRank ? 1 / (row * each + 1) : 1);
   const rooms = upTo(rows).map((row) =>
@@ -55,7 +55,7 @@ function gridOf(count, width, { byRank = false, highest = 150, keyboard = false 
   );
   const heads = base.filter((_, row) => rooms[row] === tall).map((y) => y - tall);
   const [right, bottom] = [LEFT + across, base[rows - 1] + BELOW];
-  /** The line on which the bar of a place stands: its ends, and the room above it. */
+  /** The foot of the bar at a place, and the height above it. */
   const spot = (i) => {
     const [x, row] = [LEFT + (i % each) * cell, Math.floor(i / each)];
     return { x, end: x + cell, y: base[row], room: rooms[row] };
@@ -63,7 +63,7 @@ function gridOf(count, width, { byRank = false, highest = 150, keyboard = false 
   return { each, cell, tall, base, heads, right, bottom, spot };
 }
 
-/** The lines on which bars stand and at which they would end, and their numbers. */
+/** Lines at the foot and at the top of each row of bars, with their numbers. */
 function axis({ each, cell, base, heads }, top, locked) {
   const line = (y) => `M${LEFT - 4} ${y}h${each * cell + 4}`;
   const tick = (text) => (y) =>
@@ -75,17 +75,16 @@ function axis({ each, cell, base, heads }, top, locked) {
 
 /**
  * Two bars for each letter: outlined its share `own`, filled its `probability`. A click or Enter
- * takes a letter, the mouse looks at one. The widget's local state needs `hovered: null`,
- * and the id `looked` follows from its state.
+ * chooses a letter, the mouse previews one. The widget's local state needs `hovered: null`, and its
+ * derived state the id `looked`.
  * @param {any} ui
  * @param {{ title: string, names: string[], order: number[], own: number[], probability: number[],
  *   chosen: number | null, byRank?: boolean, highest?: number, keyboard?: boolean,
  *   locked?: boolean, grown?: number, marks?: (grid: any) => unknown, spoken: string,
  *   take: (id: number) => void, moveTo: (id: number) => void }} letters
- *   `highest` is the height of a single row; on a `keyboard` bars stand in short rows; `order` are
- *   the ids that are shown, and what is said
- *   of each letter goes by id; `chosen` stands there; `marks` are drawn on top; while it is
- *   `locked`, there are keys in place of bars; `grown` is the share of its height that a bar has
+ *   `order` lists the ids that are shown; the other lists are indexed by id; `highest` is the height
+ *   of a single row; a `keyboard` has short rows; `marks` are drawn on top; while `locked`, keys
+ *   replace the bars; `grown` scales the height of the bars
  */
 export function letterBars(ui, letters) {
   const { title, order, spoken, take, moveTo } = letters;
@@ -114,7 +113,7 @@ export function letterBars(ui, letters) {
   </div>`;
 }
 
-// All bars of a kind are one path: a browser lays out and paints two hundred shapes more slowly.
+// All bars of a kind are one path, which a browser draws faster than two hundred shapes.
 /** @param {any} grid @param {number} looked @param {any} letters */
 function drawnBars(grid, looked, letters) {
   const { names, order, chosen, locked = false, grown = 1, marks = () => nothing } = letters;
@@ -134,7 +133,7 @@ function drawnBars(grid, looked, letters) {
     order.map((id, i) => (isCut(id) === cut ? bar(spots[i], shares[id]) : "")).join("");
   const key = tall + BELOW - KEY_GAP;
   const foot = locked ? BELOW - KEY_GAP - key / 2 + 5 : 16;
-  // A letter keeps its element wherever it moves.
+  // A letter keeps its element when it moves.
   const labels = [];
   order.forEach((id, i) => {
     const { x, y } = spots[i];
@@ -159,8 +158,8 @@ function drawnBars(grid, looked, letters) {
 }
 
 /**
- * What every head looked at: the letters once for each, tinted by their weights. The widget's local
- * state needs `headPoint: null`.
+ * A card for each head: all letters, tinted by their attention weights. The widget's local state
+ * needs `headPoint: null`.
  * @param {any} ui
  * @param {string} title
  * @param {string[]} names of the letters that were read

@@ -1,17 +1,17 @@
-// How a run has come out, as a sign and as a number.
+// The outcome of a run, as a sign and as a number.
 
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { crossSign, tickSign } from "./signs.js";
 import { quantity } from "./text.js";
 
-/** Larger errors are not told apart: a number of fifty digits says no more. */
+/** Larger errors are shown as "> 10⁶ %". */
 const MOST = 1e4;
 
-/** An error of the energy, in parts of a hundred. @param {number} error */
+/** An error of the energy, in per cent. @param {number} error */
 export const parts = (error) =>
   error > MOST ? "> 10⁶\u00a0%" : quantity(Number((100 * error).toPrecision(2)), "%");
 
-/** Small, still, and growing. */
+/** The sign of an error that is still small but grows. */
 const riseSign = (x, y, r) => svg`<g class="cw-rise" transform="translate(${x} ${y})">
   <circle r=${r} fill="var(--cw-muted)" stroke="var(--cw-paper)" stroke-width="1.5"></circle>
   <path d="M${-0.4 * r} ${0.4 * r}L${0.4 * r} ${-0.4 * r}M${-0.15 * r} ${-0.4 * r}H${0.4 * r}V${0.15 * r}"
@@ -23,7 +23,7 @@ const SIGNS = {
   gone: [crossSign, "not kept"],
 };
 
-/** How a run has come out, as a sign with a name; room for it while nobody knows. */
+/** The sign of an outcome, with a name; an empty place while the outcome is unknown. */
 export function sign(outcome) {
   const [drawn, name] = SIGNS[outcome] ?? [];
   return drawn

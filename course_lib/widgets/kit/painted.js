@@ -5,9 +5,9 @@ import { noChange } from "../vendor/lit-html/lit-html.js";
 /**
  * Paints a canvas: `<canvas ${painted(ui, { width, height, inputs, paint })}></canvas>`.
  *
- * `paint(context)` draws in pixels of the page, `width` by `height` of them; the canvas has as many
- * as the device needs. With `cells: true` one pixel is one cell, and a style stretches it. It paints
- * again only if one of `inputs`, the size or the theme has changed.
+ * `paint(context)` draws `width` by `height` CSS pixels at the resolution of the device. With
+ * `cells: true` one pixel is one cell, and CSS scales the canvas. It paints again only if one of
+ * `inputs`, the size or the theme has changed.
  */
 class Painted extends Directive {
   /** @type {unknown[]} */
@@ -23,7 +23,7 @@ class Painted extends Directive {
     const seen = [width, height, density, ui.theme.version, ...inputs];
     if (same(seen, this.seen)) return noChange;
     this.seen = seen;
-    // A canvas that is given a size, even its own, is blank again.
+    // Setting the size of a canvas, even to the same value, clears it.
     canvas.width = Math.round(width * density);
     canvas.height = Math.round(height * density);
     const context = canvas.getContext("2d");
@@ -42,8 +42,8 @@ class Painted extends Directive {
 export const painted = directive(Painted);
 
 /**
- * The cells of a matrix in a single ink, one pixel each: the larger a weight in [0, 1], the more
- * opaque. A row may be missing.
+ * The cells of a matrix in one colour, one pixel each: the larger a weight in [0, 1], the more
+ * opaque. A row may be null.
  * @param {any} ui
  * @param {(ArrayLike<number> | null)[]} matrix
  * @param {{ width: number, ink: string, opacity?: (weight: number) => number }} options `width` in

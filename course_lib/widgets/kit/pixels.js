@@ -1,6 +1,6 @@
 /**
- * A rectangle of pixels that are set one by one: ten thousand dots cost less than as many shapes.
- * Keep it, and clear it before each picture; `context.putImageData(image, 0, 0)` shows it.
+ * A rectangle of pixels that are set one by one: faster than shapes for ten thousand dots. Reuse
+ * it, and clear it before each picture; `context.putImageData(image, 0, 0)` shows it.
  * @param {number} width
  * @param {number} height
  */
@@ -10,7 +10,7 @@ export function pixels(width, height) {
   return {
     image,
     clear: () => words.fill(0),
-    /** Two by two pixels, at shares of the width and of the height; nothing outside. */
+    /** Two by two pixels at shares of the width and of the height, if they are inside. */
     dot(x, y, ink) {
       if (!(x >= 0 && x < 1 && y >= 0 && y < 1)) return;
       const at = Math.floor(y * (height - 1)) * width + Math.floor(x * (width - 1));
@@ -19,12 +19,12 @@ export function pixels(width, height) {
       words[at + width] = ink;
       words[at + width + 1] = ink;
     },
-    /** A vertical stroke in a column of pixels, cut to the picture and at least three high. */
+    /** A vertical line in a column of pixels, clipped to the picture, at least three pixels high. */
     stroke(column, [top, bottom], ink, wash = false) {
       const first = Math.floor(Math.max(0, Math.min(height - 4, top * height)));
       const last = Math.floor(Math.max(first + 3, Math.min(height - 1, bottom * height)));
       for (let at = first * width + column; at <= last * width + column; at += width) {
-        // A wash goes only where nothing is drawn yet.
+        // A wash does not cover what is drawn already.
         if (!wash || words[at] === 0) words[at] = ink;
       }
     },

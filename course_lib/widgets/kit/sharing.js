@@ -1,12 +1,12 @@
-// How a softmax shares its weight among keys, in words.
+// A sentence about how a softmax distributes its weight among keys.
 
-/** More than so large a share is nearly all of the weight, and more than that one is most of it. */
+/** Above the first share a key has nearly all the weight, above the second most of it. */
 const [NEARLY_ALL, MOST] = [0.9, 0.5];
-/** Keys weigh nearly the same where the largest weight is at most so many times the smallest. */
+/** Weights are nearly equal if the largest is at most this many times the smallest. */
 const ALIKE = 1.2;
 
 /**
- * Whether one key has the weight, all weigh alike, or some share it: a sentence without its end.
+ * Says whether one key has the weight, all share it equally, or several share it; no full stop.
  * @param {number[]} weights
  * @param {(key: number) => string} nameOf
  */

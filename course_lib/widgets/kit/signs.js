@@ -1,9 +1,9 @@
-// Signs in a disc, which tell how something has come out without its colour.
+// Signs for success and failure that do not rely on colour.
 
 import { svg } from "../vendor/lit-html/lit-html.js";
 
 /**
- * A tick in a disc: this has come out as it should.
+ * A tick in a disc: success.
  * @param {number} x
  * @param {number} y
  * @param {number} r
@@ -15,7 +15,7 @@ export const tickSign = (x, y, r) => svg`<g class="cw-tick" transform="translate
     stroke-linejoin="round"></path>
 </g>`;
 
-/** A cross in a disc: this has not. Orange is the force that holds back. */
+/** A cross in a disc: failure. It is not orange, which is the colour of a force that holds back. */
 export const crossSign = (x, y, r) => svg`<g class="cw-cross" transform="translate(${x} ${y})">
   <circle r=${r} fill="var(--cw-ink)" stroke="var(--cw-paper)" stroke-width="1.5"></circle>
   <path d="M${-0.4 * r} ${-0.4 * r}L${0.4 * r} ${0.4 * r}M${-0.4 * r} ${0.4 * r}L${0.4 * r} ${-0.4 * r}"

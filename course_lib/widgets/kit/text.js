@@ -2,7 +2,7 @@ import { html } from "../vendor/lit-html/lit-html.js";
 
 const INVISIBLE = { " ": "␣", "\n": "⏎", "\t": "⇥", "": "∅" };
 
-/** A letter or token that can be seen, and turns no text round. @param {string} text */
+/** A letter or token with visible spaces and no marks of text direction. @param {string} text */
 export const visible = (text) =>
   Object.hasOwn(INVISIBLE, text) ? INVISIBLE[text] : text.replace(/\p{Bidi_C}/gu, "�");
 
@@ -35,7 +35,7 @@ export function superscript(integer) {
 }
 
 /**
- * A number from nothing to huge, as 2.5·10⁻²; ∞ and what is no number are said so.
+ * A number as 2.5·10⁻²; also 0, ∞ and NaN.
  * @param {number} value
  */
 export function scientific(value) {
@@ -49,7 +49,7 @@ export function scientific(value) {
 const SIGNIFICANT = 3;
 
 /**
- * A number to three digits, or as many as are asked for, whole from a thousand on, with its unit.
+ * A number to three significant digits, or as many as `digits`, whole from 1,000 on, with its unit.
  * @param {number} value
  */
 export function quantity(value, unit = "", digits = SIGNIFICANT) {
@@ -63,7 +63,7 @@ export function quantity(value, unit = "", digits = SIGNIFICANT) {
 }
 
 /**
- * How many digits tell each mark of an axis from the next.
+ * The significant digits that distinguish neighbouring ticks of an axis.
  * @param {number[]} ticks
  */
 export function digitsApart(ticks) {
@@ -71,15 +71,14 @@ export function digitsApart(ticks) {
   return Math.max(SIGNIFICANT, Math.ceil(Math.log10(steps)) + 1 || 0);
 }
 
-/** What Unicode takes for letters of their own, as they are written where they are missing. */
+/** Letters that Unicode does not decompose, and their usual replacements. */
 const PLAIN = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ı: "i" };
-/** What joins the parts of a name is left out where it is missing. */
+/** Characters that join the parts of a name are removed. */
 const JOINTS = "-‐‑–'’ ";
 const plain = (part) => (JOINTS.includes(part) ? "" : (PLAIN[part.toLowerCase()] ?? part));
 
 /**
- * A text in letters of an alphabet, as far as capitals, accents and hyphens stood in the way: see
- * `folded` in folding.py.
+ * A text with letters of an alphabet in place of capitals and accents: see `folded` in folding.py.
  * @param {string} text
  * @param {string} alphabet
  */
@@ -95,7 +94,7 @@ export function folded(text, alphabet) {
 }
 
 /**
- * What keeps a model from reading a text of letters that it does not know; nothing if it can.
+ * Says which letters of a text a model does not know; empty if it knows all.
  * @param {Iterable<string>} typed
  * @param {string[]} known
  */
@@ -106,16 +105,15 @@ export function unknownLetters(typed, known) {
 }
 
 /**
- * A line to type in, bound to a control `name`. What cannot be read stays in the field, beside what
- * is wrong with it, and the picture keeps what it showed. With an `alphabet` a name is folded, and
- * stays in the field as the reader writes it; if it `drops`, what is no letter of it is left out.
- * The widget's local state needs `typed: null`.
+ * A text field for the control `name`. Invalid text stays in the field with a message, and the
+ * picture does not change. With an `alphabet` the text is folded, but stays in the field as typed;
+ * with `drops` other letters are left out. The widget's local state needs `typed: null`.
  * @param {any} ui
  * @param {string} name
  * @param {{ label: string, problemOf: (text: string) => string, still: string, alphabet?: string,
  *   drops?: boolean,
- *   accept: (text: string, caret: number) => void, enter?: () => void }} options `still` is what the
- *   picture shows; `enter` is what that key does
+ *   accept: (text: string, caret: number) => void, enter?: () => void }} options `still` names what
+ *   the picture shows; `enter` is called on that key
  */
 export function typingLine(
   ui,
@@ -151,7 +149,7 @@ export function typingLine(
   </div>`;
 }
 
-/** What the reader wrote, if it is not what is read, until the trait changes from elsewhere. */
+/** The typed text, if it differs from the trait and the trait has not changed since. */
 function pending(ui, name) {
   const { typed } = ui.now;
   return typed?.against === ui.now[name] ? typed : null;
@@ -159,5 +157,5 @@ function pending(ui, name) {
 
 const typedText = (ui, name) => pending(ui, name)?.text ?? ui.now[name];
 
-/** Whether the field holds what the picture does not show. @param {any} ui @param {string} name */
+/** Whether the field holds text that the picture does not show. @param {any} ui @param {string} name */
 export const isStale = (ui, name) => pending(ui, name)?.refused ?? false;

@@ -1,8 +1,8 @@
 /**
- * The colours of the host's theme, for canvases: `ink("accent")` is what `var(--cw-accent)` is, as
- * text, and `rgb("accent")` as three numbers. `version` counts the themes seen so far.
+ * The colours of the page's theme, for canvases: `ink("accent")` is the value of
+ * `var(--cw-accent)`, and `rgb("accent")` the same as three numbers. `version` counts the changes.
  * @param {HTMLElement} root
- * @param {() => void} changed is told when the page takes another theme
+ * @param {() => void} changed is called when the theme of the page changes
  */
 export function themeOf(root, changed) {
   /** @type {Map<string, string>} */
