@@ -1,5 +1,5 @@
-// ASTROMER, as course_lib.light_curves.astromer: what a trained model says of nights that it does not see, and how
-// sure it is.
+// ASTROMER as in course_lib.light_curves.astromer: what a trained model predicts for nights that it
+// does not see, and how sure it is.
 
 import { visibleOf } from "./light_curves.js";
 import { mean, plus } from "./numerics.js";
@@ -8,7 +8,7 @@ import { affine, attend, layerNorm, partsOf, think } from "./transformer.js";
 /** @typedef {{ middle: number, deviation: number }} Belief in magnitudes */
 
 /**
- * The model that travelled, in the order of `named_parameters()` in Python.
+ * Unpacks the model, whose parameters come in the order of `named_parameters()` in Python.
  * @param {any} facts
  * @param {any} packed
  */
@@ -29,13 +29,13 @@ export const timeSinusoids = (time, frequencies) =>
     return [Math.sin(angle), Math.cos(angle)];
   });
 
-/** A night's date, joined by what was seen in it, or by what stands for a hidden night. */
+/** The token of a night: its date plus its magnitude, or plus the vector of a hidden night. */
 const token = ({ date, frequency }, since, seen) =>
   plus(affine(date, timeSinusoids(since, frequency)), seen);
 
 /**
- * Nights through all blocks, of which each looks at `memory`: at every layer the keys and values of
- * the visible nights. Where there is none, the nights are the visible ones, and make it.
+ * Passes nights through all blocks, which attend to `memory`: the keys and values of the visible
+ * nights in each layer. Without a `memory` the nights are the visible ones and make it.
  */
 function throughBlocks({ blocks, heads, last }, tokens, memory) {
   const made = [];
@@ -57,8 +57,8 @@ function throughBlocks({ blocks, heads, last }, tokens, memory) {
 }
 
 /**
- * Reads the visible nights once: gives the magnitude that the model expects at any time, and how
- * far off it may be.
+ * Reads the visible nights once; returns a function that gives the expected magnitude at a time and
+ * its standard deviation.
  * @param {any} model
  * @param {import("./light_curves.js").Curve} curve its time in what the model's time runs in
  * @param {number[]} hidden
@@ -84,5 +84,5 @@ export function reader(model, curve, hidden) {
   };
 }
 
-/** What the model believes at some times, of which it sees nothing. */
+/** What the model predicts at times whose magnitudes it does not see. */
 export const beliefAt = (model, curve, hidden, times) => times.map(reader(model, curve, hidden));

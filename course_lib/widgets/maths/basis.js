@@ -1,12 +1,12 @@
 import { softmax, upTo } from "./numerics.js";
 
-/** The function that nodes read off: sin 2πx². */
+/** The function whose values the nodes have: sin 2πx². */
 export const target = (x) => Math.sin(2 * Math.PI * x * x);
 
 /** @param {number} count @returns {number[]} even places from 0 to 1, both among them */
 export const even = (count) => upTo(count).map((i) => i / (count - 1));
 
-/** Nodes and what the target is there, as they travel. @param {number[]} nodes */
+/** Nodes and the function there, as the trait has them. @param {number[]} nodes */
 export const readOff = (nodes) => nodes.map((x) => [x, target(x)]);
 
 /** The last interval that begins at or before x. */
@@ -16,7 +16,7 @@ function intervalOf(x, nodes) {
   return i;
 }
 
-/** What increasing nodes with a value each make of x, in a straight line between two. */
+/** Linear interpolation at x between increasing nodes. */
 export function between(x, nodes, values) {
   const i = intervalOf(x, nodes);
   const share = (x - nodes[i]) / (nodes[i + 1] - nodes[i]);
@@ -43,5 +43,5 @@ export const softmaxBasis = (points, nodes, temperature) =>
     ),
   );
 
-/** Among how many nodes weights are shared: 1 / Σ αᵢ². @param {number[]} weights */
+/** The effective number of nodes: 1 / Σ αᵢ². @param {number[]} weights */
 export const shared = (weights) => 1 / weights.reduce((sum, weight) => sum + weight * weight, 0);

@@ -1,7 +1,7 @@
-// What another observer sees of four-momenta (E, px, py, pz), as course_lib.jets.kinematics has it.
+// Boosts of four-momenta (E, px, py, pz), as in course_lib.jets.kinematics.
 
 /**
- * The same momentum for an observer to whom every rapidity is larger by `shift`.
+ * The momentum after a boost along the beam that adds `shift` to its rapidity.
  * @param {number[]} momentum
  * @param {number} shift
  */

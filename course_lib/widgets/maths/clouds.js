@@ -1,5 +1,5 @@
 /**
- * The price of a cloud, `kl_to_standard_normal` of autoencoder.py: ½ Σ (μ² + σ² − log σ² − 1).
+ * The KL divergence of a code, `kl_to_standard_normal` of autoencoder.py: ½ Σ (μ² + σ² − log σ² − 1).
  * @param {number[]} mean
  * @param {number[]} sigma
  */

@@ -1,5 +1,5 @@
 const LINE_GRID = 61;
-// No segment leads to a hole without a bottom, where a planet meets its sun.
+// Skip cells with an infinite value, as at the sun of a planet.
 const DEEPEST = -1e12;
 
 /**
@@ -40,7 +40,7 @@ export function segmentPath(segments, scale, shift) {
 }
 
 /**
- * Segments that meet, as lines from end to end: the dashes of a line begin anew with each.
+ * Joins segments that meet into lines, so that dashes continue along a line.
  * @param {number[][]} segments
  * @returns {number[][][]} the points of each line
  */
@@ -51,7 +51,7 @@ export function chained(segments) {
     for (const end of pair) at.set(end, [...(at.get(end) ?? []), i]);
   });
   const used = new Set();
-  /** Points from an end on, along segments that nobody has gone yet. */
+  /** The points of a line from one end, along unused segments. */
   const walk = (from) => {
     const points = [];
     for (let end = from; ; ) {
@@ -74,8 +74,8 @@ export function chained(segments) {
 }
 
 /**
- * The line on which a function of two coordinates has a value, as the `d` of an SVG path on a
- * square of `side` that reaches from −`reach` to `reach`.
+ * The contour line of a function at a value, as the `d` of an SVG path on a square of `side` pixels
+ * from −`reach` to `reach`.
  * @param {(x: number, y: number) => number} valueAt
  * @param {number[]} reach
  * @param {number} value

@@ -28,7 +28,7 @@ const mlp =
   (x) => {
     const inner = affine(expand, x);
     const slope = new Float64Array(inner.length);
-    // Loops: this runs for every token of every layer while a slider moves.
+    // Loops, since this runs for every token of every layer while a slider moves.
     for (let i = 0; i < inner.length; i += 1) {
       const a = inner[i];
       const share = (1 + erf(a * Math.SQRT1_2)) / 2;
@@ -43,7 +43,7 @@ const mlp =
     return { y: affine(contract, inner), pull };
   };
 
-/** Layer norm as it begins: the scale is 1 and the shift 0. @type {Step} */
+/** Layer norm as initialised, with scale 1 and shift 0. @type {Step} */
 function norm(x) {
   const d = x.length;
   const plain = { weight: new Float64Array(d).fill(1), bias: new Float64Array(d) };
@@ -109,7 +109,7 @@ export function layersOf(draws, { layers, d, gain, biases }) {
 
 const size = (vectors) => Math.sqrt(vectors.reduce((sum, vector) => sum + dot(vector, vector), 0));
 
-/** How far tokens differ, in proportion to their length: 0 if all are alike. */
+/** How far tokens differ, relative to their norm: 0 if all are equal. */
 export function differenceLeft(tokens) {
   const mean = tokens[0].map((_, i) => tokens.reduce((sum, x) => sum + x[i] / tokens.length, 0));
   return size(tokens.map((x) => x.map((entry, i) => entry - mean[i]))) / size(tokens);

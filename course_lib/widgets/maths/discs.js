@@ -53,7 +53,7 @@ export function areaWithin(points, shares) {
   const [before, after] = [-1, 1].map((way) => (i) => (i + way + count) % count);
   const apart = (i, j) => points[j].map((x, axis) => x - points[i][axis]);
   const step = (i) => (shares[after(i)] - shares[i] + 1) % 1;
-  /** The way a point would go at the speed it has there, as a parabola through three tells it. */
+  /** The derivative at a point, from the parabola through three points. */
   const speeds = points.map((_, i) => {
     const [earlier, later] = [step(before(i)), step(i)];
     const [from, to] = [apart(before(i), i), apart(i, after(i))];
@@ -73,7 +73,7 @@ export function areaWithin(points, shares) {
   return Math.abs(sum(arcs)) / 2;
 }
 
-/** Those points of a line that are so far from the last one kept. @param {number[][]} points */
+/** The points of a line that are at least a distance from the last kept one. @param {number[][]} points */
 export function thinned(points, apart) {
   let last = [Infinity, Infinity];
   return points.filter((point) => {

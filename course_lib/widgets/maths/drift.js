@@ -1,13 +1,13 @@
-// How the energy error of a run is looked at: in stretches of its steps, and whether it grows.
+// The energy error of a run: its range in stretches of steps, and whether it grows.
 
 import { envelope } from "./mechanics.js";
 import { upTo } from "./numerics.js";
 
-/** An error that is this many times as large at the end as at the beginning has grown. */
+/** An error grows if it is this many times as large at the end as at the beginning. */
 const GROWN = 1.5;
-/** With an error above the first nothing is kept; below the second one that grows is still small. */
+/** Above the first error the energy is not kept; below the second a growing error is still small. */
 const [FAR, NEAR] = [0.5, 0.01];
-// What the additions of so many steps may round away.
+// The rounding error of that many steps.
 const ROUNDING = 1e-11;
 const PART = 0.1;
 
@@ -20,7 +20,7 @@ const PART = 0.1;
 export const stretches = (total, bins) =>
   upTo(bins).map((k) => Math.max(k, Math.floor((total * k * k) / (bins * bins))));
 
-/** In which stretch a step lies. @param {number[]} starts @param {number} step */
+/** The stretch that contains a step. @param {number[]} starts @param {number} step */
 export const stretchOf = (starts, step) => {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {

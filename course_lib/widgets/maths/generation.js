@@ -2,7 +2,7 @@ import { ranking, softmax } from "./numerics.js";
 import { emptyMemory, throughBlocks, unpackTransformer } from "./transformer.js";
 
 /**
- * Reads texts, given as ids. What a text shares with the one before it is not read again.
+ * Reads texts, given as ids. The beginning that a text shares with the previous one is reused.
  * @param {any} decoder
  */
 export function textReader(decoder) {
@@ -27,7 +27,7 @@ export function textReader(decoder) {
   };
 }
 
-/** All that the decoder that travelled makes of several texts in turn. */
+/** The results of the unpacked decoder for several texts in turn. */
 export function readTexts(facts, packed, texts) {
   const read = textReader(unpackTransformer(facts, packed));
   return texts.map((ids) => read(ids));
@@ -56,7 +56,7 @@ export function chooseAmong(logits, temperature, topK, topP) {
   let leftByP = leftByK;
   if (topP < 1) {
     let sum = 0;
-    // Within a billionth of p counts as p, so that no rounding decides.
+    // Within a billionth of p counts as p, so that rounding does not decide.
     const reached = ranked.map((p) => {
       sum += p;
       return sum - p >= Math.max(topP - 1e-9, 1e-9);

@@ -6,7 +6,7 @@ import { upTo } from "./numerics.js";
 
 const MOST_SWEEPS = 60;
 const REACH = 3;
-// Many springs: at 1, their energy would dwarf that of a pluck.
+// Many springs: at 1 their energy would be far larger than that of a pluck.
 const STRONGEST = 0.4;
 
 /** d of a function on the nodes. @param {ArrayLike<number>} f @param {number[][]} edges */
@@ -146,7 +146,7 @@ export function energyAt(law, rates, { a, b, circling }, t) {
   return { nodes: nodes / 2, whole: (nodes + edges) / 2 };
 }
 
-/** How many edges each node is from one of them; ∞ where no path leads. */
+/** The distance of each node from one of them in edges; ∞ if no path leads there. */
 export function distances(count, edges, from) {
   const far = new Array(count).fill(Infinity);
   far[from] = 0;

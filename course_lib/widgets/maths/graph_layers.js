@@ -9,10 +9,10 @@ export const directed = (bonds) =>
     [j, i],
   ]);
 
-/** GraphConv with θ₁ = θ₂ = 1: all that comes is added. @returns {Weights} */
+/** GraphConv with θ₁ = θ₂ = 1: the sum over neighbours and the node itself. @returns {Weights} */
 const sum = (x, edges) => ({ own: x.map(() => 1), edge: edges.map(() => 1) });
 
-/** The same with θ₁ = 0: a node does not hear itself. @returns {Weights} */
+/** The same with θ₁ = 0: the sum over neighbours only. @returns {Weights} */
 const neighbours = (x, edges) => ({ own: x.map(() => 0), edge: edges.map(() => 1) });
 
 /** Kipf and Welling: 1 / √(d̃ᵢ d̃ⱼ), with an edge from each node to itself. @returns {Weights} */
@@ -52,7 +52,7 @@ export function attentive(x, edges, interest) {
 const LAYERS = { sum, neighbours, normalized, attention: attentive };
 
 /**
- * What each node knows after 0, 1, …, `rounds` rounds, and with which weights it came.
+ * The features of each node after 0, 1, …, `rounds` rounds, and the weights of each round.
  * @param {string} layer
  * @param {number[][]} x
  * @param {number[][]} edges

@@ -84,7 +84,7 @@ export function farOff(now) {
   return spread > 0 ? (now.xlog ? Math.log(offBy(now)) : offBy(now)) / spread : 0;
 }
 
-/** So large a share of the axis is close. */
+/** A guess is close if it is off by at most this share of the axis. */
 const CLOSE = 0.1;
 /** On a logarithmic axis of many powers of ten a small share is a large factor. */
 const CLOSE_FACTOR = 2;
@@ -136,7 +136,7 @@ export function inSteps(value, step) {
   return Number(value.toFixed(digits));
 }
 
-/** So small a share of an axis is within the width of a pen. */
+/** This share of an axis is about the width of a pen. */
 const PEN = 0.005;
 
 /**

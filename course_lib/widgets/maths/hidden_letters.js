@@ -2,7 +2,7 @@ import { ranking, softmax } from "./numerics.js";
 import { emptyMemory, throughBlocks, unpackTransformer } from "./transformer.js";
 
 /**
- * The softmax of the logits without that of the mask, which gets nothing.
+ * The softmax of the logits without the mask, whose probability is 0.
  * @param {number[]} logits
  * @param {number} mask
  */
@@ -11,7 +11,7 @@ export function withoutMask(logits, mask) {
 }
 
 /**
- * What the model sees of a word, given as ids, of which some places are hidden.
+ * The ids that the model sees: those of a word, with the mask at hidden places.
  * @param {number[]} ids
  * @param {number[]} hidden
  * @param {number} mask
@@ -21,7 +21,7 @@ export function sightOf(ids, hidden, mask) {
 }
 
 /**
- * What the encoder expects at each place of what it sees, and where it looks from there.
+ * The distribution that the encoder expects at each place, and its attention there.
  * @param {any} encoder
  * @param {number[]} sight
  * @param {number} mask
@@ -55,14 +55,14 @@ export function surestHoles(encoder, ids, mask, spared, count) {
   return holes;
 }
 
-/** What the model that travelled expects at each place of a word if that place is hidden too. */
+/** What the unpacked model expects at each place of a word if that place is hidden too. */
 export function expectLetters(facts, packed, ids, hidden, mask) {
   const encoder = unpackTransformer(facts, packed);
   return ids.map((_, t) => expectAt(encoder, sightOf(ids, [...hidden, t], mask), mask)[t]);
 }
 
 /**
- * As unsure as between how many equally likely letters: the exponential of the mean entropy.
+ * The effective number of letters: the exponential of the mean entropy.
  * @param {number[][]} distributions
  */
 export function unsureness(distributions) {

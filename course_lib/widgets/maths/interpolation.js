@@ -6,7 +6,7 @@ const BROAD = 4;
 /** Farther nodes weigh less than e⁻²⁵ of the nearest. */
 const FAR = 5;
 
-/** What the nodes read off. @type {Record<string, (x: number) => number>} */
+/** The functions that are interpolated. @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   wave: (x) => Math.sin(7 * x) + x,
   square: (x) => x * x,
@@ -21,8 +21,8 @@ export const RULES = {
 };
 
 /**
- * How many points there are to an interval where errors are measured; a broad softmax has no
- * ripple that would need more.
+ * The number of points to an interval at which errors are measured; a broad softmax is smooth and
+ * needs no more.
  */
 export const finenessOf = (count, ratio) =>
   ratio > BROAD ? 3 * Math.ceil(192 / count) : 12 * Math.ceil(48 / count);

@@ -1,6 +1,6 @@
 import { sum } from "./numerics.js";
 
-/** A label keeps so far from the rim. */
+/** The least distance of a label from the edge. */
 const RIM = 4;
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box its corner at the top left */
@@ -13,7 +13,7 @@ export function overlap(a, b) {
 }
 
 /**
- * The first of several places for a label that covers least of what is taken.
+ * The place of a label that overlaps least with what is drawn already; of equals, the first.
  * @param {Box[]} places
  * @param {Box[]} taken
  */

@@ -16,13 +16,13 @@ function matrix(row, rows, columns, scale = 1) {
   return all.map((weight) => scale * weight);
 }
 
-/** The codes of `count` typefaces, as lists. */
+/** Unpacks the codes of `count` typefaces, as lists. */
 export function unpackCodes(packed, count, size) {
   const row = packedRows(packed);
   return upTo(count).map(() => Array.from(row(size)));
 }
 
-/** The decoder that travelled; what makes a logit of its last layer is already in the weights. */
+/** Unpacks the decoder; scale and shift of its last layer are already in the weights. */
 export function unpackDecoder({ d_z, d_letter, d_hidden }, packed) {
   const row = packedRows(packed);
   return {
@@ -59,7 +59,7 @@ function decoded({ sizes, style, letter, hidden, pixels }, asked) {
   const [d_z, d_letter, d_hidden] = sizes;
   const ink = new Float32Array(asked.length * PIXELS);
   const [first, pair] = [new Float64Array(d_letter), [0, 1].map(() => new Float64Array(d_hidden))];
-  // Two at a time: their sums do not wait for each other. Of an odd number the last is both.
+  // Two at a time, since their sums are independent; of an odd number the last is both.
   for (let one = 0; one < asked.length; one += 2) {
     const other = Math.min(one + 1, asked.length - 1);
     [one, other].forEach((which, k) => {

@@ -1,10 +1,10 @@
-// One step of a motion as a network has learned it: those of course_lib.symplectic and perceptrons.
+// One step of a motion by a network: a SympNet of course_lib.symplectic or a perceptron.
 // A layer is rows of numbers, one for each unit.
 
 import { integrate, SYSTEMS } from "./mechanics.js";
 import { dot } from "./numerics.js";
 
-/** Σ weightsᵢ xᵢ + bias, of each unit; what stands behind them is not read. */
+/** Σ weightsᵢ xᵢ + bias, of each unit; further entries are ignored. */
 const affine = (layer, x) => layer.map((unit) => dot(x, unit) + unit[x.length]);
 
 const MOVES = {

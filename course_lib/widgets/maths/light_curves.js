@@ -13,7 +13,7 @@ const FINER = 20; // trial frequencies in one step of the grid, about the highes
  *   magnitudes (the larger, the fainter), and errors of these
  */
 
-/** Where in its turn of a period a star is: (t / P) mod 1, in [0, 1). */
+/** The phase of a star: (t / P) mod 1, in [0, 1). */
 export function phase(time, period) {
   const turn = (time / period) % 1;
   const turns = turn < 0 ? turn + 1 : turn;
@@ -87,7 +87,7 @@ export function lombScargle(curve, frequencies) {
   });
 }
 
-/** The frequency of the highest power, sought once more in finer steps about it. */
+/** The frequency of the highest power, refined in finer steps around it. */
 export function highestPeak(curve, frequencies, power) {
   const best = power.indexOf(Math.max(...power));
   const step = frequencies[1] - frequencies[0];
@@ -155,7 +155,7 @@ export function fitHarmonics(curve, frequency, harmonics = 3) {
   return [first + mean, ...others];
 }
 
-/** What a fitted series says at one time. */
+/** The value of a fitted series at one time. */
 export const seriesAt = (coefficients, frequency, time) =>
   waves(time, frequency, (coefficients.length - 1) / 2).reduce(
     (sum, wave, i) => sum + coefficients[i] * wave,
@@ -187,7 +187,7 @@ export function posteriorOf(curve, frequency, variances) {
   return { coefficients: [first + mean, ...others], covariance };
 }
 
-/** How far off a posterior expects to be at one time: one standard deviation. */
+/** The standard deviation of a posterior at one time. */
 export function spreadAt({ covariance }, frequency, time) {
   const row = waves(time, frequency, (covariance.length - 1) / 2);
   return Math.sqrt(
@@ -198,7 +198,7 @@ export function spreadAt({ covariance }, frequency, time) {
   );
 }
 
-/** The share of the scatter that a fitted series takes away. @param {Curve} curve */
+/** The share of the variance that a fitted series explains. @param {Curve} curve */
 export function explainedBy(curve, coefficients, frequency) {
   const { weight, x, mean } = weighed(curve);
   const square = (values) =>
@@ -220,9 +220,9 @@ export function betweenNeighbours({ time, magnitude }, when) {
   return magnitude[next - 1] + share * (magnitude[next] - magnitude[next - 1]);
 }
 
-/** The root of the mean square of what guesses are off. @param {number[]} guesses */
+/** The root mean square error of guesses. @param {number[]} guesses */
 export const errorOf = (guesses, truth) =>
   Math.sqrt(guesses.reduce((sum, m, i) => sum + (m - truth[i]) ** 2, 0) / guesses.length);
 
-/** How bright a star is beside one of the magnitude `mean`: 10^(−0.4 (m − mean)). */
+/** The brightness of a star relative to one of the magnitude `mean`: 10^(−0.4 (m − mean)). */
 export const brightness = (magnitude, mean) => 10 ** (-0.4 * (magnitude - mean));

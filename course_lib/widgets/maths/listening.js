@@ -5,7 +5,7 @@ import { upTo } from "./numerics.js";
 
 const [LINES, LINE, RING, LEVELS, SIDE] = [3, 11, 32, 5, 7];
 
-/** As an ox ploughs: each line goes on where the last has ended. */
+/** A snake: each row begins where the last one ended. */
 function row() {
   const places = upTo(LINES * LINE).map((i) => {
     const [line, along] = [Math.floor(i / LINE), i % LINE];
@@ -64,7 +64,7 @@ export function sharesHeard(layer, count, edges, rounds) {
   );
 }
 
-/** How much two hear alike: 1 where they hear the same, 0 where no node is heard by both. */
+/** The overlap of what two nodes hear: 1 if they hear the same, 0 if they hear no common node. */
 export const inCommon = (one, other) =>
   one.reduce((sum, share, i) => sum + Math.min(share, other[i]), 0);
 
@@ -83,7 +83,7 @@ export function alongEdges(layer, count, edges, rounds, listener) {
   const { known, weights } = passed(layer, ones, arrows, [], rounds);
   const shares = edges.map(() => 0);
   const total = known[rounds][listener][0] * rounds;
-  // How much of what a node holds now will be heard: the same rounds, from the last to the first.
+  // The share of what a node holds now that will be heard: the same rounds in reverse order.
   let counts = upTo(count).map((i) => Number(i === listener));
   for (let round = rounds - 1; round >= 0; round -= 1) {
     const { own, edge } = weights[round];

@@ -1,7 +1,7 @@
 import { dot, softmax } from "./numerics.js";
 
 /**
- * How alike a query and each key are: their dot product, its cosine, or minus the squared distance.
+ * The similarity of a query and each key: dot product, cosine, or minus the squared distance.
  * @param {number[]} query
  * @param {number[][]} keys
  * @param {string} similarity

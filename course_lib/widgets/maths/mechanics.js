@@ -1,6 +1,6 @@
 // Hamiltonian systems and the steppers of course_lib.mechanics, on plain arrays. Each stepper moves
-// `q` and `p` in place, so that ten thousand steps make no garbage; one whose equation is not solved
-// gives false.
+// `q` and `p` in place, so that ten thousand steps allocate nothing; an implicit one returns false if
+// its equation was not solved.
 
 import { upTo } from "./numerics.js";
 
@@ -106,8 +106,7 @@ export const SYSTEMS = {
 };
 
 /**
- * What keeps a system from starting at `q`, as `check_start` of course_lib.mechanics says it; nothing
- * if it can.
+ * Why a system cannot start at `q`, as `check_start` of course_lib.mechanics says it; empty if it can.
  * @param {string} system
  * @param {number[]} q
  */
@@ -146,14 +145,14 @@ function midpoint({ dim, gradQ, gradP }, q, p, dt, { z, a, b, q1, p1 }, to) {
   }
 }
 
-/** Sweeps z until rounding is all that moves it; whether that comes. */
+/** Iterates z until only rounding changes it; returns whether it converged. */
 function settles(system, q, p, dt, room) {
   const { old, z, next } = room;
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     midpoint(system, q, p, dt, room, next);
     let settled = true;
     for (let k = 0; k < z.length; k += 1) {
-      // A difference, since infinite numbers are never near each other.
+      // A difference, so that infinite numbers never count as settled.
       settled &&= Math.abs(next[k] - z[k]) - 4 * EPS * (Math.abs(old[k]) + Math.abs(next[k])) <= 0;
       z[k] = next[k];
     }
@@ -182,7 +181,7 @@ function solve(rows) {
   for (let i = 0; i < n; i += 1) rows[i][n] /= rows[i][i];
 }
 
-/** Solves it by steps (1 + μ − F′) Δz = F(z) − z, F′ by differences; whether they get there. */
+/** Solves it by steps (1 + μ − F′) Δz = F(z) − z, F′ by differences; returns whether it converged. */
 function newton(system, q, p, dt, room) {
   const { old, z, next, ahead, size, missing, rows } = room;
   const n = z.length;
@@ -288,7 +287,7 @@ export const STEPPERS = {
 
 const FINER = 10;
 
-/** The motion itself, as far as can be seen: a step is ten, of Runge and Kutta. */
+/** Nearly the exact motion: ten steps of Runge–Kutta in one. */
 export function trueStep(system, q, p, dt, room) {
   for (let i = 0; i < FINER; i += 1) STEPPERS.runge_kutta_4(system, q, p, dt / FINER, room);
 }
@@ -296,7 +295,7 @@ export function trueStep(system, q, p, dt, room) {
 /**
  * `steps` steps from (q, p), the start included: positions, momenta and energies of each. `taken`
  * counts the steps whose energy is finite; what follows the first that is not is left at zero.
- * `unsolved` says that the equation of the next one is. `stepper` is a name in `STEPPERS`, or a
+ * `unsolved` says that the equation of the next step was not solved. `stepper` is a name in `STEPPERS`, or a
  * function like those.
  */
 export function integrate(system, stepper, q, p, dt, steps) {
@@ -346,8 +345,8 @@ export function energyDrift({ system, parameters, method, q, p, dt, steps }) {
 }
 
 /**
- * Where a run stands after `moment` steps; between two steps, on the straight line from one to the
- * other. Nothing once the run is lost.
+ * The state of a run after `moment` steps, interpolated linearly between two steps; null once the
+ * run is lost.
  * @param {{ q: Float64Array, p: Float64Array, taken: number }} run
  * @param {number} dim
  * @param {number} moment
@@ -447,7 +446,7 @@ export function turned(rotation, rate, time) {
   });
 }
 
-/** How fast a body with an angular momentum turns about each of its axes, between two states. */
+/** The angular velocity of a body about its axes, between two states. */
 const rateOf = (inertia, from, to) => inertia.map((moment, i) => (from[i] + to[i]) / (2 * moment));
 
 /**
@@ -466,7 +465,7 @@ export function attitudes(inertia, { q, taken }, dt) {
   return found;
 }
 
-/** How it stands after `moment` steps, between two of them too. */
+/** The attitude after `moment` steps, also between two of them. */
 export function attitudeAt(inertia, standing, { q }, dt, moment) {
   const n = Math.floor(moment);
   if (n === moment) return standing[n];
@@ -478,8 +477,8 @@ export function attitudeAt(inertia, standing, { q }, dt, moment) {
 const HALVINGS = 60;
 
 /**
- * By which power of e in a second a motion quickens that begins `calm`, in units of time a second, for
- * it to be at its `end` after so many `seconds`; one that is there sooner does not quicken.
+ * The exponential rate at which a motion must accelerate from `calm` units of time a second to reach
+ * its `end` after `seconds`; 0 if it gets there anyway.
  */
 export function quickening(end, calm, seconds) {
   let [low, high] = [0, 1];

@@ -1,8 +1,8 @@
 import { dot, sigmoid, softmax, upTo } from "./numerics.js";
 
 /**
- * The weight of each guest under one way of remembering. Of `guests`, the first `arrived` are there;
- * the others weigh nothing. `query` is the query vector, `keys` one row for each guest.
+ * The weight of each guest in one kind of memory. The first `arrived` of `guests` have come; the
+ * others have weight 0. `query` is the query vector, `keys` one row for each guest.
  * @param {string} mode
  * @param {{ guests: number, arrived: number, decay: number, door: number, temperature: number,
  *   score: number[], gate: number[], keys: number[][], query: number[] }} party

@@ -26,7 +26,7 @@ export function neighbours({ element, bonds }) {
 }
 
 /**
- * How many bonds an atom may have, and what they take: an aromatic one 1.5.
+ * The valences that an atom may have, and what its bonds take, each aromatic one `aromatic`.
  * @param {Drawing} drawing
  * @param {number} i
  */
@@ -58,7 +58,7 @@ export function filled(drawing, touched) {
   return { ...drawing, hydrogens };
 }
 
-/** The drawing with an atom rubbed out. @param {Drawing} drawing @param {number} gone */
+/** The drawing without an atom. @param {Drawing} drawing @param {number} gone */
 export function without(drawing, gone) {
   const [kept, touched] = [(_, i) => i !== gone, neighbours(drawing)[gone].map(([j]) => j)];
   const shifted = (i) => (i > gone ? i - 1 : i);
@@ -89,7 +89,7 @@ export function forbidden(drawing) {
 }
 
 /**
- * How many bonds part each atom from a first one; infinitely many if nothing joins them.
+ * The distance of each atom from a first one in bonds; infinite if they are not connected.
  * @param {number[][][]} bonds as `neighbours` gives them
  * @param {number} first
  * @param {number[]} [without] a bond that is not gone along
@@ -126,7 +126,7 @@ export const molarMass = ({ element, hydrogens }) =>
   );
 
 /**
- * What a network is told of each atom: its element, degree, hydrogens, charge, whether it has an
+ * The features of each atom: its element, degree, hydrogens, charge, whether it has an
  * aromatic bond, whether it lies on a ring.
  * @param {Drawing} drawing
  */

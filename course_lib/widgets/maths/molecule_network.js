@@ -6,7 +6,7 @@ const ORDERS = 4;
 const ATOMS = 10; // by which course_lib.models.molecules divides the sum over atoms
 
 /**
- * The network that travelled, in the order of `named_parameters()` in Python.
+ * Unpacks the model, whose parameters come in the order of `named_parameters()` in Python.
  * @param {{ features: number, d: number, layers: number, mean: number, scale: number }} facts
  * @param {any} packed
  */
@@ -24,7 +24,7 @@ export function unpackNetwork({ features, d, layers, ...unit }, packed) {
   };
 }
 
-/** The rows of x, which stand one after another, each as Wx + b. */
+/** Wx + b for each row of x; the rows stand one after another. */
 function mapped({ weight, bias }, x) {
   const [rows, columns] = [bias.length, weight.length / bias.length];
   const result = new Float64Array((x.length / columns) * rows);
@@ -74,7 +74,7 @@ export function answer({ mean, scale, embed, layers, readout: [first, second] },
 }
 
 /**
- * What each atom adds: the answer less that without the atom, as a chemist would rub it out.
+ * The contribution of each atom: the answer minus that without the atom.
  * @param {any} network
  * @param {import("./molecule.js").Drawing} drawing
  */

@@ -3,7 +3,7 @@
 import { dot, softmax } from "./numerics.js";
 import { affine, emptyMemory, partsOf, sinusoids, think, throughLayers } from "./transformer.js";
 
-/** The field that travelled; its parts come in the order of its parameters in Python. */
+/** Unpacks the field, whose parameters come in the order of `named_parameters()` in Python. */
 export function unpackField(facts, packed) {
   const { d_model: d, d_hidden: hidden, heads, layers } = facts;
   const { linear, norm, block } = partsOf(packed);
@@ -22,13 +22,12 @@ export function unpackField(facts, packed) {
 
 const placeOf = ({ d_model, finest }, x) => sinusoids(finest * x, d_model, finest);
 
-/** What each point asks, whatever the sensors tell. @param {any} field @param {number[]} points */
+/** The query of each point, which does not depend on the sensors. @param {any} field @param {number[]} points */
 export const queriesOf = (field, points) =>
   points.map((x) => affine(field.query, think(field.point, placeOf(field, x))));
 
 /**
- * Keys and values that the sensors offer in the light of one another: keys by sensor, `values` by
- * head and sensor.
+ * Keys and values of the sensors after the encoder: keys by sensor, `values` by head and sensor.
  * @param {any} field
  * @param {number[]} places
  * @param {number[][]} z
@@ -59,13 +58,13 @@ export function fieldWeights({ heads }, queries, keys) {
   });
 }
 
-/** What the weights blend of the values, over all heads: a number for each point. */
+/** The sum of the values with these weights over all heads: a number for each point. */
 export const blended = (weights, values) =>
   weights[0].map((_, point) =>
     weights.reduce((sum, rows, head) => sum + dot(rows[point], values[head]), 0),
   );
 
-/** What the field answers at the points, all in one. */
+/** The answer of the field at the points, in one call. */
 export function fieldAnswer(facts, packed, points, places, z) {
   const field = unpackField(facts, packed);
   const { keys, values } = sensed(field, places, z);

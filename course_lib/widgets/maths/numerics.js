@@ -58,7 +58,7 @@ export const ranking = (values) =>
   upTo(values.length).sort((a, b) => values[b] - values[a] || a - b);
 
 /**
- * Whether two lists hold the same things.
+ * Whether two lists have identical entries.
  * @param {unknown[]} a
  * @param {unknown[]} b
  */

@@ -2,7 +2,7 @@ import { plus, upTo } from "./numerics.js";
 import { affine, attend, gelu, layerNorm, partsOf } from "./transformer.js";
 
 /**
- * The Particle Transformer that travelled, in the order of `named_parameters()` in Python.
+ * Unpacks the model, whose parameters come in the order of `named_parameters()` in Python.
  * @param {any} facts
  * @param {any} packed
  */
@@ -41,7 +41,7 @@ export function unpackParticleTransformer(facts, packed) {
 /** (x − μ) / σ */
 const standardized = ({ mean, scale }, x) => x.map((entry, i) => (entry - mean[i]) / scale[i]);
 
-/** What a vector becomes between two norms, a layer and a bend: W₂ LN(GELU(W₁ LN(x) + b₁)) + b₂ */
+/** An MLP with two norms: W₂ LN(GELU(W₁ LN(x) + b₁)) + b₂ */
 const bent = ({ before, expand, within, contract }, x) =>
   affine(contract, layerNorm(affine(expand, layerNorm(x, before)).map(gelu), within));
 
@@ -61,17 +61,17 @@ export function pairBias({ pairs: unit, embedPairs: [first, second, last], heads
   return pairs.map((row, i) => upTo(heads).map((head) => row.map((_, j) => at(i, j, head))));
 }
 
-/** What is left of a bias if only some particles are there. @param {number[]} there */
+/** The bias of the particles that are there. @param {number[]} there */
 export const biasAmong = (bias, there) =>
   there.map((i) => bias[i].map((row) => there.map((j) => row[j])));
 
-/** What a particle, or the class token, is after a block in which it has looked at others. */
+/** A particle, or the class token, after a block in which it attends to others. */
 function onward(block, x, blended) {
   const looked = plus(x, layerNorm(affine(block.output, blended), block.attended));
   return plus(looked, bent(block, looked));
 }
 
-/** Keys and values of what is looked at. */
+/** Keys and values of the attended vectors. */
 const seenIn = (block, seen) =>
   [block.key, block.value].map((part) => seen.map((x) => affine(part, x)));
 

@@ -11,7 +11,7 @@ export function pairFrequencies(d, base) {
 }
 
 /**
- * The sinusoids of one position, fractions too: (sin ω₀t, cos ω₀t, sin ω₁t, cos ω₁t, …).
+ * The sinusoids of a position, which may be a fraction: (sin ω₀t, cos ω₀t, sin ω₁t, cos ω₁t, …).
  * @param {number} position
  * @param {number} d
  * @param {number} base
@@ -50,7 +50,7 @@ export function shiftRow(row, offset, base) {
 }
 
 /**
- * What the score multiplies at a position: the query or key `x` itself, its table's row, or `x` turned.
+ * The factor of the score at a position: the query or key `x`, its row of a table, or `x` rotated.
  * @param {string} kind
  * @param {number[]} x
  * @param {number} position
@@ -73,7 +73,7 @@ export function scoreMatrix(queries, keys) {
 }
 
 /**
- * The two features of a pair: where its clock hand points.
+ * The two features of a pair: the tip of its clock hand.
  * @param {number[]} row
  * @param {number} pair
  */
@@ -111,7 +111,7 @@ export function explainedByDifference(scores) {
     row.slice(0, s).map((score, t) => ({ score, k: s - t })),
   );
   const values = below.map(({ score }) => score);
-  // Rounding of their mean would leave equal scores a spread.
+  // The rounding error of the mean would give equal scores a spread.
   if (Math.max(...values) === Math.min(...values)) return 0;
   const middle = mean(values);
   const means = scores.slice(1).map((_, i) => {

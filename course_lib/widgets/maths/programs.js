@@ -1,8 +1,8 @@
-// Steppers that came from Python as programs: see programs.py.
+// Steppers that Python sent as programs: see programs.py.
 
 import { integrate, SYSTEMS } from "./mechanics.js";
 
-/** Where the lines of a program begin: before them stand q, p and dt. */
+/** The register of the first line of a program: q, p and dt come before it. */
 const FIRST = 3;
 const SUMS = {
   "+": (a, b) => a + b,

@@ -109,7 +109,7 @@ export function levelAt({ before, keep, state }, share) {
 }
 
 /**
- * What the model thinks: the softmax of the readout, whose rows end with their bias.
+ * The prediction: the softmax of the readout, whose rows end with their bias.
  * @param {number[][]} readout
  * @param {number[]} hidden
  */
@@ -141,7 +141,7 @@ export function keptShare(gates) {
 }
 
 /**
- * After how many letters half is left of what loses the same share at each.
+ * The number of letters after which half is left, if each letter keeps the same share.
  * @param {number} share
  */
 export function halfLife(share) {

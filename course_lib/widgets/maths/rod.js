@@ -79,7 +79,7 @@ export function relativeError(found, wanted) {
   return size > 0 ? Math.hypot(...wanted.map((u, i) => found[i] - u)) / size : Number.NaN;
 }
 
-/** What a hand or a flame does so far away, as a share of what it does where it is. */
+/** The effect of a hand or a flame at a distance, relative to that at its place. */
 const reach = (away) => Math.exp(-((away / BREADTH) ** 2) / 2);
 const held = (height) => clamp(height, -MOST, MOST);
 

@@ -38,12 +38,12 @@ export function gradientThrough(weights) {
     squares += w * w;
     cubes += w ** 3;
   }
-  // Of a softmax that has decided only rounding may be left, of either sign.
+  // For a one-hot softmax only rounding of either sign is left.
   return Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares));
 }
 
 /**
- * Whole numbers from low to high, in ratios as equal as can be.
+ * Integers from low to high with nearly equal ratios.
  * @param {number} low
  * @param {number} high
  * @param {number} count of steps at most
@@ -53,7 +53,7 @@ export const stops = (low, high, count = 60) => [
 ];
 
 /**
- * The place of the number that stands in the ratio nearest to 1 to a value.
+ * The index of the number whose ratio to a value is nearest to 1.
  * @param {number[]} numbers
  * @param {number} value
  */

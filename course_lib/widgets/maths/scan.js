@@ -1,5 +1,5 @@
 /**
- * Two linear steps h ↦ a h + b as one, the first one first.
+ * The composition of two linear steps h ↦ a h + b, the first applied first.
  * @param {number[]} first a and b
  * @param {number[]} second
  */

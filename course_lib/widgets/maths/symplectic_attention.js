@@ -50,7 +50,7 @@ function weigh(scores, start, stride, count) {
 function attentionField(tokens, d, A, softmax, formula) {
   const [ZA, ZAt] = [new Float64Array(tokens * d), new Float64Array(tokens * d)];
   const S = new Float64Array(tokens * tokens);
-  // A step asks three times, at two places only: what was found at the last place is kept.
+  // A step evaluates three times at two places, so the last result is cached.
   const seen = new Float64Array(tokens * d).fill(NaN);
   let potential = 0;
 
@@ -329,7 +329,7 @@ export function beadOnWire(z, A, softmax, formula, wire) {
   return {
     need,
     total,
-    /** Whether all that is left of the work on a round is rounding. */
+    /** Whether the work of a round is zero up to rounding. */
     closes: Math.abs(total) <= CLOSED * gross,
     length,
     far,
@@ -377,7 +377,7 @@ export function ride(bead, energy, rounds) {
     now.s += now.v * RIDE_STEP;
     now.push = bead.push(now.s);
     now.v += (now.push * RIDE_STEP) / 2;
-    // Work becomes energy of motion; at the corners of the wire a step would forget a little of it.
+    // Kinetic energy from work; a step across a corner of the wire would lose a little of it.
     const exact = 2 * (energy + bead.work(now.s));
     if (exact > 0) now.v = Math.sign(now.v) * Math.sqrt(exact);
     now.low = Math.min(now.low, now.s);
@@ -392,7 +392,7 @@ export function ride(bead, energy, rounds) {
   };
 }
 
-/** How a bead stands after a time, if it starts with as much energy as it needs and `more`. */
+/** The state of a bead after a time, if it starts with the energy that it needs plus `more`. */
 export function bead(z, A, softmax, formula, wire, more, rounds, time) {
   const on = beadOnWire(z, A, softmax, formula, wire);
   const { s, v } = ride(on, on.need + more, rounds)(time);

@@ -41,7 +41,7 @@ const ofNothing = (d) => ({ maximum: -Infinity, total: 0, output: new Array(d).f
 export const expBelow = (score, maximum) => (score === -Infinity ? 0 : Math.exp(score - maximum));
 
 /**
- * What one tile of keys says to one query. The query sees the first `visible` of these keys.
+ * The partial result of one tile of keys for one query, which sees the first `visible` keys.
  * @returns {Partial}
  */
 export function partialAttention(query, key, value, scale, visible) {
@@ -58,7 +58,7 @@ export function partialAttention(query, key, value, scale, visible) {
 }
 
 /**
- * What is known after both: each is scaled to the larger maximum, then they add up.
+ * Two partial results merged: each is rescaled to the larger maximum, then they are added.
  * @param {Partial} first
  * @param {Partial} second
  * @returns {Partial}
@@ -79,7 +79,7 @@ export function wholeRow(query, key, value, scale, visible) {
   return blend(softmax(seen.map((k) => scale * dot(query, k))), value.slice(0, visible));
 }
 
-/** How many of all keys a query sees. @param {Given} given @param {number} i */
+/** The number of keys that a query sees. @param {Given} given @param {number} i */
 const sightOf = ({ query, key, causal }, i) =>
   causal ? i + key.length - query.length + 1 : key.length;
 

@@ -1,6 +1,6 @@
 import { mean, sum } from "./numerics.js";
 
-/** How far the tour keeps from a key, as a share of the way from the start. */
+/** The distance of the tour from a key, as a share of the way from the start. */
 const SHORT_OF_A_KEY = 0.15;
 const MOST_STOPS = 6;
 
@@ -22,7 +22,7 @@ export function stopsOf(start, keys) {
 }
 
 /**
- * Where a closed tour stands at a share of its time: a Catmull–Rom spline through its stops, each
+ * The point of a closed tour at a share of its time: a Catmull–Rom spline through its stops, each
  * of its parts taking as long as its chord is.
  * @param {number[][]} stops
  * @param {number} share from 0 to 1

@@ -1,10 +1,10 @@
 import { bytesOf } from "../kit/array.js";
 import { softmax } from "./numerics.js";
 
-/** More than the series below has terms; a network asks for tens of thousands of divisions. */
+/** At least as many as the series has terms; a table avoids many divisions. */
 const RATIOS = Float64Array.from({ length: 256 }, (_, n) => 2 / (2 * n + 1));
 
-/** (2/√π) ∫₀ˣ e^(−t²) dt, by a series of positive terms: nothing cancels. */
+/** (2/√π) ∫₀ˣ e^(−t²) dt, by a series of positive terms without cancellation. */
 export function erf(x) {
   const z = Math.abs(x);
   if (z > 6) return Math.sign(x);
@@ -114,7 +114,7 @@ export function packedRows({ bits, steps, base64 }) {
   };
 }
 
-/** Reads a model that travelled part by part, in the order in which it was packed. */
+/** Reads a packed model part by part, in the order in which it was packed. */
 export function partsOf(packed) {
   /** @type {(size: number) => any} */
   const vector = packedRows(packed);
@@ -139,7 +139,7 @@ export function partsOf(packed) {
 }
 
 /**
- * The encoder or decoder that travelled: token embedding, learned positions, blocks, the norm after
+ * Unpacks an encoder or decoder: token embedding, learned positions, blocks, the norm after
  * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
  */
 export function unpackTransformer(facts, packed) {
@@ -162,7 +162,7 @@ export function unpackTransformer(facts, packed) {
 /** For each block a memory of keys and values, empty, for `throughBlocks` to fill. */
 export const emptyMemory = ({ blocks }) => blocks.map(() => ({ keys: [], values: [] }));
 
-/** What a token does on its own: the MLP of a block. */
+/** The MLP of a block, for one token. */
 export const think = ({ expand, contract }, x) => affine(contract, affine(expand, x).map(gelu));
 
 /**

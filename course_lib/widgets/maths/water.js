@@ -1,10 +1,10 @@
 // A linear VAE at its best, read off the eigenvalues of its data; `level` is the noise β s².
 
-/** What a code costs in the mean, in nats; one below the level nothing. */
+/** The mean KL divergence of each code in nats; 0 below the level. */
 export const prices = (eigenvalues, level) =>
   eigenvalues.map((value) => Math.max(0, Math.log(value / level)) / 2);
 
-/** The squared error that each direction leaves: the level, or all that there is. */
+/** The squared error of each direction: the level, or its eigenvalue if that is smaller. */
 export const left = (eigenvalues, level) => eigenvalues.map((value) => Math.min(value, level));
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The colours of Weisfeiler and Lehman after 0, 1, … rounds, until a round tells no more apart. Two
  * nodes share a colour if they shared it before, and their neighbours' colours are as many of each.
- * Of a colour that falls apart the first part keeps the name, so that a picture changes little.
+ * When a colour is divided, its first part keeps the name, so that a picture changes little.
  * @param {string[]} labels that the nodes begin with
  * @param {number[][][]} neighbours of each node, the node first
  * @returns {number[][]}
