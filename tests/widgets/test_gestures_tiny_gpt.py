@@ -21,11 +21,20 @@ BARS = "Letter to look at"
 A_LETTER = 1.4  # seconds until the needle rests and the letter is in the text
 
 
-def gpt(*, tokens: int = 10, **options: object) -> TinyGPT:
-    model = decoder(len(ALPHABET), 12, tokens=tokens)
+KINDS_OF_DECODERS = [
+    {"position": "none"},
+    {"position": "sinusoidal", "tied": False},
+    {"position": "learned", "norm": "post"},
+    {"position": "rotary"},
+]
+
+
+def gpt(*, tokens: int = 10, kind: dict | None = None, **options: object) -> TinyGPT:
+    model = decoder(len(ALPHABET), 12, tokens=tokens, **kind or {})
     with torch.no_grad():
-        # An end of text would come too soon for most of these tests.
-        model.embedding.token.weight[0] -= 1.5 * model.norm.weight
+        if not kind:
+            # An end of text would come too soon for most of these tests.
+            model.embedding.token.weight[0] -= 1.5 * model.norm.weight
     given = {"prompt": "bad", "start": "·", "stop": "·", "moving": False} | options
     return TinyGPT(model, ALPHABET, **given)
 
@@ -39,7 +48,8 @@ def texts(widget: Locator) -> tuple[str, str]:
 
 
 def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(shown: Shown):
-    for options in ({"start": None, "written": "ad·"}, {"prompt": "", "tokens": 1}):
+    kinds = [{"kind": kind} for kind in KINDS_OF_DECODERS]
+    for options in ({"start": None, "written": "ad·"}, {"prompt": "", "tokens": 1}, *kinds):
         widget = shown(**options)
         for order in ("alphabet", "probability"):
             for place in range(len("".join(texts(widget))) + 1):

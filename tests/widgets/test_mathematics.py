@@ -145,3 +145,20 @@ def test_every_mark_of_an_axis_has_a_number_of_its_own(javascript: Javascript):
     told = "(found) => found.map((tick) => quantity(tick, '', digitsApart(found)))"
     for texts in javascript(TEXT, told, [[marks] for marks in found]):
         assert len(set(texts)) == len(texts) > 2
+
+
+def test_party_memory_has_weights_for_scores_as_large_as_a_float32(javascript: Javascript):
+    huge = float(np.finfo(np.float32).max)
+    party = {"guests": 3, "arrived": 3, "decay": 0.5, "door": 0, "temperature": 0.05}
+    scores = {(huge, -huge, huge): [1, 0, 1], (-huge, -huge, huge): [0, 0, 1]}
+    for mode in ("gate", "softmax", "query"):
+        for score, expected in scores.items():
+            numbers = {"score": score, "gate": score, "keys": [[s] for s in score], "query": [huge]}
+            [weights] = javascript("maths/memory.js", "memoryWeights", [[mode, party | numbers]])
+            assert_close(weights, tensor(expected) / (1 if mode == "gate" else sum(expected)))
+
+
+def test_the_mass_of_a_massless_particle_is_not_nan(javascript: Javascript):
+    jets = "maths/jets.js"
+    assert javascript(jets, "invariantMass", [[[1.0, 0.0, 0.0, 1.0 + 1e-12]]]) == [0]
+    assert javascript(jets, "directionOf", [[[1, 0, 0, 0]]])[0]["eta"] == 0

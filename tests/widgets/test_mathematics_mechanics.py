@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from course_lib import mechanics
 from course_lib.symplectic import SympNet
 from course_lib.widgets.energy_drift.energy_drift import BINS, stretches
-from course_lib.widgets.energy_drift.programs import program_of
 from course_lib.widgets.kit.runs import METHODS
 from course_lib.widgets.mechanics_stage.mechanics_stage import _network
 
@@ -65,27 +64,6 @@ def drift(given: dict[str, Any]) -> dict[str, Any]:
         return told
     q, p = (part.flatten() for part in states.tensor_split(2, -1))
     return told | {"q": q, "p": p}
-
-
-def fourth_order(system: Any, q: Tensor, p: Tensor, dt: float) -> tuple[Tensor, Tensor]:
-    a = 1 / (2 - 2 ** (1 / 3))
-    for part in (a, 1 - 2 * a, a):
-        p = p - part * dt / 2 * system.grad_q(q, p)
-        q = q + part * dt * system.grad_p(q, p)
-        p = p - part * dt / 2 * system.grad_q(q, p)
-    return q, p
-
-
-def program_case(kind: Any, q: list[float], p: list[float]) -> list[Any]:
-    program = program_of(fourth_order, kind, tensor(q), tensor(p), 0.5)  # of any step
-    return [program, type(kind).__name__, dataclasses.asdict(kind), q, p, 0.02, 100]
-
-
-def stepped(_program: Any, system: str, parameters: dict[str, Any], *start: Any) -> dict:
-    q, p, dt, steps = start
-    kind, starts = getattr(mechanics, system)(**parameters), (tensor(q), tensor(p))
-    run = mechanics.integrate(kind, *starts, dt=dt, steps=steps, method=fourth_order)
-    return {"q": run.q.flatten(), "p": run.p.flatten()}
 
 
 NETWORKS = [
@@ -174,12 +152,6 @@ test_runs_of_energy_drift_and_mechanics_stage_are_those_of_course_lib = alike(
             described(ESCAPE, "explicit_euler", 0.5, 100),
             *(described(*long) for long in LONG),
         ],
-    ),
-    Twice(
-        "maths/programs.js",
-        "programRun",
-        stepped,
-        cases=list(itertools.starmap(program_case, ORBITS)),
     ),
     Twice(
         "maths/learned_step.js",

@@ -148,18 +148,19 @@ function film({ claimed, shown, bend, run, about, told }, ui, width, side) {
     if (!i) return `case ${run.count.toLocaleString("en")}`;
     return i === last && run.done ? "simplest case" : "simpler case";
   };
-  const off = (given, i) => {
+  const off = (given) => {
     const error = errorOf(claimed, given, bend);
     const holds = error <= about.tolerance;
     return html`<span data-outcome=${holds ? "good" : "bad"}>${holds ? "✓" : "✗ off"}
-      <span data-reading=${i === last ? "error" : nothing}>${quantity(error)}</span></span>`;
+      <span data-reading="error">${quantity(error)}</span></span>`;
   };
-  return html`<div class="cw-break-film" data-case=${JSON.stringify(shown)}>${all.map(
-    (given, i) => html`<div class="cw-break-case" ?data-breaks=${broken}>
+  return html`<div class="cw-break-film">${all.map(
+    (given, i) => html`<div class="cw-break-case" ?data-breaks=${broken}
+      data-case=${JSON.stringify(given)}>
       <svg viewBox="-0.05 -0.05 1.1 1.1" role="img" aria-label=${i === last ? told : caption(i)}
         >${picture(given)}</svg>
       <span>${caption(i)}</span>
-      <span>${run.count ? off(given, i) : "not tried yet"}</span>
+      <span>${run.count ? off(given) : "not tried yet"}</span>
     </div>`,
   )}</div>`;
 }

@@ -1,5 +1,5 @@
 import { ranking, softmax } from "./numerics.js";
-import { emptyMemory, throughBlocks, unpackTransformer } from "./transformer.js";
+import { emptyMemory, throughBlocks } from "./transformer.js";
 
 /**
  * Reads texts, given as ids. The beginning that a text shares with the previous one is reused.
@@ -25,12 +25,6 @@ export function textReader(decoder) {
     }
     return read;
   };
-}
-
-/** The results of the unpacked decoder for several texts in turn. */
-export function readTexts(facts, packed, texts) {
-  const read = textReader(unpackTransformer(facts, packed));
-  return texts.map((ids) => read(ids));
 }
 
 /**

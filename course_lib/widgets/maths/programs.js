@@ -1,7 +1,5 @@
 // Steppers that Python sent as programs: see programs.py.
 
-import { integrate, SYSTEMS } from "./mechanics.js";
-
 /** The register of the first line of a program: q, p and dt come before it. */
 const FIRST = 3;
 const SUMS = {
@@ -38,7 +36,3 @@ export function stepperOf({ lines, q: qEnd, p: pEnd }, dim) {
     p.set(registers[pEnd]);
   };
 }
-
-/** A run of a program, as `integrate` gives it. */
-export const programRun = (program, system, parameters, q, p, dt, steps) =>
-  integrate(SYSTEMS[system](parameters), stepperOf(program, q.length), q, p, dt, steps);
