@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from in_the_page import tensor, uniform
 from torch import Tensor, nn
@@ -19,6 +18,7 @@ from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.models import deep_stacks
 from course_lib.recurrent import rnn_step
+from course_lib.symplectic import SymplecticAttention
 from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
 from course_lib.widgets import LiveFigure
 from course_lib.widgets.live.live_figure import FIGURES
@@ -247,28 +247,22 @@ def translator(state: dict[str, Any]) -> Readings:
     return {"most": state["weights"][which, place, : len(words)].max().item()}
 
 
-def coupled(
-    q: Tensor, p: Tensor, epsilon: float, apart: float, count: int
-) -> tuple[Tensor, Tensor]:
-    """The states of oscillators that rotate and then interact by attention of weight epsilon."""
-    q, p, turn = q.numpy(), p.numpy(), turn_of(len(q), apart).numpy()
-    cos, sin, states = np.cos(turn), np.sin(turn), []
-    for _ in range(count):
-        states.append((q, p))
-        q, p = q * cos + p * sin, p * cos - q * sin
-        weights = np.exp(epsilon * np.outer(q, q))
-        p = p - 2 * epsilon * weights @ q / (1 + weights.sum())
-    return tensor(np.array(states)).unbind(1)
-
-
 def turn_of(count: int, apart: float) -> Tensor:
     return 1.2 + apart * (torch.arange(count) - (count - 1) / 2).double()
 
 
 @functools.cache  # cached, since a run is long and used until the page has drawn it
+@torch.no_grad()
 def energies_of(q: tuple[float, ...], p: tuple[float, ...], epsilon: float, apart: float) -> Tensor:
-    places, momenta = coupled(tensor(q), tensor(p), epsilon, apart, 4000)
-    return (places.square() + momenta.square()) / 2
+    """Of oscillators that rotate, and then interact by attention of weight epsilon."""
+    couple = SymplecticAttention(1, update="p").double()
+    couple.load_state_dict({"weight": tensor([[epsilon]])})
+    z, states = torch.complex(tensor(q), tensor(p)), []
+    for _ in range(4000):
+        states.append(z)
+        z = z * torch.exp(-1j * turn_of(len(q), apart))
+        z = torch.complex(*(part[:, 0] for part in couple(z.real[:, None], z.imag[:, None])))
+    return torch.stack(states).abs().square() / 2
 
 
 def resonance(state: dict[str, Any]) -> Readings:

@@ -71,10 +71,6 @@ def test_typed_text_is_the_new_prompt_until_undo(shown: Shown):
     field.fill("abcdeabcde")
     says(widget, "You still see bad")
     has(widget, prompt="bad", written="ce")
-    for typed, read in (("Äc Bé", "ac be"), ("", "")):
-        field.fill(typed)
-        says(widget, f"Read as {read.replace(' ', '␣')}." if read else "")
-        has(widget, prompt=read, written="")
 
 
 def drawn(state: dict[str, object], text: str, u: float) -> str:

@@ -1,13 +1,9 @@
 """Drawings of live figures beyond their readings, run in Chromium, against course_lib."""
 
-import itertools
-
 import torch
-from in_the_page import Twice, alike, assert_close, tensor
-from live_figures import coupled, graph_of, normals, turn_of
+from in_the_page import Twice, alike
+from live_figures import graph_of
 from torch import Tensor
-
-from course_lib.symplectic import SymplecticAttention
 
 
 def along_edges(layer: str, rounds: int, listener: int) -> Tensor:
@@ -38,14 +34,3 @@ test_what_live_figures_draw_is_what_course_lib_computes = alike(
         cases=[[layer, 5, 8] for layer in ("neighbours", "sum", "normalized")],
     ),
 )
-
-
-def test_oscillators_rotate_and_then_interact_by_the_attention_of_course_lib():
-    draws = normals(8, 5).view(2, 4)
-    for epsilon, apart in itertools.product((0.003, 0.1), (0, 0.1)):
-        q, p = coupled(*draws, epsilon, apart, 300)
-        couple = SymplecticAttention(1, update="p").double()
-        couple.load_state_dict({"weight": tensor([[epsilon]])})
-        turned = torch.complex(q, p)[:-1] * torch.exp(-1j * turn_of(4, apart))
-        moved = couple(turned.real[..., None], turned.imag[..., None])
-        assert_close([part.detach()[..., 0] for part in moved], torch.stack([q[1:], p[1:]]))
