@@ -1,5 +1,5 @@
 import { ranking, softmax } from "./numerics.js";
-import { emptyMemory, throughBlocks, unpackTransformer } from "./transformer.js";
+import { emptyMemory, throughBlocks } from "./transformer.js";
 
 /**
  * The softmax of the logits without the mask, whose probability is 0.
@@ -53,12 +53,6 @@ export function surestHoles(encoder, ids, mask, spared, count) {
     holes.push(ranking(ids.map(sureness))[0]);
   }
   return holes;
-}
-
-/** What the unpacked model expects at each place of a word if that place is hidden too. */
-export function expectLetters(facts, packed, ids, hidden, mask) {
-  const encoder = unpackTransformer(facts, packed);
-  return ids.map((_, t) => expectAt(encoder, sightOf(ids, [...hidden, t], mask), mask)[t]);
 }
 
 /**

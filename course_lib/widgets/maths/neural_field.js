@@ -63,11 +63,3 @@ export const blended = (weights, values) =>
   weights[0].map((_, point) =>
     weights.reduce((sum, rows, head) => sum + dot(rows[point], values[head]), 0),
   );
-
-/** The answer of the field at the points, in one call. */
-export function fieldAnswer(facts, packed, points, places, z) {
-  const field = unpackField(facts, packed);
-  const { keys, values } = sensed(field, places, z);
-  const weights = fieldWeights(field, queriesOf(field, points), keys);
-  return { weights, values, u: blended(weights, values) };
-}

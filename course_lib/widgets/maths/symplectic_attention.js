@@ -116,16 +116,6 @@ function attentionField(tokens, d, A, softmax, formula) {
 const flat = (z) => Float64Array.from(z.flat());
 
 /**
- * The potential of a window; see `attentionField`.
- * @param {number[][]} z
- * @param {number[][]} A
- * @param {string} softmax "vector" or "matrix"
- */
-export function attentionPotential(z, A, softmax) {
-  return attentionField(z.length, z[0].length, A, softmax, "full").potential(flat(z));
-}
-
-/**
  * The force on each token of a window; see `attentionField`.
  * @param {number[][]} z
  * @param {number[][]} A
